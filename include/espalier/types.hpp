@@ -1,0 +1,72 @@
+// The vocabulary every room and every caller shares: index types, the choices a user can make, the
+// status of a call and the one exception that carries it. Only std.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+namespace espalier {
+
+using Index = std::int64_t;  ///< Rows and columns, 0-based.
+using Offset = std::int64_t; ///< Positions among nonzeros or coefficients.
+
+/// How a call ended. The values are the exit codes of the `espalier` command.
+enum class Status : int {
+    ok = 0,
+    internal = 1,              ///< A bug in Espalier, or a failure of a library it uses.
+    usage = 2,                 ///< Unknown option, contradictory or out-of-range argument.
+    bad_input = 3,             ///< A file or array that cannot be understood (syntax, sizes, NaN, Inf).
+    io_error = 4,              ///< A file that cannot be opened, read or written.
+    singular = 5,              ///< Structurally or numerically singular matrix.
+    not_positive_definite = 6, ///< llh met a pivot that is not positive.
+    inaccurate = 7,            ///< Solved, but the backward error is above the tolerance.
+    out_of_memory = 8,         ///< Memory limit given by the user, or the machine's, would be exceeded.
+    unsupported = 9,           ///< Understood, but this version or build cannot do it.
+    cancelled = 10,            ///< Stopped by the caller (signal or callback).
+};
+
+/// Short stable name of a status: "ok", "bad_input", ...
+char const* to_string(Status status);
+
+/// What is thrown inside the library. The message is one line without a trailing dot, and names what is
+/// at fault and where (file, line, value, limit).
+class Error : public std::runtime_error {
+  public:
+    Error(Status status, std::string const& message) : std::runtime_error(message), status_(status) {}
+    [[nodiscard]] Status status() const noexcept { return status_; }
+
+  private:
+    Status status_;
+};
+
+/// The scalar types, by their BLAS letter.
+enum class Scalar : char { s = 's', d = 'd', c = 'c', z = 'z' };
+
+/// The symmetry of the *values* of a matrix.
+enum class Symmetry {
+    general,
+    symmetric, ///< A = A^T
+    hermitian, ///< A = A^H (a real symmetric matrix is `symmetric`)
+};
+
+/// A = L L^H, L L^T, L D L^T, L D L^H or L U; `automatic` chooses from symmetry and diagonal.
+enum class Factorization { automatic, llh, llt, ldlt, ldlh, lu };
+
+enum class OrderingMethod { scotch, metis, amd, natural, user };
+enum class SchedulePolicy { static_order, dynamic_tree, places, nas };
+enum class Allocation { global, local, interleave };
+enum class Splitting { one_d, two_d };
+enum class RefineMethod { automatic, none, ir, cg, gmres, bicgstab };
+
+/// The spelling of the command line and of the JSON report: "llh", "scotch", "static", "1d", ...
+char const* to_string(Scalar value);
+char const* to_string(Symmetry value);
+char const* to_string(Factorization value);
+char const* to_string(OrderingMethod value);
+char const* to_string(SchedulePolicy value);
+char const* to_string(Allocation value);
+char const* to_string(Splitting value);
+char const* to_string(RefineMethod value);
+
+} // namespace espalier

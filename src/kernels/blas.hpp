@@ -1,0 +1,46 @@
+// Typed access to BLAS and LAPACK (sequential) for the four scalar types. Only this room includes CBLAS.
+// Sizes are converted to the library's integers with a check.
+#pragma once
+
+#include <string>
+
+#include "core/scalar.hpp"
+#include "kernels/view.hpp"
+
+namespace espalier {
+
+enum class Op { none, transpose, adjoint };
+enum class Side { left, right };
+enum class Uplo { lower, upper };
+enum class Diag { non_unit, unit };
+
+/// C = alpha op(A) op(B) + beta C.
+template <class T> void gemm(Op op_a, Op op_b, T alpha, MatrixView<T const> a, MatrixView<T const> b, T beta,
+                             MatrixView<T> c);
+/// Lower triangle of C = alpha A A^H + beta C (conjugate) or alpha A A^T + beta C. alpha and beta are real.
+template <class T> void rank_k_update(bool conjugate, Real<T> alpha, MatrixView<T const> a, Real<T> beta,
+                                      MatrixView<T> c);
+/// B = alpha op(A)^-1 B (left) or alpha B op(A)^-1 (right), A triangular.
+template <class T> void trsm(Side side, Uplo uplo, Op op, Diag diag, T alpha, MatrixView<T const> a, MatrixView<T> b);
+/// Cholesky of the lower triangle of a Hermitian matrix by LAPACK. Returns the first column whose pivot is
+/// not positive, or -1.
+template <class T> Index potrf(MatrixView<T> a);
+
+/// Lets BLAS use one thread inside our tasks, whatever the library's own default is.
+void set_blas_threads(int threads);
+
+/// What BLAS this is: its configuration string and the processor kernel it runs, e.g. "SkylakeX".
+struct BlasInfo {
+    std::string config;
+    std::string core;
+};
+BlasInfo blas_info();
+
+/// Some OpenBLAS releases do not know newer processors and fall back to kernels that use half of their
+/// vector width. Where that is the case (AVX-512 present, a pre-AVX-512 kernel chosen, and the user did
+/// not set OPENBLAS_CORETYPE), switch to the AVX-512 kernels. Process-wide, so it is called by programs
+/// (the command, the benchmarks) before any other thread uses BLAS, and never by the library itself.
+/// Returns whether it switched.
+bool use_widest_blas_kernels();
+
+} // namespace espalier
