@@ -1,0 +1,270 @@
+// The pipeline behind espalier::Solver: each step reads what the one before it left in the state.
+#include "espalier/espalier.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+
+#include "api/checks.hpp"
+#include "api/choose.hpp"
+#include "core/timer.hpp"
+#include "factor/factorize.hpp"
+#include "matrix/adjacency.hpp"
+#include "matrix/convert.hpp"
+#include "matrix/norms.hpp"
+#include "ordering/ordering.hpp"
+#include "refine/refine.hpp"
+#include "runtime/process_limits.hpp"
+#include "runtime/topology.hpp"
+#include "runtime/worker_team.hpp"
+#include "solve/solve.hpp"
+#include "symbolic/symbolic.hpp"
+#include "symbolic/validate.hpp"
+
+namespace espalier {
+
+namespace {
+
+// A graph whose vertices are the rows themselves, for orders that are given row by row.
+CompressedGraph keep_every_row(Graph graph) {
+    std::vector<Index> vertex_of_row(static_cast<std::size_t>(graph.num_vertices));
+    std::iota(vertex_of_row.begin(), vertex_of_row.end(), Index{0});
+    return {std::move(graph), std::move(vertex_of_row)};
+}
+
+} // namespace
+
+template <class T> struct Solver<T>::State {
+    explicit State(Options given) : options(std::move(given)), topology(Topology::detect()) {
+        refuse_unsupported(options);
+        report.scalar = scalar_of<T>;
+        report.threads = options.threads > 0 ? options.threads : topology.default_threads();
+    }
+
+    void analyze(CscMatrix<T> const& matrix);
+    void factorize(CscMatrix<T> const& matrix);
+    void factorize_as(FactorForm form, CscMatrix<T> const& working);
+    std::vector<T> solve(std::span<T const> b, Index nrhs);
+    RefineReport refine(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x, Index nrhs);
+
+    Options options;
+    Report report;
+    Topology topology;
+    std::unique_ptr<WorkerTeam> team; // started by the first step that needs it
+
+    // Of the analysis:
+    bool analyzed = false;
+    PatternFingerprint pattern;
+    FactorForm form;
+    BlockStructure structure;
+    FactorPlan plan;
+
+    // Of the factorization:
+    bool factorized = false;
+    std::optional<AssemblyMap> assembly;
+    std::unique_ptr<Factor<T>> factor;
+
+  private:
+    void order_and_structure(CscMatrix<T> const& matrix);
+    void plan_and_estimate(CscMatrix<T> const& matrix);
+    void note(std::string text);
+    WorkerTeam& workers();
+};
+
+template <class T> void Solver<T>::State::note(std::string text) {
+    if (options.log) options.log(text);
+    report.notes.push_back(std::move(text));
+}
+
+template <class T> WorkerTeam& Solver<T>::State::workers() {
+    if (!team) team = std::make_unique<WorkerTeam>(topology, report.threads, options.bind_threads);
+    return *team;
+}
+
+template <class T> void Solver<T>::State::analyze(CscMatrix<T> const& matrix) {
+    Timer const timer;
+    analyzed = factorized = false;
+    factor.reset();
+    assembly.reset();
+    report.analysis = {};
+    report.factor = {};
+    report.notes.clear();
+    require_square(matrix);
+    matrix.validate();
+    require_no_empty_row(matrix);
+
+    FactorizationChoice const choice = choose_factorization(matrix, options.factorization);
+    note(choice.reason);
+    form.kind = report.factorization = choice.kind;
+    order_and_structure(matrix);
+    plan_and_estimate(matrix);
+    pattern = PatternFingerprint(matrix);
+    analyzed = true;
+    report.analysis.total_s = timer.seconds();
+    require_memory(report.analysis.memory_bytes, options.max_memory);
+}
+
+template <class T> void Solver<T>::State::order_and_structure(CscMatrix<T> const& matrix) {
+    AnalysisReport& analysis = report.analysis;
+    Timer timer;
+    CompressedGraph compressed;
+    Ordering ordering;
+    {
+        ProgressScope const progress(options.progress, "ordering", 0);
+        Graph graph = adjacency_graph(matrix);
+        bool const by_row = options.ordering == OrderingMethod::natural || options.ordering == OrderingMethod::user;
+        compressed = by_row ? keep_every_row(std::move(graph)) : compress(graph);
+        OrderingOptions ordering_options;
+        ordering_options.method = options.ordering;
+        ordering_options.user_file = options.ordering_file;
+        ordering_options.threads = report.threads;
+        ordering = compute_ordering(compressed.graph, ordering_options);
+    }
+    analysis.compressed_vertices = compressed.graph.num_vertices;
+    analysis.ordering_s = timer.seconds();
+
+    timer.restart();
+    ProgressScope const progress(options.progress, "symbolic factorization", 0);
+    SymbolicOptions symbolic_options;
+    symbolic_options.amalgamation_fill = options.amalgamation_fill;
+    symbolic_options.max_width = options.max_block_width;
+    symbolic_options.min_width = std::min(options.min_block_width, options.max_block_width);
+    structure = symbolic_factorization(compressed, ordering, symbolic_options);
+    analysis.symbolic_s = timer.seconds();
+}
+
+template <class T> void Solver<T>::State::plan_and_estimate(CscMatrix<T> const& matrix) {
+    AnalysisReport& analysis = report.analysis;
+    Timer const timer;
+    double const sides = form.has_upper() ? 2 : 1;
+    CostModel model;
+    model.sides = sides;
+    double const speed = (sizeof(Real<T>) == sizeof(float) ? 2.0 : 1.0) / flop_factor<T>;
+    model.gemm_rate *= speed;
+    model.panel_rate *= speed;
+    plan = make_factor_plan(structure, model, report.threads);
+    analysis.mapping_s = timer.seconds();
+
+    analysis.nnz_factor = form.has_upper() ? 2 * structure.nnz_factor - structure.n : structure.nnz_factor;
+    analysis.flops = structure.flops * sides * flop_factor<T>;
+    analysis.flops_stored = structure.stored_flops * sides * flop_factor<T>;
+    analysis.supernodes = structure.num_supernodes;
+    analysis.cblks = structure.num_cblks();
+    analysis.bloks = structure.num_bloks();
+    analysis.tree_height = structure.tree_height;
+    analysis.tree_depth = tree_depth(structure);
+    analysis.predicted_factor_s = plan.factor_schedule.makespan;
+    analysis.factor_bytes = panel_bytes(structure, form, sizeof(T));
+    analysis.nnz_stored = 0;
+    for (Cblk const& cblk : structure.cblks) analysis.nnz_stored += panel_size(cblk, form);
+    bool const expanded = form.has_upper() && matrix.symmetry != Symmetry::general;
+    auto const entries = static_cast<std::uint64_t>(expanded ? matrix.nnz() : matrix.stored());
+    analysis.memory_bytes = analysis.factor_bytes + AssemblyMap::bytes_for(static_cast<Offset>(entries)) +
+                            workspace_bytes(structure, form, sizeof(T), report.threads) +
+                            solve_workspace_bytes(structure, plan, sizeof(T)) + structure_bytes(structure) +
+                            (expanded ? entries * (sizeof(T) + sizeof(Index)) : 0);
+}
+
+template <class T> void Solver<T>::State::factorize(CscMatrix<T> const& matrix) {
+    if (!analyzed) analyze(matrix);
+    require_square(matrix);
+    if (!(PatternFingerprint(matrix) == pattern))
+        throw Error(Status::usage, "the matrix to factorize has another pattern than the one that was analyzed; call analyze again");
+    matrix.validate();
+    require_no_zero_row(matrix);
+    factorized = false;
+    report.factor = {};
+    // lu on a matrix that is stored as a triangle works on the whole of it.
+    bool const expand = form.has_upper() && matrix.symmetry != Symmetry::general;
+    CscMatrix<T> const whole = expand ? expand_symmetric(matrix) : CscMatrix<T>();
+    CscMatrix<T> const& working = expand ? whole : matrix;
+    if (!assembly) assembly.emplace(working, structure);
+    try {
+        factorize_as(form, working);
+    } catch (Error const& error) {
+        bool const may_fall_back = error.status() == Status::not_positive_definite && options.factorization == Factorization::automatic;
+        if (!may_fall_back) throw;
+        note(fmt::format("{}; going on with ldlh", error.what()));
+        form.kind = Factorization::ldlh;
+        factorize_as(form, working);
+        report.factor.fell_back = true;
+    }
+    report.factorization = form.kind;
+    report.peak_memory_bytes = peak_rss_bytes();
+    factorized = true;
+}
+
+template <class T> void Solver<T>::State::factorize_as(FactorForm as, CscMatrix<T> const& working) {
+    if (!factor) factor = std::make_unique<Factor<T>>(structure);
+    SingleThreadedBlas const blas;
+    Timer const allocation_timer;
+    factor->allocate(as, plan.owner_of_cblk, options.allocation, workers());
+    double const allocation_s = allocation_timer.seconds();
+    double const relative = options.pivot_threshold >= 0 ? options.pivot_threshold : std::sqrt(static_cast<double>(epsilon<T>));
+    FactorizeOptions run;
+    run.pivot_threshold = relative * max_abs(working);
+    run.progress = options.progress;
+    FactorizeStats const stats = espalier::factorize(working, *assembly, plan, *factor, workers(), run);
+    FactorReport& out = report.factor;
+    out.assembly_s = allocation_s + stats.assembly_s;
+    out.time_s = stats.time_s;
+    out.gflops = stats.time_s > 0 ? report.analysis.flops / stats.time_s / 1e9 : 0;
+    out.pivots_replaced = stats.pivots_replaced;
+    out.negative_pivots = stats.negative_pivots;
+    out.tasks = plan.factor.graph.num_tasks();
+    if (out.pivots_replaced > 0)
+        note(fmt::format("{} pivots smaller than {:.1e} were replaced", out.pivots_replaced, run.pivot_threshold));
+}
+
+template <class T> std::vector<T> Solver<T>::State::solve(std::span<T const> b, Index nrhs) {
+    if (!factorized) throw Error(Status::usage, "solve was called before factorize");
+    require_block(b.size(), structure.n, nrhs, "the right-hand side");
+    Timer const timer;
+    SingleThreadedBlas const blas;
+    std::vector<T> x(b.begin(), b.end());
+    espalier::solve<T>(*factor, plan, {x.data(), structure.n, nrhs, std::max<Index>(1, structure.n)}, workers());
+    report.solve_s = timer.seconds();
+    report.nrhs = nrhs;
+    return x;
+}
+
+template <class T>
+RefineReport Solver<T>::State::refine(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x, Index nrhs) {
+    if (!factorized) throw Error(Status::usage, "refine was called before factorize");
+    if (matrix.cols != structure.n) throw Error(Status::usage, "refine was given a matrix of another order than the factorized one");
+    require_block(b.size(), structure.n, nrhs, "the right-hand side");
+    require_block(x.size(), structure.n, nrhs, "the solution");
+    SingleThreadedBlas const blas;
+    RefineOptions run;
+    run.method = options.refine;
+    run.max_iterations = options.max_refine_iterations;
+    run.tolerance = options.tolerance;
+    run.progress = options.progress;
+    ApplyInverse<T> const apply_inverse = [&](std::span<T> r, Index columns) {
+        espalier::solve<T>(*factor, plan, {r.data(), structure.n, columns, std::max<Index>(1, structure.n)}, workers());
+    };
+    report.refine = espalier::refine<T>(matrix, b, x, nrhs, apply_inverse, run);
+    report.peak_memory_bytes = peak_rss_bytes();
+    return report.refine;
+}
+
+template <class T> Solver<T>::Solver(Options options) : state_(std::make_unique<State>(std::move(options))) {}
+template <class T> Solver<T>::~Solver() = default;
+template <class T> Solver<T>::Solver(Solver&&) noexcept = default;
+template <class T> Solver<T>& Solver<T>::operator=(Solver&&) noexcept = default;
+template <class T> void Solver<T>::analyze(CscMatrix<T> const& matrix) { state_->analyze(matrix); }
+template <class T> void Solver<T>::factorize(CscMatrix<T> const& matrix) { state_->factorize(matrix); }
+template <class T> std::vector<T> Solver<T>::solve(std::span<T const> b, Index nrhs) { return state_->solve(b, nrhs); }
+template <class T>
+RefineReport Solver<T>::refine(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x, Index nrhs) {
+    return state_->refine(matrix, b, x, nrhs);
+}
+template <class T> Report const& Solver<T>::report() const { return state_->report; }
+
+#define ESPALIER_INSTANTIATE(T) template class Solver<T>;
+ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+
+} // namespace espalier

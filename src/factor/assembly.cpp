@@ -1,0 +1,84 @@
+#include "factor/assembly.hpp"
+
+#include <algorithm>
+
+namespace espalier {
+
+namespace {
+
+// Panel row of row `row` in cblk k, which has it.
+Index panel_row_of(BlockStructure const& structure, Cblk const& cblk, Index row) {
+    auto const first = structure.bloks.begin() + cblk.first_blok;
+    auto const last = structure.bloks.begin() + cblk.end_blok;
+    auto const after = std::upper_bound(first, last, row, [](Index r, Blok const& b) { return r < b.first_row; });
+    Blok const& blok = *(after - 1);
+    return blok.panel_row + (row - blok.first_row);
+}
+
+// The place of entry (row, col), both permuted: in the lower panel of the earlier cblk, or its upper one.
+struct Place {
+    CblkId cblk;
+    Offset position;
+};
+
+Place place_of(BlockStructure const& structure, Index row, Index col) {
+    CblkId const row_cblk = structure.cblk_of_col[static_cast<std::size_t>(row)];
+    CblkId const col_cblk = structure.cblk_of_col[static_cast<std::size_t>(col)];
+    CblkId const k = std::min(row_cblk, col_cblk);
+    Cblk const& cblk = structure.cblks[static_cast<std::size_t>(k)];
+    if (row_cblk >= col_cblk)
+        return {k, panel_row_of(structure, cblk, row) + (col - cblk.first_col) * cblk.stride};
+    Index const below = panel_row_of(structure, cblk, col) - cblk.width();
+    return {k, cblk.stride * cblk.width() + below + (row - cblk.first_col) * cblk.rows_below()};
+}
+
+} // namespace
+
+template <class T> AssemblyMap::AssemblyMap(CscMatrix<T> const& pattern, BlockStructure const& structure) {
+    bool const half = pattern.symmetry != Symmetry::general;
+    bool const hermitian = pattern.symmetry == Symmetry::hermitian;
+    ptr_.assign(structure.cblks.size() + 1, 0);
+    // `visit(cblk, position, source)` for every entry of the matrix.
+    auto for_each_entry = [&](auto visit) {
+        for (Index j = 0; j < pattern.cols; ++j) {
+            Index const col = structure.perm[static_cast<std::size_t>(j)];
+            for (Offset p = pattern.col_ptr[static_cast<std::size_t>(j)]; p < pattern.col_ptr[static_cast<std::size_t>(j) + 1]; ++p) {
+                Index const row = structure.perm[static_cast<std::size_t>(pattern.row_ind[static_cast<std::size_t>(p)])];
+                bool const mirrored = half && row < col;
+                visit(mirrored ? col : row, mirrored ? row : col, mirrored && hermitian ? ~p : p);
+            }
+        }
+    };
+    for_each_entry([&](Index row, Index col, Offset) {
+        CblkId const k = std::min(structure.cblk_of_col[static_cast<std::size_t>(row)], structure.cblk_of_col[static_cast<std::size_t>(col)]);
+        ++ptr_[static_cast<std::size_t>(k) + 1];
+    });
+    for (std::size_t k = 0; k + 1 < ptr_.size(); ++k) ptr_[k + 1] += ptr_[k];
+    entries_.resize(static_cast<std::size_t>(ptr_.back()));
+    std::vector<Offset> next(ptr_.begin(), ptr_.end() - 1);
+    for_each_entry([&](Index row, Index col, Offset source) {
+        Place const place = place_of(structure, row, col);
+        entries_[static_cast<std::size_t>(next[static_cast<std::size_t>(place.cblk)]++)] = {source, place.position};
+    });
+}
+
+template <class T>
+void AssemblyMap::assemble(CscMatrix<T> const& matrix, Factor<T>& factor, WorkerId worker) const {
+    for (CblkId k : factor.owned_by(worker)) {
+        T* const panel = factor.lower(k).data;
+        for (Offset e = ptr_[static_cast<std::size_t>(k)]; e < ptr_[static_cast<std::size_t>(k) + 1]; ++e) {
+            Entry const& entry = entries_[static_cast<std::size_t>(e)];
+            panel[entry.target] += entry.source >= 0 ? matrix.values[static_cast<std::size_t>(entry.source)]
+                                                     : conj(matrix.values[static_cast<std::size_t>(~entry.source)]);
+        }
+    }
+}
+
+std::uint64_t AssemblyMap::bytes() const { return entries_.size() * sizeof(Entry) + ptr_.size() * sizeof(Offset); }
+
+#define ESPALIER_INSTANTIATE(T)                                                                              \
+    template AssemblyMap::AssemblyMap(CscMatrix<T> const&, BlockStructure const&);                           \
+    template void AssemblyMap::assemble(CscMatrix<T> const&, Factor<T>&, WorkerId) const;
+ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+
+} // namespace espalier

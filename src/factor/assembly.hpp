@@ -1,0 +1,35 @@
+// Assembly: where each entry of the matrix goes in the panels. The map is made once a pattern, so that a
+// refactorization with new values is a plain scatter, done by the owner of each panel.
+#pragma once
+
+#include <vector>
+
+#include "espalier/matrix.hpp"
+#include "factor/factor.hpp"
+
+namespace espalier {
+
+/// Entries of the matrix grouped by the cblk that holds them. Works for the symmetry the matrix is stored
+/// with: lower triangle for symmetric and Hermitian matrices, everything for general ones (lu).
+class AssemblyMap {
+  public:
+    template <class T> AssemblyMap(CscMatrix<T> const& pattern, BlockStructure const& structure);
+
+    /// panel += entries of `matrix`, for the cblks that `worker` owns; panels were cleared before.
+    template <class T> void assemble(CscMatrix<T> const& matrix, Factor<T>& factor, WorkerId worker) const;
+
+    [[nodiscard]] std::uint64_t bytes() const;
+    [[nodiscard]] static std::uint64_t bytes_for(Offset stored_entries) {
+        return static_cast<std::uint64_t>(stored_entries) * sizeof(Entry);
+    }
+
+  private:
+    struct Entry {
+        Offset source; ///< Position in the matrix; its complement when the value is to be conjugated.
+        Offset target; ///< Position in the panel of the cblk (lower, then upper).
+    };
+    std::vector<Offset> ptr_; ///< By cblk.
+    std::vector<Entry> entries_;
+};
+
+} // namespace espalier

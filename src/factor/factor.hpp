@@ -1,0 +1,75 @@
+// The numeric factor: the panels of all cblks and the pivoting information local to them.
+//
+//   llh, llt    lower(k): stride x width, the diagonal block first; its strict upper triangle is scratch.
+//   ldlt, ldlh  the same, with D on the diagonal, off_diagonal(k) and perm(k) as kernels/panel.hpp says.
+//   lu          lower(k) holds L and, in the diagonal block, U; upper(k) is the block row of U below the
+//               diagonal block, stored transposed: rows_below x width.
+//
+// Panels live in arenas, one for each owner (worker), which are kept from one factorization to the next.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/scalar.hpp"
+#include "kernels/view.hpp"
+#include "runtime/memory.hpp"
+#include "runtime/worker_team.hpp"
+#include "symbolic/block_structure.hpp"
+
+namespace espalier {
+
+/// What distinguishes the five factorizations for storage and kernels.
+struct FactorForm {
+    Factorization kind = Factorization::llh;
+    [[nodiscard]] bool has_upper() const { return kind == Factorization::lu; }
+    [[nodiscard]] bool has_d() const { return kind == Factorization::ldlt || kind == Factorization::ldlh; }
+    [[nodiscard]] bool conjugate() const { return kind == Factorization::llh || kind == Factorization::ldlh; }
+};
+
+template <class T> class Factor {
+  public:
+    /// `structure` must outlive the factor. Allocates nothing yet.
+    explicit Factor(BlockStructure const& structure) : structure_(&structure) {}
+
+    /// Make room for a factorization of this form, cblk k in the arena of owner[k]. Arenas of an earlier
+    /// factorization are kept when they fit. Error{out_of_memory}.
+    void allocate(FactorForm form, std::vector<WorkerId> const& owner, Allocation allocation, WorkerTeam& team);
+
+    [[nodiscard]] BlockStructure const& structure() const { return *structure_; }
+    [[nodiscard]] FactorForm form() const { return form_; }
+    [[nodiscard]] Cblk const& cblk(CblkId k) const { return structure_->cblks[static_cast<std::size_t>(k)]; }
+
+    [[nodiscard]] MatrixView<T> lower(CblkId k) const;
+    [[nodiscard]] MatrixView<T> upper(CblkId k) const; ///< lu only.
+    [[nodiscard]] MatrixView<T> diagonal(CblkId k) const;
+    [[nodiscard]] MatrixView<T> below(CblkId k) const; ///< The rows of lower(k) under the diagonal block.
+    [[nodiscard]] std::span<std::int32_t> perm(CblkId k);
+    [[nodiscard]] std::span<std::int32_t const> perm(CblkId k) const;
+    [[nodiscard]] std::span<T> off_diagonal(CblkId k);
+    [[nodiscard]] std::span<T const> off_diagonal(CblkId k) const;
+
+    /// Cblks whose panels `worker` allocated and should assemble.
+    [[nodiscard]] std::vector<CblkId> const& owned_by(WorkerId worker) const { return owned_[static_cast<std::size_t>(worker)]; }
+    [[nodiscard]] int num_owners() const { return static_cast<int>(owned_.size()); }
+    /// Set all coefficients of the worker's panels to zero and map their pages; cheap when the kernel has
+    /// just provided them as zeros.
+    void clear_owned(WorkerId worker);
+
+  private:
+    BlockStructure const* structure_;
+    FactorForm form_;
+    std::vector<Arena> arenas_;
+    std::vector<std::vector<CblkId>> owned_;
+    std::vector<T*> panels_; ///< lower(k); upper(k) follows it.
+    std::vector<std::int32_t> perm_;
+    std::vector<T> off_diagonal_;
+};
+
+/// Coefficients of the panels of cblk k: lower and, for lu, upper.
+[[nodiscard]] Offset panel_size(Cblk const& cblk, FactorForm form);
+/// Bytes of all panels, padding included.
+[[nodiscard]] std::uint64_t panel_bytes(BlockStructure const& structure, FactorForm form, std::size_t scalar_bytes);
+
+} // namespace espalier

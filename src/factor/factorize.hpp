@@ -1,0 +1,33 @@
+// The driver of a numeric factorization: assembly by the owners, then the tasks of a schedule.
+#pragma once
+
+#include "core/progress.hpp"
+#include "espalier/matrix.hpp"
+#include "factor/assembly.hpp"
+#include "factor/factor.hpp"
+#include "schedule/factor_plan.hpp"
+
+namespace espalier {
+
+struct FactorizeOptions {
+    double pivot_threshold = 0; ///< Absolute: pivots smaller than this are replaced (not by llh, llt).
+    ProgressSink* progress = nullptr;
+};
+
+struct FactorizeStats {
+    double assembly_s = 0;
+    double time_s = 0;
+    Index pivots_replaced = 0;
+    Index negative_pivots = 0;
+};
+
+/// Factorize `matrix` (values on the pattern of `assembly`) into `factor`, which was allocated. On an
+/// exception the factor's contents are undefined; its memory is kept.
+template <class T>
+FactorizeStats factorize(CscMatrix<T> const& matrix, AssemblyMap const& assembly, FactorPlan const& plan,
+                         Factor<T>& factor, WorkerTeam& team, FactorizeOptions const& options);
+
+/// Bytes of the workspaces of `workers` threads.
+std::uint64_t workspace_bytes(BlockStructure const& structure, FactorForm form, std::size_t scalar_bytes, int workers);
+
+} // namespace espalier

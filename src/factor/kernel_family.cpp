@@ -1,0 +1,143 @@
+#include "factor/kernel_family.hpp"
+
+#include <fmt/format.h>
+
+namespace espalier {
+
+std::string describe_unknown(BlockStructure const& structure, Index permuted_column) {
+    return fmt::format("row and column {} of the matrix", structure.inverse[static_cast<std::size_t>(permuted_column)] + 1);
+}
+
+template <class T> void KernelFamily<T>::update_all(CblkId k, CblkId last_target, UpdateWorkspace<T>& workspace) {
+    BlockStructure const& structure = factor_.structure();
+    Cblk const& cblk = factor_.cblk(k);
+    for (BlokId b = cblk.first_blok + 1; b < cblk.end_blok;) {
+        FacingGroup const group = facing_group(structure, k, b);
+        if (group.target > last_target) return;
+        update(group, workspace);
+        b = group.end;
+    }
+}
+
+namespace {
+
+template <class T> PanelRows<T const> whole_panel(MatrixView<T> view, Index first_row = 0) {
+    return {view, first_row};
+}
+
+// A = L L^H or L L^T.
+template <class T> class CholeskyFamily final : public KernelFamily<T> {
+  public:
+    explicit CholeskyFamily(Factor<T>& factor) : KernelFamily<T>(factor), conjugate_(factor.form().conjugate()) {}
+
+    PivotStats factorize_panel(CblkId k, Real<T>) override {
+        auto& factor = this->factor_;
+        Index const failed = factor_cholesky<T>(conjugate_, factor.diagonal(k));
+        if (failed >= 0)
+            throw Error(Status::not_positive_definite,
+                        fmt::format("the matrix is not positive definite: {} meets a pivot that is not positive at {}",
+                                    to_string(factor.form().kind),
+                                    describe_unknown(factor.structure(), factor.cblk(k).first_col + failed)));
+        // L21 = A21 L11^-H
+        trsm<T>(Side::right, Uplo::lower, op_, Diag::non_unit, T(1), factor.diagonal(k), factor.below(k));
+        return {};
+    }
+
+    // A(r, c) -= L(r, k) L(c, k)^H
+    void update(FacingGroup const& group, UpdateWorkspace<T>& workspace) override {
+        auto& factor = this->factor_;
+        auto const source = whole_panel<T>(factor.lower(group.source));
+        find_row_runs(factor.structure(), group, workspace);
+        subtract_contribution<T>(factor.structure(), group, source, source, op_, RowsFrom::column,
+                            {factor.lower(group.target), 0}, workspace);
+    }
+
+  private:
+    bool conjugate_;
+    Op op_ = conjugate_ ? Op::adjoint : Op::transpose;
+};
+
+// P A P^T = L D L^H or L D L^T, P local to each diagonal block.
+template <class T> class LdlFamily final : public KernelFamily<T> {
+  public:
+    explicit LdlFamily(Factor<T>& factor) : KernelFamily<T>(factor), conjugate_(factor.form().conjugate()) {}
+
+    PivotStats factorize_panel(CblkId k, Real<T> threshold) override {
+        auto& factor = this->factor_;
+        PivotStats const stats = factor_ldl<T>(conjugate_, factor.diagonal(k), factor.perm(k), factor.off_diagonal(k), threshold);
+        if (stats.zero_column >= 0)
+            throw Error(Status::singular, fmt::format("the matrix is singular: zero pivot at {}",
+                                                      describe_unknown(factor.structure(), factor.cblk(k).first_col + stats.zero_column)));
+        // L21 = A21 P^T L11^-H D^-1
+        solve_panel_ldl<T>(conjugate_, factor.diagonal(k), factor.perm(k), factor.off_diagonal(k), factor.below(k));
+        return stats;
+    }
+
+    // A(r, c) -= L(r, k) (L(c, k) D)^H
+    void update(FacingGroup const& group, UpdateWorkspace<T>& workspace) override {
+        auto& factor = this->factor_;
+        auto const source = factor.lower(group.source);
+        auto const& bloks = factor.structure().bloks;
+        Blok const& last = bloks[static_cast<std::size_t>(group.end - 1)];
+        Index const first_row = bloks[static_cast<std::size_t>(group.first)].panel_row;
+        Index const rows = last.panel_row + last.height() - first_row;
+        workspace.scaled.resize(std::max(workspace.scaled.size(), static_cast<std::size_t>(rows * source.cols)));
+        MatrixView<T> const scaled{workspace.scaled.data(), rows, source.cols, rows};
+        multiply_by_d<T>(conjugate_, factor.diagonal(group.source), factor.off_diagonal(group.source),
+                         source.block(first_row, 0, rows, source.cols), scaled);
+        find_row_runs(factor.structure(), group, workspace);
+        subtract_contribution<T>(factor.structure(), group, whole_panel<T>(source), whole_panel<T>(scaled, first_row), op_,
+                            RowsFrom::column, {factor.lower(group.target), 0}, workspace);
+    }
+
+  private:
+    bool conjugate_;
+    Op op_ = conjugate_ ? Op::adjoint : Op::transpose;
+};
+
+// P A = L U, P local to each diagonal block; U below is kept transposed.
+template <class T> class LuFamily final : public KernelFamily<T> {
+  public:
+    explicit LuFamily(Factor<T>& factor) : KernelFamily<T>(factor) {}
+
+    PivotStats factorize_panel(CblkId k, Real<T> threshold) override {
+        auto& factor = this->factor_;
+        PivotStats const stats = factor_lu<T>(factor.diagonal(k), factor.perm(k), threshold);
+        if (stats.zero_column >= 0)
+            throw Error(Status::singular, fmt::format("the matrix is singular: zero pivot at {}",
+                                                      describe_unknown(factor.structure(), factor.cblk(k).first_col + stats.zero_column)));
+        // L21 = A21 U11^-1 and U12^T = (P A12)^T L11^-T
+        trsm<T>(Side::right, Uplo::upper, Op::none, Diag::non_unit, T(1), factor.diagonal(k), factor.below(k));
+        permute_columns<T>(factor.upper(k), factor.perm(k));
+        trsm<T>(Side::right, Uplo::lower, Op::transpose, Diag::unit, T(1), factor.diagonal(k), factor.upper(k));
+        return stats;
+    }
+
+    // A(r, c) -= L(r, k) U(k, c) and, transposed, A(c, r)^T -= U(k, r)^T L(c, k)^T
+    void update(FacingGroup const& group, UpdateWorkspace<T>& workspace) override {
+        auto& factor = this->factor_;
+        Index const width = factor.cblk(group.source).width();
+        auto const lower = whole_panel<T>(factor.lower(group.source));
+        auto const upper = whole_panel<T>(factor.upper(group.source), width);
+        find_row_runs(factor.structure(), group, workspace);
+        subtract_contribution<T>(factor.structure(), group, lower, upper, Op::transpose, RowsFrom::group_begin,
+                            {factor.lower(group.target), 0}, workspace);
+        subtract_contribution<T>(factor.structure(), group, upper, lower, Op::transpose, RowsFrom::group_end,
+                            {factor.upper(group.target), factor.cblk(group.target).width()}, workspace);
+    }
+};
+
+} // namespace
+
+template <class T> std::unique_ptr<KernelFamily<T>> make_kernel_family(Factor<T>& factor) {
+    if (factor.form().has_upper()) return std::make_unique<LuFamily<T>>(factor);
+    if (factor.form().has_d()) return std::make_unique<LdlFamily<T>>(factor);
+    return std::make_unique<CholeskyFamily<T>>(factor);
+}
+
+#define ESPALIER_INSTANTIATE(T)                                                                              \
+    template class KernelFamily<T>;                                                                          \
+    template std::unique_ptr<KernelFamily<T>> make_kernel_family<T>(Factor<T>&);
+ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+
+} // namespace espalier

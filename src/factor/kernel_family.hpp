@@ -1,0 +1,40 @@
+// The three families of numeric kernels behind one interface: Cholesky (llh, llt), LDL (ldlt, ldlh) and LU.
+// Which one is a run-time choice made once a factorization; the driver knows only this interface.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "factor/factor.hpp"
+#include "factor/update.hpp"
+#include "kernels/panel.hpp"
+
+namespace espalier {
+
+template <class T> class KernelFamily {
+  public:
+    virtual ~KernelFamily() = default;
+
+    /// Factorize the diagonal block of cblk k and solve for the rest of its panel. Pivots with
+    /// |pivot| < threshold are replaced (never by Cholesky). Throws Error{not_positive_definite} or
+    /// {singular}, naming the row of the matrix.
+    virtual PivotStats factorize_panel(CblkId k, Real<T> threshold) = 0;
+
+    /// Subtract the contribution of group.source to group.target.
+    virtual void update(FacingGroup const& group, UpdateWorkspace<T>& workspace) = 0;
+
+    /// The same for every group of cblk k from blok k.first_blok + 1 on whose target is <= last_target.
+    void update_all(CblkId k, CblkId last_target, UpdateWorkspace<T>& workspace);
+
+  protected:
+    explicit KernelFamily(Factor<T>& factor) : factor_(factor) {}
+    Factor<T>& factor_;
+};
+
+/// The family of `factor.form()`.
+template <class T> std::unique_ptr<KernelFamily<T>> make_kernel_family(Factor<T>& factor);
+
+/// "row r of the matrix" for a column of cblk k: names the unknown in the caller's own numbering (1-based).
+std::string describe_unknown(BlockStructure const& structure, Index permuted_column);
+
+} // namespace espalier

@@ -1,0 +1,201 @@
+#include "factor/update.hpp"
+
+#include <algorithm>
+
+namespace espalier {
+
+namespace {
+
+constexpr Index strip_width = 128;     // columns of one product
+constexpr Index direct_run_height = 32; // runs at least this tall are updated in place
+
+Blok const& blok_at(BlockStructure const& s, BlokId b) { return s.bloks[static_cast<std::size_t>(b)]; }
+
+// First blok of [from, end) whose rows end after `row`: galloping, then binary search, because targets often
+// have many more bloks than sources.
+BlokId blok_reaching(BlockStructure const& s, BlokId from, BlokId end, Index row) {
+    BlokId step = 1;
+    BlokId low = from;
+    while (low + step < end && blok_at(s, low + step - 1).end_row <= row) {
+        low += step;
+        step *= 2;
+    }
+    BlokId high = std::min(low + step, end);
+    while (low < high) {
+        BlokId const middle = low + (high - low) / 2;
+        if (blok_at(s, middle).end_row <= row) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+// Columns of the group that are adjacent in source and target alike.
+struct ColumnRun {
+    Index source_row;
+    Index target_col;
+    Index width;
+};
+
+template <class T> class ProductWriter {
+  public:
+    ProductWriter(PanelRows<T const> a, PanelRows<T const> b, Op op_b, PanelRows<T> target, UpdateWorkspace<T>& workspace)
+        : a_(a), b_(b), op_b_(op_b), target_(target), workspace_(workspace) {}
+
+    // Columns [first, end) of `columns` make one strip of `width` adjacent rows of b.
+    void strip(ColumnRun const* first, ColumnRun const* end, Index width, Index first_row) {
+        columns_ = first;
+        columns_end_ = end;
+        b_rows_ = b_.rows(first->source_row, width);
+        bool const adjacent = end - first == 1;
+        pending_begin_ = pending_end_ = 0;
+        Index const chunk = std::max<Index>(1, UpdateWorkspace<T>::buffer_size / width);
+        for (std::size_t r = 0; r < workspace_.runs.size(); ++r) {
+            RowRun run = workspace_.runs[r];
+            Index const skip = std::max<Index>(0, first_row - run.source_row);
+            if (skip >= run.height) continue;
+            run = {run.source_row + skip, run.target_row + skip, run.height - skip};
+            if (adjacent && run.height >= direct_run_height) {
+                flush();
+                write_directly(run);
+            } else {
+                add_pending(run, r, chunk);
+            }
+        }
+        flush();
+    }
+
+  private:
+    void write_directly(RowRun const& run) {
+        MatrixView<T> const c = target_.rows(run.target_row, run.height).block(0, columns_->target_col, run.height, b_rows_.rows);
+        gemm<T>(Op::none, op_b_, T(-1), a_.rows(run.source_row, run.height), b_rows_, T(1), c);
+    }
+
+    // Source rows of successive runs are adjacent, so that one product serves many short runs.
+    void add_pending(RowRun run, std::size_t run_number, Index chunk) {
+        while (run.height > 0) {
+            if (pending_begin_ == pending_end_) {
+                pending_begin_ = pending_end_ = run.source_row;
+                first_run_ = run_number;
+            }
+            Index const room = chunk - (pending_end_ - pending_begin_);
+            Index const taken = std::min(room, run.height);
+            pending_end_ += taken;
+            run = {run.source_row + taken, run.target_row + taken, run.height - taken};
+            if (pending_end_ - pending_begin_ == chunk) flush();
+        }
+    }
+
+    void flush() {
+        Index const rows = pending_end_ - pending_begin_;
+        if (rows == 0) return;
+        MatrixView<T> const product{workspace_.buffer(), rows, b_rows_.rows, rows};
+        gemm<T>(Op::none, op_b_, T(1), a_.rows(pending_begin_, rows), b_rows_, T(0), product);
+        Index source_col = 0;
+        for (ColumnRun const* columns = columns_; columns != columns_end_; ++columns)
+            for (Index c = 0; c < columns->width && source_col < product.cols; ++c, ++source_col)
+                scatter_column(product.column(source_col), columns->target_col + c);
+        pending_begin_ = pending_end_ = 0;
+    }
+
+    void scatter_column(T const* source, Index target_col) {
+        T* const column = target_.view.column(target_col);
+        for (std::size_t r = first_run_; r < workspace_.runs.size(); ++r) {
+            RowRun const& run = workspace_.runs[r];
+            if (run.source_row >= pending_end_) break;
+            Index const begin = std::max(run.source_row, pending_begin_);
+            Index const end = std::min(run.source_row + run.height, pending_end_);
+            T const* const from = source + (begin - pending_begin_);
+            T* const to = column + (run.target_row + (begin - run.source_row) - target_.first_row);
+            for (Index i = 0; i < end - begin; ++i) to[i] -= from[i];
+        }
+    }
+
+    PanelRows<T const> a_;
+    PanelRows<T const> b_;
+    Op op_b_;
+    PanelRows<T> target_;
+    UpdateWorkspace<T>& workspace_;
+    ColumnRun const* columns_ = nullptr;
+    ColumnRun const* columns_end_ = nullptr;
+    MatrixView<T const> b_rows_;
+    Index pending_begin_ = 0;
+    Index pending_end_ = 0;
+    std::size_t first_run_ = 0;
+};
+
+} // namespace
+
+FacingGroup facing_group(BlockStructure const& structure, CblkId source, BlokId first) {
+    FacingGroup group{source, blok_at(structure, first).facing_cblk, first, first};
+    BlokId const end = structure.cblks[static_cast<std::size_t>(source)].end_blok;
+    while (group.end < end && blok_at(structure, group.end).facing_cblk == group.target) ++group.end;
+    return group;
+}
+
+template <class T>
+void find_row_runs(BlockStructure const& structure, FacingGroup const& group, UpdateWorkspace<T>& workspace) {
+    auto& runs = workspace.runs;
+    runs.clear();
+    BlokId const source_end = structure.cblks[static_cast<std::size_t>(group.source)].end_blok;
+    Cblk const& target = structure.cblks[static_cast<std::size_t>(group.target)];
+    BlokId at = target.first_blok;
+    for (BlokId b = group.first; b < source_end; ++b) {
+        Blok const& blok = blok_at(structure, b);
+        for (Index row = blok.first_row; row < blok.end_row;) {
+            at = blok_reaching(structure, at, target.end_blok, row);
+            Blok const& landing = blok_at(structure, at);
+            Index const height = std::min(blok.end_row, landing.end_row) - row;
+            RowRun const run{blok.panel_row + (row - blok.first_row), landing.panel_row + (row - landing.first_row), height};
+            if (!runs.empty() && runs.back().target_row + runs.back().height == run.target_row) runs.back().height += height;
+            else runs.push_back(run);
+            row += height;
+        }
+    }
+}
+
+template <class T>
+void subtract_contribution(BlockStructure const& structure, FacingGroup const& group, PanelRows<T const> a, PanelRows<T const> b,
+                      Op op_b, RowsFrom rows_from, PanelRows<T> target, UpdateWorkspace<T>& workspace) {
+    Index const target_col = structure.cblks[static_cast<std::size_t>(group.target)].first_col;
+    Index const group_begin = blok_at(structure, group.first).panel_row;
+    Index const group_end = blok_at(structure, group.end - 1).panel_row + blok_at(structure, group.end - 1).height();
+    auto first_row_of = [&](Index column_row) {
+        switch (rows_from) {
+        case RowsFrom::column: return column_row;
+        case RowsFrom::group_begin: return group_begin;
+        case RowsFrom::group_end: return group_end;
+        }
+        return column_row;
+    };
+
+    ProductWriter<T> writer(a, b, op_b, target, workspace);
+    // Narrow bloks share a strip; a wide one is cut into several.
+    constexpr std::size_t max_runs = 64;
+    ColumnRun columns[max_runs];
+    std::size_t count = 0;
+    Index width = 0;
+    auto finish_strip = [&] {
+        if (count > 0) writer.strip(columns, columns + count, width, first_row_of(columns[0].source_row));
+        count = 0;
+        width = 0;
+    };
+    for (BlokId g = group.first; g < group.end; ++g) {
+        Blok const& blok = blok_at(structure, g);
+        for (Index done = 0; done < blok.height();) {
+            if (width == strip_width || count == max_runs) finish_strip();
+            Index const taken = std::min(strip_width - width, blok.height() - done);
+            columns[count++] = {blok.panel_row + done, blok.first_row + done - target_col, taken};
+            width += taken;
+            done += taken;
+        }
+    }
+    finish_strip();
+}
+
+#define ESPALIER_INSTANTIATE(T)                                                                              \
+    template void find_row_runs<T>(BlockStructure const&, FacingGroup const&, UpdateWorkspace<T>&);          \
+    template void subtract_contribution<T>(BlockStructure const&, FacingGroup const&, PanelRows<T const>, PanelRows<T const>, \
+                                      Op, RowsFrom, PanelRows<T>, UpdateWorkspace<T>&);
+ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+
+} // namespace espalier

@@ -1,0 +1,79 @@
+// The update kernel: C(r, c) -= A(r, :) op(B(c, :)) for rows r and columns c of a source cblk that all face
+// one target cblk, C being a panel of the target.
+//
+//   source cblk k                    target cblk j
+//   +-----+                          +---+
+//   |diag |                          |   | columns = rows [c0, c1) of k
+//   +-----+                          |   |
+//   |     | <- c0                    +---+
+//   |     | <- c1 = bloks facing j   | * | rows of k found in j: runs of
+//   +-----+                          |   | consecutive rows in both
+//   |     |                          | * |
+//   +-----+                          +---+
+//
+// Where a run is long and the columns are adjacent the product is subtracted straight into the target; the
+// rest goes through the worker's buffer and is then subtracted run by run.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/scalar.hpp"
+#include "kernels/blas.hpp"
+#include "kernels/update.hpp"
+#include "symbolic/block_structure.hpp"
+
+namespace espalier {
+
+
+/// The bloks [first, end) of `source`, which all face cblk `target`.
+struct FacingGroup {
+    CblkId source = no_cblk;
+    CblkId target = no_cblk;
+    BlokId first = 0;
+    BlokId end = 0;
+};
+
+/// The group that starts with blok `first` of cblk `source`.
+FacingGroup facing_group(BlockStructure const& structure, CblkId source, BlokId first);
+
+/// One operand or target of a product: `first_row` is the row of the source (target) panel, counted from
+/// the diagonal block's first row, that the view starts with. Upper panels and copies start below it.
+template <class T> struct PanelRows {
+    MatrixView<T> view;
+    Index first_row = 0;
+    [[nodiscard]] MatrixView<T> rows(Index row, Index count) const {
+        return view.block(row - first_row, 0, count, view.cols);
+    }
+};
+
+enum class RowsFrom {
+    column,      ///< Lower trapezoid: for column c the rows from c on (the symmetric factorizations).
+    group_begin, ///< All rows of the group and below (L side of lu, whose diagonal blocks are full).
+    group_end,   ///< Rows below the group (U side of lu).
+};
+
+/// What a worker needs at hand; one per worker, never shared.
+template <class T> class UpdateWorkspace {
+  public:
+    static constexpr Index buffer_size = 64 * 1024; ///< Coefficients: stays in the second-level cache.
+
+    UpdateWorkspace() : buffer_(std::make_unique_for_overwrite<T[]>(buffer_size)) {}
+    [[nodiscard]] T* buffer() { return buffer_.get(); }
+    std::vector<RowRun> runs;
+    std::vector<T> scaled; ///< L D of the rows in use (ldlt, ldlh).
+
+  private:
+    std::unique_ptr<T[]> buffer_;
+};
+
+/// Where the rows of `group.source` from the group on lie in the target's panel, into workspace.runs.
+template <class T>
+void find_row_runs(BlockStructure const& structure, FacingGroup const& group, UpdateWorkspace<T>& workspace);
+
+/// The product of the head of this file; workspace.runs as find_row_runs left it.
+template <class T>
+void subtract_contribution(BlockStructure const& structure, FacingGroup const& group, PanelRows<T const> a, PanelRows<T const> b,
+                      Op op_b, RowsFrom rows_from, PanelRows<T> target, UpdateWorkspace<T>& workspace);
+
+} // namespace espalier

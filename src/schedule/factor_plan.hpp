@@ -1,0 +1,27 @@
+// Everything decided before numbers are touched: the branches, the task graphs of factorization and solve,
+// the order in which each worker runs them, and who owns each panel.
+#pragma once
+
+#include <vector>
+
+#include "schedule/factor_tasks.hpp"
+#include "schedule/list_schedule.hpp"
+
+namespace espalier {
+
+struct FactorPlan {
+    BranchPartition partition;
+    std::vector<double> cblk_cost;       ///< Seconds by the cost model, updates to elsewhere included.
+    FactorTasks factor;
+    StaticSchedule factor_schedule;      ///< Its makespan is the predicted factorization time.
+    TaskGraph solve;                     ///< See build_solve_tasks.
+    StaticSchedule solve_schedule;
+    std::vector<WorkerId> owner_of_cblk; ///< The worker that runs the factor task of the cblk's branch.
+
+    [[nodiscard]] double total_cost() const;
+};
+
+/// `model` counts in seconds for the scalar and factorization at hand.
+FactorPlan make_factor_plan(BlockStructure const& structure, CostModel const& model, int workers);
+
+} // namespace espalier

@@ -1,0 +1,96 @@
+#include "mapping/branches.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <random>
+
+namespace espalier {
+namespace {
+
+// A structure with nothing but a tree: `parent` is a postordered forest.
+BlockStructure tree_of(std::vector<CblkId> const& parent) {
+    BlockStructure structure;
+    structure.cblks.resize(parent.size());
+    for (std::size_t k = 0; k < parent.size(); ++k) {
+        Cblk& cblk = structure.cblks[k];
+        cblk.parent = parent[k];
+        if (cblk.first_descendant == no_cblk) cblk.first_descendant = static_cast<CblkId>(k);
+        if (parent[k] == no_cblk) continue;
+        auto& above = structure.cblks[static_cast<std::size_t>(parent[k])];
+        if (above.first_descendant == no_cblk) above.first_descendant = cblk.first_descendant;
+    }
+    return structure;
+}
+
+// Random postordered forest: each new node adopts some of the roots before it.
+std::vector<CblkId> random_forest(int size, unsigned seed) {
+    std::mt19937 engine(seed);
+    std::vector<CblkId> parent(static_cast<std::size_t>(size), no_cblk);
+    std::vector<CblkId> roots;
+    for (CblkId k = 0; k < size; ++k) {
+        auto adopted = std::min<std::size_t>(roots.size(), engine() % 4);
+        for (; adopted > 0; --adopted) {
+            parent[static_cast<std::size_t>(roots.back())] = k;
+            roots.pop_back();
+        }
+        roots.push_back(k);
+    }
+    return parent;
+}
+
+TEST(Branches, OneWorkerGetsOneBranchATree) {
+    auto const structure = tree_of({2, 2, no_cblk, 4, no_cblk});
+    auto const partition = cut_branches(structure, {1, 1, 1, 1, 1}, 1);
+    ASSERT_EQ(partition.branches.size(), 2U);
+    EXPECT_EQ(partition.branches[0].first, 0);
+    EXPECT_EQ(partition.branches[0].root, 2);
+    EXPECT_EQ(partition.branches[1].first, 3);
+    EXPECT_EQ(partition.branches[1].root, 4);
+    EXPECT_DOUBLE_EQ(partition.branches[0].cost, 3);
+}
+
+TEST(Branches, CutAHeavyTreeBelowItsRoot) {
+    // Two chains of three under one root; the limit 12 / (2 * 1) = 6 keeps each chain whole.
+    auto const structure = tree_of({1, 2, 6, 4, 5, 6, no_cblk});
+    auto const partition = cut_branches(structure, {1, 1, 3, 1, 1, 3, 2}, 2, 1);
+    ASSERT_EQ(partition.branches.size(), 3U);
+    EXPECT_EQ(partition.branches[0].root, 2);
+    EXPECT_EQ(partition.branches[1].root, 5);
+    EXPECT_EQ(partition.branches[2].first, 6);
+}
+
+TEST(Branches, CoverEveryCblkOnceAndStayBelowTheLimitOnRandomForests) {
+    for (unsigned seed = 0; seed < 50; ++seed) {
+        auto const parent = random_forest(200, seed);
+        auto const structure = tree_of(parent);
+        std::mt19937 engine(seed);
+        std::vector<double> costs(parent.size());
+        for (double& cost : costs) cost = 1 + static_cast<double>(engine() % 100);
+        double const total = std::accumulate(costs.begin(), costs.end(), 0.0);
+        int const workers = 1 + static_cast<int>(seed % 5);
+        auto const partition = cut_branches(structure, costs, workers, 4);
+        CblkId next = 0;
+        double sum = 0;
+        for (std::size_t b = 0; b < partition.branches.size(); ++b) {
+            Branch const& branch = partition.branches[b];
+            EXPECT_EQ(branch.first, next);
+            next = branch.root + 1;
+            sum += branch.cost;
+            if (branch.first < branch.root && workers > 1) {
+                EXPECT_LE(branch.cost, total / (workers * 4.0));
+            }
+            for (CblkId k = branch.first; k <= branch.root; ++k) {
+                EXPECT_EQ(partition.branch_of_cblk[static_cast<std::size_t>(k)], static_cast<BranchId>(b));
+                if (k < branch.root) { // a whole subtree
+                    EXPECT_LE(parent[static_cast<std::size_t>(k)], branch.root);
+                }
+            }
+        }
+        EXPECT_EQ(next, static_cast<CblkId>(parent.size()));
+        EXPECT_NEAR(sum, total, 1e-9 * total);
+    }
+}
+
+} // namespace
+} // namespace espalier
