@@ -26,8 +26,9 @@ template <class T> void trsm(Side side, Uplo uplo, Op op, Diag diag, T alpha, Ma
 /// not positive, or -1.
 template <class T> Index potrf(MatrixView<T> a);
 
-/// Lets BLAS use one thread inside our tasks, whatever the library's own default is.
-void set_blas_threads(int threads);
+/// Lets BLAS use that many threads (1 inside our tasks, whatever the library's own default is). Returns what
+/// it used before.
+int set_blas_threads(int threads);
 
 /// What BLAS this is: its configuration string and the processor kernel it runs, e.g. "SkylakeX".
 struct BlasInfo {

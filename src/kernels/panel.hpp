@@ -15,7 +15,7 @@ namespace espalier {
 
 struct PivotStats {
     Index replaced = 0;       ///< Pivots replaced by +-threshold.
-    Index zero_column = -1;   ///< First local column whose pivot was exactly zero and could not be replaced.
+    Index zero_column = -1;   ///< First local column whose pivot could not be divided by nor replaced: zero, NaN or Inf.
     Index negative = 0;       ///< LDL with real D: negative eigenvalues of D (a 2x2 indefinite block counts one).
     PivotStats& operator+=(PivotStats const& other);
 };
@@ -25,11 +25,13 @@ struct PivotStats {
 /// zero (llt on complex numbers, which has no sign to look at), or -1. Nothing is replaced.
 template <class T> Index factor_cholesky(bool conjugate, MatrixView<T> a);
 
-/// A(p, p) = L D L^H (conjugate) or L D L^T by Bunch-Kaufman pivoting, blocked, lower triangle in place.
+/// A(p, p) = L D L^H (conjugate) or L D L^T by rook pivoting with 1x1 and 2x2 pivots, which keeps the entries
+/// of L below 3 or so, blocked, lower triangle in place. Only the lower triangle is read; the strict upper
+/// triangle is used as scratch and left with anything.
 /// On return the strict lower triangle of `a` holds unit lower L (rows permuted consistently: the whole L
 /// belongs to the permuted matrix), the diagonal holds D, and off_diagonal[k] = D(k + 1, k) where columns
 /// k, k + 1 are a 2x2 pivot (then L(k + 1, k) is stored as 0), else 0. perm[new] = old, both local.
-/// Spans have a.cols entries.
+/// Spans have a.cols entries. The diagonal of a Hermitian D is real; imaginary parts on A's are ignored.
 template <class T> PivotStats factor_ldl(bool conjugate, MatrixView<T> a, std::span<std::int32_t> perm,
                                          std::span<T> off_diagonal, Real<T> threshold);
 

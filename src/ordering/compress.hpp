@@ -11,12 +11,15 @@
 namespace espalier {
 
 struct CompressedGraph {
-    Graph graph;                      ///< One vertex a group; weight = rows in the group.
-    std::vector<Index> vertex_of_row; ///< For each row of the matrix, its vertex in `graph`.
+    Graph graph;                      ///< One vertex a group, in the order of their first members; weight = rows in it.
+    std::vector<Index> vertex_of_row; ///< For each vertex of the input (row of the matrix), its vertex in `graph`.
 };
 
-/// Linear in the edges (hashing, then exact comparison within equal hashes). When less than a tenth of the
-/// vertices would disappear the graph is returned as it is, with unit weights.
+/// Linear in the edges (hashing, then exact comparison within equal hashes). Weights of the input are added
+/// up within a group. When less than a tenth of the vertices would disappear the graph is returned as it is.
 CompressedGraph compress(Graph const& graph);
+
+/// The graph as it is, every vertex a group of its own: for orderings that are given by rows.
+CompressedGraph uncompressed(Graph graph);
 
 } // namespace espalier

@@ -11,10 +11,12 @@ namespace espalier {
 
 struct OrderingOptions {
     OrderingMethod method = OrderingMethod::scotch;
-    std::string user_file;    ///< For OrderingMethod::user: see read_permutation.
-    int threads = 1;          ///< Threads a library may use; the result does not depend on it ...
-    bool deterministic = true; ///< ... unless this is false.
-    std::string scotch_strategy; ///< SCOTCH ordering strategy string; empty for the default of Espalier.
+    std::string user_file;     ///< For OrderingMethod::user: see read_permutation.
+    int threads = 1;           ///< Threads a library may use; the result does not depend on it ...
+    bool deterministic = true; ///< ... unless this is false (matters with scotch_strategy only).
+    /// SCOTCH ordering strategy string; empty for the default of Espalier. SCOTCH runs it as it is, and some
+    /// strings that it accepts crash it (in 7.0.3: any with the edge separation method `e`).
+    std::string scotch_strategy;
 };
 
 struct Ordering {
@@ -22,6 +24,12 @@ struct Ordering {
     std::vector<Index> inverse; ///< inverse[new] = old.
 };
 
+/// Orders the vertices of `graph` (which may be empty, disconnected, or have vertices of any degree). The same
+/// graph and options give the same order each time; calls from several threads are safe. For scotch and
+/// metis the weights say how much a vertex counts in the balance of a dissection. `natural` and `user` speak of
+/// matrix rows: the graph must not be compressed (n = rows, all weights 1), else Error{usage}. Also throws
+/// Error{unsupported} when the graph is too large for the library's integers, Error{usage} for a bad strategy
+/// string, and what read_permutation throws.
 Ordering compute_ordering(Graph const& graph, OrderingOptions const& options);
 
 } // namespace espalier

@@ -13,26 +13,46 @@ namespace espalier {
 using TaskId = std::int32_t;
 using WorkerId = std::int32_t;
 inline constexpr TaskId no_task = -1;
+inline constexpr WorkerId any_worker = -1;
 
 struct TaskGraph {
-    std::vector<std::int32_t> num_predecessors; ///< For each task.
+    std::vector<std::int32_t> num_predecessors; ///< For each task: tasks, and events from outside (messages).
     std::vector<Offset> successor_ptr{0};       ///< num_tasks + 1 entries.
     std::vector<TaskId> successors;
-    std::vector<double> cost;                   ///< Seconds, or any unit used throughout.
-    std::vector<double> priority;               ///< Larger first: usually the longest path to an exit.
-    std::vector<WorkerId> home;                 ///< The worker whose memory the task works on.
+    std::vector<double> cost;     ///< Seconds, or any unit used throughout.
+    std::vector<double> priority; ///< Larger first: usually the longest path to an exit.
+    std::vector<WorkerId> home;   ///< The worker whose memory the task works on.
 
     [[nodiscard]] TaskId num_tasks() const { return static_cast<TaskId>(num_predecessors.size()); }
 };
 
+/// Error{internal} naming the task unless the graph's arrays fit together, all successors exist, and no task
+/// is the successor of more tasks than it has predecessors. Returns the predecessors that are no tasks: the
+/// events from outside that a run has to wait for. Cycles are found by the run, not here. Linear.
+Offset check_graph(TaskGraph const& graph);
+
+/// All members may be called from several threads at once. The runtime keeps memory in order itself: what
+/// the predecessors of a task wrote is visible to the worker that pops it, whatever the policy does.
 class Policy {
   public:
     virtual ~Policy() = default;
     /// Task `task` became ready; `by` is the worker that made it so (or that owns it, at the start).
-    /// Returns the worker that should be woken for it, or -1 when any will do.
+    /// Returns the worker that should be woken for it, or any_worker when any that serves() it will do.
     virtual WorkerId push(TaskId task, WorkerId by) = 0;
-    /// The next task for this worker, or no_task when it finds none now.
+    /// The next task for this worker, or no_task when it finds none now. Must not overlook: while nobody else
+    /// is inside the policy, no_task means that it holds no task that this worker may run. (An idle worker
+    /// sleeps on that answer; when all do, the run has failed.)
     virtual TaskId pop(WorkerId worker) = 0;
+    /// May pop(worker) return this task? Tells whom to wake for a task pushed for any_worker.
+    [[nodiscard]] virtual bool serves(WorkerId worker, TaskId task) const {
+        static_cast<void>(worker), static_cast<void>(task);
+        return true;
+    }
+    /// Tasks that this worker has taken from the queues of others so far; for statistics.
+    [[nodiscard]] virtual std::int64_t steals(WorkerId worker) const {
+        static_cast<void>(worker);
+        return 0;
+    }
 };
 
 } // namespace espalier

@@ -1,0 +1,41 @@
+// The block-diagonal D of an LDL factorization: 1x1 and 2x2 pivots. A 2x2 pivot is
+//
+//     [ d00  d01 ]     d10 = off_diagonal[k],  d01 = conj(d10) for Hermitian D and d10 for symmetric D.
+//     [ d10  d11 ]
+#pragma once
+
+#include "core/scalar.hpp"
+
+namespace espalier {
+
+/// x y, without the detour that C++ asks of a complex product to recover infinities from NaN.
+template <class T> T times(T x, T y) {
+    if constexpr (is_complex<T>)
+        return {x.real() * y.real() - x.imag() * y.imag(), x.real() * y.imag() + x.imag() * y.real()};
+    else
+        return x * y;
+}
+
+template <class T> struct PivotBlock {
+    T d00, d10, d01, d11;
+};
+
+template <class T> PivotBlock<T> pivot_block(bool conjugate, T d00, T d10, T d11) {
+    return {d00, d10, conj_if(conjugate, d10), d11};
+}
+
+/// The inverse, scaled by |d10| on the way so that the determinant neither overflows nor underflows:
+/// with D = |d10| E, inv(D) = [e11 -e01; -e10 e00] / (|d10| det E). d10 is not zero.
+template <class T> PivotBlock<T> inverse(bool conjugate, PivotBlock<T> const& d) {
+    Real<T> const scale = std::abs(d.d10);
+    T const e00 = d.d00 / scale;
+    T const e11 = d.d11 / scale;
+    T const e10 = d.d10 / scale;
+    T determinant = e00 * e11 - e10 * conj_if(conjugate, e10);
+    if (conjugate) determinant = real_part(determinant);
+    T const factor = T(1) / (determinant * scale);
+    T const i10 = -e10 * factor;
+    return {e11 * factor, i10, conj_if(conjugate, i10), e00 * factor};
+}
+
+} // namespace espalier

@@ -1,0 +1,115 @@
+// Choice between register tiles and BLAS, and the tiles compiled for each instruction set.
+#include "kernels/product.hpp"
+
+#include "kernels/product_tile.hpp"
+
+namespace espalier {
+
+namespace {
+
+template <class T, class Stride>
+void product_baseline(vector::Operands<Real<T>, Stride> const& op, bool conjugate_b) {
+    vector::product<T, vector::lanes<T, 16>, 8, is_complex<T> ? 2 : 4>(op, conjugate_b);
+}
+#if defined(__x86_64__)
+template <class T, class Stride>
+ESPALIER_AVX2 void product_avx2(vector::Operands<Real<T>, Stride> const& op, bool conjugate_b) {
+    vector::product<T, vector::lanes<T, 32>, 8, is_complex<T> ? 2 : 4>(op, conjugate_b);
+}
+template <class T, class Stride>
+ESPALIER_AVX512 void product_avx512(vector::Operands<Real<T>, Stride> const& op, bool conjugate_b) {
+    vector::product<T, vector::lanes<T, 64>, 16, is_complex<T> ? 4 : 8>(op, conjugate_b);
+}
+#endif
+
+template <class T, class Stride>
+void product_for(InstructionSet instructions, vector::Operands<Real<T>, Stride> const& op, bool conjugate_b) {
+#if defined(__x86_64__)
+    if (instructions == InstructionSet::avx512) return product_avx512<T>(op, conjugate_b);
+    if (instructions == InstructionSet::avx2) return product_avx2<T>(op, conjugate_b);
+#endif
+    product_baseline<T>(op, conjugate_b);
+}
+
+// Blocks of A that stay in the second-level cache while the columns of C go by: at most 128 KiB of float,
+// 256 KiB of double, 512 KiB of complex<double>.
+template <class T> constexpr Index block_rows = is_complex<T> ? 128 : 256;
+constexpr Index block_depth = 128;
+
+// Columns a multiple of 1 KiB apart fall on few sets of the first-level cache and push each other out, and
+// BLAS, which copies its operands, is faster.
+template <class T> bool collides(MatrixView<T const> a) {
+    return a.ld * static_cast<Index>(sizeof(T)) % 1024 == 0 && a.cols > 32;
+}
+
+template <class T> bool tiles_are_faster(MatrixView<T const> a, MatrixView<T const> b, MatrixView<T> c) {
+    Index const volume = c.rows * c.cols * a.cols;
+    switch (widest_instruction_set()) {
+    case InstructionSet::avx512: return !collides(a) && !collides(b);
+    case InstructionSet::avx2: return volume <= 64 * 64 * 64;
+    case InstructionSet::baseline: return volume <= 16 * 16 * 16;
+    }
+    return false;
+}
+
+} // namespace
+
+template <class T> void subtract_small_product(InstructionSet instructions, Op op_b, MatrixView<T const> a,
+                                               MatrixView<T const> b, MatrixView<T> c) {
+    if (c.rows == 0) return;
+    auto const run = [&](Index depth_stride, auto column_stride) {
+        constexpr Index parts = is_complex<T> ? 2 : 1;
+        using R = Real<T>;
+        // std::complex<R> is laid out as R[2], by the standard.
+        vector::Operands<R, decltype(column_stride)> const op{.rows = parts * c.rows,
+                                                              .columns = c.cols,
+                                                              .depth = a.cols,
+                                                              .a = reinterpret_cast<R const*>(a.data),
+                                                              .lda = parts * a.ld,
+                                                              .b = reinterpret_cast<R const*>(b.data),
+                                                              .depth_stride = depth_stride,
+                                                              .column_stride = column_stride,
+                                                              .c = reinterpret_cast<R*>(c.data),
+                                                              .ldc = parts * c.ld};
+        product_for<T>(instructions, op, op_b == Op::adjoint);
+    };
+    if (op_b == Op::none) run(1, b.ld);
+    else run(b.ld, vector::UnitStride());
+}
+
+template <class T> void subtract_product(Op op_b, MatrixView<T const> a, MatrixView<T const> b, MatrixView<T> c) {
+    if (c.rows == 0 || c.cols == 0 || a.cols == 0) return;
+    if (!tiles_are_faster(a, b, c)) return gemm<T>(Op::none, op_b, T(-1), a, b, T(1), c);
+
+    auto const instructions = widest_instruction_set();
+    for (Index p = 0; p < a.cols; p += block_depth) {
+        Index const depth = std::min(block_depth, a.cols - p);
+        auto const b_part = op_b == Op::none ? b.block(p, 0, depth, b.cols) : b.block(0, p, b.rows, depth);
+        for (Index i = 0; i < c.rows; i += block_rows<T>) {
+            Index const rows = std::min(block_rows<T>, c.rows - i);
+            subtract_small_product<T>(instructions, op_b, a.block(i, p, rows, depth), b_part,
+                                      c.block(i, 0, rows, c.cols));
+        }
+    }
+}
+
+template <class T> void subtract_product_lower(Op op_b, MatrixView<T const> a, MatrixView<T const> b,
+                                               MatrixView<T> c) {
+    constexpr Index strip = 32;
+    Index const depth = a.cols;
+    for (Index j = 0; j < c.cols; j += strip) {
+        Index const width = std::min(strip, c.cols - j);
+        auto const columns = op_b == Op::none ? b.block(0, j, depth, width) : b.block(j, 0, width, depth);
+        subtract_product<T>(op_b, a.block(j, 0, c.rows - j, depth), columns, c.block(j, j, c.rows - j, width));
+    }
+}
+
+#define ESPALIER_INSTANTIATE(T)                                                                              \
+    template void subtract_product<T>(Op, MatrixView<T const>, MatrixView<T const>, MatrixView<T>);          \
+    template void subtract_product_lower<T>(Op, MatrixView<T const>, MatrixView<T const>, MatrixView<T>);    \
+    template void subtract_small_product<T>(InstructionSet, Op, MatrixView<T const>, MatrixView<T const>,    \
+                                            MatrixView<T>);
+ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+#undef ESPALIER_INSTANTIATE
+
+} // namespace espalier

@@ -1,0 +1,54 @@
+// Subtraction of a buffered contribution by runs of rows, a column at a time.
+#include "kernels/update.hpp"
+
+#include <algorithm>
+
+#include "core/scalar.hpp"
+
+namespace espalier {
+
+namespace {
+
+// to[0 : n) -= from[0 : n), in reals: a complex difference is that of its parts.
+template <class R> inline void subtract(R* __restrict to, R const* __restrict from, Index n) {
+    for (Index i = 0; i < n; ++i) to[i] -= from[i];
+}
+
+template <class T> inline void subtract_run(T* to, T const* from, Index height) {
+    constexpr Index parts = is_complex<T> ? 2 : 1;
+    subtract(reinterpret_cast<Real<T>*>(to), reinterpret_cast<Real<T> const*>(from), parts * height);
+}
+
+} // namespace
+
+template <class T> void scatter_subtract(MatrixView<T const> source, std::span<RowRun const> runs,
+                                         MatrixView<T> target) {
+    for (Index j = 0; j < source.cols; ++j) {
+        T const* const from = source.column(j);
+        T* const to = target.column(j);
+        for (RowRun const& run : runs) subtract_run(to + run.target_row, from + run.source_row, run.height);
+    }
+}
+
+template <class T> void scatter_subtract_lower(MatrixView<T const> source, std::span<RowRun const> runs,
+                                               MatrixView<T> target, Index diagonal) {
+    auto run = runs.begin(); // the first that reaches below the diagonal of column j
+    for (Index j = 0; j < source.cols; ++j) {
+        Index const top = j + diagonal;
+        while (run != runs.end() && run->source_row + run->height <= top) ++run;
+        T const* const from = source.column(j);
+        T* const to = target.column(j);
+        for (auto r = run; r != runs.end(); ++r) {
+            Index const skipped = std::max<Index>(top - r->source_row, 0);
+            subtract_run(to + r->target_row + skipped, from + r->source_row + skipped, r->height - skipped);
+        }
+    }
+}
+
+#define ESPALIER_INSTANTIATE(T)                                                                              \
+    template void scatter_subtract<T>(MatrixView<T const>, std::span<RowRun const>, MatrixView<T>);          \
+    template void scatter_subtract_lower<T>(MatrixView<T const>, std::span<RowRun const>, MatrixView<T>, Index);
+ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+#undef ESPALIER_INSTANTIATE
+
+} // namespace espalier

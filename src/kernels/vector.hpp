@@ -1,0 +1,66 @@
+// Vectors of the compiler's own kind, and the functions that code for several instruction sets is made of.
+//
+// Such code is written once, as templates that are inlined wherever they are used, and each instruction set
+// has one function, marked with its target, that uses them. So this header must come after the pragma
+// below in a file, and nothing in it may be called from anywhere else.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "core/scalar.hpp"
+
+#define ESPALIER_INLINE [[gnu::always_inline]] inline
+#define ESPALIER_INLINE_LAMBDA __attribute__((always_inline))
+
+#if defined(__x86_64__)
+#define ESPALIER_AVX2 [[gnu::target("avx2,fma")]]
+#define ESPALIER_AVX512 [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx2,fma,prefer-vector-width=512")]]
+#endif
+
+// Multiply-adds are fused where the instruction set can (GCC does not in strict ISO mode).
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("fp-contract=fast")
+#endif
+
+namespace espalier::vector {
+
+/// Reals in one vector of the smallest kind: a complex number is never cut in two.
+template <class T> inline constexpr int narrowest = is_complex<T> ? 2 : 1;
+
+/// Reals of T in a vector of so many bytes.
+template <class T, int bytes> inline constexpr int lanes = bytes / static_cast<int>(sizeof(Real<T>));
+
+template <class R, int width> struct VectorType {
+    typedef R type __attribute__((vector_size(width * sizeof(R))));
+};
+template <class R> struct VectorType<R, 1> { using type = R; };
+template <class R, int width> using VectorOf = typename VectorType<R, width>::type;
+
+template <class Vector, class R> ESPALIER_INLINE void load(Vector& to, R const* from) {
+    std::memcpy(&to, from, sizeof(Vector));
+}
+template <class Vector, class R> ESPALIER_INLINE void store(Vector const& from, R* to) {
+    std::memcpy(to, &from, sizeof(Vector));
+}
+
+/// Interleaved complex numbers times i: (x0, x1, x2, x3, ...) becomes (-x1, x0, -x3, x2, ...).
+template <class R, int width> ESPALIER_INLINE void times_i(VectorOf<R, width>& x) {
+    [&]<int... lane>(std::integer_sequence<int, lane...>) ESPALIER_INLINE_LAMBDA {
+        VectorOf<R, width> const sign = {(lane % 2 ? R(1) : R(-1))...};
+        x = __builtin_shufflevector(x, x, (lane ^ 1)...) * sign;
+    }(std::make_integer_sequence<int, width>());
+}
+
+/// The last `count` lanes of `from` replace those of `to`, whatever is in the others.
+template <class R, int width>
+ESPALIER_INLINE void take_last(VectorOf<R, width>& to, VectorOf<R, width> const& from, int count) {
+    using Integer = std::conditional_t<sizeof(R) == 4, std::int32_t, std::int64_t>;
+    [&]<int... lane>(std::integer_sequence<int, lane...>) ESPALIER_INLINE_LAMBDA {
+        VectorOf<Integer, width> const index = {lane...};
+        to = index >= static_cast<Integer>(width - count) ? from : to;
+    }(std::make_integer_sequence<int, width>());
+}
+
+} // namespace espalier::vector

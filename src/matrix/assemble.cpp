@@ -1,0 +1,199 @@
+#include "matrix/assemble.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/scalar.hpp"
+#include "matrix/run_threads.hpp"
+#include "matrix/triangles.hpp"
+
+namespace espalier {
+
+namespace {
+
+// A run of pieces that one thread counts and places, with a count per column over the columns it meets.
+// In a file sorted by columns the runs meet disjoint columns, so all counts together are as long as one.
+struct Run {
+    std::size_t first_piece = 0;
+    std::size_t end_piece = 0;
+    Index first_col = 0;
+    std::vector<Offset> next; // Counts; then, for each column, where the run's next entry goes.
+};
+
+// As many runs as threads, unless their counts could outgrow the matrix itself.
+template <class T> std::vector<Run> make_runs(Triples<T> const& triples, Index cols, int threads) {
+    Offset entries = 0;
+    for (auto const& piece : triples) entries += static_cast<Offset>(piece.size());
+    Offset const affordable = 1 + entries / std::max<Index>(cols, 1);
+    auto const count = static_cast<std::size_t>(
+        std::clamp<Offset>(std::min<Offset>(threads, static_cast<Offset>(triples.size())), 1, affordable));
+    std::vector<Run> runs(count);
+    for (std::size_t r = 0; r < count; ++r) {
+        runs[r].first_piece = r * triples.size() / count;
+        runs[r].end_piece = (r + 1) * triples.size() / count;
+    }
+    return runs;
+}
+
+template <class T, class Visit> void for_each_triple(Run const& run, Triples<T> const& triples, Visit const& visit) {
+    for (std::size_t k = run.first_piece; k < run.end_piece; ++k)
+        for (auto const& entry : triples[k]) visit(entry);
+}
+
+template <class T> void count_columns(Run& run, Triples<T> const& triples, Index cols) {
+    Index first = cols;
+    Index last = -1;
+    for_each_triple(run, triples, [&](Triple<T> const& entry) {
+        first = std::min(first, entry.col);
+        last = std::max(last, entry.col);
+    });
+    run.first_col = first;
+    run.next.assign(std::max<Index>(last + 1 - first, 0), 0);
+    Offset* const count = run.next.data();
+    for_each_triple(run, triples, [&](Triple<T> const& entry) { ++count[entry.col - first]; });
+}
+
+// From counts to positions: the entries of a column lie in the order of the runs.
+void assign_positions(std::vector<Run>& runs, std::vector<Offset>& col_ptr) {
+    for (auto const& run : runs)
+        for (std::size_t k = 0; k < run.next.size(); ++k) col_ptr[run.first_col + k + 1] += run.next[k];
+    std::partial_sum(col_ptr.begin(), col_ptr.end(), col_ptr.begin());
+    std::vector<Offset> free = col_ptr;
+    for (auto& run : runs)
+        for (std::size_t k = 0; k < run.next.size(); ++k) {
+            Offset& position = free[run.first_col + k];
+            position += std::exchange(run.next[k], position);
+        }
+}
+
+template <class T> void place(Run& run, Triples<T>& triples, CscMatrix<T>& matrix) {
+    Offset* const next = run.next.data();
+    Index const first = run.first_col;
+    for_each_triple(run, triples, [&](Triple<T> const& entry) {
+        Offset const p = next[entry.col - first]++;
+        matrix.row_ind[p] = entry.row;
+        matrix.values[p] = entry.value;
+    });
+    for (std::size_t k = run.first_piece; k < run.end_piece; ++k) std::vector<Triple<T>>().swap(triples[k]);
+}
+
+// Sort positions [first, end) by row and sum duplicates at the front; returns how many entries remain.
+template <class T>
+Offset sort_and_sum(CscMatrix<T>& matrix, Offset first, Offset end, std::vector<std::pair<Index, T>>& work) {
+    auto* const rows = matrix.row_ind.data() + first;
+    auto* const values = matrix.values.data() + first;
+    auto const length = end - first;
+    bool increasing = true;
+    for (Offset k = 1; k < length; ++k) increasing &= rows[k - 1] < rows[k];
+    if (increasing) return length;
+
+    work.clear();
+    for (Offset k = 0; k < length; ++k) work.emplace_back(rows[k], values[k]);
+    std::stable_sort(work.begin(), work.end(), [](auto const& a, auto const& b) { return a.first < b.first; });
+    Offset kept = 0;
+    for (auto const& [row, value] : work) {
+        if (kept > 0 && rows[kept - 1] == row) {
+            values[kept - 1] += value;
+        } else {
+            rows[kept] = row;
+            values[kept++] = value;
+        }
+    }
+    return kept;
+}
+
+// Close the gaps that summed duplicates left: column j keeps its first kept[j] entries.
+template <class T> void close_gaps(CscMatrix<T>& matrix, std::vector<Offset> const& kept) {
+    Offset end = 0;
+    for (std::size_t j = 0; j < kept.size(); ++j) {
+        Offset const first = std::exchange(matrix.col_ptr[j], end);
+        std::copy_n(matrix.row_ind.begin() + first, kept[j], matrix.row_ind.begin() + end);
+        std::copy_n(matrix.values.begin() + first, kept[j], matrix.values.begin() + end);
+        end += kept[j];
+    }
+    matrix.col_ptr.back() = end;
+    matrix.row_ind.resize(end);
+    matrix.values.resize(end);
+}
+
+template <class T> Offset sort_columns(CscMatrix<T>& matrix, int threads) {
+    std::vector<Offset> kept(matrix.cols);
+    run_threads(threads, [&](int t) {
+        // Columns that begin in the t-th share of the entries.
+        auto const share = [&](int k) -> Index {
+            if (k == 0 || k == threads) return k == 0 ? 0 : matrix.cols;
+            auto const entry = matrix.stored() / threads * k;
+            return std::lower_bound(matrix.col_ptr.begin(), matrix.col_ptr.end() - 1, entry) - matrix.col_ptr.begin();
+        };
+        std::vector<std::pair<Index, T>> work;
+        Index const end = share(t + 1);
+        for (Index j = share(t); j < end; ++j)
+            kept[j] = sort_and_sum(matrix, matrix.col_ptr[j], matrix.col_ptr[j + 1], work);
+    });
+    Offset const duplicates = matrix.stored() - std::accumulate(kept.begin(), kept.end(), Offset{0});
+    if (duplicates > 0) close_gaps(matrix, kept);
+    return duplicates;
+}
+
+template <class T> void require_finite(CscMatrix<T> const& matrix, std::string const& source) {
+    for (Index j = 0; j < matrix.cols; ++j)
+        for (Offset p = matrix.col_ptr[j]; p < matrix.col_ptr[j + 1]; ++p)
+            if (!is_finite(matrix.values[p]))
+                throw Error(Status::bad_input, fmt::format("{}: the duplicates of entry ({}, {}) sum to more than a double holds",
+                                                           source, matrix.row_ind[p] + 1, j + 1));
+}
+
+} // namespace
+
+std::string absurd_sizes(Index rows, Index cols, Offset entries) {
+    Index const largest = Index{1} << 40;
+    Index const size = std::max(rows, cols);
+    char const* const what = size == rows ? "rows" : "columns";
+    if (rows < 0 || cols < 0 || entries < 0) return fmt::format("negative size in {} x {}, {} entries", rows, cols, entries);
+    if (size > largest) return fmt::format("{} {} exceed the limit of {}", size, what, largest);
+    if ((size - 1'000'000) / 16 > entries)
+        return fmt::format("{} {} for {} entries: nearly all of them are structurally empty", size, what, entries);
+    return {};
+}
+
+template <class T>
+CscMatrix<T> compress_columns(Index rows, Index cols, Triples<T> triples, int threads, Offset& duplicates) {
+    CscMatrix<T> matrix;
+    matrix.rows = rows;
+    matrix.cols = cols;
+    matrix.col_ptr.assign(cols + 1, 0);
+    std::vector<Run> runs = make_runs(triples, cols, threads);
+    auto const num_runs = static_cast<int>(runs.size());
+    run_threads(num_runs, [&](int r) { count_columns(runs[r], triples, cols); });
+    assign_positions(runs, matrix.col_ptr);
+    matrix.row_ind.resize(matrix.stored());
+    matrix.values.resize(matrix.stored());
+    run_threads(num_runs, [&](int r) { place(runs[r], triples, matrix); });
+    bool const large = matrix.stored() > 100'000;
+    duplicates = sort_columns(matrix, large ? threads : 1);
+    return matrix;
+}
+
+NamedMatrix assemble(CoordinateData data, int threads) {
+    auto const typed = [&]<class T>(Triples<T>& triples) {
+        auto& description = data.description;
+        auto matrix = compress_columns(data.rows, data.cols, std::move(triples), team_size(threads),
+                                       description.duplicates_summed);
+        if (description.duplicates_summed > 0) {
+            require_finite(matrix, data.source);
+            description.notes.push_back(fmt::format("{} duplicate entries were summed", description.duplicates_summed));
+        }
+        if (data.declared == DeclaredSymmetry::general) recognize_symmetry(matrix, description.notes);
+        else fold_triangles(matrix, data.declared, data.source, description.notes);
+        return NamedMatrix{std::move(matrix), std::move(description)};
+    };
+    return std::visit(typed, data.triples);
+}
+
+template CscMatrix<double> compress_columns(Index, Index, Triples<double>, int, Offset&);
+template CscMatrix<std::complex<double>> compress_columns(Index, Index, Triples<std::complex<double>>, int, Offset&);
+
+} // namespace espalier

@@ -1,0 +1,74 @@
+// Random numbers and smooth random fields that are the same on every platform: integer arithmetic, and
+// products and sums of doubles only. The standard distributions are not (their algorithms are left to the
+// library).
+#pragma once
+
+#include <cstdint>
+
+#include "espalier/types.hpp"
+
+namespace espalier {
+
+/// The finalizer of splitmix64 (Steele, Lea, Flood 2014): a bijection of 64 bits whose output looks random.
+inline std::uint64_t mix_bits(std::uint64_t z) {
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+/// The upper 53 bits as a double in [0, 1).
+inline double unit_interval(std::uint64_t bits) {
+    return static_cast<double>(bits >> 11) * 0x1p-53;
+}
+
+/// The splitmix64 sequence of a seed.
+class SplitMix64 {
+  public:
+    explicit SplitMix64(std::uint64_t seed) : state_(seed) {}
+    std::uint64_t next() { return mix_bits(state_ += 0x9e3779b97f4a7c15u); }
+    /// In 0 .. bound - 1, bound > 0. The bias of the remainder, bound / 2^64, is of no concern here.
+    Index below(Index bound) { return static_cast<Index>(next() % static_cast<std::uint64_t>(bound)); }
+    /// In [low, high).
+    double uniform(double low, double high) { return low + (high - low) * unit_interval(next()); }
+
+  private:
+    std::uint64_t state_;
+};
+
+/// A smooth field with values in [-1, 1]: random values on a lattice of spacings (sx, sy, sz), blended
+/// between lattice points with a cubic that has zero slope at them.
+class SmoothNoise {
+  public:
+    SmoothNoise(std::uint64_t seed, double sx, double sy, double sz)
+        : seed_(mix_bits(seed)), scale_{1 / sx, 1 / sy, 1 / sz} {}
+
+    /// Coordinates must not be negative.
+    [[nodiscard]] double operator()(double x, double y, double z) const {
+        double const scaled[3] = {x * scale_[0], y * scale_[1], z * scale_[2]};
+        std::uint64_t cell[3];
+        double blend[3];
+        for (int d = 0; d < 3; ++d) {
+            cell[d] = static_cast<std::uint64_t>(scaled[d]);
+            double const t = scaled[d] - static_cast<double>(cell[d]);
+            blend[d] = t * t * (3 - 2 * t);
+        }
+        double sum = 0;
+        for (unsigned corner = 0; corner < 8; ++corner) {
+            double weight = 1;
+            std::uint64_t hash = seed_;
+            for (unsigned d = 0; d < 3; ++d) {
+                unsigned const up = corner >> d & 1u;
+                weight *= up ? blend[d] : 1 - blend[d];
+                hash = mix_bits(hash + 0x9e3779b97f4a7c15u * (cell[d] + up + 1));
+            }
+            sum += weight * (2 * unit_interval(hash) - 1);
+        }
+        return sum;
+    }
+
+  private:
+    std::uint64_t seed_;
+    double scale_[3];
+};
+
+} // namespace espalier

@@ -1,0 +1,42 @@
+// Characters in memory that grows without being cleared or, for large sizes, copied: a file's text passes
+// through it once, and touching every page twice would cost as much as reading the file.
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <string_view>
+
+namespace espalier {
+
+class TextBuffer {
+  public:
+    [[nodiscard]] std::string_view text() const { return {data_.get(), size_}; }
+    [[nodiscard]] std::size_t size() const { return size_; }
+    /// Characters that fit after the text without growing.
+    [[nodiscard]] std::size_t room() const { return capacity_ - size_; }
+    /// Where the next character goes; write at most room() there, then call added().
+    [[nodiscard]] char* tail() { return data_.get() + size_; }
+    void added(std::size_t count) { size_ += count; }
+
+    /// Room for `capacity` characters in all. std::bad_alloc, with the text left as it was.
+    void reserve(std::size_t capacity) {
+        if (capacity <= capacity_) return;
+        auto* const grown = static_cast<char*>(std::realloc(data_.get(), capacity));
+        if (!grown) throw std::bad_alloc();
+        (void)data_.release();
+        data_.reset(grown);
+        capacity_ = capacity;
+    }
+
+  private:
+    struct Free {
+        void operator()(char* p) const { std::free(p); }
+    };
+    std::unique_ptr<char, Free> data_;
+    std::size_t size_ = 0;
+    std::size_t capacity_ = 0;
+};
+
+} // namespace espalier

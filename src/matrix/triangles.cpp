@@ -1,0 +1,231 @@
+#include "matrix/triangles.hpp"
+
+#include <complex>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/scalar.hpp"
+
+namespace espalier {
+
+namespace {
+
+template <class T> std::string spelled(T value) {
+    if constexpr (is_complex<T>) return fmt::format("{} {:+}i", value.real(), value.imag());
+    else return fmt::format("{}", value);
+}
+
+// A(j, i) where A(i, j) = value.
+template <class T> T mirrored(DeclaredSymmetry declared, T value) {
+    if (declared == DeclaredSymmetry::skew_symmetric) return -value;
+    return conj_if(declared == DeclaredSymmetry::hermitian, value);
+}
+
+char const* adjective(DeclaredSymmetry declared) {
+    switch (declared) {
+    case DeclaredSymmetry::general: return "general";
+    case DeclaredSymmetry::symmetric: return "symmetric";
+    case DeclaredSymmetry::hermitian: return "Hermitian";
+    case DeclaredSymmetry::skew_symmetric: return "skew-symmetric";
+    }
+    return "unknown";
+}
+
+template <class T> CscMatrix<T> empty_square(Index n) {
+    CscMatrix<T> matrix;
+    matrix.rows = matrix.cols = n;
+    matrix.col_ptr.assign(n + 1, 0);
+    return matrix;
+}
+
+template <class T> void allocate_from_counts(CscMatrix<T>& matrix) {
+    std::partial_sum(matrix.col_ptr.begin(), matrix.col_ptr.end(), matrix.col_ptr.begin());
+    matrix.row_ind.resize(matrix.stored());
+    matrix.values.resize(matrix.stored());
+}
+
+// Visit every entry as visit(i, j, position), columns in order and rows ascending in each.
+template <class T, class Visit> void for_each_entry(CscMatrix<T> const& matrix, Visit const& visit) {
+    for (Index j = 0; j < matrix.cols; ++j)
+        for (Offset p = matrix.col_ptr[j]; p < matrix.col_ptr[j + 1]; ++p) visit(matrix.row_ind[p], j, p);
+}
+
+// The mirror image of the entries above the diagonal: a strictly lower triangle with sorted columns.
+template <class T> CscMatrix<T> mirror_of_upper(CscMatrix<T> const& matrix, DeclaredSymmetry declared) {
+    auto mirror = empty_square<T>(matrix.cols);
+    for_each_entry(matrix, [&](Index i, Index j, Offset) {
+        if (i < j) ++mirror.col_ptr[i + 1];
+    });
+    allocate_from_counts(mirror);
+    std::vector<Offset> next(mirror.col_ptr.begin(), mirror.col_ptr.end() - 1);
+    for_each_entry(matrix, [&](Index i, Index j, Offset p) {
+        if (i >= j) return;
+        Offset const q = next[i]++;
+        mirror.row_ind[q] = j;
+        mirror.values[q] = mirrored(declared, matrix.values[p]);
+    });
+    return mirror;
+}
+
+// Drop the entries above the diagonal, in place.
+template <class T> void keep_lower(CscMatrix<T>& matrix) {
+    Offset end = 0;
+    for (Index j = 0; j < matrix.cols; ++j) {
+        Offset const first = std::exchange(matrix.col_ptr[j], end);
+        Offset const last = matrix.col_ptr[j + 1];
+        for (Offset p = first; p < last; ++p) {
+            if (matrix.row_ind[p] < j) continue;
+            matrix.row_ind[end] = matrix.row_ind[p];
+            matrix.values[end++] = matrix.values[p];
+        }
+    }
+    matrix.col_ptr.back() = end;
+    matrix.row_ind.resize(end);
+    matrix.values.resize(end);
+}
+
+// The union of two lower triangles that must agree where they overlap; counts the overlap.
+template <class T, class Disagree>
+CscMatrix<T> merge(CscMatrix<T> const& a, CscMatrix<T> const& b, Offset& overlap, Disagree const& disagree) {
+    auto merged = empty_square<T>(a.cols);
+    merged.row_ind.reserve(a.stored() + b.stored());
+    merged.values.reserve(a.stored() + b.stored());
+    auto const take = [&](CscMatrix<T> const& from, Offset p) {
+        merged.row_ind.push_back(from.row_ind[p]);
+        merged.values.push_back(from.values[p]);
+    };
+    for (Index j = 0; j < a.cols; ++j) {
+        Offset p = a.col_ptr[j], q = b.col_ptr[j];
+        Offset const p_end = a.col_ptr[j + 1], q_end = b.col_ptr[j + 1];
+        while (p < p_end || q < q_end) {
+            Index const of_a = p < p_end ? a.row_ind[p] : a.rows;
+            Index const of_b = q < q_end ? b.row_ind[q] : b.rows;
+            if (of_a == of_b) {
+                if (a.values[p] != b.values[q]) disagree(of_a, j, a.values[p], b.values[q]);
+                ++overlap;
+            }
+            if (of_a <= of_b) take(a, p++);
+            else take(b, q);
+            if (of_b <= of_a) ++q;
+        }
+        merged.col_ptr[j + 1] = static_cast<Offset>(merged.row_ind.size());
+    }
+    return merged;
+}
+
+template <class T> void check_diagonal(CscMatrix<T> const& matrix, DeclaredSymmetry declared, std::string const& source) {
+    for_each_entry(matrix, [&](Index i, Index j, Offset p) {
+        if (i != j) return;
+        T const value = matrix.values[p];
+        char const* wrong = nullptr;
+        if (declared == DeclaredSymmetry::hermitian && imag_part(value) != 0) wrong = "is not real";
+        if (declared == DeclaredSymmetry::skew_symmetric && value != T(0)) wrong = "is not zero";
+        if (wrong)
+            throw Error(Status::bad_input, fmt::format("{}: the matrix is declared {}, but its diagonal entry ({}, {}) = {} {}",
+                                                       source, adjective(declared), i + 1, j + 1, spelled(value), wrong));
+    });
+}
+
+// The whole of a skew-symmetric matrix from its lower triangle.
+template <class T> void expand_skew(CscMatrix<T>& matrix) {
+    auto whole = empty_square<T>(matrix.cols);
+    for_each_entry(matrix, [&](Index i, Index j, Offset) {
+        ++whole.col_ptr[j + 1];
+        if (i != j) ++whole.col_ptr[i + 1];
+    });
+    allocate_from_counts(whole);
+    std::vector<Offset> next(whole.col_ptr.begin(), whole.col_ptr.end() - 1);
+    auto const put = [&](Index i, Index j, T value) {
+        Offset const q = next[j]++;
+        whole.row_ind[q] = i;
+        whole.values[q] = value;
+    };
+    // Columns stay sorted: first what lies above the diagonal, by ascending row, then the rest.
+    for_each_entry(matrix, [&](Index i, Index j, Offset p) {
+        if (i != j) put(j, i, -matrix.values[p]);
+    });
+    for_each_entry(matrix, [&](Index i, Index j, Offset p) { put(i, j, matrix.values[p]); });
+    matrix = std::move(whole);
+}
+
+void note_storage(Offset below, Offset above, Offset both, std::vector<std::string>& notes) {
+    if (above == 0) return;
+    if (below == 0) notes.push_back("the upper triangle of a symmetric matrix was stored");
+    else if (both == 0) notes.push_back("entries of a symmetric matrix were stored in either triangle");
+    else if (both == below && both == above) notes.push_back("both triangles of a symmetric matrix were stored");
+    else notes.push_back(fmt::format("{} entries of a symmetric matrix were stored in both triangles", both));
+}
+
+} // namespace
+
+template <class T>
+void fold_triangles(CscMatrix<T>& matrix, DeclaredSymmetry declared, std::string const& source,
+                    std::vector<std::string>& notes) {
+    if (matrix.rows != matrix.cols)
+        throw Error(Status::bad_input, fmt::format("{}: the matrix is declared {}, but has {} rows and {} columns", source,
+                                                   adjective(declared), matrix.rows, matrix.cols));
+    check_diagonal(matrix, declared, source);
+    Offset below = 0, above = 0, both = 0;
+    for_each_entry(matrix, [&](Index i, Index j, Offset) {
+        below += i > j;
+        above += i < j;
+    });
+    if (above > 0) {
+        auto const mirror = mirror_of_upper(matrix, declared);
+        keep_lower(matrix);
+        matrix = merge(matrix, mirror, both, [&](Index i, Index j, T lower, T upper) {
+            throw Error(Status::bad_input,
+                        fmt::format("{}: contradictory entries of a {} matrix: ({}, {}) = {} but ({}, {}) = {}", source,
+                                    adjective(declared), i + 1, j + 1, spelled(lower), j + 1, i + 1,
+                                    spelled(mirrored(declared, upper))));
+        });
+    }
+    note_storage(below, above, both, notes);
+    if (declared == DeclaredSymmetry::skew_symmetric) {
+        expand_skew(matrix);
+        notes.push_back("a skew-symmetric matrix was expanded to a general one");
+    } else {
+        bool const hermitian = declared == DeclaredSymmetry::hermitian && is_complex<T>;
+        matrix.symmetry = hermitian ? Symmetry::hermitian : Symmetry::symmetric;
+    }
+}
+
+// As columns are visited in order, the mirror image of A(i, j), i > j, must be the first entry of column i
+// that was not matched before.
+template <class T> bool equals_mirror_image(CscMatrix<T> const& matrix, bool conjugate) {
+    std::vector<Offset> next(matrix.col_ptr.begin(), matrix.col_ptr.end() - 1);
+    for (Index j = 0; j < matrix.cols; ++j) {
+        Offset const end = matrix.col_ptr[j + 1];
+        Offset p = next[j];
+        if (p < end && matrix.row_ind[p] < j) return false; // A(i, j), i < j, that column i did not have.
+        for (; p < end; ++p) {
+            Index const i = matrix.row_ind[p];
+            Offset const q = i == j ? p : next[i]++;
+            if (q >= matrix.col_ptr[i + 1] || matrix.row_ind[q] != j) return false;
+            if (matrix.values[p] != conj_if(conjugate, matrix.values[q])) return false;
+        }
+    }
+    return true;
+}
+
+template <class T> void recognize_symmetry(CscMatrix<T>& matrix, std::vector<std::string>& notes) {
+    if (matrix.rows != matrix.cols || matrix.rows == 0) return;
+    if (equals_mirror_image(matrix, false)) matrix.symmetry = Symmetry::symmetric;
+    else if (is_complex<T> && equals_mirror_image(matrix, true)) matrix.symmetry = Symmetry::hermitian;
+    else return;
+    keep_lower(matrix);
+    notes.push_back(fmt::format("declared general; values are {}",
+                                matrix.symmetry == Symmetry::symmetric ? "symmetric" : "Hermitian"));
+}
+
+template bool equals_mirror_image(CscMatrix<double> const&, bool);
+template bool equals_mirror_image(CscMatrix<std::complex<double>> const&, bool);
+template void fold_triangles(CscMatrix<double>&, DeclaredSymmetry, std::string const&, std::vector<std::string>&);
+template void fold_triangles(CscMatrix<std::complex<double>>&, DeclaredSymmetry, std::string const&,
+                             std::vector<std::string>&);
+template void recognize_symmetry(CscMatrix<double>&, std::vector<std::string>&);
+template void recognize_symmetry(CscMatrix<std::complex<double>>&, std::vector<std::string>&);
+
+} // namespace espalier

@@ -1,0 +1,108 @@
+#include "ordering/compress.hpp"
+
+#include <bit>
+#include <cstdint>
+#include <numeric>
+#include <utility>
+
+namespace espalier {
+
+namespace {
+
+std::uint64_t mix(std::uint64_t x) { // splitmix64 (Steele, Lea, Flood 2014)
+    x += 0x9e3779b97f4a7c15U;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
+    return x ^ (x >> 31);
+}
+
+// hash(v) = sum over the closed neighbourhood of v of mix(w): equal for indistinguishable vertices.
+std::vector<std::uint64_t> neighbourhood_hashes(Graph const& graph) {
+    auto const n = static_cast<std::size_t>(graph.num_vertices);
+    std::vector<std::uint64_t> mixed(n), hash(n);
+    for (std::size_t v = 0; v < n; ++v) mixed[v] = mix(v);
+    for (std::size_t v = 0; v < n; ++v) {
+        std::uint64_t sum = mixed[v];
+        for (Offset e = graph.ptr[v]; e < graph.ptr[v + 1]; ++e) sum += mixed[static_cast<std::size_t>(graph.adj[e])];
+        hash[v] = sum;
+    }
+    return hash;
+}
+
+Offset degree(Graph const& graph, Index v) { return graph.ptr[v + 1] - graph.ptr[v]; }
+
+// adj(v) + {v} = adj(w) + {w}: the sorted lists agree once w is skipped in the first and v in the second.
+bool indistinguishable(Graph const& graph, Index v, Index w) {
+    if (degree(graph, v) != degree(graph, w)) return false;
+    Offset e = graph.ptr[v], f = graph.ptr[w];
+    Offset const e_end = graph.ptr[v + 1], f_end = graph.ptr[w + 1];
+    while (true) {
+        if (e < e_end && graph.adj[e] == w) ++e;
+        if (f < f_end && graph.adj[f] == v) ++f;
+        if (e == e_end || f == f_end) return e == e_end && f == f_end;
+        if (graph.adj[e++] != graph.adj[f++]) return false;
+    }
+}
+
+// first[v]: the first vertex that v is merged with, itself when there is none. Vertices are entered in a hash
+// table with linear probing. A chain of different vertices with one hash does not happen by chance; it is
+// followed a few steps only, so that no input makes this quadratic (a vertex not merged is no error).
+std::vector<Index> first_of_each(Graph const& graph) {
+    constexpr int max_collisions = 8;
+    auto const hash = neighbourhood_hashes(graph);
+    std::size_t const size = std::bit_ceil(2 * hash.size() + 1);
+    std::vector<Index> table(size, -1);
+    std::vector<Index> first(hash.size());
+    for (Index v = 0; v < graph.num_vertices; ++v) {
+        first[v] = v;
+        int collisions = 0;
+        std::size_t slot = mix(hash[v]) & (size - 1);
+        for (; table[slot] >= 0 && collisions < max_collisions; slot = (slot + 1) & (size - 1)) {
+            Index const w = table[slot];
+            if (hash[w] != hash[v]) continue;
+            if (indistinguishable(graph, v, w)) {
+                first[v] = w;
+                break;
+            }
+            ++collisions;
+        }
+        if (table[slot] < 0) table[slot] = v;
+    }
+    return first;
+}
+
+} // namespace
+
+CompressedGraph uncompressed(Graph graph) {
+    CompressedGraph result{std::move(graph), {}};
+    result.vertex_of_row.resize(static_cast<std::size_t>(result.graph.num_vertices));
+    std::iota(result.vertex_of_row.begin(), result.vertex_of_row.end(), Index(0));
+    return result;
+}
+
+CompressedGraph compress(Graph const& graph) {
+    auto const first = first_of_each(graph);
+    Index const n = graph.num_vertices;
+    CompressedGraph result;
+    result.vertex_of_row.resize(first.size());
+    Index groups = 0;
+    for (Index v = 0; v < n; ++v) result.vertex_of_row[v] = first[v] == v ? groups++ : result.vertex_of_row[first[v]];
+    if (10 * groups > 9 * n || n == 0) return uncompressed(graph);
+
+    // A neighbour of one member is a neighbour of all, and so are all members of its group: the list of a group
+    // is its first member's, first members only, and stays sorted.
+    Graph& quotient = result.graph;
+    quotient.num_vertices = groups;
+    quotient.ptr.reserve(static_cast<std::size_t>(groups) + 1);
+    quotient.weight.assign(static_cast<std::size_t>(groups), 0);
+    for (Index v = 0; v < n; ++v) {
+        quotient.weight[result.vertex_of_row[v]] += graph.weight_of(v);
+        if (first[v] != v) continue;
+        for (Offset e = graph.ptr[v]; e < graph.ptr[v + 1]; ++e)
+            if (Index const w = graph.adj[e]; first[w] == w) quotient.adj.push_back(result.vertex_of_row[w]);
+        quotient.ptr.push_back(static_cast<Offset>(quotient.adj.size()));
+    }
+    return result;
+}
+
+} // namespace espalier

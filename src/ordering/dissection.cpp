@@ -1,0 +1,193 @@
+#include "ordering/dissection.hpp"
+
+#include <algorithm>
+#include <system_error>
+#include <thread>
+
+namespace espalier {
+
+namespace {
+
+using Num = Region::Num;
+
+// How a region is cut. Two separators are tried and the smaller one is taken:
+//
+//   multilevel  heavy-edge coarsening to 100 vertices, greedy graph growing there, Fiduccia-Mattheyses in a band
+//               of width 3 on the way up (Hendrickson and Leland 1995; Chevalier and Pellegrini 2006);
+//   flat        greedy growing on the region itself, the best of 10 seeds, then Fiduccia-Mattheyses.
+//
+// Coarsening forgets the lattice of a mesh and ends at planes along its axes; growth on the mesh itself follows
+// its distance spheres, and a slanted cut of an n x n x n grid under the 7-point stencil needs 3/4 n^2
+// vertices where a plane needs n^2. On 27-point and 2-D meshes the multilevel cut wins. SCOTCH's default, two
+// multilevel cuts with band refinement, never sees the slanted ones.
+char const* const multilevel =
+    "m{rat=0.7,vert=100,low=h{pass=10}f{bal=0.2},asc=b{width=3,bnd=f{bal=0.2},org=f{bal=0.2}}}";
+char const* const flat = "h{pass=10}f{bal=0.2}";
+
+// One level of dissection only: the parts come back as column blocks.
+std::string one_cut(char const* separator) {
+    return std::string("n{sep=/(levl<1)?") + separator + ";,ole=s,ose=s}";
+}
+
+// The same choice down to 120 vertices, and there halo approximate minimum degree without SCOTCH's own
+// amalgamation (cmin=0, frat=0: it changes the order, and ours knows the whole structure). The separators
+// keep their order, since rows are reordered inside supernodes later. The bound on levels stops a chain of
+// useless cuts on graphs that have no separators.
+std::string whole_order() {
+    return std::string("n{sep=/((vert>120)&(levl<40))?") + multilevel + "|" + flat +
+           ";,ole=d{cmin=0,cmax=100000,frat=0.0},ose=s}";
+}
+
+constexpr int max_level = 40;
+constexpr Num tiny_component = 120;
+
+std::uint64_t mix(std::uint64_t x) { // splitmix64 (Steele, Lea, Flood 2014)
+    x += 0x9e3779b97f4a7c15U;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
+    return x ^ (x >> 31);
+}
+
+} // namespace
+
+NestedDissection::NestedDissection(Graph const& graph, int threads)
+    : threads_(std::max(1, threads)), separators_{ScotchStrategy(one_cut(multilevel)), ScotchStrategy(one_cut(flat))},
+      leaf_strategy_(whole_order()) {
+    Region root = whole_region(graph);
+    grain_ = std::max<Num>(2000, root.num_interior / 64);
+    perm_.resize(static_cast<std::size_t>(root.num_interior));
+    add_components(std::move(root));
+}
+
+std::vector<Index> NestedDissection::run() {
+    std::vector<std::thread> helpers;
+    try {
+        for (int t = 1; t < threads_; ++t) helpers.emplace_back([this] { work(); });
+    } catch (std::system_error const&) {
+        // fewer threads than asked for do the same work
+    }
+    work();
+    for (auto& helper : helpers) helper.join();
+    error_.rethrow();
+    return std::move(perm_);
+}
+
+// Components are dissected one by one; the tiny ones together make one region, ordered by minimum degree.
+void NestedDissection::add_components(Region root) {
+    Num count = 0;
+    auto const component = components(root, count);
+    if (count == 1) return add(std::move(root), 0, 0, 1);
+
+    std::vector<Num> size(static_cast<std::size_t>(count), 0);
+    for (Num const c : component) ++size[c];
+    // Sorted by component, the tiny ones (as group 0) first.
+    std::vector<Num> group(static_cast<std::size_t>(count), 0);
+    Num groups = 1;
+    for (Num c = 0; c < count; ++c)
+        if (size[c] > tiny_component) group[c] = groups++;
+    std::vector<Num> start(static_cast<std::size_t>(groups) + 1, 0);
+    for (Num const c : component) ++start[group[c] + 1];
+    for (Num g = 0; g < groups; ++g) start[g + 1] += start[g];
+    std::vector<Num> members(component.size());
+    auto next = start;
+    for (Num v = 0; v < root.num_interior; ++v) members[next[group[component[v]]]++] = v;
+    for (Num g = 0; g < groups; ++g)
+        if (start[g + 1] > start[g])
+            add(induce(root, {members.data() + start[g], members.data() + start[g + 1]}), start[g], 0,
+                mix(static_cast<std::uint64_t>(g)));
+}
+
+void NestedDissection::add(Region region, Num first_position, int level, std::uint64_t seed) {
+    if (region.num_interior == 0) return;
+    auto node = std::make_shared<Node>();
+    node->region = std::move(region);
+    node->first_position = first_position;
+    node->level = level;
+    node->seed = seed;
+    if (node->region.num_interior <= grain_ || level >= max_level) return push({std::move(node), leaf});
+    for (int candidate = 0; candidate < num_candidates; ++candidate) push({node, candidate});
+}
+
+void NestedDissection::push(Job job) {
+    {
+        std::lock_guard const lock(mutex_);
+        jobs_.push_back(std::move(job));
+    }
+    changed_.notify_one();
+}
+
+bool NestedDissection::next(Job& job) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return !jobs_.empty() || running_ == 0 || error_.raised(); });
+    if (jobs_.empty() || error_.raised()) return false;
+    job = std::move(jobs_.back()); // the deepest first: few regions alive at a time
+    jobs_.pop_back();
+    ++running_;
+    return true;
+}
+
+void NestedDissection::finished() {
+    {
+        std::lock_guard const lock(mutex_);
+        --running_;
+    }
+    changed_.notify_all();
+}
+
+void NestedDissection::work() {
+    try {
+        ScotchContext context(1, true);
+        Job job;
+        while (next(job)) {
+            try {
+                perform(job, context);
+            } catch (...) {
+                error_.capture();
+            }
+            job.node.reset();
+            finished();
+        }
+    } catch (...) { // no context, no work from this thread
+        std::lock_guard const lock(mutex_);
+        error_.capture();
+        changed_.notify_all();
+    }
+}
+
+void NestedDissection::perform(Job const& job, ScotchContext& context) {
+    Node& node = *job.node;
+    if (job.candidate == leaf) return number(node, context);
+    context.reseed(mix(node.seed + static_cast<std::uint64_t>(job.candidate)));
+    node.found[static_cast<std::size_t>(job.candidate)] =
+        separate(context, separators_[static_cast<std::size_t>(job.candidate)], node.region);
+    if (node.missing.fetch_sub(1) == 1) split(node, context);
+}
+
+// Positions of a region: part 0, part 1, separator.
+void NestedDissection::split(Node& node, ScotchContext& context) {
+    Separation const* best = &node.found.front();
+    for (auto const& candidate : node.found)
+        if (candidate.better_than(*best)) best = &candidate;
+    if (!best->cut()) return number(node, context);
+
+    std::array<std::vector<Num>, 3> members;
+    for (Num v = 0; v < node.region.num_interior; ++v) members[best->part[static_cast<std::size_t>(v)]].push_back(v);
+    node.found = {};
+    Num position = node.first_position;
+    for (int side = 0; side < 2; ++side) {
+        auto const& part = members[static_cast<std::size_t>(side)];
+        add(induce(node.region, part), position, node.level + 1,
+            mix(node.seed ^ ((static_cast<std::uint64_t>(side) + 1) << 62)));
+        position += static_cast<Num>(part.size());
+    }
+    for (Num const v : members[2]) perm_[static_cast<std::size_t>(node.region.origin[v])] = position++;
+}
+
+void NestedDissection::number(Node const& node, ScotchContext& context) {
+    context.reseed(node.seed);
+    auto const position = order_interior(context, leaf_strategy_, node.region);
+    for (Num v = 0; v < node.region.num_interior; ++v)
+        perm_[static_cast<std::size_t>(node.region.origin[v])] = node.first_position + position[v];
+}
+
+} // namespace espalier

@@ -1,0 +1,43 @@
+// Nested dissection by METIS 5. Its generator is rand(), its signal handlers are process-wide: one caller at a
+// time, and the sequence of rand() starts anew for the rest of the program after each ordering.
+#include <limits>
+#include <mutex>
+
+#include <metis.h>
+
+#include "core/error.hpp"
+#include "ordering/methods.hpp"
+
+namespace espalier {
+
+std::vector<Index> order_by_metis(Graph const& graph) {
+    // METIS adds up weights, and weights of matched vertices, in its own type.
+    constexpr Index weight_limit = std::numeric_limits<idx_t>::max() / 4;
+    auto n = checked_cast<idx_t>(graph.num_vertices, "number of vertices to order with METIS");
+    checked_cast<idx_t>(graph.ptr.back(), "number of adjacency entries to order with METIS");
+    if (graph.num_vertices > weight_limit)
+        throw Error(Status::unsupported, "METIS orders at most " + std::to_string(weight_limit) +
+                                             " vertices with its integers, this graph has " + std::to_string(n));
+    std::vector<idx_t> ptr(graph.ptr.begin(), graph.ptr.end()), adj(graph.adj.begin(), graph.adj.end());
+    auto const balanced = balance_weights(graph, weight_limit);
+    std::vector<idx_t> weight(balanced.begin(), balanced.end());
+    std::vector<idx_t> order(static_cast<std::size_t>(n)), position(static_cast<std::size_t>(n));
+
+    idx_t options[METIS_NOPTIONS];
+    METIS_SetDefaultOptions(options);
+    options[METIS_OPTION_NUMBERING] = 0;
+    options[METIS_OPTION_SEED] = 1;
+    options[METIS_OPTION_COMPRESS] = 0; // compress.cpp did, and METIS would forget the weights
+    int code;
+    {
+        static std::mutex one_at_a_time;
+        std::lock_guard const lock(one_at_a_time);
+        code = METIS_NodeND(&n, ptr.data(), adj.data(), weight.empty() ? nullptr : weight.data(), options, order.data(),
+                            position.data());
+    }
+    if (code == METIS_ERROR_MEMORY) throw Error(Status::out_of_memory, "METIS ran out of memory while ordering");
+    if (code != METIS_OK) throw Error(Status::internal, "METIS_NodeND failed with code " + std::to_string(code));
+    return {position.begin(), position.end()};
+}
+
+} // namespace espalier

@@ -1,0 +1,137 @@
+// Chooses the method, and keeps from the libraries what none of them needs to see: vertices without
+// neighbours are numbered first, nearly dense ones last.
+#include "ordering/ordering.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "ordering/methods.hpp"
+#include "ordering/permutation.hpp"
+
+namespace espalier {
+
+namespace {
+
+Offset degree(Graph const& graph, Index v) { return graph.ptr[v + 1] - graph.ptr[v]; }
+
+// A vertex with this many neighbours fills its front whatever the order, and slows every method down; the
+// bound is AMD's (Amestoy, Davis, Duff 2004, algorithm 837).
+Offset dense_degree(Index n) {
+    return std::max<Offset>(16, static_cast<Offset>(10 * std::sqrt(static_cast<double>(n))));
+}
+
+// The vertices in three classes, each in ascending order (dense ones by ascending degree).
+struct Classes {
+    std::vector<Index> isolated, core, dense;
+};
+
+Classes classify(Graph const& graph) {
+    Classes classes;
+    Offset const limit = dense_degree(graph.num_vertices);
+    for (Index v = 0; v < graph.num_vertices; ++v) {
+        Offset const d = degree(graph, v);
+        (d == 0 ? classes.isolated : d > limit ? classes.dense : classes.core).push_back(v);
+    }
+    std::stable_sort(classes.dense.begin(), classes.dense.end(),
+                     [&](Index a, Index b) { return degree(graph, a) < degree(graph, b); });
+    return classes;
+}
+
+Graph subgraph(Graph const& graph, std::vector<Index> const& vertices) {
+    std::vector<Index> local(static_cast<std::size_t>(graph.num_vertices), -1);
+    for (std::size_t k = 0; k < vertices.size(); ++k) local[vertices[k]] = static_cast<Index>(k);
+    Graph result;
+    result.num_vertices = static_cast<Index>(vertices.size());
+    for (Index const v : vertices) {
+        for (Offset e = graph.ptr[v]; e < graph.ptr[v + 1]; ++e)
+            if (Index const w = local[graph.adj[e]]; w >= 0) result.adj.push_back(w);
+        result.ptr.push_back(static_cast<Offset>(result.adj.size()));
+        if (!graph.weight.empty()) result.weight.push_back(graph.weight[v]);
+    }
+    return result;
+}
+
+std::vector<Index> identity(Index n) {
+    std::vector<Index> perm(static_cast<std::size_t>(n));
+    std::iota(perm.begin(), perm.end(), Index(0));
+    return perm;
+}
+
+std::vector<Index> order_core(Graph const& graph, OrderingOptions const& options) {
+    if (graph.adj.empty()) return identity(graph.num_vertices);
+    switch (options.method) {
+    case OrderingMethod::metis: return order_by_metis(graph);
+    case OrderingMethod::amd: return order_by_amd(graph);
+    default: break;
+    }
+    if (options.scotch_strategy.empty()) return order_by_scotch(graph, options.threads);
+    return order_by_scotch_strategy(graph, options.scotch_strategy, options.threads, options.deterministic);
+}
+
+std::vector<Index> fill_reducing(Graph const& graph, OrderingOptions const& options) {
+    auto const classes = classify(graph);
+    if (classes.core.size() == static_cast<std::size_t>(graph.num_vertices)) return order_core(graph, options);
+    auto const core = order_core(subgraph(graph, classes.core), options);
+    auto const after_isolated = static_cast<Index>(classes.isolated.size());
+    auto const after_core = after_isolated + static_cast<Index>(classes.core.size());
+    std::vector<Index> perm(static_cast<std::size_t>(graph.num_vertices));
+    for (std::size_t k = 0; k < classes.isolated.size(); ++k) perm[classes.isolated[k]] = static_cast<Index>(k);
+    for (std::size_t k = 0; k < classes.core.size(); ++k) perm[classes.core[k]] = after_isolated + core[k];
+    for (std::size_t k = 0; k < classes.dense.size(); ++k)
+        perm[classes.dense[k]] = after_core + static_cast<Index>(k);
+    return perm;
+}
+
+void check_shape(Graph const& graph) {
+    auto const n = static_cast<std::size_t>(graph.num_vertices);
+    if (graph.num_vertices < 0 || graph.ptr.size() != n + 1 || graph.ptr.front() != 0 ||
+        graph.ptr.back() != static_cast<Offset>(graph.adj.size()) ||
+        (!graph.weight.empty() && graph.weight.size() != n))
+        throw Error(Status::internal, "the arrays of the graph to order have inconsistent sizes");
+}
+
+void require_rows(Graph const& graph, OrderingMethod method) {
+    if (std::any_of(graph.weight.begin(), graph.weight.end(), [](Index w) { return w != 1; }))
+        throw Error(Status::usage, std::string("the ordering '") + to_string(method) +
+                                       "' is over matrix rows and cannot be applied to a compressed graph");
+}
+
+} // namespace
+
+std::vector<Index> balance_weights(Graph const& graph, Index limit) {
+    auto const& weight = graph.weight;
+    if (weight.empty() || std::all_of(weight.begin(), weight.end(), [&](Index w) { return w == weight[0]; }))
+        return {};
+    double sum = 0;
+    for (Index const w : weight) sum += static_cast<double>(std::max<Index>(1, w));
+    // Rounding up to 1 may add num_vertices to the scaled sum.
+    double const room = static_cast<double>(limit - graph.num_vertices) * (1 - 1e-6);
+    double const scale = sum <= static_cast<double>(limit) ? 1 : room / sum;
+    std::vector<Index> scaled(weight.size());
+    for (std::size_t v = 0; v < weight.size(); ++v)
+        scaled[v] = std::max<Index>(1, scale == 1 ? weight[v] : static_cast<Index>(scale * static_cast<double>(weight[v])));
+    return scaled;
+}
+
+Ordering compute_ordering(Graph const& graph, OrderingOptions const& options) {
+    check_shape(graph);
+    Ordering ordering;
+    switch (options.method) {
+    case OrderingMethod::natural:
+        require_rows(graph, options.method);
+        ordering.perm = identity(graph.num_vertices);
+        break;
+    case OrderingMethod::user:
+        require_rows(graph, options.method);
+        ordering.perm = read_permutation(options.user_file, graph.num_vertices);
+        break;
+    default: ordering.perm = fill_reducing(graph, options);
+    }
+    if (ordering.perm.size() != static_cast<std::size_t>(graph.num_vertices))
+        throw Error(Status::internal, std::string(to_string(options.method)) + " returned an order of the wrong length");
+    ordering.inverse = invert_permutation(ordering.perm, to_string(options.method));
+    return ordering;
+}
+
+} // namespace espalier

@@ -1,0 +1,21 @@
+// Orderings by SCOTCH: nested dissection of our own on its separators, or a strategy string of the caller's.
+#include <algorithm>
+
+#include "ordering/dissection.hpp"
+#include "ordering/methods.hpp"
+
+namespace espalier {
+
+std::vector<Index> order_by_scotch(Graph const& graph, int threads) { return NestedDissection(graph, threads).run(); }
+
+// SCOTCH splits its generator with its threads, so the order depends on their number: one when that matters.
+std::vector<Index> order_by_scotch_strategy(Graph const& graph, std::string const& strategy, int threads,
+                                            bool deterministic) {
+    ScotchStrategy const parsed(strategy);
+    ScotchContext context(deterministic ? 1 : std::max(1, threads), deterministic);
+    context.reseed(1);
+    auto const position = order_interior(context, parsed, whole_region(graph));
+    return {position.begin(), position.end()};
+}
+
+} // namespace espalier

@@ -1,0 +1,68 @@
+// Thread affinity by the Linux calls. Masks grow until the kernel accepts them: a cpu_set_t ends at 1024.
+#include "runtime/binding.hpp"
+
+#include <pthread.h>
+#include <sched.h>
+
+namespace espalier {
+
+namespace {
+
+using Mask = std::vector<unsigned long>;
+constexpr std::size_t bits_per_word = 8 * sizeof(unsigned long);
+
+cpu_set_t* as_set(Mask& mask) {
+    return reinterpret_cast<cpu_set_t*>(mask.data());
+}
+
+/// The affinity of the calling thread; empty when it cannot be read.
+Mask current_affinity() {
+    for (std::size_t words = 16; words <= 4096; words *= 2) {
+        Mask mask(words, 0);
+        if (pthread_getaffinity_np(pthread_self(), words * sizeof(unsigned long), as_set(mask)) == 0)
+            return mask;
+    }
+    return {};
+}
+
+bool set_affinity(Mask& mask) {
+    return pthread_setaffinity_np(pthread_self(), mask.size() * sizeof(unsigned long), as_set(mask)) == 0;
+}
+
+} // namespace
+
+std::vector<WorkerPlace> place_workers(Topology const& topology, int workers, bool bind) {
+    bool const binds = bind && workers > 1 && workers <= topology.num_cores() && topology.is_this_machine() &&
+                       !topology.crowded();
+    std::vector<WorkerPlace> places;
+    for (int worker = 0; worker < workers; ++worker) {
+        WorkerPlace place;
+        place.core = worker % topology.num_cores();
+        Topology::Core const& core = topology.cores()[place.core];
+        place.node = core.node;
+        place.node_os_index = topology.nodes()[core.node].os_index;
+        if (binds) place.pu = core.pu;
+        places.push_back(place);
+    }
+    return places;
+}
+
+bool bind_this_thread(int pu) {
+    if (pu < 0) return false;
+    auto const bit = static_cast<std::size_t>(pu);
+    Mask mask(bit / bits_per_word + 1, 0);
+    mask[bit / bits_per_word] = 1UL << bit % bits_per_word;
+    return set_affinity(mask);
+}
+
+AffinityScope::AffinityScope(int pu) {
+    if (pu < 0) return;
+    before_ = current_affinity();
+    if (before_.empty() || !bind_this_thread(pu)) before_.clear();
+}
+
+AffinityScope::~AffinityScope() {
+    if (!before_.empty()) set_affinity(before_);
+}
+
+} // namespace espalier

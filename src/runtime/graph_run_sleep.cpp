@@ -1,0 +1,143 @@
+// Idle workers: the short spin, the sleep without lost wake-ups, and the detection of a standstill. The
+// protocol and why it holds are told in graph_run.hpp.
+#include <string>
+
+#include "runtime/graph_run.hpp"
+
+namespace espalier {
+
+namespace {
+
+/// How long a sleeper may overlook a request to cancel: flags set by signal handlers cannot wake anybody.
+constexpr auto cancel_interval = std::chrono::milliseconds(20);
+
+/// Orders what this thread wrote before what it reads next, for all threads. The thread sanitizer does not
+/// model it, and need not: no data is handed over by it.
+void full_fence() {
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wtsan"
+#endif
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+}
+
+} // namespace
+
+/// `task` has been pushed by a worker: wake whom the policy named, or any sleeper that serves the task.
+void GraphRun::announce(TaskId task, WorkerId target) {
+    full_fence();
+    if (num_asleep_.load(std::memory_order_relaxed) == 0) return;
+    if (target >= 0 && target < num_workers_ && !workers_[target].asleep.load(std::memory_order_relaxed))
+        return;
+    std::condition_variable* wake = nullptr;
+    {
+        std::lock_guard const lock(mutex_);
+        wake = choose_sleeper(task, target);
+    }
+    if (wake) wake->notify_one();
+}
+
+/// Under mutex_. Without a target the search starts from the task's home: workers with near numbers are
+/// near each other in the machine.
+std::condition_variable* GraphRun::choose_sleeper(TaskId task, WorkerId target) {
+    if (target >= 0 && target < num_workers_) return rouse(workers_[target], task);
+    WorkerId const home = home_of(task);
+    for (int i = 0; i < num_workers_; ++i) {
+        WorkerId const w = (home + i) % num_workers_;
+        if (workers_[w].asleep.load(std::memory_order_relaxed) && policy_->serves(w, task))
+            return rouse(workers_[w], task);
+    }
+    return nullptr;
+}
+
+/// Under mutex_. What to notify, or null when the worker does not sleep.
+std::condition_variable* GraphRun::rouse(Worker& sleeper, TaskId task) {
+    if (!sleeper.asleep.load(std::memory_order_relaxed)) return nullptr;
+    sleeper.asleep.store(false, std::memory_order_relaxed);
+    num_asleep_.fetch_sub(1, std::memory_order_relaxed);
+    if (sleeper.waiting) --num_waiting_;
+    sleeper.waiting = false;
+    sleeper.woken_for = task;
+    return &sleeper.wake;
+}
+
+TaskId GraphRun::spin(WorkerId worker) {
+    TaskId task = no_task;
+    spin_until(spin_, [&] { return (task = policy_->pop(worker)) != no_task || !running(); });
+    return task;
+}
+
+/// One sleep: returns the task found in the last look, or no_task after having been woken.
+TaskId GraphRun::sleep(WorkerId worker) {
+    Worker& self = workers_[worker];
+    {
+        std::lock_guard const lock(mutex_);
+        self.woken_for = no_task;
+        self.asleep.store(true, std::memory_order_relaxed);
+        num_asleep_.fetch_add(1, std::memory_order_relaxed);
+    }
+    full_fence();
+    TaskId const task = policy_->pop(worker);
+
+    std::unique_lock lock(mutex_);
+    if (task == no_task) {
+        wait(self, worker, lock);
+        return no_task;
+    }
+    TaskId const other = self.woken_for;
+    rouse(self, no_task);
+    lock.unlock();
+    if (other != no_task && other != task) announce(other, any_worker);
+    return task;
+}
+
+/// Wait until woken or until the run has ended.
+void GraphRun::wait(Worker& self, WorkerId worker, std::unique_lock<std::mutex>& lock) {
+    if (!self.asleep.load(std::memory_order_relaxed)) return;
+    self.waiting = true;
+    ++num_waiting_;
+    check_standstill();
+    auto const over = [&] { return !self.asleep.load(std::memory_order_relaxed) || !running(); };
+    bool const asks = options_->cancel || (worker == 0 && options_->should_cancel);
+    if (!asks) return self.wake.wait(lock, over);
+    while (!self.wake.wait_for(lock, cancel_interval, over)) {
+        lock.unlock(); // the caller's question may take its time
+        check_cancelled(worker);
+        lock.lock();
+    }
+}
+
+/// Under mutex_.
+void GraphRun::check_standstill() {
+    if (num_waiting_ < num_workers_ || awaited_events_ > 0 || !running()) return;
+    std::int64_t done = 0, ready = 0;
+    for (TaskId task = 0; task < graph_->num_tasks(); ++task) {
+        std::int32_t const unmet = unmet_[task].load(std::memory_order_relaxed);
+        done += unmet < 0;
+        ready += unmet == 0;
+    }
+    std::int64_t const tasks = graph_->num_tasks(), blocked = tasks - done - ready;
+    try {
+        throw Error(Status::internal, "the task graph came to a standstill with " + std::to_string(done) +
+                                          " of " + std::to_string(tasks) +
+                                          " tasks done: " + std::to_string(ready) +
+                                          " are ready but the scheduling policy hands them to nobody, " +
+                                          std::to_string(blocked) + " wait for predecessors" +
+                                          (ready == 0 ? " (a cycle?)" : ""));
+    } catch (...) {
+        error_.capture();
+    }
+    end_locked();
+}
+
+/// Under mutex_: nobody starts another task, and sleepers return.
+void GraphRun::end_locked() {
+    state_.store(State::ended, std::memory_order_release);
+    for (WorkerId w = 0; w < num_workers_; ++w)
+        if (workers_[w].asleep.load(std::memory_order_relaxed)) workers_[w].wake.notify_one();
+}
+
+} // namespace espalier

@@ -1,0 +1,209 @@
+// The threads of a team: started once, woken for each call by a generation number.
+#include "runtime/worker_team.hpp"
+
+#include <atomic>
+#include <csignal>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include <pthread.h>
+
+namespace espalier {
+
+namespace {
+
+/// An idle worker spins about as long as a sleep and a wake-up cost. Where workers share cores, spinning
+/// only takes the processor from the one that has work.
+Spin choose_spin(Topology const& topology, int workers, bool bound) {
+    bool const own_cores = workers <= topology.num_cores() && workers <= topology.default_threads() &&
+                           workers <= static_cast<int>(std::thread::hardware_concurrency()) &&
+                           !topology.crowded();
+    return {own_cores ? std::chrono::microseconds(50) : std::chrono::microseconds(2), !bound};
+}
+
+/// Signals are for the caller's threads.
+void block_signals() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, nullptr);
+}
+
+int checked_size(Topology const& topology, int threads) {
+    if (threads < 0 || threads > WorkerTeam::max_workers)
+        throw Error(Status::usage, std::to_string(threads) + " threads asked for; 1 to " +
+                                       std::to_string(WorkerTeam::max_workers) +
+                                       " are possible, 0 for one a core");
+    return threads > 0 ? threads : topology.default_threads();
+}
+
+} // namespace
+
+class WorkerTeam::Threads {
+  public:
+    using Job = std::function<void(WorkerId)>;
+
+    Threads(std::vector<WorkerPlace> places, Spin spin) : places_(std::move(places)), spin_(spin) {
+        threads_.reserve(places_.size() - 1);
+        try {
+            for (WorkerId w = 1; w < size(); ++w) threads_.emplace_back([this, w] { live(w); });
+        } catch (std::system_error const& e) {
+            std::string const which = std::to_string(threads_.size() + 2) + " of " + std::to_string(size());
+            dismiss();
+            throw Error(Status::internal, "cannot start worker " + which + ": " + e.code().message());
+        }
+        wait_until_done(); // all have tried to bind themselves
+    }
+    ~Threads() { dismiss(); }
+    Threads(Threads const&) = delete;
+    Threads& operator=(Threads const&) = delete;
+
+    [[nodiscard]] int size() const { return static_cast<int>(places_.size()); }
+    [[nodiscard]] std::vector<WorkerPlace> const& places() const { return places_; }
+    [[nodiscard]] bool bound() const {
+        return places_.front().pu >= 0 && !refused_.load(std::memory_order_relaxed);
+    }
+
+    /// One call at a time, by scope.
+    class Claim {
+      public:
+        explicit Claim(Threads& threads) : threads_(threads) {
+            if (threads.claimed_.exchange(true, std::memory_order_acquire))
+                throw Error(Status::usage,
+                            "the worker team is already at work: calls cannot be nested or concurrent");
+        }
+        ~Claim() { threads_.claimed_.store(false, std::memory_order_release); }
+        Claim(Claim const&) = delete;
+        Claim& operator=(Claim const&) = delete;
+
+      private:
+        Threads& threads_;
+    };
+
+    /// job(w) on every worker, job(0) here; returns when all have returned. The job must not throw.
+    void launch(Job const& job) {
+        AffinityScope const affinity(places_.front().pu);
+        if (size() > 1) {
+            std::lock_guard const lock(mutex_);
+            job_ = &job;
+            active_.store(size() - 1, std::memory_order_relaxed);
+            generation_.fetch_add(1, std::memory_order_release);
+        }
+        if (size() > 1) start_.notify_all();
+        job(0);
+        wait_until_done();
+    }
+
+  private:
+    void live(WorkerId worker) {
+        block_signals();
+        pthread_setname_np(pthread_self(), ("espalier-" + std::to_string(worker)).c_str());
+        int const pu = places_[worker].pu;
+        if (pu >= 0 && !bind_this_thread(pu)) refused_.store(true, std::memory_order_relaxed);
+        report_done();
+        for (std::uint32_t seen = 0;; ++seen) {
+            await_generation(seen + 1);
+            if (dismissed_.load(std::memory_order_relaxed)) return;
+            (*job_)(worker);
+            report_done();
+        }
+    }
+
+    void await_generation(std::uint32_t wanted) {
+        auto const come = [&] { return generation_.load(std::memory_order_acquire) == wanted; };
+        if (spin_until(spin_, come)) return;
+        std::unique_lock lock(mutex_);
+        start_.wait(lock, come);
+    }
+
+    void report_done() {
+        if (active_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+        { std::lock_guard const lock(mutex_); } // the caller is before its check or in its wait
+        done_.notify_one();
+    }
+
+    void wait_until_done() {
+        auto const done = [&] { return active_.load(std::memory_order_acquire) == 0; };
+        if (spin_until(spin_, done)) return;
+        std::unique_lock lock(mutex_);
+        done_.wait(lock, done);
+    }
+
+    void dismiss() {
+        {
+            std::lock_guard const lock(mutex_);
+            dismissed_.store(true, std::memory_order_relaxed);
+            generation_.fetch_add(1, std::memory_order_release);
+        }
+        start_.notify_all();
+        for (std::thread& thread : threads_) thread.join();
+        threads_.clear();
+    }
+
+    std::vector<WorkerPlace> places_;
+    Spin spin_;
+    std::atomic<bool> claimed_{false};
+    std::atomic<bool> refused_{false};
+    std::atomic<bool> dismissed_{false};
+    Job const* job_ = nullptr;
+    // Written by the caller, once a call.
+    alignas(64) std::atomic<std::uint32_t> generation_{0};
+    // Written by each worker, once a call.
+    alignas(64) std::atomic<int> active_{size() - 1};
+    alignas(64) std::mutex mutex_;
+    std::condition_variable start_;
+    std::condition_variable done_;
+    std::vector<std::thread> threads_;
+};
+
+WorkerTeam::WorkerTeam(Topology const& topology, int threads, bool bind) {
+    int const workers = checked_size(topology, threads);
+    std::vector<WorkerPlace> const places = place_workers(topology, workers, bind);
+    Spin const spin = choose_spin(topology, workers, places.front().pu >= 0);
+    threads_ = std::make_unique<Threads>(places, spin);
+    run_ = std::make_unique<GraphRun>(workers, spin);
+}
+
+WorkerTeam::~WorkerTeam() = default;
+
+int WorkerTeam::size() const {
+    return threads_->size();
+}
+std::vector<WorkerPlace> const& WorkerTeam::places() const {
+    return threads_->places();
+}
+bool WorkerTeam::bound() const {
+    return threads_->bound();
+}
+
+void WorkerTeam::for_each_worker(std::function<void(WorkerId)> const& body) {
+    Threads::Claim const claim(*threads_);
+    FirstError error;
+    threads_->launch([&](WorkerId worker) {
+        try {
+            body(worker);
+        } catch (...) {
+            error.capture();
+        }
+    });
+    error.rethrow();
+}
+
+RunStats WorkerTeam::run(TaskGraph const& graph, Policy& policy, TaskBody const& body,
+                         RunOptions const& options) {
+    Threads::Claim const claim(*threads_);
+    run_->begin(graph, policy, body, options);
+    if (options.on_start) run_->guard(options.on_start);
+    threads_->launch([this](WorkerId worker) { run_->work(worker); });
+    return run_->finish();
+}
+
+bool WorkerTeam::release(TaskId task) {
+    return run_->release(task);
+}
+bool WorkerTeam::stop(Error const& reason) {
+    return run_->stop(reason);
+}
+
+} // namespace espalier

@@ -1,0 +1,116 @@
+#include "symbolic/amalgamation.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "symbolic/children.hpp"
+#include "symbolic/merge_cost.hpp"
+
+namespace espalier {
+
+namespace {
+
+// The bounds on all merges together are relative to the factor as it would be without them. In that, each
+// supernode weighs more than its numbers: it takes some 500 bytes to describe, and is never free to process.
+constexpr double entries_per_supernode = 64;
+constexpr double flops_per_supernode = 2e4;
+
+struct Node {
+    Index width = 0;
+    Index below = 0;
+};
+
+struct Totals {
+    double entries = 0;
+    double flops = 0;
+
+    void add(Node const& node, double sign) {
+        entries += sign * static_cast<double>(trapezoid_entries(node.width + node.below, node.width));
+        flops += sign * trapezoid_flops(node.width + node.below, node.width);
+    }
+};
+
+class Amalgamation {
+  public:
+    Amalgamation(Supernodes const& fundamental, SymbolicOptions const& options)
+        : fine_(fundamental), children_(fundamental.parent) {
+        Totals totals;
+        for (Node const& node : fine_nodes()) totals.add(node, 1);
+        auto const supernodes = static_cast<double>(fine_.size());
+        allowed_.entries = options.amalgamation_fill * (totals.entries + entries_per_supernode * supernodes);
+        allowed_.flops = options.max_extra_flops * (totals.flops + flops_per_supernode * supernodes);
+    }
+
+    Supernodes run() {
+        MergePrices prices;
+        double const highest = 1e3 * prices.stored_entry;
+        for (; prices.stored_entry < highest; prices.stored_entry *= 1.5) {
+            merge_all(&prices);
+            if (extra_.entries <= allowed_.entries && extra_.flops <= allowed_.flops) return result();
+        }
+        merge_all(nullptr);
+        return result();
+    }
+
+  private:
+    [[nodiscard]] std::vector<Node> fine_nodes() const {
+        std::vector<Node> nodes(fine_.parent.size());
+        for (SupernodeId s = 0; s < fine_.size(); ++s) nodes[s] = {fine_.width[s], fine_.below[s]};
+        return nodes;
+    }
+
+    // Without prices, only what stores no zeros is merged.
+    void merge_all(MergePrices const* prices) {
+        nodes_ = fine_nodes();
+        extra_ = {};
+        merged_.assign(fine_.parent.size(), 0);
+        for (SupernodeId p = 0; p < fine_.size(); ++p) {
+            candidates_.assign(children_.of(p).begin(), children_.of(p).end());
+            // Fewest zeros per column first.
+            std::sort(candidates_.begin(), candidates_.end(), [&](SupernodeId a, SupernodeId b) {
+                return std::pair(-nodes_[a].below, a) < std::pair(-nodes_[b].below, b);
+            });
+            for (SupernodeId c : candidates_) try_merge(c, p, prices);
+        }
+    }
+
+    void try_merge(SupernodeId c, SupernodeId p, MergePrices const* prices) {
+        Node const child = nodes_[c];
+        Node const parent = nodes_[p];
+        Node const both{child.width + parent.width, parent.below};
+        auto const cost = [&](Node const& node) { return supernode_cost(node.width, node.below, *prices); };
+        bool const free = child.below == parent.width + parent.below;
+        if (!free && (prices == nullptr || cost(both) > cost(child) + cost(parent))) return;
+        extra_.add(both, 1);
+        extra_.add(child, -1);
+        extra_.add(parent, -1);
+        nodes_[p] = both;
+        merged_[c] = 1;
+    }
+
+    [[nodiscard]] Supernodes result() const {
+        std::vector<SupernodeId> top(fine_.parent.size()); // where each fine supernode ended up
+        std::vector<Index> below(fine_.parent.size());
+        for (SupernodeId s = fine_.size(); s-- > 0;) {
+            top[s] = merged_[s] ? top[fine_.parent[s]] : s;
+            below[s] = nodes_[s].below;
+        }
+        return coarsen(fine_, top, below);
+    }
+
+    Supernodes const& fine_;
+    Children children_;
+    std::vector<SupernodeId> candidates_;
+    std::vector<Node> nodes_;
+    std::vector<char> merged_; // into the parent
+    Totals allowed_;
+    Totals extra_;
+};
+
+} // namespace
+
+Supernodes amalgamate(Supernodes const& fundamental, SymbolicOptions const& options) {
+    return Amalgamation(fundamental, options).run();
+}
+
+} // namespace espalier

@@ -1,0 +1,92 @@
+#include "symbolic/column_counts.hpp"
+
+#include <algorithm>
+
+namespace espalier {
+
+namespace {
+
+// Disjoint sets of the vertices already passed; the representative of v's set is the highest ancestor of v
+// passed so far, or the first one not passed.
+class AncestorSets {
+  public:
+    explicit AncestorSets(Vertex n) : link_(n) {
+        for (Vertex v = 0; v < n; ++v) link_[v] = v;
+    }
+    void hang(Vertex v, Vertex parent) { link_[v] = parent; }
+    Vertex find(Vertex v) {
+        while (link_[v] != v) {
+            link_[v] = link_[link_[v]]; // path halving
+            v = link_[v];
+        }
+        return v;
+    }
+
+  private:
+    std::vector<Vertex> link_;
+};
+
+// first[j]: the first descendant of j in postorder.
+std::vector<Vertex> first_descendants(std::span<Vertex const> parent) {
+    auto const n = static_cast<Vertex>(parent.size());
+    std::vector<Vertex> first(n);
+    for (Vertex j = 0; j < n; ++j) first[j] = j;
+    for (Vertex j = 0; j < n; ++j)
+        if (parent[j] != no_vertex) first[parent[j]] = std::min(first[parent[j]], first[j]);
+    return first;
+}
+
+// The vertices with i in their structure form a subtree rooted at i, the row subtree. A count is the sum of
+// the weights of the row subtrees through a vertex: +w at every leaf of a row subtree, -w where the paths
+// from two neighbouring leaves meet, -w above its root, then sums over the subtrees of the whole tree.
+std::vector<Index> count_rows(LowerPattern const& pattern, std::span<Vertex const> parent) {
+    Vertex const n = pattern.num_vertices();
+    auto const first = first_descendants(parent);
+    std::vector<Index> count(n, 0);
+    std::vector<Vertex> last_first(n, no_vertex); // first descendant of the last leaf seen in i's row subtree
+    std::vector<Vertex> last_leaf(n, no_vertex);
+    AncestorSets passed(n);
+    for (Vertex j = 0; j < n; ++j) {
+        if (first[j] == j) count[j] += pattern.weight[j]; // the row subtree of a leaf is the leaf
+        for (Vertex i : pattern.below(j)) {
+            if (first[j] <= last_first[i]) continue; // an earlier leaf lies below j
+            count[j] += pattern.weight[i];
+            if (last_leaf[i] != no_vertex) count[passed.find(last_leaf[i])] -= pattern.weight[i];
+            last_first[i] = first[j];
+            last_leaf[i] = j;
+        }
+        if (parent[j] != no_vertex) {
+            count[parent[j]] -= pattern.weight[j];
+            passed.hang(j, parent[j]);
+        }
+    }
+    for (Vertex j = 0; j < n; ++j)
+        if (parent[j] != no_vertex) count[parent[j]] += count[j];
+    return count;
+}
+
+Index height_in_columns(LowerPattern const& pattern, std::span<Vertex const> parent) {
+    std::vector<Index> below(pattern.weight.size(), 0); // columns on the longest path strictly below
+    Index height = 0;
+    for (Vertex j = 0; j < pattern.num_vertices(); ++j) {
+        Index const with_self = below[j] + pattern.weight[j];
+        height = std::max(height, with_self);
+        if (parent[j] != no_vertex) below[parent[j]] = std::max(below[parent[j]], with_self);
+    }
+    return height;
+}
+
+} // namespace
+
+ColumnCounts column_counts(LowerPattern const& pattern, std::span<Vertex const> parent) {
+    ColumnCounts result;
+    result.count = count_rows(pattern, parent);
+    result.tree_height = height_in_columns(pattern, parent);
+    for (Vertex v = 0; v < pattern.num_vertices(); ++v) {
+        result.nnz += trapezoid_entries(result.count[v], pattern.weight[v]);
+        result.flops += trapezoid_flops(result.count[v], pattern.weight[v]);
+    }
+    return result;
+}
+
+} // namespace espalier

@@ -1,0 +1,89 @@
+#include "symbolic/etree.hpp"
+
+#include <numeric>
+
+namespace espalier {
+
+std::vector<Vertex> elimination_tree(Graph const& graph, Ordering const& ordering) {
+    auto const n = static_cast<Vertex>(graph.num_vertices);
+    std::vector<Vertex> parent(n, no_vertex);
+    std::vector<Vertex> ancestor(n, no_vertex);
+    for (Vertex j = 0; j < n; ++j) {
+        Index const old = ordering.inverse[j];
+        for (Offset e = graph.ptr[old]; e < graph.ptr[old + 1]; ++e) {
+            auto i = static_cast<Vertex>(ordering.perm[graph.adj[e]]);
+            while (i < j) {
+                Vertex const next = ancestor[i];
+                ancestor[i] = j; // path compression
+                if (next == no_vertex) {
+                    parent[i] = j;
+                    break;
+                }
+                i = next;
+            }
+        }
+    }
+    return parent;
+}
+
+std::vector<Vertex> postorder(std::span<Vertex const> parent) {
+    std::vector<Vertex> ascending(parent.size());
+    std::iota(ascending.begin(), ascending.end(), 0);
+    return postorder(parent, ascending);
+}
+
+std::vector<Vertex> postorder(std::span<Vertex const> parent, std::span<Vertex const> sibling_order) {
+    auto const n = static_cast<Vertex>(parent.size());
+    // A virtual node n above all roots makes the forest one tree. Each node is put in front of its siblings,
+    // so walking backwards leaves the lists in the order asked for.
+    std::vector<Vertex> first_child(n + 1, no_vertex);
+    std::vector<Vertex> next_sibling(n, no_vertex);
+    auto const parent_of = [&](Vertex v) { return parent[v] == no_vertex ? n : parent[v]; };
+    for (Vertex k = n; k-- > 0;) {
+        Vertex const v = sibling_order[k];
+        next_sibling[v] = first_child[parent_of(v)];
+        first_child[parent_of(v)] = v;
+    }
+
+    // first_child[v] is used up as the children of v are entered, so the way back up needs no stack.
+    std::vector<Vertex> order;
+    order.reserve(n);
+    Vertex v = n;
+    while (true) {
+        if (Vertex const child = first_child[v]; child != no_vertex) {
+            first_child[v] = next_sibling[child];
+            v = child;
+        } else if (v == n) {
+            return order;
+        } else {
+            order.push_back(v);
+            v = parent_of(v);
+        }
+    }
+}
+
+std::vector<Vertex> positions_of(std::span<Vertex const> order) {
+    std::vector<Vertex> position(order.size());
+    for (std::size_t k = 0; k < order.size(); ++k) position[order[k]] = static_cast<Vertex>(k);
+    return position;
+}
+
+Ordering compose(Ordering const& ordering, std::span<Vertex const> post) {
+    Ordering composed{std::vector<Index>(post.size()), std::vector<Index>(post.size())};
+    for (std::size_t k = 0; k < post.size(); ++k) {
+        Index const old = ordering.inverse[post[k]];
+        composed.inverse[k] = old;
+        composed.perm[old] = static_cast<Index>(k);
+    }
+    return composed;
+}
+
+std::vector<Vertex> relabel_forest(std::span<Vertex const> parent, std::span<Vertex const> post) {
+    auto const position = positions_of(post);
+    std::vector<Vertex> relabelled(parent.size(), no_vertex);
+    for (std::size_t k = 0; k < post.size(); ++k)
+        if (Vertex const p = parent[post[k]]; p != no_vertex) relabelled[k] = position[p];
+    return relabelled;
+}
+
+} // namespace espalier

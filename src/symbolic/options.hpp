@@ -1,0 +1,17 @@
+// What a caller of symbolic factorization can choose.
+#pragma once
+
+#include "espalier/types.hpp"
+
+namespace espalier {
+
+struct SymbolicOptions {
+    bool amalgamate = true;           ///< Merge supernodes where that saves time ...
+    double amalgamation_fill = 0.15;  ///< ... while the zeros stored stay within this part of the factor's entries
+    double max_extra_flops = 0.08;    ///< and the work on them within this part of its flops; 0 for no zeros.
+    bool reorder_rows = true;         ///< Reorder the columns inside supernodes so that bloks merge.
+    Index max_width = 256;            ///< Split supernodes wider than this ...
+    Index min_width = 128;            ///< ... into cblks of at least this width (which wins over max_width).
+};
+
+} // namespace espalier

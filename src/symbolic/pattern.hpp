@@ -1,0 +1,33 @@
+// The strictly lower triangle of the graph after permutation, by columns: what elimination sees of A.
+//
+// Everything up to the block structure works on the vertices of the compressed graph. Their lists are by far
+// the largest arrays of the analysis, so they hold 32-bit numbers; a graph that does not fit is refused.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/graph.hpp"
+#include "ordering/ordering.hpp"
+
+namespace espalier {
+
+using Vertex = std::int32_t; ///< A vertex of the compressed graph.
+inline constexpr Vertex no_vertex = -1;
+
+struct LowerPattern {
+    std::vector<Offset> ptr{0};  ///< num_vertices() + 1 entries.
+    std::vector<Vertex> rows;    ///< Neighbours of j after j, ascending: rows[ptr[j] .. ptr[j + 1]).
+    std::vector<Index> weight;   ///< Rows that each vertex stands for (never empty, unlike Graph::weight).
+
+    [[nodiscard]] Vertex num_vertices() const { return static_cast<Vertex>(weight.size()); }
+    [[nodiscard]] std::span<Vertex const> below(Vertex j) const {
+        return {rows.data() + ptr[j], rows.data() + ptr[j + 1]};
+    }
+};
+
+/// The pattern of `graph` in the numbering ordering.perm, in linear time.
+LowerPattern lower_pattern(Graph const& graph, Ordering const& ordering);
+
+} // namespace espalier

@@ -1,0 +1,99 @@
+#include "symbolic/symbolic.hpp"
+
+#include <numeric>
+
+#include "core/error.hpp"
+#include "ordering/permutation.hpp"
+#include "symbolic/amalgamation.hpp"
+#include "symbolic/block_symbolic.hpp"
+#include "symbolic/column_counts.hpp"
+#include "symbolic/etree.hpp"
+#include "symbolic/reorder.hpp"
+
+namespace espalier {
+
+namespace {
+
+void check(SymbolicOptions const& options) {
+    auto const require = [](bool holds, char const* what) {
+        if (!holds) throw Error(Status::usage, what);
+    };
+    require(options.min_width >= 1, "the least block width must be at least 1");
+    require(options.max_width >= options.min_width, "the greatest block width is below the least block width");
+    require(options.amalgamation_fill >= 0 && options.max_extra_flops >= 0,
+            "the zeros and the work that amalgamation may add must not be negative");
+}
+
+void check(CompressedGraph const& compressed, Ordering const& ordering) {
+    Index const n = compressed.graph.num_vertices;
+    checked_cast<Vertex>(n, "number of vertices of the compressed graph");
+    if (static_cast<Index>(ordering.perm.size()) != n)
+        throw Error(Status::internal, "an ordering of " + std::to_string(ordering.perm.size()) +
+                                          " vertices was given for a graph of " + std::to_string(n));
+    if (invert_permutation(ordering.perm, "the ordering") != ordering.inverse)
+        throw Error(Status::internal, "the inverse of the ordering does not belong to it");
+    std::vector<Index> rows(n, 0);
+    for (Index const v : compressed.vertex_of_row) {
+        if (v < 0 || v >= n)
+            throw Error(Status::internal, "a row belongs to vertex " + std::to_string(v) + " of a graph of " + std::to_string(n));
+        ++rows[v];
+    }
+    for (Index v = 0; v < n; ++v)
+        if (rows[v] != compressed.graph.weight_of(v))
+            throw Error(Status::internal, "vertex " + std::to_string(v) + " has weight " +
+                                              std::to_string(compressed.graph.weight_of(v)) + " but " +
+                                              std::to_string(rows[v]) + " rows");
+}
+
+// Rows of one vertex follow each other in their old order; vertices follow the supernodes.
+void expand_permutation(CompressedGraph const& compressed, Ordering const& postordered, LowerPattern const& pattern,
+                        Supernodes const& supernodes, std::vector<SupernodeId> const& order,
+                        BlockStructure& structure) {
+    std::vector<Index> next_row(pattern.weight.size());
+    Index row = 0;
+    for (SupernodeId const s : order)
+        for (Vertex const v : supernodes.members_of(s)) {
+            next_row[v] = row;
+            row += pattern.weight[v];
+        }
+    structure.perm.resize(structure.n);
+    structure.inverse.resize(structure.n);
+    for (Index old = 0; old < structure.n; ++old) {
+        Index const vertex = postordered.perm[compressed.vertex_of_row[old]];
+        structure.perm[old] = next_row[vertex]++;
+        structure.inverse[structure.perm[old]] = old;
+    }
+}
+
+} // namespace
+
+BlockStructure symbolic_factorization(CompressedGraph const& compressed, Ordering const& ordering,
+                                      SymbolicOptions const& options) {
+    check(options);
+    check(compressed, ordering);
+    Graph const& graph = compressed.graph;
+
+    auto const any_order_parent = elimination_tree(graph, ordering);
+    auto const post = postorder(any_order_parent);
+    auto const postordered = compose(ordering, post);
+    auto const parent = relabel_forest(any_order_parent, post);
+    auto const pattern = lower_pattern(graph, postordered);
+    auto const counts = column_counts(pattern, parent);
+
+    auto supernodes = fundamental_supernodes(pattern, parent, counts.count);
+    if (options.amalgamate) supernodes = bundle_siblings(pattern, amalgamate(supernodes, options), options);
+    auto sets = facing_sets(row_structure(pattern, supernodes), supernodes);
+    if (options.reorder_rows) reorder_columns(supernodes, sets);
+
+    auto const runs = row_runs(pattern, supernodes, sets);
+    auto const pieces = split_supernodes(supernodes, runs, options);
+    auto const order = final_order(supernodes, runs, pieces);
+    auto structure = block_symbolic(supernodes, runs, pieces, order);
+    expand_permutation(compressed, postordered, pattern, supernodes, order, structure);
+    structure.nnz_factor = counts.nnz;
+    structure.flops = counts.flops;
+    structure.tree_height = counts.tree_height;
+    return structure;
+}
+
+} // namespace espalier

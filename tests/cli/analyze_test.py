@@ -1,0 +1,65 @@
+"""`espalier analyze` describes a factorization without doing it."""
+
+import unittest
+
+from support import BAD_INPUT, IO_ERROR, MEMORY, USAGE, CommandTest
+
+
+class Analyze(CommandTest):
+    def test_reports_the_same_structure_as_solve(self):
+        options = ["lap3d:7", "--threads", 2, "--ordering", "amd"]
+        analyzed, solved = self.report("analyze", *options), self.report("solve", *options)
+        for key in ("nnz_factor", "nnz_stored", "flops", "cblks", "bloks", "supernodes", "tree_height", "tree_depth",
+                    "memory_bytes"):
+            self.assertEqual(analyzed["analysis"][key], solved["analysis"][key], key)
+        self.assertEqual(analyzed["matrix"], solved["matrix"])
+        self.assertEqual(analyzed["settings"]["factorization"], solved["settings"]["factorization"])
+        self.assertEqual(analyzed["status"], "ok")
+
+    def test_has_no_numbers(self):
+        report = self.report("analyze", "lap3d:5")
+        for key in ("factor", "solve", "refine", "backward_error"):
+            self.assertNotIn(key, report)
+
+    def test_lu_stores_both_factors(self):
+        symmetric = self.report("analyze", "lap3d:6", "--ordering", "amd")["analysis"]
+        both = self.report("analyze", "lap3d:6", "--ordering", "amd", "--factorization", "lu")["analysis"]
+        self.assertEqual(both["nnz_factor"], 2 * symmetric["nnz_factor"] - 216)
+        self.assertGreater(both["memory_bytes"], symmetric["memory_bytes"])
+
+    def test_of_a_dense_matrix_is_exact(self):
+        n = 12
+        path = self.write_matrix("a.mtx", n, {(i, j): float(i == j) * 50 + 1 for i in range(n) for j in range(i + 1)},
+                                 "symmetric")
+        analysis = self.report("analyze", path)["analysis"]
+        self.assertEqual(analysis["nnz_factor"], n * (n + 1) // 2)
+        self.assertEqual(analysis["flops"], n * (n + 1) * (2 * n + 1) // 6)  # the sum of squared column counts
+        self.assertEqual((analysis["supernodes"], analysis["tree_height"]), (1, n))
+
+    def test_text_tells_fill_work_and_memory(self):
+        text = self.succeed("analyze", "lap3d:6")
+        for word in ("n = 216", "entries", "flop", "supernode", "column block", "height", "memory"):
+            self.assertIn(word, text)
+
+    def test_quiet_and_json_file(self):
+        self.assertEqual(self.succeed("analyze", "lap3d:4", "--quiet", "--json", "a.json"), "")
+        self.assertEqual(self.names(), ["a.json"])
+
+    def test_memory_limit(self):
+        needed = self.report("analyze", "lap3d:8", "--threads", 1)["analysis"]["memory_bytes"]
+        self.succeed("analyze", "lap3d:8", "--threads", 1, "--max-memory", needed)
+        message = self.fail_with(MEMORY, "analyze", "lap3d:8", "--threads", 1, "--max-memory", needed - 1, "--json",
+                                 "a.json")
+        self.assertIn(str(needed), message)
+        self.assertIn(str(needed - 1), message)
+        self.assertEqual(self.names(), [])
+
+    def test_failures(self):
+        self.fail_with(IO_ERROR, "analyze", "missing.mtx")
+        self.fail_with(USAGE, "analyze", "lap3d:zero")
+        self.write("a.mtx", "%%MatrixMarket matrix coordinate real general\n3 4 1\n1 1 1.0\n")
+        self.assertIn("3 x 4", self.fail_with(BAD_INPUT, "analyze", "a.mtx"))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,376 @@
+"""`espalier solve` gives solutions that solve, reports that are complete, and honest exit codes."""
+
+import gzip
+import random
+import subprocess
+import unittest
+
+from support import (BAD_INPUT, COMMAND, INACCURATE, IO_ERROR, MEMORY, NOT_POSITIVE, SINGULAR, USAGE, CommandTest,
+                     backward_error, read_array, read_matrix, strict_json)
+
+
+def laplacian(n):
+    """Tridiagonal, lower triangle."""
+    return {(i, i): 2.0 for i in range(n)} | {(i + 1, i): -1.0 for i in range(n - 1)}
+
+
+def random_entries(n, seed, make):
+    """A dominant diagonal and about four further entries a column."""
+    chance = random.Random(seed)
+    entries = {(chance.randrange(n), chance.randrange(n)): make(chance) for _ in range(4 * n)}
+    return entries | {(i, i): 10 + make(chance) for i in range(n)}
+
+
+def real(chance):
+    return chance.uniform(-1, 1)
+
+
+def complex_number(chance):
+    return complex(chance.uniform(-1, 1), chance.uniform(-1, 1))
+
+
+class Solution(CommandTest):
+    def solved(self, path, b, *options, tolerance=1e-12):
+        """Solve, and hold what --output wrote to A x = b with a product of our own."""
+        self.succeed("solve", path, "--output", "x.mtx", *options)
+        columns = read_array(self.folder / "x.mtx")
+        matrix = read_matrix(path)
+        self.assertEqual(len(columns), len(b))
+        for x, column in zip(columns, b):
+            self.assertLess(backward_error(matrix, x, column), tolerance)
+        return columns
+
+    def test_real_general(self):
+        path = self.write_matrix("a.mtx", 60, random_entries(60, 1, real))
+        self.solved(path, [[1.0] * 60])
+
+    def test_complex_general(self):
+        path = self.write_matrix("a.mtx", 60, random_entries(60, 2, complex_number), field="complex")
+        self.solved(path, [[1.0] * 60])
+
+    def test_complex_symmetric_and_hermitian(self):
+        entries = {(i, j): v for (i, j), v in random_entries(50, 3, complex_number).items() if i >= j}
+        self.solved(self.write_matrix("s.mtx", 50, entries, "symmetric", "complex"), [[1.0] * 50])
+        entries = {(i, j): complex(v.real) if i == j else v for (i, j), v in entries.items()}
+        self.solved(self.write_matrix("h.mtx", 50, entries, "hermitian", "complex"), [[1.0] * 50])
+
+    def test_symmetric_by_every_factorization_that_fits(self):
+        path = self.write_matrix("a.mtx", 40, laplacian(40), "symmetric")
+        for kind in ("auto", "llh", "llt", "ldlt", "ldlh", "lu"):
+            with self.subTest(kind=kind):
+                self.solved(path, [[1.0] * 40], "--factorization", kind)
+
+    def test_every_precision(self):
+        path = self.write_matrix("a.mtx", 40, laplacian(40), "symmetric")
+        for letter, tolerance in {"s": 1e-5, "d": 1e-12, "c": 1e-5, "z": 1e-12}.items():
+            with self.subTest(letter=letter):
+                self.solved(path, [[1.0] * 40], "--precision", letter, tolerance=tolerance)
+
+    def test_every_ordering(self):
+        path = self.write_matrix("a.mtx", 30, laplacian(30), "symmetric")
+        for ordering in ("scotch", "metis", "amd", "natural"):
+            with self.subTest(ordering=ordering):
+                self.solved(path, [[1.0] * 30], "--ordering", ordering)
+
+    def test_every_refinement(self):
+        path = self.write_matrix("a.mtx", 30, laplacian(30), "symmetric")
+        for method in ("auto", "none", "ir"):
+            with self.subTest(method=method):
+                self.solved(path, [[1.0] * 30], "--refine", method)
+
+    def test_every_alloc_and_thread_count(self):
+        path = self.write_matrix("a.mtx", 30, laplacian(30), "symmetric")
+        for alloc in ("global", "local", "interleave"):
+            for threads in (1, 2, 3):
+                with self.subTest(alloc=alloc, threads=threads):
+                    self.solved(path, [[1.0] * 30], "--alloc", alloc, "--threads", threads)
+
+    def test_given_right_hand_sides(self):
+        chance = random.Random(4)
+        b = [[chance.uniform(-5, 5) for _ in range(20)] for _ in range(3)]
+        text = "%%MatrixMarket matrix array real general\n20 3\n" + "\n".join(repr(v) for c in b for v in c)
+        self.write("b.mtx", text + "\n")
+        path = self.write_matrix("a.mtx", 20, laplacian(20), "symmetric")
+        self.solved(path, b, "--rhs", "b.mtx")
+        self.solved(path, b, "--rhs", "b.mtx", "--nrhs", 3)
+
+    def test_given_complex_right_hand_side(self):
+        self.write("b.mtx", "%%MatrixMarket matrix array complex general\n3 1\n1 2\n3 4\n5 6\n")
+        path = self.write_matrix("a.mtx", 3, laplacian(3), "symmetric")
+        self.assertIn("--precision z", self.fail_with(USAGE, "solve", path, "--rhs", "b.mtx"))
+        self.solved(path, [[1 + 2j, 3 + 4j, 5 + 6j]], "--rhs", "b.mtx", "--precision", "z")
+
+    def test_several_right_hand_sides(self):
+        path = self.write_matrix("a.mtx", 20, laplacian(20), "symmetric")
+        columns = self.solved(path, [[1.0] * 20] * 5, "--nrhs", 5)
+        for column in columns[1:]:
+            self.assertLess(max(abs(p - q) for p, q in zip(column, columns[0])), 1e-10)
+
+    def test_random_right_hand_sides_differ_and_are_the_same_each_time(self):
+        path = self.write_matrix("a.mtx", 20, laplacian(20), "symmetric")
+        once = self.succeed("solve", path, "--rhs", "random", "--nrhs", 2, "--threads", 1, "--output", "-")
+        again = self.succeed("solve", path, "--rhs", "random", "--nrhs", 2, "--threads", 1, "--output", "-")
+        self.assertEqual(once, again)
+        first, second = read_array(once)
+        self.assertNotEqual(first, second)
+        n, entries = read_matrix(path)
+        b = [0.0] * n
+        for (i, j), value in entries.items():
+            b[i] += value * first[j]
+        self.assertTrue(all(-1 - 1e-9 < value < 1 + 1e-9 for value in b))
+        self.assertGreater(max(b) - min(b), 0.5)
+
+    def test_user_ordering(self):
+        path = self.write_matrix("a.mtx", 5, laplacian(5), "symmetric")
+        self.write("order.txt", "4\n3\n2\n1\n0\n")
+        self.solved(path, [[1.0] * 5], "--ordering", "order.txt")
+
+    def test_order_one(self):
+        path = self.write_matrix("a.mtx", 1, {(0, 0): 4.0})
+        self.assertEqual(self.solved(path, [[1.0]]), [[0.25]])
+
+    def test_order_zero(self):
+        path = self.write("a.mtx", "%%MatrixMarket matrix coordinate real general\n0 0 0\n")
+        report = self.report("solve", path)
+        self.assertEqual((report["matrix"]["n"], report["status"], report["backward_error"]), (0, "ok", 0))
+
+    def test_general_matrix_that_is_symmetric_in_values_can_be_solved_by_llh(self):
+        lower = laplacian(20)
+        path = self.write_matrix("a.mtx", 20, lower | {(j, i): v for (i, j), v in lower.items()})
+        self.solved(path, [[1.0] * 20], "--factorization", "llh")
+
+
+class Report(CommandTest):
+    KEYS = {
+        "matrix": {"name": str, "n": int, "nnz": int, "symmetry": str, "scalar": str},
+        "analysis": {"ordering_s": float, "symbolic_s": float, "mapping_s": float, "total_s": float,
+                     "nnz_factor": int, "flops": float, "cblks": int, "bloks": int, "memory_bytes": int,
+                     "predicted_factor_s": float},
+        "factor": {"assembly_s": float, "time_s": float, "gflops": float, "pivots_replaced": int, "tasks": int,
+                   "steals": int, "messages": int, "message_bytes": int},
+        "solve": {"time_s": float},
+        "refine": {"method": str, "iterations": int, "time_s": float},
+    }
+    SETTINGS = """factorization precision ordering threads schedule alloc comm_threads split rhs nrhs refine trace json
+        output max_memory_bytes quiet verbose""".split()
+
+    def test_has_every_key_with_its_type(self):
+        report = self.report("solve", "lap3d:8", "--threads", 2)
+        for section, keys in self.KEYS.items():
+            for key, kind in keys.items():
+                self.assertIsInstance(report[section][key], kind, f"{section}.{key}")
+        for key, kind in {"processes": int, "threads": int, "backward_error": float, "peak_memory_bytes": int,
+                          "total_s": float, "status": str, "settings": dict}.items():
+            self.assertIsInstance(report[key], kind, key)
+        self.assertLessEqual(set(self.SETTINGS), set(report["settings"]))
+
+    def test_numbers_are_those_of_the_problem(self):
+        report = self.report("solve", "lap3d:8", "--threads", 2)
+        self.assertEqual(report["matrix"] | {"name": "lap3d:8", "n": 512, "nnz": 512 + 6 * 8 * 8 * 7,
+                                             "symmetry": "symmetric", "scalar": "d"}, report["matrix"])
+        self.assertEqual((report["status"], report["processes"], report["threads"]), ("ok", 1, 2))
+        self.assertEqual(report["settings"]["factorization"], "llh")
+        self.assertLess(report["backward_error"], 1e-12)
+        analysis = report["analysis"]
+        self.assertGreaterEqual(analysis["nnz_factor"], 512 + 3 * 8 * 8 * 7)
+        self.assertGreater(analysis["memory_bytes"], 8 * analysis["nnz_factor"])
+        self.assertGreaterEqual(analysis["bloks"], analysis["cblks"])
+        self.assertGreater(analysis["flops"], 0)
+        self.assertGreaterEqual(report["total_s"], report["factor"]["time_s"])
+        self.assertGreater(report["peak_memory_bytes"], analysis["memory_bytes"] // 2)
+
+    def test_settings_are_the_effective_ones(self):
+        settings = self.report("solve", "lap3d:4", "--factorization", "ldlt", "--precision", "s", "--ordering", "amd",
+                               "--threads", 1, "--schedule", "static", "--alloc", "global", "--comm-threads", 0,
+                               "--split", "1d", "--rhs", "random", "--nrhs", 3, "--refine", "ir",
+                               "--max-memory", "1.5GiB")["settings"]
+        expected = {"factorization": "ldlt", "precision": "s", "ordering": "amd", "threads": 1, "schedule": "static",
+                    "alloc": "global", "comm_threads": 0, "split": "1d", "rhs": "random", "nrhs": 3,
+                    "refine_asked": "ir", "max_memory_bytes": 3 << 29, "trace": None, "json": "-", "output": None}
+        self.assertEqual(settings | expected, settings)
+
+    def test_amalgamation_does_not_change_the_counts_of_the_elimination(self):
+        path = self.write_matrix("a.mtx", 30, laplacian(30), "symmetric")
+        analysis = self.report("solve", path, "--ordering", "natural", "--factorization", "llh")["analysis"]
+        self.assertEqual(analysis["nnz_factor"], 30 + 29)
+        self.assertGreaterEqual(analysis["nnz_stored"], analysis["nnz_factor"])
+
+    def test_is_written_to_a_file(self):
+        self.succeed("solve", "lap3d:4", "--quiet", "--json", "r.json")
+        self.assertEqual(strict_json((self.folder / "r.json").read_text())["status"], "ok")
+        self.assertEqual(self.names(), ["r.json"])
+
+    def test_with_a_file_name_that_is_not_utf8(self):
+        name = b"a\xff.mtx".decode("utf-8", "surrogateescape")
+        self.write_matrix(name, 3, laplacian(3), "symmetric")
+        self.assertEqual(self.report("solve", name)["matrix"]["n"], 3)
+
+    def test_every_scalar_of_an_indefinite_matrix(self):
+        entries = laplacian(20) | {(i, i): (-1.0) ** i for i in range(20)}
+        path = self.write_matrix("a.mtx", 20, entries, "symmetric")
+        for letter in "sdcz":
+            with self.subTest(letter=letter):
+                report = self.report("solve", path, "--precision", letter)
+                self.assertIn(report["settings"]["factorization"], ("ldlt", "ldlh"))
+                self.assertEqual(report["settings"]["precision"], letter)
+
+
+class Output(CommandTest):
+    def test_of_a_pipe_has_plain_lines_for_phases_and_a_report(self):
+        text = self.succeed("solve", "lap3d:6")
+        self.assertRegex(text, r"(?m)^ordering \.\.\. [0-9.]+ s$")
+        for word in ("lap3d:6", "n = 216", "GF/s", "backward error", "peak memory", "status          ok"):
+            self.assertIn(word, text)
+        self.assertNotIn("\x1b", text)
+        self.assertNotIn("\r", text)
+
+    def test_quiet_is_silent(self):
+        self.assertEqual(self.succeed("solve", "lap3d:4", "--quiet"), "")
+        self.assertEqual(self.succeed("solve", "lap3d:4", "--quiet", "--output", "x.mtx"), "")
+        self.assertEqual(self.names(), ["x.mtx"])
+
+    def test_verbose_tells_the_settings(self):
+        text = self.succeed("solve", "lap3d:4", "--verbose")
+        for word in ("BLAS", "schedule", "static", "scotch"):
+            self.assertIn(word, text)
+
+    def test_data_on_standard_output_stands_alone(self):
+        strict_json(self.succeed("solve", "lap3d:4", "--json", "-"))
+        self.assertEqual(len(read_array(self.succeed("solve", "lap3d:4", "--output", "-"))[0]), 64)
+
+    def test_appending_to_a_file_keeps_what_is_there(self):
+        path = self.write("log", "before\n")
+        with path.open("a") as log:
+            subprocess.run([COMMAND, "solve", "lap3d:3", "--output", "-"], stdout=log, check=True, cwd=self.folder)
+        self.assertTrue(path.read_text().startswith("before\n%%MatrixMarket"))
+
+    def test_a_full_device_is_an_error(self):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([COMMAND, "solve", "lap3d:3"], stdout=full, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(done.returncode, IO_ERROR)
+        self.assertRegex(done.stderr, r"\Aespalier: error: .*standard output.*\n\Z")
+        self.fail_with(IO_ERROR, "solve", "lap3d:3", "--output", "/dev/full")
+
+    def test_devices_and_links_are_written_through(self):
+        self.succeed("solve", "lap3d:3", "--output", "/dev/null", "--quiet")
+        (self.folder / "link").symlink_to("x.mtx")
+        self.succeed("solve", "lap3d:3", "--output", "link", "--quiet")
+        self.assertEqual(self.names(), ["link", "x.mtx"])
+        self.assertTrue((self.folder / "link").is_symlink())
+
+    def test_replaces_an_older_file(self):
+        self.write("x.mtx", "old\n" * 1000)
+        self.succeed("solve", "lap3d:3", "--output", "x.mtx")
+        self.assertEqual(len(read_array(self.folder / "x.mtx")[0]), 27)
+        self.assertEqual(self.names(), ["x.mtx"])
+
+    def test_unwritable_targets_are_found_before_the_work(self):
+        for option in ("--output", "--json"):
+            for target in ("nowhere/x", ".", "/proc/x"):
+                with self.subTest(option=option, target=target):
+                    # A matrix that is not there: the target is complained about first.
+                    message = self.fail_with(IO_ERROR, "solve", "missing.mtx", option, target)
+                    self.assertIn(f"'{target}'", message)
+        self.assertEqual(self.names(), [])
+
+    def test_the_check_for_writability_leaves_nothing_and_spoils_nothing(self):
+        self.write("x.mtx", "old\n")
+        self.fail_with(IO_ERROR, "solve", "missing.mtx", "--output", "x.mtx", "--json", "r.json")
+        self.assertEqual(self.names(), ["x.mtx"])
+        self.assertEqual((self.folder / "x.mtx").read_text(), "old\n")
+
+
+class Failure(CommandTest):
+    """The exit code tells the kind, one line tells the cause, and no file is left behind."""
+
+    def solve_fails(self, code, *arguments):
+        before = self.names()
+        message = self.fail_with(code, "solve", *arguments, "--json", "r.json", "--output", "x.mtx")
+        self.assertEqual(self.names(), before)
+        return message
+
+    def test_missing_matrix(self):
+        self.assertIn("missing.mtx", self.solve_fails(IO_ERROR, "missing.mtx"))
+
+    def test_directory_as_matrix(self):
+        self.solve_fails(IO_ERROR, ".")
+
+    def test_empty_binary_and_truncated_files(self):
+        for name, content in {"empty.mtx": b"", "binary.mtx": bytes(range(256)) * 8,
+                              "short.mtx": b"%%MatrixMarket matrix coordinate real general\n3 3 3\n1 1 1.0\n2 2",
+                              "gz.mtx.gz": gzip.compress(b"%%MatrixMarket matrix coordinate real general\n")[:-9],
+                              "range.mtx": b"%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 1.0\n",
+                              "absurd.mtx": b"%%MatrixMarket matrix coordinate real general\n9 9 99999999999999\n1 1 1\n",
+                              }.items():
+            with self.subTest(name=name):
+                self.write(name, content)
+                self.assertIn(name, self.solve_fails(BAD_INPUT, name))
+
+    def test_nan_and_infinity_in_the_matrix(self):
+        for word in ("nan", "inf"):
+            self.write("a.mtx", f"%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 {word}\n")
+            self.solve_fails(BAD_INPUT, "a.mtx")
+
+    def test_not_square(self):
+        self.write("a.mtx", "%%MatrixMarket matrix coordinate real general\n3 4 1\n1 1 1.0\n")
+        self.assertIn("3 x 4", self.solve_fails(BAD_INPUT, "a.mtx"))
+
+    def test_singular(self):
+        path = self.write_matrix("a.mtx", 3, {(0, 0): 1.0, (1, 1): 1.0})
+        self.solve_fails(SINGULAR, path)
+
+    def test_numerically_singular_is_never_a_quiet_success(self):
+        path = self.write_matrix("a.mtx", 2, {(0, 0): 1.0, (0, 1): 2.0, (1, 0): 2.0, (1, 1): 4.0})
+        self.write("b.mtx", "%%MatrixMarket matrix array real general\n2 1\n1\n0\n")
+        done = self.run_command("solve", path, "--rhs", "b.mtx")
+        self.assertIn(done.returncode, (SINGULAR, INACCURATE))
+        self.assertRegex(done.stderr, r"\Aespalier: error: [^\n]+\n\Z")
+
+    def test_llh_on_an_indefinite_matrix(self):
+        path = self.write_matrix("a.mtx", 3, laplacian(3) | {(1, 1): -2.0}, "symmetric")
+        self.assertIn("positive", self.solve_fails(NOT_POSITIVE, path, "--factorization", "llh"))
+
+    def test_complex_matrix_in_real_precision(self):
+        path = self.write_matrix("a.mtx", 2, {(0, 0): 1j, (1, 1): 1 + 1j}, field="complex")
+        self.assertIn("use z", self.solve_fails(USAGE, path, "--precision", "d"))
+        self.assertIn("use c", self.solve_fails(USAGE, path, "--precision", "s"))
+
+    def test_memory_limit_states_both_numbers(self):
+        message = self.solve_fails(MEMORY, "lap3d:12", "--max-memory", "64K")
+        self.assertRegex(message, r"64(\.0)? KiB|65536")
+        self.assertRegex(message, r"MiB|[0-9]{7}")
+
+    def test_right_hand_sides_that_do_not_fit(self):
+        path = self.write_matrix("a.mtx", 3, laplacian(3), "symmetric")
+        self.write("b.mtx", "%%MatrixMarket matrix array real general\n2 1\n1\n2\n")
+        self.assertIn("2 rows", self.solve_fails(BAD_INPUT, path, "--rhs", "b.mtx"))
+        self.write("b.mtx", "%%MatrixMarket matrix array real general\n3 1\n1\n2\n3\n")
+        self.assertIn("1 column", self.solve_fails(USAGE, path, "--rhs", "b.mtx", "--nrhs", 2))
+        self.solve_fails(IO_ERROR, path, "--rhs", "missing.mtx")
+        self.write("b.mtx", "%%MatrixMarket matrix array real general\n3 1\n1\nnan\n3\n")
+        self.solve_fails(BAD_INPUT, path, "--rhs", "b.mtx")
+
+    def test_ordering_files_that_are_none(self):
+        path = self.write_matrix("a.mtx", 3, laplacian(3), "symmetric")
+        self.assertIn("bogus", self.solve_fails(IO_ERROR, path, "--ordering", "bogus"))
+        for content in ("0\n1\n", "0\n1\n1\n", "0\n1\nx\n", "0\n1\n3\n", ""):
+            with self.subTest(content=content):
+                self.write("order.txt", content)
+                self.solve_fails(BAD_INPUT, path, "--ordering", "order.txt")
+
+    def test_values_too_large_for_single_precision(self):
+        path = self.write_matrix("a.mtx", 1, {(0, 0): 1e300})
+        self.solve_fails(BAD_INPUT, path, "--precision", "s")
+
+    def test_an_inaccurate_solution_is_kept_and_flagged(self):
+        path = self.write_matrix("a.mtx", 40, random_entries(40, 5, real))
+        message = self.fail_with(INACCURATE, "solve", path, "--tolerance", "1e-30", "--json", "r.json",
+                                 "--output", "x.mtx")
+        self.assertIn("tolerance", message)
+        self.assertEqual(self.names(), ["a.mtx", "r.json", "x.mtx"])
+        self.assertEqual(strict_json((self.folder / "r.json").read_text())["status"], "inaccurate")
+        self.assertEqual(len(read_array(self.folder / "x.mtx")[0]), 40)
+
+
+if __name__ == "__main__":
+    unittest.main()

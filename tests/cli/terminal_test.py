@@ -1,0 +1,88 @@
+"""What a terminal shows, and what an interrupt leaves behind."""
+
+import os
+import pty
+import re
+import signal
+import subprocess
+import time
+import unittest
+
+from support import CANCELLED, COMMAND, CommandTest
+
+# Takes seconds on any machine, most of it in analysis and factorization.
+LONG = "lap3d:45"
+
+
+class Terminal(CommandTest):
+    def test_shows_a_bar_that_is_gone_at_the_end(self):
+        ours, theirs = pty.openpty()
+        process = subprocess.Popen([COMMAND, "solve", LONG, "--threads", "1"], stdout=subprocess.PIPE, stderr=theirs,
+                                   cwd=self.folder, env=os.environ | {"TERM": "xterm"}, text=True)
+        os.close(theirs)
+        shown = self.read_all(ours)
+        text = process.stdout.read()
+        process.stdout.close()
+        self.assertEqual(process.wait(), 0)
+        self.assertRegex(shown, r"factorization +\[#*\.*\] +\d+ %")
+        self.assertTrue(shown.endswith("\r\x1b[K"), repr(shown[-80:]))
+        self.assertNotIn("\n", shown)
+        self.assertIn("status          ok", text)
+
+    def test_quiet_shows_no_bar(self):
+        ours, theirs = pty.openpty()
+        process = subprocess.Popen([COMMAND, "solve", "lap3d:25", "--quiet"], stdout=theirs, stderr=theirs,
+                                   cwd=self.folder, env=os.environ | {"TERM": "xterm"})
+        os.close(theirs)
+        self.assertEqual(self.read_all(ours), "")
+        self.assertEqual(process.wait(), 0)
+
+    def read_all(self, descriptor):
+        text = b""
+        try:
+            while chunk := os.read(descriptor, 65536):
+                text += chunk
+        except OSError:  # the other side is closed
+            pass
+        os.close(descriptor)
+        return text.decode()
+
+
+class Interrupt(CommandTest):
+    def interrupted(self, number, *arguments, when):
+        process = subprocess.Popen([COMMAND, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                   cwd=self.folder)
+        deadline = time.monotonic() + 60
+        while not when(process):
+            self.assertIsNone(process.poll(), "ended before it was interrupted")
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.005)
+        process.send_signal(number)
+        _, errors = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, errors), (CANCELLED, "espalier: error: interrupted\n"))
+
+    def test_of_a_solve_ends_with_one_line_and_no_files(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            with self.subTest(signal=number):
+                started = time.monotonic()
+                self.interrupted(number, "solve", LONG, "--json", "r.json", "--output", "x.mtx",
+                                 when=lambda _: time.monotonic() > started + 0.3)
+                self.assertEqual(self.names(), [])
+
+    def test_of_a_generate_removes_what_was_written_so_far(self):
+        self.interrupted(signal.SIGINT, "generate", "lap3d:150", "-o", "a.mtx.gz", when=lambda _: self.names())
+        self.assertEqual(self.names(), [])
+
+    def test_a_reader_that_leaves_is_an_error_of_standard_output(self):
+        process = subprocess.Popen([COMMAND, "generate", "lap3d:30"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   text=True)
+        process.stdout.readline()
+        process.stdout.close()
+        errors = process.stderr.read()
+        process.stderr.close()
+        self.assertEqual(process.wait(), 4)
+        self.assertTrue(re.fullmatch(r"espalier: error: cannot write to standard output: [^\n]+\n", errors), errors)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,113 @@
+"""What the command says of itself, and what it says to misuse."""
+
+import unittest
+
+from support import IO_ERROR, UNSUPPORTED, USAGE, CommandTest
+
+SOLVE_OPTIONS = """--factorization --precision --ordering --threads --schedule --alloc --comm-threads --split --rhs --nrhs
+    --refine --trace --json --output --max-memory --quiet --verbose""".split()
+
+
+class Help(CommandTest):
+    def test_explains_every_option_the_generators_and_the_exit_codes(self):
+        text = self.succeed("solve", "--help")
+        for option in SOLVE_OPTIONS:
+            self.assertIn(option + " ", text)
+        for word in ("Examples", "lap3d:N", "Exit codes", "not_positive_definite", "not in this version"):
+            self.assertIn(word, text)
+        self.assertLess(max(map(len, text.splitlines())), 121)
+
+    def test_exists_for_every_command(self):
+        general = self.succeed("--help")
+        for name in ("solve", "analyze", "generate", "machine"):
+            self.assertIn(f"  {name} ", general)
+            self.assertIn("Examples", self.succeed(name, "--help"))
+
+    def test_does_not_list_commands_that_are_not_there(self):
+        self.assertNotRegex(self.succeed("--help"), r"(?m)^ +(compare|simulate|trace) ")
+
+    def test_version_is_one_line(self):
+        self.assertRegex(self.succeed("--version"), r"\Aespalier \d+\.\d+\.\d+\n\Z")
+
+
+class Misuse(CommandTest):
+    def test_without_a_command(self):
+        self.assertIn("try 'espalier --help'", self.fail_with(USAGE))
+
+    def test_unknown_commands(self):
+        for name in ("compare", "simulate", "trace", "slove"):
+            self.assertIn(f"unknown command '{name}'", self.fail_with(USAGE, name, "lap3d:4"))
+
+    def test_without_a_matrix(self):
+        message = self.fail_with(USAGE, "solve")
+        self.assertIn("MATRIX", message)
+        self.assertIn("try 'espalier solve --help'", message)
+
+    def test_unknown_option(self):
+        message = self.fail_with(USAGE, "solve", "lap3d:4", "--thread", "2")
+        self.assertIn("--thread", message)
+        self.assertIn("try 'espalier solve --help'", message)
+
+    def test_option_of_another_command(self):
+        self.assertIn("--rhs", self.fail_with(USAGE, "analyze", "lap3d:4", "--rhs", "ones"))
+
+    def test_second_matrix(self):
+        self.assertIn("lap3d:5", self.fail_with(USAGE, "solve", "lap3d:4", "lap3d:5"))
+
+    def test_unknown_values_name_the_option_the_value_and_the_choices(self):
+        for option, choices in {"--factorization": "auto, llh, llt, ldlt, ldlh, lu", "--precision": "s, d, c, z",
+                                "--schedule": "static, dynamic, places, nas", "--alloc": "global, local, interleave",
+                                "--split": "1d, 2d", "--refine": "auto, none, ir, cg, gmres, bicgstab"}.items():
+            message = self.fail_with(USAGE, "solve", "lap3d:4", option, "bogus")
+            for part in (option, "'bogus'", choices, "try 'espalier solve --help'"):
+                self.assertIn(part, message)
+
+    def test_numbers_out_of_range_or_not_numbers(self):
+        for option, values in {"--threads": ["0", "-1", "two", "2.5", "1e3", "0x2", "99999999999999999999", " 2"],
+                               "--nrhs": ["0", "-3", "many"], "--comm-threads": ["3", "-1", "x"],
+                               "--tolerance": ["0", "-1", "inf", "nan", "small"],
+                               "--max-memory": ["0", "-1G", "4X", "G", "1e9", "4 G", "1..5G", "nan", "9999999999T",
+                                                "0.1B"]}.items():
+            for value in values:
+                with self.subTest(option=option, value=value):
+                    self.assertIn(option, self.fail_with(USAGE, "solve", "lap3d:4", f"{option}={value}"))
+
+    def test_empty_values(self):
+        for option in ("--json", "--output", "--rhs", "--ordering", "--trace"):
+            self.fail_with(USAGE, "solve", "lap3d:4", option, "")
+
+    def test_missing_value(self):
+        self.assertIn("--json", self.fail_with(USAGE, "solve", "lap3d:4", "--json"))
+
+    def test_contradictions(self):
+        self.fail_with(USAGE, "solve", "lap3d:4", "--quiet", "--verbose")
+        self.fail_with(USAGE, "solve", "lap3d:4", "--json", "-", "--output", "-")
+        self.fail_with(USAGE, "solve", "lap3d:4", "--json", "same", "--output", "same")
+        self.assertEqual(self.names(), [])
+
+    def test_what_is_not_in_this_version_says_what_works(self):
+        for arguments, works in ((["--schedule", "dynamic"], "static"), (["--schedule", "places"], "static"),
+                                 (["--schedule", "nas"], "static"), (["--split", "2d"], "1d"),
+                                 (["--trace", "t.paje"], "without"),
+                                 (["--refine", "cg"], "ir"), (["--refine", "gmres"], "ir"),
+                                 (["--refine", "bicgstab"], "ir")):
+            with self.subTest(arguments=arguments):
+                message = self.fail_with(UNSUPPORTED, "solve", "lap3d:4", *arguments, "--json", "r.json")
+                self.assertIn(works, message)
+                self.assertEqual(self.names(), [])
+
+    def test_messages_stay_one_line_whatever_the_names(self):
+        self.fail_with(IO_ERROR, "solve", "no\nsuch\tfile.mtx")
+        self.fail_with(USAGE, "solve", "lap3d:4", "--alloc", "a\nb")
+
+    def test_unknown_generator_arguments(self):
+        for spec in ("lap3d:", "lap3d:0", "lap3d:-2", "lap3d:x", "lap3d:4:5:6:7", "lap3d:999999999999"):
+            with self.subTest(spec=spec):
+                self.fail_with(USAGE, "solve", spec)
+
+    def test_neither_file_nor_generator(self):
+        self.assertIn("lap4d:10", self.fail_with(IO_ERROR, "solve", "lap4d:10"))
+
+
+if __name__ == "__main__":
+    unittest.main()

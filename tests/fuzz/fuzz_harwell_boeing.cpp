@@ -1,0 +1,17 @@
+// Harwell-Boeing and Rutherford-Boeing text.
+#include <cstddef>
+#include <cstdint>
+
+#include "matrix/assemble.hpp"
+#include "matrix/harwell_boeing.hpp"
+#include "tolerate.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
+    using namespace espalier;
+    Source const source({reinterpret_cast<char const*>(data), size}, "fuzz.rb");
+    // A matrix that was accepted must be valid: an Error from validate() is a failure of the reader.
+    NamedMatrix matrix;
+    fuzz::tolerate([&] { matrix = assemble(parse_harwell_boeing(source, 1), 1); });
+    std::visit([](auto const& typed) { typed.validate(); }, matrix.matrix);
+    return 0;
+}

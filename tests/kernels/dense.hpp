@@ -1,0 +1,112 @@
+// Small dense helpers for the tests of this room: random matrices, slow and plain products to compare with,
+// and the norms that bounds are stated in.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <span>
+#include <vector>
+
+#include "kernels/blas.hpp"
+
+namespace espalier::testing {
+
+using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
+
+/// A matrix that owns its entries. The leading dimension is larger than the rows, so that a kernel that
+/// takes one for the other is found out.
+template <class T> struct Dense {
+    Dense(Index m, Index n) : rows(m), cols(n), ld(m + 3), values(static_cast<std::size_t>(ld * n)) {}
+    T& operator()(Index i, Index j) { return values[i + j * ld]; }
+    T operator()(Index i, Index j) const { return values[i + j * ld]; }
+    MatrixView<T> view() { return {values.data(), rows, cols, ld}; }
+    MatrixView<T const> view() const { return {values.data(), rows, cols, ld}; }
+
+    Index rows, cols, ld;
+    std::vector<T> values;
+};
+
+template <class T> T random_scalar(std::mt19937& random) {
+    std::uniform_real_distribution<Real<T>> uniform(-1, 1);
+    if constexpr (is_complex<T>) {
+        Real<T> const real = uniform(random);
+        return {real, uniform(random)};
+    } else {
+        return uniform(random);
+    }
+}
+
+template <class T> Dense<T> random_dense(Index m, Index n, unsigned seed) {
+    std::mt19937 random(seed);
+    Dense<T> a(m, n);
+    for (T& value : a.values) value = random_scalar<T>(random);
+    return a;
+}
+
+/// A = A^H (conjugate, with a real diagonal) or A = A^T, both triangles filled.
+template <class T> Dense<T> random_symmetric(bool conjugate, Index n, unsigned seed) {
+    auto a = random_dense<T>(n, n, seed);
+    for (Index j = 0; j < n; ++j) {
+        if (conjugate) a(j, j) = real_part(a(j, j));
+        for (Index i = j + 1; i < n; ++i) a(j, i) = conj_if(conjugate, a(i, j));
+    }
+    return a;
+}
+
+/// Random with a diagonal that makes it positive definite (in the symmetric complex case: safe to factor).
+template <class T> Dense<T> random_definite(bool conjugate, Index n, unsigned seed) {
+    auto a = random_symmetric<T>(conjugate, n, seed);
+    for (Index j = 0; j < n; ++j) a(j, j) += static_cast<Real<T>>(2 * n);
+    return a;
+}
+
+/// A op(B), one entry at a time.
+template <class T> Dense<T> product(Dense<T> const& a, Dense<T> const& b, Op op_b = Op::none) {
+    Dense<T> c(a.rows, op_b == Op::none ? b.cols : b.rows);
+    for (Index j = 0; j < c.cols; ++j)
+        for (Index p = 0; p < a.cols; ++p) {
+            T const factor = op_b == Op::none ? b(p, j) : conj_if(op_b == Op::adjoint, b(j, p));
+            for (Index i = 0; i < c.rows; ++i) {
+                T const x = a(i, p);
+                if constexpr (is_complex<T>)
+                    c(i, j) += T(x.real() * factor.real() - x.imag() * factor.imag(),
+                                 x.real() * factor.imag() + x.imag() * factor.real());
+                else
+                    c(i, j) += x * factor;
+            }
+        }
+    return c;
+}
+
+template <class T> Real<T> largest_entry(Dense<T> const& a) {
+    Real<T> largest = 0;
+    for (Index j = 0; j < a.cols; ++j)
+        for (Index i = 0; i < a.rows; ++i) largest = std::max(largest, std::abs(a(i, j)));
+    return largest;
+}
+
+template <class T> Real<T> largest_difference(Dense<T> const& a, Dense<T> const& b) {
+    EXPECT_EQ(a.rows, b.rows);
+    EXPECT_EQ(a.cols, b.cols);
+    Real<T> largest = 0;
+    for (Index j = 0; j < a.cols; ++j)
+        for (Index i = 0; i < a.rows; ++i) {
+            Real<T> const difference = std::abs(a(i, j) - b(i, j));
+            if (!(difference <= largest)) largest = difference; // NaN stays
+        }
+    return largest;
+}
+
+/// Whether perm is a permutation of 0, 1, ..., its size - 1.
+inline bool is_permutation(std::span<std::int32_t const> perm) {
+    std::vector<bool> seen(perm.size(), false);
+    for (std::int32_t p : perm) {
+        if (p < 0 || p >= static_cast<std::int32_t>(perm.size()) || seen[static_cast<std::size_t>(p)]) return false;
+        seen[static_cast<std::size_t>(p)] = true;
+    }
+    return true;
+}
+
+} // namespace espalier::testing

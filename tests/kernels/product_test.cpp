@@ -1,0 +1,156 @@
+// C -= A op(B) by register tiles, for every instruction set of this processor, against plain loops; BLAS
+// wrappers against the same.
+#include "kernels/product.hpp"
+
+#include "kernels/dense.hpp"
+
+namespace espalier {
+namespace {
+
+using namespace testing;
+
+template <class T> class Product : public ::testing::Test {};
+TYPED_TEST_SUITE(Product, Scalars);
+
+std::vector<InstructionSet> available_sets() {
+    std::vector<InstructionSet> sets = {InstructionSet::baseline};
+    if (widest_instruction_set() >= InstructionSet::avx2) sets.push_back(InstructionSet::avx2);
+    if (widest_instruction_set() >= InstructionSet::avx512) sets.push_back(InstructionSet::avx512);
+    return sets;
+}
+
+template <class T> Dense<T> operand(Op op, Index k, Index n) {
+    return op == Op::none ? random_dense<T>(k, n, 2) : random_dense<T>(n, k, 2);
+}
+
+template <class T> Dense<T> expected_difference(Dense<T> c, Dense<T> const& a, Dense<T> const& b, Op op) {
+    auto const ab = product(a, b, op);
+    for (Index j = 0; j < c.cols; ++j)
+        for (Index i = 0; i < c.rows; ++i) c(i, j) -= ab(i, j);
+    return c;
+}
+
+TYPED_TEST(Product, OfTilesMatchesPlainLoopsForEveryRemainderOfRowsAndColumns) {
+    using T = TypeParam;
+    for (InstructionSet set : available_sets())
+        for (Op op : {Op::none, Op::transpose, Op::adjoint})
+            for (Index k : {0, 1, 7})
+                for (Index n : {1, 2, 3, 5, 8, 13, 15})
+                    for (Index m = 0; m <= 70; ++m) {
+                        auto const a = random_dense<T>(m, k, 1);
+                        auto const b = operand<T>(op, k, n);
+                        auto c = random_dense<T>(m, n, 3);
+                        auto const expected = expected_difference(c, a, b, op);
+                        auto const padding = c.values;
+                        subtract_small_product<T>(set, op, a.view(), b.view(), c.view());
+                        ASSERT_LE(largest_difference(c, expected), 32 * epsilon<T>)
+                            << "m " << m << " n " << n << " k " << k << " op " << int(op) << " set " << int(set);
+                        for (Index j = 0; j < n; ++j)
+                            for (Index i = m; i < c.ld; ++i)
+                                ASSERT_EQ(c.values[i + j * c.ld], padding[i + j * c.ld]) << "below row " << m;
+                    }
+}
+
+TYPED_TEST(Product, KeepsNaNWhereItBelongsAndNowhereElse) {
+    using T = TypeParam;
+    for (InstructionSet set : available_sets())
+        for (Index m : {5, 19, 37}) {
+            auto a = random_dense<T>(m, 4, 1);
+            a(m - 2, 1) = std::numeric_limits<Real<T>>::quiet_NaN();
+            auto const b = random_dense<T>(6, 4, 2);
+            auto c = random_dense<T>(m, 6, 3);
+            subtract_small_product<T>(set, Op::transpose, a.view(), b.view(), c.view());
+            for (Index j = 0; j < 6; ++j)
+                for (Index i = 0; i < m; ++i) EXPECT_EQ(is_finite(c(i, j)), i != m - 2);
+        }
+}
+
+TYPED_TEST(Product, OfAnySizeMatchesPlainLoops) {
+    using T = TypeParam;
+    for (Op op : {Op::none, Op::transpose, Op::adjoint})
+        for (auto const [m, n, k] : {std::array<Index, 3>{0, 3, 3}, {3, 0, 3}, {3, 3, 0}, {1, 1, 1}, {65, 33, 40},
+                                     {150, 20, 130}, {90, 100, 110}, {300, 70, 70}}) {
+            auto const a = random_dense<T>(m, k, 1);
+            auto const b = operand<T>(op, k, n);
+            auto c = random_dense<T>(m, n, 3);
+            auto const expected = expected_difference(c, a, b, op);
+            subtract_product<T>(op, a.view(), b.view(), c.view());
+            EXPECT_LE(largest_difference(c, expected), 4 * static_cast<Real<T>>(k + 1) * epsilon<T>)
+                << m << " x " << n << " x " << k;
+        }
+}
+
+TYPED_TEST(Product, LowerTrapezoidMatchesAndNothingBeyondTheMatrixIsTouched) {
+    using T = TypeParam;
+    for (Op op : {Op::none, Op::transpose, Op::adjoint}) {
+        Index const m = 101, n = 77, k = 20;
+        auto const a = random_dense<T>(m, k, 1);
+        auto const b = operand<T>(op, k, n);
+        auto c = random_dense<T>(m, n, 3);
+        auto const expected = expected_difference(c, a, b, op);
+        subtract_product_lower<T>(op, a.view(), b.view(), c.view());
+        for (Index j = 0; j < n; ++j)
+            for (Index i = j; i < m; ++i) ASSERT_LE(std::abs(c(i, j) - expected(i, j)), 100 * epsilon<T>);
+    }
+}
+
+TYPED_TEST(Product, ByBlasMatchesPlainLoops) {
+    using T = TypeParam;
+    auto const a = random_dense<T>(11, 5, 1);
+    auto const b = random_dense<T>(7, 5, 2);
+    for (Op op : {Op::transpose, Op::adjoint}) {
+        auto c = random_dense<T>(11, 7, 3);
+        auto const expected = expected_difference(c, a, b, op);
+        gemm<T>(Op::none, op, T(-1), a.view(), b.view(), T(1), c.view());
+        EXPECT_LE(largest_difference(c, expected), 32 * epsilon<T>);
+    }
+}
+
+TYPED_TEST(Product, RankKUpdateWritesTheLowerTriangleOnly) {
+    using T = TypeParam;
+    for (bool conjugate : {false, true}) {
+        auto const a = random_dense<T>(9, 4, 1);
+        auto c = random_symmetric<T>(conjugate, 9, 3);
+        auto const before = c;
+        auto const expected = expected_difference(c, a, a, conjugate ? Op::adjoint : Op::transpose);
+        rank_k_update<T>(conjugate, -1, a.view(), 1, c.view());
+        for (Index j = 0; j < 9; ++j) {
+            for (Index i = 0; i < j; ++i) EXPECT_EQ(c(i, j), before(i, j));
+            for (Index i = j; i < 9; ++i) EXPECT_LE(std::abs(c(i, j) - expected(i, j)), 32 * epsilon<T>);
+        }
+    }
+}
+
+TYPED_TEST(Product, TrsmUndoesAMultiplication) {
+    using T = TypeParam;
+    Index const n = 6;
+    auto l = random_definite<T>(false, n, 1);
+    for (Index j = 0; j < n; ++j)
+        for (Index i = 0; i < j; ++i) l(i, j) = T(0);
+    for (Op op : {Op::transpose, Op::adjoint}) {
+        auto const x = random_dense<T>(8, n, 2);
+        auto b = product(x, l, op);
+        trsm<T>(Side::right, Uplo::lower, op, Diag::non_unit, T(1), l.view(), b.view());
+        EXPECT_LE(largest_difference(b, x), 100 * epsilon<T>);
+    }
+    auto const x = random_dense<T>(n, 3, 2);
+    auto b = product(l, x);
+    trsm<T>(Side::left, Uplo::lower, Op::none, Diag::non_unit, T(1), l.view(), b.view());
+    EXPECT_LE(largest_difference(b, x), 100 * epsilon<T>);
+}
+
+TEST(Blas, RefusesDimensionsItsIntegersCannotHold) {
+    double one = 1;
+    Index const huge = Index(1) << 32;
+    MatrixView<double const> const a{&one, huge, 1, huge};
+    MatrixView<double> const c{&one, huge, 1, huge};
+    try {
+        gemm<double>(Op::none, Op::transpose, 1, a, {&one, 1, 1, 1}, 0, c);
+        FAIL() << "a dimension of 2^32 was accepted";
+    } catch (Error const& error) {
+        EXPECT_EQ(error.status(), Status::unsupported);
+    }
+}
+
+} // namespace
+} // namespace espalier

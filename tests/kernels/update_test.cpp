@@ -1,0 +1,62 @@
+// Scatter-subtract by runs, whole and lower.
+#include "kernels/update.hpp"
+
+#include "kernels/dense.hpp"
+
+namespace espalier {
+namespace {
+
+using namespace testing;
+
+template <class T> class Scatter : public ::testing::Test {};
+TYPED_TEST_SUITE(Scatter, Scalars);
+
+// Rows of a 20-row contribution in a 40-row panel, with gaps in the target and one run of a single row.
+std::vector<RowRun> const runs = {{0, 3, 5}, {5, 9, 1}, {6, 12, 10}, {16, 30, 4}};
+
+TYPED_TEST(Scatter, SubtractsEachRunWhereItBelongs) {
+    using T = TypeParam;
+    auto const source = random_dense<T>(20, 6, 1);
+    auto target = random_dense<T>(40, 6, 2);
+    auto expected = target;
+    for (auto const& run : runs)
+        for (Index i = 0; i < run.height; ++i)
+            for (Index j = 0; j < 6; ++j) expected(run.target_row + i, j) -= source(run.source_row + i, j);
+    scatter_subtract<T>(source.view(), runs, target.view());
+    EXPECT_EQ(target.values, expected.values);
+}
+
+TYPED_TEST(Scatter, LowerTakesRowsFromTheDiagonalOnInWholeOrInPieces) {
+    using T = TypeParam;
+    auto source = random_dense<T>(20, 9, 1);
+    for (Index j = 0; j < 9; ++j)
+        for (Index i = 0; i < j; ++i) source(i, j) = std::numeric_limits<Real<T>>::quiet_NaN(); // not computed
+    auto const before = random_dense<T>(40, 9, 2);
+    auto expected = before;
+    for (auto const& run : runs)
+        for (Index i = 0; i < run.height; ++i)
+            for (Index j = 0; j < 9; ++j)
+                if (run.source_row + i >= j) expected(run.target_row + i, j) -= source(run.source_row + i, j);
+
+    auto whole = before;
+    scatter_subtract_lower<T>(source.view(), runs, whole.view());
+    EXPECT_EQ(whole.values, expected.values);
+
+    auto pieces = before;
+    scatter_subtract_lower<T>(source.view().block(0, 0, 20, 4), runs, pieces.view());
+    scatter_subtract_lower<T>(source.view().block(0, 4, 20, 5), runs, pieces.view().block(0, 4, 40, 5), 4);
+    EXPECT_EQ(pieces.values, expected.values);
+}
+
+TYPED_TEST(Scatter, OfNothingDoesNothing) {
+    using T = TypeParam;
+    auto const source = random_dense<T>(20, 0, 1);
+    auto target = random_dense<T>(40, 2, 2);
+    auto const before = target;
+    scatter_subtract<T>(source.view(), runs, target.view());
+    scatter_subtract<T>(random_dense<T>(20, 2, 1).view(), {}, target.view());
+    EXPECT_EQ(target.values, before.values);
+}
+
+} // namespace
+} // namespace espalier

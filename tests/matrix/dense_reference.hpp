@@ -1,0 +1,125 @@
+// What the tests of this room compare with: dense matrices filled entry by entry from a CscMatrix, textbook
+// Cholesky and Gaussian elimination on them, and small random matrices of every symmetry.
+#pragma once
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "core/scalar.hpp"
+#include "espalier/matrix.hpp"
+
+namespace espalier::test {
+
+template <class T> struct Dense {
+    Index rows, cols;
+    std::vector<T> values;
+    Dense(Index m, Index n) : rows(m), cols(n), values(m * n, T(0)) {}
+    T& operator()(Index i, Index j) { return values[i + j * rows]; }
+    T const& operator()(Index i, Index j) const { return values[i + j * rows]; }
+};
+
+/// The whole matrix, the mirror image of a triangle included.
+template <class T> Dense<T> to_dense(CscMatrix<T> const& a) {
+    Dense<T> dense(a.rows, a.cols);
+    for (Index j = 0; j < a.cols; ++j)
+        for (Offset k = a.col_ptr[j]; k < a.col_ptr[j + 1]; ++k) {
+            Index const i = a.row_ind[k];
+            if (a.symmetry != Symmetry::general)
+                dense(j, i) = conj_if(a.symmetry == Symmetry::hermitian, a.values[k]);
+            dense(i, j) = a.values[k];
+        }
+    return dense;
+}
+
+/// Whether A = L L^H with positive pivots exists (reads the lower triangle).
+template <class T> bool is_positive_definite(Dense<T> a) {
+    for (Index k = 0; k < a.cols; ++k) {
+        if (!(real_part(a(k, k)) > 0)) return false;
+        for (Index j = k + 1; j < a.cols; ++j) {
+            T const factor = conj(a(j, k)) / a(k, k);
+            for (Index i = j; i < a.rows; ++i) a(i, j) -= a(i, k) * factor;
+        }
+    }
+    return true;
+}
+
+/// Smallest pivot of Gaussian elimination with partial pivoting, over the largest: 0 for a singular matrix.
+/// Rows are scaled to maximum 1 first, so that bad scaling alone does not look like singularity.
+template <class T> double pivot_ratio(Dense<T> a) {
+    Index const n = a.cols;
+    for (Index i = 0; i < n; ++i) {
+        double largest = 0;
+        for (Index j = 0; j < n; ++j) largest = std::max<double>(largest, std::abs(a(i, j)));
+        if (largest == 0) return 0;
+        for (Index j = 0; j < n; ++j) a(i, j) /= static_cast<Real<T>>(largest);
+    }
+    double smallest = 1e300, largest = 0;
+    for (Index k = 0; k < n; ++k) {
+        Index pivot = k;
+        for (Index i = k; i < n; ++i)
+            if (std::abs(a(i, k)) > std::abs(a(pivot, k))) pivot = i;
+        for (Index j = 0; j < n; ++j) std::swap(a(k, j), a(pivot, j));
+        smallest = std::min<double>(smallest, std::abs(a(k, k)));
+        largest = std::max<double>(largest, std::abs(a(k, k)));
+        if (smallest == 0) return 0;
+        for (Index i = k + 1; i < n; ++i) {
+            T const factor = a(i, k) / a(k, k);
+            for (Index j = k; j < n; ++j) a(i, j) -= factor * a(k, j);
+        }
+    }
+    return n == 0 ? 1 : smallest / largest;
+}
+
+template <class T> T random_scalar(std::mt19937_64& random) {
+    std::uniform_real_distribution<Real<T>> uniform(-1, 1);
+    if constexpr (is_complex<T>) {
+        Real<T> const re = uniform(random);
+        return T(re, uniform(random));
+    } else {
+        return uniform(random);
+    }
+}
+
+template <class T> std::vector<T> random_vector(Index size, unsigned seed) {
+    std::mt19937_64 random(seed);
+    std::vector<T> result(size);
+    for (T& value : result) value = random_scalar<T>(random);
+    return result;
+}
+
+/// Each entry of the matrix (of its lower triangle) is present with probability `density`.
+template <class T>
+CscMatrix<T> random_matrix(Index rows, Index cols, Symmetry symmetry, double density, unsigned seed) {
+    std::mt19937_64 random(seed);
+    std::bernoulli_distribution present(density);
+    CscMatrix<T> a;
+    a.rows = rows;
+    a.cols = cols;
+    a.symmetry = symmetry;
+    for (Index j = 0; j < cols; ++j) {
+        for (Index i = symmetry == Symmetry::general ? 0 : j; i < rows; ++i)
+            if (present(random)) {
+                T const value = random_scalar<T>(random);
+                a.row_ind.push_back(i);
+                a.values.push_back(symmetry == Symmetry::hermitian && i == j ? T(real_part(value)) : value);
+            }
+        a.col_ptr.push_back(static_cast<Offset>(a.row_ind.size()));
+    }
+    return a;
+}
+
+inline constexpr Symmetry all_symmetries[] = {Symmetry::general, Symmetry::symmetric, Symmetry::hermitian};
+
+/// Status of the Error that `action` throws, ok if none; its message goes to `message` if given.
+template <class Action> Status status_of(Action action, std::string* message = nullptr) {
+    try {
+        action();
+    } catch (Error const& error) {
+        if (message) *message = error.what();
+        return error.status();
+    }
+    return Status::ok;
+}
+
+} // namespace espalier::test

@@ -1,0 +1,176 @@
+#include <algorithm>
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include "matrix/dense_reference.hpp"
+#include "matrix/norms.hpp"
+#include "matrix/spmv.hpp"
+
+using namespace espalier;
+using namespace espalier::test;
+
+namespace {
+
+template <class T> class Norms : public testing::Test {};
+using Scalars = testing::Types<float, double, std::complex<float>, std::complex<double>>;
+TYPED_TEST_SUITE(Norms, Scalars);
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+
+using Vector = std::vector<double>;
+
+/// Diagonal matrix, with nothing stored where the diagonal is zero.
+CscMatrix<double> diagonal(Vector const& d) {
+    CscMatrix<double> a;
+    a.rows = a.cols = static_cast<Index>(d.size());
+    for (Index j = 0; j < a.cols; ++j) {
+        if (d[j] != 0) {
+            a.row_ind.push_back(j);
+            a.values.push_back(d[j]);
+        }
+        a.col_ptr.push_back(static_cast<Offset>(a.row_ind.size()));
+    }
+    return a;
+}
+
+double normwise(CscMatrix<double> const& a, Vector const& x, Vector const& b, Index nrhs = 1) {
+    return normwise_backward_error<double>(a, x, b, nrhs);
+}
+double componentwise(CscMatrix<double> const& a, Vector const& x, Vector const& b, Index nrhs = 1) {
+    return componentwise_backward_error<double>(a, x, b, nrhs);
+}
+
+} // namespace
+
+TYPED_TEST(Norms, MatchDenseForEverySymmetry) {
+    for (Symmetry const symmetry : all_symmetries) {
+        auto const a =
+            random_matrix<TypeParam>(symmetry == Symmetry::general ? 8 : 13, 13, symmetry, 0.4, 21);
+        auto const dense = to_dense(a);
+        std::vector<double> rows(a.rows), cols(a.cols);
+        double largest = 0, squares = 0;
+        for (Index j = 0; j < a.cols; ++j)
+            for (Index i = 0; i < a.rows; ++i) {
+                double const modulus = std::abs(dense(i, j));
+                rows[i] += modulus;
+                cols[j] += modulus;
+                largest = std::max(largest, modulus);
+                squares += modulus * modulus;
+            }
+        double const tolerance = 20 * epsilon<TypeParam>;
+        EXPECT_NEAR(infinity_norm(a), *std::max_element(rows.begin(), rows.end()), tolerance);
+        EXPECT_NEAR(one_norm(a), *std::max_element(cols.begin(), cols.end()), tolerance);
+        EXPECT_NEAR(max_abs(a), largest, tolerance);
+        EXPECT_NEAR(frobenius_norm(a), std::sqrt(squares), tolerance);
+    }
+}
+
+TEST(Norms, OfAnUnsymmetricMatrixByHand) {
+    // [ 1 -2 ]
+    // [ 0  3 ]
+    CscMatrix<double> const a{2, 2, Symmetry::general, {0, 1, 3}, {0, 0, 1}, {1, -2, 3}};
+    EXPECT_EQ(infinity_norm(a), 3);
+    EXPECT_EQ(one_norm(a), 5);
+    EXPECT_EQ(max_abs(a), 3);
+    EXPECT_DOUBLE_EQ(frobenius_norm(a), std::sqrt(14.0));
+}
+
+TEST(Norms, OfNothingAreZero) {
+    CscMatrix<double> const a;
+    EXPECT_EQ(infinity_norm(a), 0);
+    EXPECT_EQ(frobenius_norm(a), 0);
+    EXPECT_EQ(infinity_norm(std::span<double const>()), 0);
+    EXPECT_EQ(normwise(a, {}, {}), 0);
+    EXPECT_EQ(componentwise(a, {}, {}), 0);
+}
+
+TEST(Norms, ANanIsNotLostWhereverItStands) {
+    for (std::size_t place = 0; place < 3; ++place) {
+        Vector values{1, 2, 3};
+        values[place] = not_a_number;
+        EXPECT_TRUE(std::isnan(infinity_norm(std::span<double const>(values))));
+        auto const a = diagonal(values);
+        EXPECT_TRUE(std::isnan(infinity_norm(a)));
+        EXPECT_TRUE(std::isnan(one_norm(a)));
+        EXPECT_TRUE(std::isnan(max_abs(a)));
+        EXPECT_TRUE(std::isnan(frobenius_norm(a)));
+    }
+}
+
+TEST(Norms, ScaleWithoutOverflowOrUnderflow) {
+    EXPECT_DOUBLE_EQ(frobenius_norm(diagonal({3e200, 4e200})), 5e200);
+    EXPECT_DOUBLE_EQ(frobenius_norm(diagonal({3e-200, 4e-200})), 5e-200);
+    std::vector<float> const x{3e38f};
+    CscMatrix<float> const a{1, 2, Symmetry::general, {0, 1, 2}, {0, 0}, {3e38f, 3e38f}};
+    EXPECT_NEAR(infinity_norm(a), 6e38, 1e33);
+}
+
+TEST(BackwardError, ByHand) {
+    // A = diag(2, 4), x = (1, 1), b = (2, 5): r = (0, 1), |A| |x| + |b| = 4 + 5, (|A||x| + |b|)_2 = 9.
+    auto const a = diagonal({2, 4});
+    EXPECT_DOUBLE_EQ(normwise(a, {1, 1}, {2, 5}), 1.0 / 9);
+    EXPECT_DOUBLE_EQ(componentwise(a, {1, 1}, {2, 5}), 1.0 / 9);
+    // A small component that is all wrong is seen componentwise only.
+    EXPECT_LT(normwise(diagonal({1e12, 1}), {1, 1}, {1e12, 3}), 1e-11);
+    EXPECT_DOUBLE_EQ(componentwise(diagonal({1e12, 1}), {1, 1}, {1e12, 3}), 0.5);
+}
+
+TYPED_TEST(Norms, BackwardErrorOfAnExactSolutionIsTiny) {
+    using T = TypeParam;
+    for (Symmetry const symmetry : all_symmetries) {
+        auto const a = random_matrix<T>(30, 30, symmetry, 0.3, 5);
+        auto const x = random_vector<T>(60, 6);
+        std::vector<T> b(60);
+        multiply<T>(MatrixOp::none, T(1), a, x, T(0), b, 2);
+        EXPECT_LE(normwise_backward_error<T>(a, x, b, 2), 30 * epsilon<T>);
+        EXPECT_LE(componentwise_backward_error<T>(a, x, b, 2), 30 * epsilon<T>);
+    }
+}
+
+TEST(BackwardError, IsThatOfTheWorstRightHandSide) {
+    auto const a = diagonal({1, 1});
+    EXPECT_DOUBLE_EQ(normwise(a, {1, 1, 1, 1}, {1, 1, 1, 3}, 2), 0.5);
+    EXPECT_DOUBLE_EQ(normwise(a, {1, 1, 1, 1}, {1, 3, 1, 1}, 2), 0.5);
+    EXPECT_DOUBLE_EQ(componentwise(a, {1, 1, 1, 1}, {1, 3, 1, 1}, 2), 0.5);
+}
+
+TEST(BackwardError, ZeroOverZeroIsZeroAndNonzeroOverZeroInfinite) {
+    EXPECT_EQ(normwise(diagonal({1, 1}), {0, 0}, {0, 0}), 0);
+    EXPECT_EQ(componentwise(diagonal({1, 0}), {1, 7}, {1, 0}), 0);
+    // Nonzero over zero cannot come out of b - A x in exact arithmetic; it can from a given residual.
+    Vector const r{1}, zero{0};
+    EXPECT_EQ(normwise_backward_error<double>(1.0, r, zero, zero), infinity);
+}
+
+TEST(BackwardError, OfAnythingNotFiniteIsInfinite) {
+    auto const a = diagonal({1, 0, 1}); // column 1 is empty: x[1] enters neither A x nor |A||x|
+    for (double const bad : {not_a_number, infinity, -infinity})
+        for (std::size_t place = 0; place < 3; ++place) {
+            Vector x{1, 1, 1}, b{1, 0, 1};
+            x[place] = bad;
+            EXPECT_EQ(normwise(a, x, b), infinity);
+            EXPECT_EQ(componentwise(a, x, b), infinity);
+            x[place] = 1;
+            b[place] = bad;
+            EXPECT_EQ(normwise(a, x, b), infinity);
+            EXPECT_EQ(componentwise(a, x, b), infinity);
+        }
+    EXPECT_EQ(normwise(diagonal({not_a_number, 1}), {1, 1}, {1, 1}), infinity);
+    EXPECT_EQ(componentwise(diagonal({not_a_number, 1}), {1, 1}, {1, 1}), infinity);
+}
+
+TEST(BackwardError, OverflowOfTheScaleIsNotTakenForASmallError) {
+    auto const a = diagonal({1e300, 1});
+    EXPECT_EQ(normwise(a, {0, 1e300}, {0, 0}), infinity);
+}
+
+TEST(BackwardError, RefusesVectorsOfTheWrongSize) {
+    auto const a = diagonal({1, 1});
+    EXPECT_EQ(status_of([&] { normwise(a, {1}, {1, 1}); }), Status::usage);
+    EXPECT_EQ(status_of([&] { normwise(a, {1, 1}, {1, 1, 1}); }), Status::usage);
+    EXPECT_EQ(status_of([&] { componentwise(a, {1, 1}, {1, 1}, 2); }), Status::usage);
+    Vector const one{1}, two{1, 1};
+    EXPECT_EQ(status_of([&] { normwise_backward_error<double>(1.0, one, two, two); }), Status::usage);
+}

@@ -1,0 +1,235 @@
+// What a Matrix Market file is understood to mean.
+#include <map>
+
+#include <fmt/format.h>
+
+#include "reading.hpp"
+
+namespace espalier {
+namespace {
+
+using namespace reading;
+
+std::string coordinate(std::string const& words, std::string const& body) {
+    return "%%MatrixMarket matrix coordinate " + words + "\n" + body;
+}
+
+TEST(ReadMatrixMarket, GeneralRealMatrixComesAsItStands) {
+    auto const m = parse(coordinate("real general", "% a comment\n\n2 3 3\n1 1 1.5\n2 1 -2\n1 3 4e-3\n"));
+    EXPECT_EQ(dense(m), (Dense{{1.5, 0, 4e-3}, {-2, 0, 0}}));
+    EXPECT_EQ(symmetry_of(m), Symmetry::general);
+    EXPECT_EQ(m.description.name, "test.mtx");
+    EXPECT_EQ(m.description.format, "Matrix Market");
+    EXPECT_EQ(m.description.declared, "coordinate real general");
+    EXPECT_EQ(m.description.entries_in_file, 3);
+    EXPECT_TRUE(m.description.notes.empty());
+}
+
+TEST(ReadMatrixMarket, BannerIsCaseInsensitiveAndLayoutIsFree) {
+    auto const m = parse("%%matrixmarket MATRIX Coordinate Double GENERAL\r\n%c\r\n\r\n  2\t2 2 \r\n\r\n 1 1  1 \r\n% c\r\n\t2 1 3\r\n\r\n");
+    EXPECT_EQ(dense(m), (Dense{{1, 0}, {3, 0}}));
+}
+
+TEST(ReadMatrixMarket, LastLineNeedsNoNewline) {
+    EXPECT_EQ(dense(parse(coordinate("real general", "1 2 1\n1 2 7"))), (Dense{{0, 7}}));
+}
+
+TEST(ReadMatrixMarket, ByteOrderMarkIsSkipped) {
+    EXPECT_EQ(dense(parse("\xEF\xBB\xBF" + coordinate("real general", "1 2 1\n1 2 7"))), (Dense{{0, 7}}));
+}
+
+TEST(ReadMatrixMarket, FortranAndSignedNumbersAreRead) {
+    auto const m = parse(coordinate("real general", "1 6 6\n1 1 1.5D+02\n1 +2 +2\n1 3 -1d0\n1 4 .5\n1 5 5.\n1 6 +1.E-2\n"));
+    EXPECT_EQ(dense(m), (Dense{{150, 2, -1, 0.5, 5, 0.01}}));
+}
+
+TEST(ReadMatrixMarket, ValuesTooSmallForADoubleBecomeZero) {
+    auto const m = parse(coordinate("real general", "1 3 3\n1 1 1e-400\n1 2 -1D-999999999999\n1 3 4.9e-324\n"));
+    EXPECT_EQ(dense(m), (Dense{{0, 0, 4.9e-324}}));
+}
+
+TEST(ReadMatrixMarket, IntegerValuesBecomeReal) {
+    auto const m = parse(coordinate("integer general", "1 2 2\n1 1 -7\n1 2 +12\n"));
+    EXPECT_EQ(dense(m), (Dense{{-7, 12}}));
+    EXPECT_FALSE(is_complex_matrix(m));
+}
+
+TEST(ReadMatrixMarket, PatternValuesBecomeOneWithANote) {
+    auto const m = parse(coordinate("pattern symmetric", "2 2 2\n1 1\n2 1\n"));
+    EXPECT_EQ(dense(m), (Dense{{1, 1}, {1, 0}}));
+    EXPECT_TRUE(has_note(m, "every value is 1"));
+}
+
+TEST(ReadMatrixMarket, ComplexStaysComplexWithoutImaginaryParts) {
+    auto const m = parse(coordinate("complex general", "1 2 2\n1 1 1 0\n1 2 2 0\n"));
+    EXPECT_TRUE(is_complex_matrix(m));
+    EXPECT_EQ(dense(m), (Dense{{1, 2}}));
+}
+
+TEST(ReadMatrixMarket, EmptyMatricesAreRead) {
+    EXPECT_TRUE(dense(parse(coordinate("real general", "0 0 0\n"))).empty());
+    EXPECT_TRUE(dense(parse(coordinate("real symmetric", "0 0 0"))).empty());
+    EXPECT_EQ(stored(parse(coordinate("real general", "5 3 0\n"))), 0);
+}
+
+TEST(ReadSymmetry, LowerTriangleIsKeptAsStored) {
+    auto const m = parse(coordinate("real symmetric", "2 2 3\n1 1 4\n2 1 -1\n2 2 5\n"));
+    EXPECT_EQ(symmetry_of(m), Symmetry::symmetric);
+    EXPECT_EQ(stored(m), 3);
+    EXPECT_EQ(dense(m), (Dense{{4, -1}, {-1, 5}}));
+    EXPECT_TRUE(m.description.notes.empty());
+}
+
+TEST(ReadSymmetry, UpperTriangleIsMirrored) {
+    auto const m = parse(coordinate("real symmetric", "3 3 4\n1 1 4\n1 2 -1\n1 3 2\n2 3 7\n"));
+    EXPECT_EQ(stored(m), 4);
+    EXPECT_EQ(dense(m), (Dense{{4, -1, 2}, {-1, 0, 7}, {2, 7, 0}}));
+    EXPECT_TRUE(has_note(m, "upper triangle"));
+}
+
+TEST(ReadSymmetry, EitherTriangleServesForEachPair) {
+    auto const m = parse(coordinate("real symmetric", "3 3 3\n1 2 -1\n3 1 2\n2 3 7\n"));
+    EXPECT_EQ(dense(m), (Dense{{0, -1, 2}, {-1, 0, 7}, {2, 7, 0}}));
+    EXPECT_TRUE(has_note(m, "either triangle"));
+}
+
+TEST(ReadSymmetry, FullStorageKeepsOneHalf) {
+    auto const m = parse(coordinate("real symmetric", "2 2 4\n1 1 4\n2 1 -1\n1 2 -1\n2 2 5\n"));
+    EXPECT_EQ(stored(m), 3);
+    EXPECT_EQ(dense(m), (Dense{{4, -1}, {-1, 5}}));
+    EXPECT_TRUE(has_note(m, "both triangles"));
+}
+
+TEST(ReadSymmetry, DuplicatesAreSummedBeforeTrianglesAreCompared) {
+    auto const m = parse(coordinate("real symmetric", "2 2 4\n2 1 1\n2 1 2\n1 2 3\n1 1 1\n"));
+    EXPECT_EQ(dense(m), (Dense{{1, 3}, {3, 0}}));
+    EXPECT_EQ(m.description.duplicates_summed, 1);
+    EXPECT_TRUE(has_note(m, "both triangles"));
+}
+
+TEST(ReadSymmetry, ContradictoryTrianglesAreAnError) {
+    EXPECT_EQ(parse_error(coordinate("real symmetric", "3 3 2\n3 1 1.5\n1 3 2.5\n")),
+              "bad_input: test.mtx: contradictory entries of a symmetric matrix: (3, 1) = 1.5 but (1, 3) = 2.5");
+    EXPECT_EQ(parse_error(coordinate("complex hermitian", "2 2 2\n2 1 1 1\n1 2 1 1\n")),
+              "bad_input: test.mtx: contradictory entries of a Hermitian matrix: (2, 1) = 1 +1i but (1, 2) = 1 +1i");
+}
+
+TEST(ReadSymmetry, HermitianUpperTriangleIsConjugated) {
+    auto const m = parse(coordinate("complex hermitian", "2 2 2\n1 1 2 0\n1 2 3 4\n"));
+    EXPECT_EQ(symmetry_of(m), Symmetry::hermitian);
+    EXPECT_EQ(dense(m), (Dense{{2, Complex(3, 4)}, {Complex(3, -4), 0}}));
+}
+
+TEST(ReadSymmetry, HermitianDiagonalMustBeReal) {
+    EXPECT_EQ(parse_error(coordinate("complex hermitian", "2 2 1\n2 2 3 -4\n")),
+              "bad_input: test.mtx: the matrix is declared Hermitian, but its diagonal entry (2, 2) = 3 -4i is not real");
+}
+
+TEST(ReadSymmetry, RealHermitianIsSymmetric) {
+    EXPECT_EQ(symmetry_of(parse(coordinate("real hermitian", "2 2 1\n2 1 3\n"))), Symmetry::symmetric);
+}
+
+TEST(ReadSymmetry, ComplexSymmetricIsNotConjugated) {
+    auto const m = parse(coordinate("complex symmetric", "2 2 2\n1 1 2 1\n2 1 3 4\n"));
+    EXPECT_EQ(symmetry_of(m), Symmetry::symmetric);
+    EXPECT_EQ(dense(m), (Dense{{Complex(2, 1), Complex(3, 4)}, {Complex(3, 4), 0}}));
+}
+
+TEST(ReadSymmetry, SkewSymmetricIsExpanded) {
+    auto const m = parse(coordinate("real skew-symmetric", "3 3 3\n2 1 5\n1 3 7\n3 3 0\n"));
+    EXPECT_EQ(symmetry_of(m), Symmetry::general);
+    EXPECT_EQ(dense(m), (Dense{{0, -5, 7}, {5, 0, 0}, {-7, 0, 0}}));
+    EXPECT_TRUE(has_note(m, "skew-symmetric"));
+}
+
+TEST(ReadSymmetry, SkewSymmetricDiagonalMustBeZero) {
+    EXPECT_EQ(parse_error(coordinate("real skew-symmetric", "2 2 1\n2 2 1\n")),
+              "bad_input: test.mtx: the matrix is declared skew-symmetric, but its diagonal entry (2, 2) = 1 is not zero");
+}
+
+TEST(ReadSymmetry, SymmetricValuesOfAGeneralFileAreRecognized) {
+    auto const m = parse(coordinate("real general", "3 3 5\n1 1 4\n3 1 -1\n2 2 1\n1 3 -1\n3 3 5\n"));
+    EXPECT_EQ(symmetry_of(m), Symmetry::symmetric);
+    EXPECT_EQ(stored(m), 4);
+    EXPECT_EQ(dense(m), (Dense{{4, 0, -1}, {0, 1, 0}, {-1, 0, 5}}));
+    EXPECT_TRUE(has_note(m, "declared general; values are symmetric"));
+}
+
+TEST(ReadSymmetry, HermitianValuesOfAGeneralFileAreRecognized) {
+    auto const m = parse(coordinate("complex general", "2 2 3\n1 1 4 0\n2 1 1 2\n1 2 1 -2\n"));
+    EXPECT_EQ(symmetry_of(m), Symmetry::hermitian);
+    EXPECT_EQ(dense(m), (Dense{{4, Complex(1, -2)}, {Complex(1, 2), 0}}));
+    EXPECT_TRUE(has_note(m, "declared general; values are Hermitian"));
+}
+
+TEST(ReadSymmetry, OneDifferenceKeepsAMatrixGeneral) {
+    // In pattern above, in pattern below, in value, and on the diagonal of a nearly Hermitian matrix.
+    EXPECT_EQ(symmetry_of(parse(coordinate("real general", "3 3 2\n1 1 4\n1 3 -1\n"))), Symmetry::general);
+    EXPECT_EQ(symmetry_of(parse(coordinate("real general", "3 3 2\n1 1 4\n3 1 -1\n"))), Symmetry::general);
+    EXPECT_EQ(symmetry_of(parse(coordinate("real general", "3 3 2\n1 3 -1\n3 1 -2\n"))), Symmetry::general);
+    EXPECT_EQ(symmetry_of(parse(coordinate("complex general", "2 2 3\n1 1 4 1\n2 1 1 2\n1 2 1 -2\n"))), Symmetry::general);
+}
+
+TEST(ReadMatrixMarket, DuplicatesAreSummedAndCounted) {
+    auto const m = parse(coordinate("real general", "2 3 5\n2 1 1\n1 2 5\n2 1 2\n2 1 4\n1 1 8\n"));
+    EXPECT_EQ(dense(m), (Dense{{8, 5, 0}, {7, 0, 0}}));
+    EXPECT_EQ(m.description.duplicates_summed, 2);
+    EXPECT_EQ(m.description.entries_in_file, 5);
+}
+
+// Large enough to be parsed in several pieces.
+TEST(ReadMatrixMarket, ThreadsDoNotChangeTheResult) {
+    std::mt19937 random(1);
+    std::map<std::pair<int, int>, double> expected;
+    std::string body = "300 200 60000\n";
+    for (int k = 0; k < 60000; ++k) {
+        int const i = static_cast<int>(random() % 300), j = static_cast<int>(random() % 200);
+        double const value = static_cast<double>(random()) / 1e3;
+        expected[{i, j}] += value;
+        body += fmt::format("{} {} {}\n", i + 1, j + 1, value);
+        if (k % 1000 == 0) body += "\n% a comment\n";
+    }
+    auto const one = parse(coordinate("real general", body), 1);
+    auto const four = parse(coordinate("real general", body), 4);
+    auto const& a = std::get<0>(one.matrix);
+    auto const& b = std::get<0>(four.matrix);
+    EXPECT_EQ(a.col_ptr, b.col_ptr);
+    EXPECT_EQ(a.row_ind, b.row_ind);
+    EXPECT_EQ(a.values, b.values);
+    EXPECT_EQ(one.description.duplicates_summed, 60000 - static_cast<Offset>(expected.size()));
+    auto const full = dense(four);
+    for (auto const& [position, value] : expected) EXPECT_EQ(full[position.first][position.second], value);
+}
+
+TEST(ReadDense, ArrayIsReadByColumns) {
+    auto const any = parse_dense("%%MatrixMarket matrix array real general\n% b\n2 2\n1\n2\n\n3\n4\n", "b.mtx", 1);
+    auto const& b = std::get<DenseMatrix<double>>(any);
+    EXPECT_EQ(b.rows, 2);
+    EXPECT_EQ(b.cols, 2);
+    EXPECT_EQ(b.values, (std::vector<double>{1, 2, 3, 4}));
+}
+
+TEST(ReadDense, IntegerAndComplexArraysAreRead) {
+    auto const integers = parse_dense("%%MatrixMarket matrix array integer general\n2 1\n-1\n2\n", "b.mtx", 1);
+    EXPECT_EQ(std::get<DenseMatrix<double>>(integers).values, (std::vector<double>{-1, 2}));
+    auto const complex = parse_dense("%%MatrixMarket matrix array complex general\n1 1\n1 -2\n", "b.mtx", 1);
+    EXPECT_EQ(std::get<DenseMatrix<Complex>>(complex).values, (std::vector<Complex>{{1, -2}}));
+}
+
+TEST(ReadDense, CoordinateFileFillsWithZeros) {
+    auto const any = parse_dense(coordinate("real general", "3 2 3\n3 1 5\n1 2 7\n1 2 1\n"), "b.mtx", 1);
+    EXPECT_EQ(std::get<DenseMatrix<double>>(any).values, (std::vector<double>{0, 0, 5, 8, 0, 0}));
+}
+
+TEST(ReadDense, ThreadsDoNotChangeTheResult) {
+    std::string text = "%%MatrixMarket matrix array real general\n150000 1\n";
+    std::vector<double> expected;
+    for (int k = 0; k < 150000; ++k) {
+        expected.push_back(k * 0.125);
+        text += fmt::format("{}\n", expected.back());
+    }
+    EXPECT_EQ(std::get<DenseMatrix<double>>(parse_dense(text, "b.mtx", 3)).values, expected);
+}
+
+} // namespace
+} // namespace espalier

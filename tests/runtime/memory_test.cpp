@@ -1,0 +1,201 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include "runtime/memory.hpp"
+#include "runtime/process_limits.hpp"
+#include "support.hpp"
+
+namespace espalier {
+namespace {
+
+constexpr Allocation all_policies[] = {Allocation::global, Allocation::local, Allocation::interleave};
+
+std::uint64_t total(PageLocation const& location) {
+    return std::accumulate(location.node_bytes.begin(), location.node_bytes.end(), std::uint64_t{0}) +
+           location.untouched_bytes + location.unknown_bytes;
+}
+
+TEST(Arena, IsAlignedZeroAndWritable) {
+    for (Allocation const policy : all_policies)
+        for (std::size_t const bytes :
+             {std::size_t{1}, std::size_t{4097}, std::size_t{3} << 20, std::size_t{9'000'001}}) {
+            Arena arena(bytes, policy);
+            EXPECT_EQ(arena.size(), bytes);
+            EXPECT_EQ(reinterpret_cast<std::uintptr_t>(arena.data()) % Arena::alignment, 0u);
+            EXPECT_TRUE(arena.fresh());
+            EXPECT_TRUE(std::all_of(arena.bytes().begin(), arena.bytes().end(),
+                                    [](std::byte b) { return b == std::byte{0}; }));
+            std::fill(arena.bytes().begin(), arena.bytes().end(), std::byte{0x5a});
+            arena.mark_used();
+            EXPECT_FALSE(arena.fresh());
+            EXPECT_EQ(arena.as<double>().size(), bytes / sizeof(double));
+        }
+}
+
+TEST(Arena, EmptyArenasAreHarmless) {
+    Arena const none;
+    Arena const zero(0, Allocation::local);
+    EXPECT_TRUE(none.empty());
+    EXPECT_TRUE(zero.empty());
+    EXPECT_EQ(zero.data(), nullptr);
+    EXPECT_TRUE(zero.as<double>().empty());
+    EXPECT_EQ(total(query_nodes(zero.bytes())), 0u);
+    populate(zero.bytes());
+    EXPECT_EQ(move_to_node(zero.bytes(), 0), 0u);
+}
+
+TEST(Arena, MovesItsMemoryAndItsState) {
+    Arena first(1 << 20, Allocation::local);
+    first.data()[7] = std::byte{42};
+    first.mark_used();
+    std::byte* const data = first.data();
+    Arena second(std::move(first));
+    EXPECT_TRUE(first.empty()); // NOLINT: the moved-from state is documented by this test
+    EXPECT_TRUE(first.fresh());
+    EXPECT_EQ(second.data(), data);
+    EXPECT_FALSE(second.fresh());
+    Arena third(64, Allocation::global);
+    third = std::move(second);
+    EXPECT_EQ(third.data(), data);
+    EXPECT_EQ(third.data()[7], std::byte{42});
+    EXPECT_EQ(third.size(), std::size_t{1} << 20);
+    EXPECT_FALSE(third.fresh());
+}
+
+TEST(Arena, StatesTheBytesItCouldNotGet) {
+    for (std::size_t const bytes :
+         {std::size_t{1} << 45, std::size_t{1} << 60, std::numeric_limits<std::size_t>::max()})
+        try {
+            Arena const arena(bytes, Allocation::local);
+            FAIL() << bytes << " bytes were granted";
+        } catch (Error const& e) {
+            EXPECT_EQ(e.status(), Status::out_of_memory);
+            EXPECT_TRUE(contains(e.what(), std::to_string(bytes) + " bytes"));
+        }
+}
+
+TEST(Arena, GivesItsMemoryBackToTheSystem) {
+    auto const resident = [] {
+        std::ifstream file("/proc/self/statm");
+        std::int64_t size = 0, pages = 0;
+        file >> size >> pages;
+        return pages * 4096;
+    };
+    std::int64_t const before = resident();
+    {
+        Arena const arena(32 << 20, Allocation::local);
+        populate(arena.bytes());
+        EXPECT_GT(resident(), before + (24 << 20));
+    }
+    EXPECT_LT(resident(), before + (8 << 20));
+    EXPECT_GE(peak_rss_bytes(), static_cast<std::uint64_t>(32 << 20));
+}
+
+TEST(Arena, PagesComeWhenTouchedAndCanBeAskedFor) {
+    for (Allocation const policy : all_policies) {
+        Arena const arena((8 << 20) + 12345, policy);
+        auto const before = query_nodes(arena.bytes());
+        EXPECT_EQ(total(before), arena.size());
+        if (before.unknown_bytes > 0) GTEST_SKIP() << "the system does not tell where pages lie";
+        EXPECT_EQ(before.untouched_bytes, arena.size());
+        populate(arena.bytes());
+        auto const after = query_nodes(arena.bytes());
+        EXPECT_EQ(total(after), arena.size());
+        EXPECT_EQ(after.untouched_bytes, 0u);
+        EXPECT_TRUE(arena.fresh()); // populating changes no value
+        EXPECT_EQ(arena.data()[arena.size() - 1], std::byte{0});
+
+        auto const part = query_nodes(arena.bytes().subspan(1000, 10'001)); // neither end on a page
+        EXPECT_EQ(total(part), 10'001u);
+        auto const node =
+            std::find_if(after.node_bytes.begin(), after.node_bytes.end(), [](auto b) { return b > 0; });
+        ASSERT_NE(node, after.node_bytes.end());
+        int const number = static_cast<int>(node - after.node_bytes.begin());
+        EXPECT_EQ(move_to_node(arena.bytes(), number), arena.size());
+        EXPECT_EQ(query_nodes(arena.bytes()).node_bytes[number], arena.size());
+    }
+}
+
+TEST(Arena, QueriesOfLongRangesAreSampledButAddUp) {
+    Arena const arena((std::size_t{1} << 30) + (5 << 20) + 3, Allocation::local); // never touched
+    auto const location = query_nodes(arena.bytes());
+    EXPECT_EQ(total(location), arena.size());
+    EXPECT_TRUE(location.node_bytes.empty());
+}
+
+TEST(Arena, MovingToANodeThatDoesNotExistMovesNothing) {
+    Arena const arena(1 << 20, Allocation::local);
+    populate(arena.bytes());
+    EXPECT_EQ(move_to_node(arena.bytes(), 1000), 0u);
+}
+
+class FakeRoot : public ::testing::Test {
+  protected:
+    void write(std::string const& path, std::string const& text) const {
+        std::filesystem::path const full = root_ + path;
+        std::filesystem::create_directories(full.parent_path());
+        std::ofstream(full) << text;
+    }
+    void SetUp() override { std::filesystem::remove_all(root_); }
+    void TearDown() override { std::filesystem::remove_all(root_); }
+    std::string root_ = ::testing::TempDir() + "espalier_fake_root_" +
+                        ::testing::UnitTest::GetInstance()->current_test_info()->name() + "/";
+};
+
+TEST_F(FakeRoot, WithoutFilesThereIsNoLimit) {
+    EXPECT_EQ(available_memory_bytes(root_), std::numeric_limits<std::uint64_t>::max());
+    EXPECT_TRUE(std::isinf(cpu_quota(root_)));
+}
+
+TEST_F(FakeRoot, Version2LimitsOfAncestorsCount) {
+    write("proc/meminfo", "MemTotal: 1000 kB\nMemAvailable:     900 kB\n");
+    write("proc/self/cgroup", "0::/slice/job\n");
+    EXPECT_EQ(available_memory_bytes(root_), 900u * 1024);
+    write("sys/fs/cgroup/slice/job/memory.max", "max\n");
+    write("sys/fs/cgroup/slice/job/memory.current", "300000\n");
+    write("sys/fs/cgroup/slice/memory.max", "500000\n");
+    write("sys/fs/cgroup/slice/memory.current", "300000\n");
+    EXPECT_EQ(available_memory_bytes(root_), 200'000u);
+    write("sys/fs/cgroup/slice/memory.stat", "anon 5\nactive_file 40000\ninactive_file 60000\n");
+    EXPECT_EQ(available_memory_bytes(root_), 300'000u); // file cache can be reclaimed
+    write("sys/fs/cgroup/slice/job/memory.max", "300000\n");
+    EXPECT_EQ(available_memory_bytes(root_), 0u);
+
+    EXPECT_TRUE(std::isinf(cpu_quota(root_)));
+    write("sys/fs/cgroup/slice/job/cpu.max", "max 100000\n");
+    EXPECT_TRUE(std::isinf(cpu_quota(root_)));
+    write("sys/fs/cgroup/slice/cpu.max", "150000 100000\n");
+    EXPECT_DOUBLE_EQ(cpu_quota(root_), 1.5);
+}
+
+TEST_F(FakeRoot, Version1LimitsCount) {
+    write("proc/meminfo", "MemAvailable: 1000000 kB\n");
+    write("proc/self/cgroup", "5:cpu,cpuacct:/box\n4:memory:/box\nnonsense\n0::/\n");
+    write("sys/fs/cgroup/memory/box/memory.limit_in_bytes", "1000000\n");
+    write("sys/fs/cgroup/memory/box/memory.usage_in_bytes", "400000\n");
+    write("sys/fs/cgroup/memory/box/memory.stat", "inactive_file 1\ntotal_inactive_file 100000\n");
+    write("sys/fs/cgroup/cpu,cpuacct/box/cpu.cfs_quota_us", "200000\n");
+    write("sys/fs/cgroup/cpu,cpuacct/box/cpu.cfs_period_us", "100000\n");
+    EXPECT_EQ(available_memory_bytes(root_), 700'000u);
+    EXPECT_DOUBLE_EQ(cpu_quota(root_), 2.0);
+    write("sys/fs/cgroup/cpu,cpuacct/box/cpu.cfs_quota_us", "-1\n");
+    EXPECT_TRUE(std::isinf(cpu_quota(root_)));
+}
+
+TEST(ProcessLimits, OfThisProcessAreSane) {
+    EXPECT_GT(peak_rss_bytes(), std::uint64_t{100'000});
+    EXPECT_GT(available_memory_bytes(), std::uint64_t{1'000'000});
+    EXPECT_GT(cpu_quota(), 0);
+}
+
+} // namespace
+} // namespace espalier

@@ -1,0 +1,102 @@
+// What the tests of the runtime share: small task graphs, a plain queue as a policy, and two assertions.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <ostream>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "espalier/types.hpp"
+#include "runtime/task_graph.hpp"
+
+namespace espalier {
+
+inline void PrintTo(Status status, std::ostream* out) {
+    *out << to_string(status);
+}
+
+/// Is `part` in `text`? Shows both when not.
+inline ::testing::AssertionResult contains(std::string const& text, std::string const& part) {
+    if (text.find(part) != std::string::npos) return ::testing::AssertionSuccess();
+    return ::testing::AssertionFailure() << '"' << part << "\" is not in: " << text;
+}
+
+/// The status of the Error that a call throws, with its message; ok when it throws none.
+inline Status status_of(std::function<void()> const& call, std::string* message = nullptr) {
+    try {
+        call();
+    } catch (Error const& e) {
+        if (message) *message = e.what();
+        return e.status();
+    }
+    return Status::ok;
+}
+
+using Edge = std::pair<TaskId, TaskId>;
+
+/// The graph of these edges, without homes; parallel edges count twice.
+inline TaskGraph graph_of(TaskId tasks, std::vector<Edge> const& edges) {
+    TaskGraph graph;
+    graph.num_predecessors.assign(static_cast<std::size_t>(tasks), 0);
+    graph.successor_ptr.assign(static_cast<std::size_t>(tasks) + 1, 0);
+    for (auto const& [from, to] : edges) {
+        ++graph.successor_ptr[from + 1];
+        ++graph.num_predecessors[to];
+    }
+    for (TaskId t = 0; t < tasks; ++t) graph.successor_ptr[t + 1] += graph.successor_ptr[t];
+    graph.successors.resize(edges.size());
+    std::vector<Offset> at(graph.successor_ptr.begin(), graph.successor_ptr.end() - 1);
+    for (auto const& [from, to] : edges) graph.successors[at[from]++] = to;
+    return graph;
+}
+
+/// Edges from smaller to larger ids, about `degree` into each task.
+inline std::vector<Edge> random_edges(TaskId tasks, int degree, unsigned seed) {
+    std::mt19937 random(seed);
+    std::vector<Edge> edges;
+    for (TaskId to = 1; to < tasks; ++to)
+        for (int i = static_cast<int>(random() % static_cast<unsigned>(2 * degree + 1)); i > 0; --i)
+            edges.emplace_back(static_cast<TaskId>(random() % static_cast<unsigned>(to)), to);
+    return edges;
+}
+
+inline std::vector<Edge> chain_edges(TaskId tasks) {
+    std::vector<Edge> edges;
+    for (TaskId t = 1; t < tasks; ++t) edges.emplace_back(t - 1, t);
+    return edges;
+}
+
+/// One queue under a lock for all workers. Counts a steal when a worker gets what another has pushed.
+class FifoPolicy : public Policy {
+  public:
+    explicit FifoPolicy(int workers) : steals_(static_cast<std::size_t>(workers), 0) {}
+    WorkerId push(TaskId task, WorkerId by) override {
+        std::lock_guard const lock(mutex_);
+        queue_.emplace_back(task, by);
+        return any_worker;
+    }
+    TaskId pop(WorkerId worker) override {
+        std::lock_guard const lock(mutex_);
+        if (queue_.empty()) return no_task;
+        auto const [task, by] = queue_.front();
+        queue_.pop_front();
+        steals_[worker] += by != worker;
+        return task;
+    }
+    [[nodiscard]] std::int64_t steals(WorkerId worker) const override { return steals_[worker]; }
+    void clear() { queue_.clear(); }
+
+  private:
+    std::mutex mutex_;
+    std::deque<std::pair<TaskId, WorkerId>> queue_;
+    std::vector<std::int64_t> steals_; ///< Under mutex_; read between runs.
+};
+
+} // namespace espalier

@@ -1,0 +1,292 @@
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <fstream>
+#include <functional>
+#include <numeric>
+#include <string>
+
+#include <sched.h>
+
+#include "runtime/binding.hpp"
+#include "runtime/topology.hpp"
+#include "support.hpp"
+
+namespace espalier {
+namespace {
+
+std::vector<int> nodes_of_cores(Topology const& machine) {
+    std::vector<int> nodes;
+    for (Topology::Core const& core : machine.cores()) nodes.push_back(core.node);
+    return nodes;
+}
+
+TEST(Topology, SyntheticTwoNodesOfFourCores) {
+    auto const machine = Topology::synthetic("numa:2 core:4 pu:1");
+    ASSERT_EQ(machine.num_cores(), 8);
+    ASSERT_EQ(machine.num_nodes(), 2);
+    EXPECT_EQ(machine.num_packages(), 1);
+    EXPECT_FALSE(machine.is_this_machine());
+    EXPECT_FALSE(machine.crowded());
+    EXPECT_EQ(machine.default_threads(), 8);
+    EXPECT_EQ(nodes_of_cores(machine), (std::vector<int>{0, 0, 0, 0, 1, 1, 1, 1}));
+    EXPECT_EQ(machine.nodes()[0].cores, (std::vector<int>{0, 1, 2, 3}));
+    EXPECT_EQ(machine.nodes()[1].cores, (std::vector<int>{4, 5, 6, 7}));
+    for (int i = 0; i < 8; ++i) EXPECT_EQ(machine.cores()[i].pu, i);
+    EXPECT_EQ(machine.distance(0, 0), 10);
+    EXPECT_GT(machine.distance(0, 1), 10);
+    EXPECT_EQ(machine.distance(0, 1), machine.distance(1, 0));
+}
+
+TEST(Topology, SyntheticWithOneNodeOnly) {
+    for (char const* text : {"core:3 pu:1", "core:3", "pu:3", "numa:1 core:3", "3"}) {
+        auto const machine = Topology::synthetic(text);
+        EXPECT_EQ(machine.num_cores(), 3) << text;
+        EXPECT_EQ(machine.num_nodes(), 1) << text;
+        EXPECT_EQ(machine.distance(0, 0), 10) << text;
+    }
+}
+
+TEST(Topology, SyntheticPackagesWithNodesAndCachesInside) {
+    auto const machine = Topology::synthetic("package:2 numa:2 l3:1 core:3 pu:2");
+    ASSERT_EQ(machine.num_cores(), 12);
+    ASSERT_EQ(machine.num_nodes(), 4);
+    EXPECT_EQ(machine.num_packages(), 2);
+    EXPECT_EQ(nodes_of_cores(machine), (std::vector<int>{0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3}));
+    std::vector<int> packages, pus;
+    for (Topology::Core const& core : machine.cores()) {
+        packages.push_back(core.package);
+        pus.push_back(core.pu);
+        EXPECT_EQ(core.cache_group, core.node);
+        EXPECT_EQ(core.hardware_threads, 2);
+    }
+    EXPECT_EQ(packages, (std::vector<int>{0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1}));
+    EXPECT_EQ(pus,
+              (std::vector<int>{0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22})); // the first thread of each core
+    ASSERT_EQ(machine.caches().size(), 1u);
+    EXPECT_EQ(machine.caches()[0].level, 3);
+    EXPECT_EQ(machine.caches()[0].cores, 3);
+    EXPECT_LT(machine.distance(0, 1), machine.distance(0, 2)); // same package, other package
+}
+
+TEST(Topology, SyntheticAliasesAndMemorySizes) {
+    auto const machine = Topology::synthetic(" Socket:2, node:1(memory=4GB),cores:2 , threads:1 ");
+    EXPECT_EQ(machine.num_cores(), 4);
+    EXPECT_EQ(machine.num_packages(), 2);
+    EXPECT_EQ(machine.nodes()[1].memory_bytes, 4'000'000'000u);
+    auto const attached = Topology::synthetic("package:2 [numa(memory=1GB)] core:4");
+    EXPECT_EQ(attached.num_nodes(), 2);
+    EXPECT_EQ(attached.num_cores(), 8);
+}
+
+TEST(Topology, NormalizedDescriptionAlwaysHasHardwareThreads) {
+    EXPECT_EQ(normalize_synthetic("socket:2 core:4"), "package:2 core:4 pu:1");
+    EXPECT_EQ(normalize_synthetic("numa:2 core:4 pu:1"), "numa:2 core:4 pu:1");
+    EXPECT_EQ(normalize_synthetic("2 4"), "2 4");
+}
+
+TEST(Topology, RejectsBadSyntheticDescriptionsByQuotingThem) {
+    for (char const* text :
+         {"", "  ", "numa", "numa:0 core:4", "numa:-1 core:2", "foo:3 pu:1", "numa:2 core:4x",
+          "numa:999999999999999999999", "numa:2:3", "numa:2 numa:2 pu:1", "pu:2 core:2", "[numa(memory=1GB)",
+          "core:2(", ":2", "core:", "numa:300 core:300"}) {
+        std::string message;
+        EXPECT_EQ(status_of([&] { Topology::synthetic(text); }, &message), Status::usage) << text;
+        EXPECT_TRUE(contains(message, '"' + std::string(text) + '"'));
+    }
+}
+
+TEST(Topology, XmlFilesThatAreMissingOrNotATopology) {
+    std::string message;
+    EXPECT_EQ(status_of([] { Topology::from_xml("/nowhere/machine.xml"); }, &message), Status::io_error);
+    EXPECT_TRUE(contains(message, "/nowhere/machine.xml"));
+    EXPECT_EQ(status_of([] { Topology::from_xml("/"); }), Status::io_error);
+
+    std::string const path = ::testing::TempDir() + "not_a_topology.xml";
+    for (char const* text : {"hello", "<?xml version=\"1.0\"?>\n<html></html>", "<topology", "<topology/>"}) {
+        std::ofstream(path) << text;
+        EXPECT_EQ(status_of([&] { Topology::from_xml(path); }, &message), Status::bad_input) << text;
+        EXPECT_TRUE(contains(message, path));
+    }
+    std::remove(path.c_str());
+}
+
+TEST(Topology, XmlFileOfTwoNodesOfUnequalSize) {
+    std::string const path = ::testing::TempDir() + "small_machine.xml";
+    std::ofstream(path) << R"(<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE topology SYSTEM "hwloc2.dtd">
+<topology version="2.0">
+  <object type="Machine" os_index="0" cpuset="0x00000007" complete_cpuset="0x00000007" allowed_cpuset="0x00000007"
+      nodeset="0x00000005" complete_nodeset="0x00000005" allowed_nodeset="0x00000005" gp_index="1">
+    <info name="HostName" value="elsewhere"/>
+    <object type="Package" os_index="0" cpuset="0x00000003" complete_cpuset="0x00000003" nodeset="0x00000001"
+        complete_nodeset="0x00000001" gp_index="2">
+      <object type="NUMANode" os_index="0" cpuset="0x00000003" complete_cpuset="0x00000003" nodeset="0x00000001"
+          complete_nodeset="0x00000001" gp_index="3" local_memory="1073741824"/>
+      <object type="Core" os_index="0" cpuset="0x00000001" complete_cpuset="0x00000001" nodeset="0x00000001"
+          complete_nodeset="0x00000001" gp_index="4">
+        <object type="PU" os_index="0" cpuset="0x00000001" complete_cpuset="0x00000001" nodeset="0x00000001"
+            complete_nodeset="0x00000001" gp_index="5"/>
+      </object>
+      <object type="Core" os_index="1" cpuset="0x00000002" complete_cpuset="0x00000002" nodeset="0x00000001"
+          complete_nodeset="0x00000001" gp_index="6">
+        <object type="PU" os_index="1" cpuset="0x00000002" complete_cpuset="0x00000002" nodeset="0x00000001"
+            complete_nodeset="0x00000001" gp_index="7"/>
+      </object>
+    </object>
+    <object type="Package" os_index="1" cpuset="0x00000004" complete_cpuset="0x00000004" nodeset="0x00000004"
+        complete_nodeset="0x00000004" gp_index="8">
+      <object type="NUMANode" os_index="2" cpuset="0x00000004" complete_cpuset="0x00000004" nodeset="0x00000004"
+          complete_nodeset="0x00000004" gp_index="9" local_memory="2147483648"/>
+      <object type="Core" os_index="0" cpuset="0x00000004" complete_cpuset="0x00000004" nodeset="0x00000004"
+          complete_nodeset="0x00000004" gp_index="10">
+        <object type="PU" os_index="2" cpuset="0x00000004" complete_cpuset="0x00000004" nodeset="0x00000004"
+            complete_nodeset="0x00000004" gp_index="11"/>
+      </object>
+    </object>
+  </object>
+</topology>
+)";
+    auto const machine = Topology::from_xml(path);
+    std::remove(path.c_str());
+    EXPECT_EQ(machine.machine_name(), "elsewhere");
+    EXPECT_FALSE(machine.is_this_machine());
+    EXPECT_EQ(machine.num_packages(), 2);
+    EXPECT_EQ(nodes_of_cores(machine), (std::vector<int>{0, 0, 1}));
+    EXPECT_EQ(machine.nodes()[1].os_index, 2);
+    EXPECT_EQ(machine.nodes()[1].package, 1);
+    EXPECT_EQ(machine.nodes()[1].memory_bytes, 2147483648u);
+}
+
+TEST(Topology, ThisMachineIsSane) {
+    auto const machine = Topology::detect();
+    ASSERT_GE(machine.num_cores(), 1);
+    ASSERT_GE(machine.num_nodes(), 1);
+    EXPECT_TRUE(machine.is_this_machine());
+    EXPECT_GE(machine.default_threads(), 1);
+    EXPECT_LE(machine.default_threads(), machine.num_cores());
+    cpu_set_t allowed;
+    ASSERT_EQ(sched_getaffinity(0, sizeof allowed, &allowed), 0);
+    int cores = 0;
+    for (Topology::Node const& node : machine.nodes()) {
+        EXPECT_FALSE(node.cores.empty());
+        for (int core : node.cores) EXPECT_EQ(core, cores++); // compact: node after node
+    }
+    EXPECT_EQ(cores, machine.num_cores());
+    for (Topology::Core const& core : machine.cores()) EXPECT_TRUE(CPU_ISSET(core.pu, &allowed));
+    for (std::string const& line : machine.describe()) EXPECT_EQ(line.find('\n'), std::string::npos);
+    EXPECT_GE(machine.describe().size(), 5u);
+}
+
+TEST(Topology, KeepsToTheAffinityOfTheProcess) {
+    auto const whole = Topology::detect();
+    int const last = whole.cores().back().pu;
+    AffinityScope const bound(last); // as mpirun --bind-to hwthread would
+    auto const machine = Topology::detect();
+    ASSERT_EQ(machine.num_cores(), 1);
+    EXPECT_EQ(machine.num_nodes(), 1);
+    EXPECT_EQ(machine.cores()[0].pu, last);
+    EXPECT_EQ(machine.default_threads(), 1);
+}
+
+TEST(Topology, SharesOfUnboundProcessesDoNotOverlap) {
+    auto const machine = Topology::synthetic("package:2 numa:1 core:4 pu:1");
+    auto const second = machine.share(1, 2);
+    ASSERT_EQ(second.num_cores(), 4);
+    ASSERT_EQ(second.num_nodes(), 1);
+    EXPECT_EQ(second.nodes()[0].os_index, 1);
+    EXPECT_EQ(second.nodes()[0].cores, (std::vector<int>{0, 1, 2, 3}));
+    EXPECT_EQ(second.cores()[0].pu, 4);
+    EXPECT_FALSE(second.crowded());
+
+    std::vector<int> pus;
+    for (int part = 0; part < 3; ++part) {
+        auto const third = machine.share(part, 3);
+        for (Topology::Core const& core : third.cores()) pus.push_back(core.pu);
+    }
+    EXPECT_EQ(pus, (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7}));
+    auto const middle = machine.share(1, 3); // across the border of the nodes
+    EXPECT_EQ(middle.num_nodes(), 2);
+    EXPECT_EQ(middle.distance(0, 1), machine.distance(0, 1));
+
+    for (int part = 0; part < 20; ++part) {
+        auto const crowd = machine.share(part, 20);
+        EXPECT_EQ(crowd.num_cores(), 1);
+        EXPECT_TRUE(crowd.crowded());
+    }
+    EXPECT_EQ(status_of([&] { auto const none = machine.share(2, 2); }), Status::usage);
+    EXPECT_EQ(status_of([&] { auto const none = machine.share(-1, 2); }), Status::usage);
+    EXPECT_EQ(status_of([&] { auto const none = machine.share(0, 0); }), Status::usage);
+}
+
+TEST(Topology, DescribesItselfInLines) {
+    auto const lines =
+        Topology::synthetic("package:2 numa:1(memory=8GiB) l3:1(size=32MiB) core:4 pu:2").describe();
+    std::string text;
+    for (std::string const& line : lines) text += line + '\n';
+    EXPECT_TRUE(contains(text, "not this machine"));
+    EXPECT_TRUE(contains(text, "cores       8, 2 hardware threads each"));
+    EXPECT_TRUE(contains(text, "L3 32 MiB for 4 cores"));
+    EXPECT_TRUE(contains(text, "node 1: package 1, cores 4-7 (CPUs 8,10,12,14), 8 GiB"));
+    EXPECT_TRUE(contains(text, "from node 0: 10 22"));
+}
+
+TEST(Topology, FormatsRangesAndSizes) {
+    EXPECT_EQ(format_ranges({}), "");
+    EXPECT_EQ(format_ranges({3}), "3");
+    EXPECT_EQ(format_ranges({0, 1, 2, 5, 7, 8}), "0-2,5,7-8");
+    EXPECT_EQ(format_bytes(0), "0 B");
+    EXPECT_EQ(format_bytes(1023), "1023 B");
+    EXPECT_EQ(format_bytes(1024), "1 KiB");
+    EXPECT_EQ(format_bytes(1536), "1.50 KiB");
+    EXPECT_EQ(format_bytes(25769803776u), "24 GiB");
+    EXPECT_EQ(format_bytes(25276502016u), "23.5 GiB");
+    EXPECT_EQ(format_bytes(1048575), "1.00 MiB");
+    EXPECT_EQ(format_bytes(~std::uint64_t{0}), "16 EiB");
+}
+
+TEST(Binding, PlacesWorkersCompactlyAndWrapsRound) {
+    auto const machine = Topology::synthetic("numa:2 core:2 pu:1");
+    auto const places = place_workers(machine, 6, true);
+    std::vector<int> cores, nodes;
+    for (WorkerPlace const& place : places) {
+        cores.push_back(place.core);
+        nodes.push_back(place.node);
+        EXPECT_EQ(place.pu, -1); // not this machine
+    }
+    EXPECT_EQ(cores, (std::vector<int>{0, 1, 2, 3, 0, 1}));
+    EXPECT_EQ(nodes, (std::vector<int>{0, 0, 1, 1, 0, 0}));
+}
+
+TEST(Binding, BindsOnlyWorkersThatHaveACoreOfTheirOwn) {
+    auto const machine = Topology::detect();
+    int const cores = machine.num_cores();
+    for (WorkerPlace const& place : place_workers(machine, cores + 1, true)) EXPECT_EQ(place.pu, -1);
+    for (WorkerPlace const& place : place_workers(machine, cores, false)) EXPECT_EQ(place.pu, -1);
+    EXPECT_EQ(place_workers(machine, 1, true)[0].pu, -1);
+    if (cores < 2) GTEST_SKIP() << "one core";
+    auto const places = place_workers(machine, cores, true);
+    for (int w = 0; w < cores; ++w) EXPECT_EQ(places[w].pu, machine.cores()[w].pu);
+    for (WorkerPlace const& place : place_workers(machine.share(0, cores + 1), 1, true))
+        EXPECT_EQ(place.pu, -1);
+}
+
+TEST(Binding, AffinityComesBackAtTheEndOfTheScope) {
+    cpu_set_t before, during, after;
+    ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+    int const pu = Topology::detect().cores().back().pu;
+    {
+        AffinityScope const scope(pu);
+        ASSERT_EQ(sched_getaffinity(0, sizeof during, &during), 0);
+    }
+    ASSERT_EQ(sched_getaffinity(0, sizeof after, &after), 0);
+    EXPECT_EQ(CPU_COUNT(&during), 1);
+    EXPECT_TRUE(CPU_ISSET(pu, &during));
+    EXPECT_TRUE(CPU_EQUAL(&before, &after));
+    EXPECT_FALSE(bind_this_thread(1 << 20)); // no such hardware thread
+    ASSERT_EQ(sched_getaffinity(0, sizeof after, &after), 0);
+    EXPECT_TRUE(CPU_EQUAL(&before, &after));
+}
+
+} // namespace
+} // namespace espalier

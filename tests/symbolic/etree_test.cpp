@@ -1,0 +1,75 @@
+#include "symbolic/etree.hpp"
+
+#include <gtest/gtest.h>
+
+#include "symbolic/graphs.hpp"
+
+namespace espalier {
+namespace {
+
+using namespace testing;
+
+TEST(Etree, MatchesDenseFillOnRandomPatterns) {
+    std::mt19937_64 random(1);
+    for (int seed = 0; seed < 200; ++seed) {
+        auto const graph = random_graph(static_cast<Index>(random() % 40), 0.3 + 0.01 * seed, random);
+        auto const ordering = random_order(graph.num_vertices, random);
+        auto const parent = elimination_tree(graph, ordering);
+        auto const expected = first_rows_below(dense_fill(uncompressed(graph), ordering.perm));
+        ASSERT_EQ(std::vector<Index>(parent.begin(), parent.end()), expected) << "seed " << seed;
+    }
+}
+
+TEST(Etree, OfAChainIsAPathAMillionDeep) {
+    Index const n = 1'000'000;
+    auto const parent = elimination_tree(chain(n), natural_order(n));
+    auto const post = postorder(parent);
+    ASSERT_EQ(parent.back(), no_vertex);
+    for (Vertex v = 0; v + 1 < n; ++v) ASSERT_EQ(parent[v], v + 1);
+    for (Vertex v = 0; v < n; ++v) ASSERT_EQ(post[v], v);
+}
+
+TEST(Postorder, VisitsSubtreesContiguouslyAndSiblingsAscending) {
+    //      5       6
+    //     / \      |
+    //    0   4     3
+    //       / \          (parents need not come after their children)
+    //      1   2
+    std::vector<Vertex> const parent{5, 4, 4, 6, 5, no_vertex, no_vertex};
+    EXPECT_EQ(postorder(parent), (std::vector<Vertex>{0, 1, 2, 4, 5, 3, 6}));
+}
+
+TEST(Postorder, FollowsTheSiblingOrderAskedFor) {
+    std::vector<Vertex> const parent{5, 4, 4, 6, 5, no_vertex, no_vertex};
+    std::vector<Vertex> const siblings{6, 5, 4, 3, 2, 1, 0};
+    EXPECT_EQ(postorder(parent, siblings), (std::vector<Vertex>{3, 6, 2, 1, 4, 0, 5}));
+}
+
+TEST(Postorder, OfAnEmptyForestIsEmpty) { EXPECT_TRUE(postorder(std::vector<Vertex>{}).empty()); }
+
+TEST(Postorder, KeepsTheFill) {
+    std::mt19937_64 random(2);
+    for (int seed = 0; seed < 100; ++seed) {
+        auto const graph = random_graph(30, 1.2, random);
+        auto const ordering = random_order(graph.num_vertices, random);
+        auto const parent = elimination_tree(graph, ordering);
+        auto const post = postorder(parent);
+        auto const postordered = compose(ordering, post);
+        EXPECT_EQ(elimination_tree(graph, postordered), relabel_forest(parent, post));
+
+        auto before = column_heights(dense_fill(uncompressed(graph), ordering.perm));
+        auto after = column_heights(dense_fill(uncompressed(graph), postordered.perm));
+        for (std::size_t k = 0; k < post.size(); ++k) ASSERT_EQ(after[k], before[post[k]]) << "seed " << seed;
+    }
+}
+
+TEST(Ordering, ComposedWithAPostorderIsStillInverseToItself) {
+    std::mt19937_64 random(3);
+    auto const ordering = random_order(50, random);
+    auto const graph = random_graph(50, 1.0, random);
+    auto const composed = compose(ordering, postorder(elimination_tree(graph, ordering)));
+    for (Index k = 0; k < 50; ++k) EXPECT_EQ(composed.perm[composed.inverse[k]], k);
+}
+
+} // namespace
+} // namespace espalier

@@ -1,0 +1,118 @@
+#include "help.hpp"
+
+#include <sstream>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "espalier/types.hpp"
+#include "matrix/generators.hpp"
+
+namespace espalier::command {
+
+namespace {
+
+constexpr std::string_view status_meaning(Status status) {
+    switch (status) {
+    case Status::ok: return "done; after solve: the backward error is within the tolerance";
+    case Status::internal: return "a bug in Espalier, or a failure of a library it uses";
+    case Status::usage: return "unknown option, or an argument that is contradictory or out of range";
+    case Status::bad_input: return "a file that cannot be understood: syntax, sizes, NaN, Inf, not square";
+    case Status::io_error: return "a file that cannot be opened, read or written";
+    case Status::singular: return "the matrix is singular";
+    case Status::not_positive_definite: return "llh met a pivot that is not positive";
+    case Status::inaccurate: return "solved, but the backward error is above the tolerance";
+    case Status::out_of_memory: return "--max-memory, or the memory of the machine, would be exceeded";
+    case Status::unsupported: return "understood, but not in this version or build";
+    case Status::cancelled: return "interrupted";
+    }
+    return "";
+}
+
+std::string exit_codes() {
+    std::string text = "Exit codes:\n";
+    for (int code = 0; code <= static_cast<int>(Status::cancelled); ++code)
+        text += fmt::format("  {:>2}  {:<22} {}\n", code, to_string(Status{code}), status_meaning(Status{code}));
+    return text;
+}
+
+std::string generators() {
+    std::string text = "Generators:\n";
+    for (GeneratorHelp const& help : generator_help())
+        text += fmt::format("  {:<26} {}\n", fmt::format("{}:{}", help.kind, help.arguments), help.description);
+    return text;
+}
+
+} // namespace
+
+std::string general_help() {
+    return "Examples:\n"
+           "  espalier solve matrix.mtx                       A x = b with b = ones; a report\n"
+           "  espalier solve lap3d:60 --threads 2             the 7-point Laplacian on a 60^3 grid\n"
+           "  espalier solve a.mtx.gz --rhs b.mtx --output x.mtx --json report.json\n"
+           "  espalier analyze matrix.rb                      fill, work and memory, without numbers\n"
+           "  espalier generate elast3d:20 --output k.mtx.gz  a test matrix\n"
+           "'espalier solve --help' explains every option.\n\n" +
+           exit_codes();
+}
+
+std::string solve_help() {
+    return "Examples:\n"
+           "  espalier solve matrix.mtx\n"
+           "  espalier solve lap3d:40 --rhs random --nrhs 8 --json report.json\n"
+           "  espalier solve a.rua.gz --factorization lu --refine ir --output x.mtx\n"
+           "  espalier solve big.mtx --precision s --max-memory 4G\n"
+           "  espalier solve matrix.mtx --json - | python3 -m json.tool\n\n"
+           "--factorization auto tries llh on a Hermitian or real symmetric matrix that may be positive\n"
+           "definite by its diagonal, and goes on with ldlh when that meets a pivot that is not positive. Other\n"
+           "symmetric matrices get ldlt or ldlh, general ones lu. The report says what was used.\n\n"
+           "Files named by --json and --output appear whole or not at all. On an error that yields no solution\n"
+           "neither is written; when the solution is inaccurate (exit code 7) both are.\n\n"
+           "While it runs, a terminal shows a bar for each long phase, a pipe gets one line a phase.\n\n" +
+           generators() + "\n" + exit_codes();
+}
+
+std::string analyze_help() {
+    return "Examples:\n"
+           "  espalier analyze matrix.mtx\n"
+           "  espalier analyze lap3d:80 --ordering metis --max-memory 8G --json analysis.json\n\n"
+           "Nothing proportional to the factor is allocated. With --max-memory the exit code tells whether the\n"
+           "factorization would fit: 0, or 8.\n\n" +
+           generators() + "\n" + exit_codes();
+}
+
+std::string generate_help() {
+    return "Examples:\n"
+           "  espalier generate lap3d 20 --output lap3d-20.mtx\n"
+           "  espalier generate elast3d:20 --output k.mtx.gz\n"
+           "  espalier generate lap2d:8 | head\n\n"
+           "The words after the kind are joined to it by colons, so 'lap3d 20' is lap3d:20. The file is in\n"
+           "Matrix Market format.\n\n" +
+           generators() + "\n" + exit_codes();
+}
+
+std::string machine_help() {
+    return "Examples:\n"
+           "  espalier machine\n"
+           "  espalier machine --json machine.json --dgemm-order 2000\n\n" +
+           exit_codes();
+}
+
+std::string wrapped(std::string const& text, std::size_t width) {
+    std::istringstream words(text);
+    std::string result;
+    std::size_t column = 0;
+    for (std::string word; words >> word; column += word.size()) {
+        if (column > 0 && column + 1 + word.size() > width) {
+            result += '\n';
+            column = 0;
+        } else if (column > 0) {
+            result += ' ';
+            ++column;
+        }
+        result += word;
+    }
+    return result;
+}
+
+} // namespace espalier::command

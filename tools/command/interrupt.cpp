@@ -1,0 +1,82 @@
+#include "interrupt.hpp"
+
+#include <csignal>
+#include <cstdio>
+#include <mutex>
+#include <optional>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+#include <semaphore.h>
+#include <unistd.h>
+
+#include "espalier/types.hpp"
+
+namespace espalier::command {
+
+namespace {
+
+std::mutex guard; // Of what follows. The signal thread never gives it back.
+std::optional<std::filesystem::path> working_directory;
+bool bar_visible = false;
+
+sem_t signalled;
+
+// Any thread may be interrupted for this, those of the BLAS library too. sem_post is async-signal-safe.
+void wake_the_watcher(int) { sem_post(&signalled); }
+
+[[noreturn]] void stop_when_signalled() {
+    while (sem_wait(&signalled) != 0) {} // fails only when interrupted
+    guard.lock();
+    std::error_code ignored;
+    if (working_directory) std::filesystem::remove_all(*working_directory, ignored);
+    fmt::print(stderr, "{}espalier: error: interrupted\n", bar_visible ? "\r\x1b[K" : "");
+    std::fflush(stderr);
+    _exit(static_cast<int>(Status::cancelled));
+}
+
+} // namespace
+
+void watch_signals() {
+    sem_init(&signalled, 0, 0);
+    std::thread(stop_when_signalled).detach();
+    std::signal(SIGPIPE, SIG_IGN);
+    struct sigaction action {};
+    action.sa_handler = wake_the_watcher;
+    action.sa_flags = SA_RESTART;
+    for (int const signal : {SIGINT, SIGTERM, SIGHUP}) {
+        struct sigaction inherited {};
+        sigaction(signal, nullptr, &inherited);
+        if (inherited.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr); // nohup stays in force
+    }
+}
+
+WorkingDirectory::WorkingDirectory(std::filesystem::path path, std::string const& purpose) : path_(std::move(path)) {
+    std::lock_guard const lock(guard);
+    std::error_code error;
+    if (!std::filesystem::create_directory(path_, error))
+        throw Error(Status::io_error,
+                    fmt::format("{}: {}", purpose, error ? error.message() : path_.string() + " is in the way"));
+    working_directory = path_;
+}
+
+WorkingDirectory::~WorkingDirectory() {
+    std::lock_guard const lock(guard);
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+    working_directory.reset();
+}
+
+void set_bar_visible(bool visible) {
+    std::lock_guard const lock(guard);
+    bar_visible = visible;
+}
+
+void print_error(std::string const& message) {
+    std::lock_guard const lock(guard);
+    fmt::print(stderr, "espalier: error: {}\n", message);
+}
+
+} // namespace espalier::command

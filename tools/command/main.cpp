@@ -1,0 +1,136 @@
+// The espalier command: finds the subcommand, runs it, and turns every failure into one line on standard
+// error and an exit code, which is the value of the Status.
+#include <array>
+#include <cstdio>
+#include <functional>
+#include <new>
+#include <string>
+#include <string_view>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "comm/communicator.hpp"
+#include "commands.hpp"
+#include "help.hpp"
+#include "interrupt.hpp"
+#include "kernels/blas.hpp"
+#include "output_file.hpp"
+#include "version.hpp"
+
+namespace espalier::command {
+
+namespace {
+
+constexpr std::array<std::string_view, 4> names = {"solve", "analyze", "generate", "machine"};
+
+// Names in the message may hold anything; the message stays one line.
+int fail(bool speaks, Status status, std::string message) {
+    for (char& c : message)
+        if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = ' ';
+    if (speaks) print_error(message);
+    return static_cast<int>(status);
+}
+
+struct Parsed {
+    RunOptions run;
+    GenerateOptions generate;
+    MachineOptions machine;
+};
+
+// Ways into the program, in the order of --help.
+void declare(CLI::App& app, Parsed& parsed) {
+    app.get_formatter()->column_width(30);
+    app.set_version_flag("--version", fmt::format("espalier {}", version), "print the version");
+    app.set_help_flag("--help,-h", "print this help");
+    app.require_subcommand(1);
+    app.footer(general_help);
+
+    CLI::App& solve = *app.add_subcommand("solve", "analyze, factor, solve, refine, report");
+    add_analysis_options(solve, parsed.run);
+    add_solve_options(solve, parsed.run);
+    solve.footer(solve_help);
+
+    CLI::App& analyze = *app.add_subcommand("analyze", "everything before numbers: ordering, structure, memory");
+    add_analysis_options(analyze, parsed.run);
+    analyze.footer(analyze_help);
+
+    CLI::App& generate = *app.add_subcommand("generate", "write a test matrix");
+    add_generate_options(generate, parsed.generate);
+    generate.footer(generate_help);
+
+    CLI::App& machine = *app.add_subcommand("machine", "topology, memory, BLAS and its speed");
+    add_machine_options(machine, parsed.machine);
+    machine.footer(machine_help);
+}
+
+void dispatch(CLI::App const& app, Parsed const& parsed) {
+    if (app.got_subcommand("generate")) return generate(parsed.generate);
+    if (app.got_subcommand("machine")) return machine(parsed.machine);
+    if (app.got_subcommand("analyze")) return analyze(parsed.run);
+    solve(parsed.run);
+}
+
+// What a misuse message ends with: where the right use is explained.
+std::string hint(std::string_view word) {
+    bool const known = std::find(names.begin(), names.end(), word) != names.end();
+    return fmt::format("; try 'espalier {}{}--help'", known ? word : "", known ? " " : "");
+}
+
+std::string misuse(std::string_view word, std::string message) {
+    bool const names_command = std::find(names.begin(), names.end(), word) != names.end();
+    if (word.empty()) message = "no command given: solve, analyze, generate or machine";
+    else if (!names_command && word.front() != '-')
+        message = fmt::format("unknown command '{}': there are solve, analyze, generate and machine", word);
+    return message + hint(word);
+}
+
+int run(int argc, char** argv, ProcessGroup const& processes) {
+    bool const speaks = processes.rank() == 0;
+    std::string_view const word = argc > 1 ? argv[1] : "";
+    CLI::App app("Sparse direct solver for A x = b", "espalier");
+    Parsed parsed;
+    declare(app, parsed);
+    try {
+        app.parse(argc, argv);
+        if (app.got_subcommand("solve") || app.got_subcommand("analyze")) check(parsed.run);
+    } catch (CLI::CallForHelp const&) {
+        if (speaks) std::fputs(app.help().c_str(), stdout);
+        return check_stdout(), 0;
+    } catch (CLI::CallForVersion const& e) {
+        if (speaks) fmt::print("{}\n", e.what());
+        return check_stdout(), 0;
+    } catch (CLI::ParseError const& e) {
+        return fail(speaks, Status::usage, misuse(word, e.what()));
+    } catch (Error const& e) {
+        return fail(speaks, e.status(), e.status() == Status::usage ? misuse(word, e.what()) : e.what());
+    }
+    if (processes.size() > 1)
+        throw Error(Status::unsupported, "running on several processes is not available in this version; start "
+                                         "without mpirun");
+    dispatch(app, parsed);
+    check_stdout();
+    return static_cast<int>(Status::ok);
+}
+
+} // namespace
+
+} // namespace espalier::command
+
+int main(int argc, char** argv) {
+    using namespace espalier;
+    bool speaks = true;
+    try {
+        use_widest_blas_kernels();
+        command::watch_signals();
+        ProcessGroup const processes(&argc, &argv);
+        speaks = processes.rank() == 0;
+        return command::run(argc, argv, processes);
+    } catch (Error const& e) {
+        return command::fail(speaks, e.status(), e.what());
+    } catch (std::bad_alloc const&) {
+        return command::fail(speaks, Status::out_of_memory, "out of memory");
+    } catch (std::exception const& e) {
+        return command::fail(speaks, Status::internal, e.what());
+    }
+}

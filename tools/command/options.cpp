@@ -1,0 +1,135 @@
+#include "options.hpp"
+
+#include <initializer_list>
+
+#include <fmt/format.h>
+
+#include "help.hpp"
+#include "numbers.hpp"
+
+namespace espalier::command {
+
+namespace {
+
+// The value whose spelling is `text`.
+template <class Enum>
+Enum choice(std::string_view option, std::string_view text, std::initializer_list<Enum> values) {
+    std::string spellings;
+    for (Enum const value : values) {
+        if (text == to_string(value)) return value;
+        spellings += (spellings.empty() ? "" : ", ") + std::string(to_string(value));
+    }
+    throw Error(Status::usage, fmt::format("{} has no value '{}'; it has {}", option, text, spellings));
+}
+
+void take_ordering(Options& options, std::string const& text) {
+    for (auto const method : {OrderingMethod::scotch, OrderingMethod::metis, OrderingMethod::amd,
+                              OrderingMethod::natural})
+        if (text == to_string(method)) {
+            options.ordering = method;
+            return;
+        }
+    options.ordering = OrderingMethod::user;
+    options.ordering_file = text;
+}
+
+void add_output_options(CLI::App& command, RunOptions& run) {
+    add_value(command, "--json", "FILE", "write the report as JSON (- is standard output)",
+              [&run](std::string const& text) { run.json = text; });
+    command.add_flag("--quiet", run.quiet, "print nothing but errors");
+    command.add_flag("--verbose", run.verbose, "print also the settings, the machine and the choices made");
+}
+
+} // namespace
+
+void add_value(CLI::App& command, std::string const& name, std::string const& placeholder,
+               std::string const& description, std::function<void(std::string const&)> const& take) {
+    auto const take_given = [name, take](std::string const& text) {
+        if (text.empty()) throw Error(Status::usage, name + " needs a value");
+        take(text);
+    };
+    command.add_option_function<std::string>(name, take_given, wrapped(description, 76))->type_name(placeholder);
+}
+
+void add_analysis_options(CLI::App& command, RunOptions& run) {
+    Options& library = run.library;
+    command.add_option("MATRIX", run.matrix, wrapped("Matrix Market, Rutherford-Boeing or Harwell-Boeing file "
+                                                     "(also .gz), or a generator such as lap3d:60", 76))
+        ->required()
+        ->type_name("");
+    add_value(command, "--factorization", "KIND",
+              "auto, llh, llt, ldlt, ldlh or lu [auto: from the symmetry and the diagonal]",
+              [&library](std::string const& text) {
+                  using enum Factorization;
+                  library.factorization =
+                      choice("--factorization", text, {automatic, llh, llt, ldlt, ldlh, lu});
+              });
+    add_value(command, "--precision", "LETTER",
+              "s, d, c or z: single or double, real or complex [d for a real matrix, z for a complex one]",
+              [&run](std::string const& text) {
+                  run.precision = choice("--precision", text, {Scalar::s, Scalar::d, Scalar::c, Scalar::z});
+              });
+    add_value(command, "--ordering", "METHOD",
+              "scotch, metis, amd, natural, or a file with the new position of each row [scotch]",
+              [&library](std::string const& text) { take_ordering(library, text); });
+    add_value(command, "--threads", "T", "worker threads [the cores this process may use]",
+              [&library](std::string const& text) {
+                  library.threads = static_cast<int>(parse_count("--threads", text, 1, 4096));
+              });
+    add_value(command, "--schedule", "POLICY",
+              "static [static]; dynamic, places and nas are known but not in this version",
+              [&library](std::string const& text) {
+                  using enum SchedulePolicy;
+                  library.schedule = choice("--schedule", text, {static_order, dynamic_tree, places, nas});
+              });
+    add_value(command, "--alloc", "POLICY", "where coefficients live: global, local or interleave [local]",
+              [&library](std::string const& text) {
+                  using enum Allocation;
+                  library.allocation = choice("--alloc", text, {global, local, interleave});
+              });
+    add_value(command, "--comm-threads", "C",
+              "0, 1 or 2 communication threads a process [1 with several processes, which are not in this "
+              "version; on one process it has no effect]",
+              [&run](std::string const& text) {
+                  run.comm_threads = static_cast<int>(parse_count("--comm-threads", text, 0, 2));
+              });
+    add_value(command, "--split", "KIND", "1d [1d]; 2d is known but not in this version",
+              [&library](std::string const& text) {
+                  library.splitting = choice("--split", text, {Splitting::one_d, Splitting::two_d});
+              });
+    add_value(command, "--max-memory", "SIZE",
+              "refuse to factorize when it would need more: 512M, 4G, 1.5GiB [no limit]",
+              [&library](std::string const& text) { library.max_memory = parse_size("--max-memory", text); });
+    add_output_options(command, run);
+}
+
+void add_solve_options(CLI::App& command, RunOptions& run) {
+    Options& library = run.library;
+    add_value(command, "--rhs", "FILE|ones|random",
+              "right-hand sides: a Matrix Market array, all ones, or uniform in [-1, 1] from a fixed seed [ones]",
+              [&run](std::string const& text) { run.rhs = text; });
+    add_value(command, "--nrhs", "K", "number of right-hand sides [1, or the columns of the file]",
+              [&run](std::string const& text) { run.nrhs = parse_count("--nrhs", text, 1, 1'000'000); });
+    add_value(command, "--refine", "METHOD", "auto, none or ir [auto]; cg, gmres and bicgstab are known but not in this version",
+              [&library](std::string const& text) {
+                  using enum RefineMethod;
+                  library.refine = choice("--refine", text, {automatic, none, ir, cg, gmres, bicgstab});
+              });
+    add_value(command, "--tolerance", "E",
+              "backward error that counts as solved [1e-12 in double, 1e-5 in single precision]",
+              [&library](std::string const& text) { library.tolerance = parse_positive("--tolerance", text); });
+    add_value(command, "--trace", "FILE", "record a trace of the run; not in this version",
+              [&run](std::string const& text) { run.trace = text; });
+    add_value(command, "--output", "FILE", "write the solution as a Matrix Market array (- is standard output)",
+              [&run](std::string const& text) { run.output = text; });
+}
+
+void check(RunOptions const& run) {
+    if (run.quiet && run.verbose) throw Error(Status::usage, "--quiet and --verbose contradict each other");
+    if (!run.json.empty() && run.json == run.output)
+        throw Error(Status::usage, fmt::format("--json and --output both name '{}'", run.json));
+    if (!run.trace.empty())
+        throw Error(Status::unsupported, "--trace is not available in this version; run without it");
+}
+
+} // namespace espalier::command

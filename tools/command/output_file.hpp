@@ -1,0 +1,36 @@
+// A file that appears whole or not at all: written in a working directory beside its target, then renamed.
+// Whether that will be possible is checked when the object is made, before the long work starts.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+
+namespace espalier::command {
+
+class OutputFile {
+  public:
+    /// "-" is standard output; a device or a pipe is written to directly. Error{io_error} naming the path
+    /// and the system's reason when it cannot be written; the check leaves nothing behind.
+    explicit OutputFile(std::string path);
+
+    [[nodiscard]] bool is_stdout() const { return path_ == "-"; }
+
+    /// `writer` is given the path of a file to write; what it wrote then becomes the content. Error{io_error}
+    /// when any of it did not arrive. Names that end in ".gz" keep that ending on the way.
+    void write(std::function<void(std::string const& path)> const& writer) const;
+    void write_text(std::string const& text) const;
+
+  private:
+    [[nodiscard]] std::string purpose() const { return "cannot write '" + path_ + "'"; }
+    [[nodiscard]] std::filesystem::path working_directory() const;
+
+    std::string path_;             ///< As the user spelled it.
+    std::filesystem::path target_; ///< With symbolic links resolved, so that the link survives the rename.
+    bool direct_ = false;          ///< A device or a pipe.
+};
+
+/// Error{io_error} when something printed so far did not reach standard output.
+void check_stdout();
+
+} // namespace espalier::command

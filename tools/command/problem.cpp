@@ -1,0 +1,124 @@
+#include "problem.hpp"
+
+#include <limits>
+#include <type_traits>
+
+#include <fmt/format.h>
+
+#include "core/scalar.hpp"
+#include "matrix/convert.hpp"
+#include "matrix/generators.hpp"
+#include "matrix/random.hpp"
+#include "matrix/read.hpp"
+
+namespace espalier::command {
+
+namespace {
+
+constexpr std::uint64_t random_seed = 20;
+
+template <class T> DenseMatrix<T> ones(Index n, Index nrhs) {
+    return {n, nrhs, std::vector<T>(static_cast<std::size_t>(n * nrhs), T(1))};
+}
+
+// Real and imaginary parts uniform in [-1, 1).
+template <class T> DenseMatrix<T> random(Index n, Index nrhs) {
+    DenseMatrix<T> b{n, nrhs, std::vector<T>(static_cast<std::size_t>(n * nrhs))};
+    SplitMix64 numbers(random_seed);
+    auto const next = [&numbers] { return static_cast<Real<T>>(numbers.uniform(-1, 1)); };
+    for (T& value : b.values) {
+        if constexpr (is_complex<T>) {
+            Real<T> const re = next();
+            value = T(re, next());
+        } else {
+            value = next();
+        }
+    }
+    return b;
+}
+
+template <class T> DenseMatrix<T> from_file(RunOptions const& options, Index n) {
+    auto const any = read_dense(options.rhs, options.library.threads);
+    return std::visit(
+        [&]<class From>(DenseMatrix<From> const& b) -> DenseMatrix<T> {
+            if (b.rows != n)
+                throw Error(Status::bad_input, fmt::format("{}: the right-hand side has {} rows, the matrix {}",
+                                                           options.rhs, b.rows, n));
+            if (options.nrhs && *options.nrhs != b.cols)
+                throw Error(Status::usage, fmt::format("--nrhs {} contradicts {}, which has {} columns", *options.nrhs,
+                                                       options.rhs, b.cols));
+            if constexpr (is_complex<From> && !is_complex<T>)
+                throw Error(Status::usage, fmt::format("{}: the right-hand side is complex, the system real; add "
+                                                       "--precision {}",
+                                                       options.rhs, to_string(scalar_of<std::complex<Real<T>>>)));
+            else
+                return convert<T>(b);
+        },
+        any);
+}
+
+} // namespace
+
+std::pair<AnyMatrix, MatrixFacts> load_matrix(RunOptions const& options, ProgressSink* progress) {
+    ProgressScope const phase(progress, "reading", 0);
+    NamedMatrix named = is_generator(options.matrix) ? generate_matrix(options.matrix)
+                                                     : read_matrix(options.matrix, options.library.threads);
+    MatrixFacts facts;
+    facts.description = std::move(named.description);
+    std::visit(
+        [&]<class T>(CscMatrix<T> const& matrix) {
+            facts.rows = matrix.rows;
+            facts.cols = matrix.cols;
+            facts.nnz = matrix.nnz();
+            facts.symmetry = matrix.symmetry;
+            facts.read_as = scalar_of<T>;
+        },
+        named.matrix);
+    if (facts.rows != facts.cols)
+        throw Error(Status::bad_input, fmt::format("{}: the matrix is {} x {}, a linear system needs a square one",
+                                                   options.matrix, facts.rows, facts.cols));
+    return {std::move(named.matrix), std::move(facts)};
+}
+
+Scalar run_scalar(RunOptions const& options, MatrixFacts const& matrix) {
+    Scalar const scalar = options.precision.value_or(matrix.read_as);
+    if (matrix.read_as == Scalar::z && (scalar == Scalar::s || scalar == Scalar::d))
+        throw Error(Status::usage, fmt::format("--precision {} is real, but {} is complex: use {}", to_string(scalar),
+                                               options.matrix, scalar == Scalar::s ? "c" : "z"));
+    return scalar;
+}
+
+template <class T> CscMatrix<T> take_as(AnyMatrix&& matrix, Factorization factorization) {
+    bool const unconjugated = factorization == Factorization::llt || factorization == Factorization::ldlt;
+    return std::visit(
+        [unconjugated]<class From>(CscMatrix<From>& from) -> CscMatrix<T> {
+            if constexpr (std::is_same_v<T, From>) {
+                return std::move(from);
+            } else {
+                auto result = convert<T>(std::exchange(from, {}));
+                // A real symmetric matrix in complex numbers is Hermitian too, and better served as such.
+                if (is_complex<T> && !is_complex<From> && result.symmetry == Symmetry::symmetric && !unconjugated)
+                    result.symmetry = Symmetry::hermitian;
+                return result;
+            }
+        },
+        matrix);
+}
+
+template <class T> DenseMatrix<T> right_hand_sides(RunOptions const& options, Index n) {
+    Index const nrhs = options.nrhs.value_or(1);
+    bool const made_here = options.rhs == "ones" || options.rhs == "random";
+    if (made_here && n > 0 && nrhs > std::numeric_limits<std::int64_t>::max() / 32 / n)
+        throw Error(Status::out_of_memory, fmt::format("{} right-hand sides of {} rows fit no memory", nrhs, n));
+    if (options.rhs == "ones") return ones<T>(n, nrhs);
+    if (options.rhs == "random") return random<T>(n, nrhs);
+    return from_file<T>(options, n);
+}
+
+#define ESPALIER_INSTANTIATE(T)                                                                              \
+    template CscMatrix<T> take_as(AnyMatrix&&, Factorization);                                                              \
+    template DenseMatrix<T> right_hand_sides(RunOptions const&, Index);
+ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+#undef ESPALIER_INSTANTIATE
+
+} // namespace espalier::command

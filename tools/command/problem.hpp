@@ -1,0 +1,39 @@
+// The system to solve, in the scalar type of the run: the matrix from a file or a generator, the right-hand
+// sides from a file or made here.
+#pragma once
+
+#include <complex>
+#include <utility>
+
+#include "core/progress.hpp"
+#include "report.hpp"
+
+namespace espalier::command {
+
+/// Reads or generates options.matrix. Error{bad_input} when it is not square, besides those of the reader.
+std::pair<AnyMatrix, MatrixFacts> load_matrix(RunOptions const& options, ProgressSink* progress);
+
+/// The scalar type of the run: the one asked for, else double precision. Error{usage} when a complex matrix
+/// is to be solved in real numbers.
+Scalar run_scalar(RunOptions const& options, MatrixFacts const& matrix);
+
+/// `matrix` in scalars T; it is emptied on the way, so that one copy remains. A real symmetric matrix becomes
+/// Hermitian in complex scalars, unless `factorization` is llt or ldlt.
+template <class T> CscMatrix<T> take_as(AnyMatrix&& matrix, Factorization factorization);
+
+/// n x nrhs right-hand sides. Error{bad_input} when the file has another number of rows, {usage} when it is
+/// complex and T is not, or has another number of columns than --nrhs.
+template <class T> DenseMatrix<T> right_hand_sides(RunOptions const& options, Index n);
+
+/// Calls `body` with a value-initialised T of the scalar type that `scalar` names: `body(T{})`.
+template <class Body> auto with_scalar(Scalar scalar, Body const& body) {
+    switch (scalar) {
+    case Scalar::s: return body(float{});
+    case Scalar::c: return body(std::complex<float>{});
+    case Scalar::z: return body(std::complex<double>{});
+    case Scalar::d: break;
+    }
+    return body(double{});
+}
+
+} // namespace espalier::command

@@ -1,0 +1,49 @@
+// The report of a run, for a person and for a program. docs/report.md describes every field.
+#pragma once
+
+#include <string>
+
+#include "espalier/matrix.hpp"
+#include "espalier/report.hpp"
+#include "kernels/blas.hpp"
+#include "options.hpp"
+
+namespace espalier::command {
+
+/// What is told of the matrix, apart from its entries.
+struct MatrixFacts {
+    MatrixDescription description;
+    Index rows = 0;
+    Index cols = 0;
+    Offset nnz = 0; ///< Both triangles of a symmetric matrix.
+    Symmetry symmetry = Symmetry::general;
+    Scalar read_as = Scalar::d; ///< In the file.
+};
+
+/// Everything a report is made from.
+struct RunRecord {
+    RunOptions asked;
+    MatrixFacts matrix;
+    BlasInfo blas;
+    Report report;
+    double tolerance = 0; ///< The one that was applied.
+    double read_s = 0;
+    double total_s = 0;   ///< From the start of reading to the end of refinement.
+    Status status = Status::ok;
+    bool numbers = false; ///< The matrix was factorized and the system solved, not only analyzed.
+};
+
+/// Tolerance on the backward error that applies in `scalar` when `asked` is 0.
+double effective_tolerance(double asked, Scalar scalar);
+
+/// One JSON object, indented, with a newline at its end. Numbers that are not finite become null.
+std::string json_report(RunRecord const& record);
+
+/// What was understood of the matrix; printed as soon as it is read.
+std::string matrix_text(MatrixFacts const& matrix);
+/// The settings in force and the libraries; for --verbose.
+std::string settings_text(RunRecord const& record);
+/// Analysis and, where there are numbers, factorization, solution, refinement, errors and memory.
+std::string results_text(RunRecord const& record);
+
+} // namespace espalier::command

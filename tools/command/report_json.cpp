@@ -1,0 +1,136 @@
+// The JSON form of the report. Keys are stable: docs/report.md.
+#include "report.hpp"
+
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "version.hpp"
+
+namespace espalier::command {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json text_or_null(std::string const& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+Json matrix_json(RunRecord const& record) {
+    MatrixFacts const& matrix = record.matrix;
+    MatrixDescription const& description = matrix.description;
+    return {{"name", description.name},
+            {"n", matrix.rows},
+            {"nnz", matrix.nnz},
+            {"symmetry", to_string(matrix.symmetry)},
+            {"scalar", to_string(record.report.scalar)},
+            {"scalar_in_file", to_string(matrix.read_as)},
+            {"format", description.format},
+            {"declared", description.declared},
+            {"entries_in_file", description.entries_in_file},
+            {"duplicates_summed", description.duplicates_summed},
+            {"notes", description.notes}};
+}
+
+Json settings_json(RunRecord const& record) {
+    RunOptions const& asked = record.asked;
+    Options const& library = asked.library;
+    Report const& report = record.report;
+    Json settings = {
+        {"factorization", to_string(report.factorization)},
+        {"factorization_asked", to_string(library.factorization)},
+        {"precision", to_string(report.scalar)},
+        {"ordering", to_string(library.ordering)},
+        {"ordering_file", text_or_null(library.ordering_file)},
+        {"threads", report.threads},
+        {"schedule", to_string(library.schedule)},
+        {"alloc", to_string(library.allocation)},
+        {"comm_threads", 0}, // one process has nobody to talk to
+        {"split", to_string(library.splitting)},
+        {"max_block_width", library.max_block_width},
+        {"min_block_width", library.min_block_width},
+        {"max_memory_bytes", library.max_memory == 0 ? Json(nullptr) : Json(library.max_memory)},
+        {"json", text_or_null(asked.json)},
+        {"quiet", asked.quiet},
+        {"verbose", asked.verbose},
+    };
+    if (record.numbers) {
+        settings["rhs"] = asked.rhs;
+        settings["nrhs"] = report.nrhs;
+        settings["refine"] = to_string(report.refine.method);
+        settings["refine_asked"] = to_string(library.refine);
+        settings["tolerance"] = record.tolerance;
+        settings["trace"] = nullptr;
+        settings["output"] = text_or_null(asked.output);
+    }
+    return settings;
+}
+
+Json analysis_json(AnalysisReport const& analysis) {
+    return {{"ordering_s", analysis.ordering_s},
+            {"symbolic_s", analysis.symbolic_s},
+            {"mapping_s", analysis.mapping_s},
+            {"total_s", analysis.total_s},
+            {"compressed_vertices", analysis.compressed_vertices},
+            {"nnz_factor", analysis.nnz_factor},
+            {"nnz_stored", analysis.nnz_stored},
+            {"flops", analysis.flops},
+            {"flops_stored", analysis.flops_stored},
+            {"supernodes", analysis.supernodes},
+            {"cblks", analysis.cblks},
+            {"bloks", analysis.bloks},
+            {"tree_height", analysis.tree_height},
+            {"tree_depth", analysis.tree_depth},
+            {"factor_bytes", analysis.factor_bytes},
+            {"memory_bytes", analysis.memory_bytes},
+            {"predicted_factor_s", analysis.predicted_factor_s}};
+}
+
+Json factor_json(FactorReport const& factor) {
+    return {{"assembly_s", factor.assembly_s},
+            {"time_s", factor.time_s},
+            {"gflops", factor.gflops},
+            {"pivots_replaced", factor.pivots_replaced},
+            {"negative_pivots", factor.negative_pivots},
+            {"tasks", factor.tasks},
+            {"steals", factor.steals},
+            {"messages", factor.messages},
+            {"message_bytes", factor.message_bytes},
+            {"fell_back", factor.fell_back}};
+}
+
+Json refine_json(RefineReport const& refine) {
+    return {{"method", to_string(refine.method)},
+            {"iterations", refine.iterations},
+            {"time_s", refine.time_s},
+            {"history", refine.history},
+            {"converged", refine.converged}};
+}
+
+} // namespace
+
+std::string json_report(RunRecord const& record) {
+    Report const& report = record.report;
+    Json root = {{"espalier", version},
+                 {"matrix", matrix_json(record)},
+                 {"settings", settings_json(record)},
+                 {"processes", report.processes},
+                 {"threads", report.threads},
+                 {"blas", {{"config", record.blas.config}, {"core", record.blas.core}}},
+                 {"read_s", record.read_s},
+                 {"analysis", analysis_json(report.analysis)}};
+    if (record.numbers) {
+        root["factor"] = factor_json(report.factor);
+        root["solve"] = {{"time_s", report.solve_s}, {"nrhs", report.nrhs}};
+        root["refine"] = refine_json(report.refine);
+        root["backward_error"] = report.refine.backward_error;
+        root["componentwise_error"] = report.refine.componentwise_error;
+    }
+    root["notes"] = report.notes;
+    root["peak_memory_bytes"] = report.peak_memory_bytes;
+    root["total_s"] = record.total_s;
+    root["status"] = to_string(record.status);
+    // File names are bytes, not always UTF-8.
+    return root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+} // namespace espalier::command

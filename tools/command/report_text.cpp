@@ -1,0 +1,129 @@
+// The form of the report that a person reads: a title column, and lines under it.
+#include "report.hpp"
+
+#include <fmt/format.h>
+
+#include "version.hpp"
+#include "numbers.hpp"
+
+namespace espalier::command {
+
+namespace {
+
+// Lines of a title and a text, the texts aligned.
+class Table {
+  public:
+    template <class... Args> void line(std::string_view title, fmt::format_string<Args...> format, Args&&... args) {
+        text_ += fmt::format("{:<16}{}\n", title, fmt::format(format, std::forward<Args>(args)...));
+    }
+    [[nodiscard]] std::string const& text() const { return text_; }
+
+  private:
+    std::string text_;
+};
+
+char const* precision_words(Scalar scalar) {
+    switch (scalar) {
+    case Scalar::s: return "real, single precision";
+    case Scalar::d: return "real, double precision";
+    case Scalar::c: return "complex, single precision";
+    case Scalar::z: return "complex, double precision";
+    }
+    return "";
+}
+
+void add_analysis(Table& table, AnalysisReport const& analysis) {
+    table.line("analysis", "{}  (ordering {}, symbolic {}, mapping {})", readable_seconds(analysis.total_s),
+               readable_seconds(analysis.ordering_s), readable_seconds(analysis.symbolic_s),
+               readable_seconds(analysis.mapping_s));
+    table.line("  factor", "{} entries, {} stored", with_separators(analysis.nnz_factor),
+               with_separators(analysis.nnz_stored));
+    table.line("  work", "{}, {} as stored", readable_flops(analysis.flops),
+               readable_flops(analysis.flops_stored));
+    table.line("  structure", "{}, {}, {}", counted(analysis.supernodes, "supernode"),
+               counted(analysis.cblks, "column block"), counted(analysis.bloks, "block"));
+    table.line("  tree", "height {} columns, depth {} column blocks", with_separators(analysis.tree_height),
+               with_separators(analysis.tree_depth));
+    table.line("  memory", "{} for the factorization, {} of it coefficients",
+               readable_bytes(static_cast<double>(analysis.memory_bytes)),
+               readable_bytes(static_cast<double>(analysis.factor_bytes)));
+}
+
+void add_factor(Table& table, Report const& report) {
+    FactorReport const& factor = report.factor;
+    table.line("factorization", "{}  {:.2f} GF/s  ({} on {}; assembly {})", readable_seconds(factor.time_s),
+               factor.gflops, to_string(report.factorization), counted(report.threads, "thread"),
+               readable_seconds(factor.assembly_s));
+    if (factor.pivots_replaced > 0) table.line("  pivots", "{} replaced", with_separators(factor.pivots_replaced));
+    if (factor.negative_pivots > 0) table.line("  inertia", "{} negative", with_separators(factor.negative_pivots));
+}
+
+void add_solution(Table& table, RunRecord const& record) {
+    Report const& report = record.report;
+    RefineReport const& refine = report.refine;
+    table.line("solve", "{}  ({})", readable_seconds(report.solve_s), counted(report.nrhs, "right-hand side"));
+    if (refine.method == RefineMethod::none)
+        table.line("refinement", "{}", record.asked.library.refine == RefineMethod::none ? "none" : "not needed");
+    else if (refine.history.empty())
+        table.line("refinement", "{}  ({}, {})", readable_seconds(refine.time_s), to_string(refine.method),
+                   counted(refine.iterations, "iteration"));
+    else
+        table.line("refinement", "{}  ({}, {}; {:.1e} before)", readable_seconds(refine.time_s),
+                   to_string(refine.method), counted(refine.iterations, "iteration"), refine.history.front());
+    table.line("backward error", "{:.1e}, componentwise {:.1e}  (tolerance {:.0e})", refine.backward_error,
+               refine.componentwise_error, record.tolerance);
+}
+
+} // namespace
+
+double effective_tolerance(double asked, Scalar scalar) {
+    if (asked > 0) return asked;
+    return scalar == Scalar::s || scalar == Scalar::c ? 1e-5 : 1e-12;
+}
+
+std::string matrix_text(MatrixFacts const& matrix) {
+    MatrixDescription const& description = matrix.description;
+    Table table;
+    table.line("matrix", "{}", description.name);
+    table.line("  form", "{}{}{}", description.format, description.declared.empty() ? "" : ", ", description.declared);
+    table.line("  size", "n = {}, {} nonzeros{}", with_separators(matrix.rows), with_separators(matrix.nnz),
+               matrix.symmetry == Symmetry::general ? "" : " in both triangles");
+    table.line("  values", "{}, {}", matrix.read_as == Scalar::z ? "complex" : "real", to_string(matrix.symmetry));
+    if (description.duplicates_summed > 0)
+        table.line("  duplicates", "{} summed", with_separators(description.duplicates_summed));
+    for (std::string const& note : description.notes) table.line("  note", "{}", note);
+    return table.text();
+}
+
+std::string settings_text(RunRecord const& record) {
+    Options const& library = record.asked.library;
+    Table table;
+    table.line("espalier", "{}", version);
+    table.line("  BLAS", "{} ({} kernels)", record.blas.config, record.blas.core);
+    table.line("  arithmetic", "{}", precision_words(record.report.scalar));
+    table.line("  ordering", "{}{}{}", to_string(library.ordering), library.ordering_file.empty() ? "" : " ",
+               library.ordering_file);
+    table.line("  threads", "{}", library.threads == 0 ? "the cores available" : std::to_string(library.threads));
+    table.line("  schedule", "{}, split {}, alloc {}", to_string(library.schedule), to_string(library.splitting),
+               to_string(library.allocation));
+    if (library.max_memory != 0)
+        table.line("  memory limit", "{}", readable_bytes(static_cast<double>(library.max_memory)));
+    return table.text();
+}
+
+std::string results_text(RunRecord const& record) {
+    Report const& report = record.report;
+    Table table;
+    add_analysis(table, report.analysis);
+    if (record.numbers) {
+        add_factor(table, report);
+        add_solution(table, record);
+    }
+    for (std::string const& note : report.notes) table.line("note", "{}", note);
+    table.line("peak memory", "{}", readable_bytes(static_cast<double>(report.peak_memory_bytes)));
+    table.line("total", "{}  (reading {})", readable_seconds(record.total_s), readable_seconds(record.read_s));
+    table.line("status", "{}", to_string(record.status));
+    return table.text();
+}
+
+} // namespace espalier::command

@@ -1,0 +1,45 @@
+// What solve and analyze share: reading the matrix and telling what it is, the progress of the phases, the
+// report at the end.
+#pragma once
+
+#include <optional>
+
+#include "core/timer.hpp"
+#include "output_file.hpp"
+#include "problem.hpp"
+#include "progress_bar.hpp"
+#include "report.hpp"
+
+namespace espalier::command {
+
+class Run {
+  public:
+    /// Checks that the files asked for can be written, then reads the matrix and prints what was understood.
+    explicit Run(RunOptions const& options);
+
+    [[nodiscard]] Scalar scalar() const { return run_scalar(record_.asked, record_.matrix); }
+    template <class T> CscMatrix<T> take_matrix() {
+        return take_as<T>(std::move(matrix_), record_.asked.library.factorization);
+    }
+    /// The library's options, with progress and log directed here.
+    [[nodiscard]] Options library_options();
+    RunRecord& record() { return record_; }
+
+    /// The run's time ends here: what follows is writing.
+    void stop_clock();
+    /// Prints the report as it is in record(), unless nothing is to be printed.
+    void print_results() const;
+    /// Writes it as JSON where a file was named for that.
+    void write_json() const;
+    [[nodiscard]] std::optional<OutputFile> const& solution_file() const { return solution_file_; }
+
+  private:
+    RunRecord record_;
+    Timer clock_;
+    std::optional<OutputFile> json_file_;
+    std::optional<OutputFile> solution_file_;
+    ProgressBar progress_;
+    AnyMatrix matrix_;
+};
+
+} // namespace espalier::command
