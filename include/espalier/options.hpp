@@ -26,7 +26,7 @@ struct Options {
 
     Index max_block_width = 256;        ///< Wider supernodes are split into column blocks ...
     Index min_block_width = 128;        ///< ... of at least this width.
-    double amalgamation_fill = 0.08;    ///< Extra entries allowed when a supernode is merged into its parent.
+    double amalgamation_fill = 0.15;    ///< Zeros that amalgamation may store, relative to the entries of the factor.
 
     /// Pivots below pivot_threshold * max|A| are replaced; negative for the default, sqrt(epsilon).
     double pivot_threshold = -1;

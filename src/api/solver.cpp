@@ -131,7 +131,7 @@ template <class T> void Solver<T>::State::order_and_structure(CscMatrix<T> const
     SymbolicOptions symbolic_options;
     symbolic_options.amalgamation_fill = options.amalgamation_fill;
     symbolic_options.max_width = options.max_block_width;
-    symbolic_options.min_width = std::min(options.min_block_width, options.max_block_width);
+    symbolic_options.min_width = std::min(options.min_block_width, std::max<Index>(1, options.max_block_width / 2));
     structure = symbolic_factorization(compressed, ordering, symbolic_options);
     analysis.symbolic_s = timer.seconds();
 }

@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/instruction_set.hpp"
+
 extern "C" {
 __attribute__((weak)) void openblas_set_num_threads(int);
 __attribute__((weak)) int openblas_get_num_threads();
@@ -31,16 +33,6 @@ constexpr char const* core_variable = "OPENBLAS_CORETYPE";
 constexpr std::array<std::string_view, 10> narrow_cores = {
     "Haswell", "Zen", "Sandybridge", "Excavator", "Steamroller", "Piledriver", "Bulldozer", "Nehalem", "Barcelona",
     "Prescott"};
-
-bool processor_has_avx512() {
-#if defined(__x86_64__)
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-           __builtin_cpu_supports("avx512cd");
-#else
-    return false;
-#endif
-}
 
 std::string core_name() { return openblas_get_corename ? openblas_get_corename() : ""; }
 
@@ -83,7 +75,7 @@ BlasInfo blas_info() {
 
 bool use_widest_blas_kernels() {
     if (!gotoblas_dynamic_init || !gotoblas_dynamic_quit || !openblas_get_corename) return false;
-    if (std::getenv(core_variable) || !processor_has_avx512()) return false;
+    if (std::getenv(core_variable) || widest_instruction_set() != InstructionSet::avx512) return false;
     std::string const before = core_name();
     if (std::ranges::find(narrow_cores, before) == narrow_cores.end()) return false;
 

@@ -4,6 +4,8 @@
 //
 //     [ A11      ]      A11 = L11 L11^H;   L21 = A21 L11^-H;   A22 - L21 L21^H = L22 L22^H
 //     [ A21  A22 ]
+#include <array>
+
 #include "kernels/panel.hpp"
 #include "kernels/pivot_block.hpp"
 #include "kernels/triangular.hpp"
@@ -23,11 +25,11 @@ template <class T> void update_lower(bool conjugate, MatrixView<T> l, MatrixView
         Index const width = std::min(strip, a.cols - j);
         Index const below = a.cols - j - width;
         auto const rows = l.block(j, 0, width, l.cols);
-        T square[strip * strip] = {};
-        MatrixView<T> const product{square, width, width, strip};
-        subtract_product<T>(op, rows, rows, product);
+        std::array<T, strip * strip> square;
+        MatrixView<T> const product{square.data(), width, width, width};
+        assign_product<T>(op, rows, rows, product);
         for (Index k = 0; k < width; ++k)
-            for (Index i = k; i < width; ++i) a(j + i, j + k) += product(i, k);
+            for (Index i = k; i < width; ++i) a(j + i, j + k) -= product(i, k);
         subtract_product<T>(op, l.block(j + width, 0, below, l.cols), rows, a.block(j + width, j, below, width));
     }
 }

@@ -52,11 +52,9 @@ template <class T> bool tiles_are_faster(MatrixView<T const> a, MatrixView<T con
     return false;
 }
 
-} // namespace
-
-template <class T> void subtract_small_product(InstructionSet instructions, Op op_b, MatrixView<T const> a,
-                                               MatrixView<T const> b, MatrixView<T> c) {
-    if (c.rows == 0) return;
+template <class T>
+void tiled_product(InstructionSet instructions, vector::Into into, Op op_b, MatrixView<T const> a, MatrixView<T const> b,
+                   MatrixView<T> c) {
     auto const run = [&](Index depth_stride, auto column_stride) {
         constexpr Index parts = is_complex<T> ? 2 : 1;
         using R = Real<T>;
@@ -70,27 +68,47 @@ template <class T> void subtract_small_product(InstructionSet instructions, Op o
                                                               .depth_stride = depth_stride,
                                                               .column_stride = column_stride,
                                                               .c = reinterpret_cast<R*>(c.data),
-                                                              .ldc = parts * c.ld};
+                                                              .ldc = parts * c.ld,
+                                                              .into = into};
         product_for<T>(instructions, op, op_b == Op::adjoint);
     };
     if (op_b == Op::none) run(1, b.ld);
     else run(b.ld, vector::UnitStride());
 }
 
-template <class T> void subtract_product(Op op_b, MatrixView<T const> a, MatrixView<T const> b, MatrixView<T> c) {
-    if (c.rows == 0 || c.cols == 0 || a.cols == 0) return;
-    if (!tiles_are_faster(a, b, c)) return gemm<T>(Op::none, op_b, T(-1), a, b, T(1), c);
-
+// Blocks of A by all of C's columns. The first block of the depth does what is asked, the others add to it.
+template <class T>
+void blocked_product(vector::Into into, Op op_b, MatrixView<T const> a, MatrixView<T const> b, MatrixView<T> c) {
     auto const instructions = widest_instruction_set();
     for (Index p = 0; p < a.cols; p += block_depth) {
         Index const depth = std::min(block_depth, a.cols - p);
         auto const b_part = op_b == Op::none ? b.block(p, 0, depth, b.cols) : b.block(0, p, b.rows, depth);
         for (Index i = 0; i < c.rows; i += block_rows<T>) {
             Index const rows = std::min(block_rows<T>, c.rows - i);
-            subtract_small_product<T>(instructions, op_b, a.block(i, p, rows, depth), b_part,
-                                      c.block(i, 0, rows, c.cols));
+            tiled_product<T>(instructions, into, op_b, a.block(i, p, rows, depth), b_part,
+                             c.block(i, 0, rows, c.cols));
         }
+        if (into == vector::Into::assign) into = vector::Into::add;
     }
+}
+
+} // namespace
+
+template <class T> void subtract_small_product(InstructionSet instructions, Op op_b, MatrixView<T const> a,
+                                               MatrixView<T const> b, MatrixView<T> c) {
+    if (c.rows > 0) tiled_product(instructions, vector::Into::subtract, op_b, a, b, c);
+}
+
+template <class T> void subtract_product(Op op_b, MatrixView<T const> a, MatrixView<T const> b, MatrixView<T> c) {
+    if (c.rows == 0 || c.cols == 0 || a.cols == 0) return;
+    if (tiles_are_faster(a, b, c)) blocked_product(vector::Into::subtract, op_b, a, b, c);
+    else gemm<T>(Op::none, op_b, T(-1), a, b, T(1), c);
+}
+
+template <class T> void assign_product(Op op_b, MatrixView<T const> a, MatrixView<T const> b, MatrixView<T> c) {
+    if (c.rows == 0 || c.cols == 0) return;
+    if (a.cols > 0 && tiles_are_faster(a, b, c)) blocked_product(vector::Into::assign, op_b, a, b, c);
+    else gemm<T>(Op::none, op_b, T(1), a, b, T(0), c);
 }
 
 template <class T> void subtract_product_lower(Op op_b, MatrixView<T const> a, MatrixView<T const> b,
@@ -106,6 +124,7 @@ template <class T> void subtract_product_lower(Op op_b, MatrixView<T const> a, M
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template void subtract_product<T>(Op, MatrixView<T const>, MatrixView<T const>, MatrixView<T>);          \
+    template void assign_product<T>(Op, MatrixView<T const>, MatrixView<T const>, MatrixView<T>);            \
     template void subtract_product_lower<T>(Op, MatrixView<T const>, MatrixView<T const>, MatrixView<T>);    \
     template void subtract_small_product<T>(InstructionSet, Op, MatrixView<T const>, MatrixView<T const>,    \
                                             MatrixView<T>);

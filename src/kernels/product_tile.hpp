@@ -1,16 +1,18 @@
-// The register tiles of the products: C(m x n) -= A(m x k) B, where entry (p, j) of B lies at
+// The register tiles of the products of A(m x k) and B(k x n) into C(m x n), where entry (p, j) of B lies at
 // b[p * depth_stride + j * column_stride], so that B and B^T are the same code; `Stride` is the type of
 // column_stride, a constant 1 for B^T, where the entries of a row then have constant addresses. Everything is
 // inlined into functions compiled for one instruction set.
 //
 // A tile holds `vectors` x `columns` accumulators in registers and walks down k: a few vectors of rows of A
 // against a row of broadcast entries of B. Where the rows left over do not fill the last vector, it is moved
-// up over rows that are done already, and its sums for those are masked.
+// up over rows that are done already, and leaves those as they are.
 #pragma once
 
 #include "kernels/vector.hpp"
 
 namespace espalier::vector {
+
+enum class Into { assign, add, subtract };
 
 using UnitStride = std::integral_constant<Index, 1>;
 
@@ -25,6 +27,7 @@ template <class R, class Stride> struct Operands {
     Stride column_stride;
     R* c;
     Index ldc;
+    Into into;
 };
 
 // Rows [i, i + vectors * width), or with `overlap` rows [i, op.rows), of columns [j, j + columns).
@@ -56,17 +59,17 @@ ESPALIER_INLINE void tile(Operands<Real<T>, Stride> const& op, bool conjugate_b,
                 times_i<R, width>(imaginary);
                 total = conjugate_b ? total - imaginary : total + imaginary;
             }
-            if constexpr (overlap)
-                if (v == vectors - 1) {
-                    Vector masked = {};
-                    take_last<R, width>(masked, total, static_cast<int>(op.rows - i - (vectors - 1) * width));
-                    total = masked;
-                }
             R* const c = op.c + row(v) + (j + q) * op.ldc;
             Vector old;
             load(old, c);
-            old -= total;
-            store(old, c);
+            if (op.into == Into::subtract) total = old - total;
+            else if (op.into == Into::add) total = old + total;
+            if constexpr (overlap)
+                if (v == vectors - 1) {
+                    take_last<R, width>(old, total, static_cast<int>(op.rows - i - (vectors - 1) * width));
+                    total = old;
+                }
+            store(total, c);
         }
 }
 

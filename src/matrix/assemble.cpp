@@ -1,3 +1,5 @@
+// A counting sort by columns, in parallel where columns or pieces are independent; then the rows of each
+// column. See assemble.hpp.
 #include "matrix/assemble.hpp"
 
 #include <algorithm>
@@ -38,7 +40,8 @@ template <class T> std::vector<Run> make_runs(Triples<T> const& triples, Index c
     return runs;
 }
 
-template <class T, class Visit> void for_each_triple(Run const& run, Triples<T> const& triples, Visit const& visit) {
+template <class T, class Visit>
+void for_each_triple(Run const& run, Triples<T> const& triples, Visit const& visit) {
     for (std::size_t k = run.first_piece; k < run.end_piece; ++k)
         for (auto const& entry : triples[k]) visit(entry);
 }
@@ -92,7 +95,8 @@ Offset sort_and_sum(CscMatrix<T>& matrix, Offset first, Offset end, std::vector<
 
     work.clear();
     for (Offset k = 0; k < length; ++k) work.emplace_back(rows[k], values[k]);
-    std::stable_sort(work.begin(), work.end(), [](auto const& a, auto const& b) { return a.first < b.first; });
+    std::stable_sort(work.begin(), work.end(),
+                     [](auto const& a, auto const& b) { return a.first < b.first; });
     Offset kept = 0;
     for (auto const& [row, value] : work) {
         if (kept > 0 && rows[kept - 1] == row) {
@@ -126,7 +130,8 @@ template <class T> Offset sort_columns(CscMatrix<T>& matrix, int threads) {
         auto const share = [&](int k) -> Index {
             if (k == 0 || k == threads) return k == 0 ? 0 : matrix.cols;
             auto const entry = matrix.stored() / threads * k;
-            return std::lower_bound(matrix.col_ptr.begin(), matrix.col_ptr.end() - 1, entry) - matrix.col_ptr.begin();
+            return std::lower_bound(matrix.col_ptr.begin(), matrix.col_ptr.end() - 1, entry) -
+                   matrix.col_ptr.begin();
         };
         std::vector<std::pair<Index, T>> work;
         Index const end = share(t + 1);
@@ -142,8 +147,10 @@ template <class T> void require_finite(CscMatrix<T> const& matrix, std::string c
     for (Index j = 0; j < matrix.cols; ++j)
         for (Offset p = matrix.col_ptr[j]; p < matrix.col_ptr[j + 1]; ++p)
             if (!is_finite(matrix.values[p]))
-                throw Error(Status::bad_input, fmt::format("{}: the duplicates of entry ({}, {}) sum to more than a double holds",
-                                                           source, matrix.row_ind[p] + 1, j + 1));
+                throw Error(
+                    Status::bad_input,
+                    fmt::format("{}: the duplicates of entry ({}, {}) sum to more than a double holds",
+                                source, matrix.row_ind[p] + 1, j + 1));
 }
 
 } // namespace
@@ -152,10 +159,12 @@ std::string absurd_sizes(Index rows, Index cols, Offset entries) {
     Index const largest = Index{1} << 40;
     Index const size = std::max(rows, cols);
     char const* const what = size == rows ? "rows" : "columns";
-    if (rows < 0 || cols < 0 || entries < 0) return fmt::format("negative size in {} x {}, {} entries", rows, cols, entries);
+    if (rows < 0 || cols < 0 || entries < 0)
+        return fmt::format("negative size in {} x {}, {} entries", rows, cols, entries);
     if (size > largest) return fmt::format("{} {} exceed the limit of {}", size, what, largest);
     if ((size - 1'000'000) / 16 > entries)
-        return fmt::format("{} {} for {} entries: nearly all of them are structurally empty", size, what, entries);
+        return fmt::format("{} {} for {} entries: nearly all of them are structurally empty", size, what,
+                           entries);
     return {};
 }
 
@@ -184,16 +193,20 @@ NamedMatrix assemble(CoordinateData data, int threads) {
                                        description.duplicates_summed);
         if (description.duplicates_summed > 0) {
             require_finite(matrix, data.source);
-            description.notes.push_back(fmt::format("{} duplicate entries were summed", description.duplicates_summed));
+            description.notes.push_back(
+                fmt::format("{} duplicate entries were summed", description.duplicates_summed));
         }
-        if (data.declared == DeclaredSymmetry::general) recognize_symmetry(matrix, description.notes);
-        else fold_triangles(matrix, data.declared, data.source, description.notes);
+        if (data.declared == DeclaredSymmetry::general)
+            recognize_symmetry(matrix, description.notes);
+        else
+            fold_triangles(matrix, data.declared, data.source, description.notes);
         return NamedMatrix{std::move(matrix), std::move(description)};
     };
     return std::visit(typed, data.triples);
 }
 
 template CscMatrix<double> compress_columns(Index, Index, Triples<double>, int, Offset&);
-template CscMatrix<std::complex<double>> compress_columns(Index, Index, Triples<std::complex<double>>, int, Offset&);
+template CscMatrix<std::complex<double>> compress_columns(Index, Index, Triples<std::complex<double>>, int,
+                                                          Offset&);
 
 } // namespace espalier

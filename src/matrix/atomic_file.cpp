@@ -1,3 +1,5 @@
+// POSIX files rather than streams: creation that fails when the name exists, and the system's own reason
+// when something fails.
 #include "matrix/atomic_file.hpp"
 
 #include <cerrno>
@@ -21,7 +23,9 @@ namespace {
 
 constexpr std::size_t buffer_size = std::size_t{1} << 18;
 
-bool ends_with_gz(std::string const& path) { return path.size() > 3 && path.ends_with(".gz"); }
+bool ends_with_gz(std::string const& path) {
+    return path.size() > 3 && path.ends_with(".gz");
+}
 
 } // namespace
 
@@ -48,9 +52,10 @@ AtomicFile::AtomicFile(std::string const& path) : path_(path), target_(path) {
         auto const resolved = std::filesystem::weakly_canonical(path, unresolved);
         if (!unresolved) target_ = resolved.string();
     }
-    struct stat status{};
+    struct stat status {};
     bool const exists = ::stat(target_.c_str(), &status) == 0;
-    if (exists && S_ISDIR(status.st_mode)) throw Error(Status::io_error, path_ + ": is a directory, cannot be written");
+    if (exists && S_ISDIR(status.st_mode))
+        throw Error(Status::io_error, path_ + ": is a directory, cannot be written");
     if (exists && !S_ISREG(status.st_mode)) {
         fd_ = ::open(target_.c_str(), O_WRONLY | O_CLOEXEC);
         if (fd_ < 0) fail("cannot open for writing");
@@ -75,7 +80,8 @@ AtomicFile::~AtomicFile() {
 }
 
 void AtomicFile::fail(char const* what) const {
-    throw Error(Status::io_error, fmt::format("{}: {}: {}", path_, what, std::generic_category().message(errno)));
+    throw Error(Status::io_error,
+                fmt::format("{}: {}: {}", path_, what, std::generic_category().message(errno)));
 }
 
 void AtomicFile::write(std::string_view text) {

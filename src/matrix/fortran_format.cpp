@@ -1,3 +1,5 @@
+// A recursive-descent parser of depth two. What it accepts is bounded (length, columns, repeats), so that no
+// format makes it work long.
 #include "matrix/fortran_format.hpp"
 
 #include <string>
@@ -61,8 +63,10 @@ class FormatParser {
         while (true) {
             char const c = peek();
             if (c == ')') break;
-            if (c == ',') take();
-            else item();
+            if (c == ',')
+                take();
+            else
+                item();
         }
         take();
     }
@@ -89,7 +93,8 @@ class FormatParser {
 
     // A line that is full begins again at the group, so all fields must be in it.
     void group(int count) {
-        if (depth_ > 0 || !fields_.empty() || column_ > 0) fail("nests in a way that is not supported", Status::unsupported);
+        if (depth_ > 0 || !fields_.empty() || column_ > 0)
+            fail("nests in a way that is not supported", Status::unsupported);
         depth_ = 1;
         take();
         auto const begin = at_;
@@ -105,15 +110,20 @@ class FormatParser {
         FixedField field;
         char const letter = take();
         switch (letter) {
-        case 'I': field.integer = true; break;
+        case 'I':
+            field.integer = true;
+            break;
         case 'E':
             if (peek() == 'S' || peek() == 'N') take();
             break;
         case 'D':
         case 'F':
-        case 'G': break;
-        case '\0': fail("ends without a ')'");
-        default: fail("has a descriptor other than I, E, D, F, G, P and X", Status::unsupported);
+        case 'G':
+            break;
+        case '\0':
+            fail("ends without a ')'");
+        default:
+            fail("has a descriptor other than I, E, D, F, G, P and X", Status::unsupported);
         }
         int const width = number();
         if (width == 0) fail("has a field of no width");
@@ -121,7 +131,8 @@ class FormatParser {
             take();
             field.decimals = number();
         }
-        if (letter != 'F' && letter != 'I' && peek() == 'E') { // Width of the exponent: of no use when reading.
+        if (letter != 'F' && letter != 'I' &&
+            peek() == 'E') { // Width of the exponent: of no use when reading.
             take();
             number();
         }
@@ -150,6 +161,8 @@ class FormatParser {
 
 } // namespace
 
-std::vector<FixedField> parse_fortran_format(std::string_view text) { return FormatParser(text).parse(); }
+std::vector<FixedField> parse_fortran_format(std::string_view text) {
+    return FormatParser(text).parse();
+}
 
 } // namespace espalier

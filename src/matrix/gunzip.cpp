@@ -1,3 +1,4 @@
+// Inflation by zlib, member after member, into a buffer that grows by doubling up to a bound.
 #include "matrix/gunzip.hpp"
 
 #include <algorithm>
@@ -49,9 +50,11 @@ class Inflater {
 void make_room(TextBuffer& output, std::size_t limit, std::string const& path) {
     if (output.room() > 0) return;
     if (output.size() >= limit)
-        throw Error(Status::bad_input,
-                    fmt::format("{}: the gzip data expands to more than {} bytes, {} times its size: not a matrix file",
-                                path, limit, largest_ratio));
+        throw Error(
+            Status::bad_input,
+            fmt::format(
+                "{}: the gzip data expands to more than {} bytes, {} times its size: not a matrix file", path,
+                limit, largest_ratio));
     output.reserve(std::min(limit, 2 * output.size()));
 }
 
@@ -73,7 +76,8 @@ TextBuffer gunzip(std::string_view compressed, std::string const& path) {
         int const code = inflater.step(rest, output);
         if (code == Z_STREAM_END) {
             if (rest.find_first_not_of('\0') == std::string_view::npos) return output;
-            if (!is_gzip(rest)) throw bad(fmt::format("{} bytes of garbage follow the gzip data", rest.size()));
+            if (!is_gzip(rest))
+                throw bad(fmt::format("{} bytes of garbage follow the gzip data", rest.size()));
             inflater.next_member();
         } else if (code == Z_MEM_ERROR) {
             throw std::bad_alloc();

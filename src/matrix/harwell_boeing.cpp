@@ -1,25 +1,20 @@
+// The header, then two or three sections of numbers (fixed_section.hpp), checked against each other and
+// turned into triples.
 #include "matrix/harwell_boeing.hpp"
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstring>
 #include <optional>
 
 #include <fmt/format.h>
 
-#include "matrix/fortran_format.hpp"
+#include "matrix/fixed_section.hpp"
 #include "matrix/run_threads.hpp"
 
 namespace espalier {
 
 namespace {
-
-std::string_view line_at(char const* p, char const* end) {
-    char const* last = line_end(p, end);
-    while (last != p && (last[-1] == ' ' || last[-1] == '\r')) --last;
-    return {p, static_cast<std::size_t>(last - p)};
-}
 
 // The non-negative integers of a line, if it has nothing else and no more than `most`.
 std::optional<std::vector<Index>> integers_of(std::string_view line, std::size_t most) {
@@ -62,8 +57,8 @@ std::optional<Header> parse_counts(char const* p, char const* end) {
     char const* const first = skip_blanks(p, p + line.size());
     header.type = token_at(first, p + line.size());
     for (char& c : header.type) c = static_cast<char>(c | 0x20);
-    if (header.type.size() != 3 || !std::strchr("rcpiq", header.type[0]) || !std::strchr("ushzr", header.type[1]) ||
-        !std::strchr("aex", header.type[2]))
+    if (header.type.size() != 3 || !std::strchr("rcpiq", header.type[0]) ||
+        !std::strchr("ushzr", header.type[1]) || !std::strchr("aex", header.type[2]))
         return std::nullopt;
     auto const after = static_cast<std::size_t>(first + 3 - line.data());
     auto const sizes = integers_of(line.substr(after), 4);
@@ -82,7 +77,8 @@ std::vector<FixedField> format_at(Source const& source, Header const& header, in
     auto rest = line_at(header.format_line, source.end());
     for (int seen = 0;; ++seen) {
         auto const first = rest.find('(');
-        if (first == std::string_view::npos) source.fail(header.format_line, fmt::format("format {} is missing", k + 1));
+        if (first == std::string_view::npos)
+            source.fail(header.format_line, fmt::format("format {} is missing", k + 1));
         std::size_t last = first;
         int depth = 0;
         do {
@@ -101,133 +97,24 @@ std::vector<FixedField> format_at(Source const& source, Header const& header, in
     }
 }
 
-// A section of numbers: `count` of them, as many to a line as the format has fields.
-class Section {
-  public:
-    // Finds the section's lines from `p` on, and so where the next one begins.
-    Section(Source const& source, char const* p, char const* what, std::vector<FixedField> format, Offset count, int threads)
-        : source_(source), what_(what), format_(std::move(format)), count_(count) {
-        auto const per_line = static_cast<Offset>(format_.size());
-        num_lines_ = count / per_line + (count % per_line != 0);
-        begin_ = p;
-        Offset const lines_per_piece = std::max<Offset>(num_lines_ / team_size(threads) + 1, 4096);
-        for (Offset line = 0; line < num_lines_; ++line, p = next_line(p, source.end())) {
-            if (p == source.end())
-                source.fail(p, fmt::format("the file ends in the {}, after {} of {} lines", what_, line, num_lines_));
-            if (line % lines_per_piece == 0) pieces_.push_back({p, line * per_line});
-        }
-        end_ = p;
-        if (count > end_ - begin_)
-            source.fail(begin_, fmt::format("{} {} are announced, but their lines have only {} bytes", count, what_, end_ - begin_));
-    }
-
-    // Call parse(first, last, k) for the characters of every number k, blanks around it removed.
-    template <class Parse> void for_each(Parse const& parse) const {
-        run_threads(static_cast<int>(pieces_.size()), [&](int t) {
-            Offset k = pieces_[t].first_number;
-            Offset const last = t + 1 < static_cast<int>(pieces_.size()) ? pieces_[t + 1].first_number : count_;
-            for (char const* p = pieces_[t].begin; k < last; p = next_line(p, source_.end())) parse_line(p, k, last, parse);
-        });
-    }
-
-    [[nodiscard]] char const* end() const { return end_; }
-    [[nodiscard]] Offset num_lines() const { return num_lines_; }
-    [[nodiscard]] char const* what() const { return what_; }
-    [[nodiscard]] FixedField const& field(Offset k) const { return format_[k % static_cast<Offset>(format_.size())]; }
-
-    // The line that holds number k, for messages.
-    [[nodiscard]] char const* line_of(Offset k) const {
-        char const* p = begin_;
-        for (Offset line = k / static_cast<Offset>(format_.size()); line > 0; --line) p = next_line(p, source_.end());
-        return p;
-    }
-
-  private:
-    template <class Parse> void parse_line(char const* p, Offset& k, Offset last, Parse const& parse) const {
-        auto const line = line_at(p, source_.end());
-        auto const width = static_cast<int>(std::min<std::size_t>(line.size(), 1 << 20));
-        bool const no_newline = line_end(p, source_.end()) == source_.end();
-        int column = 0;
-        for (std::size_t f = 0; f < format_.size() && k < last; ++f, ++k) {
-            char const* from = p + std::min(format_[f].begin, width);
-            char const* to = p + std::min(format_[f].end, width);
-            while (from != to && *from == ' ') ++from;
-            while (from != to && to[-1] == ' ') --to;
-            if (from == to)
-                source_.fail(from, fmt::format("columns {} to {} are blank, but number {} of {} {} belongs there",
-                                               format_[f].begin + 1, format_[f].end, k + 1, count_, what_));
-            if (no_newline && format_[f].end > source_.end() - p) source_.fail(from, "the file ends inside a number");
-            parse(from, to, k);
-            column = format_[f].end;
-        }
-        char const* const rest = std::find_if_not(p + std::min(column, width), p + width, is_blank);
-        if (rest != p + width)
-            source_.fail(rest, fmt::format("unexpected {} in column {}, after the last of the {}", quoted({rest, p + width}),
-                                           rest - p + 1, what_));
-    }
-
-    struct Piece {
-        char const* begin;
-        Offset first_number;
-    };
-    Source const& source_;
-    char const* what_;
-    std::vector<FixedField> format_;
-    Offset count_;
-    Offset num_lines_ = 0;
-    char const* begin_ = nullptr;
-    char const* end_ = nullptr;
-    std::vector<Piece> pieces_;
-};
-
-// A field that the format cuts in the wrong place usually shows a blank between digits.
-std::string bad_field(std::string_view field, std::string const& otherwise) {
-    if (field.find_first_of(" \t") == std::string_view::npos) return otherwise;
-    return fmt::format("{} is not one number: the columns do not fit the format", quoted(field));
-}
-
-// Integers in lowest .. highest.
-std::vector<Index> read_integers(Source const& source, Section const& section, Offset count, Index lowest, Index highest) {
-    std::vector<Index> numbers(count);
-    section.for_each([&](char const* first, char const* last, Offset k) {
-        Index& number = numbers[k];
-        if (parse_integer(first, last, number) != last)
-            source.fail(first, fmt::format("{}: {}", section.what(), bad_field({first, last}, bad_integer(first, last))));
-        if (number < lowest || number > highest)
-            source.fail(first, fmt::format("{}: {} is outside {} .. {}", section.what(), number, lowest, highest));
-    });
-    return numbers;
-}
-
-// Real numbers; `implied` is set when a decimal point was implied by the format.
-std::vector<double> read_reals(Source const& source, Section const& section, Offset count, bool& implied) {
-    std::vector<double> numbers(count);
-    std::atomic<bool> any_implied{false};
-    section.for_each([&](char const* first, char const* last, Offset k) {
-        auto const& field = section.field(k);
-        if (field.decimals > 0 && !std::memchr(first, '.', static_cast<std::size_t>(last - first)))
-            any_implied.store(true, std::memory_order_relaxed);
-        if (!parse_fixed_real(first, last, field.decimals, field.scale, numbers[k]))
-            source.fail(first, fmt::format("{}: {}", section.what(), bad_field({first, last}, bad_real(first, last))));
-    });
-    implied = any_implied.load();
-    return numbers;
-}
-
-void check_pointers(Source const& source, Section const& section, std::vector<Index> const& pointers, Offset entries) {
+void check_pointers(Source const& source, FixedSection const& section, std::vector<Index> const& pointers,
+                    Offset entries) {
     auto const fail = [&](std::size_t k, std::string const& what) {
         source.fail(section.line_of(static_cast<Offset>(k)), fmt::format("{}: {}", section.what(), what));
     };
     if (pointers.front() != 1) fail(0, fmt::format("the first is {}, not 1", pointers.front()));
     for (std::size_t k = 1; k < pointers.size(); ++k)
-        if (pointers[k] < pointers[k - 1]) fail(k, fmt::format("{} follows {}", pointers[k], pointers[k - 1]));
+        if (pointers[k] < pointers[k - 1])
+            fail(k, fmt::format("{} follows {}", pointers[k], pointers[k - 1]));
     if (pointers.back() != entries + 1)
-        fail(pointers.size() - 1, fmt::format("the last is {}, but {} entries are announced", pointers.back(), entries));
+        fail(pointers.size() - 1,
+             fmt::format("the last is {}, but {} entries are announced", pointers.back(), entries));
 }
 
 // value_of(k) is the value of entry k.
-template <class T, class ValueOf>
-Triples<T> make_triples(std::vector<Index> const& pointers, std::vector<Index> const& rows, int threads, ValueOf const& value_of) {
+template <class T, class ValueOf> Triples<T> make_triples(std::vector<Index> const& pointers,
+                                                          std::vector<Index> const& rows, int threads,
+                                                          ValueOf const& value_of) {
     auto const cols = static_cast<Index>(pointers.size()) - 1;
     auto const count = rows.size() < 100'000 ? 1 : team_size(threads);
     Triples<T> triples(count);
@@ -236,17 +123,22 @@ Triples<T> make_triples(std::vector<Index> const& pointers, std::vector<Index> c
         Index const begin = cols * t / count;
         triples[t].reserve(pointers[end] - pointers[begin]);
         for (Index j = begin; j < end; ++j)
-            for (Offset k = pointers[j] - 1; k < pointers[j + 1] - 1; ++k) triples[t].push_back({rows[k] - 1, j, value_of(k)});
+            for (Offset k = pointers[j] - 1; k < pointers[j + 1] - 1; ++k)
+                triples[t].push_back({rows[k] - 1, j, value_of(k)});
     });
     return triples;
 }
 
 DeclaredSymmetry symmetry_of(char letter) {
     switch (letter) {
-    case 's': return DeclaredSymmetry::symmetric;
-    case 'h': return DeclaredSymmetry::hermitian;
-    case 'z': return DeclaredSymmetry::skew_symmetric;
-    default: return DeclaredSymmetry::general;
+    case 's':
+        return DeclaredSymmetry::symmetric;
+    case 'h':
+        return DeclaredSymmetry::hermitian;
+    case 'z':
+        return DeclaredSymmetry::skew_symmetric;
+    default:
+        return DeclaredSymmetry::general;
     }
 }
 
@@ -254,23 +146,27 @@ void require_supported(Source const& source, Header const& header) {
     auto const unsupported = [&](char const* what) {
         source.fail(header.size_line, fmt::format("type {}: {}", header.type, what), Status::unsupported);
     };
-    if (header.type[2] == 'e' || header.type[2] == 'x') unsupported("elemental matrices must be assembled first");
+    if (header.type[2] == 'e' || header.type[2] == 'x')
+        unsupported("elemental matrices must be assembled first");
     if (header.type[0] == 'q') unsupported("the values are in another file");
     if (header.type[0] == 'p' && header.type[1] == 'z') unsupported("a pattern cannot be skew-symmetric");
     if (header.has_values() && header.lines[3] == 0)
-        source.fail(header.size_line, fmt::format("type {} has values, but the header announces no lines of them", header.type));
+        source.fail(
+            header.size_line,
+            fmt::format("type {} has values, but the header announces no lines of them", header.type));
     Offset const bytes = source.end() - header.body;
     if (header.entries > bytes || header.cols > bytes)
-        source.fail(header.size_line, fmt::format("{} columns and {} entries are announced, but only {} bytes follow",
-                                                  header.cols, header.entries, bytes));
+        source.fail(header.size_line,
+                    fmt::format("{} columns and {} entries are announced, but only {} bytes follow",
+                                header.cols, header.entries, bytes));
     auto const absurd = absurd_sizes(header.rows, header.cols, header.entries);
     if (!absurd.empty()) source.fail(header.size_line, absurd);
 }
 
-void compare_line_counts(Section const& section, Index announced, std::vector<std::string>& notes) {
+void compare_line_counts(FixedSection const& section, Index announced, std::vector<std::string>& notes) {
     if (section.num_lines() != announced)
-        notes.push_back(fmt::format("the header announces {} lines of {}, the format needs {}", announced, section.what(),
-                                    section.num_lines()));
+        notes.push_back(fmt::format("the header announces {} lines of {}, the format needs {}", announced,
+                                    section.what(), section.num_lines()));
 }
 
 // What follows the last section: right-hand sides if the header says so, else nothing.
@@ -279,9 +175,11 @@ void check_rest(Source const& source, Header const& header, char const* p, std::
         notes.push_back("the right-hand sides in the file were not read");
         return;
     }
-    char const* const rest = std::find_if_not(p, source.end(), [](char c) { return is_blank(c) || c == '\n'; });
+    char const* const rest =
+        std::find_if_not(p, source.end(), [](char c) { return is_blank(c) || c == '\n'; });
     if (rest != source.end())
-        source.fail(rest, fmt::format("unexpected {} after the last entry", quoted(line_at(rest, source.end()))));
+        source.fail(rest,
+                    fmt::format("unexpected {} after the last entry", quoted(line_at(rest, source.end()))));
 }
 
 void describe(Header const& header, CoordinateData& data) {
@@ -312,13 +210,15 @@ CoordinateData parse_harwell_boeing(Source const& source, int threads) {
     describe(header, data);
     auto& notes = data.description.notes;
 
-    Section const pointer_lines(source, header.body, "column pointers", format_at(source, header, 0), header.cols + 1, threads);
-    auto const pointers = read_integers(source, pointer_lines, header.cols + 1, 1, header.entries + 1);
+    FixedSection const pointer_lines(source, header.body, "column pointers", format_at(source, header, 0),
+                                     header.cols + 1, threads);
+    auto const pointers = pointer_lines.integers(1, header.entries + 1);
     check_pointers(source, pointer_lines, pointers, header.entries);
     compare_line_counts(pointer_lines, header.lines[1], notes);
 
-    Section const row_lines(source, pointer_lines.end(), "row indices", format_at(source, header, 1), header.entries, threads);
-    auto const rows = read_integers(source, row_lines, header.entries, 1, header.rows);
+    FixedSection const row_lines(source, pointer_lines.end(), "row indices", format_at(source, header, 1),
+                                 header.entries, threads);
+    auto const rows = row_lines.integers(1, header.rows);
     compare_line_counts(row_lines, header.lines[2], notes);
 
     if (!header.has_values()) {
@@ -327,18 +227,21 @@ CoordinateData parse_harwell_boeing(Source const& source, int threads) {
         return data;
     }
     Offset const count = header.is_complex() ? 2 * header.entries : header.entries;
-    Section const value_lines(source, row_lines.end(), "values", format_at(source, header, 2), count, threads);
+    FixedSection const value_lines(source, row_lines.end(), "values", format_at(source, header, 2), count,
+                                   threads);
     bool implied = false;
-    auto const values = read_reals(source, value_lines, count, implied);
+    auto const values = value_lines.reals(implied);
     compare_line_counts(value_lines, header.lines[3], notes);
-    if (implied) notes.push_back("values without a decimal point have one implied by the format, as in Fortran");
+    if (implied)
+        notes.push_back("values without a decimal point have one implied by the format, as in Fortran");
     check_rest(source, header, value_lines.end(), notes);
 
     if (header.is_complex())
         data.triples = make_triples<std::complex<double>>(pointers, rows, threads, [&](Offset k) {
             return std::complex<double>(values[2 * k], values[2 * k + 1]);
         });
-    else data.triples = make_triples<double>(pointers, rows, threads, [&](Offset k) { return values[k]; });
+    else
+        data.triples = make_triples<double>(pointers, rows, threads, [&](Offset k) { return values[k]; });
     return data;
 }
 

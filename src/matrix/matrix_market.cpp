@@ -1,3 +1,5 @@
+// The body of a Matrix Market file: cut at line ends into one piece per thread, each parsed into its own
+// array. One parser for coordinates and one for arrays, over the kind of value.
 #include "matrix/matrix_market.hpp"
 
 #include <algorithm>
@@ -6,110 +8,19 @@
 #include <fmt/format.h>
 
 #include "core/scalar.hpp"
+#include "matrix/matrix_market_header.hpp"
 #include "matrix/run_threads.hpp"
 
 namespace espalier {
 
 namespace {
 
-enum class Field { real, integer, complex, pattern };
-
-struct Header {
-    bool array = false;
-    Field field = Field::real;
-    DeclaredSymmetry symmetry = DeclaredSymmetry::general;
-    std::string words; // "coordinate real symmetric", in lower case.
-    Index rows = 0;
-    Index cols = 0;
-    Offset entries = 0;              // Of a coordinate file, as declared.
-    char const* size_line = nullptr;
-    char const* body = nullptr;      // The line after the size line.
-};
-
-std::string lower_case(std::string_view word) {
-    std::string result(word);
-    for (char& c : result)
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    return result;
-}
-
-bool is_data(char const* p, char const* end) { return p != end && *p != '\n' && *p != '%'; }
-
-// The first non-blank character of the next line that is neither blank nor a comment, or `end`.
-char const* next_data_line(char const* p, char const* end) {
-    for (p = skip_blanks(p, end); p != end && !is_data(p, end); p = skip_blanks(p, end)) p = next_line(p, end);
-    return p;
-}
-
-Field parse_field(Source const& source, std::string const& word) {
-    if (word == "real" || word == "double") return Field::real;
-    if (word == "integer") return Field::integer;
-    if (word == "complex") return Field::complex;
-    if (word == "pattern") return Field::pattern;
-    source.fail(source.begin(), fmt::format("{} is not a Matrix Market field (real, integer, complex, pattern)", quoted(word)));
-}
-
-DeclaredSymmetry parse_symmetry(Source const& source, std::string const& word) {
-    if (word == "general") return DeclaredSymmetry::general;
-    if (word == "symmetric") return DeclaredSymmetry::symmetric;
-    if (word == "hermitian") return DeclaredSymmetry::hermitian;
-    if (word == "skew-symmetric") return DeclaredSymmetry::skew_symmetric;
-    source.fail(source.begin(), fmt::format("{} is not a Matrix Market symmetry (general, symmetric, skew-symmetric, hermitian)",
-                                            quoted(word)));
-}
-
-void parse_banner(Source const& source, Header& header) {
-    char const* p = source.begin();
-    char const* const end = line_end(p, source.end());
-    std::vector<std::string> words;
-    for (p = skip_blanks(p, end); p != end && words.size() < 6; p = skip_blanks(p, end)) {
-        auto const token = token_at(p, end);
-        words.push_back(lower_case(token));
-        p += token.size();
-    }
-    if (words.size() != 5 || words[0] != "%%matrixmarket")
-        source.fail(source.begin(), "the banner must be '%%MatrixMarket matrix FORMAT FIELD SYMMETRY'");
-    if (words[1] != "matrix") source.fail(source.begin(), fmt::format("the file holds a {}, not a matrix", quoted(words[1])));
-    header.array = words[2] == "array";
-    if (!header.array && words[2] != "coordinate")
-        source.fail(source.begin(), fmt::format("{} is not a Matrix Market format (coordinate, array)", quoted(words[2])));
-    header.field = parse_field(source, words[3]);
-    header.symmetry = parse_symmetry(source, words[4]);
-    header.words = fmt::format("{} {} {}", words[2], words[3], words[4]);
-    if (header.field == Field::pattern && (header.array || header.symmetry == DeclaredSymmetry::skew_symmetric))
-        source.fail(source.begin(), fmt::format("a pattern cannot be {}", header.array ? "an array" : "skew-symmetric"));
-}
-
-void parse_size_line(Source const& source, Header& header) {
-    char const* const end = source.end();
-    char const* p = next_data_line(next_line(source.begin(), end), end);
-    header.size_line = p;
-    if (p == end) source.fail(p, "the size line is missing");
-    Index* const sizes[] = {&header.rows, &header.cols, &header.entries};
-    for (int k = 0; k < (header.array ? 2 : 3); ++k) {
-        p = skip_blanks(p, end);
-        char const* const after = parse_integer(p, end, *sizes[k]);
-        if (!after)
-            source.fail(p, fmt::format("size line (rows, columns{}): {}", header.array ? "" : ", entries", bad_integer(p, end)));
-        if (*sizes[k] < 0) source.fail(p, fmt::format("size line: {} is negative", *sizes[k]));
-        p = after;
-    }
-    p = skip_blanks(p, end);
-    if (p != end && *p != '\n') source.fail(p, fmt::format("size line: unexpected {}", quoted(token_at(p, end))));
-    header.body = next_line(p, end);
-}
-
-Header parse_header(Source const& source) {
-    Header header;
-    parse_banner(source, header);
-    parse_size_line(source, header);
-    return header;
-}
-
 // The value of one entry, for each field; null when there is none at p.
 struct RealValue {
     using type = double;
-    static char const* parse(char const* p, char const* end, double& value) { return parse_real(p, end, value); }
+    static char const* parse(char const* p, char const* end, double& value) {
+        return parse_real(p, end, value);
+    }
 };
 struct IntegerValue {
     using type = double;
@@ -139,12 +50,16 @@ struct PatternValue {
 };
 
 // Call visit(value type) for the field.
-template <class Visit> auto with_value_of(Field field, Visit const& visit) {
+template <class Visit> auto with_value_of(MarketField field, Visit const& visit) {
     switch (field) {
-    case Field::integer: return visit(IntegerValue{});
-    case Field::complex: return visit(ComplexValue{});
-    case Field::pattern: return visit(PatternValue{});
-    case Field::real: break;
+    case MarketField::integer:
+        return visit(IntegerValue{});
+    case MarketField::complex:
+        return visit(ComplexValue{});
+    case MarketField::pattern:
+        return visit(PatternValue{});
+    case MarketField::real:
+        break;
     }
     return visit(RealValue{});
 }
@@ -160,7 +75,8 @@ template <class Value> [[noreturn]] void fail_value(Source const& source, char c
 }
 
 // A 1-based index in 1 .. size, made 0-based.
-inline char const* take_index(Source const& source, char const* p, Index size, char const* what, Index& index) {
+inline char const* take_index(Source const& source, char const* p, Index size, char const* what,
+                              Index& index) {
     char const* const after = parse_integer(p, source.end(), index);
     if (!after) source.fail(p, fmt::format("{} index: {}", what, bad_integer(p, source.end())));
     if (static_cast<std::uint64_t>(index) - 1 >= static_cast<std::uint64_t>(size))
@@ -177,8 +93,8 @@ inline char const* finish_line(Source const& source, char const* p, char const* 
 }
 
 // The triples of the lines in `piece`. Lines are counted first: an exact reservation is cheaper than growth.
-template <class Value>
-std::vector<Triple<typename Value::type>> parse_piece(Source const& source, Header const& header, std::string_view piece) {
+template <class Value> std::vector<Triple<typename Value::type>>
+parse_piece(Source const& source, MarketHeader const& header, std::string_view piece) {
     std::vector<Triple<typename Value::type>> triples;
     triples.reserve(std::min<std::size_t>(std::count(piece.begin(), piece.end(), '\n') + 1, header.entries));
     char const* p = piece.data();
@@ -213,7 +129,8 @@ std::vector<typename Value::type> parse_array_piece(Source const& source, std::s
 }
 
 // Parse the body in pieces, one per thread; the first error in the order of the file is the one reported.
-template <class Parse> auto parse_in_pieces(Source const& source, Header const& header, int threads, Parse const& parse) {
+template <class Parse>
+auto parse_in_pieces(Source const& source, MarketHeader const& header, int threads, Parse const& parse) {
     std::string_view const body(header.body, static_cast<std::size_t>(source.end() - header.body));
     auto const pieces = split_at_line_ends(body, team_size(threads));
     std::vector<decltype(parse(body))> parsed(pieces.size());
@@ -222,11 +139,12 @@ template <class Parse> auto parse_in_pieces(Source const& source, Header const& 
 }
 
 template <class T> Offset total_size(std::vector<std::vector<T>> const& pieces) {
-    return std::accumulate(pieces.begin(), pieces.end(), Offset{0},
-                           [](Offset sum, auto const& piece) { return sum + static_cast<Offset>(piece.size()); });
+    return std::accumulate(pieces.begin(), pieces.end(), Offset{0}, [](Offset sum, auto const& piece) {
+        return sum + static_cast<Offset>(piece.size());
+    });
 }
 
-void require_count(Source const& source, Header const& header, Offset found, Offset declared) {
+void require_count(Source const& source, MarketHeader const& header, Offset found, Offset declared) {
     if (found < declared)
         source.fail(source.end(), fmt::format("the file ends after {} of {} entries", found, declared));
     if (found == declared) return;
@@ -236,25 +154,28 @@ void require_count(Source const& source, Header const& header, Offset found, Off
 }
 
 // An entry takes at least this much: a digit and a separator for each of its numbers.
-Offset smallest_entry(Header const& header) {
+Offset smallest_entry(MarketHeader const& header) {
     int const indices = header.array ? 0 : 2;
-    int const values = header.field == Field::pattern ? 0 : header.field == Field::complex ? 2 : 1;
+    int const values = header.field == MarketField::pattern   ? 0
+                       : header.field == MarketField::complex ? 2
+                                                              : 1;
     return 2 * (indices + values);
 }
 
-void require_room_for(Source const& source, Header const& header, Offset entries) {
+void require_room_for(Source const& source, MarketHeader const& header, Offset entries) {
     Offset const bytes = source.end() - header.body;
     if (entries > (bytes + 1) / smallest_entry(header))
-        source.fail(header.size_line, fmt::format("{} entries are declared, but only {} bytes follow", entries, bytes));
+        source.fail(header.size_line,
+                    fmt::format("{} entries are declared, but only {} bytes follow", entries, bytes));
 }
 
-void require_sane_sizes(Source const& source, Header const& header) {
+void require_sane_sizes(Source const& source, MarketHeader const& header) {
     require_room_for(source, header, header.entries);
     auto const absurd = absurd_sizes(header.rows, header.cols, header.entries);
     if (!absurd.empty()) source.fail(header.size_line, absurd);
 }
 
-AnyTriples parse_entries(Source const& source, Header const& header, int threads) {
+AnyTriples parse_entries(Source const& source, MarketHeader const& header, int threads) {
     return with_value_of(header.field, [&]<class Value>(Value) -> AnyTriples {
         auto triples = parse_in_pieces(source, header, threads, [&](std::string_view piece) {
             return parse_piece<Value>(source, header, piece);
@@ -265,16 +186,17 @@ AnyTriples parse_entries(Source const& source, Header const& header, int threads
 }
 
 // rows * cols, when a dense block of that size may be allocated.
-Offset dense_size(Source const& source, Header const& header, Offset limit) {
+Offset dense_size(Source const& source, MarketHeader const& header, Offset limit) {
     Index const largest = Index{1} << 40;
     Offset size = 0;
-    if (header.rows > largest || header.cols > largest || __builtin_mul_overflow(header.rows, header.cols, &size) ||
-        size > limit)
-        source.fail(header.size_line, fmt::format("a dense {} x {} block is too large for this file", header.rows, header.cols));
+    if (header.rows > largest || header.cols > largest ||
+        __builtin_mul_overflow(header.rows, header.cols, &size) || size > limit)
+        source.fail(header.size_line, fmt::format("a dense {} x {} block is too large for this file",
+                                                  header.rows, header.cols));
     return size;
 }
 
-AnyDense parse_array(Source const& source, Header const& header, int threads) {
+AnyDense parse_array(Source const& source, MarketHeader const& header, int threads) {
     if (header.symmetry != DeclaredSymmetry::general)
         source.fail(source.begin(), "only a general array can be read as a dense block", Status::unsupported);
     Offset const size = dense_size(source, header, source.end() - header.body + 1);
@@ -292,9 +214,10 @@ AnyDense parse_array(Source const& source, Header const& header, int threads) {
     });
 }
 
-AnyDense scatter_coordinates(Source const& source, Header const& header, int threads) {
+AnyDense scatter_coordinates(Source const& source, MarketHeader const& header, int threads) {
     if (header.symmetry != DeclaredSymmetry::general)
-        source.fail(source.begin(), "only a general coordinate file can be read as a dense block", Status::unsupported);
+        source.fail(source.begin(), "only a general coordinate file can be read as a dense block",
+                    Status::unsupported);
     require_room_for(source, header, header.entries);
     Offset const always_allowed = 100'000'000;
     Offset const size = dense_size(source, header, always_allowed + 16 * header.entries);
@@ -303,7 +226,8 @@ AnyDense scatter_coordinates(Source const& source, Header const& header, int thr
         for (auto const& piece : triples)
             for (auto const& entry : piece) dense.column(entry.col)[entry.row] += entry.value;
         if (!std::all_of(dense.values.begin(), dense.values.end(), is_finite<T>))
-            throw Error(Status::bad_input, source.name() + ": duplicates of an entry sum to more than a double holds");
+            throw Error(Status::bad_input,
+                        source.name() + ": duplicates of an entry sum to more than a double holds");
         return dense;
     };
     return std::visit(scatter, parse_entries(source, header, threads));
@@ -311,15 +235,11 @@ AnyDense scatter_coordinates(Source const& source, Header const& header, int thr
 
 } // namespace
 
-bool is_matrix_market(std::string_view text) {
-    std::string_view const banner = "%%matrixmarket";
-    return lower_case(text.substr(0, banner.size())) == banner;
-}
-
 CoordinateData parse_matrix_market(Source const& source, int threads) {
-    Header const header = parse_header(source);
+    MarketHeader const header = parse_market_header(source);
     if (header.array)
-        source.fail(source.begin(), "an array (dense) file, not a sparse matrix: 'coordinate' is needed", Status::unsupported);
+        source.fail(source.begin(), "an array (dense) file, not a sparse matrix: 'coordinate' is needed",
+                    Status::unsupported);
     require_sane_sizes(source, header);
     CoordinateData data;
     data.source = source.name();
@@ -330,12 +250,13 @@ CoordinateData parse_matrix_market(Source const& source, int threads) {
     data.description.format = "Matrix Market";
     data.description.declared = header.words;
     data.description.entries_in_file = header.entries;
-    if (header.field == Field::pattern) data.description.notes.push_back("a pattern without values: every value is 1");
+    if (header.field == MarketField::pattern)
+        data.description.notes.push_back("a pattern without values: every value is 1");
     return data;
 }
 
 AnyDense parse_matrix_market_dense(Source const& source, int threads) {
-    Header const header = parse_header(source);
+    MarketHeader const header = parse_market_header(source);
     return header.array ? parse_array(source, header, threads) : scatter_coordinates(source, header, threads);
 }
 

@@ -168,7 +168,8 @@ std::string bad_real(char const* p, char const* end) {
 
 std::vector<std::string_view> split_at_line_ends(std::string_view text, int parts) {
     std::size_t const smallest = std::size_t{1} << 18;
-    std::size_t const count = std::clamp<std::size_t>(text.size() / smallest, 1, static_cast<std::size_t>(parts));
+    std::size_t const count =
+        std::clamp<std::size_t>(text.size() / smallest, 1, static_cast<std::size_t>(parts));
     std::size_t const share = text.size() / count;
     std::vector<std::string_view> pieces;
     char const* const end = text.data() + text.size();

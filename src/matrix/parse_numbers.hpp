@@ -27,16 +27,23 @@ class Source {
     /// 1-based line of a position inside the text (or its end).
     [[nodiscard]] std::int64_t line_of(char const* where) const;
     /// Error{status}, "name:line: what".
-    [[noreturn]] void fail(char const* where, std::string const& what, Status status = Status::bad_input) const;
+    [[noreturn]] void fail(char const* where, std::string const& what,
+                           Status status = Status::bad_input) const;
 
   private:
     std::string_view text_;
     std::string name_;
 };
 
-inline bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r' && c != '\n'); }
-inline bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
-inline bool ends_number(char const* p, char const* end) { return p == end || is_blank(*p) || *p == '\n'; }
+inline bool is_blank(char c) {
+    return c == ' ' || (c >= '\t' && c <= '\r' && c != '\n');
+}
+inline bool is_digit(char c) {
+    return static_cast<unsigned char>(c - '0') < 10;
+}
+inline bool ends_number(char const* p, char const* end) {
+    return p == end || is_blank(*p) || *p == '\n';
+}
 
 /// Past the blanks of this line.
 inline char const* skip_blanks(char const* p, char const* end) {

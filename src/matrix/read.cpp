@@ -1,3 +1,4 @@
+// Tells the formats apart and joins the steps: load, parse, forget the text, assemble.
 #include "matrix/read.hpp"
 
 #include <utility>
@@ -11,7 +12,9 @@ namespace espalier {
 
 namespace {
 
-std::string file_name(std::string const& path) { return path.substr(path.find_last_of('/') + 1); }
+std::string file_name(std::string const& path) {
+    return path.substr(path.find_last_of('/') + 1);
+}
 
 CoordinateData parse_entries(std::string_view text, std::string const& name, int threads) {
     std::string_view const byte_order_mark = "\xEF\xBB\xBF";
@@ -19,7 +22,8 @@ CoordinateData parse_entries(std::string_view text, std::string const& name, int
     Source const source(text, name);
     if (is_matrix_market(text)) return parse_matrix_market(source, threads);
     if (is_harwell_boeing(text)) return parse_harwell_boeing(source, threads);
-    source.fail(source.begin(), "not a matrix file: neither a %%MatrixMarket banner nor a Rutherford-Boeing header");
+    source.fail(source.begin(),
+                "not a matrix file: neither a %%MatrixMarket banner nor a Rutherford-Boeing header");
 }
 
 // Memory failures are reported like every other fault of a file.
@@ -61,7 +65,8 @@ AnyDense read_dense(std::string const& path, int threads) {
 AnyDense parse_dense(std::string_view text, std::string const& name, int threads) {
     return named_in_failures(name, [&] {
         Source const source(text, name);
-        if (!is_matrix_market(text)) source.fail(source.begin(), "not a Matrix Market file: no %%MatrixMarket banner");
+        if (!is_matrix_market(text))
+            source.fail(source.begin(), "not a Matrix Market file: no %%MatrixMarket banner");
         return parse_matrix_market_dense(source, threads);
     });
 }

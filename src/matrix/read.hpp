@@ -13,7 +13,8 @@
 namespace espalier {
 
 /// Error{io_error} when the file cannot be read; Error{bad_input} as "path:line: what" when it cannot be
-/// understood, or when its entries contradict the symmetry it declares; Error{unsupported}; Error{out_of_memory}.
+/// understood, or when its entries contradict the symmetry it declares; Error{unsupported};
+/// Error{out_of_memory}.
 NamedMatrix read_matrix(std::string const& path, int threads);
 
 /// A dense block such as right-hand sides, from a Matrix Market array or coordinate file. Errors as above.

@@ -1,3 +1,4 @@
+// Reads by POSIX calls to get at the reason of a failure; looks at the first block before the rest is read.
 #include "matrix/text_input.hpp"
 
 #include <algorithm>
@@ -18,12 +19,14 @@ namespace espalier {
 namespace {
 
 Error system_failure(std::string const& path, char const* what) {
-    return Error(Status::io_error, fmt::format("{}: {}: {}", path, what, std::generic_category().message(errno)));
+    return Error(Status::io_error,
+                 fmt::format("{}: {}: {}", path, what, std::generic_category().message(errno)));
 }
 
 class InputFile {
   public:
-    explicit InputFile(std::string const& path) : path_(path), fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    explicit InputFile(std::string const& path)
+        : path_(path), fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
         if (fd_ < 0) throw system_failure(path_, "cannot open");
     }
     InputFile(InputFile const&) = delete;
@@ -32,7 +35,7 @@ class InputFile {
 
     // Bytes that the file says it has; 0 for pipes and devices, which do not say.
     [[nodiscard]] std::size_t announced_size() const {
-        struct stat status{};
+        struct stat status {};
         if (::fstat(fd_, &status) != 0) throw system_failure(path_, "cannot read");
         if (S_ISDIR(status.st_mode)) throw Error(Status::io_error, path_ + ": is a directory, not a file");
         return S_ISREG(status.st_mode) ? static_cast<std::size_t>(status.st_size) : 0;
@@ -59,9 +62,12 @@ class InputFile {
 char const* kind_of_binary(std::string_view head) {
     using namespace std::string_view_literals;
     auto const begins = [&](std::string_view magic) { return head.substr(0, magic.size()) == magic; };
-    if (head.size() > 262 && head.substr(257, 5) == "ustar") return "a tar archive: extract the matrix from it";
+    if (head.size() > 262 && head.substr(257, 5) == "ustar")
+        return "a tar archive: extract the matrix from it";
     if (begins("BZh")) return "bzip2 data: decompress it, or use gzip";
-    if (begins("\xFD" "7zXZ\0"sv)) return "xz data: decompress it, or use gzip";
+    if (begins("\xFD"
+               "7zXZ\0"sv))
+        return "xz data: decompress it, or use gzip";
     if (begins("\x28\xB5\x2F\xFD")) return "zstd data: decompress it, or use gzip";
     if (begins("PK\x03\x04")) return "a zip archive: extract the matrix from it";
     if (begins("\x89HDF")) return "HDF5 data";
@@ -74,12 +80,14 @@ void require_text(std::string_view text, std::string const& path) {
     if (char const* const kind = kind_of_binary(head))
         throw Error(Status::bad_input, fmt::format("{}: not a matrix file but {}", path, kind));
     auto const control = [](char c) {
-        return (static_cast<unsigned char>(c) < ' ' && !(c >= '\t' && c <= '\r') && c != '\x1a') || c == '\x7f';
+        return (static_cast<unsigned char>(c) < ' ' && !(c >= '\t' && c <= '\r') && c != '\x1a') ||
+               c == '\x7f';
     };
     auto const found = std::find_if(head.begin(), head.end(), control);
     if (found != head.end())
-        throw Error(Status::bad_input, fmt::format("{}: binary data, not a matrix file (byte 0x{:02x} at offset {})", path,
-                                                   static_cast<unsigned char>(*found), found - head.begin()));
+        throw Error(Status::bad_input,
+                    fmt::format("{}: binary data, not a matrix file (byte 0x{:02x} at offset {})", path,
+                                static_cast<unsigned char>(*found), found - head.begin()));
 }
 
 TextBuffer read_whole(std::string const& path) {

@@ -1,3 +1,5 @@
+// Linear passes over compressed columns; sorted rows are kept throughout, which is what makes merging two
+// triangles and comparing a matrix with its transpose cheap.
 #include "matrix/triangles.hpp"
 
 #include <complex>
@@ -13,8 +15,10 @@ namespace espalier {
 namespace {
 
 template <class T> std::string spelled(T value) {
-    if constexpr (is_complex<T>) return fmt::format("{} {:+}i", value.real(), value.imag());
-    else return fmt::format("{}", value);
+    if constexpr (is_complex<T>)
+        return fmt::format("{} {:+}i", value.real(), value.imag());
+    else
+        return fmt::format("{}", value);
 }
 
 // A(j, i) where A(i, j) = value.
@@ -25,10 +29,14 @@ template <class T> T mirrored(DeclaredSymmetry declared, T value) {
 
 char const* adjective(DeclaredSymmetry declared) {
     switch (declared) {
-    case DeclaredSymmetry::general: return "general";
-    case DeclaredSymmetry::symmetric: return "symmetric";
-    case DeclaredSymmetry::hermitian: return "Hermitian";
-    case DeclaredSymmetry::skew_symmetric: return "skew-symmetric";
+    case DeclaredSymmetry::general:
+        return "general";
+    case DeclaredSymmetry::symmetric:
+        return "symmetric";
+    case DeclaredSymmetry::hermitian:
+        return "Hermitian";
+    case DeclaredSymmetry::skew_symmetric:
+        return "skew-symmetric";
     }
     return "unknown";
 }
@@ -106,8 +114,10 @@ CscMatrix<T> merge(CscMatrix<T> const& a, CscMatrix<T> const& b, Offset& overlap
                 if (a.values[p] != b.values[q]) disagree(of_a, j, a.values[p], b.values[q]);
                 ++overlap;
             }
-            if (of_a <= of_b) take(a, p++);
-            else take(b, q);
+            if (of_a <= of_b)
+                take(a, p++);
+            else
+                take(b, q);
             if (of_b <= of_a) ++q;
         }
         merged.col_ptr[j + 1] = static_cast<Offset>(merged.row_ind.size());
@@ -115,7 +125,8 @@ CscMatrix<T> merge(CscMatrix<T> const& a, CscMatrix<T> const& b, Offset& overlap
     return merged;
 }
 
-template <class T> void check_diagonal(CscMatrix<T> const& matrix, DeclaredSymmetry declared, std::string const& source) {
+template <class T>
+void check_diagonal(CscMatrix<T> const& matrix, DeclaredSymmetry declared, std::string const& source) {
     for_each_entry(matrix, [&](Index i, Index j, Offset p) {
         if (i != j) return;
         T const value = matrix.values[p];
@@ -123,8 +134,9 @@ template <class T> void check_diagonal(CscMatrix<T> const& matrix, DeclaredSymme
         if (declared == DeclaredSymmetry::hermitian && imag_part(value) != 0) wrong = "is not real";
         if (declared == DeclaredSymmetry::skew_symmetric && value != T(0)) wrong = "is not zero";
         if (wrong)
-            throw Error(Status::bad_input, fmt::format("{}: the matrix is declared {}, but its diagonal entry ({}, {}) = {} {}",
-                                                       source, adjective(declared), i + 1, j + 1, spelled(value), wrong));
+            throw Error(Status::bad_input,
+                        fmt::format("{}: the matrix is declared {}, but its diagonal entry ({}, {}) = {} {}",
+                                    source, adjective(declared), i + 1, j + 1, spelled(value), wrong));
     });
 }
 
@@ -152,20 +164,24 @@ template <class T> void expand_skew(CscMatrix<T>& matrix) {
 
 void note_storage(Offset below, Offset above, Offset both, std::vector<std::string>& notes) {
     if (above == 0) return;
-    if (below == 0) notes.push_back("the upper triangle of a symmetric matrix was stored");
-    else if (both == 0) notes.push_back("entries of a symmetric matrix were stored in either triangle");
-    else if (both == below && both == above) notes.push_back("both triangles of a symmetric matrix were stored");
-    else notes.push_back(fmt::format("{} entries of a symmetric matrix were stored in both triangles", both));
+    if (below == 0)
+        notes.push_back("the upper triangle of a symmetric matrix was stored");
+    else if (both == 0)
+        notes.push_back("entries of a symmetric matrix were stored in either triangle");
+    else if (both == below && both == above)
+        notes.push_back("both triangles of a symmetric matrix were stored");
+    else
+        notes.push_back(fmt::format("{} entries of a symmetric matrix were stored in both triangles", both));
 }
 
 } // namespace
 
-template <class T>
-void fold_triangles(CscMatrix<T>& matrix, DeclaredSymmetry declared, std::string const& source,
-                    std::vector<std::string>& notes) {
+template <class T> void fold_triangles(CscMatrix<T>& matrix, DeclaredSymmetry declared,
+                                       std::string const& source, std::vector<std::string>& notes) {
     if (matrix.rows != matrix.cols)
-        throw Error(Status::bad_input, fmt::format("{}: the matrix is declared {}, but has {} rows and {} columns", source,
-                                                   adjective(declared), matrix.rows, matrix.cols));
+        throw Error(Status::bad_input,
+                    fmt::format("{}: the matrix is declared {}, but has {} rows and {} columns", source,
+                                adjective(declared), matrix.rows, matrix.cols));
     check_diagonal(matrix, declared, source);
     Offset below = 0, above = 0, both = 0;
     for_each_entry(matrix, [&](Index i, Index j, Offset) {
@@ -176,10 +192,11 @@ void fold_triangles(CscMatrix<T>& matrix, DeclaredSymmetry declared, std::string
         auto const mirror = mirror_of_upper(matrix, declared);
         keep_lower(matrix);
         matrix = merge(matrix, mirror, both, [&](Index i, Index j, T lower, T upper) {
-            throw Error(Status::bad_input,
-                        fmt::format("{}: contradictory entries of a {} matrix: ({}, {}) = {} but ({}, {}) = {}", source,
-                                    adjective(declared), i + 1, j + 1, spelled(lower), j + 1, i + 1,
-                                    spelled(mirrored(declared, upper))));
+            throw Error(
+                Status::bad_input,
+                fmt::format("{}: contradictory entries of a {} matrix: ({}, {}) = {} but ({}, {}) = {}",
+                            source, adjective(declared), i + 1, j + 1, spelled(lower), j + 1, i + 1,
+                            spelled(mirrored(declared, upper))));
         });
     }
     note_storage(below, above, both, notes);
@@ -212,9 +229,12 @@ template <class T> bool equals_mirror_image(CscMatrix<T> const& matrix, bool con
 
 template <class T> void recognize_symmetry(CscMatrix<T>& matrix, std::vector<std::string>& notes) {
     if (matrix.rows != matrix.cols || matrix.rows == 0) return;
-    if (equals_mirror_image(matrix, false)) matrix.symmetry = Symmetry::symmetric;
-    else if (is_complex<T> && equals_mirror_image(matrix, true)) matrix.symmetry = Symmetry::hermitian;
-    else return;
+    if (equals_mirror_image(matrix, false))
+        matrix.symmetry = Symmetry::symmetric;
+    else if (is_complex<T> && equals_mirror_image(matrix, true))
+        matrix.symmetry = Symmetry::hermitian;
+    else
+        return;
     keep_lower(matrix);
     notes.push_back(fmt::format("declared general; values are {}",
                                 matrix.symmetry == Symmetry::symmetric ? "symmetric" : "Hermitian"));
@@ -222,7 +242,8 @@ template <class T> void recognize_symmetry(CscMatrix<T>& matrix, std::vector<std
 
 template bool equals_mirror_image(CscMatrix<double> const&, bool);
 template bool equals_mirror_image(CscMatrix<std::complex<double>> const&, bool);
-template void fold_triangles(CscMatrix<double>&, DeclaredSymmetry, std::string const&, std::vector<std::string>&);
+template void fold_triangles(CscMatrix<double>&, DeclaredSymmetry, std::string const&,
+                             std::vector<std::string>&);
 template void fold_triangles(CscMatrix<std::complex<double>>&, DeclaredSymmetry, std::string const&,
                              std::vector<std::string>&);
 template void recognize_symmetry(CscMatrix<double>&, std::vector<std::string>&);

@@ -14,12 +14,11 @@ namespace espalier {
 /// is, it stands for both. The result is the lower triangle, symmetry set, or for a skew-symmetric file the
 /// whole general matrix. Unusual storage leaves a note. Error{bad_input}, beginning with `source`: not
 /// square; an entry that contradicts its mirror image, or a diagonal that contradicts the declaration.
-template <class T>
-void fold_triangles(CscMatrix<T>& matrix, DeclaredSymmetry declared, std::string const& source,
-                    std::vector<std::string>& notes);
+template <class T> void fold_triangles(CscMatrix<T>& matrix, DeclaredSymmetry declared,
+                                       std::string const& source, std::vector<std::string>& notes);
 
-/// Whether A(i, j) = A(j, i), conjugated if asked, for all entries of a square general matrix. Linear time, one
-/// pointer per column, and returns at the first difference.
+/// Whether A(i, j) = A(j, i), conjugated if asked, for all entries of a square general matrix. Linear time,
+/// one pointer per column, and returns at the first difference.
 template <class T> bool equals_mirror_image(CscMatrix<T> const& matrix, bool conjugate);
 
 /// For a file declared general: when it is square and its values are exactly symmetric (tried first) or

@@ -1,3 +1,4 @@
+// One line of text at a time, by to_chars, into an AtomicFile.
 #include "matrix/write.hpp"
 
 #include <charconv>
@@ -32,11 +33,14 @@ class Line {
     char* end_ = text_;
 };
 
-template <class T> char const* field_name() { return is_complex<T> ? "complex" : "real"; }
+template <class T> char const* field_name() {
+    return is_complex<T> ? "complex" : "real";
+}
 
 template <class T> void require_finite(std::string const& path, T value, Index i, Index j) {
     if (is_finite(value)) return;
-    throw Error(Status::bad_input, fmt::format("{}: not written, entry ({}, {}) is not finite", path, i + 1, j + 1));
+    throw Error(Status::bad_input,
+                fmt::format("{}: not written, entry ({}, {}) is not finite", path, i + 1, j + 1));
 }
 
 // The name may come from anywhere; as a comment it must stay on its line.
@@ -47,9 +51,11 @@ std::string comment(std::string const& name) {
     return text;
 }
 
-template <class T> void write_coordinates(std::string const& path, CscMatrix<T> const& matrix, std::string const& name) {
+template <class T>
+void write_coordinates(std::string const& path, CscMatrix<T> const& matrix, std::string const& name) {
     // A real Hermitian matrix is spelled symmetric.
-    auto const symmetry = matrix.symmetry == Symmetry::hermitian && !is_complex<T> ? Symmetry::symmetric : matrix.symmetry;
+    auto const symmetry =
+        matrix.symmetry == Symmetry::hermitian && !is_complex<T> ? Symmetry::symmetric : matrix.symmetry;
     AtomicFile file(path);
     file.write(fmt::format("%%MatrixMarket matrix coordinate {} {}\n", field_name<T>(), to_string(symmetry)));
     if (!name.empty()) file.write(comment(name));
@@ -69,12 +75,14 @@ template <class T> void write_coordinates(std::string const& path, CscMatrix<T> 
 } // namespace
 
 void write_matrix(std::string const& path, NamedMatrix const& matrix) {
-    std::visit([&](auto const& typed) { write_coordinates(path, typed, matrix.description.name); }, matrix.matrix);
+    std::visit([&](auto const& typed) { write_coordinates(path, typed, matrix.description.name); },
+               matrix.matrix);
 }
 
 template <class T> void write_dense(std::string const& path, DenseMatrix<T> const& dense) {
     AtomicFile file(path);
-    file.write(fmt::format("%%MatrixMarket matrix array {} general\n{} {}\n", field_name<T>(), dense.rows, dense.cols));
+    file.write(fmt::format("%%MatrixMarket matrix array {} general\n{} {}\n", field_name<T>(), dense.rows,
+                           dense.cols));
     for (Index j = 0; j < dense.cols; ++j)
         for (Index i = 0; i < dense.rows; ++i) {
             require_finite(path, dense.column(j)[i], i, j);

@@ -25,12 +25,11 @@ class NestedDissection {
     std::vector<Index> run();
 
   private:
-    using Num = Region::Num;
     static constexpr int num_candidates = 2;
 
     struct Node {
         Region region;
-        Num first_position = 0; ///< The interior gets positions [first_position, + num_interior).
+        Index first_position = 0; ///< The interior gets positions [first_position, + num_interior).
         int level = 0;
         std::uint64_t seed = 1; ///< From the path to the root.
         std::array<Separation, num_candidates> found;
@@ -44,7 +43,7 @@ class NestedDissection {
     static constexpr int leaf = -1;
 
     void add_components(Region root);
-    void add(Region region, Num first_position, int level, std::uint64_t seed);
+    void add(Region region, Index first_position, int level, std::uint64_t seed);
     void push(Job job);
     bool next(Job& job); ///< Waits; false when all is done or something failed.
     void finished();
@@ -54,7 +53,7 @@ class NestedDissection {
     void number(Node const& node, ScotchContext& context);
 
     int threads_;
-    Num grain_ = 0; ///< Regions up to this many vertices are leaves.
+    Index grain_ = 0; ///< Regions up to this many vertices are leaves.
     std::array<ScotchStrategy, num_candidates> separators_;
     ScotchStrategy leaf_strategy_;
     std::vector<Index> perm_; ///< Jobs write disjoint entries.

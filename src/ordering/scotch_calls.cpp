@@ -1,16 +1,28 @@
 #include "ordering/scotch_calls.hpp"
 
-#include <cstdlib>
+#include <algorithm>
+#include <limits>
 #include <mutex>
 #include <numeric>
 
-#include "espalier/types.hpp"
+#include <stdio.h> // scotch.h names FILE without including it
+
+#include <scotch.h>
+
+#include "core/error.hpp"
 
 namespace espalier {
 
-using Num = Region::Num;
+struct ScotchStrategy::Handle {
+    SCOTCH_Strat value;
+};
+struct ScotchContext::Handle {
+    SCOTCH_Context value;
+};
 
 namespace {
+
+using Num = SCOTCH_Num;
 
 // SCOTCH initializes its global generator lazily, and clones are made from it.
 std::mutex global_generator;
@@ -19,21 +31,30 @@ void expect_success(int code, char const* call) {
     if (code != 0) throw Error(Status::internal, std::string(call) + " of SCOTCH failed (out of memory?)");
 }
 
-// A graph of SCOTCH on arrays of ours, bound to a context.
+// A region, or its interior alone, as a graph of SCOTCH bound to a context.
 class BoundGraph {
   public:
-    // All of the region, or its interior alone.
     BoundGraph(ScotchContext& context, Region const& region, bool with_halo) {
-        Num const vertices = with_halo ? region.num_vertices() : region.num_interior;
-        Num const edges = with_halo ? region.ptr.back() : region.interior_edges();
-        Num const* const ends = with_halo ? nullptr : region.interior_end.data();
-        Num const* const weights = region.weight.empty() ? nullptr : region.weight.data();
+        Index const vertices = with_halo ? region.num_vertices() : region.num_interior;
+        Offset const edges = with_halo ? region.ptr.back() : region.interior_edges();
+        check_size(vertices, edges);
+        ptr_.reserve(static_cast<std::size_t>(vertices) + 1);
+        adj_.reserve(static_cast<std::size_t>(edges));
+        for (Index v = 0; v < vertices; ++v) {
+            Offset const end = with_halo ? region.ptr[v + 1] : region.interior_end[v];
+            for (Offset e = region.ptr[v]; e < end; ++e) adj_.push_back(static_cast<Num>(region.adj[e]));
+            ptr_.push_back(static_cast<Num>(adj_.size()));
+        }
+        weight_.reserve(region.weight.size());
+        for (Index const w : region.weight) weight_.push_back(checked_cast<Num>(w, "weight of a vertex"));
+
         expect_success(SCOTCH_graphInit(&plain_), "SCOTCH_graphInit");
         expect_success(SCOTCH_graphInit(&bound_), "SCOTCH_graphInit");
-        expect_success(SCOTCH_graphBuild(&plain_, 0, vertices, region.ptr.data(), ends, weights, nullptr, edges,
-                                         region.adj.data(), nullptr),
+        expect_success(SCOTCH_graphBuild(&plain_, 0, static_cast<Num>(vertices), ptr_.data(), nullptr,
+                                         weight_.empty() ? nullptr : weight_.data(), nullptr, static_cast<Num>(edges),
+                                         adj_.data(), nullptr),
                        "SCOTCH_graphBuild");
-        expect_success(SCOTCH_contextBindGraph(context.get(), &plain_, &bound_), "SCOTCH_contextBindGraph");
+        expect_success(SCOTCH_contextBindGraph(&context.handle().value, &plain_, &bound_), "SCOTCH_contextBindGraph");
     }
     BoundGraph(BoundGraph const&) = delete;
     BoundGraph& operator=(BoundGraph const&) = delete;
@@ -44,41 +65,62 @@ class BoundGraph {
     [[nodiscard]] SCOTCH_Graph* get() { return &bound_; }
 
   private:
+    static void check_size(Index vertices, Offset edges) {
+        checked_cast<Num>(edges, "number of adjacency entries to order with SCOTCH");
+        constexpr auto limit = static_cast<Index>(std::numeric_limits<Num>::max() / 4);
+        if (vertices > limit) // it also forms twice the sum of all weights
+            throw Error(Status::unsupported, "SCOTCH orders at most " + std::to_string(limit) +
+                                                 " vertices with its integers, this graph has " +
+                                                 std::to_string(vertices));
+    }
+
+    std::vector<Num> ptr_{0};
+    std::vector<Num> adj_;
+    std::vector<Num> weight_;
     SCOTCH_Graph plain_;
     SCOTCH_Graph bound_;
 };
 
 } // namespace
 
-ScotchStrategy::ScotchStrategy(std::string const& text) {
-    expect_success(SCOTCH_stratInit(&strategy_), "SCOTCH_stratInit");
-    if (SCOTCH_stratGraphOrder(&strategy_, text.c_str()) != 0) {
-        SCOTCH_stratExit(&strategy_);
+ScotchStrategy::ScotchStrategy(std::string const& text) : handle_(std::make_unique<Handle>()) {
+    expect_success(SCOTCH_stratInit(&handle_->value), "SCOTCH_stratInit");
+    if (SCOTCH_stratGraphOrder(&handle_->value, text.c_str()) != 0) {
+        SCOTCH_stratExit(&handle_->value);
         throw Error(Status::usage, "SCOTCH does not accept the ordering strategy '" + text + "'");
     }
 }
 
-ScotchContext::ScotchContext(int threads, bool deterministic) {
+ScotchStrategy::~ScotchStrategy() { SCOTCH_stratExit(&handle_->value); }
+
+ScotchContext::ScotchContext(int threads, bool deterministic) : handle_(std::make_unique<Handle>()) {
     std::lock_guard const lock(global_generator);
-    expect_success(SCOTCH_contextInit(&context_), "SCOTCH_contextInit");
+    SCOTCH_Context* const context = &handle_->value;
+    expect_success(SCOTCH_contextInit(context), "SCOTCH_contextInit");
     // Without an explicit spawn the first use would take every core.
-    if (SCOTCH_contextRandomClone(&context_) != 0 ||
-        SCOTCH_contextOptionSetNum(&context_, SCOTCH_OPTIONNUMDETERMINISTIC, deterministic ? 1 : 0) != 0 ||
-        SCOTCH_contextThreadSpawn(&context_, threads, nullptr) != 0) {
-        SCOTCH_contextExit(&context_);
+    if (SCOTCH_contextRandomClone(context) != 0 ||
+        SCOTCH_contextOptionSetNum(context, SCOTCH_OPTIONNUMDETERMINISTIC, deterministic ? 1 : 0) != 0 ||
+        SCOTCH_contextThreadSpawn(context, threads, nullptr) != 0) {
+        SCOTCH_contextExit(context);
         throw Error(Status::internal, "SCOTCH cannot make a context with " + std::to_string(threads) + " threads");
     }
 }
 
+ScotchContext::~ScotchContext() { SCOTCH_contextExit(&handle_->value); }
+
 void ScotchContext::reseed(std::uint64_t seed) {
-    SCOTCH_contextRandomSeed(&context_, static_cast<Num>(seed & 0x7fffffff));
-    SCOTCH_contextRandomReset(&context_);
+    SCOTCH_contextRandomSeed(&handle_->value, static_cast<Num>(seed & 0x7fffffff));
+    SCOTCH_contextRandomReset(&handle_->value);
 }
 
 bool Separation::better_than(Separation const& other) const {
-    if (!cut() || !other.cut()) return cut();
-    if (weight[2] != other.weight[2]) return weight[2] < other.weight[2];
-    return std::abs(weight[0] - weight[1]) < std::abs(other.weight[0] - other.weight[1]);
+    if (!cut() || !other.cut()) return cut() && !other.cut();
+    auto const price = [](std::array<Index, 3> const& w) {
+        auto const [small, large] = std::minmax(w[0], w[1]);
+        double const imbalance = static_cast<double>(large - small) / static_cast<double>(large + small);
+        return static_cast<double>(w[2]) * (1 + 0.1 * imbalance);
+    };
+    return price(weight) < price(other.weight);
 }
 
 Separation separate(ScotchContext& context, ScotchStrategy const& strategy, Region const& region) {
@@ -86,34 +128,33 @@ Separation separate(ScotchContext& context, ScotchStrategy const& strategy, Regi
     auto const n = static_cast<std::size_t>(region.num_interior);
     std::vector<Num> position(n), range(n + 1), parent(n);
     Num blocks = 0;
-    expect_success(SCOTCH_graphOrder(graph.get(), strategy.get(), position.data(), nullptr, &blocks, range.data(),
-                                     parent.data()),
+    expect_success(SCOTCH_graphOrder(graph.get(), &strategy.handle().value, position.data(), nullptr, &blocks,
+                                     range.data(), parent.data()),
                    "SCOTCH_graphOrder");
     Separation result;
     if (blocks < 2 || blocks > 3) return result; // two blocks: the region fell apart without a separator
     result.part.resize(n);
     for (std::size_t v = 0; v < n; ++v) {
-        int const part = position[v] < range[1] ? 0 : position[v] < range[2] ? 1 : 2;
+        std::size_t const part = position[v] < range[1] ? 0 : position[v] < range[2] ? 1 : 2;
         result.part[v] = static_cast<std::uint8_t>(part);
-        result.weight[part] += region.weight_of(static_cast<Num>(v));
+        result.weight[part] += region.weight_of(static_cast<Index>(v));
     }
     return result;
 }
 
-std::vector<Num> order_interior(ScotchContext& context, ScotchStrategy const& strategy, Region const& region) {
-    std::vector<Num> position(region.origin.size());
-    std::iota(position.begin(), position.end(), Num(0));
-    if (region.ptr.back() > 0) {
-        bool const halo = region.num_vertices() > region.num_interior;
-        BoundGraph graph(context, region, halo);
-        std::vector<Num> inside(static_cast<std::size_t>(region.num_interior));
-        std::iota(inside.begin(), inside.end(), Num(0));
-        expect_success(SCOTCH_graphOrderList(graph.get(), region.num_interior, inside.data(), strategy.get(),
-                                             position.data(), nullptr, nullptr, nullptr, nullptr),
-                       "SCOTCH_graphOrderList");
-    }
-    position.resize(static_cast<std::size_t>(region.num_interior));
-    return position;
+std::vector<Index> order_interior(ScotchContext& context, ScotchStrategy const& strategy, Region const& region) {
+    auto const interior = static_cast<std::size_t>(region.num_interior);
+    std::vector<Index> result(interior);
+    std::iota(result.begin(), result.end(), Index(0));
+    if (region.ptr.back() == 0) return result;
+    BoundGraph graph(context, region, true);
+    std::vector<Num> inside(result.begin(), result.end());
+    std::vector<Num> position(region.origin.size()); // the list's vertices get the first positions
+    expect_success(SCOTCH_graphOrderList(graph.get(), static_cast<Num>(interior), inside.data(),
+                                         &strategy.handle().value, position.data(), nullptr, nullptr, nullptr, nullptr),
+                   "SCOTCH_graphOrderList");
+    result.assign(position.begin(), position.begin() + region.num_interior);
+    return result;
 }
 
 } // namespace espalier

@@ -127,8 +127,8 @@ TaskId GraphRun::claim(TaskId task) {
     if (task < 0 || task >= graph_->num_tasks())
         throw Error(Status::internal,
                     "the scheduling policy handed out " + name(task) + ", which does not exist");
-    std::int32_t const unmet = unmet_[task].exchange(-1, std::memory_order_acq_rel);
-    if (unmet != 0)
+    std::int32_t unmet = 0;
+    if (!unmet_[task].compare_exchange_strong(unmet, -1, std::memory_order_acq_rel))
         throw Error(Status::internal, "the scheduling policy handed out " + name(task) +
                                           (unmet > 0 ? " before it was ready" : " twice"));
     return task;

@@ -55,6 +55,7 @@ class WorkerTeam {
     /// An event from outside (a message) has come in for `task`: counts one predecessor down, and pushes the
     /// task by its home if that was the last. From any thread, during a run that announced events; what the
     /// calling thread wrote before is visible to the task. False, and nothing done, when no run goes on.
+    /// Error{internal} for more events than were announced, or than the task has predecessors.
     bool release(TaskId task);
 
     /// End the run from outside with this error, as if a task had thrown it. From any thread. False, and

@@ -1,10 +1,10 @@
 #include "symbolic/amalgamation.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "symbolic/children.hpp"
-#include "symbolic/merge_cost.hpp"
 
 namespace espalier {
 
@@ -41,15 +41,10 @@ class Amalgamation {
         allowed_.flops = options.max_extra_flops * (totals.flops + flops_per_supernode * supernodes);
     }
 
-    Supernodes run() {
-        MergePrices prices;
-        double const highest = 1e3 * prices.stored_entry;
-        for (; prices.stored_entry < highest; prices.stored_entry *= 1.5) {
-            merge_all(&prices);
-            if (extra_.entries <= allowed_.entries && extra_.flops <= allowed_.flops) return result();
-        }
+    Amalgamated run() {
+        if (allowed_.entries > 0 && allowed_.flops > 0 && merge_within_bounds()) return {result(), prices_};
         merge_all(nullptr);
-        return result();
+        return {result(), std::nullopt};
     }
 
   private:
@@ -57,6 +52,29 @@ class Amalgamation {
         std::vector<Node> nodes(fine_.parent.size());
         for (SupernodeId s = 0; s < fine_.size(); ++s) nodes[s] = {fine_.width[s], fine_.below[s]};
         return nodes;
+    }
+
+    [[nodiscard]] bool merges_within_bounds_at(double price_of_zeros) {
+        prices_.stored_entry = price_of_zeros;
+        merge_all(&prices_);
+        return extra_.entries <= allowed_.entries && extra_.flops <= allowed_.flops;
+    }
+
+    // Finds, within a factor sqrt(2), the lowest price of zeros from the model's own upwards that meets the
+    // bounds, and leaves the merges made at it.
+    bool merge_within_bounds() {
+        double too_low = prices_.stored_entry;
+        if (merges_within_bounds_at(too_low)) return true;
+        double high = 4 * too_low;
+        for (; !merges_within_bounds_at(high); high *= 4) {
+            if (high > 1e12) return false;
+            too_low = high;
+        }
+        for (int halvings = 2; halvings-- > 0;) {
+            double const middle = std::sqrt(too_low * high);
+            (merges_within_bounds_at(middle) ? high : too_low) = middle;
+        }
+        return prices_.stored_entry == high || merges_within_bounds_at(high);
     }
 
     // Without prices, only what stores no zeros is merged.
@@ -103,13 +121,14 @@ class Amalgamation {
     std::vector<SupernodeId> candidates_;
     std::vector<Node> nodes_;
     std::vector<char> merged_; // into the parent
+    MergePrices prices_;
     Totals allowed_;
     Totals extra_;
 };
 
 } // namespace
 
-Supernodes amalgamate(Supernodes const& fundamental, SymbolicOptions const& options) {
+Amalgamated amalgamate(Supernodes const& fundamental, SymbolicOptions const& options) {
     return Amalgamation(fundamental, options).run();
 }
 

@@ -106,7 +106,8 @@ class Assembly {
         ptr.assign(out_.cblks.size() + 1, 0);
         auto const for_each_off_diagonal = [&](auto const& body) {
             for (Cblk const& cblk : out_.cblks)
-                for (BlokId b = cblk.first_blok + 1; b < cblk.end_blok; ++b) body(b, out_.bloks[b].facing_cblk);
+                for (BlokId b = cblk.first_blok + 1; b < cblk.end_blok; ++b)
+                    body(b, out_.bloks[b].facing_cblk);
         };
         for_each_off_diagonal([&](BlokId, CblkId j) { ++ptr[j + 1]; });
         std::partial_sum(ptr.begin(), ptr.end(), ptr.begin());
@@ -119,16 +120,17 @@ class Assembly {
     RowRuns const& runs_;
     Pieces const& pieces_;
     std::vector<SupernodeId> const& order_;
-    std::vector<Index> first_col_;        // of each supernode
-    std::vector<CblkId> first_cblk_;      // of each supernode
-    std::vector<std::int32_t> number_;    // of each supernode, in the end
+    std::vector<Index> first_col_;     // of each supernode
+    std::vector<CblkId> first_cblk_;   // of each supernode
+    std::vector<std::int32_t> number_; // of each supernode, in the end
     std::vector<Blok> below_;
     BlockStructure out_;
 };
 
 } // namespace
 
-std::vector<SupernodeId> final_order(Supernodes const& supernodes, RowRuns const& runs, Pieces const& pieces) {
+std::vector<SupernodeId> final_order(Supernodes const& supernodes, RowRuns const& runs,
+                                     Pieces const& pieces) {
     // The piece that holds the first row below each supernode.
     std::vector<std::int32_t> piece(supernodes.parent.size(), 0);
     for (SupernodeId s = 0; s < supernodes.size(); ++s)
@@ -144,7 +146,8 @@ std::vector<SupernodeId> final_order(Supernodes const& supernodes, RowRuns const
 BlockStructure block_symbolic(Supernodes const& supernodes, RowRuns const& runs, Pieces const& pieces,
                               std::vector<SupernodeId> const& order) {
     if (pieces.ends.size() > std::numeric_limits<CblkId>::max())
-        throw Error(Status::unsupported, std::to_string(pieces.ends.size()) + " column blocks are more than " +
+        throw Error(Status::unsupported, std::to_string(pieces.ends.size()) +
+                                             " column blocks are more than " +
                                              std::to_string(std::numeric_limits<CblkId>::max()));
     return Assembly(supernodes, runs, pieces, order).run();
 }

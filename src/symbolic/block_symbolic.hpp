@@ -13,8 +13,8 @@
 //     | r | r | r |   supernode is cut
 //     +---+---+---+
 //
-// Linear in the number of bloks. After Charrier and Roman 1989, "Algorithmique et calculs de complexité pour un
-// solveur de type dissections emboîtées".
+// Linear in the number of bloks. After Charrier and Roman 1989, "Algorithmique et calculs de complexité pour
+// un solveur de type dissections emboîtées".
 #pragma once
 
 #include <vector>
@@ -25,12 +25,12 @@
 namespace espalier {
 
 /// The order in which the supernodes are numbered in the end, as a list of supernodes. When a supernode is
-/// split, some children hang from later pieces than others; these come first, so that the cblks are numbered in
-/// a postorder of *their* tree.
+/// split, some children hang from later pieces than others; these come first, so that the cblks are numbered
+/// in a postorder of *their* tree.
 std::vector<SupernodeId> final_order(Supernodes const& supernodes, RowRuns const& runs, Pieces const& pieces);
 
-/// Cblks, bloks, facing lists, parents and the sizes of what is stored; supernode order[k] becomes number k. The
-/// permutation and the sizes of the exact factor are left to the caller.
+/// Cblks, bloks, facing lists, parents and the sizes of what is stored; supernode order[k] becomes number k.
+/// The permutation and the sizes of the exact factor are left to the caller.
 BlockStructure block_symbolic(Supernodes const& supernodes, RowRuns const& runs, Pieces const& pieces,
                               std::vector<SupernodeId> const& order);
 

@@ -1,8 +1,6 @@
-#include <algorithm>
+#include "symbolic/bundle.hpp"
 
-#include "symbolic/amalgamation.hpp"
 #include "symbolic/children.hpp"
-#include "symbolic/merge_cost.hpp"
 #include "symbolic/structure.hpp"
 
 namespace espalier {
@@ -11,9 +9,10 @@ namespace {
 
 class Bundling {
   public:
-    Bundling(LowerPattern const& pattern, Supernodes const& supernodes)
+    Bundling(LowerPattern const& pattern, Supernodes const& supernodes, MergePrices const& prices)
         : pattern_(pattern), fine_(supernodes), structure_(row_structure(pattern, supernodes)),
-          top_(supernodes.parent.size()), below_(supernodes.below), seen_by_(supernodes.members.size(), no_supernode) {}
+          prices_(prices), top_(supernodes.parent.size()), below_(supernodes.below),
+          seen_by_(supernodes.members.size(), no_supernode) {}
 
     Supernodes run() {
         Children const children(fine_.parent);
@@ -45,9 +44,9 @@ class Bundling {
 
     [[nodiscard]] bool fits(SupernodeId s) const {
         Index const width = width_ + fine_.width[s];
-        return width <= bundle_width &&
-               supernode_cost(width, rows_ + new_rows(s), prices_) <=
-                   supernode_cost(width_, rows_, prices_) + supernode_cost(fine_.width[s], fine_.below[s], prices_);
+        return width <= bundle_width && supernode_cost(width, rows_ + new_rows(s), prices_) <=
+                                            supernode_cost(width_, rows_, prices_) +
+                                                supernode_cost(fine_.width[s], fine_.below[s], prices_);
     }
 
     [[nodiscard]] Index new_rows(SupernodeId s) const {
@@ -72,9 +71,9 @@ class Bundling {
 
 } // namespace
 
-Supernodes bundle_siblings(LowerPattern const& pattern, Supernodes const& supernodes, SymbolicOptions const& options) {
-    if (options.amalgamation_fill == 0 || options.max_extra_flops == 0) return supernodes;
-    return Bundling(pattern, supernodes).run();
+Supernodes bundle_siblings(LowerPattern const& pattern, Supernodes const& supernodes,
+                           MergePrices const& prices) {
+    return Bundling(pattern, supernodes, prices).run();
 }
 
 } // namespace espalier

@@ -8,9 +8,9 @@ namespace espalier {
 
 /// Prices in units of one flop inside a large gemm (about 1/30 ns).
 struct MergePrices {
-    double supernode = 1e5;   ///< What a supernode costs before it computes anything.
-    double update_entry = 80; ///< An entry of the update matrix, beyond its flops: it is added into its target,
-                              ///< and computed by kernels too thin to be fast.
+    double supernode = 1e5;    ///< What a supernode costs before it computes anything.
+    double update_entry = 80;  ///< An entry of the update matrix, beyond its flops: it is added into its
+                               ///< target, and computed by kernels too thin to be fast.
     double stored_entry = 100; ///< Memory traffic of an entry of the panel.
 };
 

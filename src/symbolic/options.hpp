@@ -6,12 +6,14 @@
 namespace espalier {
 
 struct SymbolicOptions {
-    bool amalgamate = true;           ///< Merge supernodes where that saves time ...
-    double amalgamation_fill = 0.15;  ///< ... while the zeros stored stay within this part of the factor's entries
-    double max_extra_flops = 0.08;    ///< and the work on them within this part of its flops; 0 for no zeros.
-    bool reorder_rows = true;         ///< Reorder the columns inside supernodes so that bloks merge.
-    Index max_width = 256;            ///< Split supernodes wider than this ...
-    Index min_width = 128;            ///< ... into cblks of at least this width (which wins over max_width).
+    bool amalgamate = true;          ///< Merge supernodes where that saves time ...
+    double amalgamation_fill = 0.15; ///< ... while the zeros stored stay below this part of the factor
+    double max_extra_flops = 0.08;   ///< and the work on them below this part of its flops; 0: no zeros.
+    // Both parts are of the factor with its supernodes' descriptions, so a factor of tiny supernodes may grow
+    // more: a tridiagonal matrix several times, a 2D grid by a third, a 3D grid by a tenth.
+    bool reorder_rows = true; ///< Reorder the columns inside supernodes so that bloks merge.
+    Index max_width = 256;    ///< Split supernodes wider than this ...
+    Index min_width = 128;    ///< ... into cblks of at least this width (which wins over max_width).
 };
 
 } // namespace espalier

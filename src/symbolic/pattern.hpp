@@ -17,9 +17,9 @@ using Vertex = std::int32_t; ///< A vertex of the compressed graph.
 inline constexpr Vertex no_vertex = -1;
 
 struct LowerPattern {
-    std::vector<Offset> ptr{0};  ///< num_vertices() + 1 entries.
-    std::vector<Vertex> rows;    ///< Neighbours of j after j, ascending: rows[ptr[j] .. ptr[j + 1]).
-    std::vector<Index> weight;   ///< Rows that each vertex stands for (never empty, unlike Graph::weight).
+    std::vector<Offset> ptr{0}; ///< num_vertices() + 1 entries.
+    std::vector<Vertex> rows;   ///< Neighbours of j after j, ascending: rows[ptr[j] .. ptr[j + 1]).
+    std::vector<Index> weight;  ///< Rows that each vertex stands for (never empty, unlike Graph::weight).
 
     [[nodiscard]] Vertex num_vertices() const { return static_cast<Vertex>(weight.size()); }
     [[nodiscard]] std::span<Vertex const> below(Vertex j) const {

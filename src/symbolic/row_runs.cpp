@@ -30,12 +30,14 @@ class RunFinder {
         std::sort(sorted_.begin(), sorted_.end());
         for (std::size_t k = 0; k < sorted_.size();) {
             std::size_t const first = k;
-            while (++k < sorted_.size() && sorted_[k] == sorted_[k - 1] + 1) {}
+            do ++k;
+            while (k < sorted_.size() && sorted_[k] == sorted_[k - 1] + 1);
             emit(sorted_[first], sorted_[k - 1] + 1);
         }
     }
 
-    template <class Emit> void by_bits(std::span<Vertex const> set, Vertex begin, Vertex end, Emit const& emit) {
+    template <class Emit>
+    void by_bits(std::span<Vertex const> set, Vertex begin, Vertex end, Emit const& emit) {
         bits_.assign((end - begin) / 64 + 1, 0); // at least one zero bit after the last element
         for (Vertex e : set) bits_[(e - begin) / 64] |= std::uint64_t{1} << ((e - begin) % 64);
         Vertex at = 0;

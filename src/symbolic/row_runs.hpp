@@ -17,8 +17,8 @@ struct RowRun {
 };
 
 struct RowRuns {
-    std::vector<Offset> ptr{0};  ///< One entry a supernode, and one.
-    std::vector<RowRun> runs;    ///< Of supernode s, by ascending facing supernode and row: runs[ptr[s] .. [s + 1]).
+    std::vector<Offset> ptr{0}; ///< One entry a supernode, and one.
+    std::vector<RowRun> runs;   ///< Of s, by facing supernode and row: runs[ptr[s] .. ptr[s + 1]).
 
     [[nodiscard]] std::span<RowRun const> of(SupernodeId s) const {
         return {runs.data() + ptr[s], runs.data() + ptr[s + 1]};

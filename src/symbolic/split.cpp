@@ -15,7 +15,8 @@ Index num_pieces(Index width, SymbolicOptions const& options) {
     return std::clamp<Index>(wanted, 1, std::max<Index>(1, width / options.min_width));
 }
 
-// For the supernodes that will be split, how many runs each of their columns would cut if a piece began there.
+// For the supernodes that will be split, how many runs each of their columns would cut if a piece began
+// there.
 class CutCounts {
   public:
     CutCounts(Supernodes const& supernodes, RowRuns const& runs, SymbolicOptions const& options)
@@ -45,8 +46,8 @@ class CutCounts {
     std::vector<std::int32_t> counts_;
 };
 
-// The best cut in [low, high]: fewest runs cut; then a width of the piece that is a multiple of 16 or of 8; then
-// nearest to the even cut.
+// The best cut in [low, high]: fewest runs cut; then a width of the piece that is a multiple of 16 or of 8;
+// then nearest to the even cut.
 Index best_cut(Index previous, Index even, Index low, Index high, std::int32_t const* cut_runs) {
     auto const awkwardness = [&](Index col) {
         Index const width = col - previous;
@@ -74,7 +75,8 @@ void append_cuts(Index width, Index pieces, SymbolicOptions const& options, std:
         Index const even = previous + (width - previous + left / 2) / left;
         Index const lowest = std::max(previous + options.min_width, width - (left - 1) * widest);
         Index const highest = std::min(previous + widest, width - (left - 1) * options.min_width);
-        previous = best_cut(previous, even, std::max(lowest, even - slack), std::min(highest, even + slack), cut_runs);
+        previous = best_cut(previous, even, std::max(lowest, even - slack), std::min(highest, even + slack),
+                            cut_runs);
         ends.push_back(previous);
     }
     ends.push_back(width);

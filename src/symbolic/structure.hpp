@@ -32,9 +32,9 @@ struct FacingSet {
 
 /// For each supernode j the rows of its descendants that face it.
 struct FacingSets {
-    std::vector<Offset> set_ptr{0};   ///< The sets that face j: sets[set_ptr[j] .. set_ptr[j + 1]), by ascending owner.
+    std::vector<Offset> set_ptr{0}; ///< Sets that face j, by owner: sets[set_ptr[j] .. set_ptr[j + 1]).
     std::vector<FacingSet> sets;
-    std::vector<Vertex> elements;     ///< Positions among the members of j, in no order within a set.
+    std::vector<Vertex> elements; ///< Positions among the members of j, in no order within a set.
 
     [[nodiscard]] std::span<FacingSet const> facing(SupernodeId j) const {
         return {sets.data() + set_ptr[j], sets.data() + set_ptr[j + 1]};

@@ -39,7 +39,8 @@ Supernodes fundamental_supernodes(LowerPattern const& pattern, std::span<Vertex 
     return result;
 }
 
-Supernodes coarsen(Supernodes const& fine, std::span<SupernodeId const> group_of, std::span<Index const> below) {
+Supernodes coarsen(Supernodes const& fine, std::span<SupernodeId const> group_of,
+                   std::span<Index const> below) {
     std::vector<SupernodeId> groups;
     std::vector<SupernodeId> number(group_of.size(), no_supernode); // of each group
     for (SupernodeId s = 0; s < fine.size(); ++s)

@@ -17,11 +17,11 @@ inline constexpr SupernodeId no_supernode = -1;
 /// A partition of the vertices into supernodes, numbered in a postorder of their tree: parent[s] > s, and the
 /// supernodes of a subtree are consecutive.
 struct Supernodes {
-    std::vector<Vertex> member_ptr{0};  ///< size() + 1 entries.
-    std::vector<Vertex> members;        ///< Vertices of s, in column order: members[member_ptr[s] .. [s + 1]).
-    std::vector<SupernodeId> parent;    ///< no_supernode for a root.
-    std::vector<Index> width;           ///< Columns: the weights of the members.
-    std::vector<Index> below;           ///< Rows below the columns.
+    std::vector<Vertex> member_ptr{0}; ///< size() + 1 entries.
+    std::vector<Vertex> members;       ///< Vertices of s, in column order: members[member_ptr[s] .. [s + 1]).
+    std::vector<SupernodeId> parent;   ///< no_supernode for a root.
+    std::vector<Index> width;          ///< Columns: the weights of the members.
+    std::vector<Index> below;          ///< Rows below the columns.
 
     [[nodiscard]] SupernodeId size() const { return static_cast<SupernodeId>(parent.size()); }
     [[nodiscard]] Vertex num_members(SupernodeId s) const { return member_ptr[s + 1] - member_ptr[s]; }
@@ -38,9 +38,10 @@ Supernodes fundamental_supernodes(LowerPattern const& pattern, std::span<Vertex 
                                   std::span<Index const> count);
 
 /// Merges groups of supernodes. group_of[s] is the highest-numbered supernode of the group of s, and has the
-/// parent that the group will have; below[g] are the rows below group g. The members of a group keep their order
-/// (descendants before ancestors); the groups are renumbered in postorder.
-Supernodes coarsen(Supernodes const& fine, std::span<SupernodeId const> group_of, std::span<Index const> below);
+/// parent that the group will have; below[g] are the rows below group g. The members of a group keep their
+/// order (descendants before ancestors); the groups are renumbered in postorder.
+Supernodes coarsen(Supernodes const& fine, std::span<SupernodeId const> group_of,
+                   std::span<Index const> below);
 
 /// For each vertex, the supernode it is a member of.
 std::vector<SupernodeId> supernode_of_vertex(Supernodes const& supernodes);

@@ -6,6 +6,7 @@
 #include "ordering/permutation.hpp"
 #include "symbolic/amalgamation.hpp"
 #include "symbolic/block_symbolic.hpp"
+#include "symbolic/bundle.hpp"
 #include "symbolic/column_counts.hpp"
 #include "symbolic/etree.hpp"
 #include "symbolic/reorder.hpp"
@@ -19,7 +20,8 @@ void check(SymbolicOptions const& options) {
         if (!holds) throw Error(Status::usage, what);
     };
     require(options.min_width >= 1, "the least block width must be at least 1");
-    require(options.max_width >= options.min_width, "the greatest block width is below the least block width");
+    require(options.max_width >= options.min_width,
+            "the greatest block width is below the least block width");
     require(options.amalgamation_fill >= 0 && options.max_extra_flops >= 0,
             "the zeros and the work that amalgamation may add must not be negative");
 }
@@ -35,20 +37,28 @@ void check(CompressedGraph const& compressed, Ordering const& ordering) {
     std::vector<Index> rows(n, 0);
     for (Index const v : compressed.vertex_of_row) {
         if (v < 0 || v >= n)
-            throw Error(Status::internal, "a row belongs to vertex " + std::to_string(v) + " of a graph of " + std::to_string(n));
+            throw Error(Status::internal, "a row belongs to vertex " + std::to_string(v) + " of a graph of " +
+                                              std::to_string(n));
         ++rows[v];
     }
     for (Index v = 0; v < n; ++v)
-        if (rows[v] != compressed.graph.weight_of(v))
+        if (rows[v] != compressed.graph.weight_of(v) || rows[v] == 0)
             throw Error(Status::internal, "vertex " + std::to_string(v) + " has weight " +
                                               std::to_string(compressed.graph.weight_of(v)) + " but " +
                                               std::to_string(rows[v]) + " rows");
 }
 
+Supernodes merged(LowerPattern const& pattern, Supernodes const& fundamental,
+                  SymbolicOptions const& options) {
+    auto const amalgamated = amalgamate(fundamental, options);
+    if (!amalgamated.prices) return amalgamated.supernodes;
+    return bundle_siblings(pattern, amalgamated.supernodes, *amalgamated.prices);
+}
+
 // Rows of one vertex follow each other in their old order; vertices follow the supernodes.
-void expand_permutation(CompressedGraph const& compressed, Ordering const& postordered, LowerPattern const& pattern,
-                        Supernodes const& supernodes, std::vector<SupernodeId> const& order,
-                        BlockStructure& structure) {
+void expand_permutation(CompressedGraph const& compressed, Ordering const& postordered,
+                        LowerPattern const& pattern, Supernodes const& supernodes,
+                        std::vector<SupernodeId> const& order, BlockStructure& structure) {
     std::vector<Index> next_row(pattern.weight.size());
     Index row = 0;
     for (SupernodeId const s : order)
@@ -81,7 +91,7 @@ BlockStructure symbolic_factorization(CompressedGraph const& compressed, Orderin
     auto const counts = column_counts(pattern, parent);
 
     auto supernodes = fundamental_supernodes(pattern, parent, counts.count);
-    if (options.amalgamate) supernodes = bundle_siblings(pattern, amalgamate(supernodes, options), options);
+    if (options.amalgamate) supernodes = merged(pattern, supernodes, options);
     auto sets = facing_sets(row_structure(pattern, supernodes), supernodes);
     if (options.reorder_rows) reorder_columns(supernodes, sets);
 

@@ -26,11 +26,14 @@ class Validation {
 
   private:
     static void require(bool holds, char const* what, Index number) {
-        if (!holds) throw Error(Status::internal, std::string("block structure: ") + what + ", at " + std::to_string(number));
+        if (!holds)
+            throw Error(Status::internal,
+                        std::string("block structure: ") + what + ", at " + std::to_string(number));
     }
 
     void check_permutation() const {
-        require(s_.n >= 0 && static_cast<Index>(s_.perm.size()) == s_.n, "permutation of the wrong size", s_.n);
+        require(s_.n >= 0 && static_cast<Index>(s_.perm.size()) == s_.n, "permutation of the wrong size",
+                s_.n);
         require(static_cast<Index>(s_.inverse.size()) == s_.n, "inverse of the wrong size", s_.n);
         for (Index old = 0; old < s_.n; ++old) {
             Index const row = s_.perm[old];
@@ -40,17 +43,22 @@ class Validation {
 
     void check_columns() const {
         require(static_cast<Index>(s_.cblk_of_col.size()) == s_.n, "cblk_of_col of the wrong size", s_.n);
-        require(s_.owner_of_blok.size() == s_.bloks.size(), "owner_of_blok of the wrong size", s_.num_bloks());
+        require(s_.owner_of_blok.size() == s_.bloks.size(), "owner_of_blok of the wrong size",
+                s_.num_bloks());
         Index col = 0;
         BlokId blok = 0;
         std::int32_t supernode = -1;
         for (CblkId k = 0; k < s_.num_cblks(); ++k) {
             Cblk const& cblk = s_.cblks[k];
-            require(cblk.first_col == col && cblk.end_col > col && cblk.end_col <= s_.n, "columns with a gap", k);
-            require(cblk.first_blok == blok && cblk.end_blok > blok && cblk.end_blok <= s_.num_bloks(), "bloks with a gap", k);
-            require(cblk.supernode == supernode || cblk.supernode == supernode + 1, "supernodes out of order", k);
+            require(cblk.first_col == col && cblk.end_col > col && cblk.end_col <= s_.n, "columns with a gap",
+                    k);
+            require(cblk.first_blok == blok && cblk.end_blok > blok && cblk.end_blok <= s_.num_bloks(),
+                    "bloks with a gap", k);
+            require(cblk.supernode == supernode || cblk.supernode == supernode + 1, "supernodes out of order",
+                    k);
             for (; col < cblk.end_col; ++col) require(s_.cblk_of_col[col] == k, "wrong cblk_of_col", col);
-            for (; blok < cblk.end_blok; ++blok) require(s_.owner_of_blok[blok] == k, "wrong owner_of_blok", blok);
+            for (; blok < cblk.end_blok; ++blok)
+                require(s_.owner_of_blok[blok] == k, "wrong owner_of_blok", blok);
             supernode = cblk.supernode;
         }
         require(col == s_.n, "columns in no cblk", col);
@@ -61,15 +69,18 @@ class Validation {
     void check_bloks(CblkId k) const {
         Cblk const& cblk = s_.cblks[k];
         Blok const& diagonal = s_.bloks[cblk.first_blok];
-        require(diagonal.first_row == cblk.first_col && diagonal.end_row == cblk.end_col, "wrong diagonal blok", k);
+        require(diagonal.first_row == cblk.first_col && diagonal.end_row == cblk.end_col,
+                "wrong diagonal blok", k);
         Index panel_row = 0;
         Index end_row = cblk.first_col;
         for (BlokId b = cblk.first_blok; b < cblk.end_blok; ++b) {
             Blok const& blok = s_.bloks[b];
             require(blok.first_row >= end_row && blok.height() > 0, "blok rows out of order", b);
-            require(blok.facing_cblk >= k && blok.facing_cblk < s_.num_cblks(), "facing cblk out of range", b);
+            require(blok.facing_cblk >= k && blok.facing_cblk < s_.num_cblks(), "facing cblk out of range",
+                    b);
             Cblk const& facing = s_.cblks[blok.facing_cblk];
-            require(blok.first_row >= facing.first_col && blok.end_row <= facing.end_col, "blok leaves its facing cblk", b);
+            require(blok.first_row >= facing.first_col && blok.end_row <= facing.end_col,
+                    "blok leaves its facing cblk", b);
             require(b == cblk.first_blok || blok.first_row > end_row || facing.first_col == end_row,
                     "blok that should be one with the blok above", b);
             require(blok.panel_row == panel_row, "wrong panel_row", b);
@@ -82,13 +93,15 @@ class Validation {
     void check_tree(CblkId k) const {
         Cblk const& cblk = s_.cblks[k];
         bool const is_root = cblk.end_blok == cblk.first_blok + 1;
-        require(cblk.parent == (is_root ? no_cblk : s_.bloks[cblk.first_blok + 1].facing_cblk), "wrong parent", k);
+        require(cblk.parent == (is_root ? no_cblk : s_.bloks[cblk.first_blok + 1].facing_cblk),
+                "wrong parent", k);
         // Postorder: the subtrees of the children tile [first_descendant, k), the last child being k - 1.
         CblkId first = k;
         while (first > 0 && s_.cblks[first - 1].parent == k) first = s_.cblks[first - 1].first_descendant;
         require(cblk.first_descendant == first, "wrong first_descendant", k);
         require(is_root || cblk.parent > k, "parent before its child", k);
-        require(is_root || s_.cblks[cblk.parent].first_descendant <= cblk.first_descendant, "not a postorder", k);
+        require(is_root || s_.cblks[cblk.parent].first_descendant <= cblk.first_descendant, "not a postorder",
+                k);
     }
 
     void check_rows_in_parent(CblkId k) const {
@@ -99,21 +112,26 @@ class Validation {
         for (BlokId b = cblk.first_blok + 1; b < cblk.end_blok; ++b) {
             Blok const& blok = s_.bloks[b];
             while (above < parent.end_blok && s_.bloks[above].end_row < blok.end_row) ++above;
-            require(above < parent.end_blok && s_.bloks[above].first_row <= blok.first_row, "rows that the parent does not have", b);
+            require(above < parent.end_blok && s_.bloks[above].first_row <= blok.first_row,
+                    "rows that the parent does not have", b);
         }
     }
 
     void check_facing_lists() const {
-        require(s_.facing_ptr.size() == s_.cblks.size() + 1 && s_.facing_ptr.front() == 0, "facing_ptr of the wrong size", s_.num_cblks());
-        require(static_cast<BlokId>(s_.facing.size()) == s_.num_bloks() - s_.num_cblks(), "facing of the wrong size", s_.num_bloks());
-        require(s_.facing_ptr.back() == static_cast<Offset>(s_.facing.size()), "facing_ptr that does not end at the end", s_.num_cblks());
+        require(s_.facing_ptr.size() == s_.cblks.size() + 1 && s_.facing_ptr.front() == 0,
+                "facing_ptr of the wrong size", s_.num_cblks());
+        require(static_cast<BlokId>(s_.facing.size()) == s_.num_bloks() - s_.num_cblks(),
+                "facing of the wrong size", s_.num_bloks());
+        require(s_.facing_ptr.back() == static_cast<Offset>(s_.facing.size()),
+                "facing_ptr that does not end at the end", s_.num_cblks());
         for (CblkId j = 0; j < s_.num_cblks(); ++j) {
             require(s_.facing_ptr[j] <= s_.facing_ptr[j + 1], "facing_ptr that decreases", j);
             BlokId previous = -1;
             for (Offset f = s_.facing_ptr[j]; f < s_.facing_ptr[j + 1]; ++f) {
                 BlokId const b = s_.facing[f];
                 require(b > previous && b < s_.num_bloks(), "facing list out of order", j);
-                require(s_.bloks[b].facing_cblk == j && s_.owner_of_blok[b] < j, "wrong blok in a facing list", b);
+                require(s_.bloks[b].facing_cblk == j && s_.owner_of_blok[b] < j,
+                        "wrong blok in a facing list", b);
                 previous = b;
             }
         }
@@ -131,7 +149,8 @@ class Validation {
         require(s_.stored == stored, "wrong number of stored coefficients", s_.stored);
         require(entries >= s_.nnz_factor, "fewer entries than the factor has", entries);
         require(std::abs(s_.stored_flops - flops) <= 1e-9 * flops, "wrong stored_flops", s_.num_cblks());
-        require(s_.stored_flops >= (1 - 1e-9) * s_.flops, "fewer flops than the factor needs", s_.num_cblks());
+        require(s_.stored_flops >= (1 - 1e-9) * s_.flops, "fewer flops than the factor needs",
+                s_.num_cblks());
     }
 
     BlockStructure const& s_;
@@ -139,14 +158,17 @@ class Validation {
 
 } // namespace
 
-void validate(BlockStructure const& structure) { Validation(structure).run(); }
+void validate(BlockStructure const& structure) {
+    Validation(structure).run();
+}
 
 int tree_depth(BlockStructure const& structure) {
     std::vector<int> height(structure.cblks.size(), 1); // of the subtree of each cblk
     int depth = 0;
     for (CblkId k = 0; k < structure.num_cblks(); ++k) {
         depth = std::max(depth, height[k]);
-        if (CblkId const p = structure.cblks[k].parent; p != no_cblk) height[p] = std::max(height[p], height[k] + 1);
+        if (CblkId const p = structure.cblks[k].parent; p != no_cblk)
+            height[p] = std::max(height[p], height[k] + 1);
     }
     return depth;
 }

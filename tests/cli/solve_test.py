@@ -74,9 +74,13 @@ class Solution(CommandTest):
 
     def test_every_refinement(self):
         path = self.write_matrix("a.mtx", 30, laplacian(30), "symmetric")
-        for method in ("auto", "none", "ir"):
+        for method in ("auto", "none", "ir", "cg", "gmres", "bicgstab"):
             with self.subTest(method=method):
                 self.solved(path, [[1.0] * 30], "--refine", method)
+
+    def test_cg_needs_a_hermitian_matrix(self):
+        path = self.write_matrix("a.mtx", 20, random_entries(20, 8, real))
+        self.fail_with(USAGE, "solve", path, "--refine", "cg")
 
     def test_every_alloc_and_thread_count(self):
         path = self.write_matrix("a.mtx", 30, laplacian(30), "symmetric")

@@ -10,8 +10,8 @@ import unittest
 
 from support import CANCELLED, COMMAND, CommandTest
 
-# Takes seconds on any machine, most of it in analysis and factorization.
-LONG = "lap3d:45"
+LONG = "lap3d:40"      # Some tenths of a second in each phase.
+VERY_LONG = "lap3d:80"  # Interrupted long before it could end.
 
 
 class Terminal(CommandTest):
@@ -65,7 +65,7 @@ class Interrupt(CommandTest):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             with self.subTest(signal=number):
                 started = time.monotonic()
-                self.interrupted(number, "solve", LONG, "--json", "r.json", "--output", "x.mtx",
+                self.interrupted(number, "solve", VERY_LONG, "--json", "r.json", "--output", "x.mtx",
                                  when=lambda _: time.monotonic() > started + 0.3)
                 self.assertEqual(self.names(), [])
 
@@ -81,7 +81,7 @@ class Interrupt(CommandTest):
         errors = process.stderr.read()
         process.stderr.close()
         self.assertEqual(process.wait(), 4)
-        self.assertTrue(re.fullmatch(r"espalier: error: cannot write to standard output: [^\n]+\n", errors), errors)
+        self.assertTrue(re.fullmatch(r"espalier: error: cannot write to standard output[^\n]*\n", errors), errors)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,8 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
     std::visit([](auto const& typed) { typed.validate(); }, matrix.matrix);
     // A sparse right-hand side may be large by design; that makes for slow fuzzing, not for faults.
     AnyDense dense;
-    if (text.find("array") != std::string_view::npos) fuzz::tolerate([&] { dense = parse_dense(text, "fuzz.mtx", 1); });
+    if (text.find("array") != std::string_view::npos)
+        fuzz::tolerate([&] { dense = parse_dense(text, "fuzz.mtx", 1); });
     std::visit(
         [](auto const& typed) {
             if (typed.values.size() != static_cast<std::size_t>(typed.rows * typed.cols)) std::abort();

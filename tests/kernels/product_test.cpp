@@ -80,6 +80,20 @@ TYPED_TEST(Product, OfAnySizeMatchesPlainLoops) {
         }
 }
 
+TYPED_TEST(Product, IntoABufferDoesNotLookAtWhatIsThere) {
+    using T = TypeParam;
+    for (Op op : {Op::none, Op::transpose, Op::adjoint})
+        for (auto const [m, n, k] : {std::array<Index, 3>{3, 2, 0}, {1, 1, 1}, {19, 7, 5}, {150, 20, 130}, {90, 100, 300}}) {
+            auto const a = random_dense<T>(m, k, 1);
+            auto const b = operand<T>(op, k, n);
+            Dense<T> c(m, n);
+            std::ranges::fill(c.values, T(std::numeric_limits<Real<T>>::quiet_NaN()));
+            assign_product<T>(op, a.view(), b.view(), c.view());
+            EXPECT_LE(largest_difference(c, product(a, b, op)), 4 * static_cast<Real<T>>(k + 1) * epsilon<T>)
+                << m << " x " << n << " x " << k;
+        }
+}
+
 TYPED_TEST(Product, LowerTrapezoidMatchesAndNothingBeyondTheMatrixIsTouched) {
     using T = TypeParam;
     for (Op op : {Op::none, Op::transpose, Op::adjoint}) {

@@ -8,7 +8,9 @@ namespace {
 
 using namespace reading;
 
-std::string general(std::string const& body) { return "%%MatrixMarket matrix coordinate real general\n" + body; }
+std::string general(std::string const& body) {
+    return "%%MatrixMarket matrix coordinate real general\n" + body;
+}
 
 std::string dense_error(std::string const& text) {
     return error_of([&] { parse_dense(text, "b.mtx", 1); });
@@ -21,29 +23,36 @@ struct BadFile {
 
 class BadMatrixMarket : public testing::TestWithParam<BadFile> {};
 
-TEST_P(BadMatrixMarket, NamesLineAndFault) { EXPECT_EQ(parse_error(GetParam().text), GetParam().message); }
+TEST_P(BadMatrixMarket, NamesLineAndFault) {
+    EXPECT_EQ(parse_error(GetParam().text), GetParam().message);
+}
 
 INSTANTIATE_TEST_SUITE_P(
     Banner, BadMatrixMarket,
     testing::Values(
-        BadFile{"hello\n", "bad_input: test.mtx:1: not a matrix file: neither a %%MatrixMarket banner nor a Rutherford-Boeing header"},
+        BadFile{"hello\n", "bad_input: test.mtx:1: not a matrix file: neither a %%MatrixMarket banner nor a "
+                           "Rutherford-Boeing header"},
         BadFile{"%%MatrixMarket matrix coordinate real\n1 1 0\n",
                 "bad_input: test.mtx:1: the banner must be '%%MatrixMarket matrix FORMAT FIELD SYMMETRY'"},
         BadFile{"%%MatrixMarket matrix coordinate real general extra\n1 1 0\n",
                 "bad_input: test.mtx:1: the banner must be '%%MatrixMarket matrix FORMAT FIELD SYMMETRY'"},
         BadFile{"%%MatrixMarketmatrix coordinate real general extra\n1 1 0\n",
                 "bad_input: test.mtx:1: the banner must be '%%MatrixMarket matrix FORMAT FIELD SYMMETRY'"},
-        BadFile{"%%MatrixMarket vector coordinate real general\n1 1 0\n", "bad_input: test.mtx:1: the file holds a 'vector', not a matrix"},
+        BadFile{"%%MatrixMarket vector coordinate real general\n1 1 0\n",
+                "bad_input: test.mtx:1: the file holds a 'vector', not a matrix"},
         BadFile{"%%MatrixMarket matrix sparse real general\n1 1 0\n",
                 "bad_input: test.mtx:1: 'sparse' is not a Matrix Market format (coordinate, array)"},
         BadFile{"%%MatrixMarket matrix coordinate quaternion general\n1 1 0\n",
-                "bad_input: test.mtx:1: 'quaternion' is not a Matrix Market field (real, integer, complex, pattern)"},
+                "bad_input: test.mtx:1: 'quaternion' is not a Matrix Market field (real, integer, complex, "
+                "pattern)"},
         BadFile{"%%MatrixMarket matrix coordinate real lower\n1 1 0\n",
-                "bad_input: test.mtx:1: 'lower' is not a Matrix Market symmetry (general, symmetric, skew-symmetric, hermitian)"},
+                "bad_input: test.mtx:1: 'lower' is not a Matrix Market symmetry (general, symmetric, "
+                "skew-symmetric, hermitian)"},
         BadFile{"%%MatrixMarket matrix coordinate pattern skew-symmetric\n1 1 0\n",
                 "bad_input: test.mtx:1: a pattern cannot be skew-symmetric"},
-        BadFile{"%%MatrixMarket matrix array real general\n1 1\n1\n",
-                "unsupported: test.mtx:1: an array (dense) file, not a sparse matrix: 'coordinate' is needed"},
+        BadFile{
+            "%%MatrixMarket matrix array real general\n1 1\n1\n",
+            "unsupported: test.mtx:1: an array (dense) file, not a sparse matrix: 'coordinate' is needed"},
         BadFile{"%%MatrixMarket matrix coordinate real symmetric\n2 3 0\n",
                 "bad_input: test.mtx: the matrix is declared symmetric, but has 2 rows and 3 columns"}));
 
@@ -52,16 +61,19 @@ INSTANTIATE_TEST_SUITE_P(
     Sizes, BadMatrixMarket,
     testing::Values(
         BadFile{GENERAL "% only a comment\n", "bad_input: test.mtx:3: the size line is missing"},
-        BadFile{GENERAL "2 2\n1 1 1\n", "bad_input: test.mtx:2: size line (rows, columns, entries): a number is missing"},
-        BadFile{GENERAL "2 2 1.0\n1 1 1\n", "bad_input: test.mtx:2: size line (rows, columns, entries): '1.0' is not an integer"},
+        BadFile{GENERAL "2 2\n1 1 1\n",
+                "bad_input: test.mtx:2: size line (rows, columns, entries): a number is missing"},
+        BadFile{GENERAL "2 2 1.0\n1 1 1\n",
+                "bad_input: test.mtx:2: size line (rows, columns, entries): '1.0' is not an integer"},
         BadFile{GENERAL "2 2 1 1\n1 1 1\n", "bad_input: test.mtx:2: size line: unexpected '1'"},
         BadFile{GENERAL "2 -2 1\n1 1 1\n", "bad_input: test.mtx:2: size line: -2 is negative"},
         BadFile{GENERAL "99999999999999999999 2 1\n1 1 1\n",
-                "bad_input: test.mtx:2: size line (rows, columns, entries): '99999999999999999999' does not fit a 64-bit integer"},
+                "bad_input: test.mtx:2: size line (rows, columns, entries): '99999999999999999999' does not "
+                "fit a 64-bit integer"},
         BadFile{GENERAL "99999999999999 99999999999999 1\n1 1 1\n",
                 "bad_input: test.mtx:2: 99999999999999 rows exceed the limit of 1099511627776"},
-        BadFile{GENERAL "2 500000000000 1\n1 1 1\n",
-                "bad_input: test.mtx:2: 500000000000 columns for 1 entries: nearly all of them are structurally empty"},
+        BadFile{GENERAL "2 500000000000 1\n1 1 1\n", "bad_input: test.mtx:2: 500000000000 columns for 1 "
+                                                     "entries: nearly all of them are structurally empty"},
         BadFile{GENERAL "2 2 9000000000000000000\n1 1 1\n",
                 "bad_input: test.mtx:2: 9000000000000000000 entries are declared, but only 6 bytes follow"}));
 
@@ -69,7 +81,8 @@ INSTANTIATE_TEST_SUITE_P(
     Entries, BadMatrixMarket,
     testing::Values(
         BadFile{GENERAL "3 3 2\n1 1 1.00000\n", "bad_input: test.mtx:4: the file ends after 1 of 2 entries"},
-        BadFile{GENERAL "3 3 1\n1 1 1\n\n% c\n2 2 2\n3 3 3\n", "bad_input: test.mtx:6: more than the 1 entries that were declared"},
+        BadFile{GENERAL "3 3 1\n1 1 1\n\n% c\n2 2 2\n3 3 3\n",
+                "bad_input: test.mtx:6: more than the 1 entries that were declared"},
         BadFile{GENERAL "3 3 1\n0 1 1\n", "bad_input: test.mtx:3: row index 0 is outside 1 .. 3"},
         BadFile{GENERAL "3 3 1\n1 4 1\n", "bad_input: test.mtx:3: column index 4 is outside 1 .. 3"},
         BadFile{GENERAL "3 3 1\n-1 1 1\n", "bad_input: test.mtx:3: row index -1 is outside 1 .. 3"},
@@ -85,8 +98,10 @@ INSTANTIATE_TEST_SUITE_P(
         BadFile{GENERAL "3 3 1\n1 1 1e\n", "bad_input: test.mtx:3: value: '1e' is not a number"},
         BadFile{GENERAL "3 3 1\n1 1 0x10\n", "bad_input: test.mtx:3: value: '0x10' is not a number"},
         BadFile{GENERAL "3 3 1\n1 1 nan\n", "bad_input: test.mtx:3: value: 'nan' is not a finite number"},
-        BadFile{GENERAL "3 3 1\n1 1 -Infinity\n", "bad_input: test.mtx:3: value: '-Infinity' is not a finite number"},
-        BadFile{GENERAL "3 3 1\n1 1 1e999\n", "bad_input: test.mtx:3: value: '1e999' is too large for double precision"},
+        BadFile{GENERAL "3 3 1\n1 1 -Infinity\n",
+                "bad_input: test.mtx:3: value: '-Infinity' is not a finite number"},
+        BadFile{GENERAL "3 3 1\n1 1 1e999\n",
+                "bad_input: test.mtx:3: value: '1e999' is too large for double precision"},
         BadFile{GENERAL "3 3 1\n1 1 1\x01\x80\n", "bad_input: test.mtx:3: value: '1?\?' is not a number"},
         BadFile{GENERAL "3 3 2\n1 1 1e308\n1 1 1e308\n",
                 "bad_input: test.mtx: the duplicates of entry (1, 1) sum to more than a double holds"},
@@ -109,7 +124,8 @@ TEST(BadMatrixMarket, LongTokensAreShortenedInMessages) {
 
 TEST(BadMatrixMarket, FirstErrorOfTheFileIsReportedForAnyNumberOfThreads) {
     std::string body = "100000 100000 100000\n";
-    for (int k = 1; k <= 100000; ++k) body += fmt::format("{} {} {}\n", k, k, k == 30000 || k == 90000 ? "x" : "1.25");
+    for (int k = 1; k <= 100000; ++k)
+        body += fmt::format("{} {} {}\n", k, k, k == 30000 || k == 90000 ? "x" : "1.25");
     auto const message = "bad_input: test.mtx:30002: value: 'x' is not a number";
     for (int const threads : {1, 2, 4}) EXPECT_EQ(parse_error(general(body), threads), message);
 }
@@ -122,15 +138,18 @@ TEST(BadMatrixMarket, EveryTruncationIsAnErrorOrCompletes) {
 }
 
 TEST(BadDense, FaultsAreNamed) {
-    EXPECT_EQ(dense_error("1\n2\n"), "bad_input: b.mtx:1: not a Matrix Market file: no %%MatrixMarket banner");
-    EXPECT_EQ(dense_error("%%MatrixMarket matrix array real general\n3 1\n1.0\n2.0\n"), "bad_input: b.mtx:5: the file ends after 2 of 3 entries");
+    EXPECT_EQ(dense_error("1\n2\n"),
+              "bad_input: b.mtx:1: not a Matrix Market file: no %%MatrixMarket banner");
+    EXPECT_EQ(dense_error("%%MatrixMarket matrix array real general\n3 1\n1.0\n2.0\n"),
+              "bad_input: b.mtx:5: the file ends after 2 of 3 entries");
     EXPECT_EQ(dense_error("%%MatrixMarket matrix array real general\n1 1\n1\n2\n"),
               "bad_input: b.mtx:4: more than the 1 entries that were declared");
     EXPECT_EQ(dense_error("%%MatrixMarket matrix array real general\n4000000000 4000000000\n1\n"),
               "bad_input: b.mtx:2: a dense 4000000000 x 4000000000 block is too large for this file");
     EXPECT_EQ(dense_error("%%MatrixMarket matrix array real symmetric\n1 1\n1\n"),
               "unsupported: b.mtx:1: only a general array can be read as a dense block");
-    EXPECT_EQ(dense_error("%%MatrixMarket matrix array pattern general\n1 1\n1\n"), "bad_input: b.mtx:1: a pattern cannot be an array");
+    EXPECT_EQ(dense_error("%%MatrixMarket matrix array pattern general\n1 1\n1\n"),
+              "bad_input: b.mtx:1: a pattern cannot be an array");
     EXPECT_EQ(dense_error("%%MatrixMarket matrix array real general\n2 1\n1\nnan\n"),
               "bad_input: b.mtx:4: value: 'nan' is not a finite number");
     EXPECT_EQ(dense_error("%%MatrixMarket matrix coordinate real general\n1000000000 1000 1\n1 1 1\n"),

@@ -22,9 +22,11 @@ struct Sample {
         auto const total = pointers.size() + indices.size() + values.size();
         std::string result = fmt::format("{:<72}{:<8}\n", "A sample for the tests", "SAMPLE");
         result += fmt::format("{:14}{:14}{:14}{:14}", total, pointers.size(), indices.size(), values.size());
-        if (harwell) result += fmt::format("{:14}", right_hand_sides.empty() ? 0 : right_hand_sides.size() - 1);
+        if (harwell)
+            result += fmt::format("{:14}", right_hand_sides.empty() ? 0 : right_hand_sides.size() - 1);
         result += fmt::format("\n{:<14}{:14}{:14}{:14}{:14}\n", type, rows, cols, entries, 0);
-        result += fmt::format("{:<16}{:<16}{:<20}\n", pointer_format, index_format, type[0] == 'p' ? "" : value_format);
+        result += fmt::format("{:<16}{:<16}{:<20}\n", pointer_format, index_format,
+                              type[0] == 'p' ? "" : value_format);
         std::size_t k = 0;
         if (!right_hand_sides.empty()) result += right_hand_sides[k++] + "\n";
         for (auto const* section : {&pointers, &indices, &values})
@@ -230,7 +232,9 @@ TEST(HarwellBoeing, ThreadsDoNotChangeTheResult) {
     }
 }
 
-std::string error_with(Sample const& s) { return parse_error(s.text()); }
+std::string error_with(Sample const& s) {
+    return parse_error(s.text());
+}
 
 TEST(BadHarwellBoeing, PointersMustAscendFromOneToTheEntries) {
     auto s = unsymmetric();
@@ -239,7 +243,8 @@ TEST(BadHarwellBoeing, PointersMustAscendFromOneToTheEntries) {
     s.pointers = {"  1  4  3  6"};
     EXPECT_EQ(error_with(s), "bad_input: test.mtx:5: column pointers: 3 follows 4");
     s.pointers = {"  1  3  4  5"};
-    EXPECT_EQ(error_with(s), "bad_input: test.mtx:5: column pointers: the last is 5, but 5 entries are announced");
+    EXPECT_EQ(error_with(s),
+              "bad_input: test.mtx:5: column pointers: the last is 5, but 5 entries are announced");
     s.pointers = {"  1  3  4  7"};
     EXPECT_EQ(error_with(s), "bad_input: test.mtx:5: column pointers: 7 is outside 1 .. 6");
 }
@@ -251,13 +256,19 @@ TEST(BadHarwellBoeing, IndicesMustBeRows) {
     s.indices = {"  1  3  x  1", "  3"};
     EXPECT_EQ(error_with(s), "bad_input: test.mtx:6: row indices: 'x' is not an integer");
     s.indices = {"  1  3  2", "  1  3"};
-    EXPECT_EQ(error_with(s), "bad_input: test.mtx:6: columns 10 to 12 are blank, but number 4 of 5 row indices belongs there");
+    EXPECT_EQ(
+        error_with(s),
+        "bad_input: test.mtx:6: columns 10 to 12 are blank, but number 4 of 5 row indices belongs there");
     s.indices = {"1 3 2 1", "3"};
-    EXPECT_EQ(error_with(s), "bad_input: test.mtx:6: row indices: '1 3' is not one number: the columns do not fit the format");
+    EXPECT_EQ(
+        error_with(s),
+        "bad_input: test.mtx:6: row indices: '1 3' is not one number: the columns do not fit the format");
     s.indices = {"  1  3  2  1  3", "  3"};
-    EXPECT_EQ(error_with(s), "bad_input: test.mtx:6: unexpected '3' in column 15, after the last of the row indices");
+    EXPECT_EQ(error_with(s),
+              "bad_input: test.mtx:6: unexpected '3' in column 15, after the last of the row indices");
     s.indices = {"  1  3  2  1", "  3  3"};
-    EXPECT_EQ(error_with(s), "bad_input: test.mtx:7: unexpected '3' in column 6, after the last of the row indices");
+    EXPECT_EQ(error_with(s),
+              "bad_input: test.mtx:7: unexpected '3' in column 6, after the last of the row indices");
 }
 
 TEST(BadHarwellBoeing, ValuesMustBeFiniteNumbers) {
@@ -269,13 +280,15 @@ TEST(BadHarwellBoeing, ValuesMustBeFiniteNumbers) {
     s.values = {"  1.00E+00  2.00E+00       one", "  4.00E+00  5.00E+00"};
     EXPECT_EQ(error_with(s), "bad_input: test.mtx:8: values: 'one' is not a number");
     s.values = {"  1.00E+00  2.00E+00  3.00E+00", "  4.00E+00"};
-    EXPECT_EQ(error_with(s), "bad_input: test.mtx:9: columns 11 to 20 are blank, but number 5 of 5 values belongs there");
+    EXPECT_EQ(error_with(s),
+              "bad_input: test.mtx:9: columns 11 to 20 are blank, but number 5 of 5 values belongs there");
     s.values = {"  1.00E+00  2.00E+00  3.00E+00"};
     EXPECT_EQ(error_with(s), "bad_input: test.mtx:9: the file ends in the values, after 1 of 2 lines");
     s.values = {"  1.00E+00  2.00E+00  3.00E+00", "  4.00E+00  5.00E+00", "  6.00E+00"};
     EXPECT_EQ(error_with(s), "bad_input: test.mtx:10: unexpected '6.00E+00' after the last entry");
     s.values = {};
-    EXPECT_EQ(error_with(s), "bad_input: test.mtx:3: type rua has values, but the header announces no lines of them");
+    EXPECT_EQ(error_with(s),
+              "bad_input: test.mtx:3: type rua has values, but the header announces no lines of them");
 }
 
 TEST(BadHarwellBoeing, UnsupportedTypesAreNamed) {
@@ -289,21 +302,26 @@ TEST(BadHarwellBoeing, UnsupportedTypesAreNamed) {
 TEST(BadHarwellBoeing, AbsurdSizesAreRefusedBeforeAllocation) {
     auto s = unsymmetric();
     s.cols = 2'000'000'000;
-    EXPECT_NE(error_with(s).find("test.mtx:3: 2000000000 columns and 5 entries are announced, but only"), std::string::npos);
+    EXPECT_NE(error_with(s).find("test.mtx:3: 2000000000 columns and 5 entries are announced, but only"),
+              std::string::npos);
     s = unsymmetric();
     s.rows = 2'000'000'000;
-    EXPECT_EQ(error_with(s), "bad_input: test.mtx:3: 2000000000 rows for 5 entries: nearly all of them are structurally empty");
+    EXPECT_EQ(
+        error_with(s),
+        "bad_input: test.mtx:3: 2000000000 rows for 5 entries: nearly all of them are structurally empty");
     s = unsymmetric();
     s.pointer_format = "(2000I1)"; // Many numbers a line, and lines without them.
     s.cols = 50;
-    EXPECT_EQ(error_with(s), "bad_input: test.mtx:5: 51 column pointers are announced, but their lines have only 13 bytes");
+    EXPECT_EQ(error_with(s),
+              "bad_input: test.mtx:5: 51 column pointers are announced, but their lines have only 13 bytes");
 }
 
 TEST(BadHarwellBoeing, FormatsAreChecked) {
     auto s = unsymmetric();
     s.index_format = "(4A3)";
-    EXPECT_EQ(error_with(s),
-              "unsupported: test.mtx:4: the format '(4A3)' has a descriptor other than I, E, D, F, G, P and X");
+    EXPECT_EQ(
+        error_with(s),
+        "unsupported: test.mtx:4: the format '(4A3)' has a descriptor other than I, E, D, F, G, P and X");
     s.index_format = "(4I3";
     EXPECT_NE(error_with(s).find("test.mtx:4: "), std::string::npos);
     s.index_format = "";
@@ -346,8 +364,28 @@ TEST(FortranFormat, DecimalsAndScaleAreKept) {
 }
 
 TEST(FortranFormat, NonsenseIsRefused) {
-    for (auto const* text : {"", "I5", "(", "()", "(I)", "(I0)", "(0I5)", "(5)", "(I5", "(I5))", "(I5)x", "(-I5)", "(*)", "(I5/I5)",
-                             "(99999I5)", "(1000I9)", "(I99999999999999)", "(2(2(I5)))", "(I3,2(I5))", "(2(I5),I3)", "(1P)", "(3X)"})
+    for (auto const* text : {"",
+                             "I5",
+                             "(",
+                             "()",
+                             "(I)",
+                             "(I0)",
+                             "(0I5)",
+                             "(5)",
+                             "(I5",
+                             "(I5))",
+                             "(I5)x",
+                             "(-I5)",
+                             "(*)",
+                             "(I5/I5)",
+                             "(99999I5)",
+                             "(1000I9)",
+                             "(I99999999999999)",
+                             "(2(2(I5)))",
+                             "(I3,2(I5))",
+                             "(2(I5),I3)",
+                             "(1P)",
+                             "(3X)"})
         EXPECT_THROW(parse_fortran_format(text), Error) << text;
 }
 

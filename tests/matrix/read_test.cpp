@@ -26,7 +26,8 @@ TEST(ReadMatrixMarket, GeneralRealMatrixComesAsItStands) {
 }
 
 TEST(ReadMatrixMarket, BannerIsCaseInsensitiveAndLayoutIsFree) {
-    auto const m = parse("%%matrixmarket MATRIX Coordinate Double GENERAL\r\n%c\r\n\r\n  2\t2 2 \r\n\r\n 1 1  1 \r\n% c\r\n\t2 1 3\r\n\r\n");
+    auto const m = parse("%%matrixmarket MATRIX Coordinate Double GENERAL\r\n%c\r\n\r\n  2\t2 2 \r\n\r\n 1 1 "
+                         " 1 \r\n% c\r\n\t2 1 3\r\n\r\n");
     EXPECT_EQ(dense(m), (Dense{{1, 0}, {3, 0}}));
 }
 
@@ -39,12 +40,14 @@ TEST(ReadMatrixMarket, ByteOrderMarkIsSkipped) {
 }
 
 TEST(ReadMatrixMarket, FortranAndSignedNumbersAreRead) {
-    auto const m = parse(coordinate("real general", "1 6 6\n1 1 1.5D+02\n1 +2 +2\n1 3 -1d0\n1 4 .5\n1 5 5.\n1 6 +1.E-2\n"));
+    auto const m = parse(
+        coordinate("real general", "1 6 6\n1 1 1.5D+02\n1 +2 +2\n1 3 -1d0\n1 4 .5\n1 5 5.\n1 6 +1.E-2\n"));
     EXPECT_EQ(dense(m), (Dense{{150, 2, -1, 0.5, 5, 0.01}}));
 }
 
 TEST(ReadMatrixMarket, ValuesTooSmallForADoubleBecomeZero) {
-    auto const m = parse(coordinate("real general", "1 3 3\n1 1 1e-400\n1 2 -1D-999999999999\n1 3 4.9e-324\n"));
+    auto const m =
+        parse(coordinate("real general", "1 3 3\n1 1 1e-400\n1 2 -1D-999999999999\n1 3 4.9e-324\n"));
     EXPECT_EQ(dense(m), (Dense{{0, 0, 4.9e-324}}));
 }
 
@@ -108,10 +111,12 @@ TEST(ReadSymmetry, DuplicatesAreSummedBeforeTrianglesAreCompared) {
 }
 
 TEST(ReadSymmetry, ContradictoryTrianglesAreAnError) {
-    EXPECT_EQ(parse_error(coordinate("real symmetric", "3 3 2\n3 1 1.5\n1 3 2.5\n")),
-              "bad_input: test.mtx: contradictory entries of a symmetric matrix: (3, 1) = 1.5 but (1, 3) = 2.5");
+    EXPECT_EQ(
+        parse_error(coordinate("real symmetric", "3 3 2\n3 1 1.5\n1 3 2.5\n")),
+        "bad_input: test.mtx: contradictory entries of a symmetric matrix: (3, 1) = 1.5 but (1, 3) = 2.5");
     EXPECT_EQ(parse_error(coordinate("complex hermitian", "2 2 2\n2 1 1 1\n1 2 1 1\n")),
-              "bad_input: test.mtx: contradictory entries of a Hermitian matrix: (2, 1) = 1 +1i but (1, 2) = 1 +1i");
+              "bad_input: test.mtx: contradictory entries of a Hermitian matrix: (2, 1) = 1 +1i but (1, 2) = "
+              "1 +1i");
 }
 
 TEST(ReadSymmetry, HermitianUpperTriangleIsConjugated) {
@@ -122,7 +127,8 @@ TEST(ReadSymmetry, HermitianUpperTriangleIsConjugated) {
 
 TEST(ReadSymmetry, HermitianDiagonalMustBeReal) {
     EXPECT_EQ(parse_error(coordinate("complex hermitian", "2 2 1\n2 2 3 -4\n")),
-              "bad_input: test.mtx: the matrix is declared Hermitian, but its diagonal entry (2, 2) = 3 -4i is not real");
+              "bad_input: test.mtx: the matrix is declared Hermitian, but its diagonal entry (2, 2) = 3 -4i "
+              "is not real");
 }
 
 TEST(ReadSymmetry, RealHermitianIsSymmetric) {
@@ -144,7 +150,8 @@ TEST(ReadSymmetry, SkewSymmetricIsExpanded) {
 
 TEST(ReadSymmetry, SkewSymmetricDiagonalMustBeZero) {
     EXPECT_EQ(parse_error(coordinate("real skew-symmetric", "2 2 1\n2 2 1\n")),
-              "bad_input: test.mtx: the matrix is declared skew-symmetric, but its diagonal entry (2, 2) = 1 is not zero");
+              "bad_input: test.mtx: the matrix is declared skew-symmetric, but its diagonal entry (2, 2) = 1 "
+              "is not zero");
 }
 
 TEST(ReadSymmetry, SymmetricValuesOfAGeneralFileAreRecognized) {
@@ -167,7 +174,8 @@ TEST(ReadSymmetry, OneDifferenceKeepsAMatrixGeneral) {
     EXPECT_EQ(symmetry_of(parse(coordinate("real general", "3 3 2\n1 1 4\n1 3 -1\n"))), Symmetry::general);
     EXPECT_EQ(symmetry_of(parse(coordinate("real general", "3 3 2\n1 1 4\n3 1 -1\n"))), Symmetry::general);
     EXPECT_EQ(symmetry_of(parse(coordinate("real general", "3 3 2\n1 3 -1\n3 1 -2\n"))), Symmetry::general);
-    EXPECT_EQ(symmetry_of(parse(coordinate("complex general", "2 2 3\n1 1 4 1\n2 1 1 2\n1 2 1 -2\n"))), Symmetry::general);
+    EXPECT_EQ(symmetry_of(parse(coordinate("complex general", "2 2 3\n1 1 4 1\n2 1 1 2\n1 2 1 -2\n"))),
+              Symmetry::general);
 }
 
 TEST(ReadMatrixMarket, DuplicatesAreSummedAndCounted) {
@@ -202,7 +210,8 @@ TEST(ReadMatrixMarket, ThreadsDoNotChangeTheResult) {
 }
 
 TEST(ReadDense, ArrayIsReadByColumns) {
-    auto const any = parse_dense("%%MatrixMarket matrix array real general\n% b\n2 2\n1\n2\n\n3\n4\n", "b.mtx", 1);
+    auto const any =
+        parse_dense("%%MatrixMarket matrix array real general\n% b\n2 2\n1\n2\n\n3\n4\n", "b.mtx", 1);
     auto const& b = std::get<DenseMatrix<double>>(any);
     EXPECT_EQ(b.rows, 2);
     EXPECT_EQ(b.cols, 2);
@@ -210,7 +219,8 @@ TEST(ReadDense, ArrayIsReadByColumns) {
 }
 
 TEST(ReadDense, IntegerAndComplexArraysAreRead) {
-    auto const integers = parse_dense("%%MatrixMarket matrix array integer general\n2 1\n-1\n2\n", "b.mtx", 1);
+    auto const integers =
+        parse_dense("%%MatrixMarket matrix array integer general\n2 1\n-1\n2\n", "b.mtx", 1);
     EXPECT_EQ(std::get<DenseMatrix<double>>(integers).values, (std::vector<double>{-1, 2}));
     auto const complex = parse_dense("%%MatrixMarket matrix array complex general\n1 1\n1 -2\n", "b.mtx", 1);
     EXPECT_EQ(std::get<DenseMatrix<Complex>>(complex).values, (std::vector<Complex>{{1, -2}}));

@@ -18,7 +18,9 @@ namespace espalier::reading {
 using Complex = std::complex<double>;
 using Dense = std::vector<std::vector<Complex>>; // dense[i][j], both triangles.
 
-inline NamedMatrix parse(std::string const& text, int threads = 1) { return parse_matrix(text, "test.mtx", threads); }
+inline NamedMatrix parse(std::string const& text, int threads = 1) {
+    return parse_matrix(text, "test.mtx", threads);
+}
 
 inline Symmetry symmetry_of(NamedMatrix const& named) {
     return std::visit([](auto const& matrix) { return matrix.symmetry; }, named.matrix);
@@ -28,7 +30,9 @@ inline Offset stored(NamedMatrix const& named) {
     return std::visit([](auto const& matrix) { return matrix.stored(); }, named.matrix);
 }
 
-inline bool is_complex_matrix(NamedMatrix const& named) { return named.matrix.index() == 1; }
+inline bool is_complex_matrix(NamedMatrix const& named) {
+    return named.matrix.index() == 1;
+}
 
 /// Checks the invariants on the way.
 inline Dense dense(NamedMatrix const& named) {
@@ -73,7 +77,8 @@ class TemporaryDirectory {
   public:
     TemporaryDirectory() {
         std::random_device random;
-        path_ = std::filesystem::temp_directory_path() / ("espalier-test-" + std::to_string(random()) + std::to_string(random()));
+        path_ = std::filesystem::temp_directory_path() /
+                ("espalier-test-" + std::to_string(random()) + std::to_string(random()));
         std::filesystem::create_directory(path_);
     }
     TemporaryDirectory(TemporaryDirectory const&) = delete;

@@ -28,7 +28,9 @@ std::string gzipped(std::string const& text) {
     return output;
 }
 
-std::string load(std::string const& path) { return std::string(TextInput::load(path).text()); }
+std::string load(std::string const& path) {
+    return std::string(TextInput::load(path).text());
+}
 
 std::string load_error(std::string const& path) {
     return error_of([&] { load(path); });
@@ -44,7 +46,8 @@ TEST(TextInput, PlainAndCompressedFilesGiveTheSameText) {
 
 TEST(TextInput, MembersOfAGzipFileAreJoined) {
     TemporaryDirectory const dir;
-    auto const members = gzipped(sample.substr(0, 20)) + gzipped("") + gzipped(sample.substr(20)) + std::string(100, '\0');
+    auto const members =
+        gzipped(sample.substr(0, 20)) + gzipped("") + gzipped(sample.substr(20)) + std::string(100, '\0');
     EXPECT_EQ(load(dir.write("a.gz", members)), sample);
 }
 
@@ -70,7 +73,8 @@ TEST(TextInput, EveryTruncationOfAGzipFileIsAnError) {
     auto const whole = gzipped(sample);
     for (std::size_t size = 2; size < whole.size(); ++size) {
         auto const path = dir.write("a.gz", whole.substr(0, size));
-        EXPECT_EQ(load_error(path), "bad_input: " + path + ": truncated gzip data: it ends after " + std::to_string(size) + " bytes");
+        EXPECT_EQ(load_error(path), "bad_input: " + path + ": truncated gzip data: it ends after " +
+                                        std::to_string(size) + " bytes");
     }
 }
 
@@ -97,18 +101,22 @@ TEST(TextInput, WhatIsNoTextFileIsNamed) {
     auto const empty_gzip = dir.write("empty.gz", gzipped(""));
     EXPECT_EQ(load_error(empty_gzip), "bad_input: " + empty_gzip + ": the file is empty");
     auto const binary = dir.write("binary.mtx", std::string("ab\0c", 4));
-    EXPECT_EQ(load_error(binary), "bad_input: " + binary + ": binary data, not a matrix file (byte 0x00 at offset 2)");
+    EXPECT_EQ(load_error(binary),
+              "bad_input: " + binary + ": binary data, not a matrix file (byte 0x00 at offset 2)");
     auto const bzip2 = dir.write("a.bz2", "BZh91AY&SY");
-    EXPECT_EQ(load_error(bzip2), "bad_input: " + bzip2 + ": not a matrix file but bzip2 data: decompress it, or use gzip");
+    EXPECT_EQ(load_error(bzip2),
+              "bad_input: " + bzip2 + ": not a matrix file but bzip2 data: decompress it, or use gzip");
     std::string tar(1024, '\0');
     tar.replace(257, 5, "ustar");
     auto const archive = dir.write("a.tar.gz", gzipped(tar));
-    EXPECT_EQ(load_error(archive), "bad_input: " + archive + ": not a matrix file but a tar archive: extract the matrix from it");
+    EXPECT_EQ(load_error(archive),
+              "bad_input: " + archive + ": not a matrix file but a tar archive: extract the matrix from it");
 }
 
 TEST(TextInput, EndlessDevicesAreRefused) {
     if (::access("/dev/zero", R_OK) != 0) GTEST_SKIP() << "no /dev/zero here";
-    EXPECT_EQ(load_error("/dev/zero"), "bad_input: /dev/zero: binary data, not a matrix file (byte 0x00 at offset 0)");
+    EXPECT_EQ(load_error("/dev/zero"),
+              "bad_input: /dev/zero: binary data, not a matrix file (byte 0x00 at offset 0)");
 }
 
 TEST(TextInput, FilesWithoutPermissionAreIoErrors) {
@@ -129,7 +137,8 @@ TEST(ReadMatrix, NameIsWithoutDirectories) {
 TEST(ReadMatrix, ErrorsBeginWithThePath) {
     TemporaryDirectory const dir;
     auto const path = dir.write("bad.mtx", "%%MatrixMarket matrix coordinate real general\n1 2 1\n1 3 7\n");
-    EXPECT_EQ(error_of([&] { read_matrix(path, 1); }), "bad_input: " + path + ":3: column index 3 is outside 1 .. 2");
+    EXPECT_EQ(error_of([&] { read_matrix(path, 1); }),
+              "bad_input: " + path + ":3: column index 3 is outside 1 .. 2");
 }
 
 } // namespace

@@ -26,15 +26,18 @@ NamedMatrix named(AnyMatrix matrix, std::string name = "sample") {
 TEST(WriteMatrix, SymmetricTextIsExact) {
     TemporaryDirectory const dir;
     write_matrix(dir.file("a.mtx"), named(lower_2x2<double>(Symmetry::symmetric, 4, -0.1, 1e300)));
-    EXPECT_EQ(content_of(dir.file("a.mtx")), "%%MatrixMarket matrix coordinate real symmetric\n% sample\n2 2 3\n"
-                                             "1 1 4\n2 1 -0.1\n2 2 1e+300\n");
+    EXPECT_EQ(content_of(dir.file("a.mtx")),
+              "%%MatrixMarket matrix coordinate real symmetric\n% sample\n2 2 3\n"
+              "1 1 4\n2 1 -0.1\n2 2 1e+300\n");
 }
 
 TEST(WriteMatrix, EverySymmetryReadsBack) {
     TemporaryDirectory const dir;
     AnyMatrix const matrices[] = {
-        lower_2x2<double>(Symmetry::general, 1.0 / 3, 2, 3), lower_2x2<double>(Symmetry::symmetric, 1.0 / 3, 2, 3),
-        lower_2x2<Complex>(Symmetry::hermitian, 1, {2, 0.1}, 3), lower_2x2<Complex>(Symmetry::symmetric, {1, 1}, {2, 0.1}, 3),
+        lower_2x2<double>(Symmetry::general, 1.0 / 3, 2, 3),
+        lower_2x2<double>(Symmetry::symmetric, 1.0 / 3, 2, 3),
+        lower_2x2<Complex>(Symmetry::hermitian, 1, {2, 0.1}, 3),
+        lower_2x2<Complex>(Symmetry::symmetric, {1, 1}, {2, 0.1}, 3),
         CscMatrix<double>{3, 1, Symmetry::general, {0, 1}, {2}, {std::numeric_limits<double>::denorm_min()}},
         CscMatrix<double>{}};
     for (auto const& matrix : matrices)
@@ -71,9 +74,11 @@ TEST(WriteMatrix, GzipNamesGiveGzipFiles) {
 TEST(WriteDense, AllScalarsReadBack) {
     TemporaryDirectory const dir;
     write_dense(dir.file("d.mtx"), DenseMatrix<double>{2, 2, {0.1, -2, 3e-300, 4}});
-    EXPECT_EQ(std::get<0>(read_dense(dir.file("d.mtx"), 1)).values, (std::vector<double>{0.1, -2, 3e-300, 4}));
+    EXPECT_EQ(std::get<0>(read_dense(dir.file("d.mtx"), 1)).values,
+              (std::vector<double>{0.1, -2, 3e-300, 4}));
     write_dense(dir.file("z.mtx"), DenseMatrix<Complex>{1, 2, {{0.1, 1}, {-2, 0}}});
-    EXPECT_EQ(std::get<1>(read_dense(dir.file("z.mtx"), 1)).values, (std::vector<Complex>{{0.1, 1}, {-2, 0}}));
+    EXPECT_EQ(std::get<1>(read_dense(dir.file("z.mtx"), 1)).values,
+              (std::vector<Complex>{{0.1, 1}, {-2, 0}}));
     write_dense(dir.file("s.mtx"), DenseMatrix<float>{1, 1, {0.1f}});
     EXPECT_EQ(content_of(dir.file("s.mtx")), "%%MatrixMarket matrix array real general\n1 1\n0.1\n");
     write_dense(dir.file("c.mtx"), DenseMatrix<std::complex<float>>{1, 1, {{0.1f, -2}}});
@@ -93,7 +98,9 @@ TEST(WriteDense, LongFilesReadBackCompressedToo) {
 TEST(WriteDense, ValuesThatAreNotFiniteAreRefused) {
     TemporaryDirectory const dir;
     auto const nan = std::numeric_limits<double>::quiet_NaN();
-    EXPECT_EQ(error_of([&] { write_dense(dir.file("x.mtx"), DenseMatrix<double>{2, 1, {1, nan}}); }),
+    EXPECT_EQ(error_of([&] {
+                  write_dense(dir.file("x.mtx"), DenseMatrix<double>{2, 1, {1, nan}});
+              }),
               "bad_input: " + dir.file("x.mtx") + ": not written, entry (2, 1) is not finite");
     EXPECT_EQ(dir.num_files(), 0u);
 }
@@ -118,9 +125,11 @@ TEST(AtomicFile, UnwritablePathsAreIoErrorsThatNameThem) {
     EXPECT_EQ(error_of([&] { write_dense(missing, one_value); }),
               "io_error: " + missing + ": cannot create: No such file or directory");
     auto const under_file = dir.write("file", "text") + "/x.mtx";
-    EXPECT_EQ(error_of([&] { write_dense(under_file, one_value); }), "io_error: " + under_file + ": cannot create: Not a directory");
+    EXPECT_EQ(error_of([&] { write_dense(under_file, one_value); }),
+              "io_error: " + under_file + ": cannot create: Not a directory");
     auto const directory = dir.file("");
-    EXPECT_EQ(error_of([&] { write_dense(directory, one_value); }), "io_error: " + directory + ": is a directory, cannot be written");
+    EXPECT_EQ(error_of([&] { write_dense(directory, one_value); }),
+              "io_error: " + directory + ": is a directory, cannot be written");
 }
 
 TEST(AtomicFile, ReadOnlyTargetsAreLeftAlone) {
@@ -128,7 +137,8 @@ TEST(AtomicFile, ReadOnlyTargetsAreLeftAlone) {
     TemporaryDirectory const dir;
     auto const path = dir.write("x.mtx", "old");
     ::chmod(path.c_str(), 0444);
-    EXPECT_EQ(error_of([&] { write_dense(path, one_value); }), "io_error: " + path + ": cannot write: Permission denied");
+    EXPECT_EQ(error_of([&] { write_dense(path, one_value); }),
+              "io_error: " + path + ": cannot write: Permission denied");
     EXPECT_EQ(content_of(path), "old");
 }
 
@@ -147,7 +157,7 @@ TEST(AtomicFile, LinksAndPermissionsSurvive) {
     write_dense(dir.file("link.mtx"), one_value);
     EXPECT_TRUE(std::filesystem::is_symlink(dir.file("link.mtx")));
     EXPECT_EQ(std::get<0>(read_dense(path, 1)).values, one_value.values);
-    struct stat status{};
+    struct stat status {};
     ASSERT_EQ(::stat(path.c_str(), &status), 0);
     EXPECT_EQ(status.st_mode & 07777, 0640u);
 }

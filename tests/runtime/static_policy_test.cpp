@@ -87,6 +87,18 @@ TEST(StaticPolicy, TeamFollowsTheListsExactly) {
     }
 }
 
+// The policy has no locks, so what a task sees of its predecessors' work it sees by the team's counting.
+TEST(StaticPolicy, TasksSeeWhatTheirPredecessorsWrote) {
+    TaskId const tasks = 2000;
+    for (int const workers : team_sizes) {
+        WorkerTeam team(machine(), workers);
+        for (unsigned seed = 0; seed < 4; ++seed) {
+            StaticPolicy policy(deal(tasks, workers, seed), tasks);
+            run_checked(team, random_edges(tasks, 2, seed), tasks, policy);
+        }
+    }
+}
+
 TEST(StaticPolicy, OrderAgainstTheDependenciesIsReportedAndDoesNotHang) {
     auto const graph = graph_of(4, chain_edges(4));
     for (Lists const& lists : {Lists{{0, 2, 1}, {3}}, Lists{{3}, {2, 0, 1}}}) {

@@ -1,8 +1,10 @@
-// What the tests of the runtime share: small task graphs, a plain queue as a policy, and two assertions.
+// What the tests of the runtime share: small task graphs, a plain queue as a policy, a run that checks
+// itself, and two assertions.
 #pragma once
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -15,6 +17,7 @@
 
 #include "espalier/types.hpp"
 #include "runtime/task_graph.hpp"
+#include "runtime/worker_team.hpp"
 
 namespace espalier {
 
@@ -98,5 +101,46 @@ class FifoPolicy : public Policy {
     std::deque<std::pair<TaskId, WorkerId>> queue_;
     std::vector<std::int64_t> steals_; ///< Under mutex_; read between runs.
 };
+
+inline constexpr int team_sizes[] = {1, 2, 4, 8};
+
+inline Topology const& machine() {
+    static Topology const topology = Topology::detect();
+    return topology;
+}
+
+inline void nothing(TaskId, WorkerId) {}
+
+/// Runs a graph; each task checks, without any synchronization of its own, what its predecessors wrote.
+inline void run_checked(WorkerTeam& team, std::vector<Edge> const& edges, TaskId tasks, Policy& policy) {
+    auto const graph = graph_of(tasks, edges);
+    std::vector<std::vector<TaskId>> predecessors(static_cast<std::size_t>(tasks));
+    for (auto const& [from, to] : edges) predecessors[to].push_back(from);
+    std::vector<std::int64_t> depth(static_cast<std::size_t>(tasks), -1), expected(depth);
+    std::vector<int> runs(static_cast<std::size_t>(tasks), 0);
+    std::vector<int> failures(static_cast<std::size_t>(team.size()), 0);
+    for (TaskId t = 0; t < tasks; ++t) {
+        expected[t] = 0;
+        for (TaskId p : predecessors[t]) expected[t] = std::max(expected[t], expected[p] + 1);
+    }
+    auto const stats = team.run(graph, policy, [&](TaskId t, WorkerId w) {
+        std::int64_t here = 0;
+        for (TaskId p : predecessors[t]) {
+            failures[w] += depth[p] < 0;
+            here = std::max(here, depth[p] + 1);
+        }
+        depth[t] = here;
+        ++runs[t];
+    });
+    EXPECT_EQ(depth, expected);
+    EXPECT_EQ(runs, std::vector<int>(static_cast<std::size_t>(tasks), 1));
+    EXPECT_EQ(failures, std::vector<int>(static_cast<std::size_t>(team.size()), 0));
+    EXPECT_EQ(stats.tasks(), tasks);
+    EXPECT_EQ(stats.workers.size(), static_cast<std::size_t>(team.size()));
+    for (WorkerStats const& worker : stats.workers) {
+        EXPECT_GE(worker.busy_s, 0);
+        EXPECT_LE(worker.busy_s, stats.seconds * 1.001);
+    }
+}
 
 } // namespace espalier

@@ -3,9 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
-#include <random>
 #include <set>
-#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -21,51 +19,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-int const team_sizes[] = {1, 2, 4, 8};
-
-Topology const& machine() {
-    static Topology const topology = Topology::detect();
-    return topology;
-}
-
-void nothing(TaskId, WorkerId) {}
-
 double thread_cpu_seconds() {
     timespec time{};
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
     return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
-
-/// Runs a graph; each task checks, without any synchronization of its own, what its predecessors wrote.
-void run_checked(WorkerTeam& team, std::vector<Edge> const& edges, TaskId tasks, Policy& policy) {
-    auto const graph = graph_of(tasks, edges);
-    std::vector<std::vector<TaskId>> predecessors(static_cast<std::size_t>(tasks));
-    for (auto const& [from, to] : edges) predecessors[to].push_back(from);
-    std::vector<std::int64_t> depth(static_cast<std::size_t>(tasks), -1), expected(depth);
-    std::vector<int> runs(static_cast<std::size_t>(tasks), 0);
-    std::vector<int> failures(static_cast<std::size_t>(team.size()), 0);
-    for (TaskId t = 0; t < tasks; ++t) {
-        expected[t] = 0;
-        for (TaskId p : predecessors[t]) expected[t] = std::max(expected[t], expected[p] + 1);
-    }
-    auto const stats = team.run(graph, policy, [&](TaskId t, WorkerId w) {
-        std::int64_t here = 0;
-        for (TaskId p : predecessors[t]) {
-            failures[w] += depth[p] < 0;
-            here = std::max(here, depth[p] + 1);
-        }
-        depth[t] = here;
-        ++runs[t];
-    });
-    EXPECT_EQ(depth, expected);
-    EXPECT_EQ(runs, std::vector<int>(static_cast<std::size_t>(tasks), 1));
-    EXPECT_EQ(failures, std::vector<int>(static_cast<std::size_t>(team.size()), 0));
-    EXPECT_EQ(stats.tasks(), tasks);
-    EXPECT_EQ(stats.workers.size(), static_cast<std::size_t>(team.size()));
-    for (WorkerStats const& worker : stats.workers) {
-        EXPECT_GE(worker.busy_s, 0);
-        EXPECT_LE(worker.busy_s, stats.seconds * 1.001);
-    }
 }
 
 TEST(WorkerTeam, RunsAFunctionOnceOnEveryWorker) {
@@ -148,184 +105,6 @@ TEST(WorkerTeam, RefusesAbsurdSizes) {
     EXPECT_EQ(status_of([] { WorkerTeam(machine(), 1'000'000); }, &message), Status::usage);
     EXPECT_TRUE(contains(message, "1000000 threads"));
     EXPECT_EQ(WorkerTeam(machine()).size(), machine().default_threads());
-}
-
-TEST(WorkerTeam, RethrowsTheFirstExceptionAndGoesOn) {
-    auto const graph = graph_of(300, random_edges(300, 2, 17));
-    std::mt19937 random(23);
-    for (int const size : team_sizes) {
-        WorkerTeam team(machine(), size);
-        for (int round = 0; round < 30; ++round) {
-            auto const fails = static_cast<TaskId>(random() % 300);
-            FifoPolicy policy(size);
-            std::atomic<int> started{0};
-            try {
-                team.run(graph, policy, [&](TaskId t, WorkerId) {
-                    ++started;
-                    if (t == fails) throw std::runtime_error("task " + std::to_string(t));
-                });
-                FAIL() << "the exception was lost";
-            } catch (std::runtime_error const& e) {
-                EXPECT_EQ(e.what(), "task " + std::to_string(fails));
-            }
-            EXPECT_LE(started.load(), 300);
-            FifoPolicy fresh(size);
-            EXPECT_EQ(team.run(graph, fresh, nothing).tasks(), 300);
-        }
-        try {
-            team.for_each_worker([&](WorkerId w) {
-                if (w == size - 1) throw std::out_of_range("worker");
-            });
-            FAIL() << "the exception was lost";
-        } catch (std::out_of_range const&) {
-        }
-    }
-}
-
-TEST(WorkerTeam, StopsIssuingTasksAfterAnException) {
-    WorkerTeam team(machine(), 2);
-    FifoPolicy policy(2);
-    std::atomic<int> started{0};
-    auto const body = [&](TaskId, WorkerId) {
-        if (started++ == 0) throw std::runtime_error("first");
-        std::this_thread::sleep_for(1ms);
-    };
-    EXPECT_THROW(team.run(graph_of(1000, {}), policy, body), std::runtime_error);
-    EXPECT_LT(started.load(), 100);
-}
-
-TEST(WorkerTeam, CanBeCancelledByAFlag) {
-    for (int const size : team_sizes) {
-        WorkerTeam team(machine(), size);
-        for (int const after : {0, 1, 40}) {
-            std::atomic<bool> cancel{after == 0};
-            std::atomic<int> started{0};
-            FifoPolicy policy(size);
-            RunOptions options;
-            options.cancel = &cancel;
-            auto const body = [&](TaskId, WorkerId) {
-                if (++started == after) cancel = true;
-            };
-            EXPECT_EQ(status_of([&] { team.run(graph_of(5000, chain_edges(5000)), policy, body, options); }),
-                      Status::cancelled);
-            EXPECT_GE(started.load(), after);
-            EXPECT_LE(started.load(),
-                      after == 0 ? 0 : after + size - 1); // one under way on each other worker
-        }
-        FifoPolicy policy(size);
-        run_checked(team, random_edges(300, 2, 1), 300, policy);
-    }
-}
-
-TEST(WorkerTeam, AsksTheCallerNowAndThenWhetherToGoOn) {
-    WorkerTeam team(machine(), 2);
-    FifoPolicy policy(2);
-    auto const caller = std::this_thread::get_id();
-    int questions = 0;
-    RunOptions options;
-    options.should_cancel = [&] {
-        EXPECT_EQ(std::this_thread::get_id(), caller);
-        return ++questions == 3;
-    };
-    auto const body = [](TaskId, WorkerId) { std::this_thread::sleep_for(1ms); };
-    EXPECT_EQ(status_of([&] { team.run(graph_of(2000, {}), policy, body, options); }), Status::cancelled);
-    EXPECT_EQ(questions, 3);
-}
-
-TEST(WorkerTeam, SleepersNoticeACancellationThatNobodyAnnounces) {
-    for (int const size : {1, 3}) {
-        WorkerTeam team(machine(), size);
-        FifoPolicy policy(size);
-        auto graph = graph_of(1, {});
-        graph.num_predecessors[0] = 1; // a message that never comes
-        std::atomic<bool> cancel{false};
-        RunOptions options;
-        options.cancel = &cancel;
-        options.external_events = 1;
-        std::thread signal([&] {
-            std::this_thread::sleep_for(30ms);
-            cancel = true;
-        });
-        EXPECT_EQ(status_of([&] { team.run(graph, policy, nothing, options); }), Status::cancelled);
-        signal.join();
-    }
-}
-
-TEST(WorkerTeam, ReportsACycleInsteadOfHanging) {
-    for (int const size : team_sizes) {
-        WorkerTeam team(machine(), size);
-        FifoPolicy policy(size);
-        auto const graph = graph_of(5, {{0, 1}, {1, 2}, {2, 3}, {3, 2}, {3, 4}});
-        std::string message;
-        EXPECT_EQ(status_of([&] { team.run(graph, policy, nothing); }, &message), Status::internal);
-        EXPECT_TRUE(contains(message, "2 of 5 tasks done"));
-        EXPECT_TRUE(contains(message, "3 wait for predecessors (a cycle?)"));
-        run_checked(team, chain_edges(20), 20, policy);
-    }
-}
-
-/// Loses task `lost`, or hands out task `twice` a second time, or makes up a task.
-class BrokenPolicy : public FifoPolicy {
-  public:
-    using FifoPolicy::FifoPolicy;
-    WorkerId push(TaskId task, WorkerId by) override {
-        if (task == lost) return any_worker;
-        if (task == twice) FifoPolicy::push(task, by);
-        if (task == makes_up) FifoPolicy::push(invented, by);
-        return FifoPolicy::push(task, by);
-    }
-    TaskId lost = no_task, twice = no_task, makes_up = no_task, invented = no_task;
-};
-
-TEST(WorkerTeam, ReportsWhatABrokenPolicyDoes) {
-    auto const graph = graph_of(40, chain_edges(40));
-    for (int const size : team_sizes) {
-        WorkerTeam team(machine(), size);
-        auto const message_of = [&](auto breakage) {
-            BrokenPolicy policy(size);
-            breakage(policy);
-            std::string message;
-            EXPECT_EQ(status_of([&] { team.run(graph, policy, nothing); }, &message), Status::internal);
-            return message;
-        };
-        EXPECT_TRUE(
-            contains(message_of([](BrokenPolicy& p) { p.lost = 10; }), "10 of 40 tasks done: 1 are ready"));
-        EXPECT_TRUE(contains(message_of([](BrokenPolicy& p) { p.twice = 3; }), "task 3 twice"));
-        EXPECT_TRUE(
-            contains(message_of([](BrokenPolicy& p) { p.makes_up = 3, p.invented = 40; }), "does not exist"));
-        EXPECT_TRUE(contains(message_of([](BrokenPolicy& p) { p.makes_up = 3, p.invented = 30; }),
-                             "before it was ready"));
-    }
-}
-
-TEST(WorkerTeam, ReportsGraphsWhoseCountsAreWrong) {
-    WorkerTeam team(machine(), 2);
-    std::string message;
-    auto graph = graph_of(4, chain_edges(4));
-    graph.num_predecessors[2] = 0; // pushed at the start, then released by task 1
-    FifoPolicy policy(2);
-    EXPECT_EQ(status_of([&] { team.run(graph, policy, nothing); }, &message), Status::internal);
-    EXPECT_TRUE(contains(message, "task 2 is released by more than its 0 predecessors"));
-    graph = graph_of(4, chain_edges(4));
-    graph.successors[1] = 4;
-    policy.clear();
-    EXPECT_EQ(status_of([&] { team.run(graph, policy, nothing); }, &message), Status::internal);
-    EXPECT_TRUE(contains(message, "task 4 does not exist"));
-    graph.successor_ptr.pop_back();
-    policy.clear();
-    EXPECT_EQ(status_of([&] { team.run(graph, policy, nothing); }), Status::internal);
-}
-
-TEST(WorkerTeam, RefusesNestedCalls) {
-    WorkerTeam team(machine(), 2);
-    FifoPolicy policy(2), inner(2);
-    auto const graph = graph_of(4, {});
-    auto const body = [&](TaskId, WorkerId) { team.run(graph, inner, nothing); };
-    EXPECT_EQ(status_of([&] { team.run(graph, policy, body); }), Status::usage);
-    EXPECT_EQ(
-        status_of([&] { team.for_each_worker([&](WorkerId) { team.for_each_worker([](WorkerId) {}); }); }),
-        Status::usage);
-    EXPECT_EQ(team.run(graph, inner, nothing).tasks(), 4);
 }
 
 TEST(WorkerTeam, ServesAThousandRunsInARow) {
@@ -430,60 +209,6 @@ TEST(WorkerTeam, EventsFromOutsideReleaseTasks) {
         EXPECT_EQ(stats.tasks(), tasks);
         EXPECT_EQ(seen, message);
         EXPECT_FALSE(team.release(0)); // no run goes on
-    }
-}
-
-TEST(WorkerTeam, AnEventThatDoesNotHelpEndsInAReport) {
-    WorkerTeam team(machine(), 2);
-    FifoPolicy policy(2);
-    auto graph = graph_of(2, {});
-    graph.num_predecessors = {2, 1};
-    RunOptions options;
-    options.external_events = 2; // the graph needs three
-    std::thread progress;
-    options.on_start = [&] {
-        progress = std::thread([&] {
-            team.release(1);
-            std::this_thread::sleep_for(20ms); // all asleep
-            team.release(0);
-        });
-    };
-    std::string message;
-    EXPECT_EQ(status_of([&] { team.run(graph, policy, nothing, options); }, &message), Status::internal);
-    progress.join();
-    EXPECT_TRUE(contains(message, "1 of 2 tasks done"));
-}
-
-TEST(WorkerTeam, AFailureOfTheStartHookEndsTheRun) {
-    WorkerTeam team(machine(), 2);
-    FifoPolicy policy(2);
-    std::atomic<int> started{0};
-    RunOptions options;
-    options.on_start = [] { throw Error(Status::io_error, "start"); };
-    auto const body = [&](TaskId, WorkerId) { ++started; };
-    EXPECT_EQ(status_of([&] { team.run(graph_of(9, {}), policy, body, options); }), Status::io_error);
-    EXPECT_EQ(started.load(), 0);
-}
-
-TEST(WorkerTeam, CanBeStoppedFromOutside) {
-    for (int const size : {1, 3}) {
-        WorkerTeam team(machine(), size);
-        EXPECT_FALSE(team.stop(Error(Status::internal, "nobody runs")));
-        FifoPolicy policy(size);
-        auto graph = graph_of(1, {});
-        graph.num_predecessors[0] = 1;
-        RunOptions options;
-        options.external_events = 1;
-        std::thread other;
-        options.on_start = [&] {
-            other = std::thread([&] {
-                std::this_thread::sleep_for(5ms);
-                EXPECT_TRUE(team.stop(Error(Status::singular, "on another process")));
-            });
-        };
-        EXPECT_EQ(status_of([&] { team.run(graph, policy, nothing, options); }), Status::singular);
-        other.join();
-        EXPECT_EQ(team.run(graph_of(3, {}), policy, nothing).tasks(), 3);
     }
 }
 

@@ -48,17 +48,18 @@ TEST(ColumnCounts, MatchDenseFillOnRandomPatterns) {
     std::mt19937_64 random(4);
     for (int seed = 0; seed < 200; ++seed) {
         auto const graph = random_graph(static_cast<Index>(random() % 50), 0.2 + 0.01 * seed, random);
-        expect_counts_of_dense_fill(uncompressed(graph), analyse(graph, random_order(graph.num_vertices, random)));
+        expect_counts_of_dense_fill(uncompressed(graph),
+                                    analyse(graph, random_order(graph.num_vertices, random)));
     }
 }
 
 TEST(ColumnCounts, OfWeightedVerticesMatchDenseFillOfTheirRows) {
     std::mt19937_64 random(5);
     for (int seed = 0; seed < 100; ++seed) {
-        auto const compressed =
-            with_random_weights(random_graph(1 + static_cast<Index>(random() % 20), 0.2 + 0.02 * seed, random), 5, random);
-        expect_counts_of_dense_fill(compressed,
-                                    analyse(compressed.graph, random_order(compressed.graph.num_vertices, random)));
+        auto const compressed = with_random_weights(
+            random_graph(1 + static_cast<Index>(random() % 20), 0.2 + 0.02 * seed, random), 5, random);
+        expect_counts_of_dense_fill(
+            compressed, analyse(compressed.graph, random_order(compressed.graph.num_vertices, random)));
     }
 }
 

@@ -45,7 +45,9 @@ TEST(Postorder, FollowsTheSiblingOrderAskedFor) {
     EXPECT_EQ(postorder(parent, siblings), (std::vector<Vertex>{3, 6, 2, 1, 4, 0, 5}));
 }
 
-TEST(Postorder, OfAnEmptyForestIsEmpty) { EXPECT_TRUE(postorder(std::vector<Vertex>{}).empty()); }
+TEST(Postorder, OfAnEmptyForestIsEmpty) {
+    EXPECT_TRUE(postorder(std::vector<Vertex>{}).empty());
+}
 
 TEST(Postorder, KeepsTheFill) {
     std::mt19937_64 random(2);

@@ -80,7 +80,8 @@ inline Graph grid(Index nx, Index ny, Index nz) {
 
 inline Ordering ordering_from(std::vector<Index> inverse) {
     Ordering ordering{std::vector<Index>(inverse.size()), std::move(inverse)};
-    for (std::size_t k = 0; k < ordering.inverse.size(); ++k) ordering.perm[ordering.inverse[k]] = static_cast<Index>(k);
+    for (std::size_t k = 0; k < ordering.inverse.size(); ++k)
+        ordering.perm[ordering.inverse[k]] = static_cast<Index>(k);
     return ordering;
 }
 
@@ -121,7 +122,8 @@ inline Ordering nested_dissection(Index nx, Index ny, Index nz) {
         }
         for (Index z = separator.low[2]; z < separator.high[2]; ++z)
             for (Index y = separator.low[1]; y < separator.high[1]; ++y)
-                for (Index x = separator.low[0]; x < separator.high[0]; ++x) inverse.push_back(x + nx * (y + ny * z));
+                for (Index x = separator.low[0]; x < separator.high[0]; ++x)
+                    inverse.push_back(x + nx * (y + ny * z));
     };
     number(number, {{0, 0, 0}, {nx, ny, nz}});
     return ordering_from(inverse);
@@ -154,7 +156,8 @@ inline Fill dense_fill(CompressedGraph const& compressed, std::vector<Index> con
     Fill fill(n, std::vector<char>(n, 0));
     for (std::size_t i = 0; i < n; ++i)
         for (std::size_t j = 0; j < n; ++j)
-            if (perm[i] >= perm[j] && adjacent[compressed.vertex_of_row[i]].count(compressed.vertex_of_row[j]))
+            if (perm[i] >= perm[j] &&
+                adjacent[compressed.vertex_of_row[i]].count(compressed.vertex_of_row[j]))
                 fill[perm[i]][perm[j]] = 1;
     for (std::size_t k = 0; k < n; ++k)
         for (std::size_t i = k + 1; i < n; ++i)

@@ -77,7 +77,8 @@ TEST(Symbolic, EveryEntryOfTheFillLiesInABlok) {
         SCOPED_TRACE(seed);
         Index const weights = seed % 3 == 0 ? 6 : 1;
         auto const n = static_cast<Index>(random() % (weights > 1 ? 20 : 60));
-        auto const compressed = with_random_weights(random_graph(n, 0.3 + 0.008 * seed, random), weights, random);
+        auto const compressed =
+            with_random_weights(random_graph(n, 0.3 + 0.008 * seed, random), weights, random);
         auto const ordering = random_order(compressed.graph.num_vertices, random);
         auto const options = random_options(random);
         auto const structure = symbolic_factorization(compressed, ordering, options);
@@ -260,7 +261,8 @@ TEST(Symbolic, ChildrenOfLaterPiecesComeFirstSoThatCblksArePostordered) {
         for (Index v = 2; v < u; ++v) edges.emplace(u, v);
     auto options = bare_options();
     options.min_width = options.max_width = 2;
-    for (auto const& order : {ordering_from({0, 1, 2, 3, 4, 5, 6, 7}), ordering_from({1, 0, 2, 3, 4, 5, 6, 7})}) {
+    for (auto const& order :
+         {ordering_from({0, 1, 2, 3, 4, 5, 6, 7}), ordering_from({1, 0, 2, 3, 4, 5, 6, 7})}) {
         auto const structure = symbolic_factorization(uncompressed(graph_of(8, edges)), order, options);
         validate(structure);
         EXPECT_EQ(structure.perm[0], 0);
@@ -293,6 +295,9 @@ TEST(Symbolic, RefusesAnOrderingOfAnotherGraph) {
     EXPECT_THROW(symbolic_factorization(uncompressed(chain(3)), natural_order(4), {}), Error);
     EXPECT_THROW(symbolic_factorization(uncompressed(chain(3)), Ordering{{0, 0, 1}, {0, 2, 1}}, {}), Error);
     EXPECT_THROW(symbolic_factorization(uncompressed(chain(3)), Ordering{{1, 2, 0}, {1, 2, 0}}, {}), Error);
+    CompressedGraph vertex_without_rows{chain(3), {0, 1, 1}};
+    vertex_without_rows.graph.weight = {1, 2, 0};
+    EXPECT_THROW(symbolic_factorization(vertex_without_rows, natural_order(3), {}), Error);
     CompressedGraph wrong_weights{chain(3), {0, 1, 2, 2}};
     EXPECT_THROW(symbolic_factorization(wrong_weights, natural_order(3), {}), Error);
 }

@@ -33,7 +33,9 @@ class Validate : public ::testing::Test {
     BlockStructure structure_ = good_structure();
 };
 
-TEST_F(Validate, AcceptsAGoodStructure) { EXPECT_NO_THROW(validate(structure_)); }
+TEST_F(Validate, AcceptsAGoodStructure) {
+    EXPECT_NO_THROW(validate(structure_));
+}
 
 TEST_F(Validate, RefusesABrokenPermutation) {
     std::swap(structure_.perm[0], structure_.perm[1]);
@@ -74,7 +76,8 @@ TEST_F(Validate, RefusesATreeThatIsNotPostordered) {
 TEST_F(Validate, RefusesAFacingListOutOfOrder) {
     for (CblkId j = 0; j < structure_.num_cblks(); ++j)
         if (structure_.facing_ptr[j + 1] - structure_.facing_ptr[j] >= 2) {
-            std::swap(structure_.facing[structure_.facing_ptr[j]], structure_.facing[structure_.facing_ptr[j] + 1]);
+            std::swap(structure_.facing[structure_.facing_ptr[j]],
+                      structure_.facing[structure_.facing_ptr[j] + 1]);
             return expect_refused("facing list out of order");
         }
     FAIL() << "no facing list of two";

@@ -60,7 +60,7 @@ std::string solve_help() {
     return "Examples:\n"
            "  espalier solve matrix.mtx\n"
            "  espalier solve lap3d:40 --rhs random --nrhs 8 --json report.json\n"
-           "  espalier solve a.rua.gz --factorization lu --refine ir --output x.mtx\n"
+           "  espalier solve a.rua.gz --factorization lu --refine gmres --output x.mtx\n"
            "  espalier solve big.mtx --precision s --max-memory 4G\n"
            "  espalier solve matrix.mtx --json - | python3 -m json.tool\n\n"
            "--factorization auto tries llh on a Hermitian or real symmetric matrix that may be positive\n"

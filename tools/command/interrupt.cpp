@@ -21,6 +21,7 @@ namespace {
 std::mutex guard; // Of what follows. The signal thread never gives it back.
 std::optional<std::filesystem::path> working_directory;
 bool bar_visible = false;
+bool silent = false;
 
 sem_t signalled;
 
@@ -32,7 +33,7 @@ void wake_the_watcher(int) { sem_post(&signalled); }
     guard.lock();
     std::error_code ignored;
     if (working_directory) std::filesystem::remove_all(*working_directory, ignored);
-    fmt::print(stderr, "{}espalier: error: interrupted\n", bar_visible ? "\r\x1b[K" : "");
+    if (!silent) fmt::print(stderr, "{}espalier: error: interrupted\n", bar_visible ? "\r\x1b[K" : "");
     std::fflush(stderr);
     _exit(static_cast<int>(Status::cancelled));
 }
@@ -69,6 +70,11 @@ WorkingDirectory::~WorkingDirectory() {
     working_directory.reset();
 }
 
+void stay_silent() {
+    std::lock_guard const lock(guard);
+    silent = true;
+}
+
 void set_bar_visible(bool visible) {
     std::lock_guard const lock(guard);
     bar_visible = visible;
@@ -76,7 +82,7 @@ void set_bar_visible(bool visible) {
 
 void print_error(std::string const& message) {
     std::lock_guard const lock(guard);
-    fmt::print(stderr, "espalier: error: {}\n", message);
+    if (!silent) fmt::print(stderr, "espalier: error: {}\n", message);
 }
 
 } // namespace espalier::command

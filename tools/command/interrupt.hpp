@@ -28,6 +28,9 @@ class WorkingDirectory {
     std::filesystem::path path_;
 };
 
+/// This process prints no error lines, not that of a signal either: another one of its group speaks.
+void stay_silent();
+
 /// Whether a progress bar stands in the terminal's current line.
 void set_bar_visible(bool visible);
 

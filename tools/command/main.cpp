@@ -25,10 +25,10 @@ namespace {
 constexpr std::array<std::string_view, 4> names = {"solve", "analyze", "generate", "machine"};
 
 // Names in the message may hold anything; the message stays one line.
-int fail(bool speaks, Status status, std::string message) {
+int fail(Status status, std::string message) {
     for (char& c : message)
         if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = ' ';
-    if (speaks) print_error(message);
+    print_error(message);
     return static_cast<int>(status);
 }
 
@@ -49,10 +49,12 @@ void declare(CLI::App& app, Parsed& parsed) {
     CLI::App& solve = *app.add_subcommand("solve", "analyze, factor, solve, refine, report");
     add_analysis_options(solve, parsed.run);
     add_solve_options(solve, parsed.run);
+    add_report_options(solve, parsed.run);
     solve.footer(solve_help);
 
     CLI::App& analyze = *app.add_subcommand("analyze", "everything before numbers: ordering, structure, memory");
     add_analysis_options(analyze, parsed.run);
+    add_report_options(analyze, parsed.run);
     analyze.footer(analyze_help);
 
     CLI::App& generate = *app.add_subcommand("generate", "write a test matrix");
@@ -101,9 +103,9 @@ int run(int argc, char** argv, ProcessGroup const& processes) {
         if (speaks) fmt::print("{}\n", e.what());
         return check_stdout(), 0;
     } catch (CLI::ParseError const& e) {
-        return fail(speaks, Status::usage, misuse(word, e.what()));
+        return fail(Status::usage, misuse(word, e.what()));
     } catch (Error const& e) {
-        return fail(speaks, e.status(), e.status() == Status::usage ? misuse(word, e.what()) : e.what());
+        return fail(e.status(), e.status() == Status::usage ? misuse(word, e.what()) : e.what());
     }
     if (processes.size() > 1)
         throw Error(Status::unsupported, "running on several processes is not available in this version; start "
@@ -119,18 +121,17 @@ int run(int argc, char** argv, ProcessGroup const& processes) {
 
 int main(int argc, char** argv) {
     using namespace espalier;
-    bool speaks = true;
     try {
         use_widest_blas_kernels();
         command::watch_signals();
         ProcessGroup const processes(&argc, &argv);
-        speaks = processes.rank() == 0;
+        if (processes.rank() != 0) command::stay_silent();
         return command::run(argc, argv, processes);
     } catch (Error const& e) {
-        return command::fail(speaks, e.status(), e.what());
+        return command::fail(e.status(), e.what());
     } catch (std::bad_alloc const&) {
-        return command::fail(speaks, Status::out_of_memory, "out of memory");
+        return command::fail(Status::out_of_memory, "out of memory");
     } catch (std::exception const& e) {
-        return command::fail(speaks, Status::internal, e.what());
+        return command::fail(Status::internal, e.what());
     }
 }

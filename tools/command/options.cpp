@@ -33,13 +33,6 @@ void take_ordering(Options& options, std::string const& text) {
     options.ordering_file = text;
 }
 
-void add_output_options(CLI::App& command, RunOptions& run) {
-    add_value(command, "--json", "FILE", "write the report as JSON (- is standard output)",
-              [&run](std::string const& text) { run.json = text; });
-    command.add_flag("--quiet", run.quiet, "print nothing but errors");
-    command.add_flag("--verbose", run.verbose, "print also the settings, the machine and the choices made");
-}
-
 } // namespace
 
 void add_value(CLI::App& command, std::string const& name, std::string const& placeholder,
@@ -100,7 +93,6 @@ void add_analysis_options(CLI::App& command, RunOptions& run) {
     add_value(command, "--max-memory", "SIZE",
               "refuse to factorize when it would need more: 512M, 4G, 1.5GiB [no limit]",
               [&library](std::string const& text) { library.max_memory = parse_size("--max-memory", text); });
-    add_output_options(command, run);
 }
 
 void add_solve_options(CLI::App& command, RunOptions& run) {
@@ -110,7 +102,7 @@ void add_solve_options(CLI::App& command, RunOptions& run) {
               [&run](std::string const& text) { run.rhs = text; });
     add_value(command, "--nrhs", "K", "number of right-hand sides [1, or the columns of the file]",
               [&run](std::string const& text) { run.nrhs = parse_count("--nrhs", text, 1, 1'000'000); });
-    add_value(command, "--refine", "METHOD", "auto, none or ir [auto]; cg, gmres and bicgstab are known but not in this version",
+    add_value(command, "--refine", "METHOD", "auto, none, ir (iterative refinement), cg, gmres or bicgstab [auto: ir, then gmres if that stalls]",
               [&library](std::string const& text) {
                   using enum RefineMethod;
                   library.refine = choice("--refine", text, {automatic, none, ir, cg, gmres, bicgstab});
@@ -122,6 +114,13 @@ void add_solve_options(CLI::App& command, RunOptions& run) {
               [&run](std::string const& text) { run.trace = text; });
     add_value(command, "--output", "FILE", "write the solution as a Matrix Market array (- is standard output)",
               [&run](std::string const& text) { run.output = text; });
+}
+
+void add_report_options(CLI::App& command, RunOptions& run) {
+    add_value(command, "--json", "FILE", "write the report as JSON (- is standard output)",
+              [&run](std::string const& text) { run.json = text; });
+    command.add_flag("--quiet", run.quiet, "print nothing but errors");
+    command.add_flag("--verbose", run.verbose, "print also the settings, the machine and the choices made");
 }
 
 void check(RunOptions const& run) {

@@ -39,6 +39,9 @@ void add_analysis_options(CLI::App& command, RunOptions& run);
 /// And those that need numbers: factorization, right-hand sides, refinement, solution.
 void add_solve_options(CLI::App& command, RunOptions& run);
 
+/// And what is told of the run, and where.
+void add_report_options(CLI::App& command, RunOptions& run);
+
 /// Checks that need more than one option. Error{usage} or {unsupported}.
 void check(RunOptions const& run);
 

@@ -24,6 +24,16 @@ namespace {
     throw Error(Status::io_error, purpose + ": " + reason.message());
 }
 
+// Where a file written to `path` ends up, whether it exists already or not.
+fs::path behind_links(fs::path path) {
+    std::error_code error;
+    for (int links = 0; links < 40 && fs::is_symlink(path, error); ++links) {
+        if (fs::is_other(fs::status(path, error))) break; // a device or a pipe needs no resolving
+        path = path.parent_path() / fs::read_symlink(path, error);
+    }
+    return path;
+}
+
 void copy_to_stdout(fs::path const& from) {
     std::ifstream file(from, std::ios::binary);
     std::array<char, 1 << 16> buffer;
@@ -37,8 +47,7 @@ void copy_to_stdout(fs::path const& from) {
 OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
     if (is_stdout()) return;
     std::error_code error;
-    target_ = fs::weakly_canonical(path_, error);
-    if (error) target_ = path_; // /dev/stdout that is a pipe
+    target_ = behind_links(path_);
     auto const kind = fs::status(target_, error).type();
     if (kind == fs::file_type::directory) fail(purpose(), std::make_error_code(std::errc::is_a_directory));
     bool const exists = kind != fs::file_type::not_found && kind != fs::file_type::none;
@@ -76,8 +85,9 @@ void OutputFile::write_text(std::string const& text) const {
 void check_stdout() {
     errno = 0;
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return;
-    std::string const reason = errno == 0 ? "write failed" : std::generic_category().message(errno);
-    throw Error(Status::io_error, "cannot write to standard output: " + reason);
+    // Unknown when it was an earlier write that failed.
+    std::string const reason = errno == 0 ? "" : ": " + std::generic_category().message(errno);
+    throw Error(Status::io_error, "cannot write to standard output" + reason);
 }
 
 } // namespace espalier::command

@@ -5,6 +5,7 @@
 
 #include "version.hpp"
 #include "numbers.hpp"
+#include "runtime/topology.hpp"
 
 namespace espalier::command {
 
@@ -108,7 +109,9 @@ std::string settings_text(RunRecord const& record) {
                to_string(library.allocation));
     if (library.max_memory != 0)
         table.line("  memory limit", "{}", readable_bytes(static_cast<double>(library.max_memory)));
-    return table.text();
+    std::string text = table.text();
+    for (std::string const& line : Topology::detect().describe()) text += "  " + line + "\n";
+    return text;
 }
 
 std::string results_text(RunRecord const& record) {
@@ -119,7 +122,8 @@ std::string results_text(RunRecord const& record) {
         add_factor(table, report);
         add_solution(table, record);
     }
-    for (std::string const& note : report.notes) table.line("note", "{}", note);
+    if (!record.asked.verbose) // else each was printed when it arose
+        for (std::string const& note : report.notes) table.line("note", "{}", note);
     table.line("peak memory", "{}", readable_bytes(static_cast<double>(report.peak_memory_bytes)));
     table.line("total", "{}  (reading {})", readable_seconds(record.total_s), readable_seconds(record.read_s));
     table.line("status", "{}", to_string(record.status));

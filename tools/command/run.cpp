@@ -26,9 +26,10 @@ Run::Run(RunOptions const& options)
       json_file_(file_if_named(options.json)), solution_file_(file_if_named(options.output)),
       progress_(!options.quiet && stderr_shows_bars(),
                 options.prints() && !(stderr_shows_bars() && stdout_is_terminal())) {
-    if (options.prints() && options.verbose) print(settings_text(record_));
     std::tie(matrix_, record_.matrix) = load_matrix(options, &progress_);
     record_.read_s = clock_.seconds();
+    record_.report.scalar = run_scalar(options, record_.matrix);
+    if (options.prints() && options.verbose) print(settings_text(record_));
     if (options.prints()) print(matrix_text(record_.matrix));
 }
 

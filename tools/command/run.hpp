@@ -17,7 +17,7 @@ class Run {
     /// Checks that the files asked for can be written, then reads the matrix and prints what was understood.
     explicit Run(RunOptions const& options);
 
-    [[nodiscard]] Scalar scalar() const { return run_scalar(record_.asked, record_.matrix); }
+    [[nodiscard]] Scalar scalar() const { return record_.report.scalar; }
     template <class T> CscMatrix<T> take_matrix() {
         return take_as<T>(std::move(matrix_), record_.asked.library.factorization);
     }

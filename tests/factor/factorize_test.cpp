@@ -1,0 +1,149 @@
+// The factors themselves: put together again they must give the matrix.
+//
+// With G_k = [P_k^T L11; L21] of cblk k:   A = sum_k G_k G_k^H          (llh, llt)
+//                                          A = sum_k G_k D_k G_k^H      (ldlt, ldlh)
+//                                          A = sum_k G_k [U11 U12]      (lu)
+#include "factor/factorize.hpp"
+
+#include <gtest/gtest.h>
+
+#include "matrix/adjacency.hpp"
+#include "matrix/convert.hpp"
+#include "matrix/generators.hpp"
+#include "symbolic/symbolic.hpp"
+
+namespace espalier {
+namespace {
+
+template <class T> struct Dense {
+    explicit Dense(Index n) : n(n), values(static_cast<std::size_t>(n * n), T(0)) {}
+    T& operator()(Index i, Index j) { return values[static_cast<std::size_t>(i + j * n)]; }
+    Index n;
+    std::vector<T> values;
+};
+
+// The permuted matrix, whole.
+template <class T> Dense<T> permuted(CscMatrix<T> const& a, BlockStructure const& s) {
+    CscMatrix<T> const whole = expand_symmetric(a);
+    Dense<T> out(a.cols);
+    for (Index j = 0; j < a.cols; ++j)
+        for (Offset p = whole.col_ptr[static_cast<std::size_t>(j)]; p < whole.col_ptr[static_cast<std::size_t>(j) + 1]; ++p)
+            out(s.perm[static_cast<std::size_t>(whole.row_ind[static_cast<std::size_t>(p)])], s.perm[static_cast<std::size_t>(j)]) =
+                whole.values[static_cast<std::size_t>(p)];
+    return out;
+}
+
+// Rows (in the permuted matrix) of the panel of cblk k, those of the diagonal block through P_k.
+template <class T> std::vector<Index> panel_rows(Factor<T> const& f, CblkId k) {
+    BlockStructure const& s = f.structure();
+    std::vector<Index> rows;
+    for (BlokId b = f.cblk(k).first_blok; b < f.cblk(k).end_blok; ++b)
+        for (Index r = s.bloks[static_cast<std::size_t>(b)].first_row; r < s.bloks[static_cast<std::size_t>(b)].end_row; ++r) rows.push_back(r);
+    if (f.form().has_d() || f.form().has_upper())
+        for (Index i = 0; i < f.cblk(k).width(); ++i) rows[static_cast<std::size_t>(i)] = f.cblk(k).first_col + f.perm(k)[static_cast<std::size_t>(i)];
+    return rows;
+}
+
+template <class T> void add_cblk(Factor<T> const& f, CblkId k, Dense<T>& sum) {
+    FactorForm const form = f.form();
+    bool const unit = form.has_d() || form.has_upper();
+    Index const w = f.cblk(k).width();
+    auto const rows = panel_rows(f, k);
+    auto const lower = f.lower(k);
+    auto l = [&](std::size_t i, Index p) {
+        if (static_cast<Index>(i) < p) return T(0);
+        return unit && static_cast<Index>(i) == p ? T(1) : lower(static_cast<Index>(i), p);
+    };
+    auto d = [&](Index p, Index q) {
+        if (p == q) return lower(p, p);
+        if (p == q + 1) return f.off_diagonal(k)[static_cast<std::size_t>(q)];
+        if (q == p + 1) return conj_if(form.conjugate(), f.off_diagonal(k)[static_cast<std::size_t>(p)]);
+        return T(0);
+    };
+    // Columns of U belong to the rows of the panel, but for the local permutation.
+    auto u = [&](Index p, std::size_t j) {
+        if (static_cast<Index>(j) < w) return static_cast<Index>(j) < p ? T(0) : lower(p, static_cast<Index>(j));
+        return f.upper(k)(static_cast<Index>(j) - w, p);
+    };
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        for (std::size_t j = 0; j < rows.size(); ++j) {
+            Index column = rows[j];
+            if (form.has_upper() && static_cast<Index>(j) < w) column = f.cblk(k).first_col + static_cast<Index>(j);
+            T value(0);
+            for (Index p = 0; p < w; ++p) {
+                if (form.has_upper()) value += l(i, p) * u(p, j);
+                else if (!form.has_d()) value += l(i, p) * conj_if(form.conjugate(), l(j, p));
+                else
+                    for (Index q = std::max<Index>(0, p - 1); q < std::min(w, p + 2); ++q)
+                        value += l(i, p) * d(p, q) * conj_if(form.conjugate(), l(j, q));
+            }
+            sum(rows[i], column) += value;
+        }
+}
+
+template <class T> void expect_factors_of(CscMatrix<T> const& a, Factorization kind, int workers) {
+    SymbolicOptions symbolic;
+    symbolic.max_width = 12;
+    symbolic.min_width = 6;
+    OrderingOptions ordering;
+    ordering.method = OrderingMethod::amd;
+    auto const compressed = compress(adjacency_graph(a));
+    auto const structure = symbolic_factorization(compressed, compute_ordering(compressed.graph, ordering), symbolic);
+    FactorPlan const plan = make_factor_plan(structure, CostModel{}, workers);
+    WorkerTeam team(Topology::detect(), workers);
+    Factor<T> factor(structure);
+    factor.allocate({kind}, plan.owner_of_cblk, Allocation::local, team);
+    CscMatrix<T> const working = kind == Factorization::lu ? expand_symmetric(a) : a;
+    factorize(working, AssemblyMap(working, structure), plan, factor, team, {});
+
+    Dense<T> expected = permuted(a, structure);
+    Dense<T> sum(a.cols);
+    for (CblkId k = 0; k < structure.num_cblks(); ++k) add_cblk(factor, k, sum);
+    double scale = 0;
+    for (T const value : expected.values) scale = std::max(scale, static_cast<double>(std::abs(value)));
+    for (std::size_t i = 0; i < sum.values.size(); ++i)
+        ASSERT_LE(std::abs(sum.values[i] - expected.values[i]), 200 * static_cast<double>(epsilon<T>)*scale)
+            << to_string(kind) << ", " << workers << " workers, entry " << i % static_cast<std::size_t>(sum.n) << ", " << i / static_cast<std::size_t>(sum.n);
+}
+
+CscMatrix<double> real(char const* spec) { return std::get<CscMatrix<double>>(generate_matrix(spec).matrix); }
+CscMatrix<std::complex<double>> complex(char const* spec) {
+    return std::get<CscMatrix<std::complex<double>>>(generate_matrix(spec).matrix);
+}
+
+TEST(Factors, MultiplyToTheMatrixForEveryFactorization) {
+    for (int const workers : {1, 3}) {
+        expect_factors_of(real("elast3d:3"), Factorization::llh, workers);
+        expect_factors_of(real("lap3d:5"), Factorization::llt, workers);
+        expect_factors_of(real("lap3d:5"), Factorization::ldlt, workers);
+        expect_factors_of(real("saddle3d:3"), Factorization::lu, workers);
+        expect_factors_of(real("convdiff3d:3"), Factorization::lu, workers);
+        expect_factors_of(convert<float>(real("elast3d:2")), Factorization::ldlh, workers);
+        expect_factors_of(complex("hermitian3d:5"), Factorization::llh, workers);
+        expect_factors_of(complex("hermitian3d:5"), Factorization::ldlh, workers);
+        expect_factors_of(complex("helmholtz3d:5"), Factorization::llt, workers);
+        expect_factors_of(complex("helmholtz3d:5"), Factorization::ldlt, workers);
+        expect_factors_of(complex("helmholtz3d:5"), Factorization::lu, workers);
+    }
+}
+
+TEST(Factors, AreTheSameBitsForTheSameWorkers) {
+    auto const a = real("elast3d:4");
+    auto const compressed = compress(adjacency_graph(a));
+    auto const structure = symbolic_factorization(compressed, compute_ordering(compressed.graph, {}), {});
+    FactorPlan const plan = make_factor_plan(structure, CostModel{}, 3);
+    WorkerTeam team(Topology::detect(), 3);
+    AssemblyMap const assembly(a, structure);
+    Factor<double> first(structure), second(structure);
+    for (auto* factor : {&first, &second}) {
+        factor->allocate({Factorization::llh}, plan.owner_of_cblk, Allocation::local, team);
+        factorize(a, assembly, plan, *factor, team, {});
+    }
+    for (CblkId k = 0; k < structure.num_cblks(); ++k)
+        for (Index j = 0; j < structure.cblks[static_cast<std::size_t>(k)].width(); ++j)
+            for (Index i = j; i < structure.cblks[static_cast<std::size_t>(k)].stride; ++i)
+                ASSERT_EQ(first.lower(k)(i, j), second.lower(k)(i, j));
+}
+
+} // namespace
+} // namespace espalier

@@ -1,0 +1,109 @@
+#include "ordering/compress.hpp"
+
+#include <map>
+#include <numeric>
+
+#include <gtest/gtest.h>
+
+#include "ordering/graphs.hpp"
+
+namespace espalier {
+namespace {
+
+using namespace test;
+
+// The groups by comparing every pair of closed neighbourhoods.
+std::vector<Index> brute_force_groups(Graph const& graph) {
+    std::map<std::set<Index>, Index> group_of;
+    std::vector<Index> result;
+    for (Index v = 0; v < graph.num_vertices; ++v) {
+        std::set<Index> closed(graph.adj.begin() + graph.ptr[v], graph.adj.begin() + graph.ptr[v + 1]);
+        closed.insert(v);
+        result.push_back(group_of.try_emplace(closed, static_cast<Index>(group_of.size())).first->second);
+    }
+    return result;
+}
+
+void expect_quotient(Graph const& graph, CompressedGraph const& compressed) {
+    auto const& quotient = compressed.graph;
+    std::vector<std::set<Index>> lists(static_cast<std::size_t>(quotient.num_vertices));
+    std::vector<Index> weight(lists.size(), 0);
+    for (Index v = 0; v < graph.num_vertices; ++v) {
+        Index const group = compressed.vertex_of_row[v];
+        weight[group] += graph.weight_of(v);
+        for (Offset e = graph.ptr[v]; e < graph.ptr[v + 1]; ++e)
+            if (Index const other = compressed.vertex_of_row[graph.adj[e]]; other != group) lists[group].insert(other);
+    }
+    ASSERT_EQ(quotient.ptr.size(), lists.size() + 1);
+    for (Index g = 0; g < quotient.num_vertices; ++g) {
+        std::vector<Index> const expected(lists[g].begin(), lists[g].end());
+        std::vector<Index> const found(quotient.adj.begin() + quotient.ptr[g], quotient.adj.begin() + quotient.ptr[g + 1]);
+        EXPECT_EQ(found, expected) << "group " << g;
+        EXPECT_EQ(quotient.weight_of(g), weight[g]) << "group " << g;
+    }
+}
+
+TEST(Compress, FindsPlantedGroupsAsBruteForceDoes) {
+    for (std::uint32_t seed = 0; seed < 20; ++seed) {
+        Graph const small = random_graph(30, 45 + seed, seed);
+        std::vector<Index> copies;
+        for (Index v = 0; v < 30; ++v) copies.push_back(1 + (v * 7 + seed) % 4);
+        std::vector<Index> group;
+        Graph const graph = blow_up(small, copies, seed, group);
+        auto const compressed = compress(graph);
+        EXPECT_EQ(compressed.vertex_of_row, brute_force_groups(graph));
+        EXPECT_LT(compressed.graph.num_vertices, graph.num_vertices);
+        expect_quotient(graph, compressed);
+    }
+}
+
+TEST(Compress, AddsTheWeightsOfAWeightedGraph) {
+    std::vector<Index> group;
+    Graph graph = blow_up(grid(4, 3), std::vector<Index>(12, 3), 5, group);
+    for (Index v = 0; v < graph.num_vertices; ++v) graph.weight.push_back(1 + v % 5);
+    auto const compressed = compress(graph);
+    EXPECT_EQ(compressed.graph.num_vertices, 12);
+    expect_quotient(graph, compressed);
+}
+
+TEST(Compress, CompressingTwiceChangesNothing) {
+    std::vector<Index> group;
+    auto const once = compress(blow_up(grid(5, 5), std::vector<Index>(25, 2), 1, group));
+    auto const twice = compress(once.graph);
+    EXPECT_EQ(twice.graph.adj, once.graph.adj);
+    EXPECT_EQ(twice.graph.weight, once.graph.weight);
+}
+
+TEST(Compress, LeavesAGraphWithFewTwinsAsItIs) {
+    Graph const graph = grid(6, 6);
+    auto const compressed = compress(graph);
+    EXPECT_EQ(compressed.graph.adj, graph.adj);
+    EXPECT_EQ(compressed.graph.ptr, graph.ptr);
+    EXPECT_TRUE(compressed.graph.weight.empty());
+    for (Index v = 0; v < 36; ++v) EXPECT_EQ(compressed.vertex_of_row[v], v);
+}
+
+TEST(Compress, DoesNotMergeTwinsThatAreNotNeighbours) { // the leaves of a star: open, not closed, twins
+    EXPECT_EQ(compress(star(50)).graph.num_vertices, 50);
+}
+
+TEST(Compress, MakesOneVertexOfACompleteGraph) {
+    auto const compressed = compress(complete(40));
+    EXPECT_EQ(compressed.graph.num_vertices, 1);
+    EXPECT_EQ(compressed.graph.weight, std::vector<Index>{40});
+    EXPECT_TRUE(compressed.graph.adj.empty());
+}
+
+TEST(Compress, TakesEmptyAndEdgelessGraphs) {
+    EXPECT_EQ(compress(Graph{}).graph.num_vertices, 0);
+    EXPECT_EQ(compress(graph_from(7, {})).graph.num_vertices, 7);
+}
+
+TEST(Compress, IsLinearOnAStarOfAHundredThousand) { // quadratic comparison would take minutes
+    EXPECT_EQ(compress(star(100000)).graph.num_vertices, 100000);
+    std::vector<Graph> pairs(50000, path(2));
+    EXPECT_EQ(compress(side_by_side(pairs)).graph.num_vertices, 50000);
+}
+
+} // namespace
+} // namespace espalier

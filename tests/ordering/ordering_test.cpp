@@ -1,0 +1,222 @@
+#include "ordering/ordering.hpp"
+
+#include <limits>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "core/timer.hpp"
+#include "ordering/compress.hpp"
+#include "ordering/graphs.hpp"
+#include "ordering/methods.hpp"
+
+namespace espalier {
+namespace {
+
+using namespace test;
+
+constexpr OrderingMethod fill_reducing[] = {OrderingMethod::scotch, OrderingMethod::metis, OrderingMethod::amd};
+
+Ordering order(Graph const& graph, OrderingMethod method, int threads = 1) {
+    OrderingOptions options;
+    options.method = method;
+    options.threads = threads;
+    return compute_ordering(graph, options);
+}
+
+void expect_permutation(Ordering const& ordering, Index n) {
+    ASSERT_EQ(static_cast<Index>(ordering.perm.size()), n);
+    ASSERT_EQ(static_cast<Index>(ordering.inverse.size()), n);
+    for (Index v = 0; v < n; ++v) { // two maps of n values that undo each other are bijections
+        ASSERT_GE(ordering.perm[v], 0);
+        ASSERT_LT(ordering.perm[v], n);
+        ASSERT_EQ(ordering.inverse[ordering.perm[v]], v);
+    }
+}
+
+struct Named {
+    char const* name;
+    Graph graph;
+};
+
+std::vector<Named> many_graphs() {
+    Graph weighted = grid(20, 20);
+    for (Index v = 0; v < 400; ++v) weighted.weight.push_back(1 + v % 6);
+    return {{"empty", Graph{}},
+            {"one vertex", graph_from(1, {})},
+            {"two vertices", graph_from(2, {})},
+            {"one edge", path(2)},
+            {"isolated", graph_from(50, {})},
+            {"edge among isolated", graph_from(50, {{7, 30}})},
+            {"triangle", complete(3)},
+            {"complete", complete(60)},
+            {"large complete", complete(300)},
+            {"star", star(2000)},
+            {"path", path(3000)},
+            {"grid", grid(60, 50)},
+            {"cube", grid(12, 12, 12)},
+            {"weighted grid", weighted},
+            {"random", random_graph(1500, 4000, 3)},
+            {"dense random", random_graph(200, 8000, 4)},
+            {"disconnected", side_by_side({grid(30, 30), path(500), complete(20), graph_from(9, {}), grid(15, 15, 15)})},
+            {"many pairs", side_by_side(std::vector<Graph>(3000, path(2)))}};
+}
+
+TEST(Ordering, EveryMethodGivesAPermutationOfEveryGraph) {
+    for (auto const& [name, graph] : many_graphs())
+        for (OrderingMethod const method : fill_reducing) {
+            SCOPED_TRACE(std::string(name) + " by " + to_string(method));
+            expect_permutation(order(graph, method), graph.num_vertices);
+        }
+}
+
+TEST(Ordering, ASecondCallGivesTheSameOrder) {
+    Graph const graph = grid(16, 16, 16);
+    for (OrderingMethod const method : fill_reducing) {
+        auto const first = order(graph, method).perm;
+        order(grid(9, 9), method); // leaves the libraries' generators somewhere else
+        EXPECT_EQ(order(graph, method).perm, first) << to_string(method);
+    }
+}
+
+TEST(Ordering, DoesNotDependOnTheNumberOfThreads) {
+    for (Graph const& graph : {grid(22, 20, 18), side_by_side({grid(70, 60), grid(15, 15, 15), path(900)})}) {
+        auto const one = order(graph, OrderingMethod::scotch, 1).perm;
+        EXPECT_EQ(order(graph, OrderingMethod::scotch, 2).perm, one);
+        EXPECT_EQ(order(graph, OrderingMethod::scotch, 4).perm, one);
+    }
+}
+
+TEST(Ordering, AStrategyStringIsDeterministicToo) {
+    OrderingOptions options;
+    options.scotch_strategy = "n{sep=/(vert>120)?m{vert=100,low=h{pass=10},asc=f{bal=0.2}};,ole=f{cmin=0,frat=0},ose=g}";
+    Graph const graph = grid(14, 14, 14);
+    auto const one = compute_ordering(graph, options);
+    expect_permutation(one, graph.num_vertices);
+    for (int const threads : {2, 4}) {
+        options.threads = threads;
+        EXPECT_EQ(compute_ordering(graph, options).perm, one.perm);
+    }
+    options.deterministic = false;
+    expect_permutation(compute_ordering(graph, options), graph.num_vertices);
+}
+
+TEST(Ordering, ConcurrentCallsDoNotDisturbEachOther) {
+    Graph const graph = grid(14, 14, 14);
+    for (OrderingMethod const method : fill_reducing) {
+        auto const expected = order(graph, method).perm;
+        std::vector<std::vector<Index>> found(4);
+        std::vector<std::thread> threads;
+        for (auto& result : found) threads.emplace_back([&] { result = order(graph, method, 2).perm; });
+        for (auto& thread : threads) thread.join();
+        for (auto const& result : found) EXPECT_EQ(result, expected) << to_string(method);
+    }
+}
+
+TEST(Ordering, NestedDissectionFillsFarLessThanTheNaturalOrder) {
+    Graph const graph = grid(14, 14, 14);
+    auto const natural = fill_by_elimination(graph, order(graph, OrderingMethod::natural).perm);
+    for (OrderingMethod const method : fill_reducing)
+        EXPECT_LT(2.5 * static_cast<double>(fill_by_elimination(graph, order(graph, method).perm)),
+                  static_cast<double>(natural))
+            << to_string(method);
+}
+
+TEST(Ordering, ScotchFindsCutsAtLeastAsGoodAsMetisOnAGrid) {
+    for (Graph const& graph : {grid(18, 18, 18), grid(60, 60)})
+        EXPECT_LT(static_cast<double>(fill_by_elimination(graph, order(graph, OrderingMethod::scotch).perm)),
+                  1.05 * static_cast<double>(fill_by_elimination(graph, order(graph, OrderingMethod::metis).perm)));
+}
+
+TEST(Ordering, TreesAreOrderedWithLittleFill) {
+    for (OrderingMethod const method : fill_reducing) {
+        EXPECT_EQ(fill_by_elimination(star(1000), order(star(1000), method).perm), 999U) << to_string(method);
+        EXPECT_LT(fill_by_elimination(path(1000), order(path(1000), method).perm), 2000U) << to_string(method);
+    }
+}
+
+TEST(Ordering, AnyWeightsAreAccepted) {
+    Graph graph = grid(12, 12, 12);
+    graph.weight.assign(1728, 1);
+    for (std::size_t v = 0; v < 1728; v += 3) graph.weight[v] = std::numeric_limits<Index>::max() / 4000;
+    graph.weight[5] = 0;
+    for (OrderingMethod const method : fill_reducing) expect_permutation(order(graph, method), 1728);
+}
+
+TEST(Ordering, BalanceWeightsKeepsProportionsWithinTheLimit) {
+    Graph graph = path(4);
+    graph.weight = {Index(1) << 60, Index(1) << 61, 3, Index(1) << 60};
+    auto const scaled = balance_weights(graph, 1000000);
+    EXPECT_LE(scaled[0] + scaled[1] + scaled[2] + scaled[3], 1000000);
+    EXPECT_NEAR(static_cast<double>(scaled[1]) / static_cast<double>(scaled[0]), 2.0, 1e-4);
+    EXPECT_EQ(scaled[0], scaled[3]);
+    EXPECT_EQ(scaled[2], 1);
+    graph.weight = {2, 1, 2, 7};
+    EXPECT_EQ(balance_weights(graph, 1000000), graph.weight);
+    graph.weight = {5, 5, 5, 5};
+    EXPECT_TRUE(balance_weights(graph, 1000000).empty());
+}
+
+TEST(Ordering, StarsAndArrowsOfAHundredThousandTakeNoTime) { // quadratic would be minutes
+    Graph const hub = star(100000);
+    Edges edges;
+    for (Index v = 0; v < 99990; ++v) {
+        edges.push_back({v, v + 1});
+        for (Index hub_vertex = 99991; hub_vertex < 99994; ++hub_vertex) edges.push_back({v, hub_vertex});
+    }
+    Graph const arrow = graph_from(100000, edges);
+    for (OrderingMethod const method : fill_reducing) {
+        Timer timer;
+        expect_permutation(order(hub, method), 100000);
+        EXPECT_LT(timer.seconds(), 10) << "star by " << to_string(method);
+        timer.restart();
+        auto const ordering = order(arrow, method);
+        EXPECT_LT(timer.seconds(), 20) << "arrow by " << to_string(method);
+        for (Index hub_vertex = 99991; hub_vertex < 99994; ++hub_vertex) EXPECT_GE(ordering.perm[hub_vertex], 99997);
+    }
+}
+
+TEST(Ordering, NaturalIsTheIdentity) {
+    auto const ordering = order(grid(3, 3), OrderingMethod::natural);
+    for (Index v = 0; v < 9; ++v) EXPECT_EQ(ordering.perm[v], v);
+    EXPECT_EQ(ordering.perm, ordering.inverse);
+}
+
+Status status_of(Graph const& graph, OrderingOptions const& options) {
+    try {
+        compute_ordering(graph, options);
+    } catch (Error const& error) {
+        return error.status();
+    }
+    return Status::ok;
+}
+
+TEST(Ordering, RowOrdersRefuseACompressedGraph) {
+    Graph graph = grid(3, 3);
+    graph.weight.assign(9, 1);
+    OrderingOptions options;
+    options.method = OrderingMethod::natural;
+    EXPECT_EQ(status_of(graph, options), Status::ok);
+    graph.weight[4] = 3;
+    EXPECT_EQ(status_of(graph, options), Status::usage);
+    options.method = OrderingMethod::user;
+    EXPECT_EQ(status_of(graph, options), Status::usage);
+}
+
+TEST(Ordering, ABadStrategyStringIsAUsageError) {
+    OrderingOptions options;
+    options.scotch_strategy = "this is not one";
+    EXPECT_EQ(status_of(grid(5, 5), options), Status::usage);
+}
+
+TEST(Ordering, AGraphWithBrokenArraysIsRefused) {
+    Graph graph = grid(3, 3);
+    graph.ptr.pop_back();
+    EXPECT_EQ(status_of(graph, {}), Status::internal);
+    graph = grid(3, 3);
+    graph.weight.assign(8, 1);
+    EXPECT_EQ(status_of(graph, {}), Status::internal);
+}
+
+} // namespace
+} // namespace espalier

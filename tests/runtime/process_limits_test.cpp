@@ -1,0 +1,75 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <string>
+
+#include "runtime/process_limits.hpp"
+
+namespace espalier {
+namespace {
+
+class FakeRoot : public ::testing::Test {
+  protected:
+    void write(std::string const& path, std::string const& text) const {
+        std::filesystem::path const full = root_ + path;
+        std::filesystem::create_directories(full.parent_path());
+        std::ofstream(full) << text;
+    }
+    void SetUp() override { std::filesystem::remove_all(root_); }
+    void TearDown() override { std::filesystem::remove_all(root_); }
+    std::string root_ = ::testing::TempDir() + "espalier_fake_root_" +
+                        ::testing::UnitTest::GetInstance()->current_test_info()->name() + "/";
+};
+
+TEST_F(FakeRoot, WithoutFilesThereIsNoLimit) {
+    EXPECT_EQ(available_memory_bytes(root_), std::numeric_limits<std::uint64_t>::max());
+    EXPECT_TRUE(std::isinf(cpu_quota(root_)));
+}
+
+TEST_F(FakeRoot, Version2LimitsOfAncestorsCount) {
+    write("proc/meminfo", "MemTotal: 1000 kB\nMemAvailable:     900 kB\n");
+    write("proc/self/cgroup", "0::/slice/job\n");
+    EXPECT_EQ(available_memory_bytes(root_), 900u * 1024);
+    write("sys/fs/cgroup/slice/job/memory.max", "max\n");
+    write("sys/fs/cgroup/slice/job/memory.current", "300000\n");
+    write("sys/fs/cgroup/slice/memory.max", "500000\n");
+    write("sys/fs/cgroup/slice/memory.current", "300000\n");
+    EXPECT_EQ(available_memory_bytes(root_), 200'000u);
+    write("sys/fs/cgroup/slice/memory.stat", "anon 5\nactive_file 40000\ninactive_file 60000\n");
+    EXPECT_EQ(available_memory_bytes(root_), 300'000u); // file cache can be reclaimed
+    write("sys/fs/cgroup/slice/job/memory.max", "300000\n");
+    EXPECT_EQ(available_memory_bytes(root_), 0u);
+
+    EXPECT_TRUE(std::isinf(cpu_quota(root_)));
+    write("sys/fs/cgroup/slice/job/cpu.max", "max 100000\n");
+    EXPECT_TRUE(std::isinf(cpu_quota(root_)));
+    write("sys/fs/cgroup/slice/cpu.max", "150000 100000\n");
+    EXPECT_DOUBLE_EQ(cpu_quota(root_), 1.5);
+}
+
+TEST_F(FakeRoot, Version1LimitsCount) {
+    write("proc/meminfo", "MemAvailable: 1000000 kB\n");
+    write("proc/self/cgroup", "5:cpu,cpuacct:/box\n4:memory:/box\nnonsense\n0::/\n");
+    write("sys/fs/cgroup/memory/box/memory.limit_in_bytes", "1000000\n");
+    write("sys/fs/cgroup/memory/box/memory.usage_in_bytes", "400000\n");
+    write("sys/fs/cgroup/memory/box/memory.stat", "inactive_file 1\ntotal_inactive_file 100000\n");
+    write("sys/fs/cgroup/cpu,cpuacct/box/cpu.cfs_quota_us", "200000\n");
+    write("sys/fs/cgroup/cpu,cpuacct/box/cpu.cfs_period_us", "100000\n");
+    EXPECT_EQ(available_memory_bytes(root_), 700'000u);
+    EXPECT_DOUBLE_EQ(cpu_quota(root_), 2.0);
+    write("sys/fs/cgroup/cpu,cpuacct/box/cpu.cfs_quota_us", "-1\n");
+    EXPECT_TRUE(std::isinf(cpu_quota(root_)));
+}
+
+TEST(ProcessLimits, OfThisProcessAreSane) {
+    EXPECT_GT(peak_rss_bytes(), std::uint64_t{100'000});
+    EXPECT_GT(available_memory_bytes(), std::uint64_t{1'000'000});
+    EXPECT_GT(cpu_quota(), 0);
+}
+
+} // namespace
+} // namespace espalier

@@ -1,0 +1,66 @@
+#include "symbolic/split.hpp"
+
+#include <gtest/gtest.h>
+
+#include "symbolic/prepared.hpp"
+
+namespace espalier {
+namespace {
+
+std::vector<Index> widths_of(Pieces const& pieces, SupernodeId s) {
+    std::vector<Index> widths;
+    Index previous = 0;
+    for (Index end : pieces.of(s)) {
+        widths.push_back(end - previous);
+        previous = end;
+    }
+    return widths;
+}
+
+TEST(Split, KeepsWidthsWithinBoundsForEveryWidth) {
+    for (auto const& [least, most] :
+         {std::pair<Index, Index>{1, 1}, {4, 8}, {4, 7}, {16, 37}, {7, 8}, {5, 5}}) {
+        SymbolicOptions options;
+        options.min_width = least;
+        options.max_width = most;
+        for (Index width = 1; width < 120; ++width) {
+            Supernodes one;
+            one.parent = {no_supernode};
+            one.width = {width};
+            auto const widths = widths_of(split_supernodes(one, RowRuns{{0, 0}, {}}, options), 0);
+            EXPECT_EQ(std::accumulate(widths.begin(), widths.end(), Index{0}), width);
+            for (Index w : widths) {
+                EXPECT_GE(w, std::min(least, width));
+                if (most >= 2 * least - 1) {
+                    EXPECT_LE(w, most);
+                }
+            }
+        }
+    }
+}
+
+TEST(Split, CutsWhereNoFacingRunIsCut) {
+    Supernodes s;
+    s.parent = {1, no_supernode};
+    s.width = {1, 64};
+    RowRuns const runs{{0, 3, 3}, {{1, 0, 30}, {1, 30, 35}, {1, 36, 64}}};
+    SymbolicOptions options;
+    options.min_width = 16;
+    options.max_width = 40;
+    auto const pieces = split_supernodes(s, runs, options);
+    EXPECT_EQ(widths_of(pieces, 1), (std::vector<Index>{30, 34}));
+    EXPECT_EQ(pieces.piece_of(1, 29), 0);
+    EXPECT_EQ(pieces.piece_of(1, 30), 1);
+}
+
+TEST(Split, PrefersMultiplesOf16WhereNothingElseDecides) {
+    Supernodes s;
+    s.parent = {no_supernode};
+    s.width = {300};
+    SymbolicOptions options;
+    EXPECT_EQ(widths_of(split_supernodes(s, RowRuns{{0, 0}, {}}, options), 0),
+              (std::vector<Index>{144, 156}));
+}
+
+} // namespace
+} // namespace espalier
