@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "kernels/triangular.hpp"
+
 namespace espalier {
 
 std::string describe_unknown(BlockStructure const& structure, Index permuted_column) {
@@ -39,7 +41,7 @@ template <class T> class CholeskyFamily final : public KernelFamily<T> {
                                     to_string(factor.form().kind),
                                     describe_unknown(factor.structure(), factor.cblk(k).first_col + failed)));
         // L21 = A21 L11^-H
-        trsm<T>(Side::right, Uplo::lower, op_, Diag::non_unit, T(1), factor.diagonal(k), factor.below(k));
+        solve_right<T>(op_, Diag::non_unit, factor.diagonal(k), factor.below(k));
         return {};
     }
 
@@ -107,9 +109,9 @@ template <class T> class LuFamily final : public KernelFamily<T> {
             throw Error(Status::singular, fmt::format("the matrix is singular: zero pivot at {}",
                                                       describe_unknown(factor.structure(), factor.cblk(k).first_col + stats.zero_column)));
         // L21 = A21 U11^-1 and U12^T = (P A12)^T L11^-T
-        trsm<T>(Side::right, Uplo::upper, Op::none, Diag::non_unit, T(1), factor.diagonal(k), factor.below(k));
+        solve_right<T>(Op::none, Diag::non_unit, factor.diagonal(k), factor.below(k));
         permute_columns<T>(factor.upper(k), factor.perm(k));
-        trsm<T>(Side::right, Uplo::lower, Op::transpose, Diag::unit, T(1), factor.diagonal(k), factor.upper(k));
+        solve_right<T>(Op::transpose, Diag::unit, factor.diagonal(k), factor.upper(k));
         return stats;
     }
 

@@ -67,7 +67,7 @@ template <class T> class ProductWriter {
   private:
     void write_directly(RowRun const& run) {
         MatrixView<T> const c = target_.rows(run.target_row, run.height).block(0, columns_->target_col, run.height, b_rows_.rows);
-        gemm<T>(Op::none, op_b_, T(-1), a_.rows(run.source_row, run.height), b_rows_, T(1), c);
+        subtract_product<T>(op_b_, a_.rows(run.source_row, run.height), b_rows_, c);
     }
 
     // Source rows of successive runs are adjacent, so that one product serves many short runs.
@@ -89,24 +89,26 @@ template <class T> class ProductWriter {
         Index const rows = pending_end_ - pending_begin_;
         if (rows == 0) return;
         MatrixView<T> const product{workspace_.buffer(), rows, b_rows_.rows, rows};
-        gemm<T>(Op::none, op_b_, T(1), a_.rows(pending_begin_, rows), b_rows_, T(0), product);
+        assign_product<T>(op_b_, a_.rows(pending_begin_, rows), b_rows_, product);
+        clip_runs();
         Index source_col = 0;
-        for (ColumnRun const* columns = columns_; columns != columns_end_; ++columns)
-            for (Index c = 0; c < columns->width && source_col < product.cols; ++c, ++source_col)
-                scatter_column(product.column(source_col), columns->target_col + c);
+        for (ColumnRun const* columns = columns_; columns != columns_end_; ++columns) {
+            scatter_subtract<T>(product.block(0, source_col, rows, columns->width), clipped_,
+                                target_.view.block(0, columns->target_col, target_.view.rows, columns->width));
+            source_col += columns->width;
+        }
         pending_begin_ = pending_end_ = 0;
     }
 
-    void scatter_column(T const* source, Index target_col) {
-        T* const column = target_.view.column(target_col);
+    // The runs inside the pending rows, counted from the first of them and from the first row of the target.
+    void clip_runs() {
+        clipped_.clear();
         for (std::size_t r = first_run_; r < workspace_.runs.size(); ++r) {
             RowRun const& run = workspace_.runs[r];
             if (run.source_row >= pending_end_) break;
             Index const begin = std::max(run.source_row, pending_begin_);
             Index const end = std::min(run.source_row + run.height, pending_end_);
-            T const* const from = source + (begin - pending_begin_);
-            T* const to = column + (run.target_row + (begin - run.source_row) - target_.first_row);
-            for (Index i = 0; i < end - begin; ++i) to[i] -= from[i];
+            clipped_.push_back({begin - pending_begin_, run.target_row + (begin - run.source_row) - target_.first_row, end - begin});
         }
     }
 
@@ -115,6 +117,7 @@ template <class T> class ProductWriter {
     Op op_b_;
     PanelRows<T> target_;
     UpdateWorkspace<T>& workspace_;
+    std::vector<RowRun>& clipped_ = workspace_.clipped;
     ColumnRun const* columns_ = nullptr;
     ColumnRun const* columns_end_ = nullptr;
     MatrixView<T const> b_rows_;

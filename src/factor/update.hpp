@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "core/scalar.hpp"
-#include "kernels/blas.hpp"
+#include "kernels/product.hpp"
 #include "kernels/update.hpp"
 #include "symbolic/block_structure.hpp"
 
@@ -61,6 +61,7 @@ template <class T> class UpdateWorkspace {
     UpdateWorkspace() : buffer_(std::make_unique_for_overwrite<T[]>(buffer_size)) {}
     [[nodiscard]] T* buffer() { return buffer_.get(); }
     std::vector<RowRun> runs;
+    std::vector<RowRun> clipped; ///< Of one product in the buffer.
     std::vector<T> scaled; ///< L D of the rows in use (ldlt, ldlh).
 
   private:

@@ -9,16 +9,16 @@ namespace {
 
 template <class T, class Stride>
 void product_baseline(vector::Operands<Real<T>, Stride> const& op, bool conjugate_b) {
-    vector::product<T, vector::lanes<T, 16>, 8, is_complex<T> ? 2 : 4>(op, conjugate_b);
+    vector::product<T, vector::lanes<T, 16>, is_complex<T> ? 2 : 4>(op, conjugate_b);
 }
 #if defined(__x86_64__)
 template <class T, class Stride>
 ESPALIER_AVX2 void product_avx2(vector::Operands<Real<T>, Stride> const& op, bool conjugate_b) {
-    vector::product<T, vector::lanes<T, 32>, 8, is_complex<T> ? 2 : 4>(op, conjugate_b);
+    vector::product<T, vector::lanes<T, 32>, is_complex<T> ? 2 : 4>(op, conjugate_b);
 }
 template <class T, class Stride>
 ESPALIER_AVX512 void product_avx512(vector::Operands<Real<T>, Stride> const& op, bool conjugate_b) {
-    vector::product<T, vector::lanes<T, 64>, 16, is_complex<T> ? 4 : 8>(op, conjugate_b);
+    vector::product<T, vector::lanes<T, 64>, is_complex<T> ? 4 : 8>(op, conjugate_b);
 }
 #endif
 
@@ -76,19 +76,19 @@ void tiled_product(InstructionSet instructions, vector::Into into, Op op_b, Matr
     else run(b.ld, vector::UnitStride());
 }
 
-// Blocks of A by all of C's columns. The first block of the depth does what is asked, the others add to it.
+// Blocks of A by all of C's columns. Only a subtraction can be done in blocks of the depth.
 template <class T>
 void blocked_product(vector::Into into, Op op_b, MatrixView<T const> a, MatrixView<T const> b, MatrixView<T> c) {
     auto const instructions = widest_instruction_set();
-    for (Index p = 0; p < a.cols; p += block_depth) {
-        Index const depth = std::min(block_depth, a.cols - p);
+    Index const step = into == vector::Into::subtract ? block_depth : a.cols;
+    for (Index p = 0; p < a.cols; p += step) {
+        Index const depth = std::min(step, a.cols - p);
         auto const b_part = op_b == Op::none ? b.block(p, 0, depth, b.cols) : b.block(0, p, b.rows, depth);
         for (Index i = 0; i < c.rows; i += block_rows<T>) {
             Index const rows = std::min(block_rows<T>, c.rows - i);
             tiled_product<T>(instructions, into, op_b, a.block(i, p, rows, depth), b_part,
                              c.block(i, 0, rows, c.cols));
         }
-        if (into == vector::Into::assign) into = vector::Into::add;
     }
 }
 

@@ -4,15 +4,16 @@
 // inlined into functions compiled for one instruction set.
 //
 // A tile holds `vectors` x `columns` accumulators in registers and walks down k: a few vectors of rows of A
-// against a row of broadcast entries of B. Where the rows left over do not fill the last vector, it is moved
-// up over rows that are done already, and leaves those as they are.
+// against a row of broadcast entries of B. Where the rows do not fill the last vector, it is moved up and
+// overlaps the one before it in the same tile: both compute the same bits for the rows they share, and C is
+// read before it is written. (A vector that overlaps one just written would wait for that store.)
 #pragma once
 
 #include "kernels/vector.hpp"
 
 namespace espalier::vector {
 
-enum class Into { assign, add, subtract };
+enum class Into { assign, subtract };
 
 using UnitStride = std::integral_constant<Index, 1>;
 
@@ -30,14 +31,13 @@ template <class R, class Stride> struct Operands {
     Into into;
 };
 
-// Rows [i, i + vectors * width), or with `overlap` rows [i, op.rows), of columns [j, j + columns).
-template <class T, int width, int vectors, int columns, bool overlap, class Stride>
-ESPALIER_INLINE void tile(Operands<Real<T>, Stride> const& op, bool conjugate_b, Index i, Index j) {
+// Rows [i, end) of columns [j, j + columns), where end - i is at most vectors * width, and at least width.
+template <class T, int width, int vectors, int columns, class Stride>
+ESPALIER_INLINE void tile(Operands<Real<T>, Stride> const& op, bool conjugate_b, Index i, Index end, Index j) {
     using R = Real<T>;
     using Vector = VectorOf<R, width>;
     constexpr int parts = is_complex<T> ? 2 : 1;
-    Index const last = overlap ? op.rows - width : i + (vectors - 1) * width;
-    auto const row = [&](int v) ESPALIER_INLINE_LAMBDA { return v == vectors - 1 ? last : i + v * width; };
+    auto const row = [&](int v) ESPALIER_INLINE_LAMBDA { return v == vectors - 1 ? end - width : i + v * width; };
 
     Vector sum[parts][columns][vectors] = {}; // A Re(B) and A Im(B)
     R const* a = op.a;
@@ -51,55 +51,48 @@ ESPALIER_INLINE void tile(Operands<Real<T>, Stride> const& op, bool conjugate_b,
                 for (int v = 0; v < vectors; ++v) sum[part][q][v] += rows[v] * factor;
             }
     }
-    for (int q = 0; q < columns; ++q)
-        for (int v = 0; v < vectors; ++v) {
-            Vector total = sum[0][q][v];
-            if constexpr (is_complex<T>) {
-                Vector imaginary = sum[1][q][v];
-                times_i<R, width>(imaginary);
-                total = conjugate_b ? total - imaginary : total + imaginary;
-            }
-            R* const c = op.c + row(v) + (j + q) * op.ldc;
-            Vector old;
-            load(old, c);
-            if (op.into == Into::subtract) total = old - total;
-            else if (op.into == Into::add) total = old + total;
-            if constexpr (overlap)
-                if (v == vectors - 1) {
-                    take_last<R, width>(old, total, static_cast<int>(op.rows - i - (vectors - 1) * width));
-                    total = old;
+    auto const finish = [&]<Into into>(std::integral_constant<Into, into>) ESPALIER_INLINE_LAMBDA {
+        for (int q = 0; q < columns; ++q) {
+            R* const c = op.c + (j + q) * op.ldc;
+            Vector total[vectors];
+            for (int v = 0; v < vectors; ++v) {
+                total[v] = sum[0][q][v];
+                if constexpr (is_complex<T>) {
+                    Vector imaginary = sum[1][q][v];
+                    times_i<R, width>(imaginary);
+                    total[v] = conjugate_b ? total[v] - imaginary : total[v] + imaginary;
                 }
-            store(total, c);
+                if constexpr (into == Into::subtract) {
+                    Vector old;
+                    load(old, c + row(v));
+                    total[v] = old - total[v];
+                }
+            }
+            for (int v = 0; v < vectors; ++v) store(total[v], c + row(v));
         }
+    };
+    if (op.into == Into::subtract) finish(std::integral_constant<Into, Into::subtract>());
+    else finish(std::integral_constant<Into, Into::assign>());
 }
 
-// The `rest` > 0 rows from i on, by the fewest vectors that hold them.
-template <class T, int width, int vectors, int columns, class Stride>
-ESPALIER_INLINE void remainder(Operands<Real<T>, Stride> const& op, bool conjugate_b, Index i, Index j) {
-    if constexpr (vectors > 1)
-        if (op.rows - i <= (vectors - 1) * width) return remainder<T, width, vectors - 1, columns>(op, conjugate_b, i, j);
-    constexpr bool overlap = width > narrowest<T>;
-    tile<T, width, vectors, columns, overlap>(op, conjugate_b, i, j);
-}
-
-// All rows of columns [j, j + columns).
-template <class T, int width, int vectors, int columns, class Stride>
+// All rows of columns [j, j + columns): tiles of two vectors, and one of up to three for the rest.
+template <class T, int width, int columns, class Stride>
 ESPALIER_INLINE void strip(Operands<Real<T>, Stride> const& op, bool conjugate_b, Index j) {
     if constexpr (width > narrowest<T>)
-        if (op.rows < width) return strip<T, width / 2, 2, columns>(op, conjugate_b, j);
+        if (op.rows < width) return strip<T, width / 2, columns>(op, conjugate_b, j);
     Index i = 0;
-    for (; i + width * vectors <= op.rows; i += width * vectors)
-        tile<T, width, vectors, columns, false>(op, conjugate_b, i, j);
-    if (i < op.rows) remainder<T, width, vectors, columns>(op, conjugate_b, i, j);
+    for (; op.rows - i > 3 * width; i += 2 * width) tile<T, width, 2, columns>(op, conjugate_b, i, i + 2 * width, j);
+    Index const rest = op.rows - i;
+    if (rest > 2 * width) tile<T, width, 3, columns>(op, conjugate_b, i, op.rows, j);
+    else if (rest > width) tile<T, width, 2, columns>(op, conjugate_b, i, op.rows, j);
+    else tile<T, width, 1, columns>(op, conjugate_b, i, op.rows, j);
 }
 
-/// Strips of `columns` columns, then of half as many, each with as many vectors as the accumulators allow.
-template <class T, int width, int accumulators, int columns, class Stride>
+/// Strips of `columns` columns, then of half as many.
+template <class T, int width, int columns, class Stride>
 ESPALIER_INLINE void product(Operands<Real<T>, Stride> const& op, bool conjugate_b, Index j = 0) {
-    constexpr int per_vector = columns * (is_complex<T> ? 2 : 1);
-    constexpr int vectors = std::min(accumulators / per_vector, 4);
-    for (; j + columns <= op.columns; j += columns) strip<T, width, vectors, columns>(op, conjugate_b, j);
-    if constexpr (columns > 1) product<T, width, accumulators, columns / 2>(op, conjugate_b, j);
+    for (; j + columns <= op.columns; j += columns) strip<T, width, columns>(op, conjugate_b, j);
+    if constexpr (columns > 1) product<T, width, columns / 2>(op, conjugate_b, j);
 }
 
 } // namespace espalier::vector

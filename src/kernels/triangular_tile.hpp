@@ -1,7 +1,7 @@
 // The register tiles of solve_right: X E = B for a few columns, E upper triangular with entry (p, j) at
 // e[p * row_stride + j * column_stride]. A tile holds vectors of rows of all its columns, and solves from left
-// to right. The last rows are handled as in product_tile.hpp: by a vector moved up over rows that are done,
-// which are left as they are.
+// to right. Where the rows do not fill the last vector, it is moved up and overlaps the one before it in the same
+// tile: both compute the same bits for the rows they share, and B is read before it is written.
 #pragma once
 
 #include "kernels/vector.hpp"
@@ -17,46 +17,44 @@ template <class R> struct Triangle {
     Index rows, ldb;
 };
 
-// x -= y factor, or x = x factor; turned is y (or x) times i, used for the imaginary part.
-template <class T, class Vector> ESPALIER_INLINE void subtract_times(Vector& x, Vector const& y, Vector const& turned,
-                                                                     Real<T> const* factor, bool conjugate) {
+// x -= y factor, or y conj(factor), where turned is y times i.
+template <class T, class Vector>
+ESPALIER_INLINE void subtract_times(Vector& x, Vector const& y, Vector const& turned, Real<T> const* factor,
+                                    bool conjugate) {
     x -= y * factor[0];
     if constexpr (is_complex<T>) x -= turned * (conjugate ? -factor[1] : factor[1]);
 }
 
-template <class T, int width, int columns>
-ESPALIER_INLINE void solve_rows(Triangle<Real<T>> const& op, bool conjugate, Index i, int fresh_rows) {
+// Rows [i, end), where end - i is at least width and at most vectors * width.
+template <class T, int width, int vectors, int columns>
+ESPALIER_INLINE void solve_rows(Triangle<Real<T>> const& op, bool conjugate, Index i, Index end) {
     using R = Real<T>;
     using Vector = VectorOf<R, width>;
     constexpr int parts = is_complex<T> ? 2 : 1;
-    Vector x[columns], turned[columns];
-    for (int j = 0; j < columns; ++j) {
-        load(x[j], op.b + i + j * op.ldb);
-        for (int p = 0; p < j; ++p)
-            subtract_times<T>(x[j], x[p], turned[p], op.e + parts * (p * op.row_stride + j * op.column_stride), conjugate);
-        if (op.inverse_diagonal) {
-            R const* const inverse = op.inverse_diagonal + parts * j;
-            Vector scaled = x[j] * inverse[0];
-            if constexpr (is_complex<T>) {
-                times_i<R, width>(x[j]);
-                scaled += x[j] * inverse[1];
+    auto const row = [&](int v) ESPALIER_INLINE_LAMBDA { return v == vectors - 1 ? end - width : i + v * width; };
+
+    Vector x[columns][vectors], turned[columns][vectors]; // turned: times i
+    for (int j = 0; j < columns; ++j)
+        for (int v = 0; v < vectors; ++v) {
+            Vector& xj = x[j][v];
+            load(xj, op.b + row(v) + j * op.ldb);
+            for (int p = 0; p < j; ++p)
+                subtract_times<T>(xj, x[p][v], turned[p][v],
+                                  op.e + parts * (p * op.row_stride + j * op.column_stride), conjugate);
+            if (op.inverse_diagonal) {
+                R const* const inverse = op.inverse_diagonal + parts * j;
+                Vector imaginary = xj;
+                xj *= inverse[0];
+                if constexpr (is_complex<T>) {
+                    times_i<R, width>(imaginary);
+                    xj += imaginary * inverse[1];
+                }
             }
-            x[j] = scaled;
+            turned[j][v] = xj;
+            if constexpr (is_complex<T>) times_i<R, width>(turned[j][v]);
         }
-        turned[j] = x[j];
-        if constexpr (is_complex<T>) times_i<R, width>(turned[j]);
-    }
-    for (int j = 0; j < columns; ++j) {
-        R* const b = op.b + i + j * op.ldb;
-        if (fresh_rows < width) {
-            Vector done;
-            load(done, b);
-            take_last<R, width>(done, x[j], fresh_rows);
-            store(done, b);
-        } else {
-            store(x[j], b);
-        }
-    }
+    for (int j = 0; j < columns; ++j)
+        for (int v = 0; v < vectors; ++v) store(x[j][v], op.b + row(v) + j * op.ldb);
 }
 
 /// X E = B for `columns` columns and all rows.
@@ -65,9 +63,9 @@ ESPALIER_INLINE void solve_columns(Triangle<Real<T>> const& op, bool conjugate) 
     if constexpr (width > narrowest<T>)
         if (op.rows < width) return solve_columns<T, width / 2, columns>(op, conjugate);
     Index i = 0;
-    for (; i + width <= op.rows; i += width) solve_rows<T, width, columns>(op, conjugate, i, width);
-    if constexpr (width > narrowest<T>)
-        if (i < op.rows) solve_rows<T, width, columns>(op, conjugate, op.rows - width, static_cast<int>(op.rows - i));
+    for (; op.rows - i > 2 * width; i += width) solve_rows<T, width, 1, columns>(op, conjugate, i, i + width);
+    if (op.rows - i > width) solve_rows<T, width, 2, columns>(op, conjugate, i, op.rows);
+    else solve_rows<T, width, 1, columns>(op, conjugate, i, op.rows);
 }
 
 } // namespace espalier::vector

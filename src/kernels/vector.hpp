@@ -53,14 +53,4 @@ template <class R, int width> ESPALIER_INLINE void times_i(VectorOf<R, width>& x
     }(std::make_integer_sequence<int, width>());
 }
 
-/// The last `count` lanes of `from` replace those of `to`, whatever is in the others.
-template <class R, int width>
-ESPALIER_INLINE void take_last(VectorOf<R, width>& to, VectorOf<R, width> const& from, int count) {
-    using Integer = std::conditional_t<sizeof(R) == 4, std::int32_t, std::int64_t>;
-    [&]<int... lane>(std::integer_sequence<int, lane...>) ESPALIER_INLINE_LAMBDA {
-        VectorOf<Integer, width> const index = {lane...};
-        to = index >= static_cast<Integer>(width - count) ? from : to;
-    }(std::make_integer_sequence<int, width>());
-}
-
 } // namespace espalier::vector

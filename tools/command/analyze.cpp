@@ -26,10 +26,11 @@ template <class T> void analyze_as(Run& run) {
     run.stop_clock();
     run.print_results();
     if (!fits)
-        throw Error(Status::out_of_memory,
-                    fmt::format("the factorization would need {} ({} bytes), more than --max-memory {} ({} bytes)",
-                                readable_bytes(static_cast<double>(needed)), needed,
-                                readable_bytes(static_cast<double>(limit)), limit));
+        throw Error(
+            Status::out_of_memory,
+            fmt::format("the factorization would need {} ({} bytes), more than --max-memory {} ({} bytes)",
+                        readable_bytes(static_cast<double>(needed)), needed,
+                        readable_bytes(static_cast<double>(limit)), limit));
     run.write_json();
 }
 

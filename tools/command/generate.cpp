@@ -16,8 +16,9 @@ void add_generate_options(CLI::App& command, GenerateOptions& options) {
     command.add_option("KIND N", options.spec, "the generator and its numbers, as in 'lap3d 20' or lap3d:20")
         ->required()
         ->type_name("");
-    add_value(command, "-o,--output", "FILE", "the file to write, compressed when its name ends in .gz (- is standard "
-                                              "output) [-]",
+    add_value(command, "-o,--output", "FILE",
+              "the file to write, compressed when its name ends in .gz (- is standard "
+              "output) [-]",
               [&options](std::string const& text) { options.output = text; });
     command.add_flag("--quiet", options.quiet, "print nothing but errors");
 }
@@ -31,8 +32,8 @@ void generate(GenerateOptions const& options) {
     std::visit(
         [&](auto const& matrix) {
             fmt::print("{}: n = {}, {} nonzeros, {}, written to {}\n", named.description.name,
-                       with_separators(matrix.rows), with_separators(matrix.nnz()), to_string(matrix.symmetry),
-                       options.output);
+                       with_separators(matrix.rows), with_separators(matrix.nnz()),
+                       to_string(matrix.symmetry), options.output);
         },
         named.matrix);
 }

@@ -32,14 +32,16 @@ constexpr std::string_view status_meaning(Status status) {
 std::string exit_codes() {
     std::string text = "Exit codes:\n";
     for (int code = 0; code <= static_cast<int>(Status::cancelled); ++code)
-        text += fmt::format("  {:>2}  {:<22} {}\n", code, to_string(Status{code}), status_meaning(Status{code}));
+        text +=
+            fmt::format("  {:>2}  {:<22} {}\n", code, to_string(Status{code}), status_meaning(Status{code}));
     return text;
 }
 
 std::string generators() {
     std::string text = "Generators:\n";
     for (GeneratorHelp const& help : generator_help())
-        text += fmt::format("  {:<26} {}\n", fmt::format("{}:{}", help.kind, help.arguments), help.description);
+        text +=
+            fmt::format("  {:<26} {}\n", fmt::format("{}:{}", help.kind, help.arguments), help.description);
     return text;
 }
 
@@ -64,9 +66,11 @@ std::string solve_help() {
            "  espalier solve big.mtx --precision s --max-memory 4G\n"
            "  espalier solve matrix.mtx --json - | python3 -m json.tool\n\n"
            "--factorization auto tries llh on a Hermitian or real symmetric matrix that may be positive\n"
-           "definite by its diagonal, and goes on with ldlh when that meets a pivot that is not positive. Other\n"
+           "definite by its diagonal, and goes on with ldlh when that meets a pivot that is not positive. "
+           "Other\n"
            "symmetric matrices get ldlt or ldlh, general ones lu. The report says what was used.\n\n"
-           "Files named by --json and --output appear whole or not at all. On an error that yields no solution\n"
+           "Files named by --json and --output appear whole or not at all. On an error that yields no "
+           "solution\n"
            "neither is written; when the solution is inaccurate (exit code 7) both are.\n\n"
            "While it runs, a terminal shows a bar for each long phase, a pipe gets one line a phase.\n\n" +
            generators() + "\n" + exit_codes();
@@ -76,7 +80,8 @@ std::string analyze_help() {
     return "Examples:\n"
            "  espalier analyze matrix.mtx\n"
            "  espalier analyze lap3d:80 --ordering metis --max-memory 8G --json analysis.json\n\n"
-           "Nothing proportional to the factor is allocated. With --max-memory the exit code tells whether the\n"
+           "Nothing proportional to the factor is allocated. With --max-memory the exit code tells whether "
+           "the\n"
            "factorization would fit: 0, or 8.\n\n" +
            generators() + "\n" + exit_codes();
 }

@@ -22,6 +22,7 @@ std::mutex guard; // Of what follows. The signal thread never gives it back.
 std::optional<std::filesystem::path> working_directory;
 bool bar_visible = false;
 bool silent = false;
+Status status_at_signal = Status::cancelled;
 
 sem_t signalled;
 
@@ -35,7 +36,7 @@ void wake_the_watcher(int) { sem_post(&signalled); }
     if (working_directory) std::filesystem::remove_all(*working_directory, ignored);
     if (!silent) fmt::print(stderr, "{}espalier: error: interrupted\n", bar_visible ? "\r\x1b[K" : "");
     std::fflush(stderr);
-    _exit(static_cast<int>(Status::cancelled));
+    _exit(static_cast<int>(status_at_signal));
 }
 
 } // namespace
@@ -54,12 +55,14 @@ void watch_signals() {
     }
 }
 
-WorkingDirectory::WorkingDirectory(std::filesystem::path path, std::string const& purpose) : path_(std::move(path)) {
+WorkingDirectory::WorkingDirectory(std::filesystem::path path, std::string const& purpose)
+    : path_(std::move(path)) {
     std::lock_guard const lock(guard);
     std::error_code error;
     if (!std::filesystem::create_directory(path_, error))
-        throw Error(Status::io_error,
-                    fmt::format("{}: {}", purpose, error ? error.message() : path_.string() + " is in the way"));
+        throw Error(
+            Status::io_error,
+            fmt::format("{}: {}", purpose, error ? error.message() : path_.string() + " is in the way"));
     working_directory = path_;
 }
 
@@ -80,9 +83,11 @@ void set_bar_visible(bool visible) {
     bar_visible = visible;
 }
 
-void print_error(std::string const& message) {
+void print_error(Status status, std::string const& message) {
     std::lock_guard const lock(guard);
     if (!silent) fmt::print(stderr, "espalier: error: {}\n", message);
+    silent = true;
+    status_at_signal = status;
 }
 
 } // namespace espalier::command

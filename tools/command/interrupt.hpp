@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <string>
 
+#include "espalier/types.hpp"
+
 namespace espalier::command {
 
 /// Called once. From then on SIGINT, SIGTERM and SIGHUP remove the working
@@ -34,7 +36,9 @@ void stay_silent();
 /// Whether a progress bar stands in the terminal's current line.
 void set_bar_visible(bool visible);
 
-/// Prints the error line of the run. Never beside that of a signal: whoever is first ends the process.
-void print_error(std::string const& message);
+/// Prints the error line of the run, which is about to end with `status`. A signal that comes after it ends
+/// the process with the same code and no second line: a launcher sends one when the first process of a group
+/// fails.
+void print_error(Status status, std::string const& message);
 
 } // namespace espalier::command

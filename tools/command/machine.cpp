@@ -43,8 +43,8 @@ DgemmRate measure_dgemm(Index order) {
     Timer whole;
     for (int run = 0; run < 4 || whole.seconds() < 0.5; ++run) {
         Timer timer;
-        gemm<double>(Op::none, Op::none, 1.0, {a.data(), order, order, order}, {b.data(), order, order, order}, 0.0,
-                     {c.data(), order, order, order});
+        gemm<double>(Op::none, Op::none, 1.0, {a.data(), order, order, order},
+                     {b.data(), order, order, order}, 0.0, {c.data(), order, order, order});
         if (run > 0) rate.best_s = std::min(rate.best_s, timer.seconds()); // the first warms up
     }
     return rate;
@@ -101,7 +101,9 @@ void machine(MachineOptions const& options) {
         fmt::print("BLAS        {} ({} kernels)\n", blas.config, blas.core);
         fmt::print("dgemm       {:.1f} GF/s on one core, order {}\n", dgemm.gflops(), dgemm.order);
     }
-    if (json) json->write_text(machine_json(topology, blas, dgemm).dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+    if (json)
+        json->write_text(
+            machine_json(topology, blas, dgemm).dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 } // namespace espalier::command

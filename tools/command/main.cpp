@@ -28,7 +28,7 @@ constexpr std::array<std::string_view, 4> names = {"solve", "analyze", "generate
 int fail(Status status, std::string message) {
     for (char& c : message)
         if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = ' ';
-    print_error(message);
+    print_error(status, message);
     return static_cast<int>(status);
 }
 
@@ -52,7 +52,8 @@ void declare(CLI::App& app, Parsed& parsed) {
     add_report_options(solve, parsed.run);
     solve.footer(solve_help);
 
-    CLI::App& analyze = *app.add_subcommand("analyze", "everything before numbers: ordering, structure, memory");
+    CLI::App& analyze =
+        *app.add_subcommand("analyze", "everything before numbers: ordering, structure, memory");
     add_analysis_options(analyze, parsed.run);
     add_report_options(analyze, parsed.run);
     analyze.footer(analyze_help);
@@ -81,7 +82,8 @@ std::string hint(std::string_view word) {
 
 std::string misuse(std::string_view word, std::string message) {
     bool const names_command = std::find(names.begin(), names.end(), word) != names.end();
-    if (word.empty()) message = "no command given: solve, analyze, generate or machine";
+    if (word.empty())
+        message = "no command given: solve, analyze, generate or machine";
     else if (!names_command && word.front() != '-')
         message = fmt::format("unknown command '{}': there are solve, analyze, generate and machine", word);
     return message + hint(word);
@@ -108,11 +110,25 @@ int run(int argc, char** argv, ProcessGroup const& processes) {
         return fail(e.status(), e.status() == Status::usage ? misuse(word, e.what()) : e.what());
     }
     if (processes.size() > 1)
-        throw Error(Status::unsupported, "running on several processes is not available in this version; start "
-                                         "without mpirun");
+        throw Error(Status::unsupported,
+                    "running on several processes is not available in this version; start "
+                    "without mpirun");
     dispatch(app, parsed);
     check_stdout();
     return static_cast<int>(Status::ok);
+}
+
+// The error boundary: nothing gets past it.
+int guarded(std::function<int()> const& body) {
+    try {
+        return body();
+    } catch (Error const& e) {
+        return fail(e.status(), e.what());
+    } catch (std::bad_alloc const&) {
+        return fail(Status::out_of_memory, "out of memory");
+    } catch (std::exception const& e) {
+        return fail(Status::internal, e.what());
+    }
 }
 
 } // namespace
@@ -121,17 +137,12 @@ int run(int argc, char** argv, ProcessGroup const& processes) {
 
 int main(int argc, char** argv) {
     using namespace espalier;
-    try {
+    return command::guarded([&] {
         use_widest_blas_kernels();
         command::watch_signals();
         ProcessGroup const processes(&argc, &argv);
         if (processes.rank() != 0) command::stay_silent();
-        return command::run(argc, argv, processes);
-    } catch (Error const& e) {
-        return command::fail(e.status(), e.what());
-    } catch (std::bad_alloc const&) {
-        return command::fail(Status::out_of_memory, "out of memory");
-    } catch (std::exception const& e) {
-        return command::fail(Status::internal, e.what());
-    }
+        // Errors are told before the group is left: a launcher ends the others when the first one is gone.
+        return command::guarded([&] { return command::run(argc, argv, processes); });
+    });
 }

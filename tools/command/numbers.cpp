@@ -42,16 +42,20 @@ std::string scaled(double value, double step, std::array<char const*, size> cons
         value /= step;
         ++unit;
     }
-    return fmt::format("{:.{}f} {}", value, unit == 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2, units[unit]);
+    int decimals = 2;
+    if (value >= 9.995) decimals = 1;
+    if (value >= 99.95 || unit == 0) decimals = 0;
+    return fmt::format("{:.{}f} {}", value, decimals, units[unit]);
 }
 
 } // namespace
 
-std::int64_t parse_count(std::string_view option, std::string_view text, std::int64_t least, std::int64_t most) {
+std::int64_t parse_count(std::string_view option, std::string_view text, std::int64_t least,
+                         std::int64_t most) {
     auto const value = whole_number<std::int64_t>(text);
     if (!value || *value < least || *value > most)
-        throw Error(Status::usage,
-                    fmt::format("{} needs a whole number between {} and {}, not '{}'", option, least, most, text));
+        throw Error(Status::usage, fmt::format("{} needs a whole number between {} and {}, not '{}'", option,
+                                               least, most, text));
     return *value;
 }
 
@@ -67,8 +71,9 @@ std::uint64_t parse_size(std::string_view option, std::string_view text) {
     auto const number = whole_number<double>(text.substr(0, digits));
     auto const unit = bytes_of_unit(text.substr(digits));
     if (!number || !unit || !(*number > 0))
-        throw Error(Status::usage,
-                    fmt::format("{} needs a size above zero such as 512M, 4G or 1.5GiB, not '{}'", option, text));
+        throw Error(
+            Status::usage,
+            fmt::format("{} needs a size above zero such as 512M, 4G or 1.5GiB, not '{}'", option, text));
     double const bytes = std::floor(*number * *unit);
     if (bytes < 1 || bytes >= std::ldexp(1.0, 63))
         throw Error(Status::usage, fmt::format("{} '{}' is outside 1 byte to 8388607 TiB", option, text));
@@ -92,7 +97,11 @@ std::string readable_flops(double flops) {
 }
 
 std::string readable_seconds(double seconds) {
-    return fmt::format("{:.{}f} s", seconds, seconds >= 99.95 ? 0 : seconds >= 0.0995 ? 2 : seconds >= 0.00995 ? 3 : 4);
+    int decimals = 4;
+    if (seconds >= 0.00995) decimals = 3;
+    if (seconds >= 0.0995) decimals = 2;
+    if (seconds >= 99.95) decimals = 0;
+    return fmt::format("{:.{}f} s", seconds, decimals);
 }
 
 std::string counted(std::int64_t count, std::string_view noun) {

@@ -9,7 +9,8 @@
 namespace espalier::command {
 
 /// A decimal integer in [least, most]. Error{usage} that names `option`, the text and the range.
-std::int64_t parse_count(std::string_view option, std::string_view text, std::int64_t least, std::int64_t most);
+std::int64_t parse_count(std::string_view option, std::string_view text, std::int64_t least,
+                         std::int64_t most);
 
 /// A finite decimal number above zero, as 1e-10. Error{usage} that names `option` and the text.
 double parse_positive(std::string_view option, std::string_view text);

@@ -23,8 +23,8 @@ Enum choice(std::string_view option, std::string_view text, std::initializer_lis
 }
 
 void take_ordering(Options& options, std::string const& text) {
-    for (auto const method : {OrderingMethod::scotch, OrderingMethod::metis, OrderingMethod::amd,
-                              OrderingMethod::natural})
+    for (auto const method :
+         {OrderingMethod::scotch, OrderingMethod::metis, OrderingMethod::amd, OrderingMethod::natural})
         if (text == to_string(method)) {
             options.ordering = method;
             return;
@@ -41,22 +41,26 @@ void add_value(CLI::App& command, std::string const& name, std::string const& pl
         if (text.empty()) throw Error(Status::usage, name + " needs a value");
         take(text);
     };
-    command.add_option_function<std::string>(name, take_given, wrapped(description, 76))->type_name(placeholder);
+    command.add_option_function<std::string>(name, take_given, wrapped(description, 76))
+        ->type_name(placeholder);
 }
 
 void add_analysis_options(CLI::App& command, RunOptions& run) {
     Options& library = run.library;
-    command.add_option("MATRIX", run.matrix, wrapped("Matrix Market, Rutherford-Boeing or Harwell-Boeing file "
-                                                     "(also .gz), or a generator such as lap3d:60", 76))
+    command
+        .add_option("MATRIX", run.matrix,
+                    wrapped("Matrix Market, Rutherford-Boeing or Harwell-Boeing file "
+                            "(also .gz), or a generator such as lap3d:60",
+                            76))
         ->required()
         ->type_name("");
-    add_value(command, "--factorization", "KIND",
-              "auto, llh, llt, ldlt, ldlh or lu [auto: from the symmetry and the diagonal]",
-              [&library](std::string const& text) {
-                  using enum Factorization;
-                  library.factorization =
-                      choice("--factorization", text, {automatic, llh, llt, ldlt, ldlh, lu});
-              });
+    add_value(
+        command, "--factorization", "KIND",
+        "auto, llh, llt, ldlt, ldlh or lu [auto: from the symmetry and the diagonal]",
+        [&library](std::string const& text) {
+            using enum Factorization;
+            library.factorization = choice("--factorization", text, {automatic, llh, llt, ldlt, ldlh, lu});
+        });
     add_value(command, "--precision", "LETTER",
               "s, d, c or z: single or double, real or complex [d for a real matrix, z for a complex one]",
               [&run](std::string const& text) {
@@ -97,22 +101,27 @@ void add_analysis_options(CLI::App& command, RunOptions& run) {
 
 void add_solve_options(CLI::App& command, RunOptions& run) {
     Options& library = run.library;
-    add_value(command, "--rhs", "FILE|ones|random",
-              "right-hand sides: a Matrix Market array, all ones, or uniform in [-1, 1] from a fixed seed [ones]",
-              [&run](std::string const& text) { run.rhs = text; });
+    add_value(
+        command, "--rhs", "FILE|ones|random",
+        "right-hand sides: a Matrix Market array, all ones, or uniform in [-1, 1] from a fixed seed [ones]",
+        [&run](std::string const& text) { run.rhs = text; });
     add_value(command, "--nrhs", "K", "number of right-hand sides [1, or the columns of the file]",
               [&run](std::string const& text) { run.nrhs = parse_count("--nrhs", text, 1, 1'000'000); });
-    add_value(command, "--refine", "METHOD", "auto, none, ir (iterative refinement), cg, gmres or bicgstab [auto: ir, then gmres if that stalls]",
-              [&library](std::string const& text) {
-                  using enum RefineMethod;
-                  library.refine = choice("--refine", text, {automatic, none, ir, cg, gmres, bicgstab});
-              });
-    add_value(command, "--tolerance", "E",
-              "backward error that counts as solved [1e-12 in double, 1e-5 in single precision]",
-              [&library](std::string const& text) { library.tolerance = parse_positive("--tolerance", text); });
+    add_value(
+        command, "--refine", "METHOD",
+        "auto, none, ir (iterative refinement), cg, gmres or bicgstab [auto: ir, then gmres if that stalls]",
+        [&library](std::string const& text) {
+            using enum RefineMethod;
+            library.refine = choice("--refine", text, {automatic, none, ir, cg, gmres, bicgstab});
+        });
+    add_value(
+        command, "--tolerance", "E",
+        "backward error that counts as solved [1e-12 in double, 1e-5 in single precision]",
+        [&library](std::string const& text) { library.tolerance = parse_positive("--tolerance", text); });
     add_value(command, "--trace", "FILE", "record a trace of the run; not in this version",
               [&run](std::string const& text) { run.trace = text; });
-    add_value(command, "--output", "FILE", "write the solution as a Matrix Market array (- is standard output)",
+    add_value(command, "--output", "FILE",
+              "write the solution as a Matrix Market array (- is standard output)",
               [&run](std::string const& text) { run.output = text; });
 }
 

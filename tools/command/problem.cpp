@@ -42,15 +42,17 @@ template <class T> DenseMatrix<T> from_file(RunOptions const& options, Index n) 
     return std::visit(
         [&]<class From>(DenseMatrix<From> const& b) -> DenseMatrix<T> {
             if (b.rows != n)
-                throw Error(Status::bad_input, fmt::format("{}: the right-hand side has {} rows, the matrix {}",
-                                                           options.rhs, b.rows, n));
+                throw Error(Status::bad_input,
+                            fmt::format("{}: the right-hand side has {} rows, the matrix {}", options.rhs,
+                                        b.rows, n));
             if (options.nrhs && *options.nrhs != b.cols)
-                throw Error(Status::usage, fmt::format("--nrhs {} contradicts {}, which has {} columns", *options.nrhs,
-                                                       options.rhs, b.cols));
+                throw Error(Status::usage, fmt::format("--nrhs {} contradicts {}, which has {} columns",
+                                                       *options.nrhs, options.rhs, b.cols));
             if constexpr (is_complex<From> && !is_complex<T>)
-                throw Error(Status::usage, fmt::format("{}: the right-hand side is complex, the system real; add "
-                                                       "--precision {}",
-                                                       options.rhs, to_string(scalar_of<std::complex<Real<T>>>)));
+                throw Error(Status::usage,
+                            fmt::format("{}: the right-hand side is complex, the system real; add "
+                                        "--precision {}",
+                                        options.rhs, to_string(scalar_of<std::complex<Real<T>>>)));
             else
                 return convert<T>(b);
         },
@@ -75,16 +77,18 @@ std::pair<AnyMatrix, MatrixFacts> load_matrix(RunOptions const& options, Progres
         },
         named.matrix);
     if (facts.rows != facts.cols)
-        throw Error(Status::bad_input, fmt::format("{}: the matrix is {} x {}, a linear system needs a square one",
-                                                   options.matrix, facts.rows, facts.cols));
+        throw Error(Status::bad_input,
+                    fmt::format("{}: the matrix is {} x {}, a linear system needs a square one",
+                                options.matrix, facts.rows, facts.cols));
     return {std::move(named.matrix), std::move(facts)};
 }
 
 Scalar run_scalar(RunOptions const& options, MatrixFacts const& matrix) {
     Scalar const scalar = options.precision.value_or(matrix.read_as);
     if (matrix.read_as == Scalar::z && (scalar == Scalar::s || scalar == Scalar::d))
-        throw Error(Status::usage, fmt::format("--precision {} is real, but {} is complex: use {}", to_string(scalar),
-                                               options.matrix, scalar == Scalar::s ? "c" : "z"));
+        throw Error(Status::usage,
+                    fmt::format("--precision {} is real, but {} is complex: use {}", to_string(scalar),
+                                options.matrix, scalar == Scalar::s ? "c" : "z"));
     return scalar;
 }
 
@@ -97,7 +101,8 @@ template <class T> CscMatrix<T> take_as(AnyMatrix&& matrix, Factorization factor
             } else {
                 auto result = convert<T>(std::exchange(from, {}));
                 // A real symmetric matrix in complex numbers is Hermitian too, and better served as such.
-                if (is_complex<T> && !is_complex<From> && result.symmetry == Symmetry::symmetric && !unconjugated)
+                if (is_complex<T> && !is_complex<From> && result.symmetry == Symmetry::symmetric &&
+                    !unconjugated)
                     result.symmetry = Symmetry::hermitian;
                 return result;
             }
@@ -109,14 +114,15 @@ template <class T> DenseMatrix<T> right_hand_sides(RunOptions const& options, In
     Index const nrhs = options.nrhs.value_or(1);
     bool const made_here = options.rhs == "ones" || options.rhs == "random";
     if (made_here && n > 0 && nrhs > std::numeric_limits<std::int64_t>::max() / 32 / n)
-        throw Error(Status::out_of_memory, fmt::format("{} right-hand sides of {} rows fit no memory", nrhs, n));
+        throw Error(Status::out_of_memory,
+                    fmt::format("{} right-hand sides of {} rows fit no memory", nrhs, n));
     if (options.rhs == "ones") return ones<T>(n, nrhs);
     if (options.rhs == "random") return random<T>(n, nrhs);
     return from_file<T>(options, n);
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
-    template CscMatrix<T> take_as(AnyMatrix&&, Factorization);                                                              \
+    template CscMatrix<T> take_as(AnyMatrix&&, Factorization);                                               \
     template DenseMatrix<T> right_hand_sides(RunOptions const&, Index);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 #undef ESPALIER_INSTANTIATE

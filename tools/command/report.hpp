@@ -28,7 +28,7 @@ struct RunRecord {
     Report report;
     double tolerance = 0; ///< The one that was applied.
     double read_s = 0;
-    double total_s = 0;   ///< From the start of reading to the end of refinement.
+    double total_s = 0; ///< From the start of reading to the end of refinement.
     Status status = Status::ok;
     bool numbers = false; ///< The matrix was factorized and the system solved, not only analyzed.
 };

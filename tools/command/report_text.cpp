@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include "version.hpp"
 #include "numbers.hpp"
 #include "runtime/topology.hpp"
+#include "version.hpp"
 
 namespace espalier::command {
 
@@ -14,7 +14,8 @@ namespace {
 // Lines of a title and a text, the texts aligned.
 class Table {
   public:
-    template <class... Args> void line(std::string_view title, fmt::format_string<Args...> format, Args&&... args) {
+    template <class... Args>
+    void line(std::string_view title, fmt::format_string<Args...> format, Args&&... args) {
         text_ += fmt::format("{:<16}{}\n", title, fmt::format(format, std::forward<Args>(args)...));
     }
     [[nodiscard]] std::string const& text() const { return text_; }
@@ -55,16 +56,20 @@ void add_factor(Table& table, Report const& report) {
     table.line("factorization", "{}  {:.2f} GF/s  ({} on {}; assembly {})", readable_seconds(factor.time_s),
                factor.gflops, to_string(report.factorization), counted(report.threads, "thread"),
                readable_seconds(factor.assembly_s));
-    if (factor.pivots_replaced > 0) table.line("  pivots", "{} replaced", with_separators(factor.pivots_replaced));
-    if (factor.negative_pivots > 0) table.line("  inertia", "{} negative", with_separators(factor.negative_pivots));
+    if (factor.pivots_replaced > 0)
+        table.line("  pivots", "{} replaced", with_separators(factor.pivots_replaced));
+    if (factor.negative_pivots > 0)
+        table.line("  inertia", "{} negative", with_separators(factor.negative_pivots));
 }
 
 void add_solution(Table& table, RunRecord const& record) {
     Report const& report = record.report;
     RefineReport const& refine = report.refine;
-    table.line("solve", "{}  ({})", readable_seconds(report.solve_s), counted(report.nrhs, "right-hand side"));
+    table.line("solve", "{}  ({})", readable_seconds(report.solve_s),
+               counted(report.nrhs, "right-hand side"));
     if (refine.method == RefineMethod::none)
-        table.line("refinement", "{}", record.asked.library.refine == RefineMethod::none ? "none" : "not needed");
+        table.line("refinement", "{}",
+                   record.asked.library.refine == RefineMethod::none ? "none" : "not needed");
     else if (refine.history.empty())
         table.line("refinement", "{}  ({}, {})", readable_seconds(refine.time_s), to_string(refine.method),
                    counted(refine.iterations, "iteration"));
@@ -86,10 +91,12 @@ std::string matrix_text(MatrixFacts const& matrix) {
     MatrixDescription const& description = matrix.description;
     Table table;
     table.line("matrix", "{}", description.name);
-    table.line("  form", "{}{}{}", description.format, description.declared.empty() ? "" : ", ", description.declared);
+    table.line("  form", "{}{}{}", description.format, description.declared.empty() ? "" : ", ",
+               description.declared);
     table.line("  size", "n = {}, {} nonzeros{}", with_separators(matrix.rows), with_separators(matrix.nnz),
                matrix.symmetry == Symmetry::general ? "" : " in both triangles");
-    table.line("  values", "{}, {}", matrix.read_as == Scalar::z ? "complex" : "real", to_string(matrix.symmetry));
+    table.line("  values", "{}, {}", matrix.read_as == Scalar::z ? "complex" : "real",
+               to_string(matrix.symmetry));
     if (description.duplicates_summed > 0)
         table.line("  duplicates", "{} summed", with_separators(description.duplicates_summed));
     for (std::string const& note : description.notes) table.line("  note", "{}", note);
@@ -104,9 +111,10 @@ std::string settings_text(RunRecord const& record) {
     table.line("  arithmetic", "{}", precision_words(record.report.scalar));
     table.line("  ordering", "{}{}{}", to_string(library.ordering), library.ordering_file.empty() ? "" : " ",
                library.ordering_file);
-    table.line("  threads", "{}", library.threads == 0 ? "the cores available" : std::to_string(library.threads));
-    table.line("  schedule", "{}, split {}, alloc {}", to_string(library.schedule), to_string(library.splitting),
-               to_string(library.allocation));
+    table.line("  threads", "{}",
+               library.threads == 0 ? "the cores available" : std::to_string(library.threads));
+    table.line("  schedule", "{}, split {}, alloc {}", to_string(library.schedule),
+               to_string(library.splitting), to_string(library.allocation));
     if (library.max_memory != 0)
         table.line("  memory limit", "{}", readable_bytes(static_cast<double>(library.max_memory)));
     std::string text = table.text();
@@ -125,7 +133,8 @@ std::string results_text(RunRecord const& record) {
     if (!record.asked.verbose) // else each was printed when it arose
         for (std::string const& note : report.notes) table.line("note", "{}", note);
     table.line("peak memory", "{}", readable_bytes(static_cast<double>(report.peak_memory_bytes)));
-    table.line("total", "{}  (reading {})", readable_seconds(record.total_s), readable_seconds(record.read_s));
+    table.line("total", "{}  (reading {})", readable_seconds(record.total_s),
+               readable_seconds(record.read_s));
     table.line("status", "{}", to_string(record.status));
     return table.text();
 }

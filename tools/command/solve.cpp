@@ -32,10 +32,11 @@ template <class T> void solve_as(Run& run) {
     run.write_json();
     run.print_results();
     if (record.status == Status::inaccurate)
-        throw Error(Status::inaccurate,
-                    fmt::format("the backward error is {:.1e}, above the tolerance of {:.0e}{}",
-                                record.report.refine.backward_error, record.tolerance,
-                                record.report.refine.method == RefineMethod::none ? "; allow refinement" : ""));
+        throw Error(
+            Status::inaccurate,
+            fmt::format("the backward error is {:.1e}, above the tolerance of {:.0e}{}",
+                        record.report.refine.backward_error, record.tolerance,
+                        record.report.refine.method == RefineMethod::none ? "; allow refinement" : ""));
 }
 
 } // namespace
