@@ -48,8 +48,10 @@ template <> struct Routines<std::complex<double>> {
 
 // CBLAS takes real factors by value and complex ones by address.
 template <class T> auto factor(T const& value) {
-    if constexpr (is_complex<T>) return static_cast<void const*>(&value);
-    else return value;
+    if constexpr (is_complex<T>)
+        return static_cast<void const*>(&value);
+    else
+        return value;
 }
 
 // For a real matrix the adjoint is the transpose; some libraries are slower when told the former.
@@ -58,32 +60,36 @@ template <class T> CBLAS_TRANSPOSE to_cblas(Op op) {
     return is_complex<T> && op == Op::adjoint ? CblasConjTrans : CblasTrans;
 }
 
-int blas_size(Index value) { return checked_cast<int>(value, "a BLAS dimension"); }
+int blas_size(Index value) {
+    return checked_cast<int>(value, "a BLAS dimension");
+}
 
 // BLAS wants a leading dimension of at least 1, also where there is a single column.
-template <class T> int leading(MatrixView<T> view) { return view.ld < 1 ? 1 : blas_size(view.ld); }
+template <class T> int leading(MatrixView<T> view) {
+    return view.ld < 1 ? 1 : blas_size(view.ld);
+}
 
 } // namespace
 
-template <class T> void gemm(Op op_a, Op op_b, T alpha, MatrixView<T const> a, MatrixView<T const> b, T beta,
-                             MatrixView<T> c) {
+template <class T>
+void gemm(Op op_a, Op op_b, T alpha, MatrixView<T const> a, MatrixView<T const> b, T beta, MatrixView<T> c) {
     if (c.rows == 0 || c.cols == 0) return;
     Index const depth = op_a == Op::none ? a.cols : a.rows;
     if (depth == 0 && beta == T(1)) return;
-    Routines<T>::gemm(CblasColMajor, to_cblas<T>(op_a), to_cblas<T>(op_b), blas_size(c.rows), blas_size(c.cols),
-                      blas_size(depth), factor(alpha), a.data, leading(a), b.data, leading(b), factor(beta), c.data,
-                      leading(c));
+    Routines<T>::gemm(CblasColMajor, to_cblas<T>(op_a), to_cblas<T>(op_b), blas_size(c.rows),
+                      blas_size(c.cols), blas_size(depth), factor(alpha), a.data, leading(a), b.data,
+                      leading(b), factor(beta), c.data, leading(c));
 }
 
-template <class T> void rank_k_update(bool conjugate, Real<T> alpha, MatrixView<T const> a, Real<T> beta,
-                                      MatrixView<T> c) {
+template <class T>
+void rank_k_update(bool conjugate, Real<T> alpha, MatrixView<T const> a, Real<T> beta, MatrixView<T> c) {
     if (c.cols == 0 || (a.cols == 0 && beta == Real<T>(1))) return;
     int const n = blas_size(c.cols);
     int const k = blas_size(a.cols);
     if constexpr (is_complex<T>)
         if (conjugate) {
-            Routines<T>::herk(CblasColMajor, CblasLower, CblasNoTrans, n, k, alpha, a.data, leading(a), beta, c.data,
-                              leading(c));
+            Routines<T>::herk(CblasColMajor, CblasLower, CblasNoTrans, n, k, alpha, a.data, leading(a), beta,
+                              c.data, leading(c));
             return;
         }
     T const alpha_t = alpha;
@@ -92,8 +98,8 @@ template <class T> void rank_k_update(bool conjugate, Real<T> alpha, MatrixView<
                       factor(beta_t), c.data, leading(c));
 }
 
-template <class T> void trsm(Side side, Uplo uplo, Op op, Diag diag, T alpha, MatrixView<T const> a,
-                             MatrixView<T> b) {
+template <class T>
+void trsm(Side side, Uplo uplo, Op op, Diag diag, T alpha, MatrixView<T const> a, MatrixView<T> b) {
     if (b.rows == 0 || b.cols == 0) return;
     Routines<T>::trsm(CblasColMajor, side == Side::left ? CblasLeft : CblasRight,
                       uplo == Uplo::lower ? CblasLower : CblasUpper, to_cblas<T>(op),
@@ -107,7 +113,8 @@ template <class T> Index potrf(MatrixView<T> a) {
     int const ld = leading(a);
     int info = 0;
     Routines<T>::potrf("L", &n, a.data, &ld, &info, 1);
-    if (info < 0) throw Error(Status::internal, "LAPACK potrf rejected its argument " + std::to_string(-info));
+    if (info < 0)
+        throw Error(Status::internal, "LAPACK potrf rejected its argument " + std::to_string(-info));
     // Some libraries test `pivot <= 0`, which lets NaN through: the diagonal of L tells.
     Index const done = info > 0 ? info - 1 : a.cols;
     for (Index j = 0; j < done; ++j)

@@ -15,13 +15,14 @@ enum class Uplo { lower, upper };
 enum class Diag { non_unit, unit };
 
 /// C = alpha op(A) op(B) + beta C.
-template <class T> void gemm(Op op_a, Op op_b, T alpha, MatrixView<T const> a, MatrixView<T const> b, T beta,
-                             MatrixView<T> c);
+template <class T>
+void gemm(Op op_a, Op op_b, T alpha, MatrixView<T const> a, MatrixView<T const> b, T beta, MatrixView<T> c);
 /// Lower triangle of C = alpha A A^H + beta C (conjugate) or alpha A A^T + beta C. alpha and beta are real.
-template <class T> void rank_k_update(bool conjugate, Real<T> alpha, MatrixView<T const> a, Real<T> beta,
-                                      MatrixView<T> c);
+template <class T>
+void rank_k_update(bool conjugate, Real<T> alpha, MatrixView<T const> a, Real<T> beta, MatrixView<T> c);
 /// B = alpha op(A)^-1 B (left) or alpha B op(A)^-1 (right), A triangular.
-template <class T> void trsm(Side side, Uplo uplo, Op op, Diag diag, T alpha, MatrixView<T const> a, MatrixView<T> b);
+template <class T>
+void trsm(Side side, Uplo uplo, Op op, Diag diag, T alpha, MatrixView<T const> a, MatrixView<T> b);
 /// Cholesky of the lower triangle of a Hermitian matrix by LAPACK. Returns the first column whose pivot is
 /// not positive, or -1.
 template <class T> Index potrf(MatrixView<T> a);

@@ -31,10 +31,12 @@ constexpr char const* core_variable = "OPENBLAS_CORETYPE";
 
 // OpenBLAS's names for x86 processors without AVX-512.
 constexpr std::array<std::string_view, 10> narrow_cores = {
-    "Haswell", "Zen", "Sandybridge", "Excavator", "Steamroller", "Piledriver", "Bulldozer", "Nehalem", "Barcelona",
-    "Prescott"};
+    "Haswell",    "Zen",       "Sandybridge", "Excavator", "Steamroller",
+    "Piledriver", "Bulldozer", "Nehalem",     "Barcelona", "Prescott"};
 
-std::string core_name() { return openblas_get_corename ? openblas_get_corename() : ""; }
+std::string core_name() {
+    return openblas_get_corename ? openblas_get_corename() : "";
+}
 
 // `core` as the kernels to use, or OpenBLAS's own choice when it is null.
 void choose_core(char const* core) {
@@ -51,7 +53,8 @@ template <class T> bool product_is_right() {
     std::vector<T> a(m * k), b(n * k), c(m * n, T(1));
     for (Index i = 0; i < m * k; ++i) a[i] = static_cast<T>(i % 7 - 3);
     for (Index i = 0; i < n * k; ++i) b[i] = static_cast<T>(i % 5 - 2);
-    gemm<T>(Op::none, Op::transpose, T(-1), {a.data(), m, k, m}, {b.data(), n, k, n}, T(1), {c.data(), m, n, m});
+    gemm<T>(Op::none, Op::transpose, T(-1), {a.data(), m, k, m}, {b.data(), n, k, n}, T(1),
+            {c.data(), m, n, m});
     for (Index j = 0; j < n; ++j)
         for (Index i = 0; i < m; ++i) {
             T expected = 1;

@@ -30,7 +30,8 @@ template <class T> void update_lower(bool conjugate, MatrixView<T> l, MatrixView
         assign_product<T>(op, rows, rows, product);
         for (Index k = 0; k < width; ++k)
             for (Index i = k; i < width; ++i) a(j + i, j + k) -= product(i, k);
-        subtract_product<T>(op, l.block(j + width, 0, below, l.cols), rows, a.block(j + width, j, below, width));
+        subtract_product<T>(op, l.block(j + width, 0, below, l.cols), rows,
+                            a.block(j + width, j, below, width));
     }
 }
 

@@ -25,11 +25,13 @@ constexpr Index panel_width = 32;
 
 template <class T> class RookFactorization {
   public:
-    RookFactorization(bool conjugate, MatrixView<T> a, std::span<std::int32_t> perm, std::span<T> off_diagonal,
-                      Real<T> threshold)
-        : conjugate_(conjugate), a_(a), n_(a.cols), perm_(perm), off_diagonal_(off_diagonal), threshold_(threshold),
-          slots_(std::min(n_, panel_width) + 1), storage_(std::make_unique_for_overwrite<T[]>((n_ + 1) * slots_)),
-          w_{storage_.get(), n_, slots_, n_}, row_(storage_.get() + n_ * slots_) {}
+    RookFactorization(bool conjugate, MatrixView<T> a, std::span<std::int32_t> perm,
+                      std::span<T> off_diagonal, Real<T> threshold)
+        : conjugate_(conjugate), a_(a), n_(a.cols), perm_(perm), off_diagonal_(off_diagonal),
+          threshold_(threshold), slots_(std::min(n_, panel_width) + 1),
+          storage_(std::make_unique_for_overwrite<T[]>((n_ + 1) * slots_)), w_{storage_.get(), n_, slots_,
+                                                                               n_},
+          row_(storage_.get() + n_ * slots_) {}
 
     PivotStats run() {
         std::iota(perm_.begin(), perm_.end(), 0);
@@ -175,7 +177,8 @@ template <class T> class RookFactorization {
         num_interchanges_ = 0;
     }
 
-    // (1 + sqrt(17)) / 8 balances the growth of two 1x1 steps against that of a 2x2 step (Bunch, Kaufman 1977).
+    // (1 + sqrt(17)) / 8 balances the growth of two 1x1 steps against that of a 2x2 step (Bunch, Kaufman
+    // 1977).
     static constexpr Real<T> alpha = static_cast<Real<T>>(0.6403882032022076);
 
     bool conjugate_;

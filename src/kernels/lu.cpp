@@ -19,7 +19,8 @@ namespace {
 constexpr Index leaf_columns = 8;
 
 // Interchange k of the sequence swaps row first + k with row pivots[first + k].
-template <class T> void interchange_rows(MatrixView<T> a, std::span<std::int32_t const> pivots, Index first, Index last) {
+template <class T>
+void interchange_rows(MatrixView<T> a, std::span<std::int32_t const> pivots, Index first, Index last) {
     for (Index j = 0; j < a.cols; ++j) {
         T* const column = a.column(j);
         for (Index k = first; k < last; ++k) std::swap(column[k], column[pivots[k]]);
@@ -41,8 +42,8 @@ template <class T> struct LuFactorization {
         factor(a, first, middle);
         interchange_rows<T>(a.block(0, middle, a.rows, right), pivots, first, middle);
         solve_unit_lower(a.block(first, first, left, left), a.block(first, middle, left, right));
-        subtract_product<T>(Op::none, a.block(middle, first, below, left), a.block(first, middle, left, right),
-                            a.block(middle, middle, below, right));
+        subtract_product<T>(Op::none, a.block(middle, first, below, left),
+                            a.block(first, middle, left, right), a.block(middle, middle, below, right));
         factor(a, middle, last);
         interchange_rows<T>(a.block(0, first, a.rows, left), pivots, middle, last);
     }

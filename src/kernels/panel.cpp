@@ -14,9 +14,9 @@ namespace espalier {
 namespace {
 
 // Calls single(k, d) for each 1x1 pivot and pair(k, block) for each 2x2 pivot of D, in order.
-template <class T, class Single, class Pair>
-void for_each_pivot(bool conjugate, MatrixView<T const> diagonal, std::span<T const> off_diagonal, Single const& single,
-                    Pair const& pair) {
+template <class T, class Single, class Pair> void for_each_pivot(bool conjugate, MatrixView<T const> diagonal,
+                                                                 std::span<T const> off_diagonal,
+                                                                 Single const& single, Pair const& pair) {
     for (Index k = 0; k < diagonal.cols; ++k)
         if (off_diagonal[k] == T(0)) {
             single(k, diagonal(k, k));
@@ -75,25 +75,26 @@ template <class T> void permute_columns(MatrixView<T> b, std::span<std::int32_t 
     }
 }
 
-template <class T> void solve_panel_ldl(bool conjugate, MatrixView<T const> diagonal, std::span<std::int32_t const> perm,
-                                        std::span<T const> off_diagonal, MatrixView<T> b) {
+template <class T> void solve_panel_ldl(bool conjugate, MatrixView<T const> diagonal,
+                                        std::span<std::int32_t const> perm, std::span<T const> off_diagonal,
+                                        MatrixView<T> b) {
     permute_columns(b, perm);
     solve_right<T>(conjugate ? Op::adjoint : Op::transpose, Diag::unit, diagonal, b);
     for_each_pivot<T>(
-        conjugate, diagonal, off_diagonal,
-        [&](Index k, T d) { scale_column<T>(b, b, k, T(1) / d); },
+        conjugate, diagonal, off_diagonal, [&](Index k, T d) { scale_column<T>(b, b, k, T(1) / d); },
         [&](Index k, PivotBlock<T> const& d) { multiply_column_pair<T>(b, b, k, inverse(conjugate, d)); });
 }
 
-template <class T> void multiply_by_d(bool conjugate, MatrixView<T const> diagonal, std::span<T const> off_diagonal,
-                                      MatrixView<T const> b, MatrixView<T> w) {
+template <class T> void multiply_by_d(bool conjugate, MatrixView<T const> diagonal,
+                                      std::span<T const> off_diagonal, MatrixView<T const> b,
+                                      MatrixView<T> w) {
     for_each_pivot<T>(
         conjugate, diagonal, off_diagonal, [&](Index k, T d) { scale_column<T>(b, w, k, d); },
         [&](Index k, PivotBlock<T> const& d) { multiply_column_pair<T>(b, w, k, d); });
 }
 
-template <class T> void solve_d(bool conjugate, MatrixView<T const> diagonal, std::span<T const> off_diagonal,
-                                MatrixView<T> x) {
+template <class T>
+void solve_d(bool conjugate, MatrixView<T const> diagonal, std::span<T const> off_diagonal, MatrixView<T> x) {
     for_each_pivot<T>(
         conjugate, diagonal, off_diagonal,
         [&](Index k, T d) {

@@ -14,9 +14,12 @@
 namespace espalier {
 
 struct PivotStats {
-    Index replaced = 0;       ///< Pivots replaced by +-threshold.
-    Index zero_column = -1;   ///< First local column whose pivot could not be divided by nor replaced: zero, NaN or Inf.
-    Index negative = 0;       ///< LDL with real D: negative eigenvalues of D (a 2x2 indefinite block counts one).
+    /// Pivots replaced by +-threshold.
+    Index replaced = 0;
+    /// First local column whose pivot could neither be divided by nor replaced: zero, NaN or Inf; -1 if none.
+    Index zero_column = -1;
+    /// LDL with real D: negative eigenvalues of D (a 2x2 pivot is indefinite and counts one).
+    Index negative = 0;
     PivotStats& operator+=(PivotStats const& other);
 };
 
@@ -42,15 +45,17 @@ template <class T> PivotStats factor_lu(MatrixView<T> a, std::span<std::int32_t>
 template <class T> void permute_columns(MatrixView<T> b, std::span<std::int32_t const> perm);
 
 /// The rows below an LDL diagonal block: B := B(:, p) L^-H D^-1 (or L^-T), so that B is the final L21.
-template <class T> void solve_panel_ldl(bool conjugate, MatrixView<T const> diagonal, std::span<std::int32_t const> perm,
-                                        std::span<T const> off_diagonal, MatrixView<T> b);
+template <class T> void solve_panel_ldl(bool conjugate, MatrixView<T const> diagonal,
+                                        std::span<std::int32_t const> perm, std::span<T const> off_diagonal,
+                                        MatrixView<T> b);
 
 /// W = B D, where D is as factor_ldl left it (diagonal in `diagonal`, 2x2 couplings in off_diagonal).
-template <class T> void multiply_by_d(bool conjugate, MatrixView<T const> diagonal, std::span<T const> off_diagonal,
-                                      MatrixView<T const> b, MatrixView<T> w);
+template <class T> void multiply_by_d(bool conjugate, MatrixView<T const> diagonal,
+                                      std::span<T const> off_diagonal, MatrixView<T const> b,
+                                      MatrixView<T> w);
 
 /// X := D^-1 X in place, for the diagonal solve of LDL.
-template <class T> void solve_d(bool conjugate, MatrixView<T const> diagonal, std::span<T const> off_diagonal,
-                                MatrixView<T> x);
+template <class T>
+void solve_d(bool conjugate, MatrixView<T const> diagonal, std::span<T const> off_diagonal, MatrixView<T> x);
 
 } // namespace espalier

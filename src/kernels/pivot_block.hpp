@@ -16,9 +16,7 @@ template <class T> T times(T x, T y) {
         return x * y;
 }
 
-template <class T> struct PivotBlock {
-    T d00, d10, d01, d11;
-};
+template <class T> struct PivotBlock { T d00, d10, d01, d11; };
 
 template <class T> PivotBlock<T> pivot_block(bool conjugate, T d00, T d10, T d11) {
     return {d00, d10, conj_if(conjugate, d10), d11};

@@ -14,7 +14,8 @@ template <class T, int width> ESPALIER_INLINE void to_sizes(vector::VectorOf<Rea
     if constexpr (is_complex<T>)
         [&]<int... lane>(std::integer_sequence<int, lane...>) ESPALIER_INLINE_LAMBDA {
             x += __builtin_shufflevector(x, x, (lane ^ 1)...);
-        }(std::make_integer_sequence<int, width>());
+        }
+    (std::make_integer_sequence<int, width>());
 }
 
 // The largest size among x[0 .. n), where n >= 1 is a multiple of the entries in a vector.
@@ -34,7 +35,9 @@ template <class T, int width> ESPALIER_INLINE Real<T> largest_size(T const* x, I
     return result;
 }
 
-template <class T> Real<T> largest_baseline(T const* x, Index n) { return largest_size<T, vector::lanes<T, 16>>(x, n); }
+template <class T> Real<T> largest_baseline(T const* x, Index n) {
+    return largest_size<T, vector::lanes<T, 16>>(x, n);
+}
 #if defined(__x86_64__)
 template <class T> ESPALIER_AVX2 Real<T> largest_avx2(T const* x, Index n) {
     return largest_size<T, vector::lanes<T, 32>>(x, n);
@@ -53,9 +56,15 @@ template <class T> LargestEntry<T> largest_entry(T const* x, Index n) {
     if (in_vectors > 0) {
 #if defined(__x86_64__)
         switch (widest_instruction_set()) {
-        case InstructionSet::avx512: value = largest_avx512(x, in_vectors); break;
-        case InstructionSet::avx2: value = largest_avx2(x, in_vectors); break;
-        case InstructionSet::baseline: value = largest_baseline(x, in_vectors); break;
+        case InstructionSet::avx512:
+            value = largest_avx512(x, in_vectors);
+            break;
+        case InstructionSet::avx2:
+            value = largest_avx2(x, in_vectors);
+            break;
+        case InstructionSet::baseline:
+            value = largest_baseline(x, in_vectors);
+            break;
         }
 #else
         value = largest_baseline(x, in_vectors);

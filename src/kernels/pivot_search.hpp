@@ -6,8 +6,8 @@
 namespace espalier {
 
 template <class T> struct LargestEntry {
-    Index index = -1;      ///< The first of the largest; -1 where all are zero or NaN.
-    Real<T> value = 0;     ///< Its |Re| + |Im|.
+    Index index = -1;  ///< The first of the largest; -1 where all are zero or NaN.
+    Real<T> value = 0; ///< Its |Re| + |Im|.
 };
 
 /// Of x[0 .. n). NaN is passed over.

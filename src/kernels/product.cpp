@@ -31,8 +31,7 @@ void product_for(InstructionSet instructions, vector::Operands<Real<T>, Stride> 
     product_baseline<T>(op, conjugate_b);
 }
 
-// Blocks of A that stay in the second-level cache while the columns of C go by: at most 128 KiB of float,
-// 256 KiB of double, 512 KiB of complex<double>.
+// Blocks of A that stay in the second-level cache while the columns of C go by: 256 KiB at most.
 template <class T> constexpr Index block_rows = is_complex<T> ? 128 : 256;
 constexpr Index block_depth = 128;
 
@@ -43,18 +42,21 @@ template <class T> bool collides(MatrixView<T const> a) {
 }
 
 template <class T> bool tiles_are_faster(MatrixView<T const> a, MatrixView<T const> b, MatrixView<T> c) {
-    Index const volume = c.rows * c.cols * a.cols;
+    double const volume =
+        static_cast<double>(c.rows) * static_cast<double>(c.cols) * static_cast<double>(a.cols);
     switch (widest_instruction_set()) {
-    case InstructionSet::avx512: return !collides(a) && !collides(b);
-    case InstructionSet::avx2: return volume <= 64 * 64 * 64;
-    case InstructionSet::baseline: return volume <= 16 * 16 * 16;
+    case InstructionSet::avx512:
+        return !collides(a) && !collides(b);
+    case InstructionSet::avx2:
+        return volume <= 64 * 64 * 64;
+    case InstructionSet::baseline:
+        return volume <= 16 * 16 * 16;
     }
     return false;
 }
 
-template <class T>
-void tiled_product(InstructionSet instructions, vector::Into into, Op op_b, MatrixView<T const> a, MatrixView<T const> b,
-                   MatrixView<T> c) {
+template <class T> void tiled_product(InstructionSet instructions, vector::Into into, Op op_b,
+                                      MatrixView<T const> a, MatrixView<T const> b, MatrixView<T> c) {
     auto const run = [&](Index depth_stride, auto column_stride) {
         constexpr Index parts = is_complex<T> ? 2 : 1;
         using R = Real<T>;
@@ -72,13 +74,15 @@ void tiled_product(InstructionSet instructions, vector::Into into, Op op_b, Matr
                                                               .into = into};
         product_for<T>(instructions, op, op_b == Op::adjoint);
     };
-    if (op_b == Op::none) run(1, b.ld);
-    else run(b.ld, vector::UnitStride());
+    if (op_b == Op::none)
+        run(1, b.ld);
+    else
+        run(b.ld, vector::UnitStride());
 }
 
 // Blocks of A by all of C's columns. Only a subtraction can be done in blocks of the depth.
-template <class T>
-void blocked_product(vector::Into into, Op op_b, MatrixView<T const> a, MatrixView<T const> b, MatrixView<T> c) {
+template <class T> void blocked_product(vector::Into into, Op op_b, MatrixView<T const> a,
+                                        MatrixView<T const> b, MatrixView<T> c) {
     auto const instructions = widest_instruction_set();
     Index const step = into == vector::Into::subtract ? block_depth : a.cols;
     for (Index p = 0; p < a.cols; p += step) {
@@ -99,26 +103,33 @@ template <class T> void subtract_small_product(InstructionSet instructions, Op o
     if (c.rows > 0) tiled_product(instructions, vector::Into::subtract, op_b, a, b, c);
 }
 
-template <class T> void subtract_product(Op op_b, MatrixView<T const> a, MatrixView<T const> b, MatrixView<T> c) {
+template <class T>
+void subtract_product(Op op_b, MatrixView<T const> a, MatrixView<T const> b, MatrixView<T> c) {
     if (c.rows == 0 || c.cols == 0 || a.cols == 0) return;
-    if (tiles_are_faster(a, b, c)) blocked_product(vector::Into::subtract, op_b, a, b, c);
-    else gemm<T>(Op::none, op_b, T(-1), a, b, T(1), c);
+    if (tiles_are_faster(a, b, c))
+        blocked_product(vector::Into::subtract, op_b, a, b, c);
+    else
+        gemm<T>(Op::none, op_b, T(-1), a, b, T(1), c);
 }
 
-template <class T> void assign_product(Op op_b, MatrixView<T const> a, MatrixView<T const> b, MatrixView<T> c) {
+template <class T>
+void assign_product(Op op_b, MatrixView<T const> a, MatrixView<T const> b, MatrixView<T> c) {
     if (c.rows == 0 || c.cols == 0) return;
-    if (a.cols > 0 && tiles_are_faster(a, b, c)) blocked_product(vector::Into::assign, op_b, a, b, c);
-    else gemm<T>(Op::none, op_b, T(1), a, b, T(0), c);
+    if (a.cols > 0 && tiles_are_faster(a, b, c))
+        blocked_product(vector::Into::assign, op_b, a, b, c);
+    else
+        gemm<T>(Op::none, op_b, T(1), a, b, T(0), c);
 }
 
-template <class T> void subtract_product_lower(Op op_b, MatrixView<T const> a, MatrixView<T const> b,
-                                               MatrixView<T> c) {
+template <class T>
+void subtract_product_lower(Op op_b, MatrixView<T const> a, MatrixView<T const> b, MatrixView<T> c) {
     constexpr Index strip = 32;
     Index const depth = a.cols;
     for (Index j = 0; j < c.cols; j += strip) {
         Index const width = std::min(strip, c.cols - j);
         auto const columns = op_b == Op::none ? b.block(0, j, depth, width) : b.block(j, 0, width, depth);
-        subtract_product<T>(op_b, a.block(j, 0, c.rows - j, depth), columns, c.block(j, j, c.rows - j, width));
+        subtract_product<T>(op_b, a.block(j, 0, c.rows - j, depth), columns,
+                            c.block(j, j, c.rows - j, width));
     }
 }
 

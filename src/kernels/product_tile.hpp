@@ -32,12 +32,12 @@ template <class R, class Stride> struct Operands {
 };
 
 // Rows [i, end) of columns [j, j + columns), where end - i is at most vectors * width, and at least width.
-template <class T, int width, int vectors, int columns, class Stride>
-ESPALIER_INLINE void tile(Operands<Real<T>, Stride> const& op, bool conjugate_b, Index i, Index end, Index j) {
+template <class T, int width, int vectors, int columns, class Stride> ESPALIER_INLINE void
+tile(Operands<Real<T>, Stride> const& op, bool conjugate_b, Index i, Index end, Index j) {
     using R = Real<T>;
     using Vector = VectorOf<R, width>;
     constexpr int parts = is_complex<T> ? 2 : 1;
-    auto const row = [&](int v) ESPALIER_INLINE_LAMBDA { return v == vectors - 1 ? end - width : i + v * width; };
+    auto const row = [&](int v) ESPALIER_INLINE_LAMBDA { return row_of<width, vectors>(v, i, end); };
 
     Vector sum[parts][columns][vectors] = {}; // A Re(B) and A Im(B)
     R const* a = op.a;
@@ -71,8 +71,10 @@ ESPALIER_INLINE void tile(Operands<Real<T>, Stride> const& op, bool conjugate_b,
             for (int v = 0; v < vectors; ++v) store(total[v], c + row(v));
         }
     };
-    if (op.into == Into::subtract) finish(std::integral_constant<Into, Into::subtract>());
-    else finish(std::integral_constant<Into, Into::assign>());
+    if (op.into == Into::subtract)
+        finish(std::integral_constant<Into, Into::subtract>());
+    else
+        finish(std::integral_constant<Into, Into::assign>());
 }
 
 // All rows of columns [j, j + columns): tiles of two vectors, and one of up to three for the rest.
@@ -81,11 +83,15 @@ ESPALIER_INLINE void strip(Operands<Real<T>, Stride> const& op, bool conjugate_b
     if constexpr (width > narrowest<T>)
         if (op.rows < width) return strip<T, width / 2, columns>(op, conjugate_b, j);
     Index i = 0;
-    for (; op.rows - i > 3 * width; i += 2 * width) tile<T, width, 2, columns>(op, conjugate_b, i, i + 2 * width, j);
+    for (; op.rows - i > 3 * width; i += 2 * width)
+        tile<T, width, 2, columns>(op, conjugate_b, i, i + 2 * width, j);
     Index const rest = op.rows - i;
-    if (rest > 2 * width) tile<T, width, 3, columns>(op, conjugate_b, i, op.rows, j);
-    else if (rest > width) tile<T, width, 2, columns>(op, conjugate_b, i, op.rows, j);
-    else tile<T, width, 1, columns>(op, conjugate_b, i, op.rows, j);
+    if (rest > 2 * width)
+        tile<T, width, 3, columns>(op, conjugate_b, i, op.rows, j);
+    else if (rest > width)
+        tile<T, width, 2, columns>(op, conjugate_b, i, op.rows, j);
+    else
+        tile<T, width, 1, columns>(op, conjugate_b, i, op.rows, j);
 }
 
 /// Strips of `columns` columns, then of half as many.

@@ -17,20 +17,26 @@ constexpr Index tile_columns = 8;
 template <class T, int bytes>
 ESPALIER_INLINE void solve_tile(vector::Triangle<Real<T>> const& op, Index columns, bool conjugate) {
     constexpr int width = vector::lanes<T, bytes>;
-    if (columns == 8) vector::solve_columns<T, width, 8>(op, conjugate);
-    else if (columns == 4) vector::solve_columns<T, width, 4>(op, conjugate);
-    else if (columns == 2) vector::solve_columns<T, width, 2>(op, conjugate);
-    else vector::solve_columns<T, width, 1>(op, conjugate);
+    if (columns == 8)
+        vector::solve_columns<T, width, 8>(op, conjugate);
+    else if (columns == 4)
+        vector::solve_columns<T, width, 4>(op, conjugate);
+    else if (columns == 2)
+        vector::solve_columns<T, width, 2>(op, conjugate);
+    else
+        vector::solve_columns<T, width, 1>(op, conjugate);
 }
 
 template <class T> void tile_baseline(vector::Triangle<Real<T>> const& op, Index columns, bool conjugate) {
     solve_tile<T, 16>(op, columns, conjugate);
 }
 #if defined(__x86_64__)
-template <class T> ESPALIER_AVX2 void tile_avx2(vector::Triangle<Real<T>> const& op, Index columns, bool conjugate) {
+template <class T>
+ESPALIER_AVX2 void tile_avx2(vector::Triangle<Real<T>> const& op, Index columns, bool conjugate) {
     solve_tile<T, 32>(op, columns, conjugate);
 }
-template <class T> ESPALIER_AVX512 void tile_avx512(vector::Triangle<Real<T>> const& op, Index columns, bool conjugate) {
+template <class T>
+ESPALIER_AVX512 void tile_avx512(vector::Triangle<Real<T>> const& op, Index columns, bool conjugate) {
     solve_tile<T, 64>(op, columns, conjugate);
 }
 #endif
@@ -44,8 +50,10 @@ template <class T> struct RightSolve {
         Index const n = t.cols;
         if (n <= tile_columns && (n & (n - 1)) == 0) return solve_tile_columns(t, b);
         Index n1 = tile_columns / 2;
-        if (n > tile_columns) n1 = (n / 2 + tile_columns - 1) / tile_columns * tile_columns;
-        else if (n < n1) n1 = 2;
+        if (n > tile_columns)
+            n1 = (n / 2 + tile_columns - 1) / tile_columns * tile_columns;
+        else if (n < n1)
+            n1 = 2;
         Index const n2 = n - n1;
         auto const b1 = b.block(0, 0, b.rows, n1);
         auto const b2 = b.block(0, n1, b.rows, n2);
@@ -79,10 +87,11 @@ template <class T> struct RightSolve {
 
 } // namespace
 
-template <class T> void solve_right(InstructionSet instructions, Op op, Diag diag, MatrixView<T const> t,
-                                    MatrixView<T> b) {
+template <class T>
+void solve_right(InstructionSet instructions, Op op, Diag diag, MatrixView<T const> t, MatrixView<T> b) {
     if (b.rows == 0 || b.cols == 0) return;
-    constexpr Index block_rows = is_complex<T> ? 128 : 256; // of B, so that it stays in cache from tile to tile
+    constexpr Index block_rows =
+        is_complex<T> ? 128 : 256; // of B, so that it stays in cache from tile to tile
     RightSolve<T> const solve{instructions, op, diag};
     for (Index i = 0; i < b.rows; i += block_rows)
         solve.run(t, b.block(i, 0, std::min(block_rows, b.rows - i), b.cols));

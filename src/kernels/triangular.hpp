@@ -15,7 +15,7 @@ namespace espalier {
 template <class T> void solve_right(Op op, Diag diag, MatrixView<T const> t, MatrixView<T> b);
 
 /// The same with the instructions given, which must be ones that the processor has.
-template <class T> void solve_right(InstructionSet instructions, Op op, Diag diag, MatrixView<T const> t,
-                                    MatrixView<T> b);
+template <class T>
+void solve_right(InstructionSet instructions, Op op, Diag diag, MatrixView<T const> t, MatrixView<T> b);
 
 } // namespace espalier

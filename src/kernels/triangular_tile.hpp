@@ -1,7 +1,7 @@
 // The register tiles of solve_right: X E = B for a few columns, E upper triangular with entry (p, j) at
-// e[p * row_stride + j * column_stride]. A tile holds vectors of rows of all its columns, and solves from left
-// to right. Where the rows do not fill the last vector, it is moved up and overlaps the one before it in the same
-// tile: both compute the same bits for the rows they share, and B is read before it is written.
+// e[p * row_stride + j * column_stride]. A tile holds vectors of rows of all its columns, and solves from
+// left to right. Where the rows do not fill the last vector, it is moved up and overlaps the one before it in
+// the same tile: both compute the same bits for the rows they share, and B is read before it is written.
 #pragma once
 
 #include "kernels/vector.hpp"
@@ -18,9 +18,8 @@ template <class R> struct Triangle {
 };
 
 // x -= y factor, or y conj(factor), where turned is y times i.
-template <class T, class Vector>
-ESPALIER_INLINE void subtract_times(Vector& x, Vector const& y, Vector const& turned, Real<T> const* factor,
-                                    bool conjugate) {
+template <class T, class Vector> ESPALIER_INLINE void
+subtract_times(Vector& x, Vector const& y, Vector const& turned, Real<T> const* factor, bool conjugate) {
     x -= y * factor[0];
     if constexpr (is_complex<T>) x -= turned * (conjugate ? -factor[1] : factor[1]);
 }
@@ -31,7 +30,7 @@ ESPALIER_INLINE void solve_rows(Triangle<Real<T>> const& op, bool conjugate, Ind
     using R = Real<T>;
     using Vector = VectorOf<R, width>;
     constexpr int parts = is_complex<T> ? 2 : 1;
-    auto const row = [&](int v) ESPALIER_INLINE_LAMBDA { return v == vectors - 1 ? end - width : i + v * width; };
+    auto const row = [&](int v) ESPALIER_INLINE_LAMBDA { return row_of<width, vectors>(v, i, end); };
 
     Vector x[columns][vectors], turned[columns][vectors]; // turned: times i
     for (int j = 0; j < columns; ++j)
@@ -64,8 +63,10 @@ ESPALIER_INLINE void solve_columns(Triangle<Real<T>> const& op, bool conjugate) 
         if (op.rows < width) return solve_columns<T, width / 2, columns>(op, conjugate);
     Index i = 0;
     for (; op.rows - i > 2 * width; i += width) solve_rows<T, width, 1, columns>(op, conjugate, i, i + width);
-    if (op.rows - i > width) solve_rows<T, width, 2, columns>(op, conjugate, i, op.rows);
-    else solve_rows<T, width, 1, columns>(op, conjugate, i, op.rows);
+    if (op.rows - i > width)
+        solve_rows<T, width, 2, columns>(op, conjugate, i, op.rows);
+    else
+        solve_rows<T, width, 1, columns>(op, conjugate, i, op.rows);
 }
 
 } // namespace espalier::vector

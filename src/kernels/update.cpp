@@ -21,8 +21,8 @@ template <class T> inline void subtract_run(T* to, T const* from, Index height) 
 
 } // namespace
 
-template <class T> void scatter_subtract(MatrixView<T const> source, std::span<RowRun const> runs,
-                                         MatrixView<T> target) {
+template <class T>
+void scatter_subtract(MatrixView<T const> source, std::span<RowRun const> runs, MatrixView<T> target) {
     for (Index j = 0; j < source.cols; ++j) {
         T const* const from = source.column(j);
         T* const to = target.column(j);
@@ -47,7 +47,8 @@ template <class T> void scatter_subtract_lower(MatrixView<T const> source, std::
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template void scatter_subtract<T>(MatrixView<T const>, std::span<RowRun const>, MatrixView<T>);          \
-    template void scatter_subtract_lower<T>(MatrixView<T const>, std::span<RowRun const>, MatrixView<T>, Index);
+    template void scatter_subtract_lower<T>(MatrixView<T const>, std::span<RowRun const>, MatrixView<T>,     \
+                                            Index);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 #undef ESPALIER_INSTANTIATE
 

@@ -17,7 +17,8 @@ struct RowRun {
 
 /// target(target rows, j) -= source(source rows, j) for every run and every column j of source. The target
 /// view starts at the column that source's column 0 belongs to. Runs do not overlap; neither do the views.
-template <class T> void scatter_subtract(MatrixView<T const> source, std::span<RowRun const> runs, MatrixView<T> target);
+template <class T>
+void scatter_subtract(MatrixView<T const> source, std::span<RowRun const> runs, MatrixView<T> target);
 
 /// The same for a contribution of which only a lower trapezoid is computed: in column j, only source rows
 /// >= j + diagonal are taken. Runs are ordered by source_row. `diagonal` is 0 where source begins with the

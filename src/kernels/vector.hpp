@@ -16,7 +16,7 @@
 
 #if defined(__x86_64__)
 #define ESPALIER_AVX2 [[gnu::target("avx2,fma")]]
-#define ESPALIER_AVX512 [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx2,fma,prefer-vector-width=512")]]
+#define ESPALIER_AVX512 [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx2,fma")]]
 #endif
 
 // Multiply-adds are fused where the instruction set can (GCC does not in strict ISO mode).
@@ -45,12 +45,18 @@ template <class Vector, class R> ESPALIER_INLINE void store(Vector const& from, 
     std::memcpy(to, &from, sizeof(Vector));
 }
 
+/// First row of vector v among the `vectors` that hold rows [i, end): the last is moved up to end with them.
+template <int width, int vectors> ESPALIER_INLINE Index row_of(int v, Index i, Index end) {
+    return v == vectors - 1 ? end - width : i + v * width;
+}
+
 /// Interleaved complex numbers times i: (x0, x1, x2, x3, ...) becomes (-x1, x0, -x3, x2, ...).
 template <class R, int width> ESPALIER_INLINE void times_i(VectorOf<R, width>& x) {
     [&]<int... lane>(std::integer_sequence<int, lane...>) ESPALIER_INLINE_LAMBDA {
         VectorOf<R, width> const sign = {(lane % 2 ? R(1) : R(-1))...};
         x = __builtin_shufflevector(x, x, (lane ^ 1)...) * sign;
-    }(std::make_integer_sequence<int, width>());
+    }
+    (std::make_integer_sequence<int, width>());
 }
 
 } // namespace espalier::vector

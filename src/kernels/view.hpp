@@ -14,7 +14,9 @@ template <class T> struct MatrixView {
     T& operator()(Index i, Index j) const { return data[i + j * ld]; }
     [[nodiscard]] T* column(Index j) const { return data + j * ld; }
     /// Rows [i, i + m), columns [j, j + n).
-    [[nodiscard]] MatrixView block(Index i, Index j, Index m, Index n) const { return {data + i + j * ld, m, n, ld}; }
+    [[nodiscard]] MatrixView block(Index i, Index j, Index m, Index n) const {
+        return {data + i + j * ld, m, n, ld};
+    }
     operator MatrixView<T const>() const { return {data, rows, cols, ld}; }
 };
 

@@ -45,7 +45,7 @@ std::string one_cut(char const* separator) {
 // useless cuts on graphs that have no separators.
 std::string whole_order() {
     return std::string("n{sep=/((vert>120)&(levl<40))?(/(vert>1000)?(") + multilevel + "|" + flat + "):(" + flat +
-           "););,ole=d{cmin=0,cmax=100000,frat=0.0},ose=s}";
+           "););,ole=f{cmin=0,cmax=100000,frat=0.0},ose=s}";
 }
 
 constexpr int max_level = 40;

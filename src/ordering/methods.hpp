@@ -23,9 +23,9 @@ std::vector<Index> order_by_metis(Graph const& graph);
 /// Approximate minimum degree (Amestoy, Davis and Duff 1996).
 std::vector<Index> order_by_amd(Graph const& graph);
 
-/// The weights of `graph` for a library that adds them up in an integer type of its own and stays sound
-/// while the sum is at most `limit` >= num_vertices: all >= 1, scaled down together when they are too
-/// large, empty when they are all equal. They only steer balance, so rounding is harmless.
+/// The weights of `graph` as a dissection needs them: integers in 1 .. 64 with a sum of at most `limit` >=
+/// num_vertices, in proportion as far as that allows; empty when they are all equal. They only steer balance, so
+/// rounding is harmless, but a vertex that outweighs a whole region is not: METIS 5.1 then recurses without end.
 std::vector<Index> balance_weights(Graph const& graph, Index limit);
 
 } // namespace espalier

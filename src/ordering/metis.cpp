@@ -11,7 +11,7 @@
 namespace espalier {
 
 std::vector<Index> order_by_metis(Graph const& graph) {
-    // METIS adds up weights, and weights of matched vertices, in its own type.
+    // METIS adds up weights in its own type.
     constexpr Index weight_limit = std::numeric_limits<idx_t>::max() / 4;
     auto n = checked_cast<idx_t>(graph.num_vertices, "number of vertices to order with METIS");
     checked_cast<idx_t>(graph.ptr.back(), "number of adjacency entries to order with METIS");

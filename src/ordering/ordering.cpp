@@ -21,7 +21,8 @@ Offset dense_degree(Index n) {
     return std::max<Offset>(16, static_cast<Offset>(10 * std::sqrt(static_cast<double>(n))));
 }
 
-// The vertices in three classes, each in ascending order (dense ones by ascending degree).
+// The vertices in three classes, each in ascending order (dense ones by ascending degree). An isolated vertex has
+// no neighbours but dense ones; none are left in the core, where SCOTCH's minimum degree trips over them.
 struct Classes {
     std::vector<Index> isolated, core, dense;
 };
@@ -29,9 +30,12 @@ struct Classes {
 Classes classify(Graph const& graph) {
     Classes classes;
     Offset const limit = dense_degree(graph.num_vertices);
+    auto const is_dense = [&](Index v) { return degree(graph, v) > limit; };
     for (Index v = 0; v < graph.num_vertices; ++v) {
-        Offset const d = degree(graph, v);
-        (d == 0 ? classes.isolated : d > limit ? classes.dense : classes.core).push_back(v);
+        auto const first = graph.adj.begin() + graph.ptr[v];
+        if (is_dense(v)) classes.dense.push_back(v);
+        else if (std::all_of(first, first + degree(graph, v), is_dense)) classes.isolated.push_back(v);
+        else classes.core.push_back(v);
     }
     std::stable_sort(classes.dense.begin(), classes.dense.end(),
                      [&](Index a, Index b) { return degree(graph, a) < degree(graph, b); });
@@ -105,12 +109,13 @@ std::vector<Index> balance_weights(Graph const& graph, Index limit) {
         return {};
     double sum = 0;
     for (Index const w : weight) sum += static_cast<double>(std::max<Index>(1, w));
-    // Rounding up to 1 may add num_vertices to the scaled sum.
-    double const room = static_cast<double>(limit - graph.num_vertices) * (1 - 1e-6);
-    double const scale = sum <= static_cast<double>(limit) ? 1 : room / sum;
+    auto const n = static_cast<double>(graph.num_vertices);
+    // Heavy as they may be, on average they become 8; rounding up to 1 may add n to the scaled sum.
+    double const room = (static_cast<double>(limit) - n) * (1 - 1e-6);
+    double const scale = std::min({1.0, 8 * n / sum, room / sum});
     std::vector<Index> scaled(weight.size());
     for (std::size_t v = 0; v < weight.size(); ++v)
-        scaled[v] = std::max<Index>(1, scale == 1 ? weight[v] : static_cast<Index>(scale * static_cast<double>(weight[v])));
+        scaled[v] = static_cast<Index>(std::clamp(scale * static_cast<double>(weight[v]), 1.0, 64.0));
     return scaled;
 }
 

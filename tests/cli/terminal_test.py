@@ -10,7 +10,7 @@ import unittest
 
 from support import CANCELLED, COMMAND, CommandTest
 
-LONG = "lap3d:40"      # Some tenths of a second in each phase.
+LONG = "elast3d:26"  # Half a second of factorization on a fast core.
 VERY_LONG = "lap3d:80"  # Interrupted long before it could end.
 
 

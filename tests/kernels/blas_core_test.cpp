@@ -31,8 +31,10 @@ TEST(BlasCore, LeavesTheUsersChoiceOfKernelsAlone) {
     setenv(core_variable, "Haswell", 1);
     EXPECT_FALSE(use_widest_blas_kernels());
     EXPECT_EQ(blas_info().core, before);
-    if (saved) setenv(core_variable, saved->c_str(), 1);
-    else unsetenv(core_variable);
+    if (saved)
+        setenv(core_variable, saved->c_str(), 1);
+    else
+        unsetenv(core_variable);
 }
 
 // In the child process: make OpenBLAS choose its AVX2 kernels as an old release would, and switch.

@@ -23,7 +23,8 @@ template <class T> std::vector<T> chain(unsigned seed) {
     trsm<T>(Side::right, Uplo::lower, Op::adjoint, Diag::non_unit, T(1), l.view(), b.view());
     rank_k_update<T>(true, -1, b.view(), 1, c.view());
     gemm<T>(Op::none, Op::adjoint, T(-1), b.view(), b.view(), T(1), c.view());
-    trsm<T>(Side::left, Uplo::lower, Op::none, Diag::non_unit, T(1), l.view(), c.view().block(0, 0, n, 2 * n));
+    trsm<T>(Side::left, Uplo::lower, Op::none, Diag::non_unit, T(1), l.view(),
+            c.view().block(0, 0, n, 2 * n));
     return c.values;
 }
 
@@ -52,7 +53,8 @@ TYPED_TEST(BlasThreads, ComputeTheSameBitsAtOnceAsOneAfterAnother) {
     set_blas_threads(1);
     EXPECT_EQ(count_wrong_results<TypeParam>(std::chrono::milliseconds(300)), 0)
         << "this BLAS (" << blas_info().config << ", " << blas_info().core
-        << " kernels) gives wrong results when several threads call it at once, so no threaded factorization can "
+        << " kernels) gives wrong results when several threads call it at once, so no threaded factorization "
+           "can "
            "be trusted with it. Debian's libopenblas0-serial is such a build: install libopenblas0-pthread";
 }
 

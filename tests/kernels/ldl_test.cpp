@@ -8,10 +8,10 @@
 extern "C" {
 void ssyev_(char const*, char const*, int const*, float*, int const*, float*, float*, int const*, int*);
 void dsyev_(char const*, char const*, int const*, double*, int const*, double*, double*, int const*, int*);
-void cheev_(char const*, char const*, int const*, std::complex<float>*, int const*, float*, std::complex<float>*,
-            int const*, float*, int*);
-void zheev_(char const*, char const*, int const*, std::complex<double>*, int const*, double*, std::complex<double>*,
-            int const*, double*, int*);
+void cheev_(char const*, char const*, int const*, std::complex<float>*, int const*, float*,
+            std::complex<float>*, int const*, float*, int*);
+void zheev_(char const*, char const*, int const*, std::complex<double>*, int const*, double*,
+            std::complex<double>*, int const*, double*, int*);
 }
 
 namespace espalier {
@@ -29,9 +29,11 @@ template <class T> std::vector<Real<T>> eigenvalues(Dense<T> a) {
     else if constexpr (std::is_same_v<T, double>)
         dsyev_("N", "L", &n, a.values.data(), &ld, values.data(), work.data(), &size, &info);
     else if constexpr (std::is_same_v<T, std::complex<float>>)
-        cheev_("N", "L", &n, a.values.data(), &ld, values.data(), work.data(), &size, real_work.data(), &info);
+        cheev_("N", "L", &n, a.values.data(), &ld, values.data(), work.data(), &size, real_work.data(),
+               &info);
     else
-        zheev_("N", "L", &n, a.values.data(), &ld, values.data(), work.data(), &size, real_work.data(), &info);
+        zheev_("N", "L", &n, a.values.data(), &ld, values.data(), work.data(), &size, real_work.data(),
+               &info);
     EXPECT_EQ(info, 0);
     return values;
 }
@@ -55,7 +57,9 @@ template <class T> struct Factored {
         multiply_by_d<T>(conjugate, f.view(), off_diagonal, left.view(), result.view());
         return result;
     }
-    Dense<T> multiplied_back() const { return product(l_times_d(), l(), conjugate ? Op::adjoint : Op::transpose); }
+    Dense<T> multiplied_back() const {
+        return product(l_times_d(), l(), conjugate ? Op::adjoint : Op::transpose);
+    }
 
     bool conjugate;
     Dense<T> f;
@@ -80,7 +84,9 @@ template <class T> void expect_good(Dense<T> const& a, Factored<T> const& ldl, c
         << what << ", n = " << n << ", conjugate " << ldl.conjugate;
     EXPECT_LE(largest_entry(ldl.l()), 4) << "rook pivoting bounds L";
     for (Index k = 0; k < n; ++k) {
-        if (ldl.conjugate) { ASSERT_EQ(imag_part(ldl.f(k, k)), 0); }
+        if (ldl.conjugate) {
+            ASSERT_EQ(imag_part(ldl.f(k, k)), 0);
+        }
         if (ldl.off_diagonal[k] != T(0)) {
             ASSERT_LT(k + 1, n);
             ASSERT_EQ(ldl.f(k + 1, k), T(0));
@@ -120,7 +126,9 @@ TYPED_TEST(Ldl, FactorsSaddlePointsWithZeroDiagonal) {
             Factored<T> const ldl(conjugate, a, 0);
             expect_good(a, ldl, "saddle");
             EXPECT_EQ(ldl.stats.zero_column, -1);
-            if (conjugate || !is_complex<T>) { EXPECT_EQ(ldl.stats.negative, half); }
+            if (conjugate || !is_complex<T>) {
+                EXPECT_EQ(ldl.stats.negative, half);
+            }
             EXPECT_NE(ldl.off_diagonal[0], T(0));
         }
 }
@@ -199,7 +207,8 @@ TYPED_TEST(Ldl, ReportsNaNAndEndsOnIt) {
     using T = TypeParam;
     for (bool conjugate : {false, true})
         for (Index n : {1, 2, 10, 80})
-            for (Real<T> const bad : {std::numeric_limits<Real<T>>::quiet_NaN(), std::numeric_limits<Real<T>>::infinity()}) {
+            for (Real<T> const bad :
+                 {std::numeric_limits<Real<T>>::quiet_NaN(), std::numeric_limits<Real<T>>::infinity()}) {
                 auto a = random_symmetric<T>(conjugate, n, 4);
                 a(n - 1, n / 3) = bad;
                 EXPECT_GE(Factored<T>(conjugate, a, Real<T>(1e-3f)).stats.zero_column, 0) << n << " " << bad;

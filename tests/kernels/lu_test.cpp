@@ -37,7 +37,8 @@ TYPED_TEST(Lu, MultipliesBackToThePermutedMatrixAndBoundsL) {
         EXPECT_EQ(stats.replaced, 0);
         EXPECT_EQ(stats.zero_column, -1);
         ASSERT_TRUE(is_permutation(perm));
-        EXPECT_LE(largest_difference(multiply_back(f), rows_of<T>(a, perm)), 16 * static_cast<Real<T>>(n) * epsilon<T>);
+        EXPECT_LE(largest_difference(multiply_back(f), rows_of<T>(a, perm)),
+                  16 * static_cast<Real<T>>(n) * epsilon<T>);
         for (Index j = 0; j < n; ++j)
             for (Index i = j + 1; i < n; ++i) ASSERT_LE(std::abs(f(i, j)), is_complex<T> ? 1.4143 : 1.00001);
     }

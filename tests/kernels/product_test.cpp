@@ -44,7 +44,8 @@ TYPED_TEST(Product, OfTilesMatchesPlainLoopsForEveryRemainderOfRowsAndColumns) {
                         auto const padding = c.values;
                         subtract_small_product<T>(set, op, a.view(), b.view(), c.view());
                         ASSERT_LE(largest_difference(c, expected), 32 * epsilon<T>)
-                            << "m " << m << " n " << n << " k " << k << " op " << int(op) << " set " << int(set);
+                            << "m " << m << " n " << n << " k " << k << " op " << int(op) << " set "
+                            << int(set);
                         for (Index j = 0; j < n; ++j)
                             for (Index i = m; i < c.ld; ++i)
                                 ASSERT_EQ(c.values[i + j * c.ld], padding[i + j * c.ld]) << "below row " << m;
@@ -68,8 +69,14 @@ TYPED_TEST(Product, KeepsNaNWhereItBelongsAndNowhereElse) {
 TYPED_TEST(Product, OfAnySizeMatchesPlainLoops) {
     using T = TypeParam;
     for (Op op : {Op::none, Op::transpose, Op::adjoint})
-        for (auto const [m, n, k] : {std::array<Index, 3>{0, 3, 3}, {3, 0, 3}, {3, 3, 0}, {1, 1, 1}, {65, 33, 40},
-                                     {150, 20, 130}, {90, 100, 110}, {300, 70, 70}}) {
+        for (auto const [m, n, k] : {std::array<Index, 3>{0, 3, 3},
+                                     {3, 0, 3},
+                                     {3, 3, 0},
+                                     {1, 1, 1},
+                                     {65, 33, 40},
+                                     {150, 20, 130},
+                                     {90, 100, 110},
+                                     {300, 70, 70}}) {
             auto const a = random_dense<T>(m, k, 1);
             auto const b = operand<T>(op, k, n);
             auto c = random_dense<T>(m, n, 3);
@@ -83,7 +90,8 @@ TYPED_TEST(Product, OfAnySizeMatchesPlainLoops) {
 TYPED_TEST(Product, IntoABufferDoesNotLookAtWhatIsThere) {
     using T = TypeParam;
     for (Op op : {Op::none, Op::transpose, Op::adjoint})
-        for (auto const [m, n, k] : {std::array<Index, 3>{3, 2, 0}, {1, 1, 1}, {19, 7, 5}, {150, 20, 130}, {90, 100, 300}}) {
+        for (auto const [m, n, k] :
+             {std::array<Index, 3>{3, 2, 0}, {1, 1, 1}, {19, 7, 5}, {150, 20, 130}, {90, 100, 300}}) {
             auto const a = random_dense<T>(m, k, 1);
             auto const b = operand<T>(op, k, n);
             Dense<T> c(m, n);

@@ -50,7 +50,8 @@ TYPED_TEST(Triangular, SolveUndoesAProductForEveryShapeAndInstructionSet) {
                         auto const beyond = b.values;
                         solve_right<T>(set, op, diag, t.view(), b.view());
                         ASSERT_LE(largest_difference(b, x), 100 * epsilon<T>)
-                            << m << " x " << n << " op " << int(op) << " diag " << int(diag) << " set " << int(set);
+                            << m << " x " << n << " op " << int(op) << " diag " << int(diag) << " set "
+                            << int(set);
                         for (Index j = 0; j < n; ++j)
                             for (Index i = m; i < b.ld; ++i)
                                 ASSERT_EQ(b.values[i + j * b.ld], beyond[i + j * b.ld]) << "below row " << m;

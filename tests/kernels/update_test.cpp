@@ -30,7 +30,8 @@ TYPED_TEST(Scatter, LowerTakesRowsFromTheDiagonalOnInWholeOrInPieces) {
     using T = TypeParam;
     auto source = random_dense<T>(20, 9, 1);
     for (Index j = 0; j < 9; ++j)
-        for (Index i = 0; i < j; ++i) source(i, j) = std::numeric_limits<Real<T>>::quiet_NaN(); // not computed
+        for (Index i = 0; i < j; ++i)
+            source(i, j) = std::numeric_limits<Real<T>>::quiet_NaN(); // not computed
     auto const before = random_dense<T>(40, 9, 2);
     auto expected = before;
     for (auto const& run : runs)

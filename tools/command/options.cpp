@@ -1,8 +1,11 @@
 #include "options.hpp"
 
+#include <cerrno>
 #include <initializer_list>
+#include <system_error>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "help.hpp"
 #include "numbers.hpp"
@@ -136,6 +139,10 @@ void check(RunOptions const& run) {
     if (run.quiet && run.verbose) throw Error(Status::usage, "--quiet and --verbose contradict each other");
     if (!run.json.empty() && run.json == run.output)
         throw Error(Status::usage, fmt::format("--json and --output both name '{}'", run.json));
+    if (run.library.ordering == OrderingMethod::user && access(run.library.ordering_file.c_str(), R_OK) != 0)
+        throw Error(Status::io_error,
+                    fmt::format("--ordering '{}' is not scotch, metis, amd or natural, and no file: {}",
+                                run.library.ordering_file, std::generic_category().message(errno)));
     if (!run.trace.empty())
         throw Error(Status::unsupported, "--trace is not available in this version; run without it");
 }

@@ -42,7 +42,7 @@ void add_solve_options(CLI::App& command, RunOptions& run);
 /// And what is told of the run, and where.
 void add_report_options(CLI::App& command, RunOptions& run);
 
-/// Checks that need more than one option. Error{usage} or {unsupported}.
+/// Checks that go beyond one option's text. Error{usage}, {io_error} or {unsupported}.
 void check(RunOptions const& run);
 
 } // namespace espalier::command
