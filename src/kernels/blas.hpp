@@ -38,11 +38,4 @@ struct BlasInfo {
 };
 BlasInfo blas_info();
 
-/// Some OpenBLAS releases do not know newer processors and fall back to kernels that use half of their
-/// vector width. Where that is the case (AVX-512 present, a pre-AVX-512 kernel chosen, and the user did
-/// not set OPENBLAS_CORETYPE), switch to the AVX-512 kernels. Process-wide, so it is called by programs
-/// (the command, the benchmarks) before any other thread uses BLAS, and never by the library itself.
-/// Returns whether it switched.
-bool use_widest_blas_kernels();
-
 } // namespace espalier

@@ -23,13 +23,16 @@ std::vector<std::uint64_t> neighbourhood_hashes(Graph const& graph) {
     for (std::size_t v = 0; v < n; ++v) mixed[v] = mix(v);
     for (std::size_t v = 0; v < n; ++v) {
         std::uint64_t sum = mixed[v];
-        for (Offset e = graph.ptr[v]; e < graph.ptr[v + 1]; ++e) sum += mixed[static_cast<std::size_t>(graph.adj[e])];
+        for (Offset e = graph.ptr[v]; e < graph.ptr[v + 1]; ++e)
+            sum += mixed[static_cast<std::size_t>(graph.adj[e])];
         hash[v] = sum;
     }
     return hash;
 }
 
-Offset degree(Graph const& graph, Index v) { return graph.ptr[v + 1] - graph.ptr[v]; }
+Offset degree(Graph const& graph, Index v) {
+    return graph.ptr[v + 1] - graph.ptr[v];
+}
 
 // adj(v) + {v} = adj(w) + {w}: the sorted lists agree once w is skipped in the first and v in the second.
 bool indistinguishable(Graph const& graph, Index v, Index w) {
@@ -86,11 +89,12 @@ CompressedGraph compress(Graph const& graph) {
     CompressedGraph result;
     result.vertex_of_row.resize(first.size());
     Index groups = 0;
-    for (Index v = 0; v < n; ++v) result.vertex_of_row[v] = first[v] == v ? groups++ : result.vertex_of_row[first[v]];
+    for (Index v = 0; v < n; ++v)
+        result.vertex_of_row[v] = first[v] == v ? groups++ : result.vertex_of_row[first[v]];
     if (10 * groups > 9 * n || n == 0) return uncompressed(graph);
 
-    // A neighbour of one member is a neighbour of all, and so are all members of its group: the list of a group
-    // is its first member's, first members only, and stays sorted.
+    // A neighbour of one member is a neighbour of all, and so are all members of its group: the list of a
+    // group is its first member's, first members only, and stays sorted.
     Graph& quotient = result.graph;
     quotient.num_vertices = groups;
     quotient.ptr.reserve(static_cast<std::size_t>(groups) + 1);

@@ -11,8 +11,9 @@
 namespace espalier {
 
 struct CompressedGraph {
-    Graph graph;                      ///< One vertex a group, in the order of their first members; weight = rows in it.
-    std::vector<Index> vertex_of_row; ///< For each vertex of the input (row of the matrix), its vertex in `graph`.
+    Graph graph; ///< One vertex a group, in the order of their first members; weight = rows in it.
+    std::vector<Index>
+        vertex_of_row; ///< For each vertex of the input (row of the matrix), its vertex in `graph`.
 };
 
 /// Linear in the edges (hashing, then exact comparison within equal hashes). Weights of the input are added

@@ -10,14 +10,15 @@ namespace {
 
 // How a region is cut. Two separators are tried and the better one is taken:
 //
-//   multilevel  heavy-edge coarsening to 100 vertices, greedy graph growing there, Fiduccia-Mattheyses in a band
+//   multilevel  heavy-edge coarsening to 100 vertices, greedy graph growing there, Fiduccia-Mattheyses in a
+//   band
 //               of width 3 on the way up (Hendrickson and Leland 1995; Chevalier and Pellegrini 2006);
 //   flat        greedy growing on the region itself from several seeds, the best one refined.
 //
-// Coarsening forgets the lattice of a mesh and ends at planes along its axes; growth on the mesh itself follows
-// its distance spheres, and a slanted cut of an n x n x n grid under the 7-point stencil needs 3/4 n^2
-// vertices where a plane needs n^2. On 27-point and 2-D meshes the multilevel cut wins more often. SCOTCH's
-// default, two multilevel cuts, never sees the slanted ones. Sum of squared column counts:
+// Coarsening forgets the lattice of a mesh and ends at planes along its axes; growth on the mesh itself
+// follows its distance spheres, and a slanted cut of an n x n x n grid under the 7-point stencil needs 3/4
+// n^2 vertices where a plane needs n^2. On 27-point and 2-D meshes the multilevel cut wins more often.
+// SCOTCH's default, two multilevel cuts, never sees the slanted ones. Sum of squared column counts:
 //
 //                       SCOTCH default   METIS      multilevel   flat       both
 //   7-point 60^3        2.44e11          2.13e11    2.4e11       1.2e11     1.15e11
@@ -26,26 +27,28 @@ namespace {
 //   27-point 33.33.32   2.2e11           2.05e11    2.1e11       2.4e11     2.07e11
 //   9-point 1000^2      2.73e10          2.36e10                            2.2e10
 //
-// at the time of METIS. Tried without gain: other balances (0.05 to 0.4), band widths, coarsening ratios, more
-// multilevel cuts, and dropping a candidate in the children of a region where it lost (worse in 2-D).
+// at the time of METIS. Tried without gain: other balances (0.05 to 0.4), band widths, coarsening ratios,
+// more multilevel cuts, and dropping a candidate in the children of a region where it lost (worse in 2-D).
 char const* const multilevel =
     "m{rat=0.7,vert=100,low=h{pass=10}f{bal=0.2},asc=b{width=3,bnd=f{bal=0.2},org=f{bal=0.2}}}";
 char const* const flat = "h{pass=10}f{bal=0.2}";
-char const* const flat_of_large = "h{pass=20}f{bal=0.2}"; // 5 % less work than 10 seeds on 60^3; 5 seeds: 15 % more
+char const* const flat_of_large =
+    "h{pass=20}f{bal=0.2}"; // 5 % less work than 10 seeds on 60^3; 5 seeds: 15 % more
 
 // One level of dissection only: the parts come back as column blocks.
 std::string one_cut(char const* separator) {
     return std::string("n{sep=/(levl<1)?") + separator + ";,ole=s,ose=s}";
 }
 
-// The same choice further down, the flat cut alone below 1000 vertices (a third of the time, 1 % of the work),
-// and from 120 vertices on halo approximate minimum degree without SCOTCH's own amalgamation (cmin=0, frat=0:
-// it changes the order, and the symbolic factorization amalgamates knowing the whole structure). Separators
-// keep their order, since rows are reordered inside supernodes later. The bound on levels stops a chain of
-// useless cuts on graphs that have no separators.
-std::string whole_order() {
-    return std::string("n{sep=/((vert>120)&(levl<40))?(/(vert>1000)?(") + multilevel + "|" + flat + "):(" + flat +
-           "););,ole=f{cmin=0,cmax=100000,frat=0.0},ose=s}";
+// The same choice further down, the flat cut alone below 1000 vertices (a third of the time, 1 % of the
+// work), and from 120 vertices on a halo minimum degree method without SCOTCH's own amalgamation (cmin=0,
+// frat=0: it changes the order, and the symbolic factorization amalgamates knowing the whole structure).
+// Approximate degree (d) gives 1 to 3 % less work than approximate fill (f), but crashes on some weighted
+// graphs (7.0.3). Separators keep their order, since rows are reordered inside supernodes later. The bound on
+// levels stops a chain of useless cuts on graphs that have no separators.
+std::string whole_order(bool weighted) {
+    return std::string("n{sep=/((vert>120)&(levl<40))?(/(vert>1000)?(") + multilevel + "|" + flat + "):(" +
+           flat + "););,ole=" + (weighted ? "f" : "d") + "{cmin=0,cmax=100000,frat=0.0},ose=s}";
 }
 
 constexpr int max_level = 40;
@@ -61,9 +64,12 @@ std::uint64_t mix(std::uint64_t x) { // splitmix64 (Steele, Lea, Flood 2014)
 } // namespace
 
 NestedDissection::NestedDissection(Graph const& graph, int threads)
-    : threads_(std::max(1, threads)), separators_{ScotchStrategy(one_cut(multilevel)), ScotchStrategy(one_cut(flat_of_large))},
-      leaf_strategy_(whole_order()) {
-    Region root = whole_region(graph);
+    : NestedDissection(whole_region(graph), threads) {}
+
+NestedDissection::NestedDissection(Region root, int threads)
+    : threads_(std::max(1, threads)), separators_{ScotchStrategy(one_cut(multilevel)),
+                                                  ScotchStrategy(one_cut(flat_of_large))},
+      leaf_strategy_(whole_order(!root.weight.empty())) {
     grain_ = std::max<Index>(1000, root.num_interior / 64);
     perm_.resize(static_cast<std::size_t>(root.num_interior));
     add_components(std::move(root));
@@ -181,7 +187,8 @@ void NestedDissection::split(Node& node, ScotchContext& context) {
     if (!best->cut()) return number(node, context);
 
     std::array<std::vector<Index>, 3> members;
-    for (Index v = 0; v < node.region.num_interior; ++v) members[best->part[static_cast<std::size_t>(v)]].push_back(v);
+    for (Index v = 0; v < node.region.num_interior; ++v)
+        members[best->part[static_cast<std::size_t>(v)]].push_back(v);
     node.found = {};
     Index position = node.first_position;
     for (int side = 0; side < 2; ++side) {

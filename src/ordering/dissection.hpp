@@ -1,6 +1,6 @@
-// Nested dissection by several threads: takes a graph, gives positions. The tree of regions is walked by a pool;
-// what happens to a region depends on the region and on its place in the tree, never on who does it or when,
-// so the order is the same for any number of threads.
+// Nested dissection by several threads: takes a graph, gives positions. The tree of regions is walked by a
+// pool; what happens to a region depends on the region and on its place in the tree, never on who does it or
+// when, so the order is the same for any number of threads.
 //
 //      region --> two candidate separators (two jobs) --> the better one --> two smaller regions
 //      small region --> SCOTCH with its halo (one job)
@@ -25,6 +25,8 @@ class NestedDissection {
     std::vector<Index> run();
 
   private:
+    NestedDissection(Region root, int threads);
+
     static constexpr int num_candidates = 2;
 
     struct Node {

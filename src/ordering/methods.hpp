@@ -24,8 +24,9 @@ std::vector<Index> order_by_metis(Graph const& graph);
 std::vector<Index> order_by_amd(Graph const& graph);
 
 /// The weights of `graph` as a dissection needs them: integers in 1 .. 64 with a sum of at most `limit` >=
-/// num_vertices, in proportion as far as that allows; empty when they are all equal. They only steer balance, so
-/// rounding is harmless, but a vertex that outweighs a whole region is not: METIS 5.1 then recurses without end.
+/// num_vertices, in proportion as far as that allows; empty when they are all equal. They only steer balance,
+/// so rounding is harmless, but a vertex that outweighs a whole region is not: METIS 5.1 then recurses
+/// without end.
 std::vector<Index> balance_weights(Graph const& graph, Index limit);
 
 } // namespace espalier

@@ -1,5 +1,5 @@
-// Nested dissection by METIS 5. Its generator is rand(), its signal handlers are process-wide: one caller at a
-// time, and the sequence of rand() starts anew for the rest of the program after each ordering.
+// Nested dissection by METIS 5. Its generator is rand(), its signal handlers are process-wide: one caller at
+// a time, and the sequence of rand() starts anew for the rest of the program after each ordering.
 #include <limits>
 #include <mutex>
 
@@ -17,7 +17,8 @@ std::vector<Index> order_by_metis(Graph const& graph) {
     checked_cast<idx_t>(graph.ptr.back(), "number of adjacency entries to order with METIS");
     if (graph.num_vertices > weight_limit)
         throw Error(Status::unsupported, "METIS orders at most " + std::to_string(weight_limit) +
-                                             " vertices with its integers, this graph has " + std::to_string(n));
+                                             " vertices with its integers, this graph has " +
+                                             std::to_string(n));
     std::vector<idx_t> ptr(graph.ptr.begin(), graph.ptr.end()), adj(graph.adj.begin(), graph.adj.end());
     auto const balanced = balance_weights(graph, weight_limit);
     std::vector<idx_t> weight(balanced.begin(), balanced.end());
@@ -32,11 +33,13 @@ std::vector<Index> order_by_metis(Graph const& graph) {
     {
         static std::mutex one_at_a_time;
         std::lock_guard const lock(one_at_a_time);
-        code = METIS_NodeND(&n, ptr.data(), adj.data(), weight.empty() ? nullptr : weight.data(), options, order.data(),
-                            position.data());
+        code = METIS_NodeND(&n, ptr.data(), adj.data(), weight.empty() ? nullptr : weight.data(), options,
+                            order.data(), position.data());
     }
-    if (code == METIS_ERROR_MEMORY) throw Error(Status::out_of_memory, "METIS ran out of memory while ordering");
-    if (code != METIS_OK) throw Error(Status::internal, "METIS_NodeND failed with code " + std::to_string(code));
+    if (code == METIS_ERROR_MEMORY)
+        throw Error(Status::out_of_memory, "METIS ran out of memory while ordering");
+    if (code != METIS_OK)
+        throw Error(Status::internal, "METIS_NodeND failed with code " + std::to_string(code));
     return {position.begin(), position.end()};
 }
 

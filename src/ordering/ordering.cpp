@@ -13,7 +13,9 @@ namespace espalier {
 
 namespace {
 
-Offset degree(Graph const& graph, Index v) { return graph.ptr[v + 1] - graph.ptr[v]; }
+Offset degree(Graph const& graph, Index v) {
+    return graph.ptr[v + 1] - graph.ptr[v];
+}
 
 // A vertex with this many neighbours fills its front whatever the order, and slows every method down; the
 // bound is AMD's (Amestoy, Davis, Duff 2004, algorithm 837).
@@ -21,8 +23,8 @@ Offset dense_degree(Index n) {
     return std::max<Offset>(16, static_cast<Offset>(10 * std::sqrt(static_cast<double>(n))));
 }
 
-// The vertices in three classes, each in ascending order (dense ones by ascending degree). An isolated vertex has
-// no neighbours but dense ones; none are left in the core, where SCOTCH's minimum degree trips over them.
+// The vertices in three classes, each in ascending order (dense ones by ascending degree). An isolated vertex
+// has no neighbours but dense ones; none are left in the core, where SCOTCH's minimum degree trips over them.
 struct Classes {
     std::vector<Index> isolated, core, dense;
 };
@@ -33,9 +35,12 @@ Classes classify(Graph const& graph) {
     auto const is_dense = [&](Index v) { return degree(graph, v) > limit; };
     for (Index v = 0; v < graph.num_vertices; ++v) {
         auto const first = graph.adj.begin() + graph.ptr[v];
-        if (is_dense(v)) classes.dense.push_back(v);
-        else if (std::all_of(first, first + degree(graph, v), is_dense)) classes.isolated.push_back(v);
-        else classes.core.push_back(v);
+        if (is_dense(v))
+            classes.dense.push_back(v);
+        else if (std::all_of(first, first + degree(graph, v), is_dense))
+            classes.isolated.push_back(v);
+        else
+            classes.core.push_back(v);
     }
     std::stable_sort(classes.dense.begin(), classes.dense.end(),
                      [&](Index a, Index b) { return degree(graph, a) < degree(graph, b); });
@@ -65,9 +70,12 @@ std::vector<Index> identity(Index n) {
 std::vector<Index> order_core(Graph const& graph, OrderingOptions const& options) {
     if (graph.adj.empty()) return identity(graph.num_vertices);
     switch (options.method) {
-    case OrderingMethod::metis: return order_by_metis(graph);
-    case OrderingMethod::amd: return order_by_amd(graph);
-    default: break;
+    case OrderingMethod::metis:
+        return order_by_metis(graph);
+    case OrderingMethod::amd:
+        return order_by_amd(graph);
+    default:
+        break;
     }
     if (options.scotch_strategy.empty()) return order_by_scotch(graph, options.threads);
     return order_by_scotch_strategy(graph, options.scotch_strategy, options.threads, options.deterministic);
@@ -75,12 +83,14 @@ std::vector<Index> order_core(Graph const& graph, OrderingOptions const& options
 
 std::vector<Index> fill_reducing(Graph const& graph, OrderingOptions const& options) {
     auto const classes = classify(graph);
-    if (classes.core.size() == static_cast<std::size_t>(graph.num_vertices)) return order_core(graph, options);
+    if (classes.core.size() == static_cast<std::size_t>(graph.num_vertices))
+        return order_core(graph, options);
     auto const core = order_core(subgraph(graph, classes.core), options);
     auto const after_isolated = static_cast<Index>(classes.isolated.size());
     auto const after_core = after_isolated + static_cast<Index>(classes.core.size());
     std::vector<Index> perm(static_cast<std::size_t>(graph.num_vertices));
-    for (std::size_t k = 0; k < classes.isolated.size(); ++k) perm[classes.isolated[k]] = static_cast<Index>(k);
+    for (std::size_t k = 0; k < classes.isolated.size(); ++k)
+        perm[classes.isolated[k]] = static_cast<Index>(k);
     for (std::size_t k = 0; k < classes.core.size(); ++k) perm[classes.core[k]] = after_isolated + core[k];
     for (std::size_t k = 0; k < classes.dense.size(); ++k)
         perm[classes.dense[k]] = after_core + static_cast<Index>(k);
@@ -131,10 +141,12 @@ Ordering compute_ordering(Graph const& graph, OrderingOptions const& options) {
         require_rows(graph, options.method);
         ordering.perm = read_permutation(options.user_file, graph.num_vertices);
         break;
-    default: ordering.perm = fill_reducing(graph, options);
+    default:
+        ordering.perm = fill_reducing(graph, options);
     }
     if (ordering.perm.size() != static_cast<std::size_t>(graph.num_vertices))
-        throw Error(Status::internal, std::string(to_string(options.method)) + " returned an order of the wrong length");
+        throw Error(Status::internal,
+                    std::string(to_string(options.method)) + " returned an order of the wrong length");
     ordering.inverse = invert_permutation(ordering.perm, to_string(options.method));
     return ordering;
 }

@@ -24,10 +24,10 @@ struct Ordering {
     std::vector<Index> inverse; ///< inverse[new] = old.
 };
 
-/// Orders the vertices of `graph` (which may be empty, disconnected, or have vertices of any degree). The same
-/// graph and options give the same order each time; calls from several threads are safe. For scotch and
-/// metis the weights say how much a vertex counts in the balance of a dissection. `natural` and `user` speak of
-/// matrix rows: the graph must not be compressed (n = rows, all weights 1), else Error{usage}. Also throws
+/// Orders the vertices of `graph` (which may be empty, disconnected, or have vertices of any degree). The
+/// same graph and options give the same order each time; calls from several threads are safe. For scotch and
+/// metis the weights say how much a vertex counts in the balance of a dissection. `natural` and `user` speak
+/// of matrix rows: the graph must not be compressed (n = rows, all weights 1), else Error{usage}. Also throws
 /// Error{unsupported} when the graph is too large for the library's integers, Error{usage} for a bad strategy
 /// string, and what read_permutation throws.
 Ordering compute_ordering(Graph const& graph, OrderingOptions const& options);

@@ -8,7 +8,8 @@ std::vector<Index> invert_permutation(std::vector<Index> const& perm, char const
     for (Index old = 0; old < n; ++old) {
         Index const position = perm[static_cast<std::size_t>(old)];
         if (position < 0 || position >= n || inverse[static_cast<std::size_t>(position)] >= 0)
-            throw Error(Status::internal, std::string(who) + " returned something that is not a permutation: entry " +
+            throw Error(Status::internal, std::string(who) +
+                                              " returned something that is not a permutation: entry " +
                                               std::to_string(old) + " is " + std::to_string(position));
         inverse[static_cast<std::size_t>(position)] = old;
     }

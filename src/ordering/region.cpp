@@ -42,7 +42,8 @@ void append_halo_lists(Region& region) {
     region.adj.resize(static_cast<std::size_t>(region.ptr[all]));
     std::vector<Offset> next(region.ptr.begin() + inner, region.ptr.end() - 1);
     for (Index v = 0; v < inner; ++v)
-        for (Offset e = region.interior_end[v]; e < region.ptr[v + 1]; ++e) region.adj[next[region.adj[e] - inner]++] = v;
+        for (Offset e = region.interior_end[v]; e < region.ptr[v + 1]; ++e)
+            region.adj[next[region.adj[e] - inner]++] = v;
 }
 
 } // namespace

@@ -18,23 +18,28 @@ namespace espalier {
 
 struct Region {
     Index num_interior = 0;
-    std::vector<Offset> ptr{0};       ///< num_vertices() + 1 entries.
-    std::vector<Offset> interior_end; ///< Neighbours of interior v: inside adj[ptr[v] .. interior_end[v]), then halo.
+    std::vector<Offset> ptr{0}; ///< num_vertices() + 1 entries.
+    std::vector<Offset>
+        interior_end; ///< Neighbours of interior v: inside adj[ptr[v] .. interior_end[v]), then halo.
     std::vector<Index> adj;
-    std::vector<Index> weight;       ///< Empty when all are 1.
-    std::vector<Index> origin;       ///< The vertex of the whole graph.
+    std::vector<Index> weight; ///< Empty when all are 1.
+    std::vector<Index> origin; ///< The vertex of the whole graph.
 
     [[nodiscard]] Index num_vertices() const { return static_cast<Index>(origin.size()); }
-    [[nodiscard]] Index weight_of(Index v) const { return weight.empty() ? 1 : weight[static_cast<std::size_t>(v)]; }
+    [[nodiscard]] Index weight_of(Index v) const {
+        return weight.empty() ? 1 : weight[static_cast<std::size_t>(v)];
+    }
     /// Directed edges between interior vertices.
     [[nodiscard]] Offset interior_edges() const;
 };
 
-/// The whole graph, without halo; weights are scaled to a sum that 32-bit libraries can bear (balance_weights).
+/// The whole graph, without halo; weights are scaled to a sum that 32-bit libraries can bear
+/// (balance_weights).
 Region whole_region(Graph const& graph);
 
-/// The region whose interior is `inside` (interior vertices of `parent`, ascending) and whose halo is all their
-/// neighbours in `parent` that are not. Time linear in the parent's vertices plus the edges of `inside`.
+/// The region whose interior is `inside` (interior vertices of `parent`, ascending) and whose halo is all
+/// their neighbours in `parent` that are not. Time linear in the parent's vertices plus the edges of
+/// `inside`.
 Region induce(Region const& parent, std::span<Index const> inside);
 
 /// The connected component of each interior vertex, numbered by their first vertex; halo ignored.

@@ -6,7 +6,9 @@
 
 namespace espalier {
 
-std::vector<Index> order_by_scotch(Graph const& graph, int threads) { return NestedDissection(graph, threads).run(); }
+std::vector<Index> order_by_scotch(Graph const& graph, int threads) {
+    return NestedDissection(graph, threads).run();
+}
 
 // SCOTCH splits its generator with its threads, so the order depends on their number: one when that matters.
 std::vector<Index> order_by_scotch_strategy(Graph const& graph, std::string const& strategy, int threads,

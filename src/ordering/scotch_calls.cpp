@@ -51,10 +51,11 @@ class BoundGraph {
         expect_success(SCOTCH_graphInit(&plain_), "SCOTCH_graphInit");
         expect_success(SCOTCH_graphInit(&bound_), "SCOTCH_graphInit");
         expect_success(SCOTCH_graphBuild(&plain_, 0, static_cast<Num>(vertices), ptr_.data(), nullptr,
-                                         weight_.empty() ? nullptr : weight_.data(), nullptr, static_cast<Num>(edges),
-                                         adj_.data(), nullptr),
+                                         weight_.empty() ? nullptr : weight_.data(), nullptr,
+                                         static_cast<Num>(edges), adj_.data(), nullptr),
                        "SCOTCH_graphBuild");
-        expect_success(SCOTCH_contextBindGraph(&context.handle().value, &plain_, &bound_), "SCOTCH_contextBindGraph");
+        expect_success(SCOTCH_contextBindGraph(&context.handle().value, &plain_, &bound_),
+                       "SCOTCH_contextBindGraph");
     }
     BoundGraph(BoundGraph const&) = delete;
     BoundGraph& operator=(BoundGraph const&) = delete;
@@ -91,7 +92,9 @@ ScotchStrategy::ScotchStrategy(std::string const& text) : handle_(std::make_uniq
     }
 }
 
-ScotchStrategy::~ScotchStrategy() { SCOTCH_stratExit(&handle_->value); }
+ScotchStrategy::~ScotchStrategy() {
+    SCOTCH_stratExit(&handle_->value);
+}
 
 ScotchContext::ScotchContext(int threads, bool deterministic) : handle_(std::make_unique<Handle>()) {
     std::lock_guard const lock(global_generator);
@@ -102,11 +105,14 @@ ScotchContext::ScotchContext(int threads, bool deterministic) : handle_(std::mak
         SCOTCH_contextOptionSetNum(context, SCOTCH_OPTIONNUMDETERMINISTIC, deterministic ? 1 : 0) != 0 ||
         SCOTCH_contextThreadSpawn(context, threads, nullptr) != 0) {
         SCOTCH_contextExit(context);
-        throw Error(Status::internal, "SCOTCH cannot make a context with " + std::to_string(threads) + " threads");
+        throw Error(Status::internal,
+                    "SCOTCH cannot make a context with " + std::to_string(threads) + " threads");
     }
 }
 
-ScotchContext::~ScotchContext() { SCOTCH_contextExit(&handle_->value); }
+ScotchContext::~ScotchContext() {
+    SCOTCH_contextExit(&handle_->value);
+}
 
 void ScotchContext::reseed(std::uint64_t seed) {
     SCOTCH_contextRandomSeed(&handle_->value, static_cast<Num>(seed & 0x7fffffff));
@@ -142,7 +148,8 @@ Separation separate(ScotchContext& context, ScotchStrategy const& strategy, Regi
     return result;
 }
 
-std::vector<Index> order_interior(ScotchContext& context, ScotchStrategy const& strategy, Region const& region) {
+std::vector<Index> order_interior(ScotchContext& context, ScotchStrategy const& strategy,
+                                  Region const& region) {
     auto const interior = static_cast<std::size_t>(region.num_interior);
     std::vector<Index> result(interior);
     std::iota(result.begin(), result.end(), Index(0));
@@ -151,7 +158,8 @@ std::vector<Index> order_interior(ScotchContext& context, ScotchStrategy const& 
     std::vector<Num> inside(result.begin(), result.end());
     std::vector<Num> position(region.origin.size()); // the list's vertices get the first positions
     expect_success(SCOTCH_graphOrderList(graph.get(), static_cast<Num>(interior), inside.data(),
-                                         &strategy.handle().value, position.data(), nullptr, nullptr, nullptr, nullptr),
+                                         &strategy.handle().value, position.data(), nullptr, nullptr, nullptr,
+                                         nullptr),
                    "SCOTCH_graphOrderList");
     result.assign(position.begin(), position.begin() + region.num_interior);
     return result;

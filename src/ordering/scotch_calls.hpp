@@ -1,6 +1,6 @@
 // The two things asked of SCOTCH: split a region by a vertex separator, and number the vertices of a region.
-// Each thread has a context of its own, with its own pseudo-random generator (SCOTCH 7), so calls from several
-// threads do not meet and the outcome of a call depends on its seed alone.
+// Each thread has a context of its own, with its own pseudo-random generator (SCOTCH 7), so calls from
+// several threads do not meet and the outcome of a call depends on its seed alone.
 #pragma once
 
 #include <array>
@@ -59,6 +59,7 @@ struct Separation {
 Separation separate(ScotchContext& context, ScotchStrategy const& strategy, Region const& region);
 
 /// Number the interior of `region`: the position of each vertex, 0 .. num_interior.
-std::vector<Index> order_interior(ScotchContext& context, ScotchStrategy const& strategy, Region const& region);
+std::vector<Index> order_interior(ScotchContext& context, ScotchStrategy const& strategy,
+                                  Region const& region);
 
 } // namespace espalier

@@ -21,7 +21,8 @@ class WordReader {
     bool next(std::string& word) {
         word.clear();
         skip_blanks();
-        while (peek() != end && !is_blank(peek()) && word.size() < max_word) word.push_back(static_cast<char>(take()));
+        while (peek() != end && !is_blank(peek()) && word.size() < max_word)
+            word.push_back(static_cast<char>(take()));
         if (file_.bad()) throw Error(Status::io_error, "cannot read ordering file '" + path_ + "'");
         return !word.empty();
     }
@@ -29,7 +30,8 @@ class WordReader {
     std::string banner() {
         std::string text;
         std::string_view constexpr mark = "%%MatrixMarket";
-        while (text.size() < mark.size() && peek() == mark[text.size()]) text.push_back(static_cast<char>(take()));
+        while (text.size() < mark.size() && peek() == mark[text.size()])
+            text.push_back(static_cast<char>(take()));
         if (text != mark) { // a comment, if it began like one
             if (!text.empty()) skip_line();
             return {};
@@ -41,7 +43,8 @@ class WordReader {
     }
     [[nodiscard]] Index line() const { return line_; }
     [[noreturn]] void fail(Index line, std::string const& what) const {
-        throw Error(Status::bad_input, "ordering file '" + path_ + "', line " + std::to_string(line) + ": " + what);
+        throw Error(Status::bad_input,
+                    "ordering file '" + path_ + "', line " + std::to_string(line) + ": " + what);
     }
 
   private:
@@ -62,9 +65,12 @@ class WordReader {
     void skip_blanks() {
         while (true) {
             int const c = peek();
-            if (c == '%' || c == '#') skip_line();
-            else if (is_blank(c)) take();
-            else return;
+            if (c == '%' || c == '#')
+                skip_line();
+            else if (is_blank(c))
+                take();
+            else
+                return;
         }
     }
 
@@ -91,7 +97,8 @@ Index parse_integer(WordReader const& reader, std::string const& word) {
 // The banner and the two sizes of a Matrix Market array; leaves the reader before the first value.
 void skip_matrix_market_header(WordReader& reader, std::string const& banner, Index n) {
     if (banner.find(" array ") == std::string::npos || banner.find(" general") == std::string::npos)
-        reader.fail(1, "a permutation is a Matrix Market 'matrix array integer general', not " + printable(banner));
+        reader.fail(1, "a permutation is a Matrix Market 'matrix array integer general', not " +
+                           printable(banner));
     std::string word;
     Index size[2] = {0, 0};
     for (Index& s : size) {
@@ -99,8 +106,9 @@ void skip_matrix_market_header(WordReader& reader, std::string const& banner, In
         s = parse_integer(reader, word);
     }
     if (!(size[0] == n && size[1] == 1) && !(size[0] == 1 && size[1] == n))
-        reader.fail(reader.line(), "the array is " + std::to_string(size[0]) + " by " + std::to_string(size[1]) +
-                                       ", a permutation of the " + std::to_string(n) + " rows is needed");
+        reader.fail(reader.line(), "the array is " + std::to_string(size[0]) + " by " +
+                                       std::to_string(size[1]) + ", a permutation of the " +
+                                       std::to_string(n) + " rows is needed");
 }
 
 struct Entry {
@@ -129,7 +137,8 @@ std::vector<Entry> read_entries(WordReader& reader, std::string const& path, Ind
 std::vector<Index> read_permutation(std::string const& path, Index n) {
     WordReader reader(path);
     // Only the very first line can be a banner.
-    if (std::string const banner = reader.banner(); !banner.empty()) skip_matrix_market_header(reader, banner, n);
+    if (std::string const banner = reader.banner(); !banner.empty())
+        skip_matrix_market_header(reader, banner, n);
     auto const entries = read_entries(reader, path, n);
 
     Index base = 1;
@@ -140,9 +149,10 @@ std::vector<Index> read_permutation(std::string const& path, Index n) {
     for (std::size_t row = 0; row < entries.size(); ++row) {
         auto const [value, line] = entries[row];
         if (value < base || value - base >= n)
-            reader.fail(line, std::to_string(value) + " is out of range " + std::to_string(base) + " .. " +
-                                  std::to_string(n - 1 + base) +
-                                  (base == 0 ? " (0-based, since a 0 occurs)" : " (1-based, since no 0 occurs)"));
+            reader.fail(line,
+                        std::to_string(value) + " is out of range " + std::to_string(base) + " .. " +
+                            std::to_string(n - 1 + base) +
+                            (base == 0 ? " (0-based, since a 0 occurs)" : " (1-based, since no 0 occurs)"));
         Index& seen = line_of[static_cast<std::size_t>(value - base)];
         if (seen > 0)
             reader.fail(line, std::to_string(value) + " occurs twice, first in line " + std::to_string(seen));

@@ -344,6 +344,9 @@ class Failure(CommandTest):
         self.assertRegex(message, r"64(\.0)? KiB|65536")
         self.assertRegex(message, r"MiB|[0-9]{7}")
 
+    def test_more_right_hand_sides_than_memory(self):
+        self.assertIn("1,000,000 right-hand sides", self.solve_fails(MEMORY, "lap3d:40", "--nrhs", 1000000))
+
     def test_right_hand_sides_that_do_not_fit(self):
         path = self.write_matrix("a.mtx", 3, laplacian(3), "symmetric")
         self.write("b.mtx", "%%MatrixMarket matrix array real general\n2 1\n1\n2\n")

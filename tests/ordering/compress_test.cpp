@@ -32,12 +32,14 @@ void expect_quotient(Graph const& graph, CompressedGraph const& compressed) {
         Index const group = compressed.vertex_of_row[v];
         weight[group] += graph.weight_of(v);
         for (Offset e = graph.ptr[v]; e < graph.ptr[v + 1]; ++e)
-            if (Index const other = compressed.vertex_of_row[graph.adj[e]]; other != group) lists[group].insert(other);
+            if (Index const other = compressed.vertex_of_row[graph.adj[e]]; other != group)
+                lists[group].insert(other);
     }
     ASSERT_EQ(quotient.ptr.size(), lists.size() + 1);
     for (Index g = 0; g < quotient.num_vertices; ++g) {
         std::vector<Index> const expected(lists[g].begin(), lists[g].end());
-        std::vector<Index> const found(quotient.adj.begin() + quotient.ptr[g], quotient.adj.begin() + quotient.ptr[g + 1]);
+        std::vector<Index> const found(quotient.adj.begin() + quotient.ptr[g],
+                                       quotient.adj.begin() + quotient.ptr[g + 1]);
         EXPECT_EQ(found, expected) << "group " << g;
         EXPECT_EQ(quotient.weight_of(g), weight[g]) << "group " << g;
     }

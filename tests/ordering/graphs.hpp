@@ -76,7 +76,8 @@ inline Graph grid(Index nx, Index ny, Index nz = 1) { // 5- or 7-point
 inline Graph random_graph(Index n, Index edges, std::uint32_t seed) {
     std::mt19937 random(seed);
     Edges list;
-    for (Index e = 0; e < edges; ++e) list.push_back({static_cast<Index>(random() % n), static_cast<Index>(random() % n)});
+    for (Index e = 0; e < edges; ++e)
+        list.push_back({static_cast<Index>(random() % n), static_cast<Index>(random() % n)});
     return graph_from(n, list);
 }
 
@@ -93,9 +94,11 @@ inline Graph side_by_side(std::vector<Graph> const& parts) {
 
 /// Each vertex of `graph` replaced by a clique of copies[v] vertices, all tied to the neighbours' copies; the
 /// new vertices are shuffled. group[v]: the vertex of `graph` that the new vertex v comes from.
-inline Graph blow_up(Graph const& graph, std::vector<Index> const& copies, std::uint32_t seed, std::vector<Index>& group) {
+inline Graph blow_up(Graph const& graph, std::vector<Index> const& copies, std::uint32_t seed,
+                     std::vector<Index>& group) {
     group.clear();
-    for (Index v = 0; v < graph.num_vertices; ++v) group.insert(group.end(), static_cast<std::size_t>(copies[v]), v);
+    for (Index v = 0; v < graph.num_vertices; ++v)
+        group.insert(group.end(), static_cast<std::size_t>(copies[v]), v);
     std::shuffle(group.begin(), group.end(), std::mt19937(seed));
     auto adjacent = [&](Index a, Index b) {
         return std::binary_search(graph.adj.begin() + graph.ptr[a], graph.adj.begin() + graph.ptr[a + 1], b);

@@ -15,7 +15,8 @@ namespace {
 
 using namespace test;
 
-constexpr OrderingMethod fill_reducing[] = {OrderingMethod::scotch, OrderingMethod::metis, OrderingMethod::amd};
+constexpr OrderingMethod fill_reducing[] = {OrderingMethod::scotch, OrderingMethod::metis,
+                                            OrderingMethod::amd};
 
 Ordering order(Graph const& graph, OrderingMethod method, int threads = 1) {
     OrderingOptions options;
@@ -60,7 +61,8 @@ std::vector<Named> many_graphs() {
             {"weighted grid", weighted},
             {"random", random_graph(1500, 4000, 3)},
             {"dense random", random_graph(200, 8000, 4)},
-            {"disconnected", side_by_side({grid(30, 30), path(500), complete(20), graph_from(9, {}), grid(15, 15, 15)})},
+            {"disconnected",
+             side_by_side({grid(30, 30), path(500), complete(20), graph_from(9, {}), grid(15, 15, 15)})},
             {"hubs, leaves and weights", hubs},
             {"many pairs", side_by_side(std::vector<Graph>(3000, path(2)))}};
 }
@@ -92,7 +94,8 @@ TEST(Ordering, DoesNotDependOnTheNumberOfThreads) {
 
 TEST(Ordering, AStrategyStringIsDeterministicToo) {
     OrderingOptions options;
-    options.scotch_strategy = "n{sep=/(vert>120)?m{vert=100,low=h{pass=10},asc=f{bal=0.2}};,ole=f{cmin=0,frat=0},ose=g}";
+    options.scotch_strategy =
+        "n{sep=/(vert>120)?m{vert=100,low=h{pass=10},asc=f{bal=0.2}};,ole=f{cmin=0,frat=0},ose=g}";
     Graph const graph = grid(14, 14, 14);
     auto const one = compute_ordering(graph, options);
     expect_permutation(one, graph.num_vertices);
@@ -127,14 +130,16 @@ TEST(Ordering, NestedDissectionFillsFarLessThanTheNaturalOrder) {
 
 TEST(Ordering, ScotchFindsCutsAtLeastAsGoodAsMetisOnAGrid) {
     for (Graph const& graph : {grid(18, 18, 18), grid(60, 60)})
-        EXPECT_LT(static_cast<double>(fill_by_elimination(graph, order(graph, OrderingMethod::scotch).perm)),
-                  1.05 * static_cast<double>(fill_by_elimination(graph, order(graph, OrderingMethod::metis).perm)));
+        EXPECT_LT(
+            static_cast<double>(fill_by_elimination(graph, order(graph, OrderingMethod::scotch).perm)),
+            1.05 * static_cast<double>(fill_by_elimination(graph, order(graph, OrderingMethod::metis).perm)));
 }
 
 TEST(Ordering, TreesAreOrderedWithLittleFill) {
     for (OrderingMethod const method : fill_reducing) {
         EXPECT_EQ(fill_by_elimination(star(1000), order(star(1000), method).perm), 999U) << to_string(method);
-        EXPECT_LT(fill_by_elimination(path(1000), order(path(1000), method).perm), 2000U) << to_string(method);
+        EXPECT_LT(fill_by_elimination(path(1000), order(path(1000), method).perm), 2000U)
+            << to_string(method);
     }
 }
 
@@ -163,7 +168,8 @@ TEST(Ordering, BalanceWeightsKeepsProportionsWithinItsBounds) {
     EXPECT_EQ(balance_weights(heavy, 1000000)[500], 64);
 }
 
-TEST(Ordering, AFewVerticesThatOutweighAllOthersDoNoHarm) { // a dense block, compressed: METIS would not return
+TEST(Ordering,
+     AFewVerticesThatOutweighAllOthersDoNoHarm) { // a dense block, compressed: METIS would not return
     Graph graph = grid(16, 16, 16);
     graph.weight.assign(4096, 1);
     for (std::size_t v = 0; v < 4096; v += 50) graph.weight[v] = 100000;
@@ -185,7 +191,8 @@ TEST(Ordering, StarsAndArrowsOfAHundredThousandTakeNoTime) { // quadratic would 
         timer.restart();
         auto const ordering = order(arrow, method);
         EXPECT_LT(timer.seconds(), 20) << "arrow by " << to_string(method);
-        for (Index hub_vertex = 99991; hub_vertex < 99994; ++hub_vertex) EXPECT_GE(ordering.perm[hub_vertex], 99997);
+        for (Index hub_vertex = 99991; hub_vertex < 99994; ++hub_vertex)
+            EXPECT_GE(ordering.perm[hub_vertex], 99997);
     }
 }
 

@@ -39,7 +39,8 @@ class ReadPermutation : public testing::Test {
 };
 
 void expect_mention(std::string const& message, std::vector<std::string> const& parts) {
-    for (auto const& part : parts) EXPECT_NE(message.find(part), std::string::npos) << message << " without " << part;
+    for (auto const& part : parts)
+        EXPECT_NE(message.find(part), std::string::npos) << message << " without " << part;
 }
 
 TEST_F(ReadPermutation, TakesBothBases) {
@@ -56,10 +57,14 @@ TEST_F(ReadPermutation, SkipsCommentsAndWindowsLineEnds) {
 }
 
 TEST_F(ReadPermutation, TakesAMatrixMarketArray) {
-    EXPECT_EQ(read("%%MatrixMarket matrix array integer general\n% c\n3 1\n3\n1\n2\n", 3), (std::vector<Index>{2, 0, 1}));
-    EXPECT_EQ(read("%%MatrixMarket matrix array integer general\n1 2\n1\n0\n", 2), (std::vector<Index>{1, 0}));
-    expect_mention(failure("%%MatrixMarket matrix array integer general\n4 1\n1 2 3\n", 3), {"line 2", "4 by 1", "3 rows"});
-    expect_mention(failure("%%MatrixMarket matrix coordinate integer general\n3 1 1\n", 3), {"line 1", "coordinate"});
+    EXPECT_EQ(read("%%MatrixMarket matrix array integer general\n% c\n3 1\n3\n1\n2\n", 3),
+              (std::vector<Index>{2, 0, 1}));
+    EXPECT_EQ(read("%%MatrixMarket matrix array integer general\n1 2\n1\n0\n", 2),
+              (std::vector<Index>{1, 0}));
+    expect_mention(failure("%%MatrixMarket matrix array integer general\n4 1\n1 2 3\n", 3),
+                   {"line 2", "4 by 1", "3 rows"});
+    expect_mention(failure("%%MatrixMarket matrix coordinate integer general\n3 1 1\n", 3),
+                   {"line 1", "coordinate"});
     expect_mention(failure("%%MatrixMarket matrix array integer general\n3", 3), {"no sizes"});
 }
 

@@ -12,7 +12,6 @@ namespace {
 
 using namespace test;
 
-
 // 0-1-2     inside 3 4 (left bottom), halo 0 1 5 (whatever touches them)
 // | | |
 // 3-4-5
@@ -41,7 +40,8 @@ TEST(Region, InducingTwiceKeepsTheOuterHalo) {
 
 TEST(Region, FindsItsComponents) {
     Index count = 0;
-    auto const component = components(whole_region(side_by_side({path(3), graph_from(1, {}), path(2)})), count);
+    auto const component =
+        components(whole_region(side_by_side({path(3), graph_from(1, {}), path(2)})), count);
     EXPECT_EQ(count, 3);
     EXPECT_EQ(component, (std::vector<Index>{0, 0, 0, 1, 2, 2}));
 }
@@ -64,7 +64,8 @@ TEST(Separate, LeavesNoEdgeBetweenTheParts) {
 }
 
 TEST(Separate, PrefersTheLighterThenTheBetterBalancedSeparator) {
-    Separation balanced{{0, 1, 2}, {50, 50, 10}}, lopsided{{0, 1, 2}, {80, 20, 10}}, heavy{{0, 1, 2}, {45, 45, 20}};
+    Separation balanced{{0, 1, 2}, {50, 50, 10}}, lopsided{{0, 1, 2}, {80, 20, 10}},
+        heavy{{0, 1, 2}, {45, 45, 20}};
     EXPECT_TRUE(balanced.better_than(lopsided));
     EXPECT_FALSE(lopsided.better_than(balanced));
     EXPECT_FALSE(balanced.better_than(balanced));

@@ -14,7 +14,6 @@
 #include "commands.hpp"
 #include "help.hpp"
 #include "interrupt.hpp"
-#include "kernels/blas.hpp"
 #include "output_file.hpp"
 #include "version.hpp"
 
@@ -138,7 +137,6 @@ int guarded(std::function<int()> const& body) {
 int main(int argc, char** argv) {
     using namespace espalier;
     return command::guarded([&] {
-        use_widest_blas_kernels();
         command::watch_signals();
         ProcessGroup const processes(&argc, &argv);
         if (processes.rank() != 0) command::stay_silent();

@@ -1,6 +1,7 @@
 #include "problem.hpp"
 
-#include <limits>
+#include <filesystem>
+#include <system_error>
 #include <type_traits>
 
 #include <fmt/format.h>
@@ -10,6 +11,8 @@
 #include "matrix/generators.hpp"
 #include "matrix/random.hpp"
 #include "matrix/read.hpp"
+#include "numbers.hpp"
+#include "runtime/process_limits.hpp"
 
 namespace espalier::command {
 
@@ -61,10 +64,24 @@ template <class T> DenseMatrix<T> from_file(RunOptions const& options, Index n) 
 
 } // namespace
 
+namespace {
+
+NamedMatrix read_or_generate(RunOptions const& options) {
+    if (is_generator(options.matrix)) return generate_matrix(options.matrix);
+    std::error_code error;
+    if (!std::filesystem::exists(options.matrix, error) && options.matrix.find('/') == std::string::npos)
+        throw Error(Status::io_error,
+                    fmt::format("'{}' is neither a file nor a generator such as lap3d:20; 'espalier "
+                                "generate --help' lists those",
+                                options.matrix));
+    return read_matrix(options.matrix, options.library.threads);
+}
+
+} // namespace
+
 std::pair<AnyMatrix, MatrixFacts> load_matrix(RunOptions const& options, ProgressSink* progress) {
     ProgressScope const phase(progress, "reading", 0);
-    NamedMatrix named = is_generator(options.matrix) ? generate_matrix(options.matrix)
-                                                     : read_matrix(options.matrix, options.library.threads);
+    NamedMatrix named = read_or_generate(options);
     MatrixFacts facts;
     facts.description = std::move(named.description);
     std::visit(
@@ -112,10 +129,14 @@ template <class T> CscMatrix<T> take_as(AnyMatrix&& matrix, Factorization factor
 
 template <class T> DenseMatrix<T> right_hand_sides(RunOptions const& options, Index n) {
     Index const nrhs = options.nrhs.value_or(1);
-    bool const made_here = options.rhs == "ones" || options.rhs == "random";
-    if (made_here && n > 0 && nrhs > std::numeric_limits<std::int64_t>::max() / 32 / n)
+    // Asked before they are made: memory that is only promised would end the process later.
+    double const needed = 3.0 * static_cast<double>(n) * static_cast<double>(nrhs) * sizeof(T);
+    auto const available = static_cast<double>(available_memory_bytes());
+    if (needed > available)
         throw Error(Status::out_of_memory,
-                    fmt::format("{} right-hand sides of {} rows fit no memory", nrhs, n));
+                    fmt::format("{} and their solutions would need {}, and {} are available",
+                                counted(nrhs, "right-hand side"), readable_bytes(needed),
+                                readable_bytes(available)));
     if (options.rhs == "ones") return ones<T>(n, nrhs);
     if (options.rhs == "random") return random<T>(n, nrhs);
     return from_file<T>(options, n);
