@@ -30,7 +30,7 @@ struct AnalysisReport {
 };
 
 struct FactorReport {
-    double assembly_s = 0;
+    double assembly_s = 0;           ///< Checks of the values, memory, and the entries put into the panels; with `auto`'s fallback, the failed attempt too.
     double time_s = 0;               ///< Numeric factorization, assembly not included.
     double gflops = 0;               ///< analysis.flops / time_s / 1e9.
     Index pivots_replaced = 0;

@@ -76,14 +76,12 @@ template <class T>
 FactorizeStats factorize(CscMatrix<T> const& matrix, AssemblyMap const& assembly, FactorPlan const& plan,
                          Factor<T>& factor, WorkerTeam& team, FactorizeOptions const& options) {
     FactorizeStats stats;
-    Timer timer;
     team.for_each_worker([&](WorkerId worker) {
         factor.clear_owned(worker);
         assembly.assemble(matrix, factor, worker);
     });
-    stats.assembly_s = timer.seconds();
 
-    timer.restart();
+    Timer const timer;
     FactorizationRun<T> run(plan, factor, team.size(), options);
     StaticPolicy policy(plan.factor_schedule.lists, plan.factor.graph.num_tasks());
     team.run(plan.factor.graph, policy, [&](TaskId task, WorkerId worker) { run.execute(task, worker); });

@@ -15,7 +15,6 @@ struct FactorizeOptions {
 };
 
 struct FactorizeStats {
-    double assembly_s = 0;
     double time_s = 0;
     Index pivots_replaced = 0;
     Index negative_pivots = 0;

@@ -1,8 +1,11 @@
 #include "ordering/dissection.hpp"
 
 #include <algorithm>
+#include <span>
 #include <system_error>
 #include <thread>
+
+#include "ordering/leaf.hpp"
 
 namespace espalier {
 
@@ -11,8 +14,7 @@ namespace {
 // How a region is cut. Two separators are tried and the better one is taken:
 //
 //   multilevel  heavy-edge coarsening to 100 vertices, greedy graph growing there, Fiduccia-Mattheyses in a
-//   band
-//               of width 3 on the way up (Hendrickson and Leland 1995; Chevalier and Pellegrini 2006);
+//               band of width 3 on the way up (Hendrickson, Leland 1995; Chevalier, Pellegrini 2006);
 //   flat        greedy growing on the region itself from several seeds, the best one refined.
 //
 // Coarsening forgets the lattice of a mesh and ends at planes along its axes; growth on the mesh itself
@@ -21,19 +23,19 @@ namespace {
 // SCOTCH's default, two multilevel cuts, never sees the slanted ones. Sum of squared column counts:
 //
 //                       SCOTCH default   METIS      multilevel   flat       both
-//   7-point 60^3        2.44e11          2.13e11    2.4e11       1.2e11     1.15e11
-//   7-point 80^3        1.48e12          1.34e12                            6.7e11
-//   7-point 24^3, w 5   9.0e10           8.0e10     9.3e10       5.2e10     5.0e10
+//   7-point 60^3        2.44e11          2.13e11    2.4e11       1.2e11     1.13e11
+//   7-point 80^3        1.48e12          1.34e12                            7.6e11
+//   7-point 24^3 * 5    9.0e10           8.0e10     9.2e10       5.2e10     4.8e10
 //   27-point 33.33.32   2.2e11           2.05e11    2.1e11       2.4e11     2.07e11
-//   9-point 1000^2      2.73e10          2.36e10                            2.2e10
+//   9-point 1000^2      2.73e10          2.36e10                            2.13e10
 //
-// at the time of METIS. Tried without gain: other balances (0.05 to 0.4), band widths, coarsening ratios,
-// more multilevel cuts, and dropping a candidate in the children of a region where it lost (worse in 2-D).
+// in 1.1 to 1.6 times the time of METIS on one thread. Tried without gain: other balances (0.05 to 0.4), band
+// widths, coarsening ratios, more multilevel cuts, and dropping a candidate in the children of a region where
+// it lost (worse in 2-D).
 char const* const multilevel =
     "m{rat=0.7,vert=100,low=h{pass=10}f{bal=0.2},asc=b{width=3,bnd=f{bal=0.2},org=f{bal=0.2}}}";
 char const* const flat = "h{pass=10}f{bal=0.2}";
-char const* const flat_of_large =
-    "h{pass=20}f{bal=0.2}"; // 5 % less work than 10 seeds on 60^3; 5 seeds: 15 % more
+char const* const flat_of_large = "h{pass=20}f{bal=0.2}"; // on 60^3, 5 % less work than 10 seeds
 
 // One level of dissection only: the parts come back as column blocks.
 std::string one_cut(char const* separator) {
@@ -41,17 +43,16 @@ std::string one_cut(char const* separator) {
 }
 
 // The same choice further down, the flat cut alone below 1000 vertices (a third of the time, 1 % of the
-// work), and from 120 vertices on a halo minimum degree method without SCOTCH's own amalgamation (cmin=0,
-// frat=0: it changes the order, and the symbolic factorization amalgamates knowing the whole structure).
-// Approximate degree (d) gives 1 to 3 % less work than approximate fill (f), but crashes on some weighted
-// graphs (7.0.3). Separators keep their order, since rows are reordered inside supernodes later. The bound on
-// levels stops a chain of useless cuts on graphs that have no separators.
-std::string whole_order(bool weighted) {
+// work), to leaves of 120 vertices, which order_leaf numbers: SCOTCH's own halo minimum degree and minimum
+// fill (7.0.3) crash or loop on some graphs. Separators keep their order, since rows are reordered inside
+// supernodes later. The bound on levels stops a chain of useless cuts on graphs that have no separators.
+std::string all_cuts() {
     return std::string("n{sep=/((vert>120)&(levl<40))?(/(vert>1000)?(") + multilevel + "|" + flat + "):(" +
-           flat + "););,ole=" + (weighted ? "f" : "d") + "{cmin=0,cmax=100000,frat=0.0},ose=s}";
+           flat + "););,ole=s,ose=s}";
 }
 
 constexpr int max_level = 40;
+constexpr int max_threads = 128; // about as many leaves as there ever are
 constexpr Index tiny_component = 120;
 
 std::uint64_t mix(std::uint64_t x) { // splitmix64 (Steele, Lea, Flood 2014)
@@ -64,12 +65,10 @@ std::uint64_t mix(std::uint64_t x) { // splitmix64 (Steele, Lea, Flood 2014)
 } // namespace
 
 NestedDissection::NestedDissection(Graph const& graph, int threads)
-    : NestedDissection(whole_region(graph), threads) {}
-
-NestedDissection::NestedDissection(Region root, int threads)
-    : threads_(std::max(1, threads)), separators_{ScotchStrategy(one_cut(multilevel)),
-                                                  ScotchStrategy(one_cut(flat_of_large))},
-      leaf_strategy_(whole_order(!root.weight.empty())) {
+    : threads_(std::clamp(threads, 1, max_threads)), separators_{ScotchStrategy(one_cut(multilevel)),
+                                                                 ScotchStrategy(one_cut(flat_of_large))},
+      all_cuts_(all_cuts()) {
+    Region root = whole_region(graph);
     grain_ = std::max<Index>(1000, root.num_interior / 64);
     perm_.resize(static_cast<std::size_t>(root.num_interior));
     add_components(std::move(root));
@@ -77,6 +76,7 @@ NestedDissection::NestedDissection(Region root, int threads)
 
 std::vector<Index> NestedDissection::run() {
     std::vector<std::thread> helpers;
+    helpers.reserve(static_cast<std::size_t>(threads_));
     try {
         for (int t = 1; t < threads_; ++t) helpers.emplace_back([this] { work(); });
     } catch (std::system_error const&) {
@@ -88,7 +88,7 @@ std::vector<Index> NestedDissection::run() {
     return std::move(perm_);
 }
 
-// Components are dissected one by one; the tiny ones together make one region, ordered by minimum degree.
+// Components are dissected one by one; the tiny ones are ordered together, by minimum degree alone.
 void NestedDissection::add_components(Region root) {
     Index count = 0;
     auto const component = components(root, count);
@@ -107,10 +107,16 @@ void NestedDissection::add_components(Region root) {
     std::vector<Index> members(component.size());
     auto next = start;
     for (Index v = 0; v < root.num_interior; ++v) members[next[group[component[v]]]++] = v;
-    for (Index g = 0; g < groups; ++g)
-        if (start[g + 1] > start[g])
-            add(induce(root, {members.data() + start[g], members.data() + start[g + 1]}), start[g], 0,
-                mix(static_cast<std::uint64_t>(g)));
+    std::vector<Index> scratch(static_cast<std::size_t>(root.num_vertices()), -1);
+    auto const region_of = [&](Index g) {
+        return induce(root, {members.data() + start[g], members.data() + start[g + 1]}, scratch);
+    };
+    if (start[1] > 0) {
+        Region const tiny = region_of(0);
+        auto const position = order_leaf(tiny);
+        for (Index v = 0; v < tiny.num_interior; ++v) perm_[tiny.origin[v]] = position[v];
+    }
+    for (Index g = 1; g < groups; ++g) add(region_of(g), start[g], 0, mix(static_cast<std::uint64_t>(g)));
 }
 
 void NestedDissection::add(Region region, Index first_position, int level, std::uint64_t seed) {
@@ -190,10 +196,11 @@ void NestedDissection::split(Node& node, ScotchContext& context) {
     for (Index v = 0; v < node.region.num_interior; ++v)
         members[best->part[static_cast<std::size_t>(v)]].push_back(v);
     node.found = {};
+    std::vector<Index> scratch(static_cast<std::size_t>(node.region.num_vertices()), -1);
     Index position = node.first_position;
     for (int side = 0; side < 2; ++side) {
         auto const& part = members[static_cast<std::size_t>(side)];
-        add(induce(node.region, part), position, node.level + 1,
+        add(induce(node.region, part, scratch), position, node.level + 1,
             mix(node.seed ^ ((static_cast<std::uint64_t>(side) + 1) << 62)));
         position += static_cast<Index>(part.size());
     }
@@ -201,10 +208,25 @@ void NestedDissection::split(Node& node, ScotchContext& context) {
 }
 
 void NestedDissection::number(Node const& node, ScotchContext& context) {
+    Region const& region = node.region;
     context.reseed(node.seed);
-    auto const position = order_interior(context, leaf_strategy_, node.region);
-    for (Index v = 0; v < node.region.num_interior; ++v)
-        perm_[static_cast<std::size_t>(node.region.origin[v])] = node.first_position + position[v];
+    auto const blocks = dissect(context, all_cuts_, region);
+    std::vector<Index> inverse(blocks.position.size());
+    for (std::size_t v = 0; v < inverse.size(); ++v) inverse[blocks.position[v]] = static_cast<Index>(v);
+    std::vector<Index> scratch(static_cast<std::size_t>(region.num_vertices()), -1);
+    for (std::size_t b = 0; b < blocks.is_leaf.size(); ++b) {
+        std::span<Index> const members(inverse.data() + blocks.start[b],
+                                       inverse.data() + blocks.start[b + 1]);
+        Index const first = node.first_position + blocks.start[b];
+        std::sort(members.begin(), members.end());
+        if (blocks.is_leaf[b]) {
+            auto const position = order_leaf(induce(region, members, scratch));
+            for (std::size_t k = 0; k < members.size(); ++k)
+                perm_[static_cast<std::size_t>(region.origin[members[k]])] = first + position[k];
+        } else
+            for (std::size_t k = 0; k < members.size(); ++k)
+                perm_[static_cast<std::size_t>(region.origin[members[k]])] = first + static_cast<Index>(k);
+    }
 }
 
 } // namespace espalier

@@ -3,7 +3,7 @@
 // when, so the order is the same for any number of threads.
 //
 //      region --> two candidate separators (two jobs) --> the better one --> two smaller regions
-//      small region --> SCOTCH with its halo (one job)
+//      small region --> cut by SCOTCH down to leaves, the leaves by minimum degree (one job)
 #pragma once
 
 #include <array>
@@ -25,8 +25,6 @@ class NestedDissection {
     std::vector<Index> run();
 
   private:
-    NestedDissection(Region root, int threads);
-
     static constexpr int num_candidates = 2;
 
     struct Node {
@@ -57,7 +55,7 @@ class NestedDissection {
     int threads_;
     Index grain_ = 0; ///< Regions up to this many vertices are leaves.
     std::array<ScotchStrategy, num_candidates> separators_;
-    ScotchStrategy leaf_strategy_;
+    ScotchStrategy all_cuts_;
     std::vector<Index> perm_; ///< Jobs write disjoint entries.
 
     std::mutex mutex_; ///< Guards the next two.

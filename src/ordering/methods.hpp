@@ -12,8 +12,9 @@ namespace espalier {
 /// Nested dissection on SCOTCH's separators, run by `threads` threads; the result does not depend on them.
 std::vector<Index> order_by_scotch(Graph const& graph, int threads);
 
-/// SCOTCH's own ordering driver under a strategy string of the caller: one thread, or `threads` threads and
-/// a result that varies with them when not `deterministic`. Error{usage} when SCOTCH rejects the string.
+/// SCOTCH's own ordering driver under a strategy string of the caller, weights ignored: one thread, or
+/// `threads` threads and a result that varies with them when not `deterministic`. Error{usage} when SCOTCH
+/// rejects the string.
 std::vector<Index> order_by_scotch_strategy(Graph const& graph, std::string const& strategy, int threads,
                                             bool deterministic);
 

@@ -24,7 +24,7 @@ Offset dense_degree(Index n) {
 }
 
 // The vertices in three classes, each in ascending order (dense ones by ascending degree). An isolated vertex
-// has no neighbours but dense ones; none are left in the core, where SCOTCH's minimum degree trips over them.
+// has no neighbours but dense ones, so that the core has none.
 struct Classes {
     std::vector<Index> isolated, core, dense;
 };

@@ -14,8 +14,9 @@ struct OrderingOptions {
     std::string user_file;     ///< For OrderingMethod::user: see read_permutation.
     int threads = 1;           ///< Threads a library may use; the result does not depend on it ...
     bool deterministic = true; ///< ... unless this is false (matters with scotch_strategy only).
-    /// SCOTCH ordering strategy string; empty for the default of Espalier. SCOTCH runs it as it is, and some
-    /// strings that it accepts crash it (in 7.0.3: any with the edge separation method `e`).
+    /// SCOTCH ordering strategy string; empty for the default of Espalier. SCOTCH runs it as it is, without
+    /// weights, and may crash: 7.0.3 always does with the edge separation method `e`, and its own leaf
+    /// methods `d` and `f` do, or never end, on some irregular graphs.
     std::string scotch_strategy;
 };
 

@@ -48,20 +48,20 @@ void append_halo_lists(Region& region) {
 
 } // namespace
 
-Region induce(Region const& parent, std::span<Index const> inside) {
+Region induce(Region const& parent, std::span<Index const> inside, std::vector<Index>& scratch) {
+    auto& local = scratch;
     Region child;
     child.num_interior = static_cast<Index>(inside.size());
-    std::vector<Index> local(static_cast<std::size_t>(parent.num_vertices()), -1);
-    for (Index v = 0; v < child.num_interior; ++v) local[inside[v]] = v;
-
+    std::vector<Index> members(inside.begin(), inside.end()); // in the parent; the halo is appended
     std::size_t edges = 0;
-    for (Index v : inside) edges += static_cast<std::size_t>(parent.ptr[v + 1] - parent.ptr[v]);
+    for (Index v = 0; v < child.num_interior; ++v) {
+        local[inside[v]] = v;
+        edges += static_cast<std::size_t>(parent.ptr[inside[v] + 1] - parent.ptr[inside[v]]);
+    }
     child.ptr.reserve(inside.size() + 1);
     child.interior_end.reserve(inside.size());
     child.adj.reserve(edges);
-    for (Index v : inside) child.origin.push_back(parent.origin[v]);
-
-    for (Index v : inside) {
+    for (Index const v : inside) {
         auto const first = parent.adj.begin() + parent.ptr[v];
         auto const last = parent.adj.begin() + parent.ptr[v + 1];
         for (auto w = first; w != last; ++w)
@@ -71,17 +71,18 @@ Region induce(Region const& parent, std::span<Index const> inside) {
             Index& k = local[*w];
             if (k >= 0 && k < child.num_interior) continue;
             if (k < 0) { // first sight of this halo vertex
-                k = child.num_vertices();
-                child.origin.push_back(parent.origin[*w]);
+                k = static_cast<Index>(members.size());
+                members.push_back(*w);
             }
             child.adj.push_back(k);
         }
         child.ptr.push_back(static_cast<Offset>(child.adj.size()));
     }
-    if (!parent.weight.empty()) {
-        child.weight.resize(child.origin.size());
-        for (Index v = 0; v < parent.num_vertices(); ++v)
-            if (local[v] >= 0) child.weight[local[v]] = parent.weight[v];
+    child.origin.reserve(members.size());
+    for (Index const v : members) {
+        child.origin.push_back(parent.origin[v]);
+        if (!parent.weight.empty()) child.weight.push_back(parent.weight[v]);
+        local[v] = -1;
     }
     append_halo_lists(child);
     return child;

@@ -6,7 +6,7 @@
 //      |   h a l o     |        Edges between two halo vertices are left out.
 //      +---------------+
 //
-// The halo lets the minimum degree method on the leaves see true degrees (Pellegrini, Roman, Amestoy 2000).
+// The halo lets minimum degree on the leaves see true degrees (Pellegrini, Roman, Amestoy 2000).
 #pragma once
 
 #include <span>
@@ -18,9 +18,8 @@ namespace espalier {
 
 struct Region {
     Index num_interior = 0;
-    std::vector<Offset> ptr{0}; ///< num_vertices() + 1 entries.
-    std::vector<Offset>
-        interior_end; ///< Neighbours of interior v: inside adj[ptr[v] .. interior_end[v]), then halo.
+    std::vector<Offset> ptr{0};       ///< num_vertices() + 1 entries.
+    std::vector<Offset> interior_end; ///< Interior v: its interior neighbours end here in adj, halo follows.
     std::vector<Index> adj;
     std::vector<Index> weight; ///< Empty when all are 1.
     std::vector<Index> origin; ///< The vertex of the whole graph.
@@ -33,14 +32,13 @@ struct Region {
     [[nodiscard]] Offset interior_edges() const;
 };
 
-/// The whole graph, without halo; weights are scaled to a sum that 32-bit libraries can bear
-/// (balance_weights).
+/// The whole graph, without halo; weights as balance_weights makes them for 32-bit libraries.
 Region whole_region(Graph const& graph);
 
 /// The region whose interior is `inside` (interior vertices of `parent`, ascending) and whose halo is all
-/// their neighbours in `parent` that are not. Time linear in the parent's vertices plus the edges of
-/// `inside`.
-Region induce(Region const& parent, std::span<Index const> inside);
+/// their other neighbours in `parent`. `scratch` holds a -1 for each vertex of the parent, before and after.
+/// Time linear in `inside` and its edges.
+Region induce(Region const& parent, std::span<Index const> inside, std::vector<Index>& scratch);
 
 /// The connected component of each interior vertex, numbered by their first vertex; halo ignored.
 std::vector<Index> components(Region const& region, Index& num_components);

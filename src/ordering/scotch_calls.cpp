@@ -31,10 +31,15 @@ void expect_success(int code, char const* call) {
     if (code != 0) throw Error(Status::internal, std::string(call) + " of SCOTCH failed (out of memory?)");
 }
 
-// A region, or its interior alone, as a graph of SCOTCH bound to a context.
+// A region as a graph of SCOTCH bound to a context: to be dissected, its interior alone; to be numbered, with
+// its halo but without weights (the halo minimum degree and minimum fill methods of SCOTCH 7.0.3 read and
+// write out of bounds on some weighted graphs).
+enum class Use { dissect, number };
+
 class BoundGraph {
   public:
-    BoundGraph(ScotchContext& context, Region const& region, bool with_halo) {
+    BoundGraph(ScotchContext& context, Region const& region, Use use) {
+        bool const with_halo = use == Use::number;
         Index const vertices = with_halo ? region.num_vertices() : region.num_interior;
         Offset const edges = with_halo ? region.ptr.back() : region.interior_edges();
         check_size(vertices, edges);
@@ -45,8 +50,8 @@ class BoundGraph {
             for (Offset e = region.ptr[v]; e < end; ++e) adj_.push_back(static_cast<Num>(region.adj[e]));
             ptr_.push_back(static_cast<Num>(adj_.size()));
         }
-        weight_.reserve(region.weight.size());
-        for (Index const w : region.weight) weight_.push_back(checked_cast<Num>(w, "weight of a vertex"));
+        if (use == Use::dissect)
+            for (Index const w : region.weight) weight_.push_back(checked_cast<Num>(w, "weight of a vertex"));
 
         expect_success(SCOTCH_graphInit(&plain_), "SCOTCH_graphInit");
         expect_success(SCOTCH_graphInit(&bound_), "SCOTCH_graphInit");
@@ -129,19 +134,36 @@ bool Separation::better_than(Separation const& other) const {
     return price(weight) < price(other.weight);
 }
 
-Separation separate(ScotchContext& context, ScotchStrategy const& strategy, Region const& region) {
-    BoundGraph graph(context, region, false);
+Blocks dissect(ScotchContext& context, ScotchStrategy const& strategy, Region const& region) {
     auto const n = static_cast<std::size_t>(region.num_interior);
     std::vector<Num> position(n), range(n + 1), parent(n);
-    Num blocks = 0;
-    expect_success(SCOTCH_graphOrder(graph.get(), &strategy.handle().value, position.data(), nullptr, &blocks,
-                                     range.data(), parent.data()),
-                   "SCOTCH_graphOrder");
+    Num count = 1;
+    range[1] = static_cast<Num>(n);
+    parent[0] = -1;
+    if (region.interior_edges() > 0) {
+        BoundGraph graph(context, region, Use::dissect);
+        expect_success(SCOTCH_graphOrder(graph.get(), &strategy.handle().value, position.data(), nullptr,
+                                         &count, range.data(), parent.data()),
+                       "SCOTCH_graphOrder");
+    } else
+        std::iota(position.begin(), position.end(), Num(0));
+    Blocks blocks;
+    blocks.position.assign(position.begin(), position.end());
+    blocks.start.assign(range.begin(), range.begin() + count + 1);
+    blocks.is_leaf.assign(static_cast<std::size_t>(count), true);
+    for (Num b = 0; b < count; ++b)
+        if (parent[b] >= 0) blocks.is_leaf[parent[b]] = false;
+    return blocks;
+}
+
+Separation separate(ScotchContext& context, ScotchStrategy const& strategy, Region const& region) {
+    auto const blocks = dissect(context, strategy, region);
     Separation result;
-    if (blocks < 2 || blocks > 3) return result; // two blocks: the region fell apart without a separator
-    result.part.resize(n);
-    for (std::size_t v = 0; v < n; ++v) {
-        std::size_t const part = position[v] < range[1] ? 0 : position[v] < range[2] ? 1 : 2;
+    if (blocks.start.size() < 3) return result;
+    result.part.resize(blocks.position.size());
+    for (std::size_t v = 0; v < result.part.size(); ++v) { // two blocks: it fell apart without a separator
+        Index const p = blocks.position[v];
+        std::size_t const part = p < blocks.start[1] ? 0 : p < blocks.start[2] ? 1 : 2;
         result.part[v] = static_cast<std::uint8_t>(part);
         result.weight[part] += region.weight_of(static_cast<Index>(v));
     }
@@ -154,7 +176,7 @@ std::vector<Index> order_interior(ScotchContext& context, ScotchStrategy const& 
     std::vector<Index> result(interior);
     std::iota(result.begin(), result.end(), Index(0));
     if (region.ptr.back() == 0) return result;
-    BoundGraph graph(context, region, true);
+    BoundGraph graph(context, region, Use::number);
     std::vector<Num> inside(result.begin(), result.end());
     std::vector<Num> position(region.origin.size()); // the list's vertices get the first positions
     expect_success(SCOTCH_graphOrderList(graph.get(), static_cast<Num>(interior), inside.data(),

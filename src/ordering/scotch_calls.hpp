@@ -45,6 +45,18 @@ class ScotchContext {
     std::unique_ptr<Handle> handle_;
 };
 
+/// What a dissection makes of the interior of a region: blocks of consecutive positions, each a leaf or the
+/// separator of blocks before it.
+struct Blocks {
+    std::vector<Index> position; ///< Of each interior vertex.
+    std::vector<Index> start;    ///< Block b has the positions [start[b], start[b + 1]).
+    std::vector<bool> is_leaf;
+};
+
+/// Dissect the interior of `region` by a strategy of the form n{sep=...,ole=s,ose=s}. Error{unsupported} here
+/// and below when the region does not fit SCOTCH's integers.
+Blocks dissect(ScotchContext& context, ScotchStrategy const& strategy, Region const& region);
+
 /// The interior of a region cut in two: part 0, part 1 and the separator, part 2.
 struct Separation {
     std::vector<std::uint8_t> part; ///< Of each interior vertex; empty when the region was not cut.
@@ -54,11 +66,10 @@ struct Separation {
     [[nodiscard]] bool better_than(Separation const& other) const;
 };
 
-/// Cut the interior of `region` by a strategy of the form n{sep=/(levl<1)?...;,ole=s,ose=s}.
-/// Error{unsupported} here and below when the region does not fit SCOTCH's integers.
+/// Cut the interior of `region` once, by a strategy of the form n{sep=/(levl<1)?...;,ole=s,ose=s}.
 Separation separate(ScotchContext& context, ScotchStrategy const& strategy, Region const& region);
 
-/// Number the interior of `region`: the position of each vertex, 0 .. num_interior.
+/// Number the interior of `region` by any strategy, weights ignored: the position of each vertex.
 std::vector<Index> order_interior(ScotchContext& context, ScotchStrategy const& strategy,
                                   Region const& region);
 

@@ -12,6 +12,13 @@ namespace {
 
 using namespace test;
 
+Region induce(Region const& parent, std::vector<Index> const& inside) {
+    std::vector<Index> scratch(parent.origin.size(), -1);
+    Region region = espalier::induce(parent, inside, scratch);
+    EXPECT_EQ(scratch, std::vector<Index>(parent.origin.size(), -1));
+    return region;
+}
+
 // 0-1-2     inside 3 4 (left bottom), halo 0 1 5 (whatever touches them)
 // | | |
 // 3-4-5

@@ -4,24 +4,12 @@
 #include <fmt/format.h>
 
 #include "commands.hpp"
-#include "help.hpp"
 #include "matrix/generators.hpp"
 #include "matrix/write.hpp"
 #include "numbers.hpp"
 #include "output_file.hpp"
 
 namespace espalier::command {
-
-void add_generate_options(CLI::App& command, GenerateOptions& options) {
-    command.add_option("KIND N", options.spec, "the generator and its numbers, as in 'lap3d 20' or lap3d:20")
-        ->required()
-        ->type_name("");
-    add_value(command, "-o,--output", "FILE",
-              "the file to write, compressed when its name ends in .gz (- is standard "
-              "output) [-]",
-              [&options](std::string const& text) { options.output = text; });
-    command.add_flag("--quiet", options.quiet, "print nothing but errors");
-}
 
 void generate(GenerateOptions const& options) {
     std::string const spec = fmt::format("{}", fmt::join(options.spec, ":"));

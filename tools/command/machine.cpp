@@ -9,9 +9,7 @@
 
 #include "commands.hpp"
 #include "core/timer.hpp"
-#include "help.hpp"
 #include "kernels/blas.hpp"
-#include "numbers.hpp"
 #include "output_file.hpp"
 #include "runtime/process_limits.hpp"
 #include "runtime/topology.hpp"
@@ -80,16 +78,6 @@ Json machine_json(Topology const& topology, BlasInfo const& blas, DgemmRate cons
 }
 
 } // namespace
-
-void add_machine_options(CLI::App& command, MachineOptions& options) {
-    add_value(command, "--dgemm-order", "N", "order of the matrices that are multiplied [1000]",
-              [&options](std::string const& text) {
-                  options.dgemm_order = parse_count("--dgemm-order", text, 1, 20000);
-              });
-    add_value(command, "--json", "FILE", "write the same as JSON (- is standard output)",
-              [&options](std::string const& text) { options.json = text; });
-    command.add_flag("--quiet", options.quiet, "print nothing but errors");
-}
 
 void machine(MachineOptions const& options) {
     auto const json = options.json.empty() ? std::nullopt : std::optional<OutputFile>(options.json);

@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <system_error>
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -13,6 +14,18 @@
 namespace espalier::command {
 
 namespace {
+
+// Declare an option with one value, which may not be empty. `take` gets its text, and throws Error{usage}
+// when it is wrong; `placeholder` stands for the value in --help.
+void add_value(CLI::App& command, std::string const& name, std::string const& placeholder,
+               std::string const& description, std::function<void(std::string const&)> const& take) {
+    auto const take_given = [name, take](std::string const& text) {
+        if (text.empty()) throw Error(Status::usage, name + " needs a value");
+        take(text);
+    };
+    command.add_option_function<std::string>(name, take_given, wrapped(description, 76))
+        ->type_name(placeholder);
+}
 
 // The value whose spelling is `text`.
 template <class Enum>
@@ -37,16 +50,6 @@ void take_ordering(Options& options, std::string const& text) {
 }
 
 } // namespace
-
-void add_value(CLI::App& command, std::string const& name, std::string const& placeholder,
-               std::string const& description, std::function<void(std::string const&)> const& take) {
-    auto const take_given = [name, take](std::string const& text) {
-        if (text.empty()) throw Error(Status::usage, name + " needs a value");
-        take(text);
-    };
-    command.add_option_function<std::string>(name, take_given, wrapped(description, 76))
-        ->type_name(placeholder);
-}
 
 void add_analysis_options(CLI::App& command, RunOptions& run) {
     Options& library = run.library;
@@ -133,6 +136,27 @@ void add_report_options(CLI::App& command, RunOptions& run) {
               [&run](std::string const& text) { run.json = text; });
     command.add_flag("--quiet", run.quiet, "print nothing but errors");
     command.add_flag("--verbose", run.verbose, "print also the settings, the machine and the choices made");
+}
+
+void add_generate_options(CLI::App& command, GenerateOptions& options) {
+    command.add_option("KIND N", options.spec, "the generator and its numbers, as in 'lap3d 20' or lap3d:20")
+        ->required()
+        ->type_name("");
+    add_value(command, "-o,--output", "FILE",
+              "the file to write, compressed when its name ends in .gz (- is standard "
+              "output) [-]",
+              [&options](std::string const& text) { options.output = text; });
+    command.add_flag("--quiet", options.quiet, "print nothing but errors");
+}
+
+void add_machine_options(CLI::App& command, MachineOptions& options) {
+    add_value(command, "--dgemm-order", "N", "order of the matrices that are multiplied [1000]",
+              [&options](std::string const& text) {
+                  options.dgemm_order = parse_count("--dgemm-order", text, 1, 20000);
+              });
+    add_value(command, "--json", "FILE", "write the same as JSON (- is standard output)",
+              [&options](std::string const& text) { options.json = text; });
+    command.add_flag("--quiet", options.quiet, "print nothing but errors");
 }
 
 void check(RunOptions const& run) {

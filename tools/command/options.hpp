@@ -1,14 +1,15 @@
-// The command line of solve and analyze: what was asked for, checked as far as it can be without a matrix.
+// The command line: what was asked for, checked as far as it can be without a matrix.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
-#include <string_view>
-
-#include <CLI/CLI.hpp>
+#include <vector>
 
 #include "espalier/options.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace espalier::command {
 
@@ -29,10 +30,17 @@ struct RunOptions {
     [[nodiscard]] bool prints() const { return !quiet && json != "-" && output != "-"; }
 };
 
-/// Declare an option with one value, which may not be empty; `take` gets its text, and throws Error{usage}
-/// when it is wrong. `placeholder` stands for the value in --help.
-void add_value(CLI::App& command, std::string const& name, std::string const& placeholder,
-               std::string const& description, std::function<void(std::string const&)> const& take);
+struct GenerateOptions {
+    std::vector<std::string> spec; ///< "lap3d", "20", or "lap3d:20": joined by colons.
+    std::string output = "-";
+    bool quiet = false;
+};
+
+struct MachineOptions {
+    Index dgemm_order = 1000;
+    std::string json;
+    bool quiet = false;
+};
 
 /// Declare on `command` the options that decide about the analysis; they fill `run` as they are parsed.
 void add_analysis_options(CLI::App& command, RunOptions& run);
@@ -41,6 +49,9 @@ void add_solve_options(CLI::App& command, RunOptions& run);
 
 /// And what is told of the run, and where.
 void add_report_options(CLI::App& command, RunOptions& run);
+
+void add_generate_options(CLI::App& command, GenerateOptions& options);
+void add_machine_options(CLI::App& command, MachineOptions& options);
 
 /// Checks that go beyond one option's text. Error{usage}, {io_error} or {unsupported}.
 void check(RunOptions const& run);
