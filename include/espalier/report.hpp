@@ -25,7 +25,7 @@ struct AnalysisReport {
     Index tree_height = 0;           ///< Height of the elimination tree in columns.
     Index tree_depth = 0;            ///< Depth of the tree of cblks.
     std::uint64_t factor_bytes = 0;  ///< Panels alone.
-    std::uint64_t memory_bytes = 0;  ///< Everything the factorization will hold: panels, buffers, structure, matrix.
+    std::uint64_t memory_bytes = 0;  ///< What factorization and solve add to the matrix: panels, assembly map, buffers, structure.
     double predicted_factor_s = 0;
 };
 
