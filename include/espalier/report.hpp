@@ -35,6 +35,11 @@ struct FactorReport {
     double gflops = 0;               ///< analysis.flops / time_s / 1e9.
     Index pivots_replaced = 0;
     Index negative_pivots = 0;       ///< ldlt (real) and ldlh.
+    /// Some matrix within rounding of this one, entry by entry, is exactly singular, and pivots were replaced or
+    /// (known after refine) the solution is as large as that makes it.
+    bool numerically_singular = false;
+    /// Order of the componentwise condition number, looked at only after suspicious pivots; else 0.
+    double condition_estimate = 0;
     Index tasks = 0;
     Index steals = 0;
     Index messages = 0;
@@ -46,7 +51,7 @@ struct RefineReport {
     RefineMethod method = RefineMethod::none;
     int iterations = 0;
     double time_s = 0;
-    std::vector<double> history;     ///< Normwise backward error before refinement and after each step (worst right-hand side).
+    std::vector<double> history;     ///< Normwise backward error before refinement and after each step (worst right-hand side), of the scaled system.
     double backward_error = 0;       ///< Normwise: max over right-hand sides of |b - Ax| / (|A| |x| + |b|), infinity norms.
     double componentwise_error = 0;  ///< Oettli-Prager: max_i |b - Ax|_i / (|A||x| + |b|)_i.
     bool converged = false;          ///< backward_error <= tolerance.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <mutex>
 
 #include "kernels/blas.hpp"
 
@@ -86,8 +87,24 @@ template <class T> PatternFingerprint::PatternFingerprint(CscMatrix<T> const& a)
     for (Index const i : a.row_ind) mix(static_cast<std::uint64_t>(i));
 }
 
-SingleThreadedBlas::SingleThreadedBlas() : before_(set_blas_threads(1)) {}
-SingleThreadedBlas::~SingleThreadedBlas() { set_blas_threads(before_); }
+namespace {
+
+// BLAS has one number of threads for the whole process; the last solver at work gives the old one back.
+std::mutex blas_mutex;
+int blas_users = 0;
+int blas_threads_before = 1;
+
+} // namespace
+
+SingleThreadedBlas::SingleThreadedBlas() {
+    std::lock_guard const lock(blas_mutex);
+    if (blas_users++ == 0) blas_threads_before = set_blas_threads(1);
+}
+
+SingleThreadedBlas::~SingleThreadedBlas() {
+    std::lock_guard const lock(blas_mutex);
+    if (--blas_users == 0) set_blas_threads(blas_threads_before);
+}
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template void require_square<T>(CscMatrix<T> const&);                                                    \

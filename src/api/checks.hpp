@@ -43,16 +43,13 @@ class PatternFingerprint {
     std::uint64_t hash_ = 0;
 };
 
-/// BLAS on one thread while alive, then as before.
+/// BLAS on one thread while any of these is alive, then as before.
 class SingleThreadedBlas {
   public:
     SingleThreadedBlas();
     ~SingleThreadedBlas();
     SingleThreadedBlas(SingleThreadedBlas const&) = delete;
     SingleThreadedBlas& operator=(SingleThreadedBlas const&) = delete;
-
-  private:
-    int before_;
 };
 
 } // namespace espalier

@@ -9,10 +9,11 @@
 
 #include "api/checks.hpp"
 #include "api/choose.hpp"
+#include "api/singularity.hpp"
+#include "api/working_system.hpp"
 #include "core/timer.hpp"
 #include "factor/factorize.hpp"
 #include "matrix/adjacency.hpp"
-#include "matrix/convert.hpp"
 #include "matrix/norms.hpp"
 #include "ordering/ordering.hpp"
 #include "refine/refine.hpp"
@@ -47,6 +48,7 @@ template <class T> struct Solver<T>::State {
     bool analyzed = false;
     PatternFingerprint pattern;
     FactorForm form;
+    WorkingSystem<T> system;
     BlockStructure structure;
     FactorPlan plan;
 
@@ -54,10 +56,15 @@ template <class T> struct Solver<T>::State {
     bool factorized = false;
     std::optional<AssemblyMap> assembly;
     std::unique_ptr<Factor<T>> factor;
+    CscMatrix<T> working_copy; // the system factorized, where it is not the caller's matrix; refinement needs it
+    bool near_singular = false;
 
   private:
-    void order_and_structure(CscMatrix<T> const& matrix);
-    void plan_and_estimate(CscMatrix<T> const& matrix);
+    void order_and_structure(CscMatrix<T> const& working);
+    void plan_and_estimate(Offset working_entries);
+    void look_for_singularity(CscMatrix<T> const& working);
+    void apply_factors(std::span<T> block, Index columns);
+    void apply_inverse(std::span<T> block, Index columns);
     void note(std::string text);
     WorkerTeam& workers();
 };
@@ -87,22 +94,29 @@ template <class T> void Solver<T>::State::analyze(CscMatrix<T> const& matrix) {
     FactorizationChoice const choice = choose_factorization(matrix, options.factorization);
     note(choice.reason);
     form.kind = report.factorization = choice.kind;
-    order_and_structure(matrix);
-    plan_and_estimate(matrix);
+    system = WorkingSystem<T>(matrix, form.kind);
+    if (system.is_permuted()) note("rows permuted and scaled by a maximum-product matching: the diagonal has zero or weak entries");
+    else if (system.is_scaled()) note("rows and columns scaled by powers of two");
+    {
+        CscMatrix<T> const copy = system.is_identity() ? CscMatrix<T>() : system.apply(matrix);
+        CscMatrix<T> const& working = system.is_identity() ? matrix : copy;
+        order_and_structure(working);
+        plan_and_estimate(working.stored());
+    }
     pattern = PatternFingerprint(matrix);
-    analyzed = true;
     report.analysis.total_s = timer.seconds();
     require_memory(report.analysis.memory_bytes, options.max_memory);
+    analyzed = true;
 }
 
-template <class T> void Solver<T>::State::order_and_structure(CscMatrix<T> const& matrix) {
+template <class T> void Solver<T>::State::order_and_structure(CscMatrix<T> const& working) {
     AnalysisReport& analysis = report.analysis;
     Timer timer;
     CompressedGraph compressed;
     Ordering ordering;
     {
         ProgressScope const progress(options.progress, "ordering", 0);
-        Graph graph = adjacency_graph(matrix);
+        Graph graph = adjacency_graph(working);
         bool const by_row = options.ordering == OrderingMethod::natural || options.ordering == OrderingMethod::user;
         compressed = by_row ? uncompressed(std::move(graph)) : compress(graph);
         OrderingOptions ordering_options;
@@ -124,7 +138,7 @@ template <class T> void Solver<T>::State::order_and_structure(CscMatrix<T> const
     analysis.symbolic_s = timer.seconds();
 }
 
-template <class T> void Solver<T>::State::plan_and_estimate(CscMatrix<T> const& matrix) {
+template <class T> void Solver<T>::State::plan_and_estimate(Offset working_entries) {
     AnalysisReport& analysis = report.analysis;
     Timer const timer;
     double const sides = form.has_upper() ? 2 : 1;
@@ -148,12 +162,14 @@ template <class T> void Solver<T>::State::plan_and_estimate(CscMatrix<T> const& 
     analysis.factor_bytes = panel_bytes(structure, form, sizeof(T));
     analysis.nnz_stored = 0;
     for (Cblk const& cblk : structure.cblks) analysis.nnz_stored += panel_size(cblk, form);
-    bool const expanded = form.has_upper() && matrix.symmetry != Symmetry::general;
-    auto const entries = static_cast<std::uint64_t>(expanded ? matrix.nnz() : matrix.stored());
-    analysis.memory_bytes = analysis.factor_bytes + AssemblyMap::bytes_for(static_cast<Offset>(entries)) +
-                            workspace_bytes(structure, form, sizeof(T), report.threads) +
+    // llh that auto chose may have to go on as ldlh, whose workspace is larger.
+    bool const may_fall_back = form.kind == Factorization::llh && options.factorization == Factorization::automatic;
+    FactorForm const largest{may_fall_back ? Factorization::ldlh : form.kind};
+    auto const entries = static_cast<std::uint64_t>(working_entries);
+    analysis.memory_bytes = analysis.factor_bytes + AssemblyMap::bytes_for(working_entries) +
+                            workspace_bytes(structure, largest, sizeof(T), report.threads) +
                             solve_workspace_bytes(structure, plan, sizeof(T)) + structure_bytes(structure) +
-                            (expanded ? entries * (sizeof(T) + sizeof(Index)) : 0);
+                            (system.is_identity() ? 0 : entries * (sizeof(T) + sizeof(Index)));
 }
 
 template <class T> void Solver<T>::State::factorize(CscMatrix<T> const& matrix) {
@@ -164,12 +180,13 @@ template <class T> void Solver<T>::State::factorize(CscMatrix<T> const& matrix) 
         throw Error(Status::usage, "the matrix to factorize has another pattern than the one that was analyzed; call analyze again");
     matrix.validate();
     require_no_zero_row(matrix);
+    require_memory(report.analysis.memory_bytes, options.max_memory);
     factorized = false;
     report.factor = {};
-    // lu on a matrix that is stored as a triangle works on the whole of it.
-    bool const expand = form.has_upper() && matrix.symmetry != Symmetry::general;
-    CscMatrix<T> const whole = expand ? expand_symmetric(matrix) : CscMatrix<T>();
-    CscMatrix<T> const& working = expand ? whole : matrix;
+    // New values may be real where they were complex, or lose a positive diagonal; lu stays lu.
+    form.kind = choose_factorization(matrix, options.factorization).kind;
+    working_copy = system.is_identity() ? CscMatrix<T>() : system.apply(matrix);
+    CscMatrix<T> const& working = system.is_identity() ? matrix : working_copy;
     if (!assembly) assembly.emplace(working, structure);
     try {
         factorize_as(form, working);
@@ -186,6 +203,33 @@ template <class T> void Solver<T>::State::factorize(CscMatrix<T> const& matrix) 
     report.factorization = form.kind;
     report.peak_memory_bytes = peak_rss_bytes();
     factorized = true;
+    look_for_singularity(working);
+}
+
+// Costs three solves, and only where a pivot is suspiciously small.
+template <class T>
+void Solver<T>::State::look_for_singularity(CscMatrix<T> const& working) {
+    FactorReport& out = report.factor;
+    near_singular = false;
+    double const suspicious = 0.01 * std::sqrt(static_cast<double>(epsilon<T>));
+    if (out.pivots_replaced == 0 && smallest_relative_pivot(working, *factor) > suspicious) return;
+    SingleThreadedBlas const blas;
+    double const distance = distance_to_singularity<T>(working, [this](std::span<T> block, Index columns) { apply_factors(block, columns); });
+    out.condition_estimate = 1 / std::max(distance, 1e-300);
+    near_singular = distance <= singular_distance<T>();
+    out.numerically_singular = near_singular && out.pivots_replaced > 0;
+    if (near_singular)
+        note(fmt::format("the matrix is singular to working precision (componentwise condition number about {:.0e})", out.condition_estimate));
+}
+
+template <class T> void Solver<T>::State::apply_factors(std::span<T> block, Index columns) {
+    espalier::solve<T>(*factor, plan, {block.data(), structure.n, columns, std::max<Index>(1, structure.n)}, workers());
+}
+
+template <class T> void Solver<T>::State::apply_inverse(std::span<T> block, Index columns) {
+    system.to_working(block, columns);
+    apply_factors(block, columns);
+    system.from_working(block, columns);
 }
 
 template <class T> void Solver<T>::State::factorize_as(FactorForm as, CscMatrix<T> const& working) {
@@ -204,7 +248,8 @@ template <class T> void Solver<T>::State::factorize_as(FactorForm as, CscMatrix<
     out.negative_pivots = stats.negative_pivots;
     out.tasks = plan.factor.graph.num_tasks();
     if (out.pivots_replaced > 0)
-        note(fmt::format("{} pivots smaller than {:.1e} were replaced", out.pivots_replaced, run.pivot_threshold));
+        note(fmt::format("{} pivot{} smaller than {:.1e} {} replaced", out.pivots_replaced, out.pivots_replaced == 1 ? "" : "s",
+                         run.pivot_threshold, out.pivots_replaced == 1 ? "was" : "were"));
 }
 
 template <class T> std::vector<T> Solver<T>::State::solve(std::span<T const> b, Index nrhs) {
@@ -213,7 +258,7 @@ template <class T> std::vector<T> Solver<T>::State::solve(std::span<T const> b, 
     Timer const timer;
     SingleThreadedBlas const blas;
     std::vector<T> x(b.begin(), b.end());
-    espalier::solve<T>(*factor, plan, {x.data(), structure.n, nrhs, std::max<Index>(1, structure.n)}, workers());
+    apply_inverse(x, nrhs);
     report.solve_s = timer.seconds();
     report.nrhs = nrhs;
     return x;
@@ -231,10 +276,26 @@ RefineReport Solver<T>::State::refine(CscMatrix<T> const& matrix, std::span<T co
     run.max_iterations = options.max_refine_iterations;
     run.tolerance = options.tolerance;
     run.progress = options.progress;
-    ApplyInverse<T> const apply_inverse = [&](std::span<T> r, Index columns) {
-        espalier::solve<T>(*factor, plan, {r.data(), structure.n, columns, std::max<Index>(1, structure.n)}, workers());
-    };
-    report.refine = espalier::refine<T>(matrix, b, x, nrhs, apply_inverse, run);
+    ApplyInverse<T> const inverse = [this](std::span<T> block, Index columns) { apply_factors(block, columns); };
+    if (system.is_identity()) {
+        report.refine = espalier::refine<T>(matrix, b, x, nrhs, inverse, run);
+    } else {
+        // In the scaled system, where no equation drowns in the rounding of another; then judged in the caller's.
+        Timer const timer;
+        std::vector<T> working_b(b.begin(), b.end());
+        system.to_working(working_b, nrhs);
+        system.solution_to_working(x, nrhs);
+        report.refine = espalier::refine<T>(working_copy, working_b, x, nrhs, inverse, run);
+        system.from_working(x, nrhs);
+        report.refine.backward_error = normwise_backward_error<T>(matrix, x, b, nrhs);
+        report.refine.componentwise_error = componentwise_backward_error<T>(matrix, x, b, nrhs);
+        double const tolerance = options.tolerance > 0 ? options.tolerance : default_tolerance<T>();
+        report.refine.converged = report.refine.converged && report.refine.backward_error <= tolerance;
+        report.refine.time_s = timer.seconds();
+    }
+    // A tiny pivot that was not replaced is harmless until the solution shows it.
+    double const growth = max_abs(matrix) * infinity_norm<T>(std::span<T const>(x)) / infinity_norm<T>(b);
+    if (near_singular && growth * static_cast<double>(epsilon<T>) > 1e-4) report.factor.numerically_singular = true;
     report.peak_memory_bytes = peak_rss_bytes();
     return report.refine;
 }

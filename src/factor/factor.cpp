@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
+
+#include "runtime/process_limits.hpp"
 
 namespace espalier {
 
@@ -43,6 +46,12 @@ void Factor<T>::allocate(FactorForm form, std::vector<WorkerId> const& owner, Al
         bytes[o] += padded_bytes(panel_size(structure_->cblks[k], form), sizeof(T));
     }
     arenas_.resize(num_workers);
+    // Each arena alone may fit where all together do not.
+    std::size_t wanted = 0;
+    for (std::size_t w = 0; w < num_workers; ++w) wanted += arenas_[w].size() < bytes[w] ? bytes[w] - arenas_[w].size() : 0;
+    if (std::uint64_t const available = available_memory_bytes(); wanted > available)
+        throw Error(Status::out_of_memory, "the factors need " + std::to_string(wanted) + " bytes more, and " + std::to_string(available) +
+                                               " are available");
     for (std::size_t w = 0; w < num_workers; ++w)
         if (arenas_[w].size() < bytes[w] || (bytes[w] == 0 && arenas_[w].size() > 0)) {
             arenas_[w] = Arena(); // give the old one back first

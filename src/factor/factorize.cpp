@@ -93,9 +93,12 @@ FactorizeStats factorize(CscMatrix<T> const& matrix, AssemblyMap const& assembly
 }
 
 std::uint64_t workspace_bytes(BlockStructure const& structure, FactorForm form, std::size_t scalar_bytes, int workers) {
+    // L D of the rows that face one cblk: no more rows than that one has columns.
     Offset scaled = 0;
+    Index widest = 0;
+    for (Cblk const& cblk : structure.cblks) widest = std::max(widest, cblk.width());
     if (form.has_d())
-        for (Cblk const& cblk : structure.cblks) scaled = std::max(scaled, cblk.rows_below() * cblk.width());
+        for (Cblk const& cblk : structure.cblks) scaled = std::max(scaled, std::min(cblk.rows_below(), widest) * cblk.width());
     auto const coefficients = static_cast<std::uint64_t>(UpdateWorkspace<double>::buffer_size + scaled);
     return coefficients * scalar_bytes * static_cast<std::uint64_t>(workers);
 }

@@ -47,6 +47,11 @@ struct AtomicFile::Compressor {
 AtomicFile::AtomicFile(std::string const& path) : path_(path), target_(path) {
     if (ends_with_gz(path)) compressor_ = std::make_unique<Compressor>();
     buffer_.reserve(2 * buffer_size);
+    if (path == "-") {
+        fd_ = ::dup(STDOUT_FILENO);
+        if (fd_ < 0) fail("cannot write");
+        return;
+    }
     std::error_code unresolved;
     if (std::filesystem::is_symlink(path, unresolved)) {
         auto const resolved = std::filesystem::weakly_canonical(path, unresolved);
@@ -80,8 +85,9 @@ AtomicFile::~AtomicFile() {
 }
 
 void AtomicFile::fail(char const* what) const {
-    throw Error(Status::io_error,
-                fmt::format("{}: {}: {}", path_, what, std::generic_category().message(errno)));
+    std::string const reason = std::generic_category().message(errno);
+    if (path_ == "-") throw Error(Status::io_error, "cannot write to standard output: " + reason);
+    throw Error(Status::io_error, fmt::format("{}: {}: {}", path_, what, reason));
 }
 
 void AtomicFile::write(std::string_view text) {

@@ -11,7 +11,8 @@ namespace espalier {
 class AtomicFile {
   public:
     /// Creates the temporary; a target that is a symbolic link is followed, so that the link remains. A
-    /// target that exists and is no regular file (a pipe, /dev/stdout) is written directly.
+    /// target that exists and is no regular file (a pipe, a device) is written directly, and so is standard
+    /// output, which "-" names.
     /// Error{io_error} naming `path`.
     explicit AtomicFile(std::string const& path);
     /// Removes the temporary when commit() was not reached.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <span>
-#include <system_error>
 #include <thread>
 
 #include "ordering/leaf.hpp"
@@ -79,8 +78,8 @@ std::vector<Index> NestedDissection::run() {
     helpers.reserve(static_cast<std::size_t>(threads_));
     try {
         for (int t = 1; t < threads_; ++t) helpers.emplace_back([this] { work(); });
-    } catch (std::system_error const&) {
-        // fewer threads than asked for do the same work
+    } catch (...) {
+        // system_error or bad_alloc: fewer threads than asked for do the same work
     }
     work();
     for (auto& helper : helpers) helper.join();

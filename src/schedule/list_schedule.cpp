@@ -1,7 +1,8 @@
 #include "schedule/list_schedule.hpp"
 
-#include <algorithm>
+#include <functional>
 #include <queue>
+#include <set>
 #include <tuple>
 
 namespace espalier {
@@ -31,43 +32,46 @@ StaticSchedule list_schedule(TaskGraph const& graph, int workers, bool respect_h
     schedule.lists.resize(static_cast<std::size_t>(workers));
     schedule.worker_of_task.assign(static_cast<std::size_t>(graph.num_tasks()), 0);
 
-    // Queue 0 serves everyone; queue 1 + w only worker w.
-    std::vector<std::priority_queue<ReadyTask>> ready(static_cast<std::size_t>(workers) + 1);
+    // Without homes there is one queue; with homes one a worker, and only its worker looks at it.
+    std::vector<std::priority_queue<ReadyTask>> ready(respect_homes ? static_cast<std::size_t>(workers) : 1);
     std::vector<std::int32_t> waiting(graph.num_predecessors);
+    std::set<WorkerId> idle;
+    for (WorkerId w = 0; w < workers; ++w) idle.insert(idle.end(), w);
+    std::priority_queue<Finish, std::vector<Finish>, std::greater<>> running;
+    double now = 0;
+
+    auto start = [&](std::priority_queue<ReadyTask>& queue, WorkerId worker) {
+        TaskId const task = queue.top().task;
+        queue.pop();
+        idle.erase(worker);
+        schedule.lists[static_cast<std::size_t>(worker)].push_back(task);
+        schedule.worker_of_task[static_cast<std::size_t>(task)] = worker;
+        running.push({now + graph.cost[static_cast<std::size_t>(task)], task, worker});
+    };
+    auto serve = [&](WorkerId worker) { // with homes
+        auto& queue = ready[static_cast<std::size_t>(worker)];
+        if (!queue.empty() && idle.contains(worker)) start(queue, worker);
+    };
+    std::vector<WorkerId> touched; // homes that got a task or became idle since the last assignment
     auto make_ready = [&](TaskId task) {
         auto const t = static_cast<std::size_t>(task);
-        std::size_t const queue = respect_homes ? 1 + static_cast<std::size_t>(graph.home[t]) : 0;
-        ready[queue].push({graph.priority[t], task});
+        ready[respect_homes ? static_cast<std::size_t>(graph.home[t]) : 0].push({graph.priority[t], task});
+        if (respect_homes) touched.push_back(graph.home[t]);
     };
+    auto assign = [&] {
+        while (!respect_homes && !ready[0].empty() && !idle.empty()) start(ready[0], *idle.begin());
+        for (WorkerId const worker : touched) serve(worker);
+        touched.clear();
+    };
+
     for (TaskId t = 0; t < graph.num_tasks(); ++t)
         if (waiting[static_cast<std::size_t>(t)] == 0) make_ready(t);
-
-    std::priority_queue<Finish, std::vector<Finish>, std::greater<>> running;
-    std::vector<WorkerId> idle;
-    for (WorkerId w = workers; w-- > 0;) idle.push_back(w);
-    double now = 0;
-    while (true) {
-        std::sort(idle.begin(), idle.end(), std::greater<>());
-        std::vector<WorkerId> still_idle;
-        for (; !idle.empty(); idle.pop_back()) {
-            WorkerId const worker = idle.back();
-            auto& queue = ready[respect_homes ? 1 + static_cast<std::size_t>(worker) : 0];
-            if (queue.empty()) {
-                still_idle.push_back(worker);
-                continue;
-            }
-            TaskId const task = queue.top().task;
-            queue.pop();
-            schedule.lists[static_cast<std::size_t>(worker)].push_back(task);
-            schedule.worker_of_task[static_cast<std::size_t>(task)] = worker;
-            running.push({now + graph.cost[static_cast<std::size_t>(task)], task, worker});
-        }
-        idle = std::move(still_idle);
-        if (running.empty()) break;
+    for (assign(); !running.empty(); assign()) {
         auto const [time, task, worker] = running.top();
         running.pop();
         now = time;
-        idle.push_back(worker);
+        idle.insert(worker);
+        if (respect_homes) touched.push_back(worker);
         auto const t = static_cast<std::size_t>(task);
         for (Offset s = graph.successor_ptr[t]; s < graph.successor_ptr[t + 1]; ++s) {
             TaskId const next = graph.successors[static_cast<std::size_t>(s)];

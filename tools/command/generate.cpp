@@ -19,8 +19,8 @@ void generate(GenerateOptions const& options) {
     if (options.quiet || file.is_stdout()) return;
     std::visit(
         [&](auto const& matrix) {
-            fmt::print("{}: n = {}, {} nonzeros, {}, written to {}\n", named.description.name,
-                       with_separators(matrix.rows), with_separators(matrix.nnz()),
+            fmt::print("{}: n = {}, {}, {}, written to {}\n", named.description.name,
+                       with_separators(matrix.rows), counted(matrix.nnz(), "nonzero"),
                        to_string(matrix.symmetry), options.output);
         },
         named.matrix);

@@ -19,7 +19,7 @@ constexpr std::string_view status_meaning(Status status) {
     case Status::usage: return "unknown option, or an argument that is contradictory or out of range";
     case Status::bad_input: return "a file that cannot be understood: syntax, sizes, NaN, Inf, not square";
     case Status::io_error: return "a file that cannot be opened, read or written";
-    case Status::singular: return "the matrix is singular";
+    case Status::singular: return "the matrix is singular, by its pattern or numerically";
     case Status::not_positive_definite: return "llh met a pivot that is not positive";
     case Status::inaccurate: return "solved, but the backward error is above the tolerance";
     case Status::out_of_memory: return "--max-memory, or the memory of the machine, would be exceeded";
@@ -71,7 +71,8 @@ std::string solve_help() {
            "symmetric matrices get ldlt or ldlh, general ones lu. The report says what was used.\n\n"
            "Files named by --json and --output appear whole or not at all. On an error that yields no "
            "solution\n"
-           "neither is written; when the solution is inaccurate (exit code 7) both are.\n\n"
+           "neither is written; when the solution is inaccurate or the matrix\n"
+           "numerically singular (exit codes 7 and 5) both are, unless the solution overflowed.\n\n"
            "While it runs, a terminal shows a bar for each long phase, a pipe gets one line a phase.\n\n" +
            generators() + "\n" + exit_codes();
 }

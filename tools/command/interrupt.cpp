@@ -1,12 +1,13 @@
 #include "interrupt.hpp"
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <mutex>
 #include <optional>
 #include <system_error>
 #include <thread>
-#include <utility>
 
 #include <fmt/format.h>
 #include <semaphore.h>
@@ -45,6 +46,7 @@ void watch_signals() {
     sem_init(&signalled, 0, 0);
     std::thread(stop_when_signalled).detach();
     std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN);
     struct sigaction action {};
     action.sa_handler = wake_the_watcher;
     action.sa_flags = SA_RESTART;
@@ -55,14 +57,13 @@ void watch_signals() {
     }
 }
 
-WorkingDirectory::WorkingDirectory(std::filesystem::path path, std::string const& purpose)
-    : path_(std::move(path)) {
+WorkingDirectory::WorkingDirectory(std::filesystem::path const& parent, std::string const& purpose) {
+    std::string name = parent / ".espalier-XXXXXX";
     std::lock_guard const lock(guard);
-    std::error_code error;
-    if (!std::filesystem::create_directory(path_, error))
-        throw Error(
-            Status::io_error,
-            fmt::format("{}: {}", purpose, error ? error.message() : path_.string() + " is in the way"));
+    if (mkdtemp(name.data()) == nullptr)
+        throw Error(Status::io_error,
+                    fmt::format("{}: {}", purpose, std::generic_category().message(errno)));
+    path_ = name;
     working_directory = path_;
 }
 

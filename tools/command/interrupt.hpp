@@ -11,15 +11,16 @@ namespace espalier::command {
 
 /// Called once. From then on SIGINT, SIGTERM and SIGHUP remove the working
 /// directory, wipe the progress bar, print one error line and end the process with Status::cancelled. SIGPIPE
-/// is ignored: writing then fails, and the failure is reported as any other.
+/// and SIGXFSZ are ignored: writing then fails, and the failure is reported as any other.
 void watch_signals();
 
 /// A new directory for unfinished files; removed with all that is in it when this ends, and by a signal. One
 /// at a time.
 class WorkingDirectory {
   public:
-    /// Error{io_error} with the system's reason; `purpose` begins the message.
-    WorkingDirectory(std::filesystem::path path, std::string const& purpose);
+    /// Made in `parent`, under a name that nothing there has. Error{io_error} with the system's reason;
+    /// `purpose` begins the message.
+    WorkingDirectory(std::filesystem::path const& parent, std::string const& purpose);
     ~WorkingDirectory();
     WorkingDirectory(WorkingDirectory const&) = delete;
     WorkingDirectory& operator=(WorkingDirectory const&) = delete;

@@ -1,5 +1,6 @@
 // The espalier command: finds the subcommand, runs it, and turns every failure into one line on standard
 // error and an exit code, which is the value of the Status.
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <functional>
@@ -22,6 +23,12 @@ namespace espalier::command {
 namespace {
 
 constexpr std::array<std::string_view, 4> names = {"solve", "analyze", "generate", "machine"};
+constexpr std::array<std::string_view, 3> planned_names = {"compare", "simulate", "trace"};
+
+template <std::size_t count> bool is_one_of(std::array<std::string_view, count> const& list,
+                                            std::string_view word) {
+    return std::find(list.begin(), list.end(), word) != list.end();
+}
 
 // Names in the message may hold anything; the message stays one line.
 int fail(Status status, std::string message) {
@@ -75,15 +82,14 @@ void dispatch(CLI::App const& app, Parsed const& parsed) {
 
 // What a misuse message ends with: where the right use is explained.
 std::string hint(std::string_view word) {
-    bool const known = std::find(names.begin(), names.end(), word) != names.end();
+    bool const known = is_one_of(names, word);
     return fmt::format("; try 'espalier {}{}--help'", known ? word : "", known ? " " : "");
 }
 
 std::string misuse(std::string_view word, std::string message) {
-    bool const names_command = std::find(names.begin(), names.end(), word) != names.end();
     if (word.empty())
         message = "no command given: solve, analyze, generate or machine";
-    else if (!names_command && word.front() != '-')
+    else if (!is_one_of(names, word) && word.front() != '-')
         message = fmt::format("unknown command '{}': there are solve, analyze, generate and machine", word);
     return message + hint(word);
 }
@@ -91,6 +97,8 @@ std::string misuse(std::string_view word, std::string message) {
 int run(int argc, char** argv, ProcessGroup const& processes) {
     bool const speaks = processes.rank() == 0;
     std::string_view const word = argc > 1 ? argv[1] : "";
+    if (is_one_of(planned_names, word))
+        throw Error(Status::unsupported, fmt::format("'{}' is not available in this version", word));
     CLI::App app("Sparse direct solver for A x = b", "espalier");
     Parsed parsed;
     declare(app, parsed);

@@ -104,8 +104,10 @@ std::string readable_seconds(double seconds) {
     return fmt::format("{:.{}f} s", seconds, decimals);
 }
 
-std::string counted(std::int64_t count, std::string_view noun) {
-    return fmt::format("{} {}{}", with_separators(count), noun, count == 1 ? "" : "s");
+std::string counted(std::int64_t count, std::string_view noun, std::string_view plural) {
+    std::string const number = with_separators(count);
+    if (count == 1) return fmt::format("{} {}", number, noun);
+    return plural.empty() ? fmt::format("{} {}s", number, noun) : fmt::format("{} {}", number, plural);
 }
 
 } // namespace espalier::command

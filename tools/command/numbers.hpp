@@ -27,7 +27,7 @@ std::string readable_bytes(double bytes);
 std::string readable_flops(double flops);
 /// Seconds to a precision that suits their size: "0.0123 s", "1.52 s", "154 s".
 std::string readable_seconds(double seconds);
-/// "1 thread", "2 threads".
-std::string counted(std::int64_t count, std::string_view noun);
+/// "1 thread", "2 threads"; with a `plural` of its own, "1 entry", "2 entries".
+std::string counted(std::int64_t count, std::string_view noun, std::string_view plural = "");
 
 } // namespace espalier::command

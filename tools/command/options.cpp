@@ -9,7 +9,9 @@
 #include <unistd.h>
 
 #include "help.hpp"
+#include "matrix/generators.hpp"
 #include "numbers.hpp"
+#include "output_file.hpp"
 
 namespace espalier::command {
 
@@ -19,11 +21,15 @@ namespace {
 // when it is wrong; `placeholder` stands for the value in --help.
 void add_value(CLI::App& command, std::string const& name, std::string const& placeholder,
                std::string const& description, std::function<void(std::string const&)> const& take) {
-    auto const take_given = [name, take](std::string const& text) {
-        if (text.empty()) throw Error(Status::usage, name + " needs a value");
-        take(text);
+    auto const take_given = [name, take](std::vector<std::string> const& texts) {
+        if (texts.size() > 1) throw Error(Status::usage, name + " is given more than once");
+        if (texts.empty() || texts.front().empty()) throw Error(Status::usage, name + " needs a value");
+        take(texts.front());
     };
-    command.add_option_function<std::string>(name, take_given, wrapped(description, 76))
+    command.add_option_function<std::vector<std::string>>(name, take_given, wrapped(description, 76))
+        ->expected(1)
+        ->allow_extra_args(false)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
         ->type_name(placeholder);
 }
 
@@ -47,6 +53,44 @@ void take_ordering(Options& options, std::string const& text) {
         }
     options.ordering = OrderingMethod::user;
     options.ordering_file = text;
+}
+
+// An output over an input, or over the other output, would destroy what the user wanted.
+void refuse_colliding_files(RunOptions const& run) {
+    struct Named {
+        std::string_view what;
+        std::string const& path;
+    };
+    std::string const none, matrix = is_generator(run.matrix) ? none : run.matrix;
+    std::string const rhs = run.rhs == "ones" || run.rhs == "random" ? none : run.rhs;
+    Named const inputs[] = {
+        {"the matrix", matrix}, {"--rhs", rhs}, {"--ordering", run.library.ordering_file}};
+    Named const outputs[] = {{"--json", run.json}, {"--output", run.output}};
+    auto const refuse = [](Named const& one, Named const& other) {
+        if (one.path.empty() || other.path.empty() || !name_same_file(one.path, other.path)) return;
+        throw Error(Status::usage,
+                    one.path == other.path
+                        ? fmt::format("{} and {} both name '{}'", one.what, other.what, one.path)
+                        : fmt::format("{} '{}' and {} '{}' are the same file", one.what, one.path,
+                                      other.what, other.path));
+    };
+    refuse(outputs[0], outputs[1]);
+    for (Named const& output : outputs)
+        for (Named const& input : inputs)
+            if (input.path != "-") refuse(output, input);
+}
+
+void refuse_unsupported(RunOptions const& run) {
+    Options const& library = run.library;
+    std::string message;
+    if (library.schedule != SchedulePolicy::static_order)
+        message = fmt::format("--schedule {} is not available in this version; use static",
+                              to_string(library.schedule));
+    else if (library.splitting != Splitting::one_d)
+        message = "--split 2d is not available in this version; use 1d";
+    else if (!run.trace.empty())
+        message = "--trace is not available in this version; run without it";
+    if (!message.empty()) throw Error(Status::unsupported, message);
 }
 
 } // namespace
@@ -161,14 +205,12 @@ void add_machine_options(CLI::App& command, MachineOptions& options) {
 
 void check(RunOptions const& run) {
     if (run.quiet && run.verbose) throw Error(Status::usage, "--quiet and --verbose contradict each other");
-    if (!run.json.empty() && run.json == run.output)
-        throw Error(Status::usage, fmt::format("--json and --output both name '{}'", run.json));
+    refuse_unsupported(run);
+    refuse_colliding_files(run);
     if (run.library.ordering == OrderingMethod::user && access(run.library.ordering_file.c_str(), R_OK) != 0)
         throw Error(Status::io_error,
                     fmt::format("--ordering '{}' is not scotch, metis, amd or natural, and no file: {}",
                                 run.library.ordering_file, std::generic_category().message(errno)));
-    if (!run.trace.empty())
-        throw Error(Status::unsupported, "--trace is not available in this version; run without it");
 }
 
 } // namespace espalier::command

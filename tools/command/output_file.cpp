@@ -1,9 +1,7 @@
 #include "output_file.hpp"
 
-#include <array>
 #include <cerrno>
 #include <cstdio>
-#include <fstream>
 #include <system_error>
 #include <utility>
 
@@ -34,14 +32,6 @@ fs::path behind_links(fs::path path) {
     return path;
 }
 
-void copy_to_stdout(fs::path const& from) {
-    std::ifstream file(from, std::ios::binary);
-    std::array<char, 1 << 16> buffer;
-    while (file.read(buffer.data(), buffer.size()), file.gcount() > 0)
-        if (std::fwrite(buffer.data(), 1, static_cast<std::size_t>(file.gcount()), stdout) == 0) break;
-    check_stdout();
-}
-
 } // namespace
 
 OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
@@ -53,25 +43,37 @@ OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
     bool const exists = kind != fs::file_type::not_found && kind != fs::file_type::none;
     if (exists && access(target_.c_str(), W_OK) != 0) fail(purpose(), {errno, std::generic_category()});
     direct_ = exists && kind != fs::file_type::regular;
-    if (!direct_) WorkingDirectory const probe(working_directory(), purpose());
+    if (!direct_) WorkingDirectory const probe(folder(), purpose());
 }
 
-fs::path OutputFile::working_directory() const {
-    fs::path const parent = is_stdout() ? fs::temp_directory_path() : target_.parent_path();
-    return parent / fmt::format(".espalier-{}", getpid());
+fs::path OutputFile::folder() const {
+    return target_.has_parent_path() ? target_.parent_path() : fs::path(".");
 }
 
 void OutputFile::write(std::function<void(std::string const& path)> const& writer) const {
-    if (direct_) return writer(target_.string());
-    WorkingDirectory const directory(working_directory(), purpose());
-    fs::path const unfinished = directory.path() / (is_stdout() ? "stdout" : target_.filename());
-    writer(unfinished.string());
-    if (is_stdout()) return copy_to_stdout(unfinished);
+    if (is_stdout()) {
+        check_stdout(); // what was printed before comes first
+        return writer(path_);
+    }
+    if (direct_) return call(writer, target_);
+    WorkingDirectory const directory(folder(), purpose());
+    fs::path const unfinished = directory.path() / target_.filename();
+    call(writer, unfinished);
     std::error_code error;
     auto const replaced = fs::status(target_, error);
     if (fs::is_regular_file(replaced)) fs::permissions(unfinished, replaced.permissions(), error);
     fs::rename(unfinished, target_, error);
     if (error) fail(purpose(), error);
+}
+
+void OutputFile::call(std::function<void(std::string const& path)> const& writer, fs::path const& file) const {
+    try {
+        writer(file.string());
+    } catch (Error const& e) {
+        std::string message = e.what();
+        if (message.starts_with(file.string())) message.replace(0, file.string().size(), path_);
+        throw Error(e.status(), message);
+    }
 }
 
 void OutputFile::write_text(std::string const& text) const {
@@ -80,6 +82,16 @@ void OutputFile::write_text(std::string const& text) const {
         file.write(text);
         file.commit();
     });
+}
+
+bool name_same_file(std::string const& one, std::string const& other) {
+    if (one == "-" || other == "-") return one == other;
+    fs::path const first = behind_links(one), second = behind_links(other);
+    std::error_code error;
+    if (fs::is_character_file(first, error)) return false; // /dev/null takes anything
+    if (fs::equivalent(first, second, error)) return true;
+    return fs::weakly_canonical(fs::absolute(first, error), error) ==
+           fs::weakly_canonical(fs::absolute(second, error), error);
 }
 
 void check_stdout() {

@@ -16,19 +16,28 @@ class OutputFile {
 
     [[nodiscard]] bool is_stdout() const { return path_ == "-"; }
 
-    /// `writer` is given the path of a file to write; what it wrote then becomes the content. Error{io_error}
-    /// when any of it did not arrive. Names that end in ".gz" keep that ending on the way.
+    /// `writer` is given the path for an AtomicFile; what it wrote then becomes the content, or is on
+    /// standard output already. Error{io_error} when any of it did not arrive. Names that end in ".gz" keep
+    /// that ending on the way.
     void write(std::function<void(std::string const& path)> const& writer) const;
     void write_text(std::string const& text) const;
 
   private:
     [[nodiscard]] std::string purpose() const { return "cannot write '" + path_ + "'"; }
-    [[nodiscard]] std::filesystem::path working_directory() const;
+    /// The directory it lies in.
+    [[nodiscard]] std::filesystem::path folder() const;
+    /// Calls `writer`, with the name of `file` in its errors replaced by that which the user knows.
+    void call(std::function<void(std::string const& path)> const& writer,
+              std::filesystem::path const& file) const;
 
     std::string path_;             ///< As the user spelled it.
     std::filesystem::path target_; ///< With symbolic links resolved, so that the link survives the rename.
     bool direct_ = false;          ///< A device or a pipe.
 };
+
+/// Whether what is written to one path is, or would be, found at the other: however they are spelled, and
+/// whether the files exist yet or not. Devices share nothing.
+bool name_same_file(std::string const& one, std::string const& other);
 
 /// Error{io_error} when something printed so far did not reach standard output.
 void check_stdout();

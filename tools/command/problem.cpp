@@ -1,5 +1,6 @@
 #include "problem.hpp"
 
+#include <cmath>
 #include <filesystem>
 #include <system_error>
 #include <type_traits>
@@ -40,10 +41,25 @@ template <class T> DenseMatrix<T> random(Index n, Index nrhs) {
     return b;
 }
 
+// A finite value must stay finite in the precision of the run; `i` and `j` count from 0.
+template <class T, class From>
+void require_fits(From value, std::string const& path, std::string_view what, Index i, Index j) {
+    auto const fits = [](double part) { return std::isfinite(static_cast<Real<T>>(part)); };
+    if (fits(real_part(value)) && fits(imag_part(value))) return;
+    throw Error(Status::bad_input,
+                fmt::format("{}: {} has a value in row {}, column {} that is too large for single "
+                            "precision",
+                            path, what, i + 1, j + 1));
+}
+
 template <class T> DenseMatrix<T> from_file(RunOptions const& options, Index n) {
     auto const any = read_dense(options.rhs, options.library.threads);
     return std::visit(
         [&]<class From>(DenseMatrix<From> const& b) -> DenseMatrix<T> {
+            if (b.cols == 0)
+                throw Error(Status::usage,
+                            fmt::format("{}: the file has no columns, one right-hand side is needed at least",
+                                        options.rhs));
             if (b.rows != n)
                 throw Error(Status::bad_input,
                             fmt::format("{}: the right-hand side has {} rows, the matrix {}", options.rhs,
@@ -56,19 +72,24 @@ template <class T> DenseMatrix<T> from_file(RunOptions const& options, Index n) 
                             fmt::format("{}: the right-hand side is complex, the system real; add "
                                         "--precision {}",
                                         options.rhs, to_string(scalar_of<std::complex<Real<T>>>)));
-            else
-                return convert<T>(b);
+            for (Index j = 0; j < b.cols; ++j)
+                for (Index i = 0; i < b.rows; ++i)
+                    require_fits<T>(b.column(j)[i], options.rhs, "the right-hand side", i, j);
+            return convert<T>(b);
         },
         any);
 }
 
-} // namespace
-
-namespace {
-
 NamedMatrix read_or_generate(RunOptions const& options) {
     if (is_generator(options.matrix)) return generate_matrix(options.matrix);
     std::error_code error;
+    if (is_generator(options.matrix + ":") && !std::filesystem::exists(options.matrix, error))
+        for (GeneratorHelp const& help : generator_help())
+            if (help.kind == options.matrix)
+                throw Error(Status::usage,
+                            fmt::format("the generator {0} needs a size: {0}:{1}{2}", help.kind,
+                                        help.arguments,
+                                        help.arguments == "N" ? fmt::format(", as in {}:20", help.kind) : ""));
     if (!std::filesystem::exists(options.matrix, error) && options.matrix.find('/') == std::string::npos)
         throw Error(Status::io_error,
                     fmt::format("'{}' is neither a file nor a generator such as lap3d:20; 'espalier "
@@ -109,13 +130,17 @@ Scalar run_scalar(RunOptions const& options, MatrixFacts const& matrix) {
     return scalar;
 }
 
-template <class T> CscMatrix<T> take_as(AnyMatrix&& matrix, Factorization factorization) {
-    bool const unconjugated = factorization == Factorization::llt || factorization == Factorization::ldlt;
+template <class T> CscMatrix<T> take_as(AnyMatrix&& matrix, RunOptions const& options) {
+    Factorization const asked = options.library.factorization;
+    bool const unconjugated = asked == Factorization::llt || asked == Factorization::ldlt;
     return std::visit(
-        [unconjugated]<class From>(CscMatrix<From>& from) -> CscMatrix<T> {
+        [unconjugated, &options]<class From>(CscMatrix<From>& from) -> CscMatrix<T> {
             if constexpr (std::is_same_v<T, From>) {
                 return std::move(from);
             } else {
+                for (Index j = 0; j < from.cols; ++j)
+                    for (Offset p = from.col_ptr[j]; p < from.col_ptr[j + 1]; ++p)
+                        require_fits<T>(from.values[p], options.matrix, "the matrix", from.row_ind[p], j);
                 auto result = convert<T>(std::exchange(from, {}));
                 // A real symmetric matrix in complex numbers is Hermitian too, and better served as such.
                 if (is_complex<T> && !is_complex<From> && result.symmetry == Symmetry::symmetric &&
@@ -143,7 +168,7 @@ template <class T> DenseMatrix<T> right_hand_sides(RunOptions const& options, In
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
-    template CscMatrix<T> take_as(AnyMatrix&&, Factorization);                                               \
+    template CscMatrix<T> take_as(AnyMatrix&&, RunOptions const&);                                            \
     template DenseMatrix<T> right_hand_sides(RunOptions const&, Index);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 #undef ESPALIER_INSTANTIATE

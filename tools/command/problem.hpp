@@ -18,8 +18,9 @@ std::pair<AnyMatrix, MatrixFacts> load_matrix(RunOptions const& options, Progres
 Scalar run_scalar(RunOptions const& options, MatrixFacts const& matrix);
 
 /// `matrix` in scalars T; it is emptied on the way, so that one copy remains. A real symmetric matrix becomes
-/// Hermitian in complex scalars, unless `factorization` is llt or ldlt.
-template <class T> CscMatrix<T> take_as(AnyMatrix&& matrix, Factorization factorization);
+/// Hermitian in complex scalars, unless `options` ask for llt or ldlt. Error{bad_input} naming the file, row
+/// and column of a value that overflows in T.
+template <class T> CscMatrix<T> take_as(AnyMatrix&& matrix, RunOptions const& options);
 
 /// n x nrhs right-hand sides. Error{bad_input} when the file has another number of rows, {usage} when it is
 /// complex and T is not, or has another number of columns than --nrhs.

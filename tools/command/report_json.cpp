@@ -91,6 +91,8 @@ Json factor_json(FactorReport const& factor) {
             {"gflops", factor.gflops},
             {"pivots_replaced", factor.pivots_replaced},
             {"negative_pivots", factor.negative_pivots},
+            {"numerically_singular", factor.numerically_singular},
+            {"condition_estimate", factor.condition_estimate},
             {"tasks", factor.tasks},
             {"steals", factor.steals},
             {"messages", factor.messages},

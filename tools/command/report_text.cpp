@@ -38,14 +38,14 @@ void add_analysis(Table& table, AnalysisReport const& analysis) {
     table.line("analysis", "{}  (ordering {}, symbolic {}, mapping {})", readable_seconds(analysis.total_s),
                readable_seconds(analysis.ordering_s), readable_seconds(analysis.symbolic_s),
                readable_seconds(analysis.mapping_s));
-    table.line("  factor", "{} entries, {} stored", with_separators(analysis.nnz_factor),
+    table.line("  factor", "{}, {} stored", counted(analysis.nnz_factor, "entry", "entries"),
                with_separators(analysis.nnz_stored));
     table.line("  work", "{}, {} as stored", readable_flops(analysis.flops),
                readable_flops(analysis.flops_stored));
     table.line("  structure", "{}, {}, {}", counted(analysis.supernodes, "supernode"),
                counted(analysis.cblks, "column block"), counted(analysis.bloks, "block"));
-    table.line("  tree", "height {} columns, depth {} column blocks", with_separators(analysis.tree_height),
-               with_separators(analysis.tree_depth));
+    table.line("  tree", "height {}, depth {}", counted(analysis.tree_height, "column"),
+               counted(analysis.tree_depth, "column block"));
     table.line("  memory", "{} for the factorization, {} of it coefficients",
                readable_bytes(static_cast<double>(analysis.memory_bytes)),
                readable_bytes(static_cast<double>(analysis.factor_bytes)));
@@ -60,6 +60,11 @@ void add_factor(Table& table, Report const& report) {
         table.line("  pivots", "{} replaced", with_separators(factor.pivots_replaced));
     if (factor.negative_pivots > 0)
         table.line("  inertia", "{} negative", with_separators(factor.negative_pivots));
+    if (factor.condition_estimate > 0)
+        table.line("  condition", "about {:.0e}{}", factor.condition_estimate,
+                   factor.numerically_singular ? ", numerically singular" : "");
+    else if (factor.numerically_singular)
+        table.line("  condition", "numerically singular");
 }
 
 void add_solution(Table& table, RunRecord const& record) {
@@ -93,7 +98,7 @@ std::string matrix_text(MatrixFacts const& matrix) {
     table.line("matrix", "{}", description.name);
     table.line("  form", "{}{}{}", description.format, description.declared.empty() ? "" : ", ",
                description.declared);
-    table.line("  size", "n = {}, {} nonzeros{}", with_separators(matrix.rows), with_separators(matrix.nnz),
+    table.line("  size", "n = {}, {}{}", with_separators(matrix.rows), counted(matrix.nnz, "nonzero"),
                matrix.symmetry == Symmetry::general ? "" : " in both triangles");
     table.line("  values", "{}, {}", matrix.read_as == Scalar::z ? "complex" : "real",
                to_string(matrix.symmetry));

@@ -1,0 +1,52 @@
+// Large entries onto the diagonal: a maximum-product matching of rows to columns and the scaling that comes
+// with it. In: a square matrix; out: the row to bring to each column's diagonal place, and scales under which
+// these entries have modulus 1 and no other is larger. Duff and Koster 2001 (what MC64 computes).
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "core/scalar.hpp"
+#include "espalier/matrix.hpp"
+
+namespace espalier {
+
+struct Matching {
+    std::vector<Index> row_of_column; ///< Row matched to each column, -1 if none. No row appears twice.
+    std::vector<double> row_scale; ///< r: with c = column_scale, |r_i a_ij c_j| <= 1 everywhere, and = 1 on
+    std::vector<double>
+        column_scale;          ///< the matching, up to rounding. Each finite, positive, 2^-1000 .. 2^1000.
+    Index structural_rank = 0; ///< Matched columns; no matching has more.
+};
+
+/// The matching that maximises the product of the matched moduli, explicit zeros never being matched. Works
+/// on the whole matrix also when a triangle is stored. Of a structurally singular matrix: some matching of
+/// the largest size, of maximal product among those of the same rows and columns; the largest scaled entry
+/// of an unmatched row or column is 1; scales of empty ones are 1. When a scale would leave its range it is
+/// clamped, and then entries of that row or column may exceed 1. Near-linear time in practice.
+/// Error{bad_input}: not square; a NaN or Inf, with its place.
+template <class T> Matching maximum_product_matching(CscMatrix<T> const& a);
+
+/// s_i = sqrt(r_i c_i): for a symmetric or Hermitian matrix |s_i a_ij s_j| <= 1, and = 1 on the matching
+/// (Duff and Pralet 2005).
+std::vector<double> symmetric_scaling(Matching const& matching);
+
+/// row_scale * value * column_scale: scales may be as large as 2^1000 where their product with the value is
+/// of order 1, so the largest factor is multiplied by the smallest first.
+template <class T> T scaled_value(T value, double row_scale, double column_scale) {
+    auto const scaled = [&](double part) {
+        double low = std::min(row_scale, column_scale), high = std::max(row_scale, column_scale);
+        if (std::abs(part) < low)
+            std::swap(part, low);
+        else if (std::abs(part) > high)
+            std::swap(part, high);
+        return static_cast<Real<T>>(low * high * part);
+    };
+    if constexpr (is_complex<T>)
+        return T(scaled(value.real()), scaled(value.imag()));
+    else
+        return scaled(value);
+}
+
+} // namespace espalier
