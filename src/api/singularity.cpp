@@ -10,30 +10,64 @@
 
 namespace espalier {
 
-template <class T> double distance_to_singularity(CscMatrix<T> const& a, ApplyInverse<T> const& apply_inverse) {
-    auto const n = static_cast<std::size_t>(a.cols);
-    SplitMix64 numbers(1);
-    // Start from |A| e with random signs, which has the scale of each row.
-    std::vector<T> y(n, T(1)), product(n);
-    std::vector<Real<T>> scale(n);
-    abs_product<T>(a, y, scale);
-    for (std::size_t i = 0; i < n; ++i) y[i] = numbers.uniform(-1, 1) < 0 ? T(-scale[i]) : T(scale[i]);
+namespace {
 
-    double smallest = std::numeric_limits<double>::infinity();
-    for (int step = 0; step < 3; ++step) {
-        apply_inverse(y, 1);
-        double const length = infinity_norm<T>(std::span<T const>(y));
-        if (!std::isfinite(length) || length == 0) return 0;
-        for (T& value : y) value /= static_cast<Real<T>>(length);
-        std::fill(product.begin(), product.end(), T(0));
-        multiply<T>(MatrixOp::none, T(1), a, y, T(0), product);
-        abs_product<T>(a, y, scale);
-        double worst = 0;
-        for (std::size_t i = 0; i < n; ++i)
-            if (scale[i] > 0) worst = std::max(worst, static_cast<double>(std::abs(product[i]) / scale[i]));
-        smallest = std::min(smallest, worst);
+// A vector on its way to the null space, and its w.
+template <class T> class NullVector {
+  public:
+    NullVector(CscMatrix<T> const& a, ApplyInverse<T> const& apply_inverse)
+        : a_(a), apply_inverse_(apply_inverse), y_(static_cast<std::size_t>(a.cols), T(1)), product_(y_.size()), scale_(y_.size()) {
+        // |A| e with random signs has the scale of each row.
+        SplitMix64 numbers(1);
+        abs_product<T>(a_, y_, scale_);
+        for (std::size_t i = 0; i < y_.size(); ++i) y_[i] = numbers.uniform(-1, 1) < 0 ? T(-scale_[i]) : T(scale_[i]);
     }
-    return smallest;
+
+    // y := A^-1 y. Replaced pivots leave it a null vector of the factors, not quite of A.
+    bool iterate() {
+        apply_inverse_(y_, 1);
+        return measure();
+    }
+
+    // y := y - A^-1 (A y), which takes away what the replaced pivots put in. (Of a regular matrix nothing is
+    // left but rounding; w stays a valid certificate for whatever y.)
+    bool refine() {
+        apply_inverse_(product_, 1);
+        for (std::size_t i = 0; i < y_.size(); ++i) y_[i] -= product_[i];
+        return measure();
+    }
+
+    [[nodiscard]] double smallest() const { return smallest_; }
+
+  private:
+    // False when y is no vector to go on with.
+    bool measure() {
+        double const length = infinity_norm<T>(std::span<T const>(y_));
+        if (!std::isfinite(length) || length == 0) return false;
+        for (T& value : y_) value /= static_cast<Real<T>>(length);
+        multiply<T>(MatrixOp::none, T(1), a_, y_, T(0), product_);
+        abs_product<T>(a_, y_, scale_);
+        double worst = 0;
+        for (std::size_t i = 0; i < y_.size(); ++i)
+            if (scale_[i] > 0) worst = std::max(worst, static_cast<double>(std::abs(product_[i]) / scale_[i]));
+        smallest_ = std::min(smallest_, worst);
+        return true;
+    }
+
+    CscMatrix<T> const& a_;
+    ApplyInverse<T> const& apply_inverse_;
+    std::vector<T> y_, product_;
+    std::vector<Real<T>> scale_;
+    double smallest_ = std::numeric_limits<double>::infinity();
+};
+
+} // namespace
+
+template <class T> double distance_to_singularity(CscMatrix<T> const& a, ApplyInverse<T> const& apply_inverse) {
+    NullVector<T> y(a, apply_inverse);
+    if (!y.iterate() || !y.iterate()) return 0;
+    if (y.refine()) y.refine();
+    return y.smallest();
 }
 
 template <class T> double smallest_relative_pivot(CscMatrix<T> const& b, Factor<T> const& factor) {

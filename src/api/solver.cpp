@@ -206,7 +206,7 @@ template <class T> void Solver<T>::State::factorize(CscMatrix<T> const& matrix) 
     look_for_singularity(working);
 }
 
-// Costs three solves, and only where a pivot is suspiciously small.
+// Costs four solves, and only where a pivot is suspiciously small.
 template <class T>
 void Solver<T>::State::look_for_singularity(CscMatrix<T> const& working) {
     FactorReport& out = report.factor;
@@ -215,11 +215,11 @@ void Solver<T>::State::look_for_singularity(CscMatrix<T> const& working) {
     if (out.pivots_replaced == 0 && smallest_relative_pivot(working, *factor) > suspicious) return;
     SingleThreadedBlas const blas;
     double const distance = distance_to_singularity<T>(working, [this](std::span<T> block, Index columns) { apply_factors(block, columns); });
-    out.condition_estimate = 1 / std::max(distance, 1e-300);
+    out.condition_estimate = 1 / std::max(distance, static_cast<double>(epsilon<T>)); // rounding hides more
     near_singular = distance <= singular_distance<T>();
     out.numerically_singular = near_singular && out.pivots_replaced > 0;
     if (near_singular)
-        note(fmt::format("the matrix is singular to working precision (componentwise condition number about {:.0e})", out.condition_estimate));
+        note(fmt::format("the matrix is singular to working precision (componentwise condition number {:.0e} or more)", out.condition_estimate));
 }
 
 template <class T> void Solver<T>::State::apply_factors(std::span<T> block, Index columns) {

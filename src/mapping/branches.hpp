@@ -25,6 +25,6 @@ struct BranchPartition {
 /// Subtrees that cost at most total / (workers * subtrees_per_worker) become one branch; what lies above
 /// them is cut into single cblks. `costs` has one entry a cblk. Linear in the cblks.
 BranchPartition cut_branches(BlockStructure const& structure, std::vector<double> const& costs, int workers,
-                             double subtrees_per_worker = 6);
+                             double subtrees_per_worker = 3);
 
 } // namespace espalier

@@ -12,9 +12,9 @@
 namespace espalier {
 
 struct CostModel {
-    double gemm_rate = 60e9;         ///< Real flops per second of a large matrix product.
-    double panel_rate = 35e9;        ///< The same inside panels: diagonal block and triangular solve.
-    double scatter_rate = 2e9;       ///< Coefficients per second added through a buffer.
+    double gemm_rate = 105e9;        ///< Real flops per second of a large matrix product.
+    double panel_rate = 60e9;        ///< The same inside panels: diagonal block and triangular solve.
+    double scatter_rate = 3e9;       ///< Coefficients per second added through a buffer.
     double call_overhead = 0.4e-6;   ///< Seconds of every kernel call, structure walking included.
     double sides = 1;                ///< 2 for lu (L and U panels), else 1.
 

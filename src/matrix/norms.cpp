@@ -1,5 +1,6 @@
 // Norms and backward errors. Maxima go through larger(), which keeps a NaN once it has seen one; fractions
-// through safe_ratio(), which turns everything that is not finite into infinity.
+// through safe_ratio(), which turns everything that is not finite into infinity. Where that came of an
+// overflow alone, the fraction is taken again from smaller numbers.
 #include "matrix/norms.hpp"
 
 #include <algorithm>
@@ -50,6 +51,58 @@ template <class T> std::vector<double> row_sums(CscMatrix<T> const& a) {
             if (mirrored && i != j) sums[j] += value;
         }
     return sums;
+}
+
+// Where a product of two finite numbers overflows, the factors are multiplied by this first, and what is
+// added to the product by its square. Fractions do not change, and what underflows on the way is too small
+// beside a scale above the largest number to change them either.
+template <class T> constexpr double shrink = sizeof(Real<T>) == sizeof(float) ? 0x1p-80 : 0x1p-540;
+
+template <class T> std::vector<T> shrunk(std::span<T const> values, int times) {
+    std::vector<T> result(values.begin(), values.end());
+    for (; times > 0; --times) // one by one: the square is no number in single precision
+        for (T& value : result) value *= static_cast<Real<T>>(shrink<T>);
+    return result;
+}
+
+/// A system so small that neither b - A x nor |A||x| + |b| overflows.
+template <class T> struct ShrunkSystem {
+    CscMatrix<T> matrix;
+    std::vector<T> x;
+    std::vector<T> b;
+
+    ShrunkSystem(CscMatrix<T> const& a, std::span<T const> x_given, std::span<T const> b_given)
+        : matrix{a.rows, a.cols, a.symmetry, a.col_ptr, a.row_ind, shrunk<T>(a.values, 1)},
+          x(shrunk<T>(x_given, 1)), b(shrunk<T>(b_given, 2)) {}
+};
+
+template <class T> bool all_finite(std::span<T const> values) {
+    return std::all_of(values.begin(), values.end(), [](T value) { return is_finite(value); });
+}
+
+template <class T> bool all_finite(CscMatrix<T> const& a, std::span<T const> x, std::span<T const> b) {
+    return all_finite<T>(a.values) && all_finite<T>(x) && all_finite<T>(b);
+}
+
+double normwise_ratio(double matrix_norm, double r_norm, double x_norm, double b_norm) {
+    double const scale = matrix_norm * x_norm + b_norm;
+    if (std::isfinite(scale) || !(std::isfinite(matrix_norm) && std::isfinite(x_norm)))
+        return safe_ratio(r_norm, scale);
+    constexpr double once = shrink<double>;
+    return safe_ratio(r_norm * once * once, (matrix_norm * once) * (x_norm * once) + b_norm * once * once);
+}
+
+/// |b - A x|_i / (|A||x| + |b|)_i of every row; infinite too where one of the two only overflows.
+template <class T> std::vector<double> row_errors(CscMatrix<T> const& a, std::span<T const> x,
+                                                  std::span<T const> b, Index nrhs) {
+    std::vector<T> r(b.size());
+    std::vector<Real<T>> scale(b.size());
+    residual<T>(a, x, b, r, nrhs);
+    abs_product<T>(a, x, scale, nrhs);
+    std::vector<double> errors(b.size());
+    for (std::size_t i = 0; i < r.size(); ++i)
+        errors[i] = safe_ratio(modulus(r[i]), static_cast<double>(scale[i]) + modulus(b[i]));
+    return errors;
 }
 
 } // namespace
@@ -104,7 +157,7 @@ template <class T> double normwise_backward_error(double matrix_norm, std::span<
         double const x_norm = infinity_norm(x.subspan(c * cols, cols));
         double const b_norm = infinity_norm(b.subspan(c * rows, rows));
         double const r_norm = infinity_norm(r.subspan(c * rows, rows));
-        worst = std::max(worst, safe_ratio(r_norm, matrix_norm * x_norm + b_norm));
+        worst = std::max(worst, normwise_ratio(matrix_norm, r_norm, x_norm, b_norm));
     }
     return worst;
 }
@@ -113,20 +166,41 @@ template <class T> double normwise_backward_error(CscMatrix<T> const& a, std::sp
                                                   std::span<T const> b, Index nrhs) {
     std::vector<T> r(b.size());
     residual<T>(a, x, b, r, nrhs);
-    return normwise_backward_error<T>(infinity_norm(a), r, x, b, nrhs);
+    double const error = normwise_backward_error<T>(infinity_norm(a), r, x, b, nrhs);
+    if (std::isfinite(error) || !all_finite(a, x, b)) return error;
+    // One column by itself: the others may be so much smaller that they would vanish.
+    Index const rows = static_cast<Index>(b.size()) / nrhs, cols = static_cast<Index>(x.size()) / nrhs;
+    double worst = 0;
+    for (Index c = 0; c < nrhs; ++c) {
+        auto const x_c = x.subspan(c * cols, cols);
+        auto const b_c = b.subspan(c * rows, rows), r_c = std::span<T const>(r).subspan(c * rows, rows);
+        double column_error = normwise_backward_error<T>(infinity_norm(a), r_c, x_c, b_c, 1);
+        if (!std::isfinite(column_error)) {
+            ShrunkSystem<T> const small(a, x_c, b_c);
+            std::vector<T> small_r(small.b.size());
+            residual<T>(small.matrix, small.x, small.b, small_r, 1);
+            column_error =
+                normwise_backward_error<T>(infinity_norm(small.matrix), small_r, small.x, small.b, 1);
+        }
+        worst = std::max(worst, column_error);
+    }
+    return worst;
 }
 
 template <class T> double componentwise_backward_error(CscMatrix<T> const& a, std::span<T const> x,
                                                        std::span<T const> b, Index nrhs) {
-    std::vector<T> r(b.size());
-    std::vector<Real<T>> scale(b.size());
-    residual<T>(a, x, b, r, nrhs);
-    abs_product<T>(a, x, scale, nrhs);
+    auto errors = row_errors(a, x, b, nrhs);
     // An entry of x that meets an empty column appears in neither r nor |A||x|.
-    if (!std::isfinite(infinity_norm(x))) return infinity;
+    if (!all_finite(x)) return infinity;
+    auto const finite = [](double error) { return std::isfinite(error); };
+    if (!std::all_of(errors.begin(), errors.end(), finite) && all_finite(a, x, b)) {
+        ShrunkSystem<T> const small(a, x, b);
+        auto const again = row_errors<T>(small.matrix, small.x, small.b, nrhs);
+        for (std::size_t i = 0; i < errors.size(); ++i)
+            if (!finite(errors[i])) errors[i] = again[i];
+    }
     double worst = 0;
-    for (std::size_t i = 0; i < r.size(); ++i)
-        worst = std::max(worst, safe_ratio(modulus(r[i]), static_cast<double>(scale[i]) + modulus(b[i])));
+    for (double const error : errors) worst = std::max(worst, error);
     return worst;
 }
 

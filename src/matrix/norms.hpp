@@ -23,18 +23,18 @@ template <class T> double infinity_norm(std::span<T const> x);
 
 /// Normwise backward error of X for A X = B, the worst of `nrhs` columns:
 ///     max_k |b_k - A x_k| / (|A| |x_k| + |b_k|),    infinity norms (Rigal and Gaches 1967).
-/// 0/0 counts 0; anything not finite on either side of the fraction counts infinite. Error{usage} when a span
-/// has a wrong size.
+/// 0/0 counts 0; a NaN or Inf in A, x or b counts infinite, and a product of theirs that overflows does no
+/// harm. Error{usage} when a span has a wrong size.
 template <class T> double normwise_backward_error(CscMatrix<T> const& a, std::span<T const> x,
                                                   std::span<T const> b, Index nrhs = 1);
 
-/// The same from a residual R = B - A X and |A| that are known already.
+/// The same from a residual R = B - A X and |A| that are known already; they are to be finite.
 template <class T> double normwise_backward_error(double matrix_norm, std::span<T const> r,
                                                   std::span<T const> x, std::span<T const> b, Index nrhs = 1);
 
 /// Componentwise backward error (Oettli and Prager 1964), the worst of `nrhs` columns:
 ///     max_i |b - A x|_i / (|A| |x| + |b|)_i
-/// 0/0 counts 0, nonzero/0 infinite, anything not finite infinite.
+/// 0/0 counts 0, nonzero/0 infinite, a NaN or Inf in A, x or b infinite.
 template <class T> double componentwise_backward_error(CscMatrix<T> const& a, std::span<T const> x,
                                                        std::span<T const> b, Index nrhs = 1);
 

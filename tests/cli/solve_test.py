@@ -2,6 +2,7 @@
 
 import gzip
 import random
+import resource
 import subprocess
 import unittest
 
@@ -255,6 +256,21 @@ class Output(CommandTest):
         self.assertRegex(done.stderr, r"\Aespalier: error: .*standard output.*\n\Z")
         self.fail_with(IO_ERROR, "solve", "lap3d:3", "--output", "/dev/full")
 
+    def test_standard_output_needs_no_temporary_files(self):
+        nowhere = {"TMPDIR": "/nonexistent"}
+        self.assertEqual(self.report("solve", "lap3d:3", environment=nowhere)["status"], "ok")
+        self.assertEqual(self.run_command("generate", "lap3d:3", environment=nowhere).returncode, 0)
+
+    def test_a_file_size_limit_is_an_error_that_leaves_nothing(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (10000, 10000))
+
+        done = subprocess.run([COMMAND, "generate", "lap3d:12", "-o", "b.mtx"], capture_output=True, text=True,
+                              cwd=self.folder, preexec_fn=limit)
+        self.assertEqual(done.returncode, IO_ERROR, done.stderr)
+        self.assertRegex(done.stderr, r"\Aespalier: error: b\.mtx: cannot write: [^\n]+\n\Z")
+        self.assertEqual(self.names(), [])
+
     def test_devices_and_links_are_written_through(self):
         self.succeed("solve", "lap3d:3", "--output", "/dev/null", "--quiet")
         (self.folder / "link").symlink_to("x.mtx")
@@ -366,8 +382,36 @@ class Failure(CommandTest):
                 self.solve_fails(BAD_INPUT, path, "--ordering", "order.txt")
 
     def test_values_too_large_for_single_precision(self):
-        path = self.write_matrix("a.mtx", 1, {(0, 0): 1e300})
-        self.solve_fails(BAD_INPUT, path, "--precision", "s")
+        path = self.write_matrix("a.mtx", 2, {(0, 0): 1.0, (1, 0): 1e300, (1, 1): 1.0})
+        message = self.solve_fails(BAD_INPUT, path, "--precision", "s")
+        self.assertRegex(message, r"a\.mtx: the matrix has a value in row 2, column 1 ")
+        self.write("b.mtx", "%%MatrixMarket matrix array real general\n2 1\n1\n1e300\n")
+        self.write_matrix("c.mtx", 2, {(0, 0): 1.0, (1, 1): 1.0})
+        message = self.solve_fails(BAD_INPUT, "c.mtx", "--precision", "s", "--rhs", "b.mtx")
+        self.assertRegex(message, r"b\.mtx: the right-hand side has a value in row 2, column 1 ")
+
+    def test_a_right_hand_side_without_columns(self):
+        path = self.write_matrix("a.mtx", 2, {(0, 0): 1.0, (1, 1): 1.0})
+        self.write("b.mtx", "%%MatrixMarket matrix array real general\n2 0\n")
+        self.assertIn("no columns", self.solve_fails(USAGE, path, "--rhs", "b.mtx"))
+
+    def test_a_solution_that_overflows_is_told_and_not_written(self):
+        path = self.write_matrix("a.mtx", 2, {(0, 0): 1e-300, (1, 1): 1e-300})
+        self.write("b.mtx", "%%MatrixMarket matrix array real general\n2 1\n1e300\n1e300\n")
+        message = self.fail_with(INACCURATE, "solve", path, "--rhs", "b.mtx", "--refine", "none", "--json", "r.json",
+                                 "--output", "x.mtx")
+        self.assertIn("not finite", message)
+        self.assertEqual(self.names(), ["a.mtx", "b.mtx", "r.json"])
+        self.assertEqual(strict_json((self.folder / "r.json").read_text())["status"], "inaccurate")
+
+    def test_a_numerically_singular_matrix_is_flagged_and_its_solution_kept(self):
+        path = self.write_matrix("a.mtx", 2, {(0, 0): 1.0, (0, 1): 2.0, (1, 0): 2.0, (1, 1): 4.0})
+        self.write("b.mtx", "%%MatrixMarket matrix array real general\n2 1\n1\n2\n")
+        message = self.fail_with(SINGULAR, "solve", path, "--rhs", "b.mtx", "--json", "r.json", "--output", "x.mtx")
+        self.assertIn("numerically singular", message)
+        self.assertEqual(self.names(), ["a.mtx", "b.mtx", "r.json", "x.mtx"])
+        report = strict_json((self.folder / "r.json").read_text())
+        self.assertEqual((report["status"], report["factor"]["numerically_singular"]), ("singular", True))
 
     def test_an_inaccurate_solution_is_kept_and_flagged(self):
         path = self.write_matrix("a.mtx", 40, random_entries(40, 5, real))

@@ -35,8 +35,16 @@ class Misuse(CommandTest):
         self.assertIn("try 'espalier --help'", self.fail_with(USAGE))
 
     def test_unknown_commands(self):
-        for name in ("compare", "simulate", "trace", "slove"):
-            self.assertIn(f"unknown command '{name}'", self.fail_with(USAGE, name, "lap3d:4"))
+        self.assertIn("unknown command 'slove'", self.fail_with(USAGE, "slove", "lap3d:4"))
+
+    def test_planned_commands(self):
+        for name in ("compare", "simulate", "trace"):
+            message = self.fail_with(UNSUPPORTED, name, "lap3d:4", "--threads", 2)
+            self.assertEqual(message, f"'{name}' is not available in this version")
+
+    def test_repeated_options(self):
+        message = self.fail_with(USAGE, "solve", "lap3d:4", "--threads", 2, "--threads", 3)
+        self.assertIn("--threads is given more than once", message)
 
     def test_without_a_matrix(self):
         message = self.fail_with(USAGE, "solve")
@@ -85,12 +93,36 @@ class Misuse(CommandTest):
         self.fail_with(USAGE, "solve", "lap3d:4", "--json", "same", "--output", "same")
         self.assertEqual(self.names(), [])
 
+    def test_outputs_that_are_one_file(self):
+        (self.folder / "link").symlink_to("a.out")
+        for other in ("./a.out", self.folder / "a.out", "link"):
+            message = self.fail_with(USAGE, "solve", "lap3d:4", "--json", "a.out", "--output", other)
+            self.assertIn(str(other), message)
+        self.assertEqual(self.names(), ["link"])
+        self.succeed("solve", "lap3d:4", "--json", "/dev/null", "--output", "/dev/null", "--quiet")
+
+    def test_outputs_over_inputs(self):
+        self.succeed("generate", "lap2d:2", "-o", "a.mtx", "--quiet")
+        self.write("b.mtx", "%%MatrixMarket matrix array real general\n4 1\n1\n1\n1\n1\n")
+        self.write("order.txt", "0\n1\n2\n3\n")
+        arguments = ["solve", "a.mtx", "--rhs", "b.mtx", "--ordering", "order.txt"]
+        for name in ("a.mtx", "b.mtx", "order.txt"):
+            before = (self.folder / name).read_bytes()
+            for option in ("--json", "--output"):
+                self.assertIn(name, self.fail_with(USAGE, *arguments, option, f"./{name}"))
+            self.assertEqual((self.folder / name).read_bytes(), before)
+
+    def test_a_generator_without_its_size(self):
+        self.assertIn("lap3d:20", self.fail_with(USAGE, "solve", "lap3d"))
+        self.assertIn("random:N:NNZ:SEED", self.fail_with(USAGE, "solve", "random"))
+
     def test_what_is_not_in_this_version_says_what_works(self):
         for arguments, works in ((["--schedule", "dynamic"], "static"), (["--schedule", "places"], "static"),
                                  (["--schedule", "nas"], "static"), (["--split", "2d"], "1d"),
                                  (["--trace", "t.paje"], "without")):
             with self.subTest(arguments=arguments):
-                message = self.fail_with(UNSUPPORTED, "solve", "lap3d:4", *arguments, "--json", "r.json")
+                # A matrix that is not there: it is not looked at.
+                message = self.fail_with(UNSUPPORTED, "solve", "missing.mtx", *arguments, "--json", "r.json")
                 self.assertIn(works, message)
                 self.assertEqual(self.names(), [])
 

@@ -161,9 +161,43 @@ TEST(BackwardError, OfAnythingNotFiniteIsInfinite) {
     EXPECT_EQ(componentwise(diagonal({not_a_number, 1}), {1, 1}, {1, 1}), infinity);
 }
 
-TEST(BackwardError, OverflowOfTheScaleIsNotTakenForASmallError) {
+TEST(BackwardError, IsRightWhereTheScaleOverflows) {
+    // |A| |x| = 1e600; r = (0, -1e300).
     auto const a = diagonal({1e300, 1});
-    EXPECT_EQ(normwise(a, {0, 1e300}, {0, 0}), infinity);
+    EXPECT_DOUBLE_EQ(normwise(a, {0, 1e300}, {0, 0}), 1e-300);
+    EXPECT_EQ(normwise(a, {0, 1e300}, {0, 1e300}), 0);
+    Vector const r{3e299}, x{1e300}, b{1e300};
+    EXPECT_DOUBLE_EQ(normwise_backward_error<double>(1e300, r, x, b), 3e-301);
+    EXPECT_EQ(normwise_backward_error<double>(infinity, r, x, b), infinity);
+    // The other column is judged as it stands, however small.
+    EXPECT_DOUBLE_EQ(normwise(a, {0, 1e300, 0, 1e-300}, {0, 0, 0, 3e-300}, 2), 2e-300 / (1 + 3e-300));
+}
+
+TEST(BackwardError, IsRightWhereTheResidualOverflows) {
+    // [ 1e300 -1e300 ] (1e300, 1e300) = 0, of terms that are 1e600; b = 1e299 is off by 1e299.
+    CscMatrix<double> const row{1, 2, Symmetry::general, {0, 1, 2}, {0, 0}, {1e300, -1e300}};
+    EXPECT_LE(normwise(row, {1e300, 1e300}, {1e299}), 1e-300);
+    EXPECT_LE(componentwise(row, {1e300, 1e300}, {1e299}), 1e-300);
+    EXPECT_DOUBLE_EQ(normwise(diagonal({1e300}), {1e300}, {0}), 1);
+    EXPECT_DOUBLE_EQ(componentwise(diagonal({1e300}), {1e300}, {0}), 1);
+    // A row of small numbers beside it keeps its error.
+    CscMatrix<double> const two{2, 3, Symmetry::general, {0, 1, 2, 3}, {0, 0, 1}, {1e300, -1e300, 1e-200}};
+    EXPECT_DOUBLE_EQ(componentwise(two, {1e300, 1e300, 1}, {1e299, 3e-200}), 0.5);
+}
+
+TEST(BackwardError, IsRightWhereARowSumOverflows) {
+    CscMatrix<double> const row{1, 2, Symmetry::general, {0, 1, 2}, {0, 0}, {1.5e308, 1.5e308}};
+    EXPECT_DOUBLE_EQ(normwise(row, {1, -1}, {1e308}), 0.25);
+    EXPECT_DOUBLE_EQ(componentwise(row, {1, -1}, {1e308}), 0.25);
+}
+
+TEST(BackwardError, IsRightWhereSinglePrecisionOverflows) {
+    CscMatrix<float> const a{1, 2, Symmetry::general, {0, 1, 2}, {0, 0}, {1e30f, -1e30f}};
+    std::vector<float> const x{1e30f, 0.5e30f}, b{1e30f};
+    EXPECT_NEAR(normwise_backward_error<float>(a, x, b, 1), 0.25, 1e-6);
+    EXPECT_NEAR(componentwise_backward_error<float>(a, x, b, 1), 1.0 / 3, 1e-6);
+    std::vector<float> const bad{1e30f, std::numeric_limits<float>::quiet_NaN()};
+    EXPECT_EQ(normwise_backward_error<float>(a, bad, b, 1), infinity);
 }
 
 TEST(BackwardError, RefusesVectorsOfTheWrongSize) {

@@ -66,7 +66,8 @@ void OutputFile::write(std::function<void(std::string const& path)> const& write
     if (error) fail(purpose(), error);
 }
 
-void OutputFile::call(std::function<void(std::string const& path)> const& writer, fs::path const& file) const {
+void OutputFile::call(std::function<void(std::string const& path)> const& writer,
+                      fs::path const& file) const {
     try {
         writer(file.string());
     } catch (Error const& e) {

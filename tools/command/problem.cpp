@@ -89,7 +89,7 @@ NamedMatrix read_or_generate(RunOptions const& options) {
                 throw Error(Status::usage,
                             fmt::format("the generator {0} needs a size: {0}:{1}{2}", help.kind,
                                         help.arguments,
-                                        help.arguments == "N" ? fmt::format(", as in {}:20", help.kind) : ""));
+                                        help.arguments == "N" ? ", as in " + options.matrix + ":20" : ""));
     if (!std::filesystem::exists(options.matrix, error) && options.matrix.find('/') == std::string::npos)
         throw Error(Status::io_error,
                     fmt::format("'{}' is neither a file nor a generator such as lap3d:20; 'espalier "
@@ -168,7 +168,7 @@ template <class T> DenseMatrix<T> right_hand_sides(RunOptions const& options, In
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
-    template CscMatrix<T> take_as(AnyMatrix&&, RunOptions const&);                                            \
+    template CscMatrix<T> take_as(AnyMatrix&&, RunOptions const&);                                           \
     template DenseMatrix<T> right_hand_sides(RunOptions const&, Index);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 #undef ESPALIER_INSTANTIATE

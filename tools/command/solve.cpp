@@ -32,15 +32,16 @@ std::string shortcoming(RunRecord const& record, bool finite) {
                            finite ? fmt::format("has backward error {:.1e}", report.refine.backward_error)
                                   : "is not finite" + lost);
     }
+    bool const single = report.scalar == Scalar::s || report.scalar == Scalar::c;
     std::string message =
         finite ? fmt::format("the backward error is {:.1e}, above the tolerance of {:.0e}",
                              report.refine.backward_error, record.tolerance)
-               : fmt::format("the solution is not finite{}: it overflows {} precision", lost,
-                             to_string(report.scalar));
+               : fmt::format("the solution is not finite{}: it overflowed in {} precision", lost,
+                             single ? "single" : "double");
     if (factor.pivots_replaced > 0)
         message += fmt::format("; {} replaced: the matrix is singular or nearly so",
                                counted(factor.pivots_replaced, "pivot was", "pivots were"));
-    if (record.asked.library.refine == RefineMethod::none) message += "; allow refinement";
+    if (finite && record.asked.library.refine == RefineMethod::none) message += "; allow refinement";
     return message;
 }
 
