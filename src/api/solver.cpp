@@ -96,6 +96,7 @@ template <class T> void Solver<T>::State::analyze(CscMatrix<T> const& matrix) {
     form.kind = report.factorization = choice.kind;
     system = WorkingSystem<T>(matrix, form.kind);
     if (system.is_permuted()) note("rows permuted and scaled by a maximum-product matching: the diagonal has zero or weak entries");
+    else if (!system.pairs().empty()) note(fmt::format("{} pairs of rows kept together for 2x2 pivots, by a maximum-product matching", system.pairs().size()));
     else if (system.is_scaled()) note("rows and columns scaled by powers of two");
     {
         CscMatrix<T> const copy = system.is_identity() ? CscMatrix<T>() : system.apply(matrix);
@@ -118,7 +119,8 @@ template <class T> void Solver<T>::State::order_and_structure(CscMatrix<T> const
         ProgressScope const progress(options.progress, "ordering", 0);
         Graph graph = adjacency_graph(working);
         bool const by_row = options.ordering == OrderingMethod::natural || options.ordering == OrderingMethod::user;
-        compressed = by_row ? uncompressed(std::move(graph)) : compress(graph);
+        if (by_row) compressed = uncompressed(std::move(graph));
+        else compressed = system.pairs().empty() ? compress(graph) : compress_with_pairs(graph, system.pairs());
         OrderingOptions ordering_options;
         ordering_options.method = options.ordering;
         ordering_options.user_file = options.ordering_file;

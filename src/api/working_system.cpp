@@ -9,6 +9,7 @@
 
 #include "matrix/convert.hpp"
 #include "matrix/equilibrate.hpp"
+#include "matrix/matched_pairs.hpp"
 #include "matrix/matching.hpp"
 
 namespace espalier {
@@ -60,17 +61,18 @@ template <class T> WorkingSystem<T>::WorkingSystem(CscMatrix<T> const& a, Factor
     Scaling scaling = equilibrate(a);
     auto const diagonal = scaled_diagonal(a, scaling);
     double const weakest = *std::min_element(diagonal.begin(), diagonal.end());
-    if (kind != Factorization::lu) {
-        // Symmetric pivoting needs no strong diagonal, but a zero one may hide structural singularity.
-        if (weakest == 0) match_or_refuse(a);
-        set_scales(std::move(scaling.row_scale), std::move(scaling.column_scale));
-        return;
-    }
     if (weakest >= strong_diagonal) {
         set_scales(std::move(scaling.row_scale), std::move(scaling.column_scale));
         return;
     }
     Matching matching = match_or_refuse(a);
+    if (kind != Factorization::lu) {
+        pairs_ = matched_pairs(matching, a);
+        std::vector<double> scale = symmetric_scaling(matching);
+        for (double& s : scale) s = nearest_power_of_two(s);
+        set_scales(scale, scale);
+        return;
+    }
     place_of_row_.resize(static_cast<std::size_t>(a.cols));
     for (std::size_t j = 0; j < place_of_row_.size(); ++j)
         place_of_row_[static_cast<std::size_t>(matching.row_of_column[j])] = static_cast<Index>(j);

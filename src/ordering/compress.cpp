@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <algorithm>
 #include <numeric>
 #include <utility>
 
@@ -106,6 +107,47 @@ CompressedGraph compress(Graph const& graph) {
             if (Index const w = graph.adj[e]; first[w] == w) quotient.adj.push_back(result.vertex_of_row[w]);
         quotient.ptr.push_back(static_cast<Offset>(quotient.adj.size()));
     }
+    return result;
+}
+
+CompressedGraph compress_with_pairs(Graph const& graph, std::vector<std::pair<Index, Index>> const& pairs) {
+    Index const n = graph.num_vertices;
+    std::vector<Index> partner(static_cast<std::size_t>(n), -1);
+    for (auto const& [v, w] : pairs) {
+        partner[v] = w;
+        partner[w] = v;
+    }
+    // The first of a pair names the merged vertex.
+    std::vector<Index> merged_of(static_cast<std::size_t>(n));
+    Index count = 0;
+    for (Index v = 0; v < n; ++v) merged_of[v] = partner[v] >= 0 && partner[v] < v ? merged_of[partner[v]] : count++;
+
+    Graph merged;
+    merged.num_vertices = count;
+    std::vector<Index> seen(static_cast<std::size_t>(count), -1);
+    for (Index v = 0; v < n; ++v) {
+        if (partner[v] >= 0 && partner[v] < v) continue;
+        Index const self = merged_of[v];
+        auto const begin = static_cast<std::ptrdiff_t>(merged.adj.size());
+        seen[self] = self;
+        Index weight = 0;
+        for (Index const member : {v, partner[v]}) {
+            if (member < 0) continue;
+            weight += graph.weight_of(member);
+            for (Offset e = graph.ptr[member]; e < graph.ptr[member + 1]; ++e) {
+                Index const neighbour = merged_of[graph.adj[e]];
+                if (seen[neighbour] == self) continue;
+                seen[neighbour] = self;
+                merged.adj.push_back(neighbour);
+            }
+        }
+        std::sort(merged.adj.begin() + begin, merged.adj.end());
+        merged.weight.push_back(weight);
+        merged.ptr.push_back(static_cast<Offset>(merged.adj.size()));
+    }
+    CompressedGraph result = compress(merged);
+    for (Index& vertex : merged_of) vertex = result.vertex_of_row[vertex];
+    result.vertex_of_row = std::move(merged_of);
     return result;
 }
 

@@ -4,6 +4,7 @@
 // algorithm".
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "core/graph.hpp"
@@ -22,5 +23,9 @@ CompressedGraph compress(Graph const& graph);
 
 /// The graph as it is, every vertex a group of its own: for orderings that are given by rows.
 CompressedGraph uncompressed(Graph graph);
+
+/// `graph` with the two vertices of each pair made one (pairs are disjoint), then compressed: rows that are to be
+/// eliminated together stay together in every order. Near-linear.
+CompressedGraph compress_with_pairs(Graph const& graph, std::vector<std::pair<Index, Index>> const& pairs);
 
 } // namespace espalier

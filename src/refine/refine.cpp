@@ -39,8 +39,11 @@ template <class T> class Refinement {
     }
 
     void run_krylov(RefineMethod method) {
-        KrylovProblem<T> const problem{a_, apply_inverse_, matrix_norm_, rounding(), options_.max_iterations > 0 ? options_.max_iterations : 100};
         auto const n = static_cast<std::size_t>(a_.cols);
+        // Each replaced pivot may cost GMRES a step: as long a recurrence as a few million coefficients hold.
+        int const restart = static_cast<int>(std::clamp<Index>(4'000'000 / std::max<Index>(1, a_.cols), 30, 250));
+        KrylovProblem<T> const problem{a_, apply_inverse_, matrix_norm_, rounding(),
+                                       options_.max_iterations > 0 ? options_.max_iterations : 300, restart};
         std::vector<T> const previous(x_.begin(), x_.end());
         double const before = error();
         int steps = 0;

@@ -16,7 +16,7 @@ namespace espalier {
 
 struct RefineOptions {
     RefineMethod method = RefineMethod::automatic;
-    int max_iterations = 0;   ///< 0: 10 steps of ir, 100 of a Krylov method.
+    int max_iterations = 0;   ///< 0: 10 steps of ir, 300 of a Krylov method.
     double tolerance = 0;     ///< Backward error that counts as converged; 0: default_tolerance<T>().
     ProgressSink* progress = nullptr;
 };

@@ -101,6 +101,21 @@ TEST(Compress, TakesEmptyAndEdgelessGraphs) {
     EXPECT_EQ(compress(graph_from(7, {})).graph.num_vertices, 7);
 }
 
+TEST(CompressWithPairs, MakesOneVertexOfEachPair) { // 0 - 1 - 2 - 3 - 4 with 0, 3 and 1, 2 paired
+    auto const compressed = compress_with_pairs(path(5), {{0, 3}, {1, 2}});
+    EXPECT_EQ(compressed.vertex_of_row, (std::vector<Index>{0, 1, 1, 0, 2}));
+    EXPECT_EQ(compressed.graph.weight, (std::vector<Index>{2, 2, 1}));
+    EXPECT_EQ(compressed.graph.ptr, (std::vector<Offset>{0, 2, 3, 4}));
+    EXPECT_EQ(compressed.graph.adj, (std::vector<Index>{1, 2, 0, 0}));
+}
+
+TEST(CompressWithPairs, CompressesWhatIsLeft) { // the pairs of a complete graph are indistinguishable
+    auto const compressed = compress_with_pairs(complete(6), {{0, 5}, {1, 4}, {2, 3}});
+    EXPECT_EQ(compressed.graph.num_vertices, 1);
+    EXPECT_EQ(compressed.graph.weight, std::vector<Index>{6});
+    EXPECT_EQ(compressed.vertex_of_row, std::vector<Index>(6, 0));
+}
+
 TEST(Compress, IsLinearOnAStarOfAHundredThousand) { // quadratic comparison would take minutes
     EXPECT_EQ(compress(star(100000)).graph.num_vertices, 100000);
     std::vector<Graph> pairs(50000, path(2));
