@@ -11,18 +11,24 @@ namespace espalier {
 
 void refuse_unsupported(Options const& options) {
     if (options.schedule != SchedulePolicy::static_order)
-        throw Error(Status::unsupported, fmt::format("schedule '{}' is not available in this version; use static", to_string(options.schedule)));
+        throw Error(Status::unsupported,
+                    fmt::format("schedule '{}' is not available in this version; use static",
+                                to_string(options.schedule)));
     if (options.splitting != Splitting::one_d)
         throw Error(Status::unsupported, "split '2d' is not available in this version; use 1d");
     if (options.threads < 0 || options.threads > 4096)
-        throw Error(Status::usage, fmt::format("threads = {} is not between 1 and 4096 (or 0 for the cores available)", options.threads));
+        throw Error(Status::usage,
+                    fmt::format("threads = {} is not between 1 and 4096 (or 0 for the cores available)",
+                                options.threads));
     if (options.max_block_width < 1 || options.min_block_width < 1)
         throw Error(Status::usage, "block widths must be positive");
 }
 
 template <class T> void require_square(CscMatrix<T> const& a) {
     if (a.rows != a.cols)
-        throw Error(Status::bad_input, fmt::format("the matrix has {} rows and {} columns; only square systems can be solved", a.rows, a.cols));
+        throw Error(Status::bad_input,
+                    fmt::format("the matrix has {} rows and {} columns; only square systems can be solved",
+                                a.rows, a.cols));
 }
 
 namespace {
@@ -31,10 +37,12 @@ namespace {
 template <class T, class Visit> void for_each_entry(CscMatrix<T> const& a, Visit visit) {
     for (std::size_t j = 0; j < static_cast<std::size_t>(a.cols); ++j)
         for (Offset p = a.col_ptr[j]; p < a.col_ptr[j + 1]; ++p)
-            visit(static_cast<std::size_t>(a.row_ind[static_cast<std::size_t>(p)]), j, a.values[static_cast<std::size_t>(p)]);
+            visit(static_cast<std::size_t>(a.row_ind[static_cast<std::size_t>(p)]), j,
+                  a.values[static_cast<std::size_t>(p)]);
 }
 
-template <class T, class Counts> void require_rows_with(CscMatrix<T> const& a, Counts counts, char const* which) {
+template <class T, class Counts>
+void require_rows_with(CscMatrix<T> const& a, Counts counts, char const* which) {
     std::vector<bool> row(static_cast<std::size_t>(a.rows)), column(static_cast<std::size_t>(a.cols));
     bool const half = a.symmetry != Symmetry::general;
     for_each_entry(a, [&](std::size_t i, std::size_t j, T value) {
@@ -43,36 +51,46 @@ template <class T, class Counts> void require_rows_with(CscMatrix<T> const& a, C
         if (half) row[j] = column[i] = true;
     });
     for (std::size_t i = 0; i < row.size(); ++i) {
-        if (!row[i]) throw Error(Status::singular, fmt::format("the matrix is singular: row {} {}", i + 1, which));
-        if (!column[i]) throw Error(Status::singular, fmt::format("the matrix is singular: column {} {}", i + 1, which));
+        if (!row[i])
+            throw Error(Status::singular, fmt::format("the matrix is singular: row {} {}", i + 1, which));
+        if (!column[i])
+            throw Error(Status::singular, fmt::format("the matrix is singular: column {} {}", i + 1, which));
     }
 }
 
 } // namespace
 
 template <class T> void require_no_empty_row(CscMatrix<T> const& a) {
-    require_rows_with(a, [](T) { return true; }, "has no entry (structurally singular)");
+    require_rows_with(
+        a, [](T) { return true; }, "has no entry (structurally singular)");
 }
 
 template <class T> void require_no_zero_row(CscMatrix<T> const& a) {
-    require_rows_with(a, [](T value) { return value != T(0); }, "has no entry but zeros");
+    require_rows_with(
+        a, [](T value) { return value != T(0); }, "has no entry but zeros");
 }
 
 void require_memory(std::uint64_t needed, std::uint64_t limit) {
     if (limit > 0 && needed > limit)
-        throw Error(Status::out_of_memory, fmt::format("the factorization needs {} bytes ({:.1f} MiB) and the limit is {} bytes ({:.1f} MiB)",
-                                                       needed, static_cast<double>(needed) / 1048576.0, limit,
-                                                       static_cast<double>(limit) / 1048576.0));
+        throw Error(
+            Status::out_of_memory,
+            fmt::format(
+                "the factorization needs {} bytes ({:.1f} MiB) and the limit is {} bytes ({:.1f} MiB)",
+                needed, static_cast<double>(needed) / 1048576.0, limit,
+                static_cast<double>(limit) / 1048576.0));
 }
 
 void require_block(std::size_t size, Index n, Index nrhs, char const* what) {
-    if (nrhs < 0 || (n > 0 && nrhs > std::numeric_limits<Index>::max() / n) || size != static_cast<std::size_t>(n * nrhs))
-        throw Error(Status::usage, fmt::format("{} has {} entries where {} columns of {} are expected", what, size, nrhs, n));
+    if (nrhs < 0 || (n > 0 && nrhs > std::numeric_limits<Index>::max() / n) ||
+        size != static_cast<std::size_t>(n * nrhs))
+        throw Error(Status::usage, fmt::format("{} has {} entries where {} columns of {} are expected", what,
+                                               size, nrhs, n));
 }
 
 std::uint64_t structure_bytes(BlockStructure const& s) {
-    return (s.perm.size() + s.inverse.size()) * sizeof(Index) + s.cblks.size() * sizeof(Cblk) + s.bloks.size() * sizeof(Blok) +
-           s.cblk_of_col.size() * sizeof(CblkId) + s.facing_ptr.size() * sizeof(Offset) + s.facing.size() * sizeof(BlokId) +
+    return (s.perm.size() + s.inverse.size()) * sizeof(Index) + s.cblks.size() * sizeof(Cblk) +
+           s.bloks.size() * sizeof(Blok) + s.cblk_of_col.size() * sizeof(CblkId) +
+           s.facing_ptr.size() * sizeof(Offset) + s.facing.size() * sizeof(BlokId) +
            s.owner_of_blok.size() * sizeof(CblkId);
 }
 

@@ -22,7 +22,8 @@ template <class T> bool may_be_positive_definite(CscMatrix<T> const& a) {
         for (Offset p = a.col_ptr[j]; p < a.col_ptr[j + 1]; ++p) {
             auto const i = static_cast<std::size_t>(a.row_ind[static_cast<std::size_t>(p)]);
             // Compared by roots: the product of two diagonal entries may overflow.
-            if (i != j && std::abs(a.values[static_cast<std::size_t>(p)]) >= std::sqrt(diagonal[i]) * std::sqrt(diagonal[j]))
+            if (i != j && std::abs(a.values[static_cast<std::size_t>(p)]) >=
+                              std::sqrt(diagonal[i]) * std::sqrt(diagonal[j]))
                 return false;
         }
     return true;
@@ -48,21 +49,27 @@ template <class T> FactorizationChoice choose_factorization(CscMatrix<T> const& 
     char const* const what = is_complex<T> ? "complex" : "real";
     if (asked != Factorization::automatic) {
         if (!fits(asked, a.symmetry, real_values))
-            throw Error(Status::usage, fmt::format("{} needs a {} matrix, and this one is {} {}; use lu or auto", to_string(asked),
-                                                   asked == Factorization::llt || asked == Factorization::ldlt ? "symmetric" : "Hermitian",
-                                                   what, to_string(a.symmetry)));
+            throw Error(Status::usage,
+                        fmt::format("{} needs a {} matrix, and this one is {} {}; use lu or auto",
+                                    to_string(asked),
+                                    asked == Factorization::llt || asked == Factorization::ldlt ? "symmetric"
+                                                                                                : "Hermitian",
+                                    what, to_string(a.symmetry)));
         return {asked, fmt::format("{} as asked for", to_string(asked))};
     }
-    if (a.symmetry == Symmetry::general) return {Factorization::lu, "auto chose lu: the matrix is not symmetric"};
+    if (a.symmetry == Symmetry::general)
+        return {Factorization::lu, "auto chose lu: the matrix is not symmetric"};
     if (!self_adjoint) return {Factorization::ldlt, "auto chose ldlt: complex symmetric"};
     char const* const kind = is_complex<T> ? "Hermitian" : "symmetric";
-    if (may_be_positive_definite(a)) return {Factorization::llh, fmt::format("auto chose llh: {} with a positive diagonal", kind)};
+    if (may_be_positive_definite(a))
+        return {Factorization::llh, fmt::format("auto chose llh: {} with a positive diagonal", kind)};
     return {is_complex<T> ? Factorization::ldlh : Factorization::ldlt,
             fmt::format("auto chose {}: {}, and the diagonal shows that it is not positive definite",
                         is_complex<T> ? "ldlh" : "ldlt", kind)};
 }
 
-#define ESPALIER_INSTANTIATE(T) template FactorizationChoice choose_factorization<T>(CscMatrix<T> const&, Factorization);
+#define ESPALIER_INSTANTIATE(T)                                                                              \
+    template FactorizationChoice choose_factorization<T>(CscMatrix<T> const&, Factorization);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 
 } // namespace espalier

@@ -16,11 +16,13 @@ namespace {
 template <class T> class NullVector {
   public:
     NullVector(CscMatrix<T> const& a, ApplyInverse<T> const& apply_inverse)
-        : a_(a), apply_inverse_(apply_inverse), y_(static_cast<std::size_t>(a.cols), T(1)), product_(y_.size()), scale_(y_.size()) {
+        : a_(a), apply_inverse_(apply_inverse), y_(static_cast<std::size_t>(a.cols), T(1)),
+          product_(y_.size()), scale_(y_.size()) {
         // |A| e with random signs has the scale of each row.
         SplitMix64 numbers(1);
         abs_product<T>(a_, y_, scale_);
-        for (std::size_t i = 0; i < y_.size(); ++i) y_[i] = numbers.uniform(-1, 1) < 0 ? T(-scale_[i]) : T(scale_[i]);
+        for (std::size_t i = 0; i < y_.size(); ++i)
+            y_[i] = numbers.uniform(-1, 1) < 0 ? T(-scale_[i]) : T(scale_[i]);
     }
 
     // y := A^-1 y. Replaced pivots leave it a null vector of the factors, not quite of A.
@@ -49,7 +51,8 @@ template <class T> class NullVector {
         abs_product<T>(a_, y_, scale_);
         double worst = 0;
         for (std::size_t i = 0; i < y_.size(); ++i)
-            if (scale_[i] > 0) worst = std::max(worst, static_cast<double>(std::abs(product_[i]) / scale_[i]));
+            if (scale_[i] > 0)
+                worst = std::max(worst, static_cast<double>(std::abs(product_[i]) / scale_[i]));
         smallest_ = std::min(smallest_, worst);
         return true;
     }
@@ -63,7 +66,8 @@ template <class T> class NullVector {
 
 } // namespace
 
-template <class T> double distance_to_singularity(CscMatrix<T> const& a, ApplyInverse<T> const& apply_inverse) {
+template <class T>
+double distance_to_singularity(CscMatrix<T> const& a, ApplyInverse<T> const& apply_inverse) {
     NullVector<T> y(a, apply_inverse);
     if (!y.iterate() || !y.iterate()) return 0;
     if (y.refine()) y.refine();
@@ -78,7 +82,8 @@ template <class T> double smallest_relative_pivot(CscMatrix<T> const& b, Factor<
     for (std::size_t j = 0; cholesky && j < origin.size(); ++j)
         for (Offset p = b.col_ptr[j]; p < b.col_ptr[j + 1]; ++p)
             if (b.row_ind[static_cast<std::size_t>(p)] == static_cast<Index>(j))
-                origin[static_cast<std::size_t>(structure.perm[j])] = std::abs(b.values[static_cast<std::size_t>(p)]);
+                origin[static_cast<std::size_t>(structure.perm[j])] =
+                    std::abs(b.values[static_cast<std::size_t>(p)]);
 
     double smallest = std::numeric_limits<double>::infinity();
     for (CblkId k = 0; k < structure.num_cblks(); ++k) {
@@ -91,12 +96,15 @@ template <class T> double smallest_relative_pivot(CscMatrix<T> const& b, Factor<
                 auto const off = factor.off_diagonal(k);
                 if (double const e = std::abs(off[static_cast<std::size_t>(i)]); e > 0) {
                     T const coupling = off[static_cast<std::size_t>(i)];
-                    double const determinant = std::abs(diagonal(i, i) * diagonal(i + 1, i + 1) - coupling * conj_if(form.conjugate(), coupling));
-                    pivot = determinant / std::max({e, pivot, static_cast<double>(std::abs(diagonal(i + 1, i + 1)))});
+                    double const determinant = std::abs(diagonal(i, i) * diagonal(i + 1, i + 1) -
+                                                        coupling * conj_if(form.conjugate(), coupling));
+                    pivot = determinant /
+                            std::max({e, pivot, static_cast<double>(std::abs(diagonal(i + 1, i + 1)))});
                     ++i;
                 }
             }
-            double const from = origin[static_cast<std::size_t>(factor.cblk(k).first_col + std::min(i, diagonal.cols - 1))];
+            double const from =
+                origin[static_cast<std::size_t>(factor.cblk(k).first_col + std::min(i, diagonal.cols - 1))];
             if (!(from > 0)) return 0;
             smallest = std::min(smallest, pivot / from);
         }

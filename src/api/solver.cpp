@@ -56,7 +56,8 @@ template <class T> struct Solver<T>::State {
     bool factorized = false;
     std::optional<AssemblyMap> assembly;
     std::unique_ptr<Factor<T>> factor;
-    CscMatrix<T> working_copy; // the system factorized, where it is not the caller's matrix; refinement needs it
+    CscMatrix<T>
+        working_copy; // the system factorized, where it is not the caller's matrix; refinement needs it
     bool near_singular = false;
 
   private:
@@ -95,9 +96,13 @@ template <class T> void Solver<T>::State::analyze(CscMatrix<T> const& matrix) {
     note(choice.reason);
     form.kind = report.factorization = choice.kind;
     system = WorkingSystem<T>(matrix, form.kind);
-    if (system.is_permuted()) note("rows permuted and scaled by a maximum-product matching: the diagonal has zero or weak entries");
-    else if (!system.pairs().empty()) note(fmt::format("{} pairs of rows kept together for 2x2 pivots, by a maximum-product matching", system.pairs().size()));
-    else if (system.is_scaled()) note("rows and columns scaled by powers of two");
+    if (system.is_permuted())
+        note("rows permuted and scaled by a maximum-product matching: the diagonal has zero or weak entries");
+    else if (!system.pairs().empty())
+        note(fmt::format("{} pairs of rows kept together for 2x2 pivots, by a maximum-product matching",
+                         system.pairs().size()));
+    else if (system.is_scaled())
+        note("rows and columns scaled by powers of two");
     {
         CscMatrix<T> const copy = system.is_identity() ? CscMatrix<T>() : system.apply(matrix);
         CscMatrix<T> const& working = system.is_identity() ? matrix : copy;
@@ -118,9 +123,13 @@ template <class T> void Solver<T>::State::order_and_structure(CscMatrix<T> const
     {
         ProgressScope const progress(options.progress, "ordering", 0);
         Graph graph = adjacency_graph(working);
-        bool const by_row = options.ordering == OrderingMethod::natural || options.ordering == OrderingMethod::user;
-        if (by_row) compressed = uncompressed(std::move(graph));
-        else compressed = system.pairs().empty() ? compress(graph) : compress_with_pairs(graph, system.pairs());
+        bool const by_row =
+            options.ordering == OrderingMethod::natural || options.ordering == OrderingMethod::user;
+        if (by_row)
+            compressed = uncompressed(std::move(graph));
+        else
+            compressed =
+                system.pairs().empty() ? compress(graph) : compress_with_pairs(graph, system.pairs());
         OrderingOptions ordering_options;
         ordering_options.method = options.ordering;
         ordering_options.user_file = options.ordering_file;
@@ -135,7 +144,8 @@ template <class T> void Solver<T>::State::order_and_structure(CscMatrix<T> const
     SymbolicOptions symbolic_options;
     symbolic_options.amalgamation_fill = options.amalgamation_fill;
     symbolic_options.max_width = options.max_block_width;
-    symbolic_options.min_width = std::min(options.min_block_width, std::max<Index>(1, options.max_block_width / 2));
+    symbolic_options.min_width =
+        std::min(options.min_block_width, std::max<Index>(1, options.max_block_width / 2));
     structure = symbolic_factorization(compressed, ordering, symbolic_options);
     analysis.symbolic_s = timer.seconds();
 }
@@ -165,7 +175,8 @@ template <class T> void Solver<T>::State::plan_and_estimate(Offset working_entri
     analysis.nnz_stored = 0;
     for (Cblk const& cblk : structure.cblks) analysis.nnz_stored += panel_size(cblk, form);
     // llh that auto chose may have to go on as ldlh, whose workspace is larger.
-    bool const may_fall_back = form.kind == Factorization::llh && options.factorization == Factorization::automatic;
+    bool const may_fall_back =
+        form.kind == Factorization::llh && options.factorization == Factorization::automatic;
     FactorForm const largest{may_fall_back ? Factorization::ldlh : form.kind};
     auto const entries = static_cast<std::uint64_t>(working_entries);
     analysis.memory_bytes = analysis.factor_bytes + AssemblyMap::bytes_for(working_entries) +
@@ -179,7 +190,9 @@ template <class T> void Solver<T>::State::factorize(CscMatrix<T> const& matrix) 
     Timer const timer;
     require_square(matrix);
     if (!(PatternFingerprint(matrix) == pattern))
-        throw Error(Status::usage, "the matrix to factorize has another pattern than the one that was analyzed; call analyze again");
+        throw Error(
+            Status::usage,
+            "the matrix to factorize has another pattern than the one that was analyzed; call analyze again");
     matrix.validate();
     require_no_zero_row(matrix);
     require_memory(report.analysis.memory_bytes, options.max_memory);
@@ -193,7 +206,8 @@ template <class T> void Solver<T>::State::factorize(CscMatrix<T> const& matrix) 
     try {
         factorize_as(form, working);
     } catch (Error const& error) {
-        bool const may_fall_back = error.status() == Status::not_positive_definite && options.factorization == Factorization::automatic;
+        bool const may_fall_back = error.status() == Status::not_positive_definite &&
+                                   options.factorization == Factorization::automatic;
         if (!may_fall_back) throw;
         note(fmt::format("{}; going on with ldlh", error.what()));
         form.kind = Factorization::ldlh;
@@ -209,23 +223,26 @@ template <class T> void Solver<T>::State::factorize(CscMatrix<T> const& matrix) 
 }
 
 // Costs four solves, and only where a pivot is suspiciously small.
-template <class T>
-void Solver<T>::State::look_for_singularity(CscMatrix<T> const& working) {
+template <class T> void Solver<T>::State::look_for_singularity(CscMatrix<T> const& working) {
     FactorReport& out = report.factor;
     near_singular = false;
     double const suspicious = 0.01 * std::sqrt(static_cast<double>(epsilon<T>));
     if (out.pivots_replaced == 0 && smallest_relative_pivot(working, *factor) > suspicious) return;
     SingleThreadedBlas const blas;
-    double const distance = distance_to_singularity<T>(working, [this](std::span<T> block, Index columns) { apply_factors(block, columns); });
+    double const distance = distance_to_singularity<T>(
+        working, [this](std::span<T> block, Index columns) { apply_factors(block, columns); });
     out.condition_estimate = 1 / std::max(distance, static_cast<double>(epsilon<T>)); // rounding hides more
     near_singular = distance <= singular_distance<T>();
     out.numerically_singular = near_singular && out.pivots_replaced > 0;
     if (near_singular)
-        note(fmt::format("the matrix is singular to working precision (componentwise condition number {:.0e} or more)", out.condition_estimate));
+        note(fmt::format(
+            "the matrix is singular to working precision (componentwise condition number {:.0e} or more)",
+            out.condition_estimate));
 }
 
 template <class T> void Solver<T>::State::apply_factors(std::span<T> block, Index columns) {
-    espalier::solve<T>(*factor, plan, {block.data(), structure.n, columns, std::max<Index>(1, structure.n)}, workers());
+    espalier::solve<T>(*factor, plan, {block.data(), structure.n, columns, std::max<Index>(1, structure.n)},
+                       workers());
 }
 
 template <class T> void Solver<T>::State::apply_inverse(std::span<T> block, Index columns) {
@@ -238,7 +255,8 @@ template <class T> void Solver<T>::State::factorize_as(FactorForm as, CscMatrix<
     if (!factor) factor = std::make_unique<Factor<T>>(structure);
     SingleThreadedBlas const blas;
     factor->allocate(as, plan.owner_of_cblk, options.allocation, workers());
-    double const relative = options.pivot_threshold >= 0 ? options.pivot_threshold : std::sqrt(static_cast<double>(epsilon<T>));
+    double const relative =
+        options.pivot_threshold >= 0 ? options.pivot_threshold : std::sqrt(static_cast<double>(epsilon<T>));
     FactorizeOptions run;
     run.pivot_threshold = relative * max_abs(working);
     run.progress = options.progress;
@@ -250,8 +268,9 @@ template <class T> void Solver<T>::State::factorize_as(FactorForm as, CscMatrix<
     out.negative_pivots = stats.negative_pivots;
     out.tasks = plan.factor.graph.num_tasks();
     if (out.pivots_replaced > 0)
-        note(fmt::format("{} pivot{} smaller than {:.1e} {} replaced", out.pivots_replaced, out.pivots_replaced == 1 ? "" : "s",
-                         run.pivot_threshold, out.pivots_replaced == 1 ? "was" : "were"));
+        note(fmt::format("{} pivot{} smaller than {:.1e} {} replaced", out.pivots_replaced,
+                         out.pivots_replaced == 1 ? "" : "s", run.pivot_threshold,
+                         out.pivots_replaced == 1 ? "was" : "were"));
 }
 
 template <class T> std::vector<T> Solver<T>::State::solve(std::span<T const> b, Index nrhs) {
@@ -266,10 +285,11 @@ template <class T> std::vector<T> Solver<T>::State::solve(std::span<T const> b, 
     return x;
 }
 
-template <class T>
-RefineReport Solver<T>::State::refine(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x, Index nrhs) {
+template <class T> RefineReport Solver<T>::State::refine(CscMatrix<T> const& matrix, std::span<T const> b,
+                                                         std::span<T> x, Index nrhs) {
     if (!factorized) throw Error(Status::usage, "refine was called before factorize");
-    if (matrix.cols != structure.n) throw Error(Status::usage, "refine was given a matrix of another order than the factorized one");
+    if (matrix.cols != structure.n)
+        throw Error(Status::usage, "refine was given a matrix of another order than the factorized one");
     require_block(b.size(), structure.n, nrhs, "the right-hand side");
     require_block(x.size(), structure.n, nrhs, "the solution");
     SingleThreadedBlas const blas;
@@ -278,11 +298,14 @@ RefineReport Solver<T>::State::refine(CscMatrix<T> const& matrix, std::span<T co
     run.max_iterations = options.max_refine_iterations;
     run.tolerance = options.tolerance;
     run.progress = options.progress;
-    ApplyInverse<T> const inverse = [this](std::span<T> block, Index columns) { apply_factors(block, columns); };
+    ApplyInverse<T> const inverse = [this](std::span<T> block, Index columns) {
+        apply_factors(block, columns);
+    };
     if (system.is_identity()) {
         report.refine = espalier::refine<T>(matrix, b, x, nrhs, inverse, run);
     } else {
-        // In the scaled system, where no equation drowns in the rounding of another; then judged in the caller's.
+        // In the scaled system, where no equation drowns in the rounding of another; then judged in the
+        // caller's.
         Timer const timer;
         std::vector<T> working_b(b.begin(), b.end());
         system.to_working(working_b, nrhs);
@@ -297,7 +320,8 @@ RefineReport Solver<T>::State::refine(CscMatrix<T> const& matrix, std::span<T co
     }
     // A tiny pivot that was not replaced is harmless until the solution shows it.
     double const growth = max_abs(matrix) * infinity_norm<T>(std::span<T const>(x)) / infinity_norm<T>(b);
-    if (near_singular && growth * static_cast<double>(epsilon<T>) > 1e-4) report.factor.numerically_singular = true;
+    if (near_singular && growth * static_cast<double>(epsilon<T>) > 1e-4)
+        report.factor.numerically_singular = true;
     report.peak_memory_bytes = peak_rss_bytes();
     return report.refine;
 }
@@ -306,14 +330,22 @@ template <class T> Solver<T>::Solver(Options options) : state_(std::make_unique<
 template <class T> Solver<T>::~Solver() = default;
 template <class T> Solver<T>::Solver(Solver&&) noexcept = default;
 template <class T> Solver<T>& Solver<T>::operator=(Solver&&) noexcept = default;
-template <class T> void Solver<T>::analyze(CscMatrix<T> const& matrix) { state_->analyze(matrix); }
-template <class T> void Solver<T>::factorize(CscMatrix<T> const& matrix) { state_->factorize(matrix); }
-template <class T> std::vector<T> Solver<T>::solve(std::span<T const> b, Index nrhs) { return state_->solve(b, nrhs); }
+template <class T> void Solver<T>::analyze(CscMatrix<T> const& matrix) {
+    state_->analyze(matrix);
+}
+template <class T> void Solver<T>::factorize(CscMatrix<T> const& matrix) {
+    state_->factorize(matrix);
+}
+template <class T> std::vector<T> Solver<T>::solve(std::span<T const> b, Index nrhs) {
+    return state_->solve(b, nrhs);
+}
 template <class T>
 RefineReport Solver<T>::refine(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x, Index nrhs) {
     return state_->refine(matrix, b, x, nrhs);
 }
-template <class T> Report const& Solver<T>::report() const { return state_->report; }
+template <class T> Report const& Solver<T>::report() const {
+    return state_->report;
+}
 
 #define ESPALIER_INSTANTIATE(T) template class Solver<T>;
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)

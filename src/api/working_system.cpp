@@ -26,20 +26,23 @@ template <class T> std::vector<double> scaled_diagonal(CscMatrix<T> const& a, Sc
     for (std::size_t j = 0; j < diagonal.size(); ++j)
         for (Offset p = a.col_ptr[j]; p < a.col_ptr[j + 1]; ++p)
             if (a.row_ind[static_cast<std::size_t>(p)] == static_cast<Index>(j))
-                diagonal[j] = static_cast<double>(
-                    std::abs(scaled_value(a.values[static_cast<std::size_t>(p)], scaling.row_scale[j], scaling.column_scale[j])));
+                diagonal[j] = static_cast<double>(std::abs(scaled_value(
+                    a.values[static_cast<std::size_t>(p)], scaling.row_scale[j], scaling.column_scale[j])));
     return diagonal;
 }
 
 template <class T> Matching match_or_refuse(CscMatrix<T> const& a) {
     Matching matching = maximum_product_matching(a);
     if (matching.structural_rank < a.cols)
-        throw Error(Status::singular, fmt::format("the matrix is structurally singular: its structural rank is {} of {}",
-                                                  matching.structural_rank, a.cols));
+        throw Error(Status::singular,
+                    fmt::format("the matrix is structurally singular: its structural rank is {} of {}",
+                                matching.structural_rank, a.cols));
     return matching;
 }
 
-double nearest_power_of_two(double scale) { return std::exp2(std::round(std::log2(scale))); }
+double nearest_power_of_two(double scale) {
+    return std::exp2(std::round(std::log2(scale)));
+}
 
 template <class T> void sort_columns(CscMatrix<T>& a) {
     std::vector<std::pair<Index, T>> column;
@@ -48,7 +51,8 @@ template <class T> void sort_columns(CscMatrix<T>& a) {
         auto const end = static_cast<std::size_t>(a.col_ptr[j + 1]);
         column.clear();
         for (std::size_t p = begin; p < end; ++p) column.emplace_back(a.row_ind[p], a.values[p]);
-        std::sort(column.begin(), column.end(), [](auto const& x, auto const& y) { return x.first < y.first; });
+        std::sort(column.begin(), column.end(),
+                  [](auto const& x, auto const& y) { return x.first < y.first; });
         for (std::size_t p = begin; p < end; ++p) std::tie(a.row_ind[p], a.values[p]) = column[p - begin];
     }
 }
@@ -87,7 +91,8 @@ template <class T> void WorkingSystem<T>::set_scales(std::vector<double> rows, s
         return std::all_of(scale.begin(), scale.end(), [&](double s) { return s == scale.front(); });
     };
     double const product = rows.front() * columns.front();
-    if (uniform(rows) && uniform(columns) && product > 1e-100 && product < 1e100) return; // changes nothing that matters
+    if (uniform(rows) && uniform(columns) && product > 1e-100 && product < 1e100)
+        return; // changes nothing that matters
     row_scale_ = std::move(rows);
     column_scale_ = std::move(columns);
 }
@@ -95,8 +100,10 @@ template <class T> void WorkingSystem<T>::set_scales(std::vector<double> rows, s
 template <class T> CscMatrix<T> WorkingSystem<T>::apply(CscMatrix<T> const& a) const {
     CscMatrix<T> b = expands_ ? expand_symmetric(a) : a;
     for (std::size_t j = 0; is_scaled() && j < static_cast<std::size_t>(b.cols); ++j)
-        for (auto p = static_cast<std::size_t>(b.col_ptr[j]); p < static_cast<std::size_t>(b.col_ptr[j + 1]); ++p)
-            b.values[p] = scaled_value(b.values[p], row_scale_[static_cast<std::size_t>(b.row_ind[p])], column_scale_[j]);
+        for (auto p = static_cast<std::size_t>(b.col_ptr[j]); p < static_cast<std::size_t>(b.col_ptr[j + 1]);
+             ++p)
+            b.values[p] = scaled_value(b.values[p], row_scale_[static_cast<std::size_t>(b.row_ind[p])],
+                                       column_scale_[j]);
     if (is_permuted()) {
         for (Index& row : b.row_ind) row = place_of_row_[static_cast<std::size_t>(row)];
         sort_columns(b);
@@ -128,7 +135,8 @@ template <class T> void WorkingSystem<T>::solution_to_working(std::span<T> x, In
     std::size_t const n = columns > 0 ? x.size() / static_cast<std::size_t>(columns) : 0;
     if (!is_scaled()) return;
     for (std::size_t first = 0; n > 0 && first < x.size(); first += n)
-        for (std::size_t i = 0; i < n; ++i) x[first + i] = scaled_value(x[first + i], 1 / column_scale_[i], 1.0);
+        for (std::size_t i = 0; i < n; ++i)
+            x[first + i] = scaled_value(x[first + i], 1 / column_scale_[i], 1.0);
 }
 
 #define ESPALIER_INSTANTIATE(T) template class WorkingSystem<T>;

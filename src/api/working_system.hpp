@@ -2,8 +2,10 @@
 // nothing) and a row permutation P that brings large entries onto the diagonal.
 //
 //   llh, llt     B = A
-//   ldlt, ldlh   B = S A S, rows and columns of largest modulus about 1 (Ruiz 2001); where a diagonal entry is
-//                weak then, S of a maximum-product matching, whose pairs want to be 2x2 pivots (Duff, Pralet 2005)
+//   ldlt, ldlh   B = S A S, rows and columns of largest modulus about 1 (Ruiz 2001); where a diagonal entry
+//   is
+//                weak then, S of a maximum-product matching, whose pairs want to be 2x2 pivots (Duff, Pralet
+//                2005)
 //   lu           the same with R and C apart, when every diagonal entry is strong then; else P, R and C of a
 //                maximum-product matching (Duff and Koster 2001)
 #pragma once
@@ -25,7 +27,9 @@ template <class T> class WorkingSystem {
     WorkingSystem(CscMatrix<T> const& a, Factorization kind);
 
     /// B is A itself, so that no copy is needed.
-    [[nodiscard]] bool is_identity() const { return row_scale_.empty() && place_of_row_.empty() && !expands_; }
+    [[nodiscard]] bool is_identity() const {
+        return row_scale_.empty() && place_of_row_.empty() && !expands_;
+    }
     [[nodiscard]] bool is_permuted() const { return !place_of_row_.empty(); }
     [[nodiscard]] bool is_scaled() const { return !row_scale_.empty(); }
     /// Rows to be eliminated together (ldlt, ldlh).
@@ -42,11 +46,11 @@ template <class T> class WorkingSystem {
   private:
     void set_scales(std::vector<double> rows, std::vector<double> columns);
 
-    std::vector<double> row_scale_;    // empty: ones
+    std::vector<double> row_scale_; // empty: ones
     std::vector<double> column_scale_;
-    std::vector<Index> place_of_row_;  // empty: identity
+    std::vector<Index> place_of_row_; // empty: identity
     std::vector<std::pair<Index, Index>> pairs_;
-    bool expands_ = false;             // lu on a matrix that is stored as a triangle
+    bool expands_ = false; // lu on a matrix that is stored as a triangle
 };
 
 } // namespace espalier

@@ -17,8 +17,9 @@ namespace espalier {
 /// library wants its own integer type.
 template <class To, class From> To checked_cast(From value, char const* what) {
     static_assert(std::is_integral_v<To> && std::is_integral_v<From>);
-    if (value < From(0) ? static_cast<std::int64_t>(value) < static_cast<std::int64_t>(std::numeric_limits<To>::min())
-                        : static_cast<std::uint64_t>(value) > static_cast<std::uint64_t>(std::numeric_limits<To>::max()))
+    if (value < From(0)
+            ? static_cast<std::int64_t>(value) < static_cast<std::int64_t>(std::numeric_limits<To>::min())
+            : static_cast<std::uint64_t>(value) > static_cast<std::uint64_t>(std::numeric_limits<To>::max()))
         throw Error(Status::unsupported, std::string(what) + " = " + std::to_string(value) +
                                              " does not fit the integer type of the library that needs it");
     return static_cast<To>(value);

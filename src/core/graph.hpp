@@ -10,11 +10,13 @@ namespace espalier {
 
 struct Graph {
     Index num_vertices = 0;
-    std::vector<Offset> ptr{0};  ///< num_vertices + 1 entries.
-    std::vector<Index> adj;      ///< Neighbours of v: adj[ptr[v] .. ptr[v + 1]).
-    std::vector<Index> weight;   ///< Matrix rows that a vertex stands for; empty when all are 1.
+    std::vector<Offset> ptr{0}; ///< num_vertices + 1 entries.
+    std::vector<Index> adj;     ///< Neighbours of v: adj[ptr[v] .. ptr[v + 1]).
+    std::vector<Index> weight;  ///< Matrix rows that a vertex stands for; empty when all are 1.
 
-    [[nodiscard]] Index weight_of(Index v) const { return weight.empty() ? 1 : weight[static_cast<std::size_t>(v)]; }
+    [[nodiscard]] Index weight_of(Index v) const {
+        return weight.empty() ? 1 : weight[static_cast<std::size_t>(v)];
+    }
     [[nodiscard]] Offset num_edges() const { return ptr.back() / 2; }
 };
 

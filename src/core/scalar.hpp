@@ -17,9 +17,9 @@ template <class T> using Real = typename RealOf<T>::type;
 
 template <class T> inline constexpr bool is_complex = !std::is_same_v<T, Real<T>>;
 
-template <class T> inline constexpr Scalar scalar_of =
-    is_complex<T> ? (std::is_same_v<Real<T>, float> ? Scalar::c : Scalar::z)
-                  : (std::is_same_v<Real<T>, float> ? Scalar::s : Scalar::d);
+template <class T>
+inline constexpr Scalar scalar_of = is_complex<T> ? (std::is_same_v<Real<T>, float> ? Scalar::c : Scalar::z)
+                                                  : (std::is_same_v<Real<T>, float> ? Scalar::s : Scalar::d);
 
 /// Unit roundoff-like constant used in every bound: the distance from 1 to the next number.
 template <class T> inline constexpr Real<T> epsilon = std::numeric_limits<Real<T>>::epsilon();
@@ -28,27 +28,37 @@ template <class T> inline constexpr Real<T> epsilon = std::numeric_limits<Real<T
 template <class T> inline constexpr double flop_factor = is_complex<T> ? 4.0 : 1.0;
 
 template <class T> constexpr T conj(T value) {
-    if constexpr (is_complex<T>) return std::conj(value);
-    else return value;
+    if constexpr (is_complex<T>)
+        return std::conj(value);
+    else
+        return value;
 }
 
 /// conj(value) where `conjugate`, else value: the difference between A^H and A^T.
-template <class T> constexpr T conj_if(bool conjugate, T value) { return conjugate ? conj(value) : value; }
+template <class T> constexpr T conj_if(bool conjugate, T value) {
+    return conjugate ? conj(value) : value;
+}
 
 template <class T> constexpr Real<T> real_part(T value) {
-    if constexpr (is_complex<T>) return value.real();
-    else return value;
+    if constexpr (is_complex<T>)
+        return value.real();
+    else
+        return value;
 }
 
 template <class T> constexpr Real<T> imag_part(T value) {
-    if constexpr (is_complex<T>) return value.imag();
-    else return Real<T>(0);
+    if constexpr (is_complex<T>)
+        return value.imag();
+    else
+        return Real<T>(0);
 }
 
 /// |Re| + |Im|: within sqrt(2) of the modulus, without its square root (the BLAS's cabs1).
 template <class T> inline Real<T> abs1(T value) {
-    if constexpr (is_complex<T>) return std::abs(value.real()) + std::abs(value.imag());
-    else return std::abs(value);
+    if constexpr (is_complex<T>)
+        return std::abs(value.real()) + std::abs(value.imag());
+    else
+        return std::abs(value);
 }
 
 template <class T> inline bool is_finite(T value) {

@@ -10,7 +10,8 @@ namespace {
 Index panel_row_of(BlockStructure const& structure, Cblk const& cblk, Index row) {
     auto const first = structure.bloks.begin() + cblk.first_blok;
     auto const last = structure.bloks.begin() + cblk.end_blok;
-    auto const after = std::upper_bound(first, last, row, [](Index r, Blok const& b) { return r < b.first_row; });
+    auto const after =
+        std::upper_bound(first, last, row, [](Index r, Blok const& b) { return r < b.first_row; });
     Blok const& blok = *(after - 1);
     return blok.panel_row + (row - blok.first_row);
 }
@@ -42,15 +43,18 @@ template <class T> AssemblyMap::AssemblyMap(CscMatrix<T> const& pattern, BlockSt
     auto for_each_entry = [&](auto visit) {
         for (Index j = 0; j < pattern.cols; ++j) {
             Index const col = structure.perm[static_cast<std::size_t>(j)];
-            for (Offset p = pattern.col_ptr[static_cast<std::size_t>(j)]; p < pattern.col_ptr[static_cast<std::size_t>(j) + 1]; ++p) {
-                Index const row = structure.perm[static_cast<std::size_t>(pattern.row_ind[static_cast<std::size_t>(p)])];
+            for (Offset p = pattern.col_ptr[static_cast<std::size_t>(j)];
+                 p < pattern.col_ptr[static_cast<std::size_t>(j) + 1]; ++p) {
+                Index const row =
+                    structure.perm[static_cast<std::size_t>(pattern.row_ind[static_cast<std::size_t>(p)])];
                 bool const mirrored = half && row < col;
                 visit(mirrored ? col : row, mirrored ? row : col, mirrored && hermitian ? ~p : p);
             }
         }
     };
     for_each_entry([&](Index row, Index col, Offset) {
-        CblkId const k = std::min(structure.cblk_of_col[static_cast<std::size_t>(row)], structure.cblk_of_col[static_cast<std::size_t>(col)]);
+        CblkId const k = std::min(structure.cblk_of_col[static_cast<std::size_t>(row)],
+                                  structure.cblk_of_col[static_cast<std::size_t>(col)]);
         ++ptr_[static_cast<std::size_t>(k) + 1];
     });
     for (std::size_t k = 0; k + 1 < ptr_.size(); ++k) ptr_[k + 1] += ptr_[k];
@@ -58,7 +62,8 @@ template <class T> AssemblyMap::AssemblyMap(CscMatrix<T> const& pattern, BlockSt
     std::vector<Offset> next(ptr_.begin(), ptr_.end() - 1);
     for_each_entry([&](Index row, Index col, Offset source) {
         Place const place = place_of(structure, row, col);
-        entries_[static_cast<std::size_t>(next[static_cast<std::size_t>(place.cblk)]++)] = {source, place.position};
+        entries_[static_cast<std::size_t>(next[static_cast<std::size_t>(place.cblk)]++)] = {source,
+                                                                                            place.position};
     });
 }
 
@@ -68,13 +73,16 @@ void AssemblyMap::assemble(CscMatrix<T> const& matrix, Factor<T>& factor, Worker
         T* const panel = factor.lower(k).data;
         for (Offset e = ptr_[static_cast<std::size_t>(k)]; e < ptr_[static_cast<std::size_t>(k) + 1]; ++e) {
             Entry const& entry = entries_[static_cast<std::size_t>(e)];
-            panel[entry.target] += entry.source >= 0 ? matrix.values[static_cast<std::size_t>(entry.source)]
-                                                     : conj(matrix.values[static_cast<std::size_t>(~entry.source)]);
+            panel[entry.target] += entry.source >= 0
+                                       ? matrix.values[static_cast<std::size_t>(entry.source)]
+                                       : conj(matrix.values[static_cast<std::size_t>(~entry.source)]);
         }
     }
 }
 
-std::uint64_t AssemblyMap::bytes() const { return entries_.size() * sizeof(Entry) + ptr_.size() * sizeof(Offset); }
+std::uint64_t AssemblyMap::bytes() const {
+    return entries_.size() * sizeof(Entry) + ptr_.size() * sizeof(Offset);
+}
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template AssemblyMap::AssemblyMap(CscMatrix<T> const&, BlockStructure const&);                           \

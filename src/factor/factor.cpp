@@ -28,8 +28,8 @@ std::uint64_t panel_bytes(BlockStructure const& structure, FactorForm form, std:
     return bytes;
 }
 
-template <class T>
-void Factor<T>::allocate(FactorForm form, std::vector<WorkerId> const& owner, Allocation allocation, WorkerTeam& team) {
+template <class T> void Factor<T>::allocate(FactorForm form, std::vector<WorkerId> const& owner,
+                                            Allocation allocation, WorkerTeam& team) {
     auto const num_workers = static_cast<std::size_t>(team.size());
     form_ = form;
     // One array for all when allocation is global: worker 0 owns everything then.
@@ -48,9 +48,11 @@ void Factor<T>::allocate(FactorForm form, std::vector<WorkerId> const& owner, Al
     arenas_.resize(num_workers);
     // Each arena alone may fit where all together do not.
     std::size_t wanted = 0;
-    for (std::size_t w = 0; w < num_workers; ++w) wanted += arenas_[w].size() < bytes[w] ? bytes[w] - arenas_[w].size() : 0;
+    for (std::size_t w = 0; w < num_workers; ++w)
+        wanted += arenas_[w].size() < bytes[w] ? bytes[w] - arenas_[w].size() : 0;
     if (std::uint64_t const available = available_memory_bytes(); wanted > available)
-        throw Error(Status::out_of_memory, "the factors need " + std::to_string(wanted) + " bytes more, and " + std::to_string(available) +
+        throw Error(Status::out_of_memory, "the factors need " + std::to_string(wanted) +
+                                               " bytes more, and " + std::to_string(available) +
                                                " are available");
     for (std::size_t w = 0; w < num_workers; ++w)
         if (arenas_[w].size() < bytes[w] || (bytes[w] == 0 && arenas_[w].size() > 0)) {
@@ -67,8 +69,10 @@ void Factor<T>::allocate(FactorForm form, std::vector<WorkerId> const& owner, Al
 template <class T> void Factor<T>::clear_owned(WorkerId worker) {
     Arena& arena = arenas_[static_cast<std::size_t>(worker)];
     if (arena.empty()) return;
-    if (arena.fresh()) populate(arena.bytes()); // from this worker, so that pages are near it
-    else std::memset(arena.data(), 0, arena.size());
+    if (arena.fresh())
+        populate(arena.bytes()); // from this worker, so that pages are near it
+    else
+        std::memset(arena.data(), 0, arena.size());
     arena.mark_used();
 }
 

@@ -35,7 +35,8 @@ template <class T> class Factor {
 
     /// Make room for a factorization of this form, cblk k in the arena of owner[k]. Arenas of an earlier
     /// factorization are kept when they fit. Error{out_of_memory}.
-    void allocate(FactorForm form, std::vector<WorkerId> const& owner, Allocation allocation, WorkerTeam& team);
+    void allocate(FactorForm form, std::vector<WorkerId> const& owner, Allocation allocation,
+                  WorkerTeam& team);
 
     [[nodiscard]] BlockStructure const& structure() const { return *structure_; }
     [[nodiscard]] FactorForm form() const { return form_; }
@@ -51,7 +52,9 @@ template <class T> class Factor {
     [[nodiscard]] std::span<T const> off_diagonal(CblkId k) const;
 
     /// Cblks whose panels `worker` allocated and should assemble.
-    [[nodiscard]] std::vector<CblkId> const& owned_by(WorkerId worker) const { return owned_[static_cast<std::size_t>(worker)]; }
+    [[nodiscard]] std::vector<CblkId> const& owned_by(WorkerId worker) const {
+        return owned_[static_cast<std::size_t>(worker)];
+    }
     [[nodiscard]] int num_owners() const { return static_cast<int>(owned_.size()); }
     /// Set all coefficients of the worker's panels to zero and map their pages; cheap when the kernel has
     /// just provided them as zeros.
@@ -70,6 +73,7 @@ template <class T> class Factor {
 /// Coefficients of the panels of cblk k: lower and, for lu, upper.
 [[nodiscard]] Offset panel_size(Cblk const& cblk, FactorForm form);
 /// Bytes of all panels, padding included.
-[[nodiscard]] std::uint64_t panel_bytes(BlockStructure const& structure, FactorForm form, std::size_t scalar_bytes);
+[[nodiscard]] std::uint64_t panel_bytes(BlockStructure const& structure, FactorForm form,
+                                        std::size_t scalar_bytes);
 
 } // namespace espalier

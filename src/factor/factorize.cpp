@@ -15,14 +15,17 @@ template <class T> class FactorizationRun {
   public:
     FactorizationRun(FactorPlan const& plan, Factor<T>& factor, int workers, FactorizeOptions const& options)
         : plan_(plan), factor_(factor), kernels_(make_kernel_family(factor)),
-          threshold_(static_cast<Real<T>>(options.pivot_threshold)), workspaces_(static_cast<std::size_t>(workers)),
-          stats_(static_cast<std::size_t>(workers)), progress_(options.progress, "factorization", plan.total_cost()),
+          threshold_(static_cast<Real<T>>(options.pivot_threshold)),
+          workspaces_(static_cast<std::size_t>(workers)), stats_(static_cast<std::size_t>(workers)),
+          progress_(options.progress, "factorization", plan.total_cost()),
           progress_step_(plan.total_cost() / 1000) {}
 
     void execute(TaskId id, WorkerId worker) {
         FactorTask const& task = plan_.factor.tasks[static_cast<std::size_t>(id)];
-        if (task.target == no_cblk) factorize_branch(task.source, worker);
-        else update_target(task, worker);
+        if (task.target == no_cblk)
+            factorize_branch(task.source, worker);
+        else
+            update_target(task, worker);
     }
 
     [[nodiscard]] PivotStats total() const {
@@ -54,7 +57,8 @@ template <class T> class FactorizationRun {
         BlockStructure const& structure = factor_.structure();
         for (Offset f = task.first_facing; f < task.end_facing;) {
             BlokId const first = structure.facing[static_cast<std::size_t>(f)];
-            FacingGroup const group = facing_group(structure, structure.owner_of_blok[static_cast<std::size_t>(first)], first);
+            FacingGroup const group =
+                facing_group(structure, structure.owner_of_blok[static_cast<std::size_t>(first)], first);
             kernels_->update(group, workspaces_[static_cast<std::size_t>(worker)]);
             f += group.end - group.first;
         }
@@ -72,9 +76,9 @@ template <class T> class FactorizationRun {
 
 } // namespace
 
-template <class T>
-FactorizeStats factorize(CscMatrix<T> const& matrix, AssemblyMap const& assembly, FactorPlan const& plan,
-                         Factor<T>& factor, WorkerTeam& team, FactorizeOptions const& options) {
+template <class T> FactorizeStats factorize(CscMatrix<T> const& matrix, AssemblyMap const& assembly,
+                                            FactorPlan const& plan, Factor<T>& factor, WorkerTeam& team,
+                                            FactorizeOptions const& options) {
     FactorizeStats stats;
     team.for_each_worker([&](WorkerId worker) {
         factor.clear_owned(worker);
@@ -92,20 +96,22 @@ FactorizeStats factorize(CscMatrix<T> const& matrix, AssemblyMap const& assembly
     return stats;
 }
 
-std::uint64_t workspace_bytes(BlockStructure const& structure, FactorForm form, std::size_t scalar_bytes, int workers) {
+std::uint64_t workspace_bytes(BlockStructure const& structure, FactorForm form, std::size_t scalar_bytes,
+                              int workers) {
     // L D of the rows that face one cblk: no more rows than that one has columns.
     Offset scaled = 0;
     Index widest = 0;
     for (Cblk const& cblk : structure.cblks) widest = std::max(widest, cblk.width());
     if (form.has_d())
-        for (Cblk const& cblk : structure.cblks) scaled = std::max(scaled, std::min(cblk.rows_below(), widest) * cblk.width());
+        for (Cblk const& cblk : structure.cblks)
+            scaled = std::max(scaled, std::min(cblk.rows_below(), widest) * cblk.width());
     auto const coefficients = static_cast<std::uint64_t>(UpdateWorkspace<double>::buffer_size + scaled);
     return coefficients * scalar_bytes * static_cast<std::uint64_t>(workers);
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
-    template FactorizeStats factorize<T>(CscMatrix<T> const&, AssemblyMap const&, FactorPlan const&, Factor<T>&, WorkerTeam&, \
-                                         FactorizeOptions const&);
+    template FactorizeStats factorize<T>(CscMatrix<T> const&, AssemblyMap const&, FactorPlan const&,         \
+                                         Factor<T>&, WorkerTeam&, FactorizeOptions const&);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 
 } // namespace espalier

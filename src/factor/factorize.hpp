@@ -22,11 +22,12 @@ struct FactorizeStats {
 
 /// Factorize `matrix` (values on the pattern of `assembly`) into `factor`, which was allocated. On an
 /// exception the factor's contents are undefined; its memory is kept.
-template <class T>
-FactorizeStats factorize(CscMatrix<T> const& matrix, AssemblyMap const& assembly, FactorPlan const& plan,
-                         Factor<T>& factor, WorkerTeam& team, FactorizeOptions const& options);
+template <class T> FactorizeStats factorize(CscMatrix<T> const& matrix, AssemblyMap const& assembly,
+                                            FactorPlan const& plan, Factor<T>& factor, WorkerTeam& team,
+                                            FactorizeOptions const& options);
 
 /// Bytes of the workspaces of `workers` threads.
-std::uint64_t workspace_bytes(BlockStructure const& structure, FactorForm form, std::size_t scalar_bytes, int workers);
+std::uint64_t workspace_bytes(BlockStructure const& structure, FactorForm form, std::size_t scalar_bytes,
+                              int workers);
 
 } // namespace espalier

@@ -7,10 +7,12 @@
 namespace espalier {
 
 std::string describe_unknown(BlockStructure const& structure, Index permuted_column) {
-    return fmt::format("row and column {} of the matrix", structure.inverse[static_cast<std::size_t>(permuted_column)] + 1);
+    return fmt::format("row and column {} of the matrix",
+                       structure.inverse[static_cast<std::size_t>(permuted_column)] + 1);
 }
 
-template <class T> void KernelFamily<T>::update_all(CblkId k, CblkId last_target, UpdateWorkspace<T>& workspace) {
+template <class T>
+void KernelFamily<T>::update_all(CblkId k, CblkId last_target, UpdateWorkspace<T>& workspace) {
     BlockStructure const& structure = factor_.structure();
     Cblk const& cblk = factor_.cblk(k);
     for (BlokId b = cblk.first_blok + 1; b < cblk.end_blok;) {
@@ -30,16 +32,19 @@ template <class T> PanelRows<T const> whole_panel(MatrixView<T> view, Index firs
 // A = L L^H or L L^T.
 template <class T> class CholeskyFamily final : public KernelFamily<T> {
   public:
-    explicit CholeskyFamily(Factor<T>& factor) : KernelFamily<T>(factor), conjugate_(factor.form().conjugate()) {}
+    explicit CholeskyFamily(Factor<T>& factor)
+        : KernelFamily<T>(factor), conjugate_(factor.form().conjugate()) {}
 
     PivotStats factorize_panel(CblkId k, Real<T>) override {
         auto& factor = this->factor_;
         Index const failed = factor_cholesky<T>(conjugate_, factor.diagonal(k));
         if (failed >= 0)
-            throw Error(Status::not_positive_definite,
-                        fmt::format("the matrix is not positive definite: {} meets a pivot that is not positive at {}",
-                                    to_string(factor.form().kind),
-                                    describe_unknown(factor.structure(), factor.cblk(k).first_col + failed)));
+            throw Error(
+                Status::not_positive_definite,
+                fmt::format(
+                    "the matrix is not positive definite: {} meets a pivot that is not positive at {}",
+                    to_string(factor.form().kind),
+                    describe_unknown(factor.structure(), factor.cblk(k).first_col + failed)));
         // L21 = A21 L11^-H
         solve_right<T>(op_, Diag::non_unit, factor.diagonal(k), factor.below(k));
         return {};
@@ -51,7 +56,7 @@ template <class T> class CholeskyFamily final : public KernelFamily<T> {
         auto const source = whole_panel<T>(factor.lower(group.source));
         find_row_runs(factor.structure(), group, workspace);
         subtract_contribution<T>(factor.structure(), group, source, source, op_, RowsFrom::column,
-                            {factor.lower(group.target), 0}, workspace);
+                                 {factor.lower(group.target), 0}, workspace);
     }
 
   private:
@@ -66,12 +71,16 @@ template <class T> class LdlFamily final : public KernelFamily<T> {
 
     PivotStats factorize_panel(CblkId k, Real<T> threshold) override {
         auto& factor = this->factor_;
-        PivotStats const stats = factor_ldl<T>(conjugate_, factor.diagonal(k), factor.perm(k), factor.off_diagonal(k), threshold);
+        PivotStats const stats =
+            factor_ldl<T>(conjugate_, factor.diagonal(k), factor.perm(k), factor.off_diagonal(k), threshold);
         if (stats.zero_column >= 0)
-            throw Error(Status::singular, fmt::format("the matrix is singular: zero pivot at {}",
-                                                      describe_unknown(factor.structure(), factor.cblk(k).first_col + stats.zero_column)));
+            throw Error(Status::singular,
+                        fmt::format("the matrix is singular: zero pivot at {}",
+                                    describe_unknown(factor.structure(),
+                                                     factor.cblk(k).first_col + stats.zero_column)));
         // L21 = A21 P^T L11^-H D^-1
-        solve_panel_ldl<T>(conjugate_, factor.diagonal(k), factor.perm(k), factor.off_diagonal(k), factor.below(k));
+        solve_panel_ldl<T>(conjugate_, factor.diagonal(k), factor.perm(k), factor.off_diagonal(k),
+                           factor.below(k));
         return stats;
     }
 
@@ -83,13 +92,15 @@ template <class T> class LdlFamily final : public KernelFamily<T> {
         Blok const& last = bloks[static_cast<std::size_t>(group.end - 1)];
         Index const first_row = bloks[static_cast<std::size_t>(group.first)].panel_row;
         Index const rows = last.panel_row + last.height() - first_row;
-        workspace.scaled.resize(std::max(workspace.scaled.size(), static_cast<std::size_t>(rows * source.cols)));
+        workspace.scaled.resize(
+            std::max(workspace.scaled.size(), static_cast<std::size_t>(rows * source.cols)));
         MatrixView<T> const scaled{workspace.scaled.data(), rows, source.cols, rows};
         multiply_by_d<T>(conjugate_, factor.diagonal(group.source), factor.off_diagonal(group.source),
                          source.block(first_row, 0, rows, source.cols), scaled);
         find_row_runs(factor.structure(), group, workspace);
-        subtract_contribution<T>(factor.structure(), group, whole_panel<T>(source), whole_panel<T>(scaled, first_row), op_,
-                            RowsFrom::column, {factor.lower(group.target), 0}, workspace);
+        subtract_contribution<T>(factor.structure(), group, whole_panel<T>(source),
+                                 whole_panel<T>(scaled, first_row), op_, RowsFrom::column,
+                                 {factor.lower(group.target), 0}, workspace);
     }
 
   private:
@@ -106,8 +117,10 @@ template <class T> class LuFamily final : public KernelFamily<T> {
         auto& factor = this->factor_;
         PivotStats const stats = factor_lu<T>(factor.diagonal(k), factor.perm(k), threshold);
         if (stats.zero_column >= 0)
-            throw Error(Status::singular, fmt::format("the matrix is singular: zero pivot at {}",
-                                                      describe_unknown(factor.structure(), factor.cblk(k).first_col + stats.zero_column)));
+            throw Error(Status::singular,
+                        fmt::format("the matrix is singular: zero pivot at {}",
+                                    describe_unknown(factor.structure(),
+                                                     factor.cblk(k).first_col + stats.zero_column)));
         // L21 = A21 U11^-1 and U12^T = (P A12)^T L11^-T
         solve_right<T>(Op::none, Diag::non_unit, factor.diagonal(k), factor.below(k));
         permute_columns<T>(factor.upper(k), factor.perm(k));
@@ -122,10 +135,10 @@ template <class T> class LuFamily final : public KernelFamily<T> {
         auto const lower = whole_panel<T>(factor.lower(group.source));
         auto const upper = whole_panel<T>(factor.upper(group.source), width);
         find_row_runs(factor.structure(), group, workspace);
-        subtract_contribution<T>(factor.structure(), group, lower, upper, Op::transpose, RowsFrom::group_begin,
-                            {factor.lower(group.target), 0}, workspace);
+        subtract_contribution<T>(factor.structure(), group, lower, upper, Op::transpose,
+                                 RowsFrom::group_begin, {factor.lower(group.target), 0}, workspace);
         subtract_contribution<T>(factor.structure(), group, upper, lower, Op::transpose, RowsFrom::group_end,
-                            {factor.upper(group.target), factor.cblk(group.target).width()}, workspace);
+                                 {factor.upper(group.target), factor.cblk(group.target).width()}, workspace);
     }
 };
 

@@ -6,10 +6,12 @@ namespace espalier {
 
 namespace {
 
-constexpr Index strip_width = 128;     // columns of one product
+constexpr Index strip_width = 128;      // columns of one product
 constexpr Index direct_run_height = 32; // runs at least this tall are updated in place
 
-Blok const& blok_at(BlockStructure const& s, BlokId b) { return s.bloks[static_cast<std::size_t>(b)]; }
+Blok const& blok_at(BlockStructure const& s, BlokId b) {
+    return s.bloks[static_cast<std::size_t>(b)];
+}
 
 // First blok of [from, end) whose rows end after `row`: galloping, then binary search, because targets often
 // have many more bloks than sources.
@@ -23,8 +25,10 @@ BlokId blok_reaching(BlockStructure const& s, BlokId from, BlokId end, Index row
     BlokId high = std::min(low + step, end);
     while (low < high) {
         BlokId const middle = low + (high - low) / 2;
-        if (blok_at(s, middle).end_row <= row) low = middle + 1;
-        else high = middle;
+        if (blok_at(s, middle).end_row <= row)
+            low = middle + 1;
+        else
+            high = middle;
     }
     return low;
 }
@@ -38,7 +42,8 @@ struct ColumnRun {
 
 template <class T> class ProductWriter {
   public:
-    ProductWriter(PanelRows<T const> a, PanelRows<T const> b, Op op_b, PanelRows<T> target, UpdateWorkspace<T>& workspace)
+    ProductWriter(PanelRows<T const> a, PanelRows<T const> b, Op op_b, PanelRows<T> target,
+                  UpdateWorkspace<T>& workspace)
         : a_(a), b_(b), op_b_(op_b), target_(target), workspace_(workspace) {}
 
     // Columns [first, end) of `columns` make one strip of `width` adjacent rows of b.
@@ -66,7 +71,8 @@ template <class T> class ProductWriter {
 
   private:
     void write_directly(RowRun const& run) {
-        MatrixView<T> const c = target_.rows(run.target_row, run.height).block(0, columns_->target_col, run.height, b_rows_.rows);
+        MatrixView<T> const c =
+            target_.rows(run.target_row, run.height).block(0, columns_->target_col, run.height, b_rows_.rows);
         subtract_product<T>(op_b_, a_.rows(run.source_row, run.height), b_rows_, c);
     }
 
@@ -93,8 +99,9 @@ template <class T> class ProductWriter {
         clip_runs();
         Index source_col = 0;
         for (ColumnRun const* columns = columns_; columns != columns_end_; ++columns) {
-            scatter_subtract<T>(product.block(0, source_col, rows, columns->width), clipped_,
-                                target_.view.block(0, columns->target_col, target_.view.rows, columns->width));
+            scatter_subtract<T>(
+                product.block(0, source_col, rows, columns->width), clipped_,
+                target_.view.block(0, columns->target_col, target_.view.rows, columns->width));
             source_col += columns->width;
         }
         pending_begin_ = pending_end_ = 0;
@@ -108,7 +115,8 @@ template <class T> class ProductWriter {
             if (run.source_row >= pending_end_) break;
             Index const begin = std::max(run.source_row, pending_begin_);
             Index const end = std::min(run.source_row + run.height, pending_end_);
-            clipped_.push_back({begin - pending_begin_, run.target_row + (begin - run.source_row) - target_.first_row, end - begin});
+            clipped_.push_back({begin - pending_begin_,
+                                run.target_row + (begin - run.source_row) - target_.first_row, end - begin});
         }
     }
 
@@ -148,25 +156,33 @@ void find_row_runs(BlockStructure const& structure, FacingGroup const& group, Up
             at = blok_reaching(structure, at, target.end_blok, row);
             Blok const& landing = blok_at(structure, at);
             Index const height = std::min(blok.end_row, landing.end_row) - row;
-            RowRun const run{blok.panel_row + (row - blok.first_row), landing.panel_row + (row - landing.first_row), height};
-            if (!runs.empty() && runs.back().target_row + runs.back().height == run.target_row) runs.back().height += height;
-            else runs.push_back(run);
+            RowRun const run{blok.panel_row + (row - blok.first_row),
+                             landing.panel_row + (row - landing.first_row), height};
+            if (!runs.empty() && runs.back().target_row + runs.back().height == run.target_row)
+                runs.back().height += height;
+            else
+                runs.push_back(run);
             row += height;
         }
     }
 }
 
-template <class T>
-void subtract_contribution(BlockStructure const& structure, FacingGroup const& group, PanelRows<T const> a, PanelRows<T const> b,
-                      Op op_b, RowsFrom rows_from, PanelRows<T> target, UpdateWorkspace<T>& workspace) {
+template <class T> void subtract_contribution(BlockStructure const& structure, FacingGroup const& group,
+                                              PanelRows<T const> a, PanelRows<T const> b, Op op_b,
+                                              RowsFrom rows_from, PanelRows<T> target,
+                                              UpdateWorkspace<T>& workspace) {
     Index const target_col = structure.cblks[static_cast<std::size_t>(group.target)].first_col;
     Index const group_begin = blok_at(structure, group.first).panel_row;
-    Index const group_end = blok_at(structure, group.end - 1).panel_row + blok_at(structure, group.end - 1).height();
+    Index const group_end =
+        blok_at(structure, group.end - 1).panel_row + blok_at(structure, group.end - 1).height();
     auto first_row_of = [&](Index column_row) {
         switch (rows_from) {
-        case RowsFrom::column: return column_row;
-        case RowsFrom::group_begin: return group_begin;
-        case RowsFrom::group_end: return group_end;
+        case RowsFrom::column:
+            return column_row;
+        case RowsFrom::group_begin:
+            return group_begin;
+        case RowsFrom::group_end:
+            return group_end;
         }
         return column_row;
     };
@@ -197,8 +213,9 @@ void subtract_contribution(BlockStructure const& structure, FacingGroup const& g
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template void find_row_runs<T>(BlockStructure const&, FacingGroup const&, UpdateWorkspace<T>&);          \
-    template void subtract_contribution<T>(BlockStructure const&, FacingGroup const&, PanelRows<T const>, PanelRows<T const>, \
-                                      Op, RowsFrom, PanelRows<T>, UpdateWorkspace<T>&);
+    template void subtract_contribution<T>(BlockStructure const&, FacingGroup const&, PanelRows<T const>,    \
+                                           PanelRows<T const>, Op, RowsFrom, PanelRows<T>,                   \
+                                           UpdateWorkspace<T>&);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 
 } // namespace espalier

@@ -25,7 +25,6 @@
 
 namespace espalier {
 
-
 /// The bloks [first, end) of `source`, which all face cblk `target`.
 struct FacingGroup {
     CblkId source = no_cblk;
@@ -62,7 +61,7 @@ template <class T> class UpdateWorkspace {
     [[nodiscard]] T* buffer() { return buffer_.get(); }
     std::vector<RowRun> runs;
     std::vector<RowRun> clipped; ///< Of one product in the buffer.
-    std::vector<T> scaled; ///< L D of the rows in use (ldlt, ldlh).
+    std::vector<T> scaled;       ///< L D of the rows in use (ldlt, ldlh).
 
   private:
     std::unique_ptr<T[]> buffer_;
@@ -73,8 +72,9 @@ template <class T>
 void find_row_runs(BlockStructure const& structure, FacingGroup const& group, UpdateWorkspace<T>& workspace);
 
 /// The product of the head of this file; workspace.runs as find_row_runs left it.
-template <class T>
-void subtract_contribution(BlockStructure const& structure, FacingGroup const& group, PanelRows<T const> a, PanelRows<T const> b,
-                      Op op_b, RowsFrom rows_from, PanelRows<T> target, UpdateWorkspace<T>& workspace);
+template <class T> void subtract_contribution(BlockStructure const& structure, FacingGroup const& group,
+                                              PanelRows<T const> a, PanelRows<T const> b, Op op_b,
+                                              RowsFrom rows_from, PanelRows<T> target,
+                                              UpdateWorkspace<T>& workspace);
 
 } // namespace espalier

@@ -13,8 +13,8 @@ BranchPartition cut_branches(BlockStructure const& structure, std::vector<double
         if (cblks[k].parent != no_cblk) subtree[static_cast<std::size_t>(cblks[k].parent)] += subtree[k];
 
     double const total = std::accumulate(costs.begin(), costs.end(), 0.0);
-    double const limit = workers <= 1 ? std::numeric_limits<double>::infinity()
-                                      : total / (workers * subtrees_per_worker);
+    double const limit =
+        workers <= 1 ? std::numeric_limits<double>::infinity() : total / (workers * subtrees_per_worker);
 
     // A cblk is the root of a branch when its subtree is below the limit and its parent's is not, or when
     // its own subtree is above the limit (then it is a branch of one cblk).
@@ -23,7 +23,8 @@ BranchPartition cut_branches(BlockStructure const& structure, std::vector<double
     for (std::size_t k = 0; k < cblks.size(); ++k) {
         bool const whole_subtree = subtree[k] <= limit;
         CblkId const parent = cblks[k].parent;
-        bool const swallowed = whole_subtree && parent != no_cblk && subtree[static_cast<std::size_t>(parent)] <= limit;
+        bool const swallowed =
+            whole_subtree && parent != no_cblk && subtree[static_cast<std::size_t>(parent)] <= limit;
         if (swallowed) continue;
         auto const id = static_cast<CblkId>(k);
         Branch branch{whole_subtree ? cblks[k].first_descendant : id, id, 0};

@@ -14,11 +14,11 @@ using BranchId = std::int32_t;
 struct Branch {
     CblkId first = 0; ///< Cblks [first, root].
     CblkId root = 0;
-    double cost = 0;  ///< Seconds of its own cblks, contributions to elsewhere included.
+    double cost = 0; ///< Seconds of its own cblks, contributions to elsewhere included.
 };
 
 struct BranchPartition {
-    std::vector<Branch> branches;           ///< By ascending cblks; children before parents.
+    std::vector<Branch> branches; ///< By ascending cblks; children before parents.
     std::vector<BranchId> branch_of_cblk;
 };
 

@@ -12,11 +12,11 @@
 namespace espalier {
 
 struct CostModel {
-    double gemm_rate = 105e9;        ///< Real flops per second of a large matrix product.
-    double panel_rate = 60e9;        ///< The same inside panels: diagonal block and triangular solve.
-    double scatter_rate = 3e9;       ///< Coefficients per second added through a buffer.
-    double call_overhead = 0.4e-6;   ///< Seconds of every kernel call, structure walking included.
-    double sides = 1;                ///< 2 for lu (L and U panels), else 1.
+    double gemm_rate = 105e9;      ///< Real flops per second of a large matrix product.
+    double panel_rate = 60e9;      ///< The same inside panels: diagonal block and triangular solve.
+    double scatter_rate = 3e9;     ///< Coefficients per second added through a buffer.
+    double call_overhead = 0.4e-6; ///< Seconds of every kernel call, structure walking included.
+    double sides = 1;              ///< 2 for lu (L and U panels), else 1.
 
     /// Diagonal block of cblk k and the triangular solve below it.
     [[nodiscard]] double panel(Cblk const& cblk) const;

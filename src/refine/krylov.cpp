@@ -20,13 +20,16 @@ template <class T> T dot(std::span<T const> x, std::span<T const> y) { // x^H y
     return sum;
 }
 
-template <class T> Real<T> norm2(std::span<T const> x) { return std::sqrt(real_part(dot(x, x))); }
+template <class T> Real<T> norm2(std::span<T const> x) {
+    return std::sqrt(real_part(dot(x, x)));
+}
 
 template <class T> void add_scaled(T factor, std::span<T const> x, std::span<T> y) {
     for (std::size_t i = 0; i < x.size(); ++i) y[i] += factor * x[i];
 }
 
-template <class T> double backward_error(KrylovProblem<T> const& p, std::span<T const> r, std::span<T const> x, std::span<T const> b) {
+template <class T> double backward_error(KrylovProblem<T> const& p, std::span<T const> r,
+                                         std::span<T const> x, std::span<T const> b) {
     return normwise_backward_error<T>(p.matrix_norm, r, x, b, 1);
 }
 
@@ -37,7 +40,8 @@ template <class T> void product(KrylovProblem<T> const& p, std::span<T const> x,
 // Residual norm that meets the target, so that the inner loop need not form x to know when to stop. The
 // infinity norm of the residual is below its 2-norm. |x| counts only once x means something: a wild x would
 // make any residual look small.
-template <class T> Real<T> wanted_norm(KrylovProblem<T> const& p, double error, std::span<T const> x, std::span<T const> b) {
+template <class T>
+Real<T> wanted_norm(KrylovProblem<T> const& p, double error, std::span<T const> x, std::span<T const> b) {
     double const size_of_x = error < 1e-3 ? p.matrix_norm * infinity_norm<T>(x) : 0.0;
     return static_cast<Real<T>>(p.target * (size_of_x + infinity_norm<T>(b)));
 }
@@ -58,7 +62,8 @@ template <class T> void make_rotation(T f, T g, Real<T>& c, T& s) {
 template <class T> class GmresCycle {
   public:
     GmresCycle(KrylovProblem<T> const& problem, int length)
-        : problem_(problem), basis_(static_cast<std::size_t>(length) + 1), hessenberg_(static_cast<std::size_t>(length)) {}
+        : problem_(problem), basis_(static_cast<std::size_t>(length) + 1),
+          hessenberg_(static_cast<std::size_t>(length)) {}
 
     // Returns the steps done; x is improved.
     int run(std::span<T const> residual, std::span<T> x, Real<T> wanted, int max_steps) {
@@ -129,8 +134,10 @@ template <class T> class GmresCycle {
         Vector<T> y(rhs_.begin(), rhs_.begin() + static_cast<std::ptrdiff_t>(k));
         for (std::size_t i = k; i-- > 0;) {
             for (std::size_t j = i + 1; j < k; ++j) y[i] -= hessenberg_[j][i] * y[j];
-            if (std::abs(hessenberg_[i][i]) == 0) y[i] = T(0);
-            else y[i] /= hessenberg_[i][i];
+            if (std::abs(hessenberg_[i][i]) == 0)
+                y[i] = T(0);
+            else
+                y[i] /= hessenberg_[i][i];
         }
         Vector<T> step(x.size(), T(0));
         for (std::size_t i = 0; i < k; ++i) add_scaled<T>(y[i], basis_[i], step);
@@ -161,14 +168,16 @@ template <class T> int gmres(KrylovProblem<T> const& problem, std::span<T const>
         double const now = backward_error<T>(problem, r, x, b);
         if (now <= problem.target || !(now < 0.9 * error)) break; // there, or stagnating
         error = now;
-        int const steps = cycle.run(r, x, wanted_norm<T>(problem, now, x, b), problem.max_iterations - iterations);
+        int const steps =
+            cycle.run(r, x, wanted_norm<T>(problem, now, x, b), problem.max_iterations - iterations);
         if (steps == 0) break;
         iterations += steps;
     }
     return iterations;
 }
 
-template <class T> int conjugate_gradients(KrylovProblem<T> const& problem, std::span<T const> b, std::span<T> x) {
+template <class T>
+int conjugate_gradients(KrylovProblem<T> const& problem, std::span<T const> b, std::span<T> x) {
     Vector<T> r(x.size()), z, p, q(x.size());
     residual<T>(problem.a, x, b, r, 1);
     T rho_before(0);

@@ -10,16 +10,18 @@
 
 namespace espalier {
 
-template <class T> double default_tolerance() { return epsilon<T> < Real<T>(1e-10) ? 1e-12 : 1e-5; }
+template <class T> double default_tolerance() {
+    return epsilon<T> < Real<T>(1e-10) ? 1e-12 : 1e-5;
+}
 
 namespace {
 
 template <class T> class Refinement {
   public:
-    Refinement(CscMatrix<T> const& a, std::span<T const> b, std::span<T> x, Index nrhs, ApplyInverse<T> const& apply_inverse,
-               RefineOptions const& options)
-        : a_(a), b_(b), x_(x), nrhs_(nrhs), apply_inverse_(apply_inverse), options_(options), matrix_norm_(infinity_norm(a)),
-          residual_(x.size()) {
+    Refinement(CscMatrix<T> const& a, std::span<T const> b, std::span<T> x, Index nrhs,
+               ApplyInverse<T> const& apply_inverse, RefineOptions const& options)
+        : a_(a), b_(b), x_(x), nrhs_(nrhs), apply_inverse_(apply_inverse), options_(options),
+          matrix_norm_(infinity_norm(a)), residual_(x.size()) {
         report_.history.push_back(measure());
     }
 
@@ -41,9 +43,14 @@ template <class T> class Refinement {
     void run_krylov(RefineMethod method) {
         auto const n = static_cast<std::size_t>(a_.cols);
         // Each replaced pivot may cost GMRES a step: as long a recurrence as a few million coefficients hold.
-        int const restart = static_cast<int>(std::clamp<Index>(4'000'000 / std::max<Index>(1, a_.cols), 30, 250));
-        KrylovProblem<T> const problem{a_, apply_inverse_, matrix_norm_, rounding(),
-                                       options_.max_iterations > 0 ? options_.max_iterations : 300, restart};
+        int const restart =
+            static_cast<int>(std::clamp<Index>(4'000'000 / std::max<Index>(1, a_.cols), 30, 250));
+        KrylovProblem<T> const problem{a_,
+                                       apply_inverse_,
+                                       matrix_norm_,
+                                       rounding(),
+                                       options_.max_iterations > 0 ? options_.max_iterations : 300,
+                                       restart};
         std::vector<T> const previous(x_.begin(), x_.end());
         double const before = error();
         int steps = 0;
@@ -104,11 +111,12 @@ template <class T> class Refinement {
 
 } // namespace
 
-template <class T>
-RefineReport refine(CscMatrix<T> const& a, std::span<T const> b, std::span<T> x, Index nrhs,
-                    ApplyInverse<T> const& apply_inverse, RefineOptions const& options) {
+template <class T> RefineReport refine(CscMatrix<T> const& a, std::span<T const> b, std::span<T> x,
+                                       Index nrhs, ApplyInverse<T> const& apply_inverse,
+                                       RefineOptions const& options) {
     Timer const timer;
-    bool const hermitian = a.symmetry == Symmetry::hermitian || (a.symmetry == Symmetry::symmetric && !is_complex<T>);
+    bool const hermitian =
+        a.symmetry == Symmetry::hermitian || (a.symmetry == Symmetry::symmetric && !is_complex<T>);
     if (options.method == RefineMethod::cg && !hermitian)
         throw Error(Status::usage, "cg needs a real symmetric or Hermitian matrix; use gmres or bicgstab");
     double const tolerance = options.tolerance > 0 ? options.tolerance : default_tolerance<T>();
@@ -116,13 +124,17 @@ RefineReport refine(CscMatrix<T> const& a, std::span<T const> b, std::span<T> x,
 
     Refinement<T> refinement(a, b, x, nrhs, apply_inverse, options);
     switch (options.method) {
-    case RefineMethod::none: break;
-    case RefineMethod::ir: refinement.iterate(); break;
+    case RefineMethod::none:
+        break;
+    case RefineMethod::ir:
+        refinement.iterate();
+        break;
     case RefineMethod::automatic:
         refinement.iterate();
         if (!(refinement.error() <= tolerance)) refinement.run_krylov(RefineMethod::gmres);
         break;
-    default: refinement.run_krylov(options.method);
+    default:
+        refinement.run_krylov(options.method);
     }
     RefineReport report = refinement.finish(tolerance);
     report.time_s = timer.seconds();

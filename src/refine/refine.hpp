@@ -16,8 +16,8 @@ namespace espalier {
 
 struct RefineOptions {
     RefineMethod method = RefineMethod::automatic;
-    int max_iterations = 0;   ///< 0: 10 steps of ir, 300 of a Krylov method.
-    double tolerance = 0;     ///< Backward error that counts as converged; 0: default_tolerance<T>().
+    int max_iterations = 0; ///< 0: 10 steps of ir, 300 of a Krylov method.
+    double tolerance = 0;   ///< Backward error that counts as converged; 0: default_tolerance<T>().
     ProgressSink* progress = nullptr;
 };
 
@@ -25,11 +25,11 @@ struct RefineOptions {
 template <class T> double default_tolerance();
 
 /// Improve the columns of x in place. Every method stops when the normwise backward error is at the level of
-/// rounding (4 epsilon) and keeps the best iterate it has seen; ir also stops when a step no longer halves the
-/// error. `automatic` is ir, then gmres for what is still above the tolerance. report.method is the last
+/// rounding (4 epsilon) and keeps the best iterate it has seen; ir also stops when a step no longer halves
+/// the error. `automatic` is ir, then gmres for what is still above the tolerance. report.method is the last
 /// method that did a step. Error{usage} for cg on a matrix that is neither Hermitian nor real symmetric.
-template <class T>
-RefineReport refine(CscMatrix<T> const& a, std::span<T const> b, std::span<T> x, Index nrhs,
-                    ApplyInverse<T> const& apply_inverse, RefineOptions const& options);
+template <class T> RefineReport refine(CscMatrix<T> const& a, std::span<T const> b, std::span<T> x,
+                                       Index nrhs, ApplyInverse<T> const& apply_inverse,
+                                       RefineOptions const& options);
 
 } // namespace espalier

@@ -11,10 +11,10 @@ namespace espalier {
 
 struct FactorPlan {
     BranchPartition partition;
-    std::vector<double> cblk_cost;       ///< Seconds by the cost model, updates to elsewhere included.
+    std::vector<double> cblk_cost; ///< Seconds by the cost model, updates to elsewhere included.
     FactorTasks factor;
-    StaticSchedule factor_schedule;      ///< Its makespan is the predicted factorization time.
-    TaskGraph solve;                     ///< See build_solve_tasks.
+    StaticSchedule factor_schedule; ///< Its makespan is the predicted factorization time.
+    TaskGraph solve;                ///< See build_solve_tasks.
     StaticSchedule solve_schedule;
     std::vector<WorkerId> owner_of_cblk; ///< The worker that runs the factor task of the cblk's branch.
 

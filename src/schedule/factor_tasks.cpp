@@ -57,7 +57,9 @@ void set_critical_path_priorities(TaskGraph& graph) {
         auto const t = static_cast<std::size_t>(*it);
         double longest = 0;
         for (Offset s = graph.successor_ptr[t]; s < graph.successor_ptr[t + 1]; ++s)
-            longest = std::max(longest, graph.priority[static_cast<std::size_t>(graph.successors[static_cast<std::size_t>(s)])]);
+            longest = std::max(
+                longest,
+                graph.priority[static_cast<std::size_t>(graph.successors[static_cast<std::size_t>(s)])]);
         graph.priority[t] = graph.cost[t] + longest;
     }
 }
@@ -94,7 +96,8 @@ FactorTasks build_factor_tasks(BlockStructure const& structure, BranchPartition 
             last_update = id;
             cost.push_back(update_cost(structure, model, task));
             // The source's own cost counted this update; it is another task's now.
-            auto const source_task = static_cast<std::size_t>(result.factor_of_branch[static_cast<std::size_t>(task.source)]);
+            auto const source_task =
+                static_cast<std::size_t>(result.factor_of_branch[static_cast<std::size_t>(task.source)]);
             cost[source_task] = std::max(0.0, cost[source_task] - cost.back());
             tasks.push_back(task);
         }

@@ -22,7 +22,9 @@ struct Finish {
     double time;
     TaskId task;
     WorkerId worker;
-    bool operator>(Finish const& other) const { return std::tuple(time, task) > std::tuple(other.time, other.task); }
+    bool operator>(Finish const& other) const {
+        return std::tuple(time, task) > std::tuple(other.time, other.task);
+    }
 };
 
 } // namespace

@@ -12,7 +12,7 @@ namespace espalier {
 struct StaticSchedule {
     std::vector<std::vector<TaskId>> lists; ///< For each worker, its tasks in order.
     std::vector<WorkerId> worker_of_task;
-    double makespan = 0;                    ///< In the unit of graph.cost.
+    double makespan = 0; ///< In the unit of graph.cost.
 };
 
 /// O(tasks log tasks). A ready task whose `graph.home` is a worker id >= 0 goes to that worker when

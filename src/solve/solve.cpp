@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "kernels/panel.hpp"
 #include "kernels/level2.hpp"
+#include "kernels/panel.hpp"
 #include "runtime/static_policy.hpp"
 
 namespace espalier {
@@ -23,12 +23,16 @@ template <class T> class SolveRun {
 
     void execute(TaskId task, WorkerId worker) {
         auto const count = static_cast<TaskId>(plan_.partition.branches.size());
-        if (task < count) forward_branch(task, workspaces_[static_cast<std::size_t>(worker)]);
-        else backward_branch(task - count, workspaces_[static_cast<std::size_t>(worker)]);
+        if (task < count)
+            forward_branch(task, workspaces_[static_cast<std::size_t>(worker)]);
+        else
+            backward_branch(task - count, workspaces_[static_cast<std::size_t>(worker)]);
     }
 
   private:
-    struct alignas(64) Workspace { std::vector<T> rows; };
+    struct alignas(64) Workspace {
+        std::vector<T> rows;
+    };
 
     MatrixView<T> reserve(std::vector<T>& memory, Index rows) const {
         auto const size = static_cast<std::size_t>(rows * x_.cols);
@@ -73,17 +77,22 @@ template <class T> class SolveRun {
 
     [[nodiscard]] Op backward_op() const { return form_.conjugate() ? Op::adjoint : Op::transpose; }
 
-    [[nodiscard]] MatrixView<T> rows_of(Cblk const& cblk) const { return x_.block(cblk.first_col, 0, cblk.width(), x_.cols); }
+    [[nodiscard]] MatrixView<T> rows_of(Cblk const& cblk) const {
+        return x_.block(cblk.first_col, 0, cblk.width(), x_.cols);
+    }
 
     void forward_diagonal(CblkId k) {
         MatrixView<T> const x = rows_of(factor_.cblk(k));
         bool const pivoted = form_.has_d() || form_.has_upper();
         if (pivoted) permute(factor_.perm(k), x, false);
-        solve_triangular<T>(Uplo::lower, Op::none, pivoted ? Diag::unit : Diag::non_unit, factor_.diagonal(k), x);
+        solve_triangular<T>(Uplo::lower, Op::none, pivoted ? Diag::unit : Diag::non_unit, factor_.diagonal(k),
+                            x);
     }
 
     void divide_by_d(CblkId k) {
-        if (form_.has_d()) solve_d<T>(form_.conjugate(), factor_.diagonal(k), factor_.off_diagonal(k), rows_of(factor_.cblk(k)));
+        if (form_.has_d())
+            solve_d<T>(form_.conjugate(), factor_.diagonal(k), factor_.off_diagonal(k),
+                       rows_of(factor_.cblk(k)));
     }
 
     void backward_diagonal(CblkId k) {
@@ -92,7 +101,8 @@ template <class T> class SolveRun {
             solve_triangular<T>(Uplo::upper, Op::none, Diag::non_unit, factor_.diagonal(k), x);
             return;
         }
-        solve_triangular<T>(Uplo::lower, backward_op(), form_.has_d() ? Diag::unit : Diag::non_unit, factor_.diagonal(k), x);
+        solve_triangular<T>(Uplo::lower, backward_op(), form_.has_d() ? Diag::unit : Diag::non_unit,
+                            factor_.diagonal(k), x);
         if (form_.has_d()) permute(factor_.perm(k), x, true);
     }
 
@@ -104,13 +114,16 @@ template <class T> class SolveRun {
             std::copy_n(column, perm.size(), copy.begin());
             for (std::size_t i = 0; i < perm.size(); ++i) {
                 auto const p = static_cast<std::size_t>(perm[i]);
-                if (inverse) column[p] = copy[i];
-                else column[i] = copy[p];
+                if (inverse)
+                    column[p] = copy[i];
+                else
+                    column[i] = copy[p];
             }
         }
     }
 
-    static void subtract(MatrixView<T const> from, Index from_row, MatrixView<T> to, Index to_row, Index height) {
+    static void subtract(MatrixView<T const> from, Index from_row, MatrixView<T> to, Index to_row,
+                         Index height) {
         for (Index j = 0; j < to.cols; ++j) {
             T const* const source = from.column(j) + from_row;
             T* const target = to.column(j) + to_row;
@@ -143,14 +156,16 @@ template <class T> class SolveRun {
 
     // x_j += the outbox rows of every branch below that faces j, in ascending order of the branches.
     void collect(CblkId j) {
-        for (Offset f = structure_.facing_ptr[static_cast<std::size_t>(j)]; f < structure_.facing_ptr[static_cast<std::size_t>(j) + 1]; ++f) {
+        for (Offset f = structure_.facing_ptr[static_cast<std::size_t>(j)];
+             f < structure_.facing_ptr[static_cast<std::size_t>(j) + 1]; ++f) {
             auto const b = static_cast<std::size_t>(structure_.facing[static_cast<std::size_t>(f)]);
             CblkId const owner = structure_.owner_of_blok[b];
             BranchId const source = plan_.partition.branch_of_cblk[static_cast<std::size_t>(owner)];
             Branch const& branch = plan_.partition.branches[static_cast<std::size_t>(source)];
             if (owner != branch.root) continue; // summed up in the outbox of its root
             Cblk const& root = factor_.cblk(owner);
-            MatrixView<T> const outbox = reserve(outboxes_[static_cast<std::size_t>(source)], root.rows_below());
+            MatrixView<T> const outbox =
+                reserve(outboxes_[static_cast<std::size_t>(source)], root.rows_below());
             Blok const& blok = structure_.bloks[b];
             Index const from = blok.panel_row - root.width();
             add(outbox, from, x_, blok.first_row, blok.height());
@@ -183,32 +198,41 @@ template <class T> class SolveRun {
 
 } // namespace
 
-template <class T> void solve(Factor<T> const& factor, FactorPlan const& plan, MatrixView<T> x, WorkerTeam& team) {
+template <class T>
+void solve(Factor<T> const& factor, FactorPlan const& plan, MatrixView<T> x, WorkerTeam& team) {
     BlockStructure const& structure = factor.structure();
     if (structure.n == 0 || x.cols == 0) return;
     SolveRun<T> run(factor, plan, team.size());
     std::vector<T> permuted(static_cast<std::size_t>(structure.n * std::min(block_of_rhs, x.cols)));
     for (Index first = 0; first < x.cols; first += block_of_rhs) {
-        MatrixView<T> const block{permuted.data(), structure.n, std::min(block_of_rhs, x.cols - first), structure.n};
+        MatrixView<T> const block{permuted.data(), structure.n, std::min(block_of_rhs, x.cols - first),
+                                  structure.n};
         for (Index j = 0; j < block.cols; ++j)
-            for (Index i = 0; i < structure.n; ++i) block(structure.perm[static_cast<std::size_t>(i)], j) = x(i, first + j);
+            for (Index i = 0; i < structure.n; ++i)
+                block(structure.perm[static_cast<std::size_t>(i)], j) = x(i, first + j);
         run.start(block);
         StaticPolicy policy(plan.solve_schedule.lists, plan.solve.num_tasks());
         team.run(plan.solve, policy, [&](TaskId task, WorkerId worker) { run.execute(task, worker); });
         for (Index j = 0; j < block.cols; ++j)
-            for (Index i = 0; i < structure.n; ++i) x(i, first + j) = block(structure.perm[static_cast<std::size_t>(i)], j);
+            for (Index i = 0; i < structure.n; ++i)
+                x(i, first + j) = block(structure.perm[static_cast<std::size_t>(i)], j);
     }
 }
 
-std::uint64_t solve_workspace_bytes(BlockStructure const& structure, FactorPlan const& plan, std::size_t scalar_bytes) {
+std::uint64_t solve_workspace_bytes(BlockStructure const& structure, FactorPlan const& plan,
+                                    std::size_t scalar_bytes) {
     Offset rows = structure.n;
-    for (Branch const& branch : plan.partition.branches) rows += structure.cblks[static_cast<std::size_t>(branch.root)].rows_below();
+    for (Branch const& branch : plan.partition.branches)
+        rows += structure.cblks[static_cast<std::size_t>(branch.root)].rows_below();
     Index widest = 0;
     for (Cblk const& cblk : structure.cblks) widest = std::max(widest, cblk.rows_below());
-    return static_cast<std::uint64_t>(rows + widest * static_cast<Offset>(plan.factor_schedule.lists.size())) * scalar_bytes;
+    return static_cast<std::uint64_t>(rows +
+                                      widest * static_cast<Offset>(plan.factor_schedule.lists.size())) *
+           scalar_bytes;
 }
 
-#define ESPALIER_INSTANTIATE(T) template void solve<T>(Factor<T> const&, FactorPlan const&, MatrixView<T>, WorkerTeam&);
+#define ESPALIER_INSTANTIATE(T)                                                                              \
+    template void solve<T>(Factor<T> const&, FactorPlan const&, MatrixView<T>, WorkerTeam&);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 
 } // namespace espalier

@@ -13,9 +13,11 @@ namespace espalier {
 
 /// Solve in place: x is n x nrhs, column-major without gaps, in the order of the caller's rows on entry
 /// (right-hand sides) and on return (solutions).
-template <class T> void solve(Factor<T> const& factor, FactorPlan const& plan, MatrixView<T> x, WorkerTeam& team);
+template <class T>
+void solve(Factor<T> const& factor, FactorPlan const& plan, MatrixView<T> x, WorkerTeam& team);
 
 /// Bytes of workspace of a solve with one right-hand side.
-std::uint64_t solve_workspace_bytes(BlockStructure const& structure, FactorPlan const& plan, std::size_t scalar_bytes);
+std::uint64_t solve_workspace_bytes(BlockStructure const& structure, FactorPlan const& plan,
+                                    std::size_t scalar_bytes);
 
 } // namespace espalier

@@ -55,7 +55,8 @@ TEST(Singularity, OfANeumannLaplacianIsFlaggedForEveryFactorization) {
     for (Index const n : {Index{3}, Index{10}, Index{37}}) {
         std::vector<double> inconsistent(static_cast<std::size_t>(n * n), 0.0);
         inconsistent[0] = 1;
-        for (Factorization const kind : {Factorization::automatic, Factorization::llh, Factorization::ldlt, Factorization::lu}) {
+        for (Factorization const kind :
+             {Factorization::automatic, Factorization::llh, Factorization::ldlt, Factorization::lu}) {
             EXPECT_TRUE(is_flagged(neumann(n, true), inconsistent, kind)) << n << ", " << to_string(kind);
         }
         EXPECT_TRUE(is_flagged(neumann(n, false), inconsistent, Factorization::lu)) << n;
@@ -77,7 +78,8 @@ TEST(Singularity, IsNotSeenInBadScaling) {
     CscMatrix<double> a = neumann(12, true);
     auto scale = [](Index i) { return std::exp2(static_cast<double>(i % 81 - 40)); };
     for (Index j = 0; j < a.cols; ++j)
-        for (Offset p = a.col_ptr[static_cast<std::size_t>(j)]; p < a.col_ptr[static_cast<std::size_t>(j) + 1]; ++p) {
+        for (Offset p = a.col_ptr[static_cast<std::size_t>(j)];
+             p < a.col_ptr[static_cast<std::size_t>(j) + 1]; ++p) {
             Index const i = a.row_ind[static_cast<std::size_t>(p)];
             auto& value = a.values[static_cast<std::size_t>(p)];
             if (i == j) value += 0.5;

@@ -23,8 +23,10 @@ template <class T> CscMatrix<T> generated(char const* spec) {
     return std::visit(
         [](auto const& matrix) -> CscMatrix<T> {
             using From = typename std::decay_t<decltype(matrix)>;
-            if constexpr (std::is_same_v<From, CscMatrix<std::complex<double>>> && !is_complex<T>) throw Error(Status::internal, "complex");
-            else return convert<T>(matrix);
+            if constexpr (std::is_same_v<From, CscMatrix<std::complex<double>>> && !is_complex<T>)
+                throw Error(Status::internal, "complex");
+            else
+                return convert<T>(matrix);
         },
         named.matrix);
 }
@@ -35,13 +37,16 @@ template <class T> std::vector<T> random_vector(Index n, unsigned seed) {
     std::vector<T> x(static_cast<std::size_t>(n));
     for (T& value : x) {
         auto const re = static_cast<Real<T>>(draw(engine));
-        if constexpr (is_complex<T>) value = T(re, static_cast<Real<T>>(draw(engine)));
-        else value = re;
+        if constexpr (is_complex<T>)
+            value = T(re, static_cast<Real<T>>(draw(engine)));
+        else
+            value = re;
     }
     return x;
 }
 
-template <class T> double solve_error(CscMatrix<T> const& a, Options const& options, Index nrhs = 1, Report* report = nullptr) {
+template <class T>
+double solve_error(CscMatrix<T> const& a, Options const& options, Index nrhs = 1, Report* report = nullptr) {
     Solver<T> solver(options);
     solver.analyze(a);
     solver.factorize(a);
@@ -62,17 +67,19 @@ struct Case {
 // Matrices that fit each factorization; complex ones only for complex scalars.
 std::vector<Case> cases(bool complex, bool double_precision) {
     std::vector<Case> all = {
-        {Factorization::llh, "lap2d:13"},         {Factorization::llh, "elast3d:4"},       {Factorization::ldlt, "lap3d:7"},
-        {Factorization::ldlt, "saddle3d:4"},      {Factorization::lu, "convdiff3d:4"},     {Factorization::lu, "random:300:1500:3"},
-        {Factorization::lu, "lap2d:9"},           {Factorization::automatic, "saddle3d:5"}, {Factorization::automatic, "elast3d:3"},
-        {Factorization::llt, "lap3d:6"},
+        {Factorization::llh, "lap2d:13"},        {Factorization::llh, "elast3d:4"},
+        {Factorization::ldlt, "lap3d:7"},        {Factorization::ldlt, "saddle3d:4"},
+        {Factorization::lu, "convdiff3d:4"},     {Factorization::lu, "random:300:1500:3"},
+        {Factorization::lu, "lap2d:9"},          {Factorization::automatic, "saddle3d:5"},
+        {Factorization::automatic, "elast3d:3"}, {Factorization::llt, "lap3d:6"},
     };
     // Coefficients over six decades leave nothing of single precision's seven digits.
     if (double_precision) all.push_back({Factorization::automatic, "spe10like:5x4x3"});
     if (complex) {
-        for (Case const& c : {Case{Factorization::ldlt, "helmholtz3d:6"}, Case{Factorization::llt, "helmholtz3d:6"},
-                              Case{Factorization::llh, "hermitian3d:6"}, Case{Factorization::ldlh, "hermitian3d:6"},
-                              Case{Factorization::lu, "helmholtz3d:5"}, Case{Factorization::automatic, "hermitian3d:5"}})
+        for (Case const& c :
+             {Case{Factorization::ldlt, "helmholtz3d:6"}, Case{Factorization::llt, "helmholtz3d:6"},
+              Case{Factorization::llh, "hermitian3d:6"}, Case{Factorization::ldlh, "hermitian3d:6"},
+              Case{Factorization::lu, "helmholtz3d:5"}, Case{Factorization::automatic, "hermitian3d:5"}})
             all.push_back(c);
     } else {
         all.push_back({Factorization::ldlh, "saddle3d:4"});
@@ -88,14 +95,15 @@ template <class T> void check_all(Options options) {
     for (Case const& c : cases(is_complex<T>, sizeof(Real<T>) == sizeof(double))) {
         options.factorization = c.factorization;
         double const error = solve_error(generated<T>(c.matrix), options);
-        EXPECT_LE(error, 10 * static_cast<double>(epsilon<T>)*growth_allowance)
-            << to_string(c.factorization) << " on " << c.matrix << ", " << options.threads << " threads, ordering "
-            << to_string(options.ordering);
+        EXPECT_LE(error, 10 * static_cast<double>(epsilon<T>) * growth_allowance)
+            << to_string(c.factorization) << " on " << c.matrix << ", " << options.threads
+            << " threads, ordering " << to_string(options.ordering);
     }
 }
 
 TYPED_TEST(EveryScalar, MeetsTheErrorBoundOnEveryOrderingAndNumberOfThreads) {
-    for (OrderingMethod const ordering : {OrderingMethod::scotch, OrderingMethod::metis, OrderingMethod::amd, OrderingMethod::natural})
+    for (OrderingMethod const ordering :
+         {OrderingMethod::scotch, OrderingMethod::metis, OrderingMethod::amd, OrderingMethod::natural})
         for (int const threads : {1, 2, 4}) {
             Options options;
             options.ordering = ordering;
@@ -121,7 +129,7 @@ TYPED_TEST(EveryScalar, SolvesSeveralRightHandSides) {
     for (Index const nrhs : {Index{1}, Index{3}, Index{70}})
         for (char const* matrix : {"elast3d:3", "convdiff3d:3", "saddle3d:3"})
             EXPECT_LE(solve_error(generated<TypeParam>(matrix), options, nrhs),
-                      10 * static_cast<double>(epsilon<TypeParam>)*growth_allowance)
+                      10 * static_cast<double>(epsilon<TypeParam>) * growth_allowance)
                 << matrix << " with " << nrhs << " right-hand sides";
 }
 
@@ -136,7 +144,8 @@ TYPED_TEST(EveryScalar, RefactorizesWithNewValuesOnTheSamePattern) {
         solver.factorize(a);
         auto x = solver.solve(b);
         auto const report = solver.refine(a, b, x);
-        EXPECT_LE(report.backward_error, 10 * static_cast<double>(epsilon<TypeParam>)*growth_allowance) << "round " << round;
+        EXPECT_LE(report.backward_error, 10 * static_cast<double>(epsilon<TypeParam>) * growth_allowance)
+            << "round " << round;
         for (auto& value : a.values) value *= TypeParam(Real<TypeParam>(1.5));
     }
 }
@@ -154,8 +163,10 @@ TEST(Solver, GivesTheSameBitsEveryTime) {
             Solver<double> solver(options);
             solver.factorize(a);
             auto const x = solver.solve(b);
-            if (round == 0) first = x;
-            else EXPECT_EQ(first, x) << spec << ", round " << round;
+            if (round == 0)
+                first = x;
+            else
+                EXPECT_EQ(first, x) << spec << ", round " << round;
         }
     }
 }
@@ -249,7 +260,8 @@ TEST(Solver, NamesMisuse) {
     EXPECT_EQ(status_of([&] { Solver<double>(options).analyze(unsymmetric); }), Status::usage);
     options.factorization = Factorization::automatic;
     options.max_memory = 1000;
-    EXPECT_EQ(status_of([&] { Solver<double>(options).analyze(generated<double>("lap3d:8")); }), Status::out_of_memory);
+    EXPECT_EQ(status_of([&] { Solver<double>(options).analyze(generated<double>("lap3d:8")); }),
+              Status::out_of_memory);
     a.values[0] = std::numeric_limits<double>::quiet_NaN();
     EXPECT_EQ(status_of([&] { Solver<double>().factorize(a); }), Status::bad_input);
     CscMatrix<double> wide;

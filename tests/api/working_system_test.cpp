@@ -42,7 +42,8 @@ TEST(WorkingSystem, BringsTheMatchedEntriesOntoTheDiagonal) {
     b.validate();
     for (Index j = 0; j < 3; ++j) {
         double diagonal = 0, largest = 0;
-        for (Offset p = b.col_ptr[static_cast<std::size_t>(j)]; p < b.col_ptr[static_cast<std::size_t>(j) + 1]; ++p) {
+        for (Offset p = b.col_ptr[static_cast<std::size_t>(j)];
+             p < b.col_ptr[static_cast<std::size_t>(j) + 1]; ++p) {
             double const value = std::abs(b.values[static_cast<std::size_t>(p)]);
             largest = std::max(largest, value);
             if (b.row_ind[static_cast<std::size_t>(p)] == j) diagonal = value;
@@ -75,7 +76,8 @@ TEST(WorkingSystem, NamesTheStructuralRank) {
         FAIL();
     } catch (Error const& error) {
         EXPECT_EQ(error.status(), Status::singular);
-        EXPECT_NE(std::string(error.what()).find("structural rank is 2 of 3"), std::string::npos) << error.what();
+        EXPECT_NE(std::string(error.what()).find("structural rank is 2 of 3"), std::string::npos)
+            << error.what();
     }
 }
 

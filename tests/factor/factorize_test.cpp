@@ -27,9 +27,10 @@ template <class T> Dense<T> permuted(CscMatrix<T> const& a, BlockStructure const
     CscMatrix<T> const whole = expand_symmetric(a);
     Dense<T> out(a.cols);
     for (Index j = 0; j < a.cols; ++j)
-        for (Offset p = whole.col_ptr[static_cast<std::size_t>(j)]; p < whole.col_ptr[static_cast<std::size_t>(j) + 1]; ++p)
-            out(s.perm[static_cast<std::size_t>(whole.row_ind[static_cast<std::size_t>(p)])], s.perm[static_cast<std::size_t>(j)]) =
-                whole.values[static_cast<std::size_t>(p)];
+        for (Offset p = whole.col_ptr[static_cast<std::size_t>(j)];
+             p < whole.col_ptr[static_cast<std::size_t>(j) + 1]; ++p)
+            out(s.perm[static_cast<std::size_t>(whole.row_ind[static_cast<std::size_t>(p)])],
+                s.perm[static_cast<std::size_t>(j)]) = whole.values[static_cast<std::size_t>(p)];
     return out;
 }
 
@@ -38,9 +39,12 @@ template <class T> std::vector<Index> panel_rows(Factor<T> const& f, CblkId k) {
     BlockStructure const& s = f.structure();
     std::vector<Index> rows;
     for (BlokId b = f.cblk(k).first_blok; b < f.cblk(k).end_blok; ++b)
-        for (Index r = s.bloks[static_cast<std::size_t>(b)].first_row; r < s.bloks[static_cast<std::size_t>(b)].end_row; ++r) rows.push_back(r);
+        for (Index r = s.bloks[static_cast<std::size_t>(b)].first_row;
+             r < s.bloks[static_cast<std::size_t>(b)].end_row; ++r)
+            rows.push_back(r);
     if (f.form().has_d() || f.form().has_upper())
-        for (Index i = 0; i < f.cblk(k).width(); ++i) rows[static_cast<std::size_t>(i)] = f.cblk(k).first_col + f.perm(k)[static_cast<std::size_t>(i)];
+        for (Index i = 0; i < f.cblk(k).width(); ++i)
+            rows[static_cast<std::size_t>(i)] = f.cblk(k).first_col + f.perm(k)[static_cast<std::size_t>(i)];
     return rows;
 }
 
@@ -62,17 +66,21 @@ template <class T> void add_cblk(Factor<T> const& f, CblkId k, Dense<T>& sum) {
     };
     // Columns of U belong to the rows of the panel, but for the local permutation.
     auto u = [&](Index p, std::size_t j) {
-        if (static_cast<Index>(j) < w) return static_cast<Index>(j) < p ? T(0) : lower(p, static_cast<Index>(j));
+        if (static_cast<Index>(j) < w)
+            return static_cast<Index>(j) < p ? T(0) : lower(p, static_cast<Index>(j));
         return f.upper(k)(static_cast<Index>(j) - w, p);
     };
     for (std::size_t i = 0; i < rows.size(); ++i)
         for (std::size_t j = 0; j < rows.size(); ++j) {
             Index column = rows[j];
-            if (form.has_upper() && static_cast<Index>(j) < w) column = f.cblk(k).first_col + static_cast<Index>(j);
+            if (form.has_upper() && static_cast<Index>(j) < w)
+                column = f.cblk(k).first_col + static_cast<Index>(j);
             T value(0);
             for (Index p = 0; p < w; ++p) {
-                if (form.has_upper()) value += l(i, p) * u(p, j);
-                else if (!form.has_d()) value += l(i, p) * conj_if(form.conjugate(), l(j, p));
+                if (form.has_upper())
+                    value += l(i, p) * u(p, j);
+                else if (!form.has_d())
+                    value += l(i, p) * conj_if(form.conjugate(), l(j, p));
                 else
                     for (Index q = std::max<Index>(0, p - 1); q < std::min(w, p + 2); ++q)
                         value += l(i, p) * d(p, q) * conj_if(form.conjugate(), l(j, q));
@@ -88,7 +96,8 @@ template <class T> void expect_factors_of(CscMatrix<T> const& a, Factorization k
     OrderingOptions ordering;
     ordering.method = OrderingMethod::amd;
     auto const compressed = compress(adjacency_graph(a));
-    auto const structure = symbolic_factorization(compressed, compute_ordering(compressed.graph, ordering), symbolic);
+    auto const structure =
+        symbolic_factorization(compressed, compute_ordering(compressed.graph, ordering), symbolic);
     FactorPlan const plan = make_factor_plan(structure, CostModel{}, workers);
     WorkerTeam team(Topology::detect(), workers);
     Factor<T> factor(structure);
@@ -102,11 +111,14 @@ template <class T> void expect_factors_of(CscMatrix<T> const& a, Factorization k
     double scale = 0;
     for (T const value : expected.values) scale = std::max(scale, static_cast<double>(std::abs(value)));
     for (std::size_t i = 0; i < sum.values.size(); ++i)
-        ASSERT_LE(std::abs(sum.values[i] - expected.values[i]), 200 * static_cast<double>(epsilon<T>)*scale)
-            << to_string(kind) << ", " << workers << " workers, entry " << i % static_cast<std::size_t>(sum.n) << ", " << i / static_cast<std::size_t>(sum.n);
+        ASSERT_LE(std::abs(sum.values[i] - expected.values[i]), 200 * static_cast<double>(epsilon<T>) * scale)
+            << to_string(kind) << ", " << workers << " workers, entry " << i % static_cast<std::size_t>(sum.n)
+            << ", " << i / static_cast<std::size_t>(sum.n);
 }
 
-CscMatrix<double> real(char const* spec) { return std::get<CscMatrix<double>>(generate_matrix(spec).matrix); }
+CscMatrix<double> real(char const* spec) {
+    return std::get<CscMatrix<double>>(generate_matrix(spec).matrix);
+}
 CscMatrix<std::complex<double>> complex(char const* spec) {
     return std::get<CscMatrix<std::complex<double>>>(generate_matrix(spec).matrix);
 }

@@ -15,8 +15,8 @@ BlockStructure two_cblks() {
     Cblk source{0, 3, 0, 5, 3 + 2 + 1 + 2 + 40, 1, 0, 0};
     Cblk target{5, 10, 5, 8, 5 + 4 + 40, no_cblk, 0, 1};
     s.cblks = {source, target};
-    s.bloks = {{0, 3, 0, 0}, {5, 7, 1, 3}, {8, 9, 1, 5}, {11, 13, 2, 6}, {40, 80, 2, 8},
-               {5, 10, 1, 0}, {10, 14, 2, 5}, {40, 80, 2, 9}};
+    s.bloks = {{0, 3, 0, 0},   {5, 7, 1, 3},  {8, 9, 1, 5},   {11, 13, 2, 6},
+               {40, 80, 2, 8}, {5, 10, 1, 0}, {10, 14, 2, 5}, {40, 80, 2, 9}};
     return s;
 }
 
@@ -25,8 +25,10 @@ template <class T> std::vector<T> random_values(std::size_t size, unsigned seed)
     std::uniform_real_distribution<double> draw(-1, 1);
     std::vector<T> values(size);
     for (T& value : values) {
-        if constexpr (is_complex<T>) value = T(static_cast<Real<T>>(draw(engine)), static_cast<Real<T>>(draw(engine)));
-        else value = static_cast<T>(draw(engine));
+        if constexpr (is_complex<T>)
+            value = T(static_cast<Real<T>>(draw(engine)), static_cast<Real<T>>(draw(engine)));
+        else
+            value = static_cast<T>(draw(engine));
     }
     return values;
 }
@@ -55,7 +57,8 @@ TEST(RowRuns, FollowBothPanels) {
     find_row_runs(s, facing_group(s, 0, 1), workspace);
     std::vector<std::array<Index, 3>> runs;
     for (RowRun const& run : workspace.runs) runs.push_back({run.source_row, run.target_row, run.height});
-    // Row 8 (panel row 3 of the target) and 11 (panel row 6) are not adjacent there; 12 and 40 are not either.
+    // Row 8 (panel row 3 of the target) and 11 (panel row 6) are not adjacent there; 12 and 40 are not
+    // either.
     EXPECT_EQ(runs, (std::vector<std::array<Index, 3>>{{3, 0, 2}, {5, 3, 1}, {6, 6, 2}, {8, 9, 40}}));
 }
 
@@ -84,12 +87,15 @@ template <class T> void compare_with_dense(RowsFrom rows_from, Op op, bool upper
             bool scratch = false; // above the diagonal of a symmetric target: anything may be there
             for (Index r = first_row; r < source.stride; ++r)
                 for (Index q = 3; q < 6; ++q) {
-                    if (matrix_row(s, 0, r) != matrix_row(s, 1, i + skip) || matrix_row(s, 0, q) != target.first_col + j) continue;
+                    if (matrix_row(s, 0, r) != matrix_row(s, 1, i + skip) ||
+                        matrix_row(s, 0, q) != target.first_col + j)
+                        continue;
                     if (rows_from == RowsFrom::column && r < q) scratch = true;
                     for (Index p = 0; p < 3; ++p) expected -= av(r, p) * conj_if(op == Op::adjoint, bv(q, p));
                 }
             if (scratch) continue;
-            EXPECT_NEAR(std::abs(cv(i, j) - expected), 0, 20 * static_cast<double>(epsilon<T>)) << i << ", " << j;
+            EXPECT_NEAR(std::abs(cv(i, j) - expected), 0, 20 * static_cast<double>(epsilon<T>))
+                << i << ", " << j;
         }
 }
 

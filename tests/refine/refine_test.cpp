@@ -26,14 +26,17 @@ template <class T> CscMatrix<T> tridiagonal(Index n, T lower, T upper) {
     return a;
 }
 
-template <class T> std::vector<T> ones(Index n) { return std::vector<T>(static_cast<std::size_t>(n), T(1)); }
+template <class T> std::vector<T> ones(Index n) {
+    return std::vector<T>(static_cast<std::size_t>(n), T(1));
+}
 
 // The inverse of the diagonal alone: a preconditioner that needs many steps.
 template <class T> ApplyInverse<T> const diagonal_only = [](std::span<T> r, Index) {
     for (T& value : r) value /= T(4);
 };
 
-template <class T> RefineReport run(CscMatrix<T> const& a, RefineMethod method, ApplyInverse<T> const& inverse, int limit = 0, Index nrhs = 1) {
+template <class T> RefineReport run(CscMatrix<T> const& a, RefineMethod method,
+                                    ApplyInverse<T> const& inverse, int limit = 0, Index nrhs = 1) {
     std::vector<T> const b = ones<T>(a.cols * nrhs);
     std::vector<T> x(b.size(), T(0));
     RefineOptions options;
@@ -103,7 +106,8 @@ TEST(Refine, KeepsTheBetterIterateWhenTheInverseIsUseless) {
     ApplyInverse<double> const nan = [](std::span<double> r, Index) {
         for (double& value : r) value = std::numeric_limits<double>::quiet_NaN();
     };
-    for (RefineMethod const method : {RefineMethod::ir, RefineMethod::gmres, RefineMethod::bicgstab, RefineMethod::automatic}) {
+    for (RefineMethod const method :
+         {RefineMethod::ir, RefineMethod::gmres, RefineMethod::bicgstab, RefineMethod::automatic}) {
         auto const report = run<double>(a, method, nan);
         EXPECT_DOUBLE_EQ(report.backward_error, 1) << to_string(method);
         EXPECT_FALSE(report.converged);

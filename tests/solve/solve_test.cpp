@@ -17,12 +17,14 @@ template <class T> struct Solved {
     std::size_t branches = 0;
 };
 
-template <class T> Solved<T> solve_with(CscMatrix<T> const& a, Factorization kind, int workers, std::vector<T> b, Index nrhs) {
+template <class T>
+Solved<T> solve_with(CscMatrix<T> const& a, Factorization kind, int workers, std::vector<T> b, Index nrhs) {
     SymbolicOptions symbolic;
     symbolic.max_width = 10;
     symbolic.min_width = 5;
     auto const compressed = compress(adjacency_graph(a));
-    auto const structure = symbolic_factorization(compressed, compute_ordering(compressed.graph, {}), symbolic);
+    auto const structure =
+        symbolic_factorization(compressed, compute_ordering(compressed.graph, {}), symbolic);
     FactorPlan const plan = make_factor_plan(structure, CostModel{}, workers);
     WorkerTeam team(Topology::detect(), workers);
     Factor<T> factor(structure);
@@ -45,7 +47,8 @@ template <class T> void expect_solves(CscMatrix<T> const& a, Factorization kind)
                 EXPECT_GT(solved.branches, 5U); // the cut has something to do
             }
             for (std::size_t i = 0; i < x.size(); ++i)
-                ASSERT_LE(std::abs(solved.x[i] - x[i]), 1e-10) << to_string(kind) << ", " << workers << " workers, entry " << i;
+                ASSERT_LE(std::abs(solved.x[i] - x[i]), 1e-10)
+                    << to_string(kind) << ", " << workers << " workers, entry " << i;
         }
     }
 }
@@ -58,7 +61,8 @@ TEST(Solve, BringsBackAKnownSolution) {
     auto const hermitian = std::get<CscMatrix<std::complex<double>>>(generate_matrix("hermitian3d:6").matrix);
     expect_solves(hermitian, Factorization::llh);
     expect_solves(hermitian, Factorization::ldlh);
-    expect_solves(std::get<CscMatrix<std::complex<double>>>(generate_matrix("helmholtz3d:6").matrix), Factorization::llt);
+    expect_solves(std::get<CscMatrix<std::complex<double>>>(generate_matrix("helmholtz3d:6").matrix),
+                  Factorization::llt);
 }
 
 TEST(Solve, GivesTheSameBitsForTheSameWorkers) {
