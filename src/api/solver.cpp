@@ -56,13 +56,13 @@ template <class T> struct Solver<T>::State {
     bool factorized = false;
     std::optional<AssemblyMap> assembly;
     std::unique_ptr<Factor<T>> factor;
-    CscMatrix<T>
-        working_copy; // the system factorized, where it is not the caller's matrix; refinement needs it
+    CscMatrix<T> working_copy; // see make_working
     bool near_singular = false;
 
   private:
     void order_and_structure(CscMatrix<T> const& working);
     void plan_and_estimate(Offset working_entries);
+    CscMatrix<T> const& make_working(CscMatrix<T> const& matrix);
     void look_for_singularity(CscMatrix<T> const& working);
     void apply_factors(std::span<T> block, Index columns);
     void apply_inverse(std::span<T> block, Index columns);
@@ -200,18 +200,19 @@ template <class T> void Solver<T>::State::factorize(CscMatrix<T> const& matrix) 
     report.factor = {};
     // New values may be real where they were complex, or lose a positive diagonal; lu stays lu.
     form.kind = choose_factorization(matrix, options.factorization).kind;
-    working_copy = system.is_identity() ? CscMatrix<T>() : system.apply(matrix);
-    CscMatrix<T> const& working = system.is_identity() ? matrix : working_copy;
-    if (!assembly) assembly.emplace(working, structure);
+    CscMatrix<T> const* working = &make_working(matrix);
+    if (!assembly) assembly.emplace(*working, structure);
     try {
-        factorize_as(form, working);
+        factorize_as(form, *working);
     } catch (Error const& error) {
         bool const may_fall_back = error.status() == Status::not_positive_definite &&
                                    options.factorization == Factorization::automatic;
         if (!may_fall_back) throw;
         note(fmt::format("{}; going on with ldlh", error.what()));
         form.kind = Factorization::ldlh;
-        factorize_as(form, working);
+        system = WorkingSystem<T>(matrix, form.kind); // pivoting wants scales, Cholesky did not
+        working = &make_working(matrix);
+        factorize_as(form, *working);
         report.factor.fell_back = true;
     }
     // What is not numeric factorization is assembly: checks of the values, the map, memory, the entries.
@@ -219,7 +220,13 @@ template <class T> void Solver<T>::State::factorize(CscMatrix<T> const& matrix) 
     report.factorization = form.kind;
     report.peak_memory_bytes = peak_rss_bytes();
     factorized = true;
-    look_for_singularity(working);
+    look_for_singularity(*working);
+}
+
+// The system to factorize: the caller's matrix, or a copy that is kept for refinement.
+template <class T> CscMatrix<T> const& Solver<T>::State::make_working(CscMatrix<T> const& matrix) {
+    working_copy = system.is_identity() ? CscMatrix<T>() : system.apply(matrix);
+    return system.is_identity() ? matrix : working_copy;
 }
 
 // Costs four solves, and only where a pivot is suspiciously small.

@@ -1,6 +1,7 @@
 // Singular matrices must never pass for solved, whatever the right-hand side; ill-scaled ones must.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "espalier/espalier.hpp"
@@ -97,6 +98,30 @@ TEST(Singularity, IsNotSeenInBadScaling) {
         EXPECT_LE(report.componentwise_error, 1e-12) << to_string(kind);
         EXPECT_FALSE(solver.report().factor.numerically_singular) << to_string(kind);
     }
+}
+
+TEST(Fallback, ScalesWhatCholeskyLeftUnscaled) {
+    // Indefinite with a positive diagonal, scaled over 24 decades: llh is tried first and meets it in the end.
+    CscMatrix<double> a;
+    a.rows = a.cols = 60;
+    a.symmetry = Symmetry::symmetric;
+    a.col_ptr.clear();
+    auto scale = [](Index i) { return std::exp2(static_cast<double>(i * 37 % 81 - 40)); };
+    for (Index j = 0; j < a.cols; ++j) {
+        a.col_ptr.push_back(static_cast<Offset>(a.values.size()));
+        for (Index i = j; i < std::min(a.cols, j + 2); ++i) {
+            a.row_ind.push_back(i);
+            a.values.push_back((i == j ? 1 : -0.9) * scale(i) * scale(j));
+        }
+    }
+    a.col_ptr.push_back(static_cast<Offset>(a.values.size()));
+    Solver<double> solver;
+    solver.factorize(a);
+    EXPECT_TRUE(solver.report().factor.fell_back);
+    EXPECT_EQ(solver.report().factor.pivots_replaced, 0);
+    std::vector<double> const b(60, 1.0);
+    auto x = solver.solve(b);
+    EXPECT_LE(solver.refine(a, b, x).componentwise_error, 1e-13);
 }
 
 TEST(Refactorization, ChoosesAgainWhenNewValuesAreNoLongerReal) {
