@@ -1,18 +1,10 @@
 // Thin typed wrappers: the four spellings of each BLAS routine behind one template, sizes checked on the
-// way in. Comes in: views. Goes out: a call of CBLAS, or of LAPACK's potrf through its Fortran symbol.
+// way in. Comes in: views. Goes out: a call of CBLAS.
 #include "kernels/blas.hpp"
 
 #include <cblas.h>
 
 #include "core/error.hpp"
-
-extern "C" {
-// LAPACK's Fortran interface; the last argument is the hidden length of the character argument.
-void spotrf_(char const* uplo, int const* n, float* a, int const* lda, int* info, std::size_t);
-void dpotrf_(char const* uplo, int const* n, double* a, int const* lda, int* info, std::size_t);
-void cpotrf_(char const* uplo, int const* n, std::complex<float>* a, int const* lda, int* info, std::size_t);
-void zpotrf_(char const* uplo, int const* n, std::complex<double>* a, int const* lda, int* info, std::size_t);
-}
 
 namespace espalier {
 
@@ -23,27 +15,23 @@ template <> struct Routines<float> {
     static constexpr auto gemm = &cblas_sgemm;
     static constexpr auto syrk = &cblas_ssyrk;
     static constexpr auto trsm = &cblas_strsm;
-    static constexpr auto potrf = &spotrf_;
 };
 template <> struct Routines<double> {
     static constexpr auto gemm = &cblas_dgemm;
     static constexpr auto syrk = &cblas_dsyrk;
     static constexpr auto trsm = &cblas_dtrsm;
-    static constexpr auto potrf = &dpotrf_;
 };
 template <> struct Routines<std::complex<float>> {
     static constexpr auto gemm = &cblas_cgemm;
     static constexpr auto syrk = &cblas_csyrk;
     static constexpr auto herk = &cblas_cherk;
     static constexpr auto trsm = &cblas_ctrsm;
-    static constexpr auto potrf = &cpotrf_;
 };
 template <> struct Routines<std::complex<double>> {
     static constexpr auto gemm = &cblas_zgemm;
     static constexpr auto syrk = &cblas_zsyrk;
     static constexpr auto herk = &cblas_zherk;
     static constexpr auto trsm = &cblas_ztrsm;
-    static constexpr auto potrf = &zpotrf_;
 };
 
 // CBLAS takes real factors by value and complex ones by address.
@@ -107,26 +95,10 @@ void trsm(Side side, Uplo uplo, Op op, Diag diag, T alpha, MatrixView<T const> a
                       factor(alpha), a.data, leading(a), b.data, leading(b));
 }
 
-template <class T> Index potrf(MatrixView<T> a) {
-    if (a.cols == 0) return -1;
-    int const n = blas_size(a.cols);
-    int const ld = leading(a);
-    int info = 0;
-    Routines<T>::potrf("L", &n, a.data, &ld, &info, 1);
-    if (info < 0)
-        throw Error(Status::internal, "LAPACK potrf rejected its argument " + std::to_string(-info));
-    // Some libraries test `pivot <= 0`, which lets NaN through: the diagonal of L tells.
-    Index const done = info > 0 ? info - 1 : a.cols;
-    for (Index j = 0; j < done; ++j)
-        if (!(real_part(a(j, j)) > 0) || !is_finite(a(j, j))) return j;
-    return info > 0 ? done : -1;
-}
-
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template void gemm<T>(Op, Op, T, MatrixView<T const>, MatrixView<T const>, T, MatrixView<T>);            \
     template void rank_k_update<T>(bool, Real<T>, MatrixView<T const>, Real<T>, MatrixView<T>);              \
-    template void trsm<T>(Side, Uplo, Op, Diag, T, MatrixView<T const>, MatrixView<T>);                      \
-    template Index potrf<T>(MatrixView<T>);
+    template void trsm<T>(Side, Uplo, Op, Diag, T, MatrixView<T const>, MatrixView<T>);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 #undef ESPALIER_INSTANTIATE
 

@@ -23,9 +23,6 @@ void rank_k_update(bool conjugate, Real<T> alpha, MatrixView<T const> a, Real<T>
 /// B = alpha op(A)^-1 B (left) or alpha B op(A)^-1 (right), A triangular.
 template <class T>
 void trsm(Side side, Uplo uplo, Op op, Diag diag, T alpha, MatrixView<T const> a, MatrixView<T> b);
-/// Cholesky of the lower triangle of a Hermitian matrix by LAPACK. Returns the first column whose pivot is
-/// not positive, or -1.
-template <class T> Index potrf(MatrixView<T> a);
 
 /// Lets BLAS use that many threads (1 inside our tasks, whatever the library's own default is). Returns what
 /// it used before.

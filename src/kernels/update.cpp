@@ -1,8 +1,6 @@
 // Subtraction of a buffered contribution by runs of rows, a column at a time.
 #include "kernels/update.hpp"
 
-#include <algorithm>
-
 #include "core/scalar.hpp"
 
 namespace espalier {
@@ -30,25 +28,8 @@ void scatter_subtract(MatrixView<T const> source, std::span<RowRun const> runs, 
     }
 }
 
-template <class T> void scatter_subtract_lower(MatrixView<T const> source, std::span<RowRun const> runs,
-                                               MatrixView<T> target, Index diagonal) {
-    auto run = runs.begin(); // the first that reaches below the diagonal of column j
-    for (Index j = 0; j < source.cols; ++j) {
-        Index const top = j + diagonal;
-        while (run != runs.end() && run->source_row + run->height <= top) ++run;
-        T const* const from = source.column(j);
-        T* const to = target.column(j);
-        for (auto r = run; r != runs.end(); ++r) {
-            Index const skipped = std::max<Index>(top - r->source_row, 0);
-            subtract_run(to + r->target_row + skipped, from + r->source_row + skipped, r->height - skipped);
-        }
-    }
-}
-
 #define ESPALIER_INSTANTIATE(T)                                                                              \
-    template void scatter_subtract<T>(MatrixView<T const>, std::span<RowRun const>, MatrixView<T>);          \
-    template void scatter_subtract_lower<T>(MatrixView<T const>, std::span<RowRun const>, MatrixView<T>,     \
-                                            Index);
+    template void scatter_subtract<T>(MatrixView<T const>, std::span<RowRun const>, MatrixView<T>);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 #undef ESPALIER_INSTANTIATE
 

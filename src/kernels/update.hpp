@@ -20,11 +20,4 @@ struct RowRun {
 template <class T>
 void scatter_subtract(MatrixView<T const> source, std::span<RowRun const> runs, MatrixView<T> target);
 
-/// The same for a contribution of which only a lower trapezoid is computed: in column j, only source rows
-/// >= j + diagonal are taken. Runs are ordered by source_row. `diagonal` is 0 where source begins with the
-/// block that falls on a diagonal block, and the index of the first column where source holds its columns
-/// from there on.
-template <class T> void scatter_subtract_lower(MatrixView<T const> source, std::span<RowRun const> runs,
-                                               MatrixView<T> target, Index diagonal = 0);
-
 } // namespace espalier

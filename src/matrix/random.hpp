@@ -5,16 +5,10 @@
 
 #include <cstdint>
 
+#include "core/mix_bits.hpp"
 #include "espalier/types.hpp"
 
 namespace espalier {
-
-/// The finalizer of splitmix64 (Steele, Lea, Flood 2014): a bijection of 64 bits whose output looks random.
-inline std::uint64_t mix_bits(std::uint64_t z) {
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
 
 /// The upper 53 bits as a double in [0, 1).
 inline double unit_interval(std::uint64_t bits) {
@@ -25,7 +19,7 @@ inline double unit_interval(std::uint64_t bits) {
 class SplitMix64 {
   public:
     explicit SplitMix64(std::uint64_t seed) : state_(seed) {}
-    std::uint64_t next() { return mix_bits(state_ += 0x9e3779b97f4a7c15u); }
+    std::uint64_t next() { return mix_bits(state_ += golden_increment); }
     /// In 0 .. bound - 1, bound > 0. The bias of the remainder, bound / 2^64, is of no concern here.
     Index below(Index bound) { return static_cast<Index>(next() % static_cast<std::uint64_t>(bound)); }
     /// In [low, high).

@@ -1,27 +1,22 @@
 #include "ordering/compress.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <algorithm>
 #include <numeric>
 #include <utility>
+
+#include "core/mix_bits.hpp"
 
 namespace espalier {
 
 namespace {
 
-std::uint64_t mix(std::uint64_t x) { // splitmix64 (Steele, Lea, Flood 2014)
-    x += 0x9e3779b97f4a7c15U;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
-    return x ^ (x >> 31);
-}
-
-// hash(v) = sum over the closed neighbourhood of v of mix(w): equal for indistinguishable vertices.
+// hash(v) = sum over the closed neighbourhood of v of hash_bits(w): equal for indistinguishable vertices.
 std::vector<std::uint64_t> neighbourhood_hashes(Graph const& graph) {
     auto const n = static_cast<std::size_t>(graph.num_vertices);
     std::vector<std::uint64_t> mixed(n), hash(n);
-    for (std::size_t v = 0; v < n; ++v) mixed[v] = mix(v);
+    for (std::size_t v = 0; v < n; ++v) mixed[v] = hash_bits(v);
     for (std::size_t v = 0; v < n; ++v) {
         std::uint64_t sum = mixed[v];
         for (Offset e = graph.ptr[v]; e < graph.ptr[v + 1]; ++e)
@@ -60,7 +55,7 @@ std::vector<Index> first_of_each(Graph const& graph) {
     for (Index v = 0; v < graph.num_vertices; ++v) {
         first[v] = v;
         int collisions = 0;
-        std::size_t slot = mix(hash[v]) & (size - 1);
+        std::size_t slot = hash_bits(hash[v]) & (size - 1);
         for (; table[slot] >= 0 && collisions < max_collisions; slot = (slot + 1) & (size - 1)) {
             Index const w = table[slot];
             if (hash[w] != hash[v]) continue;

@@ -4,6 +4,7 @@
 #include <span>
 #include <thread>
 
+#include "core/mix_bits.hpp"
 #include "ordering/leaf.hpp"
 
 namespace espalier {
@@ -53,13 +54,6 @@ std::string all_cuts() {
 constexpr int max_level = 40;
 constexpr int max_threads = 128; // about as many leaves as there ever are
 constexpr Index tiny_component = 120;
-
-std::uint64_t mix(std::uint64_t x) { // splitmix64 (Steele, Lea, Flood 2014)
-    x += 0x9e3779b97f4a7c15U;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
-    return x ^ (x >> 31);
-}
 
 } // namespace
 
@@ -115,7 +109,7 @@ void NestedDissection::add_components(Region root) {
         auto const position = order_leaf(tiny);
         for (Index v = 0; v < tiny.num_interior; ++v) perm_[tiny.origin[v]] = position[v];
     }
-    for (Index g = 1; g < groups; ++g) add(region_of(g), start[g], 0, mix(static_cast<std::uint64_t>(g)));
+    for (Index g = 1; g < groups; ++g) add(region_of(g), start[g], 0, hash_bits(static_cast<std::uint64_t>(g)));
 }
 
 void NestedDissection::add(Region region, Index first_position, int level, std::uint64_t seed) {
@@ -178,7 +172,7 @@ void NestedDissection::work() {
 void NestedDissection::perform(Job const& job, ScotchContext& context) {
     Node& node = *job.node;
     if (job.candidate == leaf) return number(node, context);
-    context.reseed(mix(node.seed + static_cast<std::uint64_t>(job.candidate)));
+    context.reseed(hash_bits(node.seed + static_cast<std::uint64_t>(job.candidate)));
     node.found[static_cast<std::size_t>(job.candidate)] =
         separate(context, separators_[static_cast<std::size_t>(job.candidate)], node.region);
     if (node.missing.fetch_sub(1) == 1) split(node, context);
@@ -200,7 +194,7 @@ void NestedDissection::split(Node& node, ScotchContext& context) {
     for (int side = 0; side < 2; ++side) {
         auto const& part = members[static_cast<std::size_t>(side)];
         add(induce(node.region, part, scratch), position, node.level + 1,
-            mix(node.seed ^ ((static_cast<std::uint64_t>(side) + 1) << 62)));
+            hash_bits(node.seed ^ ((static_cast<std::uint64_t>(side) + 1) << 62)));
         position += static_cast<Index>(part.size());
     }
     for (Index const v : members[2]) perm_[static_cast<std::size_t>(node.region.origin[v])] = position++;

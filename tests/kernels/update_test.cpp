@@ -26,29 +26,6 @@ TYPED_TEST(Scatter, SubtractsEachRunWhereItBelongs) {
     EXPECT_EQ(target.values, expected.values);
 }
 
-TYPED_TEST(Scatter, LowerTakesRowsFromTheDiagonalOnInWholeOrInPieces) {
-    using T = TypeParam;
-    auto source = random_dense<T>(20, 9, 1);
-    for (Index j = 0; j < 9; ++j)
-        for (Index i = 0; i < j; ++i)
-            source(i, j) = std::numeric_limits<Real<T>>::quiet_NaN(); // not computed
-    auto const before = random_dense<T>(40, 9, 2);
-    auto expected = before;
-    for (auto const& run : runs)
-        for (Index i = 0; i < run.height; ++i)
-            for (Index j = 0; j < 9; ++j)
-                if (run.source_row + i >= j) expected(run.target_row + i, j) -= source(run.source_row + i, j);
-
-    auto whole = before;
-    scatter_subtract_lower<T>(source.view(), runs, whole.view());
-    EXPECT_EQ(whole.values, expected.values);
-
-    auto pieces = before;
-    scatter_subtract_lower<T>(source.view().block(0, 0, 20, 4), runs, pieces.view());
-    scatter_subtract_lower<T>(source.view().block(0, 4, 20, 5), runs, pieces.view().block(0, 4, 40, 5), 4);
-    EXPECT_EQ(pieces.values, expected.values);
-}
-
 TYPED_TEST(Scatter, OfNothingDoesNothing) {
     using T = TypeParam;
     auto const source = random_dense<T>(20, 0, 1);
