@@ -19,34 +19,104 @@
 
 namespace espalier {
 
+/// Signs of the eigenvalues of a real symmetric or Hermitian matrix, by Sylvester's law from D of the
+/// factorization. A replaced pivot has no sign to trust and counts as zero.
+struct Inertia {
+    Index positive = 0; ///< How many are positive.
+    Index negative = 0; ///< How many are negative.
+    Index zero = 0;     ///< How many are not told apart from zero.
+    /// All three.
+    bool operator==(Inertia const&) const = default;
+};
+
+/// det A = phase * exp(log_modulus), which neither overflows nor underflows.
+template <class T> struct Determinant {
+    T phase = T(1);         ///< Of modulus 1 (the sign, when real), or 0 for a singular matrix.
+    double log_modulus = 0; ///< Natural logarithm of |det A|; -infinity for a singular matrix.
+};
+
+/// What is numerically mapped to zero: rank = n - basis.cols.
+template <class T> struct NullSpace {
+    Index rank = 0;                      ///< The numerical rank of the matrix.
+    DenseMatrix<T> basis;                ///< n x (n - rank), orthonormal columns: |A v| <= tolerance * |A|.
+    std::vector<double> singular_values; ///< The smallest ones that were looked at, ascending, over |A|.
+};
+
 /// One linear system's analysis and factors, in scalar T (float, double or their complex forms). Errors are
-/// thrown as espalier::Error. Distinct solvers may be used from distinct threads.
-template <class T> class Solver {
+/// thrown as espalier::Error; after one, the solver can be used again from analyze() or factorize() on. Distinct
+/// solvers may be used from distinct threads.
+template <class T> class ESPALIER_API Solver {
   public:
+    /// Error{unsupported} for what this version cannot do.
     explicit Solver(Options options = {});
     ~Solver();
+    /// What is moved from can only be destroyed or assigned to.
     Solver(Solver&&) noexcept;
+    /// The same.
     Solver& operator=(Solver&&) noexcept;
 
-    /// Ordering, symbolic factorization, mapping. Looks at the values only where Factorization::automatic
-    /// needs the diagonal to choose. Allocates nothing proportional to the factors.
+    /// Ordering, symbolic factorization, mapping. Looks at the values to choose (factorization, matching,
+    /// scaling). Allocates nothing proportional to the factors.
     void analyze(CscMatrix<T> const& matrix);
 
     /// Numeric factorization. The pattern must be the one that was analyzed (analysis is done here when
     /// there was none). Error{singular}, {not_positive_definite}, {out_of_memory}.
     void factorize(CscMatrix<T> const& matrix);
 
-    /// x = A^-1 b for `nrhs` columns of n entries each, without refinement.
-    [[nodiscard]] std::vector<T> solve(std::span<T const> b, Index nrhs = 1);
+    /// x = op(A)^-1 b for `nrhs` columns of n entries each, without refinement.
+    [[nodiscard]] std::vector<T> solve(std::span<T const> b, Index nrhs = 1, MatrixOp op = MatrixOp::none);
+    /// The same in place.
+    void solve_in_place(std::span<T> x, Index nrhs = 1, MatrixOp op = MatrixOp::none);
+    /// Sparse right-hand sides, an n x nrhs matrix stored in full: the forward solve visits only the part of
+    /// the elimination tree that b reaches (Gilbert, Peierls 1988). Returns dense solutions.
+    [[nodiscard]] DenseMatrix<T> solve(CscMatrix<T> const& b, MatrixOp op = MatrixOp::none);
 
     /// Improve x by Options::refine and measure its backward errors; `matrix` is the one that was factorized.
-    RefineReport refine(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x, Index nrhs = 1);
+    RefineReport refine(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x, Index nrhs = 1,
+                        MatrixOp op = MatrixOp::none);
 
+    /// Error{usage} unless the matrix is real symmetric or Hermitian and factorized by llh, ldlt or ldlh.
+    [[nodiscard]] Inertia inertia() const;
+    /// From the diagonals of the factors. Error{usage} before factorize().
+    [[nodiscard]] Determinant<T> determinant() const;
+    /// Estimate of 1 / (|A| |A^-1|) in 1-norms (Hager 1984, Higham 1988); `matrix` is the one that was
+    /// factorized.
+    [[nodiscard]] double reciprocal_condition(CscMatrix<T> const& matrix);
+
+    /// Right null vectors of the factorized matrix: singular values below tolerance * |A| (0: n epsilon),
+    /// found by inverse subspace iteration. Set Options::allow_singular.
+    [[nodiscard]] NullSpace<T> null_space(CscMatrix<T> const& matrix, double tolerance = 0);
+
+    /// With Options::schur = (s_1 .. s_k): S = A_ss - A_si A_ii^-1 A_is, k x k, in the order given and of the
+    /// matrix as the caller gave it; all entries, also when symmetric. solve() and refine() are
+    /// Error{usage} then.
+    [[nodiscard]] DenseMatrix<T> schur_complement() const;
+    /// b_s - A_si A_ii^-1 b_i: the right-hand sides (k x nrhs) of the condensed system S x_s = ...
+    [[nodiscard]] std::vector<T> condense(std::span<T const> b, Index nrhs = 1);
+    /// The whole solution (n x nrhs) from b and the unknowns x_s (k x nrhs).
+    [[nodiscard]] std::vector<T> expand(std::span<T const> b, std::span<T const> x_schur, Index nrhs = 1);
+
+    /// What the steps so far found out.
     [[nodiscard]] Report const& report() const;
+    /// The choices in force.
+    [[nodiscard]] Options const& options() const;
+    /// For what comes after: those of analysis at the next analyze(), and so on. Not during a call.
+    void set_options(Options options);
 
   private:
-    struct State;
+    struct ESPALIER_HIDDEN State;
     std::unique_ptr<State> state_;
 };
+
+/// A solution and how it came about.
+template <class T> struct Solution {
+    std::vector<T> x; ///< n x nrhs, by columns.
+    Report report;    ///< Of all steps.
+};
+
+/// Analyze, factorize, solve and refine in one call. Look at report.refine.status.
+template <class T>
+ESPALIER_API Solution<T> solve(CscMatrix<T> const& matrix, std::span<T const> b, Index nrhs = 1,
+                               Options options = {});
 
 } // namespace espalier

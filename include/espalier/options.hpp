@@ -5,24 +5,56 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "espalier/types.hpp"
 
 namespace espalier {
 
-class ProgressSink;
+/// How a long phase tells what it has done, without knowing who looks. Phases that cannot measure their
+/// advance give total 0.
+class ESPALIER_API ProgressSink {
+  public:
+    virtual ~ProgressSink() = default;
+    /// A phase starts; `total` is in whatever unit advance() will use, 0 when unknown.
+    virtual void begin(std::string_view phase, double total) = 0;
+    /// `amount` more is done. May be called from any thread, at most some thousand times a phase.
+    virtual void advance(double amount) = 0;
+    /// The phase is over, done or broken off.
+    virtual void end() = 0;
+};
 
+/// The choices of one solver.
 struct Options {
-    Factorization factorization = Factorization::automatic;
+    Factorization factorization = Factorization::automatic; ///< `automatic`: from symmetry and diagonal.
 
-    OrderingMethod ordering = OrderingMethod::scotch;
+    /// Rows permuted (lu) or paired (ldlt, ldlh) by a maximum-product matching; `automatic`: where a diagonal
+    /// entry is weak. llh and llt never are.
+    Toggle matching = Toggle::automatic;
+    /// Rows and columns scaled; `automatic`: everywhere but for llh and llt. A matching brings its own scales.
+    Toggle scaling = Toggle::automatic;
+
+    /// Factorize in single precision (half the memory, twice the speed) and refine in that of the matrix;
+    /// falls back to full precision, and says so, where that does not reach the tolerance. No effect in
+    /// scalars that are single already, or with a Schur complement.
+    bool mixed_precision = false;
+    /// Estimate the reciprocal condition number (factorize) and bound the forward error (refine): about ten
+    /// solves each.
+    bool condition = false;
+    /// Expect a rank-deficient matrix: go on where rows are empty or the structural rank is deficient, instead
+    /// of Error{singular}. For Solver::null_space.
+    bool allow_singular = false;
+    /// Unknowns (0-based, distinct) that are not eliminated: factorize() leaves their Schur complement.
+    std::vector<Index> schur;
+
+    OrderingMethod ordering = OrderingMethod::scotch; ///< What reduces the fill.
     std::string ordering_file; ///< For OrderingMethod::user: one new position per row, see the user guide.
 
     int threads = 0;          ///< Worker threads; 0 for the cores this process may use.
     bool bind_threads = true; ///< Bind workers to cores.
-    SchedulePolicy schedule = SchedulePolicy::static_order;
-    Allocation allocation = Allocation::local;
-    Splitting splitting = Splitting::one_d;
+    SchedulePolicy schedule = SchedulePolicy::static_order; ///< Others are Error{unsupported} in this version.
+    Allocation allocation = Allocation::local;              ///< Where coefficients live, see the user guide.
+    Splitting splitting = Splitting::one_d;                 ///< two_d is Error{unsupported} in this version.
 
     Index max_block_width = 256; ///< Wider supernodes are split into column blocks ...
     Index min_block_width = 128; ///< ... of at least this width.
@@ -32,7 +64,7 @@ struct Options {
     /// Pivots below pivot_threshold * max|A| are replaced; negative for the default, sqrt(epsilon).
     double pivot_threshold = -1;
 
-    RefineMethod refine = RefineMethod::automatic;
+    RefineMethod refine = RefineMethod::automatic; ///< `automatic`: ir, then gmres if that stalls.
     int max_refine_iterations = 0; ///< 0 for the default of the method.
     /// Normwise backward error asked for; 0 for the default (1e-12 in double, 1e-5 in single precision).
     double tolerance = 0;
@@ -42,6 +74,18 @@ struct Options {
     ProgressSink* progress = nullptr; ///< Told of long phases; may be null.
     std::function<void(std::string_view)>
         log; ///< One line at a time: choices made and fallbacks; may be empty.
+    /// Asked every 10 ms or so, on the thread that called; true ends the call with Error{cancelled}. The
+    /// solver is then as before the call, or (analyze, factorize) without analysis or factors.
+    std::function<bool()> cancel;
 };
+
+/// Sets the option that the command calls `--name` (without the dashes) from the command's spelling of its
+/// value: set_option(options, "ordering", "metis"), ("threads", "4"), ("max-memory", "4G"). Error{usage} that
+/// lists what there is for an unknown name or value.
+ESPALIER_API void set_option(Options& options, std::string_view name, std::string_view value);
+/// The current value in the same spelling.
+ESPALIER_API std::string get_option(Options const& options, std::string_view name);
+/// All names set_option knows.
+ESPALIER_API std::vector<std::string_view> option_names();
 
 } // namespace espalier

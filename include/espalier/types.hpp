@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "espalier/export.h"
+
 namespace espalier {
 
 using Index = std::int64_t;  ///< Rows and columns, 0-based.
@@ -27,13 +29,15 @@ enum class Status : int {
 };
 
 /// Short stable name of a status: "ok", "bad_input", ...
-char const* to_string(Status status);
+ESPALIER_API char const* to_string(Status status);
 
 /// What is thrown inside the library. The message is one line without a trailing dot, and names what is
 /// at fault and where (file, line, value, limit).
-class Error : public std::runtime_error {
+class ESPALIER_API Error : public std::runtime_error {
   public:
+    /// `status` is not Status::ok.
     Error(Status status, std::string const& message) : std::runtime_error(message), status_(status) {}
+    /// The kind of failure.
     [[nodiscard]] Status status() const noexcept { return status_; }
 
   private:
@@ -59,14 +63,22 @@ enum class Allocation { global, local, interleave };
 enum class Splitting { one_d, two_d };
 enum class RefineMethod { automatic, none, ir, cg, gmres, bicgstab };
 
+/// A step of the pipeline that is done where it helps (`automatic`), always, or never.
+enum class Toggle { automatic, on, off };
+
+/// op(A): A, A^T or A^H. Which of them a system or a product is with.
+enum class MatrixOp { none, transpose, adjoint };
+
 /// The spelling of the command line and of the JSON report: "llh", "scotch", "static", "1d", ...
-char const* to_string(Scalar value);
-char const* to_string(Symmetry value);
-char const* to_string(Factorization value);
-char const* to_string(OrderingMethod value);
-char const* to_string(SchedulePolicy value);
-char const* to_string(Allocation value);
-char const* to_string(Splitting value);
-char const* to_string(RefineMethod value);
+ESPALIER_API char const* to_string(Scalar value);
+ESPALIER_API char const* to_string(Symmetry value);
+ESPALIER_API char const* to_string(Factorization value);
+ESPALIER_API char const* to_string(OrderingMethod value);
+ESPALIER_API char const* to_string(SchedulePolicy value);
+ESPALIER_API char const* to_string(Allocation value);
+ESPALIER_API char const* to_string(Splitting value);
+ESPALIER_API char const* to_string(RefineMethod value);
+ESPALIER_API char const* to_string(Toggle value);   // auto, on, off
+ESPALIER_API char const* to_string(MatrixOp value); // none, transpose, adjoint
 
 } // namespace espalier

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <limits>
 
 #include "matrix/norms.hpp"
 #include "matrix/random.hpp"
 #include "matrix/spmv.hpp"
+#include "refine/accurate_residual.hpp"
 
 namespace espalier {
 
@@ -17,7 +19,7 @@ template <class T> class NullVector {
   public:
     NullVector(CscMatrix<T> const& a, ApplyInverse<T> const& apply_inverse)
         : a_(a), apply_inverse_(apply_inverse), y_(static_cast<std::size_t>(a.cols), T(1)),
-          product_(y_.size()), scale_(y_.size()) {
+          product_(y_.size()), zero_(y_.size(), T(0)), scale_(y_.size()) {
         // |A| e with random signs has the scale of each row.
         SplitMix64 numbers(1);
         abs_product<T>(a_, y_, scale_);
@@ -27,19 +29,20 @@ template <class T> class NullVector {
 
     // y := A^-1 y. Replaced pivots leave it a null vector of the factors, not quite of A.
     bool iterate() {
-        apply_inverse_(y_, 1);
+        apply_inverse_(y_, 1, MatrixOp::none);
         return measure();
     }
 
     // y := y - A^-1 (A y), which takes away what the replaced pivots put in. (Of a regular matrix nothing is
     // left but rounding; w stays a valid certificate for whatever y.)
     bool refine() {
-        apply_inverse_(product_, 1);
+        apply_inverse_(product_, 1, MatrixOp::none);
+        if (known_ < 0) known_ = std::abs(dot(product_)) / std::abs(dot(y_));
         for (std::size_t i = 0; i < y_.size(); ++i) y_[i] -= product_[i];
         return measure();
     }
 
-    [[nodiscard]] double smallest() const { return smallest_; }
+    [[nodiscard]] WeakestDirection found() const { return {smallest_, std::max(0.0, known_)}; }
 
   private:
     // False when y is no vector to go on with.
@@ -47,7 +50,8 @@ template <class T> class NullVector {
         double const length = infinity_norm<T>(std::span<T const>(y_));
         if (!std::isfinite(length) || length == 0) return false;
         for (T& value : y_) value /= static_cast<Real<T>>(length);
-        multiply<T>(MatrixOp::none, T(1), a_, y_, T(0), product_);
+        accurate_residual<T>(a_, y_, {}, zero_, product_, MatrixOp::none);
+        for (T& value : product_) value = -value;
         abs_product<T>(a_, y_, scale_);
         double worst = 0;
         for (std::size_t i = 0; i < y_.size(); ++i)
@@ -57,21 +61,30 @@ template <class T> class NullVector {
         return true;
     }
 
+    [[nodiscard]] std::complex<double> dot(std::vector<T> const& z) const { // y^H z
+        std::complex<double> sum = 0;
+        for (std::size_t i = 0; i < z.size(); ++i)
+            sum += std::conj(std::complex<double>(y_[i])) * std::complex<double>(z[i]);
+        return sum;
+    }
+
     CscMatrix<T> const& a_;
     ApplyInverse<T> const& apply_inverse_;
     std::vector<T> y_, product_;
+    std::vector<T> const zero_;
     std::vector<Real<T>> scale_;
     double smallest_ = std::numeric_limits<double>::infinity();
+    double known_ = -1;
 };
 
 } // namespace
 
 template <class T>
-double distance_to_singularity(CscMatrix<T> const& a, ApplyInverse<T> const& apply_inverse) {
+WeakestDirection weakest_direction(CscMatrix<T> const& a, ApplyInverse<T> const& apply_inverse) {
     NullVector<T> y(a, apply_inverse);
-    if (!y.iterate() || !y.iterate()) return 0;
+    if (!y.iterate() || !y.iterate()) return {};
     if (y.refine()) y.refine();
-    return y.smallest();
+    return y.found();
 }
 
 template <class T> double smallest_relative_pivot(CscMatrix<T> const& b, Factor<T> const& factor) {
@@ -113,7 +126,7 @@ template <class T> double smallest_relative_pivot(CscMatrix<T> const& b, Factor<
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
-    template double distance_to_singularity<T>(CscMatrix<T> const&, ApplyInverse<T> const&);                 \
+    template WeakestDirection weakest_direction<T>(CscMatrix<T> const&, ApplyInverse<T> const&);             \
     template double smallest_relative_pivot<T>(CscMatrix<T> const&, Factor<T> const&);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 

@@ -6,22 +6,33 @@
 // is of the order of rounding, some matrix within a relative change w of every entry of A is exactly
 // singular (Oettli and Prager 1964): a certificate that does not depend on scaling, and that no well-posed
 // system can give. 1/w is a lower bound on the order of its componentwise condition number.
+//
+// A w of a few epsilon leaves open whether the matrix is the rounded image of a singular one or a regular one
+// at the edge. Then it counts how well the factors know it in that direction: y^H A~^-1 A y / y^H y is 1 where
+// they do, and near 0 where A y is nothing but rounding, as it is where A is singular.
 #pragma once
 
 #include "espalier/matrix.hpp"
 #include "factor/factor.hpp"
-#include "refine/krylov.hpp"
+#include "refine/apply_inverse.hpp"
 
 namespace espalier {
 
-/// The smallest w on the way (four solves); 0 when the factors break down.
-template <class T>
-double distance_to_singularity(CscMatrix<T> const& a, ApplyInverse<T> const& apply_inverse);
+struct WeakestDirection {
+    double distance = 0; ///< The smallest w on the way; 0 when the factors break down.
+    double known = 0;    ///< |y^H A~^-1 A y| / y^H y, where that is meant to be 1.
 
-/// w below which a matrix counts as singular to working precision.
-template <class T> constexpr double singular_distance() {
-    return 50 * static_cast<double>(epsilon<T>);
-}
+    /// Singular to working precision: w below 50 epsilon, and either within the rounding of its entries or
+    /// unknown to the factors.
+    template <class T> [[nodiscard]] bool is_singular() const {
+        auto const eps = static_cast<double>(epsilon<T>);
+        return distance <= eps || (distance <= 50 * eps && !(known > 0.5 && known < 1.5));
+    }
+};
+
+/// Four solves.
+template <class T>
+WeakestDirection weakest_direction(CscMatrix<T> const& a, ApplyInverse<T> const& apply_inverse);
 
 /// Smallest pivot of the factor of `b`, relative to what it started from: the diagonal entry for Cholesky,
 /// the largest entry of the matrix otherwise.

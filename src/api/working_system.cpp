@@ -20,24 +20,15 @@ namespace {
 // a good pivot, and a matching is worth the symmetry of the pattern that it costs.
 constexpr double strong_diagonal = 1e-3;
 
-// Modulus of each diagonal entry after scaling; 0 where there is none.
-template <class T> std::vector<double> scaled_diagonal(CscMatrix<T> const& a, Scaling const& scaling) {
+// Modulus of the smallest diagonal entry after scaling; 0 where there is none.
+template <class T> double weakest_diagonal(CscMatrix<T> const& a, Scaling const& scaling) {
     std::vector<double> diagonal(static_cast<std::size_t>(a.cols), 0.0);
     for (std::size_t j = 0; j < diagonal.size(); ++j)
         for (Offset p = a.col_ptr[j]; p < a.col_ptr[j + 1]; ++p)
             if (a.row_ind[static_cast<std::size_t>(p)] == static_cast<Index>(j))
                 diagonal[j] = static_cast<double>(std::abs(scaled_value(
                     a.values[static_cast<std::size_t>(p)], scaling.row_scale[j], scaling.column_scale[j])));
-    return diagonal;
-}
-
-template <class T> Matching match_or_refuse(CscMatrix<T> const& a) {
-    Matching matching = maximum_product_matching(a);
-    if (matching.structural_rank < a.cols)
-        throw Error(Status::singular,
-                    fmt::format("the matrix is structurally singular: its structural rank is {} of {}",
-                                matching.structural_rank, a.cols));
-    return matching;
+    return *std::min_element(diagonal.begin(), diagonal.end());
 }
 
 double nearest_power_of_two(double scale) {
@@ -57,30 +48,95 @@ template <class T> void sort_columns(CscMatrix<T>& a) {
     }
 }
 
+// Row i of the matrix to the column that it is matched to; rows and columns left over are put together.
+std::vector<Index> places_of_rows(Matching const& matching) {
+    std::size_t const n = matching.row_of_column.size();
+    std::vector<Index> place(n, -1);
+    for (std::size_t j = 0; j < n; ++j)
+        if (Index const row = matching.row_of_column[j]; row >= 0)
+            place[static_cast<std::size_t>(row)] = static_cast<Index>(j);
+    std::size_t row = 0;
+    for (std::size_t j = 0; j < n; ++j) {
+        if (matching.row_of_column[j] >= 0) continue;
+        while (place[row] >= 0) ++row;
+        place[row] = static_cast<Index>(j);
+    }
+    return place;
+}
+
+std::vector<Index> complement(std::span<Index const> removed, Index n) {
+    std::vector<bool> out(static_cast<std::size_t>(n), false);
+    for (Index const i : removed) out[static_cast<std::size_t>(i)] = true;
+    std::vector<Index> rest;
+    for (Index i = 0; i < n; ++i)
+        if (!out[static_cast<std::size_t>(i)]) rest.push_back(i);
+    return rest;
+}
+
 } // namespace
 
-template <class T> WorkingSystem<T>::WorkingSystem(CscMatrix<T> const& a, Factorization kind) {
-    if (kind == Factorization::llh || kind == Factorization::llt || a.cols == 0) return;
-    expands_ = kind == Factorization::lu && a.symmetry != Symmetry::general;
-    Scaling scaling = equilibrate(a);
-    auto const diagonal = scaled_diagonal(a, scaling);
-    double const weakest = *std::min_element(diagonal.begin(), diagonal.end());
-    if (weakest >= strong_diagonal) {
-        set_scales(std::move(scaling.row_scale), std::move(scaling.column_scale));
-        return;
+template <class T> CscMatrix<T> interior_block(CscMatrix<T> const& a, std::span<Index const> removed) {
+    auto const kept = complement(removed, a.cols);
+    std::vector<Index> number(static_cast<std::size_t>(a.cols), -1);
+    for (std::size_t k = 0; k < kept.size(); ++k) number[static_cast<std::size_t>(kept[k])] = static_cast<Index>(k);
+    CscMatrix<T> block;
+    block.rows = block.cols = static_cast<Index>(kept.size());
+    block.symmetry = a.symmetry;
+    for (Index const j : kept) {
+        for (Offset p = a.col_ptr[static_cast<std::size_t>(j)]; p < a.col_ptr[static_cast<std::size_t>(j) + 1]; ++p) {
+            Index const row = number[static_cast<std::size_t>(a.row_ind[static_cast<std::size_t>(p)])];
+            if (row < 0) continue;
+            block.row_ind.push_back(row);
+            block.values.push_back(a.values[static_cast<std::size_t>(p)]);
+        }
+        block.col_ptr.push_back(static_cast<Offset>(block.row_ind.size()));
     }
-    Matching matching = match_or_refuse(a);
-    if (kind != Factorization::lu) {
+    return block;
+}
+
+template <class T> WorkingSystem<T>::WorkingSystem(CscMatrix<T> const& a, WorkingOptions const& options) {
+    expands_ = options.kind == Factorization::lu && a.symmetry != Symmetry::general;
+    if (options.schur.empty()) {
+        decide(a, options);
+    } else {
+        decide(interior_block(a, options.schur), options);
+        lift(complement(options.schur, a.cols), a.cols);
+    }
+}
+
+template <class T> void WorkingSystem<T>::decide(CscMatrix<T> const& a, WorkingOptions const& options) {
+    bool const cholesky = options.kind == Factorization::llh || options.kind == Factorization::llt;
+    bool const scales = options.scaling == Toggle::on || (options.scaling == Toggle::automatic && !cholesky);
+    bool const may_match = options.matching != Toggle::off && !cholesky;
+    if (a.cols == 0 || (!scales && !may_match)) return;
+    Scaling scaling = equilibrate(a);
+    check(options.interrupt);
+    if (may_match && (options.matching == Toggle::on || weakest_diagonal(a, scaling) < strong_diagonal))
+        match(a, options);
+    else if (scales)
+        set_scales(std::move(scaling.row_scale), std::move(scaling.column_scale));
+}
+
+template <class T> void WorkingSystem<T>::match(CscMatrix<T> const& a, WorkingOptions const& options) {
+    Matching matching = maximum_product_matching(a, options.interrupt);
+    structural_rank_ = matching.structural_rank;
+    if (structural_rank_ < a.cols && !options.allow_singular)
+        throw Error(Status::singular,
+                    fmt::format("the {} is structurally singular: its structural rank is {} of {}",
+                                options.schur.empty() ? "matrix" : "interior block of the matrix",
+                                structural_rank_, a.cols));
+    matched_ = true;
+    bool const scales = options.scaling != Toggle::off;
+    if (options.kind != Factorization::lu) {
         pairs_ = matched_pairs(matching, a);
         std::vector<double> scale = symmetric_scaling(matching);
         for (double& s : scale) s = nearest_power_of_two(s);
-        set_scales(scale, scale);
+        if (scales) set_scales(scale, scale);
         return;
     }
-    place_of_row_.resize(static_cast<std::size_t>(a.cols));
-    for (std::size_t j = 0; j < place_of_row_.size(); ++j)
-        place_of_row_[static_cast<std::size_t>(matching.row_of_column[j])] = static_cast<Index>(j);
+    place_of_row_ = places_of_rows(matching);
     if (std::is_sorted(place_of_row_.begin(), place_of_row_.end())) place_of_row_.clear();
+    if (!scales) return;
     for (double& scale : matching.row_scale) scale = nearest_power_of_two(scale);
     for (double& scale : matching.column_scale) scale = nearest_power_of_two(scale);
     set_scales(std::move(matching.row_scale), std::move(matching.column_scale));
@@ -97,6 +153,30 @@ template <class T> void WorkingSystem<T>::set_scales(std::vector<double> rows, s
     column_scale_ = std::move(columns);
 }
 
+// What was decided for the interior block, in the numbering of the whole matrix.
+template <class T> void WorkingSystem<T>::lift(std::vector<Index> const& interior, Index n) {
+    auto const lift_scale = [&](std::vector<double>& scale) {
+        if (scale.empty()) return;
+        std::vector<double> whole(static_cast<std::size_t>(n), 1.0);
+        for (std::size_t k = 0; k < interior.size(); ++k) whole[static_cast<std::size_t>(interior[k])] = scale[k];
+        scale = std::move(whole);
+    };
+    lift_scale(row_scale_);
+    lift_scale(column_scale_);
+    if (!place_of_row_.empty()) {
+        std::vector<Index> whole(static_cast<std::size_t>(n));
+        for (std::size_t i = 0; i < whole.size(); ++i) whole[i] = static_cast<Index>(i);
+        for (std::size_t k = 0; k < interior.size(); ++k)
+            whole[static_cast<std::size_t>(interior[k])] =
+                interior[static_cast<std::size_t>(place_of_row_[k])];
+        place_of_row_ = std::move(whole);
+    }
+    for (auto& [first, second] : pairs_) {
+        first = interior[static_cast<std::size_t>(first)];
+        second = interior[static_cast<std::size_t>(second)];
+    }
+}
+
 template <class T> CscMatrix<T> WorkingSystem<T>::apply(CscMatrix<T> const& a) const {
     CscMatrix<T> b = expands_ ? expand_symmetric(a) : a;
     for (std::size_t j = 0; is_scaled() && j < static_cast<std::size_t>(b.cols); ++j)
@@ -111,35 +191,90 @@ template <class T> CscMatrix<T> WorkingSystem<T>::apply(CscMatrix<T> const& a) c
     return b;
 }
 
-template <class T> void WorkingSystem<T>::to_working(std::span<T> b, Index columns) const {
-    std::size_t const n = columns > 0 ? b.size() / static_cast<std::size_t>(columns) : 0;
-    std::vector<T> copy;
-    for (std::size_t first = 0; n > 0 && first < b.size(); first += n) {
-        auto const column = b.subspan(first, n);
-        if (is_scaled())
-            for (std::size_t i = 0; i < n; ++i) column[i] = scaled_value(column[i], row_scale_[i], 1.0);
-        if (!is_permuted()) continue;
-        copy.assign(column.begin(), column.end());
-        for (std::size_t i = 0; i < n; ++i) column[static_cast<std::size_t>(place_of_row_[i])] = copy[i];
+template <class T> void WorkingSystem<T>::scale(std::span<T> block, Index columns,
+                                                std::vector<double> const& by, bool inverse) const {
+    if (!is_scaled() || columns == 0) return;
+    for (std::size_t first = 0; first < block.size(); first += by.size())
+        for (std::size_t i = 0; i < by.size(); ++i)
+            block[first + i] = scaled_value(block[first + i], inverse ? 1 / by[i] : by[i], 1.0);
+}
+
+// Row i to place_of_row_[i], or back.
+template <class T> void WorkingSystem<T>::permute(std::span<T> block, Index columns, bool inverse) const {
+    if (!is_permuted() || columns == 0) return;
+    std::size_t const n = place_of_row_.size();
+    std::vector<T> copy(n);
+    for (std::size_t first = 0; first < block.size(); first += n) {
+        auto const column = block.subspan(first, n);
+        std::copy(column.begin(), column.end(), copy.begin());
+        for (std::size_t i = 0; i < n; ++i) {
+            auto const place = static_cast<std::size_t>(place_of_row_[i]);
+            if (inverse)
+                column[i] = copy[place];
+            else
+                column[place] = copy[i];
+        }
     }
 }
 
-template <class T> void WorkingSystem<T>::from_working(std::span<T> y, Index columns) const {
-    std::size_t const n = columns > 0 ? y.size() / static_cast<std::size_t>(columns) : 0;
-    if (!is_scaled()) return;
-    for (std::size_t first = 0; n > 0 && first < y.size(); first += n)
-        for (std::size_t i = 0; i < n; ++i) y[first + i] = scaled_value(y[first + i], column_scale_[i], 1.0);
+// A x = b:            B (C^-1 x) = P R b.
+// A^T x = b:  B^T (P R^-1 x) = C b, and the same for A^H since the scales are real.
+template <class T> void WorkingSystem<T>::to_working(std::span<T> b, Index columns, MatrixOp op) const {
+    if (op != MatrixOp::none) return scale(b, columns, column_scale_, false);
+    scale(b, columns, row_scale_, false);
+    permute(b, columns, false);
 }
 
-template <class T> void WorkingSystem<T>::solution_to_working(std::span<T> x, Index columns) const {
-    std::size_t const n = columns > 0 ? x.size() / static_cast<std::size_t>(columns) : 0;
-    if (!is_scaled()) return;
-    for (std::size_t first = 0; n > 0 && first < x.size(); first += n)
-        for (std::size_t i = 0; i < n; ++i)
-            x[first + i] = scaled_value(x[first + i], 1 / column_scale_[i], 1.0);
+template <class T> void WorkingSystem<T>::from_working(std::span<T> y, Index columns, MatrixOp op) const {
+    if (op == MatrixOp::none) return scale(y, columns, column_scale_, false);
+    permute(y, columns, true);
+    scale(y, columns, row_scale_, false);
 }
 
-#define ESPALIER_INSTANTIATE(T) template class WorkingSystem<T>;
+template <class T>
+void WorkingSystem<T>::solution_to_working(std::span<T> x, Index columns, MatrixOp op) const {
+    if (op == MatrixOp::none) return scale(x, columns, column_scale_, true);
+    scale(x, columns, row_scale_, true);
+    permute(x, columns, false);
+}
+
+template <class T> CscMatrix<T> WorkingSystem<T>::to_working(CscMatrix<T> b, MatrixOp op) const {
+    auto const& by = op == MatrixOp::none ? row_scale_ : column_scale_;
+    if (is_scaled())
+        for (std::size_t p = 0; p < b.row_ind.size(); ++p)
+            b.values[p] = scaled_value(b.values[p], by[static_cast<std::size_t>(b.row_ind[p])], 1.0);
+    if (is_permuted() && op == MatrixOp::none) {
+        for (Index& row : b.row_ind) row = place_of_row_[static_cast<std::size_t>(row)];
+        sort_columns(b);
+    }
+    return b;
+}
+
+// A permutation of n elements in c cycles is odd when n - c is.
+template <class T> bool WorkingSystem<T>::odd() const {
+    std::vector<bool> seen(place_of_row_.size(), false);
+    bool odd = false;
+    for (std::size_t start = 0; start < seen.size(); ++start) {
+        if (seen[start]) continue;
+        seen[start] = true;
+        for (auto i = static_cast<std::size_t>(place_of_row_[start]); i != start;
+             i = static_cast<std::size_t>(place_of_row_[i])) {
+            seen[i] = true;
+            odd = !odd;
+        }
+    }
+    return odd;
+}
+
+template <class T> double WorkingSystem<T>::log_factor() const {
+    double sum = 0;
+    for (std::size_t i = 0; i < row_scale_.size(); ++i) sum -= std::log(row_scale_[i]) + std::log(column_scale_[i]);
+    return sum;
+}
+
+#define ESPALIER_INSTANTIATE(T)                                                                              \
+    template class WorkingSystem<T>;                                                                         \
+    template CscMatrix<T> interior_block<T>(CscMatrix<T> const&, std::span<Index const>);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 
 } // namespace espalier

@@ -139,4 +139,28 @@ char const* to_string(RefineMethod value) {
     return "unknown";
 }
 
+char const* to_string(Toggle value) {
+    switch (value) {
+    case Toggle::automatic:
+        return "auto";
+    case Toggle::on:
+        return "on";
+    case Toggle::off:
+        return "off";
+    }
+    return "unknown";
+}
+
+char const* to_string(MatrixOp value) {
+    switch (value) {
+    case MatrixOp::none:
+        return "none";
+    case MatrixOp::transpose:
+        return "transpose";
+    case MatrixOp::adjoint:
+        return "adjoint";
+    }
+    return "unknown";
+}
+
 } // namespace espalier

@@ -15,6 +15,11 @@ template <class T> struct RealOf { using type = T; };
 template <class R> struct RealOf<std::complex<R>> { using type = R; };
 template <class T> using Real = typename RealOf<T>::type;
 
+/// The single-precision scalar of the same kind: float for double, T itself for what is single already.
+template <class T> struct NarrowOf { using type = float; };
+template <class R> struct NarrowOf<std::complex<R>> { using type = std::complex<float>; };
+template <class T> using Narrow = typename NarrowOf<T>::type;
+
 template <class T> inline constexpr bool is_complex = !std::is_same_v<T, Real<T>>;
 
 template <class T>

@@ -33,15 +33,25 @@ Place place_of(BlockStructure const& structure, Index row, Index col) {
     return {k, cblk.stride * cblk.width() + below + (row - cblk.first_col) * cblk.rows_below()};
 }
 
+// Looks at the interrupt once for so many entries (less than a millisecond).
+void check_after(Offset& next_check, Offset done, Interrupt* interrupt) {
+    if (done < next_check) return;
+    next_check = done + 10'000;
+    check(interrupt);
+}
+
 } // namespace
 
-template <class T> AssemblyMap::AssemblyMap(CscMatrix<T> const& pattern, BlockStructure const& structure) {
+template <class T> AssemblyMap::AssemblyMap(CscMatrix<T> const& pattern, BlockStructure const& structure,
+                                            Interrupt* interrupt) {
     bool const half = pattern.symmetry != Symmetry::general;
     bool const hermitian = pattern.symmetry == Symmetry::hermitian;
     ptr_.assign(structure.cblks.size() + 1, 0);
     // `visit(cblk, position, source)` for every entry of the matrix.
     auto for_each_entry = [&](auto visit) {
+        Offset next_check = 0;
         for (Index j = 0; j < pattern.cols; ++j) {
+            check_after(next_check, pattern.col_ptr[static_cast<std::size_t>(j)], interrupt);
             Index const col = structure.perm[static_cast<std::size_t>(j)];
             for (Offset p = pattern.col_ptr[static_cast<std::size_t>(j)];
                  p < pattern.col_ptr[static_cast<std::size_t>(j) + 1]; ++p) {
@@ -68,8 +78,13 @@ template <class T> AssemblyMap::AssemblyMap(CscMatrix<T> const& pattern, BlockSt
 }
 
 template <class T>
-void AssemblyMap::assemble(CscMatrix<T> const& matrix, Factor<T>& factor, WorkerId worker) const {
+void AssemblyMap::assemble(CscMatrix<T> const& matrix, Factor<T>& factor, WorkerId worker,
+                           Interrupt* interrupt) const {
+    Offset done = 0;
+    Offset next_check = 0;
     for (CblkId k : factor.owned_by(worker)) {
+        done += ptr_[static_cast<std::size_t>(k) + 1] - ptr_[static_cast<std::size_t>(k)];
+        check_after(next_check, done, interrupt);
         T* const panel = factor.lower(k).data;
         for (Offset e = ptr_[static_cast<std::size_t>(k)]; e < ptr_[static_cast<std::size_t>(k) + 1]; ++e) {
             Entry const& entry = entries_[static_cast<std::size_t>(e)];
@@ -85,8 +100,8 @@ std::uint64_t AssemblyMap::bytes() const {
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
-    template AssemblyMap::AssemblyMap(CscMatrix<T> const&, BlockStructure const&);                           \
-    template void AssemblyMap::assemble(CscMatrix<T> const&, Factor<T>&, WorkerId) const;
+    template AssemblyMap::AssemblyMap(CscMatrix<T> const&, BlockStructure const&, Interrupt*);               \
+    template void AssemblyMap::assemble(CscMatrix<T> const&, Factor<T>&, WorkerId, Interrupt*) const;
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 
 } // namespace espalier

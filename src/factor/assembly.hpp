@@ -13,10 +13,14 @@ namespace espalier {
 /// with: lower triangle for symmetric and Hermitian matrices, everything for general ones (lu).
 class AssemblyMap {
   public:
-    template <class T> AssemblyMap(CscMatrix<T> const& pattern, BlockStructure const& structure);
+    /// The scalar of `pattern` does not matter: factors may be in another one. Error{cancelled}.
+    template <class T>
+    AssemblyMap(CscMatrix<T> const& pattern, BlockStructure const& structure, Interrupt* interrupt = nullptr);
 
     /// panel += entries of `matrix`, for the cblks that `worker` owns; panels were cleared before.
-    template <class T> void assemble(CscMatrix<T> const& matrix, Factor<T>& factor, WorkerId worker) const;
+    /// Error{cancelled}.
+    template <class T> void assemble(CscMatrix<T> const& matrix, Factor<T>& factor, WorkerId worker,
+                                     Interrupt* interrupt = nullptr) const;
 
     [[nodiscard]] std::uint64_t bytes() const;
     [[nodiscard]] static std::uint64_t bytes_for(Offset stored_entries) {

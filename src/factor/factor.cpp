@@ -11,6 +11,7 @@ namespace espalier {
 namespace {
 
 constexpr std::size_t cache_line = 64;
+constexpr std::size_t cleared_at_once = 16 * Arena::alignment; // some milliseconds
 
 std::size_t padded_bytes(Offset coefficients, std::size_t scalar_bytes) {
     return (static_cast<std::size_t>(coefficients) * scalar_bytes + cache_line - 1) / cache_line * cache_line;
@@ -66,14 +67,19 @@ template <class T> void Factor<T>::allocate(FactorForm form, std::vector<WorkerI
     off_diagonal_.assign(form.has_d() ? static_cast<std::size_t>(structure_->n) : 0, T(0));
 }
 
-template <class T> void Factor<T>::clear_owned(WorkerId worker) {
+template <class T> void Factor<T>::clear_owned(WorkerId worker, Interrupt* interrupt) {
     Arena& arena = arenas_[static_cast<std::size_t>(worker)];
-    if (arena.empty()) return;
-    if (arena.fresh())
-        populate(arena.bytes()); // from this worker, so that pages are near it
-    else
-        std::memset(arena.data(), 0, arena.size());
-    arena.mark_used();
+    bool const fresh = arena.fresh();
+    arena.mark_used(); // also when this is interrupted
+    std::size_t const whole = arena.size();
+    for (std::size_t at = 0; at < whole; at += cleared_at_once) {
+        check(interrupt);
+        auto const part = arena.bytes().subspan(at, std::min(cleared_at_once, whole - at));
+        if (fresh)
+            populate(part); // from this worker, so that pages are near it
+        else
+            std::memset(part.data(), 0, part.size());
+    }
 }
 
 template <class T> MatrixView<T> Factor<T>::lower(CblkId k) const {

@@ -5,6 +5,9 @@
 //   lu          lower(k) holds L and, in the diagonal block, U; upper(k) is the block row of U below the
 //               diagonal block, stored transposed: rows_below x width.
 //
+// The panels of the kept cblks of a Schur complement hold A_ss - A_si A_ii^-1 A_is, not factorized; their
+// perm and off_diagonal mean nothing (schur.hpp reads them).
+//
 // Panels live in arenas, one for each owner (worker), which are kept from one factorization to the next.
 #pragma once
 
@@ -12,6 +15,7 @@
 #include <span>
 #include <vector>
 
+#include "core/interrupt.hpp"
 #include "core/scalar.hpp"
 #include "kernels/view.hpp"
 #include "runtime/memory.hpp"
@@ -57,8 +61,12 @@ template <class T> class Factor {
     }
     [[nodiscard]] int num_owners() const { return static_cast<int>(owned_.size()); }
     /// Set all coefficients of the worker's panels to zero and map their pages; cheap when the kernel has
-    /// just provided them as zeros.
-    void clear_owned(WorkerId worker);
+    /// just provided them as zeros. Error{cancelled}.
+    void clear_owned(WorkerId worker, Interrupt* interrupt = nullptr);
+
+    /// Pivots of D and U of this modulus have been replaced; others are larger. 0: none. Set by factorize().
+    [[nodiscard]] Real<T> pivot_threshold() const { return pivot_threshold_; }
+    void set_pivot_threshold(Real<T> threshold) { pivot_threshold_ = threshold; }
 
   private:
     BlockStructure const* structure_;
@@ -68,6 +76,7 @@ template <class T> class Factor {
     std::vector<T*> panels_; ///< lower(k); upper(k) follows it.
     std::vector<std::int32_t> perm_;
     std::vector<T> off_diagonal_;
+    Real<T> pivot_threshold_ = 0;
 };
 
 /// Coefficients of the panels of cblk k: lower and, for lu, upper.

@@ -15,7 +15,7 @@ template <class T> class FactorizationRun {
   public:
     FactorizationRun(FactorPlan const& plan, Factor<T>& factor, int workers, FactorizeOptions const& options)
         : plan_(plan), factor_(factor), kernels_(make_kernel_family(factor)),
-          threshold_(static_cast<Real<T>>(options.pivot_threshold)),
+          threshold_(static_cast<Real<T>>(options.pivot_threshold)), interrupt_(options.interrupt),
           workspaces_(static_cast<std::size_t>(workers)), stats_(static_cast<std::size_t>(workers)),
           progress_(options.progress, "factorization", plan.total_cost()),
           progress_step_(plan.total_cost() / 1000) {}
@@ -25,7 +25,7 @@ template <class T> class FactorizationRun {
         if (task.target == no_cblk)
             factorize_branch(task.source, worker);
         else
-            update_target(task, worker);
+            update_target(task, patient(plan_.factor.graph.cost[static_cast<std::size_t>(id)]), worker);
     }
 
     [[nodiscard]] PivotStats total() const {
@@ -38,24 +38,42 @@ template <class T> class FactorizationRun {
     struct alignas(64) WorkerStats { // written by its worker only
         PivotStats pivots;
         double unreported = 0; // cost done since the last report of progress
+        double unchecked = 0;  // cost done since the last look at the interrupt
     };
 
+    // Work that costs less need not be interrupted: so many seconds pass between two looks, which are not
+    // free (a clock is read where a function of the caller is behind it).
+    static constexpr double patience = 2e-4;
+    [[nodiscard]] Interrupt* patient(double cost) const { return cost > patience ? interrupt_ : nullptr; }
+
+    void check_after(WorkerStats& stats, double cost) {
+        stats.unchecked += cost;
+        if (stats.unchecked < patience) return;
+        stats.unchecked = 0;
+        check(interrupt_);
+    }
+
     void factorize_branch(BranchId number, WorkerId worker) {
-        auto const w = static_cast<std::size_t>(worker);
         Branch const& branch = plan_.partition.branches[static_cast<std::size_t>(number)];
+        if (branch.first >= factor_.structure().first_kept_cblk) return; // updated, that is all
+        WorkerStats& stats = stats_[static_cast<std::size_t>(worker)];
+        auto& workspace = workspaces_[static_cast<std::size_t>(worker)];
         for (CblkId k = branch.first; k <= branch.root; ++k) {
-            stats_[w].pivots += kernels_->factorize_panel(k, threshold_);
-            kernels_->update_all(k, branch.root, workspaces_[w]);
-            stats_[w].unreported += plan_.cblk_cost[static_cast<std::size_t>(k)];
-            if (stats_[w].unreported < progress_step_) continue;
-            progress_.advance(stats_[w].unreported);
-            stats_[w].unreported = 0;
+            double const cost = plan_.cblk_cost[static_cast<std::size_t>(k)];
+            check_after(stats, cost);
+            stats.pivots += kernels_->factorize_panel(k, threshold_);
+            kernels_->update_all(k, branch.root, workspace, patient(cost));
+            stats.unreported += cost;
+            if (stats.unreported < progress_step_) continue;
+            progress_.advance(stats.unreported);
+            stats.unreported = 0;
         }
     }
 
-    void update_target(FactorTask const& task, WorkerId worker) {
+    void update_target(FactorTask const& task, Interrupt* interrupt, WorkerId worker) {
         BlockStructure const& structure = factor_.structure();
         for (Offset f = task.first_facing; f < task.end_facing;) {
+            check(interrupt);
             BlokId const first = structure.facing[static_cast<std::size_t>(f)];
             FacingGroup const group =
                 facing_group(structure, structure.owner_of_blok[static_cast<std::size_t>(first)], first);
@@ -68,6 +86,7 @@ template <class T> class FactorizationRun {
     Factor<T>& factor_;
     std::unique_ptr<KernelFamily<T>> kernels_;
     Real<T> threshold_;
+    Interrupt* interrupt_;
     std::vector<UpdateWorkspace<T>> workspaces_;
     std::vector<WorkerStats> stats_;
     ProgressScope progress_;
@@ -80,15 +99,23 @@ template <class T> FactorizeStats factorize(CscMatrix<T> const& matrix, Assembly
                                             FactorPlan const& plan, Factor<T>& factor, WorkerTeam& team,
                                             FactorizeOptions const& options) {
     FactorizeStats stats;
+    factor.set_pivot_threshold(static_cast<Real<T>>(options.pivot_threshold));
     team.for_each_worker([&](WorkerId worker) {
-        factor.clear_owned(worker);
-        assembly.assemble(matrix, factor, worker);
+        factor.clear_owned(worker, options.interrupt);
+        assembly.assemble(matrix, factor, worker, options.interrupt);
     });
 
     Timer const timer;
     FactorizationRun<T> run(plan, factor, team.size(), options);
     StaticPolicy policy(plan.factor_schedule.lists, plan.factor.graph.num_tasks());
-    team.run(plan.factor.graph, policy, [&](TaskId task, WorkerId worker) { run.execute(task, worker); });
+    RunOptions run_options;
+    if (options.interrupt) {
+        run_options.cancel = &options.interrupt->flag();
+        run_options.should_cancel = [&options] { return options.interrupt->requested(); };
+    }
+    team.run(
+        plan.factor.graph, policy, [&](TaskId task, WorkerId worker) { run.execute(task, worker); },
+        run_options);
     PivotStats const pivots = run.total();
     stats.pivots_replaced = pivots.replaced;
     stats.negative_pivots = pivots.negative;

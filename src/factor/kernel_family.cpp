@@ -12,12 +12,14 @@ std::string describe_unknown(BlockStructure const& structure, Index permuted_col
 }
 
 template <class T>
-void KernelFamily<T>::update_all(CblkId k, CblkId last_target, UpdateWorkspace<T>& workspace) {
+void KernelFamily<T>::update_all(CblkId k, CblkId last_target, UpdateWorkspace<T>& workspace,
+                                 Interrupt* interrupt) {
     BlockStructure const& structure = factor_.structure();
     Cblk const& cblk = factor_.cblk(k);
     for (BlokId b = cblk.first_blok + 1; b < cblk.end_blok;) {
         FacingGroup const group = facing_group(structure, k, b);
         if (group.target > last_target) return;
+        check(interrupt);
         update(group, workspace);
         b = group.end;
     }

@@ -23,8 +23,9 @@ template <class T> class KernelFamily {
     /// Subtract the contribution of group.source to group.target.
     virtual void update(FacingGroup const& group, UpdateWorkspace<T>& workspace) = 0;
 
-    /// The same for every group of cblk k from blok k.first_blok + 1 on whose target is <= last_target.
-    void update_all(CblkId k, CblkId last_target, UpdateWorkspace<T>& workspace);
+    /// The same for every group of cblk k from blok k.first_blok + 1 on whose target is <= last_target,
+    /// looking at the interrupt between them.
+    void update_all(CblkId k, CblkId last_target, UpdateWorkspace<T>& workspace, Interrupt* interrupt);
 
   protected:
     explicit KernelFamily(Factor<T>& factor) : factor_(factor) {}

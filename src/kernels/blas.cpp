@@ -13,22 +13,26 @@ namespace {
 template <class T> struct Routines;
 template <> struct Routines<float> {
     static constexpr auto gemm = &cblas_sgemm;
+    static constexpr auto gemv = &cblas_sgemv;
     static constexpr auto syrk = &cblas_ssyrk;
     static constexpr auto trsm = &cblas_strsm;
 };
 template <> struct Routines<double> {
     static constexpr auto gemm = &cblas_dgemm;
+    static constexpr auto gemv = &cblas_dgemv;
     static constexpr auto syrk = &cblas_dsyrk;
     static constexpr auto trsm = &cblas_dtrsm;
 };
 template <> struct Routines<std::complex<float>> {
     static constexpr auto gemm = &cblas_cgemm;
+    static constexpr auto gemv = &cblas_cgemv;
     static constexpr auto syrk = &cblas_csyrk;
     static constexpr auto herk = &cblas_cherk;
     static constexpr auto trsm = &cblas_ctrsm;
 };
 template <> struct Routines<std::complex<double>> {
     static constexpr auto gemm = &cblas_zgemm;
+    static constexpr auto gemv = &cblas_zgemv;
     static constexpr auto syrk = &cblas_zsyrk;
     static constexpr auto herk = &cblas_zherk;
     static constexpr auto trsm = &cblas_ztrsm;
@@ -70,6 +74,12 @@ void gemm(Op op_a, Op op_b, T alpha, MatrixView<T const> a, MatrixView<T const> 
 }
 
 template <class T>
+void gemv(Op op, T alpha, MatrixView<T const> a, std::span<T const> x, T beta, std::span<T> y) {
+    Routines<T>::gemv(CblasColMajor, to_cblas<T>(op), blas_size(a.rows), blas_size(a.cols), factor(alpha),
+                      a.data, leading(a), x.data(), 1, factor(beta), y.data(), 1);
+}
+
+template <class T>
 void rank_k_update(bool conjugate, Real<T> alpha, MatrixView<T const> a, Real<T> beta, MatrixView<T> c) {
     if (c.cols == 0 || (a.cols == 0 && beta == Real<T>(1))) return;
     int const n = blas_size(c.cols);
@@ -97,6 +107,7 @@ void trsm(Side side, Uplo uplo, Op op, Diag diag, T alpha, MatrixView<T const> a
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template void gemm<T>(Op, Op, T, MatrixView<T const>, MatrixView<T const>, T, MatrixView<T>);            \
+    template void gemv<T>(Op, T, MatrixView<T const>, std::span<T const>, T, std::span<T>);                  \
     template void rank_k_update<T>(bool, Real<T>, MatrixView<T const>, Real<T>, MatrixView<T>);              \
     template void trsm<T>(Side, Uplo, Op, Diag, T, MatrixView<T const>, MatrixView<T>);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)

@@ -2,6 +2,7 @@
 // Sizes are converted to the library's integers with a check.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "core/scalar.hpp"
@@ -17,6 +18,9 @@ enum class Diag { non_unit, unit };
 /// C = alpha op(A) op(B) + beta C.
 template <class T>
 void gemm(Op op_a, Op op_b, T alpha, MatrixView<T const> a, MatrixView<T const> b, T beta, MatrixView<T> c);
+/// y = alpha op(A) x + beta y.
+template <class T>
+void gemv(Op op, T alpha, MatrixView<T const> a, std::span<T const> x, T beta, std::span<T> y);
 /// Lower triangle of C = alpha A A^H + beta C (conjugate) or alpha A A^T + beta C. alpha and beta are real.
 template <class T>
 void rank_k_update(bool conjugate, Real<T> alpha, MatrixView<T const> a, Real<T> beta, MatrixView<T> c);

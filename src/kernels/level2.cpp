@@ -1,73 +1,172 @@
 #include "kernels/level2.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include <cblas.h>
 
 #include "core/error.hpp"
+#include "kernels/panel.hpp"
+#include "kernels/pivot_block.hpp"
+#include "kernels/product.hpp"
+#include "kernels/triangular.hpp"
 
 namespace espalier {
 
 namespace {
 
-CBLAS_TRANSPOSE cblas_op(Op op) {
-    return op == Op::none ? CblasNoTrans : op == Op::transpose ? CblasTrans : CblasConjTrans;
+template <class T> CBLAS_TRANSPOSE cblas_op(Op op) {
+    if (op == Op::none) return CblasNoTrans;
+    return is_complex<T> && op == Op::adjoint ? CblasConjTrans : CblasTrans;
 }
 
 int to_int(Index value) {
     return checked_cast<int>(value, "a dimension of a BLAS call");
 }
 
+// y = alpha op(A) x + beta y.
 template <class T> void gemv(Op op, T alpha, MatrixView<T const> a, T const* x, T beta, T* y) {
     int const m = to_int(a.rows);
     int const n = to_int(a.cols);
     int const ld = to_int(a.ld);
+    auto const trans = cblas_op<T>(op);
     if constexpr (std::is_same_v<T, float>)
-        cblas_sgemv(CblasColMajor, cblas_op(op), m, n, alpha, a.data, ld, x, 1, beta, y, 1);
+        cblas_sgemv(CblasColMajor, trans, m, n, alpha, a.data, ld, x, 1, beta, y, 1);
     else if constexpr (std::is_same_v<T, double>)
-        cblas_dgemv(CblasColMajor, cblas_op(op), m, n, alpha, a.data, ld, x, 1, beta, y, 1);
+        cblas_dgemv(CblasColMajor, trans, m, n, alpha, a.data, ld, x, 1, beta, y, 1);
     else if constexpr (std::is_same_v<T, std::complex<float>>)
-        cblas_cgemv(CblasColMajor, cblas_op(op), m, n, &alpha, a.data, ld, x, 1, &beta, y, 1);
+        cblas_cgemv(CblasColMajor, trans, m, n, &alpha, a.data, ld, x, 1, &beta, y, 1);
     else
-        cblas_zgemv(CblasColMajor, cblas_op(op), m, n, &alpha, a.data, ld, x, 1, &beta, y, 1);
+        cblas_zgemv(CblasColMajor, trans, m, n, &alpha, a.data, ld, x, 1, &beta, y, 1);
 }
 
+// x = op(A)^-1 x.
 template <class T> void trsv(Uplo uplo, Op op, Diag diag, MatrixView<T const> a, T* x) {
     auto const side = uplo == Uplo::lower ? CblasLower : CblasUpper;
     auto const unit = diag == Diag::unit ? CblasUnit : CblasNonUnit;
+    auto const trans = cblas_op<T>(op);
     int const n = to_int(a.rows);
     int const ld = to_int(a.ld);
     if constexpr (std::is_same_v<T, float>)
-        cblas_strsv(CblasColMajor, side, cblas_op(op), unit, n, a.data, ld, x, 1);
+        cblas_strsv(CblasColMajor, side, trans, unit, n, a.data, ld, x, 1);
     else if constexpr (std::is_same_v<T, double>)
-        cblas_dtrsv(CblasColMajor, side, cblas_op(op), unit, n, a.data, ld, x, 1);
+        cblas_dtrsv(CblasColMajor, side, trans, unit, n, a.data, ld, x, 1);
     else if constexpr (std::is_same_v<T, std::complex<float>>)
-        cblas_ctrsv(CblasColMajor, side, cblas_op(op), unit, n, a.data, ld, x, 1);
+        cblas_ctrsv(CblasColMajor, side, trans, unit, n, a.data, ld, x, 1);
     else
-        cblas_ztrsv(CblasColMajor, side, cblas_op(op), unit, n, a.data, ld, x, 1);
+        cblas_ztrsv(CblasColMajor, side, trans, unit, n, a.data, ld, x, 1);
+}
+
+// A matrix is read once, from memory. Register tiles read it across its columns, which no hardware foresees;
+// so a piece that fits into the second-level cache is fetched column by column beforehand.
+template <class T> Index rows_in_cache(MatrixView<T const> a) {
+    constexpr Index cache = 128 * 1024 / sizeof(T);
+    return std::max<Index>(cache / std::max<Index>(1, a.cols) / 16 * 16, 16);
+}
+template <class T> void fetch(MatrixView<T const> a) {
+    constexpr Index line = 64 / sizeof(T);
+    for (Index j = 0; j < a.cols; ++j)
+        for (Index i = 0; i < a.rows; i += line) __builtin_prefetch(a.column(j) + i, 0, 2);
+}
+
+constexpr Index leaf_width = 8;
+
+// Z := Z E^-1 for E = op(A) lower triangular (op is Op::none or Op::transpose) of at most leaf_width columns.
+// Solved from the right end: that is Z' := Z' E'^-1 with E' upper triangular, where ' turns the order of all
+// columns (and rows of E) round.
+template <class T> void solve_lower_leaf(Op op, Diag diag, MatrixView<T const> a, MatrixView<T> z) {
+    Index const n = a.cols;
+    std::array<T, leaf_width * leaf_width> turned;
+    for (Index j = 0; j < n; ++j)
+        for (Index i = 0; i <= j; ++i)
+            turned[i + j * n] = op == Op::none ? a(n - 1 - i, n - 1 - j) : a(n - 1 - j, n - 1 - i);
+    solve_right<T>(Op::none, diag, {turned.data(), n, n, n}, {z.column(n - 1), z.rows, n, -z.ld});
+}
+
+//     [ Z1 Z2 ] [ E11     ]^-1:   Z2 := Z2 E22^-1;   Z1 := (Z1 - Z2 E21) E11^-1
+//               [ E21 E22 ]
+template <class T> void solve_lower(Op op, Diag diag, MatrixView<T const> a, MatrixView<T> z) {
+    Index const n = a.cols;
+    if (n <= leaf_width) return solve_lower_leaf(op, diag, a, z);
+    Index const n1 = (n / 2 + leaf_width - 1) / leaf_width * leaf_width;
+    Index const n2 = n - n1;
+    auto const z1 = z.block(0, 0, z.rows, n1);
+    auto const z2 = z.block(0, n1, z.rows, n2);
+    solve_lower(op, diag, a.block(n1, n1, n2, n2), z2);
+    subtract_product<T>(op, z2, op == Op::none ? a.block(n1, 0, n2, n1) : a.block(0, n1, n1, n2), z1);
+    solve_lower(op, diag, a.block(0, 0, n1, n1), z1);
 }
 
 } // namespace
 
-template <class T>
-void multiply(Op op, T alpha, MatrixView<T const> a, MatrixView<T const> x, T beta, MatrixView<T> y) {
-    if (y.rows == 0 || y.cols == 0) return;
-    if (y.cols == 1 && a.rows > 0 && a.cols > 0)
-        gemv(op, alpha, a, x.data, beta, y.data);
-    else
-        gemm<T>(op, Op::none, alpha, a, x, beta, y);
+template <class T> void multiply(MatrixView<T const> a, RowBlock<T const> x, RowBlock<T> y) {
+    if (y.vectors() == 0 || y.length() == 0) return;
+    if (y.vectors() == 1) return gemv<T>(Op::none, T(1), a, x.z.data, T(0), y.z.data);
+    Index const step = rows_in_cache(a);
+    for (Index i = 0; i < a.rows; i += step) {
+        auto const part = a.block(i, 0, std::min(step, a.rows - i), a.cols);
+        fetch(part);
+        assign_product<T>(x.conjugated ? Op::adjoint : Op::transpose, x.z, part,
+                          y.z.block(0, i, y.vectors(), part.rows));
+    }
 }
 
 template <class T>
-void solve_triangular(Uplo uplo, Op op, Diag diag, MatrixView<T const> a, MatrixView<T> x) {
-    if (x.rows == 0 || x.cols == 0) return;
-    if (x.cols == 1)
-        trsv(uplo, op, diag, a, x.data);
+void subtract_multiply(Op op, MatrixView<T const> a, RowBlock<T const> y, RowBlock<T> x) {
+    if (x.vectors() == 0 || x.length() == 0 || y.length() == 0) return;
+    if (x.vectors() == 1)
+        gemv<T>(op, T(-1), a, y.z.data, T(1), x.z.data);
     else
-        trsm<T>(Side::left, uplo, op, diag, T(1), a, x);
+    {
+        Index const step = rows_in_cache(a);
+        for (Index i = 0; i < a.rows; i += step) {
+            auto const part = a.block(i, 0, std::min(step, a.rows - i), a.cols);
+            fetch(part);
+            subtract_product<T>(Op::none, y.z.block(0, i, y.vectors(), part.rows), part, x.z);
+        }
+    }
+}
+
+template <class T> void solve_triangular(Uplo uplo, Op op, Diag diag, MatrixView<T const> a, RowBlock<T> x) {
+    if (x.vectors() == 0 || x.length() == 0) return;
+    if (x.vectors() == 1) return trsv<T>(uplo, op, diag, a, x.z.data);
+    // X := A^-1 X is Z := Z A^-T or Z A^-H; X := A^-T X and A^-H X are Z := Z A^-1
+    Op const on_rows = op != Op::none ? Op::none : x.conjugated ? Op::adjoint : Op::transpose;
+    if ((uplo == Uplo::upper) == (on_rows == Op::none))
+        solve_right<T>(on_rows, diag, a, x.z);
+    else
+        solve_lower<T>(on_rows, diag, a, x.z);
+}
+
+template <class T>
+void solve_d(bool conjugate, MatrixView<T const> diagonal, std::span<T const> off_diagonal, RowBlock<T> x) {
+    if (x.vectors() == 1)
+        return solve_d<T>(conjugate, diagonal, off_diagonal,
+                          MatrixView<T>{x.z.data, x.length(), 1, x.length()});
+    Index const r = x.vectors();
+    for (Index k = 0; k < diagonal.cols; ++k) {
+        T* const z0 = x.z.column(k);
+        if (off_diagonal[k] == T(0)) {
+            T const inverse_d = T(1) / diagonal(k, k);
+            for (Index i = 0; i < r; ++i) z0[i] = times(z0[i], inverse_d);
+            continue;
+        }
+        auto const inv =
+            inverse(conjugate, pivot_block(conjugate, diagonal(k, k), off_diagonal[k], diagonal(k + 1, k + 1)));
+        T* const z1 = x.z.column(++k);
+        for (Index i = 0; i < r; ++i) {
+            T const old0 = z0[i];
+            z0[i] = times(old0, inv.d00) + times(z1[i], inv.d10);
+            z1[i] = times(old0, inv.d01) + times(z1[i], inv.d11);
+        }
+    }
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
-    template void multiply<T>(Op, T, MatrixView<T const>, MatrixView<T const>, T, MatrixView<T>);            \
-    template void solve_triangular<T>(Uplo, Op, Diag, MatrixView<T const>, MatrixView<T>);
+    template void multiply<T>(MatrixView<T const>, RowBlock<T const>, RowBlock<T>);                          \
+    template void subtract_multiply<T>(Op, MatrixView<T const>, RowBlock<T const>, RowBlock<T>);             \
+    template void solve_triangular<T>(Uplo, Op, Diag, MatrixView<T const>, RowBlock<T>);                     \
+    template void solve_d<T>(bool, MatrixView<T const>, std::span<T const>, RowBlock<T>);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 
 } // namespace espalier

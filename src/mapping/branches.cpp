@@ -17,16 +17,18 @@ BranchPartition cut_branches(BlockStructure const& structure, std::vector<double
         workers <= 1 ? std::numeric_limits<double>::infinity() : total / (workers * subtrees_per_worker);
 
     // A cblk is the root of a branch when its subtree is below the limit and its parent's is not, or when
-    // its own subtree is above the limit (then it is a branch of one cblk).
+    // its own subtree is above the limit (then it is a branch of one cblk). A kept cblk is above any limit.
+    auto const below_limit = [&](CblkId k) {
+        return k < structure.first_kept_cblk && subtree[static_cast<std::size_t>(k)] <= limit;
+    };
     BranchPartition partition;
     partition.branch_of_cblk.resize(cblks.size());
     for (std::size_t k = 0; k < cblks.size(); ++k) {
-        bool const whole_subtree = subtree[k] <= limit;
-        CblkId const parent = cblks[k].parent;
-        bool const swallowed =
-            whole_subtree && parent != no_cblk && subtree[static_cast<std::size_t>(parent)] <= limit;
-        if (swallowed) continue;
         auto const id = static_cast<CblkId>(k);
+        bool const whole_subtree = below_limit(id);
+        CblkId const parent = cblks[k].parent;
+        bool const swallowed = whole_subtree && parent != no_cblk && below_limit(parent);
+        if (swallowed) continue;
         Branch branch{whole_subtree ? cblks[k].first_descendant : id, id, 0};
         auto const number = static_cast<BranchId>(partition.branches.size());
         for (CblkId c = branch.first; c <= id; ++c) {

@@ -14,8 +14,8 @@ double CostModel::update(Index rows, Index cols, Index depth) const {
 }
 
 std::vector<double> cblk_costs(BlockStructure const& structure, CostModel const& model) {
-    std::vector<double> costs(structure.cblks.size());
-    for (std::size_t k = 0; k < costs.size(); ++k) {
+    std::vector<double> costs(structure.cblks.size(), 0.0);
+    for (std::size_t k = 0; k < static_cast<std::size_t>(structure.first_kept_cblk); ++k) {
         Cblk const& cblk = structure.cblks[k];
         double cost = model.panel(cblk);
         for (BlokId b = cblk.first_blok + 1; b < cblk.end_blok; ++b) {

@@ -24,7 +24,8 @@ struct CostModel {
     [[nodiscard]] double update(Index rows, Index cols, Index depth) const;
 };
 
-/// Every contribution of cblk k, the panel included: seconds for each cblk.
+/// Every contribution of cblk k, the panel included: seconds for each cblk. Kept cblks are not eliminated and
+/// cost nothing.
 std::vector<double> cblk_costs(BlockStructure const& structure, CostModel const& model);
 
 } // namespace espalier

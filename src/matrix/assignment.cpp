@@ -23,8 +23,8 @@ constexpr Index none = -1;
 
 class Assigner {
   public:
-    explicit Assigner(SparseCosts const& costs)
-        : costs_(costs), rows_(costs.n), columns_(costs.n), reached_(costs.n), heap_(rows_) {}
+    Assigner(SparseCosts const& costs, Interrupt* interrupt)
+        : costs_(costs), interrupt_(interrupt), rows_(costs.n), columns_(costs.n), reached_(costs.n), heap_(rows_) {}
 
     Assignment run() {
         start_duals();
@@ -49,6 +49,9 @@ class Assigner {
         Offset entry; // and the entry that leads there.
     };
 
+    void check_now_and_then() {
+        if (++scans_ % 1024 == 0) check(interrupt_);
+    }
     void start_duals();
     void match_tight_entries();
     bool match_in_one_step(Index column);
@@ -80,6 +83,8 @@ class Assigner {
     }
 
     SparseCosts const& costs_;
+    Interrupt* interrupt_;
+    std::uint64_t scans_ = 0;
     std::vector<Row> rows_;
     std::vector<Column> columns_;
 
@@ -140,8 +145,12 @@ bool Assigner::match_in_two_steps(Index column) {
 
 /// Whether a path was found; the matching is then one larger.
 bool Assigner::augment_from(Index root) {
+    check_now_and_then();
     scan(root, 0);
-    for (Index i = next_row(); i != none; i = next_row()) scan(rows_[i].column, rows_[i].distance);
+    for (Index i = next_row(); i != none; i = next_row()) {
+        check_now_and_then();
+        scan(rows_[i].column, rows_[i].distance);
+    }
     if (nearest_ == none) return false;
     update_duals();
     flip_path(root);
@@ -300,8 +309,8 @@ Assignment Assigner::result() {
 
 } // namespace
 
-Assignment solve_assignment(SparseCosts const& costs) {
-    return Assigner(costs).run();
+Assignment solve_assignment(SparseCosts const& costs, Interrupt* interrupt) {
+    return Assigner(costs, interrupt).run();
 }
 
 } // namespace espalier

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "core/interrupt.hpp"
 #include "espalier/types.hpp"
 
 namespace espalier {
@@ -28,6 +29,7 @@ struct Assignment {
 };
 
 /// Near-linear in practice; n searches of the whole matrix at worst. Memory is linear. No recursion.
-Assignment solve_assignment(SparseCosts const& costs);
+/// Error{cancelled} by `interrupt`.
+Assignment solve_assignment(SparseCosts const& costs, Interrupt* interrupt = nullptr);
 
 } // namespace espalier

@@ -60,14 +60,14 @@ void exponentiate(std::vector<double>& rows, std::vector<double>& columns) {
 
 } // namespace
 
-template <class T> Matching maximum_product_matching(CscMatrix<T> const& a) {
+template <class T> Matching maximum_product_matching(CscMatrix<T> const& a, Interrupt* interrupt) {
     if (a.rows != a.cols)
         throw Error(Status::bad_input,
                     fmt::format("matrix is {} x {}, only a square one can be matched", a.rows, a.cols));
     std::vector<double> log_maxima;
     auto const costs = a.symmetry == Symmetry::general ? column_costs(a, log_maxima)
                                                        : column_costs(expand_symmetric(a), log_maxima);
-    auto assignment = solve_assignment(costs);
+    auto assignment = solve_assignment(costs, interrupt);
     for (Index j = 0; j < a.cols; ++j) assignment.column_dual[j] -= log_maxima[j];
     exponentiate(assignment.row_dual, assignment.column_dual);
     return {std::move(assignment.row_of_column), std::move(assignment.row_dual),
@@ -81,7 +81,7 @@ std::vector<double> symmetric_scaling(Matching const& matching) {
     return scale;
 }
 
-#define ESPALIER_INSTANTIATE(T) template Matching maximum_product_matching(CscMatrix<T> const&);
+#define ESPALIER_INSTANTIATE(T) template Matching maximum_product_matching(CscMatrix<T> const&, Interrupt*);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 #undef ESPALIER_INSTANTIATE
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <vector>
 
+#include "core/interrupt.hpp"
 #include "core/scalar.hpp"
 #include "espalier/matrix.hpp"
 
@@ -25,8 +26,8 @@ struct Matching {
 /// the largest size, of maximal product among those of the same rows and columns; the largest scaled entry
 /// of an unmatched row or column is 1; scales of empty ones are 1. When a scale would leave its range it is
 /// clamped, and then entries of that row or column may exceed 1. Near-linear time in practice.
-/// Error{bad_input}: not square; a NaN or Inf, with its place.
-template <class T> Matching maximum_product_matching(CscMatrix<T> const& a);
+/// Error{bad_input}: not square; a NaN or Inf, with its place. Error{cancelled} by `interrupt`.
+template <class T> Matching maximum_product_matching(CscMatrix<T> const& a, Interrupt* interrupt = nullptr);
 
 /// s_i = sqrt(r_i c_i): for a symmetric or Hermitian matrix |s_i a_ij s_j| <= 1, and = 1 on the matching
 /// (Duff and Pralet 2005).

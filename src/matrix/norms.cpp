@@ -84,21 +84,13 @@ template <class T> bool all_finite(CscMatrix<T> const& a, std::span<T const> x, 
     return all_finite<T>(a.values) && all_finite<T>(x) && all_finite<T>(b);
 }
 
-double normwise_ratio(double matrix_norm, double r_norm, double x_norm, double b_norm) {
-    double const scale = matrix_norm * x_norm + b_norm;
-    if (std::isfinite(scale) || !(std::isfinite(matrix_norm) && std::isfinite(x_norm)))
-        return safe_ratio(r_norm, scale);
-    constexpr double once = shrink<double>;
-    return safe_ratio(r_norm * once * once, (matrix_norm * once) * (x_norm * once) + b_norm * once * once);
-}
-
-/// |b - A x|_i / (|A||x| + |b|)_i of every row; infinite too where one of the two only overflows.
+/// |b - op(A) x|_i / (|op(A)||x| + |b|)_i of every row; infinite too where one of the two only overflows.
 template <class T> std::vector<double> row_errors(CscMatrix<T> const& a, std::span<T const> x,
-                                                  std::span<T const> b, Index nrhs) {
+                                                  std::span<T const> b, Index nrhs, MatrixOp op) {
     std::vector<T> r(b.size());
     std::vector<Real<T>> scale(b.size());
-    residual<T>(a, x, b, r, nrhs);
-    abs_product<T>(a, x, scale, nrhs);
+    residual<T>(a, x, b, r, nrhs, op);
+    abs_product<T>(a, x, scale, nrhs, op);
     std::vector<double> errors(b.size());
     for (std::size_t i = 0; i < r.size(); ++i)
         errors[i] = safe_ratio(modulus(r[i]), static_cast<double>(scale[i]) + modulus(b[i]));
@@ -107,12 +99,12 @@ template <class T> std::vector<double> row_errors(CscMatrix<T> const& a, std::sp
 
 } // namespace
 
-template <class T> double infinity_norm(CscMatrix<T> const& a) {
-    return largest(row_sums(a));
+template <class T> double infinity_norm(CscMatrix<T> const& a, MatrixOp op) {
+    return op == MatrixOp::none ? largest(row_sums(a)) : one_norm(a);
 }
 
 template <class T> double one_norm(CscMatrix<T> const& a) {
-    if (a.symmetry != Symmetry::general) return infinity_norm(a);
+    if (a.symmetry != Symmetry::general) return largest(row_sums(a));
     double maximum = 0;
     for (Index j = 0; j < a.cols; ++j) {
         double sum = 0;
@@ -145,6 +137,14 @@ template <class T> double infinity_norm(std::span<T const> x) {
     return maximum;
 }
 
+double normwise_backward_error(double matrix_norm, double r_norm, double x_norm, double b_norm) {
+    double const scale = matrix_norm * x_norm + b_norm;
+    if (std::isfinite(scale) || !(std::isfinite(matrix_norm) && std::isfinite(x_norm)))
+        return safe_ratio(r_norm, scale);
+    constexpr double once = shrink<double>;
+    return safe_ratio(r_norm * once * once, (matrix_norm * once) * (x_norm * once) + b_norm * once * once);
+}
+
 template <class T> double normwise_backward_error(double matrix_norm, std::span<T const> r,
                                                   std::span<T const> x, std::span<T const> b, Index nrhs) {
     Index const rows = nrhs < 1 ? 0 : static_cast<Index>(b.size()) / nrhs;
@@ -157,16 +157,17 @@ template <class T> double normwise_backward_error(double matrix_norm, std::span<
         double const x_norm = infinity_norm(x.subspan(c * cols, cols));
         double const b_norm = infinity_norm(b.subspan(c * rows, rows));
         double const r_norm = infinity_norm(r.subspan(c * rows, rows));
-        worst = std::max(worst, normwise_ratio(matrix_norm, r_norm, x_norm, b_norm));
+        worst = std::max(worst, normwise_backward_error(matrix_norm, r_norm, x_norm, b_norm));
     }
     return worst;
 }
 
 template <class T> double normwise_backward_error(CscMatrix<T> const& a, std::span<T const> x,
-                                                  std::span<T const> b, Index nrhs) {
+                                                  std::span<T const> b, Index nrhs, MatrixOp op) {
     std::vector<T> r(b.size());
-    residual<T>(a, x, b, r, nrhs);
-    double const error = normwise_backward_error<T>(infinity_norm(a), r, x, b, nrhs);
+    residual<T>(a, x, b, r, nrhs, op);
+    double const matrix_norm = infinity_norm(a, op);
+    double const error = normwise_backward_error<T>(matrix_norm, r, x, b, nrhs);
     if (std::isfinite(error) || !all_finite(a, x, b)) return error;
     // One column by itself: the others may be so much smaller that they would vanish.
     Index const rows = static_cast<Index>(b.size()) / nrhs, cols = static_cast<Index>(x.size()) / nrhs;
@@ -174,13 +175,13 @@ template <class T> double normwise_backward_error(CscMatrix<T> const& a, std::sp
     for (Index c = 0; c < nrhs; ++c) {
         auto const x_c = x.subspan(c * cols, cols);
         auto const b_c = b.subspan(c * rows, rows), r_c = std::span<T const>(r).subspan(c * rows, rows);
-        double column_error = normwise_backward_error<T>(infinity_norm(a), r_c, x_c, b_c, 1);
+        double column_error = normwise_backward_error<T>(matrix_norm, r_c, x_c, b_c, 1);
         if (!std::isfinite(column_error)) {
             ShrunkSystem<T> const small(a, x_c, b_c);
             std::vector<T> small_r(small.b.size());
-            residual<T>(small.matrix, small.x, small.b, small_r, 1);
+            residual<T>(small.matrix, small.x, small.b, small_r, 1, op);
             column_error =
-                normwise_backward_error<T>(infinity_norm(small.matrix), small_r, small.x, small.b, 1);
+                normwise_backward_error<T>(infinity_norm(small.matrix, op), small_r, small.x, small.b, 1);
         }
         worst = std::max(worst, column_error);
     }
@@ -188,14 +189,14 @@ template <class T> double normwise_backward_error(CscMatrix<T> const& a, std::sp
 }
 
 template <class T> double componentwise_backward_error(CscMatrix<T> const& a, std::span<T const> x,
-                                                       std::span<T const> b, Index nrhs) {
-    auto errors = row_errors(a, x, b, nrhs);
+                                                       std::span<T const> b, Index nrhs, MatrixOp op) {
+    auto errors = row_errors(a, x, b, nrhs, op);
     // An entry of x that meets an empty column appears in neither r nor |A||x|.
     if (!all_finite(x)) return infinity;
     auto const finite = [](double error) { return std::isfinite(error); };
     if (!std::all_of(errors.begin(), errors.end(), finite) && all_finite(a, x, b)) {
         ShrunkSystem<T> const small(a, x, b);
-        auto const again = row_errors<T>(small.matrix, small.x, small.b, nrhs);
+        auto const again = row_errors<T>(small.matrix, small.x, small.b, nrhs, op);
         for (std::size_t i = 0; i < errors.size(); ++i)
             if (!finite(errors[i])) errors[i] = again[i];
     }
@@ -205,17 +206,17 @@ template <class T> double componentwise_backward_error(CscMatrix<T> const& a, st
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
-    template double infinity_norm(CscMatrix<T> const&);                                                      \
+    template double infinity_norm(CscMatrix<T> const&, MatrixOp);                                            \
     template double one_norm(CscMatrix<T> const&);                                                           \
     template double max_abs(CscMatrix<T> const&);                                                            \
     template double frobenius_norm(CscMatrix<T> const&);                                                     \
     template double infinity_norm(std::span<T const>);                                                       \
     template double normwise_backward_error(CscMatrix<T> const&, std::span<T const>, std::span<T const>,     \
-                                            Index);                                                          \
+                                            Index, MatrixOp);                                                \
     template double normwise_backward_error(double, std::span<T const>, std::span<T const>,                  \
                                             std::span<T const>, Index);                                      \
     template double componentwise_backward_error(CscMatrix<T> const&, std::span<T const>,                    \
-                                                 std::span<T const>, Index);
+                                                 std::span<T const>, Index, MatrixOp);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 #undef ESPALIER_INSTANTIATE
 

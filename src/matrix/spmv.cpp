@@ -91,30 +91,34 @@ template <class T> void multiply(MatrixOp op, T alpha, CscMatrix<T> const& a, st
     for (Index c = 0; c < nrhs; ++c) add(walk, alpha, a, x.data() + c * x_rows, y.data() + c * y_rows);
 }
 
-template <class T>
-void residual(CscMatrix<T> const& a, std::span<T const> x, std::span<T const> b, std::span<T> r, Index nrhs) {
-    require_block_size("b", b.size(), a.rows, nrhs);
-    require_block_size("r", r.size(), a.rows, nrhs);
+template <class T> void residual(CscMatrix<T> const& a, std::span<T const> x, std::span<T const> b,
+                                 std::span<T> r, Index nrhs, MatrixOp op) {
+    Index const rows = op == MatrixOp::none ? a.rows : a.cols;
+    require_block_size("b", b.size(), rows, nrhs);
+    require_block_size("r", r.size(), rows, nrhs);
     if (r.data() != b.data()) std::copy(b.begin(), b.end(), r.begin());
-    multiply(MatrixOp::none, T(-1), a, x, T(1), r, nrhs);
+    multiply(op, T(-1), a, x, T(1), r, nrhs);
 }
 
 template <class T>
-void abs_product(CscMatrix<T> const& a, std::span<T const> x, std::span<Real<T>> w, Index nrhs) {
-    require_block_size("x", x.size(), a.cols, nrhs);
-    require_block_size("w", w.size(), a.rows, nrhs);
+void abs_product(CscMatrix<T> const& a, std::span<T const> x, std::span<Real<T>> w, Index nrhs, MatrixOp op) {
+    Index const x_rows = op == MatrixOp::none ? a.cols : a.rows;
+    Index const w_rows = op == MatrixOp::none ? a.rows : a.cols;
+    require_block_size("x", x.size(), x_rows, nrhs);
+    require_block_size("w", w.size(), w_rows, nrhs);
     std::fill(w.begin(), w.end(), Real<T>(0));
     bool const mirrored = a.symmetry != Symmetry::general;
+    bool const along_columns = op != MatrixOp::none && !mirrored;
     for (Index c = 0; c < nrhs; ++c) {
-        T const* const xc = x.data() + c * a.cols;
-        Real<T>* const wc = w.data() + c * a.rows;
+        T const* const xc = x.data() + c * x_rows;
+        Real<T>* const wc = w.data() + c * w_rows;
         for (Index j = 0; j < a.cols; ++j) {
-            Real<T> const xj = std::abs(xc[j]);
+            Real<T> const xj = along_columns ? Real<T>(0) : std::abs(xc[j]);
             for (Offset k = a.col_ptr[j]; k < a.col_ptr[j + 1]; ++k) {
                 Index const i = a.row_ind[k];
                 Real<T> const modulus = std::abs(a.values[k]);
-                wc[i] += modulus * xj;
-                if (mirrored && i != j) wc[j] += modulus * std::abs(xc[i]);
+                if (!along_columns) wc[i] += modulus * xj;
+                if (along_columns || (mirrored && i != j)) wc[j] += modulus * std::abs(xc[i]);
             }
         }
     }
@@ -123,8 +127,8 @@ void abs_product(CscMatrix<T> const& a, std::span<T const> x, std::span<Real<T>>
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template void multiply(MatrixOp, T, CscMatrix<T> const&, std::span<T const>, T, std::span<T>, Index);    \
     template void residual(CscMatrix<T> const&, std::span<T const>, std::span<T const>, std::span<T>,        \
-                           Index);                                                                           \
-    template void abs_product(CscMatrix<T> const&, std::span<T const>, std::span<Real<T>>, Index);
+                           Index, MatrixOp);                                                                 \
+    template void abs_product(CscMatrix<T> const&, std::span<T const>, std::span<Real<T>>, Index, MatrixOp);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 #undef ESPALIER_INSTANTIATE
 

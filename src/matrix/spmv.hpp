@@ -10,23 +10,20 @@
 
 namespace espalier {
 
-/// A, A^T or A^H.
-enum class MatrixOp { none, transpose, adjoint };
-
 /// Y = alpha op(A) X + beta Y, for `nrhs` columns. X has nrhs * (columns of op(A)) entries, Y nrhs * (rows of
 /// op(A)); they do not overlap. Y is not read when beta is 0. A NaN or Inf in X reaches every entry of Y
 /// whose row meets it. Error{usage} when a span has another size.
 template <class T> void multiply(MatrixOp op, T alpha, CscMatrix<T> const& a, std::span<T const> x, T beta,
                                  std::span<T> y, Index nrhs = 1);
 
-/// R = B - A X, for `nrhs` columns. R may be the same memory as B.
+/// R = B - op(A) X, for `nrhs` columns. R may be the same memory as B.
 template <class T> void residual(CscMatrix<T> const& a, std::span<T const> x, std::span<T const> b,
-                                 std::span<T> r, Index nrhs = 1);
+                                 std::span<T> r, Index nrhs = 1, MatrixOp op = MatrixOp::none);
 
-/// W = |A| |X|, entrywise moduli: the scale against which an entry of B - A X is to be judged (Oettli and
-/// Prager 1964).
-template <class T>
-void abs_product(CscMatrix<T> const& a, std::span<T const> x, std::span<Real<T>> w, Index nrhs = 1);
+/// W = |op(A)| |X|, entrywise moduli: the scale against which an entry of B - op(A) X is to be judged (Oettli
+/// and Prager 1964).
+template <class T> void abs_product(CscMatrix<T> const& a, std::span<T const> x, std::span<Real<T>> w,
+                                    Index nrhs = 1, MatrixOp op = MatrixOp::none);
 
 /// Error{usage} naming `what` unless a block of `nrhs` vectors of `length` entries has just `size` entries.
 void require_block_size(char const* what, std::size_t size, Index length, Index nrhs);

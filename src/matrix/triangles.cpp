@@ -240,13 +240,14 @@ template <class T> void recognize_symmetry(CscMatrix<T>& matrix, std::vector<std
                                 matrix.symmetry == Symmetry::symmetric ? "symmetric" : "Hermitian"));
 }
 
-template bool equals_mirror_image(CscMatrix<double> const&, bool);
-template bool equals_mirror_image(CscMatrix<std::complex<double>> const&, bool);
+#define ESPALIER_INSTANTIATE(T)                                                                              \
+    template bool equals_mirror_image(CscMatrix<T> const&, bool);                                            \
+    template void recognize_symmetry(CscMatrix<T>&, std::vector<std::string>&);
+ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+#undef ESPALIER_INSTANTIATE
 template void fold_triangles(CscMatrix<double>&, DeclaredSymmetry, std::string const&,
                              std::vector<std::string>&);
 template void fold_triangles(CscMatrix<std::complex<double>>&, DeclaredSymmetry, std::string const&,
                              std::vector<std::string>&);
-template void recognize_symmetry(CscMatrix<double>&, std::vector<std::string>&);
-template void recognize_symmetry(CscMatrix<std::complex<double>>&, std::vector<std::string>&);
 
 } // namespace espalier

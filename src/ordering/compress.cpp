@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 #include <numeric>
+#include <string>
 #include <utility>
 
 #include "core/mix_bits.hpp"
@@ -12,13 +13,21 @@ namespace espalier {
 
 namespace {
 
-// hash(v) = sum over the closed neighbourhood of v of hash_bits(w): equal for indistinguishable vertices.
-std::vector<std::uint64_t> neighbourhood_hashes(Graph const& graph) {
+// The vertices that are to be last; empty when none is.
+using Marks = std::vector<char>;
+
+bool marked(Marks const& marks, Index v) {
+    return !marks.empty() && marks[v];
+}
+
+// hash(v) = sum over the closed neighbourhood of v of hash_bits(w): equal for indistinguishable vertices. Marked
+// vertices have no edges between them, and are alike when their open neighbourhoods are.
+std::vector<std::uint64_t> neighbourhood_hashes(Graph const& graph, Marks const& last) {
     auto const n = static_cast<std::size_t>(graph.num_vertices);
     std::vector<std::uint64_t> mixed(n), hash(n);
     for (std::size_t v = 0; v < n; ++v) mixed[v] = hash_bits(v);
     for (std::size_t v = 0; v < n; ++v) {
-        std::uint64_t sum = mixed[v];
+        std::uint64_t sum = marked(last, static_cast<Index>(v)) ? hash_bits(n) : mixed[v];
         for (Offset e = graph.ptr[v]; e < graph.ptr[v + 1]; ++e)
             sum += mixed[static_cast<std::size_t>(graph.adj[e])];
         hash[v] = sum;
@@ -30,7 +39,8 @@ Offset degree(Graph const& graph, Index v) {
     return graph.ptr[v + 1] - graph.ptr[v];
 }
 
-// adj(v) + {v} = adj(w) + {w}: the sorted lists agree once w is skipped in the first and v in the second.
+// adj(v) + {v} = adj(w) + {w}: the sorted lists agree once w is skipped in the first and v in the second. (Also
+// when v and w are not neighbours and adj(v) = adj(w): as it should be for marked ones; others differ in hash.)
 bool indistinguishable(Graph const& graph, Index v, Index w) {
     if (degree(graph, v) != degree(graph, w)) return false;
     Offset e = graph.ptr[v], f = graph.ptr[w];
@@ -46,9 +56,9 @@ bool indistinguishable(Graph const& graph, Index v, Index w) {
 // first[v]: the first vertex that v is merged with, itself when there is none. Vertices are entered in a hash
 // table with linear probing. A chain of different vertices with one hash does not happen by chance; it is
 // followed a few steps only, so that no input makes this quadratic (a vertex not merged is no error).
-std::vector<Index> first_of_each(Graph const& graph) {
+std::vector<Index> first_of_each(Graph const& graph, Marks const& last) {
     constexpr int max_collisions = 8;
-    auto const hash = neighbourhood_hashes(graph);
+    auto const hash = neighbourhood_hashes(graph, last);
     std::size_t const size = std::bit_ceil(2 * hash.size() + 1);
     std::vector<Index> table(size, -1);
     std::vector<Index> first(hash.size());
@@ -59,7 +69,7 @@ std::vector<Index> first_of_each(Graph const& graph) {
         for (; table[slot] >= 0 && collisions < max_collisions; slot = (slot + 1) & (size - 1)) {
             Index const w = table[slot];
             if (hash[w] != hash[v]) continue;
-            if (indistinguishable(graph, v, w)) {
+            if (marked(last, v) == marked(last, w) && indistinguishable(graph, v, w)) {
                 first[v] = w;
                 break;
             }
@@ -70,17 +80,8 @@ std::vector<Index> first_of_each(Graph const& graph) {
     return first;
 }
 
-} // namespace
-
-CompressedGraph uncompressed(Graph graph) {
-    CompressedGraph result{std::move(graph), {}};
-    result.vertex_of_row.resize(static_cast<std::size_t>(result.graph.num_vertices));
-    std::iota(result.vertex_of_row.begin(), result.vertex_of_row.end(), Index(0));
-    return result;
-}
-
-CompressedGraph compress(Graph const& graph) {
-    auto const first = first_of_each(graph);
+CompressedGraph compress(Graph const& graph, Marks const& last) {
+    auto const first = first_of_each(graph, last);
     Index const n = graph.num_vertices;
     CompressedGraph result;
     result.vertex_of_row.resize(first.size());
@@ -105,7 +106,12 @@ CompressedGraph compress(Graph const& graph) {
     return result;
 }
 
-CompressedGraph compress_with_pairs(Graph const& graph, std::vector<std::pair<Index, Index>> const& pairs) {
+struct MergedPairs {
+    Graph graph;
+    std::vector<Index> vertex_of; ///< For each vertex before.
+};
+
+MergedPairs merge_pairs(Graph const& graph, VertexPairs const& pairs) {
     Index const n = graph.num_vertices;
     std::vector<Index> partner(static_cast<std::size_t>(n), -1);
     for (auto const& [v, w] : pairs) {
@@ -113,15 +119,16 @@ CompressedGraph compress_with_pairs(Graph const& graph, std::vector<std::pair<In
         partner[w] = v;
     }
     // The first of a pair names the merged vertex.
+    auto const is_second = [&](Index v) { return partner[v] >= 0 && partner[v] < v; };
     std::vector<Index> merged_of(static_cast<std::size_t>(n));
     Index count = 0;
-    for (Index v = 0; v < n; ++v) merged_of[v] = partner[v] >= 0 && partner[v] < v ? merged_of[partner[v]] : count++;
+    for (Index v = 0; v < n; ++v) merged_of[v] = is_second(v) ? merged_of[partner[v]] : count++;
 
     Graph merged;
     merged.num_vertices = count;
     std::vector<Index> seen(static_cast<std::size_t>(count), -1);
     for (Index v = 0; v < n; ++v) {
-        if (partner[v] >= 0 && partner[v] < v) continue;
+        if (is_second(v)) continue;
         Index const self = merged_of[v];
         auto const begin = static_cast<std::ptrdiff_t>(merged.adj.size());
         seen[self] = self;
@@ -140,9 +147,80 @@ CompressedGraph compress_with_pairs(Graph const& graph, std::vector<std::pair<In
         merged.weight.push_back(weight);
         merged.ptr.push_back(static_cast<Offset>(merged.adj.size()));
     }
-    CompressedGraph result = compress(merged);
-    for (Index& vertex : merged_of) vertex = result.vertex_of_row[vertex];
-    result.vertex_of_row = std::move(merged_of);
+    return {std::move(merged), std::move(merged_of)};
+}
+
+Marks mark(Index n, std::span<Index const> last) {
+    Marks marks(static_cast<std::size_t>(n), 0);
+    for (Index const v : last) {
+        if (v < 0 || v >= n)
+            throw Error(Status::usage, "unknown " + std::to_string(v) + " (counted from 0), to be numbered last, is "
+                                       "not one of " + std::to_string(n));
+        if (marks[v]++)
+            throw Error(Status::usage, "unknown " + std::to_string(v) + " (counted from 0), to be numbered last, is "
+                                       "named twice");
+    }
+    return marks;
+}
+
+Graph without_edges_between(Graph const& graph, Marks const& marks) {
+    Graph result;
+    result.num_vertices = graph.num_vertices;
+    result.weight = graph.weight;
+    result.ptr.reserve(graph.ptr.size());
+    result.adj.reserve(graph.adj.size());
+    for (Index v = 0; v < graph.num_vertices; ++v) {
+        for (Offset e = graph.ptr[v]; e < graph.ptr[v + 1]; ++e)
+            if (Index const w = graph.adj[e]; !marks[v] || !marks[w]) result.adj.push_back(w);
+        result.ptr.push_back(static_cast<Offset>(result.adj.size()));
+    }
+    return result;
+}
+
+} // namespace
+
+CompressedGraph uncompressed(Graph graph) {
+    CompressedGraph result{std::move(graph), {}};
+    result.vertex_of_row.resize(static_cast<std::size_t>(result.graph.num_vertices));
+    std::iota(result.vertex_of_row.begin(), result.vertex_of_row.end(), Index(0));
+    return result;
+}
+
+CompressedGraph compress(Graph const& graph) {
+    return compress(graph, {});
+}
+
+CompressedGraph compress_with_pairs(Graph const& graph, VertexPairs const& pairs) {
+    auto merged = merge_pairs(graph, pairs);
+    CompressedGraph result = compress(merged.graph);
+    for (Index& vertex : merged.vertex_of) vertex = result.vertex_of_row[vertex];
+    result.vertex_of_row = std::move(merged.vertex_of);
+    return result;
+}
+
+ConstrainedGraph compress_with_last(Graph const& graph, std::span<Index const> last, VertexPairs const& pairs) {
+    Marks const marks = mark(graph.num_vertices, last);
+    VertexPairs inside;
+    for (auto const& pair : pairs)
+        if (!marks[pair.first] && !marks[pair.second]) inside.push_back(pair);
+    auto merged = merge_pairs(without_edges_between(graph, marks), inside);
+    Marks merged_marks(static_cast<std::size_t>(merged.graph.num_vertices), 0);
+    for (Index const v : last) merged_marks[merged.vertex_of[v]] = 1;
+
+    ConstrainedGraph result{compress(merged.graph, merged_marks), {}};
+    auto& vertex_of_row = result.compressed.vertex_of_row;
+    for (Index& vertex : merged.vertex_of) vertex = vertex_of_row[vertex];
+    vertex_of_row = std::move(merged.vertex_of);
+    for (Index const v : last) result.last.push_back(vertex_of_row[v]);
+    std::sort(result.last.begin(), result.last.end());
+    result.last.erase(std::unique(result.last.begin(), result.last.end()), result.last.end());
+    return result;
+}
+
+ConstrainedGraph uncompressed_with_last(Graph const& graph, std::span<Index const> last) {
+    Marks const marks = mark(graph.num_vertices, last);
+    ConstrainedGraph result{uncompressed(without_edges_between(graph, marks)), {last.begin(), last.end()}};
+    std::sort(result.last.begin(), result.last.end());
     return result;
 }
 

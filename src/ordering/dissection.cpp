@@ -57,8 +57,8 @@ constexpr Index tiny_component = 120;
 
 } // namespace
 
-NestedDissection::NestedDissection(Graph const& graph, int threads)
-    : threads_(std::clamp(threads, 1, max_threads)), separators_{ScotchStrategy(one_cut(multilevel)),
+NestedDissection::NestedDissection(Graph const& graph, int threads, Interrupt* interrupt)
+    : threads_(std::clamp(threads, 1, max_threads)), interrupt_(interrupt), separators_{ScotchStrategy(one_cut(multilevel)),
                                                                  ScotchStrategy(one_cut(flat_of_large))},
       all_cuts_(all_cuts()) {
     Region root = whole_region(graph);
@@ -170,6 +170,7 @@ void NestedDissection::work() {
 }
 
 void NestedDissection::perform(Job const& job, ScotchContext& context) {
+    check(interrupt_);
     Node& node = *job.node;
     if (job.candidate == leaf) return number(node, context);
     context.reseed(hash_bits(node.seed + static_cast<std::uint64_t>(job.candidate)));

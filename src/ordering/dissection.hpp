@@ -14,13 +14,14 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/interrupt.hpp"
 #include "ordering/scotch_calls.hpp"
 
 namespace espalier {
 
 class NestedDissection {
   public:
-    NestedDissection(Graph const& graph, int threads);
+    NestedDissection(Graph const& graph, int threads, Interrupt* interrupt);
     /// perm[old] = new. Once.
     std::vector<Index> run();
 
@@ -53,6 +54,7 @@ class NestedDissection {
     void number(Node const& node, ScotchContext& context);
 
     int threads_;
+    Interrupt* interrupt_; ///< Looked at before each job; may be null.
     Index grain_ = 0; ///< Regions up to this many vertices are leaves.
     std::array<ScotchStrategy, num_candidates> separators_;
     ScotchStrategy all_cuts_;

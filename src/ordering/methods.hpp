@@ -6,11 +6,12 @@
 #include <vector>
 
 #include "core/graph.hpp"
+#include "core/interrupt.hpp"
 
 namespace espalier {
 
 /// Nested dissection on SCOTCH's separators, run by `threads` threads; the result does not depend on them.
-std::vector<Index> order_by_scotch(Graph const& graph, int threads);
+std::vector<Index> order_by_scotch(Graph const& graph, int threads, Interrupt* interrupt = nullptr);
 
 /// SCOTCH's own ordering driver under a strategy string of the caller, weights ignored: one thread, or
 /// `threads` threads and a result that varies with them when not `deterministic`. Error{usage} when SCOTCH

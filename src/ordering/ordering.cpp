@@ -77,7 +77,7 @@ std::vector<Index> order_core(Graph const& graph, OrderingOptions const& options
     default:
         break;
     }
-    if (options.scotch_strategy.empty()) return order_by_scotch(graph, options.threads);
+    if (options.scotch_strategy.empty()) return order_by_scotch(graph, options.threads, options.interrupt);
     return order_by_scotch_strategy(graph, options.scotch_strategy, options.threads, options.deterministic);
 }
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/graph.hpp"
-#include "core/progress.hpp"
+#include "core/interrupt.hpp"
 
 namespace espalier {
 
@@ -18,6 +18,7 @@ struct OrderingOptions {
     /// weights, and may crash: 7.0.3 always does with the edge separation method `e`, and its own leaf
     /// methods `d` and `f` do, or never end, on some irregular graphs.
     std::string scotch_strategy;
+    Interrupt* interrupt = nullptr; ///< Looked at between the cuts of `scotch`: Error{cancelled}.
 };
 
 struct Ordering {

@@ -6,8 +6,8 @@
 
 namespace espalier {
 
-std::vector<Index> order_by_scotch(Graph const& graph, int threads) {
-    return NestedDissection(graph, threads).run();
+std::vector<Index> order_by_scotch(Graph const& graph, int threads, Interrupt* interrupt) {
+    return NestedDissection(graph, threads, interrupt).run();
 }
 
 // SCOTCH splits its generator with its threads, so the order depends on their number: one when that matters.

@@ -1,6 +1,8 @@
 // Thread affinity by the Linux calls. Masks grow until the kernel accepts them: a cpu_set_t ends at 1024.
 #include "runtime/binding.hpp"
 
+#include <new>
+
 #include <pthread.h>
 #include <sched.h>
 
@@ -47,12 +49,16 @@ std::vector<WorkerPlace> place_workers(Topology const& topology, int workers, bo
     return places;
 }
 
-bool bind_this_thread(int pu) {
+bool bind_this_thread(int pu) noexcept {
     if (pu < 0) return false;
-    auto const bit = static_cast<std::size_t>(pu);
-    Mask mask(bit / bits_per_word + 1, 0);
-    mask[bit / bits_per_word] = 1UL << bit % bits_per_word;
-    return set_affinity(mask);
+    try {
+        auto const bit = static_cast<std::size_t>(pu);
+        Mask mask(bit / bits_per_word + 1, 0);
+        mask[bit / bits_per_word] = 1UL << bit % bits_per_word;
+        return set_affinity(mask);
+    } catch (std::bad_alloc const&) {
+        return false;
+    }
 }
 
 AffinityScope::AffinityScope(int pu) {

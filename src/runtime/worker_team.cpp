@@ -49,9 +49,13 @@ class WorkerTeam::Threads {
         try {
             for (WorkerId w = 1; w < size(); ++w) threads_.emplace_back([this, w] { live(w); });
         } catch (std::system_error const& e) {
-            std::string const which = std::to_string(threads_.size() + 2) + " of " + std::to_string(size());
+            std::size_t const started = threads_.size() + 1;
             dismiss();
-            throw Error(Status::internal, "cannot start worker " + which + ": " + e.code().message());
+            throw Error(Status::internal, "cannot start worker " + std::to_string(started + 1) + " of " +
+                                              std::to_string(size()) + ": " + e.code().message());
+        } catch (...) { // std::bad_alloc: those that have started must not be left behind
+            dismiss();
+            throw;
         }
         wait_until_done(); // all have tried to bind themselves
     }

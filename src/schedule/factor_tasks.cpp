@@ -25,6 +25,18 @@ void set_edges(TaskGraph& graph, TaskId num_tasks, std::vector<Edge> const& edge
         graph.successors[static_cast<std::size_t>(next[static_cast<std::size_t>(from)]++)] = to;
 }
 
+// Where the bloks that update cblk j end among those that face it: kept cblks come last and update nobody.
+Offset end_of_updates(BlockStructure const& structure, CblkId j) {
+    Offset end = structure.facing_ptr[static_cast<std::size_t>(j) + 1];
+    auto const owner = [&](Offset f) {
+        return structure.owner_of_blok[static_cast<std::size_t>(structure.facing[static_cast<std::size_t>(f)])];
+    };
+    while (end > structure.facing_ptr[static_cast<std::size_t>(j)] &&
+           owner(end - 1) >= structure.first_kept_cblk)
+        --end;
+    return end;
+}
+
 double update_cost(BlockStructure const& structure, CostModel const& model, FactorTask const& task) {
     double cost = 0;
     for (Offset f = task.first_facing; f < task.end_facing; ++f) {
@@ -80,7 +92,7 @@ FactorTasks build_factor_tasks(BlockStructure const& structure, BranchPartition 
         CblkId const j = branch.root;
         bool const single = branch.first == branch.root;
         Offset f = single ? structure.facing_ptr[static_cast<std::size_t>(j)] : 0;
-        Offset const end = single ? structure.facing_ptr[static_cast<std::size_t>(j) + 1] : 0;
+        Offset const end = single ? end_of_updates(structure, j) : 0;
         while (f < end) {
             auto branch_at = [&](Offset position) {
                 BlokId const b = structure.facing[static_cast<std::size_t>(position)];

@@ -6,7 +6,8 @@
 //
 // The updates of one target form a chain in ascending order of their sources, which then leads to the
 // target's factor task: sums are always taken in the same order, so results do not depend on timing, and
-// no target is ever written by two tasks at once.
+// no target is ever written by two tasks at once. The kept cblks of a Schur complement are updated like
+// others; their factor tasks cost nothing and have no updates to give.
 #pragma once
 
 #include <vector>

@@ -33,10 +33,12 @@ struct Totals {
 class Amalgamation {
   public:
     Amalgamation(Supernodes const& fundamental, SymbolicOptions const& options)
-        : fine_(fundamental), children_(fundamental.parent) {
+        : fine_(fundamental), children_(fundamental.parent),
+          end_(fundamental.size() - (options.kept_vertices > 0 ? 1 : 0)) {
         Totals totals;
-        for (Node const& node : fine_nodes()) totals.add(node, 1);
-        auto const supernodes = static_cast<double>(fine_.size());
+        auto const nodes = fine_nodes();
+        for (SupernodeId s = 0; s < end_; ++s) totals.add(nodes[s], 1);
+        auto const supernodes = static_cast<double>(end_);
         allowed_.entries = options.amalgamation_fill * (totals.entries + entries_per_supernode * supernodes);
         allowed_.flops = options.max_extra_flops * (totals.flops + flops_per_supernode * supernodes);
     }
@@ -82,7 +84,7 @@ class Amalgamation {
         nodes_ = fine_nodes();
         extra_ = {};
         merged_.assign(fine_.parent.size(), 0);
-        for (SupernodeId p = 0; p < fine_.size(); ++p) {
+        for (SupernodeId p = 0; p < end_; ++p) {
             candidates_.assign(children_.of(p).begin(), children_.of(p).end());
             // Fewest zeros per column first.
             std::sort(candidates_.begin(), candidates_.end(), [&](SupernodeId a, SupernodeId b) {
@@ -118,6 +120,7 @@ class Amalgamation {
 
     Supernodes const& fine_;
     Children children_;
+    SupernodeId end_; // of those that may take their children
     std::vector<SupernodeId> candidates_;
     std::vector<Node> nodes_;
     std::vector<char> merged_; // into the parent

@@ -28,7 +28,7 @@ struct Amalgamated {
 
 /// One pass in postorder, each node trying its children, those with most rows first. The pass is repeated
 /// with a higher price of stored zeros while the merges together exceed options.amalgamation_fill or
-/// max_extra_flops.
+/// max_extra_flops. Nothing is merged into the last supernode where options.kept_vertices is not 0.
 Amalgamated amalgamate(Supernodes const& fundamental, SymbolicOptions const& options);
 
 } // namespace espalier

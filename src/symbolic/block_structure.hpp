@@ -53,19 +53,27 @@ struct BlockStructure {
     std::vector<Blok> bloks;
     std::vector<CblkId> cblk_of_col; ///< For each column, its cblk.
 
+    /// Cblks [first_kept_cblk, num_cblks()) are those of a Schur complement: last in the numbering, updated but
+    /// never eliminated. num_cblks() when there is none.
+    CblkId first_kept_cblk = 0;
+    [[nodiscard]] Index first_kept_col() const {
+        return first_kept_cblk < num_cblks() ? cblks[static_cast<std::size_t>(first_kept_cblk)].first_col : n;
+    }
+    [[nodiscard]] Index num_kept_cols() const { return n - first_kept_col(); }
+
     /// Off-diagonal bloks that face cblk j, by ascending owner: facing[facing_ptr[j] .. facing_ptr[j + 1]).
     std::vector<Offset> facing_ptr;
     std::vector<BlokId> facing;
     std::vector<CblkId> owner_of_blok; ///< For each blok, the cblk whose panel holds it.
 
-    // Of the elimination itself (column counts), before amalgamation:
+    // Of the elimination itself (column counts), before amalgamation, without the kept columns:
     Offset nnz_factor = 0;      ///< Entries of L, diagonal included.
     double flops = 0;           ///< Sum of squared column counts: real flops of a real Cholesky.
     Index tree_height = 0;      ///< Nodes on the longest path of the elimination tree.
     Index num_supernodes = 0;   ///< After amalgamation, before splitting.
     // Of the structure as stored:
     Offset stored = 0;          ///< Coefficients of all panels (L side).
-    double stored_flops = 0;    ///< As `flops`, over the stored structure.
+    double stored_flops = 0;    ///< As `flops`, over the stored structure, without the kept cblks.
 
     [[nodiscard]] CblkId num_cblks() const { return static_cast<CblkId>(cblks.size()); }
     [[nodiscard]] BlokId num_bloks() const { return static_cast<BlokId>(bloks.size()); }

@@ -17,8 +17,9 @@ class Assembly {
              std::vector<SupernodeId> const& order)
         : supernodes_(supernodes), runs_(runs), pieces_(pieces), order_(order) {}
 
-    BlockStructure run() {
+    BlockStructure run(bool keep_last) {
         number_columns();
+        if (keep_last) out_.first_kept_cblk = first_cblk_[order_.back()];
         for (SupernodeId const s : order_) {
             cut_runs(s);
             for (std::size_t piece = 0; piece < pieces_.of(s).size(); ++piece) append_cblk(s, piece);
@@ -43,6 +44,7 @@ class Assembly {
             cblk += static_cast<CblkId>(pieces_.of(s).size());
         }
         out_.num_supernodes = static_cast<Index>(order_.size());
+        out_.first_kept_cblk = cblk;
         out_.cblks.reserve(cblk);
         out_.cblk_of_col.resize(out_.n);
     }
@@ -86,7 +88,7 @@ class Assembly {
 
         std::fill(out_.cblk_of_col.begin() + cblk.first_col, out_.cblk_of_col.begin() + cblk.end_col, id);
         out_.stored += cblk.stride * cblk.width();
-        out_.stored_flops += trapezoid_flops(cblk.stride, cblk.width());
+        if (id < out_.first_kept_cblk) out_.stored_flops += trapezoid_flops(cblk.stride, cblk.width());
         out_.cblks.push_back(cblk);
     }
 
@@ -144,12 +146,12 @@ std::vector<SupernodeId> final_order(Supernodes const& supernodes, RowRuns const
 }
 
 BlockStructure block_symbolic(Supernodes const& supernodes, RowRuns const& runs, Pieces const& pieces,
-                              std::vector<SupernodeId> const& order) {
+                              std::vector<SupernodeId> const& order, bool keep_last) {
     if (pieces.ends.size() > std::numeric_limits<CblkId>::max())
         throw Error(Status::unsupported, std::to_string(pieces.ends.size()) +
                                              " column blocks are more than " +
                                              std::to_string(std::numeric_limits<CblkId>::max()));
-    return Assembly(supernodes, runs, pieces, order).run();
+    return Assembly(supernodes, runs, pieces, order).run(keep_last);
 }
 
 } // namespace espalier

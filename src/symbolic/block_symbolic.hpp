@@ -29,9 +29,10 @@ namespace espalier {
 /// in a postorder of *their* tree.
 std::vector<SupernodeId> final_order(Supernodes const& supernodes, RowRuns const& runs, Pieces const& pieces);
 
-/// Cblks, bloks, facing lists, parents and the sizes of what is stored; supernode order[k] becomes number k.
-/// The permutation and the sizes of the exact factor are left to the caller.
+/// Cblks, bloks, facing lists, parents and the sizes of what is stored; supernode order[k] becomes number k,
+/// and the last one is kept (not eliminated) with `keep_last`. The permutation and the sizes of the exact
+/// factor are left to the caller.
 BlockStructure block_symbolic(Supernodes const& supernodes, RowRuns const& runs, Pieces const& pieces,
-                              std::vector<SupernodeId> const& order);
+                              std::vector<SupernodeId> const& order, bool keep_last = false);
 
 } // namespace espalier

@@ -14,11 +14,12 @@ class Bundling {
           prices_(prices), top_(supernodes.parent.size()), below_(supernodes.below),
           seen_by_(supernodes.members.size(), no_supernode) {}
 
-    Supernodes run() {
+    Supernodes run(bool keep_last) {
         Children const children(fine_.parent);
         for (SupernodeId s = 0; s < fine_.size(); ++s) top_[s] = s;
         for (SupernodeId p = 0; p < fine_.size(); ++p) bundle(children.of(p));
-        bundle(children.roots());
+        auto const roots = children.roots(); // the last of which is the last supernode
+        bundle(keep_last ? roots.first(roots.size() - 1) : roots);
         return coarsen(fine_, top_, below_);
     }
 
@@ -72,8 +73,8 @@ class Bundling {
 } // namespace
 
 Supernodes bundle_siblings(LowerPattern const& pattern, Supernodes const& supernodes,
-                           MergePrices const& prices) {
-    return Bundling(pattern, supernodes, prices).run();
+                           MergePrices const& prices, bool keep_last) {
+    return Bundling(pattern, supernodes, prices).run(keep_last);
 }
 
 } // namespace espalier

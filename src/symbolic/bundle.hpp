@@ -16,9 +16,9 @@ namespace espalier {
 inline constexpr Index bundle_width = 16;
 
 /// Merges neighbouring siblings (roots are siblings too) where the merged supernode costs less. With the
-/// prices at which amalgamation met its bounds, few zeros arise beyond them. Linear in the rows of the
-/// supernodes.
+/// prices at which amalgamation met its bounds, few zeros arise beyond them. With `keep_last` the last
+/// supernode is left alone. Linear in the rows of the supernodes.
 Supernodes bundle_siblings(LowerPattern const& pattern, Supernodes const& supernodes,
-                           MergePrices const& prices);
+                           MergePrices const& prices, bool keep_last = false);
 
 } // namespace espalier

@@ -65,10 +65,10 @@ std::vector<Index> count_rows(LowerPattern const& pattern, std::span<Vertex cons
     return count;
 }
 
-Index height_in_columns(LowerPattern const& pattern, std::span<Vertex const> parent) {
+Index height_in_columns(LowerPattern const& pattern, std::span<Vertex const> parent, Vertex end) {
     std::vector<Index> below(pattern.weight.size(), 0); // columns on the longest path strictly below
     Index height = 0;
-    for (Vertex j = 0; j < pattern.num_vertices(); ++j) {
+    for (Vertex j = 0; j < end; ++j) {
         Index const with_self = below[j] + pattern.weight[j];
         height = std::max(height, with_self);
         if (parent[j] != no_vertex) below[parent[j]] = std::max(below[parent[j]], with_self);
@@ -78,11 +78,14 @@ Index height_in_columns(LowerPattern const& pattern, std::span<Vertex const> par
 
 } // namespace
 
-ColumnCounts column_counts(LowerPattern const& pattern, std::span<Vertex const> parent) {
+ColumnCounts column_counts(LowerPattern const& pattern, std::span<Vertex const> parent, Vertex kept) {
+    Vertex const end = pattern.num_vertices() - kept;
     ColumnCounts result;
     result.count = count_rows(pattern, parent);
-    result.tree_height = height_in_columns(pattern, parent);
-    for (Vertex v = 0; v < pattern.num_vertices(); ++v) {
+    Index rows = 0;
+    for (Vertex v = pattern.num_vertices(); v-- > end;) result.count[v] = rows += pattern.weight[v];
+    result.tree_height = height_in_columns(pattern, parent, end);
+    for (Vertex v = 0; v < end; ++v) {
         result.nnz += trapezoid_entries(result.count[v], pattern.weight[v]);
         result.flops += trapezoid_flops(result.count[v], pattern.weight[v]);
     }

@@ -19,8 +19,9 @@ struct ColumnCounts {
 };
 
 /// A vertex of weight w and count c stands for columns of counts c, c - 1, ..., c - w + 1. `parent` must be
-/// postordered.
-ColumnCounts column_counts(LowerPattern const& pattern, std::span<Vertex const> parent);
+/// postordered. The last `kept` vertices, made a chain by chain_last, count as a clique; nnz, flops and
+/// tree_height are of the others alone.
+ColumnCounts column_counts(LowerPattern const& pattern, std::span<Vertex const> parent, Vertex kept = 0);
 
 /// Entries of `width` dense columns of heights height, height - 1, ...
 constexpr Offset trapezoid_entries(Index height, Index width) {

@@ -26,6 +26,11 @@ std::vector<Vertex> elimination_tree(Graph const& graph, Ordering const& orderin
     return parent;
 }
 
+void chain_last(std::span<Vertex> parent, Vertex kept) {
+    auto const n = static_cast<Vertex>(parent.size());
+    for (Vertex v = n - kept; v < n; ++v) parent[v] = v + 1 < n ? v + 1 : no_vertex;
+}
+
 std::vector<Vertex> postorder(std::span<Vertex const> parent) {
     std::vector<Vertex> ascending(parent.size());
     std::iota(ascending.begin(), ascending.end(), 0);

@@ -1,7 +1,7 @@
 // What a caller of symbolic factorization can choose.
 #pragma once
 
-#include "espalier/types.hpp"
+#include "core/interrupt.hpp"
 
 namespace espalier {
 
@@ -14,6 +14,10 @@ struct SymbolicOptions {
     bool reorder_rows = true; ///< Reorder the columns inside supernodes so that bloks merge.
     Index max_width = 256;    ///< Split supernodes wider than this ...
     Index min_width = 128;    ///< ... into cblks of at least this width (which wins over max_width).
+    /// So many vertices at the end of the ordering are kept: not eliminated, they become the one supernode of a
+    /// Schur complement, dense whatever the edges between them (BlockStructure::first_kept_cblk).
+    Index kept_vertices = 0;
+    Interrupt* interrupt = nullptr; ///< Looked at between the steps: Error{cancelled}.
 };
 
 } // namespace espalier

@@ -7,8 +7,9 @@
 namespace espalier {
 
 Supernodes fundamental_supernodes(LowerPattern const& pattern, std::span<Vertex const> parent,
-                                  std::span<Index const> count) {
+                                  std::span<Index const> count, Vertex kept) {
     Vertex const n = pattern.num_vertices();
+    Vertex const first_kept = n - kept;
     std::vector<Vertex> num_children(n, 0);
     for (Vertex v = 0; v < n; ++v)
         if (parent[v] != no_vertex) ++num_children[parent[v]];
@@ -17,10 +18,13 @@ Supernodes fundamental_supernodes(LowerPattern const& pattern, std::span<Vertex 
     result.members.resize(n);
     std::iota(result.members.begin(), result.members.end(), 0);
     std::vector<SupernodeId> supernode_of(n);
+    auto const continues = [&](Vertex v) { // the supernode of the vertex before
+        if (v == 0 || v == first_kept) return false;
+        return v > first_kept || (parent[v - 1] == v && num_children[v] == 1 &&
+                                  count[v - 1] == count[v] + pattern.weight[v - 1]);
+    };
     for (Vertex v = 0; v < n; ++v) {
-        bool const continues = v > 0 && parent[v - 1] == v && num_children[v] == 1 &&
-                               count[v - 1] == count[v] + pattern.weight[v - 1];
-        if (!continues) {
+        if (!continues(v)) {
             if (v > 0) result.member_ptr.push_back(v);
             result.width.push_back(0);
             result.below.push_back(0);

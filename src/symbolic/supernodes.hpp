@@ -33,9 +33,10 @@ struct Supernodes {
     }
 };
 
-/// `parent` is postordered and `count` belongs to it.
+/// `parent` is postordered and `count` belongs to it. The last `kept` vertices (chain_last), if any, are one
+/// supernode.
 Supernodes fundamental_supernodes(LowerPattern const& pattern, std::span<Vertex const> parent,
-                                  std::span<Index const> count);
+                                  std::span<Index const> count, Vertex kept = 0);
 
 /// Merges groups of supernodes. group_of[s] is the highest-numbered supernode of the group of s, and has the
 /// parent that the group will have; below[g] are the rows below group g. The members of a group keep their

@@ -26,8 +26,11 @@ void check(SymbolicOptions const& options) {
             "the zeros and the work that amalgamation may add must not be negative");
 }
 
-void check(CompressedGraph const& compressed, Ordering const& ordering) {
+void check(CompressedGraph const& compressed, Ordering const& ordering, Index kept) {
     Index const n = compressed.graph.num_vertices;
+    if (kept < 0 || kept > n)
+        throw Error(Status::internal, std::to_string(kept) + " vertices are to be kept of a graph of " +
+                                          std::to_string(n));
     checked_cast<Vertex>(n, "number of vertices of the compressed graph");
     if (static_cast<Index>(ordering.perm.size()) != n)
         throw Error(Status::internal, "an ordering of " + std::to_string(ordering.perm.size()) +
@@ -52,7 +55,7 @@ Supernodes merged(LowerPattern const& pattern, Supernodes const& fundamental,
                   SymbolicOptions const& options) {
     auto const amalgamated = amalgamate(fundamental, options);
     if (!amalgamated.prices) return amalgamated.supernodes;
-    return bundle_siblings(pattern, amalgamated.supernodes, *amalgamated.prices);
+    return bundle_siblings(pattern, amalgamated.supernodes, *amalgamated.prices, options.kept_vertices > 0);
 }
 
 // Rows of one vertex follow each other in their old order; vertices follow the supernodes.
@@ -80,25 +83,31 @@ void expand_permutation(CompressedGraph const& compressed, Ordering const& posto
 BlockStructure symbolic_factorization(CompressedGraph const& compressed, Ordering const& ordering,
                                       SymbolicOptions const& options) {
     check(options);
-    check(compressed, ordering);
+    check(compressed, ordering, options.kept_vertices);
     Graph const& graph = compressed.graph;
+    auto const kept = static_cast<Vertex>(options.kept_vertices);
 
-    auto const any_order_parent = elimination_tree(graph, ordering);
+    auto any_order_parent = elimination_tree(graph, ordering);
+    chain_last(any_order_parent, kept);
     auto const post = postorder(any_order_parent);
     auto const postordered = compose(ordering, post);
     auto const parent = relabel_forest(any_order_parent, post);
+    check(options.interrupt);
     auto const pattern = lower_pattern(graph, postordered);
-    auto const counts = column_counts(pattern, parent);
+    auto const counts = column_counts(pattern, parent, kept);
+    check(options.interrupt);
 
-    auto supernodes = fundamental_supernodes(pattern, parent, counts.count);
+    auto supernodes = fundamental_supernodes(pattern, parent, counts.count, kept);
     if (options.amalgamate) supernodes = merged(pattern, supernodes, options);
+    check(options.interrupt);
     auto sets = facing_sets(row_structure(pattern, supernodes), supernodes);
     if (options.reorder_rows) reorder_columns(supernodes, sets);
+    check(options.interrupt);
 
     auto const runs = row_runs(pattern, supernodes, sets);
     auto const pieces = split_supernodes(supernodes, runs, options);
     auto const order = final_order(supernodes, runs, pieces);
-    auto structure = block_symbolic(supernodes, runs, pieces, order);
+    auto structure = block_symbolic(supernodes, runs, pieces, order, kept > 0);
     expand_permutation(compressed, postordered, pattern, supernodes, order, structure);
     structure.nnz_factor = counts.nnz;
     structure.flops = counts.flops;

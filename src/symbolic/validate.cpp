@@ -21,6 +21,7 @@ class Validation {
             check_rows_in_parent(k);
         }
         check_facing_lists();
+        check_kept();
         check_totals();
     }
 
@@ -137,12 +138,28 @@ class Validation {
         }
     }
 
+    // The kept cblks are all pieces of the last supernode, which is dense.
+    void check_kept() const {
+        CblkId const first = s_.first_kept_cblk;
+        require(first >= 0 && first <= s_.num_cblks(), "first_kept_cblk out of range", first);
+        if (first == s_.num_cblks()) return;
+        require(first == 0 || s_.cblks[first - 1].supernode < s_.cblks[first].supernode,
+                "kept cblks that share a supernode with others", first);
+        for (CblkId k = first; k < s_.num_cblks(); ++k) {
+            require(s_.cblks[k].supernode == s_.cblks[first].supernode, "kept cblks of several supernodes",
+                    k);
+            require(s_.cblks[k].stride == s_.n - s_.cblks[k].first_col, "kept cblk that is not dense", k);
+        }
+    }
+
     void check_totals() const {
         Offset stored = 0;
         Offset entries = 0;
         double flops = 0;
-        for (Cblk const& cblk : s_.cblks) {
+        for (CblkId k = 0; k < s_.num_cblks(); ++k) {
+            Cblk const& cblk = s_.cblks[k];
             stored += cblk.stride * cblk.width();
+            if (k >= s_.first_kept_cblk) continue;
             entries += trapezoid_entries(cblk.stride, cblk.width());
             flops += trapezoid_flops(cblk.stride, cblk.width());
         }

@@ -28,15 +28,15 @@ CscMatrix<double> dense(std::vector<std::vector<double>> const& rows) {
 
 TEST(WorkingSystem, LeavesAWellScaledMatrixAlone) {
     auto const lap = std::get<CscMatrix<double>>(generate_matrix("lap2d:5").matrix);
-    EXPECT_TRUE(WorkingSystem<double>(lap, Factorization::llh).is_identity());
-    EXPECT_TRUE(WorkingSystem<double>(lap, Factorization::ldlt).is_identity());
-    EXPECT_FALSE(WorkingSystem<double>(lap, Factorization::lu).is_identity()); // both triangles are wanted
-    EXPECT_FALSE(WorkingSystem<double>(lap, Factorization::lu).is_scaled());
+    EXPECT_TRUE(WorkingSystem<double>(lap, {.kind = Factorization::llh}).is_identity());
+    EXPECT_TRUE(WorkingSystem<double>(lap, {.kind = Factorization::ldlt}).is_identity());
+    EXPECT_FALSE(WorkingSystem<double>(lap, {.kind = Factorization::lu}).is_identity()); // both triangles are wanted
+    EXPECT_FALSE(WorkingSystem<double>(lap, {.kind = Factorization::lu}).is_scaled());
 }
 
 TEST(WorkingSystem, BringsTheMatchedEntriesOntoTheDiagonal) {
     auto const a = dense({{0, 4, 0}, {0, 1e-9, 2e6}, {1e-4, 0, 3}});
-    WorkingSystem<double> const system(a, Factorization::lu);
+    WorkingSystem<double> const system(a, {.kind = Factorization::lu});
     ASSERT_TRUE(system.is_permuted());
     auto const b = system.apply(a);
     b.validate();
@@ -56,7 +56,7 @@ TEST(WorkingSystem, BringsTheMatchedEntriesOntoTheDiagonal) {
 TEST(WorkingSystem, IsTheSameSystem) {
     // A x = b  <=>  B y = P R b with x = C y.
     auto const a = dense({{0, 4, 0}, {0, 1e-9, 2e6}, {1e-4, 0, 3}});
-    WorkingSystem<double> const system(a, Factorization::lu);
+    WorkingSystem<double> const system(a, {.kind = Factorization::lu});
     std::vector<double> const x{3, -2, 0.5, 1, 2, 3}; // two columns
     std::vector<double> b(6), left(6);
     multiply<double>(MatrixOp::none, 1.0, a, x, 0.0, b, 2);
@@ -72,7 +72,7 @@ TEST(WorkingSystem, IsTheSameSystem) {
 TEST(WorkingSystem, NamesTheStructuralRank) {
     auto const a = dense({{1, 1, 1}, {0, 0, 1}, {0, 0, 1}});
     try {
-        WorkingSystem<double> const system(a, Factorization::lu);
+        WorkingSystem<double> const system(a, {.kind = Factorization::lu});
         FAIL();
     } catch (Error const& error) {
         EXPECT_EQ(error.status(), Status::singular);

@@ -65,7 +65,8 @@ void refuse_colliding_files(RunOptions const& run) {
     std::string const rhs = run.rhs == "ones" || run.rhs == "random" ? none : run.rhs;
     Named const inputs[] = {
         {"the matrix", matrix}, {"--rhs", rhs}, {"--ordering", run.library.ordering_file}};
-    Named const outputs[] = {{"--json", run.json}, {"--output", run.output}};
+    Named const outputs[] = {
+        {"--json", run.json}, {"--output", run.output}, {"--null-space", run.null_space}};
     auto const refuse = [](Named const& one, Named const& other) {
         if (one.path.empty() || other.path.empty() || !name_same_file(one.path, other.path)) return;
         throw Error(Status::usage,
@@ -75,6 +76,8 @@ void refuse_colliding_files(RunOptions const& run) {
                                       other.what, other.path));
     };
     refuse(outputs[0], outputs[1]);
+    refuse(outputs[0], outputs[2]);
+    refuse(outputs[1], outputs[2]);
     for (Named const& output : outputs)
         for (Named const& input : inputs)
             if (input.path != "-") refuse(output, input);
@@ -111,6 +114,17 @@ void add_analysis_options(CLI::App& command, RunOptions& run) {
             using enum Factorization;
             library.factorization = choice("--factorization", text, {automatic, llh, llt, ldlt, ldlh, lu});
         });
+    auto const add_toggle = [&command](std::string const& name, std::string const& description, Toggle& value) {
+        add_value(command, name, "WHEN", description, [name, &value](std::string const& text) {
+            value = choice(name, text, {Toggle::automatic, Toggle::on, Toggle::off});
+        });
+    };
+    add_toggle("--matching",
+               "auto, on or off: permute rows (lu) or pair them (ldlt, ldlh) by a maximum-product matching "
+               "[auto: where a diagonal entry is zero or weak]",
+               library.matching);
+    add_toggle("--scaling", "auto, on or off: scale rows and columns [auto: for lu, ldlt and ldlh]",
+               library.scaling);
     add_value(command, "--precision", "LETTER",
               "s, d, c or z: single or double, real or complex [d for a real matrix, z for a complex one]",
               [&run](std::string const& text) {
@@ -151,6 +165,27 @@ void add_analysis_options(CLI::App& command, RunOptions& run) {
 
 void add_solve_options(CLI::App& command, RunOptions& run) {
     Options& library = run.library;
+    add_value(command, "--operation", "OP",
+              "none, transpose or adjoint: solve A x = b, A^T x = b or A^H x = b [none]",
+              [&run](std::string const& text) {
+                  using enum MatrixOp;
+                  run.op = choice("--operation", text, {none, transpose, adjoint});
+              });
+    command.add_flag("--mixed-precision", library.mixed_precision,
+                     wrapped("factorize in single precision and refine to that of the run; goes back to full "
+                             "precision, and says so, where that does not do",
+                             76));
+    command.add_flag("--condition", library.condition,
+                     wrapped("also estimate the condition number and the forward error, and print determinant "
+                             "and inertia",
+                             76));
+    add_value(command, "--null-space", "FILE",
+              "accept a singular matrix, and write an orthonormal basis of its null space as a Matrix Market "
+              "array (- is standard output)",
+              [&run](std::string const& text) {
+                  run.null_space = text;
+                  run.library.allow_singular = true;
+              });
     add_value(
         command, "--rhs", "FILE|ones|random",
         "right-hand sides: a Matrix Market array, all ones, or uniform in [-1, 1] from a fixed seed [ones]",
@@ -204,6 +239,9 @@ void add_machine_options(CLI::App& command, MachineOptions& options) {
 }
 
 void check(RunOptions const& run) {
+    if (run.op != MatrixOp::none && !run.null_space.empty())
+        throw Error(Status::usage, "--null-space goes with A x = b only, not with --operation " +
+                                       std::string(to_string(run.op)));
     if (run.quiet && run.verbose) throw Error(Status::usage, "--quiet and --verbose contradict each other");
     refuse_unsupported(run);
     refuse_colliding_files(run);

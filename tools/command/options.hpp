@@ -23,11 +23,13 @@ struct RunOptions {
     std::string trace;               ///< Empty: none asked for.
     std::string json;                ///< Empty: none; "-": standard output.
     std::string output;              ///< The same.
+    std::string null_space;          ///< The same.
+    MatrixOp op = MatrixOp::none;    ///< Solve op(A) x = b.
     bool quiet = false;
     bool verbose = false;
 
     /// The readable report goes to standard output unless data does, or the user wants none.
-    [[nodiscard]] bool prints() const { return !quiet && json != "-" && output != "-"; }
+    [[nodiscard]] bool prints() const { return !quiet && json != "-" && output != "-" && null_space != "-"; }
 };
 
 struct GenerateOptions {

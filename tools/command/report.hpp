@@ -1,8 +1,11 @@
 // The report of a run, for a person and for a program. docs/report.md describes every field.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "espalier/espalier.hpp"
 #include "espalier/matrix.hpp"
 #include "espalier/report.hpp"
 #include "kernels/blas.hpp"
@@ -20,6 +23,21 @@ struct MatrixFacts {
     Scalar read_as = Scalar::d; ///< In the file.
 };
 
+/// What --condition adds to the report.
+struct MatrixKnowledge {
+    std::optional<Inertia> inertia; ///< None for lu and for complex symmetric factorizations.
+    double determinant_log = 0;     ///< log |det A|
+    double determinant_phase = 0;   ///< Argument of det A in radians: 0 or pi when real.
+    bool determinant_is_zero = false;
+};
+
+/// What --null-space adds.
+struct NullSpaceFacts {
+    Index rank = 0;
+    Index nullity = 0;
+    std::vector<double> singular_values; ///< The smallest ones, ascending, over |A|.
+};
+
 /// Everything a report is made from.
 struct RunRecord {
     RunOptions asked;
@@ -27,6 +45,8 @@ struct RunRecord {
     BlasInfo blas;
     Report report;
     double tolerance = 0; ///< The one that was applied.
+    std::optional<MatrixKnowledge> knowledge;
+    std::optional<NullSpaceFacts> null_space;
     double read_s = 0;
     double total_s = 0; ///< From the start of reading to the end of refinement.
     Status status = Status::ok;

@@ -39,6 +39,8 @@ Json settings_json(RunRecord const& record) {
         {"factorization", to_string(report.factorization)},
         {"factorization_asked", to_string(library.factorization)},
         {"precision", to_string(report.scalar)},
+        {"matching", to_string(library.matching)},
+        {"scaling", to_string(library.scaling)},
         {"ordering", to_string(library.ordering)},
         {"ordering_file", text_or_null(library.ordering_file)},
         {"threads", report.threads},
@@ -54,6 +56,10 @@ Json settings_json(RunRecord const& record) {
         {"verbose", asked.verbose},
     };
     if (record.numbers) {
+        settings["operation"] = to_string(asked.op);
+        settings["mixed_precision"] = library.mixed_precision;
+        settings["condition"] = library.condition;
+        settings["null_space"] = text_or_null(asked.null_space);
         settings["rhs"] = asked.rhs;
         settings["nrhs"] = report.nrhs;
         settings["refine"] = to_string(report.refine.method);
@@ -70,6 +76,9 @@ Json analysis_json(AnalysisReport const& analysis) {
             {"symbolic_s", analysis.symbolic_s},
             {"mapping_s", analysis.mapping_s},
             {"total_s", analysis.total_s},
+            {"matched", analysis.matched},
+            {"scaled", analysis.scaled},
+            {"structural_rank", analysis.structural_rank < 0 ? Json(nullptr) : Json(analysis.structural_rank)},
             {"compressed_vertices", analysis.compressed_vertices},
             {"nnz_factor", analysis.nnz_factor},
             {"nnz_stored", analysis.nnz_stored},
@@ -85,19 +94,37 @@ Json analysis_json(AnalysisReport const& analysis) {
             {"predicted_factor_s", analysis.predicted_factor_s}};
 }
 
+Json estimate_or_null(double value) { return value < 0 ? Json(nullptr) : Json(value); }
+
+Json knowledge_json(MatrixKnowledge const& known) {
+    Json json = {{"determinant", {{"is_zero", known.determinant_is_zero}}}, {"inertia", nullptr}};
+    if (!known.determinant_is_zero) {
+        json["determinant"]["log_modulus"] = known.determinant_log;
+        json["determinant"]["phase"] = known.determinant_phase;
+    }
+    if (known.inertia)
+        json["inertia"] = {{"positive", known.inertia->positive},
+                           {"negative", known.inertia->negative},
+                           {"zero", known.inertia->zero}};
+    return json;
+}
+
 Json factor_json(FactorReport const& factor) {
     return {{"assembly_s", factor.assembly_s},
             {"time_s", factor.time_s},
             {"gflops", factor.gflops},
+            {"scalar", to_string(factor.scalar)},
             {"pivots_replaced", factor.pivots_replaced},
             {"negative_pivots", factor.negative_pivots},
+            {"rcond", estimate_or_null(factor.rcond)},
             {"numerically_singular", factor.numerically_singular},
             {"condition_estimate", factor.condition_estimate},
             {"tasks", factor.tasks},
             {"steals", factor.steals},
             {"messages", factor.messages},
             {"message_bytes", factor.message_bytes},
-            {"fell_back", factor.fell_back}};
+            {"fell_back", factor.fell_back},
+            {"precision_fell_back", factor.precision_fell_back}};
 }
 
 Json refine_json(RefineReport const& refine) {
@@ -105,7 +132,9 @@ Json refine_json(RefineReport const& refine) {
             {"iterations", refine.iterations},
             {"time_s", refine.time_s},
             {"history", refine.history},
-            {"converged", refine.converged}};
+            {"forward_error", estimate_or_null(refine.forward_error)},
+            {"converged", refine.converged},
+            {"status", to_string(refine.status)}};
 }
 
 } // namespace
@@ -127,6 +156,11 @@ std::string json_report(RunRecord const& record) {
         root["backward_error"] = report.refine.backward_error;
         root["componentwise_error"] = report.refine.componentwise_error;
     }
+    if (record.knowledge) root["knowledge"] = knowledge_json(*record.knowledge);
+    if (record.null_space)
+        root["null_space"] = {{"rank", record.null_space->rank},
+                              {"nullity", record.null_space->nullity},
+                              {"singular_values", record.null_space->singular_values}};
     root["notes"] = report.notes;
     root["peak_memory_bytes"] = report.peak_memory_bytes;
     root["total_s"] = record.total_s;

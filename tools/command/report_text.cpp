@@ -1,6 +1,8 @@
 // The form of the report that a person reads: a title column, and lines under it.
 #include "report.hpp"
 
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "numbers.hpp"
@@ -58,13 +60,37 @@ void add_factor(Table& table, Report const& report) {
                readable_seconds(factor.assembly_s));
     if (factor.pivots_replaced > 0)
         table.line("  pivots", "{} replaced", with_separators(factor.pivots_replaced));
-    if (factor.negative_pivots > 0)
+    if (factor.scalar != report.scalar) table.line("  precision", "{}", precision_words(factor.scalar));
+    if (factor.negative_pivots > 0 && factor.rcond < 0) // else the whole inertia follows
         table.line("  inertia", "{} negative", with_separators(factor.negative_pivots));
     if (factor.condition_estimate > 0)
         table.line("  condition", "about {:.0e}{}", factor.condition_estimate,
                    factor.numerically_singular ? ", numerically singular" : "");
     else if (factor.numerically_singular)
         table.line("  condition", "numerically singular");
+}
+
+void add_knowledge(Table& table, RunRecord const& record) {
+    FactorReport const& factor = record.report.factor;
+    if (factor.rcond >= 0)
+        table.line("  1/condition", "{:.1e}  (1-norm, estimated)", factor.rcond);
+    if (MatrixKnowledge const* known = record.knowledge ? &*record.knowledge : nullptr) {
+        if (known->inertia)
+            table.line("  inertia", "{} positive, {} negative, {} zero", with_separators(known->inertia->positive),
+                       with_separators(known->inertia->negative), with_separators(known->inertia->zero));
+        bool const real = record.report.scalar == Scalar::s || record.report.scalar == Scalar::d;
+        if (known->determinant_is_zero)
+            table.line("  determinant", "0");
+        else if (real)
+            table.line("  determinant", "{} exp({:.10g})", known->determinant_phase == 0 ? "+" : "-",
+                       known->determinant_log);
+        else
+            table.line("  determinant", "exp({:.10g} {} {:.10g} i)", known->determinant_log,
+                       known->determinant_phase < 0 ? "-" : "+", std::abs(known->determinant_phase));
+    }
+    if (record.null_space)
+        table.line("  rank", "{}, null space of dimension {}", with_separators(record.null_space->rank),
+                   with_separators(record.null_space->nullity));
 }
 
 void add_solution(Table& table, RunRecord const& record) {
@@ -83,6 +109,7 @@ void add_solution(Table& table, RunRecord const& record) {
                    to_string(refine.method), counted(refine.iterations, "iteration"), refine.history.front());
     table.line("backward error", "{:.1e}, componentwise {:.1e}  (tolerance {:.0e})", refine.backward_error,
                refine.componentwise_error, record.tolerance);
+    if (refine.forward_error >= 0) table.line("forward error", "{:.1e} at most, estimated", refine.forward_error);
 }
 
 } // namespace
@@ -133,6 +160,7 @@ std::string results_text(RunRecord const& record) {
     add_analysis(table, report.analysis);
     if (record.numbers) {
         add_factor(table, report);
+        add_knowledge(table, record);
         add_solution(table, record);
     }
     if (!record.asked.verbose) // else each was printed when it arose

@@ -22,8 +22,9 @@ void print(std::string const& text) {
 } // namespace
 
 Run::Run(RunOptions const& options)
-    : record_{.asked = options, .matrix = {}, .blas = blas_info(), .report = {}},
+    : record_{.asked = options, .matrix = {}, .blas = blas_info(), .report = {}, .knowledge = {}, .null_space = {}},
       json_file_(file_if_named(options.json)), solution_file_(file_if_named(options.output)),
+      null_space_file_(file_if_named(options.null_space)),
       progress_(!options.quiet && stderr_shows_bars(),
                 options.prints() && !(stderr_shows_bars() && stdout_is_terminal())) {
     std::tie(matrix_, record_.matrix) = load_matrix(options, &progress_);

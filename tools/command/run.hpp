@@ -32,12 +32,14 @@ class Run {
     /// Writes it as JSON where a file was named for that.
     void write_json() const;
     [[nodiscard]] std::optional<OutputFile> const& solution_file() const { return solution_file_; }
+    [[nodiscard]] std::optional<OutputFile> const& null_space_file() const { return null_space_file_; }
 
   private:
     RunRecord record_;
     Timer clock_;
     std::optional<OutputFile> json_file_;
     std::optional<OutputFile> solution_file_;
+    std::optional<OutputFile> null_space_file_;
     ProgressBar progress_;
     AnyMatrix matrix_;
 };

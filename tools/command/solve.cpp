@@ -1,11 +1,13 @@
 // `espalier solve`: analyze, factor, solve, refine, report.
 #include <algorithm>
+#include <complex>
 
 #include <fmt/format.h>
 
 #include "commands.hpp"
 #include "core/scalar.hpp"
 #include "espalier/espalier.hpp"
+#include "matrix/spmv.hpp"
 #include "matrix/write.hpp"
 #include "numbers.hpp"
 #include "run.hpp"
@@ -23,6 +25,9 @@ std::string shortcoming(RunRecord const& record, bool finite) {
     Report const& report = record.report;
     FactorReport const& factor = report.factor;
     std::string const lost = record.asked.output.empty() ? "" : " and is not written";
+    if (record.null_space && record.null_space->nullity > 0)
+        return fmt::format("the matrix has rank {} and this right-hand side no solution (backward error {:.1e})",
+                           record.null_space->rank, report.refine.backward_error);
     if (record.status == Status::singular) {
         std::string const condition =
             factor.condition_estimate > 0
@@ -45,6 +50,49 @@ std::string shortcoming(RunRecord const& record, bool finite) {
     return message;
 }
 
+template <class T> MatrixKnowledge knowledge_of(Solver<T> const& solver) {
+    MatrixKnowledge known;
+    Factorization const kind = solver.report().factorization;
+    bool const self_adjoint = kind == Factorization::llh || kind == Factorization::ldlh ||
+                              (!is_complex<T> && kind != Factorization::lu);
+    if (self_adjoint) known.inertia = solver.inertia();
+    Determinant<T> const determinant = solver.determinant();
+    known.determinant_is_zero = determinant.phase == T(0);
+    known.determinant_log = determinant.log_modulus;
+    known.determinant_phase = static_cast<double>(std::arg(determinant.phase));
+    return known;
+}
+
+// x without its part in the null space, whose columns are orthonormal.
+template <class T> void project_out(DenseMatrix<T> const& null_space, DenseMatrix<T>& x) {
+    for (Index j = 0; j < x.cols; ++j)
+        for (Index k = 0; k < null_space.cols; ++k) {
+            T const* const v = null_space.column(k);
+            T part(0);
+            for (Index i = 0; i < x.rows; ++i) part += conj(v[i]) * x.column(j)[i];
+            for (Index i = 0; i < x.rows; ++i) x.column(j)[i] -= part * v[i];
+        }
+}
+
+// Of a rank-deficient system, the solution that is orthogonal to the null space, where there is one. Steps of
+// refinement keep what the factors make of the null space out of it; the last call measures the errors.
+template <class T> DenseMatrix<T> solve_rank_deficient(Solver<T>& solver, CscMatrix<T> const& matrix,
+                                                       DenseMatrix<T> const& b, NullSpace<T> const& null_space) {
+    DenseMatrix<T> x{b.rows, b.cols, std::vector<T>(b.values.size(), T(0))};
+    DenseMatrix<T> step = b;
+    for (int pass = 0; pass < 3; ++pass) {
+        solver.solve_in_place(step.values, step.cols);
+        project_out(null_space.basis, step);
+        for (std::size_t i = 0; i < x.values.size(); ++i) x.values[i] += step.values[i];
+        residual<T>(matrix, x.values, b.values, step.values, b.cols);
+    }
+    Options measuring = solver.options();
+    measuring.refine = RefineMethod::none;
+    solver.set_options(measuring);
+    solver.refine(matrix, b.values, x.values, b.cols);
+    return x;
+}
+
 // Everything between the matrix and the report. The solution is written before the report, so that a report
 // that says "ok" never stands beside a solution that could not be written.
 template <class T> void solve_as(Run& run) {
@@ -53,21 +101,35 @@ template <class T> void solve_as(Run& run) {
     Solver<T> solver(run.library_options());
     solver.analyze(matrix);
     solver.factorize(matrix);
-    DenseMatrix<T> x{b.rows, b.cols, solver.solve(b.values, b.cols)};
-    solver.refine(matrix, b.values, x.values, b.cols);
-
     RunRecord& record = run.record();
+    NullSpace<T> null_space;
+    if (run.null_space_file()) {
+        null_space = solver.null_space(matrix);
+        record.null_space = {null_space.rank, null_space.basis.cols, null_space.singular_values};
+    }
+    DenseMatrix<T> x{b.rows, b.cols, {}};
+    if (null_space.basis.cols > 0) {
+        x = solve_rank_deficient(solver, matrix, b, null_space);
+    } else {
+        x.values = solver.solve(b.values, b.cols, record.asked.op);
+        solver.refine(matrix, b.values, x.values, b.cols, record.asked.op);
+    }
+    if (record.asked.library.condition) record.knowledge = knowledge_of(solver);
+
     record.report = solver.report();
     record.numbers = true;
     bool const finite = all_finite(x);
     bool const accurate = finite && record.report.refine.converged;
-    record.status = record.report.factor.numerically_singular ? Status::singular
-                    : accurate                                ? Status::ok
-                                                              : Status::inaccurate;
+    // Who asks for the null space expects one; then a system without a solution is what is reported.
+    bool const singular =
+        null_space.basis.cols > 0 ? !accurate : record.report.factor.numerically_singular;
+    record.status = singular ? Status::singular : accurate ? Status::ok : Status::inaccurate;
     record.tolerance = effective_tolerance(record.asked.library.tolerance, record.report.scalar);
     run.stop_clock();
     if (run.solution_file() && finite)
         run.solution_file()->write([&x](std::string const& path) { write_dense(path, x); });
+    if (run.null_space_file())
+        run.null_space_file()->write([&](std::string const& path) { write_dense(path, null_space.basis); });
     run.write_json();
     run.print_results();
     if (record.status != Status::ok) throw Error(record.status, shortcoming(record, finite));

@@ -1,0 +1,232 @@
+#include "api/analysis.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "api/choose.hpp"
+#include "core/progress.hpp"
+#include "core/timer.hpp"
+#include "factor/factorize.hpp"
+#include "matrix/adjacency.hpp"
+#include "matrix/matching.hpp"
+#include "ordering/constrained.hpp"
+#include "ordering/ordering.hpp"
+#include "solve/solve.hpp"
+#include "symbolic/symbolic.hpp"
+#include "symbolic/validate.hpp"
+
+namespace espalier {
+
+namespace {
+
+// Ordering and symbolic factorization: owns all it reads, so that it may outlive the call that cancelled it.
+struct StructureJob {
+    Graph graph;
+    std::vector<std::pair<Index, Index>> pairs;
+    std::vector<Index> schur;
+    OrderingOptions ordering;
+    SymbolicOptions symbolic;
+    std::shared_ptr<Interrupt> interrupt;
+
+    BlockStructure structure;
+    Index compressed_vertices = 0;
+    double ordering_s = 0;
+    double symbolic_s = 0;
+
+    void run() {
+        Timer timer;
+        bool const by_row =
+            ordering.method == OrderingMethod::natural || ordering.method == OrderingMethod::user;
+        CompressedGraph compressed;
+        Ordering order;
+        if (schur.empty()) {
+            compressed = by_row          ? uncompressed(std::move(graph))
+                         : pairs.empty() ? compress(graph)
+                                         : compress_with_pairs(graph, pairs);
+            order = compute_ordering(compressed.graph, ordering);
+        } else {
+            ConstrainedGraph constrained =
+                by_row ? uncompressed_with_last(graph, schur) : compress_with_last(graph, schur, pairs);
+            order = order_with_last(constrained, ordering);
+            symbolic.kept_vertices = static_cast<Index>(constrained.last.size());
+            compressed = std::move(constrained.compressed);
+        }
+        graph = {};
+        compressed_vertices = compressed.graph.num_vertices;
+        ordering_s = timer.seconds();
+        interrupt->check();
+        timer.restart();
+        structure = symbolic_factorization(compressed, order, symbolic);
+        symbolic_s = timer.seconds();
+    }
+};
+
+SymbolicOptions symbolic_options(Options const& options) {
+    SymbolicOptions symbolic;
+    symbolic.amalgamation_fill = options.amalgamation_fill;
+    symbolic.max_width = options.max_block_width;
+    symbolic.min_width = std::min(options.min_block_width, std::max<Index>(1, options.max_block_width / 2));
+    return symbolic;
+}
+
+// The speed of kernels in scalars T relative to double.
+template <class T> CostModel cost_model(FactorForm form, bool narrow) {
+    CostModel model;
+    model.sides = form.has_upper() ? 2 : 1;
+    double const speed = (narrow || sizeof(Real<T>) == sizeof(float) ? 2.0 : 1.0) / flop_factor<T>;
+    model.gemm_rate *= speed;
+    model.panel_rate *= speed;
+    return model;
+}
+
+void require_schur_unknowns(std::vector<Index> const& schur, Index n) {
+    std::vector<bool> seen(static_cast<std::size_t>(n), false);
+    for (Index const i : schur) {
+        if (i < 0 || i >= n)
+            throw Error(Status::usage,
+                        fmt::format("unknown {} of the Schur complement is not between 0 and {}", i, n - 1));
+        if (seen[static_cast<std::size_t>(i)])
+            throw Error(Status::usage, fmt::format("unknown {} is twice in the Schur complement", i));
+        seen[static_cast<std::size_t>(i)] = true;
+    }
+}
+
+template <class T>
+void report_structure(Analysis<T> const& analysis, bool narrow, AnalysisReport& report) {
+    BlockStructure const& structure = analysis.structure;
+    FactorForm const form = analysis.form;
+    double const sides = form.has_upper() ? 2 : 1;
+    report.nnz_factor = form.has_upper() ? 2 * structure.nnz_factor - structure.n : structure.nnz_factor;
+    report.flops = structure.flops * sides * flop_factor<T>;
+    report.flops_stored = structure.stored_flops * sides * flop_factor<T>;
+    report.supernodes = structure.num_supernodes;
+    report.cblks = structure.num_cblks();
+    report.bloks = structure.num_bloks();
+    report.tree_height = structure.tree_height;
+    report.tree_depth = tree_depth(structure);
+    report.predicted_factor_s = analysis.plan.factor_schedule.makespan;
+    report.factor_bytes = panel_bytes(structure, form, narrow ? sizeof(Narrow<T>) : sizeof(T));
+    report.nnz_stored = 0;
+    for (Cblk const& cblk : structure.cblks) report.nnz_stored += panel_size(cblk, form);
+    report.memory_bytes = analysis.memory_bytes(narrow ? scalar_of<Narrow<T>> : scalar_of<T>);
+}
+
+} // namespace
+
+template <class T> WorkingOptions Analysis<T>::working_options(Factorization kind, Interrupt* interrupt) const {
+    // Single precision has a small range, also for Cholesky.
+    Toggle const scaling =
+        options.mixed_precision && options.scaling == Toggle::automatic ? Toggle::on : options.scaling;
+    return {kind, options.matching, scaling, options.allow_singular, options.schur, interrupt};
+}
+
+template <class T> std::uint64_t Analysis<T>::memory_bytes(Scalar factor_scalar) const {
+    bool const narrow = factor_scalar != scalar_of<T>;
+    std::size_t const bytes = narrow ? sizeof(Narrow<T>) : sizeof(T);
+    int const workers = static_cast<int>(plan.factor_schedule.lists.size());
+    // llh that auto chose may have to go on as ldlh, whose workspace is larger.
+    bool const may_fall_back =
+        form.kind == Factorization::llh && options.factorization == Factorization::automatic;
+    FactorForm const largest{may_fall_back ? Factorization::ldlh : form.kind};
+    auto const entries = static_cast<std::uint64_t>(working_entries);
+    return panel_bytes(structure, form, bytes) + AssemblyMap::bytes_for(working_entries) +
+           workspace_bytes(structure, largest, bytes, workers) +
+           solve_workspace_bytes(structure, plan, bytes) + structure_bytes(structure) +
+           (system.is_identity() ? 0 : entries * (sizeof(T) + sizeof(Index))) +
+           (narrow ? entries * (sizeof(Narrow<T>) + sizeof(Index)) : 0);
+}
+
+template <class T> FactorizationChoice choose_for(CscMatrix<T> const& matrix, Options const& options) {
+    FactorizationChoice choice = choose_factorization(matrix, options.factorization);
+    if (options.factorization != Factorization::automatic) return choice;
+    bool const symmetric = choice.kind != Factorization::lu;
+    // What is left out need not be definite for the interior to be.
+    if (symmetric && choice.kind != Factorization::llh && !options.schur.empty() &&
+        (matrix.symmetry == Symmetry::hermitian || !is_complex<T>))
+        choice = choose_factorization(interior_block(matrix, options.schur), options.factorization);
+    if (choice.kind == Factorization::llh && options.allow_singular)
+        choice = {is_complex<T> ? Factorization::ldlh : Factorization::ldlt,
+                  fmt::format("auto chose {}: symmetric and perhaps singular", is_complex<T> ? "ldlh" : "ldlt")};
+    return choice;
+}
+
+template <class T>
+Analysis<T> analyze_system(CscMatrix<T> const& matrix, Options const& options, int workers,
+                           std::shared_ptr<Interrupt> const& interrupt, Background& background,
+                           std::function<void(std::string)> const& note, Report& report) {
+    require_square(matrix);
+    matrix.validate();
+    require_schur_unknowns(options.schur, matrix.cols);
+    if (!options.allow_singular) require_no_empty_row(matrix);
+    interrupt->check();
+
+    Analysis<T> analysis;
+    analysis.options = options;
+    analysis.pattern = PatternFingerprint(matrix);
+    FactorizationChoice const choice = choose_for(matrix, options);
+    note(choice.reason);
+    analysis.form.kind = report.factorization = choice.kind;
+    analysis.system = WorkingSystem<T>(matrix, analysis.working_options(choice.kind, interrupt.get()));
+    auto const& system = analysis.system;
+    report.analysis.matched = system.is_matched();
+    report.analysis.scaled = system.is_scaled();
+    report.analysis.structural_rank = system.structural_rank();
+    if (system.is_permuted())
+        note(fmt::format("rows permuted{} by a maximum-product matching{}",
+                         system.is_scaled() ? " and scaled" : "",
+                         options.matching == Toggle::on ? "" : ": the diagonal has zero or weak entries"));
+    else if (!system.pairs().empty())
+        note(fmt::format("{} pairs of rows kept together for 2x2 pivots, by a maximum-product matching",
+                         system.pairs().size()));
+    else if (system.is_scaled())
+        note("rows and columns scaled by powers of two");
+    interrupt->check();
+
+    auto const job = std::make_shared<StructureJob>();
+    {
+        CscMatrix<T> const copy = system.is_identity() ? CscMatrix<T>() : system.apply(matrix);
+        CscMatrix<T> const& working = system.is_identity() ? matrix : copy;
+        analysis.working_entries = working.stored();
+        job->graph = adjacency_graph(working);
+    }
+    job->pairs = system.pairs();
+    job->schur = options.schur;
+    job->ordering.method = options.ordering;
+    job->ordering.user_file = options.ordering_file;
+    job->ordering.threads = workers;
+    job->ordering.interrupt = interrupt.get();
+    job->symbolic = symbolic_options(options);
+    job->symbolic.interrupt = interrupt.get();
+    job->interrupt = interrupt;
+    {
+        ProgressScope const progress(options.progress, "ordering", 0);
+        if (options.cancel)
+            background.run([job] { job->run(); }, *interrupt);
+        else
+            job->run();
+    }
+    analysis.structure = std::move(job->structure);
+    report.analysis.compressed_vertices = job->compressed_vertices;
+    report.analysis.ordering_s = job->ordering_s;
+    report.analysis.symbolic_s = job->symbolic_s;
+
+    Timer const timer;
+    bool const narrow = options.mixed_precision && options.schur.empty() && sizeof(Narrow<T>) < sizeof(T);
+    analysis.plan = make_factor_plan(analysis.structure, cost_model<T>(analysis.form, narrow), workers);
+    report.analysis.mapping_s = timer.seconds();
+    report_structure(analysis, narrow, report.analysis);
+    return analysis;
+}
+
+#define ESPALIER_INSTANTIATE(T)                                                                              \
+    template struct Analysis<T>;                                                                             \
+    template FactorizationChoice choose_for<T>(CscMatrix<T> const&, Options const&);                         \
+    template Analysis<T> analyze_system<T>(CscMatrix<T> const&, Options const&, int,                         \
+                                           std::shared_ptr<Interrupt> const&, Background&,                   \
+                                           std::function<void(std::string)> const&, Report&);
+ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+
+} // namespace espalier

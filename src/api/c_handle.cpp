@@ -1,0 +1,109 @@
+// Handles of the C interface: made, freed, and their messages; version and status names.
+#include "api/c_handle.hpp"
+
+#include <cstring>
+#include <new>
+#include <stdexcept>
+#include <system_error>
+
+namespace {
+
+#define ESPALIER_QUOTED(number) #number
+#define ESPALIER_DOTTED(major, minor, patch)                                                                 \
+    ESPALIER_QUOTED(major) "." ESPALIER_QUOTED(minor) "." ESPALIER_QUOTED(patch)
+constexpr std::string_view version =
+    ESPALIER_DOTTED(ESPALIER_VERSION_MAJOR, ESPALIER_VERSION_MINOR, ESPALIER_VERSION_PATCH);
+static_assert(version == ESPALIER_VERSION_TEXT, "espalier.h and the build disagree about the version");
+
+// The enumerations of the C interface are those of the library under other names.
+static_assert(ESPALIER_CANCELLED == static_cast<int>(espalier::Status::cancelled));
+static_assert(ESPALIER_HERMITIAN == static_cast<int>(espalier::Symmetry::hermitian));
+static_assert(ESPALIER_LU == static_cast<int>(espalier::Factorization::lu));
+static_assert(ESPALIER_ORDERING_USER == static_cast<int>(espalier::OrderingMethod::user));
+static_assert(ESPALIER_SCHEDULE_NAS == static_cast<int>(espalier::SchedulePolicy::nas));
+static_assert(ESPALIER_ALLOC_INTERLEAVE == static_cast<int>(espalier::Allocation::interleave));
+static_assert(ESPALIER_SPLIT_2D == static_cast<int>(espalier::Splitting::two_d));
+static_assert(ESPALIER_REFINE_BICGSTAB == static_cast<int>(espalier::RefineMethod::bicgstab));
+static_assert(ESPALIER_OFF == static_cast<int>(espalier::Toggle::off));
+static_assert(ESPALIER_OP_ADJOINT == static_cast<int>(espalier::MatrixOp::adjoint));
+
+} // namespace
+
+espalier_status espalier_solver::fail(espalier::Status status, std::string_view text) noexcept {
+    std::string_view const cut = text.size() < sizeof message ? std::string_view() : "...";
+    std::size_t const kept = std::min(text.size(), sizeof message - 1 - cut.size());
+    std::memcpy(message, text.data(), kept);
+    std::memcpy(message + kept, cut.data(), cut.size());
+    message[kept + cut.size()] = '\0';
+    return static_cast<espalier_status>(status);
+}
+
+espalier_status espalier_solver::fail_with_current_exception() noexcept {
+    using espalier::Status;
+    try {
+        throw;
+    } catch (espalier::Error const& error) {
+        return fail(error.status(), error.what());
+    } catch (std::bad_alloc const&) {
+        return fail(Status::out_of_memory, "out of memory");
+    } catch (std::length_error const&) {
+        return fail(Status::out_of_memory, "an array would be larger than the address space");
+    } catch (std::system_error const& error) { // threads that cannot be started
+        bool const scarce = error.code() == std::errc::resource_unavailable_try_again ||
+                            error.code() == std::errc::not_enough_memory;
+        return fail(scarce ? Status::out_of_memory : Status::internal, error.what());
+    } catch (std::exception const& error) {
+        return fail(Status::internal, error.what());
+    } catch (...) {
+        return fail(Status::internal, "a callback threw something that is no std::exception");
+    }
+}
+
+void espalier_version(int* major, int* minor, int* patch) {
+    if (major) *major = ESPALIER_VERSION_MAJOR;
+    if (minor) *minor = ESPALIER_VERSION_MINOR;
+    if (patch) *patch = ESPALIER_VERSION_PATCH;
+}
+
+char const* espalier_version_string(void) {
+    return version.data();
+}
+
+char const* espalier_status_string(espalier_status status) {
+    return espalier::to_string(static_cast<espalier::Status>(status));
+}
+
+char const* espalier_message(espalier_solver const* solver) {
+    if (!solver) return "the solver is null";
+    if (solver->mark != espalier_solver::living) return "this is not a solver";
+    if (solver->busy.load(std::memory_order_acquire)) return "the solver is busy with another call";
+    return solver->message;
+}
+
+espalier_status espalier_create(espalier_solver** solver, espalier_scalar scalar) {
+    if (!solver) return ESPALIER_USAGE;
+    *solver = nullptr;
+    std::unique_ptr<espalier_solver> made(new (std::nothrow) espalier_solver);
+    if (!made) return ESPALIER_OUT_OF_MEMORY;
+    espalier_status const status = espalier::guarded(made.get(), [scalar](espalier_solver& self) {
+        // Not every number is a char, and so not every number a Scalar.
+        bool const is_char = scalar == static_cast<char>(scalar);
+        self.session = espalier::make_session(static_cast<espalier::Scalar>(is_char ? scalar : 0));
+    });
+    if (status == ESPALIER_OK) *solver = made.release();
+    return status;
+}
+
+void espalier_destroy(espalier_solver** solver) {
+    if (!solver || !*solver || (*solver)->mark != espalier_solver::living) return;
+    if ((*solver)->busy.load(std::memory_order_acquire)) return; // by a callback: its call is still running
+    delete *solver;
+    *solver = nullptr;
+}
+
+espalier_status espalier_get_scalar(espalier_solver* solver, espalier_scalar* scalar) {
+    return espalier::guarded(solver, [&](espalier_solver& self) {
+        espalier::require_pointer(scalar, "scalar");
+        *scalar = static_cast<espalier_scalar>(self.session->scalar());
+    });
+}

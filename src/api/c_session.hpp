@@ -1,0 +1,80 @@
+// A solver of any scalar behind one interface: what the C functions talk to. Scalars arrive as void pointers,
+// everything else in the library's own types; errors are thrown.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "espalier/espalier.h"
+#include "espalier/espalier.hpp"
+
+namespace espalier {
+
+/// A caller's dense block of scalars: rows x columns, column-major.
+struct InputBlock {
+    void const* data;
+    Index columns;
+    Index leading;
+};
+struct OutputBlock {
+    void* data;
+    Index columns;
+    Index leading;
+};
+
+class Session {
+  public:
+    virtual ~Session() = default;
+    Session() = default;
+    Session(Session const&) = delete;
+    Session& operator=(Session const&) = delete;
+
+    [[nodiscard]] virtual Scalar scalar() const = 0;
+    [[nodiscard]] virtual Options const& options() const = 0;
+    virtual void set_options(Options options) = 0;
+    [[nodiscard]] virtual Report const& report() const = 0;
+
+    virtual void set_matrix(espalier_matrix const& matrix) = 0;
+    virtual void set_values(Offset entries, void const* values) = 0;
+    /// Of the matrix that was set: its order, and the entries kept. Error{usage} when there is none.
+    [[nodiscard]] virtual Index order() const = 0;
+    [[nodiscard]] virtual Offset stored() const = 0;
+
+    virtual void analyze() = 0;
+    virtual void factorize() = 0;
+    virtual void solve(MatrixOp op, InputBlock b, OutputBlock x) = 0;
+    virtual void solve_sparse(MatrixOp op, espalier_matrix const& b, OutputBlock x) = 0;
+    virtual RefineReport refine(MatrixOp op, InputBlock b, OutputBlock x) = 0;
+    /// All steps: analysis and factorization only where they are due.
+    virtual RefineReport drive(MatrixOp op, InputBlock b, OutputBlock x) = 0;
+    /// The tolerance in force.
+    [[nodiscard]] virtual double tolerance() const = 0;
+
+    [[nodiscard]] virtual Inertia inertia() const = 0;
+    [[nodiscard]] virtual Determinant<std::complex<double>> determinant() const = 0;
+    virtual double reciprocal_condition() = 0;
+    /// The rank; the null vectors are kept for null_vectors().
+    virtual Index null_space(double tolerance) = 0;
+    virtual void null_vectors(void* basis, Index leading) const = 0;
+    virtual void schur_complement(void* schur, Index leading) const = 0;
+    virtual void condense(InputBlock b, OutputBlock reduced) = 0;
+    virtual void expand(InputBlock b, InputBlock x_schur, OutputBlock x) = 0;
+};
+
+std::unique_ptr<Session> make_session(Scalar scalar);
+
+/// An enumerator from outside, which may be any number. Error{usage} naming `what` unless it is in 0 .. last.
+template <class To, class From> To known(From value, To last, char const* what) {
+    if (static_cast<int>(value) < 0 || static_cast<int>(value) > static_cast<int>(last))
+        throw Error(Status::usage, std::string(what) + " = " + std::to_string(static_cast<int>(value)) +
+                                       " is not one of its enumerators, which are 0 to " +
+                                       std::to_string(static_cast<int>(last)));
+    return static_cast<To>(value);
+}
+
+/// Error{usage} when `pointer` is null.
+inline void require_pointer(void const* pointer, char const* what) {
+    if (!pointer) throw Error(Status::usage, std::string(what) + " is null");
+}
+
+} // namespace espalier

@@ -1,0 +1,90 @@
+// Matrix and steps of the C interface.
+#include <fmt/format.h>
+
+#include "api/c_handle.hpp"
+
+namespace {
+
+using namespace espalier;
+
+MatrixOp operation(espalier_op op) {
+    return known(op, MatrixOp::adjoint, "op");
+}
+
+// What refinement found is a status of its own, although X is there.
+void report_quality(RefineReport const& refine, double tolerance) {
+    if (refine.status == Status::ok) return;
+    throw Error(refine.status,
+                refine.status == Status::singular
+                    ? fmt::format("the matrix is singular to working precision; the backward error is {:.1e}",
+                                  refine.backward_error)
+                    : fmt::format("the backward error {:.1e} is above the tolerance {:.1e}",
+                                  refine.backward_error, tolerance));
+}
+
+} // namespace
+
+espalier_status espalier_set_matrix(espalier_solver* solver, espalier_matrix const* matrix) {
+    return guarded(solver, [&](espalier_solver& self) {
+        require_pointer(matrix, "matrix");
+        self.session->set_matrix(*matrix);
+    });
+}
+
+espalier_status espalier_set_values(espalier_solver* solver, int64_t entries, void const* values) {
+    return guarded(solver, [&](espalier_solver& self) { self.session->set_values(entries, values); });
+}
+
+espalier_status espalier_get_size(espalier_solver* solver, int64_t* order, int64_t* entries) {
+    return guarded(solver, [&](espalier_solver& self) {
+        Index const found = self.session->order();
+        if (order) *order = found;
+        if (entries) *entries = self.session->stored();
+    });
+}
+
+espalier_status espalier_analyze(espalier_solver* solver) {
+    return guarded(solver, [](espalier_solver& self) { self.session->analyze(); });
+}
+
+espalier_status espalier_factorize(espalier_solver* solver) {
+    return guarded(solver, [](espalier_solver& self) { self.session->factorize(); });
+}
+
+espalier_status espalier_refactorize(espalier_solver* solver, int64_t entries, void const* values) {
+    return guarded(solver, [&](espalier_solver& self) {
+        self.session->set_values(entries, values);
+        self.session->factorize();
+    });
+}
+
+espalier_status espalier_solve(espalier_solver* solver, espalier_op op, int64_t nrhs, void const* b,
+                               int64_t ldb, void* x, int64_t ldx) {
+    return guarded(solver, [&](espalier_solver& self) {
+        self.session->solve(operation(op), {b, nrhs, ldb}, {x, nrhs, ldx});
+    });
+}
+
+espalier_status espalier_solve_sparse(espalier_solver* solver, espalier_op op, espalier_matrix const* b,
+                                      void* x, int64_t ldx) {
+    return guarded(solver, [&](espalier_solver& self) {
+        require_pointer(b, "b");
+        self.session->solve_sparse(operation(op), *b, {x, b->cols, ldx});
+    });
+}
+
+espalier_status espalier_refine(espalier_solver* solver, espalier_op op, int64_t nrhs, void const* b,
+                                int64_t ldb, void* x, int64_t ldx) {
+    return guarded(solver, [&](espalier_solver& self) {
+        Session& session = *self.session;
+        report_quality(session.refine(operation(op), {b, nrhs, ldb}, {x, nrhs, ldx}), session.tolerance());
+    });
+}
+
+espalier_status espalier_drive(espalier_solver* solver, espalier_op op, int64_t nrhs, void const* b,
+                               int64_t ldb, void* x, int64_t ldx) {
+    return guarded(solver, [&](espalier_solver& self) {
+        Session& session = *self.session;
+        report_quality(session.drive(operation(op), {b, nrhs, ldb}, {x, nrhs, ldx}), session.tolerance());
+    });
+}

@@ -1,0 +1,167 @@
+// Numeric factorization behind espalier::Solver: which factorization of which values in which precision, what
+// is tried next when it fails, and whether the matrix looks singular afterwards.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "api/choose.hpp"
+#include "api/singularity.hpp"
+#include "api/solver_state.hpp"
+#include "core/timer.hpp"
+#include "factor/factorize.hpp"
+#include "matrix/convert.hpp"
+#include "matrix/norms.hpp"
+#include "refine/condition.hpp"
+#include "runtime/process_limits.hpp"
+
+namespace espalier {
+
+template <class T> void Solver<T>::State::factorize(CscMatrix<T> const& matrix) {
+    if (!analysis_) analyze(matrix);
+    begin_call();
+    Timer const timer;
+    require_square(matrix);
+    if (!(PatternFingerprint(matrix) == analysis_->pattern))
+        throw Error(
+            Status::usage,
+            "the matrix to factorize has another pattern than the one that was analyzed; call analyze again");
+    matrix.validate();
+    if (!analysis_->options.allow_singular) require_no_zero_row(matrix);
+    require_memory(report.analysis.memory_bytes, options.max_memory);
+    interrupt_->check();
+    factorized_ = near_singular_ = false;
+    report.factor = {};
+    report.refine = {};
+    SingleThreadedBlas const blas;
+    factorize_from(matrix);
+    // What is not numeric factorization is assembly: checks of the values, the map, memory, the entries.
+    report.factor.assembly_s = timer.seconds() - report.factor.time_s;
+    report.factorization = analysis_->form.kind;
+    report.factor.scalar = is_narrow_ ? scalar_of<Low> : scalar_of<T>;
+    factorized_ = true;
+    if (options.condition && analysis_->options.schur.empty())
+        report.factor.rcond = espalier::reciprocal_condition<T>(matrix, inverse_of_matrix(), interrupt_.get());
+    report.peak_memory_bytes = peak_rss_bytes();
+}
+
+template <class T> void Solver<T>::State::factorize_from(CscMatrix<T> const& matrix) {
+    // New values may be real where they were complex, or lose a positive diagonal; lu stays lu.
+    Factorization const kind = choose_for(matrix, analysis_->options).kind;
+    bool const was_cholesky = analysis_->form.kind == Factorization::llh;
+    analysis_->form.kind = kind;
+    if (was_cholesky && kind != Factorization::llh)
+        analysis_->system = WorkingSystem<T>(matrix, analysis_->working_options(kind, interrupt_.get()));
+    CscMatrix<T> const& working = make_working(matrix);
+    if (!assembly_) assembly_.emplace(working, analysis_->structure);
+    bool const narrow = options.mixed_precision && can_narrow && analysis_->options.schur.empty();
+    if (narrow && factorize_narrow(working)) return;
+    factorize_full(matrix, &working);
+}
+
+// In single precision; false, with the reason in a note, when that is not good enough to refine from.
+template <class T> bool Solver<T>::State::factorize_narrow(CscMatrix<T> const& working) {
+    std::string reason;
+    try {
+        CscMatrix<Low> const low = convert<Low>(working);
+        factorize_numbers<Low>(low, narrow_);
+        if (!analysis_->options.allow_singular && is_suspicious<Low>(low, *narrow_))
+            reason = "pivots are too small for it";
+    } catch (Error const& error) {
+        if (error.status() == Status::cancelled || error.status() == Status::out_of_memory) throw;
+        reason = error.what();
+    }
+    is_narrow_ = reason.empty();
+    if (is_narrow_) return true;
+    narrow_.reset();
+    report.factor = {};
+    report.factor.precision_fell_back = true;
+    note(fmt::format("single precision does not do ({}); factorizing in double", reason));
+    return false;
+}
+
+// `working` may be null: then it is made.
+template <class T>
+void Solver<T>::State::factorize_full(CscMatrix<T> const& matrix, CscMatrix<T> const* working) {
+    is_narrow_ = false;
+    narrow_.reset();
+    if (report.factor.precision_fell_back)
+        require_memory(analysis_->memory_bytes(scalar_of<T>), options.max_memory);
+    if (!working) working = &make_working(matrix);
+    try {
+        factorize_numbers<T>(*working, full_);
+    } catch (Error const& error) {
+        bool const may_fall_back = error.status() == Status::not_positive_definite &&
+                                   analysis_->options.factorization == Factorization::automatic;
+        if (!may_fall_back) throw;
+        note(fmt::format("{}; going on with ldlh", error.what()));
+        analysis_->form.kind = Factorization::ldlh;
+        // Pivoting wants scales, Cholesky did not.
+        analysis_->system =
+            WorkingSystem<T>(matrix, analysis_->working_options(Factorization::ldlh, interrupt_.get()));
+        working = &make_working(matrix);
+        factorize_numbers<T>(*working, full_);
+        report.factor.fell_back = true;
+    }
+    look_for_singularity(*working);
+}
+
+template <class T> template <class F>
+void Solver<T>::State::factorize_numbers(CscMatrix<F> const& working, std::unique_ptr<Factor<F>>& factor) {
+    if (!factor) factor = std::make_unique<Factor<F>>(analysis_->structure);
+    factor->allocate(analysis_->form, analysis_->plan.owner_of_cblk, options.allocation, workers());
+    double const relative =
+        options.pivot_threshold >= 0 ? options.pivot_threshold : std::sqrt(static_cast<double>(epsilon<F>));
+    double const largest = max_abs(working);
+    FactorizeOptions run;
+    run.pivot_threshold = relative * (largest > 0 ? largest : 1.0);
+    run.progress = options.progress;
+    run.interrupt = interrupt_.get();
+    FactorizeStats const stats =
+        espalier::factorize(working, *assembly_, analysis_->plan, *factor, workers(), run);
+    FactorReport& out = report.factor;
+    out.time_s += stats.time_s;
+    out.gflops = stats.time_s > 0 ? report.analysis.flops / stats.time_s / 1e9 : 0;
+    out.pivots_replaced = stats.pivots_replaced;
+    out.negative_pivots = stats.negative_pivots;
+    out.tasks = analysis_->plan.factor.graph.num_tasks();
+    if (out.pivots_replaced > 0)
+        note(fmt::format("{} pivot{} smaller than {:.1e} {} replaced", out.pivots_replaced,
+                         out.pivots_replaced == 1 ? "" : "s", run.pivot_threshold,
+                         out.pivots_replaced == 1 ? "was" : "were"));
+}
+
+// The system to factorize: the caller's matrix, or a copy that is kept for refinement.
+template <class T> CscMatrix<T> const& Solver<T>::State::make_working(CscMatrix<T> const& matrix) {
+    working_copy_ = analysis_->system.is_identity() ? CscMatrix<T>() : analysis_->system.apply(matrix);
+    return analysis_->system.is_identity() ? matrix : working_copy_;
+}
+
+template <class T> template <class F>
+bool Solver<T>::State::is_suspicious(CscMatrix<F> const& working, Factor<F> const& factor) const {
+    double const small = 0.01 * std::sqrt(static_cast<double>(epsilon<F>));
+    return report.factor.pivots_replaced > 0 || smallest_relative_pivot(working, factor) <= small;
+}
+
+// Costs four solves, and only where a pivot is suspiciously small.
+template <class T> void Solver<T>::State::look_for_singularity(CscMatrix<T> const& working) {
+    FactorReport& out = report.factor;
+    near_singular_ = false;
+    if (!analysis_->options.schur.empty() || !is_suspicious<T>(working, *full_)) return;
+    WeakestDirection const weakest = weakest_direction<T>(working, inverse_of_working());
+    out.condition_estimate =
+        1 / std::max(weakest.distance, static_cast<double>(epsilon<T>)); // rounding hides more
+    near_singular_ = weakest.is_singular<T>();
+    out.numerically_singular = near_singular_ && out.pivots_replaced > 0;
+    if (near_singular_)
+        note(fmt::format(
+            "the matrix is singular to working precision (componentwise condition number {:.0e} or more)",
+            out.condition_estimate));
+}
+
+#define ESPALIER_INSTANTIATE(T)                                                                              \
+    template void Solver<T>::State::factorize(CscMatrix<T> const&);                                          \
+    template void Solver<T>::State::factorize_full(CscMatrix<T> const&, CscMatrix<T> const*);
+ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+
+} // namespace espalier

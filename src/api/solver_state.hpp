@@ -1,0 +1,90 @@
+// What stands behind espalier::Solver: the state that each step leaves for the next, and the steps.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "api/analysis.hpp"
+#include "core/background.hpp"
+#include "core/interrupt.hpp"
+#include "espalier/espalier.hpp"
+#include "factor/assembly.hpp"
+#include "factor/factor.hpp"
+#include "refine/refine.hpp"
+#include "runtime/topology.hpp"
+#include "runtime/worker_team.hpp"
+
+namespace espalier {
+
+template <class T> struct Solver<T>::State {
+    explicit State(Options given);
+
+    void set_options(Options given);
+    void analyze(CscMatrix<T> const& matrix);
+    void factorize(CscMatrix<T> const& matrix);
+    void solve(std::span<T> x, Index nrhs, MatrixOp op);
+    DenseMatrix<T> solve(CscMatrix<T> const& b, MatrixOp op);
+    RefineReport refine(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x, Index nrhs, MatrixOp op);
+    Inertia inertia() const;
+    Determinant<T> determinant() const;
+    double reciprocal_condition(CscMatrix<T> const& matrix);
+    NullSpace<T> null_space(CscMatrix<T> const& matrix, double tolerance);
+    DenseMatrix<T> schur_complement() const;
+    std::vector<T> condense(std::span<T const> b, Index nrhs);
+    std::vector<T> expand(std::span<T const> b, std::span<T const> x_schur, Index nrhs);
+
+    Options options;
+    Report report;
+
+  private:
+    using Low = Narrow<T>;
+    static constexpr bool can_narrow = sizeof(Low) < sizeof(T);
+
+    // Factorization.
+    void factorize_from(CscMatrix<T> const& matrix);
+    bool factorize_narrow(CscMatrix<T> const& working);
+    void factorize_full(CscMatrix<T> const& matrix, CscMatrix<T> const* working);
+    template <class F> void factorize_numbers(CscMatrix<F> const& working, std::unique_ptr<Factor<F>>& factor);
+    CscMatrix<T> const& make_working(CscMatrix<T> const& matrix);
+    template <class F> bool is_suspicious(CscMatrix<F> const& working, Factor<F> const& factor) const;
+    void look_for_singularity(CscMatrix<T> const& working);
+
+    // With the factors at hand, of the working system and of the caller's.
+    void apply_factors(std::span<T> block, Index columns, MatrixOp op);
+    void apply_narrow(std::span<T> block, Index columns, MatrixOp op);
+    void apply_inverse(std::span<T> block, Index columns, MatrixOp op);
+    ApplyInverse<T> inverse_of_working();
+    ApplyInverse<T> inverse_of_matrix();
+    void refine_once(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x, Index nrhs, MatrixOp op);
+    [[nodiscard]] double tolerance() const;
+
+    std::vector<T> eliminate_interior(std::span<T const> b, Index nrhs);
+
+    void require_factors(char const* what) const;
+    void require_no_schur(char const* what) const;
+    void require_schur(char const* what) const;
+    void require_same_order(CscMatrix<T> const& matrix, char const* what) const;
+
+    void note(std::string text);
+    WorkerTeam& workers();
+    // From here to the end of the call, this is what can cancel it.
+    void begin_call() { interrupt_ = std::make_shared<Interrupt>(options.cancel); }
+
+    Topology topology_;
+    std::unique_ptr<WorkerTeam> team_; // started by the first step that needs it
+    Background background_;
+    std::shared_ptr<Interrupt> interrupt_;
+
+    std::optional<Analysis<T>> analysis_;
+
+    // Of the factorization: full_ or, in mixed precision, narrow_ holds the factors.
+    bool factorized_ = false;
+    bool is_narrow_ = false;
+    std::optional<AssemblyMap> assembly_;
+    std::unique_ptr<Factor<T>> full_;
+    std::unique_ptr<Factor<Low>> narrow_;
+    CscMatrix<T> working_copy_; // see make_working
+    bool near_singular_ = false;
+};
+
+} // namespace espalier

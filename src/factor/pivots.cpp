@@ -1,0 +1,120 @@
+#include "factor/pivots.hpp"
+
+#include <cmath>
+#include <complex>
+#include <string>
+
+#include "kernels/pivot_block.hpp"
+
+namespace espalier {
+
+namespace {
+
+using Phase = std::complex<double>;
+
+// Calls single(d) for each 1x1 pivot and pair(block) for each 2x2 pivot of the diagonal block of cblk k.
+template <class T, class Single, class Pair>
+void for_each_pivot(Factor<T> const& factor, CblkId k, Single const& single, Pair const& pair) {
+    auto const block = factor.diagonal(k);
+    for (Index j = 0; j < block.cols; ++j) {
+        T const d10 = factor.form().has_d() ? factor.off_diagonal(k)[static_cast<std::size_t>(j)] : T(0);
+        if (d10 == T(0)) {
+            single(block(j, j));
+        } else {
+            pair(pivot_block(factor.form().conjugate(), block(j, j), d10, block(j + 1, j + 1)));
+            ++j;
+        }
+    }
+}
+
+// Each cycle of even length is odd.
+bool is_odd(std::span<std::int32_t const> perm) {
+    std::vector<bool> seen(perm.size(), false);
+    bool odd = false;
+    for (std::size_t start = 0; start < perm.size(); ++start)
+        for (std::size_t i = start; !seen[i];) {
+            seen[i] = true;
+            i = static_cast<std::size_t>(perm[i]);
+            if (i != start) odd = !odd;
+        }
+    return odd;
+}
+
+// Factors multiplied up as phase and logarithm; the phase of a real product stays +-1 exactly.
+class Product {
+  public:
+    template <class T> void multiply(T factor, int times = 1) {
+        Phase const z(static_cast<double>(real_part(factor)), static_cast<double>(imag_part(factor)));
+        double const modulus = std::abs(z);
+        log_modulus_ += times * std::log(modulus);
+        for (; times > 0; --times) phase_ *= z.imag() == 0 ? Phase(std::copysign(1.0, z.real())) : z / modulus;
+    }
+    void multiply_modulus(double factor, int times) { log_modulus_ += times * std::log(factor); }
+
+    template <class T> [[nodiscard]] PivotProduct<T> result() const {
+        Phase const unit = phase_ / std::abs(phase_);
+        if constexpr (is_complex<T>)
+            return {T(static_cast<Real<T>>(unit.real()), static_cast<Real<T>>(unit.imag())), log_modulus_};
+        else
+            return {T(unit.real() < 0 ? -1 : 1), log_modulus_};
+    }
+
+  private:
+    Phase phase_ = 1;
+    double log_modulus_ = 0;
+};
+
+} // namespace
+
+template <class T> PivotSigns pivot_signs(Factor<T> const& factor) {
+    FactorForm const form = factor.form();
+    if (form.has_upper() || (is_complex<T> && !form.conjugate()))
+        throw Error(Status::usage, std::string("the pivots of ") + to_string(form.kind) +
+                                       (is_complex<T> ? " of a complex matrix" : "") + " have no signs to count");
+    PivotSigns signs;
+    for (CblkId k = 0; k < factor.structure().first_kept_cblk; ++k) {
+        if (!form.has_d()) {
+            signs.positive += factor.cblk(k).width();
+            continue;
+        }
+        for_each_pivot(
+            factor, k,
+            [&](T d) {
+                if (std::abs(d) <= factor.pivot_threshold())
+                    ++signs.zero;
+                else
+                    ++(real_part(d) > 0 ? signs.positive : signs.negative);
+            },
+            [&](PivotBlock<T> const&) { // never replaced, and indefinite: |d00 d11| < |d10|^2
+                ++signs.positive;
+                ++signs.negative;
+            });
+    }
+    return signs;
+}
+
+template <class T> PivotProduct<T> pivot_product(Factor<T> const& factor) {
+    FactorForm const form = factor.form();
+    bool const cholesky = !form.has_d() && !form.has_upper(); // det = det(L)^2
+    Product product;
+    for (CblkId k = 0; k < factor.structure().first_kept_cblk; ++k) {
+        if (form.has_upper() && is_odd(factor.perm(k))) product.multiply(-1.0);
+        for_each_pivot(
+            factor, k, [&](T d) { product.multiply(d, cholesky ? 2 : 1); },
+            [&](PivotBlock<T> const& d) { // scaled by |d10|, which is its largest entry or nearly so
+                Real<T> const scale = std::abs(d.d10);
+                product.multiply_modulus(static_cast<double>(scale), 2);
+                T const determinant = d.d00 / scale * (d.d11 / scale) - d.d10 / scale * (d.d01 / scale);
+                product.multiply(form.conjugate() ? T(real_part(determinant)) : determinant);
+            });
+    }
+    return product.result<T>();
+}
+
+#define ESPALIER_INSTANTIATE(T)                                                                              \
+    template PivotSigns pivot_signs<T>(Factor<T> const&);                                                    \
+    template PivotProduct<T> pivot_product<T>(Factor<T> const&);
+ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+#undef ESPALIER_INSTANTIATE
+
+} // namespace espalier

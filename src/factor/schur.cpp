@@ -1,0 +1,70 @@
+#include "factor/schur.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace espalier {
+
+namespace {
+
+// For each kept column, counted from the first one, its place in the caller's order.
+std::vector<Index> places(BlockStructure const& structure, std::span<Index const> unknowns) {
+    Index const k = structure.num_kept_cols();
+    if (static_cast<Index>(unknowns.size()) != k)
+        throw Error(Status::usage, fmt::format("a Schur complement on {} unknowns was asked for, but {} were kept",
+                                               unknowns.size(), k));
+    std::vector<Index> place(static_cast<std::size_t>(k), -1);
+    for (Index i = 0; i < k; ++i) {
+        Index const unknown = unknowns[static_cast<std::size_t>(i)];
+        Index const column = unknown < 0 || unknown >= structure.n
+                                 ? -1
+                                 : structure.perm[static_cast<std::size_t>(unknown)] - structure.first_kept_col();
+        if (column < 0 || place[static_cast<std::size_t>(column)] >= 0)
+            throw Error(Status::usage,
+                        fmt::format("unknown {} (counted from 0) is {}", unknown,
+                                    column < 0 ? "not one of those of the Schur complement" : "named twice"));
+        place[static_cast<std::size_t>(column)] = i;
+    }
+    return place;
+}
+
+} // namespace
+
+template <class T> DenseMatrix<T> schur_complement(Factor<T> const& factor, std::span<Index const> unknowns) {
+    BlockStructure const& structure = factor.structure();
+    FactorForm const form = factor.form();
+    auto const place = places(structure, unknowns);
+    Index const k = structure.num_kept_cols();
+    DenseMatrix<T> s{k, k, std::vector<T>(static_cast<std::size_t>(k * k))};
+    auto const entry = [&](Index i, Index j) -> T& {
+        return s.column(place[static_cast<std::size_t>(j)])[place[static_cast<std::size_t>(i)]];
+    };
+    // A kept panel has all rows from its first column on.
+    for (CblkId c = structure.first_kept_cblk; c < structure.num_cblks(); ++c) {
+        MatrixView<T> const lower = factor.lower(c);
+        Index const first = factor.cblk(c).first_col - structure.first_kept_col();
+        for (Index q = 0; q < lower.cols; ++q) {
+            Index const j = first + q;
+            if (form.has_upper()) {
+                MatrixView<T> const upper = factor.upper(c);
+                for (Index p = 0; p < lower.rows; ++p) entry(first + p, j) = lower(p, q);
+                for (Index p = 0; p < upper.rows; ++p) entry(j, first + lower.cols + p) = upper(p, q);
+                continue;
+            }
+            entry(j, j) = form.conjugate() ? T(real_part(lower(q, q))) : lower(q, q);
+            for (Index p = q + 1; p < lower.rows; ++p) {
+                entry(first + p, j) = lower(p, q);
+                entry(j, first + p) = conj_if(form.conjugate(), lower(p, q));
+            }
+        }
+    }
+    return s;
+}
+
+#define ESPALIER_INSTANTIATE(T)                                                                              \
+    template DenseMatrix<T> schur_complement<T>(Factor<T> const&, std::span<Index const>);
+ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+#undef ESPALIER_INSTANTIATE
+
+} // namespace espalier

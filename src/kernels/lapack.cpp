@@ -1,0 +1,126 @@
+// The Fortran routines behind lapack.hpp: declared here, called with the workspace they ask for.
+#include "kernels/lapack.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "core/error.hpp"
+
+extern "C" {
+// A Fortran compiler passes the lengths of its character arguments behind the others.
+#define ESPALIER_DECLARE(letter, T)                                                                          \
+    void letter##geqrf_(int const*, int const*, T*, int const*, T*, T*, int const*, int*);
+ESPALIER_DECLARE(s, float)
+ESPALIER_DECLARE(d, double)
+ESPALIER_DECLARE(c, std::complex<float>)
+ESPALIER_DECLARE(z, std::complex<double>)
+#undef ESPALIER_DECLARE
+
+#define ESPALIER_DECLARE(name, T)                                                                            \
+    void name(int const*, int const*, int const*, T*, int const*, T const*, T*, int const*, int*);
+ESPALIER_DECLARE(sorgqr_, float)
+ESPALIER_DECLARE(dorgqr_, double)
+ESPALIER_DECLARE(cungqr_, std::complex<float>)
+ESPALIER_DECLARE(zungqr_, std::complex<double>)
+#undef ESPALIER_DECLARE
+
+#define ESPALIER_DECLARE(letter, T)                                                                          \
+    void letter##gesvd_(char const*, char const*, int const*, int const*, T*, int const*, T*, T*,            \
+                        int const*, T*, int const*, T*, int const*, int*, std::size_t, std::size_t);
+ESPALIER_DECLARE(s, float)
+ESPALIER_DECLARE(d, double)
+#undef ESPALIER_DECLARE
+#define ESPALIER_DECLARE(letter, R)                                                                          \
+    void letter##gesvd_(char const*, char const*, int const*, int const*, std::complex<R>*, int const*, R*,  \
+                        std::complex<R>*, int const*, std::complex<R>*, int const*, std::complex<R>*,        \
+                        int const*, R*, int*, std::size_t, std::size_t);
+ESPALIER_DECLARE(c, float)
+ESPALIER_DECLARE(z, double)
+#undef ESPALIER_DECLARE
+}
+
+namespace espalier {
+
+namespace {
+
+template <class T> struct Routines;
+template <> struct Routines<float> {
+    static constexpr auto geqrf = &sgeqrf_;
+    static constexpr auto orgqr = &sorgqr_;
+    static constexpr auto gesvd = &sgesvd_;
+};
+template <> struct Routines<double> {
+    static constexpr auto geqrf = &dgeqrf_;
+    static constexpr auto orgqr = &dorgqr_;
+    static constexpr auto gesvd = &dgesvd_;
+};
+template <> struct Routines<std::complex<float>> {
+    static constexpr auto geqrf = &cgeqrf_;
+    static constexpr auto orgqr = &cungqr_;
+    static constexpr auto gesvd = &cgesvd_;
+};
+template <> struct Routines<std::complex<double>> {
+    static constexpr auto geqrf = &zgeqrf_;
+    static constexpr auto orgqr = &zungqr_;
+    static constexpr auto gesvd = &zgesvd_;
+};
+
+int lapack_size(Index value) {
+    return checked_cast<int>(value, "a LAPACK dimension");
+}
+
+// Calls routine(work, size, info) twice: for the size it wants, then with that much.
+template <class T, class Routine> void with_workspace(char const* name, Routine routine) {
+    T wanted(0);
+    int size = -1, info = 0;
+    routine(&wanted, &size, &info);
+    if (info == 0) {
+        // A size above 2^24 comes rounded, perhaps down, in single precision.
+        double const roomy = static_cast<double>(real_part(wanted)) * (1 + 2e-7) + 1;
+        size = lapack_size(static_cast<Index>(roomy));
+        std::vector<T> work(static_cast<std::size_t>(size));
+        routine(work.data(), &size, &info);
+    }
+    if (info != 0)
+        throw Error(Status::internal, std::string("LAPACK's ") + name + " failed, info = " + std::to_string(info));
+}
+
+} // namespace
+
+template <class T> void orthonormalize(MatrixView<T> a) {
+    if (a.cols == 0) return;
+    int const m = lapack_size(a.rows), n = lapack_size(a.cols), ld = lapack_size(a.ld);
+    std::vector<T> reflectors(static_cast<std::size_t>(n));
+    with_workspace<T>("geqrf", [&](T* work, int const* size, int* info) {
+        Routines<T>::geqrf(&m, &n, a.data, &ld, reflectors.data(), work, size, info);
+    });
+    with_workspace<T>("orgqr", [&](T* work, int const* size, int* info) {
+        Routines<T>::orgqr(&m, &n, &n, a.data, &ld, reflectors.data(), work, size, info);
+    });
+}
+
+template <class T> std::vector<Real<T>> singular_values(MatrixView<T> a, MatrixView<T> right) {
+    Index const smaller = std::min(a.rows, a.cols);
+    std::vector<Real<T>> values(static_cast<std::size_t>(smaller));
+    if (smaller == 0) return values;
+    int const m = lapack_size(a.rows), n = lapack_size(a.cols), ld = lapack_size(a.ld);
+    int const right_ld = lapack_size(right.ld), one = 1;
+    std::vector<Real<T>> rwork(static_cast<std::size_t>(is_complex<T> ? 5 * smaller : 0));
+    with_workspace<T>("gesvd", [&](T* work, int const* size, int* info) {
+        if constexpr (is_complex<T>)
+            Routines<T>::gesvd("N", "A", &m, &n, a.data, &ld, values.data(), nullptr, &one, right.data,
+                               &right_ld, work, size, rwork.data(), info, 1, 1);
+        else
+            Routines<T>::gesvd("N", "A", &m, &n, a.data, &ld, values.data(), nullptr, &one, right.data,
+                               &right_ld, work, size, info, 1, 1);
+    });
+    return values;
+}
+
+#define ESPALIER_INSTANTIATE(T)                                                                              \
+    template void orthonormalize<T>(MatrixView<T>);                                                          \
+    template std::vector<Real<T>> singular_values<T>(MatrixView<T>, MatrixView<T>);
+ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+#undef ESPALIER_INSTANTIATE
+
+} // namespace espalier

@@ -1,0 +1,341 @@
+// From foreign arrays to CscMatrix. A pass over the entries checks every index, counts columns and sees in
+// which order the entries come; when it is not already that of CscMatrix, a counting sort by rows and then
+// one by columns (both stable: duplicates are summed in the caller's order) bring them into it. What is left
+// of that is the place of each entry, and values, the first as well as later ones, go through it.
+#include "espalier/import.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/scalar.hpp"
+#include "matrix/assemble.hpp"
+
+namespace espalier {
+
+namespace {
+
+[[noreturn]] void reject(std::string const& message) {
+    throw Error(Status::bad_input, message);
+}
+
+constexpr Index largest_size = Index{1} << 40; // keeps sums of sizes and bases from overflowing
+
+struct Words {
+    char const* minor; // what indices hold
+    char const* major; // what pointers are about
+};
+Words words(Layout layout) {
+    return layout == Layout::csc ? Words{"row", "column"} : Words{"column", "row"};
+}
+
+template <class T, class I> void check_sizes(MatrixView<T, I> const& view) {
+    if (view.base != 0 && view.base != 1)
+        throw Error(Status::usage, fmt::format("base = {}; indices count from 0 or from 1", view.base));
+    if (view.symmetry == Symmetry::general && view.triangle != Triangle::full)
+        throw Error(Status::usage, "a general matrix is given in full, not as a triangle");
+    if (view.rows < 0 || view.cols < 0)
+        reject(fmt::format("the matrix has negative size {} x {}", view.rows, view.cols));
+    if (view.rows > largest_size || view.cols > largest_size)
+        reject(fmt::format("the matrix of size {} x {} exceeds the limit of {} rows and columns", view.rows,
+                           view.cols, largest_size));
+    if (view.symmetry != Symmetry::general && view.rows != view.cols)
+        reject(fmt::format("a {} matrix must be square, this one is {} x {}", to_string(view.symmetry),
+                           view.rows, view.cols));
+    if (view.indices.size() != view.values.size())
+        reject(fmt::format("there are {} indices for {} values", view.indices.size(), view.values.size()));
+    if (view.layout == Layout::coo && view.pointers.size() != view.values.size())
+        reject(
+            fmt::format("there are {} row indices for {} values", view.pointers.size(), view.values.size()));
+    // A size that no array of the caller's vouches for: it will be that of one here.
+    bool const square = view.rows == view.cols;
+    if (view.layout == Layout::coo || (view.layout == Layout::csr && !square)) {
+        auto const entries = static_cast<Offset>(view.values.size());
+        std::string const absurd = absurd_sizes(square ? view.rows : 0, view.cols, entries);
+        if (!absurd.empty()) reject(absurd);
+    }
+}
+
+// The starts of a compressed layout, so that they may be used to index the other arrays.
+template <class T, class I> void check_pointers(MatrixView<T, I> const& view) {
+    char const* const major = words(view.layout).major;
+    Index const count = view.layout == Layout::csc ? view.cols : view.rows;
+    auto const& start = view.pointers;
+    if (start.size() != static_cast<std::size_t>(count) + 1)
+        reject(fmt::format("there are {} {} starts, a matrix of {} {}s needs one more than that",
+                           start.size(), major, count, major));
+    if (start[0] != view.base)
+        reject(fmt::format("the first {} start is {}, not the base {}", major, start[0], view.base));
+    for (Index k = 0; k < count; ++k)
+        if (start[k + 1] < start[k])
+            reject(fmt::format("{} starts decrease from {} to {} at {} {} (counted from {})", major, start[k],
+                               start[k + 1], major, k + view.base, view.base));
+    // start[count] >= base here, so that nothing overflows.
+    if (static_cast<std::uint64_t>(start[count]) - static_cast<std::uint64_t>(view.base) !=
+        view.indices.size())
+        reject(fmt::format("the last {} start is {}, which announces {} entries; there are {}", major,
+                           start[count], start[count] - view.base, view.indices.size()));
+}
+
+template <class T> std::string spelled(T value) {
+    if constexpr (is_complex<T>)
+        return fmt::format("{}{:+}i", value.real(), value.imag());
+    else
+        return fmt::format("{}", value);
+}
+
+// A 0-based index from the caller's, which may be anything.
+template <class T, class I>
+Index checked_index(MatrixView<T, I> const& view, I given, Index size, char const* what, Offset entry) {
+    auto const index = static_cast<Index>(given);
+    if (index < view.base || index >= size + view.base)
+        reject(fmt::format("entry {} (counted from {}): {} {} is outside of {} .. {}", entry + view.base,
+                           view.base, what, index, view.base, size - 1 + view.base));
+    return index - view.base;
+}
+
+// Calls visit(row, column, k) for the k-th entry, k = 0, 1, ...
+template <class T, class I, class Visit>
+void for_each_entry(MatrixView<T, I> const& view, Visit const& visit) {
+    auto const entries = static_cast<Offset>(view.values.size());
+    if (view.layout == Layout::coo) {
+        for (Offset k = 0; k < entries; ++k)
+            visit(checked_index(view, view.pointers[k], view.rows, "row", k),
+                  checked_index(view, view.indices[k], view.cols, "column", k), k);
+        return;
+    }
+    bool const by_column = view.layout == Layout::csc;
+    Index const count = by_column ? view.cols : view.rows;
+    Index const size = by_column ? view.rows : view.cols;
+    char const* const minor = words(view.layout).minor;
+    for (Index major = 0; major < count; ++major) {
+        Offset const end = static_cast<Offset>(view.pointers[major + 1]) - view.base;
+        for (Offset k = static_cast<Offset>(view.pointers[major]) - view.base; k < end; ++k) {
+            Index const index = checked_index(view, view.indices[k], size, minor, k);
+            visit(by_column ? index : major, by_column ? major : index, k);
+        }
+    }
+}
+
+// The same with every entry of a symmetric matrix below the diagonal: visit(row, column, k), or ~k for the
+// mirror image of an entry above.
+template <class T, class I, class Visit>
+void for_each_target(MatrixView<T, I> const& view, Visit const& visit) {
+    bool const folds = view.symmetry != Symmetry::general;
+    for_each_entry(view, [&](Index row, Index column, Offset k) {
+        if (!folds || row >= column)
+            visit(row, column, k);
+        else
+            visit(column, row, ~k);
+    });
+}
+
+template <class T, class I> void check_triangle(MatrixView<T, I> const& view) {
+    if (view.triangle == Triangle::full) return;
+    bool const lower = view.triangle == Triangle::lower;
+    for_each_entry(view, [&](Index row, Index column, Offset k) {
+        if (lower ? row >= column : row <= column) return;
+        reject(
+            fmt::format("entry {} at row {}, column {} (counted from {}) is {} the diagonal; the {} triangle "
+                        "of a {} matrix was announced",
+                        k + view.base, row + view.base, column + view.base, view.base,
+                        lower ? "above" : "below", lower ? "lower" : "upper", to_string(view.symmetry)));
+    });
+}
+
+// How the entries come.
+struct Order {
+    bool as_stored = true;   // strictly by column, then row, and none is mirrored: nothing to sort
+    bool rows_ascend = true; // only columns are to be sorted
+};
+
+template <class T, class I> Order look_at_order(MatrixView<T, I> const& view) {
+    Order order;
+    Index last_row = -1, last_column = -1;
+    bool const mirrors_apart = view.triangle == Triangle::full;
+    for_each_target(view, [&](Index row, Index column, Offset k) {
+        bool const after = column > last_column || (column == last_column && row > last_row);
+        if (!after || (k < 0 && mirrors_apart)) order.as_stored = false;
+        if (row < last_row) order.rows_ascend = false;
+        last_row = row;
+        last_column = column;
+    });
+    return order;
+}
+
+// An entry on its way: of a known row, to a column.
+struct Traveller {
+    Index column;
+    Offset entry; // ~k for a mirror image
+};
+
+// The entries by rows, in the caller's order within each.
+struct RowBuckets {
+    std::vector<Offset> start;
+    std::vector<Traveller> travellers;
+
+    template <class T, class I> explicit RowBuckets(MatrixView<T, I> const& view) {
+        start.assign(static_cast<std::size_t>(view.rows) + 1, 0);
+        for_each_target(view, [&](Index row, Index, Offset) { ++start[row + 1]; });
+        std::partial_sum(start.begin(), start.end(), start.begin());
+        travellers.resize(view.values.size());
+        std::vector<Offset> next(start.begin(), start.end() - 1);
+        for_each_target(view, [&](Index row, Index column, Offset k) {
+            travellers[next[row]++] = {column, k};
+        });
+    }
+};
+
+} // namespace
+
+template <class T> template <class I> MatrixImport<T>::MatrixImport(MatrixView<T, I> const& view) {
+    check_sizes(view);
+    if (view.layout != Layout::coo) check_pointers(view);
+    check_triangle(view);
+    bool const symmetric = view.symmetry != Symmetry::general;
+    matrix_.rows = view.rows;
+    matrix_.cols = view.cols;
+    matrix_.symmetry = symmetric && !is_complex<T> ? Symmetry::symmetric : view.symmetry;
+    entries_ = static_cast<Offset>(view.values.size());
+    base_ = view.base;
+    upper_ = view.triangle == Triangle::upper;
+    both_triangles_ = symmetric && view.triangle == Triangle::full;
+    build_pattern(view);
+    set_values(view.values);
+}
+
+template <class T> template <class I> void MatrixImport<T>::build_pattern(MatrixView<T, I> const& view) {
+    Order const order = look_at_order(view);
+    auto& col_ptr = matrix_.col_ptr;
+    col_ptr.assign(static_cast<std::size_t>(view.cols) + 1, 0);
+    for_each_target(view, [&](Index, Index column, Offset) { ++col_ptr[column + 1]; });
+    std::partial_sum(col_ptr.begin(), col_ptr.end(), col_ptr.begin());
+    matrix_.row_ind.resize(view.values.size());
+    if (order.as_stored) {
+        for_each_target(view, [&](Index row, Index, Offset k) { matrix_.row_ind[k < 0 ? ~k : k] = row; });
+        return;
+    }
+    std::vector<Offset> source(view.values.size()); // of each position: its entry, or ~entry
+    std::vector<Offset> next(col_ptr.begin(), col_ptr.end() - 1);
+    auto const put = [&](Index row, Index column, Offset k) {
+        Offset const p = next[column]++;
+        matrix_.row_ind[p] = row;
+        source[p] = k;
+    };
+    if (order.rows_ascend) {
+        for_each_target(view, put);
+    } else {
+        RowBuckets const buckets(view);
+        for (Index row = 0; row < view.rows; ++row)
+            for (Offset p = buckets.start[row]; p < buckets.start[row + 1]; ++p)
+                put(row, buckets.travellers[p].column, buckets.travellers[p].entry);
+    }
+    merge_duplicates(source);
+}
+
+// Entries at one position follow each other; all get the place of the first. A mirror image has a place of
+// its own only where its original is missing.
+template <class T> void MatrixImport<T>::merge_duplicates(std::vector<Offset> const& source) {
+    place_.resize(source.size());
+    Offset end = 0;
+    for (Index j = 0; j < matrix_.cols; ++j) {
+        Offset const first = std::exchange(matrix_.col_ptr[j], end);
+        for (Offset p = first; p < matrix_.col_ptr[j + 1]; ++p) {
+            Index const row = matrix_.row_ind[p];
+            if (end == matrix_.col_ptr[j] || matrix_.row_ind[end - 1] != row) matrix_.row_ind[end++] = row;
+            Offset const k = source[p] < 0 ? ~source[p] : source[p];
+            place_[k] = source[p] < 0 && both_triangles_ ? ~(end - 1) : end - 1;
+        }
+    }
+    matrix_.col_ptr.back() = end;
+    matrix_.row_ind.resize(end);
+}
+
+template <class T> void MatrixImport<T>::set_values(std::span<T const> values) {
+    if (static_cast<Offset>(values.size()) != entries_)
+        throw Error(Status::usage, fmt::format("there are {} values, and the pattern has {} entries",
+                                               values.size(), entries_));
+    for (Offset k = 0; k < entries_; ++k)
+        if (!is_finite(values[k])) {
+            Offset const place = place_.empty() ? k : place_[k];
+            bool const nan = std::isnan(real_part(values[k])) || std::isnan(imag_part(values[k]));
+            reject(fmt::format("value {} at {} is {}", k + base_,
+                               position(place < 0 ? ~place : place, place < 0), nan ? "NaN" : "infinite"));
+        }
+    std::vector<T> sums(matrix_.row_ind.size());
+    if (both_triangles_)
+        add_both_triangles(values, sums);
+    else
+        add_values(values, sums);
+    check_sums(sums);
+    matrix_.values = std::move(sums);
+}
+
+template <class T> void MatrixImport<T>::add_values(std::span<T const> values, std::vector<T>& sums) const {
+    if (place_.empty())
+        std::copy(values.begin(), values.end(), sums.begin());
+    else
+        for (Offset k = 0; k < entries_; ++k) sums[place_[k]] += values[k];
+    if (upper_ && matrix_.symmetry == Symmetry::hermitian)
+        for (T& value : sums) value = conj(value);
+}
+
+// Sums each triangle for itself. They may differ by the rounding of those sums, whose terms are as large as
+// `size` says, and of whatever computed the terms.
+template <class T>
+void MatrixImport<T>::add_both_triangles(std::span<T const> values, std::vector<T>& sums) const {
+    bool const hermitian = matrix_.symmetry == Symmetry::hermitian;
+    std::vector<T> mirrors(sums.size());
+    std::vector<Real<T>> size(sums.size());
+    for (Offset k = 0; k < entries_; ++k) {
+        Offset const place = place_.empty() ? k : place_[k];
+        Offset const p = place < 0 ? ~place : place;
+        (place < 0 ? mirrors : sums)[p] += values[k];
+        size[p] += abs1(values[k]);
+    }
+    for (Index j = 0; j < matrix_.cols; ++j)
+        for (Offset p = matrix_.col_ptr[j]; p < matrix_.col_ptr[j + 1]; ++p) {
+            T const mirror = conj_if(hermitian, mirrors[p]);
+            if (matrix_.row_ind[p] == j || !(abs1(sums[p] - mirror) > 64 * epsilon<T> * size[p])) continue;
+            reject(fmt::format("contradictory entries of a {} matrix: {} is {}, but {} is {}",
+                               to_string(matrix_.symmetry), position(p, false), spelled(sums[p]),
+                               position(p, true), spelled(mirrors[p])));
+        }
+}
+
+// Sums may overflow, and rounding may leave an imaginary part where a Hermitian matrix has none.
+template <class T> void MatrixImport<T>::check_sums(std::vector<T>& sums) const {
+    bool const hermitian = matrix_.symmetry == Symmetry::hermitian;
+    for (Index j = 0; j < matrix_.cols; ++j)
+        for (Offset p = matrix_.col_ptr[j]; p < matrix_.col_ptr[j + 1]; ++p) {
+            if (!is_finite(sums[p]))
+                reject(fmt::format("the entries at {} sum to more than the scalar type holds",
+                                   position(p, false)));
+            if (!hermitian || matrix_.row_ind[p] != j || imag_part(sums[p]) == 0) continue;
+            if (std::abs(imag_part(sums[p])) > 64 * epsilon<T> * std::abs(real_part(sums[p])))
+                reject(fmt::format("the diagonal entry at {} of a hermitian matrix has imaginary part {}",
+                                   position(p, false), imag_part(sums[p])));
+            sums[p] = real_part(sums[p]);
+        }
+}
+
+template <class T> std::string MatrixImport<T>::position(Offset stored, bool mirrored) const {
+    auto const& col_ptr = matrix_.col_ptr;
+    // Found again from its place: this is for messages only.
+    Index column = std::upper_bound(col_ptr.begin(), col_ptr.end(), stored) - col_ptr.begin() - 1;
+    Index row = matrix_.row_ind[stored];
+    if (mirrored != upper_) std::swap(row, column);
+    return fmt::format("row {}, column {} (counted from {})", row + base_, column + base_, base_);
+}
+
+#define ESPALIER_INSTANTIATE(T)                                                                              \
+    template class MatrixImport<T>;                                                                          \
+    template ESPALIER_API MatrixImport<T>::MatrixImport(MatrixView<T, std::int32_t> const&);                 \
+    template ESPALIER_API MatrixImport<T>::MatrixImport(MatrixView<T, std::int64_t> const&);
+ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+#undef ESPALIER_INSTANTIATE
+
+} // namespace espalier

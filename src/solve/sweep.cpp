@@ -1,0 +1,265 @@
+#include "solve/sweep.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/static_policy.hpp"
+
+namespace espalier {
+
+namespace {
+
+// Multiplications between two looks at the interrupt, a fraction of a millisecond, and in one call of a kernel
+// at most.
+constexpr Offset asking_interval = Offset{1} << 19;
+constexpr Offset longest_call = Offset{1} << 25;
+
+// Rows of a panel `width` wide that one call of a kernel takes with so many vectors.
+Index rows_a_call(Index width, Index vectors) {
+    return std::max<Index>(256, longest_call / std::max<Index>(1, width * vectors));
+}
+
+bool needs_conjugate(FactorForm form, MatrixOp op) {
+    if (form.has_upper()) return op == MatrixOp::adjoint;
+    return op == (form.conjugate() ? MatrixOp::transpose : MatrixOp::adjoint);
+}
+
+template <class T> void subtract(T const* from, T* to, Index count) {
+    for (Index i = 0; i < count; ++i) to[i] -= from[i];
+}
+template <class T> void add(T const* from, T* to, Index count) {
+    for (Index i = 0; i < count; ++i) to[i] += from[i];
+}
+
+} // namespace
+
+template <class T>
+Sweep<T>::Sweep(Factor<T> const& factor, FactorPlan const& plan, MatrixOp op, Index vectors, WorkerTeam& team,
+                Interrupt* interrupt)
+    : factor_(factor), structure_(factor.structure()), plan_(plan), form_(factor.form()),
+      transposed_(form_.has_upper() && op != MatrixOp::none),
+      conjugate_a_(is_complex<T> && needs_conjugate(form_, op)),
+      backward_op_(form_.has_upper() && !transposed_ ? Op::none
+                   : form_.conjugate()               ? Op::adjoint
+                                                     : Op::transpose),
+      team_(team), interrupt_(interrupt), workers_(static_cast<std::size_t>(team.size())) {
+    outbox_ptr_.assign(1, 0);
+    for (Branch const& b : plan.partition.branches)
+        outbox_ptr_.push_back(outbox_ptr_.back() + factor.cblk(b.root).rows_below());
+    Index largest = 0; // what a worker's buffer holds: the rows below a cblk, or its own
+    for (Cblk const& c : structure_.cblks) largest = std::max({largest, c.rows_below(), c.width()});
+    constexpr Offset padding = 64 / sizeof(T); // no cache line has two workers
+    Offset const for_worker = largest * vectors + padding;
+    Offset const all = (structure_.n + outbox_ptr_.back()) * vectors + padding + for_worker * team.size();
+    // Not zeroed: the worker that comes first touches the pages.
+    memory_ = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(all) * sizeof(T));
+    x_ = reinterpret_cast<T*>(memory_.get());
+    outboxes_ = x_ + structure_.n * vectors;
+    T* buffer = outboxes_ + outbox_ptr_.back() * vectors + padding;
+    for (Worker& worker : workers_) worker.buffer = std::exchange(buffer, buffer + for_worker);
+}
+
+template <class T>
+void Sweep<T>::run(std::span<T* const> columns, SweepPart part, SparseBlock<T> const* sparse) {
+    columns_ = columns;
+    part_ = part;
+    sparse_ = sparse;
+    vectors_ = static_cast<Index>(columns.size());
+    conjugated_ = vectors_ > 1 && is_complex<T> && form_.conjugate();
+    RunOptions options;
+    if (interrupt_) {
+        options.cancel = &interrupt_->flag();
+        options.should_cancel = [this] { return interrupt_->requested(); };
+    }
+    auto const count = static_cast<TaskId>(plan_.partition.branches.size());
+    StaticPolicy policy(plan_.solve_schedule.lists, plan_.solve.num_tasks());
+    auto const execute = [&](TaskId task, WorkerId w) {
+        Worker& worker = workers_[static_cast<std::size_t>(w)];
+        if (task < count)
+            forward(branch(task), task, worker);
+        else
+            backward(branch(task - count), worker);
+    };
+    team_.run(plan_.solve, policy, execute, options);
+}
+
+template <class T> void Sweep<T>::forward(Branch const& b, BranchId number, Worker& worker) {
+    Index const first = factor_.cblk(b.first).first_col;
+    Index const end = factor_.cblk(b.root).end_col;
+    if (sparse_)
+        load_sparse(first, end);
+    else
+        load(first, end);
+    if (part_ == SweepPart::backward || !is_reached(b.root)) return;
+    if (is_kept(b.first)) {
+        for (CblkId k = b.first; k <= b.root; ++k) collect(k);
+        return;
+    }
+    if (b.first == b.root) {
+        collect(b.root);
+        forward_cblk(b.root, outbox(number), worker);
+        return;
+    }
+    RowBlock<T> const sums = outbox(number);
+    std::fill_n(sums.z.data, sums.length() * vectors_, T(0));
+    for (CblkId k = b.first; k <= b.root; ++k) {
+        if (!is_reached(k)) continue;
+        RowBlock<T> const contribution = block_at(worker.buffer, factor_.cblk(k).rows_below());
+        forward_cblk(k, contribution, worker);
+        distribute(k, b.root, contribution, sums);
+    }
+}
+
+template <class T> void Sweep<T>::backward(Branch const& b, Worker& worker) {
+    if (part_ != SweepPart::forward && !is_kept(b.first))
+        for (CblkId k = b.root; k >= b.first; --k) backward_cblk(k, worker);
+    store(factor_.cblk(b.first).first_col, factor_.cblk(b.root).end_col);
+}
+
+template <class T> void Sweep<T>::load(Index first, Index end) {
+    bool const conjugate = conjugate_a_ != conjugated_;
+    for (Index i = first; i < end; ++i) {
+        Index const row = structure_.inverse[static_cast<std::size_t>(i)];
+        T* const to = x_ + i * vectors_;
+        for (Index j = 0; j < vectors_; ++j) to[j] = conj_if(conjugate, columns_[j][row]);
+    }
+}
+
+template <class T> void Sweep<T>::load_sparse(Index first, Index end) {
+    bool const conjugate = conjugate_a_ != conjugated_;
+    std::fill_n(x_ + first * vectors_, (end - first) * vectors_, T(0));
+    auto const& entries = sparse_->entries;
+    auto at = std::partition_point(entries.begin(), entries.end(), [&](auto const& e) { return e.row < first; });
+    for (; at != entries.end() && at->row < end; ++at)
+        x_[at->row * vectors_ + at->column] += conj_if(conjugate, at->value);
+}
+
+template <class T> void Sweep<T>::store(Index first, Index end) {
+    bool const conjugate = conjugate_a_ != conjugated_;
+    for (Index i = first; i < end; ++i) {
+        Index const row = structure_.inverse[static_cast<std::size_t>(i)];
+        T const* const from = x_ + i * vectors_;
+        for (Index j = 0; j < vectors_; ++j) columns_[j][row] = conj_if(conjugate, from[j]);
+    }
+}
+
+// x_k := L^-1 P x_k (or U^-T x_k); contribution := L21 x_k (or U12^T x_k); x_k := D^-1 x_k.
+template <class T> void Sweep<T>::forward_cblk(CblkId k, RowBlock<T> contribution, Worker& worker) {
+    RowBlock<T> const x = rows_of(factor_.cblk(k));
+    if (transposed_) {
+        solve_triangular<T>(Uplo::upper, Op::transpose, Diag::non_unit, factor_.diagonal(k), x);
+    } else {
+        // contribution may be the worker's buffer: it is written only after the permutation is done
+        bool const pivoted = form_.has_d() || form_.has_upper();
+        if (pivoted) permute(k, false, worker);
+        solve_triangular<T>(Uplo::lower, Op::none, pivoted ? Diag::unit : Diag::non_unit, factor_.diagonal(k),
+                            x);
+    }
+    MatrixView<T> const coupling = transposed_ ? factor_.upper(k) : factor_.below(k);
+    Index const step = rows_a_call(x.length(), vectors_);
+    for (Index i = 0; i < coupling.rows; i += step) {
+        Index const height = std::min(step, coupling.rows - i);
+        auto const part = coupling.block(i, 0, height, coupling.cols);
+        multiply<T>(part, x, contribution.entries(i, height));
+        count(worker, part);
+    }
+    if (form_.has_d()) solve_d<T>(form_.conjugate(), factor_.diagonal(k), factor_.off_diagonal(k), x);
+}
+
+// x_k -= L21^op x_above (or U12 x_above); x_k := P^T L^-op x_k (or U^-1 x_k).
+template <class T> void Sweep<T>::backward_cblk(CblkId k, Worker& worker) {
+    Cblk const& c = factor_.cblk(k);
+    RowBlock<T> const x = rows_of(c);
+    RowBlock<T> const above = block_at(worker.buffer, c.rows_below());
+    T* to = above.z.data;
+    for (BlokId b = c.first_blok + 1; b < c.end_blok; ++b)
+        to = std::copy_n(x_ + blok(b).first_row * vectors_, blok(b).height() * vectors_, to);
+
+    bool const upper = form_.has_upper() && !transposed_;
+    MatrixView<T> const coupling = upper ? factor_.upper(k) : factor_.below(k);
+    Op const op = upper ? Op::transpose : backward_op_; // U12 is stored transposed
+    Index const step = rows_a_call(x.length(), vectors_);
+    for (Index i = 0; i < coupling.rows; i += step) {
+        Index const height = std::min(step, coupling.rows - i);
+        auto const part = coupling.block(i, 0, height, coupling.cols);
+        subtract_multiply<T>(op, part, above.entries(i, height), x);
+        count(worker, part);
+    }
+    bool const pivoted = form_.has_d() || transposed_;
+    solve_triangular<T>(upper ? Uplo::upper : Uplo::lower, backward_op_,
+                        pivoted ? Diag::unit : Diag::non_unit, factor_.diagonal(k), x);
+    if (pivoted) permute(k, true, worker);
+}
+
+// The contribution of cblk k: to rows of its own branch, and to the branch's outbox.
+template <class T> void
+Sweep<T>::distribute(CblkId k, CblkId root, RowBlock<T> contribution, RowBlock<T> outbox) {
+    Cblk const& c = factor_.cblk(k);
+    Cblk const& r = factor_.cblk(root);
+    auto landing = structure_.bloks.begin() + r.first_blok + 1;
+    auto const end = structure_.bloks.begin() + r.end_blok;
+    T const* from = contribution.z.data;
+    for (BlokId b = c.first_blok + 1; b < c.end_blok; ++b) {
+        Blok const& source = blok(b);
+        if (source.facing_cblk <= root) {
+            Index const size = source.height() * vectors_;
+            subtract(from, x_ + source.first_row * vectors_, size);
+            from += size;
+            continue;
+        }
+        for (Index row = source.first_row; row < source.end_row;) {
+            if (landing->end_row <= row)
+                landing = std::partition_point(landing, end, [&](Blok const& l) { return l.end_row <= row; });
+            Index const height = std::min(source.end_row, landing->end_row) - row;
+            Index const at = landing->panel_row - r.width() + (row - landing->first_row);
+            add(from, outbox.z.column(at), height * vectors_);
+            from += height * vectors_;
+            row += height;
+        }
+    }
+}
+
+// x_j -= the outbox entries of every branch below that faces j, in ascending order of the branches.
+template <class T> void Sweep<T>::collect(CblkId j) {
+    auto const faces = std::span(structure_.facing)
+                           .subspan(static_cast<std::size_t>(structure_.facing_ptr[static_cast<std::size_t>(j)]));
+    auto const count = structure_.facing_ptr[static_cast<std::size_t>(j) + 1] -
+                       structure_.facing_ptr[static_cast<std::size_t>(j)];
+    for (BlokId const b : faces.first(static_cast<std::size_t>(count))) {
+        CblkId const owner = structure_.owner_of_blok[static_cast<std::size_t>(b)];
+        if (is_kept(owner) || !is_reached(owner)) continue;
+        BranchId const source = plan_.partition.branch_of_cblk[static_cast<std::size_t>(owner)];
+        if (owner != branch(source).root) continue; // summed up in the outbox of its root
+        Index const at = blok(b).panel_row - factor_.cblk(owner).width();
+        subtract(outbox(source).z.column(at), x_ + blok(b).first_row * vectors_,
+                 blok(b).height() * vectors_);
+    }
+}
+
+// x(new) = x(perm[new]), or back.
+template <class T> void Sweep<T>::permute(CblkId k, bool inverse, Worker& worker) {
+    auto const perm = factor_.perm(k);
+    auto const n = static_cast<Index>(perm.size());
+    Index first = 0; // where it begins to differ from the identity
+    while (first < n && perm[first] == first) ++first;
+    if (first == n) return;
+    T* const x = rows_of(factor_.cblk(k)).z.data;
+    std::copy_n(x + first * vectors_, (n - first) * vectors_, worker.buffer);
+    for (Index i = first; i < n; ++i) {
+        Index const from = inverse ? i : perm[i];
+        Index const to = inverse ? perm[i] : i;
+        std::copy_n(worker.buffer + (from - first) * vectors_, vectors_, x + to * vectors_);
+    }
+}
+
+template <class T> void Sweep<T>::count(Worker& worker, MatrixView<T const> coefficients) {
+    worker.unasked += coefficients.rows * coefficients.cols * vectors_;
+    if (worker.unasked < asking_interval) return;
+    worker.unasked = 0;
+    check(interrupt_);
+}
+
+#define ESPALIER_INSTANTIATE(T) template class Sweep<T>;
+ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+
+} // namespace espalier

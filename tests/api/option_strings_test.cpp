@@ -1,0 +1,129 @@
+// Options by name: every name, every value, there and back, and what is refused.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "espalier/options.hpp"
+#include "espalier/types.hpp"
+
+namespace espalier {
+namespace {
+
+std::string refusal(std::string_view name, std::string_view value) {
+    Options options;
+    std::string const before = [&] {
+        std::string all;
+        for (std::string_view const option : option_names()) all += get_option(options, option) + "\n";
+        return all;
+    }();
+    try {
+        set_option(options, name, value);
+    } catch (Error const& error) {
+        EXPECT_EQ(error.status(), Status::usage);
+        std::string after;
+        for (std::string_view const option : option_names()) after += get_option(options, option) + "\n";
+        EXPECT_EQ(before, after) << name << " was changed by a value that was refused";
+        return error.what();
+    }
+    return "accepted";
+}
+
+TEST(OptionStrings, EveryValueComesBackAsItWasSpelled) {
+    struct {
+        char const* name;
+        std::vector<char const*> values;
+    } const all[] = {
+        {"factorization", {"llh", "llt", "ldlt", "ldlh", "lu", "auto"}},
+        {"matching", {"on", "off", "auto"}},
+        {"scaling", {"on", "off", "auto"}},
+        {"mixed-precision", {"on", "off"}},
+        {"condition", {"on", "off"}},
+        {"allow-singular", {"on", "off"}},
+        {"ordering", {"metis", "amd", "natural", "some/file", "scotch"}},
+        {"threads", {"1", "4096", "auto"}},
+        {"bind", {"off", "on"}},
+        {"schedule", {"dynamic", "places", "nas", "static"}},
+        {"alloc", {"global", "interleave", "local"}},
+        {"split", {"2d", "1d"}},
+        {"max-block-width", {"1", "512"}},
+        {"min-block-width", {"1", "64"}},
+        {"amalgamation-fill", {"0", "0.1", "2.5"}},
+        {"pivot-threshold", {"0", "1e-10", "0.1", "auto"}},
+        {"refine", {"none", "ir", "cg", "gmres", "bicgstab", "auto"}},
+        {"max-refine-iterations", {"3", "auto"}},
+        {"tolerance", {"1e-14", "0.5", "auto"}},
+        {"max-memory", {"1", "1000", "512M", "3G", "2T", "none"}},
+    };
+    auto const names = option_names();
+    ASSERT_EQ(names.size(), std::size(all));
+    for (auto const& [name, values] : all) {
+        EXPECT_NE(std::find(names.begin(), names.end(), name), names.end()) << name;
+        Options options;
+        for (char const* value : values) {
+            set_option(options, name, value);
+            EXPECT_EQ(get_option(options, name), value) << name;
+        }
+    }
+}
+
+TEST(OptionStrings, DefaultsAreValuesToo) {
+    Options const fresh;
+    for (std::string_view const name : option_names()) {
+        Options options;
+        set_option(options, name, get_option(fresh, name));
+        EXPECT_EQ(get_option(options, name), get_option(fresh, name)) << name;
+    }
+}
+
+TEST(OptionStrings, ReachTheMembers) {
+    Options options;
+    set_option(options, "ordering", "perm.txt");
+    EXPECT_EQ(options.ordering, OrderingMethod::user);
+    EXPECT_EQ(options.ordering_file, "perm.txt");
+    set_option(options, "ordering", "amd");
+    EXPECT_EQ(options.ordering, OrderingMethod::amd);
+    EXPECT_EQ(options.ordering_file, "");
+    set_option(options, "threads", "3");
+    EXPECT_EQ(options.threads, 3);
+    set_option(options, "max-memory", "1.5GiB");
+    EXPECT_EQ(options.max_memory, std::uint64_t{3} << 29);
+    set_option(options, "max-memory", "2kB");
+    EXPECT_EQ(options.max_memory, 2000U);
+    set_option(options, "matching", "off");
+    EXPECT_EQ(options.matching, Toggle::off);
+    set_option(options, "bind", "off");
+    EXPECT_FALSE(options.bind_threads);
+    set_option(options, "pivot-threshold", "0.25");
+    EXPECT_EQ(options.pivot_threshold, 0.25);
+}
+
+TEST(OptionStrings, RefusalsListWhatThereIs) {
+    EXPECT_NE(
+        refusal("colour", "red").find("there is no option 'colour'; there are factorization, matching,"),
+        std::string::npos);
+    EXPECT_EQ(refusal("factorization", "qr"),
+              "factorization has no value 'qr'; it has auto, llh, llt, ldlt, ldlh, lu");
+    EXPECT_EQ(refusal("matching", "yes"), "matching has no value 'yes'; it has auto, on, off");
+    EXPECT_EQ(refusal("condition", "auto"), "condition has no value 'auto'; it has on, off");
+    EXPECT_EQ(refusal("threads", "0"), "threads needs a whole number between 1 and 4096, not '0'");
+    EXPECT_EQ(refusal("tolerance", "0"), "tolerance needs a number above zero, not '0'");
+    EXPECT_EQ(refusal("max-memory", "4X"),
+              "max-memory needs a size above zero such as 512M, 4G or 1.5GiB, not '4X'");
+    Options const fresh;
+    EXPECT_THROW(std::ignore = get_option(fresh, ""), Error);
+}
+
+TEST(OptionStrings, RefuseWhatIsNotOneValue) {
+    for (std::string_view const name : option_names()) EXPECT_NE(refusal(name, ""), "accepted") << name;
+    for (char const* text : {"-1", " 2", "2 ", "1e3", "0x2", "99999999999999999999", "two"})
+        for (char const* name : {"threads", "max-refine-iterations", "max-block-width", "min-block-width"})
+            EXPECT_NE(refusal(name, text), "accepted") << name << " " << text;
+    for (char const* text : {"-1", "nan", "inf", "1e999", "1.0x", "+1"})
+        for (char const* name : {"tolerance", "amalgamation-fill", "pivot-threshold", "max-memory"})
+            EXPECT_NE(refusal(name, text), "accepted") << name << " " << text;
+    for (char const* text : {"0", "0.5", "M", "1e30T", "9000000T"})
+        EXPECT_NE(refusal("max-memory", text), "accepted") << text;
+}
+
+} // namespace
+} // namespace espalier

@@ -1,0 +1,53 @@
+# What `cmake --install` puts where: the public headers, the shared library and how CMake and pkg-config find
+# it, the command, its page and completions. All paths are relative to the prefix, which may be moved later.
+include(CMakePackageConfigHelpers)
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/espalier)
+
+if(ESPALIER_SHARED)
+  install(TARGETS espalier_shared EXPORT espalier LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/espalier DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+          FILES_MATCHING PATTERN *.h PATTERN *.hpp)
+  if(TARGET espalier_fortran)
+    # Module files are the compiler's own format, hence beside the library and not among the headers. Users of
+    # another compiler have the source.
+    set(ESPALIER_FORTRAN_MODULES ${CMAKE_INSTALL_LIBDIR}/espalier/fortran)
+    get_target_property(modules espalier_fortran Fortran_MODULE_DIRECTORY)
+    target_include_directories(espalier_fortran INTERFACE $<INSTALL_INTERFACE:${ESPALIER_FORTRAN_MODULES}>)
+    set_target_properties(espalier_fortran PROPERTIES EXPORT_NAME fortran)
+    install(TARGETS espalier_fortran EXPORT espalier ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+            LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    install(FILES ${modules}/espalier.mod DESTINATION ${ESPALIER_FORTRAN_MODULES})
+    install(FILES ${PROJECT_SOURCE_DIR}/tools/fortran/espalier.f90 DESTINATION ${CMAKE_INSTALL_DATADIR}/espalier)
+  endif()
+  install(EXPORT espalier NAMESPACE espalier:: FILE espalierTargets.cmake DESTINATION ${package_dir})
+  configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/espalierConfig.cmake.in
+                                ${PROJECT_BINARY_DIR}/espalierConfig.cmake INSTALL_DESTINATION ${package_dir}
+                                NO_SET_AND_CHECK_MACRO)
+  write_basic_package_version_file(${PROJECT_BINARY_DIR}/espalierConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+  install(FILES ${PROJECT_BINARY_DIR}/espalierConfig.cmake ${PROJECT_BINARY_DIR}/espalierConfigVersion.cmake
+          DESTINATION ${package_dir})
+
+  # pkg-config finds the prefix from where the .pc file lies, however deep the library directory is.
+  file(RELATIVE_PATH ESPALIER_PC_TO_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+  foreach(name espalier espalier-fortran)
+    if(name STREQUAL espalier OR TARGET espalier_fortran)
+      configure_file(${CMAKE_CURRENT_LIST_DIR}/${name}.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
+      install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+    endif()
+  endforeach()
+endif()
+
+if(ESPALIER_COMMAND)
+  install(TARGETS espalier RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(FILES ${PROJECT_SOURCE_DIR}/docs/espalier.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  set(completion ${PROJECT_SOURCE_DIR}/tools/completion)
+  install(FILES ${completion}/espalier.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
+          RENAME espalier)
+  install(FILES ${completion}/espalier.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+  install(FILES ${completion}/_espalier DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+endif()
+
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN *.md)
+install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md ${PROJECT_SOURCE_DIR}/LICENSE
+        DESTINATION ${CMAKE_INSTALL_DOCDIR})
