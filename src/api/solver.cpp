@@ -10,6 +10,7 @@
 #include "core/timer.hpp"
 #include "matrix/norms.hpp"
 #include "refine/condition.hpp"
+#include "refine/extra_precise.hpp"
 #include "refine/refine.hpp"
 #include "runtime/process_limits.hpp"
 #include "solve/solve.hpp"
@@ -199,6 +200,23 @@ RefineReport Solver<T>::State::refine(CscMatrix<T> const& matrix, std::span<T co
     return report.refine;
 }
 
+// Where a backward error at the level of rounding would leave hardly a correct digit, and the matrix is not
+// singular. Returns the steps done.
+template <class T>
+int Solver<T>::State::refine_precisely(CscMatrix<T> const& working, std::span<T const> b, std::span<T> x,
+                                       Index nrhs, MatrixOp op) {
+    bool const wanted = options.refine == RefineMethod::automatic && !near_singular_ &&
+                        report.factor.pivots_replaced == 0 &&
+                        report.factor.condition_estimate * static_cast<double>(epsilon<T>) > 1e-6;
+    if (!wanted) return 0;
+    return refine_extra_precisely<T>(working, b, x, nrhs, inverse_of_working(), op, interrupt_.get());
+}
+
+template <class T> void Solver<T>::State::count_steps(int steps) {
+    report.refine.iterations += steps;
+    if (steps > 0 && report.refine.method == RefineMethod::none) report.refine.method = RefineMethod::ir;
+}
+
 template <class T>
 void Solver<T>::State::refine_once(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x, Index nrhs,
                                    MatrixOp op) {
@@ -211,8 +229,10 @@ void Solver<T>::State::refine_once(CscMatrix<T> const& matrix, std::span<T const
     run.interrupt = interrupt_.get();
     WorkingSystem<T> const& system = analysis_->system;
     if (system.is_identity()) {
+        int const steps = refine_precisely(matrix, b, x, nrhs, op);
         run.forward_error = options.condition;
         report.refine = espalier::refine<T>(matrix, b, x, nrhs, inverse_of_working(), run);
+        count_steps(steps);
         return;
     }
     // In the scaled system, where no equation drowns in the rounding of another; then judged in the caller's.
@@ -220,8 +240,10 @@ void Solver<T>::State::refine_once(CscMatrix<T> const& matrix, std::span<T const
     std::vector<T> working_b(b.begin(), b.end());
     system.to_working(working_b, nrhs, op);
     system.solution_to_working(x, nrhs, op);
+    int const steps = refine_precisely(working_copy_, working_b, x, nrhs, op);
     report.refine = espalier::refine<T>(working_copy_, working_b, x, nrhs, inverse_of_working(), run);
     system.from_working(x, nrhs, op);
+    count_steps(steps);
     RefineReport& out = report.refine;
     out.backward_error = normwise_backward_error<T>(matrix, x, b, nrhs, op);
     out.componentwise_error = componentwise_backward_error<T>(matrix, x, b, nrhs, op);

@@ -157,6 +157,9 @@ template <class T> void Solver<T>::State::look_for_singularity(CscMatrix<T> cons
         note(fmt::format(
             "the matrix is singular to working precision (componentwise condition number {:.0e} or more)",
             out.condition_estimate));
+    else if (out.condition_estimate * static_cast<double>(epsilon<T>) > 1e-6)
+        note(fmt::format("the matrix is ill-conditioned: its componentwise condition number is about {:.0e}",
+                         out.condition_estimate));
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \

@@ -45,8 +45,8 @@ template <class R> struct Entry<std::complex<R>> {
 };
 
 // Entries -= op(A) x.
-template <class T>
-void subtract_product(CscMatrix<T> const& a, std::span<T const> x, MatrixOp op, std::vector<Entry<T>>& entries) {
+template <class T> void subtract_product(CscMatrix<T> const& a, std::span<T const> x, MatrixOp op,
+                                         std::vector<Entry<T>>& entries) {
     bool const mirrored = a.symmetry != Symmetry::general;
     bool const as_stored = mirrored || op == MatrixOp::none; // row i receives a(i, j) x(j) ...
     bool const turned = mirrored || op != MatrixOp::none;    // ... and row j what stands at (j, i) of op(A)

@@ -27,9 +27,8 @@ template <class T> double one_norm(std::span<T const> x) {
 // The largest |y| / |A y| among a few vectors turned towards the null space, so a lower bound of |A^-1| that
 // asks A itself: y := A~^-1 A~^-H y finds what the factors make small, and y - A~^-1 (A y) takes out what
 // their own error has put in.
-template <class T>
-double growth_of_null_vectors(CscMatrix<T> const& a, ApplyInverse<T> const& apply_inverse,
-                              Interrupt* interrupt) {
+template <class T> double growth_of_null_vectors(CscMatrix<T> const& a, ApplyInverse<T> const& apply_inverse,
+                                                 Interrupt* interrupt) {
     auto const n = static_cast<std::size_t>(a.cols);
     SplitMix64 random(2);
     std::vector<T> y(n), image(n);
@@ -157,18 +156,18 @@ template <class T> double reciprocal_condition(CscMatrix<T> const& a, ApplyInver
             apply_inverse(block, static_cast<Index>(block.size()) / a.cols, op);
         });
     };
-    double inverse_norm =
-        estimate_one_norms<T>(a.cols, 1, 4, product(MatrixOp::none), product(MatrixOp::adjoint), interrupt)[0];
+    double inverse_norm = estimate_one_norms<T>(a.cols, 1, 4, product(MatrixOp::none),
+                                                product(MatrixOp::adjoint), interrupt)[0];
     if (std::isfinite(inverse_norm))
         inverse_norm = std::max(inverse_norm, growth_of_null_vectors(a, apply_inverse, interrupt));
     if (!std::isfinite(inverse_norm) || inverse_norm == 0) return 0;
     return std::min(1.0, 1 / inverse_norm / norm);
 }
 
-template <class T>
-std::vector<double> forward_error_bounds(CscMatrix<T> const& a, std::span<T const> b, std::span<T const> x,
-                                         Index nrhs, ApplyInverse<T> const& apply_inverse, MatrixOp op,
-                                         Interrupt* interrupt) {
+template <class T> std::vector<double> forward_error_bounds(CscMatrix<T> const& a, std::span<T const> b,
+                                                            std::span<T const> x, Index nrhs,
+                                                            ApplyInverse<T> const& apply_inverse, MatrixOp op,
+                                                            Interrupt* interrupt) {
     require_block_size("b", b.size(), a.cols, nrhs);
     require_block_size("x", x.size(), a.cols, nrhs);
     std::vector<double> bounds(static_cast<std::size_t>(nrhs), 0.0);
@@ -198,8 +197,8 @@ std::vector<double> forward_error_bounds(CscMatrix<T> const& a, std::span<T cons
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template double reciprocal_condition<T>(CscMatrix<T> const&, ApplyInverse<T> const&, Interrupt*);        \
     template std::vector<double> forward_error_bounds<T>(CscMatrix<T> const&, std::span<T const>,            \
-                                                         std::span<T const>, Index,                          \
-                                                         ApplyInverse<T> const&, MatrixOp, Interrupt*);
+                                                         std::span<T const>, Index, ApplyInverse<T> const&,  \
+                                                         MatrixOp, Interrupt*);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 #undef ESPALIER_INSTANTIATE
 

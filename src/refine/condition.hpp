@@ -27,12 +27,12 @@ template <class T> double reciprocal_condition(CscMatrix<T> const& a, ApplyInver
 /// where d is a step of refinement, s = b - op(A) (x + d) what it leaves, both residuals are computed with
 /// the unit roundoff u of twice the working precision, nz is the most entries in a row, and the norm with
 /// |op(A)^-1| is estimated (Arioli, Demmel, Duff 1989; Higham 2002, chapter 15). With d = 0 it would be the
-/// usual bound, which cannot see cancellation in op(A)^-1 r and so is above the error by the square root of the
-/// order; this one is as good as equal to the error while the factors have a digit right. About ten solves a
-/// column. Infinite where something is not finite.
-template <class T>
-std::vector<double> forward_error_bounds(CscMatrix<T> const& a, std::span<T const> b, std::span<T const> x,
-                                         Index nrhs, ApplyInverse<T> const& apply_inverse, MatrixOp op,
-                                         Interrupt* interrupt = nullptr);
+/// usual bound, which cannot see cancellation in op(A)^-1 r and so is above the error by the square root of
+/// the order; this one is as good as equal to the error while the factors have a digit right. About ten
+/// solves a column. Infinite where something is not finite.
+template <class T> std::vector<double> forward_error_bounds(CscMatrix<T> const& a, std::span<T const> b,
+                                                            std::span<T const> x, Index nrhs,
+                                                            ApplyInverse<T> const& apply_inverse, MatrixOp op,
+                                                            Interrupt* interrupt = nullptr);
 
 } // namespace espalier

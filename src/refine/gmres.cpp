@@ -203,8 +203,7 @@ template <class T> void gmres(KrylovProblem<T> const& problem, std::span<KrylovC
     }
 }
 
-#define ESPALIER_INSTANTIATE(T)                                                                              \
-    template void gmres<T>(KrylovProblem<T> const&, std::span<KrylovColumn<T>>);
+#define ESPALIER_INSTANTIATE(T) template void gmres<T>(KrylovProblem<T> const&, std::span<KrylovColumn<T>>);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 #undef ESPALIER_INSTANTIATE
 

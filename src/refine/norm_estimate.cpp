@@ -126,7 +126,8 @@ template <class T> std::vector<double> estimate_one_norms(Index n, std::size_t c
 
     while (!active.empty()) {
         check(interrupt);
-        for (std::size_t place = 0; place < active.size(); ++place) estimates[active[place]].start(run(place));
+        for (std::size_t place = 0; place < active.size(); ++place)
+            estimates[active[place]].start(run(place));
         multiply(std::span<T>(block).first(active.size() * length), active);
         std::vector<std::size_t> going_on;
         for (std::size_t place = 0; place < active.size(); ++place) {

@@ -21,7 +21,8 @@ constexpr int most_steps = 12;    // for a block
 constexpr Index roomy_block = 64; // which need not grow for being suspicious
 
 template <class T> MatrixView<T> view(DenseMatrix<T>& a, Index first = 0, Index columns = -1) {
-    return {a.values.data() + first * a.rows, a.rows, columns < 0 ? a.cols - first : columns, std::max<Index>(a.rows, 1)};
+    return {a.values.data() + first * a.rows, a.rows, columns < 0 ? a.cols - first : columns,
+            std::max<Index>(a.rows, 1)};
 }
 
 template <class T> DenseMatrix<T> dense(Index rows, Index cols) {
@@ -108,7 +109,8 @@ template <class T> class SmallVectors {
 
     // As many columns as V has, from the first.
     std::span<T> part(DenseMatrix<T>& block, Index first) const {
-        return std::span<T>(block.values).subspan(static_cast<std::size_t>(first * a_.cols), v_.values.size());
+        return std::span<T>(block.values)
+            .subspan(static_cast<std::size_t>(first * a_.cols), v_.values.size());
     }
 
     void invert(DenseMatrix<T>& block, Index first, MatrixOp op) {
@@ -136,8 +138,8 @@ template <class T> class SmallVectors {
 
     // V, the space it is chosen from, its image and the little that LAPACK needs.
     void require_memory(Index columns) const {
-        double const bytes =
-            8.0 * static_cast<double>(columns) * static_cast<double>(a_.cols) * static_cast<double>(sizeof(T));
+        double const bytes = 8.0 * static_cast<double>(columns) * static_cast<double>(a_.cols) *
+                             static_cast<double>(sizeof(T));
         if (options_.max_bytes > 0 && bytes > static_cast<double>(options_.max_bytes))
             throw Error(Status::out_of_memory,
                         "a null space of this dimension needs blocks of " + std::to_string(columns) +
@@ -168,24 +170,24 @@ template <class T> NullSpaceResult<T> null_space(CscMatrix<T> const& a, ApplyInv
     if (a.rows != a.cols) throw Error(Status::usage, "the null space of a square matrix only can be found");
     Index const n = a.cols;
     double const norm = std::sqrt(one_norm(a)) * std::sqrt(infinity_norm(a));
-    if (!std::isfinite(norm)) throw Error(Status::bad_input, "the matrix is not finite: it has no null space");
-    double const tolerance = options.tolerance > 0
-                                 ? options.tolerance
-                                 : static_cast<double>(n) * static_cast<double>(epsilon<T>);
+    if (!std::isfinite(norm))
+        throw Error(Status::bad_input, "the matrix is not finite: it has no null space");
+    double const tolerance =
+        options.tolerance > 0 ? options.tolerance : static_cast<double>(n) * static_cast<double>(epsilon<T>);
     double const bound = tolerance * norm;
 
     SmallVectors<T> vectors(a, apply_inverse, options);
     Index block = std::clamp<Index>(options.first_block, 1, std::max<Index>(n, 1));
-    // Null vectors come in numbers below those of the replaced pivots, and until the block has as many vectors
-    // it may settle on values that are small but not zero: then it grows too, if not for ever.
+    // Null vectors come in numbers below those of the replaced pivots, and until the block has as many
+    // vectors it may settle on values that are small but not zero: then it grows too, if not for ever.
     double const suspicious = 10 * std::sqrt(static_cast<double>(epsilon<T>)) * norm;
     Index const roomy = std::max(roomy_block, 4 * block);
     bool settled = false;
     while (n > dense_order && norm > 0 && 3 * block < n && !settled) {
         vectors.grow(block);
         vectors.settle(bound);
-        settled = vectors.null_vectors(bound) < block &&
-                  (vectors.values().back() > suspicious || block >= roomy);
+        settled =
+            vectors.null_vectors(bound) < block && (vectors.values().back() > suspicious || block >= roomy);
         block *= 2;
     }
     if (!settled && n > 0) vectors.take_all();

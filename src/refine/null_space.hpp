@@ -26,7 +26,7 @@ struct NullSpaceOptions {
 };
 
 template <class T> struct NullSpaceResult {
-    DenseMatrix<T> basis;                ///< n x nullity, orthonormal columns v with |A v| <= tolerance * |A|.
+    DenseMatrix<T> basis; ///< n x nullity, orthonormal columns v with |A v| <= tolerance * |A|.
     std::vector<double> singular_values; ///< All that were looked at, ascending, over |A|.
 };
 

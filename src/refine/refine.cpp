@@ -62,14 +62,8 @@ template <class T> class Refinement {
     // Runs the method on the columns whose error is above `level`, a group at a time.
     void run(RefineMethod method, double level) {
         int const restart = longest_recurrence();
-        KrylovProblem<T> const problem{a_,
-                                       apply_inverse_,
-                                       options_.op,
-                                       matrix_norm_,
-                                       rounding(),
-                                       iteration_limit(method),
-                                       restart,
-                                       options_.interrupt};
+        KrylovProblem<T> const problem{a_,         apply_inverse_,          options_.op, matrix_norm_,
+                                       rounding(), iteration_limit(method), restart,     options_.interrupt};
         std::vector<std::size_t> todo;
         for (std::size_t j = 0; j < errors_.size(); ++j)
             if (errors_[j] > level && all_finite<T>(b(j))) todo.push_back(j);
@@ -93,13 +87,12 @@ template <class T> class Refinement {
     RefineReport finish(double tolerance) {
         auto const nrhs = static_cast<Index>(errors_.size());
         report_.backward_error = worst_error();
-        report_.componentwise_error =
-            componentwise_backward_error<T>(a_, x_, b_, nrhs, options_.op);
+        report_.componentwise_error = componentwise_backward_error<T>(a_, x_, b_, nrhs, options_.op);
         report_.converged = report_.backward_error <= tolerance;
         report_.status = report_.converged ? Status::ok : Status::inaccurate;
         if (options_.forward_error) {
-            auto const bounds = forward_error_bounds<T>(a_, b_, x_, nrhs, apply_inverse_, options_.op,
-                                                        options_.interrupt);
+            auto const bounds =
+                forward_error_bounds<T>(a_, b_, x_, nrhs, apply_inverse_, options_.op, options_.interrupt);
             report_.forward_error = bounds.empty() ? 0.0 : *std::max_element(bounds.begin(), bounds.end());
         }
         return std::move(report_);

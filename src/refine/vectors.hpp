@@ -74,7 +74,9 @@ template <class T> class PackedColumns {
   public:
     PackedColumns(std::size_t n, std::size_t columns) : n_(n), values_(n * columns) {}
     [[nodiscard]] std::span<T> column(std::size_t j) { return std::span<T>(values_).subspan(j * n_, n_); }
-    [[nodiscard]] std::span<T> first(std::size_t columns) { return std::span<T>(values_).first(columns * n_); }
+    [[nodiscard]] std::span<T> first(std::size_t columns) {
+        return std::span<T>(values_).first(columns * n_);
+    }
     void put(std::size_t j, std::span<T const> x) { std::copy(x.begin(), x.end(), column(j).begin()); }
 
   private:

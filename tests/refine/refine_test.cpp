@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include <random>
+#include <algorithm>
+#include <limits>
 
+#include "dense.hpp"
 #include "matrix/norms.hpp"
+#include "matrix/spmv.hpp"
 
 namespace espalier {
 namespace {
@@ -31,7 +34,7 @@ template <class T> std::vector<T> ones(Index n) {
 }
 
 // The inverse of the diagonal alone: a preconditioner that needs many steps.
-template <class T> ApplyInverse<T> const diagonal_only = [](std::span<T> r, Index) {
+template <class T> ApplyInverse<T> const diagonal_only = [](std::span<T> r, Index, MatrixOp) {
     for (T& value : r) value /= T(4);
 };
 
@@ -44,14 +47,19 @@ template <class T> RefineReport run(CscMatrix<T> const& a, RefineMethod method,
     options.max_iterations = limit;
     RefineReport const report = refine<T>(a, b, x, nrhs, inverse, options);
     EXPECT_DOUBLE_EQ(report.backward_error, normwise_backward_error<T>(a, x, b, nrhs));
+    EXPECT_EQ(report.history.size(), static_cast<std::size_t>(report.iterations) + 1);
+    EXPECT_EQ(report.history.back(), report.backward_error);
+    EXPECT_TRUE(std::is_sorted(report.history.rbegin(), report.history.rend()));
+    EXPECT_EQ(report.status, report.converged ? Status::ok : Status::inaccurate);
+    EXPECT_EQ(report.forward_error, -1);
     return report;
 }
 
-template <class T> class EveryScalar : public testing::Test {};
+template <class T> class RefineOf : public testing::Test {};
 using Scalars = testing::Types<float, double, std::complex<float>, std::complex<double>>;
-TYPED_TEST_SUITE(EveryScalar, Scalars);
+TYPED_TEST_SUITE(RefineOf, Scalars);
 
-TYPED_TEST(EveryScalar, KrylovMethodsConvergeWithAPoorPreconditioner) {
+TYPED_TEST(RefineOf, KrylovMethodsConvergeWithAPoorPreconditioner) {
     using T = TypeParam;
     auto const rounding = 4 * static_cast<double>(epsilon<T>);
     auto const unsymmetric = tridiagonal<T>(200, T(-1), T(Real<T>(-0.3)));
@@ -92,7 +100,7 @@ TEST(Refine, IrStopsWhereItNoLongerHalvesTheError) {
 TEST(Refine, AutomaticGoesOnWithGmresWhereIrDiverges) {
     auto const a = tridiagonal<double>(60, -1, -0.9);
     // An inverse that is wrong by a factor of 3: ir's error grows, GMRES does not mind.
-    ApplyInverse<double> const wrong = [](std::span<double> r, Index) {
+    ApplyInverse<double> const wrong = [](std::span<double> r, Index, MatrixOp) {
         for (double& value : r) value *= 0.75;
     };
     auto const report = run<double>(a, RefineMethod::automatic, wrong);
@@ -103,7 +111,7 @@ TEST(Refine, AutomaticGoesOnWithGmresWhereIrDiverges) {
 
 TEST(Refine, KeepsTheBetterIterateWhenTheInverseIsUseless) {
     auto const a = tridiagonal<double>(20, -1, -0.9);
-    ApplyInverse<double> const nan = [](std::span<double> r, Index) {
+    ApplyInverse<double> const nan = [](std::span<double> r, Index, MatrixOp) {
         for (double& value : r) value = std::numeric_limits<double>::quiet_NaN();
     };
     for (RefineMethod const method :
@@ -112,6 +120,216 @@ TEST(Refine, KeepsTheBetterIterateWhenTheInverseIsUseless) {
         EXPECT_DOUBLE_EQ(report.backward_error, 1) << to_string(method);
         EXPECT_FALSE(report.converged);
     }
+}
+
+constexpr MatrixOp all_ops[] = {MatrixOp::none, MatrixOp::transpose, MatrixOp::adjoint};
+constexpr RefineMethod all_methods[] = {RefineMethod::ir, RefineMethod::gmres, RefineMethod::bicgstab,
+                                        RefineMethod::automatic, RefineMethod::cg};
+
+template <class T> CscMatrix<T> random_with_strong_diagonal(Symmetry symmetry, Index n) {
+    test::Square<T> dense(n);
+    dense.values = test::random_vector<T>(n * n, 4);
+    for (Index j = 0; j < n; ++j) dense(j, j) = T(static_cast<Real<T>>(2 * n));
+    return test::to_sparse(dense, symmetry);
+}
+
+// Such a matrix, and an inverse that is wrong in a few diagonal entries: too wrong for ir.
+template <class T> struct DisturbedSystem {
+    CscMatrix<T> a;
+    test::DenseLu<T> lu;
+
+    explicit DisturbedSystem(Symmetry symmetry, Index n = 40)
+        : a(random_with_strong_diagonal<T>(symmetry, n)), lu(disturbed(test::to_dense<T>(a))) {}
+
+  private:
+    static test::Square<T> disturbed(test::Square<T> dense) {
+        for (Index const j : {3, 11, 30}) dense(j, j) *= Real<T>(0.2);
+        return dense;
+    }
+};
+
+TYPED_TEST(RefineOf, EveryMethodSolvesWithEveryOp) {
+    using T = TypeParam;
+    Index const nrhs = 3;
+    for (Symmetry const symmetry : {Symmetry::general, Symmetry::symmetric, Symmetry::hermitian}) {
+        DisturbedSystem<T> const system(symmetry);
+        for (RefineMethod const method : all_methods)
+            for (MatrixOp const op : all_ops) {
+                SCOPED_TRACE(testing::Message() << to_string(method) << " " << to_string(op));
+                bool const hermitian =
+                    symmetry == Symmetry::hermitian || (symmetry == Symmetry::symmetric && !is_complex<T>);
+                if (method == RefineMethod::ir || (method == RefineMethod::cg && !hermitian)) continue;
+                auto const b = test::random_vector<T>(system.a.cols * nrhs, 8);
+                std::vector<T> x(b.size(), T(0));
+                RefineOptions options;
+                options.method = method;
+                options.op = op;
+                options.forward_error = true;
+                auto const report = refine<T>(system.a, b, x, nrhs, system.lu.apply(), options);
+                EXPECT_LE(report.backward_error, 20 * static_cast<double>(epsilon<T>));
+                EXPECT_DOUBLE_EQ(report.backward_error, normwise_backward_error<T>(system.a, x, b, nrhs, op));
+                EXPECT_DOUBLE_EQ(report.componentwise_error,
+                                 componentwise_backward_error<T>(system.a, x, b, nrhs, op));
+                EXPECT_GE(report.forward_error, 0);
+                EXPECT_LE(report.forward_error, 1e3 * static_cast<double>(epsilon<T>));
+                EXPECT_TRUE(report.converged);
+            }
+    }
+}
+
+TEST(Refine, ColumnsLeaveTheBlockOneAfterAnother) {
+    // Right-hand sides that meet 0, 1, ... of the places where the inverse is wrong.
+    DisturbedSystem<double> const system(Symmetry::general);
+    Index const n = system.a.cols, nrhs = 4;
+    std::vector<double> b(static_cast<std::size_t>(n * nrhs)), x(b.size(), 0.0);
+    for (RefineMethod const method : {RefineMethod::gmres, RefineMethod::bicgstab}) {
+        auto const exact = test::random_vector<double>(n, 3);
+        multiply<double>(MatrixOp::none, 1, system.a, exact, 0,
+                         std::span(b).first(static_cast<std::size_t>(n)));
+        for (Index k = 1; k < nrhs; ++k) // column 1 is zero, the others hard
+            for (Index i = 0; i < n; ++i)
+                b[static_cast<std::size_t>(k * n + i)] = k == 1 ? 0.0 : std::sin(static_cast<double>(i * k));
+        std::fill(x.begin(), x.end(), 0.0);
+        std::copy(exact.begin(), exact.end(), x.begin()); // column 0 is solved
+        std::vector<Index> widths;
+        ApplyInverse<double> const counting = [&](std::span<double> block, Index columns, MatrixOp op) {
+            widths.push_back(columns);
+            system.lu.apply()(block, columns, op);
+        };
+        RefineOptions options;
+        options.method = method;
+        auto const report = refine<double>(system.a, b, x, nrhs, counting, options);
+        EXPECT_LE(report.backward_error, 1e-14);
+        ASSERT_FALSE(widths.empty());
+        EXPECT_EQ(widths.front(), 2);
+        EXPECT_LE(*std::max_element(widths.begin(), widths.end()), 2);
+        // One blocked solve for a step of both columns, and one at the end of a cycle.
+        EXPECT_LE(widths.size(), static_cast<std::size_t>(2 * report.iterations + 2));
+    }
+}
+
+TEST(Refine, AColumnIsSolvedTheSameWayAloneAndInABlock) {
+    DisturbedSystem<std::complex<double>> const system(Symmetry::hermitian);
+    Index const n = system.a.cols, nrhs = 5;
+    auto const length = static_cast<std::size_t>(n);
+    auto const b = test::random_vector<std::complex<double>>(n * nrhs, 12);
+    for (RefineMethod const method : all_methods) {
+        RefineOptions options;
+        options.method = method;
+        std::vector<std::complex<double>> together(b.size()), alone(b.size());
+        refine<std::complex<double>>(system.a, b, together, nrhs, system.lu.apply(), options);
+        for (std::size_t k = 0; k < static_cast<std::size_t>(nrhs); ++k)
+            refine<std::complex<double>>(system.a, std::span(b).subspan(k * length, length),
+                                         std::span(alone).subspan(k * length, length), 1, system.lu.apply(),
+                                         options);
+        EXPECT_EQ(together, alone) << to_string(method);
+    }
+}
+
+TEST(Refine, GmresResolvesReplacedPivotsInAsManySteps) {
+    std::vector<double> sigma(60, 1.0);
+    auto dense = test::with_singular_values<double>(sigma, 2);
+    auto const a = test::to_sparse(dense);
+    for (Index const j : {5, 17, 33, 50}) dense(j, j) += 1e6;
+    test::DenseLu<double> const lu(dense);
+    auto const report = run<double>(a, RefineMethod::automatic, lu.apply(), 0, 3);
+    EXPECT_EQ(report.method, RefineMethod::gmres);
+    EXPECT_LE(report.backward_error, 1e-14);
+    EXPECT_LE(report.iterations, 30);
+}
+
+TEST(Refine, KrylovMethodsRestart) {
+    auto const a = tridiagonal<double>(400, -2, -1.9); // needs more steps than a limit of 12 gives
+    auto const first = run<double>(a, RefineMethod::gmres, diagonal_only<double>, 12);
+    EXPECT_EQ(first.iterations, 12);
+    EXPECT_FALSE(first.converged);
+    EXPECT_LT(first.backward_error, 0.2);
+}
+
+TEST(Refine, SolvesSystemsOfExtremeScale) {
+    auto const a = tridiagonal<double>(50, -1, -0.9);
+    for (double const scale : {1e-250, 1e-160, 1e160, 1e250})
+        for (RefineMethod const method :
+             {RefineMethod::gmres, RefineMethod::bicgstab, RefineMethod::automatic}) {
+            std::vector<double> b(50, scale), x(50, 0.0);
+            RefineOptions options;
+            options.method = method;
+            auto const report = refine<double>(a, b, x, 1, diagonal_only<double>, options);
+            EXPECT_LE(report.backward_error, 1e-14) << scale << to_string(method);
+        }
+}
+
+TEST(Refine, WhatIsNotFiniteNeverConvergesAndNeverHangs) {
+    auto const a = tridiagonal<double>(30, -1, -0.9);
+    auto hermitian = tridiagonal<double>(30, -1, 0);
+    hermitian.symmetry = Symmetry::symmetric;
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    for (RefineMethod const method : all_methods)
+        for (double const bad : {std::numeric_limits<double>::quiet_NaN(), infinity}) {
+            auto const& matrix = method == RefineMethod::cg ? hermitian : a;
+            RefineOptions options;
+            options.method = method;
+            options.forward_error = true;
+            // In b: the other column is solved all the same.
+            std::vector<double> b(60, 1.0), x(60, 0.0);
+            b[7] = bad;
+            auto report = refine<double>(matrix, b, x, 2, diagonal_only<double>, options);
+            EXPECT_EQ(report.backward_error, infinity);
+            EXPECT_EQ(report.forward_error, infinity);
+            EXPECT_FALSE(report.converged);
+            EXPECT_EQ(report.status, Status::inaccurate);
+            double const other = normwise_backward_error<double>(matrix, std::span<double const>(x).last(30),
+                                                                 std::span<double const>(b).last(30));
+            EXPECT_LE(other, method == RefineMethod::ir ? 1e-2 : 1e-13) << to_string(method);
+            // In the matrix.
+            auto broken = matrix;
+            broken.values[10] = bad;
+            b[7] = 1;
+            report = refine<double>(broken, b, x, 2, diagonal_only<double>, options);
+            EXPECT_FALSE(report.converged);
+            // In x: the Krylov methods begin again from zero.
+            std::fill(x.begin(), x.end(), bad);
+            report = refine<double>(matrix, b, x, 2, diagonal_only<double>, options);
+            EXPECT_EQ(report.converged, method != RefineMethod::ir) << to_string(method);
+        }
+}
+
+TEST(Refine, IsCancelledWithXAsItWas) {
+    auto const a = tridiagonal<double>(30, -0.5, -0.4);
+    for (RefineMethod const method : {RefineMethod::ir, RefineMethod::gmres, RefineMethod::bicgstab}) {
+        Interrupt interrupt;
+        int solves = 0;
+        ApplyInverse<double> const stopping = [&](std::span<double> block, Index columns, MatrixOp op) {
+            if (++solves == 2) interrupt.request();
+            diagonal_only<double>(block, columns, op);
+        };
+        RefineOptions options;
+        options.method = method;
+        options.interrupt = &interrupt;
+        auto const given = test::random_vector<double>(60, 1);
+        auto const b = ones<double>(60);
+        auto x = given;
+        try {
+            refine<double>(a, b, x, 2, stopping, options);
+            FAIL() << to_string(method);
+        } catch (Error const& error) {
+            EXPECT_EQ(error.status(), Status::cancelled);
+        }
+        EXPECT_LE(solves, 3);
+        EXPECT_EQ(x, given);
+    }
+}
+
+TEST(Refine, OfNothingIsConverged) {
+    std::vector<double> none;
+    RefineOptions options;
+    options.forward_error = true;
+    auto const empty = refine<double>(CscMatrix<double>(), none, none, 1, diagonal_only<double>, options);
+    EXPECT_TRUE(empty.converged);
+    auto const a = tridiagonal<double>(30, -1, -0.9);
+    EXPECT_TRUE(refine<double>(a, none, none, 0, diagonal_only<double>, options).converged);
+    std::vector<double> b(29), x(30);
+    EXPECT_THROW(refine<double>(a, b, x, 1, diagonal_only<double>, options), Error);
 }
 
 } // namespace

@@ -1,0 +1,315 @@
+#include "refine/null_space.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+
+#include "dense.hpp"
+#include "kernels/lapack.hpp"
+#include "matrix/generators.hpp"
+#include "matrix/norms.hpp"
+#include "matrix/spmv.hpp"
+
+namespace espalier {
+namespace {
+
+using test::DenseLu, test::Square, test::to_dense, test::to_sparse;
+
+// Singular values of the whole matrix, ascending, and the right singular vectors in the same order.
+template <class T> struct DenseSvd {
+    std::vector<Real<T>> values;
+    Square<T> vectors;
+
+    explicit DenseSvd(CscMatrix<T> const& a) : vectors(a.cols) {
+        Square<T> dense = to_dense<T>(a), right(a.cols);
+        Index const n = a.cols;
+        values = singular_values<T>({dense.values.data(), n, n, n}, {right.values.data(), n, n, n});
+        std::reverse(values.begin(), values.end());
+        for (Index j = 0; j < n; ++j)
+            for (Index i = 0; i < n; ++i) vectors(i, j) = conj(right(n - 1 - j, i));
+    }
+};
+
+// Factors as a solver with pivot threshold sqrt(eps) max|A| would make them.
+template <class T> DenseLu<T> factorize(CscMatrix<T> const& a) {
+    return DenseLu<T>(to_dense<T>(a), static_cast<Real<T>>(std::sqrt(epsilon<T>) * max_abs(a)));
+}
+
+template <class T> double bound_of(CscMatrix<T> const& a) {
+    return static_cast<double>(a.cols) * static_cast<double>(epsilon<T>) *
+           std::sqrt(one_norm(a) * infinity_norm(a));
+}
+
+template <class T> void expect_orthonormal_null_vectors(CscMatrix<T> const& a, DenseMatrix<T> const& v) {
+    double const eps = static_cast<double>(epsilon<T>);
+    ASSERT_EQ(v.values.size(), static_cast<std::size_t>(v.rows * v.cols));
+    for (Index j = 0; j < v.cols; ++j) {
+        std::span<T const> const column(v.column(j), static_cast<std::size_t>(v.rows));
+        std::vector<T> image(column.size());
+        multiply<T>(MatrixOp::none, T(1), a, column, T(0), image);
+        double squares = 0;
+        for (T const value : image) squares += static_cast<double>(std::norm(value));
+        EXPECT_LE(std::sqrt(squares), 2 * bound_of(a));
+        for (Index k = 0; k <= j; ++k) {
+            T product(0);
+            for (Index i = 0; i < v.rows; ++i) product += conj(v.column(k)[i]) * v.column(j)[i];
+            EXPECT_NEAR(std::abs(product - T(k == j)), 0, 30 * eps * static_cast<double>(v.rows));
+        }
+    }
+}
+
+// Nullity, vectors and singular values as LAPACK has them.
+template <class T> void expect_as_dense(CscMatrix<T> const& a, Index nullity, Index first_block = 0) {
+    auto const lu = factorize(a);
+    NullSpaceOptions options;
+    options.first_block = first_block > 0 ? first_block : lu.replaced() + 2;
+    auto const result = null_space<T>(a, lu.apply(), options);
+    ASSERT_EQ(result.basis.cols, nullity);
+    ASSERT_EQ(result.basis.rows, a.cols);
+    expect_orthonormal_null_vectors(a, result.basis);
+    DenseSvd<T> const svd(a);
+    double const norm = std::sqrt(one_norm(a) * infinity_norm(a));
+    auto const first = static_cast<std::size_t>(nullity);
+    ASSERT_GE(result.singular_values.size(), std::min(first + 1, svd.values.size()));
+    for (std::size_t k = 0; k + 1 < result.singular_values.size(); ++k)
+        EXPECT_LE(result.singular_values[k], result.singular_values[k + 1]);
+    // The first that is not zero, from above.
+    if (first < svd.values.size()) {
+        double const exact = static_cast<double>(svd.values[first]) / norm;
+        EXPECT_GE(result.singular_values[first], 0.99 * exact);
+        EXPECT_LE(result.singular_values[first], 1.3 * exact);
+    }
+}
+
+template <class T> class NullSpaceOf : public testing::Test {};
+using Scalars = testing::Types<float, double, std::complex<float>, std::complex<double>>;
+TYPED_TEST_SUITE(NullSpaceOf, Scalars);
+
+TYPED_TEST(NullSpaceOf, RandomMatricesOfEveryNullity) {
+    using T = TypeParam;
+    for (bool const hermitian : {false, true})
+        for (Index const nullity : {0, 1, 2, 7, 19, 40, 74})
+            for (Index const n : {75, 20}) {
+                if (nullity > n) continue;
+                SCOPED_TRACE(testing::Message() << "n " << n << " nullity " << nullity << " " << hermitian);
+                std::mt19937_64 random(5);
+                std::uniform_real_distribution<double> uniform(0.05, 1);
+                std::vector<double> sigma(static_cast<std::size_t>(n));
+                for (std::size_t i = 0; i < sigma.size(); ++i) {
+                    sigma[i] = static_cast<Index>(i) < nullity ? 0.0 : uniform(random);
+                    if (hermitian && i % 2) sigma[i] = -sigma[i];
+                }
+                auto const dense = test::with_singular_values<T>(sigma, 11, hermitian);
+                Symmetry const symmetry = !hermitian      ? Symmetry::general
+                                          : is_complex<T> ? Symmetry::hermitian
+                                                          : Symmetry::symmetric;
+                expect_as_dense(to_sparse(dense, symmetry), nullity);
+                expect_as_dense(to_sparse(dense, symmetry), nullity, 4);
+            }
+}
+
+TEST(NullSpace, IsFoundByABlockThatBeginsMuchTooSmall) {
+    for (Index const nullity : {20, 30}) {
+        std::mt19937_64 random(7);
+        std::uniform_real_distribution<double> uniform(0.05, 1);
+        std::vector<double> sigma(200);
+        for (std::size_t i = static_cast<std::size_t>(nullity); i < sigma.size(); ++i)
+            sigma[i] = uniform(random);
+        auto const a = to_sparse(test::with_singular_values<double>(sigma, 2));
+        ASSERT_GT(factorize(a).replaced(), nullity - 1);
+        expect_as_dense(a, nullity, 1);
+    }
+}
+
+TYPED_TEST(NullSpaceOf, SparseSingularMatricesIsThatOfTheDenseDecomposition) {
+    using T = TypeParam;
+    // Random sparse columns, some of which are sums of two others.
+    for (std::uint64_t seed = 0; seed < 5; ++seed) {
+        std::mt19937_64 random(seed);
+        Square<T> dense(60);
+        for (Index j = 0; j < 60; ++j) {
+            dense(j, j) = T(2);
+            for (int k = 0; k < 4; ++k)
+                dense(static_cast<Index>(random() % 60), j) += test::random_scalar<T>(random);
+        }
+        for (Index const j : {7, 20, 41})
+            for (Index i = 0; i < 60; ++i) dense(i, j) = dense(i, j + 5) + dense(i, j + 10);
+        expect_as_dense(to_sparse(dense), 3);
+    }
+}
+
+TYPED_TEST(NullSpaceOf, MatricesOfTinyOrder) {
+    using T = TypeParam;
+    ApplyInverse<T> const unused = [](std::span<T>, Index, MatrixOp) {};
+    EXPECT_EQ(null_space<T>(CscMatrix<T>(), unused).basis.cols, 0);
+    auto const nullity = [&](std::vector<T> values) {
+        Square<T> dense(values.size() == 1 ? 1 : values.size() == 4 ? 2 : 3);
+        dense.values = std::move(values);
+        auto const a = to_sparse(dense);
+        auto const result = null_space<T>(a, unused);
+        expect_orthonormal_null_vectors(a, result.basis);
+        return result.basis.cols;
+    };
+    EXPECT_EQ(nullity({T(0)}), 1);
+    EXPECT_EQ(nullity({T(3)}), 0);
+    EXPECT_EQ(nullity({T(1), T(1), T(1), T(1)}), 1);
+    EXPECT_EQ(nullity({T(1), T(1), T(1), T(2)}), 0);
+    EXPECT_EQ(nullity({T(0), T(0), T(1), T(0)}), 1);
+    EXPECT_EQ(nullity({T(1), T(2), T(3), T(2), T(4), T(6), T(-1), T(-2), T(-3)}), 2);
+    EXPECT_EQ(nullity(std::vector<T>(9)), 3);
+}
+
+TEST(NullSpace, OfTheZeroMatrixIsEverything) {
+    CscMatrix<double> a;
+    a.rows = a.cols = 50;
+    a.col_ptr.assign(51, 0);
+    ApplyInverse<double> const never = [](std::span<double> block, Index, MatrixOp) {
+        std::fill(block.begin(), block.end(), std::numeric_limits<double>::infinity());
+    };
+    auto const result = null_space<double>(a, never);
+    EXPECT_EQ(result.basis.cols, 50);
+    expect_orthonormal_null_vectors(a, result.basis);
+}
+
+// The Laplacian of a graph of paths of these lengths.
+CscMatrix<double> laplacian_of_paths(std::vector<Index> const& lengths) {
+    CscMatrix<double> a;
+    a.symmetry = Symmetry::symmetric;
+    a.col_ptr.assign(1, 0);
+    Index row = 0;
+    for (Index const length : lengths)
+        for (Index k = 0; k < length; ++k, ++row) {
+            a.row_ind.push_back(row);
+            a.values.push_back((k > 0 ? 1.0 : 0.0) + (k + 1 < length ? 1.0 : 0.0));
+            if (k + 1 < length) {
+                a.row_ind.push_back(row + 1);
+                a.values.push_back(-1);
+            }
+            a.col_ptr.push_back(static_cast<Offset>(a.values.size()));
+        }
+    a.rows = a.cols = row;
+    return a;
+}
+
+TEST(NullSpace, OfAGraphLaplacianHasAVectorForEachComponent) {
+    for (auto const& lengths : {std::vector<Index>{150},
+                                {80, 60},
+                                {30, 30, 30, 30, 30},
+                                {1, 2, 3, 4, 100, 1, 1},
+                                std::vector<Index>(40, 3)})
+        expect_as_dense(laplacian_of_paths(lengths), static_cast<Index>(lengths.size()));
+}
+
+TEST(NullSpace, OfANeumannProblemIsTheConstants) {
+    auto dense = to_dense<double>(std::get<CscMatrix<double>>(generate_matrix("lap2d:12").matrix));
+    for (Index i = 0; i < dense.n; ++i) {
+        double sum = 0;
+        for (Index j = 0; j < dense.n; ++j) sum += i == j ? 0.0 : dense(i, j);
+        dense(i, i) = -sum;
+    }
+    auto const a = to_sparse(dense, Symmetry::symmetric);
+    auto const lu = factorize(a);
+    auto const result = null_space<double>(a, lu.apply());
+    ASSERT_EQ(result.basis.cols, 1);
+    for (Index i = 0; i < 144; ++i)
+        EXPECT_NEAR(std::abs(result.basis.values[static_cast<std::size_t>(i)]), 1.0 / 12, 1e-12);
+    EXPECT_GT(result.singular_values[1], 1e-3);
+}
+
+// Springs between all points of a cube that are less than 2 apart, nothing held.
+CscMatrix<double> free_floating_truss(Index side) {
+    Index const points = side * side * side;
+    Square<double> dense(3 * points);
+    auto const place = [&](Index p, int d) {
+        return static_cast<double>(d == 0 ? p % side : d == 1 ? p / side % side : p / (side * side));
+    };
+    for (Index p = 0; p < points; ++p)
+        for (Index q = p + 1; q < points; ++q) {
+            double direction[3], squares = 0;
+            for (int d = 0; d < 3; ++d) {
+                direction[d] = place(q, d) - place(p, d);
+                squares += direction[d] * direction[d];
+            }
+            if (squares > 3.5) continue;
+            for (int c = 0; c < 3; ++c)
+                for (int d = 0; d < 3; ++d) {
+                    double const k = direction[c] * direction[d] / squares;
+                    dense(3 * p + c, 3 * p + d) += k;
+                    dense(3 * q + c, 3 * q + d) += k;
+                    dense(3 * p + c, 3 * q + d) -= k;
+                    dense(3 * q + c, 3 * p + d) -= k;
+                }
+        }
+    return to_sparse(dense, Symmetry::symmetric);
+}
+
+TEST(NullSpace, OfAFreeFloatingBodyHasSixRigidMotions) {
+    auto const a = free_floating_truss(3);
+    expect_as_dense(a, 6);
+    expect_as_dense(a, 6, 1);
+}
+
+TEST(NullSpace, FollowsTheToleranceAcrossAGeometricDecay) {
+    std::vector<double> sigma;
+    for (int i = 0; i < 100; ++i) sigma.push_back(std::pow(0.5, i));
+    auto const a = to_sparse(test::with_singular_values<double>(sigma, 3));
+    auto const lu = factorize(a);
+    double const norm = std::sqrt(one_norm(a) * infinity_norm(a));
+    for (double const tolerance : {1e-4, 1e-8, 1e-12}) {
+        NullSpaceOptions options;
+        options.tolerance = tolerance;
+        auto const result = null_space<double>(a, lu.apply(), options);
+        Index expected = 0;
+        for (double const value : sigma) expected += value <= tolerance * norm;
+        EXPECT_NEAR(static_cast<double>(result.basis.cols), static_cast<double>(expected), 1);
+    }
+}
+
+TEST(NullSpace, OfAGrossNeighbourIsStillThatOfA) {
+    // Factors in error by 1e-4 of |A| in one entry of the diagonal, as by a replaced pivot, and nothing
+    // singular.
+    std::vector<double> sigma(60, 1.0);
+    sigma[10] = 0;
+    auto const a = to_sparse(test::with_singular_values<double>(sigma, 9));
+    auto shifted = to_dense<double>(a);
+    shifted(30, 30) += 1e-4;
+    DenseLu<double> const lu(shifted);
+    auto const result = null_space<double>(a, lu.apply());
+    ASSERT_EQ(result.basis.cols, 1);
+    expect_orthonormal_null_vectors(a, result.basis);
+}
+
+TEST(NullSpace, IsTheSameEveryTime) {
+    auto const a = laplacian_of_paths({40, 50});
+    auto const lu = factorize(a);
+    EXPECT_EQ(null_space<double>(a, lu.apply()).basis.values, null_space<double>(a, lu.apply()).basis.values);
+}
+
+TEST(NullSpace, SaysWhatStopsIt) {
+    auto const a = laplacian_of_paths({40, 50});
+    auto const lu = factorize(a);
+    auto const status_of = [&](ApplyInverse<double> const& apply, NullSpaceOptions const& options) {
+        try {
+            null_space<double>(a, apply, options);
+        } catch (Error const& error) {
+            return error.status();
+        }
+        return Status::ok;
+    };
+    ApplyInverse<double> const nan = [](std::span<double> block, Index, MatrixOp) {
+        std::fill(block.begin(), block.end(), std::numeric_limits<double>::quiet_NaN());
+    };
+    EXPECT_EQ(status_of(nan, {}), Status::singular);
+    NullSpaceOptions small;
+    small.max_bytes = 10000;
+    EXPECT_EQ(status_of(lu.apply(), small), Status::out_of_memory);
+    Interrupt interrupt;
+    interrupt.request();
+    NullSpaceOptions stopped;
+    stopped.interrupt = &interrupt;
+    EXPECT_EQ(status_of(lu.apply(), stopped), Status::cancelled);
+    EXPECT_EQ(status_of(lu.apply(), {}), Status::ok);
+}
+
+} // namespace
+} // namespace espalier
