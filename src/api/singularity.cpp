@@ -9,6 +9,7 @@
 #include "matrix/random.hpp"
 #include "matrix/spmv.hpp"
 #include "refine/accurate_residual.hpp"
+#include "refine/refine.hpp"
 
 namespace espalier {
 
@@ -87,6 +88,31 @@ WeakestDirection weakest_direction(CscMatrix<T> const& a, ApplyInverse<T> const&
     return y.found();
 }
 
+template <class T>
+bool grows_as_singular(CscMatrix<T> const& a, std::span<T const> b, std::span<T const> x, Index nrhs) {
+    auto const n = static_cast<std::size_t>(a.cols);
+    double const unit = max_abs(a) * static_cast<double>(epsilon<T>);
+    for (std::size_t j = 0; j < static_cast<std::size_t>(nrhs); ++j) {
+        double const size = unit * infinity_norm<T>(x.subspan(j * n, n));
+        if (!(size <= 0.01 * infinity_norm<T>(b.subspan(j * n, n)))) return true;
+    }
+    return false;
+}
+
+template <class T>
+bool probe_grows_as_singular(CscMatrix<T> const& a, ApplyInverse<T> const& apply_inverse, Interrupt* interrupt) {
+    std::vector<T> b(static_cast<std::size_t>(a.cols));
+    SplitMix64 numbers(2);
+    for (T& value : b) value = static_cast<Real<T>>(numbers.uniform(-1, 1));
+    std::vector<T> x = b;
+    apply_inverse(x, 1, MatrixOp::none);
+    RefineOptions options;
+    options.max_iterations = 50;
+    options.interrupt = interrupt;
+    refine<T>(a, b, x, 1, apply_inverse, options);
+    return grows_as_singular<T>(a, b, x, 1);
+}
+
 template <class T> double smallest_relative_pivot(CscMatrix<T> const& b, Factor<T> const& factor) {
     BlockStructure const& structure = factor.structure();
     FactorForm const form = factor.form();
@@ -127,6 +153,8 @@ template <class T> double smallest_relative_pivot(CscMatrix<T> const& b, Factor<
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template WeakestDirection weakest_direction<T>(CscMatrix<T> const&, ApplyInverse<T> const&);             \
+    template bool grows_as_singular<T>(CscMatrix<T> const&, std::span<T const>, std::span<T const>, Index);  \
+    template bool probe_grows_as_singular<T>(CscMatrix<T> const&, ApplyInverse<T> const&, Interrupt*);       \
     template double smallest_relative_pivot<T>(CscMatrix<T> const&, Factor<T> const&);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 

@@ -12,6 +12,7 @@
 // they do, and near 0 where A y is nothing but rounding, as it is where A is singular.
 #pragma once
 
+#include "core/interrupt.hpp"
 #include "espalier/matrix.hpp"
 #include "factor/factor.hpp"
 #include "refine/apply_inverse.hpp"
@@ -33,6 +34,17 @@ struct WeakestDirection {
 /// Four solves.
 template <class T>
 WeakestDirection weakest_direction(CscMatrix<T> const& a, ApplyInverse<T> const& apply_inverse);
+
+/// Some column of x is so large, |A| |x| > |b| / (100 epsilon) in infinity norms and largest entries, that the
+/// rounding of x alone keeps A x away from b: of a matrix in good scale, a sign of singularity.
+template <class T>
+bool grows_as_singular(CscMatrix<T> const& a, std::span<T const> b, std::span<T const> x, Index nrhs);
+
+/// The same for a random right-hand side, solved and refined with at most 50 iterations. The null
+/// vectors of a singular matrix may hide from weakest_direction() among entries of very different size; hardly
+/// any right-hand side is without a part in them.
+template <class T>
+bool probe_grows_as_singular(CscMatrix<T> const& a, ApplyInverse<T> const& apply_inverse, Interrupt* interrupt);
 
 /// Smallest pivot of the factor of `b`, relative to what it started from: the diagonal entry for Cholesky,
 /// the largest entry of the matrix otherwise.

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "api/singularity.hpp"
 #include "api/solver_state.hpp"
 #include "core/timer.hpp"
 #include "matrix/norms.hpp"
@@ -191,10 +192,6 @@ RefineReport Solver<T>::State::refine(CscMatrix<T> const& matrix, std::span<T co
         apply_inverse(x, nrhs, op);
         refine_once(matrix, b, x, nrhs, op);
     }
-    // A tiny pivot that was not replaced is harmless until the solution shows it.
-    double const growth = max_abs(matrix) * infinity_norm<T>(std::span<T const>(x)) / infinity_norm<T>(b);
-    if (near_singular_ && growth * static_cast<double>(epsilon<T>) > 1e-4)
-        report.factor.numerically_singular = true;
     if (report.factor.numerically_singular) report.refine.status = Status::singular;
     report.peak_memory_bytes = peak_rss_bytes();
     return report.refine;
@@ -210,6 +207,14 @@ int Solver<T>::State::refine_precisely(CscMatrix<T> const& working, std::span<T 
                         report.factor.condition_estimate * static_cast<double>(epsilon<T>) > 1e-6;
     if (!wanted) return 0;
     return refine_extra_precisely<T>(working, b, x, nrhs, inverse_of_working(), op, interrupt_.get());
+}
+
+// A tiny pivot, replaced or not, is harmless until the solution is as large as only a singular matrix makes it.
+template <class T>
+void Solver<T>::State::distrust_growth(CscMatrix<T> const& working, std::span<T const> b, std::span<T const> x,
+                                       Index nrhs) {
+    if (!near_singular_ && report.factor.pivots_replaced == 0) return;
+    if (grows_as_singular<T>(working, b, x, nrhs)) report.factor.numerically_singular = true;
 }
 
 template <class T> void Solver<T>::State::count_steps(int steps) {
@@ -232,6 +237,7 @@ void Solver<T>::State::refine_once(CscMatrix<T> const& matrix, std::span<T const
         int const steps = refine_precisely(matrix, b, x, nrhs, op);
         run.forward_error = options.condition;
         report.refine = espalier::refine<T>(matrix, b, x, nrhs, inverse_of_working(), run);
+        distrust_growth(matrix, b, x, nrhs);
         count_steps(steps);
         return;
     }
@@ -242,6 +248,7 @@ void Solver<T>::State::refine_once(CscMatrix<T> const& matrix, std::span<T const
     system.solution_to_working(x, nrhs, op);
     int const steps = refine_precisely(working_copy_, working_b, x, nrhs, op);
     report.refine = espalier::refine<T>(working_copy_, working_b, x, nrhs, inverse_of_working(), run);
+    distrust_growth(working_copy_, working_b, x, nrhs);
     system.from_working(x, nrhs, op);
     count_steps(steps);
     RefineReport& out = report.refine;

@@ -152,6 +152,11 @@ template <class T> void Solver<T>::State::look_for_singularity(CscMatrix<T> cons
     out.condition_estimate =
         1 / std::max(weakest.distance, static_cast<double>(epsilon<T>)); // rounding hides more
     near_singular_ = weakest.is_singular<T>();
+    if (!near_singular_ && out.pivots_replaced > 0 &&
+        probe_grows_as_singular<T>(working, inverse_of_working(), interrupt_.get())) {
+        near_singular_ = true;
+        out.condition_estimate = 1 / static_cast<double>(epsilon<T>);
+    }
     out.numerically_singular = near_singular_ && out.pivots_replaced > 0;
     if (near_singular_)
         note(fmt::format(

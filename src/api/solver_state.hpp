@@ -58,6 +58,7 @@ template <class T> struct Solver<T>::State {
     void refine_once(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x, Index nrhs, MatrixOp op);
     [[nodiscard]] double tolerance() const;
     int refine_precisely(CscMatrix<T> const& working, std::span<T const> b, std::span<T> x, Index nrhs, MatrixOp op);
+    void distrust_growth(CscMatrix<T> const& working, std::span<T const> b, std::span<T const> x, Index nrhs);
     void count_steps(int steps);
 
     std::vector<T> eliminate_interior(std::span<T const> b, Index nrhs);

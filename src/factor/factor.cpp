@@ -51,7 +51,7 @@ template <class T> void Factor<T>::allocate(FactorForm form, std::vector<WorkerI
     std::size_t wanted = 0;
     for (std::size_t w = 0; w < num_workers; ++w)
         wanted += arenas_[w].size() < bytes[w] ? bytes[w] - arenas_[w].size() : 0;
-    if (std::uint64_t const available = available_memory_bytes(); wanted > available)
+    if (std::uint64_t const available = wanted > 0 ? available_memory_bytes() : 0; wanted > available)
         throw Error(Status::out_of_memory, "the factors need " + std::to_string(wanted) +
                                                " bytes more, and " + std::to_string(available) +
                                                " are available");

@@ -82,7 +82,8 @@ template <class T, class Routine> void with_workspace(char const* name, Routine 
         routine(work.data(), &size, &info);
     }
     if (info != 0)
-        throw Error(Status::internal, std::string("LAPACK's ") + name + " failed, info = " + std::to_string(info));
+        throw Error(Status::internal,
+                    std::string("LAPACK's ") + name + " failed, info = " + std::to_string(info));
 }
 
 } // namespace

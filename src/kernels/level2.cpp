@@ -111,19 +111,14 @@ template <class T> void multiply(MatrixView<T const> a, RowBlock<T const> x, Row
     }
 }
 
-template <class T>
-void subtract_multiply(Op op, MatrixView<T const> a, RowBlock<T const> y, RowBlock<T> x) {
+template <class T> void subtract_multiply(Op op, MatrixView<T const> a, RowBlock<T const> y, RowBlock<T> x) {
     if (x.vectors() == 0 || x.length() == 0 || y.length() == 0) return;
-    if (x.vectors() == 1)
-        gemv<T>(op, T(-1), a, y.z.data, T(1), x.z.data);
-    else
-    {
-        Index const step = rows_in_cache(a);
-        for (Index i = 0; i < a.rows; i += step) {
-            auto const part = a.block(i, 0, std::min(step, a.rows - i), a.cols);
-            fetch(part);
-            subtract_product<T>(Op::none, y.z.block(0, i, y.vectors(), part.rows), part, x.z);
-        }
+    if (x.vectors() == 1) return gemv<T>(op, T(-1), a, y.z.data, T(1), x.z.data);
+    Index const step = rows_in_cache(a);
+    for (Index i = 0; i < a.rows; i += step) {
+        auto const part = a.block(i, 0, std::min(step, a.rows - i), a.cols);
+        fetch(part);
+        subtract_product<T>(Op::none, y.z.block(0, i, y.vectors(), part.rows), part, x.z);
     }
 }
 
@@ -151,8 +146,8 @@ void solve_d(bool conjugate, MatrixView<T const> diagonal, std::span<T const> of
             for (Index i = 0; i < r; ++i) z0[i] = times(z0[i], inverse_d);
             continue;
         }
-        auto const inv =
-            inverse(conjugate, pivot_block(conjugate, diagonal(k, k), off_diagonal[k], diagonal(k + 1, k + 1)));
+        auto const inv = inverse(
+            conjugate, pivot_block(conjugate, diagonal(k, k), off_diagonal[k], diagonal(k + 1, k + 1)));
         T* const z1 = x.z.column(++k);
         for (Index i = 0; i < r; ++i) {
             T const old0 = z0[i];

@@ -29,8 +29,7 @@ template <class T> void multiply(MatrixView<T const> a, RowBlock<T const> x, Row
 
 /// X -= op(A) Y, where op is the transpose, or the adjoint. Several vectors are conjugated exactly when it is
 /// the adjoint, and one vector never is.
-template <class T>
-void subtract_multiply(Op op, MatrixView<T const> a, RowBlock<T const> y, RowBlock<T> x);
+template <class T> void subtract_multiply(Op op, MatrixView<T const> a, RowBlock<T const> y, RowBlock<T> x);
 
 /// X := op(A)^-1 X for a triangle of A; conjugation as above where op is not Op::none.
 template <class T> void solve_triangular(Uplo uplo, Op op, Diag diag, MatrixView<T const> a, RowBlock<T> x);

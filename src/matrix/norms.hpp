@@ -10,7 +10,8 @@
 
 namespace espalier {
 
-/// Largest row sum of moduli of op(A); of the whole matrix when only a triangle is stored (as all norms here).
+/// Largest row sum of moduli of op(A); of the whole matrix when only a triangle is stored (as all norms
+/// here).
 template <class T> double infinity_norm(CscMatrix<T> const& a, MatrixOp op = MatrixOp::none);
 /// Largest column sum of moduli.
 template <class T> double one_norm(CscMatrix<T> const& a);
@@ -25,9 +26,9 @@ template <class T> double infinity_norm(std::span<T const> x);
 ///     max_k |b_k - op(A) x_k| / (|op(A)| |x_k| + |b_k|),    infinity norms (Rigal and Gaches 1967).
 /// 0/0 counts 0; a NaN or Inf in A, x or b counts infinite, and a product of theirs that overflows does no
 /// harm. Error{usage} when a span has a wrong size.
-template <class T>
-double normwise_backward_error(CscMatrix<T> const& a, std::span<T const> x, std::span<T const> b,
-                               Index nrhs = 1, MatrixOp op = MatrixOp::none);
+template <class T> double normwise_backward_error(CscMatrix<T> const& a, std::span<T const> x,
+                                                  std::span<T const> b, Index nrhs = 1,
+                                                  MatrixOp op = MatrixOp::none);
 
 /// The same from a residual R = B - op(A) X and |op(A)| that are known already; they are to be finite.
 template <class T> double normwise_backward_error(double matrix_norm, std::span<T const> r,
@@ -39,8 +40,8 @@ double normwise_backward_error(double matrix_norm, double r_norm, double x_norm,
 /// Componentwise backward error (Oettli and Prager 1964), the worst of `nrhs` columns:
 ///     max_i |b - op(A) x|_i / (|op(A)| |x| + |b|)_i
 /// 0/0 counts 0, nonzero/0 infinite, a NaN or Inf in A, x or b infinite.
-template <class T>
-double componentwise_backward_error(CscMatrix<T> const& a, std::span<T const> x, std::span<T const> b,
-                                    Index nrhs = 1, MatrixOp op = MatrixOp::none);
+template <class T> double componentwise_backward_error(CscMatrix<T> const& a, std::span<T const> x,
+                                                       std::span<T const> b, Index nrhs = 1,
+                                                       MatrixOp op = MatrixOp::none);
 
 } // namespace espalier

@@ -126,8 +126,8 @@ void abs_product(CscMatrix<T> const& a, std::span<T const> x, std::span<Real<T>>
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template void multiply(MatrixOp, T, CscMatrix<T> const&, std::span<T const>, T, std::span<T>, Index);    \
-    template void residual(CscMatrix<T> const&, std::span<T const>, std::span<T const>, std::span<T>,        \
-                           Index, MatrixOp);                                                                 \
+    template void residual(CscMatrix<T> const&, std::span<T const>, std::span<T const>, std::span<T>, Index, \
+                           MatrixOp);                                                                        \
     template void abs_product(CscMatrix<T> const&, std::span<T const>, std::span<Real<T>>, Index, MatrixOp);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 #undef ESPALIER_INSTANTIATE

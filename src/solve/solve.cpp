@@ -62,8 +62,7 @@ std::uint64_t solve_workspace_bytes(BlockStructure const& structure, FactorPlan 
     for (Branch const& branch : plan.partition.branches)
         entries += structure.cblks[static_cast<std::size_t>(branch.root)].rows_below();
     Index largest = 0;
-    for (Cblk const& cblk : structure.cblks)
-        largest = std::max({largest, cblk.rows_below(), cblk.width()});
+    for (Cblk const& cblk : structure.cblks) largest = std::max({largest, cblk.rows_below(), cblk.width()});
     entries += largest * static_cast<Offset>(plan.factor_schedule.lists.size());
     return static_cast<std::uint64_t>(entries) * scalar_bytes;
 }

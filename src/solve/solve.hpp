@@ -16,12 +16,12 @@ namespace espalier {
 
 struct SolveOptions {
     MatrixOp op = MatrixOp::none;
-    Interrupt* interrupt = nullptr; ///< Error{cancelled} within some milliseconds when requested; may be null.
+    Interrupt* interrupt = nullptr; ///< Error{cancelled} some milliseconds after a request; may be null.
 };
 
-/// Solve op(A) X = B in place: x is n x nrhs, x.ld >= n, in the order of the caller's rows on entry (right-hand
-/// sides) and on return (solutions). After an exception the contents of x are undefined. Error{usage} when x
-/// has another number of rows, or when the factor has a Schur complement.
+/// Solve op(A) X = B in place: x is n x nrhs, x.ld >= n, in the order of the caller's rows on entry
+/// (right-hand sides) and on return (solutions). After an exception the contents of x are undefined.
+/// Error{usage} when x has another number of rows, or when the factor has a Schur complement.
 template <class T> void solve(Factor<T> const& factor, FactorPlan const& plan, MatrixView<T> x,
                               WorkerTeam& team, SolveOptions const& options = {});
 

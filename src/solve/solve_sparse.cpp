@@ -22,9 +22,9 @@ void check_right_hand_sides(BlockStructure const& structure, CscMatrix<T> const&
 
 } // namespace
 
-template <class T>
-SparseSolveStats solve_sparse(Factor<T> const& factor, FactorPlan const& plan, CscMatrix<T> const& b,
-                              MatrixView<T> x, WorkerTeam& team, SolveOptions const& options) {
+template <class T> SparseSolveStats solve_sparse(Factor<T> const& factor, FactorPlan const& plan,
+                                                 CscMatrix<T> const& b, MatrixView<T> x, WorkerTeam& team,
+                                                 SolveOptions const& options) {
     BlockStructure const& structure = factor.structure();
     require_all_eliminated(structure);
     require_shape(structure, x.rows, x.cols, x.ld);

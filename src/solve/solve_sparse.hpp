@@ -17,8 +17,8 @@ struct SparseSolveStats {
 /// not be initialized. The same as solve() with a dense B up to rounding, columns of zeros included. Entries
 /// that B stores twice are added. Error{usage} as for solve(), and when sizes do not fit together or B is
 /// declared symmetric; Error{bad_input} naming a row outside the matrix.
-template <class T>
-SparseSolveStats solve_sparse(Factor<T> const& factor, FactorPlan const& plan, CscMatrix<T> const& b,
-                              MatrixView<T> x, WorkerTeam& team, SolveOptions const& options = {});
+template <class T> SparseSolveStats solve_sparse(Factor<T> const& factor, FactorPlan const& plan,
+                                                 CscMatrix<T> const& b, MatrixView<T> x, WorkerTeam& team,
+                                                 SolveOptions const& options = {});
 
 } // namespace espalier

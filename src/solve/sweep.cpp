@@ -9,8 +9,8 @@ namespace espalier {
 
 namespace {
 
-// Multiplications between two looks at the interrupt, a fraction of a millisecond, and in one call of a kernel
-// at most.
+// Multiplications between two looks at the interrupt, a fraction of a millisecond, and in one call of a
+// kernel at most.
 constexpr Offset asking_interval = Offset{1} << 19;
 constexpr Offset longest_call = Offset{1} << 25;
 
@@ -33,9 +33,8 @@ template <class T> void add(T const* from, T* to, Index count) {
 
 } // namespace
 
-template <class T>
-Sweep<T>::Sweep(Factor<T> const& factor, FactorPlan const& plan, MatrixOp op, Index vectors, WorkerTeam& team,
-                Interrupt* interrupt)
+template <class T> Sweep<T>::Sweep(Factor<T> const& factor, FactorPlan const& plan, MatrixOp op,
+                                   Index vectors, WorkerTeam& team, Interrupt* interrupt)
     : factor_(factor), structure_(factor.structure()), plan_(plan), form_(factor.form()),
       transposed_(form_.has_upper() && op != MatrixOp::none),
       conjugate_a_(is_complex<T> && needs_conjugate(form_, op)),
@@ -129,7 +128,8 @@ template <class T> void Sweep<T>::load_sparse(Index first, Index end) {
     bool const conjugate = conjugate_a_ != conjugated_;
     std::fill_n(x_ + first * vectors_, (end - first) * vectors_, T(0));
     auto const& entries = sparse_->entries;
-    auto at = std::partition_point(entries.begin(), entries.end(), [&](auto const& e) { return e.row < first; });
+    auto at =
+        std::partition_point(entries.begin(), entries.end(), [&](auto const& e) { return e.row < first; });
     for (; at != entries.end() && at->row < end; ++at)
         x_[at->row * vectors_ + at->column] += conj_if(conjugate, at->value);
 }
@@ -192,8 +192,8 @@ template <class T> void Sweep<T>::backward_cblk(CblkId k, Worker& worker) {
 }
 
 // The contribution of cblk k: to rows of its own branch, and to the branch's outbox.
-template <class T> void
-Sweep<T>::distribute(CblkId k, CblkId root, RowBlock<T> contribution, RowBlock<T> outbox) {
+template <class T>
+void Sweep<T>::distribute(CblkId k, CblkId root, RowBlock<T> contribution, RowBlock<T> outbox) {
     Cblk const& c = factor_.cblk(k);
     Cblk const& r = factor_.cblk(root);
     auto landing = structure_.bloks.begin() + r.first_blok + 1;
@@ -221,8 +221,9 @@ Sweep<T>::distribute(CblkId k, CblkId root, RowBlock<T> contribution, RowBlock<T
 
 // x_j -= the outbox entries of every branch below that faces j, in ascending order of the branches.
 template <class T> void Sweep<T>::collect(CblkId j) {
-    auto const faces = std::span(structure_.facing)
-                           .subspan(static_cast<std::size_t>(structure_.facing_ptr[static_cast<std::size_t>(j)]));
+    auto const faces =
+        std::span(structure_.facing)
+            .subspan(static_cast<std::size_t>(structure_.facing_ptr[static_cast<std::size_t>(j)]));
     auto const count = structure_.facing_ptr[static_cast<std::size_t>(j) + 1] -
                        structure_.facing_ptr[static_cast<std::size_t>(j)];
     for (BlokId const b : faces.first(static_cast<std::size_t>(count))) {
@@ -231,8 +232,7 @@ template <class T> void Sweep<T>::collect(CblkId j) {
         BranchId const source = plan_.partition.branch_of_cblk[static_cast<std::size_t>(owner)];
         if (owner != branch(source).root) continue; // summed up in the outbox of its root
         Index const at = blok(b).panel_row - factor_.cblk(owner).width();
-        subtract(outbox(source).z.column(at), x_ + blok(b).first_row * vectors_,
-                 blok(b).height() * vectors_);
+        subtract(outbox(source).z.column(at), x_ + blok(b).first_row * vectors_, blok(b).height() * vectors_);
     }
 }
 

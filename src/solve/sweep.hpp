@@ -1,4 +1,5 @@
-// One block of vectors on its way up and down the tree. A task is the forward or the backward part of a branch.
+// One block of vectors on its way up and down the tree. A task is the forward or the backward part of a
+// branch.
 //
 // Forward, a branch subtracts its contributions to its own later rows directly and sums those to rows above
 // it in an outbox, one entry for each row below its root; a cblk above the cut first collects from the
@@ -36,8 +37,8 @@ template <class T> class Sweep {
     Sweep(Factor<T> const& factor, FactorPlan const& plan, MatrixOp op, Index vectors, WorkerTeam& team,
           Interrupt* interrupt);
 
-    /// In place for columns of n entries each in the caller's order of rows. With `sparse`, which whole sweeps
-    /// and forward ones can have, the columns are only written to.
+    /// In place for columns of n entries each in the caller's order of rows. With `sparse`, which whole
+    /// sweeps and forward ones can have, the columns are only written to.
     void run(std::span<T* const> columns, SweepPart part, SparseBlock<T> const* sparse = nullptr);
 
   private:
@@ -83,9 +84,9 @@ template <class T> class Sweep {
     BlockStructure const& structure_;
     FactorPlan const& plan_;
     FactorForm form_;
-    bool transposed_;     ///< lu with the roles of L and U exchanged.
-    bool conjugate_a_;    ///< conj(A) in place of A.
-    Op backward_op_;      ///< L^op, or Op::none for U.
+    bool transposed_;  ///< lu with the roles of L and U exchanged.
+    bool conjugate_a_; ///< conj(A) in place of A.
+    Op backward_op_;   ///< L^op, or Op::none for U.
     WorkerTeam& team_;
     Interrupt* interrupt_;
 

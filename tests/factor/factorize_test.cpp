@@ -3,36 +3,14 @@
 // With G_k = [P_k^T L11; L21] of cblk k:   A = sum_k G_k G_k^H          (llh, llt)
 //                                          A = sum_k G_k D_k G_k^H      (ldlt, ldlh)
 //                                          A = sum_k G_k [U11 U12]      (lu)
-#include "factor/factorize.hpp"
-
 #include <gtest/gtest.h>
 
-#include "matrix/adjacency.hpp"
-#include "matrix/convert.hpp"
-#include "matrix/generators.hpp"
-#include "symbolic/symbolic.hpp"
+#include "support.hpp"
 
 namespace espalier {
 namespace {
 
-template <class T> struct Dense {
-    explicit Dense(Index order) : n(order), values(static_cast<std::size_t>(order * order), T(0)) {}
-    T& operator()(Index i, Index j) { return values[static_cast<std::size_t>(i + j * n)]; }
-    Index n;
-    std::vector<T> values;
-};
-
-// The permuted matrix, whole.
-template <class T> Dense<T> permuted(CscMatrix<T> const& a, BlockStructure const& s) {
-    CscMatrix<T> const whole = expand_symmetric(a);
-    Dense<T> out(a.cols);
-    for (Index j = 0; j < a.cols; ++j)
-        for (Offset p = whole.col_ptr[static_cast<std::size_t>(j)];
-             p < whole.col_ptr[static_cast<std::size_t>(j) + 1]; ++p)
-            out(s.perm[static_cast<std::size_t>(whole.row_ind[static_cast<std::size_t>(p)])],
-                s.perm[static_cast<std::size_t>(j)]) = whole.values[static_cast<std::size_t>(p)];
-    return out;
-}
+using namespace testing;
 
 // Rows (in the permuted matrix) of the panel of cblk k, those of the diagonal block through P_k.
 template <class T> std::vector<Index> panel_rows(Factor<T> const& f, CblkId k) {
@@ -90,37 +68,16 @@ template <class T> void add_cblk(Factor<T> const& f, CblkId k, Dense<T>& sum) {
 }
 
 template <class T> void expect_factors_of(CscMatrix<T> const& a, Factorization kind, int workers) {
-    SymbolicOptions symbolic;
-    symbolic.max_width = 12;
-    symbolic.min_width = 6;
-    OrderingOptions ordering;
-    ordering.method = OrderingMethod::amd;
-    auto const compressed = compress(adjacency_graph(a));
-    auto const structure =
-        symbolic_factorization(compressed, compute_ordering(compressed.graph, ordering), symbolic);
-    FactorPlan const plan = make_factor_plan(structure, CostModel{}, workers);
-    WorkerTeam team(Topology::detect(), workers);
-    Factor<T> factor(structure);
-    factor.allocate({kind}, plan.owner_of_cblk, Allocation::local, team);
-    CscMatrix<T> const working = kind == Factorization::lu ? expand_symmetric(a) : a;
-    factorize(working, AssemblyMap(working, structure), plan, factor, team, {});
-
-    Dense<T> expected = permuted(a, structure);
+    System<T> system(a, kind, workers);
+    system.factorize();
+    Dense<T> const expected = dense(a, system.structure.inverse); // the permuted matrix
+    double const tolerance = 200 * static_cast<double>(epsilon<T>) * expected.largest();
     Dense<T> sum(a.cols);
-    for (CblkId k = 0; k < structure.num_cblks(); ++k) add_cblk(factor, k, sum);
-    double scale = 0;
-    for (T const value : expected.values) scale = std::max(scale, static_cast<double>(std::abs(value)));
+    for (CblkId k = 0; k < system.structure.num_cblks(); ++k) add_cblk(system.factor, k, sum);
     for (std::size_t i = 0; i < sum.values.size(); ++i)
-        ASSERT_LE(std::abs(sum.values[i] - expected.values[i]), 200 * static_cast<double>(epsilon<T>) * scale)
+        ASSERT_LE(std::abs(sum.values[i] - expected.values[i]), tolerance)
             << to_string(kind) << ", " << workers << " workers, entry " << i % static_cast<std::size_t>(sum.n)
             << ", " << i / static_cast<std::size_t>(sum.n);
-}
-
-CscMatrix<double> real(char const* spec) {
-    return std::get<CscMatrix<double>>(generate_matrix(spec).matrix);
-}
-CscMatrix<std::complex<double>> complex(char const* spec) {
-    return std::get<CscMatrix<std::complex<double>>>(generate_matrix(spec).matrix);
 }
 
 TEST(Factors, MultiplyToTheMatrixForEveryFactorization) {
@@ -140,21 +97,15 @@ TEST(Factors, MultiplyToTheMatrixForEveryFactorization) {
 }
 
 TEST(Factors, AreTheSameBitsForTheSameWorkers) {
-    auto const a = real("elast3d:4");
-    auto const compressed = compress(adjacency_graph(a));
-    auto const structure = symbolic_factorization(compressed, compute_ordering(compressed.graph, {}), {});
-    FactorPlan const plan = make_factor_plan(structure, CostModel{}, 3);
-    WorkerTeam team(Topology::detect(), 3);
-    AssemblyMap const assembly(a, structure);
-    Factor<double> first(structure), second(structure);
-    for (auto* factor : {&first, &second}) {
-        factor->allocate({Factorization::llh}, plan.owner_of_cblk, Allocation::local, team);
-        factorize(a, assembly, plan, *factor, team, {});
-    }
+    System<double> first(real("elast3d:4"), Factorization::llh, 3, {}, SymbolicOptions()),
+        second(first.matrix, first.kind, 3, {}, SymbolicOptions());
+    first.factorize();
+    second.factorize();
+    auto const& structure = first.structure;
     for (CblkId k = 0; k < structure.num_cblks(); ++k)
         for (Index j = 0; j < structure.cblks[static_cast<std::size_t>(k)].width(); ++j)
             for (Index i = j; i < structure.cblks[static_cast<std::size_t>(k)].stride; ++i)
-                ASSERT_EQ(first.lower(k)(i, j), second.lower(k)(i, j));
+                ASSERT_EQ(first.factor.lower(k)(i, j), second.factor.lower(k)(i, j));
 }
 
 } // namespace

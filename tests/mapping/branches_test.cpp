@@ -12,6 +12,7 @@ namespace {
 BlockStructure tree_of(std::vector<CblkId> const& parent) {
     BlockStructure structure;
     structure.cblks.resize(parent.size());
+    structure.first_kept_cblk = static_cast<CblkId>(parent.size());
     for (std::size_t k = 0; k < parent.size(); ++k) {
         Cblk& cblk = structure.cblks[k];
         cblk.parent = parent[k];
@@ -58,6 +59,18 @@ TEST(Branches, CutAHeavyTreeBelowItsRoot) {
     EXPECT_EQ(partition.branches[0].root, 2);
     EXPECT_EQ(partition.branches[1].root, 5);
     EXPECT_EQ(partition.branches[2].first, 6);
+}
+
+TEST(Branches, NeverMixKeptCblksWithOthers) {
+    // Kept: 4 and 5. Two subtrees hang from 4, one from 5, and there is another tree.
+    auto structure = tree_of({1, 4, 3, 4, 5, no_cblk});
+    structure.first_kept_cblk = 4;
+    for (int const workers : {1, 3}) {
+        auto const partition = cut_branches(structure, {1, 1, 1, 1, 0, 0}, workers, 0.01);
+        std::vector<std::pair<CblkId, CblkId>> found;
+        for (Branch const& branch : partition.branches) found.emplace_back(branch.first, branch.root);
+        EXPECT_EQ(found, (std::vector<std::pair<CblkId, CblkId>>{{0, 1}, {2, 3}, {4, 4}, {5, 5}}));
+    }
 }
 
 TEST(Branches, CoverEveryCblkOnceAndStayBelowTheLimitOnRandomForests) {

@@ -129,6 +129,39 @@ TYPED_TEST(Norms, BackwardErrorOfAnExactSolutionIsTiny) {
     }
 }
 
+TYPED_TEST(Norms, AndBackwardErrorsOfATransposeAreThoseOfTheTransposedMatrix) {
+    using T = TypeParam;
+    for (Symmetry const symmetry : all_symmetries)
+        for (MatrixOp const op : {MatrixOp::transpose, MatrixOp::adjoint}) {
+            auto const a = random_matrix<T>(symmetry == Symmetry::general ? 9 : 14, 14, symmetry, 0.4, 12);
+            auto const dense = to_dense(a);
+            CscMatrix<T> turned; // op(A), all entries
+            turned.rows = a.cols;
+            turned.cols = a.rows;
+            for (Index j = 0; j < a.rows; ++j) {
+                for (Index i = 0; i < a.cols; ++i) {
+                    turned.row_ind.push_back(i);
+                    turned.values.push_back(conj_if(op == MatrixOp::adjoint, dense(j, i)));
+                }
+                turned.col_ptr.push_back(static_cast<Offset>(turned.values.size()));
+            }
+            auto const x = random_vector<T>(a.rows * 2, 3), b = random_vector<T>(a.cols * 2, 4);
+            double const tolerance = 20 * epsilon<T>;
+            EXPECT_NEAR(infinity_norm(a, op), infinity_norm(turned), tolerance);
+            EXPECT_NEAR(normwise_backward_error<T>(a, x, b, 2, op),
+                        normwise_backward_error<T>(turned, x, b, 2), tolerance);
+            EXPECT_NEAR(componentwise_backward_error<T>(a, x, b, 2, op),
+                        componentwise_backward_error<T>(turned, x, b, 2), tolerance);
+        }
+}
+
+TEST(BackwardError, OfATransposeIsRightWhereTheResidualOverflows) {
+    CscMatrix<double> const column{2, 1, Symmetry::general, {0, 2}, {0, 1}, {1e300, -1e300}};
+    Vector const x{1e300, 1e300}, b{1e299};
+    EXPECT_LE(normwise_backward_error<double>(column, x, b, 1, MatrixOp::transpose), 1e-300);
+    EXPECT_LE(componentwise_backward_error<double>(column, x, b, 1, MatrixOp::adjoint), 1e-300);
+}
+
 TEST(BackwardError, IsThatOfTheWorstRightHandSide) {
     auto const a = diagonal({1, 1});
     EXPECT_DOUBLE_EQ(normwise(a, {1, 1, 1, 1}, {1, 1, 1, 3}, 2), 0.5);

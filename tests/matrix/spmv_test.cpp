@@ -108,6 +108,30 @@ TYPED_TEST(Spmv, ResidualIsBMinusAxAlsoInPlace) {
     }
 }
 
+TYPED_TEST(Spmv, ResidualAndAbsProductKnowEveryOp) {
+    using T = TypeParam;
+    for (Symmetry const symmetry : all_symmetries)
+        for (MatrixOp const op : {MatrixOp::transpose, MatrixOp::adjoint}) {
+            auto const a = random_matrix<T>(symmetry == Symmetry::general ? 9 : 14, 14, symmetry, 0.4, 12);
+            auto const x = random_vector<T>(a.rows * 2, 3);
+            auto const b = random_vector<T>(a.cols * 2, 4);
+            auto const dense = to_dense(a);
+            std::vector<T> r(b.size()), expected = b;
+            std::vector<Real<T>> w(b.size()), expected_w(b.size());
+            for (Index c = 0; c < 2; ++c)
+                for (Index i = 0; i < a.cols; ++i)
+                    for (Index j = 0; j < a.rows; ++j) {
+                        T const value = conj_if(op == MatrixOp::adjoint, dense(j, i));
+                        expected[i + c * a.cols] -= value * x[j + c * a.rows];
+                        expected_w[i + c * a.cols] += std::abs(value) * std::abs(x[j + c * a.rows]);
+                    }
+            residual<T>(a, x, b, r, 2, op);
+            expect_close(r, expected);
+            abs_product<T>(a, x, w, 2, op);
+            expect_close(w, expected_w);
+        }
+}
+
 TYPED_TEST(Spmv, AbsProductUsesModuli) {
     using T = TypeParam;
     for (Symmetry const symmetry : all_symmetries) {

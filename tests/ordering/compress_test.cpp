@@ -1,4 +1,4 @@
-#include "ordering/compress.hpp"
+#include "ordering/constrained.hpp"
 
 #include <map>
 #include <numeric>
@@ -114,6 +114,94 @@ TEST(CompressWithPairs, CompressesWhatIsLeft) { // the pairs of a complete graph
     EXPECT_EQ(compressed.graph.num_vertices, 1);
     EXPECT_EQ(compressed.graph.weight, std::vector<Index>{6});
     EXPECT_EQ(compressed.vertex_of_row, std::vector<Index>(6, 0));
+}
+
+// The groups by comparing every pair of neighbourhoods, closed and, for vertices in `last`, open; edges between
+// those do not count.
+std::vector<Index> brute_force_groups(Graph const& graph, std::set<Index> const& last) {
+    std::map<std::pair<bool, std::set<Index>>, Index> group_of;
+    std::vector<Index> result;
+    for (Index v = 0; v < graph.num_vertices; ++v) {
+        bool const is_last = last.count(v) > 0;
+        std::set<Index> neighbours;
+        for (Offset e = graph.ptr[v]; e < graph.ptr[v + 1]; ++e)
+            if (!is_last || !last.count(graph.adj[e])) neighbours.insert(graph.adj[e]);
+        if (!is_last) neighbours.insert(v);
+        result.push_back(group_of.try_emplace({is_last, neighbours}, static_cast<Index>(group_of.size())).first->second);
+    }
+    return result;
+}
+
+TEST(CompressWithLast, MergesLikeWithLikeAsBruteForceDoes) {
+    for (std::uint32_t seed = 0; seed < 20; ++seed) {
+        std::vector<Index> group;
+        Graph const graph = blow_up(random_graph(25, 35 + seed, seed), std::vector<Index>(25, 4), seed, group);
+        std::vector<Index> last;
+        for (Index v = 0; v < 100; ++v) // some groups whole, some in part
+            if (group[v] % 5 == 0 || (group[v] % 5 == 1 && v % 2 == 0)) last.push_back(v);
+        std::shuffle(last.begin(), last.end(), std::mt19937(seed));
+        auto const [compressed, last_vertices] = compress_with_last(graph, last);
+        EXPECT_EQ(compressed.vertex_of_row, brute_force_groups(graph, {last.begin(), last.end()}));
+        std::set<Index> expected;
+        for (Index const v : last) expected.insert(compressed.vertex_of_row[v]);
+        EXPECT_EQ(last_vertices, std::vector<Index>(expected.begin(), expected.end()));
+        Index weight = 0;
+        for (Index const v : last_vertices) weight += compressed.graph.weight_of(v);
+        EXPECT_EQ(weight, static_cast<Index>(last.size()));
+    }
+}
+
+TEST(CompressWithLast, LetsPairsGoThatReachIntoTheLast) {
+    std::vector<Index> const last{3};
+    auto const graph = compress_with_last(path(5), last, {{0, 3}, {1, 2}});
+    EXPECT_EQ(graph.compressed.vertex_of_row, (std::vector<Index>{0, 1, 1, 2, 3}));
+    EXPECT_EQ(graph.last, (std::vector<Index>{2}));
+}
+
+TEST(CompressWithLast, TakesNoneAndAll) {
+    auto const none = compress_with_last(grid(4, 4), {});
+    EXPECT_EQ(none.compressed.graph.adj, grid(4, 4).adj);
+    EXPECT_TRUE(none.last.empty());
+    std::vector<Index> all(16);
+    std::iota(all.begin(), all.end(), Index(0));
+    auto const everything = compress_with_last(grid(4, 4), all);
+    EXPECT_EQ(everything.compressed.graph.weight, std::vector<Index>{16}); // edges between them do not count
+    EXPECT_EQ(everything.last, std::vector<Index>{0});
+    EXPECT_EQ(order_with_last(everything, {}).perm, std::vector<Index>{0});
+}
+
+TEST(CompressWithLast, RefusesVerticesThatDoNotExistOrComeTwice) {
+    for (std::vector<Index> const& wrong : std::vector<std::vector<Index>>{{16}, {-1}, {3, 4, 3}})
+        EXPECT_THROW(compress_with_last(grid(4, 4), wrong), Error);
+}
+
+TEST(OrderWithLast, OrdersTheInteriorAsIfItWereAlone) {
+    std::vector<Index> const last{40, 7, 8, 9, 55};
+    for (auto const method : {OrderingMethod::scotch, OrderingMethod::metis, OrderingMethod::amd}) {
+        OrderingOptions options;
+        options.method = method;
+        auto const graph = compress_with_last(grid(8, 8), last);
+        auto const ordering = order_with_last(graph, options);
+        auto const alone = compute_ordering(interior_graph(graph), options);
+        std::vector<Index> interior;
+        for (Index v = 0; v < 64; ++v)
+            if (std::find(last.begin(), last.end(), v) == last.end()) interior.push_back(v);
+        for (std::size_t k = 0; k < interior.size(); ++k) {
+            EXPECT_EQ(ordering.inverse[k], interior[alone.inverse[k]]);
+            EXPECT_EQ(ordering.perm[ordering.inverse[k]], static_cast<Index>(k));
+        }
+        EXPECT_EQ(std::vector<Index>(ordering.inverse.begin() + 59, ordering.inverse.end()),
+                  (std::vector<Index>{7, 8, 9, 40, 55}));
+    }
+}
+
+TEST(OrderWithLast, TakesOrdersOfRows) {
+    std::vector<Index> const last{1, 4};
+    OrderingOptions options;
+    options.method = OrderingMethod::natural;
+    auto const ordering = order_with_last(uncompressed_with_last(path(6), last), options);
+    EXPECT_EQ(ordering.inverse, (std::vector<Index>{0, 2, 3, 5, 1, 4}));
+    EXPECT_EQ(ordering.perm, (std::vector<Index>{0, 4, 1, 2, 5, 3}));
 }
 
 TEST(Compress, IsLinearOnAStarOfAHundredThousand) { // quadratic comparison would take minutes

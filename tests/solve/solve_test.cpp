@@ -1,74 +1,156 @@
-// Triangular solves against a product with the matrix, however the tree is cut into branches.
+// Dense right-hand sides: every factorization, scalar and op against a product with the dense matrix, however
+// the tree is cut into branches.
 #include "solve/solve.hpp"
+
+#include <chrono>
+#include <thread>
 
 #include <gtest/gtest.h>
 
-#include "factor/factorize.hpp"
-#include "matrix/adjacency.hpp"
 #include "matrix/generators.hpp"
-#include "matrix/spmv.hpp"
-#include "symbolic/symbolic.hpp"
+#include "solve/system.hpp"
 
 namespace espalier {
 namespace {
 
-template <class T> struct Solved {
-    std::vector<T> x;
-    std::size_t branches = 0;
-};
+using testing::all_factorizations;
+using testing::all_ops;
+using testing::dense_op;
+using testing::difference;
+using testing::Factorized;
+using testing::product;
+using testing::random_system;
+using testing::random_vector;
 
-template <class T>
-Solved<T> solve_with(CscMatrix<T> const& a, Factorization kind, int workers, std::vector<T> b, Index nrhs) {
-    SymbolicOptions symbolic;
-    symbolic.max_width = 10;
-    symbolic.min_width = 5;
-    auto const compressed = compress(adjacency_graph(a));
-    auto const structure =
-        symbolic_factorization(compressed, compute_ordering(compressed.graph, {}), symbolic);
-    FactorPlan const plan = make_factor_plan(structure, CostModel{}, workers);
-    WorkerTeam team(Topology::detect(), workers);
-    Factor<T> factor(structure);
-    factor.allocate({kind}, plan.owner_of_cblk, Allocation::local, team);
-    factorize(a, AssemblyMap(a, structure), plan, factor, team, {});
-    solve<T>(factor, plan, {b.data(), a.cols, nrhs, a.cols}, team);
-    return {std::move(b), plan.partition.branches.size()};
+template <class T> class SolveTyped : public ::testing::Test {};
+using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
+TYPED_TEST_SUITE(SolveTyped, Scalars);
+
+template <class T> bool has_local_permutation(Factor<T> const& factor) {
+    for (CblkId k = 0; k < factor.structure().num_cblks(); ++k) {
+        auto const perm = factor.perm(k);
+        for (std::size_t i = 0; i < perm.size(); ++i)
+            if (perm[i] != static_cast<std::int32_t>(i)) return true;
+    }
+    return false;
 }
 
-// x known, b = A x: the solve must bring x back.
-template <class T> void expect_solves(CscMatrix<T> const& a, Factorization kind) {
-    for (Index const nrhs : {Index{1}, Index{2}, Index{65}}) {
-        std::vector<T> x(static_cast<std::size_t>(a.cols * nrhs));
-        for (std::size_t i = 0; i < x.size(); ++i) x[i] = T(1) + T(static_cast<Real<T>>(i % 7)) / T(4);
-        std::vector<T> b(x.size());
-        multiply<T>(MatrixOp::none, T(1), a, x, T(0), b, nrhs);
-        for (int const workers : {1, 2, 5}) {
-            auto const solved = solve_with(a, kind, workers, b, nrhs);
-            if (workers > 1) {
-                EXPECT_GT(solved.branches, 5U); // the cut has something to do
+// The residual of a backward stable solve is small beside |A| |x|, whatever the condition of A.
+TYPED_TEST(SolveTyped, SolvesWithEveryOpOfEveryFactorization) {
+    using T = TypeParam;
+    Index const n = 90;
+    for (Factorization const kind : all_factorizations) {
+        auto const a = random_system<T>(kind, n, 7);
+        for (int const workers : {1, 3}) {
+            Factorized<T> f(a, kind, workers);
+            EXPECT_GT(f.plan.partition.branches.size(), 5U); // the cut has something to do
+            if (kind == Factorization::lu || f.factor.form().has_d()) {
+                EXPECT_TRUE(has_local_permutation(f.factor));
             }
-            for (std::size_t i = 0; i < x.size(); ++i)
-                ASSERT_LE(std::abs(solved.x[i] - x[i]), 1e-10)
-                    << to_string(kind) << ", " << workers << " workers, entry " << i;
+            for (MatrixOp const op : all_ops)
+                for (Index const nrhs : {1, 2, 5, 67}) {
+                    auto const x = random_vector<T>(n * nrhs, 3);
+                    auto const b = product(dense_op(op, a), x);
+                    auto solved = b;
+                    solve<T>(f.factor, f.plan, f.view(solved), f.team, {op, nullptr});
+                    auto const back = product(dense_op(op, a), solved);
+                    ASSERT_LE(difference(back, b), 1e4 * epsilon<T>)
+                        << to_string(kind) << ", op " << to_string(op) << ", " << nrhs << " columns, "
+                        << workers << " workers";
+                }
         }
     }
 }
 
-TEST(Solve, BringsBackAKnownSolution) {
-    auto const elasticity = std::get<CscMatrix<double>>(generate_matrix("elast3d:4").matrix);
-    expect_solves(elasticity, Factorization::llh);
-    expect_solves(elasticity, Factorization::ldlt);
-    expect_solves(std::get<CscMatrix<double>>(generate_matrix("convdiff3d:4").matrix), Factorization::lu);
-    auto const hermitian = std::get<CscMatrix<std::complex<double>>>(generate_matrix("hermitian3d:6").matrix);
-    expect_solves(hermitian, Factorization::llh);
-    expect_solves(hermitian, Factorization::ldlh);
-    expect_solves(std::get<CscMatrix<std::complex<double>>>(generate_matrix("helmholtz3d:6").matrix),
-                  Factorization::llt);
+TEST(Solve, BringsBackAKnownSolutionOnAMesh) {
+    auto const a = std::get<CscMatrix<double>>(generate_matrix("elast3d:4").matrix);
+    for (int const cut_for : {1, 2, 7}) {
+        Factorized<double> f(a, Factorization::llh, 2, cut_for);
+        auto const x = random_vector<double>(a.cols * 3, 1);
+        auto solved = product(dense_op(MatrixOp::none, a), x);
+        solve<double>(f.factor, f.plan, f.view(solved), f.team);
+        EXPECT_LE(difference(solved, x), 1e-11) << "cut for " << cut_for;
+    }
+}
+
+TEST(Solve, LeavesWhatLiesBetweenTheColumnsAlone) {
+    auto const a = random_system<double>(Factorization::lu, 40, 2);
+    Factorized<double> f(a, Factorization::lu, 2);
+    Index const ld = 47;
+    std::vector<double> x(static_cast<std::size_t>(ld * 3), 1.0);
+    solve<double>(f.factor, f.plan, {x.data(), 40, 3, ld}, f.team);
+    for (Index j = 0; j < 3; ++j) {
+        EXPECT_NE(x[static_cast<std::size_t>(j * ld + 39)], 1.0);
+        for (Index i = 40; i < ld; ++i) EXPECT_EQ(x[static_cast<std::size_t>(j * ld + i)], 1.0);
+    }
 }
 
 TEST(Solve, GivesTheSameBitsForTheSameWorkers) {
     auto const a = std::get<CscMatrix<double>>(generate_matrix("elast3d:4").matrix);
-    std::vector<double> const b(static_cast<std::size_t>(a.cols), 1.0);
-    EXPECT_EQ(solve_with(a, Factorization::llh, 3, b, 1).x, solve_with(a, Factorization::llh, 3, b, 1).x);
+    Factorized<double> f(a, Factorization::ldlt, 3);
+    for (Index const nrhs : {1, 4}) {
+        auto once = random_vector<double>(a.cols * nrhs, 5);
+        auto again = once;
+        solve<double>(f.factor, f.plan, f.view(once), f.team);
+        solve<double>(f.factor, f.plan, f.view(again), f.team);
+        EXPECT_EQ(once, again);
+    }
+}
+
+TEST(Solve, RefusesRightHandSidesOfAnotherSize) {
+    auto const a = random_system<double>(Factorization::lu, 40, 2);
+    Factorized<double> f(a, Factorization::lu, 1);
+    std::vector<double> x(100);
+    auto const status_of = [&](MatrixView<double> view) {
+        try {
+            solve<double>(f.factor, f.plan, view, f.team);
+        } catch (Error const& e) {
+            return e.status();
+        }
+        return Status::ok;
+    };
+    EXPECT_EQ(status_of({x.data(), 39, 2, 40}), Status::usage);
+    EXPECT_EQ(status_of({x.data(), 41, 2, 41}), Status::usage);
+    EXPECT_EQ(status_of({x.data(), 40, 2, 39}), Status::usage);
+    EXPECT_EQ(status_of({x.data(), 40, 0, 40}), Status::ok);
+    EXPECT_EQ(status_of({x.data(), 40, 2, 40}), Status::ok);
+    f.structure.first_kept_cblk = f.structure.num_cblks() - 1;
+    EXPECT_EQ(status_of({x.data(), 40, 2, 40}), Status::usage);
+}
+
+TEST(Solve, StopsWhenItIsCancelledAndCanBeUsedAgain) {
+    auto const a = std::get<CscMatrix<double>>(generate_matrix("lap3d:8").matrix);
+    for (int const workers : {1, 3}) {
+        Factorized<double> f(a, Factorization::llh, workers);
+        auto const b = random_vector<double>(a.cols, 5);
+        auto x = b;
+        Interrupt interrupt;
+        interrupt.request();
+        try {
+            solve<double>(f.factor, f.plan, f.view(x), f.team, {MatrixOp::none, &interrupt});
+            ADD_FAILURE() << "was not cancelled";
+        } catch (Error const& e) {
+            EXPECT_EQ(e.status(), Status::cancelled);
+        }
+        x = b;
+        solve<double>(f.factor, f.plan, f.view(x), f.team);
+        EXPECT_LE(difference(product(dense_op(MatrixOp::none, a), x), b), 1e-12);
+    }
+}
+
+// One worker and one branch: between the tasks there are three occasions to ask, so the fourth is in a task.
+TEST(Solve, AsksForCancellationInsideABranch) {
+    auto const a = std::get<CscMatrix<double>>(generate_matrix("lap3d:12").matrix);
+    Factorized<double> f(a, Factorization::llh, 1, 1);
+    ASSERT_EQ(f.plan.partition.branches.size(), 1U);
+    int asked = 0;
+    Interrupt interrupt([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(11)); // so that it is asked at every occasion
+        return ++asked > 3;
+    });
+    auto b = random_vector<double>(a.cols * 60, 5);
+    EXPECT_THROW(solve<double>(f.factor, f.plan, f.view(b), f.team, {MatrixOp::none, &interrupt}), Error);
+    EXPECT_EQ(asked, 4);
 }
 
 } // namespace

@@ -1,11 +1,14 @@
-// The first steps of symbolic factorization, as the tests of later steps need them.
+// The first steps of symbolic factorization, as the tests of later steps need them, and what tests of the whole
+// share.
 #pragma once
 
 #include <gtest/gtest.h>
 
+#include "symbolic/block_structure.hpp"
 #include "symbolic/column_counts.hpp"
 #include "symbolic/etree.hpp"
 #include "symbolic/graphs.hpp"
+#include "symbolic/options.hpp"
 #include "symbolic/supernodes.hpp"
 
 namespace espalier::testing {
@@ -45,6 +48,40 @@ inline void expect_partition(Supernodes const& s, LowerPattern const& pattern) {
     }
     std::vector<Vertex> const post = postorder(s.parent);
     EXPECT_TRUE(std::is_sorted(post.begin(), post.end()));
+}
+
+/// Nothing merged, nothing split.
+inline SymbolicOptions bare_options() {
+    SymbolicOptions options;
+    options.amalgamate = false;
+    options.reorder_rows = false;
+    options.max_width = options.min_width = 1'000'000;
+    return options;
+}
+
+inline SymbolicOptions random_options(std::mt19937_64& random) {
+    SymbolicOptions options;
+    options.amalgamate = random() % 2;
+    options.amalgamation_fill = static_cast<double>(random() % 4) * 0.3;
+    options.max_extra_flops = static_cast<double>(random() % 3);
+    options.reorder_rows = random() % 2;
+    options.min_width = 1 + static_cast<Index>(random() % 5);
+    options.max_width = options.min_width + static_cast<Index>(random() % 7);
+    return options;
+}
+
+/// Every entry of the fill lies in a blok.
+inline void expect_covered(Fill const& fill, BlockStructure const& structure) {
+    for (Index j = 0; j < structure.n; ++j) {
+        Cblk const& cblk = structure.cblks[structure.cblk_of_col[j]];
+        for (Index i = j; i < structure.n; ++i) {
+            if (!fill[i][j]) continue;
+            bool covered = false;
+            for (BlokId b = cblk.first_blok; b < cblk.end_blok; ++b)
+                covered = covered || (structure.bloks[b].first_row <= i && i < structure.bloks[b].end_row);
+            ASSERT_TRUE(covered) << "entry (" << i << ", " << j << ") is in no blok";
+        }
+    }
 }
 
 } // namespace espalier::testing

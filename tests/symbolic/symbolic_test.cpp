@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "symbolic/column_counts.hpp"
-#include "symbolic/graphs.hpp"
+#include "symbolic/prepared.hpp"
 #include "symbolic/validate.hpp"
 
 namespace espalier {
@@ -11,42 +11,10 @@ namespace {
 
 using namespace testing;
 
-SymbolicOptions bare_options() {
-    SymbolicOptions options;
-    options.amalgamate = false;
-    options.reorder_rows = false;
-    options.max_width = options.min_width = 1'000'000;
-    return options;
-}
-
-SymbolicOptions random_options(std::mt19937_64& random) {
-    SymbolicOptions options;
-    options.amalgamate = random() % 2;
-    options.amalgamation_fill = static_cast<double>(random() % 4) * 0.3;
-    options.max_extra_flops = static_cast<double>(random() % 3);
-    options.reorder_rows = random() % 2;
-    options.min_width = 1 + static_cast<Index>(random() % 5);
-    options.max_width = options.min_width + static_cast<Index>(random() % 7);
-    return options;
-}
-
 Offset stored_trapezoids(BlockStructure const& structure) {
     Offset entries = 0;
     for (Cblk const& cblk : structure.cblks) entries += trapezoid_entries(cblk.stride, cblk.width());
     return entries;
-}
-
-void expect_covered(Fill const& fill, BlockStructure const& structure) {
-    for (Index j = 0; j < structure.n; ++j) {
-        Cblk const& cblk = structure.cblks[structure.cblk_of_col[j]];
-        for (Index i = j; i < structure.n; ++i) {
-            if (!fill[i][j]) continue;
-            bool covered = false;
-            for (BlokId b = cblk.first_blok; b < cblk.end_blok; ++b)
-                covered = covered || (structure.bloks[b].first_row <= i && i < structure.bloks[b].end_row);
-            ASSERT_TRUE(covered) << "entry (" << i << ", " << j << ") is in no blok";
-        }
-    }
 }
 
 void expect_rows_of_a_vertex_together(CompressedGraph const& compressed, BlockStructure const& structure) {

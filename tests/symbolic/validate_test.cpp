@@ -98,6 +98,17 @@ TEST_F(Validate, RefusesRowsThatTheParentDoesNotHave) {
     FAIL() << "no such parent";
 }
 
+TEST_F(Validate, RefusesKeptCblksThatAreNotTheLastSupernode) {
+    ASSERT_EQ(structure_.first_kept_cblk, structure_.num_cblks());
+    structure_.first_kept_cblk = structure_.num_cblks() + 1;
+    expect_refused("first_kept_cblk out of range");
+    structure_.first_kept_cblk = structure_.num_cblks() - 1;
+    ASSERT_EQ(structure_.cblks[structure_.num_cblks() - 2].supernode, structure_.cblks.back().supernode);
+    expect_refused("kept cblks that share a supernode with others");
+    structure_.first_kept_cblk = 0;
+    expect_refused("kept cblk");
+}
+
 TEST_F(Validate, RefusesWrongTotals) {
     ++structure_.stored;
     expect_refused("wrong number of stored coefficients");

@@ -1,0 +1,185 @@
+// Inertia against LAPACK's eigenvalues, determinants against dense elimination.
+#include "factor/pivots.hpp"
+
+#include <gtest/gtest.h>
+
+#include "kernels/blas.hpp"
+#include "support.hpp"
+
+extern "C" void zheev_(char const* jobz, char const* uplo, int const* n, std::complex<double>* a, int const* lda,
+                       double* w, std::complex<double>* work, int const* lwork, double* rwork, int* info,
+                       std::size_t, std::size_t);
+
+namespace espalier {
+namespace {
+
+using namespace testing;
+
+std::vector<Index> natural(Index n) {
+    std::vector<Index> order(static_cast<std::size_t>(n));
+    std::iota(order.begin(), order.end(), Index(0));
+    return order;
+}
+
+template <class T> std::vector<double> eigenvalues(CscMatrix<T> const& a) {
+    set_blas_threads(1);
+    auto matrix = dense(convert<std::complex<double>>(a), natural(a.cols));
+    int const n = static_cast<int>(a.cols), size = 64 * n;
+    std::vector<double> values(matrix.values.size()), rwork(static_cast<std::size_t>(3 * n));
+    values.resize(static_cast<std::size_t>(n));
+    std::vector<std::complex<double>> work(static_cast<std::size_t>(size));
+    int info = -1;
+    zheev_("N", "L", &n, matrix.values.data(), &n, values.data(), work.data(), &size, rwork.data(), &info, 1, 1);
+    EXPECT_EQ(info, 0);
+    return values;
+}
+
+// Pivots are sought in one block: what a zero diagonal needs that has not been matched.
+SymbolicOptions one_block() {
+    SymbolicOptions options;
+    options.amalgamation_fill = options.max_extra_flops = 1000;
+    return options;
+}
+
+template <class T>
+void expect_inertia(CscMatrix<T> const& a, Factorization kind, SymbolicOptions const& symbolic = narrow_cblks()) {
+    Index positive = 0, negative = 0;
+    for (double const value : eigenvalues(a)) ++(value > 0 ? positive : negative);
+    for (int const workers : {1, 3}) {
+        System<T> system(a, kind, workers, {}, symbolic);
+        FactorizeOptions options;
+        options.pivot_threshold = 1e-7;
+        EXPECT_EQ(system.factorize(options).pivots_replaced, 0);
+        auto const signs = pivot_signs(system.factor);
+        EXPECT_EQ(signs.positive, positive) << to_string(kind);
+        EXPECT_EQ(signs.negative, negative) << to_string(kind);
+        EXPECT_EQ(signs.zero, 0);
+    }
+}
+
+TEST(PivotSigns, AreThoseOfTheEigenvalues) {
+    for (double const shift : {-0.3, 0.7, 1.9, 3.1, 4.4, 6.3, 12.5}) {
+        expect_inertia(shifted(real("lap2d:8"), shift), Factorization::ldlt);
+        expect_inertia(shifted(real("lap3d:4"), shift), Factorization::ldlh);
+        expect_inertia(convert<float>(shifted(real("lap2d:8"), shift)), Factorization::ldlt);
+        expect_inertia(shifted(complex("hermitian3d:4"), shift), Factorization::ldlh);
+        expect_inertia(convert<std::complex<float>>(shifted(complex("hermitian3d:4"), shift)), Factorization::ldlh);
+    }
+    expect_inertia(real("saddle3d:2"), Factorization::ldlt, one_block());
+    expect_inertia(real("lap2d:8"), Factorization::llh);
+    expect_inertia(complex("hermitian3d:3"), Factorization::llh);
+}
+
+// Of order 6, eigenvalues 3, 0, -2, 1, -1, 0: the pair is a 2x2 pivot.
+CscMatrix<double> with_null_space() {
+    CscMatrix<double> a;
+    a.rows = a.cols = 6;
+    a.symmetry = Symmetry::symmetric;
+    a.col_ptr = {0, 1, 2, 3, 5, 6, 7};
+    a.row_ind = {0, 1, 2, 3, 4, 4, 5};
+    a.values = {3, 0, -2, 0, 1, 0, 0};
+    return a;
+}
+
+TEST(PivotSigns, CountReplacedPivotsAsZero) {
+    for (auto const kind : {Factorization::ldlt, Factorization::ldlh}) {
+        System<double> system(with_null_space(), kind, 1);
+        FactorizeOptions options;
+        options.pivot_threshold = 0.1;
+        EXPECT_EQ(system.factorize(options).pivots_replaced, 2);
+        auto const signs = pivot_signs(system.factor);
+        EXPECT_EQ(signs.positive, 2);
+        EXPECT_EQ(signs.negative, 2);
+        EXPECT_EQ(signs.zero, 2);
+        // 3 * 0.1 * (-2) * (-1) * 0.1
+        EXPECT_NEAR(pivot_product(system.factor).log_modulus, std::log(0.06), 1e-14);
+    }
+}
+
+TEST(PivotSigns, AreNotThereWithoutARealD) {
+    System<double> lu(real("lap2d:4"), Factorization::lu, 1);
+    System<std::complex<double>> ldlt(complex("helmholtz3d:2"), Factorization::ldlt, 1);
+    lu.factorize();
+    ldlt.factorize();
+    EXPECT_THROW((void)pivot_signs(lu.factor), Error);
+    EXPECT_THROW((void)pivot_signs(ldlt.factor), Error);
+}
+
+template <class T>
+void expect_determinant(CscMatrix<T> const& a, Factorization kind, std::vector<Index> const& schur = {},
+                        SymbolicOptions const& symbolic = narrow_cblks()) {
+    std::vector<Index> order;
+    for (Index i = 0; i < a.cols; ++i)
+        if (std::find(schur.begin(), schur.end(), i) == schur.end()) order.push_back(i);
+    auto const interior = static_cast<Index>(order.size());
+    order.insert(order.end(), schur.begin(), schur.end());
+    auto reference = dense(convert<std::complex<double>>(a), order);
+    std::complex<double> phase = 1;
+    double log_modulus = 0;
+    for (auto const pivot : eliminate(reference, interior)) {
+        phase *= pivot / std::abs(pivot);
+        log_modulus += std::log(std::abs(pivot));
+    }
+    System<T> system(a, kind, 2, schur, symbolic);
+    system.factorize();
+    auto const product = pivot_product(system.factor);
+    double const tolerance = 1e3 * static_cast<double>(epsilon<T>);
+    EXPECT_NEAR(product.log_modulus, log_modulus, tolerance * std::max(1.0, std::abs(log_modulus)))
+        << to_string(kind);
+    std::complex<double> const found(static_cast<double>(real_part(product.phase)),
+                                     static_cast<double>(imag_part(product.phase)));
+    EXPECT_NEAR(std::abs(found - phase), 0, is_complex<T> ? tolerance : 1e-12) << to_string(kind);
+    EXPECT_NEAR(std::abs(found), 1, 4 * static_cast<double>(epsilon<T>));
+}
+
+TEST(PivotProduct, IsTheDeterminant) {
+    using C = std::complex<float>;
+    for (double const shift : {0.0, 1.9, 3.1, 4.4, 6.3}) {
+        expect_determinant(shifted(real("lap2d:7"), shift), Factorization::ldlt);
+        expect_determinant(shifted(real("convdiff3d:2"), shift), Factorization::lu);
+        expect_determinant(shifted(complex("hermitian3d:3"), shift), Factorization::ldlh);
+        expect_determinant(shifted(complex("helmholtz3d:3"), shift), Factorization::ldlt);
+        expect_determinant(convert<C>(shifted(complex("helmholtz3d:3"), shift)), Factorization::lu);
+    }
+    for (int const seed : {1, 2, 3, 4, 5, 6})
+        expect_determinant(real("random:60:300:" + std::to_string(seed)), Factorization::lu);
+    expect_determinant(real("saddle3d:2"), Factorization::ldlt, {}, one_block());
+    expect_determinant(convert<float>(real("lap2d:7")), Factorization::llh);
+    expect_determinant(complex("hermitian3d:3"), Factorization::llh);
+    expect_determinant(complex("helmholtz3d:3"), Factorization::llt);
+}
+
+TEST(PivotProduct, CountsLocalInterchangesOfLu) { // cyclic permutations have determinant (-1)^(n - 1)
+    for (Index const n : {2, 3, 4, 5, 12}) {
+        CscMatrix<double> a;
+        a.rows = a.cols = n;
+        for (Index j = 0; j < n; ++j) {
+            a.row_ind.push_back((j + 1) % n);
+            a.values.push_back(2);
+            a.col_ptr.push_back(j + 1);
+        }
+        System<double> system(a, Factorization::lu, 1, {}, one_block());
+        ASSERT_EQ(system.structure.num_cblks(), 1);
+        system.factorize();
+        auto const product = pivot_product(system.factor);
+        EXPECT_EQ(product.phase, n % 2 == 0 ? -1 : 1) << n;
+        EXPECT_NEAR(product.log_modulus, static_cast<double>(n) * std::log(2.0), 1e-13);
+    }
+}
+
+TEST(PivotProduct, NeitherOverflowsNorUnderflows) {
+    for (double const scale : {1e-30, 1e30}) {
+        auto a = convert<float>(shifted(real("lap2d:9"), 2.1));
+        for (float& value : a.values) value *= static_cast<float>(scale);
+        expect_determinant(a, Factorization::ldlt);
+        expect_determinant(a, Factorization::lu);
+    }
+}
+
+TEST(PivotProduct, IsThatOfTheInteriorBesideASchurComplement) {
+    expect_determinant(shifted(real("lap2d:7"), 2.1), Factorization::ldlt, {0, 8, 16, 30, 31, 32});
+    expect_determinant(real("random:60:300:9"), Factorization::lu, {5, 6, 7, 50});
+}
+
+} // namespace
+} // namespace espalier

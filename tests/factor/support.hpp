@@ -1,0 +1,138 @@
+// What the tests of the factor room share: a system analyzed and ready to be factorized, small matrices, and
+// dense elimination as the reference.
+#pragma once
+
+#include <algorithm>
+#include <complex>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/scalar.hpp"
+#include "factor/factorize.hpp"
+#include "matrix/adjacency.hpp"
+#include "matrix/convert.hpp"
+#include "matrix/generators.hpp"
+#include "ordering/constrained.hpp"
+#include "symbolic/symbolic.hpp"
+#include "symbolic/validate.hpp"
+
+namespace espalier::testing {
+
+/// Narrow cblks, so that small matrices have many.
+inline SymbolicOptions narrow_cblks() {
+    SymbolicOptions options;
+    options.max_width = 12;
+    options.min_width = 6;
+    return options;
+}
+
+/// Everything up to the factorization of one matrix, `schur` being kept.
+template <class T> struct System {
+    System(CscMatrix<T> const& a, Factorization factorization, int workers, std::vector<Index> schur = {},
+           SymbolicOptions options = narrow_cblks())
+        : matrix(factorization == Factorization::lu ? expand_symmetric(a) : a), kind(factorization),
+          kept(std::move(schur)), structure(analyze(options)),
+          plan(make_factor_plan(structure, CostModel{}, workers)), team(Topology::detect(), workers),
+          assembly(matrix, structure), factor(structure) {}
+
+    FactorizeStats factorize(FactorizeOptions const& options = {}) {
+        factor.allocate({kind}, plan.owner_of_cblk, Allocation::local, team);
+        return espalier::factorize(matrix, assembly, plan, factor, team, options);
+    }
+
+    CscMatrix<T> matrix;
+    Factorization kind;
+    std::vector<Index> kept;
+    BlockStructure structure;
+    FactorPlan plan;
+    WorkerTeam team;
+    AssemblyMap assembly;
+    Factor<T> factor;
+
+  private:
+    BlockStructure analyze(SymbolicOptions options) const {
+        OrderingOptions ordering;
+        ordering.method = OrderingMethod::amd;
+        auto const graph = compress_with_last(adjacency_graph(matrix), kept);
+        options.kept_vertices = static_cast<Index>(graph.last.size());
+        auto result = symbolic_factorization(graph.compressed, order_with_last(graph, ordering), options);
+        validate(result);
+        return result;
+    }
+};
+
+inline CscMatrix<double> real(std::string const& spec) {
+    return std::get<CscMatrix<double>>(generate_matrix(spec).matrix);
+}
+inline CscMatrix<std::complex<double>> complex(std::string const& spec) {
+    return std::get<CscMatrix<std::complex<double>>>(generate_matrix(spec).matrix);
+}
+
+/// A - shift I.
+template <class T> CscMatrix<T> shifted(CscMatrix<T> a, double shift) {
+    for (Index j = 0; j < a.cols; ++j)
+        for (Offset p = a.col_ptr[static_cast<std::size_t>(j)]; p < a.col_ptr[static_cast<std::size_t>(j) + 1]; ++p)
+            if (a.row_ind[static_cast<std::size_t>(p)] == j)
+                a.values[static_cast<std::size_t>(p)] -= static_cast<Real<T>>(shift);
+    return a;
+}
+
+/// [A 0; 0 B]
+template <class T> CscMatrix<T> side_by_side(CscMatrix<T> a, CscMatrix<T> const& b) {
+    for (std::size_t j = 1; j < b.col_ptr.size(); ++j) a.col_ptr.push_back(a.stored() + b.col_ptr[j] - b.col_ptr[j - 1]);
+    for (Index const row : b.row_ind) a.row_ind.push_back(a.rows + row);
+    a.values.insert(a.values.end(), b.values.begin(), b.values.end());
+    a.rows += b.rows;
+    a.cols += b.cols;
+    return a;
+}
+
+template <class T> struct Dense {
+    explicit Dense(Index order) : n(order), values(static_cast<std::size_t>(order * order), T(0)) {}
+    T& operator()(Index i, Index j) { return values[static_cast<std::size_t>(i + j * n)]; }
+    T operator()(Index i, Index j) const { return values[static_cast<std::size_t>(i + j * n)]; }
+    [[nodiscard]] double largest() const {
+        double size = 0;
+        for (T const value : values) size = std::max(size, static_cast<double>(std::abs(value)));
+        return size;
+    }
+    Index n;
+    std::vector<T> values;
+};
+
+/// The whole matrix with rows and columns in this order.
+template <class T> Dense<T> dense(CscMatrix<T> const& a, std::vector<Index> const& order) {
+    CscMatrix<T> const whole = expand_symmetric(a);
+    std::vector<Index> place(order.size());
+    for (std::size_t k = 0; k < order.size(); ++k) place[static_cast<std::size_t>(order[k])] = static_cast<Index>(k);
+    Dense<T> out(a.cols);
+    for (Index j = 0; j < a.cols; ++j)
+        for (Offset p = whole.col_ptr[static_cast<std::size_t>(j)];
+             p < whole.col_ptr[static_cast<std::size_t>(j) + 1]; ++p)
+            out(place[static_cast<std::size_t>(whole.row_ind[static_cast<std::size_t>(p)])],
+                place[static_cast<std::size_t>(j)]) = whole.values[static_cast<std::size_t>(p)];
+    return out;
+}
+
+/// Gaussian elimination of the first `count` columns, pivots sought among the first `count` rows. Returns the
+/// pivots; negated once for each interchange of two rows.
+template <class T> std::vector<T> eliminate(Dense<T>& a, Index count) {
+    std::vector<T> pivots;
+    for (Index k = 0; k < count; ++k) {
+        Index pivot = k;
+        for (Index i = k; i < count; ++i)
+            if (std::abs(a(i, k)) > std::abs(a(pivot, k))) pivot = i;
+        if (pivot != k)
+            for (Index j = 0; j < a.n; ++j) std::swap(a(k, j), a(pivot, j));
+        pivots.push_back(pivot == k ? a(k, k) : -a(k, k));
+        for (Index i = k + 1; i < a.n; ++i) {
+            T const factor = a(i, k) / a(k, k);
+            for (Index j = k; j < a.n; ++j) a(i, j) -= factor * a(k, j);
+        }
+    }
+    return pivots;
+}
+
+} // namespace espalier::testing

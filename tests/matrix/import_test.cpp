@@ -1,0 +1,361 @@
+// Foreign layouts against a dense matrix: random entries, some given in several parts, in every layout, index
+// type, base and triangle; then every way of being wrong, with what the message says.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <random>
+
+#include "core/scalar.hpp"
+#include "espalier/import.hpp"
+
+namespace espalier {
+namespace {
+
+template <class T> struct Entry {
+    Index row;
+    Index column;
+    T value;
+};
+
+// Arrays that a view can look at, in one of the layouts, and the entries behind them in the same order.
+template <class T, class I> struct Foreign {
+    MatrixView<T, I> view;
+    std::vector<I> pointers;
+    std::vector<I> indices;
+    std::vector<T> values;
+
+    Foreign(Layout layout, Index rows, Index cols, Index base, std::vector<Entry<T>>& entries) {
+        view.layout = layout;
+        view.rows = rows;
+        view.cols = cols;
+        view.base = base;
+        auto const major = [&](Entry<T> const& e) { return layout == Layout::csc ? e.column : e.row; };
+        auto const minor = [&](Entry<T> const& e) { return layout == Layout::csc ? e.row : e.column; };
+        if (layout != Layout::coo) {
+            std::stable_sort(entries.begin(), entries.end(),
+                             [&](auto const& a, auto const& b) { return major(a) < major(b); });
+            pointers.assign(static_cast<std::size_t>((layout == Layout::csc ? cols : rows) + 1), 0);
+            for (auto const& e : entries) ++pointers[static_cast<std::size_t>(major(e) + 1)];
+            std::partial_sum(pointers.begin(), pointers.end(), pointers.begin());
+            for (I& start : pointers) start = static_cast<I>(start + base);
+        }
+        for (auto const& e : entries) {
+            if (layout == Layout::coo) pointers.push_back(static_cast<I>(e.row + base));
+            indices.push_back(static_cast<I>((layout == Layout::coo ? e.column : minor(e)) + base));
+            values.push_back(e.value);
+        }
+        view.pointers = pointers;
+        view.indices = indices;
+        view.values = values;
+    }
+};
+
+template <class T> T random_value(std::mt19937& engine) {
+    auto const draw = [&] {
+        return static_cast<Real<T>>(static_cast<int>(engine() % 64) - 32);
+    }; // sums are exact
+    if constexpr (is_complex<T>)
+        return T(draw(), draw());
+    else
+        return draw();
+}
+
+template <class T> using Dense = std::map<std::pair<Index, Index>, T>;
+
+// Entries of a random matrix, in random order and partly in two parts, and their sum.
+template <class T> std::vector<Entry<T>> random_entries(Index rows, Index cols, Symmetry symmetry,
+                                                        Triangle triangle, bool shuffled,
+                                                        std::mt19937& engine, Dense<T>& whole) {
+    std::vector<Entry<T>> entries;
+    auto const give = [&](Index i, Index j, T value) {
+        bool const shown = symmetry == Symmetry::general || triangle == Triangle::full ||
+                           (triangle == Triangle::lower ? i >= j : i <= j);
+        whole[{i, j}] = value;
+        if (!shown) return;
+        T const part = shuffled && engine() % 4 == 0 ? random_value<T>(engine) : T(0);
+        if (part != T(0)) entries.push_back({i, j, part});
+        entries.push_back({i, j, value - part});
+    };
+    for (Index j = 0; j < cols; ++j)
+        for (Index i = symmetry == Symmetry::general ? 0 : j; i < rows; ++i) {
+            if (engine() % 3 != 0) continue;
+            T value = random_value<T>(engine);
+            bool const hermitian = symmetry == Symmetry::hermitian;
+            if (hermitian && i == j) value = real_part(value);
+            give(i, j, value);
+            if (symmetry != Symmetry::general && i != j) give(j, i, conj_if(hermitian, value));
+        }
+    if (shuffled)
+        std::shuffle(entries.begin(), entries.end(), engine);
+    else
+        std::sort(entries.begin(), entries.end(), [](auto const& a, auto const& b) {
+            return std::pair(a.column, a.row) < std::pair(b.column, b.row);
+        });
+    return entries;
+}
+
+template <class T> void expect_equal(CscMatrix<T> const& matrix, Dense<T> const& whole) {
+    matrix.validate();
+    std::size_t expected = 0;
+    bool const half = matrix.symmetry != Symmetry::general;
+    for (auto const& [place, value] : whole) expected += !half || place.first >= place.second;
+    ASSERT_EQ(static_cast<std::size_t>(matrix.stored()), expected);
+    for (Index j = 0; j < matrix.cols; ++j)
+        for (Offset p = matrix.col_ptr[static_cast<std::size_t>(j)];
+             p < matrix.col_ptr[static_cast<std::size_t>(j) + 1]; ++p) {
+            auto const at = whole.find({matrix.row_ind[static_cast<std::size_t>(p)], j});
+            ASSERT_TRUE(at != whole.end());
+            ASSERT_EQ(matrix.values[static_cast<std::size_t>(p)], at->second);
+        }
+}
+
+template <class T, class I> void round_trips() {
+    std::mt19937 engine(5);
+    for (Layout const layout : {Layout::csc, Layout::csr, Layout::coo})
+        for (Symmetry const symmetry : {Symmetry::general, Symmetry::symmetric, Symmetry::hermitian})
+            for (Triangle const triangle : {Triangle::full, Triangle::lower, Triangle::upper})
+                for (Index const base : {0, 1})
+                    for (bool const shuffled : {false, true}) {
+                        if (symmetry == Symmetry::general && triangle != Triangle::full) continue;
+                        Index const rows = 9, cols = symmetry == Symmetry::general ? 6 : rows;
+                        Dense<T> whole;
+                        auto entries =
+                            random_entries<T>(rows, cols, symmetry, triangle, shuffled, engine, whole);
+                        Foreign<T, I> foreign(layout, rows, cols, base, entries);
+                        foreign.view.symmetry = symmetry;
+                        foreign.view.triangle = triangle;
+                        MatrixImport<T> import(foreign.view);
+                        expect_equal(import.matrix(), whole);
+                        EXPECT_EQ(import.entries(), std::ssize(foreign.values));
+
+                        for (T& value : foreign.values) value *= Real<T>(-2);
+                        import.set_values(foreign.values);
+                        for (auto& [place, value] : whole) value *= Real<T>(-2);
+                        expect_equal(import.matrix(), whole);
+                    }
+}
+
+TEST(Import, EveryLayoutGivesTheDenseMatrixFloat) {
+    round_trips<float, std::int64_t>();
+}
+TEST(Import, EveryLayoutGivesTheDenseMatrixDouble) {
+    round_trips<double, std::int32_t>();
+}
+TEST(Import, EveryLayoutGivesTheDenseMatrixComplex) {
+    round_trips<std::complex<double>, std::int64_t>();
+}
+
+TEST(Import, RealHermitianIsSymmetric) {
+    std::vector<int> const start{0, 1}, row{0};
+    std::vector<double> const values{4};
+    MatrixView<double, int> view;
+    view.rows = view.cols = 1;
+    view.symmetry = Symmetry::hermitian;
+    view.pointers = start;
+    view.indices = row;
+    view.values = values;
+    EXPECT_EQ(import_matrix(view).symmetry, Symmetry::symmetric);
+}
+
+TEST(Import, EmptyMatrix) {
+    for (Layout const layout : {Layout::csc, Layout::csr, Layout::coo}) {
+        std::vector<Entry<double>> none;
+        Foreign<double, int> const foreign(layout, 0, 0, 1, none);
+        auto const matrix = import_matrix(foreign.view);
+        EXPECT_EQ(matrix.rows, 0);
+        EXPECT_EQ(matrix.col_ptr.size(), 1U);
+    }
+}
+
+// [ 4 1 0 ]
+// [ 1 5 2 ]   in full, compressed columns counted from 1, for the tests below to spoil.
+// [ 0 2 6 ]
+struct Small {
+    std::vector<int> pointers{1, 3, 6, 8};
+    std::vector<int> indices{1, 2, 1, 2, 3, 2, 3};
+    std::vector<double> values{4, 1, 1, 5, 2, 2, 6};
+    MatrixView<double, int> view;
+    Small() {
+        view.rows = view.cols = 3;
+        view.base = 1;
+    }
+    [[nodiscard]] MatrixView<double, int> const& look() {
+        view.pointers = pointers;
+        view.indices = indices;
+        view.values = values;
+        return view;
+    }
+};
+
+void expect_error(Small&& small, Status status, std::string const& part) {
+    try {
+        import_matrix(small.look());
+        ADD_FAILURE() << "accepted; expected: " << part;
+    } catch (Error const& error) {
+        EXPECT_EQ(error.status(), status) << error.what();
+        EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+    }
+}
+
+template <class Spoil> void spoiled(Status status, std::string const& part, Spoil spoil) {
+    Small small;
+    spoil(small);
+    expect_error(std::move(small), status, part);
+}
+
+TEST(Import, RefusesSizesThatDoNotFit) {
+    constexpr auto bad = Status::bad_input;
+    spoiled(bad, "negative size -1 x 3", [](Small& s) { s.view.rows = -1; });
+    spoiled(bad, "exceeds the limit of", [](Small& s) { s.view.cols = std::numeric_limits<Index>::max(); });
+    spoiled(bad, "4 column starts, a matrix of 4 columns", [](Small& s) { s.view.cols = 4; });
+    spoiled(bad, "7 indices for 6 values", [](Small& s) { s.values.pop_back(); });
+    spoiled(bad, "there are 4 row indices for 7 values", [](Small& s) { s.view.layout = Layout::coo; });
+    spoiled(bad, "must be square, this one is 4 x 3", [](Small& s) {
+        s.view.symmetry = Symmetry::symmetric;
+        s.view.rows = 4;
+    });
+    spoiled(bad, "structurally empty", [](Small& s) {
+        s.view.layout = Layout::coo;
+        s.pointers = s.indices;
+        s.view.rows = s.view.cols = Index{1} << 39;
+    });
+    spoiled(Status::usage, "base = 2", [](Small& s) { s.view.base = 2; });
+    spoiled(Status::usage, "given in full", [](Small& s) { s.view.triangle = Triangle::lower; });
+}
+
+TEST(Import, RefusesStartsThatDoNotClimbFromTheBase) {
+    constexpr auto bad = Status::bad_input;
+    spoiled(bad, "first column start is 1, not the base 0", [](Small& s) { s.view.base = 0; });
+    spoiled(bad, "decrease from 6 to 5 at column 3", [](Small& s) { s.pointers = {1, 3, 6, 5}; });
+    spoiled(bad, "decrease from 3 to -2147483648 at column 2",
+            [](Small& s) { s.pointers[2] = std::numeric_limits<int>::min(); });
+    spoiled(bad, "last column start is 9, which announces 8 entries; there are 7",
+            [](Small& s) { s.pointers[3] = 9; });
+    spoiled(bad, "last row start is 7", [](Small& s) {
+        s.view.layout = Layout::csr;
+        s.pointers[3] = 7;
+    });
+}
+
+TEST(Import, RefusesIndicesOutOfRangeInEveryWidth) {
+    constexpr auto bad = Status::bad_input;
+    spoiled(bad, "entry 3 (counted from 1): row 4 is outside of 1 .. 3", [](Small& s) { s.indices[2] = 4; });
+    spoiled(bad, "entry 1 (counted from 1): row 0 is outside", [](Small& s) { s.indices[0] = 0; });
+    spoiled(bad, "column -2147483648 is outside", [](Small& s) {
+        s.view.layout = Layout::csr;
+        s.indices[6] = std::numeric_limits<int>::min();
+    });
+    std::vector<std::int64_t> const rows{std::numeric_limits<std::int64_t>::min()}, columns{0};
+    std::vector<double> const values{1};
+    MatrixView<double, std::int64_t> view;
+    view.layout = Layout::coo;
+    view.rows = view.cols = 1;
+    view.pointers = rows;
+    view.indices = columns;
+    view.values = values;
+    EXPECT_THROW(import_matrix(view), Error);
+    view.pointers = columns;
+    view.indices = rows;
+    EXPECT_THROW(import_matrix(view), Error);
+}
+
+TEST(Import, RefusesValuesThatAreNoNumbers) {
+    constexpr auto bad = Status::bad_input;
+    spoiled(bad, "value 5 at row 3, column 2 (counted from 1) is NaN", [](Small& s) { s.values[4] = NAN; });
+    spoiled(bad, "value 1 at row 1, column 1 (counted from 1) is infinite",
+            [](Small& s) { s.values[0] = -INFINITY; });
+    spoiled(bad, "the entries at row 2, column 1 (counted from 1) sum to more", [](Small& s) {
+        s.indices[0] = 2;
+        s.values[0] = s.values[1] = std::numeric_limits<double>::max();
+    });
+}
+
+TEST(Import, RefusesEntriesInTheWrongTriangle) {
+    spoiled(Status::bad_input, "entry 3 at row 1, column 2 (counted from 1) is above the diagonal; the lower",
+            [](Small& s) {
+                s.view.symmetry = Symmetry::symmetric;
+                s.view.triangle = Triangle::lower;
+            });
+    spoiled(Status::bad_input, "entry 2 at row 2, column 1 (counted from 1) is below the diagonal; the upper",
+            [](Small& s) {
+                s.view.symmetry = Symmetry::symmetric;
+                s.view.triangle = Triangle::upper;
+            });
+}
+
+TEST(Import, RefusesMirrorImagesThatDiffer) {
+    auto const symmetric = [](Small& s) { s.view.symmetry = Symmetry::symmetric; };
+    spoiled(Status::bad_input,
+            "contradictory entries of a symmetric matrix: row 3, column 2 (counted from 1) is 7, but row 2, "
+            "column 3 (counted from 1) is 2",
+            [&](Small& s) {
+                symmetric(s);
+                s.values[4] = 7;
+            });
+    // One that is missing counts as zero; one that differs by rounding does not count.
+    spoiled(Status::bad_input, "is 0, but", [&](Small& s) {
+        symmetric(s);
+        s.pointers = {1, 2, 5, 7};
+        s.indices = {1, 1, 2, 3, 2, 3};
+        s.values = {4, 1, 5, 2, 2, 6};
+    });
+    Small close;
+    symmetric(close);
+    close.values[4] = std::nextafter(2.0, 3.0);
+    EXPECT_EQ(import_matrix(close.look()).stored(), 5);
+}
+
+TEST(Import, RefusesADiagonalThatIsNotReal) {
+    std::vector<int> const start{0, 1}, row{0};
+    std::vector<std::complex<double>> values{{4, 1}};
+    MatrixView<std::complex<double>, int> view;
+    view.rows = view.cols = 1;
+    view.symmetry = Symmetry::hermitian;
+    view.pointers = start;
+    view.indices = row;
+    view.values = values;
+    for (Triangle const triangle : {Triangle::full, Triangle::lower, Triangle::upper}) {
+        view.triangle = triangle;
+        EXPECT_THROW(import_matrix(view), Error);
+    }
+    values[0] = {4, 1e-16}; // what rounding leaves
+    EXPECT_EQ(import_matrix(view).values[0], std::complex<double>(4));
+}
+
+TEST(Import, ValuesThatAreRefusedLeaveTheOldOnes) {
+    Small small;
+    MatrixImport<double> import(small.look());
+    auto values = small.values;
+    values[3] = NAN;
+    EXPECT_THROW(import.set_values(values), Error);
+    values.pop_back();
+    EXPECT_THROW(import.set_values(values), Error);
+    EXPECT_EQ(import.matrix().values, small.values);
+}
+
+TEST(Import, PositionsOfAnUpperTriangleAreTheCallers) {
+    std::vector<int> const rows{0, 0, 1}, columns{0, 1, 1};
+    std::vector<double> const values{1, NAN, 1};
+    MatrixView<double, int> view;
+    view.layout = Layout::coo;
+    view.symmetry = Symmetry::symmetric;
+    view.triangle = Triangle::upper;
+    view.rows = view.cols = 2;
+    view.pointers = rows;
+    view.indices = columns;
+    view.values = values;
+    try {
+        import_matrix(view);
+        ADD_FAILURE();
+    } catch (Error const& error) {
+        EXPECT_STREQ(error.what(), "value 1 at row 0, column 1 (counted from 0) is NaN");
+    }
+}
+
+} // namespace
+} // namespace espalier

@@ -1,0 +1,173 @@
+// The two halves of a solve around a Schur complement, against dense elimination.
+#include <gtest/gtest.h>
+
+#include "factor/schur.hpp"
+#include "solve/system.hpp"
+
+namespace espalier {
+namespace {
+
+using testing::all_factorizations;
+using testing::all_ops;
+using testing::Dense;
+using testing::dense_op;
+using testing::difference;
+using testing::Factorized;
+using testing::random_system;
+using testing::random_vector;
+
+// Solves A x = b in place by Gaussian elimination with partial pivoting.
+template <class T> void solve_dense(Dense<T> a, std::span<T> b) {
+    for (Index k = 0; k < a.n; ++k) {
+        Index pivot = k;
+        for (Index i = k; i < a.n; ++i)
+            if (std::abs(a(i, k)) > std::abs(a(pivot, k))) pivot = i;
+        for (Index j = 0; j < a.n; ++j) std::swap(a(k, j), a(pivot, j));
+        std::swap(b[k], b[pivot]);
+        for (Index i = k + 1; i < a.n; ++i) {
+            T const factor = a(i, k) / a(k, k);
+            for (Index j = k; j < a.n; ++j) a(i, j) -= factor * a(k, j);
+            b[i] -= factor * b[k];
+        }
+    }
+    for (Index k = a.n - 1; k >= 0; --k) {
+        for (Index j = k + 1; j < a.n; ++j) b[k] -= a(k, j) * b[j];
+        b[k] /= a(k, k);
+    }
+}
+
+// Which of the caller's rows are interior, and which are kept.
+struct Rows {
+    explicit Rows(BlockStructure const& structure) {
+        for (Index i = 0; i < structure.n; ++i) {
+            auto const column = static_cast<std::size_t>(structure.perm[static_cast<std::size_t>(i)]);
+            bool const is_kept = structure.cblk_of_col[column] >= structure.first_kept_cblk;
+            (is_kept ? kept : interior).push_back(i);
+        }
+    }
+    std::vector<Index> interior, kept;
+};
+
+template <class T> Dense<T> interior_block(Dense<T> const& a, Rows const& rows) {
+    Dense<T> block(static_cast<Index>(rows.interior.size()));
+    for (Index j = 0; j < block.n; ++j)
+        for (Index i = 0; i < block.n; ++i)
+            block(i, j) =
+                a(rows.interior[static_cast<std::size_t>(i)], rows.interior[static_cast<std::size_t>(j)]);
+    return block;
+}
+
+// b_s - A_si A_ii^-1 b_i.
+template <class T> std::vector<T> condensed(Dense<T> const& a, Rows const& rows, std::span<T const> b) {
+    std::vector<T> y;
+    for (Index const i : rows.interior) y.push_back(b[static_cast<std::size_t>(i)]);
+    solve_dense<T>(interior_block(a, rows), y);
+    std::vector<T> result;
+    for (Index const s : rows.kept) {
+        T sum = b[static_cast<std::size_t>(s)];
+        for (std::size_t i = 0; i < y.size(); ++i) sum -= a(s, rows.interior[i]) * y[i];
+        result.push_back(sum);
+    }
+    return result;
+}
+
+template <class T> std::vector<T> pick(std::span<T const> x, std::vector<Index> const& rows) {
+    std::vector<T> result;
+    for (Index const i : rows) result.push_back(x[static_cast<std::size_t>(i)]);
+    return result;
+}
+
+// The structure is factorized as a whole; then its last cblks are declared kept. What is eliminated before
+// them does not depend on what they hold.
+template <class T> void check_condense_and_expand(Factorization kind, int workers) {
+    Index const n = 90;
+    auto const a = random_system<T>(kind, n, 21);
+    Factorized<T> f(a, kind, workers);
+    auto& structure = f.structure;
+    structure.first_kept_cblk = structure.num_cblks() - 3;
+    ASSERT_EQ(f.plan.partition.branches.back().first, structure.num_cblks() - 1); // no branch has both kinds
+    Rows const rows(structure);
+    ASSERT_GT(rows.kept.size(), 10U);
+    for (MatrixOp const op : all_ops)
+        for (Index const nrhs : {1, 3, 65}) {
+            auto const dense = dense_op(op, a);
+            auto const solution = random_vector<T>(n * nrhs, 2);
+            auto const b = testing::product(dense, solution);
+            auto x = b;
+            condense<T>(f.factor, f.plan, f.view(x), f.team, {op, nullptr});
+            auto const column = [&](std::vector<T> const& block, Index j) {
+                return std::span<T const>(block).subspan(static_cast<std::size_t>(j * n),
+                                                         static_cast<std::size_t>(n));
+            };
+            for (Index j = 0; j < nrhs; j += 32)
+                EXPECT_LE(difference(pick(column(x, j), rows.kept), condensed(dense, rows, column(b, j))),
+                          1e-10)
+                    << to_string(kind) << ", op " << to_string(op) << ", column " << j << " of " << nrhs;
+            for (Index j = 0; j < nrhs; ++j)
+                for (Index const s : rows.kept)
+                    x[static_cast<std::size_t>(j * n + s)] = solution[static_cast<std::size_t>(j * n + s)];
+            expand<T>(f.factor, f.plan, f.view(x), f.team, {op, nullptr});
+            EXPECT_LE(difference(x, solution), 1e-8)
+                << to_string(kind) << ", op " << to_string(op) << ", " << nrhs << " columns";
+        }
+}
+
+TEST(Condense, EliminatesTheInteriorAndExpandBringsItBack) {
+    for (Factorization const kind : all_factorizations)
+        for (int const workers : {1, 3}) {
+            check_condense_and_expand<double>(kind, workers);
+            check_condense_and_expand<std::complex<double>>(kind, workers);
+        }
+}
+
+// S x_s = b_s - A_si A_ii^-1 b_i, with the S that a factorization leaves, solves the whole system.
+TEST(Condense, GoesWithTheSchurComplementOfTheFactor) {
+    using T = std::complex<double>;
+    Index const n = 90;
+    for (Factorization const kind : all_factorizations)
+        for (int const cut_for : {1, 5}) {
+            auto const a = random_system<T>(kind, n, 8);
+            Factorized<T> f(a, kind, 2, cut_for, 17);
+            Rows const rows(f.structure);
+            ASSERT_EQ(rows.kept.size(), 17U);
+            DenseMatrix<T> const s = schur_complement(f.factor, rows.kept);
+            auto const solution = random_vector<T>(n, 2);
+            auto x = testing::product(dense_op(MatrixOp::none, a), solution);
+            condense<T>(f.factor, f.plan, f.view(x), f.team);
+            auto kept = pick<T>(x, rows.kept);
+            Dense<T> dense(17);
+            dense.values = s.values;
+            solve_dense<T>(dense, kept);
+            for (std::size_t i = 0; i < kept.size(); ++i) x[static_cast<std::size_t>(rows.kept[i])] = kept[i];
+            expand<T>(f.factor, f.plan, f.view(x), f.team);
+            EXPECT_LE(difference(x, solution), 1e-8) << to_string(kind) << ", cut for " << cut_for;
+        }
+}
+
+TEST(Condense, IsHalfASolveWhenNothingIsKept) {
+    auto const a = random_system<std::complex<double>>(Factorization::ldlh, 90, 4);
+    Factorized<std::complex<double>> f(a, Factorization::ldlh, 2);
+    for (MatrixOp const op : all_ops) {
+        auto whole = random_vector<std::complex<double>>(90 * 2, 6);
+        auto halves = whole;
+        solve<std::complex<double>>(f.factor, f.plan, f.view(whole), f.team, {op, nullptr});
+        condense<std::complex<double>>(f.factor, f.plan, f.view(halves), f.team, {op, nullptr});
+        expand<std::complex<double>>(f.factor, f.plan, f.view(halves), f.team, {op, nullptr});
+        EXPECT_EQ(halves, whole);
+    }
+}
+
+TEST(Condense, LeavesAllAloneWhenEverythingIsKept) {
+    auto const a = random_system<double>(Factorization::lu, 60, 4);
+    Factorized<double> f(a, Factorization::lu, 2);
+    f.structure.first_kept_cblk = 0;
+    auto const b = random_vector<double>(60 * 2, 6);
+    auto x = b;
+    condense<double>(f.factor, f.plan, f.view(x), f.team);
+    EXPECT_EQ(x, b);
+    expand<double>(f.factor, f.plan, f.view(x), f.team);
+    EXPECT_EQ(x, b);
+}
+
+} // namespace
+} // namespace espalier

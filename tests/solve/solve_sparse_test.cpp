@@ -1,0 +1,166 @@
+// Sparse right-hand sides against the same ones in full, and what part of the tree they visit.
+#include "solve/solve_sparse.hpp"
+
+#include <gtest/gtest.h>
+
+#include "matrix/generators.hpp"
+#include "solve/sparse_block.hpp"
+#include "solve/system.hpp"
+
+namespace espalier {
+namespace {
+
+using testing::all_factorizations;
+using testing::all_ops;
+using testing::difference;
+using testing::Factorized;
+using testing::random_scalar;
+using testing::random_system;
+
+// Columns of at most `most` random entries; every third one is empty.
+template <class T> CscMatrix<T> random_columns(Index n, Index nrhs, int most, unsigned seed) {
+    std::mt19937 random(seed);
+    std::uniform_int_distribution<Index> row(0, n - 1);
+    CscMatrix<T> b;
+    b.rows = n;
+    b.cols = nrhs;
+    for (Index j = 0; j < nrhs; ++j) {
+        std::vector<Index> rows;
+        for (int i = 0; i < most && j % 3 != 2; ++i) rows.push_back(row(random));
+        std::sort(rows.begin(), rows.end());
+        rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+        for (Index const r : rows) {
+            b.row_ind.push_back(r);
+            b.values.push_back(random_scalar<T>(random));
+        }
+        b.col_ptr.push_back(static_cast<Offset>(b.row_ind.size()));
+    }
+    return b;
+}
+
+template <class T> std::vector<T> in_full(CscMatrix<T> const& b) {
+    std::vector<T> full(static_cast<std::size_t>(b.rows * b.cols), T(0));
+    for (Index j = 0; j < b.cols; ++j)
+        for (auto p = static_cast<std::size_t>(b.col_ptr[j]); p < static_cast<std::size_t>(b.col_ptr[j + 1]);
+             ++p)
+            full[static_cast<std::size_t>(j * b.rows + b.row_ind[p])] += b.values[p];
+    return full;
+}
+
+template <class T> class SparseSolveTyped : public ::testing::Test {};
+using Scalars = ::testing::Types<float, std::complex<double>>;
+TYPED_TEST_SUITE(SparseSolveTyped, Scalars);
+
+TYPED_TEST(SparseSolveTyped, AgreesWithTheDenseSolve) {
+    using T = TypeParam;
+    Index const n = 120;
+    for (Factorization const kind : all_factorizations) {
+        auto const a = random_system<T>(kind, n, 11);
+        Factorized<T> f(a, kind, 2);
+        for (MatrixOp const op : all_ops)
+            for (Index const nrhs : {1, 3, 150}) {
+                auto const b = random_columns<T>(n, nrhs, 2, 5);
+                auto expected = in_full(b);
+                solve<T>(f.factor, f.plan, f.view(expected), f.team, {op, nullptr});
+                std::vector<T> x(expected.size(), std::numeric_limits<Real<T>>::quiet_NaN());
+                solve_sparse<T>(f.factor, f.plan, b, f.view(x), f.team, {op, nullptr});
+                // The same matrix, but columns stand elsewhere in their block: other roundings.
+                ASSERT_LE(difference(x, expected), 1e4 * epsilon<T>)
+                    << to_string(kind) << ", op " << to_string(op) << ", " << nrhs << " columns";
+            }
+    }
+}
+
+TEST(SparseSolve, GivesTheBitsOfTheDenseSolveForOneColumn) {
+    auto const a = std::get<CscMatrix<double>>(generate_matrix("lap3d:8").matrix);
+    Factorized<double> f(a, Factorization::llh, 2);
+    auto const b = random_columns<double>(a.cols, 1, 3, 1);
+    auto expected = in_full(b);
+    solve<double>(f.factor, f.plan, f.view(expected), f.team);
+    std::vector<double> x(expected.size());
+    solve_sparse<double>(f.factor, f.plan, b, f.view(x), f.team);
+    EXPECT_EQ(x, expected);
+}
+
+// Marked by walking the pattern of L column by column, as Gilbert and Peierls do.
+TEST(SparseSolve, ReachesWhatTheStructureOfTheFactorReaches) {
+    auto const a = std::get<CscMatrix<double>>(generate_matrix("lap2d:20").matrix);
+    auto const structure = Factorized<double>::analyze(a);
+    auto const b = random_columns<double>(a.cols, 9, 2, 3);
+    auto const order = order_by_first_entry(b, structure);
+    ASSERT_EQ(order.size(), 6U); // those that are not empty
+    for (Index c = 0; c < 6; ++c) {
+        auto const block = make_sparse_block(b, structure, order, c, 1);
+        std::vector<char> expected(structure.cblks.size(), 0);
+        for (auto const& entry : block.entries)
+            expected[static_cast<std::size_t>(structure.cblk_of_col[static_cast<std::size_t>(entry.row)])] =
+                1;
+        for (CblkId k = 0; k < structure.num_cblks(); ++k) {
+            Cblk const& cblk = structure.cblks[static_cast<std::size_t>(k)];
+            for (BlokId i = cblk.first_blok; expected[static_cast<std::size_t>(k)] && i < cblk.end_blok; ++i)
+                expected[static_cast<std::size_t>(structure.bloks[static_cast<std::size_t>(i)].facing_cblk)] =
+                    1;
+        }
+        EXPECT_EQ(block.reached, expected);
+        EXPECT_EQ(block.num_reached, std::count(expected.begin(), expected.end(), 1));
+    }
+}
+
+TEST(SparseSolve, VisitsASmallPartOfTheTree) {
+    auto const a = std::get<CscMatrix<double>>(generate_matrix("lap3d:12").matrix);
+    Factorized<double> f(a, Factorization::llh, 2);
+    // Unit vectors of all unknowns, which stand in an order that has nothing to do with the tree.
+    Index const n = a.cols;
+    CscMatrix<double> b;
+    b.rows = b.cols = n;
+    for (Index j = 0; j < n; ++j) {
+        b.row_ind.push_back(j * 1009 % n);
+        b.values.push_back(1);
+        b.col_ptr.push_back(j + 1);
+    }
+    std::vector<double> x(static_cast<std::size_t>(n * n));
+    auto const all = solve_sparse<double>(f.factor, f.plan, b, f.view(x), f.team);
+    EXPECT_EQ(all.blocks, (n + 63) / 64);
+    EXPECT_EQ(all.cblks_in_total, all.blocks * f.structure.num_cblks());
+    EXPECT_LT(all.cblks_visited, all.cblks_in_total / 3); // 64 columns that stand together share their paths
+
+    b.cols = 1;
+    b.col_ptr.resize(2);
+    x.resize(static_cast<std::size_t>(n));
+    auto const one = solve_sparse<double>(f.factor, f.plan, b, f.view(x), f.team);
+    Index path = 0;
+    for (CblkId k = f.structure.cblk_of_col[static_cast<std::size_t>(f.structure.perm[0])]; k != no_cblk;
+         k = f.structure.cblks[static_cast<std::size_t>(k)].parent)
+        ++path;
+    EXPECT_EQ(one.cblks_visited, path);
+    EXPECT_LT(path, f.structure.num_cblks() / 4);
+}
+
+TEST(SparseSolve, RefusesWhatDoesNotFit) {
+    auto const a = random_system<double>(Factorization::lu, 40, 2);
+    Factorized<double> f(a, Factorization::lu, 1);
+    std::vector<double> x(80);
+    auto const status_of = [&](CscMatrix<double> const& b) {
+        try {
+            solve_sparse<double>(f.factor, f.plan, b, f.view(x), f.team);
+        } catch (Error const& e) {
+            return e.status();
+        }
+        return Status::ok;
+    };
+    auto const good = random_columns<double>(40, 2, 3, 1);
+    EXPECT_EQ(status_of(good), Status::ok);
+    EXPECT_EQ(status_of(random_columns<double>(40, 3, 3, 1)), Status::usage);
+    EXPECT_EQ(status_of(random_columns<double>(39, 2, 3, 1)), Status::usage);
+    auto declared = good;
+    declared.symmetry = Symmetry::symmetric;
+    EXPECT_EQ(status_of(declared), Status::usage);
+    auto outside = good;
+    outside.row_ind[1] = 40;
+    EXPECT_EQ(status_of(outside), Status::bad_input);
+    outside.row_ind[1] = -1;
+    EXPECT_EQ(status_of(outside), Status::bad_input);
+}
+
+} // namespace
+} // namespace espalier

@@ -1,0 +1,118 @@
+// Vertices that are not eliminated: the supernode of a Schur complement.
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "symbolic/prepared.hpp"
+#include "symbolic/symbolic.hpp"
+#include "symbolic/validate.hpp"
+
+namespace espalier {
+namespace {
+
+using namespace testing;
+
+Index rows_of_last(CompressedGraph const& compressed, Ordering const& ordering, Index kept) {
+    Index rows = 0;
+    for (Index k = compressed.graph.num_vertices - kept; k < compressed.graph.num_vertices; ++k)
+        rows += compressed.graph.weight_of(ordering.inverse[k]);
+    return rows;
+}
+
+TEST(Kept, VerticesAreADenseSupernodeAtTheEnd) {
+    std::mt19937_64 random(21);
+    for (int seed = 0; seed < 300; ++seed) {
+        SCOPED_TRACE(seed);
+        Index const weights = seed % 3 == 0 ? 6 : 1;
+        auto const n = static_cast<Index>(random() % (weights > 1 ? 20 : 60));
+        auto const compressed =
+            with_random_weights(random_graph(n, 0.3 + 0.008 * seed, random), weights, random);
+        auto const ordering = random_order(n, random);
+        auto options = random_options(random);
+        options.kept_vertices = static_cast<Index>(random() % (n + 1));
+        auto const structure = symbolic_factorization(compressed, ordering, options);
+        ASSERT_NO_THROW(validate(structure));
+        ASSERT_NO_FATAL_FAILURE(expect_covered(dense_fill(compressed, structure.perm), structure));
+        ASSERT_EQ(structure.num_kept_cols(), rows_of_last(compressed, ordering, options.kept_vertices));
+        for (Index row = 0; row < structure.n; ++row) {
+            bool const kept = ordering.perm[compressed.vertex_of_row[row]] >= n - options.kept_vertices;
+            ASSERT_EQ(structure.perm[row] >= structure.first_kept_col(), kept);
+        }
+    }
+}
+
+TEST(Kept, VerticesDoNotCountInTheElimination) {
+    std::mt19937_64 random(22);
+    for (int seed = 0; seed < 200; ++seed) {
+        SCOPED_TRACE(seed);
+        auto const compressed = with_random_weights(random_graph(25, 0.4 + 0.02 * seed, random), 3, random);
+        auto const ordering = random_order(25, random);
+        auto options = bare_options();
+        options.kept_vertices = static_cast<Index>(random() % 26);
+        auto const structure = symbolic_factorization(compressed, ordering, options);
+        auto const heights = column_heights(dense_fill(compressed, row_order(compressed, ordering)));
+        Offset nnz = 0;
+        double flops = 0;
+        for (Index j = 0; j < structure.first_kept_col(); ++j) {
+            nnz += heights[j];
+            flops += static_cast<double>(heights[j] * heights[j]);
+        }
+        EXPECT_EQ(structure.nnz_factor, nnz);
+        EXPECT_DOUBLE_EQ(structure.flops, flops);
+        EXPECT_NEAR(structure.stored_flops, flops, 1e-9 * flops); // nothing was merged
+        Offset stored = 0;
+        for (CblkId k = 0; k < structure.first_kept_cblk; ++k)
+            stored += trapezoid_entries(structure.cblks[k].stride, structure.cblks[k].width());
+        EXPECT_EQ(stored, nnz);
+    }
+}
+
+TEST(Kept, RowsThatALeafDoesNotReachAreNotStoredThere) {
+    // Vertex 0 reaches one of the 50 kept vertices, vertex 1 another.
+    std::set<std::pair<Index, Index>> const edges{{0, 12}, {1, 47}};
+    SymbolicOptions options;
+    options.kept_vertices = 50;
+    auto const structure = symbolic_factorization(uncompressed(graph_of(52, edges)), natural_order(52), options);
+    validate(structure);
+    EXPECT_EQ(structure.nnz_factor, 4);
+    EXPECT_LE(structure.cblks[0].rows_below(), 2);
+    EXPECT_EQ(structure.num_kept_cols(), 50);
+    EXPECT_EQ(structure.cblks[structure.first_kept_cblk].stride, 50);
+}
+
+TEST(Kept, TreesThatDoNotReachThemStayTreesOfTheirOwn) {
+    auto options = bare_options();
+    options.kept_vertices = 1;
+    // 0 - 1 - 2 on its own; 3 - 4 is kept's.
+    auto const graph = graph_of(5, {{0, 1}, {1, 2}, {3, 4}});
+    auto const structure = symbolic_factorization(uncompressed(graph), natural_order(5), options);
+    validate(structure);
+    EXPECT_EQ(structure.perm[4], 4);
+    EXPECT_EQ(structure.first_kept_col(), 4);
+    EXPECT_EQ(structure.cblks[structure.cblk_of_col[structure.perm[2]]].parent, no_cblk);
+    EXPECT_EQ(structure.cblks[structure.cblk_of_col[structure.perm[3]]].parent, structure.first_kept_cblk);
+    EXPECT_EQ(structure.tree_height, 3);
+}
+
+TEST(Kept, MayBeAllOrNone) {
+    SymbolicOptions options;
+    options.min_width = 2;
+    options.max_width = 4;
+    auto const none = symbolic_factorization(uncompressed(chain(9)), natural_order(9), options);
+    EXPECT_EQ(none.first_kept_cblk, none.num_cblks());
+    EXPECT_EQ(none.first_kept_col(), 9);
+    options.kept_vertices = 9;
+    auto const all = symbolic_factorization(uncompressed(chain(9)), natural_order(9), options);
+    validate(all);
+    EXPECT_EQ(all.first_kept_cblk, 0);
+    EXPECT_EQ(all.num_cblks(), 3);
+    EXPECT_EQ(all.nnz_factor, 0);
+    EXPECT_EQ(all.flops, 0);
+    options.kept_vertices = 10;
+    EXPECT_THROW(symbolic_factorization(uncompressed(chain(9)), natural_order(9), options), Error);
+    options.kept_vertices = -1;
+    EXPECT_THROW(symbolic_factorization(uncompressed(chain(9)), natural_order(9), options), Error);
+}
+
+} // namespace
+} // namespace espalier
