@@ -94,6 +94,17 @@ void require_schur_unknowns(std::vector<Index> const& schur, Index n) {
     }
 }
 
+// Error{singular} that names an empty row or column, and the structural rank.
+template <class T> void require_entries_in_every_row(CscMatrix<T> const& matrix, Interrupt* interrupt) {
+    try {
+        require_no_empty_row(matrix);
+    } catch (Error const& error) {
+        Index const rank = maximum_product_matching(matrix, interrupt).structural_rank;
+        throw Error(error.status(),
+                    fmt::format("{}; its structural rank is {} of {}", error.what(), rank, matrix.cols));
+    }
+}
+
 template <class T>
 void report_structure(Analysis<T> const& analysis, bool narrow, AnalysisReport& report) {
     BlockStructure const& structure = analysis.structure;
@@ -160,7 +171,7 @@ Analysis<T> analyze_system(CscMatrix<T> const& matrix, Options const& options, i
     require_square(matrix);
     matrix.validate();
     require_schur_unknowns(options.schur, matrix.cols);
-    if (!options.allow_singular) require_no_empty_row(matrix);
+    if (!options.allow_singular) require_entries_in_every_row(matrix, interrupt.get());
     interrupt->check();
 
     Analysis<T> analysis;

@@ -62,7 +62,7 @@ void require_rows_with(CscMatrix<T> const& a, Counts counts, char const* which) 
 
 template <class T> void require_no_empty_row(CscMatrix<T> const& a) {
     require_rows_with(
-        a, [](T) { return true; }, "has no entry (structurally singular)");
+        a, [](T) { return true; }, "has no entry");
 }
 
 template <class T> void require_no_zero_row(CscMatrix<T> const& a) {

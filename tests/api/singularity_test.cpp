@@ -100,6 +100,74 @@ TEST(Singularity, IsNotSeenInBadScaling) {
     }
 }
 
+// A chain held by constraints, `twice` of them on the same pair of unknowns: the null vector then lies in two
+// multipliers among hundreds of unknowns of every size.
+CscMatrix<double> constrained_chain(Index n, Index constraints, bool twice) {
+    CscMatrix<double> a;
+    a.rows = a.cols = n + constraints;
+    a.symmetry = Symmetry::symmetric;
+    a.col_ptr.clear();
+    auto const constrained = [&](Index c) { return (twice && c == 1 ? 0 : c) * (n / constraints); };
+    for (Index j = 0; j < a.cols; ++j) {
+        a.col_ptr.push_back(static_cast<Offset>(a.values.size()));
+        if (j >= n) continue;
+        auto const add = [&](Index i, double value) {
+            a.row_ind.push_back(i);
+            a.values.push_back(value);
+        };
+        add(j, 2.001);
+        if (j + 1 < n) add(j + 1, -1);
+        for (Index c = 0; c < constraints; ++c) {
+            if (constrained(c) == j) add(n + c, 1 + 0.1 * static_cast<double>(j % 7));
+            if (constrained(c) + 1 == j) add(n + c, -0.3);
+        }
+    }
+    a.col_ptr.push_back(static_cast<Offset>(a.values.size()));
+    return a;
+}
+
+TEST(Singularity, IsSeenInANullVectorOfTwoMultipliersAmongMany) {
+    for (Index const n : {60, 400}) {
+        auto const singular = constrained_chain(n, 20, true);
+        std::vector<double> b(static_cast<std::size_t>(singular.cols), 1.0);
+        EXPECT_TRUE(is_flagged(singular, b, Factorization::automatic)) << n;
+        b[static_cast<std::size_t>(n)] = 2;
+        EXPECT_TRUE(is_flagged(singular, b, Factorization::lu)) << n;
+        EXPECT_FALSE(is_flagged(constrained_chain(n, 20, false), b, Factorization::automatic)) << n;
+    }
+}
+
+TEST(Conditioning, AtTheEdgeOfSingularityStillGivesEveryDigit) {
+    // Entries from -1 to 2, all exact, and an inverse of order 1e13: x = 1 over 2^-44.
+    constexpr Index n = 24;
+    double const shift = std::ldexp(1.0, -44);
+    CscMatrix<double> a;
+    a.rows = a.cols = n;
+    a.symmetry = Symmetry::symmetric;
+    a.col_ptr.clear();
+    for (Index j = 0; j < n; ++j) {
+        a.col_ptr.push_back(static_cast<Offset>(a.values.size()));
+        a.row_ind.push_back(j);
+        a.values.push_back(j == 0 ? 1 + shift : j + 1 == n ? 1 : 2);
+        if (j + 1 == n) continue;
+        a.row_ind.push_back(j + 1);
+        a.values.push_back(-1);
+    }
+    a.col_ptr.push_back(static_cast<Offset>(a.values.size()));
+    // Summing the rows from the last one up: shift * x_0 = sum of b, and the differences follow.
+    std::vector<double> b(n, 0.0);
+    b[0] = 1;
+    Options options;
+    options.ordering = OrderingMethod::natural;
+    Solver<double> solver(options);
+    solver.factorize(a);
+    auto x = solver.solve(b);
+    auto const report = solver.refine(a, b, x);
+    EXPECT_EQ(report.status, Status::ok);
+    EXPECT_GT(solver.report().factor.condition_estimate, 1e13);
+    for (double const value : x) EXPECT_LE(std::abs(value * shift - 1), 1e-15);
+}
+
 TEST(Fallback, ScalesWhatCholeskyLeftUnscaled) {
     // Indefinite with a positive diagonal, scaled over 24 decades: llh is tried first and meets it in the end.
     CscMatrix<double> a;

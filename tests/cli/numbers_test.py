@@ -65,6 +65,10 @@ class MatchingAndScaling(CommandTest):
     def test_structural_rank_is_named(self):
         self.write_matrix("s.mtx", 3, {(0, 0): 1.0, (0, 1): 1.0, (0, 2): 1.0, (1, 2): 1.0, (2, 2): 1.0})
         self.assertIn("structural rank is 2 of 3", self.fail_with(SINGULAR, "solve", "s.mtx"))
+        self.write_matrix("e.mtx", 3, {(0, 0): 1.0, (0, 1): 1.0, (2, 2): 1.0})
+        message = self.fail_with(SINGULAR, "solve", "e.mtx")
+        self.assertIn("row 2 has no entry", message)
+        self.assertIn("structural rank is 2 of 3", message)
 
     def test_values_over_thirty_orders_of_magnitude(self):
         n = 60
