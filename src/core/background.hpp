@@ -3,6 +3,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <exception>
 #include <functional>
 #include <mutex>
 #include <thread>
@@ -18,17 +19,19 @@ class Background {
     Background& operator=(Background const&) = delete;
     ~Background() { join(); }
 
-    /// Runs `work` to its end and rethrows what it threw; or throws Error{cancelled} as soon as `interrupt` says
-    /// so, with `work` still running: it must own all it touches.
+    /// Runs `work`, after any earlier one, to its end and rethrows what it threw; or throws Error{cancelled} as
+    /// soon as `interrupt` says so, with `work` still running: it must own all it touches.
     void run(std::function<void()> work, Interrupt& interrupt);
 
   private:
+    void start(std::function<void()> work);
+    void wait(Interrupt& interrupt);
     void join();
 
     std::thread thread_;
     std::mutex mutex_;
     std::condition_variable ended_;
-    bool done_ = false;            // under mutex_
+    bool done_ = true;             // under mutex_ while there is a thread
     std::exception_ptr exception_; // written by the thread before done_
 };
 
