@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -31,17 +32,16 @@ struct StructureJob {
     SymbolicOptions symbolic;
     std::shared_ptr<Interrupt> interrupt;
 
+    CompressedGraph compressed;
+    Ordering order;
     BlockStructure structure;
-    Index compressed_vertices = 0;
     double ordering_s = 0;
     double symbolic_s = 0;
 
-    void run() {
-        Timer timer;
+    void order_vertices() {
+        Timer const timer;
         bool const by_row =
             ordering.method == OrderingMethod::natural || ordering.method == OrderingMethod::user;
-        CompressedGraph compressed;
-        Ordering order;
         if (schur.empty()) {
             compressed = by_row          ? uncompressed(std::move(graph))
                          : pairs.empty() ? compress(graph)
@@ -55,10 +55,11 @@ struct StructureJob {
             compressed = std::move(constrained.compressed);
         }
         graph = {};
-        compressed_vertices = compressed.graph.num_vertices;
         ordering_s = timer.seconds();
-        interrupt->check();
-        timer.restart();
+    }
+
+    void build_structure() {
+        Timer const timer;
         structure = symbolic_factorization(compressed, order, symbolic);
         symbolic_s = timer.seconds();
     }
@@ -212,15 +213,17 @@ Analysis<T> analyze_system(CscMatrix<T> const& matrix, Options const& options, i
     job->symbolic = symbolic_options(options);
     job->symbolic.interrupt = interrupt.get();
     job->interrupt = interrupt;
-    {
-        ProgressScope const progress(options.progress, "ordering", 0);
+    auto const run = [&](std::string_view phase, void (StructureJob::*step)()) {
+        ProgressScope const progress(options.progress, phase, 0);
         if (options.cancel)
-            background.run([job] { job->run(); }, *interrupt);
+            background.run([job, step] { ((*job).*step)(); }, *interrupt);
         else
-            job->run();
-    }
+            ((*job).*step)();
+    };
+    run("ordering", &StructureJob::order_vertices);
+    run("symbolic factorization", &StructureJob::build_structure);
     analysis.structure = std::move(job->structure);
-    report.analysis.compressed_vertices = job->compressed_vertices;
+    report.analysis.compressed_vertices = job->compressed.graph.num_vertices;
     report.analysis.ordering_s = job->ordering_s;
     report.analysis.symbolic_s = job->symbolic_s;
 

@@ -1,0 +1,216 @@
+"""Python goes on while the library works: other threads, Ctrl-C, progress and log functions, fork."""
+
+import gc
+import io
+import logging
+import os
+import signal
+import threading
+import time
+import weakref
+
+import numpy as np
+import pytest
+
+import espalier
+from matrices import general, laplacian
+
+LARGE = 40  # grid of a matrix whose factorization takes some tenths of a second
+
+
+def test_other_threads_run_during_a_factorization():
+    A = laplacian(LARGE)
+    solver = espalier.Solver(threads=1).analyze(A)
+    longest, last, stop = 0.0, time.perf_counter(), threading.Event()
+
+    def watch():
+        nonlocal longest, last
+        while not stop.is_set():
+            now = time.perf_counter()
+            longest, last = max(longest, now - last), now
+            time.sleep(0.001)
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    solver.factorize(A)
+    stop.set()
+    watcher.join()
+    assert longest < 0.5 * solver.report["factor"]["time_s"] + 0.05
+
+
+def test_threads_may_share_a_solver():
+    A = laplacian(8)
+    solver = espalier.Solver(threads=2).factorize(A)
+    failures = []
+
+    def work(seed):
+        b = np.random.default_rng(seed).standard_normal(512)
+        try:
+            for turn in range(15):
+                if seed == 0 and turn % 5 == 0:
+                    solver.factorize(A)
+                np.testing.assert_allclose(A @ solver.solve(b), b, atol=1e-10)
+                assert solver.report["threads"] == 2
+        except Exception as failure:
+            failures.append(failure)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+
+
+class Interrupter(threading.Thread):
+    """Sends the signal of Ctrl-C soon after it is told that a phase has begun."""
+
+    def __init__(self, phase):
+        super().__init__()
+        self.phase = phase
+        self.begun = threading.Event()
+        self.sent = None
+        self.start()
+
+    def hear(self, phase, fraction):
+        if phase == self.phase:
+            self.begun.set()
+
+    def run(self):
+        if self.begun.wait(30):
+            time.sleep(0.02)
+            self.sent = time.perf_counter()
+            os.kill(os.getpid(), signal.SIGINT)
+
+
+@pytest.mark.parametrize("step, phase", [("analyze", "ordering"), ("factorize", "factorization")])
+def test_ctrl_c_ends_a_call_and_the_solver_goes_on(step, phase):
+    A = laplacian(LARGE)
+    interrupter = Interrupter(phase)
+    solver = espalier.Solver(threads=1, progress=interrupter.hear)
+    if step == "factorize":
+        solver.analyze(A)
+    with pytest.raises(KeyboardInterrupt):
+        getattr(solver, step)(A)
+        pytest.fail("the call was over before the interrupt came")
+    assert time.perf_counter() - interrupter.sent < 0.5
+    interrupter.join()
+    A, b = laplacian(5), np.ones(125)
+    np.testing.assert_allclose(A @ solver.analyze(A).factorize(A).solve(b), b, atol=1e-12)
+
+
+def test_ctrl_c_reaches_a_call_that_waits_for_another_thread():
+    A = laplacian(LARGE)
+    interrupter = Interrupter("factorization")
+    solver = espalier.Solver(threads=1, progress=interrupter.hear).analyze(A)
+    other = threading.Thread(target=solver.factorize, args=(A,))
+    other.start()
+    with pytest.raises(KeyboardInterrupt):
+        assert interrupter.begun.wait(30)
+        solver.report
+        pytest.fail("the factorization was over before the interrupt came")
+    interrupter.join()
+    other.join()
+    assert solver.inertia().positive == A.shape[0]
+
+
+def test_progress_is_told_on_the_calling_thread():
+    told = []
+    solver = espalier.Solver(progress=lambda *event: told.append((*event, threading.get_ident())))
+    solver.factorize(laplacian(20))
+    phases = [phase for phase, _, _ in told]
+    assert "ordering" in phases and "factorization" in phases
+    assert {thread for _, _, thread in told} == {threading.get_ident()}
+    fractions = [fraction for phase, fraction, _ in told if phase == "factorization"]
+    assert fractions[-1] == 1.0 and fractions == sorted(fractions)
+    assert all(fraction is None or 0 <= fraction <= 1 for _, fraction, _ in told)
+
+
+def test_the_log_goes_to_a_function_or_a_logger(caplog):
+    lines = []
+    espalier.spsolve(laplacian(4), np.ones(64), log=lines.append)
+    assert lines and all(isinstance(line, str) for line in lines)
+    with caplog.at_level(logging.INFO, "espalier"):
+        espalier.spsolve(laplacian(4), np.ones(64), log=True)
+    assert [record.message for record in caplog.records] == lines
+
+
+@pytest.mark.parametrize("which", ["progress", "log"])
+def test_what_a_function_raises_comes_out(which):
+    def fail(*_):
+        raise ZeroDivisionError("by the caller")
+
+    solver = espalier.Solver(**{which: fail})
+    with pytest.raises(ZeroDivisionError, match="by the caller"):
+        solver.factorize(laplacian(6))
+
+
+def test_a_solver_is_not_used_from_its_own_functions():
+    ready = False
+    solver = espalier.Solver(log=lambda line: solver.report if ready else None).analyze(general())
+    ready = True
+    with pytest.raises(espalier.InputError, match="its own"):
+        solver.analyze(general())
+
+
+def test_true_shows_a_bar_only_in_a_terminal(capfd):
+    espalier.spsolve(laplacian(6), np.ones(216), progress=True)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_the_bar_is_one_line_that_goes_away(monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    espalier.Solver(progress=True).factorize(laplacian(6))
+    shown = terminal.getvalue()
+    assert "factorization" in shown and "[" in shown and "\n" not in shown and shown.endswith("\x1b[K")
+
+
+def test_nothing_is_printed_unless_asked(capfd):
+    espalier.spsolve(general(), np.ones(60))
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_solver_that_its_functions_refer_to_is_collected():
+    class Owner:
+        def __init__(self):
+            self.solver = espalier.Solver(log=self.hear).factorize(laplacian(3))
+
+        def hear(self, line):
+            pass
+
+    owner = Owner()
+    alive = weakref.ref(owner)
+    del owner
+    gc.collect()
+    assert alive() is None
+
+
+def test_a_forked_child_is_told_to_make_a_solver_of_its_own():
+    A = laplacian(6)
+    solver = espalier.Solver(threads=2).factorize(A)
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            try:
+                solver.solve(np.ones(216))
+            except espalier.InputError:
+                code = 2
+            del solver
+            x = espalier.spsolve(A, np.ones(216), threads=2)
+            code = 0 if code == 2 and np.abs(A @ x - 1).max() < 1e-10 else 3
+        finally:
+            os._exit(code)
+    deadline = time.monotonic() + 30
+    while (ended := os.waitpid(child, os.WNOHANG))[0] == 0 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    if ended[0] == 0:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    assert ended[0] == child and os.waitstatus_to_exitcode(ended[1]) == 0
+    np.testing.assert_allclose(A @ solver.solve(np.ones(216)), 1, atol=1e-12)

@@ -1,0 +1,166 @@
+"""What is wrong is told, as what a Python program expects."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import espalier
+from matrices import general, hermitian, laplacian
+
+
+def test_unknown_options_and_values_are_refused():
+    with pytest.raises(TypeError, match="orderin.*ordering"):
+        espalier.Solver(orderin="metis")
+    with pytest.raises(TypeError, match="max-memory"):
+        espalier.spsolve(laplacian(2), np.ones(8), **{"max-memory": "4G"})
+    with pytest.raises(ValueError, match="lots.*scotch|lots") as caught:
+        espalier.Solver(refine="lots")
+    assert isinstance(caught.value, espalier.EspalierError) and caught.value.status == "usage"
+    for wrong in ({"threads": 0}, {"threads": 1.5}, {"max_memory": "4X"}, {"condition": "maybe"}, {"tolerance": -1}):
+        with pytest.raises(ValueError, match=next(iter(wrong)).replace("_", ".")):
+            espalier.Solver(**wrong)
+    for wrong in ({"threads": [1]}, {"schur": [0.5]}, {"progress": 3}, {"log": "file"}):
+        with pytest.raises(TypeError):
+            espalier.Solver(**wrong)
+    with pytest.raises(ValueError, match="symmetric"):
+        espalier.Solver(symmetric="very")
+
+
+def test_options_are_those_that_were_given():
+    solver = espalier.Solver(ordering="metis", threads=np.int64(2), max_memory="4G", tolerance=1e-10, matching=True,
+                             condition=None)
+    assert solver.options["ordering"] == "metis"
+    assert solver.options["threads"] == "2"
+    assert solver.options["matching"] == "on"
+    assert float(solver.options["tolerance"]) == 1e-10
+    assert solver.options["condition"] == espalier.default_options()["condition"] == "off"
+    solver.set_options(refine="gmres")
+    assert solver.options["refine"] == "gmres" and solver.options["ordering"] == "metis"
+    with pytest.raises(ValueError):
+        solver.set_options(ordering="amd", refine="lots")
+    assert solver.options["ordering"] == "metis"
+    solver.factorize(laplacian(3)).set_options(refine="none")
+    solver.solve(np.ones(27))
+    assert solver.report["refine"]["method"] == "none"
+
+
+def test_options_do_not_take_a_file_that_is_not_there():
+    with pytest.raises(OSError) as caught:
+        espalier.Solver(ordering="/nonexistent/order").factorize(laplacian(2))
+    assert caught.value.status == "io_error"
+
+
+def test_what_is_no_matrix_is_refused():
+    for wrong in (np.eye(3), [[1.0]], None):
+        with pytest.raises(TypeError, match="scipy.sparse"):
+            espalier.spsolve(wrong, np.ones(3))
+    with pytest.raises(TypeError):
+        espalier.spsolve(sparse.csc_matrix(np.eye(2)), np.array(["a", "b"]))
+    with pytest.raises(ValueError, match="3 rows and 2 columns"):
+        espalier.Solver().factorize(sparse.csc_matrix(np.ones((3, 2))))
+    A = general()
+    A.data[3] = np.nan
+    with pytest.raises(ValueError, match="(?i)nan"):
+        espalier.Solver().analyze(A)
+
+
+def test_corrupt_index_arrays_are_refused():
+    for format in ("csc", "csr"):
+        for break_it in (
+            lambda A: A.indices.__setitem__(5, 60),
+            lambda A: A.indices.__setitem__(5, -1),
+            lambda A: A.indptr.__setitem__(3, 10**6),
+            lambda A: A.indptr.__setitem__(-1, 10**6),
+            lambda A: A.indptr.__setitem__(-1, -5),
+            lambda A: A.indptr.__setitem__(0, 2),
+        ):
+            A = general().asformat(format)
+            break_it(A)
+            with pytest.raises(ValueError):
+                espalier.spsolve(A, np.ones(60))
+    A = general().tocoo()
+    A.row[7] = 99
+    with pytest.raises(ValueError, match="99"):
+        espalier.spsolve(A, np.ones(60))
+
+
+def test_wrong_right_hand_sides_are_refused():
+    solver = espalier.Solver().factorize(general())
+    for wrong in (np.ones(59), np.ones((2, 60)), np.ones((60, 1, 1)), 1.0, sparse.csc_matrix((59, 1))):
+        with pytest.raises(ValueError, match="shape"):
+            solver.solve(wrong)
+    b = np.ones((60, 2))
+    b[7, 1] = np.inf
+    with pytest.raises(ValueError, match="row 7 of column 1"):
+        solver.solve(b)
+    with pytest.raises(ValueError, match="trans"):
+        solver.solve(np.ones(60), "t")
+    with pytest.raises(ValueError):
+        solver.refine(np.ones(60), np.ones((60, 1)))
+
+
+def test_calls_out_of_order_are_refused():
+    solver = espalier.Solver()
+    for call in (lambda: solver.solve([1.0]), lambda: solver.report, solver.inertia, solver.slogdet, solver.rcond,
+                 solver.null_space, solver.schur_complement, lambda: solver.refine([1.0], [1.0])):
+        with pytest.raises(espalier.InputError, match="before factorize"):
+            call()
+    solver.analyze(general())
+    for call in (lambda: solver.solve(np.ones(60)), lambda: solver.refine(np.ones(60), np.ones(60)), solver.rcond,
+                 solver.slogdet, solver.null_space, lambda: solver.solve(sparse.csc_matrix(np.ones((60, 1))))):
+        with pytest.raises(espalier.InputError):
+            call()
+    with pytest.raises(espalier.InputError):
+        espalier.Solver().factorize(general()).inertia()
+    with pytest.raises(espalier.InputError):
+        espalier.Solver().factorize(general()).schur_complement()
+
+
+def test_a_structurally_singular_matrix_is_an_error_and_others_are_warned_of():
+    A = general().tolil()
+    A[5, :] = 0
+    with pytest.raises(espalier.SingularMatrixError) as caught:
+        espalier.spsolve(A, np.ones(60))
+    assert caught.value.status == "singular" and isinstance(caught.value, np.linalg.LinAlgError)
+    # The Laplacian of a ring maps constants to zero.
+    ring = sparse.diags([-np.ones(39), 2 * np.ones(40), -np.ones(39)], [-1, 0, 1], format="lil")
+    ring[0, 39] = ring[39, 0] = -1
+    with pytest.warns(espalier.SingularMatrixWarning, match="singular") as found:
+        espalier.spsolve(ring, np.arange(40))
+    assert found[0].filename == __file__
+
+
+def test_a_missed_tolerance_is_warned_of_where_the_caller_is():
+    A, b = hermitian(), np.ones(50)
+    with pytest.warns(espalier.AccuracyWarning, match="backward error") as found:
+        espalier.spsolve(A, b, tolerance=1e-30)
+    assert found[0].filename == __file__
+    solver = espalier.Solver(tolerance=1e-30).factorize(A)
+    for call in (lambda: solver.solve(b), lambda: solver.solve(sparse.csc_matrix(b[:, None])),
+                 lambda: solver.refine(b, b)):
+        with pytest.warns(espalier.AccuracyWarning) as found:
+            call()
+        assert found[0].filename == __file__
+    assert solver.report["refine"]["status"] == "inaccurate"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        solver.solve(b, refine=False)
+
+
+def test_an_indefinite_matrix_has_no_cholesky_factor_and_the_solver_goes_on():
+    A = hermitian()
+    solver = espalier.Solver(factorization="llh")
+    with pytest.raises(espalier.NotPositiveDefiniteError) as caught:
+        solver.factorize(A)
+    assert caught.value.status == "not_positive_definite" and isinstance(caught.value, np.linalg.LinAlgError)
+    solver.set_options(factorization="ldlh")
+    x = solver.analyze(A).factorize(A).solve(np.ones(50))
+    np.testing.assert_allclose(A @ x, np.ones(50), atol=1e-12)
+
+
+def test_a_memory_limit_is_kept():
+    with pytest.raises(MemoryError, match="10240 bytes") as caught:
+        espalier.spsolve(laplacian(10), np.ones(1000), max_memory="10K")
+    assert isinstance(caught.value, espalier.OutOfMemoryError)

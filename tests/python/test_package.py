@@ -1,0 +1,91 @@
+"""The package as such: its names, its types, and what is installed."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import espalier
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def run(*command, directory=None, **changes):
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, cwd=directory,
+                          env={**os.environ, **changes})
+    assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def test_version_is_that_of_the_project():
+    declared = re.search(r"project\(espalier VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text())
+    assert espalier.__version__ == declared[1]
+
+
+def test_public_names_are_there_and_documented():
+    for name in espalier.__all__:
+        thing = getattr(espalier, name)
+        assert name.startswith("__") or thing.__doc__, name
+    for name in vars(espalier.Solver):
+        assert name.startswith("_") or getattr(espalier.Solver, name).__doc__, name
+
+
+def test_the_stub_has_what_the_extension_has():
+    stub = (Path(espalier.__file__).parent / "_core.pyi").read_text()
+    core = sys.modules["espalier._core"]
+    for name in vars(core):
+        assert name.startswith("__") or re.search(rf"\b{name}\b", stub), name
+    for name in vars(core.SolverD):
+        assert name.startswith("_") or f"def {name}(" in stub, name
+
+
+def test_types_are_complete(tmp_path):
+    pytest.importorskip("mypy")
+    (tmp_path / "mypy.ini").write_text("[mypy]\nstrict = True\n[mypy-scipy.*]\nignore_missing_imports = True\n")
+    use = tmp_path / "use.py"
+    use.write_text(
+        "import espalier\n"
+        "import numpy as np\n"
+        "from scipy import sparse\n"
+        "A = sparse.identity(3, format='csc')\n"
+        "x = espalier.spsolve(A, np.ones(3), ordering='metis', threads=2, mixed_precision=True, schur=[0])\n"
+        "solve = espalier.factorized(A, progress=lambda phase, fraction: print(phase, fraction))\n"
+        "y = solve(np.ones(3)) + x\n"
+        "solver = espalier.Solver(log=print).analyze(A).factorize(A)\n"
+        "positive: int = solver.inertia().positive\n"
+        "rank: int = solver.null_space().rank\n"
+        "error: float = solver.report['backward_error']\n"
+    )
+    shutil.copytree(Path(espalier.__file__).parent, tmp_path / "espalier")
+    mypy = (sys.executable, "-m", "mypy", "--config-file", "mypy.ini", "--cache-dir", str(tmp_path / "cache"))
+    run(*mypy, "espalier", "use.py", directory=tmp_path, PYTHONPATH="")
+
+
+def test_what_is_installed_works_alone(tmp_path):
+    run(os.environ["CMAKE_COMMAND"], "--install", os.environ["ESPALIER_BUILD"], "--component", "python", "--prefix",
+        str(tmp_path))
+    (extension,) = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert extension.parent == tmp_path / "espalier" and extension.name.startswith("_core.")
+    for source in (ROOT / "tools/python/espalier").glob("*.py"):  # as the wheel adds them
+        shutil.copy(source, extension.parent)
+    program = (
+        "import espalier, numpy, scipy.sparse as s; "
+        "print(espalier.__file__, espalier.spsolve(s.identity(4, format='csc') * 2, numpy.ones(4)))"
+    )
+    out = run(sys.executable, "-B", "-c", program, PYTHONPATH=str(tmp_path))
+    assert out == f"{tmp_path}/espalier/__init__.py [0.5 0.5 0.5 0.5]\n"
+
+
+def test_the_settings_of_the_wheel_name_what_is_there():
+    tomllib = pytest.importorskip("tomllib")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    settings = project["tool"]["scikit-build"]
+    assert [Path(package).name for package in settings["wheel"]["packages"]] == ["espalier"]
+    assert all((ROOT / package / "py.typed").exists() for package in settings["wheel"]["packages"])
+    assert (ROOT / project["project"]["readme"]).exists()
+    version = re.search(settings["metadata"]["version"]["regex"], (ROOT / "CMakeLists.txt").read_text())
+    assert version["value"] == espalier.__version__

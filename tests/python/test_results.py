@@ -1,0 +1,101 @@
+"""What can be asked of the factors besides solutions."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import espalier
+from matrices import DTYPES, block, general, hermitian, laplacian, tolerance
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_inertia_is_that_of_the_eigenvalues(dtype):
+    A = hermitian(dtype=dtype)
+    values = np.linalg.eigvalsh(A.toarray())
+    inertia = espalier.Solver(factorization="auto").factorize(A).inertia()
+    assert inertia == ((values > 0).sum(), (values < 0).sum(), 0)
+    assert inertia.positive + inertia.negative == A.shape[0]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("make", [general, hermitian])
+def test_determinant_is_that_of_the_dense_matrix(make, dtype):
+    A = make(30, dtype=dtype)
+    sign, logabsdet = np.linalg.slogdet(A.toarray().astype(complex))
+    solver = espalier.Solver().factorize(A)
+    found = solver.slogdet()
+    np.testing.assert_allclose(found.sign, sign, atol=tolerance(dtype))
+    assert found.logabsdet == pytest.approx(logabsdet, rel=1e-4)
+    assert np.iscomplexobj(found.sign) == (np.dtype(dtype).kind == "c")
+    assert solver.determinant() == pytest.approx(sign * np.exp(logabsdet), rel=1e-2)
+
+
+def test_determinant_overflows_to_infinity_and_slogdet_does_not():
+    solver = espalier.Solver().factorize(sparse.identity(200, format="csc") * -1e3)
+    assert solver.slogdet() == (1.0, pytest.approx(200 * np.log(1e3)))
+    assert solver.determinant() == np.inf
+
+
+def test_rcond_is_within_a_factor_ten():
+    A = general()
+    truth = 1 / np.linalg.cond(A.toarray(), 1)
+    found = espalier.Solver().factorize(A).rcond()
+    assert truth / 10 < found < truth * 10
+
+
+def test_null_space_of_a_singular_matrix():
+    # A graph of two components: the constants on each are mapped to zero.
+    line = sparse.diags([-np.ones(9), [1.0] + 8 * [2.0] + [1.0], -np.ones(9)], [-1, 0, 1])
+    A = sparse.block_diag([line, 2 * line], format="csc")
+    null_space = espalier.Solver(allow_singular=True).factorize(A).null_space()
+    assert null_space.rank == 18 and null_space.basis.shape == (20, 2)
+    np.testing.assert_allclose(A @ null_space.basis, 0, atol=1e-12)
+    np.testing.assert_allclose(null_space.basis.T @ null_space.basis, np.eye(2), atol=1e-12)
+    assert (np.diff(null_space.singular_values) >= 0).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
+@pytest.mark.parametrize("make", [general, hermitian])
+def test_schur_complement_condenses_and_expands(make, dtype):
+    A = make(40, dtype=dtype)
+    dense, b = A.toarray(), block(40, 2, dtype)
+    s = np.array([7, 3, 22])
+    i = np.setdiff1d(np.arange(40), s)
+    solver = espalier.Solver(schur=s).factorize(A)
+    S = solver.schur_complement()
+    inner = np.linalg.solve(dense[np.ix_(i, i)], np.hstack([dense[np.ix_(i, s)], b[i]]))
+    np.testing.assert_allclose(S, dense[np.ix_(s, s)] - dense[np.ix_(s, i)] @ inner[:, :3], atol=1e-10)
+    condensed = solver.condense(b)
+    np.testing.assert_allclose(condensed, b[s] - dense[np.ix_(s, i)] @ inner[:, 3:], atol=1e-10)
+    x_schur = np.linalg.solve(S, condensed)
+    np.testing.assert_allclose(dense @ solver.expand(b, x_schur), b, atol=1e-9)
+    one = solver.expand(b[:, 0], x_schur[:, 0])
+    np.testing.assert_allclose(dense @ one, b[:, 0], atol=1e-9)
+    with pytest.raises(ValueError):
+        solver.solve(b)
+
+
+def test_the_report_is_a_dict_like_the_json():
+    solver = espalier.Solver(threads=1, condition=True).factorize(laplacian(5))
+    solver.solve(np.ones((125, 2)))
+    report = solver.report
+    assert report["threads"] == 1
+    assert report["settings"]["factorization"] == "llh"
+    assert report["analysis"]["nnz_factor"] > 125 and isinstance(report["analysis"]["cblks"], int)
+    assert report["solve"]["nrhs"] == 2
+    assert 0 <= report["backward_error"] < 1e-12
+    assert report["refine"]["status"] == "ok" and report["refine"]["converged"] is True
+    assert 0 < report["factor"]["rcond"] < 1
+    assert 0 < report["refine"]["forward_error"] < 1e-10
+    assert all(isinstance(note, str) for note in report["notes"]) and report["notes"]
+
+
+def test_refine_improves_what_it_is_given():
+    A, b = general(), block(60, 1, float)[:, 0]
+    solver = espalier.Solver(refine="ir").factorize(A)
+    rough = solver.solve(b, refine=False) * (1 + 1e-6)
+    start = rough.copy()
+    x = solver.refine(b, rough)
+    np.testing.assert_array_equal(rough, start)
+    assert np.abs(A @ x - b).max() < 1e-3 * np.abs(A @ rough - b).max()
+    assert solver.report["refine"]["iterations"] >= 1

@@ -1,0 +1,198 @@
+"""Solutions, for everything a matrix and a right-hand side can be."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.sparse import linalg
+
+import espalier
+from matrices import DTYPES, block, error, general, hermitian, laplacian, tolerance
+
+
+def snapshot(A):
+    names = {"coo": ("row", "col", "data"), "dia": ("offsets", "data")}.get(A.format, ("indptr", "indices", "data"))
+    return [(name, getattr(A, name).copy()) for name in names]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("make", [general, hermitian])
+def test_solves_in_every_scalar_type(make, dtype):
+    A = make(dtype=dtype)
+    b = block(A.shape[0], 3, dtype)
+    x = espalier.spsolve(A, b)
+    assert x.dtype == dtype and x.shape == b.shape
+    assert error(A, x, b) < 10 * np.finfo(dtype).eps
+    np.testing.assert_allclose(x, np.linalg.solve(A.toarray(), b), rtol=0, atol=tolerance(dtype))
+
+
+@pytest.mark.parametrize("kind", ["matrix", "array"])
+@pytest.mark.parametrize("format", ["csc", "csr", "coo", "dia", "bsr", "lil", "dok"])
+def test_takes_every_format_and_modifies_none(format, kind):
+    A = getattr(sparse, f"{format}_{kind}")(general())
+    stored = snapshot(A) if hasattr(A, "data") and format not in ("lil", "dok") else []
+    b = block(60, 1, float)[:, 0]
+    x = espalier.spsolve(A, b)
+    assert x.shape == (60,)
+    np.testing.assert_allclose(general() @ x, b, atol=1e-12)
+    for name, before in stored:
+        np.testing.assert_array_equal(getattr(A, name), before)
+
+
+@pytest.mark.parametrize("kind", [np.int32, np.int64])
+@pytest.mark.parametrize("format", ["csc", "csr"])
+def test_takes_unsorted_indices_of_either_width_with_duplicates(format, kind):
+    A = general().asformat(format)
+    starts, indices, data = [0], [], []
+    for k in range(60):
+        part = slice(A.indptr[k], A.indptr[k + 1])
+        # Each entry in two halves, the second ones in reverse.
+        indices += [*A.indices[part], *A.indices[part][::-1]]
+        data += [*A.data[part] / 2, *A.data[part][::-1] / 2]
+        starts.append(len(indices))
+    arrays = np.array(data), np.array(indices, kind), np.array(starts, kind)
+    B = type(A)((60, 60))
+    B.data, B.indices, B.indptr = arrays
+    copies = [array.copy() for array in arrays]
+    b = block(60, 2, float)
+    np.testing.assert_allclose(espalier.spsolve(B, b), espalier.spsolve(A, b), rtol=1e-12)
+    for array, copy in zip((B.data, B.indices, B.indptr), copies):
+        np.testing.assert_array_equal(array, copy)
+
+
+@pytest.mark.parametrize("given", [np.int8, np.int64, np.uint16, np.longdouble, bool])
+def test_computes_in_double_what_is_of_no_type_of_its_own(given):
+    A = sparse.csc_matrix(np.array([[4, 1], [0, 2]]).astype(given))
+    x = espalier.spsolve(A, np.array([1, 1], given))
+    assert x.dtype == np.float64
+    np.testing.assert_allclose(x, np.linalg.solve(A.toarray().astype(float), [1.0, 1.0]))
+
+
+@pytest.mark.parametrize("shape", [(60,), (60, 1), (60, 4), (60, 0)])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_the_solution_has_the_shape_of_the_right_hand_side(shape, order):
+    A = general()
+    b = np.array(np.random.default_rng(0).standard_normal(shape), order=order)
+    before = b.copy()
+    x = espalier.spsolve(A, b)
+    assert x.shape == shape
+    np.testing.assert_allclose(A @ x, b, atol=1e-12)
+    np.testing.assert_array_equal(b, before)
+
+
+def test_takes_strided_read_only_and_list_right_hand_sides():
+    A = general()
+    b = block(60, 6, float)
+    b.setflags(write=False)
+    np.testing.assert_allclose(A @ espalier.spsolve(A, b[:, ::-2]), b[:, ::-2], atol=1e-12)
+    np.testing.assert_allclose(A @ espalier.spsolve(A, list(range(60))), np.arange(60), atol=1e-12)
+
+
+def test_real_matrix_takes_a_complex_right_hand_side():
+    A, b = general(), block(60, 2, complex)
+    for form in (b, sparse.csr_matrix(b)):
+        x = espalier.factorized(A)(form)
+        assert x.dtype == np.complex128
+        np.testing.assert_allclose(A @ x, b, atol=1e-12)
+    solver = espalier.Solver().factorize(A)
+    np.testing.assert_allclose(solver.refine(b, np.zeros_like(b)), x, atol=1e-12)
+
+
+def test_spsolve_computes_in_the_precision_that_holds_both():
+    A, b = general(dtype=np.float32), block(60, 1, float)
+    assert espalier.spsolve(A, b).dtype == np.float64
+    assert espalier.spsolve(A, b.astype(complex)).dtype == np.complex128
+    assert espalier.spsolve(A, b.astype(np.float32)).dtype == np.float32
+    assert espalier.spsolve(A, b.astype(np.complex64)).dtype == np.complex64
+    assert espalier.factorized(A)(b).dtype == np.float32
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
+@pytest.mark.parametrize("make", [general, hermitian])
+def test_solves_with_the_transpose_and_the_adjoint(make, dtype):
+    A = make(dtype=dtype)
+    b = block(A.shape[0], 2, dtype)
+    solver = espalier.Solver().factorize(A)
+    np.testing.assert_allclose(A.T @ solver.solve(b, "T"), b, atol=1e-11)
+    np.testing.assert_allclose(A.conj().T @ solver.solve(b, trans="H"), b, atol=1e-11)
+    np.testing.assert_allclose(A.conj().T @ solver.solve(b, "H", refine=False), b, atol=1e-11)
+    np.testing.assert_allclose(A.T @ solver.refine(b, np.zeros_like(b), "T"), b, atol=1e-11)
+    np.testing.assert_allclose(A.T @ solver.solve(sparse.csc_array(b), "T"), b, atol=1e-11)
+
+
+def test_sparse_right_hand_sides_give_arrays():
+    A = laplacian(6)
+    b = sparse.random(216, 5, 0.02, random_state=np.random.RandomState(0), format="coo")
+    solver = espalier.Solver().factorize(A)
+    for x in (solver.solve(b), solver.solve(b, refine=False), espalier.spsolve(A, b.tocsr())):
+        assert isinstance(x, np.ndarray)
+        np.testing.assert_allclose(x, linalg.spsolve(A, b.toarray()), atol=1e-12)
+
+
+def test_symmetry_is_seen_exactly_and_can_be_told():
+    A, H = laplacian(4), hermitian()
+    assert espalier.Solver().factorize(A).symmetry == "symmetric"
+    assert espalier.Solver().factorize(H).symmetry == "hermitian"
+    assert espalier.Solver(symmetric=False).factorize(A).symmetry == "general"
+    B = A.copy()
+    B[0, 1] += 1e-10
+    assert espalier.Solver().factorize(B).symmetry == "general"
+    for told in (True, "symmetric"):
+        for one in (sparse.tril(A), sparse.triu(A, format="csr"), A):
+            x = espalier.spsolve(one, np.ones(64), symmetric=told)
+            np.testing.assert_allclose(A @ x, np.ones(64), atol=1e-12)
+    b = block(50, 1, complex)
+    x = espalier.spsolve(sparse.triu(H), b, symmetric="hermitian")
+    np.testing.assert_allclose(H @ x, b, atol=1e-11)
+    B[0, 1] += 1
+    with pytest.raises(ValueError, match="mirror|symmetric"):
+        espalier.spsolve(B, np.ones(64), symmetric=True)
+
+
+def test_new_values_use_the_analysis_again():
+    A = laplacian(5)
+    solver = espalier.Solver().analyze(A)
+    assert solver.shape == (125, 125) and solver.dtype == np.float64
+    b = np.ones(125)
+    for scale in (1.0, 3.0):
+        np.testing.assert_allclose(scale * (A @ solver.factorize(scale * A).solve(b)), b, atol=1e-12)
+    with pytest.raises(ValueError, match="analyze"):
+        solver.factorize(laplacian(4))
+    skewed = A.copy()
+    skewed[0, 1] *= 2
+    with pytest.raises(ValueError, match="analyze"):
+        solver.factorize(skewed)
+    np.testing.assert_allclose(skewed @ solver.analyze(skewed).factorize(skewed).solve(b), b, atol=1e-12)
+    # Analyzed as a general matrix; that the next values are symmetric does not change the pattern.
+    np.testing.assert_allclose(A @ solver.factorize(A).solve(b), b, atol=1e-12)
+    assert solver.symmetry == "general"
+
+
+def test_a_matrix_of_other_scalars_is_analyzed_anew():
+    A, b = laplacian(4), np.ones(64)
+    solver = espalier.Solver().factorize(A)
+    solver.factorize(A.astype(np.complex64))
+    assert solver.dtype == np.complex64
+    assert solver.solve(b).dtype == np.complex64
+
+
+def test_factorized_is_like_that_of_scipy():
+    A, b = general(), block(60, 1, float)[:, 0]
+    solve = espalier.factorized(A, threads=1)
+    np.testing.assert_allclose(solve(b), linalg.factorized(A)(b), atol=1e-12)
+    assert solve.__self__.options["threads"] == "1"
+
+
+def test_later_changes_of_the_caller_arrays_do_not_matter():
+    A, b = general(), block(60, 1, float)
+    B = A.copy()
+    solver = espalier.Solver().factorize(B)
+    B.data[:] = np.nan
+    np.testing.assert_allclose(A @ solver.solve(b), b, atol=1e-12)
+
+
+def test_mixed_precision_reaches_that_of_the_matrix():
+    A = laplacian(8)
+    solver = espalier.Solver(mixed_precision=True).factorize(A)
+    x = solver.solve(np.ones(512))
+    assert error(A, x, np.ones(512)) < 1e-12
+    assert solver.report["factor"]["scalar"] == "s"

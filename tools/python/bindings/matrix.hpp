@@ -1,0 +1,85 @@
+// The arrays of a scipy matrix as the library's CscMatrix: checked and copied, without Python's lock.
+#pragma once
+
+#include <pybind11/numpy.h>
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/scalar.hpp"
+#include "espalier/import.hpp"
+#include "matrix/convert.hpp"
+#include "matrix/triangles.hpp"
+
+namespace espalier::python {
+
+namespace py = pybind11;
+
+/// What the caller says of the symmetry of a matrix; `unknown`: its values shall tell.
+enum class Claim { unknown, general, symmetric, hermitian };
+
+/// Which triangle holds entries off the diagonal: one, or both (or none), as Triangle::full.
+template <class T> Triangle used_triangle(CscMatrix<T> const& a) {
+    bool lower = false, upper = false;
+    for (Index column = 0; column < a.cols && !(lower && upper); ++column) {
+        // Rows are sorted.
+        Offset const begin = a.col_ptr[column], end = a.col_ptr[column + 1];
+        if (begin == end) continue;
+        upper = upper || a.row_ind[begin] < column;
+        lower = lower || a.row_ind[end - 1] > column;
+    }
+    return lower == upper ? Triangle::full : lower ? Triangle::lower : Triangle::upper;
+}
+
+/// The matrix of a view whose symmetry is only claimed: when one triangle is empty the other stands for both,
+/// else they must agree.
+template <class T, class I> CscMatrix<T> import_claimed(MatrixView<T, I> view, Claim claim) {
+    CscMatrix<T> matrix = import_matrix(view);
+    if (claim == Claim::general) return matrix;
+    if (claim == Claim::unknown) {
+        std::vector<std::string> notes;
+        recognize_symmetry(matrix, notes);
+        return matrix;
+    }
+    view.triangle = used_triangle(matrix);
+    matrix = {};
+    // A real Hermitian matrix is a symmetric one.
+    bool const hermitian = claim == Claim::hermitian && is_complex<T>;
+    view.symmetry = hermitian ? Symmetry::hermitian : Symmetry::symmetric;
+    return import_matrix(view);
+}
+
+/// Constructor of a matrix in Python: (layout, rows, cols, pointers, indices, values, claim).
+template <class T, class I>
+std::shared_ptr<CscMatrix<T>> take_arrays(Layout layout, Index rows, Index cols,
+                                          py::array_t<I, py::array::c_style> const& pointers,
+                                          py::array_t<I, py::array::c_style> const& indices,
+                                          py::array_t<T, py::array::c_style> const& values, Claim claim) {
+    MatrixView<T, I> view;
+    view.layout = layout;
+    view.rows = rows;
+    view.cols = cols;
+    view.pointers = {pointers.data(), static_cast<std::size_t>(pointers.size())};
+    view.indices = {indices.data(), static_cast<std::size_t>(indices.size())};
+    view.values = {values.data(), static_cast<std::size_t>(values.size())};
+    py::gil_scoped_release const no_python;
+    return std::make_shared<CscMatrix<T>>(import_claimed(view, claim));
+}
+
+/// The matrix stored as one of the symmetry `wanted`, which an earlier matrix of the same pattern had.
+/// Error{usage} when its values do not have it.
+template <class T>
+std::shared_ptr<CscMatrix<T> const> stored_as(Symmetry wanted, std::shared_ptr<CscMatrix<T> const> matrix) {
+    Symmetry const given = matrix->symmetry;
+    if (given == wanted) return matrix;
+    if (wanted == Symmetry::general) return std::make_shared<CscMatrix<T>>(expand_symmetric(*matrix));
+    CscMatrix<T> const full = expand_symmetric(*matrix);
+    if (!equals_mirror_image(full, wanted == Symmetry::hermitian))
+        throw Error(Status::usage, std::string("the matrix was ") + to_string(wanted) +
+                                       " when it was analyzed and is not any more; call analyze again");
+    return std::make_shared<CscMatrix<T>>(lower_triangle(full, wanted));
+}
+
+} // namespace espalier::python

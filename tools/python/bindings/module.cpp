@@ -1,0 +1,145 @@
+// espalier._core: the library's classes for the four scalar types, as the package in ../espalier uses them.
+// What is private there is not checked again here; what could crash is.
+#include <pybind11/complex.h>
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <new>
+#include <string>
+
+#include "bound_solver.hpp"
+
+namespace espalier::python {
+namespace {
+
+// The package's exception for a status, see _errors.py.
+void raise(Status status, char const* message) {
+    py::object const error =
+        py::module_::import("espalier._errors").attr("from_status")(to_string(status), message);
+    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
+}
+
+void translate(std::exception_ptr thrown) {
+    try {
+        if (thrown) std::rethrow_exception(thrown);
+    } catch (Error const& error) {
+        raise(error.status(), error.what());
+    } catch (std::bad_alloc const&) {
+        raise(Status::out_of_memory, "out of memory");
+    }
+}
+
+// {"analysis": {"flops": ...}, ...} from fields named "analysis.flops".
+py::dict nested(Report const& report) {
+    py::dict out;
+    for (ReportField const& field : report_fields(report)) {
+        py::dict level = out;
+        std::size_t begin = 0;
+        for (std::size_t dot; (dot = field.name.find('.', begin)) != std::string::npos; begin = dot + 1) {
+            py::str const key(field.name.substr(begin, dot - begin));
+            if (!level.contains(key)) level[key] = py::dict();
+            level = level[key].cast<py::dict>();
+        }
+        level[py::str(field.name.substr(begin))] = py::cast(field.value);
+    }
+    return out;
+}
+
+template <class T> void bind_scalar(py::module_& module, std::string const& letter) {
+    using Matrix = CscMatrix<T>;
+    using Bound = BoundSolver<T>;
+    py::class_<Matrix, std::shared_ptr<Matrix>>(module, ("Matrix" + letter).c_str())
+        .def(py::init(&take_arrays<T, std::int32_t>), py::arg("layout"), py::arg("rows"), py::arg("cols"),
+             py::arg("pointers").noconvert(), py::arg("indices").noconvert(), py::arg("values").noconvert(),
+             py::arg("claim"))
+        .def(py::init(&take_arrays<T, std::int64_t>), py::arg("layout"), py::arg("rows"), py::arg("cols"),
+             py::arg("pointers").noconvert(), py::arg("indices").noconvert(), py::arg("values").noconvert(),
+             py::arg("claim"))
+        .def_property_readonly("shape", [](Matrix const& a) { return std::pair(a.rows, a.cols); })
+        .def_property_readonly("symmetry", [](Matrix const& a) { return to_string(a.symmetry); });
+
+    auto const b = py::arg("b").noconvert();
+    auto const x = py::arg("x").noconvert();
+    auto const op = py::arg("op");
+    auto const listeners = py::arg("listeners");
+    py::class_<Bound>(module, ("Solver" + letter).c_str())
+        .def(py::init<Options const&>(), py::arg("options"))
+        .def("set_options", &Bound::set_options, py::arg("options"))
+        .def("analyze", &Bound::analyze, py::arg("matrix"), listeners)
+        .def("factorize", &Bound::factorize, py::arg("matrix"), listeners)
+        .def("solve", &Bound::solve, b, x, op, py::arg("refine"), listeners)
+        .def("solve_sparse", &Bound::solve_sparse, py::arg("b"), op, listeners)
+        .def("refine", &Bound::refine, b, x, op, listeners)
+        .def("inertia",
+             [](Bound& self) {
+                 Inertia const out = self.inertia();
+                 return std::tuple(out.positive, out.negative, out.zero);
+             })
+        .def("determinant",
+             [](Bound& self) {
+                 Determinant<T> const out = self.determinant();
+                 return std::pair(out.phase, out.log_modulus);
+             })
+        .def("rcond", &Bound::rcond, listeners)
+        .def(
+            "null_space",
+            [](Bound& self, double tolerance, py::tuple const& functions) {
+                NullSpace<T> out = self.null_space(tolerance, functions);
+                return std::tuple(out.rank, to_numpy(std::move(out.basis)), std::move(out.singular_values));
+            },
+            py::arg("tolerance"), listeners)
+        .def("schur_complement", &Bound::schur_complement)
+        .def("condense", &Bound::condense, b, listeners)
+        .def("expand", &Bound::expand, b, py::arg("x_schur").noconvert(), listeners)
+        .def("report", [](Bound& self) { return nested(self.report()); })
+        .def("factorized_matrix", &Bound::factorized_matrix);
+}
+
+void bind_vocabulary(py::module_& module) {
+    py::enum_<Layout>(module, "Layout")
+        .value("csc", Layout::csc)
+        .value("csr", Layout::csr)
+        .value("coo", Layout::coo);
+    py::enum_<Claim>(module, "Claim")
+        .value("unknown", Claim::unknown)
+        .value("general", Claim::general)
+        .value("symmetric", Claim::symmetric)
+        .value("hermitian", Claim::hermitian);
+    py::enum_<MatrixOp>(module, "MatrixOp")
+        .value("none", MatrixOp::none)
+        .value("transpose", MatrixOp::transpose)
+        .value("adjoint", MatrixOp::adjoint);
+    py::class_<Options>(module, "Options")
+        .def(py::init<>())
+        .def(py::init<Options const&>(), py::arg("other"))
+        .def(
+            "set",
+            [](Options& self, std::string const& name, std::string const& value) {
+                set_option(self, name, value);
+            },
+            py::arg("name"), py::arg("value"))
+        .def(
+            "get", [](Options const& self, std::string const& name) { return get_option(self, name); },
+            py::arg("name"))
+        .def_readwrite("schur", &Options::schur);
+    module.def("option_names", [] {
+        std::vector<std::string> names;
+        for (std::string_view const name : option_names()) names.emplace_back(name);
+        return names;
+    });
+}
+
+} // namespace
+
+PYBIND11_MODULE(_core, module) {
+    module.attr("version") = ESPALIER_VERSION_TEXT;
+    py::register_local_exception_translator(&translate);
+    bind_vocabulary(module);
+    bind_scalar<float>(module, "S");
+    bind_scalar<double>(module, "D");
+    bind_scalar<std::complex<float>>(module, "C");
+    bind_scalar<std::complex<double>>(module, "Z");
+}
+
+} // namespace espalier::python

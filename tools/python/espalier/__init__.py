@@ -1,0 +1,44 @@
+"""Espalier: a sparse direct solver for scipy.sparse matrices.
+
+    x = espalier.spsolve(A, b)              # one system
+    solve = espalier.factorized(A)          # a function b -> x
+    solver = espalier.Solver(threads=4)     # every step, options and report
+
+The solution comes with its backward error; one that missed its tolerance gives an AccuracyWarning.
+"""
+
+from ._core import version as __version__
+from ._errors import (
+    AccuracyWarning,
+    EspalierError,
+    FileError,
+    InputError,
+    NotPositiveDefiniteError,
+    OutOfMemoryError,
+    SingularMatrixError,
+    SingularMatrixWarning,
+    UnsupportedError,
+)
+from ._functions import factorized, spsolve
+from ._options import default_options
+from ._solver import Inertia, LogDeterminant, NullSpace, Solver
+
+__all__ = [
+    "AccuracyWarning",
+    "EspalierError",
+    "FileError",
+    "Inertia",
+    "InputError",
+    "LogDeterminant",
+    "NotPositiveDefiniteError",
+    "NullSpace",
+    "OutOfMemoryError",
+    "SingularMatrixError",
+    "SingularMatrixWarning",
+    "Solver",
+    "UnsupportedError",
+    "__version__",
+    "default_options",
+    "factorized",
+    "spsolve",
+]

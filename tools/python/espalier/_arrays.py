@@ -1,0 +1,123 @@
+"""From scipy matrices and numpy arrays to what the extension module takes, and back. Nothing of the caller's is
+modified, and no more copied than must be."""
+
+from __future__ import annotations
+
+from typing import Any, Union
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from . import _core
+
+# What may be said of a matrix: see Solver.
+Symmetric = Union[None, bool, str]
+
+_MATRIX = {
+    np.dtype(np.float32): _core.MatrixS,
+    np.dtype(np.float64): _core.MatrixD,
+    np.dtype(np.complex64): _core.MatrixC,
+    np.dtype(np.complex128): _core.MatrixZ,
+}
+
+_LAYOUT = {"csc": _core.Layout.csc, "csr": _core.Layout.csr, "coo": _core.Layout.coo}
+
+_OPERATION = {"N": _core.MatrixOp.none, "T": _core.MatrixOp.transpose, "H": _core.MatrixOp.adjoint}
+
+
+def operation(trans: str) -> _core.MatrixOp:
+    if trans not in _OPERATION:
+        raise ValueError(f"trans = {trans!r}; it is 'N' (A x = b), 'T' (A^T x = b) or 'H' (A^H x = b)")
+    return _OPERATION[trans]
+
+
+def scalar_type(*types: npt.DTypeLike) -> np.dtype[Any]:
+    """The type to compute in: one of float32, float64, complex64 and complex128 that holds all of `types`, as far
+    as there is one."""
+    together = np.result_type(*types)
+    if together in _MATRIX:
+        return together
+    if together.kind not in "biufc":
+        raise TypeError(f"entries of type {together} are not numbers that Espalier can compute with")
+    return np.dtype(np.complex128 if together.kind == "c" else np.float64)
+
+
+def claim(symmetric: Symmetric, dtype: np.dtype[Any]) -> _core.Claim:
+    """What `symmetric=` says."""
+    if symmetric is None:
+        return _core.Claim.unknown
+    if symmetric is False or symmetric == "general":
+        return _core.Claim.general
+    if symmetric == "hermitian":
+        return _core.Claim.hermitian
+    if symmetric == "symmetric" or (symmetric is True and dtype.kind != "c"):
+        return _core.Claim.symmetric
+    if symmetric is True:
+        raise ValueError("symmetric = True does not tell for a complex matrix; say 'symmetric' or 'hermitian'")
+    raise ValueError(f"symmetric = {symmetric!r}; it is None, True, False, 'general', 'symmetric' or 'hermitian'")
+
+
+def require_sparse(A: Any) -> None:
+    if not sparse.issparse(A):
+        raise TypeError(
+            f"the matrix must be one of scipy.sparse, not {type(A).__name__}; scipy.sparse.csc_matrix makes one"
+        )
+    if len(A.shape) != 2:
+        raise ValueError(f"the matrix must have two dimensions, not {len(A.shape)}")
+
+
+def to_matrix(A: Any, dtype: np.dtype[Any], claimed: _core.Claim) -> _core.Matrix:
+    """A scipy matrix in the library's form. Its arrays may be of any index type, unsorted, with duplicates."""
+    if A.format not in _LAYOUT:
+        A = A.tocsc()
+    if A.format == "coo":
+        pointers, indices, values = A.row, A.col, A.data
+    else:
+        # scipy allows room after the last entry.
+        end = int(A.indptr[-1]) if len(A.indptr) else 0
+        pointers, indices, values = A.indptr, A.indices[:end], A.data[:end]
+    both = (pointers, indices)
+    kind = np.int32 if all(array.dtype == np.int32 for array in both) else np.int64
+    rows, cols = (int(size) for size in A.shape)
+    return _MATRIX[dtype](
+        _LAYOUT[A.format],
+        rows,
+        cols,
+        np.ascontiguousarray(pointers, dtype=kind),
+        np.ascontiguousarray(indices, dtype=kind),
+        np.ascontiguousarray(values, dtype=dtype),
+        claimed,
+    )
+
+
+class Block:
+    """Right-hand sides as columns in the scalars of a solver, and the way back to the caller's shape. A complex
+    one for a real solver is two real ones."""
+
+    def __init__(self, b: Any, rows: int, dtype: np.dtype[Any], what: str = "b") -> None:
+        array = np.asarray(b)
+        if array.ndim not in (1, 2) or array.shape[0] != rows:
+            raise ValueError(f"{what} has shape {array.shape}; it must be ({rows},) or ({rows}, k)")
+        kind = scalar_type(array.dtype)
+        self.shape = array.shape
+        self.is_split = kind.kind == "c" and dtype.kind != "c"
+        columns = array[:, np.newaxis] if array.ndim == 1 else array
+        if self.is_split:
+            columns = np.hstack([columns.real, columns.imag])
+        with np.errstate(over="ignore"):  # what does not fit is infinite then
+            self.values: npt.NDArray[Any] = np.asarray(columns, dtype=dtype, order="F")
+        finite = np.isfinite(self.values)
+        if not finite.all():
+            row, column = (int(place) for place in np.argwhere(~finite)[0])
+            raise ValueError(f"{what} has {self.values[row, column]} in row {row} of column {column}")
+
+    def copy(self) -> npt.NDArray[Any]:
+        return np.array(self.values, order="F", copy=True)
+
+    def restore(self, x: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Columns that belong to these, in the caller's shape and kind (real or complex)."""
+        if self.is_split:
+            half = x.shape[1] // 2
+            x = x[:, :half] + 1j * x[:, half:]
+        return x[:, 0] if len(self.shape) == 1 else x

@@ -1,0 +1,56 @@
+"""A solution in one call, in the manner of scipy.sparse.linalg."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ._arrays import Symmetric, require_sparse, scalar_type
+from ._options import OptionValue
+from ._progress import Log, Progress
+from ._solver import Solver
+
+
+def spsolve(
+    A: Any,
+    b: Any,
+    *,
+    symmetric: Symmetric = None,
+    progress: Progress = None,
+    log: Log = None,
+    **options: OptionValue,
+) -> npt.NDArray[Any]:
+    """Solve A x = b.
+
+    A is a scipy.sparse matrix or array of n x n, b an array of shape (n,) or (n, k), or a scipy.sparse matrix of
+    n x k. Returns an array in the shape of b, in the precision that holds the entries of both. The keywords are
+    those of Solver. The solution is refined as the option `refine` says and its backward error compared with
+    `tolerance`: one that misses it gives an AccuracyWarning.
+    """
+    require_sparse(A)
+    solver = Solver(symmetric=symmetric, progress=progress, log=log, **options)
+    other = b.dtype if hasattr(b, "dtype") else np.asarray(b).dtype
+    precision = scalar_type(scalar_type(A.dtype), scalar_type(other))
+    # A complex b is two real ones where A is real.
+    kind = scalar_type(A.dtype).kind
+    dtype = precision if precision.kind == kind else precision.type(0).real.dtype
+    solver._factorize(A, dtype)
+    return solver._solve(b, "N", refine=True, stacklevel=3)
+
+
+def factorized(
+    A: Any,
+    *,
+    symmetric: Symmetric = None,
+    progress: Progress = None,
+    log: Log = None,
+    **options: OptionValue,
+) -> Callable[..., npt.NDArray[Any]]:
+    """Factorize A and return a function that solves A x = b: the method Solver.solve of a new solver, which is its
+    `__self__`. The keywords are those of Solver."""
+    solver = Solver(symmetric=symmetric, progress=progress, log=log, **options)
+    solver.factorize(A)
+    return solver.solve

@@ -1,0 +1,303 @@
+"""The solver object: one matrix's analysis and factors, and what can be asked of them."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from . import _core
+from ._arrays import Block, Symmetric, claim, operation, require_sparse, scalar_type, to_matrix
+from ._errors import AccuracyWarning, InputError, SingularMatrixWarning
+from ._options import OptionValue, get_options, set_options
+from ._progress import Log, Progress, log_function, progress_function
+
+_SOLVER = {
+    np.dtype(np.float32): _core.SolverS,
+    np.dtype(np.float64): _core.SolverD,
+    np.dtype(np.complex64): _core.SolverC,
+    np.dtype(np.complex128): _core.SolverZ,
+}
+
+
+class Inertia(NamedTuple):
+    """How many eigenvalues are positive, negative, and zero (or of unknown sign)."""
+
+    positive: int
+    negative: int
+    zero: int
+
+
+class LogDeterminant(NamedTuple):
+    """det A = sign * exp(logabsdet), as numpy.linalg.slogdet has it."""
+
+    sign: Any
+    logabsdet: float
+
+
+class NullSpace(NamedTuple):
+    """What a matrix maps to zero: the columns of `basis`, n x (n - rank), orthonormal."""
+
+    rank: int
+    basis: npt.NDArray[Any]
+    #: The smallest singular values that were looked at, ascending, divided by the norm of A.
+    singular_values: npt.NDArray[np.float64]
+
+
+class _Work(NamedTuple):
+    """A matrix's solver, so that all of it changes at once."""
+
+    handle: _core.Solver
+    dtype: np.dtype[Any]
+    shape: tuple[int, int]
+    symmetry: str
+
+
+class Solver:
+    """A sparse direct solver.
+
+        solver = espalier.Solver(ordering="metis", threads=2)
+        solver.factorize(A)         # analyzes first
+        x = solver.solve(b)
+        solver.factorize(A2)        # new values, same pattern: the analysis is used again
+
+    symmetric: what is known of matrices. None: their values tell, exactly (a_ij == a_ji). True (real matrices),
+        "symmetric" or "hermitian": so they are; where only one triangle has entries it stands for both, else
+        both must agree up to rounding. False: treat as general.
+    progress: a function of the name of a phase and the fraction done (None when unknown); True for a bar on
+        standard error, if that is a terminal. It is called on the thread that called the solver.
+    log: a function of one line, a logging.Logger, or True for the logger "espalier": choices and fallbacks.
+    options: those of the espalier command, with underscores: see default_options(). schur: the unknowns that are
+        not eliminated.
+
+    Computes in float32, float64, complex64 or complex128, as the matrix has it (in float64 or complex128 for
+    other types). Threads may share a solver: their calls run one after another. Ctrl-C ends a call with
+    KeyboardInterrupt; the solver can be used again.
+    """
+
+    def __init__(
+        self,
+        *,
+        symmetric: Symmetric = None,
+        progress: Progress = None,
+        log: Log = None,
+        **options: OptionValue,
+    ) -> None:
+        claim(symmetric, np.dtype(np.float64))  # only to refuse early what makes no sense
+        self._symmetric = symmetric
+        self._listeners: _core.Listeners = (progress_function(progress), log_function(log))
+        self._options = _core.Options()
+        set_options(self._options, options)
+        self._work: _Work | None = None
+
+    def __repr__(self) -> str:
+        work = self._work
+        if work is None:
+            return "<espalier.Solver without a matrix>"
+        return f"<espalier.Solver of a {work.symmetry} {work.dtype} matrix of {work.shape[0]} x {work.shape[1]}>"
+
+    # Options.
+
+    @property
+    def options(self) -> dict[str, str]:
+        """The options by keyword, in the command's spelling."""
+        return get_options(self._options)
+
+    def set_options(self, **options: OptionValue) -> None:
+        """Change options for what comes after: those of the analysis at the next analyze(), and so on."""
+        changed = _core.Options(self._options)
+        set_options(changed, options)
+        if self._work is not None:
+            self._work.handle.set_options(changed)
+        self._options = changed
+
+    # The matrix.
+
+    @property
+    def shape(self) -> tuple[int, int] | None:
+        """Of the matrix; None before the first."""
+        return None if self._work is None else self._work.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any] | None:
+        """The scalars of the computation; None before the first matrix."""
+        return None if self._work is None else self._work.dtype
+
+    @property
+    def symmetry(self) -> str | None:
+        """"general", "symmetric" or "hermitian", as the matrix is treated; None before the first."""
+        return None if self._work is None else self._work.symmetry
+
+    def analyze(self, A: Any) -> Solver:
+        """Order the unknowns and find the structure of the factors. Returns the solver."""
+        matrix, dtype = self._matrix_of(A, None)
+        work = self._work
+        handle = work.handle if work is not None and work.dtype == dtype else _SOLVER[dtype](self._options)
+        handle.analyze(matrix, self._listeners)
+        self._work = _Work(handle, dtype, matrix.shape, matrix.symmetry)
+        return self
+
+    def factorize(self, A: Any) -> Solver:
+        """Compute the factors of A, which must have the pattern that was analyzed; if none was, or one of other
+        scalars, A is analyzed first. Returns the solver."""
+        self._factorize(A, None)
+        return self
+
+    def _factorize(self, A: Any, dtype: np.dtype[Any] | None) -> None:
+        matrix, dtype = self._matrix_of(A, dtype)
+        work = self._work
+        if work is None or work.dtype != dtype:
+            work = _Work(_SOLVER[dtype](self._options), dtype, matrix.shape, matrix.symmetry)
+        work.handle.factorize(matrix, self._listeners)
+        self._work = work
+
+    def _matrix_of(self, A: Any, dtype: np.dtype[Any] | None) -> tuple[_core.Matrix, np.dtype[Any]]:
+        require_sparse(A)
+        dtype = scalar_type(A.dtype) if dtype is None else dtype
+        return to_matrix(A, dtype, claim(self._symmetric, dtype)), dtype
+
+    def _require_work(self, what: str) -> _Work:
+        if self._work is None:
+            raise InputError(f"{what} was called before factorize", "usage")
+        return self._work
+
+    # Solutions.
+
+    def solve(self, b: Any, trans: str = "N", *, refine: bool = True) -> npt.NDArray[Any]:
+        """Solve A x = b, or with trans = "T" A^T x = b, or with "H" A^H x = b.
+
+        b has shape (n,) or (n, k), or is a scipy.sparse matrix of n x k; so is the result, an array. It is in the
+        precision of the factorized matrix, and complex if that or b is.
+
+        The solution is refined by the option `refine`, and a backward error above the tolerance gives an
+        AccuracyWarning. refine=False: neither is done, and the error not known.
+        """
+        return self._solve(b, trans, refine=refine, stacklevel=3)
+
+    def _solve(self, b: Any, trans: str, *, refine: bool, stacklevel: int) -> npt.NDArray[Any]:
+        work = self._require_work("solve")
+        op = operation(trans)
+        if sparse.issparse(b):
+            return self._solve_sparse(work, b, op, refine, stacklevel + 1)
+        block = Block(b, work.shape[0], work.dtype)
+        x = block.copy()
+        if x.size:
+            verdict = work.handle.solve(block.values, x, op, refine, self._listeners)
+            _warn(verdict, stacklevel)
+        return block.restore(x)
+
+    def _solve_sparse(
+        self, work: _Work, b: Any, op: _core.MatrixOp, refine: bool, stacklevel: int
+    ) -> npt.NDArray[Any]:
+        if len(b.shape) != 2 or b.shape[0] != work.shape[0]:
+            raise ValueError(f"b has shape {b.shape}; it must be ({work.shape[0]}, k)")
+        if scalar_type(b.dtype).kind == "c" and work.dtype.kind != "c":
+            b = sparse.hstack([b.real, b.imag], format="csc")
+            split = True
+        else:
+            split = False
+        x = work.handle.solve_sparse(to_matrix(b, work.dtype, _core.Claim.general), op, self._listeners)
+        if refine and x.size:
+            dense = np.asarray(b.toarray(), dtype=work.dtype, order="F")
+            _warn(work.handle.refine(dense, x, op, self._listeners), stacklevel)
+        if split:
+            half = x.shape[1] // 2
+            x = x[:, :half] + 1j * x[:, half:]
+        return x
+
+    def refine(self, b: Any, x: Any, trans: str = "N") -> npt.NDArray[Any]:
+        """Improve x, a solution for b by whatever means, by the option `refine`; the result is a new array. Its
+        backward errors are in report["refine"]; one above the tolerance gives an AccuracyWarning."""
+        work = self._require_work("refine")
+        op = operation(trans)
+        right, start = np.asarray(b), np.asarray(x)
+        if right.shape != start.shape:
+            raise ValueError(f"b has shape {right.shape} and x {start.shape}; they must be the same")
+        if start.dtype.kind == "c" and right.dtype.kind != "c":
+            right = right.astype(complex)
+        if right.dtype.kind == "c" and start.dtype.kind != "c":
+            start = start.astype(complex)
+        block = Block(right, work.shape[0], work.dtype)
+        improved = Block(start, work.shape[0], work.dtype, "x").copy()
+        if improved.size:
+            _warn(work.handle.refine(block.values, improved, op, self._listeners), 3)
+        return block.restore(improved)
+
+    # What the factors tell.
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """What the last calls found out, with the keys of the command's --json: report["analysis"]["flops"],
+        report["refine"]["backward_error"]. Times in seconds, memory in bytes."""
+        return self._require_work("report").handle.report()
+
+    def inertia(self) -> Inertia:
+        """Signs of the eigenvalues, of a symmetric real or a Hermitian matrix."""
+        return Inertia(*self._require_work("inertia").handle.inertia())
+
+    def slogdet(self) -> LogDeterminant:
+        """Sign (or phase) and logarithm of the modulus of the determinant."""
+        return LogDeterminant(*self._require_work("slogdet").handle.determinant())
+
+    def determinant(self) -> Any:
+        """The determinant; infinite or 0 where it overflows or underflows, which slogdet() does not."""
+        sign, logabsdet = self.slogdet()
+        with np.errstate(over="ignore", under="ignore"):
+            modulus = float(np.exp(logabsdet))
+        return sign if sign == 0 else sign * modulus
+
+    def rcond(self) -> float:
+        """An estimate of 1 / (|A| |A^-1|), in 1-norms."""
+        return self._require_work("rcond").handle.rcond(self._listeners)
+
+    def null_space(self, tolerance: float = 0) -> NullSpace:
+        """Rank, and a basis of what A maps to zero: singular values below tolerance * |A| (0: n epsilon). Give the
+        solver allow_singular=True."""
+        work = self._require_work("null_space")
+        rank, basis, values = work.handle.null_space(float(tolerance), self._listeners)
+        return NullSpace(rank, basis, np.array(values, dtype=np.float64))
+
+    # With the option schur.
+
+    def schur_complement(self) -> npt.NDArray[Any]:
+        """S = A_ss - A_si A_ii^-1 A_is of the unknowns s of the option `schur`, in that order: k x k."""
+        return self._require_work("schur_complement").handle.schur_complement()
+
+    def condense(self, b: Any) -> npt.NDArray[Any]:
+        """b_s - A_si A_ii^-1 b_i: the right-hand side of S x_s = ... that belongs to A x = b."""
+        work = self._require_work("condense")
+        block = Block(b, work.shape[0], work.dtype)
+        return block.restore(work.handle.condense(block.values, self._listeners))
+
+    def expand(self, b: Any, x_schur: Any) -> npt.NDArray[Any]:
+        """The whole solution of A x = b from x_s."""
+        work = self._require_work("expand")
+        right, inner = np.asarray(b), np.asarray(x_schur)
+        if right.shape[1:] != inner.shape[1:] or right.ndim != inner.ndim:
+            raise ValueError(f"b has shape {right.shape} and x_schur {inner.shape}; they must have as many columns")
+        if right.dtype.kind == "c" or inner.dtype.kind == "c":
+            right, inner = right.astype(complex), inner.astype(complex)
+        block = Block(right, work.shape[0], work.dtype)
+        known = Block(inner, inner.shape[0], work.dtype, "x_schur")
+        return block.restore(work.handle.expand(block.values, known.values, self._listeners))
+
+
+def _warn(verdict: tuple[str, float] | None, stacklevel: int) -> None:
+    if verdict is None or verdict[0] == "ok":
+        return
+    status, error = verdict
+    if status == "singular":
+        warnings.warn(
+            f"the matrix is singular to working precision; backward error of the solution {error:.1e}",
+            SingularMatrixWarning,
+            stacklevel=stacklevel + 1,
+        )
+    else:
+        warnings.warn(
+            f"the solution is inaccurate: its backward error {error:.1e} is above the tolerance",
+            AccuracyWarning,
+            stacklevel=stacklevel + 1,
+        )
