@@ -30,7 +30,7 @@ static_assert(ESPALIER_OP_ADJOINT == static_cast<int>(espalier::MatrixOp::adjoin
 } // namespace
 
 espalier_status espalier_solver::fail(espalier::Status status, std::string_view text) noexcept {
-    std::string_view const cut = text.size() < sizeof message ? std::string_view() : "...";
+    std::string_view const cut = text.size() < sizeof message ? "" : "...";
     std::size_t const kept = std::min(text.size(), sizeof message - 1 - cut.size());
     std::memcpy(message, text.data(), kept);
     std::memcpy(message + kept, cut.data(), cut.size());

@@ -42,8 +42,8 @@ void check_after(Offset& next_check, Offset done, Interrupt* interrupt) {
 
 } // namespace
 
-template <class T> AssemblyMap::AssemblyMap(CscMatrix<T> const& pattern, BlockStructure const& structure,
-                                            Interrupt* interrupt) {
+template <class T>
+AssemblyMap::AssemblyMap(CscMatrix<T> const& pattern, BlockStructure const& structure, Interrupt* interrupt) {
     bool const half = pattern.symmetry != Symmetry::general;
     bool const hermitian = pattern.symmetry == Symmetry::hermitian;
     ptr_.assign(structure.cblks.size() + 1, 0);
@@ -77,9 +77,8 @@ template <class T> AssemblyMap::AssemblyMap(CscMatrix<T> const& pattern, BlockSt
     });
 }
 
-template <class T>
-void AssemblyMap::assemble(CscMatrix<T> const& matrix, Factor<T>& factor, WorkerId worker,
-                           Interrupt* interrupt) const {
+template <class T> void AssemblyMap::assemble(CscMatrix<T> const& matrix, Factor<T>& factor, WorkerId worker,
+                                              Interrupt* interrupt) const {
     Offset done = 0;
     Offset next_check = 0;
     for (CblkId k : factor.owned_by(worker)) {

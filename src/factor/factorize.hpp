@@ -13,8 +13,8 @@ namespace espalier {
 struct FactorizeOptions {
     double pivot_threshold = 0; ///< Absolute: pivots smaller than this are replaced (not by llh, llt).
     ProgressSink* progress = nullptr;
-    /// Looked at between kernels: Error{cancelled} after what takes a few 10 ms at most, unless a single kernel
-    /// of a very tall column block does.
+    /// Looked at between kernels: Error{cancelled} after what takes a few 10 ms at most, unless a single
+    /// kernel of a very tall column block does.
     Interrupt* interrupt = nullptr;
 };
 
@@ -24,9 +24,9 @@ struct FactorizeStats {
     Index negative_pivots = 0;
 };
 
-/// Factorize `matrix` (values on the pattern of `assembly`) into `factor`, which was allocated. The kept cblks
-/// of a Schur complement are updated by the others and left at that. On an exception the factor's contents
-/// are undefined; its memory is kept, and all objects may be used again.
+/// Factorize `matrix` (values on the pattern of `assembly`) into `factor`, which was allocated. The kept
+/// cblks of a Schur complement are updated by the others and left at that. On an exception the factor's
+/// contents are undefined; its memory is kept, and all objects may be used again.
 template <class T> FactorizeStats factorize(CscMatrix<T> const& matrix, AssemblyMap const& assembly,
                                             FactorPlan const& plan, Factor<T>& factor, WorkerTeam& team,
                                             FactorizeOptions const& options);

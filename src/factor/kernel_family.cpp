@@ -11,9 +11,8 @@ std::string describe_unknown(BlockStructure const& structure, Index permuted_col
                        structure.inverse[static_cast<std::size_t>(permuted_column)] + 1);
 }
 
-template <class T>
-void KernelFamily<T>::update_all(CblkId k, CblkId last_target, UpdateWorkspace<T>& workspace,
-                                 Interrupt* interrupt) {
+template <class T> void KernelFamily<T>::update_all(CblkId k, CblkId last_target,
+                                                    UpdateWorkspace<T>& workspace, Interrupt* interrupt) {
     BlockStructure const& structure = factor_.structure();
     Cblk const& cblk = factor_.cblk(k);
     for (BlokId b = cblk.first_blok + 1; b < cblk.end_blok;) {

@@ -47,7 +47,8 @@ class Product {
         Phase const z(static_cast<double>(real_part(factor)), static_cast<double>(imag_part(factor)));
         double const modulus = std::abs(z);
         log_modulus_ += times * std::log(modulus);
-        for (; times > 0; --times) phase_ *= z.imag() == 0 ? Phase(std::copysign(1.0, z.real())) : z / modulus;
+        for (; times > 0; --times)
+            phase_ *= z.imag() == 0 ? Phase(std::copysign(1.0, z.real())) : z / modulus;
     }
     void multiply_modulus(double factor, int times) { log_modulus_ += times * std::log(factor); }
 
@@ -70,7 +71,8 @@ template <class T> PivotSigns pivot_signs(Factor<T> const& factor) {
     FactorForm const form = factor.form();
     if (form.has_upper() || (is_complex<T> && !form.conjugate()))
         throw Error(Status::usage, std::string("the pivots of ") + to_string(form.kind) +
-                                       (is_complex<T> ? " of a complex matrix" : "") + " have no signs to count");
+                                       (is_complex<T> ? " of a complex matrix" : "") +
+                                       " have no signs to count");
     PivotSigns signs;
     for (CblkId k = 0; k < factor.structure().first_kept_cblk; ++k) {
         if (!form.has_d()) {

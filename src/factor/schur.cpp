@@ -12,14 +12,16 @@ namespace {
 std::vector<Index> places(BlockStructure const& structure, std::span<Index const> unknowns) {
     Index const k = structure.num_kept_cols();
     if (static_cast<Index>(unknowns.size()) != k)
-        throw Error(Status::usage, fmt::format("a Schur complement on {} unknowns was asked for, but {} were kept",
-                                               unknowns.size(), k));
+        throw Error(Status::usage,
+                    fmt::format("a Schur complement on {} unknowns was asked for, but {} were kept",
+                                unknowns.size(), k));
     std::vector<Index> place(static_cast<std::size_t>(k), -1);
     for (Index i = 0; i < k; ++i) {
         Index const unknown = unknowns[static_cast<std::size_t>(i)];
-        Index const column = unknown < 0 || unknown >= structure.n
-                                 ? -1
-                                 : structure.perm[static_cast<std::size_t>(unknown)] - structure.first_kept_col();
+        Index const column =
+            unknown < 0 || unknown >= structure.n
+                ? -1
+                : structure.perm[static_cast<std::size_t>(unknown)] - structure.first_kept_col();
         if (column < 0 || place[static_cast<std::size_t>(column)] >= 0)
             throw Error(Status::usage,
                         fmt::format("unknown {} (counted from 0) is {}", unknown,

@@ -12,9 +12,9 @@
 
 namespace espalier {
 
-/// S with its rows and columns in the order of `unknowns`: all the kept rows of the matrix that was factorized,
-/// in its numbering before structure.perm, each once. k x k, both triangles also when S is symmetric.
-/// Error{usage} when `unknowns` are not the kept ones.
+/// S with its rows and columns in the order of `unknowns`: all the kept rows of the matrix that was
+/// factorized, in its numbering before structure.perm, each once. k x k, both triangles also when S is
+/// symmetric. Error{usage} when `unknowns` are not the kept ones.
 template <class T> DenseMatrix<T> schur_complement(Factor<T> const& factor, std::span<Index const> unknowns);
 
 } // namespace espalier

@@ -12,73 +12,11 @@
 #include <fmt/format.h>
 
 #include "core/scalar.hpp"
-#include "matrix/assemble.hpp"
+#include "matrix/view_entries.hpp"
 
 namespace espalier {
 
 namespace {
-
-[[noreturn]] void reject(std::string const& message) {
-    throw Error(Status::bad_input, message);
-}
-
-constexpr Index largest_size = Index{1} << 40; // keeps sums of sizes and bases from overflowing
-
-struct Words {
-    char const* minor; // what indices hold
-    char const* major; // what pointers are about
-};
-Words words(Layout layout) {
-    return layout == Layout::csc ? Words{"row", "column"} : Words{"column", "row"};
-}
-
-template <class T, class I> void check_sizes(MatrixView<T, I> const& view) {
-    if (view.base != 0 && view.base != 1)
-        throw Error(Status::usage, fmt::format("base = {}; indices count from 0 or from 1", view.base));
-    if (view.symmetry == Symmetry::general && view.triangle != Triangle::full)
-        throw Error(Status::usage, "a general matrix is given in full, not as a triangle");
-    if (view.rows < 0 || view.cols < 0)
-        reject(fmt::format("the matrix has negative size {} x {}", view.rows, view.cols));
-    if (view.rows > largest_size || view.cols > largest_size)
-        reject(fmt::format("the matrix of size {} x {} exceeds the limit of {} rows and columns", view.rows,
-                           view.cols, largest_size));
-    if (view.symmetry != Symmetry::general && view.rows != view.cols)
-        reject(fmt::format("a {} matrix must be square, this one is {} x {}", to_string(view.symmetry),
-                           view.rows, view.cols));
-    if (view.indices.size() != view.values.size())
-        reject(fmt::format("there are {} indices for {} values", view.indices.size(), view.values.size()));
-    if (view.layout == Layout::coo && view.pointers.size() != view.values.size())
-        reject(
-            fmt::format("there are {} row indices for {} values", view.pointers.size(), view.values.size()));
-    // A size that no array of the caller's vouches for: it will be that of one here.
-    bool const square = view.rows == view.cols;
-    if (view.layout == Layout::coo || (view.layout == Layout::csr && !square)) {
-        auto const entries = static_cast<Offset>(view.values.size());
-        std::string const absurd = absurd_sizes(square ? view.rows : 0, view.cols, entries);
-        if (!absurd.empty()) reject(absurd);
-    }
-}
-
-// The starts of a compressed layout, so that they may be used to index the other arrays.
-template <class T, class I> void check_pointers(MatrixView<T, I> const& view) {
-    char const* const major = words(view.layout).major;
-    Index const count = view.layout == Layout::csc ? view.cols : view.rows;
-    auto const& start = view.pointers;
-    if (start.size() != static_cast<std::size_t>(count) + 1)
-        reject(fmt::format("there are {} {} starts, a matrix of {} {}s needs one more than that",
-                           start.size(), major, count, major));
-    if (start[0] != view.base)
-        reject(fmt::format("the first {} start is {}, not the base {}", major, start[0], view.base));
-    for (Index k = 0; k < count; ++k)
-        if (start[k + 1] < start[k])
-            reject(fmt::format("{} starts decrease from {} to {} at {} {} (counted from {})", major, start[k],
-                               start[k + 1], major, k + view.base, view.base));
-    // start[count] >= base here, so that nothing overflows.
-    if (static_cast<std::uint64_t>(start[count]) - static_cast<std::uint64_t>(view.base) !=
-        view.indices.size())
-        reject(fmt::format("the last {} start is {}, which announces {} entries; there are {}", major,
-                           start[count], start[count] - view.base, view.indices.size()));
-}
 
 template <class T> std::string spelled(T value) {
     if constexpr (is_complex<T>)
@@ -87,58 +25,12 @@ template <class T> std::string spelled(T value) {
         return fmt::format("{}", value);
 }
 
-// A 0-based index from the caller's, which may be anything.
-template <class T, class I>
-Index checked_index(MatrixView<T, I> const& view, I given, Index size, char const* what, Offset entry) {
-    auto const index = static_cast<Index>(given);
-    if (index < view.base || index >= size + view.base)
-        reject(fmt::format("entry {} (counted from {}): {} {} is outside of {} .. {}", entry + view.base,
-                           view.base, what, index, view.base, size - 1 + view.base));
-    return index - view.base;
-}
-
-// Calls visit(row, column, k) for the k-th entry, k = 0, 1, ...
-template <class T, class I, class Visit>
-void for_each_entry(MatrixView<T, I> const& view, Visit const& visit) {
-    auto const entries = static_cast<Offset>(view.values.size());
-    if (view.layout == Layout::coo) {
-        for (Offset k = 0; k < entries; ++k)
-            visit(checked_index(view, view.pointers[k], view.rows, "row", k),
-                  checked_index(view, view.indices[k], view.cols, "column", k), k);
-        return;
-    }
-    bool const by_column = view.layout == Layout::csc;
-    Index const count = by_column ? view.cols : view.rows;
-    Index const size = by_column ? view.rows : view.cols;
-    char const* const minor = words(view.layout).minor;
-    for (Index major = 0; major < count; ++major) {
-        Offset const end = static_cast<Offset>(view.pointers[major + 1]) - view.base;
-        for (Offset k = static_cast<Offset>(view.pointers[major]) - view.base; k < end; ++k) {
-            Index const index = checked_index(view, view.indices[k], size, minor, k);
-            visit(by_column ? index : major, by_column ? major : index, k);
-        }
-    }
-}
-
-// The same with every entry of a symmetric matrix below the diagonal: visit(row, column, k), or ~k for the
-// mirror image of an entry above.
-template <class T, class I, class Visit>
-void for_each_target(MatrixView<T, I> const& view, Visit const& visit) {
-    bool const folds = view.symmetry != Symmetry::general;
-    for_each_entry(view, [&](Index row, Index column, Offset k) {
-        if (!folds || row >= column)
-            visit(row, column, k);
-        else
-            visit(column, row, ~k);
-    });
-}
-
 template <class T, class I> void check_triangle(MatrixView<T, I> const& view) {
     if (view.triangle == Triangle::full) return;
     bool const lower = view.triangle == Triangle::lower;
-    for_each_entry(view, [&](Index row, Index column, Offset k) {
+    for_each_view_entry(view, [&](Index row, Index column, Offset k) {
         if (lower ? row >= column : row <= column) return;
-        reject(
+        reject_view(
             fmt::format("entry {} at row {}, column {} (counted from {}) is {} the diagonal; the {} triangle "
                         "of a {} matrix was announced",
                         k + view.base, row + view.base, column + view.base, view.base,
@@ -192,8 +84,8 @@ struct RowBuckets {
 } // namespace
 
 template <class T> template <class I> MatrixImport<T>::MatrixImport(MatrixView<T, I> const& view) {
-    check_sizes(view);
-    if (view.layout != Layout::coo) check_pointers(view);
+    check_view_sizes(view);
+    if (view.layout != Layout::coo) check_view_pointers(view);
     check_triangle(view);
     bool const symmetric = view.symmetry != Symmetry::general;
     matrix_.rows = view.rows;
@@ -262,8 +154,9 @@ template <class T> void MatrixImport<T>::set_values(std::span<T const> values) {
         if (!is_finite(values[k])) {
             Offset const place = place_.empty() ? k : place_[k];
             bool const nan = std::isnan(real_part(values[k])) || std::isnan(imag_part(values[k]));
-            reject(fmt::format("value {} at {} is {}", k + base_,
-                               position(place < 0 ? ~place : place, place < 0), nan ? "NaN" : "infinite"));
+            reject_view(fmt::format("value {} at {} is {}", k + base_,
+                                    position(place < 0 ? ~place : place, place < 0),
+                                    nan ? "NaN" : "infinite"));
         }
     std::vector<T> sums(matrix_.row_ind.size());
     if (both_triangles_)
@@ -300,9 +193,9 @@ void MatrixImport<T>::add_both_triangles(std::span<T const> values, std::vector<
         for (Offset p = matrix_.col_ptr[j]; p < matrix_.col_ptr[j + 1]; ++p) {
             T const mirror = conj_if(hermitian, mirrors[p]);
             if (matrix_.row_ind[p] == j || !(abs1(sums[p] - mirror) > 64 * epsilon<T> * size[p])) continue;
-            reject(fmt::format("contradictory entries of a {} matrix: {} is {}, but {} is {}",
-                               to_string(matrix_.symmetry), position(p, false), spelled(sums[p]),
-                               position(p, true), spelled(mirrors[p])));
+            reject_view(fmt::format("contradictory entries of a {} matrix: {} is {}, but {} is {}",
+                                    to_string(matrix_.symmetry), position(p, false), spelled(sums[p]),
+                                    position(p, true), spelled(mirrors[p])));
         }
 }
 
@@ -312,12 +205,13 @@ template <class T> void MatrixImport<T>::check_sums(std::vector<T>& sums) const 
     for (Index j = 0; j < matrix_.cols; ++j)
         for (Offset p = matrix_.col_ptr[j]; p < matrix_.col_ptr[j + 1]; ++p) {
             if (!is_finite(sums[p]))
-                reject(fmt::format("the entries at {} sum to more than the scalar type holds",
-                                   position(p, false)));
+                reject_view(fmt::format("the entries at {} sum to more than the scalar type holds",
+                                        position(p, false)));
             if (!hermitian || matrix_.row_ind[p] != j || imag_part(sums[p]) == 0) continue;
             if (std::abs(imag_part(sums[p])) > 64 * epsilon<T> * std::abs(real_part(sums[p])))
-                reject(fmt::format("the diagonal entry at {} of a hermitian matrix has imaginary part {}",
-                                   position(p, false), imag_part(sums[p])));
+                reject_view(
+                    fmt::format("the diagonal entry at {} of a hermitian matrix has imaginary part {}",
+                                position(p, false), imag_part(sums[p])));
             sums[p] = real_part(sums[p]);
         }
 }

@@ -20,8 +20,8 @@ bool marked(Marks const& marks, Index v) {
     return !marks.empty() && marks[v];
 }
 
-// hash(v) = sum over the closed neighbourhood of v of hash_bits(w): equal for indistinguishable vertices. Marked
-// vertices have no edges between them, and are alike when their open neighbourhoods are.
+// hash(v) = sum over the closed neighbourhood of v of hash_bits(w): equal for indistinguishable vertices.
+// Marked vertices have no edges between them, and are alike when their open neighbourhoods are.
 std::vector<std::uint64_t> neighbourhood_hashes(Graph const& graph, Marks const& last) {
     auto const n = static_cast<std::size_t>(graph.num_vertices);
     std::vector<std::uint64_t> mixed(n), hash(n);
@@ -39,8 +39,9 @@ Offset degree(Graph const& graph, Index v) {
     return graph.ptr[v + 1] - graph.ptr[v];
 }
 
-// adj(v) + {v} = adj(w) + {w}: the sorted lists agree once w is skipped in the first and v in the second. (Also
-// when v and w are not neighbours and adj(v) = adj(w): as it should be for marked ones; others differ in hash.)
+// adj(v) + {v} = adj(w) + {w}: the sorted lists agree once w is skipped in the first and v in the second.
+// (Also when v and w are not neighbours and adj(v) = adj(w): as it should be for marked ones; others differ
+// in hash.)
 bool indistinguishable(Graph const& graph, Index v, Index w) {
     if (degree(graph, v) != degree(graph, w)) return false;
     Offset e = graph.ptr[v], f = graph.ptr[w];
@@ -154,11 +155,14 @@ Marks mark(Index n, std::span<Index const> last) {
     Marks marks(static_cast<std::size_t>(n), 0);
     for (Index const v : last) {
         if (v < 0 || v >= n)
-            throw Error(Status::usage, "unknown " + std::to_string(v) + " (counted from 0), to be numbered last, is "
-                                       "not one of " + std::to_string(n));
+            throw Error(Status::usage, "unknown " + std::to_string(v) +
+                                           " (counted from 0), to be numbered last, is "
+                                           "not one of " +
+                                           std::to_string(n));
         if (marks[v]++)
-            throw Error(Status::usage, "unknown " + std::to_string(v) + " (counted from 0), to be numbered last, is "
-                                       "named twice");
+            throw Error(Status::usage, "unknown " + std::to_string(v) +
+                                           " (counted from 0), to be numbered last, is "
+                                           "named twice");
     }
     return marks;
 }
@@ -198,7 +202,8 @@ CompressedGraph compress_with_pairs(Graph const& graph, VertexPairs const& pairs
     return result;
 }
 
-ConstrainedGraph compress_with_last(Graph const& graph, std::span<Index const> last, VertexPairs const& pairs) {
+ConstrainedGraph compress_with_last(Graph const& graph, std::span<Index const> last,
+                                    VertexPairs const& pairs) {
     Marks const marks = mark(graph.num_vertices, last);
     VertexPairs inside;
     for (auto const& pair : pairs)

@@ -23,8 +23,8 @@ struct WorkerPlace {
 /// (two one-threaded runs side by side would fight for the same core, and one thread gains nothing).
 std::vector<WorkerPlace> place_workers(Topology const& topology, int workers, bool bind);
 
-/// Bind the calling thread to a hardware thread; false, and nothing changed, when the system refuses or has no
-/// memory for the question.
+/// Bind the calling thread to a hardware thread; false, and nothing changed, when the system refuses or has
+/// no memory for the question.
 bool bind_this_thread(int pu) noexcept;
 
 /// Binds the calling thread for as long as the scope lasts, then gives it back the affinity it had. With

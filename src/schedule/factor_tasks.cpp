@@ -29,7 +29,8 @@ void set_edges(TaskGraph& graph, TaskId num_tasks, std::vector<Edge> const& edge
 Offset end_of_updates(BlockStructure const& structure, CblkId j) {
     Offset end = structure.facing_ptr[static_cast<std::size_t>(j) + 1];
     auto const owner = [&](Offset f) {
-        return structure.owner_of_blok[static_cast<std::size_t>(structure.facing[static_cast<std::size_t>(f)])];
+        return structure
+            .owner_of_blok[static_cast<std::size_t>(structure.facing[static_cast<std::size_t>(f)])];
     };
     while (end > structure.facing_ptr[static_cast<std::size_t>(j)] &&
            owner(end - 1) >= structure.first_kept_cblk)

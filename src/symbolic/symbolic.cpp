@@ -29,8 +29,8 @@ void check(SymbolicOptions const& options) {
 void check(CompressedGraph const& compressed, Ordering const& ordering, Index kept) {
     Index const n = compressed.graph.num_vertices;
     if (kept < 0 || kept > n)
-        throw Error(Status::internal, std::to_string(kept) + " vertices are to be kept of a graph of " +
-                                          std::to_string(n));
+        throw Error(Status::internal,
+                    std::to_string(kept) + " vertices are to be kept of a graph of " + std::to_string(n));
     checked_cast<Vertex>(n, "number of vertices of the compressed graph");
     if (static_cast<Index>(ordering.perm.size()) != n)
         throw Error(Status::internal, "an ordering of " + std::to_string(ordering.perm.size()) +

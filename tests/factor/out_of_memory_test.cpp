@@ -21,11 +21,17 @@ void* allocate(std::size_t bytes, std::size_t alignment) {
         if (number >= first_failure && number <= last_failure) throw std::bad_alloc();
     }
     std::size_t const wanted = bytes == 0 ? 1 : bytes;
-    void* const memory = alignment <= alignof(std::max_align_t)
-                             ? std::malloc(wanted)
-                             : std::aligned_alloc(alignment, (wanted + alignment - 1) / alignment * alignment);
+    void* const memory =
+        alignment <= alignof(std::max_align_t)
+            ? std::malloc(wanted)
+            : std::aligned_alloc(alignment, (wanted + alignment - 1) / alignment * alignment);
     if (!memory) throw std::bad_alloc();
     return memory;
+}
+
+// Not inlined, or gcc warns that what came from new goes to free.
+[[gnu::noinline]] void release(void* memory) noexcept {
+    std::free(memory);
 }
 
 } // namespace
@@ -36,17 +42,27 @@ void* operator new(std::size_t bytes) {
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
     return allocate(bytes, static_cast<std::size_t>(alignment));
 }
+void* operator new(std::size_t bytes, std::nothrow_t const&) noexcept {
+    try {
+        return allocate(bytes, 1);
+    } catch (std::bad_alloc const&) {
+        return nullptr;
+    }
+}
 void operator delete(void* memory) noexcept {
-    std::free(memory);
+    release(memory);
 }
 void operator delete(void* memory, std::size_t) noexcept {
-    std::free(memory);
+    release(memory);
+}
+void operator delete(void* memory, std::nothrow_t const&) noexcept {
+    release(memory);
 }
 void operator delete(void* memory, std::align_val_t) noexcept {
-    std::free(memory);
+    release(memory);
 }
 void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
-    std::free(memory);
+    release(memory);
 }
 
 namespace espalier {
@@ -54,8 +70,8 @@ namespace {
 
 using namespace testing;
 
-// Calls body with allocations [first, last] failing; what it throws must say so. Returns whether it came so far.
-// (It need not throw: the standard library's streams swallow a failure.)
+// Calls body with allocations [first, last] failing; what it throws must say so. Returns whether it came so
+// far. (It need not throw: the standard library's streams swallow a failure.)
 template <class Body> bool fails(long first, long last, Body const& body) {
     first_failure = first;
     last_failure = last;
@@ -119,7 +135,8 @@ TEST(OutOfMemory, EndsAFactorizationButNotItsObjects) {
 }
 
 TEST(OutOfMemory, EndsAnAllocationButNotTheFactor) {
-    System<double> reference(real("lap2d:5"), Factorization::ldlt, 2), system(reference.matrix, reference.kind, 2);
+    System<double> reference(real("lap2d:5"), Factorization::ldlt, 2),
+        system(reference.matrix, reference.kind, 2);
     expect_survival(
         [&] {
             AssemblyMap const map(system.matrix, system.structure);

@@ -6,9 +6,9 @@
 #include "kernels/blas.hpp"
 #include "support.hpp"
 
-extern "C" void zheev_(char const* jobz, char const* uplo, int const* n, std::complex<double>* a, int const* lda,
-                       double* w, std::complex<double>* work, int const* lwork, double* rwork, int* info,
-                       std::size_t, std::size_t);
+extern "C" void zheev_(char const* jobz, char const* uplo, int const* n, std::complex<double>* a,
+                       int const* lda, double* w, std::complex<double>* work, int const* lwork, double* rwork,
+                       int* info, std::size_t, std::size_t);
 
 namespace espalier {
 namespace {
@@ -29,7 +29,8 @@ template <class T> std::vector<double> eigenvalues(CscMatrix<T> const& a) {
     values.resize(static_cast<std::size_t>(n));
     std::vector<std::complex<double>> work(static_cast<std::size_t>(size));
     int info = -1;
-    zheev_("N", "L", &n, matrix.values.data(), &n, values.data(), work.data(), &size, rwork.data(), &info, 1, 1);
+    zheev_("N", "L", &n, matrix.values.data(), &n, values.data(), work.data(), &size, rwork.data(), &info, 1,
+           1);
     EXPECT_EQ(info, 0);
     return values;
 }
@@ -41,8 +42,8 @@ SymbolicOptions one_block() {
     return options;
 }
 
-template <class T>
-void expect_inertia(CscMatrix<T> const& a, Factorization kind, SymbolicOptions const& symbolic = narrow_cblks()) {
+template <class T> void expect_inertia(CscMatrix<T> const& a, Factorization kind,
+                                       SymbolicOptions const& symbolic = narrow_cblks()) {
     Index positive = 0, negative = 0;
     for (double const value : eigenvalues(a)) ++(value > 0 ? positive : negative);
     for (int const workers : {1, 3}) {
@@ -63,7 +64,8 @@ TEST(PivotSigns, AreThoseOfTheEigenvalues) {
         expect_inertia(shifted(real("lap3d:4"), shift), Factorization::ldlh);
         expect_inertia(convert<float>(shifted(real("lap2d:8"), shift)), Factorization::ldlt);
         expect_inertia(shifted(complex("hermitian3d:4"), shift), Factorization::ldlh);
-        expect_inertia(convert<std::complex<float>>(shifted(complex("hermitian3d:4"), shift)), Factorization::ldlh);
+        expect_inertia(convert<std::complex<float>>(shifted(complex("hermitian3d:4"), shift)),
+                       Factorization::ldlh);
     }
     expect_inertia(real("saddle3d:2"), Factorization::ldlt, one_block());
     expect_inertia(real("lap2d:8"), Factorization::llh);
@@ -105,9 +107,9 @@ TEST(PivotSigns, AreNotThereWithoutARealD) {
     EXPECT_THROW((void)pivot_signs(ldlt.factor), Error);
 }
 
-template <class T>
-void expect_determinant(CscMatrix<T> const& a, Factorization kind, std::vector<Index> const& schur = {},
-                        SymbolicOptions const& symbolic = narrow_cblks()) {
+template <class T> void expect_determinant(CscMatrix<T> const& a, Factorization kind,
+                                           std::vector<Index> const& schur = {},
+                                           SymbolicOptions const& symbolic = narrow_cblks()) {
     std::vector<Index> order;
     for (Index i = 0; i < a.cols; ++i)
         if (std::find(schur.begin(), schur.end(), i) == schur.end()) order.push_back(i);

@@ -47,8 +47,8 @@ template <class T> void expect_schur(CscMatrix<T> const& a, Factorization kind, 
             for (Index i = 0; i < k; ++i)
                 ASSERT_LE(std::abs(s.column(j)[i] - reference(first + i, first + j)),
                           300 * static_cast<double>(epsilon<T>) * scale)
-                    << to_string(kind) << ", " << workers << " workers, n " << a.cols << ", k " << k << ", entry " << i
-                    << ", " << j;
+                    << to_string(kind) << ", " << workers << " workers, n " << a.cols << ", k " << k
+                    << ", entry " << i << ", " << j;
     }
 }
 

@@ -11,6 +11,7 @@
 
 #include "core/scalar.hpp"
 #include "factor/factorize.hpp"
+#include "kernels/blas.hpp"
 #include "matrix/adjacency.hpp"
 #include "matrix/convert.hpp"
 #include "matrix/generators.hpp"
@@ -35,7 +36,9 @@ template <class T> struct System {
         : matrix(factorization == Factorization::lu ? expand_symmetric(a) : a), kind(factorization),
           kept(std::move(schur)), structure(analyze(options)),
           plan(make_factor_plan(structure, CostModel{}, workers)), team(Topology::detect(), workers),
-          assembly(matrix, structure), factor(structure) {}
+          assembly(matrix, structure), factor(structure) {
+        set_blas_threads(1); // as the solver does
+    }
 
     FactorizeStats factorize(FactorizeOptions const& options = {}) {
         factor.allocate({kind}, plan.owner_of_cblk, Allocation::local, team);
@@ -73,7 +76,8 @@ inline CscMatrix<std::complex<double>> complex(std::string const& spec) {
 /// A - shift I.
 template <class T> CscMatrix<T> shifted(CscMatrix<T> a, double shift) {
     for (Index j = 0; j < a.cols; ++j)
-        for (Offset p = a.col_ptr[static_cast<std::size_t>(j)]; p < a.col_ptr[static_cast<std::size_t>(j) + 1]; ++p)
+        for (Offset p = a.col_ptr[static_cast<std::size_t>(j)];
+             p < a.col_ptr[static_cast<std::size_t>(j) + 1]; ++p)
             if (a.row_ind[static_cast<std::size_t>(p)] == j)
                 a.values[static_cast<std::size_t>(p)] -= static_cast<Real<T>>(shift);
     return a;
@@ -81,7 +85,8 @@ template <class T> CscMatrix<T> shifted(CscMatrix<T> a, double shift) {
 
 /// [A 0; 0 B]
 template <class T> CscMatrix<T> side_by_side(CscMatrix<T> a, CscMatrix<T> const& b) {
-    for (std::size_t j = 1; j < b.col_ptr.size(); ++j) a.col_ptr.push_back(a.stored() + b.col_ptr[j] - b.col_ptr[j - 1]);
+    for (std::size_t j = 1; j < b.col_ptr.size(); ++j)
+        a.col_ptr.push_back(a.stored() + b.col_ptr[j] - b.col_ptr[j - 1]);
     for (Index const row : b.row_ind) a.row_ind.push_back(a.rows + row);
     a.values.insert(a.values.end(), b.values.begin(), b.values.end());
     a.rows += b.rows;
@@ -106,7 +111,8 @@ template <class T> struct Dense {
 template <class T> Dense<T> dense(CscMatrix<T> const& a, std::vector<Index> const& order) {
     CscMatrix<T> const whole = expand_symmetric(a);
     std::vector<Index> place(order.size());
-    for (std::size_t k = 0; k < order.size(); ++k) place[static_cast<std::size_t>(order[k])] = static_cast<Index>(k);
+    for (std::size_t k = 0; k < order.size(); ++k)
+        place[static_cast<std::size_t>(order[k])] = static_cast<Index>(k);
     Dense<T> out(a.cols);
     for (Index j = 0; j < a.cols; ++j)
         for (Offset p = whole.col_ptr[static_cast<std::size_t>(j)];

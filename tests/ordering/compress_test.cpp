@@ -116,8 +116,8 @@ TEST(CompressWithPairs, CompressesWhatIsLeft) { // the pairs of a complete graph
     EXPECT_EQ(compressed.vertex_of_row, std::vector<Index>(6, 0));
 }
 
-// The groups by comparing every pair of neighbourhoods, closed and, for vertices in `last`, open; edges between
-// those do not count.
+// The groups by comparing every pair of neighbourhoods, closed and, for vertices in `last`, open; edges
+// between those do not count.
 std::vector<Index> brute_force_groups(Graph const& graph, std::set<Index> const& last) {
     std::map<std::pair<bool, std::set<Index>>, Index> group_of;
     std::vector<Index> result;
@@ -127,7 +127,8 @@ std::vector<Index> brute_force_groups(Graph const& graph, std::set<Index> const&
         for (Offset e = graph.ptr[v]; e < graph.ptr[v + 1]; ++e)
             if (!is_last || !last.count(graph.adj[e])) neighbours.insert(graph.adj[e]);
         if (!is_last) neighbours.insert(v);
-        result.push_back(group_of.try_emplace({is_last, neighbours}, static_cast<Index>(group_of.size())).first->second);
+        result.push_back(
+            group_of.try_emplace({is_last, neighbours}, static_cast<Index>(group_of.size())).first->second);
     }
     return result;
 }
@@ -135,7 +136,8 @@ std::vector<Index> brute_force_groups(Graph const& graph, std::set<Index> const&
 TEST(CompressWithLast, MergesLikeWithLikeAsBruteForceDoes) {
     for (std::uint32_t seed = 0; seed < 20; ++seed) {
         std::vector<Index> group;
-        Graph const graph = blow_up(random_graph(25, 35 + seed, seed), std::vector<Index>(25, 4), seed, group);
+        Graph const graph =
+            blow_up(random_graph(25, 35 + seed, seed), std::vector<Index>(25, 4), seed, group);
         std::vector<Index> last;
         for (Index v = 0; v < 100; ++v) // some groups whole, some in part
             if (group[v] % 5 == 0 || (group[v] % 5 == 1 && v % 2 == 0)) last.push_back(v);

@@ -72,7 +72,8 @@ TEST(Kept, RowsThatALeafDoesNotReachAreNotStoredThere) {
     std::set<std::pair<Index, Index>> const edges{{0, 12}, {1, 47}};
     SymbolicOptions options;
     options.kept_vertices = 50;
-    auto const structure = symbolic_factorization(uncompressed(graph_of(52, edges)), natural_order(52), options);
+    auto const structure =
+        symbolic_factorization(uncompressed(graph_of(52, edges)), natural_order(52), options);
     validate(structure);
     EXPECT_EQ(structure.nnz_factor, 4);
     EXPECT_LE(structure.cblks[0].rows_below(), 2);

@@ -1,5 +1,5 @@
-// The first steps of symbolic factorization, as the tests of later steps need them, and what tests of the whole
-// share.
+// The first steps of symbolic factorization, as the tests of later steps need them, and what tests of the
+// whole share.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,0 +1,443 @@
+/**
+ * @file
+ * The C interface of Espalier, a direct solver for large sparse systems A x = b. C11, and usable from C++.
+ *
+ * One handle, @ref espalier_solver, holds one system: its options, its matrix (copied), its analysis and its
+ * factors. The steps can be taken one by one,
+ *
+ *     espalier_create, espalier_set_matrix, espalier_analyze, espalier_factorize, espalier_solve,
+ *     espalier_refine, espalier_destroy
+ *
+ * or all at once by espalier_drive(). docs/c.md has a whole program.
+ *
+ * What holds for every function:
+ *  - It returns an @ref espalier_status; anything but ESPALIER_OK comes with a sentence, espalier_message().
+ *    Null pointers, wrong sizes, wrong orders of calls and unknown enumerators are ESPALIER_USAGE, and a
+ * matrix that cannot be understood is ESPALIER_BAD_INPUT. Out-parameters are written only when the text says
+ * so or the call succeeds.
+ *  - After any error, and after a cancelled call, the handle can be used again.
+ *  - Distinct handles may be used by distinct threads at the same time; one handle by one thread at a time
+ *    (a second call meanwhile, also one made by a callback, is ESPALIER_USAGE).
+ *  - Nothing is printed, no environment variable is read, and there is no state outside of the handles.
+ *  - Numbers are in the scalar type of the handle: `void*` blocks hold float, double, or pairs of them
+ *    (`float complex`, `double complex`, std::complex). Dense blocks are column-major; entry (i, j) of a
+ * block with leading dimension ld is element i + j * ld. Sizes are int64_t.
+ */
+#ifndef ESPALIER_ESPALIER_H
+#define ESPALIER_ESPALIER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "espalier/export.h"
+
+/** Version of this header: major. */
+#define ESPALIER_VERSION_MAJOR 0
+/** Version of this header: minor. */
+#define ESPALIER_VERSION_MINOR 1
+/** Version of this header: patch. */
+#define ESPALIER_VERSION_PATCH 0
+
+/** In C++ an enumeration of the width of int, so that any int that a caller passes has a meaning. */
+#ifdef __cplusplus
+#define ESPALIER_ENUM : int
+#else
+#define ESPALIER_ENUM
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** One linear system and everything known of it. Made by espalier_create(). */
+typedef struct espalier_solver espalier_solver;
+
+/** How a call ended. The values are the exit codes of the espalier command. */
+typedef enum espalier_status ESPALIER_ENUM {
+    ESPALIER_OK = 0,                    /**< Done. */
+    ESPALIER_INTERNAL = 1,              /**< A bug in Espalier, or a failure of a library it uses. */
+    ESPALIER_USAGE = 2,                 /**< Null pointer, wrong size or order of calls, unknown option. */
+    ESPALIER_BAD_INPUT = 3,             /**< Arrays that are no matrix, NaN, Inf. */
+    ESPALIER_IO_ERROR = 4,              /**< A file that cannot be read. */
+    ESPALIER_SINGULAR = 5,              /**< Structurally or numerically singular matrix. */
+    ESPALIER_NOT_POSITIVE_DEFINITE = 6, /**< llh met a pivot that is not positive. */
+    ESPALIER_INACCURATE = 7,            /**< Solved, but the backward error is above the tolerance. */
+    ESPALIER_OUT_OF_MEMORY = 8,         /**< The caller's limit, or the machine's, would be exceeded. */
+    ESPALIER_UNSUPPORTED = 9,           /**< Understood, but this version or build cannot do it. */
+    ESPALIER_CANCELLED = 10             /**< Stopped by the caller's cancel function. */
+} espalier_status;
+
+/** Scalar types, by their BLAS letter. */
+typedef enum espalier_scalar ESPALIER_ENUM {
+    ESPALIER_SINGLE = 's',         /**< float */
+    ESPALIER_DOUBLE = 'd',         /**< double */
+    ESPALIER_SINGLE_COMPLEX = 'c', /**< float complex */
+    ESPALIER_DOUBLE_COMPLEX = 'z'  /**< double complex */
+} espalier_scalar;
+
+/** What the arrays of an @ref espalier_matrix mean. */
+typedef enum espalier_layout ESPALIER_ENUM {
+    ESPALIER_CSC = 0, /**< Compressed sparse columns. */
+    ESPALIER_CSR = 1, /**< Compressed sparse rows. */
+    ESPALIER_COO = 2  /**< Coordinates: row, column and value of each entry, in any order. */
+} espalier_layout;
+
+/** Symmetry of the values of a matrix. */
+typedef enum espalier_symmetry ESPALIER_ENUM {
+    ESPALIER_GENERAL = 0,   /**< None. */
+    ESPALIER_SYMMETRIC = 1, /**< A = A^T */
+    ESPALIER_HERMITIAN = 2  /**< A = A^H; of real scalars the same as symmetric. */
+} espalier_symmetry;
+
+/** Which entries of a symmetric or Hermitian matrix are given. */
+typedef enum espalier_triangle ESPALIER_ENUM {
+    ESPALIER_FULL = 0,  /**< All of them. The only choice for a general matrix. */
+    ESPALIER_LOWER = 1, /**< Those with row >= column. */
+    ESPALIER_UPPER = 2  /**< Those with row <= column. */
+} espalier_triangle;
+
+/** Integer type of the index arrays. */
+typedef enum espalier_index_type ESPALIER_ENUM {
+    ESPALIER_INT32 = 0, /**< int32_t (int, Fortran's default integer). */
+    ESPALIER_INT64 = 1  /**< int64_t */
+} espalier_index_type;
+
+/** op(A): which system is solved. */
+typedef enum espalier_op ESPALIER_ENUM {
+    ESPALIER_OP_NONE = 0,      /**< A x = b */
+    ESPALIER_OP_TRANSPOSE = 1, /**< A^T x = b */
+    ESPALIER_OP_ADJOINT = 2    /**< A^H x = b */
+} espalier_op;
+
+/** A step that is done where it helps, always, or never. */
+typedef enum espalier_toggle ESPALIER_ENUM {
+    ESPALIER_AUTO = 0, /**< Where it helps. */
+    ESPALIER_ON = 1,   /**< Always. */
+    ESPALIER_OFF = 2   /**< Never. */
+} espalier_toggle;
+
+/** Factorizations. */
+typedef enum espalier_factorization ESPALIER_ENUM {
+    ESPALIER_FACTORIZATION_AUTO = 0, /**< From the symmetry and the diagonal. */
+    ESPALIER_LLH = 1,                /**< L L^H: symmetric (real) or Hermitian, positive definite. */
+    ESPALIER_LLT = 2,                /**< L L^T: complex symmetric. */
+    ESPALIER_LDLT = 3,               /**< L D L^T: symmetric. */
+    ESPALIER_LDLH = 4,               /**< L D L^H: Hermitian. */
+    ESPALIER_LU = 5                  /**< L U: any. */
+} espalier_factorization;
+
+/** Fill-reducing orderings. */
+typedef enum espalier_ordering ESPALIER_ENUM {
+    ESPALIER_ORDERING_SCOTCH = 0,  /**< Nested dissection by SCOTCH. */
+    ESPALIER_ORDERING_METIS = 1,   /**< Nested dissection by METIS. */
+    ESPALIER_ORDERING_AMD = 2,     /**< Approximate minimum degree. */
+    ESPALIER_ORDERING_NATURAL = 3, /**< As the unknowns are numbered. */
+    ESPALIER_ORDERING_USER = 4     /**< From a file: espalier_set_ordering_file(). */
+} espalier_ordering;
+
+/** Scheduling policies. */
+typedef enum espalier_schedule ESPALIER_ENUM {
+    ESPALIER_SCHEDULE_STATIC = 0,  /**< The simulated schedule; bitwise reproducible. */
+    ESPALIER_SCHEDULE_DYNAMIC = 1, /**< Tree of queues. */
+    ESPALIER_SCHEDULE_PLACES = 2,  /**< Task lists of cores and NUMA nodes. */
+    ESPALIER_SCHEDULE_NAS = 3      /**< One container per NUMA node. */
+} espalier_schedule;
+
+/** Where coefficients live. */
+typedef enum espalier_allocation ESPALIER_ENUM {
+    ESPALIER_ALLOC_GLOBAL = 0,    /**< One array, touched by one thread. */
+    ESPALIER_ALLOC_LOCAL = 1,     /**< With the thread that owns them. */
+    ESPALIER_ALLOC_INTERLEAVE = 2 /**< Spread over the NUMA nodes. */
+} espalier_allocation;
+
+/** How column blocks are split into tasks. */
+typedef enum espalier_splitting ESPALIER_ENUM {
+    ESPALIER_SPLIT_1D = 0, /**< One task a column block. */
+    ESPALIER_SPLIT_2D = 1  /**< Tasks by blocks of it. */
+} espalier_splitting;
+
+/** Methods of refinement; the Krylov methods have the factorization as preconditioner. */
+typedef enum espalier_refinement ESPALIER_ENUM {
+    ESPALIER_REFINE_AUTO = 0,    /**< Iterative refinement, then GMRES if that stalls. */
+    ESPALIER_REFINE_NONE = 1,    /**< Measure the errors only. */
+    ESPALIER_REFINE_IR = 2,      /**< Iterative refinement. */
+    ESPALIER_REFINE_CG = 3,      /**< Conjugate gradients. */
+    ESPALIER_REFINE_GMRES = 4,   /**< GMRES(m). */
+    ESPALIER_REFINE_BICGSTAB = 5 /**< BiCGSTAB. */
+} espalier_refinement;
+
+/** Types of the fields of the report. */
+typedef enum espalier_field_type ESPALIER_ENUM {
+    ESPALIER_FIELD_BOOL = 0,   /**< espalier_report_bool() */
+    ESPALIER_FIELD_INT = 1,    /**< espalier_report_int() */
+    ESPALIER_FIELD_REAL = 2,   /**< espalier_report_real() */
+    ESPALIER_FIELD_STRING = 3, /**< espalier_report_string() */
+    ESPALIER_FIELD_REALS = 4,  /**< espalier_report_reals() */
+    ESPALIER_FIELD_STRINGS = 5 /**< espalier_report_strings() */
+} espalier_field_type;
+
+/**
+ * A sparse matrix in the caller's arrays, which are read only during the call. Zero is a sensible value of
+ * every choice: `espalier_matrix a = {0};` is a general matrix in compressed columns, counted from 0, with
+ * 32-bit indices.
+ *
+ *  layout | pointers                            | indices               | values
+ *  ------ | ----------------------------------- | --------------------- | ---------------
+ *  CSC    | cols + 1 starts of columns          | row of each entry     | of each entry
+ *  CSR    | rows + 1 starts of rows             | column of each entry  | of each entry
+ *  COO    | row of each entry                   | column of each entry  | of each entry
+ *
+ * Entries may come in any order, and those at the same position are summed. In CSC and CSR the first start is
+ * `base`, starts do not decrease, and the last is `base + entries`. With ESPALIER_FULL storage, an entry of a
+ * symmetric or Hermitian matrix must equal its mirror image (to rounding; the lower one is kept).
+ */
+typedef struct espalier_matrix {
+    espalier_layout layout;         /**< What the arrays mean. */
+    espalier_symmetry symmetry;     /**< Symmetry of the values. */
+    espalier_triangle triangle;     /**< Which entries are given. */
+    espalier_index_type index_type; /**< Type of `pointers` and `indices`. */
+    int base;                       /**< Indices and starts count from here: 0 or 1. */
+    int64_t rows;                   /**< Number of rows. */
+    int64_t cols;                   /**< Number of columns. */
+    int64_t entries;                /**< Length of `indices` and `values`. */
+    void const* pointers;           /**< See the table. */
+    void const* indices;            /**< See the table. */
+    void const* values;             /**< Scalars of the handle's type. */
+} espalier_matrix;
+
+/** Gets a line of text without line end: a choice that was made, a fallback. `user` is what was registered.
+ *  On the thread that made the call. */
+typedef void (*espalier_log_function)(char const* line, void* user);
+
+/** Learns that a phase has done a fraction in [0, 1] of its work, or a negative number when that is not
+ * known. A phase begins with fraction 0 (or unknown) and ends with 1. May be called from any thread, but by
+ * one at a time. */
+typedef void (*espalier_progress_function)(char const* phase, double fraction, void* user);
+
+/** Asked every 10 ms or so, on the thread that made the call; not 0 ends the call with ESPALIER_CANCELLED. */
+typedef int (*espalier_cancel_function)(void* user);
+
+/** @name Version and status
+ *  @{ */
+
+/** Version of the library. Pointers may be null. */
+ESPALIER_API void espalier_version(int* major, int* minor, int* patch);
+/** Version of the library, as "0.1.0". */
+ESPALIER_API char const* espalier_version_string(void);
+/** Short stable name of a status: "ok", "bad_input", ...; "unknown" for other numbers. Never null. */
+ESPALIER_API char const* espalier_status_string(espalier_status status);
+/** What went wrong in the last call on this handle, in one line; empty when it succeeded. Never null. Valid
+ *  until the next call on the handle. */
+ESPALIER_API char const* espalier_message(espalier_solver const* solver);
+
+/** @}
+ *  @name Handles
+ *  @{ */
+
+/** Makes a solver for systems in `scalar`. On failure `*solver` is null; as there is no handle to hold a
+ * message, the status says it all: ESPALIER_USAGE for a scalar type that there is not,
+ * ESPALIER_OUT_OF_MEMORY. */
+ESPALIER_API espalier_status espalier_create(espalier_solver** solver, espalier_scalar scalar);
+/** Frees a solver and sets the caller's pointer to null. Null, and a pointer to null, are fine. */
+ESPALIER_API void espalier_destroy(espalier_solver** solver);
+/** Scalar type of the solver. */
+ESPALIER_API espalier_status espalier_get_scalar(espalier_solver* solver, espalier_scalar* scalar);
+
+/** @}
+ *  @name Options
+ *  They may be set at any time and hold for what comes after: those of analysis from the next
+ *  espalier_analyze() on, and so on. A value that is refused leaves the old one in force.
+ *  @{ */
+
+/** Sets the option that the command calls `--name` (without the dashes) from the command's spelling of its
+ *  value: ("ordering", "metis"), ("threads", "4"), ("max-memory", "4G"). The message of ESPALIER_USAGE lists
+ *  what there is. */
+ESPALIER_API espalier_status espalier_set_option(espalier_solver* solver, char const* name,
+                                                 char const* value);
+/** The current value in the same spelling; `*value` is valid until the next espalier_get_option(). */
+ESPALIER_API espalier_status espalier_get_option(espalier_solver* solver, char const* name,
+                                                 char const** value);
+/** How many options there are by name. */
+ESPALIER_API int64_t espalier_option_count(void);
+/** Name of option 0 <= k < espalier_option_count(); null for another k. */
+ESPALIER_API char const* espalier_option_name(int64_t k);
+
+/** Which factorization. */
+ESPALIER_API espalier_status espalier_set_factorization(espalier_solver* solver,
+                                                        espalier_factorization value);
+/** Maximum-product matching before lu, ldlt and ldlh. */
+ESPALIER_API espalier_status espalier_set_matching(espalier_solver* solver, espalier_toggle value);
+/** Scaling of rows and columns. */
+ESPALIER_API espalier_status espalier_set_scaling(espalier_solver* solver, espalier_toggle value);
+/** Factorize in single precision and refine in that of the matrix; 0 or 1. */
+ESPALIER_API espalier_status espalier_set_mixed_precision(espalier_solver* solver, int value);
+/** Estimate the condition number and the forward error on the way; 0 or 1. */
+ESPALIER_API espalier_status espalier_set_condition(espalier_solver* solver, int value);
+/** Go on with a rank-deficient matrix, for espalier_null_space(); 0 or 1. */
+ESPALIER_API espalier_status espalier_set_allow_singular(espalier_solver* solver, int value);
+/** The `count` distinct unknowns, counted from `base` (0 or 1), whose Schur complement is left by the
+ *  factorization; none when `count` is 0. Copied. */
+ESPALIER_API espalier_status espalier_set_schur(espalier_solver* solver, int64_t count,
+                                                int64_t const* unknowns, int base);
+/** Which ordering; ESPALIER_ORDERING_USER is set by espalier_set_ordering_file(). */
+ESPALIER_API espalier_status espalier_set_ordering(espalier_solver* solver, espalier_ordering value);
+/** An ordering from a file: the new position of each unknown, see docs/user-guide.md. */
+ESPALIER_API espalier_status espalier_set_ordering_file(espalier_solver* solver, char const* path);
+/** Worker threads; 0 for the cores this process may use. */
+ESPALIER_API espalier_status espalier_set_threads(espalier_solver* solver, int value);
+/** Bind worker threads to cores; 0 or 1. */
+ESPALIER_API espalier_status espalier_set_bind_threads(espalier_solver* solver, int value);
+/** Which scheduling policy. */
+ESPALIER_API espalier_status espalier_set_schedule(espalier_solver* solver, espalier_schedule value);
+/** Where coefficients live. */
+ESPALIER_API espalier_status espalier_set_allocation(espalier_solver* solver, espalier_allocation value);
+/** How column blocks are split into tasks. */
+ESPALIER_API espalier_status espalier_set_splitting(espalier_solver* solver, espalier_splitting value);
+/** Bounds of the columns of a column block: wider supernodes than `most` are split into blocks of at least
+ *  `least`. */
+ESPALIER_API espalier_status espalier_set_block_widths(espalier_solver* solver, int64_t least, int64_t most);
+/** Zeros that amalgamation may store, relative to the entries of the factor. */
+ESPALIER_API espalier_status espalier_set_amalgamation_fill(espalier_solver* solver, double value);
+/** Pivots below this times the largest entry are replaced; negative for the default, sqrt(epsilon). */
+ESPALIER_API espalier_status espalier_set_pivot_threshold(espalier_solver* solver, double value);
+/** Which method of refinement. */
+ESPALIER_API espalier_status espalier_set_refinement(espalier_solver* solver, espalier_refinement value);
+/** Steps of refinement at most; 0 for the default of the method. */
+ESPALIER_API espalier_status espalier_set_max_refine_iterations(espalier_solver* solver, int value);
+/** Normwise backward error that counts as solved; 0 for the default, 1e-12 in double and 1e-5 in single
+ *  precision. */
+ESPALIER_API espalier_status espalier_set_tolerance(espalier_solver* solver, double value);
+/** Bytes the factorization may use; 0 for no limit. */
+ESPALIER_API espalier_status espalier_set_max_memory(espalier_solver* solver, uint64_t bytes);
+
+/** @}
+ *  @name Callbacks
+ *  A null function ends it. They may not call functions on the same handle, nor throw or jump out.
+ *  @{ */
+
+/** Gets a line for each choice and fallback. */
+ESPALIER_API espalier_status espalier_set_log(espalier_solver* solver, espalier_log_function function,
+                                              void* user);
+/** Learns how far long phases are. */
+ESPALIER_API espalier_status espalier_set_progress(espalier_solver* solver,
+                                                   espalier_progress_function function, void* user);
+/** Can end a call. */
+ESPALIER_API espalier_status espalier_set_cancel(espalier_solver* solver, espalier_cancel_function function,
+                                                 void* user);
+
+/** @}
+ *  @name Matrix
+ *  @{ */
+
+/** Checks and copies the matrix of the system, which must be square. What was known of another one (analysis,
+ *  factors) is forgotten, unless this call fails. */
+ESPALIER_API espalier_status espalier_set_matrix(espalier_solver* solver, espalier_matrix const* matrix);
+/** New values on the pattern of espalier_set_matrix(), in the layout and order given there. The analysis is
+ *  kept; factors are forgotten. A failure leaves all as it was. */
+ESPALIER_API espalier_status espalier_set_values(espalier_solver* solver, int64_t entries,
+                                                 void const* values);
+/** Order of the matrix that was set, and entries kept of it (of the lower triangle when symmetric or
+ *  Hermitian). Pointers may be null. */
+ESPALIER_API espalier_status espalier_get_size(espalier_solver* solver, int64_t* order, int64_t* entries);
+
+/** @}
+ *  @name Steps
+ *  @{ */
+
+/** Ordering, symbolic factorization, mapping: all that depends on the pattern, and an estimate of time and
+ *  memory in the report. The values decide about factorization, matching and scaling. */
+ESPALIER_API espalier_status espalier_analyze(espalier_solver* solver);
+/** Numeric factorization; analyzes first if that was not done for this matrix. */
+ESPALIER_API espalier_status espalier_factorize(espalier_solver* solver);
+/** espalier_set_values() and espalier_factorize() in one. */
+ESPALIER_API espalier_status espalier_refactorize(espalier_solver* solver, int64_t entries,
+                                                  void const* values);
+/** op(A) X = B for `nrhs` right-hand sides, without refinement. B and X are order x nrhs with leading
+ *  dimensions `ldb` and `ldx`; they may be the same block. */
+ESPALIER_API espalier_status espalier_solve(espalier_solver* solver, espalier_op op, int64_t nrhs,
+                                            void const* b, int64_t ldb, void* x, int64_t ldx);
+/** The same for sparse right-hand sides, a general matrix of order x nrhs: only what B reaches is visited on
+ *  the way forward. X is dense. */
+ESPALIER_API espalier_status espalier_solve_sparse(espalier_solver* solver, espalier_op op,
+                                                   espalier_matrix const* b, void* x, int64_t ldx);
+/** Improves X, by the method set, until its backward error is within the tolerance, and measures errors
+ *  (report: backward_error, componentwise_error, refine.*). ESPALIER_INACCURATE and ESPALIER_SINGULAR tell
+ * that it is not; X then holds the best that was found. */
+ESPALIER_API espalier_status espalier_refine(espalier_solver* solver, espalier_op op, int64_t nrhs,
+                                             void const* b, int64_t ldb, void* x, int64_t ldx);
+/** Everything in one call: analysis and factorization where they are due, solve, and refine with its
+ *  statuses. B and X may be the same block. */
+ESPALIER_API espalier_status espalier_drive(espalier_solver* solver, espalier_op op, int64_t nrhs,
+                                            void const* b, int64_t ldb, void* x, int64_t ldx);
+
+/** @}
+ *  @name What the factors tell
+ *  ESPALIER_USAGE before a factorization.
+ *  @{ */
+
+/** Numbers of positive, negative and zero (or replaced) pivots of a real symmetric or Hermitian matrix: the
+ *  signs of its eigenvalues. Pointers may be null. */
+ESPALIER_API espalier_status espalier_inertia(espalier_solver* solver, int64_t* positive, int64_t* negative,
+                                              int64_t* zero);
+/** det A = (phase_re + i phase_im) exp(log_modulus), with a phase of modulus 1, or 0 and log_modulus
+ * -infinity for a singular matrix. Pointers may be null. */
+ESPALIER_API espalier_status espalier_determinant(espalier_solver* solver, double* phase_re, double* phase_im,
+                                                  double* log_modulus);
+/** Estimate of 1 / (|A| |A^-1|) in 1-norms. */
+ESPALIER_API espalier_status espalier_rcond(espalier_solver* solver, double* rcond);
+/** Finds the right null vectors, with singular values below tolerance * |A| (0: order * epsilon), and the
+ *  rank. Set espalier_set_allow_singular() before the analysis. */
+ESPALIER_API espalier_status espalier_null_space(espalier_solver* solver, double tolerance, int64_t* rank);
+/** The orthonormal null vectors that espalier_null_space() found: order x (order - rank), with leading
+ *  dimension `ld`. */
+ESPALIER_API espalier_status espalier_null_vectors(espalier_solver* solver, void* basis, int64_t ld);
+/** The Schur complement S = A_ss - A_si A_ii^-1 A_is on the unknowns of espalier_set_schur(), in the order
+ *  given there; all entries, also when symmetric. */
+ESPALIER_API espalier_status espalier_schur_complement(espalier_solver* solver, void* schur, int64_t ld);
+/** Right-hand sides of the condensed system: R = B_s - A_si A_ii^-1 B_i, (unknowns of the Schur complement) x
+ *  nrhs. */
+ESPALIER_API espalier_status espalier_condense(espalier_solver* solver, int64_t nrhs, void const* b,
+                                               int64_t ldb, void* r, int64_t ldr);
+/** The whole solution X (order x nrhs) from B and X_s, the solution of S X_s = R. */
+ESPALIER_API espalier_status espalier_expand(espalier_solver* solver, int64_t nrhs, void const* b,
+                                             int64_t ldb, void const* x_schur, int64_t lds, void* x,
+                                             int64_t ldx);
+
+/** @}
+ *  @name Report
+ *  What the steps found out, under the names that the command's JSON has: "analysis.flops",
+ *  "factor.pivots_replaced", "backward_error" (docs/report.md). Texts and arrays are the handle's, and valid
+ *  until the next call on it that is not of this group. A name that there is not, or is of another type, is
+ *  ESPALIER_USAGE.
+ *  @{ */
+
+/** How many fields there are. */
+ESPALIER_API espalier_status espalier_report_count(espalier_solver* solver, int64_t* count);
+/** Name and type of field 0 <= k < count. Pointers may be null. */
+ESPALIER_API espalier_status espalier_report_field(espalier_solver* solver, int64_t k, char const** name,
+                                                   espalier_field_type* type);
+/** A truth value, as 0 or 1. */
+ESPALIER_API espalier_status espalier_report_bool(espalier_solver* solver, char const* name, int* value);
+/** A whole number. */
+ESPALIER_API espalier_status espalier_report_int(espalier_solver* solver, char const* name, int64_t* value);
+/** A number; whole ones too. */
+ESPALIER_API espalier_status espalier_report_real(espalier_solver* solver, char const* name, double* value);
+/** A text. */
+ESPALIER_API espalier_status espalier_report_string(espalier_solver* solver, char const* name,
+                                                    char const** value);
+/** Numbers, such as "refine.history". `*values` is not null, also when there are none. */
+ESPALIER_API espalier_status espalier_report_reals(espalier_solver* solver, char const* name, int64_t* count,
+                                                   double const** values);
+/** Texts, such as "notes". `*values` is not null, also when there are none. */
+ESPALIER_API espalier_status espalier_report_strings(espalier_solver* solver, char const* name,
+                                                     int64_t* count, char const* const** values);
+/** All of the report as one JSON object, without line breaks. */
+ESPALIER_API espalier_status espalier_report_json(espalier_solver* solver, char const** json);
+
+/** @} */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,274 @@
+// Memory that runs out at every allocation in turn. The k-th allocation after arming fails, or it and all
+// later ones, for k = 0, 1, ... until a run needs fewer: each run must end in a status, and the handle must
+// solve the system afterwards.
+//
+//     test_c_allocation new|malloc [about how many a setting]
+//
+// "new" fails operator new, which is all that Espalier itself uses; "malloc" also the C library's functions,
+// as the libraries behind it meet them, with two exceptions that docs/c.md tells of: hwloc, which crashes (so
+// the handle is made before), and SCOTCH, which ends the process (so METIS and AMD order).
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <string_view>
+
+extern "C" {
+#include "problems.h"
+}
+
+namespace {
+
+std::atomic<long> countdown{-1}; // allocations until failure; negative: never
+std::atomic<bool> keeps_failing{false};
+std::atomic<long> hits{0};
+
+// Whether this allocation is to fail.
+bool fails() noexcept {
+    long left = countdown.load(std::memory_order_relaxed);
+    while (left >= 0) {
+        long const next = left > 0 ? left - 1 : (keeps_failing.load(std::memory_order_relaxed) ? 0 : -1);
+        if (!countdown.compare_exchange_weak(left, next, std::memory_order_relaxed)) continue;
+        if (left > 0) return false;
+        hits.fetch_add(1, std::memory_order_relaxed);
+        return true;
+    }
+    return false;
+}
+
+#ifdef ESPALIER_SANITIZED // has a malloc of its own
+constexpr bool replaces_malloc = false;
+void* plain(std::size_t alignment, std::size_t size) {
+    return alignment <= alignof(std::max_align_t) ? std::malloc(size) : std::aligned_alloc(alignment, size);
+}
+#else
+constexpr bool replaces_malloc = true;
+extern "C" void* __libc_memalign(std::size_t alignment, std::size_t size);
+void* plain(std::size_t alignment, std::size_t size) {
+    return __libc_memalign(alignment, size);
+}
+#endif
+bool malloc_fails_too = false;
+
+void* allocated(std::size_t size, std::size_t alignment, bool may_throw) {
+    alignment = alignment < alignof(std::max_align_t) ? alignof(std::max_align_t) : alignment;
+    void* const memory = fails() ? nullptr : plain(alignment, (size + alignment) / alignment * alignment);
+    if (!memory && may_throw) throw std::bad_alloc();
+    return memory;
+}
+
+} // namespace
+
+void* operator new(std::size_t size) {
+    return allocated(size, 1, true);
+}
+void* operator new[](std::size_t size) {
+    return allocated(size, 1, true);
+}
+void* operator new(std::size_t size, std::nothrow_t const&) noexcept {
+    return allocated(size, 1, false);
+}
+void* operator new[](std::size_t size, std::nothrow_t const&) noexcept {
+    return allocated(size, 1, false);
+}
+void* operator new(std::size_t size, std::align_val_t a) {
+    return allocated(size, static_cast<std::size_t>(a), true);
+}
+void* operator new[](std::size_t size, std::align_val_t a) {
+    return allocated(size, static_cast<std::size_t>(a), true);
+}
+void operator delete(void* memory) noexcept {
+    std::free(memory);
+}
+void operator delete[](void* memory) noexcept {
+    std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+    std::free(memory);
+}
+void operator delete[](void* memory, std::size_t) noexcept {
+    std::free(memory);
+}
+void operator delete(void* memory, std::align_val_t) noexcept {
+    std::free(memory);
+}
+void operator delete[](void* memory, std::align_val_t) noexcept {
+    std::free(memory);
+}
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+    std::free(memory);
+}
+void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept {
+    std::free(memory);
+}
+
+#ifndef ESPALIER_SANITIZED
+extern "C" {
+void* __libc_malloc(std::size_t size);
+void* __libc_calloc(std::size_t count, std::size_t size);
+void* __libc_realloc(void* memory, std::size_t size);
+
+void* malloc(std::size_t size) noexcept {
+    return malloc_fails_too && fails() ? nullptr : __libc_malloc(size);
+}
+void* calloc(std::size_t count, std::size_t size) noexcept {
+    return malloc_fails_too && fails() ? nullptr : __libc_calloc(count, size);
+}
+void* realloc(void* memory, std::size_t size) noexcept {
+    return malloc_fails_too && fails() ? nullptr : __libc_realloc(memory, size);
+}
+void* aligned_alloc(std::size_t alignment, std::size_t size) noexcept {
+    return malloc_fails_too && fails() ? nullptr : __libc_memalign(alignment, size);
+}
+int posix_memalign(void** memory, std::size_t alignment, std::size_t size) noexcept {
+    if (malloc_fails_too && fails()) return ENOMEM;
+    *memory = __libc_memalign(alignment, size);
+    return *memory ? 0 : ENOMEM;
+}
+}
+#endif
+
+namespace {
+
+int failures = 0;
+
+struct Setting {
+    char const* name;
+    espalier_factorization kind;
+    int threads;
+    bool mixed;
+};
+
+class Run {
+  public:
+    Run(problem const& p, Setting const& setting) : problem_(p), setting_(setting) {
+        b_ = static_cast<double*>(std::malloc(sizeof(double) * static_cast<std::size_t>(p.n)));
+        x_ = static_cast<double*>(std::malloc(sizeof(double) * static_cast<std::size_t>(p.n)));
+        for (int i = 0; i < p.n; ++i) b_[i] = 1 + i % 5;
+    }
+    Run(Run const&) = delete;
+    Run& operator=(Run const&) = delete;
+    ~Run() {
+        std::free(b_);
+        std::free(x_);
+    }
+
+    /// Whether the k-th allocation was reached.
+    bool fail_at(long k, bool from_then_on) {
+        espalier_matrix const matrix = described(&problem_);
+        espalier_solver* solver = nullptr;
+        espalier_status status = ESPALIER_OK;
+        hits = 0;
+        keeps_failing = from_then_on;
+        if (malloc_fails_too) {
+            status = espalier_create(&solver, ESPALIER_DOUBLE);
+            espalier_set_option(solver, "ordering", setting_.threads == 1 ? "amd" : "metis");
+        }
+        countdown = k;
+        if (!solver) status = espalier_create(&solver, ESPALIER_DOUBLE);
+        if (status == ESPALIER_OK) status = set_up(solver, matrix);
+        if (status == ESPALIER_OK) status = solve(solver);
+        countdown = -1;
+        bool const reached = hits > 0;
+        starved_ += status == ESPALIER_OUT_OF_MEMORY;
+        if (reached && status != ESPALIER_OK && status != ESPALIER_OUT_OF_MEMORY)
+            complain(k, from_then_on, solver, "ended", status);
+        if (!reached && status != ESPALIER_OK) complain(k, from_then_on, solver, "ended", status);
+        if (status == ESPALIER_OK && !is_solved()) complain(k, from_then_on, solver, "is wrong", status);
+        if (solver && status != ESPALIER_OK && espalier_message(solver)[0] == '\0')
+            complain(k, from_then_on, solver, "says nothing", status);
+
+        // And again, with the same handle when there is one.
+        if (!solver) espalier_create(&solver, ESPALIER_DOUBLE);
+        status = set_up(solver, matrix);
+        if (status == ESPALIER_OK) status = solve(solver);
+        if (status != ESPALIER_OK || !is_solved()) complain(k, from_then_on, solver, "afterwards", status);
+        espalier_destroy(&solver);
+        return reached;
+    }
+
+    /// How many runs ended for want of memory.
+    [[nodiscard]] long starved() const { return starved_; }
+
+  private:
+    espalier_status set_up(espalier_solver* solver, espalier_matrix const& matrix) const {
+        espalier_status status = espalier_set_threads(solver, setting_.threads);
+        if (status == ESPALIER_OK) status = espalier_set_bind_threads(solver, 0);
+        if (status == ESPALIER_OK) status = espalier_set_factorization(solver, setting_.kind);
+        if (status == ESPALIER_OK) status = espalier_set_mixed_precision(solver, setting_.mixed);
+        if (status == ESPALIER_OK) status = espalier_set_matrix(solver, &matrix);
+        return status;
+    }
+
+    espalier_status solve(espalier_solver* solver) {
+        std::memset(x_, 0, sizeof(double) * static_cast<std::size_t>(problem_.n));
+        int64_t count = 0;
+        espalier_status status = espalier_analyze(solver);
+        if (status == ESPALIER_OK) status = espalier_factorize(solver);
+        if (status == ESPALIER_OK)
+            status = espalier_solve(solver, ESPALIER_OP_NONE, 1, b_, problem_.n, x_, problem_.n);
+        if (status == ESPALIER_OK)
+            status = espalier_refine(solver, ESPALIER_OP_NONE, 1, b_, problem_.n, x_, problem_.n);
+        if (status == ESPALIER_OK) status = espalier_report_count(solver, &count);
+        return status;
+    }
+
+    [[nodiscard]] bool is_solved() const { return residual(&problem_, 0, x_, b_) < 1e-9; }
+
+    void complain(long k, bool from, espalier_solver* solver, char const* what,
+                  espalier_status status) const {
+        ++failures;
+        std::fprintf(stderr, "%s, allocation %ld%s: %s: %s: %s\n", setting_.name, k, from ? " and later" : "",
+                     what, espalier_status_string(status), espalier_message(solver));
+    }
+
+    problem const& problem_;
+    Setting setting_;
+    double* b_;
+    double* x_;
+    long starved_ = 0;
+};
+
+// All allocations, or about `most` of them; first and last parts of a run alike.
+void sweep(problem const& p, Setting const& setting, long most) {
+    Run run(p, setting);
+    long total = 0;
+    for (long step = 1 << 20; step > 0; step /= 2) // how many there are
+        if (run.fail_at(total + step, false)) total += step;
+    long tried = 0;
+    for (bool const from : {false, true})
+        for (long k = 0; k <= total; k += 1 + total / most, ++tried) run.fail_at(k, from);
+    std::printf("%s: %ld allocations, %ld tried, %ld ended for want of memory\n", setting.name, total + 1,
+                tried, run.starved());
+    if (run.starved() < tried / 2) { // nearly all allocations are needed
+        ++failures;
+        std::fprintf(stderr, "%s: hardly any allocation failed\n", setting.name);
+    }
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    malloc_fails_too = argc > 1 && std::string_view(argv[1]) == "malloc";
+    if (malloc_fails_too && !replaces_malloc) return 77;
+    long const most = argc > 2 ? std::atol(argv[2]) : 50;
+    problem symmetric = laplacian(17, 0);
+    problem general = convection(17, 0.3);
+    problem indefinite = saddle(300);
+    Setting const llh{"llh, 1 thread", ESPALIER_LLH, 1, false},
+        llh2{"llh, 2 threads", ESPALIER_LLH, 2, false}, lu{"lu, 1 thread", ESPALIER_LU, 1, false},
+        lu2{"lu, 2 threads", ESPALIER_LU, 2, false}, ldlt{"ldlt, 1 thread", ESPALIER_LDLT, 1, false},
+        ldlt2{"ldlt, 2 threads", ESPALIER_LDLT, 2, false},
+        mixed{"llh mixed, 2 threads", ESPALIER_LLH, 2, true};
+    for (Setting const& setting : {llh, llh2, mixed}) sweep(symmetric, setting, most);
+    for (Setting const& setting : {lu, lu2}) sweep(general, setting, most);
+    for (Setting const& setting : {ldlt, ldlt2}) sweep(indefinite, setting, most);
+    free_problem(&symmetric);
+    free_problem(&general);
+    free_problem(&indefinite);
+    if (failures) std::fprintf(stderr, "%d failures\n", failures);
+    return failures != 0;
+}

@@ -1,0 +1,466 @@
+/* Every function of espalier.h does what it says. What it refuses is in misuse_test.c. */
+#include <complex.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "check.h"
+#include "problems.h"
+
+int failures = 0;
+
+void test_misuse(void);
+
+static void version_and_status(void) {
+    int major = -1, minor = -1, patch = -1;
+    espalier_version(&major, &minor, &patch);
+    CHECK(major == ESPALIER_VERSION_MAJOR && minor == ESPALIER_VERSION_MINOR &&
+          patch == ESPALIER_VERSION_PATCH);
+    espalier_version(NULL, NULL, NULL);
+    char text[64];
+    snprintf(text, sizeof text, "%d.%d.%d", major, minor, patch);
+    CHECK(strcmp(text, espalier_version_string()) == 0);
+    CHECK(strcmp(espalier_status_string(ESPALIER_OK), "ok") == 0);
+    CHECK(strcmp(espalier_status_string(ESPALIER_CANCELLED), "cancelled") == 0);
+    CHECK(strcmp(espalier_status_string((espalier_status)99), "unknown") == 0);
+}
+
+static espalier_solver* with_matrix(espalier_scalar scalar, espalier_matrix const* matrix) {
+    espalier_solver* solver = NULL;
+    CHECK(espalier_create(&solver, scalar) == ESPALIER_OK);
+    OK(solver, espalier_set_threads(solver, 1));
+    if (matrix) OK(solver, espalier_set_matrix(solver, matrix));
+    return solver;
+}
+
+static void steps_one_by_one(void) {
+    problem p = laplacian(12, 0);
+    espalier_matrix const matrix = described(&p);
+    espalier_solver* solver = with_matrix(ESPALIER_DOUBLE, &matrix);
+    espalier_scalar scalar = ESPALIER_SINGLE;
+    OK(solver, espalier_get_scalar(solver, &scalar));
+    CHECK(scalar == ESPALIER_DOUBLE);
+    int64_t order = 0, entries = 0;
+    OK(solver, espalier_get_size(solver, &order, &entries));
+    CHECK(order == p.n && entries == p.entries);
+    OK(solver, espalier_analyze(solver));
+    OK(solver, espalier_factorize(solver));
+
+    enum { columns = 3, ldb = 150, ldx = 160 };
+    static double b[columns * ldb], x[columns * ldx];
+    for (int k = 0; k < columns * ldb; ++k) b[k] = sin(k);
+    for (int k = 0; k < columns * ldx; ++k) x[k] = 7;
+    OK(solver, espalier_solve(solver, ESPALIER_OP_NONE, columns, b, ldb, x, ldx));
+    OK(solver, espalier_refine(solver, ESPALIER_OP_NONE, columns, b, ldb, x, ldx));
+    for (int j = 0; j < columns; ++j) {
+        CHECK(residual(&p, 0, x + j * ldx, b + j * ldb) < 1e-13);
+        for (int i = p.n; i < ldx; ++i) CHECK(x[j * ldx + i] == 7); /* between columns nothing is touched */
+    }
+    OK(solver, espalier_solve(solver, ESPALIER_OP_NONE, columns, b, ldb, b, ldb)); /* in place */
+    for (int i = 0; i < p.n; ++i) CHECK(fabs(b[i] - x[i]) < 1e-12);
+    OK(solver, espalier_solve(solver, ESPALIER_OP_NONE, 0, NULL, ldb, NULL, ldx));
+
+    /* The same pattern with twice the values: half the solution, and no new analysis. */
+    double* const twice = malloc((size_t)p.entries * sizeof *twice);
+    for (int k = 0; k < p.entries; ++k) twice[k] = 2 * p.value[k];
+    double before = 0, after = 0;
+    OK(solver, espalier_report_real(solver, "analysis.total_s", &before));
+    OK(solver, espalier_set_values(solver, p.entries, twice));
+    FAILS(solver, ESPALIER_USAGE, "before espalier_factorize",
+          espalier_solve(solver, ESPALIER_OP_NONE, 1, b, ldb, x, ldx));
+    OK(solver, espalier_factorize(solver));
+    for (int k = 0; k < p.entries; ++k) twice[k] *= 2;
+    OK(solver, espalier_refactorize(solver, p.entries, twice));
+    OK(solver, espalier_report_real(solver, "analysis.total_s", &after));
+    CHECK(before == after);
+    for (int i = 0; i < p.n; ++i) b[i] = 1;
+    OK(solver, espalier_drive(solver, ESPALIER_OP_NONE, 1, b, ldb, x, ldx));
+    for (int i = 0; i < p.n; ++i) x[i] *= 4;
+    CHECK(residual(&p, 0, x, b) < 1e-12);
+    free(twice);
+    espalier_destroy(&solver);
+    CHECK(solver == NULL);
+    free_problem(&p);
+}
+
+/* All ways of giving one matrix have the same solution. */
+static void layouts(void) {
+    problem p = convection(9, 0.3);
+    int64_t* const column = malloc((size_t)p.entries * sizeof *column);
+    int64_t* const row = malloc((size_t)p.entries * sizeof *row);
+    int64_t* const start = malloc(((size_t)p.n + 1) * sizeof *start);
+    for (int j = 0; j < p.n; ++j)
+        for (int k = p.start[j]; k < p.start[j + 1]; ++k) {
+            column[k] = j + 1;
+            row[k] = p.row[k] + 1;
+        }
+    for (int j = 0; j <= p.n; ++j) start[j] = p.start[j] + 1;
+    espalier_matrix coordinates = described(&p);
+    coordinates.layout = ESPALIER_COO;
+    coordinates.index_type = ESPALIER_INT64;
+    coordinates.base = 1;
+    coordinates.pointers = row;
+    coordinates.indices = column;
+    espalier_matrix rows = coordinates; /* the same arrays are the transpose by rows */
+    rows.layout = ESPALIER_CSR;
+    rows.pointers = start;
+    rows.indices = row;
+
+    double b[81], x[81];
+    for (int i = 0; i < p.n; ++i) b[i] = i % 7 - 3;
+    espalier_solver* solver = with_matrix(ESPALIER_DOUBLE, &coordinates);
+    OK(solver, espalier_drive(solver, ESPALIER_OP_NONE, 1, b, p.n, x, p.n));
+    CHECK(residual(&p, 0, x, b) < 1e-12);
+    OK(solver, espalier_drive(solver, ESPALIER_OP_TRANSPOSE, 1, b, p.n, x, p.n));
+    CHECK(residual(&p, 1, x, b) < 1e-12);
+    OK(solver, espalier_drive(solver, ESPALIER_OP_ADJOINT, 1, b, p.n, x, p.n));
+    CHECK(residual(&p, 1, x, b) < 1e-12);
+    OK(solver, espalier_set_matrix(solver, &rows));
+    OK(solver, espalier_drive(solver, ESPALIER_OP_NONE, 1, b, p.n, x, p.n));
+    CHECK(residual(&p, 1, x, b) < 1e-12);
+    espalier_destroy(&solver);
+    free(column);
+    free(row);
+    free(start);
+    free_problem(&p);
+}
+
+static void sparse_right_hand_sides(void) {
+    problem p = laplacian(10, 0.5);
+    espalier_matrix const matrix = described(&p);
+    espalier_solver* solver = with_matrix(ESPALIER_DOUBLE, &matrix);
+    int32_t const start[] = {0, 1, 3}, row[] = {5, 99, 2};
+    double const value[] = {1, -2, 4};
+    espalier_matrix const b = {
+        .rows = p.n, .cols = 2, .entries = 3, .pointers = start, .indices = row, .values = value};
+    double x[200], dense[200] = {0};
+    dense[5] = 1;
+    dense[100 + 99] = -2;
+    dense[100 + 2] = 4;
+    OK(solver, espalier_factorize(solver));
+    OK(solver, espalier_solve_sparse(solver, ESPALIER_OP_NONE, &b, x, p.n));
+    for (int j = 0; j < 2; ++j) CHECK(residual(&p, 0, x + j * 100, dense + j * 100) < 1e-12);
+    espalier_destroy(&solver);
+    free_problem(&p);
+}
+
+/* (2 + i) on the diagonal and i beside it, in both complex types; one by one and as conjugates. */
+static void complex_scalars(void) {
+    int32_t const start[] = {0, 2, 4, 5}, row[] = {0, 1, 1, 2, 2};
+    double complex const value[] = {2 + I, I, 2 + I, I, 2 + I};
+    float complex narrow[5], bf[3], xf[3];
+    for (int k = 0; k < 5; ++k) narrow[k] = (float complex)value[k];
+    espalier_matrix matrix = {
+        .rows = 3, .cols = 3, .entries = 5, .pointers = start, .indices = row, .values = value};
+    double complex b[3] = {1, I, 1 + I}, x[3];
+    espalier_solver* solver = with_matrix(ESPALIER_DOUBLE_COMPLEX, &matrix);
+    OK(solver, espalier_drive(solver, ESPALIER_OP_NONE, 1, b, 3, x, 3));
+    CHECK(cabs((2 + I) * x[0] - b[0]) < 1e-14);
+    CHECK(cabs(I * x[0] + (2 + I) * x[1] - b[1]) < 1e-14);
+    OK(solver, espalier_drive(solver, ESPALIER_OP_ADJOINT, 1, b, 3, x, 3));
+    CHECK(cabs((2 - I) * x[2] - b[2]) < 1e-14);
+    CHECK(cabs((2 - I) * x[1] - I * x[2] - b[1]) < 1e-14);
+    double re = 0, im = 0, log_modulus = 0;
+    OK(solver, espalier_determinant(solver, &re, &im, &log_modulus));
+    CHECK(cabs((re + I * im) * exp(log_modulus) - cpow(2 + I, 3)) < 1e-13);
+    espalier_destroy(&solver);
+
+    matrix.values = narrow;
+    solver = with_matrix(ESPALIER_SINGLE_COMPLEX, &matrix);
+    for (int i = 0; i < 3; ++i) bf[i] = (float complex)b[i];
+    OK(solver, espalier_drive(solver, ESPALIER_OP_TRANSPOSE, 1, bf, 3, xf, 3));
+    CHECK(cabsf((2 + I) * xf[2] - bf[2]) < 1e-6F);
+    espalier_destroy(&solver);
+}
+
+static void single_precision(void) {
+    int32_t const start[] = {0, 2, 3}, row[] = {0, 1, 1};
+    float const value[] = {4, 1, 3}, b[] = {1, 2};
+    float x[2];
+    espalier_matrix const matrix = {.symmetry = ESPALIER_SYMMETRIC,
+                                    .triangle = ESPALIER_LOWER,
+                                    .rows = 2,
+                                    .cols = 2,
+                                    .entries = 3,
+                                    .pointers = start,
+                                    .indices = row,
+                                    .values = value};
+    espalier_solver* solver = with_matrix(ESPALIER_SINGLE, &matrix);
+    OK(solver, espalier_drive(solver, ESPALIER_OP_NONE, 1, b, 2, x, 2));
+    CHECK(fabsf(4 * x[0] + x[1] - 1) < 1e-6F && fabsf(x[0] + 3 * x[1] - 2) < 1e-6F);
+    espalier_destroy(&solver);
+}
+
+static void what_factors_tell(void) {
+    problem p = saddle(40);
+    espalier_matrix const matrix = described(&p);
+    espalier_solver* solver = with_matrix(ESPALIER_DOUBLE, &matrix);
+    OK(solver, espalier_factorize(solver));
+    int64_t positive = -1, negative = -1, zero = -1;
+    OK(solver, espalier_inertia(solver, &positive, &negative, &zero));
+    CHECK(positive == 20 && negative == 20 && zero == 0);
+    OK(solver, espalier_inertia(solver, NULL, NULL, NULL));
+    double re = 0, im = 1, log_modulus = 0, rcond = 0;
+    OK(solver, espalier_determinant(solver, &re, &im, &log_modulus));
+    CHECK(re == 1 && im == 0 && isfinite(log_modulus)); /* twenty negative eigenvalues */
+    OK(solver, espalier_determinant(solver, NULL, NULL, NULL));
+    OK(solver, espalier_rcond(solver, &rcond));
+    CHECK(rcond > 0.1 && rcond <= 1);
+    espalier_destroy(&solver);
+    free_problem(&p);
+}
+
+/* A graph Laplacian maps constants to zero. */
+static void null_space(void) {
+    enum { n = 30 };
+    int32_t start[n + 1] = {0}, row[2 * n];
+    double value[2 * n], basis[n];
+    int entries = 0;
+    for (int j = 0; j < n; ++j) {
+        row[entries] = j;
+        value[entries++] = j == 0 || j == n - 1 ? 1 : 2;
+        if (j + 1 < n) {
+            row[entries] = j + 1;
+            value[entries++] = -1;
+        }
+        start[j + 1] = entries;
+    }
+    espalier_matrix const matrix = {.symmetry = ESPALIER_SYMMETRIC,
+                                    .triangle = ESPALIER_LOWER,
+                                    .rows = n,
+                                    .cols = n,
+                                    .entries = entries,
+                                    .pointers = start,
+                                    .indices = row,
+                                    .values = value};
+    espalier_solver* solver = with_matrix(ESPALIER_DOUBLE, &matrix);
+    OK(solver, espalier_set_allow_singular(solver, 1));
+    OK(solver, espalier_set_factorization(solver, ESPALIER_LDLT));
+    OK(solver, espalier_factorize(solver));
+    FAILS(solver, ESPALIER_USAGE, "before espalier_null_space", espalier_null_vectors(solver, basis, n));
+    int64_t rank = 0;
+    OK(solver, espalier_null_space(solver, 0, &rank));
+    CHECK(rank == n - 1);
+    OK(solver, espalier_null_vectors(solver, basis, n));
+    for (int i = 0; i < n; ++i) CHECK(fabs(fabs(basis[i]) - 1 / sqrt(n)) < 1e-10);
+    espalier_destroy(&solver);
+}
+
+/* Unknowns 2 and 0 of a 3 x 3 system kept: S by hand, and the solution through it. */
+static void schur(void) {
+    int32_t const start[] = {0, 2, 5, 7}, row[] = {0, 1, 0, 1, 2, 1, 2};
+    double const value[] = {4, 1, 2, 5, 3, 1, 6}; /* [4 2 0; 1 5 1; 0 3 6] */
+    espalier_matrix const matrix = {
+        .rows = 3, .cols = 3, .entries = 7, .pointers = start, .indices = row, .values = value};
+    espalier_solver* solver = with_matrix(ESPALIER_DOUBLE, &matrix);
+    int64_t const kept[] = {3, 1};
+    OK(solver, espalier_set_schur(solver, 2, kept, 1));
+    OK(solver, espalier_factorize(solver));
+    double s[4], r[2], x[3];
+    double const b[] = {1, 2, 3};
+    OK(solver, espalier_schur_complement(solver, s, 2));
+    double const expected[] = {6 - 3 * 1 / 5., 0 - 2 * 1 / 5., 0 - 3 * 1 / 5., 4 - 2 * 1 / 5.};
+    for (int k = 0; k < 4; ++k) CHECK(fabs(s[k] - expected[k]) < 1e-14);
+    OK(solver, espalier_condense(solver, 1, b, 3, r, 2));
+    CHECK(fabs(r[0] - (3 - 3 * 2 / 5.)) < 1e-14 && fabs(r[1] - (1 - 2 * 2 / 5.)) < 1e-14);
+    double const det = s[0] * s[3] - s[1] * s[2];
+    double const xs[] = {(r[0] * s[3] - r[1] * s[2]) / det, (s[0] * r[1] - s[1] * r[0]) / det};
+    OK(solver, espalier_expand(solver, 1, b, 3, xs, 2, x, 3));
+    CHECK(fabs(4 * x[0] + 2 * x[1] - 1) < 1e-14 && fabs(x[0] + 5 * x[1] + x[2] - 2) < 1e-14);
+    CHECK(fabs(3 * x[1] + 6 * x[2] - 3) < 1e-14);
+    FAILS(solver, ESPALIER_USAGE, "", espalier_solve(solver, ESPALIER_OP_NONE, 1, b, 3, x, 3));
+    OK(solver, espalier_set_schur(solver, 0, NULL, 0));
+    OK(solver, espalier_analyze(solver));
+    OK(solver, espalier_drive(solver, ESPALIER_OP_NONE, 1, b, 3, x, 3));
+    CHECK(fabs(4 * x[0] + 2 * x[1] - 1) < 1e-14);
+    espalier_destroy(&solver);
+}
+
+static void expect_option(espalier_solver* solver, char const* name, char const* expected) {
+    char const* value = NULL;
+    OK(solver, espalier_get_option(solver, name, &value));
+    if (!value || strcmp(value, expected) != 0) {
+        ++failures;
+        fprintf(stderr, "option %s is %s, not %s\n", name, value ? value : "(null)", expected);
+    }
+}
+
+static void options(void) {
+    espalier_solver* solver = with_matrix(ESPALIER_DOUBLE, NULL);
+    CHECK(espalier_option_count() >= 20);
+    CHECK(espalier_option_name(-1) == NULL && espalier_option_name(espalier_option_count()) == NULL);
+    for (int64_t k = 0; k < espalier_option_count(); ++k) {
+        char const* value = NULL;
+        OK(solver, espalier_get_option(solver, espalier_option_name(k), &value));
+        char copy[64];
+        snprintf(copy, sizeof copy, "%s", value);
+        OK(solver, espalier_set_option(solver, espalier_option_name(k), copy));
+        expect_option(solver, espalier_option_name(k), copy);
+    }
+#define SETS(name, expected, call)                                                                           \
+    OK(solver, call);                                                                                        \
+    expect_option(solver, name, expected)
+    SETS("factorization", "ldlh", espalier_set_factorization(solver, ESPALIER_LDLH));
+    SETS("matching", "on", espalier_set_matching(solver, ESPALIER_ON));
+    SETS("scaling", "off", espalier_set_scaling(solver, ESPALIER_OFF));
+    SETS("mixed-precision", "on", espalier_set_mixed_precision(solver, 1));
+    SETS("condition", "on", espalier_set_condition(solver, 1));
+    SETS("allow-singular", "on", espalier_set_allow_singular(solver, 1));
+    SETS("ordering", "amd", espalier_set_ordering(solver, ESPALIER_ORDERING_AMD));
+    SETS("ordering", "some/file", espalier_set_ordering_file(solver, "some/file"));
+    SETS("threads", "2", espalier_set_threads(solver, 2));
+    SETS("threads", "auto", espalier_set_threads(solver, 0));
+    SETS("bind", "off", espalier_set_bind_threads(solver, 0));
+    SETS("schedule", "static", espalier_set_schedule(solver, ESPALIER_SCHEDULE_STATIC));
+    SETS("alloc", "interleave", espalier_set_allocation(solver, ESPALIER_ALLOC_INTERLEAVE));
+    SETS("split", "1d", espalier_set_splitting(solver, ESPALIER_SPLIT_1D));
+    SETS("min-block-width", "32", espalier_set_block_widths(solver, 32, 64));
+    expect_option(solver, "max-block-width", "64");
+    SETS("amalgamation-fill", "0.25", espalier_set_amalgamation_fill(solver, 0.25));
+    SETS("pivot-threshold", "1e-10", espalier_set_pivot_threshold(solver, 1e-10));
+    SETS("pivot-threshold", "auto", espalier_set_pivot_threshold(solver, -1));
+    SETS("refine", "bicgstab", espalier_set_refinement(solver, ESPALIER_REFINE_BICGSTAB));
+    SETS("max-refine-iterations", "5", espalier_set_max_refine_iterations(solver, 5));
+    SETS("tolerance", "1e-13", espalier_set_tolerance(solver, 1e-13));
+    SETS("max-memory", "3M", espalier_set_max_memory(solver, (uint64_t)3 << 20));
+    SETS("max-memory", "none", espalier_set_max_memory(solver, 0));
+#undef SETS
+    espalier_destroy(&solver);
+}
+
+static void report(void) {
+    problem p = laplacian(8, 0);
+    espalier_matrix const matrix = described(&p);
+    espalier_solver* solver = with_matrix(ESPALIER_DOUBLE, &matrix);
+    double b[64], x[64];
+    for (int i = 0; i < p.n; ++i) b[i] = 1;
+    OK(solver, espalier_drive(solver, ESPALIER_OP_NONE, 1, b, p.n, x, p.n));
+    int64_t count = 0, whole = 0;
+    OK(solver, espalier_report_count(solver, &count));
+    CHECK(count > 40);
+    for (int64_t k = 0; k < count; ++k) {
+        char const *name = NULL, *text = NULL;
+        char const* const* texts = NULL;
+        double const* numbers = NULL;
+        double number = 0;
+        int truth = -1;
+        int64_t length = -1;
+        espalier_field_type type = (espalier_field_type)-1;
+        OK(solver, espalier_report_field(solver, k, &name, &type));
+        switch (type) {
+        case ESPALIER_FIELD_BOOL:
+            OK(solver, espalier_report_bool(solver, name, &truth));
+            CHECK(truth == 0 || truth == 1);
+            FAILS(solver, ESPALIER_USAGE, "a truth value, not a whole number",
+                  espalier_report_int(solver, name, &whole));
+            break;
+        case ESPALIER_FIELD_INT:
+            OK(solver, espalier_report_int(solver, name, &whole));
+            OK(solver, espalier_report_real(solver, name, &number));
+            CHECK(number == (double)whole);
+            break;
+        case ESPALIER_FIELD_REAL:
+            OK(solver, espalier_report_real(solver, name, &number));
+            FAILS(solver, ESPALIER_USAGE, name, espalier_report_string(solver, name, &text));
+            break;
+        case ESPALIER_FIELD_STRING:
+            OK(solver, espalier_report_string(solver, name, &text));
+            CHECK(text && text[0]);
+            FAILS(solver, ESPALIER_USAGE, name, espalier_report_real(solver, name, &number));
+            break;
+        case ESPALIER_FIELD_REALS:
+            OK(solver, espalier_report_reals(solver, name, &length, &numbers));
+            CHECK(length >= 0 && numbers);
+            FAILS(solver, ESPALIER_USAGE, name, espalier_report_strings(solver, name, &length, &texts));
+            break;
+        case ESPALIER_FIELD_STRINGS:
+            OK(solver, espalier_report_strings(solver, name, &length, &texts));
+            CHECK(length >= 0 && texts);
+            for (int64_t i = 0; i < length; ++i) CHECK(texts[i][0]);
+            FAILS(solver, ESPALIER_USAGE, name, espalier_report_reals(solver, name, &length, &numbers));
+            break;
+        default:
+            CHECK(!"a type that there is not");
+        }
+    }
+    char const *kind = NULL, *json = NULL;
+    double error = 1;
+    OK(solver, espalier_report_string(solver, "settings.factorization", &kind));
+    CHECK(kind && strcmp(kind, "llh") == 0);
+    OK(solver, espalier_report_real(solver, "backward_error", &error));
+    CHECK(error >= 0 && error < 1e-14);
+    OK(solver, espalier_report_json(solver, &json));
+    CHECK(json && json[0] == '{' && strstr(json, "\"analysis\":{\"ordering_s\":") &&
+          json[strlen(json) - 1] == '}');
+    espalier_destroy(&solver);
+    free_problem(&p);
+}
+
+typedef struct seen {
+    int lines;
+    int phases;
+    int ended;
+    double last;
+    int wrong;
+} seen;
+
+static void count_line(char const* line, void* user) {
+    seen* const s = user;
+    s->lines += line[0] != '\0' && !strchr(line, '\n');
+}
+
+static void watch_progress(char const* phase, double fraction, void* user) {
+    seen* const s = user;
+    if (fraction <= 0)
+        ++s->phases;
+    else if (fraction < s->last)
+        ++s->wrong;
+    if (fraction == 1) ++s->ended;
+    if (fraction > 1 || !phase[0]) ++s->wrong;
+    s->last = fraction;
+}
+
+static int never(void* user) {
+    ++*(int*)user;
+    return 0;
+}
+
+static void callbacks(void) {
+    problem p = laplacian(60, 0);
+    espalier_matrix const matrix = described(&p);
+    espalier_solver* solver = with_matrix(ESPALIER_DOUBLE, &matrix);
+    OK(solver, espalier_set_threads(solver, 2));
+    seen s = {0};
+    int asked = 0;
+    OK(solver, espalier_set_log(solver, count_line, &s));
+    OK(solver, espalier_set_progress(solver, watch_progress, &s));
+    OK(solver, espalier_set_cancel(solver, never, &asked));
+    OK(solver, espalier_factorize(solver));
+    CHECK(s.lines > 0 && s.phases > 1 && s.ended == s.phases && s.wrong == 0 && s.last == 1);
+    CHECK(asked > 0);
+    seen const before = s;
+    OK(solver, espalier_set_log(solver, NULL, NULL));
+    OK(solver, espalier_set_progress(solver, NULL, NULL));
+    OK(solver, espalier_set_cancel(solver, NULL, NULL));
+    OK(solver, espalier_analyze(solver));
+    CHECK(s.lines == before.lines && s.phases == before.phases);
+    espalier_destroy(&solver);
+    free_problem(&p);
+}
+
+int main(void) {
+    version_and_status();
+    steps_one_by_one();
+    layouts();
+    sparse_right_hand_sides();
+    complex_scalars();
+    single_precision();
+    what_factors_tell();
+    null_space();
+    schur();
+    options();
+    report();
+    callbacks();
+    test_misuse();
+    if (failures) fprintf(stderr, "%d checks failed\n", failures);
+    return failures != 0;
+}

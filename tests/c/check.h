@@ -1,0 +1,44 @@
+/* A test program in C: checks that are counted, and go on after a failure. */
+#ifndef ESPALIER_TESTS_CHECK_H
+#define ESPALIER_TESTS_CHECK_H
+
+#include <stdio.h>
+#include <string.h>
+
+#include "espalier/espalier.h"
+
+extern int failures;
+
+#define CHECK(condition)                                                                                     \
+    do {                                                                                                     \
+        if (!(condition)) {                                                                                  \
+            ++failures;                                                                                      \
+            fprintf(stderr, "%s:%d: failed: %s\n", __FILE__, __LINE__, #condition);                          \
+        }                                                                                                    \
+    } while (0)
+
+/* The call succeeds, and leaves no message. */
+#define OK(solver, call)                                                                                     \
+    do {                                                                                                     \
+        espalier_status const status_ = (call);                                                              \
+        if (status_ != ESPALIER_OK || espalier_message(solver)[0] != '\0') {                                 \
+            ++failures;                                                                                      \
+            fprintf(stderr, "%s:%d: %s: %s: %s\n", __FILE__, __LINE__, #call,                                \
+                    espalier_status_string(status_), espalier_message(solver));                              \
+        }                                                                                                    \
+    } while (0)
+
+/* The call fails with that status, and with a message that has `part` in it. */
+#define FAILS(solver, expected, part, call)                                                                  \
+    do {                                                                                                     \
+        espalier_status const status_ = (call);                                                              \
+        if (status_ != (expected) || espalier_message(solver)[0] == '\0' ||                                  \
+            !strstr(espalier_message(solver), part)) {                                                       \
+            ++failures;                                                                                      \
+            fprintf(stderr, "%s:%d: %s: expected %s with '%s', and it was %s: %s\n", __FILE__, __LINE__,     \
+                    #call, espalier_status_string(expected), part, espalier_status_string(status_),          \
+                    espalier_message(solver));                                                               \
+        }                                                                                                    \
+    } while (0)
+
+#endif

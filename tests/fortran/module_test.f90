@@ -1,0 +1,303 @@
+! Every procedure of the module, in all scalar types and index kinds, and its refusals.
+module checks
+    use, intrinsic :: iso_fortran_env, only: error_unit
+    implicit none
+    integer :: failures = 0
+contains
+    subroutine check(condition, what)
+        logical, intent(in) :: condition
+        character(*), intent(in) :: what
+        if (condition) return
+        failures = failures + 1
+        write (error_unit, '(2a)') 'failed: ', what
+    end subroutine
+end module
+
+module callbacks
+    use, intrinsic :: iso_c_binding
+    implicit none
+    integer :: lines = 0, steps = 0, questions = 0
+contains
+    subroutine take_line(line, user) bind(c)
+        character(kind=c_char), intent(in) :: line(*)
+        type(c_ptr), value :: user
+        if (line(1) /= c_null_char .and. .not. c_associated(user)) lines = lines + 1
+    end subroutine
+
+    subroutine take_progress(phase, fraction, user) bind(c)
+        character(kind=c_char), intent(in) :: phase(*)
+        real(c_double), value :: fraction
+        type(c_ptr), value :: user
+        if (phase(1) /= c_null_char .and. fraction <= 1 .and. .not. c_associated(user)) steps = steps + 1
+    end subroutine
+
+    function stop_at_once(user) bind(c) result(answer)
+        type(c_ptr), value :: user
+        integer(c_int) :: answer
+        if (.not. c_associated(user)) questions = questions + 1
+        answer = 1
+    end function
+end module
+
+program module_test
+    use, intrinsic :: iso_c_binding
+    use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64, error_unit
+    use callbacks
+    use checks
+    use espalier
+    implicit none
+
+    ! [ 4 1 0; 2 5 1; 0 3 6 ]
+    integer(int32), parameter :: col_ptr(4) = [1, 3, 6, 8], row_ind(7) = [1, 2, 1, 2, 3, 2, 3]
+    integer(int32), parameter :: columns(7) = [1, 1, 2, 2, 2, 3, 3]
+    real(real64), parameter :: a(7) = [4, 2, 1, 5, 3, 1, 6]
+
+    call layouts()
+    call scalars()
+    call steps_and_blocks()
+    call results()
+    call options_and_report()
+    call refusals()
+    if (failures > 0) error stop 1
+contains
+
+    real(real64) function residual(x, b)
+        real(real64), intent(in) :: x(3), b(3)
+        residual = maxval(abs([4*x(1) + x(2), 2*x(1) + 5*x(2) + x(3), 3*x(2) + 6*x(3)] - b))
+    end function
+
+    real(real64) function residual_of_transpose(x, b)
+        real(real64), intent(in) :: x(3), b(3)
+        residual_of_transpose = maxval(abs([4*x(1) + 2*x(2), x(1) + 5*x(2) + 3*x(3), x(2) + 6*x(3)] - b))
+    end function
+
+    subroutine layouts()
+        type(espalier_solver) :: solver
+        real(real64), parameter :: b(3) = [1, 2, 3]
+        real(real64) :: x(3), strided(14)
+        integer :: strided_col_ptr(8), status
+        call solver%create('d')
+        call solver%set_csc(col_ptr, row_ind, a)
+        call solver%drive(b, x)
+        call check(residual(x, b) < 1e-14_real64, 'columns, int32')
+        call solver%set_csc(int(col_ptr, int64), int(row_ind, int64), a)
+        call solver%drive(b, x)
+        call check(residual(x, b) < 1e-14_real64, 'columns, int64')
+        call solver%set_csr(col_ptr, row_ind, a)
+        call solver%drive(b, x)
+        call check(residual_of_transpose(x, b) < 1e-14_real64, 'rows, int32')
+        call solver%set_csr(int(col_ptr, int64), int(row_ind, int64), a)
+        call solver%drive(b, x, op=espalier_op_transpose)
+        call check(residual(x, b) < 1e-14_real64, 'rows, int64, transposed')
+        call solver%set_coo(3, row_ind, columns, a)
+        call solver%drive(b, x)
+        call check(residual(x, b) < 1e-14_real64, 'coordinates, int32')
+        call solver%set_coo(3_int64, int(row_ind, int64), int(columns, int64), a)
+        call solver%drive(b, x, op=espalier_op_adjoint)
+        call check(residual_of_transpose(x, b) < 1e-14_real64, 'coordinates, int64, adjoint')
+        strided = -1
+        strided(1::2) = a
+        strided_col_ptr(1::2) = col_ptr
+        call solver%set_csc(col_ptr, row_ind, (strided(1::2)))
+        call solver%drive(b, x)
+        call check(residual(x, b) < 1e-14_real64, 'copy of strided values')
+        call solver%set_csc(strided_col_ptr(1::2), row_ind, a, status=status)
+        call check(status == espalier_usage, 'strided indices')
+        call solver%set_csc(col_ptr, row_ind, strided(1::2), status=status)
+        call check(status == espalier_usage, 'strided values')
+        call solver%drive(b, strided(1:6:2), status=status)
+        call check(status == espalier_usage, 'strided solution')
+    end subroutine
+
+    ! 2 on the diagonal and 1 beside it, as a lower triangle: x = 1 for b = 3 (inside 4).
+    subroutine scalars()
+        type(espalier_solver) :: solver
+        integer, parameter :: lower_ptr(4) = [1, 3, 5, 6], lower_row(5) = [1, 2, 2, 3, 3]
+        real(real32) :: s(5), bs(3), xs(3)
+        complex(real32) :: c(5), bc(3), xc(3)
+        complex(real64) :: z(5), bz(3), xz(3)
+        s = [2, 1, 2, 1, 2]
+        bs = [3, 4, 3]
+        call solver%create('s')
+        call solver%set_csc(lower_ptr, lower_row, s, espalier_symmetric, espalier_lower)
+        call solver%drive(bs, xs)
+        call check(maxval(abs(xs - 1)) < 1e-5, 'single')
+        c = s
+        bc = bs*(0, 1)
+        call solver%create('c')
+        call solver%set_csc(lower_ptr, lower_row, c, espalier_symmetric, espalier_lower)
+        call solver%drive(bc, xc)
+        call check(maxval(abs(xc - (0, 1))) < 1e-5, 'single complex')
+        z = s
+        bz = bc
+        call solver%create('z')
+        call solver%set_csc(lower_ptr, lower_row, z, espalier_hermitian, espalier_lower)
+        call solver%drive(bz, xz)
+        call check(maxval(abs(xz - (0, 1))) < 1e-13_real64, 'double complex')
+    end subroutine
+
+    subroutine steps_and_blocks()
+        type(espalier_solver) :: solver
+        real(real64) :: b(4, 2), x(3, 2), vector(3), wide(5, 3)
+        integer :: status
+        integer(int64) :: order, entries
+        b = reshape([1, 2, 3, 99, 4, 5, 6, 99], [4, 2]) ! a row more than the system has
+        wide = 0
+        call solver%create('d')
+        call solver%set_csc(col_ptr, row_ind, a)
+        call solver%get_size(order, entries)
+        call check(order == 3 .and. entries == 7, 'size')
+        call solver%analyze()
+        call solver%factorize()
+        call solver%solve(b, x)
+        call solver%refine(b, x)
+        call check(residual(x(:, 1), b(:3, 1)) < 1e-14_real64, 'first of a block')
+        call check(residual(x(:, 2), b(:3, 2)) < 1e-14_real64, 'second of a block')
+        call solver%refactorize(2*a)
+        call solver%solve(b(:3, 1), vector)
+        call solver%refine(b(:3, 1), vector)
+        call check(residual(2*vector, b(:3, 1)) < 1e-14_real64, 'twice the values')
+        call solver%set_values(a)
+        call solver%drive(b, x)
+        call check(residual(x(:, 2), b(:3, 2)) < 1e-14_real64, 'the old values')
+        call solver%drive(b(:3, :), wide(:3, 2:3)) ! parts of blocks
+        call check(maxval(abs(wide(:3, 2:3) - x)) < 1e-14_real64, 'parts of blocks')
+        call check(maxval(abs(wide(:, 1))) < 1e-300_real64, 'beside a part')
+        call check(maxval(abs(wide(4:, :))) < 1e-300_real64, 'below a part')
+        call solver%drive(b(1:3, 1), wide(1, 1:3), status=status)
+        call check(status == espalier_usage, 'a row as a vector')
+        call solver%solve(b(:2, :), x, status=status)
+        call check(status == espalier_usage, 'columns that are too short')
+        call solver%solve(b(:2, 1), x(:, 1), status=status)
+        call check(status == espalier_usage, 'a vector that is too short')
+        call solver%solve(b, b) ! in place
+        call check(maxval(abs(b(:3, :) - x)) < 1e-14_real64 .and. all(nint(b(4, :)) == 99), 'in place')
+    end subroutine
+
+    subroutine results()
+        type(espalier_solver) :: solver
+        integer(int64) :: positive, negative, zero, rank
+        complex(real64) :: phase
+        real(real64) :: log_modulus, rcond, s(2, 2), part(4, 2), r(2, 1), xs(2, 1), b(3, 1), x(3, 1), basis(2, 1), none(2, 0)
+        integer :: status
+        call solver%create('d')
+        call solver%set_option('factorization', 'ldlt')
+        call solver%set_coo(2, [1, 2, 2], [1, 1, 2], [1._real64, 2._real64, 1._real64], espalier_symmetric, &
+                            espalier_lower)
+        call solver%factorize()
+        call solver%inertia(positive, negative, zero)
+        call check(positive == 1 .and. negative == 1 .and. zero == 0, 'inertia')
+        call solver%determinant(phase, log_modulus)
+        call check(abs(phase*exp(log_modulus) + 3) < 1e-14_real64, 'determinant')
+        call solver%rcond(rcond)
+        call check(abs(rcond - 1._real64/3) < 1e-2_real64, 'rcond')
+
+        call solver%set_option('allow-singular', 'on')
+        call solver%set_coo(2, [1, 2, 2], [1, 1, 2], [1._real64, -1._real64, 1._real64], espalier_symmetric, &
+                            espalier_lower)
+        call solver%factorize()
+        call solver%null_space(0._real64, rank)
+        call solver%null_vectors(basis)
+        call check(rank == 1 .and. abs(basis(1, 1) - basis(2, 1)) < 1e-12_real64, 'null space')
+        call solver%null_vectors(none, status=status)
+        call check(status == espalier_usage, 'no room for the null space')
+
+        call solver%create('d')
+        call solver%set_csc(col_ptr, row_ind, a)
+        call solver%set_schur([3, 1])
+        call solver%factorize()
+        call solver%schur_complement(s)
+        call solver%schur_complement(part(:2, :), status)
+        call check(status == espalier_usage, 'Schur complement in a part')
+        call solver%schur_complement(part(:1, :1), status)
+        call check(status == espalier_usage, 'Schur complement in a smaller part')
+        call check(abs(s(1, 1) - (6 - 3*1/5._real64)) < 1e-14_real64, 'Schur complement')
+        b(:, 1) = [1, 2, 3]
+        call solver%condense(b, r)
+        xs(1, 1) = (r(1, 1)*s(2, 2) - s(1, 2)*r(2, 1))/(s(1, 1)*s(2, 2) - s(1, 2)*s(2, 1))
+        xs(2, 1) = (s(1, 1)*r(2, 1) - s(2, 1)*r(1, 1))/(s(1, 1)*s(2, 2) - s(1, 2)*s(2, 1))
+        call solver%expand(b, xs, x)
+        call check(residual(x(:, 1), b(:, 1)) < 1e-14_real64, 'expanded')
+        call solver%set_schur([3_int64], status)
+        call check(status == espalier_ok, 'unknowns of 64 bits')
+    end subroutine
+
+    subroutine options_and_report()
+        type(espalier_solver) :: solver
+        real(real64) :: x(3)
+        real(real64), allocatable :: history(:)
+        character(:), allocatable :: json
+        type(c_funptr) :: callback
+        integer :: status
+        call solver%create('d')
+        call solver%set_option('ordering', 'amd')
+        call check(solver%get_option('ordering') == 'amd', 'option')
+        call solver%set_csc(col_ptr, row_ind, a)
+        callback = c_funloc(take_line)
+        call solver%set_log(callback, c_null_ptr)
+        callback = c_funloc(take_progress)
+        call solver%set_progress(callback, c_null_ptr)
+        call solver%drive([1._real64, 2._real64, 3._real64], x)
+        call check(lines > 0 .and. steps > 0, 'callbacks')
+        call check(solver%report_int('solve.nrhs') == 1, 'whole number')
+        call check(solver%report_real('backward_error') < 1e-15_real64, 'number')
+        call check(solver%report_logical('refine.converged'), 'truth value')
+        call check(solver%report_string('settings.factorization') == 'lu', 'text')
+        history = solver%report_reals('refine.history')
+        call check(size(history) > 0, 'numbers')
+        json = solver%report_json()
+        call check(json(1:1) == '{' .and. index(json, '"backward_error":') > 0, 'JSON')
+        callback = c_funloc(stop_at_once)
+        call solver%set_cancel(callback, c_null_ptr)
+        call solver%factorize(status)
+        call check(status == espalier_cancelled .and. questions > 0, 'cancel')
+        call solver%set_cancel(c_null_funptr, c_null_ptr)
+        call solver%factorize()
+        call check(len(espalier_version()) >= 5, 'version')
+        call check(espalier_status_name(espalier_cancelled) == 'cancelled', 'name of a status')
+    end subroutine
+
+    subroutine refusals()
+        type(espalier_solver) :: solver
+        real(real64) :: x(3), block(3, 2)
+        real(real32) :: narrow(3)
+        integer :: status
+        call solver%analyze(status)
+        call check(status == espalier_usage .and. solver%message() == 'the solver is null', 'before create')
+        call solver%solve(x, x, status=status)
+        call check(status == espalier_usage, 'solve before create')
+        call solver%create('x', status)
+        call check(status == espalier_usage, 'no such scalar')
+        call solver%create('d', status)
+        call check(status == espalier_ok, 'create')
+        call solver%factorize(status)
+        call check(status == espalier_usage .and. index(solver%message(), 'espalier_set_matrix') > 0, 'no matrix')
+        call solver%set_csc(col_ptr, row_ind, real(a, real32), status=status)
+        call check(status == espalier_usage, 'values of another kind')
+        call solver%set_csc(col_ptr, row_ind, [1, 2, 3, 4, 5, 6, 7], status=status)
+        call check(status == espalier_usage, 'values that are no reals')
+        call solver%set_csc(col_ptr, row_ind, a(1:6), status=status)
+        call check(status == espalier_usage, 'too few values')
+        call solver%set_coo(3, row_ind, columns(1:6), a, status=status)
+        call check(status == espalier_usage, 'too few columns')
+        call solver%set_csc([2, 3, 6, 8], row_ind, a, status=status)
+        call check(status == espalier_bad_input .and. index(solver%message(), 'first column start is 2') > 0, 'start')
+        call solver%set_csc(col_ptr, row_ind, a)
+        call solver%set_option('threads', 'many', status)
+        call check(status == espalier_usage .and. index(solver%message(), 'many') > 0, 'option')
+        x = 1
+        call solver%drive(x, x(1:2), status=status)
+        call check(status == espalier_usage, 'too short')
+        narrow = 1
+        call solver%drive(narrow, narrow, status=status)
+        call check(status == espalier_usage, 'vectors of another kind')
+        block = 1
+        call solver%drive(block, block(:, 1:1), status=status)
+        call check(status == espalier_usage, 'columns that differ')
+        call solver%drive(x, x, op=9, status=status)
+        call check(status == espalier_usage, 'no such operation')
+        call solver%drive(x, x, status=status)
+        call check(status == espalier_ok, 'after all that')
+    end subroutine
+
+end program
