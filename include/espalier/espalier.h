@@ -279,10 +279,14 @@ ESPALIER_API espalier_status espalier_set_allow_singular(espalier_solver* solver
  *  factorization; none when `count` is 0. Copied. */
 ESPALIER_API espalier_status espalier_set_schur(espalier_solver* solver, int64_t count,
                                                 int64_t const* unknowns, int base);
-/** Which ordering; ESPALIER_ORDERING_USER is set by espalier_set_ordering_file(). */
+/** Which ordering; ESPALIER_ORDERING_USER is set by the two functions that follow. */
 ESPALIER_API espalier_status espalier_set_ordering(espalier_solver* solver, espalier_ordering value);
 /** An ordering from a file: the new position of each unknown, see docs/user-guide.md. */
 ESPALIER_API espalier_status espalier_set_ordering_file(espalier_solver* solver, char const* path);
+/** An ordering from memory: the new position of each of the `count` unknowns, counted from `base` (0 or 1).
+ *  Copied; checked by the analysis. */
+ESPALIER_API espalier_status espalier_set_ordering_positions(espalier_solver* solver, int64_t count,
+                                                             int64_t const* positions, int base);
 /** Worker threads; 0 for the cores this process may use. */
 ESPALIER_API espalier_status espalier_set_threads(espalier_solver* solver, int value);
 /** Bind worker threads to cores; 0 or 1. */

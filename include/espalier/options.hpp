@@ -48,7 +48,9 @@ struct Options {
     std::vector<Index> schur;
 
     OrderingMethod ordering = OrderingMethod::scotch; ///< What reduces the fill.
-    std::string ordering_file; ///< For OrderingMethod::user: one new position per row, see the user guide.
+    /// For OrderingMethod::user: the new position of each row, counted from 0; or, where this is empty, ...
+    std::vector<Index> ordering_positions;
+    std::string ordering_file; ///< ... a file of them, see the user guide.
 
     int threads = 0;          ///< Worker threads; 0 for the cores this process may use.
     bool bind_threads = true; ///< Bind workers to cores.

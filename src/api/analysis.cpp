@@ -111,7 +111,8 @@ void report_structure(Analysis<T> const& analysis, bool narrow, AnalysisReport& 
     BlockStructure const& structure = analysis.structure;
     FactorForm const form = analysis.form;
     double const sides = form.has_upper() ? 2 : 1;
-    report.nnz_factor = form.has_upper() ? 2 * structure.nnz_factor - structure.n : structure.nnz_factor;
+    report.nnz_factor =
+        form.has_upper() ? 2 * structure.nnz_factor - structure.first_kept_col() : structure.nnz_factor;
     report.flops = structure.flops * sides * flop_factor<T>;
     report.flops_stored = structure.stored_flops * sides * flop_factor<T>;
     report.supernodes = structure.num_supernodes;
@@ -139,7 +140,7 @@ template <class T> std::uint64_t Analysis<T>::memory_bytes(Scalar factor_scalar)
     bool const narrow = factor_scalar != scalar_of<T>;
     std::size_t const bytes = narrow ? sizeof(Narrow<T>) : sizeof(T);
     int const workers = static_cast<int>(plan.factor_schedule.lists.size());
-    // llh that auto chose may have to go on as ldlh, whose workspace is larger.
+    // llh that auto chose may have to go on as ldlh: with a larger workspace, on a scaled copy.
     bool const may_fall_back =
         form.kind == Factorization::llh && options.factorization == Factorization::automatic;
     FactorForm const largest{may_fall_back ? Factorization::ldlh : form.kind};
@@ -147,7 +148,7 @@ template <class T> std::uint64_t Analysis<T>::memory_bytes(Scalar factor_scalar)
     return panel_bytes(structure, form, bytes) + AssemblyMap::bytes_for(working_entries) +
            workspace_bytes(structure, largest, bytes, workers) +
            solve_workspace_bytes(structure, plan, bytes) + structure_bytes(structure) +
-           (system.is_identity() ? 0 : entries * (sizeof(T) + sizeof(Index))) +
+           (system.is_identity() && !may_fall_back ? 0 : entries * (sizeof(T) + sizeof(Index))) +
            (narrow ? entries * (sizeof(Narrow<T>) + sizeof(Index)) : 0);
 }
 
@@ -208,6 +209,7 @@ Analysis<T> analyze_system(CscMatrix<T> const& matrix, Options const& options, i
     job->schur = options.schur;
     job->ordering.method = options.ordering;
     job->ordering.user_file = options.ordering_file;
+    job->ordering.user_positions = options.ordering_positions;
     job->ordering.threads = workers;
     job->ordering.interrupt = interrupt.get();
     job->symbolic = symbolic_options(options);

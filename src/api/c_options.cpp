@@ -154,7 +154,8 @@ espalier_status espalier_set_ordering(espalier_solver* solver, espalier_ordering
     return change(solver, [&](Options& options) {
         if (value == ESPALIER_ORDERING_USER)
             throw Error(Status::usage,
-                        "the ordering of a user comes from a file: espalier_set_ordering_file");
+                        "the ordering of a user comes from a file or from memory: "
+                        "espalier_set_ordering_file, espalier_set_ordering_positions");
         set_option(options, "ordering", to_string(known(value, OrderingMethod::user, "ordering")));
     });
 }
@@ -165,6 +166,26 @@ espalier_status espalier_set_ordering_file(espalier_solver* solver, char const* 
         if (*path == '\0') throw Error(Status::usage, "the path of the ordering is empty");
         options.ordering = OrderingMethod::user;
         options.ordering_file = path;
+        options.ordering_positions.clear();
+    });
+}
+
+espalier_status espalier_set_ordering_positions(espalier_solver* solver, int64_t count,
+                                                int64_t const* positions, int base) {
+    return change(solver, [&](Options& options) {
+        if (count < 1) throw Error(Status::usage, fmt::format("an ordering of {} unknowns is none", count));
+        if (base != 0 && base != 1)
+            throw Error(Status::usage, fmt::format("base = {}; positions count from 0 or from 1", base));
+        require_pointer(positions, "positions");
+        std::vector<Index> copy(positions, positions + count);
+        for (Index& position : copy) {
+            if (position < base)
+                throw Error(Status::usage,
+                            fmt::format("position {} of the ordering is below the base {}", position, base));
+            position -= base;
+        }
+        options.ordering_positions = std::move(copy);
+        options.ordering = OrderingMethod::user;
     });
 }
 

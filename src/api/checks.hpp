@@ -10,7 +10,8 @@
 
 namespace espalier {
 
-/// Error{unsupported} for choices that are understood but not in this version.
+/// Error{unsupported} for choices that are understood but not in this version, Error{usage} for numbers out of
+/// range.
 void refuse_unsupported(Options const& options);
 
 /// Error{bad_input} naming the sizes.
@@ -29,7 +30,7 @@ void require_block(std::size_t size, Index n, Index nrhs, char const* what);
 /// Bytes that a block structure holds.
 std::uint64_t structure_bytes(BlockStructure const& structure);
 
-/// Tells patterns apart: sizes, symmetry and a hash of the index arrays.
+/// Tells patterns apart: sizes, symmetry and a hash of the index arrays. Of any arrays, also broken ones.
 class PatternFingerprint {
   public:
     PatternFingerprint() = default;
@@ -38,7 +39,9 @@ class PatternFingerprint {
 
   private:
     Index rows_ = -1;
-    Offset stored_ = -1;
+    Index cols_ = -1;
+    std::size_t pointers_ = 0;
+    std::size_t stored_ = 0;
     Symmetry symmetry_ = Symmetry::general;
     std::uint64_t hash_ = 0;
 };

@@ -71,6 +71,7 @@ template <Index Options::*member> constexpr OptionRow width(std::string_view nam
 }
 
 void set_ordering(Options& options, std::string_view name, std::string_view text) {
+    options.ordering_positions.clear();
     using enum OrderingMethod;
     if (text.empty())
         throw Error(Status::usage, fmt::format("{} needs scotch, metis, amd, natural or a file", name));

@@ -36,7 +36,8 @@ template <class T>
 WeakestDirection weakest_direction(CscMatrix<T> const& a, ApplyInverse<T> const& apply_inverse);
 
 /// Some column of x is so large, |A| |x| > |b| / (100 epsilon) in infinity norms and largest entries, that the
-/// rounding of x alone keeps A x away from b: of a matrix in good scale, a sign of singularity.
+/// rounding of x alone keeps A x away from b: of a matrix in good scale, a sign of singularity. Columns whose b
+/// is not finite do not count.
 template <class T>
 bool grows_as_singular(CscMatrix<T> const& a, std::span<T const> b, std::span<T const> x, Index nrhs);
 
@@ -47,7 +48,7 @@ template <class T>
 bool probe_grows_as_singular(CscMatrix<T> const& a, ApplyInverse<T> const& apply_inverse, Interrupt* interrupt);
 
 /// Smallest pivot of the factor of `b`, relative to what it started from: the diagonal entry for Cholesky,
-/// the largest entry of the matrix otherwise.
+/// the largest entry of the matrix otherwise. Of eliminated unknowns only.
 template <class T> double smallest_relative_pivot(CscMatrix<T> const& b, Factor<T> const& factor);
 
 } // namespace espalier

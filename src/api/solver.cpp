@@ -16,7 +16,6 @@
 #include "runtime/process_limits.hpp"
 #include "solve/solve.hpp"
 #include "solve/solve_sparse.hpp"
-#include "solve/solve_sparse.hpp"
 
 namespace espalier {
 
@@ -29,8 +28,11 @@ template <class T> void Solver<T>::State::set_options(Options given) {
     int const threads = given.threads > 0 ? given.threads : topology_.default_threads();
     if (report.threads != threads || options.bind_threads != given.bind_threads) team_.reset();
     if (report.threads != threads) { // plans are made for a number of workers
-        analysis_.reset();
         factorized_ = false;
+        full_.reset();
+        narrow_.reset();
+        assembly_.reset();
+        analysis_.reset();
     }
     options = std::move(given);
     report.scalar = scalar_of<T>;
@@ -64,10 +66,11 @@ template <class T> void Solver<T>::State::require_no_schur(char const* what) con
                                 what));
 }
 
-template <class T> void Solver<T>::State::require_same_order(CscMatrix<T> const& matrix, char const* what) const {
-    if (matrix.cols != analysis_->structure.n || matrix.rows != matrix.cols)
+// Its arrays may then be used, as those of the analyzed matrix were checked.
+template <class T> void Solver<T>::State::require_same_pattern(CscMatrix<T> const& matrix, char const* what) const {
+    if (!(PatternFingerprint(matrix) == analysis_->pattern) || matrix.values.size() != matrix.row_ind.size())
         throw Error(Status::usage,
-                    fmt::format("{} was given a matrix of another order than the factorized one", what));
+                    fmt::format("{} was given a matrix of another order or pattern than the factorized one", what));
 }
 
 template <class T> void Solver<T>::State::analyze(CscMatrix<T> const& matrix) {
@@ -88,6 +91,7 @@ template <class T> void Solver<T>::State::analyze(CscMatrix<T> const& matrix) {
     report.analysis.total_s = timer.seconds();
     require_memory(report.analysis.memory_bytes, options.max_memory);
     analysis_ = std::move(made);
+    notes_of_analysis_ = report.notes.size();
 }
 
 template <class T> void Solver<T>::State::apply_factors(std::span<T> block, Index columns, MatrixOp op) {
@@ -175,7 +179,7 @@ template <class T>
 RefineReport Solver<T>::State::refine(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x,
                                       Index nrhs, MatrixOp op) {
     require_no_schur("refine");
-    require_same_order(matrix, "refine");
+    require_same_pattern(matrix, "refine");
     require_block(b.size(), analysis_->structure.n, nrhs, "the right-hand side");
     require_block(x.size(), analysis_->structure.n, nrhs, "the solution");
     begin_call();
@@ -186,10 +190,13 @@ RefineReport Solver<T>::State::refine(CscMatrix<T> const& matrix, std::span<T co
                          "double",
                          report.refine.backward_error));
         report.factor.precision_fell_back = true;
+        factorized_ = false; // until there are factors again
         factorize_full(matrix, nullptr);
         report.factor.scalar = scalar_of<T>;
-        std::copy(b.begin(), b.end(), x.begin());
-        apply_inverse(x, nrhs, op);
+        factorized_ = true;
+        std::vector<T> solved(b.begin(), b.end());
+        apply_inverse(solved, nrhs, op);
+        std::copy(solved.begin(), solved.end(), x.begin());
         refine_once(matrix, b, x, nrhs, op);
     }
     if (report.factor.numerically_singular) report.refine.status = Status::singular;
@@ -202,7 +209,8 @@ RefineReport Solver<T>::State::refine(CscMatrix<T> const& matrix, std::span<T co
 template <class T>
 int Solver<T>::State::refine_precisely(CscMatrix<T> const& working, std::span<T const> b, std::span<T> x,
                                        Index nrhs, MatrixOp op) {
-    bool const wanted = options.refine == RefineMethod::automatic && !near_singular_ &&
+    bool const wanted = options.refine == RefineMethod::automatic && options.max_refine_iterations == 0 &&
+                        !near_singular_ &&
                         report.factor.pivots_replaced == 0 &&
                         report.factor.condition_estimate * static_cast<double>(epsilon<T>) > 1e-6;
     if (!wanted) return 0;
@@ -232,25 +240,33 @@ void Solver<T>::State::refine_once(CscMatrix<T> const& matrix, std::span<T const
     run.progress = options.progress;
     run.op = op;
     run.interrupt = interrupt_.get();
+    if (!analysis_->system.is_identity()) return refine_scaled(matrix, b, x, nrhs, op, run);
+    int const steps = refine_precisely(matrix, b, x, nrhs, op);
+    run.forward_error = options.condition;
+    report.refine = espalier::refine<T>(matrix, b, x, nrhs, inverse_of_working(), run);
+    distrust_growth(matrix, b, x, nrhs);
+    count_steps(steps);
+}
+
+// In the scaled system, where no equation drowns in the rounding of another; then judged in the caller's.
+template <class T>
+void Solver<T>::State::refine_scaled(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x, Index nrhs,
+                                     MatrixOp op, RefineOptions const& run) {
     WorkingSystem<T> const& system = analysis_->system;
-    if (system.is_identity()) {
-        int const steps = refine_precisely(matrix, b, x, nrhs, op);
-        run.forward_error = options.condition;
-        report.refine = espalier::refine<T>(matrix, b, x, nrhs, inverse_of_working(), run);
-        distrust_growth(matrix, b, x, nrhs);
-        count_steps(steps);
-        return;
-    }
-    // In the scaled system, where no equation drowns in the rounding of another; then judged in the caller's.
     Timer const timer;
     std::vector<T> working_b(b.begin(), b.end());
     system.to_working(working_b, nrhs, op);
     system.solution_to_working(x, nrhs, op);
-    int const steps = refine_precisely(working_copy_, working_b, x, nrhs, op);
-    report.refine = espalier::refine<T>(working_copy_, working_b, x, nrhs, inverse_of_working(), run);
+    try {
+        int const steps = refine_precisely(working_copy_, working_b, x, nrhs, op);
+        report.refine = espalier::refine<T>(working_copy_, working_b, x, nrhs, inverse_of_working(), run);
+        count_steps(steps);
+    } catch (...) {
+        system.from_working(x, nrhs, op); // x is the caller's
+        throw;
+    }
     distrust_growth(working_copy_, working_b, x, nrhs);
     system.from_working(x, nrhs, op);
-    count_steps(steps);
     RefineReport& out = report.refine;
     out.backward_error = normwise_backward_error<T>(matrix, x, b, nrhs, op);
     out.componentwise_error = componentwise_backward_error<T>(matrix, x, b, nrhs, op);

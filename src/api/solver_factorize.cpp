@@ -14,6 +14,7 @@
 #include "matrix/norms.hpp"
 #include "refine/condition.hpp"
 #include "runtime/process_limits.hpp"
+#include "solve/solve.hpp"
 
 namespace espalier {
 
@@ -28,40 +29,51 @@ template <class T> void Solver<T>::State::factorize(CscMatrix<T> const& matrix) 
             "the matrix to factorize has another pattern than the one that was analyzed; call analyze again");
     matrix.validate();
     if (!analysis_->options.allow_singular) require_no_zero_row(matrix);
-    require_memory(report.analysis.memory_bytes, options.max_memory);
+    require_memory(analysis_->memory_bytes(wants_narrow() ? scalar_of<Low> : scalar_of<T>), options.max_memory);
     interrupt_->check();
     factorized_ = near_singular_ = false;
     report.factor = {};
     report.refine = {};
+    report.notes.resize(std::min(report.notes.size(), notes_of_analysis_));
     SingleThreadedBlas const blas;
     factorize_from(matrix);
     // What is not numeric factorization is assembly: checks of the values, the map, memory, the entries.
     report.factor.assembly_s = timer.seconds() - report.factor.time_s;
     report.factorization = analysis_->form.kind;
     report.factor.scalar = is_narrow_ ? scalar_of<Low> : scalar_of<T>;
-    factorized_ = true;
     if (options.condition && analysis_->options.schur.empty())
         report.factor.rcond = espalier::reciprocal_condition<T>(matrix, inverse_of_matrix(), interrupt_.get());
+    factorized_ = true;
     report.peak_memory_bytes = peak_rss_bytes();
 }
 
 template <class T> void Solver<T>::State::factorize_from(CscMatrix<T> const& matrix) {
     // New values may be real where they were complex, or lose a positive diagonal; lu stays lu.
     Factorization const kind = choose_for(matrix, analysis_->options).kind;
-    bool const was_cholesky = analysis_->form.kind == Factorization::llh;
+    if (analysis_->form.kind == Factorization::llh && kind != Factorization::llh) make_system(matrix, kind);
     analysis_->form.kind = kind;
-    if (was_cholesky && kind != Factorization::llh)
-        analysis_->system = WorkingSystem<T>(matrix, analysis_->working_options(kind, interrupt_.get()));
     CscMatrix<T> const& working = make_working(matrix);
-    if (!assembly_) assembly_.emplace(working, analysis_->structure);
-    bool const narrow = options.mixed_precision && can_narrow && analysis_->options.schur.empty();
-    if (narrow && factorize_narrow(working)) return;
+    if (!assembly_) assembly_.emplace(working, analysis_->structure, interrupt_.get());
+    if (wants_narrow() && factorize_narrow(working)) return;
     factorize_full(matrix, &working);
+}
+
+// Pivoting wants scales, Cholesky did not.
+template <class T> void Solver<T>::State::make_system(CscMatrix<T> const& matrix, Factorization kind) {
+    analysis_->system = WorkingSystem<T>(matrix, analysis_->working_options(kind, interrupt_.get()));
+    analysis_->form.kind = kind;
+    report.analysis.scaled = analysis_->system.is_scaled();
+    report.analysis.structural_rank = analysis_->system.structural_rank();
+}
+
+template <class T> bool Solver<T>::State::wants_narrow() const {
+    return options.mixed_precision && can_narrow && analysis_->options.schur.empty();
 }
 
 // In single precision; false, with the reason in a note, when that is not good enough to refine from.
 template <class T> bool Solver<T>::State::factorize_narrow(CscMatrix<T> const& working) {
     std::string reason;
+    full_.reset(); // the memory of one is all that was asked for
     try {
         CscMatrix<Low> const low = convert<Low>(working);
         factorize_numbers<Low>(low, narrow_);
@@ -95,10 +107,7 @@ void Solver<T>::State::factorize_full(CscMatrix<T> const& matrix, CscMatrix<T> c
                                    analysis_->options.factorization == Factorization::automatic;
         if (!may_fall_back) throw;
         note(fmt::format("{}; going on with ldlh", error.what()));
-        analysis_->form.kind = Factorization::ldlh;
-        // Pivoting wants scales, Cholesky did not.
-        analysis_->system =
-            WorkingSystem<T>(matrix, analysis_->working_options(Factorization::ldlh, interrupt_.get()));
+        make_system(matrix, Factorization::ldlh);
         working = &make_working(matrix);
         factorize_numbers<T>(*working, full_);
         report.factor.fell_back = true;
@@ -145,26 +154,58 @@ bool Solver<T>::State::is_suspicious(CscMatrix<F> const& working, Factor<F> cons
 
 // Costs four solves, and only where a pivot is suspiciously small.
 template <class T> void Solver<T>::State::look_for_singularity(CscMatrix<T> const& working) {
+    near_singular_ = report.factor.numerically_singular = false; // whatever single precision made of it
+    report.factor.condition_estimate = 0;
+    if (!is_suspicious<T>(working, *full_)) return;
+    if (analysis_->options.schur.empty())
+        look_for_singularity(working, inverse_of_working());
+    else
+        look_for_singularity(interior_block(working, analysis_->options.schur), inverse_of_interior());
+}
+
+template <class T>
+void Solver<T>::State::look_for_singularity(CscMatrix<T> const& block, ApplyInverse<T> const& inverse_of_block) {
     FactorReport& out = report.factor;
-    near_singular_ = false;
-    if (!analysis_->options.schur.empty() || !is_suspicious<T>(working, *full_)) return;
-    WeakestDirection const weakest = weakest_direction<T>(working, inverse_of_working());
+    WeakestDirection const weakest = weakest_direction<T>(block, inverse_of_block);
     out.condition_estimate =
         1 / std::max(weakest.distance, static_cast<double>(epsilon<T>)); // rounding hides more
     near_singular_ = weakest.is_singular<T>();
     if (!near_singular_ && out.pivots_replaced > 0 &&
-        probe_grows_as_singular<T>(working, inverse_of_working(), interrupt_.get())) {
+        probe_grows_as_singular<T>(block, inverse_of_block, interrupt_.get())) {
         near_singular_ = true;
         out.condition_estimate = 1 / static_cast<double>(epsilon<T>);
     }
     out.numerically_singular = near_singular_ && out.pivots_replaced > 0;
+    char const* const what = analysis_->options.schur.empty() ? "matrix" : "interior block of the matrix";
     if (near_singular_)
-        note(fmt::format(
-            "the matrix is singular to working precision (componentwise condition number {:.0e} or more)",
-            out.condition_estimate));
+        note(fmt::format("the {} is singular to working precision (componentwise condition number {:.0e} or more)",
+                         what, out.condition_estimate));
     else if (out.condition_estimate * static_cast<double>(epsilon<T>) > 1e-6)
-        note(fmt::format("the matrix is ill-conditioned: its componentwise condition number is about {:.0e}",
+        note(fmt::format("the {} is ill-conditioned: its componentwise condition number is about {:.0e}", what,
                          out.condition_estimate));
+}
+
+// Of A_ii alone: what condense() and expand() do while the unknowns of the Schur complement are zero.
+template <class T> ApplyInverse<T> Solver<T>::State::inverse_of_interior() {
+    auto const n = static_cast<std::size_t>(analysis_->structure.n);
+    std::vector<bool> kept(n, false);
+    for (Index const i : analysis_->options.schur) kept[static_cast<std::size_t>(i)] = true;
+    std::vector<std::size_t> interior;
+    for (std::size_t i = 0; i < n; ++i)
+        if (!kept[i]) interior.push_back(i);
+    return [this, n, interior](std::span<T> block, Index columns, MatrixOp op) {
+        std::vector<T> whole(n * static_cast<std::size_t>(columns), T(0));
+        auto const at = [&](std::size_t k) -> T& {
+            return whole[k / interior.size() * n + interior[k % interior.size()]];
+        };
+        MatrixView<T> const view{whole.data(), static_cast<Index>(n), columns, static_cast<Index>(n)};
+        for (std::size_t k = 0; k < block.size(); ++k) at(k) = block[k];
+        espalier::condense<T>(*full_, analysis_->plan, view, workers(), {op, interrupt_.get()});
+        for (std::size_t j = 0; j < static_cast<std::size_t>(columns); ++j)
+            for (Index const i : analysis_->options.schur) whole[j * n + static_cast<std::size_t>(i)] = T(0);
+        espalier::expand<T>(*full_, analysis_->plan, view, workers(), {op, interrupt_.get()});
+        for (std::size_t k = 0; k < block.size(); ++k) block[k] = at(k);
+    };
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \

@@ -30,7 +30,7 @@ template <class T> Inertia Solver<T>::State::inertia() const {
 
 template <class T> double Solver<T>::State::reciprocal_condition(CscMatrix<T> const& matrix) {
     require_no_schur("reciprocal_condition");
-    require_same_order(matrix, "reciprocal_condition");
+    require_same_pattern(matrix, "reciprocal_condition");
     begin_call();
     SingleThreadedBlas const blas;
     report.factor.rcond =
@@ -40,7 +40,7 @@ template <class T> double Solver<T>::State::reciprocal_condition(CscMatrix<T> co
 
 template <class T> NullSpace<T> Solver<T>::State::null_space(CscMatrix<T> const& matrix, double tolerance) {
     require_no_schur("null_space");
-    require_same_order(matrix, "null_space");
+    require_same_pattern(matrix, "null_space");
     if (!(tolerance >= 0) || tolerance >= 1)
         throw Error(Status::usage, fmt::format("a tolerance of {} for singular values is not in [0, 1)", tolerance));
     begin_call();

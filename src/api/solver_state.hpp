@@ -42,20 +42,26 @@ template <class T> struct Solver<T>::State {
 
     // Factorization.
     void factorize_from(CscMatrix<T> const& matrix);
+    [[nodiscard]] bool wants_narrow() const;
     bool factorize_narrow(CscMatrix<T> const& working);
     void factorize_full(CscMatrix<T> const& matrix, CscMatrix<T> const* working);
     template <class F> void factorize_numbers(CscMatrix<F> const& working, std::unique_ptr<Factor<F>>& factor);
+    void make_system(CscMatrix<T> const& matrix, Factorization kind);
     CscMatrix<T> const& make_working(CscMatrix<T> const& matrix);
     template <class F> bool is_suspicious(CscMatrix<F> const& working, Factor<F> const& factor) const;
     void look_for_singularity(CscMatrix<T> const& working);
+    void look_for_singularity(CscMatrix<T> const& block, ApplyInverse<T> const& inverse_of_block);
 
     // With the factors at hand, of the working system and of the caller's.
     void apply_factors(std::span<T> block, Index columns, MatrixOp op);
     void apply_narrow(std::span<T> block, Index columns, MatrixOp op);
     void apply_inverse(std::span<T> block, Index columns, MatrixOp op);
     ApplyInverse<T> inverse_of_working();
+    ApplyInverse<T> inverse_of_interior();
     ApplyInverse<T> inverse_of_matrix();
     void refine_once(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x, Index nrhs, MatrixOp op);
+    void refine_scaled(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x, Index nrhs, MatrixOp op,
+                       RefineOptions const& run);
     [[nodiscard]] double tolerance() const;
     int refine_precisely(CscMatrix<T> const& working, std::span<T const> b, std::span<T> x, Index nrhs, MatrixOp op);
     void distrust_growth(CscMatrix<T> const& working, std::span<T const> b, std::span<T const> x, Index nrhs);
@@ -66,7 +72,7 @@ template <class T> struct Solver<T>::State {
     void require_factors(char const* what) const;
     void require_no_schur(char const* what) const;
     void require_schur(char const* what) const;
-    void require_same_order(CscMatrix<T> const& matrix, char const* what) const;
+    void require_same_pattern(CscMatrix<T> const& matrix, char const* what) const;
 
     void note(std::string text);
     WorkerTeam& workers();
@@ -88,6 +94,7 @@ template <class T> struct Solver<T>::State {
     std::unique_ptr<Factor<Low>> narrow_;
     CscMatrix<T> working_copy_; // see make_working
     bool near_singular_ = false;
+    std::size_t notes_of_analysis_ = 0; // the first ones; those after them are of the factorization
 };
 
 } // namespace espalier

@@ -15,7 +15,11 @@ class ProgressScope {
     ProgressScope(ProgressScope const&) = delete;
     ProgressScope& operator=(ProgressScope const&) = delete;
     ~ProgressScope() {
-        if (sink_) sink_->end();
+        try {
+            if (sink_) sink_->end();
+        } catch (...) {
+            // a display that fails is no reason to lose the work
+        }
     }
     void advance(double amount) const {
         if (sink_) sink_->advance(amount);

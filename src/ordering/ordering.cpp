@@ -111,6 +111,26 @@ void require_rows(Graph const& graph, OrderingMethod method) {
                                        "' is over matrix rows and cannot be applied to a compressed graph");
 }
 
+std::vector<Index> const& checked_positions(std::vector<Index> const& positions, Index n) {
+    if (static_cast<Index>(positions.size()) != n)
+        throw Error(Status::usage, "the ordering has " + std::to_string(positions.size()) +
+                                       " positions, the matrix " + std::to_string(n) + " rows");
+    std::vector<Index> row_at(positions.size(), -1);
+    for (std::size_t row = 0; row < positions.size(); ++row) {
+        Index const position = positions[row];
+        if (position < 0 || position >= n)
+            throw Error(Status::usage, "position " + std::to_string(position) + " of row " + std::to_string(row) +
+                                           " in the ordering is not between 0 and " + std::to_string(n - 1));
+        Index& other = row_at[static_cast<std::size_t>(position)];
+        if (other >= 0)
+            throw Error(Status::usage, "rows " + std::to_string(other) + " and " + std::to_string(row) +
+                                           " have the same position " + std::to_string(position) +
+                                           " in the ordering");
+        other = static_cast<Index>(row);
+    }
+    return positions;
+}
+
 } // namespace
 
 std::vector<Index> balance_weights(Graph const& graph, Index limit) {
@@ -139,7 +159,9 @@ Ordering compute_ordering(Graph const& graph, OrderingOptions const& options) {
         break;
     case OrderingMethod::user:
         require_rows(graph, options.method);
-        ordering.perm = read_permutation(options.user_file, graph.num_vertices);
+        ordering.perm = options.user_positions.empty()
+                            ? read_permutation(options.user_file, graph.num_vertices)
+                            : checked_positions(options.user_positions, graph.num_vertices);
         break;
     default:
         ordering.perm = fill_reducing(graph, options);

@@ -87,7 +87,12 @@ template <class T> class Refinement {
     RefineReport finish(double tolerance) {
         auto const nrhs = static_cast<Index>(errors_.size());
         report_.backward_error = worst_error();
-        report_.componentwise_error = componentwise_backward_error<T>(a_, x_, b_, nrhs, options_.op);
+        for (std::size_t j = 0; j < errors_.size(); ++j) {
+            check(options_.interrupt);
+            report_.componentwise_error =
+                std::max(report_.componentwise_error,
+                         componentwise_backward_error<T>(a_, std::span<T const>(x(j)), b(j), 1, options_.op));
+        }
         report_.converged = report_.backward_error <= tolerance;
         report_.status = report_.converged ? Status::ok : Status::inaccurate;
         if (options_.forward_error) {
@@ -156,6 +161,7 @@ template <class T> class Refinement {
     }
 
     double measure(std::size_t j) const {
+        check(options_.interrupt);
         std::vector<T> r(n_);
         residual<T>(a_, x(j), b(j), r, 1, options_.op);
         double const error = normwise_backward_error<T>(matrix_norm_, r, x(j), b(j), 1);

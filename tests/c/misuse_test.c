@@ -30,6 +30,7 @@ static void no_solver(espalier_solver* solver, char const* message) {
     USAGE(message, espalier_set_schur(solver, 0, NULL, 0));
     USAGE(message, espalier_set_ordering(solver, ESPALIER_ORDERING_AMD));
     USAGE(message, espalier_set_ordering_file(solver, "file"));
+    USAGE(message, espalier_set_ordering_positions(solver, 1, NULL, 0));
     USAGE(message, espalier_set_threads(solver, 1));
     USAGE(message, espalier_set_bind_threads(solver, 1));
     USAGE(message, espalier_set_schedule(solver, ESPALIER_SCHEDULE_STATIC));
@@ -120,6 +121,10 @@ static void options(espalier_solver* solver) {
     USAGE("espalier_set_ordering_file", espalier_set_ordering(solver, ESPALIER_ORDERING_USER));
     USAGE("path is null", espalier_set_ordering_file(solver, NULL));
     USAGE("empty", espalier_set_ordering_file(solver, ""));
+    USAGE("positions is null", espalier_set_ordering_positions(solver, 2, NULL, 0));
+    USAGE("of 0 unknowns", espalier_set_ordering_positions(solver, 0, unknowns, 0));
+    USAGE("base = 2", espalier_set_ordering_positions(solver, 2, unknowns, 2));
+    USAGE("below the base 0", espalier_set_ordering_positions(solver, 2, unknowns, 0));
     USAGE("threads needs", espalier_set_threads(solver, -1));
     USAGE("threads needs", espalier_set_threads(solver, 1 << 20));
     USAGE("neither 0 nor 1", espalier_set_bind_threads(solver, 2));
@@ -314,7 +319,11 @@ static void numbers(espalier_solver* solver, espalier_matrix const* good) {
     OK(solver, espalier_set_ordering_file(solver, "/nonexistent/ordering"));
     FAILS(solver, ESPALIER_IO_ERROR, "/nonexistent/ordering", espalier_analyze(solver));
     OK(solver, espalier_set_ordering(solver, ESPALIER_ORDERING_SCOTCH));
+    int64_t const order[] = {1, 0, 1};
+    OK(solver, espalier_set_ordering_positions(solver, 3, order, 0));
+    USAGE("3 positions", espalier_analyze(solver));
     int64_t const far[] = {17};
+    OK(solver, espalier_set_ordering(solver, ESPALIER_ORDERING_SCOTCH));
     OK(solver, espalier_set_schur(solver, 1, far, 0));
     USAGE("17", espalier_analyze(solver));
     OK(solver, espalier_set_schur(solver, 0, NULL, 0));
