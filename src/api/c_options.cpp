@@ -62,7 +62,7 @@ class ForeignProgress : public ProgressSink {
         std::lock_guard const lock(mutex_);
         done_ += amount;
         if (!(total_ > 0)) return;
-        double const fraction = std::clamp(done_ / total_, 0.0, 1.0);
+        double const fraction = std::clamp(done_ / total_, 0.0, 0.999); // 1 is for the end, once
         if (fraction < told_ + 0.001) return;
         told_ = fraction;
         tell(fraction);
