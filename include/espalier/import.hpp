@@ -2,7 +2,7 @@
 // counted from 0 or 1, with indices of 32 or 64 bits, in any order, symmetric ones in full or as one
 // triangle.
 //
-//     espalier::MatrixView<double, int> view;          // spans over the caller's arrays, nothing is owned
+//     espalier::MatrixArrays<double, int> view;          // spans over the caller's arrays, nothing is owned
 //     view.layout = espalier::Layout::csr;
 //     view.rows = view.cols = n;
 //     view.pointers = row_ptr; view.indices = col_ind; view.values = values;
@@ -23,7 +23,7 @@
 
 namespace espalier {
 
-/// What the index arrays of a MatrixView mean.
+/// What the index arrays of a MatrixArrays mean.
 enum class Layout {
     csc, ///< Compressed sparse columns.
     csr, ///< Compressed sparse rows.
@@ -44,7 +44,7 @@ enum class Triangle {
 ///     csc     cols + 1 starts of columns        row of each entry     of each entry
 ///     csr     rows + 1 starts of rows           column of each entry  of each entry
 ///     coo     row of each entry                 column of each entry  of each entry
-template <class T, class I> struct MatrixView {
+template <class T, class I> struct MatrixArrays {
     Layout layout = Layout::csc;           ///< Which row of the table.
     Symmetry symmetry = Symmetry::general; ///< Of the values.
     Triangle triangle = Triangle::full;    ///< Which entries are given.
@@ -65,7 +65,7 @@ template <class T> class ESPALIER_API MatrixImport {
     /// and value at fault (sizes, starts, indices, NaN, Inf, an entry in the wrong triangle, one that
     /// contradicts its mirror image); Error{usage} for a base or triangle that does not make sense. Index is
     /// std::int32_t or std::int64_t.
-    template <class I> explicit MatrixImport(MatrixView<T, I> const& view);
+    template <class I> explicit MatrixImport(MatrixArrays<T, I> const& view);
 
     /// What the solver takes.
     [[nodiscard]] CscMatrix<T> const& matrix() const { return matrix_; }
@@ -75,7 +75,7 @@ template <class T> class ESPALIER_API MatrixImport {
     void set_values(std::span<T const> values);
 
   private:
-    template <class I> void build_pattern(MatrixView<T, I> const& view);
+    template <class I> void build_pattern(MatrixArrays<T, I> const& view);
     void merge_duplicates(std::vector<Offset> const& source);
     void add_values(std::span<T const> values, std::vector<T>& sums) const;
     void add_both_triangles(std::span<T const> values, std::vector<T>& sums) const;
@@ -93,7 +93,7 @@ template <class T> class ESPALIER_API MatrixImport {
 };
 
 /// The matrix of a view, for one use.
-template <class T, class I> CscMatrix<T> import_matrix(MatrixView<T, I> const& view) {
+template <class T, class I> CscMatrix<T> import_matrix(MatrixArrays<T, I> const& view) {
     return MatrixImport<T>(view).matrix();
 }
 

@@ -53,11 +53,11 @@ template <class T> void scatter(std::vector<T> const& values, Index rows, Output
 }
 
 // Spans over the arrays of a matrix; MatrixImport checks what is in them, and sizes that are no sizes.
-template <class T, class I> MatrixView<T, I> view_of(espalier_matrix const& given) {
+template <class T, class I> MatrixArrays<T, I> view_of(espalier_matrix const& given) {
     auto const length = [](Index count) -> std::size_t {
         return count < 0 || count > largest_count ? 0 : count;
     };
-    MatrixView<T, I> view;
+    MatrixArrays<T, I> view;
     view.layout = known(given.layout, Layout::coo, "layout");
     view.symmetry = known(given.symmetry, Symmetry::hermitian, "symmetry");
     view.triangle = known(given.triangle, Triangle::upper, "triangle");

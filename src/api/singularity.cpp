@@ -21,9 +21,12 @@ template <class T> class NullVector {
     NullVector(CscMatrix<T> const& a, ApplyInverse<T> const& apply_inverse)
         : a_(a), apply_inverse_(apply_inverse), y_(static_cast<std::size_t>(a.cols), T(1)),
           product_(y_.size()), zero_(y_.size(), T(0)), scale_(y_.size()) {
-        // |A| e with random signs has the scale of each row.
+        // |A| e with random signs has the scale of each row; rows of zeros have none, and are where to look.
         SplitMix64 numbers(1);
         abs_product<T>(a_, y_, scale_);
+        Real<T> const largest = *std::max_element(scale_.begin(), scale_.end());
+        for (Real<T>& scale : scale_)
+            if (scale == 0) scale = largest > 0 ? largest : Real<T>(1);
         for (std::size_t i = 0; i < y_.size(); ++i)
             y_[i] = numbers.uniform(-1, 1) < 0 ? T(-scale_[i]) : T(scale_[i]);
     }

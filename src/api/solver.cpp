@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -199,7 +200,11 @@ RefineReport Solver<T>::State::refine(CscMatrix<T> const& matrix, std::span<T co
         std::copy(solved.begin(), solved.end(), x.begin());
         refine_once(matrix, b, x, nrhs, op);
     }
-    if (report.factor.numerically_singular) report.refine.status = Status::singular;
+    if (report.factor.numerically_singular) {
+        report.refine.status = Status::singular;
+        // Other solutions are as good and far away.
+        if (options.condition) report.refine.forward_error = std::numeric_limits<double>::infinity();
+    }
     report.peak_memory_bytes = peak_rss_bytes();
     return report.refine;
 }

@@ -25,7 +25,7 @@ template <class T> std::string spelled(T value) {
         return fmt::format("{}", value);
 }
 
-template <class T, class I> void check_triangle(MatrixView<T, I> const& view) {
+template <class T, class I> void check_triangle(MatrixArrays<T, I> const& view) {
     if (view.triangle == Triangle::full) return;
     bool const lower = view.triangle == Triangle::lower;
     for_each_view_entry(view, [&](Index row, Index column, Offset k) {
@@ -44,7 +44,7 @@ struct Order {
     bool rows_ascend = true; // only columns are to be sorted
 };
 
-template <class T, class I> Order look_at_order(MatrixView<T, I> const& view) {
+template <class T, class I> Order look_at_order(MatrixArrays<T, I> const& view) {
     Order order;
     Index last_row = -1, last_column = -1;
     bool const mirrors_apart = view.triangle == Triangle::full;
@@ -69,7 +69,7 @@ struct RowBuckets {
     std::vector<Offset> start;
     std::vector<Traveller> travellers;
 
-    template <class T, class I> explicit RowBuckets(MatrixView<T, I> const& view) {
+    template <class T, class I> explicit RowBuckets(MatrixArrays<T, I> const& view) {
         start.assign(static_cast<std::size_t>(view.rows) + 1, 0);
         for_each_target(view, [&](Index row, Index, Offset) { ++start[row + 1]; });
         std::partial_sum(start.begin(), start.end(), start.begin());
@@ -83,7 +83,7 @@ struct RowBuckets {
 
 } // namespace
 
-template <class T> template <class I> MatrixImport<T>::MatrixImport(MatrixView<T, I> const& view) {
+template <class T> template <class I> MatrixImport<T>::MatrixImport(MatrixArrays<T, I> const& view) {
     check_view_sizes(view);
     if (view.layout != Layout::coo) check_view_pointers(view);
     check_triangle(view);
@@ -99,7 +99,7 @@ template <class T> template <class I> MatrixImport<T>::MatrixImport(MatrixView<T
     set_values(view.values);
 }
 
-template <class T> template <class I> void MatrixImport<T>::build_pattern(MatrixView<T, I> const& view) {
+template <class T> template <class I> void MatrixImport<T>::build_pattern(MatrixArrays<T, I> const& view) {
     Order const order = look_at_order(view);
     auto& col_ptr = matrix_.col_ptr;
     col_ptr.assign(static_cast<std::size_t>(view.cols) + 1, 0);
@@ -227,8 +227,8 @@ template <class T> std::string MatrixImport<T>::position(Offset stored, bool mir
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template class MatrixImport<T>;                                                                          \
-    template ESPALIER_API MatrixImport<T>::MatrixImport(MatrixView<T, std::int32_t> const&);                 \
-    template ESPALIER_API MatrixImport<T>::MatrixImport(MatrixView<T, std::int64_t> const&);
+    template ESPALIER_API MatrixImport<T>::MatrixImport(MatrixArrays<T, std::int32_t> const&);                 \
+    template ESPALIER_API MatrixImport<T>::MatrixImport(MatrixArrays<T, std::int64_t> const&);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 #undef ESPALIER_INSTANTIATE
 

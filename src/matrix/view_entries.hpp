@@ -27,7 +27,7 @@ inline ViewWords view_words(Layout layout) {
     return layout == Layout::csc ? ViewWords{"row", "column"} : ViewWords{"column", "row"};
 }
 
-template <class T, class I> void check_view_sizes(MatrixView<T, I> const& view) {
+template <class T, class I> void check_view_sizes(MatrixArrays<T, I> const& view) {
     if (view.base != 0 && view.base != 1)
         throw Error(Status::usage, fmt::format("base = {}; indices count from 0 or from 1", view.base));
     if (view.symmetry == Symmetry::general && view.triangle != Triangle::full)
@@ -56,7 +56,7 @@ template <class T, class I> void check_view_sizes(MatrixView<T, I> const& view) 
 }
 
 // The starts of a compressed layout, so that they may be used to index the other arrays.
-template <class T, class I> void check_view_pointers(MatrixView<T, I> const& view) {
+template <class T, class I> void check_view_pointers(MatrixArrays<T, I> const& view) {
     char const* const major = view_words(view.layout).major;
     Index const count = view.layout == Layout::csc ? view.cols : view.rows;
     auto const& start = view.pointers;
@@ -78,7 +78,7 @@ template <class T, class I> void check_view_pointers(MatrixView<T, I> const& vie
 
 // A 0-based index from the caller's, which may be anything.
 template <class T, class I>
-Index checked_view_index(MatrixView<T, I> const& view, I given, Index size, char const* what, Offset entry) {
+Index checked_view_index(MatrixArrays<T, I> const& view, I given, Index size, char const* what, Offset entry) {
     auto const index = static_cast<Index>(given);
     if (index < view.base || index >= size + view.base)
         reject_view(fmt::format("entry {} (counted from {}): {} {} is outside of {} .. {}", entry + view.base,
@@ -88,7 +88,7 @@ Index checked_view_index(MatrixView<T, I> const& view, I given, Index size, char
 
 // Calls visit(row, column, k) for the k-th entry, k = 0, 1, ...
 template <class T, class I, class Visit>
-void for_each_view_entry(MatrixView<T, I> const& view, Visit const& visit) {
+void for_each_view_entry(MatrixArrays<T, I> const& view, Visit const& visit) {
     auto const entries = static_cast<Offset>(view.values.size());
     if (view.layout == Layout::coo) {
         for (Offset k = 0; k < entries; ++k)
@@ -112,7 +112,7 @@ void for_each_view_entry(MatrixView<T, I> const& view, Visit const& visit) {
 // The same with every entry of a symmetric matrix below the diagonal: visit(row, column, k), or ~k for the
 // mirror image of an entry above.
 template <class T, class I, class Visit>
-void for_each_target(MatrixView<T, I> const& view, Visit const& visit) {
+void for_each_target(MatrixArrays<T, I> const& view, Visit const& visit) {
     bool const folds = view.symmetry != Symmetry::general;
     for_each_view_entry(view, [&](Index row, Index column, Offset k) {
         if (!folds || row >= column)

@@ -24,7 +24,7 @@ template <class T> struct Entry {
 
 // Arrays that a view can look at, in one of the layouts, and the entries behind them in the same order.
 template <class T, class I> struct Foreign {
-    MatrixView<T, I> view;
+    MatrixArrays<T, I> view;
     std::vector<I> pointers;
     std::vector<I> indices;
     std::vector<T> values;
@@ -153,7 +153,7 @@ TEST(Import, EveryLayoutGivesTheDenseMatrixComplex) {
 TEST(Import, RealHermitianIsSymmetric) {
     std::vector<int> const start{0, 1}, row{0};
     std::vector<double> const values{4};
-    MatrixView<double, int> view;
+    MatrixArrays<double, int> view;
     view.rows = view.cols = 1;
     view.symmetry = Symmetry::hermitian;
     view.pointers = start;
@@ -179,12 +179,12 @@ struct Small {
     std::vector<int> pointers{1, 3, 6, 8};
     std::vector<int> indices{1, 2, 1, 2, 3, 2, 3};
     std::vector<double> values{4, 1, 1, 5, 2, 2, 6};
-    MatrixView<double, int> view;
+    MatrixArrays<double, int> view;
     Small() {
         view.rows = view.cols = 3;
         view.base = 1;
     }
-    [[nodiscard]] MatrixView<double, int> const& look() {
+    [[nodiscard]] MatrixArrays<double, int> const& look() {
         view.pointers = pointers;
         view.indices = indices;
         view.values = values;
@@ -252,7 +252,7 @@ TEST(Import, RefusesIndicesOutOfRangeInEveryWidth) {
     });
     std::vector<std::int64_t> const rows{std::numeric_limits<std::int64_t>::min()}, columns{0};
     std::vector<double> const values{1};
-    MatrixView<double, std::int64_t> view;
+    MatrixArrays<double, std::int64_t> view;
     view.layout = Layout::coo;
     view.rows = view.cols = 1;
     view.pointers = rows;
@@ -313,7 +313,7 @@ TEST(Import, RefusesMirrorImagesThatDiffer) {
 TEST(Import, RefusesADiagonalThatIsNotReal) {
     std::vector<int> const start{0, 1}, row{0};
     std::vector<std::complex<double>> values{{4, 1}};
-    MatrixView<std::complex<double>, int> view;
+    MatrixArrays<std::complex<double>, int> view;
     view.rows = view.cols = 1;
     view.symmetry = Symmetry::hermitian;
     view.pointers = start;
@@ -341,7 +341,7 @@ TEST(Import, ValuesThatAreRefusedLeaveTheOldOnes) {
 TEST(Import, PositionsOfAnUpperTriangleAreTheCallers) {
     std::vector<int> const rows{0, 0, 1}, columns{0, 1, 1};
     std::vector<double> const values{1, NAN, 1};
-    MatrixView<double, int> view;
+    MatrixArrays<double, int> view;
     view.layout = Layout::coo;
     view.symmetry = Symmetry::symmetric;
     view.triangle = Triangle::upper;

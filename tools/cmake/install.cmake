@@ -18,7 +18,8 @@ if(ESPALIER_SHARED)
     install(TARGETS espalier_fortran EXPORT espalier ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
             LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
     install(FILES ${modules}/espalier.mod DESTINATION ${ESPALIER_FORTRAN_MODULES})
-    install(FILES ${PROJECT_SOURCE_DIR}/tools/fortran/espalier.f90 DESTINATION ${CMAKE_INSTALL_DATADIR}/espalier)
+    install(FILES ${PROJECT_SOURCE_DIR}/tools/fortran/espalier.f90 ${PROJECT_SOURCE_DIR}/tools/fortran/array.c
+            DESTINATION ${CMAKE_INSTALL_DATADIR}/espalier)
   endif()
   install(EXPORT espalier NAMESPACE espalier:: FILE espalierTargets.cmake DESTINATION ${package_dir})
   configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/espalierConfig.cmake.in
@@ -51,3 +52,5 @@ endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN *.md)
 install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md ${PROJECT_SOURCE_DIR}/LICENSE
         DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# The name that Debian looks for.
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)

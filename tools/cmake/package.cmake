@@ -10,6 +10,7 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION math)
+set(CPACK_PROJECT_CONFIG_FILE ${CMAKE_CURRENT_LIST_DIR}/package_settings.cmake)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 # The C++ headers include the standard library's alone; whoever compiles with them has a compiler.
@@ -19,6 +20,6 @@ set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
 on an elimination tree: Cholesky, LDL and LU, single and double precision,
 real and complex, on all cores of a machine.
 .
-This package has the shared library and its C, C++ and Eigen headers, the
-espalier command, its manual page and the documentation.")
+This package has the shared library, its interfaces for C, C++, Fortran and
+Eigen, the espalier command, its manual page and the documentation.")
 include(CPack)

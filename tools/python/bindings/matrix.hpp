@@ -35,7 +35,7 @@ template <class T> Triangle used_triangle(CscMatrix<T> const& a) {
 
 /// The matrix of a view whose symmetry is only claimed: when one triangle is empty the other stands for both,
 /// else they must agree.
-template <class T, class I> CscMatrix<T> import_claimed(MatrixView<T, I> view, Claim claim) {
+template <class T, class I> CscMatrix<T> import_claimed(MatrixArrays<T, I> view, Claim claim) {
     CscMatrix<T> matrix = import_matrix(view);
     if (claim == Claim::general) return matrix;
     if (claim == Claim::unknown) {
@@ -57,7 +57,7 @@ std::shared_ptr<CscMatrix<T>> take_arrays(Layout layout, Index rows, Index cols,
                                           py::array_t<I, py::array::c_style> const& pointers,
                                           py::array_t<I, py::array::c_style> const& indices,
                                           py::array_t<T, py::array::c_style> const& values, Claim claim) {
-    MatrixView<T, I> view;
+    MatrixArrays<T, I> view;
     view.layout = layout;
     view.rows = rows;
     view.cols = cols;

@@ -1,0 +1,280 @@
+// What Espalier's solvers for Eigen have in common: the matrix in the library's form, the steps and their
+// failures in Eigen's terms, dense and sparse right-hand sides. Included by espalier/eigen.hpp.
+#pragma once
+
+#include <Eigen/SparseCore>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <new>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "espalier/espalier.hpp"
+
+namespace espalier {
+
+/// What Espalier's solvers for Eigen have in common; `Derived` is one of them. `SparseMatrix` is an
+/// Eigen::SparseMatrix of either order, any index type, and scalar float, double or their complex forms.
+///
+/// No member throws for what is wrong with the numbers or the pattern of a matrix: info() says so and
+/// lastErrorMessage() tells more. Lack of memory and cancellation are thrown, as std::bad_alloc and Error.
+/// One solver must not be used by two threads at a time, not even for its const members.
+template <class Derived, class SparseMatrix> class EigenSolver : public Eigen::SparseSolverBase<Derived> {
+    using Base = Eigen::SparseSolverBase<Derived>;
+
+  public:
+    /// What Eigen asks of a solver.
+    /// @{
+    using MatrixType = SparseMatrix;
+    using Scalar = typename MatrixType::Scalar;             ///< Of matrix and solution.
+    using RealScalar = typename MatrixType::RealScalar;     ///< Of its modulus.
+    using StorageIndex = typename MatrixType::StorageIndex; ///< Of its pattern.
+    enum {
+        ColsAtCompileTime = MatrixType::ColsAtCompileTime,
+        MaxColsAtCompileTime = MatrixType::MaxColsAtCompileTime
+    };
+    /// @}
+
+    /// Both steps for one matrix.
+    Derived& compute(MatrixType const& matrix) {
+        analyzePattern(matrix);
+        return factorize(matrix);
+    }
+
+    /// Ordering and structure, for every matrix of this pattern. Scaling and matching are chosen by the
+    /// values too, so give typical ones; where they do not serve (all zero, say), factorize() makes up for
+    /// it.
+    Derived& analyzePattern(MatrixType const& matrix) {
+        take(matrix);
+        guarded([&] { analyze(); });
+        info_ = Eigen::Success;
+        message_.clear();
+        return this->derived();
+    }
+
+    /// Numeric factorization. A matrix of another pattern than the last one is analyzed first.
+    Derived& factorize(MatrixType const& matrix) {
+        bool const same_pattern = take(matrix);
+        factorized_ = false;
+        guarded([&] {
+            if (!analyzed_ || !same_pattern) analyze();
+            if (matrix_.cols > 0) {
+                solver_.set_options(chosen_options());
+                solver_.factorize(matrix_);
+            }
+            factorized_ = true;
+        });
+        return this->derived();
+    }
+
+    /// Of the last factorize() or, after it, solve(). NumericalIssue: singular, not positive definite, or
+    /// solved with a backward error above the tolerance. InvalidInput: not square, NaN, Inf.
+    [[nodiscard]] Eigen::ComputationInfo info() const {
+        eigen_assert(this->m_isInitialized && "info() before compute()");
+        return info_;
+    }
+    /// One line on what info() complains about; empty after success.
+    [[nodiscard]] std::string const& lastErrorMessage() const { return message_; }
+
+    /// Of the last matrix.
+    [[nodiscard]] Eigen::Index rows() const { return static_cast<Eigen::Index>(matrix_.rows); }
+    /// Of the last matrix.
+    [[nodiscard]] Eigen::Index cols() const { return static_cast<Eigen::Index>(matrix_.cols); }
+
+    /// det A may overflow; its logarithm does not.
+    [[nodiscard]] Scalar determinant() const {
+        Determinant<Scalar> const det = factored_determinant();
+        return det.phase * Scalar(static_cast<RealScalar>(std::exp(det.log_modulus)));
+    }
+    /// log |det A|.
+    [[nodiscard]] RealScalar logAbsDeterminant() const {
+        return static_cast<RealScalar>(factored_determinant().log_modulus);
+    }
+    /// det A / |det A|, or 0.
+    [[nodiscard]] Scalar signDeterminant() const { return factored_determinant().phase; }
+
+    /// For what comes after: change threads, ordering, tolerance ... The factorization is the class's.
+    [[nodiscard]] Options& options() { return options_; }
+    /// The same.
+    [[nodiscard]] Options const& options() const { return options_; }
+    /// What the last steps found out: fill, work, times, backward error.
+    [[nodiscard]] Report const& report() const { return solver_.report(); }
+
+    /// What Solve expressions call.
+    template <class Rhs, class Dest>
+    void _solve_impl(Eigen::MatrixBase<Rhs> const& b, Eigen::MatrixBase<Dest>& x) const {
+        solve_as(MatrixOp::none, b, x);
+    }
+    /// The same for sparse right-hand sides.
+    template <class Rhs, class Dest>
+    void _solve_impl(Eigen::SparseMatrixBase<Rhs> const& b, Eigen::SparseMatrixBase<Dest>& x) const {
+        solve_as(MatrixOp::none, b, x);
+    }
+
+    /// x = op(A)^-1 b, several columns at once. Without a factorization x is NaN.
+    template <class Rhs, class Dest>
+    void solve_as(MatrixOp op, Eigen::MatrixBase<Rhs> const& b, Eigen::MatrixBase<Dest>& x) const {
+        DenseBlock block = b;
+        solve_block(op, block);
+        x.derived() = block;
+    }
+    /// The same for sparse right-hand sides, in groups of columns.
+    template <class Rhs, class Dest> void solve_as(MatrixOp op, Eigen::SparseMatrixBase<Rhs> const& b,
+                                                   Eigen::SparseMatrixBase<Dest>& x) const {
+        using Columns = Eigen::SparseMatrix<Scalar, Eigen::ColMajor, typename Dest::StorageIndex>;
+        constexpr Eigen::Index group = 32;
+        Columns const given(b.derived());
+        Columns found(given.rows(), given.cols());
+        for (Eigen::Index first = 0; first < given.cols(); first += group) {
+            DenseBlock block = given.middleCols(first, std::min(group, given.cols() - first));
+            solve_block(op, block);
+            for (Eigen::Index j = 0; j < block.cols(); ++j) {
+                found.startVec(first + j);
+                for (Eigen::Index i = 0; i < block.rows(); ++i)
+                    if (block(i, j) != Scalar(0)) found.insertBack(i, first + j) = block(i, j);
+            }
+        }
+        found.finalize();
+        x.derived() = found;
+    }
+
+  protected:
+    /// `kept`: Eigen::Lower or Eigen::Upper for the triangle of a symmetric matrix that is read.
+    EigenSolver(Factorization kind, Symmetry symmetry, unsigned kept = 0)
+        : kind_(kind), upper_(kept == Eigen::Upper) {
+        matrix_.symmetry = symmetry;
+    }
+
+  private:
+    using DenseBlock = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::ColMajor>;
+
+    // Calls visit(row, column, value) for every entry that is used, with the rows of each column ascending.
+    template <class Visit> void for_each_entry(MatrixType const& given, Visit const& visit) const {
+        bool const general = matrix_.symmetry == Symmetry::general;
+        for (Eigen::Index outer = 0; outer < given.outerSize(); ++outer)
+            for (typename MatrixType::InnerIterator entry(given, outer); entry; ++entry) {
+                auto const row = static_cast<Index>(entry.row()), column = static_cast<Index>(entry.col());
+                if (general)
+                    visit(row, column, Scalar(entry.value()));
+                else if (upper_ ? row <= column : row >= column)
+                    visit(std::max(row, column), std::min(row, column),
+                          of_lower(entry.value(), row == column));
+            }
+    }
+
+    // The entry of the lower triangle that stands for one of the triangle given.
+    Scalar of_lower(Scalar const& value, bool diagonal) const {
+        if (matrix_.symmetry != Symmetry::hermitian) return value;
+        if (diagonal) return Scalar(Eigen::numext::real(value));
+        return upper_ ? Eigen::numext::conj(value) : value;
+    }
+
+    // Into the form of the library, in time linear in the entries; whether the pattern is the one before.
+    bool take(MatrixType const& given) {
+        auto const n = static_cast<std::size_t>(given.cols());
+        std::vector<Offset> next(n + 1, 0);
+        for_each_entry(given, [&](Index, Index column, Scalar const&) { ++next[column + 1]; });
+        for (std::size_t j = 0; j < n; ++j) next[j + 1] += next[j];
+        bool const same_shape = matrix_.rows == given.rows() && matrix_.col_ptr == next;
+        matrix_.rows = static_cast<Index>(given.rows());
+        matrix_.cols = static_cast<Index>(given.cols());
+        matrix_.col_ptr = next;
+        std::vector<Index> rows(static_cast<std::size_t>(next[n]));
+        matrix_.values.resize(rows.size());
+        for_each_entry(given, [&](Index row, Index column, Scalar const& value) {
+            Offset const at = next[column]++;
+            rows[at] = row;
+            matrix_.values[at] = value;
+        });
+        bool const same_pattern = same_shape && rows == matrix_.row_ind;
+        matrix_.row_ind = std::move(rows);
+        this->m_isInitialized = true;
+        return same_pattern;
+    }
+
+    [[nodiscard]] Options chosen_options() const {
+        Options chosen = options_;
+        chosen.factorization = kind_;
+        return chosen;
+    }
+
+    void analyze() {
+        analyzed_ = factorized_ = false;
+        if (matrix_.cols > 0 || matrix_.rows > 0) {
+            solver_.set_options(chosen_options());
+            solver_.analyze(matrix_);
+        }
+        analyzed_ = true;
+    }
+
+    // Runs a step and turns what it throws about the matrix into info().
+    template <class Step> void guarded(Step const& step) const {
+        try {
+            info_ = Eigen::Success;
+            message_.clear();
+            step();
+        } catch (Error const& error) {
+            message_ = error.what();
+            switch (error.status()) {
+            case Status::singular:
+            case Status::not_positive_definite:
+            case Status::inaccurate:
+                info_ = Eigen::NumericalIssue;
+                break;
+            case Status::bad_input:
+                info_ = Eigen::InvalidInput;
+                break;
+            case Status::out_of_memory:
+                throw std::bad_alloc();
+            default:
+                throw;
+            }
+        }
+    }
+
+    static std::string complaint(RefineReport const& refined) {
+        char text[80];
+        std::snprintf(text, sizeof text, "solved with a backward error of %.1e, above the tolerance",
+                      refined.backward_error);
+        return text;
+    }
+
+    void solve_block(MatrixOp op, DenseBlock& block) const {
+        eigen_assert(factorized_ && "solve() without a factorization: look at info() after compute()");
+        if (!factorized_)
+            return block.setConstant(Scalar(std::numeric_limits<RealScalar>::quiet_NaN())), void();
+        if (block.size() == 0) return;
+        auto const nrhs = static_cast<Index>(block.cols());
+        auto const size = static_cast<std::size_t>(block.size());
+        guarded([&] {
+            std::span<Scalar> const x(block.data(), size);
+            if (options_.refine == RefineMethod::none) return solver_.solve_in_place(x, nrhs, op);
+            std::vector<Scalar> const b(x.begin(), x.end());
+            solver_.solve_in_place(x, nrhs, op);
+            RefineReport const refined = solver_.refine(matrix_, b, x, nrhs, op);
+            if (refined.status != Status::ok) throw Error(Status::inaccurate, complaint(refined));
+        });
+    }
+
+    [[nodiscard]] Determinant<Scalar> factored_determinant() const {
+        eigen_assert(factorized_ && "determinant() without a factorization: look at info() after compute()");
+        return cols() > 0 ? solver_.determinant() : Determinant<Scalar>();
+    }
+
+    Factorization kind_;
+    bool upper_;
+    Options options_;
+    CscMatrix<Scalar> matrix_;
+    bool analyzed_ = false;
+    bool factorized_ = false;
+    // solve() is const for Eigen; the solver underneath keeps times and workspace.
+    mutable Solver<Scalar> solver_;
+    mutable Eigen::ComputationInfo info_ = Eigen::InvalidInput;
+    mutable std::string message_;
+};
+
+} // namespace espalier

@@ -1,0 +1,76 @@
+"""The extraction of examples finds what is marked, and complains of what is not."""
+
+import contextlib
+import io
+import tempfile
+import unittest
+from pathlib import Path
+
+import examples
+
+PAGE = """
+Text.
+
+<!-- example: one -->
+```cpp
+int main() {}
+```
+
+<!-- output: one -->
+
+```text
+nothing
+```
+
+<!-- fragment -->
+```cpp
+solver.factorize(a);
+```
+
+```text
+A mark does not reach over text and blocks.
+```
+"""
+
+
+class Examples(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def page(self, text):
+        page = self.folder / "page.md"
+        page.write_text(text)
+        return page
+
+    def expect_mistake(self, text, message):
+        with self.assertRaisesRegex(examples.Mistake, message):
+            examples.examples_of([self.page(text)])
+
+    def test_marked_blocks_are_found(self):
+        sources, outputs = examples.examples_of([self.page(PAGE)])
+        self.assertEqual(sources, {"one": ("cpp", "int main() {}\n")})
+        self.assertEqual(outputs, {"one": "nothing\n"})
+
+    def test_mistakes_are_told(self):
+        self.expect_mistake("```cpp\nint i;\n```\n", "page.md:1: .* neither")
+        self.expect_mistake("<!-- fragment -->\nText.\n```python\n```\n", "page.md:3: .* neither")
+        self.expect_mistake("<!-- example: a -->\n```text\n```\n", "cannot be run")
+        self.expect_mistake("<!-- output: a -->\n```text\n```\n", "no such example")
+        self.expect_mistake(PAGE + PAGE, "another example 'one'")
+        self.expect_mistake("```\nno end\n", "no end")
+
+    def test_other_output_and_failure_are_told(self):
+        expected = self.folder / "x.out"
+        expected.write_text("yes\n")
+        with contextlib.redirect_stdout(io.StringIO()):
+            examples.run(expected, ["echo", "yes"])
+            with self.assertRaisesRegex(examples.Mistake, "other output"):
+                examples.run(expected, ["echo", "no"])
+            with self.assertRaisesRegex(examples.Mistake, "exit code 1"):
+                examples.run(self.folder / "none", ["false"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,53 @@
+"""The shared library shows its interfaces and nothing else, and says what it needs."""
+
+import re
+import unittest
+
+from support import LIBRARY, SOURCE, run
+
+# What public C++ headers declare and do not define, as the demangler writes it.
+SCALAR = r"(?:float|double|std::complex<float>|std::complex<double>)"
+CPP = re.compile(
+    rf"(?:typeinfo (?:name )?for |vtable for )?espalier::(?:Error|ProgressSink|Solver<{SCALAR}>|CscMatrix<{SCALAR}>"
+    rf"|MatrixImport<{SCALAR}>)(?:$|::(?!State)[^:(]*(?:\[abi:cxx11\])?\(.*)"
+    rf"|espalier::(?:to_string|set_option|get_option|option_names|report_fields)(?:\[abi:cxx11\])?\(.*"
+    rf"|espalier::Solution<{SCALAR}> espalier::solve<{SCALAR}>\(.*")
+
+
+def shown():
+    """Names defined in the dynamic symbol table, demangled, without the version node itself."""
+    lines = run("nm", "--dynamic", "--defined-only", "--demangle", "--format=posix", LIBRARY).splitlines()
+    names = {re.sub(r" [A-Za-z] [0-9a-f]+.*$", "", line).split("@")[0].replace("> >", ">>") for line in lines}
+    return {name for name in names if not name.startswith("ESPALIER_")}
+
+
+class Symbols(unittest.TestCase):
+    def test_only_the_interfaces_are_shown(self):
+        strangers = {name for name in shown() if not re.fullmatch(r"espalier_\w+", name) and not CPP.fullmatch(name)}
+        self.assertEqual(strangers, set())
+
+    def test_every_function_of_the_c_header_is_shown(self):
+        text = (SOURCE / "include/espalier/espalier.h").read_text()
+        text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
+        declared = set(re.findall(r"ESPALIER_API[^;(]*?\b(espalier_\w+)\s*\(", text))
+        self.assertGreater(len(declared), 20)
+        self.assertEqual(declared, {name for name in shown() if name.startswith("espalier_")})
+
+    def test_solver_is_shown_in_every_scalar(self):
+        names = shown()
+        for scalar in ["float", "double", "std::complex<float>", "std::complex<double>"]:
+            for member in ["analyze", "factorize", "refine", "schur_complement"]:
+                self.assertTrue(any(name.startswith(f"espalier::Solver<{scalar}>::{member}(") for name in names),
+                                f"Solver<{scalar}>::{member}")
+        self.assertIn("typeinfo for espalier::Error", names)
+
+    def test_soname_and_dependencies(self):
+        dynamic = run("readelf", "--dynamic", "--wide", LIBRARY)
+        self.assertIn("Library soname: [libespalier.so.0.1]", dynamic)
+        needed = re.findall(r"Shared library: \[(\S+)\]", dynamic)
+        self.assertTrue(any(name.startswith("libscotch-") for name in needed), needed)
+        self.assertFalse(any("gtest" in name or "CLI11" in name for name in needed), needed)
+
+
+if __name__ == "__main__":
+    unittest.main()

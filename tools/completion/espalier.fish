@@ -1,0 +1,39 @@
+# Completion of the espalier command for fish. tests/docs holds it to the options that the command has.
+complete -c espalier -f
+complete -c espalier -n __fish_use_subcommand -a solve -d 'analyze, factor, solve, refine, report'
+complete -c espalier -n __fish_use_subcommand -a analyze -d 'everything before numbers'
+complete -c espalier -n __fish_use_subcommand -a generate -d 'write a test matrix'
+complete -c espalier -n __fish_use_subcommand -a machine -d 'topology, memory, BLAS and its speed'
+complete -c espalier -n __fish_use_subcommand -l version -d 'print the version'
+complete -c espalier -l help -d 'print the help'
+complete -c espalier -n 'not __fish_use_subcommand' -l quiet -d 'print nothing but errors'
+
+set -l both '__fish_seen_subcommand_from solve analyze'
+complete -c espalier -n $both -F
+complete -c espalier -n $both -l factorization -x -a 'auto llh llt ldlt ldlh lu'
+complete -c espalier -n $both -l matching -x -a 'auto on off'
+complete -c espalier -n $both -l scaling -x -a 'auto on off'
+complete -c espalier -n $both -l precision -x -a 's d c z'
+complete -c espalier -n $both -l ordering -r -a 'scotch metis amd natural'
+complete -c espalier -n $both -l threads -x
+complete -c espalier -n $both -l schedule -x -a static
+complete -c espalier -n $both -l alloc -x -a 'local global interleave'
+complete -c espalier -n $both -l comm-threads -x -a '0 1 2'
+complete -c espalier -n $both -l split -x -a 1d
+complete -c espalier -n $both -l max-memory -x
+complete -c espalier -n $both -l verbose -d 'print also settings, machine and choices'
+complete -c espalier -n '__fish_seen_subcommand_from solve analyze machine' -l json -r -d 'the report'
+
+set -l solve '__fish_seen_subcommand_from solve'
+complete -c espalier -n $solve -l operation -x -a 'none transpose adjoint'
+complete -c espalier -n $solve -l mixed-precision -d 'factorize in single precision'
+complete -c espalier -n $solve -l condition -d 'estimate the condition number'
+complete -c espalier -n $solve -l null-space -r -d 'a basis of the null space'
+complete -c espalier -n $solve -l rhs -r -a 'ones random'
+complete -c espalier -n $solve -l nrhs -x
+complete -c espalier -n $solve -l refine -x -a 'auto none ir cg gmres bicgstab'
+complete -c espalier -n $solve -l tolerance -x
+complete -c espalier -n $solve -l trace -r
+complete -c espalier -n '__fish_seen_subcommand_from solve generate' -l output -r -d 'the solution, or the matrix'
+complete -c espalier -n '__fish_seen_subcommand_from generate' -s o -r
+complete -c espalier -n '__fish_seen_subcommand_from machine' -l dgemm-order -x
