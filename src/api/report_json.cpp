@@ -1,21 +1,72 @@
+// Written by hand, since nlohmann json, which the command uses, crashes when it runs out of memory half-way.
 #include "api/report_json.hpp"
 
-#include <variant>
+#include <cmath>
+#include <string_view>
+#include <type_traits>
 
-#include <nlohmann/json.hpp>
+#include <fmt/format.h>
 
 namespace espalier {
 
-std::string to_json(std::vector<ReportField> const& fields) {
-    nlohmann::ordered_json root;
-    for (ReportField const& field : fields) {
-        std::size_t const dot = field.name.find('.');
-        auto& owner = dot == std::string::npos ? root : root[field.name.substr(0, dot)];
-        auto& place = owner[dot == std::string::npos ? field.name : field.name.substr(dot + 1)];
-        std::visit([&place](auto const& value) { place = value; }, field.value);
+namespace {
+
+std::string json_text(std::string_view text) {
+    std::string json = "\"";
+    for (char const c : text) {
+        if (c == '"' || c == '\\')
+            json += {'\\', c};
+        else if (static_cast<unsigned char>(c) < 0x20)
+            json += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+        else
+            json += c;
     }
-    // Names may be bytes that are no UTF-8. Numbers that are not finite become null.
-    return root.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+    return json + '"';
+}
+
+std::string json_value(bool value) {
+    return value ? "true" : "false";
+}
+std::string json_value(std::int64_t value) {
+    return std::to_string(value);
+}
+std::string json_value(double value) {
+    return std::isfinite(value) ? fmt::format("{}", value) : "null";
+}
+std::string json_value(std::string const& value) {
+    return json_text(value);
+}
+
+template <class Item> std::string json_value(std::vector<Item> const& items) {
+    std::string json = "[";
+    for (Item const& item : items) {
+        if (json.size() > 1) json += ',';
+        json += json_value(item);
+    }
+    json += ']';
+    return json;
+}
+
+} // namespace
+
+std::string to_json(std::vector<ReportField> const& fields) {
+    std::string json = "{";
+    std::string_view object; // the one that is open; empty for the root
+    bool first = true;
+    for (ReportField const& field : fields) {
+        std::string_view const name = field.name;
+        std::size_t const dot = name.find('.');
+        std::string_view const owner =
+            dot == std::string_view::npos ? std::string_view() : name.substr(0, dot);
+        if (owner != object && !object.empty()) json += '}';
+        if (!first) json += ',';
+        if (owner != object && !owner.empty()) json += json_text(owner) + ":{";
+        object = owner;
+        first = false;
+        json += json_text(name.substr(owner.empty() ? 0 : dot + 1)) + ':' +
+                std::visit([](auto const& value) { return json_value(value); }, field.value);
+    }
+    return json + (object.empty() ? "}" : "}}");
 }
 
 } // namespace espalier

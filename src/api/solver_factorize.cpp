@@ -143,6 +143,7 @@ void Solver<T>::State::factorize_numbers(CscMatrix<F> const& working, std::uniqu
 // The system to factorize: the caller's matrix, or a copy that is kept for refinement.
 template <class T> CscMatrix<T> const& Solver<T>::State::make_working(CscMatrix<T> const& matrix) {
     working_copy_ = analysis_->system.is_identity() ? CscMatrix<T>() : analysis_->system.apply(matrix);
+    if (analysis_->options.schur.empty()) analysis_->system.rescale(working_copy_);
     return analysis_->system.is_identity() ? matrix : working_copy_;
 }
 

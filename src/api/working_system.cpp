@@ -31,6 +31,21 @@ template <class T> double weakest_diagonal(CscMatrix<T> const& a, Scaling const&
     return *std::min_element(diagonal.begin(), diagonal.end());
 }
 
+// The largest entry of every row and column is within 2^8 of 1, or zero.
+template <class T> bool is_in_scale(CscMatrix<T> const& b) {
+    std::vector<double> row(static_cast<std::size_t>(b.rows), 0.0), column(static_cast<std::size_t>(b.cols), 0.0);
+    for (std::size_t j = 0; j < column.size(); ++j)
+        for (Offset p = b.col_ptr[j]; p < b.col_ptr[j + 1]; ++p) {
+            auto const i = static_cast<std::size_t>(b.row_ind[static_cast<std::size_t>(p)]);
+            double const size = static_cast<double>(std::abs(b.values[static_cast<std::size_t>(p)]));
+            for (double* const largest : {&row[i], &column[j]}) *largest = std::max(*largest, size);
+            if (b.symmetry == Symmetry::general) continue;
+            for (double* const largest : {&row[j], &column[i]}) *largest = std::max(*largest, size);
+        }
+    auto const in_scale = [](double size) { return size == 0 || (size >= 1.0 / 256 && size <= 256); };
+    return std::all_of(row.begin(), row.end(), in_scale) && std::all_of(column.begin(), column.end(), in_scale);
+}
+
 double nearest_power_of_two(double scale) {
     return std::exp2(std::round(std::log2(scale)));
 }
@@ -189,6 +204,19 @@ template <class T> CscMatrix<T> WorkingSystem<T>::apply(CscMatrix<T> const& a) c
         sort_columns(b);
     }
     return b;
+}
+
+template <class T> void WorkingSystem<T>::rescale(CscMatrix<T>& b) {
+    if (!is_scaled() || is_in_scale(b)) return;
+    Scaling const more = equilibrate(b);
+    for (std::size_t i = 0; i < row_scale_.size(); ++i) {
+        row_scale_[i] *= more.row_scale[is_permuted() ? static_cast<std::size_t>(place_of_row_[i]) : i];
+        column_scale_[i] *= more.column_scale[i];
+    }
+    for (std::size_t j = 0; j < static_cast<std::size_t>(b.cols); ++j)
+        for (auto p = static_cast<std::size_t>(b.col_ptr[j]); p < static_cast<std::size_t>(b.col_ptr[j + 1]); ++p)
+            b.values[p] = scaled_value(b.values[p], more.row_scale[static_cast<std::size_t>(b.row_ind[p])],
+                                       more.column_scale[j]);
 }
 
 template <class T> void WorkingSystem<T>::scale(std::span<T> block, Index columns,

@@ -53,6 +53,10 @@ template <class T> class WorkingSystem {
     /// B for this or other values on the same pattern, with the P, R and C decided once.
     [[nodiscard]] CscMatrix<T> apply(CscMatrix<T> const& a) const;
 
+    /// Where values other than those that R and C were made for have spoiled the scale of `b` = apply(a) (a row or
+    /// column is off by more than 2^8), new scales for b and this system. Not with a Schur complement.
+    void rescale(CscMatrix<T>& b);
+
     /// From op(A) x = b to op(B) y = b', in place, n x columns: to_working(b), y to x and back.
     void to_working(std::span<T> b, Index columns, MatrixOp op = MatrixOp::none) const;
     void from_working(std::span<T> y, Index columns, MatrixOp op = MatrixOp::none) const;

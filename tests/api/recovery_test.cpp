@@ -2,8 +2,11 @@
 // caller's x as it was meant, and a report of what was really done.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <random>
+#include <set>
 
 #include "espalier/espalier.hpp"
 #include "matrix/generators.hpp"
@@ -147,24 +150,40 @@ TEST(Refine, TakesOnlyThePatternThatWasFactorized) {
     EXPECT_EQ(solver.refine(a, b, x).status, Status::ok);
 }
 
-TEST(Refine, GoesOnInTheCallersSystemWhereScalesHaveAged) {
-    // The analysis sees rows of different size; the values that follow have none, and a pivot to replace.
-    auto a = with_a_tiny_pivot(40);
-    auto aged = a;
-    for (std::size_t p = 0; p < aged.values.size(); ++p)
-        aged.values[p] = std::ldexp(aged.values[p], static_cast<int>(aged.row_ind[p] % 5) * 5);
-    Options options = one_column_at_a_time();
-    options.scaling = Toggle::on;
-    Solver<double> solver(options);
-    solver.analyze(aged);
-    ASSERT_TRUE(solver.report().analysis.scaled);
-    solver.factorize(a);
-    ASSERT_GT(solver.report().factor.pivots_replaced, 0);
-    std::vector<double> const b(40, 1.0);
-    auto x = solver.solve(b);
-    auto const report = solver.refine(a, b, x);
-    EXPECT_EQ(report.status, Status::ok);
-    EXPECT_LT(report.backward_error, 1e-12);
+// Random, of one pattern for one `pattern`; a third of the diagonal is weak, another one for other `values`.
+CscMatrix<double> with_weak_diagonal(unsigned pattern, unsigned values) {
+    std::mt19937 where(pattern), what(values);
+    constexpr Index n = 60;
+    CscMatrix<double> a;
+    a.rows = a.cols = n;
+    for (Index j = 0; j < n; ++j) {
+        std::set<Index> const rows{j, static_cast<Index>(where() % n), static_cast<Index>(where() % n)};
+        for (Index const i : rows) {
+            double const off_diagonal = static_cast<double>(what() % 2001) / 1000 - 1;
+            a.row_ind.push_back(i);
+            a.values.push_back(i != j ? off_diagonal : what() % 3 == 0 ? 1e-3 : 9.0);
+        }
+        a.col_ptr.push_back(static_cast<Offset>(a.row_ind.size()));
+    }
+    return a;
+}
+
+TEST(Refactorization, MakesUpForScalesThatHaveAged) {
+    Options options = on_one_thread();
+    options.matching = Toggle::on;
+    std::vector<double> const b(60, 1.0);
+    for (unsigned seed = 0; seed < 40; ++seed) {
+        Solver<double> solver(options);
+        solver.analyze(with_weak_diagonal(seed, seed + 1000));
+        auto const a = with_weak_diagonal(seed, seed + 2000);
+        solver.factorize(a);
+        for (auto const op : {MatrixOp::none, MatrixOp::transpose}) {
+            auto x = solver.solve(b, 1, op);
+            auto const report = solver.refine(a, b, x, 1, op);
+            EXPECT_EQ(report.status, Status::ok) << seed;
+            EXPECT_LT(normwise_backward_error<double>(a, x, b, 1, op), 1e-12) << seed;
+        }
+    }
 }
 
 TEST(Singularity, IsNoMatterOfRightHandSidesThatAreNotFinite) {
