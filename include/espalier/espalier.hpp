@@ -43,8 +43,8 @@ template <class T> struct NullSpace {
 };
 
 /// One linear system's analysis and factors, in scalar T (float, double or their complex forms). Errors are
-/// thrown as espalier::Error; after one, the solver can be used again from analyze() or factorize() on. Distinct
-/// solvers may be used from distinct threads.
+/// thrown as espalier::Error; after one, the solver can be used again from analyze() or factorize() on.
+/// Distinct solvers may be used from distinct threads.
 template <class T> class ESPALIER_API Solver {
   public:
     /// Error{unsupported} for what this version cannot do.
@@ -76,6 +76,7 @@ template <class T> class ESPALIER_API Solver {
                         MatrixOp op = MatrixOp::none);
 
     /// Error{usage} unless the matrix is real symmetric or Hermitian and factorized by llh, ldlt or ldlh.
+    /// With Options::schur, of the interior block.
     [[nodiscard]] Inertia inertia() const;
     /// From the diagonals of the factors. Error{usage} before factorize().
     [[nodiscard]] Determinant<T> determinant() const;
@@ -115,8 +116,7 @@ template <class T> struct Solution {
 };
 
 /// Analyze, factorize, solve and refine in one call. Look at report.refine.status.
-template <class T>
-ESPALIER_API Solution<T> solve(CscMatrix<T> const& matrix, std::span<T const> b, Index nrhs = 1,
-                               Options options = {});
+template <class T> ESPALIER_API Solution<T> solve(CscMatrix<T> const& matrix, std::span<T const> b,
+                                                  Index nrhs = 1, Options options = {});
 
 } // namespace espalier

@@ -37,11 +37,11 @@ using AnyMatrix = std::variant<CscMatrix<double>, CscMatrix<std::complex<double>
 
 /// What was understood when a matrix was read or generated; printed by the command.
 struct MatrixDescription {
-    std::string name;           ///< File name without directories, or the generator's spelling.
-    std::string format;         ///< "Matrix Market", "Rutherford-Boeing", "Harwell-Boeing", "generator".
-    std::string declared;       ///< The file's own words, e.g. "coordinate real symmetric" or "rsa".
-    Offset entries_in_file = 0; ///< Entries as the file counts them.
-    Offset duplicates_summed = 0; ///< Entries that were added to another at the same place.
+    std::string name;               ///< File name without directories, or the generator's spelling.
+    std::string format;             ///< "Matrix Market", "Rutherford-Boeing", "Harwell-Boeing", "generator".
+    std::string declared;           ///< The file's own words, e.g. "coordinate real symmetric" or "rsa".
+    Offset entries_in_file = 0;     ///< Entries as the file counts them.
+    Offset duplicates_summed = 0;   ///< Entries that were added to another at the same place.
     std::vector<std::string> notes; ///< e.g. "both triangles of a symmetric matrix were stored".
 };
 

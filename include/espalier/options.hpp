@@ -31,7 +31,8 @@ struct Options {
     /// Rows permuted (lu) or paired (ldlt, ldlh) by a maximum-product matching; `automatic`: where a diagonal
     /// entry is weak. llh and llt never are.
     Toggle matching = Toggle::automatic;
-    /// Rows and columns scaled; `automatic`: everywhere but for llh and llt. A matching brings its own scales.
+    /// Rows and columns scaled; `automatic`: everywhere but for llh and llt. A matching brings its own
+    /// scales.
     Toggle scaling = Toggle::automatic;
 
     /// Factorize in single precision (half the memory, twice the speed) and refine in that of the matrix;
@@ -41,8 +42,8 @@ struct Options {
     /// Estimate the reciprocal condition number (factorize) and bound the forward error (refine): about ten
     /// solves each.
     bool condition = false;
-    /// Expect a rank-deficient matrix: go on where rows are empty or the structural rank is deficient, instead
-    /// of Error{singular}. For Solver::null_space.
+    /// Expect a rank-deficient matrix: go on where rows are empty or the structural rank is deficient,
+    /// instead of Error{singular}. For Solver::null_space.
     bool allow_singular = false;
     /// Unknowns (0-based, distinct) that are not eliminated: factorize() leaves their Schur complement.
     std::vector<Index> schur;
@@ -54,9 +55,10 @@ struct Options {
 
     int threads = 0;          ///< Worker threads; 0 for the cores this process may use.
     bool bind_threads = true; ///< Bind workers to cores.
-    SchedulePolicy schedule = SchedulePolicy::static_order; ///< Others are Error{unsupported} in this version.
-    Allocation allocation = Allocation::local;              ///< Where coefficients live, see the user guide.
-    Splitting splitting = Splitting::one_d;                 ///< two_d is Error{unsupported} in this version.
+    SchedulePolicy schedule =
+        SchedulePolicy::static_order;          ///< Others are Error{unsupported} in this version.
+    Allocation allocation = Allocation::local; ///< Where coefficients live, see the user guide.
+    Splitting splitting = Splitting::one_d;    ///< two_d is Error{unsupported} in this version.
 
     Index max_block_width = 256; ///< Wider supernodes are split into column blocks ...
     Index min_block_width = 128; ///< ... of at least this width.
@@ -67,7 +69,7 @@ struct Options {
     double pivot_threshold = -1;
 
     RefineMethod refine = RefineMethod::automatic; ///< `automatic`: ir, then gmres if that stalls.
-    int max_refine_iterations = 0; ///< 0 for the default of the method.
+    int max_refine_iterations = 0;                 ///< 0 for the default of the method.
     /// Normwise backward error asked for; 0 for the default (1e-12 in double, 1e-5 in single precision).
     double tolerance = 0;
 

@@ -16,15 +16,15 @@ struct AnalysisReport {
     double symbolic_s = 0; ///< Structure of the factor.
     double mapping_s = 0;  ///< Distribution over the workers, schedule.
     double total_s = 0;    ///< All of it, matching and scaling too.
-    bool matched = false; ///< Rows were permuted or paired by a maximum-product matching.
-    bool scaled = false;  ///< Rows and columns were scaled.
+    bool matched = false;  ///< Rows were permuted or paired by a maximum-product matching.
+    bool scaled = false;   ///< Rows and columns were scaled.
     /// Largest number of entries no two of which share a row or column; known (not -1) where a matching was.
     Index structural_rank = -1;
-    Index compressed_vertices = 0; ///< Vertices of the compressed graph that was ordered.
-    Offset nnz_factor = 0;         ///< Entries of L (L + U - I for lu), without amalgamation.
-    Offset nnz_stored = 0;         ///< Coefficients allocated.
-    double flops = 0;              ///< Real flops of the elimination, without amalgamation.
-    double flops_stored = 0;       ///< Real flops of the blocked structure as stored.
+    Index compressed_vertices = 0;  ///< Vertices of the compressed graph that was ordered.
+    Offset nnz_factor = 0;          ///< Entries of L (L + U - I for lu), without amalgamation.
+    Offset nnz_stored = 0;          ///< Coefficients allocated.
+    double flops = 0;               ///< Real flops of the elimination, without amalgamation.
+    double flops_stored = 0;        ///< Real flops of the blocked structure as stored.
     Index supernodes = 0;           ///< After amalgamation.
     Index cblks = 0;                ///< Column blocks: supernodes, the wide ones split.
     Index bloks = 0;                ///< Dense runs of rows of all column blocks.
@@ -38,10 +38,10 @@ struct AnalysisReport {
 
 /// Of Solver::factorize.
 struct FactorReport {
-    double assembly_s = 0; ///< Checks of the values, memory, and the entries put into the panels; with
-                           ///< `auto`'s fallback, the failed attempt too.
-    double time_s = 0;     ///< Numeric factorization, assembly not included.
-    double gflops = 0;     ///< analysis.flops / time_s / 1e9.
+    double assembly_s = 0;     ///< Checks of the values, memory, and the entries put into the panels; with
+                               ///< `auto`'s fallback, the failed attempt too.
+    double time_s = 0;         ///< Numeric factorization, assembly not included.
+    double gflops = 0;         ///< analysis.flops / time_s / 1e9.
     Scalar scalar = Scalar::d; ///< Of the factors: narrower than the matrix in mixed precision.
     Index pivots_replaced = 0; ///< Those below Options::pivot_threshold.
     Index negative_pivots = 0; ///< ldlt (real) and ldlh.
@@ -51,11 +51,11 @@ struct FactorReport {
     bool numerically_singular = false;
     /// Order of the componentwise condition number, looked at only after suspicious pivots; else 0.
     double condition_estimate = 0;
-    Index tasks = 0;                 ///< Of the schedule.
-    Index steals = 0;                ///< Tasks run by another worker than planned; 0 when static.
-    Index messages = 0;              ///< Between processes.
-    std::uint64_t message_bytes = 0; ///< Of those messages.
-    bool fell_back = false; ///< `auto` began with llh and went on with ldlh or ldlt.
+    Index tasks = 0;                  ///< Of the schedule.
+    Index steals = 0;                 ///< Tasks run by another worker than planned; 0 when static.
+    Index messages = 0;               ///< Between processes.
+    std::uint64_t message_bytes = 0;  ///< Of those messages.
+    bool fell_back = false;           ///< `auto` began with llh and went on with ldlh or ldlt.
     bool precision_fell_back = false; ///< Mixed precision was asked for and did not do.
 };
 
@@ -87,15 +87,16 @@ struct Report {
     double solve_s = 0;                                     ///< Of the last solve.
     Index nrhs = 0;                                         ///< Right-hand sides of the last solve.
     RefineReport refine;                                    ///< Of the last refinement.
-    std::uint64_t peak_memory_bytes = 0; ///< Peak resident set of the process.
-    std::vector<std::string> notes;      ///< Choices and fallbacks, one sentence each.
+    std::uint64_t peak_memory_bytes = 0;                    ///< Peak resident set of the process.
+    std::vector<std::string> notes;                         ///< Choices and fallbacks, one sentence each.
 };
 
 /// One number or word of a report under its name in the JSON, "analysis.flops" or "threads".
 struct ReportField {
     std::string name; ///< Group and field, joined by a dot.
     /// One of these types for a field, in every report.
-    std::variant<bool, std::int64_t, double, std::string, std::vector<double>, std::vector<std::string>> value;
+    std::variant<bool, std::int64_t, double, std::string, std::vector<double>, std::vector<std::string>>
+        value;
 };
 /// All of the report, in the order of the JSON.
 ESPALIER_API std::vector<ReportField> report_fields(Report const& report);

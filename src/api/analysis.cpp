@@ -106,8 +106,7 @@ template <class T> void require_entries_in_every_row(CscMatrix<T> const& matrix,
     }
 }
 
-template <class T>
-void report_structure(Analysis<T> const& analysis, bool narrow, AnalysisReport& report) {
+template <class T> void report_structure(Analysis<T> const& analysis, bool narrow, AnalysisReport& report) {
     BlockStructure const& structure = analysis.structure;
     FactorForm const form = analysis.form;
     double const sides = form.has_upper() ? 2 : 1;
@@ -129,7 +128,8 @@ void report_structure(Analysis<T> const& analysis, bool narrow, AnalysisReport& 
 
 } // namespace
 
-template <class T> WorkingOptions Analysis<T>::working_options(Factorization kind, Interrupt* interrupt) const {
+template <class T>
+WorkingOptions Analysis<T>::working_options(Factorization kind, Interrupt* interrupt) const {
     // Single precision has a small range, also for Cholesky.
     Toggle const scaling =
         options.mixed_precision && options.scaling == Toggle::automatic ? Toggle::on : options.scaling;
@@ -161,15 +161,16 @@ template <class T> FactorizationChoice choose_for(CscMatrix<T> const& matrix, Op
         (matrix.symmetry == Symmetry::hermitian || !is_complex<T>))
         choice = choose_factorization(interior_block(matrix, options.schur), options.factorization);
     if (choice.kind == Factorization::llh && options.allow_singular)
-        choice = {is_complex<T> ? Factorization::ldlh : Factorization::ldlt,
-                  fmt::format("auto chose {}: symmetric and perhaps singular", is_complex<T> ? "ldlh" : "ldlt")};
+        choice = {
+            is_complex<T> ? Factorization::ldlh : Factorization::ldlt,
+            fmt::format("auto chose {}: symmetric and perhaps singular", is_complex<T> ? "ldlh" : "ldlt")};
     return choice;
 }
 
-template <class T>
-Analysis<T> analyze_system(CscMatrix<T> const& matrix, Options const& options, int workers,
-                           std::shared_ptr<Interrupt> const& interrupt, Background& background,
-                           std::function<void(std::string)> const& note, Report& report) {
+template <class T> Analysis<T> analyze_system(CscMatrix<T> const& matrix, Options const& options, int workers,
+                                              std::shared_ptr<Interrupt> const& interrupt,
+                                              Background& background,
+                                              std::function<void(std::string)> const& note, Report& report) {
     require_square(matrix);
     matrix.validate();
     require_schur_unknowns(options.schur, matrix.cols);

@@ -36,13 +36,13 @@ template <class T> struct Analysis {
 /// Analyze `matrix` for `workers` threads. Fills report.analysis and report.factorization, and says what it
 /// chose to `note`. Ordering and structure run in `background` where options.cancel is set. Errors as
 /// Solver::analyze.
-template <class T>
-Analysis<T> analyze_system(CscMatrix<T> const& matrix, Options const& options, int workers,
-                           std::shared_ptr<Interrupt> const& interrupt, Background& background,
-                           std::function<void(std::string)> const& note, Report& report);
+template <class T> Analysis<T> analyze_system(CscMatrix<T> const& matrix, Options const& options, int workers,
+                                              std::shared_ptr<Interrupt> const& interrupt,
+                                              Background& background,
+                                              std::function<void(std::string)> const& note, Report& report);
 
-/// The factorization for these values under the options of an analysis: choose_factorization, but looking at the
-/// interior block where there is a Schur complement, and never betting on llh for what may be singular.
+/// The factorization for these values under the options of an analysis: choose_factorization, but looking at
+/// the interior block where there is a Schur complement, and never betting on llh for what may be singular.
 template <class T> FactorizationChoice choose_for(CscMatrix<T> const& matrix, Options const& options);
 
 } // namespace espalier

@@ -153,9 +153,8 @@ espalier_status espalier_set_schur(espalier_solver* solver, int64_t count, int64
 espalier_status espalier_set_ordering(espalier_solver* solver, espalier_ordering value) {
     return change(solver, [&](Options& options) {
         if (value == ESPALIER_ORDERING_USER)
-            throw Error(Status::usage,
-                        "the ordering of a user comes from a file or from memory: "
-                        "espalier_set_ordering_file, espalier_set_ordering_positions");
+            throw Error(Status::usage, "the ordering of a user comes from a file or from memory: "
+                                       "espalier_set_ordering_file, espalier_set_ordering_positions");
         set_option(options, "ordering", to_string(known(value, OrderingMethod::user, "ordering")));
     });
 }

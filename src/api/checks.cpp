@@ -24,9 +24,10 @@ void refuse_unsupported(Options const& options) {
     if (options.max_block_width < 1 || options.min_block_width < 1)
         throw Error(Status::usage, "block widths must be positive");
     if (!(options.tolerance >= 0) || !std::isfinite(options.tolerance))
-        throw Error(Status::usage, fmt::format("a tolerance of {} for the backward error is not a positive number "
-                                               "(or 0 for the default)",
-                                               options.tolerance));
+        throw Error(Status::usage,
+                    fmt::format("a tolerance of {} for the backward error is not a positive number "
+                                "(or 0 for the default)",
+                                options.tolerance));
     if (!std::isfinite(options.pivot_threshold))
         throw Error(Status::usage,
                     fmt::format("a pivot threshold of {} is not a finite number", options.pivot_threshold));
@@ -106,7 +107,8 @@ std::uint64_t structure_bytes(BlockStructure const& s) {
 }
 
 template <class T> PatternFingerprint::PatternFingerprint(CscMatrix<T> const& a)
-    : rows_(a.rows), cols_(a.cols), pointers_(a.col_ptr.size()), stored_(a.row_ind.size()), symmetry_(a.symmetry) {
+    : rows_(a.rows), cols_(a.cols), pointers_(a.col_ptr.size()), stored_(a.row_ind.size()),
+      symmetry_(a.symmetry) {
     // Multiply and rotate, one step a number: the quality of FNV at the speed of memory.
     auto mix = [this](std::uint64_t value) {
         hash_ = (hash_ ^ value) * 0x9E3779B97F4A7C15ULL;

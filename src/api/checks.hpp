@@ -10,8 +10,8 @@
 
 namespace espalier {
 
-/// Error{unsupported} for choices that are understood but not in this version, Error{usage} for numbers out of
-/// range.
+/// Error{unsupported} for choices that are understood but not in this version, Error{usage} for numbers out
+/// of range.
 void refuse_unsupported(Options const& options);
 
 /// Error{bad_input} naming the sizes.

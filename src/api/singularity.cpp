@@ -104,8 +104,8 @@ bool grows_as_singular(CscMatrix<T> const& a, std::span<T const> b, std::span<T 
     return false;
 }
 
-template <class T>
-bool probe_grows_as_singular(CscMatrix<T> const& a, ApplyInverse<T> const& apply_inverse, Interrupt* interrupt) {
+template <class T> bool probe_grows_as_singular(CscMatrix<T> const& a, ApplyInverse<T> const& apply_inverse,
+                                                Interrupt* interrupt) {
     std::vector<T> b(static_cast<std::size_t>(a.cols));
     SplitMix64 numbers(2);
     for (T& value : b) value = static_cast<Real<T>>(numbers.uniform(-1, 1));

@@ -61,17 +61,20 @@ template <class T> void Solver<T>::State::require_factors(char const* what) cons
 template <class T> void Solver<T>::State::require_no_schur(char const* what) const {
     require_factors(what);
     if (!analysis_->options.schur.empty())
-        throw Error(Status::usage,
-                    fmt::format("{} needs the whole matrix factorized, and a Schur complement was asked for; use "
-                                "condense and expand",
-                                what));
+        throw Error(
+            Status::usage,
+            fmt::format("{} needs the whole matrix factorized, and a Schur complement was asked for; use "
+                        "condense and expand",
+                        what));
 }
 
 // Its arrays may then be used, as those of the analyzed matrix were checked.
-template <class T> void Solver<T>::State::require_same_pattern(CscMatrix<T> const& matrix, char const* what) const {
+template <class T>
+void Solver<T>::State::require_same_pattern(CscMatrix<T> const& matrix, char const* what) const {
     if (!(PatternFingerprint(matrix) == analysis_->pattern) || matrix.values.size() != matrix.row_ind.size())
-        throw Error(Status::usage,
-                    fmt::format("{} was given a matrix of another order or pattern than the factorized one", what));
+        throw Error(
+            Status::usage,
+            fmt::format("{} was given a matrix of another order or pattern than the factorized one", what));
 }
 
 template <class T> void Solver<T>::State::analyze(CscMatrix<T> const& matrix) {
@@ -110,12 +113,13 @@ template <class T> void Solver<T>::State::apply_narrow(std::span<T> block, Index
     for (std::size_t j = 0; j < scale.size(); ++j) {
         auto const column = block.subspan(j * static_cast<std::size_t>(n), static_cast<std::size_t>(n));
         double const norm = infinity_norm<T>(std::span<T const>(column));
-        if (norm > 0 && std::isfinite(norm)) scale[j] = static_cast<Real<T>>(std::exp2(std::floor(std::log2(norm))));
+        if (norm > 0 && std::isfinite(norm))
+            scale[j] = static_cast<Real<T>>(std::exp2(std::floor(std::log2(norm))));
         for (std::size_t i = 0; i < column.size(); ++i)
             low[j * column.size() + i] = static_cast<Low>(column[i] / scale[j]);
     }
-    espalier::solve<Low>(*narrow_, analysis_->plan, {low.data(), n, columns, std::max<Index>(1, n)}, workers(),
-                         {op, interrupt_.get()});
+    espalier::solve<Low>(*narrow_, analysis_->plan, {low.data(), n, columns, std::max<Index>(1, n)},
+                         workers(), {op, interrupt_.get()});
     for (std::size_t k = 0; k < block.size(); ++k)
         block[k] = static_cast<T>(low[k]) * scale[k / static_cast<std::size_t>(n)];
 }
@@ -150,8 +154,8 @@ template <class T> DenseMatrix<T> Solver<T>::State::solve(CscMatrix<T> const& b,
     Index const n = analysis_->structure.n;
     if (b.rows != n || b.symmetry != Symmetry::general)
         throw Error(Status::usage,
-                    fmt::format("sparse right-hand sides have {} rows, stored in full; these have {}, {}", n, b.rows,
-                                to_string(b.symmetry)));
+                    fmt::format("sparse right-hand sides have {} rows, stored in full; these have {}, {}", n,
+                                b.rows, to_string(b.symmetry)));
     b.validate();
     begin_call();
     Timer const timer;
@@ -176,9 +180,8 @@ template <class T> DenseMatrix<T> Solver<T>::State::solve(CscMatrix<T> const& b,
     return x;
 }
 
-template <class T>
-RefineReport Solver<T>::State::refine(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x,
-                                      Index nrhs, MatrixOp op) {
+template <class T> RefineReport Solver<T>::State::refine(CscMatrix<T> const& matrix, std::span<T const> b,
+                                                         std::span<T> x, Index nrhs, MatrixOp op) {
     require_no_schur("refine");
     require_same_pattern(matrix, "refine");
     require_block(b.size(), analysis_->structure.n, nrhs, "the right-hand side");
@@ -187,9 +190,10 @@ RefineReport Solver<T>::State::refine(CscMatrix<T> const& matrix, std::span<T co
     SingleThreadedBlas const blas;
     refine_once(matrix, b, x, nrhs, op);
     if (is_narrow_ && !report.refine.converged && options.refine != RefineMethod::none) {
-        note(fmt::format("refinement from single precision ended at a backward error of {:.1e}; factorizing in "
-                         "double",
-                         report.refine.backward_error));
+        note(fmt::format(
+            "refinement from single precision ended at a backward error of {:.1e}; factorizing in "
+            "double",
+            report.refine.backward_error));
         report.factor.precision_fell_back = true;
         factorized_ = false; // until there are factors again
         factorize_full(matrix, nullptr);
@@ -211,21 +215,19 @@ RefineReport Solver<T>::State::refine(CscMatrix<T> const& matrix, std::span<T co
 
 // Where a backward error at the level of rounding would leave hardly a correct digit, and the matrix is not
 // singular. Returns the steps done.
-template <class T>
-int Solver<T>::State::refine_precisely(CscMatrix<T> const& working, std::span<T const> b, std::span<T> x,
-                                       Index nrhs, MatrixOp op) {
+template <class T> int Solver<T>::State::refine_precisely(CscMatrix<T> const& working, std::span<T const> b,
+                                                          std::span<T> x, Index nrhs, MatrixOp op) {
     bool const wanted = options.refine == RefineMethod::automatic && options.max_refine_iterations == 0 &&
-                        !near_singular_ &&
-                        report.factor.pivots_replaced == 0 &&
+                        !near_singular_ && report.factor.pivots_replaced == 0 &&
                         report.factor.condition_estimate * static_cast<double>(epsilon<T>) > 1e-6;
     if (!wanted) return 0;
     return refine_extra_precisely<T>(working, b, x, nrhs, inverse_of_working(), op, interrupt_.get());
 }
 
-// A tiny pivot, replaced or not, is harmless until the solution is as large as only a singular matrix makes it.
-template <class T>
-void Solver<T>::State::distrust_growth(CscMatrix<T> const& working, std::span<T const> b, std::span<T const> x,
-                                       Index nrhs) {
+// A tiny pivot, replaced or not, is harmless until the solution is as large as only a singular matrix makes
+// it.
+template <class T> void Solver<T>::State::distrust_growth(CscMatrix<T> const& working, std::span<T const> b,
+                                                          std::span<T const> x, Index nrhs) {
     if (!near_singular_ && report.factor.pivots_replaced == 0) return;
     if (grows_as_singular<T>(working, b, x, nrhs)) report.factor.numerically_singular = true;
 }
@@ -235,9 +237,8 @@ template <class T> void Solver<T>::State::count_steps(int steps) {
     if (steps > 0 && report.refine.method == RefineMethod::none) report.refine.method = RefineMethod::ir;
 }
 
-template <class T>
-void Solver<T>::State::refine_once(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x, Index nrhs,
-                                   MatrixOp op) {
+template <class T> void Solver<T>::State::refine_once(CscMatrix<T> const& matrix, std::span<T const> b,
+                                                      std::span<T> x, Index nrhs, MatrixOp op) {
     RefineOptions run;
     run.method = options.refine;
     run.max_iterations = options.max_refine_iterations;
@@ -254,9 +255,9 @@ void Solver<T>::State::refine_once(CscMatrix<T> const& matrix, std::span<T const
 }
 
 // In the scaled system, where no equation drowns in the rounding of another; then judged in the caller's.
-template <class T>
-void Solver<T>::State::refine_scaled(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x, Index nrhs,
-                                     MatrixOp op, RefineOptions const& run) {
+template <class T> void Solver<T>::State::refine_scaled(CscMatrix<T> const& matrix, std::span<T const> b,
+                                                        std::span<T> x, Index nrhs, MatrixOp op,
+                                                        RefineOptions const& run) {
     WorkingSystem<T> const& system = analysis_->system;
     Timer const timer;
     std::vector<T> working_b(b.begin(), b.end());

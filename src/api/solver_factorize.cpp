@@ -29,7 +29,8 @@ template <class T> void Solver<T>::State::factorize(CscMatrix<T> const& matrix) 
             "the matrix to factorize has another pattern than the one that was analyzed; call analyze again");
     matrix.validate();
     if (!analysis_->options.allow_singular) require_no_zero_row(matrix);
-    require_memory(analysis_->memory_bytes(wants_narrow() ? scalar_of<Low> : scalar_of<T>), options.max_memory);
+    require_memory(analysis_->memory_bytes(wants_narrow() ? scalar_of<Low> : scalar_of<T>),
+                   options.max_memory);
     interrupt_->check();
     factorized_ = near_singular_ = false;
     report.factor = {};
@@ -42,7 +43,8 @@ template <class T> void Solver<T>::State::factorize(CscMatrix<T> const& matrix) 
     report.factorization = analysis_->form.kind;
     report.factor.scalar = is_narrow_ ? scalar_of<Low> : scalar_of<T>;
     if (options.condition && analysis_->options.schur.empty())
-        report.factor.rcond = espalier::reciprocal_condition<T>(matrix, inverse_of_matrix(), interrupt_.get());
+        report.factor.rcond =
+            espalier::reciprocal_condition<T>(matrix, inverse_of_matrix(), interrupt_.get());
     factorized_ = true;
     report.peak_memory_bytes = peak_rss_bytes();
 }
@@ -164,8 +166,8 @@ template <class T> void Solver<T>::State::look_for_singularity(CscMatrix<T> cons
         look_for_singularity(interior_block(working, analysis_->options.schur), inverse_of_interior());
 }
 
-template <class T>
-void Solver<T>::State::look_for_singularity(CscMatrix<T> const& block, ApplyInverse<T> const& inverse_of_block) {
+template <class T> void Solver<T>::State::look_for_singularity(CscMatrix<T> const& block,
+                                                               ApplyInverse<T> const& inverse_of_block) {
     FactorReport& out = report.factor;
     WeakestDirection const weakest = weakest_direction<T>(block, inverse_of_block);
     out.condition_estimate =
@@ -179,11 +181,12 @@ void Solver<T>::State::look_for_singularity(CscMatrix<T> const& block, ApplyInve
     out.numerically_singular = near_singular_ && out.pivots_replaced > 0;
     char const* const what = analysis_->options.schur.empty() ? "matrix" : "interior block of the matrix";
     if (near_singular_)
-        note(fmt::format("the {} is singular to working precision (componentwise condition number {:.0e} or more)",
-                         what, out.condition_estimate));
+        note(fmt::format(
+            "the {} is singular to working precision (componentwise condition number {:.0e} or more)", what,
+            out.condition_estimate));
     else if (out.condition_estimate * static_cast<double>(epsilon<T>) > 1e-6)
-        note(fmt::format("the {} is ill-conditioned: its componentwise condition number is about {:.0e}", what,
-                         out.condition_estimate));
+        note(fmt::format("the {} is ill-conditioned: its componentwise condition number is about {:.0e}",
+                         what, out.condition_estimate));
 }
 
 // Of A_ii alone: what condense() and expand() do while the unknowns of the Schur complement are zero.

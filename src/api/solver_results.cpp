@@ -19,7 +19,8 @@ namespace espalier {
 template <class T> void Solver<T>::State::require_schur(char const* what) const {
     require_factors(what);
     if (analysis_->options.schur.empty())
-        throw Error(Status::usage, fmt::format("{} needs a Schur complement, and Options::schur is empty", what));
+        throw Error(Status::usage,
+                    fmt::format("{} needs a Schur complement, and Options::schur is empty", what));
 }
 
 template <class T> Inertia Solver<T>::State::inertia() const {
@@ -33,8 +34,7 @@ template <class T> double Solver<T>::State::reciprocal_condition(CscMatrix<T> co
     require_same_pattern(matrix, "reciprocal_condition");
     begin_call();
     SingleThreadedBlas const blas;
-    report.factor.rcond =
-        espalier::reciprocal_condition<T>(matrix, inverse_of_matrix(), interrupt_.get());
+    report.factor.rcond = espalier::reciprocal_condition<T>(matrix, inverse_of_matrix(), interrupt_.get());
     return report.factor.rcond;
 }
 
@@ -42,7 +42,8 @@ template <class T> NullSpace<T> Solver<T>::State::null_space(CscMatrix<T> const&
     require_no_schur("null_space");
     require_same_pattern(matrix, "null_space");
     if (!(tolerance >= 0) || tolerance >= 1)
-        throw Error(Status::usage, fmt::format("a tolerance of {} for singular values is not in [0, 1)", tolerance));
+        throw Error(Status::usage,
+                    fmt::format("a tolerance of {} for singular values is not in [0, 1)", tolerance));
     begin_call();
     SingleThreadedBlas const blas;
     NullSpaceOptions run;
@@ -78,8 +79,7 @@ template <class T> DenseMatrix<T> Solver<T>::State::schur_complement() const {
     return espalier::schur_complement<T>(*full_, analysis_->options.schur);
 }
 
-template <class T>
-std::vector<T> Solver<T>::State::eliminate_interior(std::span<T const> b, Index nrhs) {
+template <class T> std::vector<T> Solver<T>::State::eliminate_interior(std::span<T const> b, Index nrhs) {
     Index const n = analysis_->structure.n;
     require_block(b.size(), n, nrhs, "the right-hand side");
     std::vector<T> x(b.begin(), b.end());
@@ -110,7 +110,8 @@ template <class T>
 std::vector<T> Solver<T>::State::expand(std::span<T const> b, std::span<T const> x_schur, Index nrhs) {
     require_schur("expand");
     auto const& schur = analysis_->options.schur;
-    require_block(x_schur.size(), static_cast<Index>(schur.size()), nrhs, "the solution of the condensed system");
+    require_block(x_schur.size(), static_cast<Index>(schur.size()), nrhs,
+                  "the solution of the condensed system");
     begin_call();
     Timer const timer;
     SingleThreadedBlas const blas;
@@ -118,7 +119,8 @@ std::vector<T> Solver<T>::State::expand(std::span<T const> b, std::span<T const>
     Index const n = analysis_->structure.n;
     for (std::size_t j = 0; j < static_cast<std::size_t>(nrhs); ++j)
         for (std::size_t s = 0; s < schur.size(); ++s)
-            x[j * static_cast<std::size_t>(n) + static_cast<std::size_t>(schur[s])] = x_schur[j * schur.size() + s];
+            x[j * static_cast<std::size_t>(n) + static_cast<std::size_t>(schur[s])] =
+                x_schur[j * schur.size() + s];
     espalier::expand<T>(*full_, analysis_->plan, {x.data(), n, nrhs, std::max<Index>(1, n)}, workers(),
                         {MatrixOp::none, interrupt_.get()});
     analysis_->system.from_working(std::span<T>(x), nrhs);

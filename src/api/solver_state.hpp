@@ -24,7 +24,8 @@ template <class T> struct Solver<T>::State {
     void factorize(CscMatrix<T> const& matrix);
     void solve(std::span<T> x, Index nrhs, MatrixOp op);
     DenseMatrix<T> solve(CscMatrix<T> const& b, MatrixOp op);
-    RefineReport refine(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x, Index nrhs, MatrixOp op);
+    RefineReport refine(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x, Index nrhs,
+                        MatrixOp op);
     Inertia inertia() const;
     Determinant<T> determinant() const;
     double reciprocal_condition(CscMatrix<T> const& matrix);
@@ -45,7 +46,8 @@ template <class T> struct Solver<T>::State {
     [[nodiscard]] bool wants_narrow() const;
     bool factorize_narrow(CscMatrix<T> const& working);
     void factorize_full(CscMatrix<T> const& matrix, CscMatrix<T> const* working);
-    template <class F> void factorize_numbers(CscMatrix<F> const& working, std::unique_ptr<Factor<F>>& factor);
+    template <class F>
+    void factorize_numbers(CscMatrix<F> const& working, std::unique_ptr<Factor<F>>& factor);
     void make_system(CscMatrix<T> const& matrix, Factorization kind);
     CscMatrix<T> const& make_working(CscMatrix<T> const& matrix);
     template <class F> bool is_suspicious(CscMatrix<F> const& working, Factor<F> const& factor) const;
@@ -59,11 +61,13 @@ template <class T> struct Solver<T>::State {
     ApplyInverse<T> inverse_of_working();
     ApplyInverse<T> inverse_of_interior();
     ApplyInverse<T> inverse_of_matrix();
-    void refine_once(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x, Index nrhs, MatrixOp op);
-    void refine_scaled(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x, Index nrhs, MatrixOp op,
-                       RefineOptions const& run);
+    void refine_once(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x, Index nrhs,
+                     MatrixOp op);
+    void refine_scaled(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x, Index nrhs,
+                       MatrixOp op, RefineOptions const& run);
     [[nodiscard]] double tolerance() const;
-    int refine_precisely(CscMatrix<T> const& working, std::span<T const> b, std::span<T> x, Index nrhs, MatrixOp op);
+    int refine_precisely(CscMatrix<T> const& working, std::span<T const> b, std::span<T> x, Index nrhs,
+                         MatrixOp op);
     void distrust_growth(CscMatrix<T> const& working, std::span<T const> b, std::span<T const> x, Index nrhs);
     void count_steps(int steps);
 

@@ -33,7 +33,8 @@ template <class T> double weakest_diagonal(CscMatrix<T> const& a, Scaling const&
 
 // The largest entry of every row and column is within 2^8 of 1, or zero.
 template <class T> bool is_in_scale(CscMatrix<T> const& b) {
-    std::vector<double> row(static_cast<std::size_t>(b.rows), 0.0), column(static_cast<std::size_t>(b.cols), 0.0);
+    std::vector<double> row(static_cast<std::size_t>(b.rows), 0.0),
+        column(static_cast<std::size_t>(b.cols), 0.0);
     for (std::size_t j = 0; j < column.size(); ++j)
         for (Offset p = b.col_ptr[j]; p < b.col_ptr[j + 1]; ++p) {
             auto const i = static_cast<std::size_t>(b.row_ind[static_cast<std::size_t>(p)]);
@@ -43,7 +44,8 @@ template <class T> bool is_in_scale(CscMatrix<T> const& b) {
             for (double* const largest : {&row[j], &column[i]}) *largest = std::max(*largest, size);
         }
     auto const in_scale = [](double size) { return size == 0 || (size >= 1.0 / 256 && size <= 256); };
-    return std::all_of(row.begin(), row.end(), in_scale) && std::all_of(column.begin(), column.end(), in_scale);
+    return std::all_of(row.begin(), row.end(), in_scale) &&
+           std::all_of(column.begin(), column.end(), in_scale);
 }
 
 double nearest_power_of_two(double scale) {
@@ -93,12 +95,14 @@ std::vector<Index> complement(std::span<Index const> removed, Index n) {
 template <class T> CscMatrix<T> interior_block(CscMatrix<T> const& a, std::span<Index const> removed) {
     auto const kept = complement(removed, a.cols);
     std::vector<Index> number(static_cast<std::size_t>(a.cols), -1);
-    for (std::size_t k = 0; k < kept.size(); ++k) number[static_cast<std::size_t>(kept[k])] = static_cast<Index>(k);
+    for (std::size_t k = 0; k < kept.size(); ++k)
+        number[static_cast<std::size_t>(kept[k])] = static_cast<Index>(k);
     CscMatrix<T> block;
     block.rows = block.cols = static_cast<Index>(kept.size());
     block.symmetry = a.symmetry;
     for (Index const j : kept) {
-        for (Offset p = a.col_ptr[static_cast<std::size_t>(j)]; p < a.col_ptr[static_cast<std::size_t>(j) + 1]; ++p) {
+        for (Offset p = a.col_ptr[static_cast<std::size_t>(j)];
+             p < a.col_ptr[static_cast<std::size_t>(j) + 1]; ++p) {
             Index const row = number[static_cast<std::size_t>(a.row_ind[static_cast<std::size_t>(p)])];
             if (row < 0) continue;
             block.row_ind.push_back(row);
@@ -173,7 +177,8 @@ template <class T> void WorkingSystem<T>::lift(std::vector<Index> const& interio
     auto const lift_scale = [&](std::vector<double>& scale) {
         if (scale.empty()) return;
         std::vector<double> whole(static_cast<std::size_t>(n), 1.0);
-        for (std::size_t k = 0; k < interior.size(); ++k) whole[static_cast<std::size_t>(interior[k])] = scale[k];
+        for (std::size_t k = 0; k < interior.size(); ++k)
+            whole[static_cast<std::size_t>(interior[k])] = scale[k];
         scale = std::move(whole);
     };
     lift_scale(row_scale_);
@@ -214,7 +219,8 @@ template <class T> void WorkingSystem<T>::rescale(CscMatrix<T>& b) {
         column_scale_[i] *= more.column_scale[i];
     }
     for (std::size_t j = 0; j < static_cast<std::size_t>(b.cols); ++j)
-        for (auto p = static_cast<std::size_t>(b.col_ptr[j]); p < static_cast<std::size_t>(b.col_ptr[j + 1]); ++p)
+        for (auto p = static_cast<std::size_t>(b.col_ptr[j]); p < static_cast<std::size_t>(b.col_ptr[j + 1]);
+             ++p)
             b.values[p] = scaled_value(b.values[p], more.row_scale[static_cast<std::size_t>(b.row_ind[p])],
                                        more.column_scale[j]);
 }
@@ -296,7 +302,8 @@ template <class T> bool WorkingSystem<T>::odd() const {
 
 template <class T> double WorkingSystem<T>::log_factor() const {
     double sum = 0;
-    for (std::size_t i = 0; i < row_scale_.size(); ++i) sum -= std::log(row_scale_[i]) + std::log(column_scale_[i]);
+    for (std::size_t i = 0; i < row_scale_.size(); ++i)
+        sum -= std::log(row_scale_[i]) + std::log(column_scale_[i]);
     return sum;
 }
 

@@ -2,7 +2,8 @@
 // nothing) and a row permutation P that brings large entries onto the diagonal.
 //
 //   llh, llt     B = A, or S A S where scaling is asked for
-//   ldlt, ldlh   B = S A S, rows and columns of largest modulus about 1 (Ruiz 2001); where a diagonal entry is
+//   ldlt, ldlh   B = S A S, rows and columns of largest modulus about 1 (Ruiz 2001); where a diagonal entry
+//   is
 //                weak then, S of a maximum-product matching, whose pairs want to be 2x2 pivots (Duff, Pralet
 //                2005)
 //   lu           the same with R and C apart, when every diagonal entry is strong then; else P, R and C of a
@@ -53,8 +54,8 @@ template <class T> class WorkingSystem {
     /// B for this or other values on the same pattern, with the P, R and C decided once.
     [[nodiscard]] CscMatrix<T> apply(CscMatrix<T> const& a) const;
 
-    /// Where values other than those that R and C were made for have spoiled the scale of `b` = apply(a) (a row or
-    /// column is off by more than 2^8), new scales for b and this system. Not with a Schur complement.
+    /// Where values other than those that R and C were made for have spoiled the scale of `b` = apply(a) (a
+    /// row or column is off by more than 2^8), new scales for b and this system. Not with a Schur complement.
     void rescale(CscMatrix<T>& b);
 
     /// From op(A) x = b to op(B) y = b', in place, n x columns: to_working(b), y to x and back.

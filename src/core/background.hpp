@@ -19,8 +19,8 @@ class Background {
     Background& operator=(Background const&) = delete;
     ~Background() { join(); }
 
-    /// Runs `work`, after any earlier one, to its end and rethrows what it threw; or throws Error{cancelled} as
-    /// soon as `interrupt` says so, with `work` still running: it must own all it touches.
+    /// Runs `work`, after any earlier one, to its end and rethrows what it threw; or throws Error{cancelled}
+    /// as soon as `interrupt` says so, with `work` still running: it must own all it touches.
     void run(std::function<void()> work, Interrupt& interrupt);
 
   private:

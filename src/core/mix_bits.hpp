@@ -16,6 +16,8 @@ inline std::uint64_t mix_bits(std::uint64_t z) {
 inline constexpr std::uint64_t golden_increment = 0x9e3779b97f4a7c15u;
 
 /// The first number of the splitmix64 sequence seeded with x: a hash of small integers, 0 included.
-inline std::uint64_t hash_bits(std::uint64_t x) { return mix_bits(x + golden_increment); }
+inline std::uint64_t hash_bits(std::uint64_t x) {
+    return mix_bits(x + golden_increment);
+}
 
 } // namespace espalier

@@ -20,7 +20,8 @@ int set_blas_threads(int threads) {
 }
 
 BlasInfo blas_info() {
-    return {openblas_get_config ? openblas_get_config() : "unknown BLAS", openblas_get_corename ? openblas_get_corename() : ""};
+    return {openblas_get_config ? openblas_get_config() : "unknown BLAS",
+            openblas_get_corename ? openblas_get_corename() : ""};
 }
 
 } // namespace espalier

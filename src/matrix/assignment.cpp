@@ -24,7 +24,8 @@ constexpr Index none = -1;
 class Assigner {
   public:
     Assigner(SparseCosts const& costs, Interrupt* interrupt)
-        : costs_(costs), interrupt_(interrupt), rows_(costs.n), columns_(costs.n), reached_(costs.n), heap_(rows_) {}
+        : costs_(costs), interrupt_(interrupt), rows_(costs.n), columns_(costs.n), reached_(costs.n),
+          heap_(rows_) {}
 
     Assignment run() {
         start_duals();

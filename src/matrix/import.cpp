@@ -227,7 +227,7 @@ template <class T> std::string MatrixImport<T>::position(Offset stored, bool mir
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template class MatrixImport<T>;                                                                          \
-    template ESPALIER_API MatrixImport<T>::MatrixImport(MatrixArrays<T, std::int32_t> const&);                 \
+    template ESPALIER_API MatrixImport<T>::MatrixImport(MatrixArrays<T, std::int32_t> const&);               \
     template ESPALIER_API MatrixImport<T>::MatrixImport(MatrixArrays<T, std::int64_t> const&);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 #undef ESPALIER_INSTANTIATE

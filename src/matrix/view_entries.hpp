@@ -77,8 +77,8 @@ template <class T, class I> void check_view_pointers(MatrixArrays<T, I> const& v
 }
 
 // A 0-based index from the caller's, which may be anything.
-template <class T, class I>
-Index checked_view_index(MatrixArrays<T, I> const& view, I given, Index size, char const* what, Offset entry) {
+template <class T, class I> Index checked_view_index(MatrixArrays<T, I> const& view, I given, Index size,
+                                                     char const* what, Offset entry) {
     auto const index = static_cast<Index>(given);
     if (index < view.base || index >= size + view.base)
         reject_view(fmt::format("entry {} (counted from {}): {} {} is outside of {} .. {}", entry + view.base,

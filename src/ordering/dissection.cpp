@@ -58,8 +58,9 @@ constexpr Index tiny_component = 120;
 } // namespace
 
 NestedDissection::NestedDissection(Graph const& graph, int threads, Interrupt* interrupt)
-    : threads_(std::clamp(threads, 1, max_threads)), interrupt_(interrupt), separators_{ScotchStrategy(one_cut(multilevel)),
-                                                                 ScotchStrategy(one_cut(flat_of_large))},
+    : threads_(std::clamp(threads, 1, max_threads)),
+      interrupt_(interrupt), separators_{ScotchStrategy(one_cut(multilevel)),
+                                         ScotchStrategy(one_cut(flat_of_large))},
       all_cuts_(all_cuts()) {
     Region root = whole_region(graph);
     grain_ = std::max<Index>(1000, root.num_interior / 64);
@@ -109,7 +110,8 @@ void NestedDissection::add_components(Region root) {
         auto const position = order_leaf(tiny);
         for (Index v = 0; v < tiny.num_interior; ++v) perm_[tiny.origin[v]] = position[v];
     }
-    for (Index g = 1; g < groups; ++g) add(region_of(g), start[g], 0, hash_bits(static_cast<std::uint64_t>(g)));
+    for (Index g = 1; g < groups; ++g)
+        add(region_of(g), start[g], 0, hash_bits(static_cast<std::uint64_t>(g)));
 }
 
 void NestedDissection::add(Region region, Index first_position, int level, std::uint64_t seed) {

@@ -55,7 +55,7 @@ class NestedDissection {
 
     int threads_;
     Interrupt* interrupt_; ///< Looked at before each job; may be null.
-    Index grain_ = 0; ///< Regions up to this many vertices are leaves.
+    Index grain_ = 0;      ///< Regions up to this many vertices are leaves.
     std::array<ScotchStrategy, num_candidates> separators_;
     ScotchStrategy all_cuts_;
     std::vector<Index> perm_; ///< Jobs write disjoint entries.

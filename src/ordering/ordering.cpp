@@ -119,8 +119,9 @@ std::vector<Index> const& checked_positions(std::vector<Index> const& positions,
     for (std::size_t row = 0; row < positions.size(); ++row) {
         Index const position = positions[row];
         if (position < 0 || position >= n)
-            throw Error(Status::usage, "position " + std::to_string(position) + " of row " + std::to_string(row) +
-                                           " in the ordering is not between 0 and " + std::to_string(n - 1));
+            throw Error(Status::usage, "position " + std::to_string(position) + " of row " +
+                                           std::to_string(row) + " in the ordering is not between 0 and " +
+                                           std::to_string(n - 1));
         Index& other = row_at[static_cast<std::size_t>(position)];
         if (other >= 0)
             throw Error(Status::usage, "rows " + std::to_string(other) + " and " + std::to_string(row) +

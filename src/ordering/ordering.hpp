@@ -12,9 +12,9 @@ namespace espalier {
 struct OrderingOptions {
     OrderingMethod method = OrderingMethod::scotch;
     std::vector<Index> user_positions; ///< For OrderingMethod::user: perm[old] = new; empty: from the file.
-    std::string user_file;     ///< See read_permutation.
-    int threads = 1;           ///< Threads a library may use; the result does not depend on it ...
-    bool deterministic = true; ///< ... unless this is false (matters with scotch_strategy only).
+    std::string user_file;             ///< See read_permutation.
+    int threads = 1;                   ///< Threads a library may use; the result does not depend on it ...
+    bool deterministic = true;         ///< ... unless this is false (matters with scotch_strategy only).
     /// SCOTCH ordering strategy string; empty for the default of Espalier. SCOTCH runs it as it is, without
     /// weights, and may crash: 7.0.3 always does with the edge separation method `e`, and its own leaf
     /// methods `d` and `f` do, or never end, on some irregular graphs.

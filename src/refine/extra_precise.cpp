@@ -58,13 +58,14 @@ template <class T> class Column {
 
 } // namespace
 
-template <class T> int refine_extra_precisely(CscMatrix<T> const& a, std::span<T const> b, std::span<T> x, Index nrhs,
-                                              ApplyInverse<T> const& apply_inverse, MatrixOp op,
+template <class T> int refine_extra_precisely(CscMatrix<T> const& a, std::span<T const> b, std::span<T> x,
+                                              Index nrhs, ApplyInverse<T> const& apply_inverse, MatrixOp op,
                                               Interrupt* interrupt) {
     auto const n = static_cast<std::size_t>(a.cols);
     int steps = 0;
     for (std::size_t j = 0; j < static_cast<std::size_t>(nrhs); ++j)
-        steps = std::max(steps, Column<T>(a, b.subspan(j * n, n), x.subspan(j * n, n), apply_inverse, op).run(interrupt));
+        steps = std::max(
+            steps, Column<T>(a, b.subspan(j * n, n), x.subspan(j * n, n), apply_inverse, op).run(interrupt));
     return steps;
 }
 

@@ -12,10 +12,10 @@
 namespace espalier {
 
 /// x += op(A)^-1 (b - op(A) x) for each of `nrhs` columns while each correction is at most half of the one
-/// before, until it no longer changes x. A column whose corrections do not shrink is left as it was. Returns the
-/// largest number of corrections that a column took. Error{cancelled} with x between two iterates.
-template <class T> int refine_extra_precisely(CscMatrix<T> const& a, std::span<T const> b, std::span<T> x, Index nrhs,
-                                              ApplyInverse<T> const& apply_inverse, MatrixOp op,
+/// before, until it no longer changes x. A column whose corrections do not shrink is left as it was. Returns
+/// the largest number of corrections that a column took. Error{cancelled} with x between two iterates.
+template <class T> int refine_extra_precisely(CscMatrix<T> const& a, std::span<T const> b, std::span<T> x,
+                                              Index nrhs, ApplyInverse<T> const& apply_inverse, MatrixOp op,
                                               Interrupt* interrupt = nullptr);
 
 } // namespace espalier

@@ -13,8 +13,8 @@ namespace espalier {
 /// parent[j] = min{ i > j : L(i, j) != 0 }, or no_vertex for a root; vertices numbered by ordering.perm.
 std::vector<Vertex> elimination_tree(Graph const& graph, Ordering const& ordering);
 
-/// Makes a chain of the last `kept` vertices: the tree of the graph with an edge more between each of them and
-/// the next. They then come last in every postorder; the tree of the others stays what it is.
+/// Makes a chain of the last `kept` vertices: the tree of the graph with an edge more between each of them
+/// and the next. They then come last in every postorder; the tree of the others stays what it is.
 void chain_last(std::span<Vertex> parent, Vertex kept);
 
 /// The nodes of a forest, every subtree contiguous and its root last; siblings and roots in ascending

@@ -14,8 +14,8 @@ struct SymbolicOptions {
     bool reorder_rows = true; ///< Reorder the columns inside supernodes so that bloks merge.
     Index max_width = 256;    ///< Split supernodes wider than this ...
     Index min_width = 128;    ///< ... into cblks of at least this width (which wins over max_width).
-    /// So many vertices at the end of the ordering are kept: not eliminated, they become the one supernode of a
-    /// Schur complement, dense whatever the edges between them (BlockStructure::first_kept_cblk).
+    /// So many vertices at the end of the ordering are kept: not eliminated, they become the one supernode of
+    /// a Schur complement, dense whatever the edges between them (BlockStructure::first_kept_cblk).
     Index kept_vertices = 0;
     Interrupt* interrupt = nullptr; ///< Looked at between the steps: Error{cancelled}.
 };

@@ -1,5 +1,5 @@
-// What a factorization gives beyond solutions, against dense references: transposed systems, sparse right-hand
-// sides, inertia, determinant, Schur complement, null space; in all scalars and factorizations.
+// What a factorization gives beyond solutions, against dense references: transposed systems, sparse
+// right-hand sides, inertia, determinant, Schur complement, null space; in all scalars and factorizations.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -41,9 +41,9 @@ template <class T> CscMatrix<T> random_matrix(Factorization kind, Index n, unsig
     bool const symmetric = kind != Factorization::lu;
     CscMatrix<T> a;
     a.rows = a.cols = n;
-    a.symmetry = !symmetric                    ? Symmetry::general
+    a.symmetry = !symmetric                   ? Symmetry::general
                  : hermitian && is_complex<T> ? Symmetry::hermitian
-                                               : Symmetry::symmetric;
+                                              : Symmetry::symmetric;
     a.col_ptr.clear();
     for (Index j = 0; j < n; ++j) {
         a.col_ptr.push_back(static_cast<Offset>(a.row_ind.size()));
@@ -108,7 +108,8 @@ template <class T> double tolerance() {
     return 5e3 * static_cast<double>(epsilon<T>);
 }
 
-template <class T> void expect_near(Dense<T> const& expected, std::vector<T> const& values, char const* what) {
+template <class T>
+void expect_near(Dense<T> const& expected, std::vector<T> const& values, char const* what) {
     auto const actual = columns(values, expected.size());
     double scale = 1;
     for (auto const& row : expected)
@@ -210,7 +211,8 @@ TYPED_TEST(Capabilities, DeterminantMatchesElimination) {
                 auto const determinant = solver.determinant();
                 Dense<T> none(static_cast<std::size_t>(n));
                 auto const expected = eliminate(dense(a), none);
-                EXPECT_LE(std::abs(determinant.phase - expected.phase), tolerance<T>()) << to_string(kind) << n;
+                EXPECT_LE(std::abs(determinant.phase - expected.phase), tolerance<T>())
+                    << to_string(kind) << n;
                 EXPECT_NEAR(determinant.log_modulus, expected.log_modulus,
                             tolerance<T>() * (1 + expected.log_modulus));
             }
@@ -268,7 +270,8 @@ TYPED_TEST(Capabilities, InertiaMatchesTheSignsThatWereBuiltIn) {
         auto a = random_matrix<T>(kind, 30, 8);
         Inertia expected;
         for (Index j = 0; j < 30; ++j)
-            for (Offset p = a.col_ptr[static_cast<std::size_t>(j)]; p < a.col_ptr[static_cast<std::size_t>(j) + 1]; ++p)
+            for (Offset p = a.col_ptr[static_cast<std::size_t>(j)];
+                 p < a.col_ptr[static_cast<std::size_t>(j) + 1]; ++p)
                 if (a.row_ind[static_cast<std::size_t>(p)] == j) {
                     T& value = a.values[static_cast<std::size_t>(p)];
                     value *= static_cast<Real<T>>(4);

@@ -21,7 +21,8 @@ CscMatrix<double> generated(char const* spec) {
 CscMatrix<double> badly_scaled(CscMatrix<double> a) {
     auto const by = [](Index i) { return std::exp2(static_cast<double>((i * 7) % 67 - 33)); };
     for (Index j = 0; j < a.cols; ++j)
-        for (Offset p = a.col_ptr[static_cast<std::size_t>(j)]; p < a.col_ptr[static_cast<std::size_t>(j) + 1]; ++p)
+        for (Offset p = a.col_ptr[static_cast<std::size_t>(j)];
+             p < a.col_ptr[static_cast<std::size_t>(j) + 1]; ++p)
             a.values[static_cast<std::size_t>(p)] *= by(a.row_ind[static_cast<std::size_t>(p)]) * by(j);
     return a;
 }
@@ -124,19 +125,22 @@ TEST(MixedPrecision, NeedsHalfTheMemory) {
 CscMatrix<double> too_hard_for_single() {
     auto a = generated("lap2d:10");
     for (Index j = 0; j < a.cols; ++j)
-        for (Offset p = a.col_ptr[static_cast<std::size_t>(j)]; p < a.col_ptr[static_cast<std::size_t>(j) + 1]; ++p)
+        for (Offset p = a.col_ptr[static_cast<std::size_t>(j)];
+             p < a.col_ptr[static_cast<std::size_t>(j) + 1]; ++p)
             if (a.row_ind[static_cast<std::size_t>(p)] == j) a.values[static_cast<std::size_t>(p)] = 4.0;
     // Singular but for 1e-9: a Neumann problem shifted.
     std::vector<double> sums(static_cast<std::size_t>(a.cols), 0.0);
     for (Index j = 0; j < a.cols; ++j)
-        for (Offset p = a.col_ptr[static_cast<std::size_t>(j)]; p < a.col_ptr[static_cast<std::size_t>(j) + 1]; ++p) {
+        for (Offset p = a.col_ptr[static_cast<std::size_t>(j)];
+             p < a.col_ptr[static_cast<std::size_t>(j) + 1]; ++p) {
             auto const i = a.row_ind[static_cast<std::size_t>(p)];
             if (i == j) continue;
             sums[static_cast<std::size_t>(i)] -= a.values[static_cast<std::size_t>(p)];
             sums[static_cast<std::size_t>(j)] -= a.values[static_cast<std::size_t>(p)];
         }
     for (Index j = 0; j < a.cols; ++j)
-        for (Offset p = a.col_ptr[static_cast<std::size_t>(j)]; p < a.col_ptr[static_cast<std::size_t>(j) + 1]; ++p)
+        for (Offset p = a.col_ptr[static_cast<std::size_t>(j)];
+             p < a.col_ptr[static_cast<std::size_t>(j) + 1]; ++p)
             if (a.row_ind[static_cast<std::size_t>(p)] == j)
                 a.values[static_cast<std::size_t>(p)] = sums[static_cast<std::size_t>(j)] + 1e-9;
     return a;

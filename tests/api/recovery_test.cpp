@@ -275,8 +275,10 @@ TEST(Options, RefuseNumbersWithoutMeaning) {
         change(options);
         return status_of([&] { Solver<double>{options}; }) == Status::usage;
     };
-    for (double const value : {nan, infinite, -1.0}) EXPECT_TRUE(refused([&](Options& o) { o.tolerance = value; }));
-    for (double const value : {nan, infinite}) EXPECT_TRUE(refused([&](Options& o) { o.pivot_threshold = value; }));
+    for (double const value : {nan, infinite, -1.0})
+        EXPECT_TRUE(refused([&](Options& o) { o.tolerance = value; }));
+    for (double const value : {nan, infinite})
+        EXPECT_TRUE(refused([&](Options& o) { o.pivot_threshold = value; }));
     EXPECT_TRUE(refused([](Options& o) { o.max_refine_iterations = -1; }));
     EXPECT_FALSE(refused([](Options& o) { o.pivot_threshold = -1; }));
 }

@@ -169,7 +169,8 @@ TEST(Conditioning, AtTheEdgeOfSingularityStillGivesEveryDigit) {
 }
 
 TEST(Fallback, ScalesWhatCholeskyLeftUnscaled) {
-    // Indefinite with a positive diagonal, scaled over 24 decades: llh is tried first and meets it in the end.
+    // Indefinite with a positive diagonal, scaled over 24 decades: llh is tried first and meets it in the
+    // end.
     CscMatrix<double> a;
     a.rows = a.cols = 60;
     a.symmetry = Symmetry::symmetric;

@@ -30,7 +30,8 @@ TEST(WorkingSystem, LeavesAWellScaledMatrixAlone) {
     auto const lap = std::get<CscMatrix<double>>(generate_matrix("lap2d:5").matrix);
     EXPECT_TRUE(WorkingSystem<double>(lap, {.kind = Factorization::llh}).is_identity());
     EXPECT_TRUE(WorkingSystem<double>(lap, {.kind = Factorization::ldlt}).is_identity());
-    EXPECT_FALSE(WorkingSystem<double>(lap, {.kind = Factorization::lu}).is_identity()); // both triangles are wanted
+    EXPECT_FALSE(
+        WorkingSystem<double>(lap, {.kind = Factorization::lu}).is_identity()); // both triangles are wanted
     EXPECT_FALSE(WorkingSystem<double>(lap, {.kind = Factorization::lu}).is_scaled());
 }
 

@@ -14,17 +14,28 @@ namespace {
 
 constexpr std::string_view status_meaning(Status status) {
     switch (status) {
-    case Status::ok: return "done; after solve: the backward error is within the tolerance";
-    case Status::internal: return "a bug in Espalier, or a failure of a library it uses";
-    case Status::usage: return "unknown option, or an argument that is contradictory or out of range";
-    case Status::bad_input: return "a file that cannot be understood: syntax, sizes, NaN, Inf, not square";
-    case Status::io_error: return "a file that cannot be opened, read or written";
-    case Status::singular: return "the matrix is singular, by its pattern or numerically";
-    case Status::not_positive_definite: return "llh met a pivot that is not positive";
-    case Status::inaccurate: return "solved, but the backward error is above the tolerance";
-    case Status::out_of_memory: return "--max-memory, or the memory of the machine, would be exceeded";
-    case Status::unsupported: return "understood, but not in this version or build";
-    case Status::cancelled: return "interrupted";
+    case Status::ok:
+        return "done; after solve: the backward error is within the tolerance";
+    case Status::internal:
+        return "a bug in Espalier, or a failure of a library it uses";
+    case Status::usage:
+        return "unknown option, or an argument that is contradictory or out of range";
+    case Status::bad_input:
+        return "a file that cannot be understood: syntax, sizes, NaN, Inf, not square";
+    case Status::io_error:
+        return "a file that cannot be opened, read or written";
+    case Status::singular:
+        return "the matrix is singular, by its pattern or numerically";
+    case Status::not_positive_definite:
+        return "llh met a pivot that is not positive";
+    case Status::inaccurate:
+        return "solved, but the backward error is above the tolerance";
+    case Status::out_of_memory:
+        return "--max-memory, or the memory of the machine, would be exceeded";
+    case Status::unsupported:
+        return "understood, but not in this version or build";
+    case Status::cancelled:
+        return "interrupted";
     }
     return "";
 }
@@ -65,14 +76,16 @@ std::string solve_help() {
            "  espalier solve a.rua.gz --factorization lu --refine gmres --output x.mtx\n"
            "  espalier solve big.mtx --precision s --max-memory 4G\n"
            "  espalier solve big.mtx --mixed-precision           half the memory, then full accuracy\n"
-           "  espalier solve kkt.mtx --condition                 condition, forward error, inertia, determinant\n"
+           "  espalier solve kkt.mtx --condition                 condition, forward error, inertia, "
+           "determinant\n"
            "  espalier solve neumann.mtx --null-space z.mtx --output x.mtx\n"
            "  espalier solve matrix.mtx --json - | python3 -m json.tool\n\n"
            "--factorization auto tries llh on a Hermitian or real symmetric matrix that may be positive\n"
            "definite by its diagonal, and goes on with ldlh when that meets a pivot that is not positive. "
            "Other\n"
            "symmetric matrices get ldlt or ldlh, general ones lu. The report says what was used.\n\n"
-           "Unsymmetric and indefinite matrices are scaled, and matched where their diagonal is weak; --scaling "
+           "Unsymmetric and indefinite matrices are scaled, and matched where their diagonal is weak; "
+           "--scaling "
            "and\n"
            "--matching say otherwise. What was done stands in the report's notes.\n\n"
            "Files named by --json and --output appear whole or not at all. On an error that yields no "

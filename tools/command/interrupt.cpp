@@ -28,10 +28,13 @@ Status status_at_signal = Status::cancelled;
 sem_t signalled;
 
 // Any thread may be interrupted for this, those of the BLAS library too. sem_post is async-signal-safe.
-void wake_the_watcher(int) { sem_post(&signalled); }
+void wake_the_watcher(int) {
+    sem_post(&signalled);
+}
 
 [[noreturn]] void stop_when_signalled() {
-    while (sem_wait(&signalled) != 0) {} // fails only when interrupted
+    while (sem_wait(&signalled) != 0) {
+    } // fails only when interrupted
     guard.lock();
     std::error_code ignored;
     if (working_directory) std::filesystem::remove_all(*working_directory, ignored);
@@ -61,8 +64,7 @@ WorkingDirectory::WorkingDirectory(std::filesystem::path const& parent, std::str
     std::string name = parent / ".espalier-XXXXXX";
     std::lock_guard const lock(guard);
     if (mkdtemp(name.data()) == nullptr)
-        throw Error(Status::io_error,
-                    fmt::format("{}: {}", purpose, std::generic_category().message(errno)));
+        throw Error(Status::io_error, fmt::format("{}: {}", purpose, std::generic_category().message(errno)));
     path_ = name;
     working_directory = path_;
 }

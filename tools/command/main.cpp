@@ -25,8 +25,8 @@ namespace {
 constexpr std::array<std::string_view, 4> names = {"solve", "analyze", "generate", "machine"};
 constexpr std::array<std::string_view, 3> planned_names = {"compare", "simulate", "trace"};
 
-template <std::size_t count> bool is_one_of(std::array<std::string_view, count> const& list,
-                                            std::string_view word) {
+template <std::size_t count>
+bool is_one_of(std::array<std::string_view, count> const& list, std::string_view word) {
     return std::find(list.begin(), list.end(), word) != list.end();
 }
 

@@ -72,8 +72,8 @@ void refuse_colliding_files(RunOptions const& run) {
         throw Error(Status::usage,
                     one.path == other.path
                         ? fmt::format("{} and {} both name '{}'", one.what, other.what, one.path)
-                        : fmt::format("{} '{}' and {} '{}' are the same file", one.what, one.path,
-                                      other.what, other.path));
+                        : fmt::format("{} '{}' and {} '{}' are the same file", one.what, one.path, other.what,
+                                      other.path));
     };
     refuse(outputs[0], outputs[1]);
     refuse(outputs[0], outputs[2]);
@@ -114,7 +114,8 @@ void add_analysis_options(CLI::App& command, RunOptions& run) {
             using enum Factorization;
             library.factorization = choice("--factorization", text, {automatic, llh, llt, ldlt, ldlh, lu});
         });
-    auto const add_toggle = [&command](std::string const& name, std::string const& description, Toggle& value) {
+    auto const add_toggle = [&command](std::string const& name, std::string const& description,
+                                       Toggle& value) {
         add_value(command, name, "WHEN", description, [name, &value](std::string const& text) {
             value = choice(name, text, {Toggle::automatic, Toggle::on, Toggle::off});
         });
@@ -175,10 +176,11 @@ void add_solve_options(CLI::App& command, RunOptions& run) {
                      wrapped("factorize in single precision and refine to that of the run; goes back to full "
                              "precision, and says so, where that does not do",
                              76));
-    command.add_flag("--condition", library.condition,
-                     wrapped("also estimate the condition number and the forward error, and print determinant "
-                             "and inertia",
-                             76));
+    command.add_flag(
+        "--condition", library.condition,
+        wrapped("also estimate the condition number and the forward error, and print determinant "
+                "and inertia",
+                76));
     add_value(command, "--null-space", "FILE",
               "accept a singular matrix, and write an orthonormal basis of its null space as a Matrix Market "
               "array (- is standard output)",

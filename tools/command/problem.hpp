@@ -29,10 +29,14 @@ template <class T> DenseMatrix<T> right_hand_sides(RunOptions const& options, In
 /// Calls `body` with a value-initialised T of the scalar type that `scalar` names: `body(T{})`.
 template <class Body> auto with_scalar(Scalar scalar, Body const& body) {
     switch (scalar) {
-    case Scalar::s: return body(float{});
-    case Scalar::c: return body(std::complex<float>{});
-    case Scalar::z: return body(std::complex<double>{});
-    case Scalar::d: break;
+    case Scalar::s:
+        return body(float{});
+    case Scalar::c:
+        return body(std::complex<float>{});
+    case Scalar::z:
+        return body(std::complex<double>{});
+    case Scalar::d:
+        break;
     }
     return body(double{});
 }

@@ -86,6 +86,8 @@ bool stderr_shows_bars() {
     return isatty(STDERR_FILENO) != 0 && terminal != nullptr && std::string_view(terminal) != "dumb";
 }
 
-bool stdout_is_terminal() { return isatty(STDOUT_FILENO) != 0; }
+bool stdout_is_terminal() {
+    return isatty(STDOUT_FILENO) != 0;
+}
 
 } // namespace espalier::command

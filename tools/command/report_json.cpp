@@ -13,7 +13,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json text_or_null(std::string const& text) { return text.empty() ? Json(nullptr) : Json(text); }
+Json text_or_null(std::string const& text) {
+    return text.empty() ? Json(nullptr) : Json(text);
+}
 
 Json matrix_json(RunRecord const& record) {
     MatrixFacts const& matrix = record.matrix;
@@ -72,29 +74,32 @@ Json settings_json(RunRecord const& record) {
 }
 
 Json analysis_json(AnalysisReport const& analysis) {
-    return {{"ordering_s", analysis.ordering_s},
-            {"symbolic_s", analysis.symbolic_s},
-            {"mapping_s", analysis.mapping_s},
-            {"total_s", analysis.total_s},
-            {"matched", analysis.matched},
-            {"scaled", analysis.scaled},
-            {"structural_rank", analysis.structural_rank < 0 ? Json(nullptr) : Json(analysis.structural_rank)},
-            {"compressed_vertices", analysis.compressed_vertices},
-            {"nnz_factor", analysis.nnz_factor},
-            {"nnz_stored", analysis.nnz_stored},
-            {"flops", analysis.flops},
-            {"flops_stored", analysis.flops_stored},
-            {"supernodes", analysis.supernodes},
-            {"cblks", analysis.cblks},
-            {"bloks", analysis.bloks},
-            {"tree_height", analysis.tree_height},
-            {"tree_depth", analysis.tree_depth},
-            {"factor_bytes", analysis.factor_bytes},
-            {"memory_bytes", analysis.memory_bytes},
-            {"predicted_factor_s", analysis.predicted_factor_s}};
+    return {
+        {"ordering_s", analysis.ordering_s},
+        {"symbolic_s", analysis.symbolic_s},
+        {"mapping_s", analysis.mapping_s},
+        {"total_s", analysis.total_s},
+        {"matched", analysis.matched},
+        {"scaled", analysis.scaled},
+        {"structural_rank", analysis.structural_rank < 0 ? Json(nullptr) : Json(analysis.structural_rank)},
+        {"compressed_vertices", analysis.compressed_vertices},
+        {"nnz_factor", analysis.nnz_factor},
+        {"nnz_stored", analysis.nnz_stored},
+        {"flops", analysis.flops},
+        {"flops_stored", analysis.flops_stored},
+        {"supernodes", analysis.supernodes},
+        {"cblks", analysis.cblks},
+        {"bloks", analysis.bloks},
+        {"tree_height", analysis.tree_height},
+        {"tree_depth", analysis.tree_depth},
+        {"factor_bytes", analysis.factor_bytes},
+        {"memory_bytes", analysis.memory_bytes},
+        {"predicted_factor_s", analysis.predicted_factor_s}};
 }
 
-Json estimate_or_null(double value) { return value < 0 ? Json(nullptr) : Json(value); }
+Json estimate_or_null(double value) {
+    return value < 0 ? Json(nullptr) : Json(value);
+}
 
 Json knowledge_json(MatrixKnowledge const& known) {
     Json json = {{"determinant", {{"is_zero", known.determinant_is_zero}}}, {"inertia", nullptr}};

@@ -28,10 +28,14 @@ class Table {
 
 char const* precision_words(Scalar scalar) {
     switch (scalar) {
-    case Scalar::s: return "real, single precision";
-    case Scalar::d: return "real, double precision";
-    case Scalar::c: return "complex, single precision";
-    case Scalar::z: return "complex, double precision";
+    case Scalar::s:
+        return "real, single precision";
+    case Scalar::d:
+        return "real, double precision";
+    case Scalar::c:
+        return "complex, single precision";
+    case Scalar::z:
+        return "complex, double precision";
     }
     return "";
 }
@@ -72,12 +76,12 @@ void add_factor(Table& table, Report const& report) {
 
 void add_knowledge(Table& table, RunRecord const& record) {
     FactorReport const& factor = record.report.factor;
-    if (factor.rcond >= 0)
-        table.line("  1/condition", "{:.1e}  (1-norm, estimated)", factor.rcond);
+    if (factor.rcond >= 0) table.line("  1/condition", "{:.1e}  (1-norm, estimated)", factor.rcond);
     if (MatrixKnowledge const* known = record.knowledge ? &*record.knowledge : nullptr) {
         if (known->inertia)
-            table.line("  inertia", "{} positive, {} negative, {} zero", with_separators(known->inertia->positive),
-                       with_separators(known->inertia->negative), with_separators(known->inertia->zero));
+            table.line("  inertia", "{} positive, {} negative, {} zero",
+                       with_separators(known->inertia->positive), with_separators(known->inertia->negative),
+                       with_separators(known->inertia->zero));
         bool const real = record.report.scalar == Scalar::s || record.report.scalar == Scalar::d;
         if (known->determinant_is_zero)
             table.line("  determinant", "0");
@@ -109,7 +113,8 @@ void add_solution(Table& table, RunRecord const& record) {
                    to_string(refine.method), counted(refine.iterations, "iteration"), refine.history.front());
     table.line("backward error", "{:.1e}, componentwise {:.1e}  (tolerance {:.0e})", refine.backward_error,
                refine.componentwise_error, record.tolerance);
-    if (refine.forward_error >= 0) table.line("forward error", "{:.1e} at most, estimated", refine.forward_error);
+    if (refine.forward_error >= 0)
+        table.line("forward error", "{:.1e} at most, estimated", refine.forward_error);
 }
 
 } // namespace

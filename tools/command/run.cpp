@@ -22,7 +22,12 @@ void print(std::string const& text) {
 } // namespace
 
 Run::Run(RunOptions const& options)
-    : record_{.asked = options, .matrix = {}, .blas = blas_info(), .report = {}, .knowledge = {}, .null_space = {}},
+    : record_{.asked = options,
+              .matrix = {},
+              .blas = blas_info(),
+              .report = {},
+              .knowledge = {},
+              .null_space = {}},
       json_file_(file_if_named(options.json)), solution_file_(file_if_named(options.output)),
       null_space_file_(file_if_named(options.null_space)),
       progress_(!options.quiet && stderr_shows_bars(),

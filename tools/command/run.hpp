@@ -18,9 +18,7 @@ class Run {
     explicit Run(RunOptions const& options);
 
     [[nodiscard]] Scalar scalar() const { return record_.report.scalar; }
-    template <class T> CscMatrix<T> take_matrix() {
-        return take_as<T>(std::move(matrix_), record_.asked);
-    }
+    template <class T> CscMatrix<T> take_matrix() { return take_as<T>(std::move(matrix_), record_.asked); }
     /// The library's options, with progress and log directed here.
     [[nodiscard]] Options library_options();
     RunRecord& record() { return record_; }

@@ -26,8 +26,9 @@ std::string shortcoming(RunRecord const& record, bool finite) {
     FactorReport const& factor = report.factor;
     std::string const lost = record.asked.output.empty() ? "" : " and is not written";
     if (record.null_space && record.null_space->nullity > 0)
-        return fmt::format("the matrix has rank {} and this right-hand side no solution (backward error {:.1e})",
-                           record.null_space->rank, report.refine.backward_error);
+        return fmt::format(
+            "the matrix has rank {} and this right-hand side no solution (backward error {:.1e})",
+            record.null_space->rank, report.refine.backward_error);
     if (record.status == Status::singular) {
         std::string const condition =
             factor.condition_estimate > 0
@@ -38,11 +39,10 @@ std::string shortcoming(RunRecord const& record, bool finite) {
                                   : "is not finite" + lost);
     }
     bool const single = report.scalar == Scalar::s || report.scalar == Scalar::c;
-    std::string message =
-        finite ? fmt::format("the backward error is {:.1e}, above the tolerance of {:.0e}",
-                             report.refine.backward_error, record.tolerance)
-               : fmt::format("the solution is not finite{}: it overflowed in {} precision", lost,
-                             single ? "single" : "double");
+    std::string message = finite ? fmt::format("the backward error is {:.1e}, above the tolerance of {:.0e}",
+                                               report.refine.backward_error, record.tolerance)
+                                 : fmt::format("the solution is not finite{}: it overflowed in {} precision",
+                                               lost, single ? "single" : "double");
     if (factor.pivots_replaced > 0)
         message += fmt::format("; {} replaced: the matrix is singular or nearly so",
                                counted(factor.pivots_replaced, "pivot was", "pivots were"));
@@ -77,7 +77,8 @@ template <class T> void project_out(DenseMatrix<T> const& null_space, DenseMatri
 // Of a rank-deficient system, the solution that is orthogonal to the null space, where there is one. Steps of
 // refinement keep what the factors make of the null space out of it; the last call measures the errors.
 template <class T> DenseMatrix<T> solve_rank_deficient(Solver<T>& solver, CscMatrix<T> const& matrix,
-                                                       DenseMatrix<T> const& b, NullSpace<T> const& null_space) {
+                                                       DenseMatrix<T> const& b,
+                                                       NullSpace<T> const& null_space) {
     DenseMatrix<T> x{b.rows, b.cols, std::vector<T>(b.values.size(), T(0))};
     DenseMatrix<T> step = b;
     for (int pass = 0; pass < 3; ++pass) {
@@ -121,8 +122,7 @@ template <class T> void solve_as(Run& run) {
     bool const finite = all_finite(x);
     bool const accurate = finite && record.report.refine.converged;
     // Who asks for the null space expects one; then a system without a solution is what is reported.
-    bool const singular =
-        null_space.basis.cols > 0 ? !accurate : record.report.factor.numerically_singular;
+    bool const singular = null_space.basis.cols > 0 ? !accurate : record.report.factor.numerically_singular;
     record.status = singular ? Status::singular : accurate ? Status::ok : Status::inaccurate;
     record.tolerance = effective_tolerance(record.asked.library.tolerance, record.report.scalar);
     run.stop_clock();
