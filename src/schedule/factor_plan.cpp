@@ -1,6 +1,7 @@
 #include "schedule/factor_plan.hpp"
 
 #include <numeric>
+#include <utility>
 
 namespace espalier {
 
@@ -9,25 +10,26 @@ double FactorPlan::total_cost() const {
 }
 
 FactorPlan make_factor_plan(BlockStructure const& structure, CostModel const& model, int workers) {
+    MachineModel machine;
+    machine.threads = workers;
+    Schedule schedule = simulate_schedule(structure, model, machine);
     FactorPlan plan;
-    plan.cblk_cost = cblk_costs(structure, model);
-    plan.partition = cut_branches(structure, plan.cblk_cost, workers);
-    plan.factor = build_factor_tasks(structure, plan.partition, model);
-    plan.factor_schedule = list_schedule(plan.factor.graph, workers);
-
-    plan.owner_of_cblk.resize(structure.cblks.size());
-    auto worker_of_branch = [&](std::size_t branch) {
-        return plan.factor_schedule
-            .worker_of_task[static_cast<std::size_t>(plan.factor.factor_of_branch[branch])];
-    };
-    for (std::size_t k = 0; k < structure.cblks.size(); ++k)
-        plan.owner_of_cblk[k] = worker_of_branch(static_cast<std::size_t>(plan.partition.branch_of_cblk[k]));
+    plan.partition = std::move(schedule.partition);
+    plan.cblk_cost = std::move(schedule.cblk_cost);
+    plan.factor = std::move(schedule.tasks);
+    plan.mapping = std::move(schedule.mapping);
+    plan.owner_of_cblk = std::move(schedule.owner_of_cblk);
+    plan.factor_schedule = {std::move(schedule.run.lists), std::move(schedule.run.worker_of_task),
+                            schedule.run.makespan};
+    plan.start = std::move(schedule.run.start);
+    plan.end = std::move(schedule.run.end);
 
     // A solve is bound by memory: each branch stays with the worker that has its panels.
     plan.solve = build_solve_tasks(structure, plan.partition);
     std::size_t const count = plan.partition.branches.size();
     for (std::size_t u = 0; u < count; ++u)
-        plan.solve.home[u] = plan.solve.home[count + u] = worker_of_branch(u);
+        plan.solve.home[u] = plan.solve.home[count + u] =
+            plan.owner_of_cblk[static_cast<std::size_t>(plan.partition.branches[u].root)];
     plan.solve_schedule = list_schedule(plan.solve, workers, true);
     return plan;
 }

@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "schedule/factor_tasks.hpp"
 #include "schedule/list_schedule.hpp"
+#include "schedule/schedule.hpp"
 
 namespace espalier {
 
@@ -14,6 +14,8 @@ struct FactorPlan {
     std::vector<double> cblk_cost; ///< Seconds by the cost model, updates to elsewhere included.
     FactorTasks factor;
     StaticSchedule factor_schedule; ///< Its makespan is the predicted factorization time.
+    std::vector<double> start, end; ///< Of each factor task, predicted.
+    Mapping mapping;                ///< Candidates of each cblk.
     TaskGraph solve;                ///< See build_solve_tasks.
     StaticSchedule solve_schedule;
     std::vector<WorkerId> owner_of_cblk; ///< The worker that runs the factor task of the cblk's branch.
@@ -21,7 +23,8 @@ struct FactorPlan {
     [[nodiscard]] double total_cost() const;
 };
 
-/// `model` counts in seconds for the scalar and factorization at hand.
+/// simulate_schedule for one process, and what solves need. `model` counts in seconds for the scalar and
+/// factorization at hand.
 FactorPlan make_factor_plan(BlockStructure const& structure, CostModel const& model, int workers);
 
 } // namespace espalier

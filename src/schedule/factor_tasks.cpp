@@ -1,6 +1,7 @@
 #include "schedule/factor_tasks.hpp"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 namespace espalier {
@@ -25,31 +26,115 @@ void set_edges(TaskGraph& graph, TaskId num_tasks, std::vector<Edge> const& edge
         graph.successors[static_cast<std::size_t>(next[static_cast<std::size_t>(from)]++)] = to;
 }
 
-// Where the bloks that update cblk j end among those that face it: kept cblks come last and update nobody.
-Offset end_of_updates(BlockStructure const& structure, CblkId j) {
-    Offset end = structure.facing_ptr[static_cast<std::size_t>(j) + 1];
-    auto const owner = [&](Offset f) {
-        return structure
-            .owner_of_blok[static_cast<std::size_t>(structure.facing[static_cast<std::size_t>(f)])];
-    };
-    while (end > structure.facing_ptr[static_cast<std::size_t>(j)] &&
-           owner(end - 1) >= structure.first_kept_cblk)
-        --end;
-    return end;
-}
-
-double update_cost(BlockStructure const& structure, CostModel const& model, FactorTask const& task) {
-    double cost = 0;
-    for (Offset f = task.first_facing; f < task.end_facing; ++f) {
-        auto const b = static_cast<std::size_t>(structure.facing[static_cast<std::size_t>(f)]);
-        Cblk const& owner = structure.cblks[static_cast<std::size_t>(structure.owner_of_blok[b])];
-        Blok const& blok = structure.bloks[b];
-        cost += model.update(owner.stride - blok.panel_row, blok.height(), owner.width());
+// Builds the tasks of one target after the other; sources come before their targets.
+class TaskBuilder {
+  public:
+    TaskBuilder(BlockStructure const& structure, BranchPartition const& partition, CostModel const& model,
+                Distribution const& distribution)
+        : structure_(structure), partition_(partition), model_(model), distribution_(distribution) {
+        auto const& processes = distribution.process_of_branch;
+        std::int32_t const last =
+            processes.empty() ? 0 : *std::max_element(processes.begin(), processes.end());
+        sums_.resize(static_cast<std::size_t>(last) + 1);
+        result_.factor_of_branch.resize(partition.branches.size());
     }
-    return cost;
-}
+
+    void add_branch(BranchId u, std::span<Contribution const> contributions) {
+        Branch const& branch = partition_.branches[static_cast<std::size_t>(u)];
+        std::int32_t const owner = process_of(u);
+        for (Contribution const& one : contributions) {
+            Sum& sum = sums_[static_cast<std::size_t>(process_of(one.source))];
+            ++sum.to_come;
+            sum.rows += one.rows;
+        }
+        for (Contribution const& one : contributions) {
+            std::int32_t const process = process_of(one.source);
+            Sum& sum = sums_[static_cast<std::size_t>(process)];
+            add_update(one, branch.root, process, sum);
+            if (--sum.to_come > 0 || process == owner) continue;
+            add_message(one.source, branch.root, process, owner);
+            sum = {};
+        }
+        Sum& own = sums_[static_cast<std::size_t>(owner)];
+        FactorTask const task{u, no_cblk, 0, 0, TaskKind::factor, owner, owner, 0};
+        result_.factor_of_branch[static_cast<std::size_t>(u)] = add_task(task, branch.cost, own);
+        own = {};
+    }
+
+    FactorTasks finish() {
+        set_edges(result_.graph, static_cast<TaskId>(result_.tasks.size()), edges_);
+        result_.graph.home.assign(result_.tasks.size(), 0);
+        set_critical_path_priorities(result_.graph);
+        return std::move(result_);
+    }
+
+  private:
+    // What a process has to give to the target at hand.
+    struct Sum {
+        std::int32_t to_come = 0;
+        Index rows = 0;
+        TaskId last = no_task; // of its chain
+    };
+
+    [[nodiscard]] std::int32_t process_of(BranchId u) const {
+        auto const& processes = distribution_.process_of_branch;
+        return processes.empty() ? 0 : processes[static_cast<std::size_t>(u)];
+    }
+
+    TaskId add_task(FactorTask const& task, double cost, Sum& chain) {
+        auto const id = static_cast<TaskId>(result_.tasks.size());
+        result_.tasks.push_back(task);
+        result_.graph.cost.push_back(cost);
+        if (chain.last != no_task) edges_.emplace_back(chain.last, id);
+        return chain.last = id;
+    }
+
+    void add_update(Contribution const& one, CblkId target, std::int32_t process, Sum& sum) {
+        auto const source = result_.factor_of_branch[static_cast<std::size_t>(one.source)];
+        edges_.emplace_back(source, static_cast<TaskId>(result_.tasks.size()));
+        add_task(
+            {one.source, target, one.first_facing, one.end_facing, TaskKind::update, process, process, 0},
+            one.seconds, sum);
+        // The source's own cost counted this update; it is another task's now.
+        double& source_cost = result_.graph.cost[static_cast<std::size_t>(source)];
+        source_cost = std::max(0.0, source_cost - one.seconds);
+    }
+
+    void add_message(BranchId last_source, CblkId target, std::int32_t from, std::int32_t to) {
+        Sum& sum = sums_[static_cast<std::size_t>(from)];
+        Cblk const& cblk = structure_.cblks[static_cast<std::size_t>(target)];
+        Index const rows = fan_in_rows(cblk, sum.rows);
+        double const bytes = distribution_.format.bytes(rows, cblk.width());
+        TaskId const message = add_task({last_source, target, 0, 0, TaskKind::message, from, to, bytes},
+                                        distribution_.network.seconds(bytes), sum);
+        edges_.emplace_back(message, message + 1);
+        add_task({last_source, target, 0, 0, TaskKind::fan_in, to, from, bytes},
+                 fan_in_seconds(model_, cblk, rows), sums_[static_cast<std::size_t>(to)]);
+    }
+
+    BlockStructure const& structure_;
+    BranchPartition const& partition_;
+    CostModel const& model_;
+    Distribution const& distribution_;
+    std::vector<Sum> sums_; // by process
+    std::vector<Edge> edges_;
+    FactorTasks result_;
+};
 
 } // namespace
+
+double PanelFormat::bytes(Index rows, Index width) const {
+    Index const upper = has_upper ? std::max<Index>(0, rows - width) : 0;
+    return static_cast<double>(rows + upper) * static_cast<double>(width) * scalar_bytes;
+}
+
+Index fan_in_rows(Cblk const& cblk, Index rows) {
+    return std::min(cblk.stride, rows);
+}
+
+double fan_in_seconds(CostModel const& model, Cblk const& cblk, Index rows) {
+    return model.update(fan_in_rows(cblk, rows), cblk.width(), 0);
+}
 
 void set_critical_path_priorities(TaskGraph& graph) {
     auto const n = static_cast<std::size_t>(graph.num_tasks());
@@ -78,52 +163,12 @@ void set_critical_path_priorities(TaskGraph& graph) {
 }
 
 FactorTasks build_factor_tasks(BlockStructure const& structure, BranchPartition const& partition,
-                               CostModel const& model) {
-    FactorTasks result;
-    auto& tasks = result.tasks;
-    auto& cost = result.graph.cost;
-    std::vector<Edge> edges;
-    result.factor_of_branch.resize(partition.branches.size());
-
-    // In ascending order of branches every source of an update has its factor task already.
-    for (BranchId u = 0; u < static_cast<BranchId>(partition.branches.size()); ++u) {
-        Branch const& branch = partition.branches[static_cast<std::size_t>(u)];
-        TaskId last_update = no_task;
-        // Only a branch of one cblk can be updated from outside: the others are whole subtrees.
-        CblkId const j = branch.root;
-        bool const single = branch.first == branch.root;
-        Offset f = single ? structure.facing_ptr[static_cast<std::size_t>(j)] : 0;
-        Offset const end = single ? end_of_updates(structure, j) : 0;
-        while (f < end) {
-            auto branch_at = [&](Offset position) {
-                BlokId const b = structure.facing[static_cast<std::size_t>(position)];
-                CblkId const owner = structure.owner_of_blok[static_cast<std::size_t>(b)];
-                return partition.branch_of_cblk[static_cast<std::size_t>(owner)];
-            };
-            FactorTask task{branch_at(f), j, f, f};
-            while (task.end_facing < end && branch_at(task.end_facing) == task.source) ++task.end_facing;
-            f = task.end_facing;
-            auto const id = static_cast<TaskId>(tasks.size());
-            edges.emplace_back(result.factor_of_branch[static_cast<std::size_t>(task.source)], id);
-            if (last_update != no_task) edges.emplace_back(last_update, id);
-            last_update = id;
-            cost.push_back(update_cost(structure, model, task));
-            // The source's own cost counted this update; it is another task's now.
-            auto const source_task =
-                static_cast<std::size_t>(result.factor_of_branch[static_cast<std::size_t>(task.source)]);
-            cost[source_task] = std::max(0.0, cost[source_task] - cost.back());
-            tasks.push_back(task);
-        }
-        auto const id = static_cast<TaskId>(tasks.size());
-        result.factor_of_branch[static_cast<std::size_t>(u)] = id;
-        if (last_update != no_task) edges.emplace_back(last_update, id);
-        tasks.push_back(FactorTask{u, no_cblk, 0, 0});
-        cost.push_back(branch.cost);
-    }
-    set_edges(result.graph, static_cast<TaskId>(tasks.size()), edges);
-    result.graph.home.assign(tasks.size(), 0);
-    set_critical_path_priorities(result.graph);
-    return result;
+                               Contributions const& contributions, CostModel const& model,
+                               Distribution const& distribution) {
+    TaskBuilder builder(structure, partition, model, distribution);
+    for (BranchId u = 0; u < static_cast<BranchId>(partition.branches.size()); ++u)
+        builder.add_branch(u, contributions.to(u));
+    return builder.finish();
 }
 
 TaskGraph build_solve_tasks(BlockStructure const& structure, BranchPartition const& partition) {

@@ -4,36 +4,73 @@
 //                  of the same branch (right-looking).
 //   update(u, j)   A(:, j) -= sum over k in u of L(:, k) L(j, k)^H, for a cblk j outside u.
 //
-// The updates of one target form a chain in ascending order of their sources, which then leads to the
-// target's factor task: sums are always taken in the same order, so results do not depend on timing, and
-// no target is ever written by two tasks at once. The kept cblks of a Schur complement are updated like
-// others; their factor tasks cost nothing and have no updates to give.
+// With several processes both are done by the process of u. If that does not own j, the update goes into its
+// fan-in block for j, which is sent when the last one is done:
+//
+//   message(p, j)  carries the sum of process p to the owner of j. The network does it, not a worker.
+//   fan_in(p, j)   adds it, at the owner.
+//
+// The updates of one target form a chain in each process, in ascending order of their sources, which leads to
+// the message, or with the fan-ins (each at the place of its last source) to the target's factor task: sums
+// are always taken in the same order, so results do not depend on timing, and no target is ever written by
+// two tasks at once. The kept cblks of a Schur complement are updated like others; their factor tasks cost
+// nothing and have no updates to give.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "mapping/branches.hpp"
 #include "mapping/cost_model.hpp"
+#include "mapping/machine_model.hpp"
 #include "runtime/task_graph.hpp"
+#include "schedule/contributions.hpp"
 #include "symbolic/block_structure.hpp"
 
 namespace espalier {
 
+enum class TaskKind : std::uint8_t { factor, update, message, fan_in };
+
 struct FactorTask {
-    BranchId source = 0;
-    CblkId target = no_cblk; ///< no_cblk: factor(source), else update(source, target).
-    Offset first_facing = 0; ///< The bloks of `source` that face `target`:
+    BranchId source = 0;     ///< Of a message or fan-in the last one that contributes.
+    CblkId target = no_cblk; ///< no_cblk: factor(source), else where the contribution goes.
+    Offset first_facing = 0; ///< The bloks of `source` that face `target`, of an update:
     Offset end_facing = 0;   ///< structure.facing[first_facing .. end_facing).
+    TaskKind kind = TaskKind::factor;
+    std::int32_t process = 0; ///< Whose task it is: of a message the sender.
+    std::int32_t peer = 0;    ///< The receiver of a message, the sender of a fan-in, else `process`.
+    double bytes = 0;         ///< Of the fan-in block: message and fan_in.
 };
 
 struct FactorTasks {
-    std::vector<FactorTask> tasks;
+    std::vector<FactorTask> tasks; ///< Predecessors come before their successors.
     TaskGraph graph;
     std::vector<TaskId> factor_of_branch;
 };
 
+/// How panels are stored.
+struct PanelFormat {
+    std::uint32_t scalar_bytes = sizeof(double);
+    bool has_upper = false; ///< lu: L and U.
+    /// Bytes of so many rows of a panel, its diagonal block included once.
+    [[nodiscard]] double bytes(Index rows, Index width) const;
+};
+
+/// Which process owns each branch, and what lies between processes.
+struct Distribution {
+    std::vector<std::int32_t> process_of_branch; ///< Empty: there is only one process.
+    Network network;
+    PanelFormat format;
+};
+
 FactorTasks build_factor_tasks(BlockStructure const& structure, BranchPartition const& partition,
-                               CostModel const& model);
+                               Contributions const& contributions, CostModel const& model,
+                               Distribution const& distribution = {});
+
+/// Rows and seconds of fan-in blocks: what a process sends to another for cblk j when its contributions
+/// reach `rows` rows altogether, and what it costs to add that.
+[[nodiscard]] Index fan_in_rows(Cblk const& cblk, Index rows);
+[[nodiscard]] double fan_in_seconds(CostModel const& model, Cblk const& cblk, Index rows);
 
 /// Tasks 0 .. B-1 are the forward solves of the branches, B .. 2B-1 their backward solves.
 TaskGraph build_solve_tasks(BlockStructure const& structure, BranchPartition const& partition);

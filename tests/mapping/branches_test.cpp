@@ -5,40 +5,10 @@
 #include <numeric>
 #include <random>
 
+#include "trees.hpp"
+
 namespace espalier {
 namespace {
-
-// A structure with nothing but a tree: `parent` is a postordered forest.
-BlockStructure tree_of(std::vector<CblkId> const& parent) {
-    BlockStructure structure;
-    structure.cblks.resize(parent.size());
-    structure.first_kept_cblk = static_cast<CblkId>(parent.size());
-    for (std::size_t k = 0; k < parent.size(); ++k) {
-        Cblk& cblk = structure.cblks[k];
-        cblk.parent = parent[k];
-        if (cblk.first_descendant == no_cblk) cblk.first_descendant = static_cast<CblkId>(k);
-        if (parent[k] == no_cblk) continue;
-        auto& above = structure.cblks[static_cast<std::size_t>(parent[k])];
-        if (above.first_descendant == no_cblk) above.first_descendant = cblk.first_descendant;
-    }
-    return structure;
-}
-
-// Random postordered forest: each new node adopts some of the roots before it.
-std::vector<CblkId> random_forest(int size, unsigned seed) {
-    std::mt19937 engine(seed);
-    std::vector<CblkId> parent(static_cast<std::size_t>(size), no_cblk);
-    std::vector<CblkId> roots;
-    for (CblkId k = 0; k < size; ++k) {
-        auto adopted = std::min<std::size_t>(roots.size(), engine() % 4);
-        for (; adopted > 0; --adopted) {
-            parent[static_cast<std::size_t>(roots.back())] = k;
-            roots.pop_back();
-        }
-        roots.push_back(k);
-    }
-    return parent;
-}
 
 TEST(Branches, OneWorkerGetsOneBranchATree) {
     auto const structure = tree_of({2, 2, no_cblk, 4, no_cblk});

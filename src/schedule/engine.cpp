@@ -1,0 +1,151 @@
+#include "schedule/engine.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <queue>
+#include <string>
+#include <tuple>
+
+namespace espalier {
+
+PolicyDispatcher::PolicyDispatcher(Policy& policy, TaskId num_tasks)
+    : policy_(policy), target_(static_cast<std::size_t>(num_tasks), any_worker) {}
+
+void PolicyDispatcher::push(TaskId task, WorkerId by) {
+    // The runtime pushes first tasks as their owners: policies know no other way to begin.
+    target_[static_cast<std::size_t>(task)] = policy_.push(task, std::max(by, WorkerId{0}));
+}
+
+WorkerId PolicyDispatcher::choose_idle(TaskId task, std::set<WorkerId> const& idle) {
+    WorkerId const target = target_[static_cast<std::size_t>(task)];
+    if (target != any_worker && idle.contains(target)) return target;
+    for (WorkerId const worker : idle)
+        if (policy_.serves(worker, task)) return worker;
+    return any_worker;
+}
+
+namespace {
+
+struct Finish {
+    double time;
+    TaskId task;
+    bool operator>(Finish const& other) const {
+        return std::tuple(time, task) > std::tuple(other.time, other.task);
+    }
+};
+
+class Engine {
+  public:
+    Engine(TaskGraph const& graph, Dispatcher& dispatcher, int workers, std::vector<bool> const& in_transit)
+        : graph_(graph), dispatcher_(dispatcher), in_transit_(in_transit), waiting_(graph.num_predecessors) {
+        auto const tasks = static_cast<std::size_t>(graph.num_tasks());
+        result_.start.assign(tasks, -1.0);
+        result_.end.assign(tasks, 0.0);
+        result_.worker_of_task.assign(tasks, any_worker);
+        result_.lists.resize(static_cast<std::size_t>(workers));
+        result_.busy.assign(static_cast<std::size_t>(workers), 0.0);
+        for (WorkerId w = 0; w < workers; ++w) idle_.insert(idle_.end(), w);
+    }
+
+    Simulation run() {
+        for (TaskId t = 0; t < graph_.num_tasks(); ++t)
+            if (waiting_[static_cast<std::size_t>(t)] == 0) make_ready(t, home_of(t));
+        for (assign(); !running_.empty(); assign()) {
+            now_ = running_.top().time;
+            while (!running_.empty() && running_.top().time == now_) finish_next();
+        }
+        for (std::size_t t = 0; t < result_.start.size(); ++t)
+            if (result_.start[t] < 0)
+                throw Error(Status::internal, "simulation: task " + std::to_string(t) + " never ran");
+        result_.makespan = now_;
+        return std::move(result_);
+    }
+
+  private:
+    [[nodiscard]] WorkerId home_of(TaskId task) const {
+        return graph_.home.empty() ? any_worker : graph_.home[static_cast<std::size_t>(task)];
+    }
+
+    void make_ready(TaskId task, WorkerId by) {
+        if (!in_transit_.empty() && in_transit_[static_cast<std::size_t>(task)]) {
+            start(task, any_worker);
+            return;
+        }
+        dispatcher_.push(task, by);
+        ready_.push_back(task);
+    }
+
+    void start(TaskId task, WorkerId worker) {
+        auto const t = static_cast<std::size_t>(task);
+        result_.start[t] = now_;
+        result_.end[t] = now_ + graph_.cost[t];
+        result_.worker_of_task[t] = worker;
+        running_.push({result_.end[t], task});
+        if (worker == any_worker) return;
+        idle_.erase(worker);
+        result_.lists[static_cast<std::size_t>(worker)].push_back(task);
+        result_.busy[static_cast<std::size_t>(worker)] += graph_.cost[t];
+    }
+
+    void finish_next() {
+        TaskId const task = running_.top().task;
+        running_.pop();
+        auto const t = static_cast<std::size_t>(task);
+        WorkerId const worker = result_.worker_of_task[t];
+        if (worker != any_worker) {
+            idle_.insert(worker);
+            freed_.push_back(worker);
+        }
+        for (Offset s = graph_.successor_ptr[t]; s < graph_.successor_ptr[t + 1]; ++s) {
+            TaskId const next = graph_.successors[static_cast<std::size_t>(s)];
+            if (--waiting_[static_cast<std::size_t>(next)] == 0) make_ready(next, worker);
+        }
+    }
+
+    // Afterwards no task that waits may be run by a worker that is idle.
+    void assign() {
+        std::sort(ready_.begin(), ready_.end(), [&](TaskId a, TaskId b) {
+            double const pa = graph_.priority[static_cast<std::size_t>(a)];
+            double const pb = graph_.priority[static_cast<std::size_t>(b)];
+            return pa != pb ? pa > pb : a < b;
+        });
+        for (TaskId const task : ready_) offer(task);
+        ready_.clear();
+        for (WorkerId const worker : freed_) {
+            if (!idle_.contains(worker)) continue;
+            if (TaskId const task = dispatcher_.pop(worker); task != no_task) start(task, worker);
+        }
+        freed_.clear();
+    }
+
+    // A worker asked may have something better to do; then the next one is asked.
+    void offer(TaskId task) {
+        while (result_.start[static_cast<std::size_t>(task)] < 0) {
+            WorkerId const worker = dispatcher_.choose_idle(task, idle_);
+            if (worker == any_worker) return;
+            TaskId const taken = dispatcher_.pop(worker);
+            if (taken == no_task) return;
+            start(taken, worker);
+        }
+    }
+
+    TaskGraph const& graph_;
+    Dispatcher& dispatcher_;
+    std::vector<bool> const& in_transit_;
+    std::vector<std::int32_t> waiting_;
+    std::set<WorkerId> idle_;
+    std::priority_queue<Finish, std::vector<Finish>, std::greater<>> running_;
+    std::vector<TaskId> ready_;   // since the last assignment
+    std::vector<WorkerId> freed_; // since the last assignment
+    double now_ = 0;
+    Simulation result_;
+};
+
+} // namespace
+
+Simulation simulate(TaskGraph const& graph, Dispatcher& dispatcher, int workers,
+                    std::vector<bool> const& in_transit) {
+    return Engine(graph, dispatcher, workers, in_transit).run();
+}
+
+} // namespace espalier

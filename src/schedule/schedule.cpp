@@ -1,0 +1,165 @@
+#include "schedule/schedule.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "schedule/candidate_queues.hpp"
+#include "schedule/process_owners.hpp"
+
+namespace espalier {
+
+namespace {
+
+// For each thread the run of threads of its process around it that are on its NUMA node.
+std::vector<Candidates> node_ranges(MachineModel const& machine) {
+    std::vector<Candidates> ranges(static_cast<std::size_t>(machine.threads));
+    for (int first = 0, end = 0; first < machine.threads; first = end) {
+        while (end < machine.threads && machine.node_of(end) == machine.node_of(first)) ++end;
+        for (int t = first; t < end; ++t) ranges[static_cast<std::size_t>(t)] = {first, end};
+    }
+    return ranges;
+}
+
+// An update, and what becomes of it, has the candidates of its target, of which those of its source are a
+// part. Within reach are all threads of the process on the NUMA nodes of its candidates.
+std::vector<TaskRange> ranges_of_tasks(Schedule const& schedule) {
+    MachineModel const& machine = schedule.machine;
+    std::vector<TaskRange> ranges;
+    ranges.reserve(schedule.tasks.tasks.size());
+    std::vector<Candidates> const nodes = node_ranges(machine);
+    for (std::size_t t = 0; t < schedule.tasks.tasks.size(); ++t) {
+        std::int32_t const process = schedule.tasks.tasks[t].process;
+        Candidates const own = schedule.mapping.workers_in(schedule.cblk_of(static_cast<TaskId>(t)), process);
+        int const offset = process * machine.threads;
+        auto const node_at = [&](int worker) { return nodes[static_cast<std::size_t>(worker - offset)]; };
+        ranges.push_back({own, {node_at(own.first).first + offset, node_at(own.end - 1).end + offset}});
+    }
+    return ranges;
+}
+
+void set_owners(Schedule& schedule) {
+    schedule.owner_of_cblk.reserve(schedule.partition.branch_of_cblk.size());
+    schedule.process_of_cblk.reserve(schedule.partition.branch_of_cblk.size());
+    for (BranchId const u : schedule.partition.branch_of_cblk) {
+        TaskId const task = schedule.tasks.factor_of_branch[static_cast<std::size_t>(u)];
+        WorkerId const worker = schedule.run.worker_of_task[static_cast<std::size_t>(task)];
+        schedule.owner_of_cblk.push_back(worker);
+        schedule.process_of_cblk.push_back(schedule.machine.process_of(worker));
+    }
+}
+
+// Memory of a process that grows and shrinks; negative changes come first among those at one time.
+using Change = std::pair<double, double>; // time, bytes
+
+double peak(std::vector<Change>& changes) {
+    std::sort(changes.begin(), changes.end());
+    double now = 0, most = 0;
+    for (auto const& [time, bytes] : changes) {
+        now += bytes;
+        most = std::max(most, now);
+    }
+    return most;
+}
+
+// The fan-in block of a message lives at the sender from its first update to its end, then at the receiver
+// until its fan-in, the next task, is done.
+void count_messages(Schedule& schedule) {
+    auto const& tasks = schedule.tasks.tasks;
+    std::vector<std::vector<Change>> changes(schedule.processes.size());
+    std::map<std::int32_t, double> begin; // of the sums for the target at hand, by process
+    for (std::size_t t = 0; t < tasks.size(); ++t) {
+        FactorTask const& task = tasks[t];
+        auto const p = static_cast<std::size_t>(task.process);
+        if (task.kind == TaskKind::factor) begin.clear();
+        if (task.kind == TaskKind::update) begin.emplace(task.process, schedule.run.start[t]);
+        if (task.kind != TaskKind::message) continue;
+        auto const peer = static_cast<std::size_t>(task.peer);
+        schedule.processes[p].sent += task.bytes;
+        ++schedule.processes[p].messages_sent;
+        schedule.processes[peer].received += task.bytes;
+        ++schedule.processes[peer].messages_received;
+        double const end = schedule.run.end[t];
+        changes[p].emplace_back(begin.at(task.process), task.bytes);
+        changes[p].emplace_back(end, -task.bytes);
+        changes[peer].emplace_back(end, task.bytes);
+        changes[peer].emplace_back(schedule.run.end[t + 1], -task.bytes);
+    }
+    for (std::size_t p = 0; p < changes.size(); ++p) schedule.processes[p].fan_in_peak = peak(changes[p]);
+}
+
+} // namespace
+
+double Schedule::total_work() const {
+    return std::accumulate(run.busy.begin(), run.busy.end(), 0.0);
+}
+
+double Schedule::critical_path() const {
+    auto const& priority = tasks.graph.priority;
+    return priority.empty() ? 0.0 : *std::max_element(priority.begin(), priority.end());
+}
+
+double Schedule::efficiency() const {
+    return makespan() > 0 ? total_work() / (makespan() * machine.num_workers()) : 1.0;
+}
+
+std::int64_t Schedule::messages() const {
+    std::int64_t count = 0;
+    for (ProcessUse const& process : processes) count += process.messages_sent;
+    return count;
+}
+
+double Schedule::message_bytes() const {
+    double bytes = 0;
+    for (ProcessUse const& process : processes) bytes += process.sent;
+    return bytes;
+}
+
+CblkId Schedule::cblk_of(TaskId task) const {
+    FactorTask const& one = tasks.tasks[static_cast<std::size_t>(task)];
+    if (one.target != no_cblk) return one.target;
+    return partition.branches[static_cast<std::size_t>(one.source)].root;
+}
+
+Schedule simulate_schedule(BlockStructure const& structure, CostModel const& model,
+                           MachineModel const& machine, ScheduleOptions const& options) {
+    Schedule schedule;
+    schedule.machine = machine;
+    schedule.cblk_cost = cblk_costs(structure, model);
+    schedule.mapping = proportional_mapping(structure, schedule.cblk_cost, machine, options.mapping);
+    schedule.partition =
+        cut_branches(structure, schedule.cblk_cost, machine.num_workers(), options.subtrees_per_worker);
+    Contributions const contributions = find_contributions(structure, schedule.partition, model);
+    Distribution const distribution{choose_processes(structure, schedule.partition, contributions, model,
+                                                     schedule.mapping, machine, options.format),
+                                    machine.network, options.format};
+    schedule.tasks = build_factor_tasks(structure, schedule.partition, contributions, model, distribution);
+
+    std::vector<TaskRange> const ranges = ranges_of_tasks(schedule);
+    std::vector<bool> in_transit;
+    in_transit.reserve(schedule.tasks.tasks.size());
+    for (FactorTask const& task : schedule.tasks.tasks) in_transit.push_back(task.kind == TaskKind::message);
+    CandidateQueues queues(schedule.tasks.graph, ranges, machine.num_workers());
+    schedule.run = simulate(schedule.tasks.graph, queues, machine.num_workers(), in_transit);
+
+    set_owners(schedule);
+    for (std::size_t t = 0; t < schedule.tasks.tasks.size(); ++t)
+        schedule.tasks.graph.home[t] = schedule.run.worker_of_task[t];
+    schedule.processes.resize(static_cast<std::size_t>(machine.processes));
+    for (std::size_t k = 0; k < structure.cblks.size(); ++k)
+        schedule.processes[static_cast<std::size_t>(schedule.process_of_cblk[k])].panels +=
+            options.format.bytes(structure.cblks[k].stride, structure.cblks[k].width());
+    count_messages(schedule);
+    return schedule;
+}
+
+std::vector<std::int32_t> tree_levels(BlockStructure const& structure) {
+    std::vector<std::int32_t> level(structure.cblks.size(), 0);
+    for (std::size_t k = structure.cblks.size(); k-- > 0;)
+        if (CblkId const parent = structure.cblks[k].parent; parent != no_cblk)
+            level[k] = level[static_cast<std::size_t>(parent)] + 1;
+    return level;
+}
+
+} // namespace espalier

@@ -1,0 +1,64 @@
+// The static simulated schedule: proportional mapping, owners, task graph and its simulation, as one value
+// that says what each thread of each process runs, in which order, and when. In: structure, cost model,
+// machine (which may be elsewhere). Out: owners, lists, predicted times, communication and memory.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "mapping/branches.hpp"
+#include "mapping/cost_model.hpp"
+#include "mapping/machine_model.hpp"
+#include "mapping/proportional.hpp"
+#include "schedule/engine.hpp"
+#include "schedule/factor_tasks.hpp"
+
+namespace espalier {
+
+struct ScheduleOptions {
+    MappingOptions mapping;
+    PanelFormat format;
+    double subtrees_per_worker = 3; ///< See cut_branches.
+};
+
+/// What a process holds and exchanges. Bytes.
+struct ProcessUse {
+    double panels = 0;      ///< Of the cblks it owns.
+    double fan_in_peak = 0; ///< Most fan-in blocks at a time: from the first contribution to the end of the
+                            ///< message, and from then until they are added.
+    double sent = 0;
+    double received = 0;
+    std::int64_t messages_sent = 0;
+    std::int64_t messages_received = 0;
+    [[nodiscard]] double memory() const { return panels + fan_in_peak; }
+};
+
+struct Schedule {
+    MachineModel machine;
+    std::vector<double> cblk_cost; ///< Seconds, updates to elsewhere included.
+    Mapping mapping;
+    BranchPartition partition;
+    FactorTasks tasks;                         ///< graph.priority: seconds to the end along the longest path.
+    Simulation run;                            ///< Times, lists and busy times in seconds.
+    std::vector<std::int32_t> process_of_cblk; ///< Owners: the process, and the worker of it that runs the
+    std::vector<WorkerId> owner_of_cblk;       ///< factor task of the cblk's branch.
+    std::vector<ProcessUse> processes;
+
+    [[nodiscard]] double makespan() const { return run.makespan; }
+    [[nodiscard]] double total_work() const;         ///< Seconds of all tasks; messages are none.
+    [[nodiscard]] double critical_path() const;      ///< Seconds: no schedule of these tasks is shorter.
+    [[nodiscard]] double efficiency() const;         ///< Busy part of workers x makespan; 1 for no work.
+    [[nodiscard]] std::int64_t messages() const;     ///< Between processes.
+    [[nodiscard]] double message_bytes() const;      ///< Their sum: the communication volume.
+    [[nodiscard]] CblkId cblk_of(TaskId task) const; ///< Whose panel it writes; of a branch its root.
+};
+
+/// Deterministic, and near-linear in the bloks and tasks; the number of workers enters by its logarithm.
+/// Error{usage} for a machine without workers.
+Schedule simulate_schedule(BlockStructure const& structure, CostModel const& model,
+                           MachineModel const& machine, ScheduleOptions const& options = {});
+
+/// The distance of each cblk from the root of its tree.
+std::vector<std::int32_t> tree_levels(BlockStructure const& structure);
+
+} // namespace espalier

@@ -1,0 +1,347 @@
+#include "trace/paje.hpp"
+
+#include <chrono>
+
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include "espalier/types.hpp"
+#include "trace/sample_trace.hpp"
+
+namespace espalier::trace {
+namespace {
+
+std::string text_of(Trace const& trace, PajeWriteOptions options = {}) {
+    std::string text;
+    write_paje(
+        trace, [&](std::string_view piece) { text += piece; }, options);
+    return text;
+}
+
+void expect_equal(Trace const& a, Trace const& b) {
+    EXPECT_EQ(a.metadata(), b.metadata());
+    EXPECT_EQ(a.containers(), b.containers());
+    EXPECT_EQ(a.kinds(), b.kinds());
+    EXPECT_EQ(a.states(), b.states());
+    EXPECT_EQ(a.links(), b.links());
+    EXPECT_EQ(a.variables(), b.variables());
+    EXPECT_EQ(a.samples(), b.samples());
+    EXPECT_EQ(a.dependencies(), b.dependencies());
+    EXPECT_EQ(a.dropped_events(), b.dropped_events());
+    EXPECT_EQ(a.unmatched_messages(), b.unmatched_messages());
+}
+
+// The events after the definitions of events.
+char const* const golden = R"(0 M 0 Machine
+0 P M Process
+0 N P Node
+0 T N Thread
+4 I M Info
+4 A M After
+1 F P Phase
+1 L T Level
+1 S T State
+3 G M T T Message
+3 H M T T Steal
+2 V0 P "memory" "0.000 0.447 0.698" "bytes"
+2 V1 N "ready tasks" "0.902 0.624 0.000" ""
+5 S0 S "idle" "0.000 0.000 0.000" idle
+5 S1 S "factor" "0.000 0.447 0.698" work
+5 S2 S "update" "0.902 0.624 0.000" work
+5 S3 S "solve" "1.000 0.667 0.733" work
+5 F3 F "solve" "1.000 0.667 0.733" work
+5 L0 L "level 0" "0.992 0.906 0.298" work
+5 L1 L "level 1" "0.184 0.639 0.537" work
+5 L2 L "level 2" "0.275 0.235 0.620" work
+5 S_ S none "0.188 0.188 0.188" none
+5 F_ F none "0.188 0.188 0.188" none
+5 L_ L idle "0.000 0.000 0.000" none
+6 0.000 c0 M 0 "machine"
+6 0.000 c1 P c0 "P0"
+6 0.000 c2 N c1 "N0"
+6 0.000 c3 T c2 "T0"
+6 0.000 c4 T c2 "T1"
+13 0.000 I c0 "time unit = microseconds"
+13 0.000 I c0 "matrix = lap2d:3"
+13 0.000 I c0 "origin = measured"
+9 1.000 F c1 F3 -1 -1 -1 0
+8 1.000 L c3 L2
+9 1.000 S c3 S1 0 4 2 0
+8 1.000 L c4 L1
+9 1.000 S c4 S1 1 7 1 0
+10 1.000 V0 c1 4096
+8 3.000 L c3 L_
+9 3.000 S c3 S0 -1 -1 -1 0
+8 4.500 L c3 L0
+9 4.500 S c3 S2 2 5 0 0
+11 4.500 H c0 c4 steal 0 0 2 1
+12 4.500 H c0 c3 steal 0
+10 4.500 V1 c2 2.5
+8 5.000 L c4 L_
+8 5.000 S c4 S_
+11 5.000 G c0 c4 message 1 800 17 0
+12 5.250 G c0 c3 message 1
+8 5.500 L c4 L0
+9 5.500 S c4 S2 3 8 0 0
+8 6.500 L c4 L_
+8 6.500 S c4 S_
+8 7.250 F c1 F_
+8 7.250 L c3 L_
+8 7.250 S c3 S_
+13 7.250 A c0 "2 0 1; 3 1"
+7 7.250 T c4
+7 7.250 T c3
+7 7.250 N c2
+7 7.250 P c1
+7 7.250 M c0
+)";
+
+TEST(Paje, WritesTheGoldenTrace) {
+    std::string const text = text_of(Trace(sample_parts()));
+    auto const events = text.find("\n0 M 0 Machine") + 1;
+    EXPECT_EQ(text.substr(events), golden);
+    EXPECT_EQ(text.substr(0, 36), "%EventDef PajeDefineContainerType 0\n");
+}
+
+TEST(Paje, ReadsBackWhatItWrote) {
+    auto parts = sample_parts();
+    parts.dropped_events = 5;
+    parts.unmatched_messages = 2;
+    parts.metadata["path"] = "a = b \"quoted\"\n";
+    for (std::int64_t t = 100; t < 4000; ++t) parts.dependencies.push_back({t - 90, t / 10});
+    State nested;
+    nested.start = 1500, nested.end = 1600, nested.container = 3;
+    State empty;
+    empty.start = empty.end = 3000, empty.container = 4;
+    parts.states.push_back(nested);
+    parts.states.push_back(empty);
+    Trace const trace(parts);
+    TemporaryFile const file(text_of(trace));
+    Trace const back = read_paje(file.path());
+    EXPECT_EQ(back.about("path"), "a = b 'quoted' ");
+    parts.metadata["path"] = "a = b 'quoted' ";
+    expect_equal(back, Trace(parts));
+
+    TemporaryFile const on_top(text_of(trace, {.levels_on_top = true}));
+    expect_equal(read_paje(on_top.path()), back);
+}
+
+TEST(Paje, ReadsCompressedFiles) {
+    Trace const trace(sample_parts());
+    std::string const text = text_of(trace);
+    TemporaryFile const file;
+    gzFile const packed = gzopen(file.path().c_str(), "wb");
+    gzwrite(packed, text.data(), unsigned(text.size()));
+    gzclose(packed);
+    expect_equal(read_paje(file.path()), trace);
+
+    std::filesystem::resize_file(file.path(), std::filesystem::file_size(file.path()) / 2);
+    EXPECT_THROW(read_paje(file.path()), Error);
+}
+
+TEST(Paje, IsSortedByTimeAndShortOfViewersLimits) {
+    auto parts = sample_parts();
+    parts.metadata["long"] = std::string(100'000, 'x');
+    for (std::int64_t t = 0; t < 5000; ++t) parts.dependencies.push_back({t, 1'000'000'000'000});
+    std::string const text = text_of(Trace(parts));
+    double last = 0;
+    for (std::size_t at = 0; at < text.size();) {
+        std::size_t const end = text.find('\n', at);
+        std::string const line = text.substr(at, end - at);
+        at = end + 1;
+        EXPECT_LT(line.size(), 4000u);
+        if (line[0] == '%' || std::stoi(line) < 6) continue;
+        double const time = std::stod(line.substr(line.find(' ')));
+        EXPECT_GE(time, last);
+        last = time;
+    }
+    EXPECT_EQ(last, 7.25);
+}
+
+// Another program's file: other numbers and orders of fields, older names, a stack of states, types unknown
+// here, events that are not understood.
+char const* const foreign = R"(# made elsewhere
+%EventDef PajeDefineContainerType 10
+% Name string
+% ContainerType string
+% Alias string
+%EndEventDef
+%EventDef	PajeDefineStateType	11
+%	Alias	string
+%	ContainerType	string
+%	Name	string
+%EndEventDef
+%EventDef PajeDefineLinkType 12
+% Alias string
+% ContainerType string
+% SourceContainerType string
+% DestContainerType string
+% Name string
+%EndEventDef
+%EventDef PajeCreateContainer 20
+% Alias string
+% Time date
+% Type string
+% Container string
+% Name string
+%EndEventDef
+%EventDef PajePushState 30
+% Container string
+% Value string
+% Type string
+% Time date
+% Size int
+%EndEventDef
+%EventDef PajePopState 31
+% Time date
+% Type string
+% Container string
+%EndEventDef
+%EventDef PajeSomethingNew 40
+% Wonder string
+%EndEventDef
+%EventDef PajeEndLink 51
+% Time date
+% Type string
+% Container string
+% Value string
+% DestContainer string
+% Key string
+%EndEventDef
+%EventDef PajeStartLink 50
+% Time date
+% Type string
+% Container string
+% Value string
+% SourceContainer string
+% Key string
+%EndEventDef
+10 "Site" 0 CT
+10 "Host" CT HT
+11 ST HT "MPI State"
+12 LT CT HT HT "comm"
+20 site 0 CT 0 "the site"
+20 h1 0 HT site "host 1"
+20 h2 0 HT site "host 2"
+30 h1 compute "MPI State" 1 77
+40 "what is this" and more
+30 h1 "MPI_Wait" ST 2.5 78
+50 2.5e0 LT site x h1 key1
+51 3 LT site x h2 key1
+31 4 ST h1
+30 "host 2" compute ST 4 79
+31 6 ST h1
+)";
+
+TEST(Paje, ReadsAnotherProgramsFileByItsDefinitions) {
+    TemporaryFile const file(foreign);
+    Trace const trace = read_paje(file.path(), {.nanoseconds_per_unit = 1e9});
+    auto const threads = trace.at(Place::thread);
+    ASSERT_EQ(threads.size(), 2u);
+    EXPECT_EQ(trace.containers()[threads[0]].name, "host 1");
+    ASSERT_EQ(trace.kinds().size(), 2u);
+    EXPECT_EQ(trace.kinds()[1].name, "MPI_Wait");
+    EXPECT_EQ(trace.kinds()[1].category, Category::idle);
+    auto const states = trace.states_of(threads[0]);
+    ASSERT_EQ(states.size(), 3u);
+    EXPECT_EQ(states[0].end, 2'500'000'000);
+    EXPECT_EQ(states[1].kind, 1);
+    EXPECT_EQ(states[2].start, 4'000'000'000);
+    EXPECT_TRUE(states[2].continued);
+    ASSERT_EQ(trace.states_of(threads[1]).size(), 1u); // Open to the end of the file.
+    EXPECT_EQ(trace.states_of(threads[1])[0].end, 6'000'000'000);
+    ASSERT_EQ(trace.links().size(), 1u);
+    EXPECT_EQ(trace.links()[0].end - trace.links()[0].start, 500'000'000);
+}
+
+std::string error_of(std::string const& text) {
+    TemporaryFile const file(text);
+    try {
+        read_paje(file.path());
+    } catch (Error const& error) {
+        EXPECT_EQ(error.status(), Status::bad_input) << error.what();
+        std::string const what = error.what();
+        EXPECT_EQ(what.find(file.path()), 0u) << what;
+        return what.substr(file.path().size());
+    }
+    return "no error";
+}
+
+TEST(Paje, NamesFileAndLineOfWhatItCannotRead) {
+    std::string const head = "%EventDef PajeCreateContainer 1\n% Time date\n% Alias string\n% Type string\n"
+                             "% Container string\n% Name string\n%EndEventDef\n";
+    EXPECT_EQ(error_of(""), ":0: no event: this is not a Paje trace");
+    EXPECT_EQ(error_of("hello\n"), ":1: number of an event: 'hello' is not a whole number");
+    EXPECT_EQ(error_of(std::string("\x7f"
+                                   "ELF\0\1",
+                                   6)),
+              ":1: number of an event: '?ELF?\?' is not a whole number");
+    EXPECT_EQ(error_of("5 a b\n"), ":1: event '5' is not defined");
+    EXPECT_EQ(error_of("99999999999999999999 a\n"),
+              ":1: number of an event: '99999999999999999999' is not a whole number");
+    EXPECT_EQ(error_of("% Time date\n"), ":1: '% Time date' stands outside an event definition");
+    EXPECT_EQ(error_of("%EventDef PajeSetState\n"), ":1: an event definition needs a name and a number");
+    EXPECT_EQ(error_of(head + head), ":8: event '1' is defined twice");
+    EXPECT_EQ(error_of("%EventDef PajeSetState 4\n% Time date\n"), ":2: the file ends inside a definition");
+    EXPECT_EQ(error_of(head + "1 0 a\n"), ":8: the event has fewer fields than its definition");
+    EXPECT_EQ(error_of(head + "1 0 a 0 \"b c\n"), ":8: a quotation mark is not closed");
+    EXPECT_EQ(error_of(head + "1 0 a T 0 x\n"), ":8: type 'T' is not defined");
+    EXPECT_EQ(error_of(head + "1 nan a 0 0 x\n"), ":8: time: 'nan' is not a number");
+    EXPECT_EQ(error_of(head + "1 1e300 a 0 0 x\n"), ":8: time '1e300' is too large");
+    EXPECT_EQ(error_of(head + "1 2 a 0 0 x\n1 1 b 0 0 y\n"), ":9: time runs backwards");
+    EXPECT_EQ(error_of(head + "1 2 a 0 0 x\n1 2 a 0 0 y\n"), ":9: 'a' is defined twice");
+    EXPECT_EQ(error_of(head + "1 2 a 0 nobody x\n"), ":8: container 'nobody' does not exist");
+}
+
+TEST(Paje, SurvivesEveryCutAndManyBrokenBytes) {
+    std::string const text = text_of(Trace(sample_parts()));
+    std::uint64_t random = 1;
+    auto const next = [&] { return random = random * 6364136223846793005u + 1442695040888963407u; };
+    int refused = 0;
+    for (int i = 0; i < 400; ++i) {
+        std::string broken = text;
+        if (i % 2 == 0)
+            broken.resize(next() % broken.size());
+        else
+            for (int k = 0; k < 4; ++k) broken[next() % broken.size()] = static_cast<char>(next() >> 40);
+        TemporaryFile const file(broken);
+        try {
+            read_paje(file.path());
+        } catch (Error const&) {
+            ++refused;
+        }
+    }
+    EXPECT_GT(refused, 100);
+}
+
+TEST(Paje, RefusesAFileThatIsNotThere) {
+    try {
+        read_paje("/nowhere/at/all.paje");
+        FAIL();
+    } catch (Error const& error) {
+        EXPECT_EQ(error.status(), Status::io_error);
+        EXPECT_NE(std::string(error.what()).find("/nowhere/at/all.paje"), std::string::npos);
+    }
+}
+
+TEST(Paje, WritesAndReadsManyStatesInTheirStride) {
+    TraceParts parts = sample_parts();
+    parts.states.clear();
+    constexpr int count = 100'000;
+    for (int i = 0; i < count; ++i) {
+        State s;
+        s.start = i / 2 * 1000, s.end = s.start + 900, s.task = i, s.cblk = i / 3;
+        s.container = 3 + i % 2, s.kind = 2;
+        parts.states.push_back(s);
+    }
+    Trace const trace(parts);
+    auto const start = std::chrono::steady_clock::now();
+    TemporaryFile const file(text_of(trace));
+    EXPECT_EQ(read_paje(file.path()).states(), trace.states());
+    std::chrono::duration<double> const taken = std::chrono::steady_clock::now() - start;
+    EXPECT_LT(taken.count(), 4.0); // 0.1 s on a machine of its own.
+    EXPECT_LT(std::filesystem::file_size(file.path()), std::size_t(count) * 80);
+}
+
+} // namespace
+} // namespace espalier::trace

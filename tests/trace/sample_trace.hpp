@@ -1,0 +1,57 @@
+// A small trace whose numbers are known by heart: two threads of one process, two messages, a phase.
+#pragma once
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "trace/trace.hpp"
+
+namespace espalier::trace {
+
+// Times in ns. Thread 3: factor 0 in [1000, 3000), idle [3000, 4500), update 2 in [4500, 7250).
+// Thread 4: factor 1 in [1000, 5000), nothing, update 3 in [5500, 6500).
+inline TraceParts sample_parts() {
+    TraceParts parts;
+    parts.metadata = {{"matrix", "lap2d:3"}, {"origin", "measured"}};
+    parts.containers = {{"machine", Place::machine, -1},
+                        {"P0", Place::process, 0},
+                        {"N0", Place::node, 1},
+                        {"T0", Place::thread, 2},
+                        {"T1", Place::thread, 2}};
+    parts.kinds = {{"idle", Category::idle, {0, 0, 0}},
+                   {"factor", Category::work, {0, 114, 178}},
+                   {"update", Category::work, {230, 159, 0}},
+                   {"solve", Category::work, {255, 170, 187}}};
+    parts.states = {{5500, 6500, 3, 8, 4, 2, 0, false},    {1000, 3000, 0, 4, 3, 1, 2, false},
+                    {3000, 4500, -1, -1, 3, 0, -1, false}, {4500, 7250, 2, 5, 3, 2, 0, false},
+                    {1000, 5000, 1, 7, 4, 1, 1, false},    {1000, 7250, -1, -1, 1, 3, -1, false}};
+    parts.links = {{5000, 5250, 800, 17, 4, 3, 0, LinkKind::message},
+                   {4500, 4500, 0, 2, 4, 3, 1, LinkKind::steal}};
+    parts.variables = {{"memory", "bytes", Place::process}, {"ready tasks", "", Place::node}};
+    parts.samples = {{1000, 4096, 1, 0}, {4500, 2.5, 2, 1}};
+    parts.dependencies = {{0, 2}, {1, 2}, {1, 3}};
+    return parts;
+}
+
+/// A file that is gone at the end of the test.
+class TemporaryFile {
+  public:
+    explicit TemporaryFile(std::string const& text = "")
+        : path_(std::filesystem::temp_directory_path() /
+                ("espalier-trace-" + std::to_string(reinterpret_cast<std::uintptr_t>(this)) + "-" +
+                 std::to_string(static_cast<long long>(
+                     std::filesystem::file_time_type::clock::now().time_since_epoch().count())))) {
+        std::ofstream(path_, std::ios::binary) << text;
+    }
+    ~TemporaryFile() { std::filesystem::remove(path_); }
+    TemporaryFile(TemporaryFile const&) = delete;
+    TemporaryFile& operator=(TemporaryFile const&) = delete;
+    [[nodiscard]] std::string path() const { return path_.string(); }
+
+  private:
+    std::filesystem::path path_;
+};
+
+} // namespace espalier::trace

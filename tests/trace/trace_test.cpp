@@ -1,0 +1,194 @@
+#include "trace/trace.hpp"
+
+#include <gtest/gtest.h>
+
+#include "espalier/types.hpp"
+#include "trace/kinds.hpp"
+#include "trace/sample_trace.hpp"
+
+namespace espalier::trace {
+namespace {
+
+std::string message_of(TraceParts parts) {
+    try {
+        Trace const trace(std::move(parts));
+    } catch (Error const& error) {
+        EXPECT_EQ(error.status(), Status::bad_input);
+        return error.what();
+    }
+    return "no error";
+}
+
+State state(Nanoseconds start, Nanoseconds end, std::int16_t kind, std::int32_t container = 3) {
+    State result;
+    result.start = start, result.end = end, result.kind = kind, result.container = container;
+    return result;
+}
+
+TEST(Trace, SortsStatesByContainerAndTime) {
+    Trace const trace(sample_parts());
+    ASSERT_EQ(trace.states_of(3).size(), 3u);
+    EXPECT_EQ(trace.states_of(3)[0].start, 1000);
+    EXPECT_EQ(trace.states_of(3)[2].task, 2);
+    EXPECT_EQ(trace.states_of(4)[0].task, 1);
+    EXPECT_EQ(trace.states_of(0).size(), 0u);
+    EXPECT_EQ(trace.links().front().kind, LinkKind::steal);
+    EXPECT_EQ(trace.begin(), 1000);
+    EXPECT_EQ(trace.end(), 7250);
+    EXPECT_EQ(trace.about("matrix"), "lap2d:3");
+    EXPECT_EQ(trace.about("nothing"), "");
+    EXPECT_EQ(trace.ancestor(4, Place::process), 1);
+}
+
+TEST(Trace, CutsAStateWhereAnotherOneIsNested) {
+    auto parts = sample_parts();
+    parts.states = {state(0, 100, 1), state(20, 30, 0), state(22, 25, 2), state(100, 120, 2),
+                    state(100, 120, 1)};
+    Trace const trace(parts);
+    struct Piece {
+        Nanoseconds start, end;
+        int kind;
+        bool continued;
+    };
+    // The last but one is wholly covered by the last, and still there.
+    Piece const expected[] = {{0, 20, 1, false},   {20, 22, 0, false}, {22, 25, 2, false},
+                              {25, 30, 0, true},   {30, 100, 1, true}, {100, 120, 1, false},
+                              {120, 120, 2, false}};
+    ASSERT_EQ(trace.states().size(), std::size(expected));
+    for (std::size_t i = 0; i < std::size(expected); ++i) {
+        EXPECT_EQ(trace.states()[i].start, expected[i].start) << i;
+        EXPECT_EQ(trace.states()[i].end, expected[i].end) << i;
+        EXPECT_EQ(trace.states()[i].kind, expected[i].kind) << i;
+        EXPECT_EQ(trace.states()[i].continued, expected[i].continued) << i;
+    }
+}
+
+TEST(Trace, KeepsStatesWithoutExtent) {
+    auto parts = sample_parts();
+    parts.states = {state(0, 10, 1), state(10, 10, 0), state(10, 20, 2), state(20, 20, 1)};
+    EXPECT_EQ(Trace(parts).states(), parts.states);
+}
+
+TEST(Trace, RefusesWhatDoesNotFit) {
+    auto parts = sample_parts();
+    parts.states.push_back(state(2000, 3500, 2));
+    EXPECT_EQ(message_of(parts), "trace: states 'factor' and 'update' overlap in 'T0' at 2000 ns");
+    parts = sample_parts();
+    parts.states[0].container = 2;
+    EXPECT_NE(message_of(parts).find("'N0', which is neither a thread nor a process"), std::string::npos);
+    parts = sample_parts();
+    parts.states[0].kind = 4;
+    EXPECT_NE(message_of(parts).find("unknown kind"), std::string::npos);
+    parts = sample_parts();
+    parts.states[0].end = 0;
+    EXPECT_NE(message_of(parts).find("ends before it starts"), std::string::npos);
+    parts = sample_parts();
+    parts.containers[3].parent = 4;
+    EXPECT_NE(message_of(parts).find("stands before its parent"), std::string::npos);
+    parts = sample_parts();
+    parts.containers[3].parent = 1;
+    EXPECT_NE(message_of(parts).find("'T0', a thread, is not where one belongs"), std::string::npos);
+    parts = sample_parts();
+    parts.samples[0].container = 2;
+    EXPECT_NE(message_of(parts).find("which is not a process"), std::string::npos);
+    parts = sample_parts();
+    parts.links[0].to = 1;
+    EXPECT_NE(message_of(parts).find("from thread to thread"), std::string::npos);
+    parts = sample_parts();
+    parts.kinds[1].name = "update";
+    EXPECT_NE(message_of(parts).find("two kinds of states"), std::string::npos);
+}
+
+TEST(Trace, JoinsTheEndsOfMessagesInOrder) {
+    auto parts = sample_parts();
+    parts.links.clear();
+    // Sent twice with one tag by process 0; the second is received before it was sent (another clock).
+    parts.message_ends = {{40, 8, 5, 0, 1, 3, true},  {20, 8, 5, 0, 1, 3, true}, {35, 8, 5, 0, 1, 4, false},
+                          {30, 8, 5, 0, 1, 4, false}, {10, 8, 6, 0, 1, 3, true}, {10, 8, 7, 1, 0, 3, false}};
+    Trace const trace(parts);
+    ASSERT_EQ(trace.links().size(), 2u);
+    EXPECT_EQ(trace.links()[0], (Link{20, 30, 8, 5, 3, 4, 0, LinkKind::message}));
+    EXPECT_EQ(trace.links()[1], (Link{40, 40, 8, 5, 3, 4, 0, LinkKind::message}));
+    EXPECT_EQ(trace.unmatched_messages(), 2);
+}
+
+TEST(Trace, ShiftsNegativeTimesToZero) {
+    auto parts = sample_parts();
+    parts.samples[0].time = -250;
+    Trace const trace(parts);
+    EXPECT_EQ(trace.samples()[0].time, 0);
+    EXPECT_EQ(trace.states_of(3)[0].start, 1250);
+    EXPECT_EQ(trace.end(), 7500);
+}
+
+TEST(Trace, SurvivesThePackagingForAnotherProcess) {
+    auto parts = sample_parts();
+    parts.dropped_events = 3;
+    parts.message_ends = {{40, 8, 5, 0, 1, 3, true}};
+    auto bytes = pack(parts);
+    auto const back = unpack(bytes);
+    EXPECT_EQ(back.metadata, parts.metadata);
+    EXPECT_EQ(back.containers, parts.containers);
+    EXPECT_EQ(back.kinds, parts.kinds);
+    EXPECT_EQ(back.states, parts.states);
+    EXPECT_EQ(back.links, parts.links);
+    EXPECT_EQ(back.samples, parts.samples);
+    EXPECT_EQ(back.variables, parts.variables);
+    EXPECT_EQ(back.dependencies, parts.dependencies);
+    EXPECT_EQ(back.dropped_events, 3);
+    ASSERT_EQ(back.message_ends.size(), 1u);
+    EXPECT_EQ(back.message_ends[0].bytes, 8);
+
+    for (std::size_t cut = 0; cut < bytes.size(); cut += 13)
+        EXPECT_THROW(unpack(std::span(bytes).first(cut)), Error) << cut;
+    bytes.push_back(std::byte{0});
+    EXPECT_THROW(unpack(bytes), Error);
+}
+
+TEST(Trace, PutsProcessesSideBySideOnOneMachine) {
+    auto first = sample_parts(), second = sample_parts();
+    second.containers[1].name = "P1";
+    first.message_ends = {{5100, 64, 9, 0, 1, 3, true}};
+    second.message_ends = {{5900, 64, 9, 0, 1, 4, false}};
+    auto const all = merge({first, second});
+    Trace const trace(all);
+    ASSERT_EQ(trace.containers().size(), 9u);
+    EXPECT_EQ(trace.at(Place::machine).size(), 1u);
+    EXPECT_EQ(trace.at(Place::thread), (std::vector<std::size_t>{3, 4, 7, 8}));
+    EXPECT_EQ(trace.containers()[7].parent, 6);
+    EXPECT_EQ(trace.states_of(8).size(), 2u);
+    EXPECT_EQ(trace.links().size(), 5u);
+    EXPECT_EQ(trace.links().back(), (Link{5100, 5900, 64, 9, 3, 8, 0, LinkKind::message}));
+    second.kinds.pop_back();
+    EXPECT_THROW(merge({first, second}), Error);
+}
+
+TEST(Trace, FillsTheGapsOfASimulatedScheduleWithIdleTime) {
+    auto parts = sample_parts();
+    fill_idle(parts, 0, 500, 8000);
+    Trace const trace(parts);
+    for (std::size_t const thread : {3u, 4u}) {
+        Nanoseconds at = 500;
+        for (State const& s : trace.states_of(thread)) {
+            EXPECT_EQ(s.start, at);
+            at = s.end;
+        }
+        EXPECT_EQ(at, 8000);
+    }
+    EXPECT_EQ(trace.states_of(1).size(), 1u);
+}
+
+TEST(Kinds, HaveNamesOfTheirOwnAndFitTheirNumbers) {
+    auto const kinds = standard_kinds();
+    ASSERT_EQ(kinds.size(), static_cast<std::size_t>(Kind::refinement) + 1);
+    EXPECT_EQ(kinds[static_cast<std::size_t>(Kind::update)].name, "update");
+    EXPECT_EQ(kinds[static_cast<std::size_t>(Kind::reading)].name, "reading");
+    EXPECT_EQ(kinds[static_cast<std::size_t>(Kind::refinement)].name, "refinement");
+    EXPECT_EQ(kinds[static_cast<std::size_t>(Kind::idle)].color, idle_color);
+    TraceParts parts;
+    parts.kinds = kinds;
+    EXPECT_NO_THROW(Trace{parts});
+}
+
+} // namespace
+} // namespace espalier::trace

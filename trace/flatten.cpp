@@ -1,0 +1,99 @@
+#include "trace/flatten.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "espalier/types.hpp"
+
+namespace espalier::trace {
+namespace {
+
+// The states of one container, sorted by start and the outer before the inner, as a sequence in which none
+// overlaps another. `open` are the states around the present time, outermost first; `from` is where the
+// innermost of them goes on.
+class Flattening {
+  public:
+    Flattening(TraceParts const& parts, std::vector<State>& flat) : parts_(parts), flat_(flat) {}
+
+    void add(State const& state) {
+        close_until(state.start);
+        if (!open_.empty()) {
+            Open& around = open_.back();
+            if (state.end > around.state.end) overlap(state);
+            if (state.start > around.from) emit(around, state.start);
+        }
+        open_.push_back({state, state.start, false});
+    }
+    void finish() { close_until(std::numeric_limits<Nanoseconds>::max()); }
+
+  private:
+    struct Open {
+        State state;
+        Nanoseconds from;
+        bool emitted;
+    };
+
+    // A state that ends where the next one starts is not around it.
+    void close_until(Nanoseconds time) {
+        while (!open_.empty() && open_.back().state.end <= time) {
+            Open last = open_.back();
+            if (last.from < last.state.end || !last.emitted) emit(last, last.state.end);
+            open_.pop_back();
+            if (!open_.empty()) open_.back().from = last.state.end;
+        }
+    }
+    void emit(Open& open, Nanoseconds end) {
+        State piece = open.state;
+        piece.start = open.from;
+        piece.end = end;
+        piece.continued = open.state.continued || open.emitted;
+        flat_.push_back(piece);
+        open.emitted = true;
+        open.from = end;
+    }
+    [[noreturn]] void overlap(State const& state) const {
+        auto const& kinds = parts_.kinds;
+        throw Error(Status::bad_input,
+                    "trace: states '" + kinds[static_cast<std::size_t>(open_.back().state.kind)].name +
+                        "' and '" + kinds[static_cast<std::size_t>(state.kind)].name + "' overlap in '" +
+                        parts_.containers[static_cast<std::size_t>(state.container)].name + "' at " +
+                        std::to_string(state.start) + " ns");
+    }
+
+    TraceParts const& parts_;
+    std::vector<State>& flat_;
+    std::vector<Open> open_;
+};
+
+} // namespace
+
+void flatten_states(TraceParts& parts) {
+    auto const before = [](State const& a, State const& b) {
+        return std::make_tuple(a.container, a.start, -a.end) < std::make_tuple(b.container, b.start, -b.end);
+    };
+    // States without extent keep their place before a state that starts with them.
+    auto const by_start = [](State const& a, State const& b) {
+        return std::tie(a.container, a.start) < std::tie(b.container, b.start);
+    };
+    auto& states = parts.states;
+    bool flat = std::is_sorted(states.begin(), states.end(), by_start);
+    for (std::size_t i = 1; flat && i < states.size(); ++i)
+        flat = states[i].container != states[i - 1].container || states[i].start >= states[i - 1].end;
+    if (flat) return;
+
+    std::stable_sort(states.begin(), states.end(), before);
+    std::vector<State> result;
+    result.reserve(states.size());
+    for (std::size_t i = 0; i < states.size();) {
+        Flattening flattening(parts, result);
+        auto const container = states[i].container;
+        for (; i < states.size() && states[i].container == container; ++i) flattening.add(states[i]);
+        flattening.finish();
+    }
+    states = std::move(result);
+}
+
+} // namespace espalier::trace

@@ -1,0 +1,151 @@
+// One trace out of those of several processes: as bytes on the way, and side by side on arrival.
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include "espalier/types.hpp"
+#include "trace/trace.hpp"
+
+namespace espalier::trace {
+namespace {
+
+template <class Value> void append(std::vector<Value>& to, std::vector<Value> const& from) {
+    to.insert(to.end(), from.begin(), from.end());
+}
+
+class Packer {
+  public:
+    template <class Value> void number(Value const& value) {
+        static_assert(std::is_trivially_copyable_v<Value>);
+        auto const* first = reinterpret_cast<std::byte const*>(&value);
+        bytes_.insert(bytes_.end(), first, first + sizeof value);
+    }
+    template <class Sequence> void sequence(Sequence const& values) {
+        static_assert(std::is_trivially_copyable_v<typename Sequence::value_type>);
+        number(values.size());
+        auto const* first = reinterpret_cast<std::byte const*>(values.data());
+        bytes_.insert(bytes_.end(), first, first + values.size() * sizeof *values.data());
+    }
+    std::vector<std::byte> take() { return std::move(bytes_); }
+
+  private:
+    std::vector<std::byte> bytes_;
+};
+
+class Unpacker {
+  public:
+    explicit Unpacker(std::span<std::byte const> bytes) : bytes_(bytes) {}
+    template <class Value> void number(Value& value) {
+        std::memcpy(&value, take(1, sizeof value), sizeof value);
+    }
+    template <class Sequence> void sequence(Sequence& values) {
+        std::size_t count = 0;
+        number(count);
+        auto const* first = take(count, sizeof *values.data());
+        values.resize(count);
+        if (count > 0) std::memcpy(static_cast<void*>(values.data()), first, count * sizeof *values.data());
+    }
+    [[nodiscard]] std::size_t left() const { return bytes_.size(); }
+
+  private:
+    std::byte const* take(std::size_t count, std::size_t size) {
+        if (count > bytes_.size() / size)
+            throw Error(Status::bad_input, "trace: the bytes that another process sent are no trace");
+        auto const* first = bytes_.data();
+        bytes_ = bytes_.subspan(count * size);
+        return first;
+    }
+    std::span<std::byte const> bytes_;
+};
+
+// The same walk through the parts, writing or reading.
+template <class Walker, class Parts> void walk(Walker& walker, Parts& parts) {
+    auto const each = [&](auto& values, auto const& visit) {
+        std::size_t count = values.size();
+        walker.number(count);
+        if constexpr (!std::is_const_v<Parts>)
+            while (values.size() < count) visit(values.emplace_back());
+        else
+            for (auto& value : values) visit(value);
+    };
+    each(parts.containers, [&](auto& container) {
+        walker.sequence(container.name), walker.number(container.place), walker.number(container.parent);
+    });
+    each(parts.kinds, [&](auto& kind) {
+        walker.sequence(kind.name), walker.number(kind.category), walker.number(kind.color);
+    });
+    each(parts.variables, [&](auto& variable) {
+        walker.sequence(variable.name), walker.sequence(variable.unit), walker.number(variable.place);
+    });
+    walker.sequence(parts.states);
+    walker.sequence(parts.links);
+    walker.sequence(parts.message_ends);
+    walker.sequence(parts.samples);
+    walker.sequence(parts.dependencies);
+    walker.number(parts.dropped_events);
+    walker.number(parts.unmatched_messages);
+}
+
+} // namespace
+
+TraceParts merge(std::vector<TraceParts> parts) {
+    if (parts.empty()) return {};
+    TraceParts all = std::move(parts.front());
+    for (std::size_t p = 1; p < parts.size(); ++p) {
+        TraceParts const& more = parts[p];
+        if (more.kinds != all.kinds || more.variables != all.variables)
+            throw Error(Status::usage,
+                        "trace: processes that recorded different kinds of states or variables");
+        bool const one_machine = !all.containers.empty() && !more.containers.empty() &&
+                                 all.containers.front().place == Place::machine &&
+                                 all.containers.front() == more.containers.front();
+        auto const shift = static_cast<std::int32_t>(all.containers.size()) - (one_machine ? 1 : 0);
+        auto const moved = [&](std::int32_t c) { return c < 0 || (one_machine && c == 0) ? c : c + shift; };
+
+        for (std::size_t i = one_machine ? 1 : 0; i < more.containers.size(); ++i) {
+            all.containers.push_back(more.containers[i]);
+            all.containers.back().parent = moved(more.containers[i].parent);
+        }
+        for (State state : more.states) state.container = moved(state.container), all.states.push_back(state);
+        for (MessageEnd end : more.message_ends)
+            end.container = moved(end.container), all.message_ends.push_back(end);
+        for (Sample sample : more.samples)
+            sample.container = moved(sample.container), all.samples.push_back(sample);
+        for (Link link : more.links) {
+            link.from = moved(link.from), link.to = moved(link.to);
+            all.links.push_back(link);
+        }
+        append(all.dependencies, more.dependencies);
+        all.dropped_events += more.dropped_events;
+        all.unmatched_messages += more.unmatched_messages;
+        parts[p] = {};
+    }
+    return all;
+}
+
+std::vector<std::byte> pack(TraceParts const& parts) {
+    Packer packer;
+    walk(packer, parts);
+    packer.number(parts.metadata.size());
+    for (auto const& [key, value] : parts.metadata) packer.sequence(key), packer.sequence(value);
+    return packer.take();
+}
+
+TraceParts unpack(std::span<std::byte const> bytes) {
+    Unpacker unpacker(bytes);
+    TraceParts parts;
+    walk(unpacker, parts);
+    std::size_t keys = 0;
+    unpacker.number(keys);
+    std::string key;
+    for (std::size_t i = 0; i < keys; ++i) {
+        unpacker.sequence(key);
+        unpacker.sequence(parts.metadata[key]);
+    }
+    if (unpacker.left() > 0)
+        throw Error(Status::bad_input, "trace: the bytes that another process sent are no trace");
+    return parts;
+}
+
+} // namespace espalier::trace

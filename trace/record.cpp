@@ -1,0 +1,231 @@
+#include "trace/record.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <new>
+#include <numeric>
+#include <thread>
+#include <tuple>
+#include <utility>
+
+#include "espalier/types.hpp"
+
+namespace espalier::trace {
+namespace {
+
+// Chunks before each other are let go one by one, not by a recursion as deep as the list is long.
+template <class Chunk> void release(std::unique_ptr<Chunk>& chunk) noexcept {
+    while (chunk) chunk = std::move(chunk->before);
+}
+
+std::string numbered(std::string name, int number) {
+    return name += std::to_string(number);
+}
+
+// As place_tracks() puts it: after the machine.
+constexpr std::int32_t process_container = 1;
+
+std::int32_t add_container(TraceParts& parts, std::string name, Place place, std::int32_t parent) {
+    parts.containers.push_back({std::move(name), place, parent});
+    return static_cast<std::int32_t>(parts.containers.size()) - 1;
+}
+
+} // namespace
+
+Track::~Track() {
+    release(chunk_);
+}
+
+bool Track::next_chunk() noexcept {
+    if (!spare_) {
+        ++dropped_;
+        return false;
+    }
+    spare_->before = std::move(chunk_);
+    chunk_ = std::move(spare_);
+    next_ = chunk_->events;
+    end_ = next_ + Chunk::size;
+    return true;
+}
+
+void Track::take_spare() noexcept {
+    if (refused_) return;
+    spare_ = recorder_.allocate();
+    refused_ = spare_ == nullptr;
+}
+
+void Track::clear() noexcept {
+    if (chunk_) release(chunk_->before);
+    next_ = chunk_ ? chunk_->events : nullptr;
+    dropped_ = 0;
+    refused_ = false;
+}
+
+Recorder::Recorder(Options options)
+    : options_(std::move(options)), first_reading_(ClockReading::take()), zero_(first_reading_.nanoseconds) {
+    if (options_.process < 0 || options_.process >= options_.processes)
+        throw Error(Status::usage, "trace: process " + std::to_string(options_.process) + " of " +
+                                       std::to_string(options_.processes));
+    options_.metadata.try_emplace("origin", "measured");
+    tracks_.emplace_back(new Track(*this, {}));
+    tracks_.front()->between_tasks();
+}
+
+Recorder::~Recorder() = default;
+
+Track& Recorder::add_thread(ThreadInfo info) {
+    std::lock_guard const lock(mutex_);
+    if (Track* const known = worker(info.worker)) return *known;
+    auto const number = info.worker;
+    tracks_.emplace_back(new Track(*this, std::move(info)));
+    Track& track = *tracks_.back();
+    track.take_spare();
+    if (track.spare_) track.next_chunk();
+    track.take_spare();
+    if (number >= 0) {
+        workers_.resize(std::max(workers_.size(), static_cast<std::size_t>(number) + 1), nullptr);
+        workers_[static_cast<std::size_t>(number)] = &track;
+    }
+    return track;
+}
+
+Track* Recorder::worker(int number) const noexcept {
+    return number >= 0 && static_cast<std::size_t>(number) < workers_.size()
+               ? workers_[static_cast<std::size_t>(number)]
+               : nullptr;
+}
+
+std::int64_t Recorder::reserve_tasks(std::int64_t count) noexcept {
+    return tasks_.fetch_add(count, std::memory_order_relaxed);
+}
+
+void Recorder::add_dependencies(std::vector<Dependency> const& dependencies) {
+    std::lock_guard const lock(mutex_);
+    dependencies_.insert(dependencies_.end(), dependencies.begin(), dependencies.end());
+}
+
+void Recorder::set_metadata(std::string const& key, std::string const& value) {
+    std::lock_guard const lock(mutex_);
+    options_.metadata[key] = value;
+}
+
+// Zeroed, which touches its pages here and now rather than one by one while tasks run.
+std::unique_ptr<Track::Chunk> Recorder::allocate() noexcept {
+    if (bytes_.fetch_add(sizeof(Track::Chunk), std::memory_order_relaxed) + sizeof(Track::Chunk) >
+        options_.max_bytes) {
+        bytes_.fetch_sub(sizeof(Track::Chunk), std::memory_order_relaxed);
+        return nullptr;
+    }
+    std::unique_ptr<Track::Chunk> chunk(new (std::nothrow) Track::Chunk());
+    if (!chunk) bytes_.fetch_sub(sizeof(Track::Chunk), std::memory_order_relaxed);
+    return chunk;
+}
+
+// machine > process > NUMA nodes, each with its workers by number and then its progress threads.
+void Recorder::place_tracks(TraceParts& parts, std::vector<std::int32_t>& container_of_track) const {
+    auto const process = numbered("P", options_.process);
+    std::string const prefix = options_.processes > 1 ? process : "";
+    auto const machine = add_container(parts, "machine", Place::machine, -1);
+    container_of_track.assign(tracks_.size(), add_container(parts, process, Place::process, machine));
+
+    std::vector<std::size_t> order(tracks_.size() - 1);
+    std::iota(order.begin(), order.end(), std::size_t(1));
+    auto const rank = [&](std::size_t t) {
+        ThreadInfo const& info = tracks_[t]->info_;
+        return std::make_tuple(info.node, info.worker < 0, info.worker, t);
+    };
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); });
+
+    int node_number = 0;
+    int progress_threads = 0;
+    std::int32_t node = -1;
+    for (std::size_t const t : order) {
+        ThreadInfo const& info = tracks_[t]->info_;
+        if (node < 0 || info.node != node_number) {
+            node_number = info.node;
+            node =
+                add_container(parts, numbered(prefix + "N", node_number), Place::node, container_of_track[0]);
+        }
+        std::string name = info.name;
+        if (name.empty())
+            name = info.worker >= 0 ? numbered("T", info.worker) : numbered("C", progress_threads++);
+        container_of_track[t] = add_container(parts, prefix + name, Place::thread, node);
+    }
+}
+
+void Recorder::translate(Track const& track, std::int32_t container, ClockConversion const& clock,
+                         std::vector<std::int32_t> const& container_of_worker, TraceParts& parts) const {
+    std::vector<std::pair<Track::Event const*, Track::Event const*>> pieces; // From the newest to the oldest.
+    for (Track::Chunk const* chunk = track.chunk_.get(); chunk; chunk = chunk->before.get())
+        pieces.emplace_back(chunk->events, pieces.empty() ? track.next_ : chunk->events + Track::Chunk::size);
+    std::int32_t const node = parts.containers[static_cast<std::size_t>(container)].parent;
+    bool const is_thread = container != process_container;
+
+    auto const add = [&](Track::Event const& event) {
+        Nanoseconds const time = clock(event.start) - zero_;
+        auto const number = static_cast<std::int64_t>(event.end);
+        switch (event.code) {
+        case Track::code_steal:
+            if (is_thread && event.cblk >= 0 &&
+                static_cast<std::size_t>(event.cblk) < container_of_worker.size() &&
+                container_of_worker[static_cast<std::size_t>(event.cblk)] >= 0)
+                parts.links.push_back({time, time, 0, event.task,
+                                       container_of_worker[static_cast<std::size_t>(event.cblk)], container,
+                                       static_cast<std::int32_t>(number), LinkKind::steal});
+            break;
+        case Track::code_sent:
+        case Track::code_received: {
+            if (!is_thread) break;
+            bool const sent = event.code == Track::code_sent;
+            parts.message_ends.push_back({time, number, event.task, sent ? options_.process : event.cblk,
+                                          sent ? event.cblk : options_.process, container, sent});
+            break;
+        }
+        case Track::code_sample: {
+            Place const place = parts.variables[static_cast<std::size_t>(event.cblk)].place;
+            std::int32_t const where = place == Place::node ? node : process_container;
+            if (parts.containers[static_cast<std::size_t>(where)].place == place)
+                parts.samples.push_back({time, static_cast<double>(number), where, event.cblk});
+            break;
+        }
+        default:
+            parts.states.push_back({time, clock(event.end) - zero_, event.task, event.cblk, container,
+                                    event.code, event.level, false});
+        }
+    };
+    for (auto piece = pieces.rbegin(); piece != pieces.rend(); ++piece)
+        for (auto const* event = piece->first; event != piece->second; ++event) add(*event);
+}
+
+TraceParts Recorder::collect() {
+    std::lock_guard const lock(mutex_);
+    // Two readings too close to each other would not tell the counter's speed.
+    constexpr Nanoseconds enough = 10'000'000;
+    Nanoseconds const age = steady_now() - first_reading_.nanoseconds;
+    if (age < enough) std::this_thread::sleep_for(std::chrono::nanoseconds(enough - age));
+    ClockConversion const clock(first_reading_, ClockReading::take());
+
+    TraceParts parts;
+    parts.metadata = options_.metadata;
+    parts.kinds = standard_kinds();
+    parts.variables = standard_variables();
+    std::vector<std::int32_t> container_of_track;
+    place_tracks(parts, container_of_track);
+    std::vector<std::int32_t> container_of_worker(workers_.size(), -1);
+    for (std::size_t t = 1; t < tracks_.size(); ++t)
+        if (int const worker = tracks_[t]->info_.worker; worker >= 0)
+            container_of_worker[static_cast<std::size_t>(worker)] = container_of_track[t];
+
+    for (std::size_t t = 0; t < tracks_.size(); ++t) {
+        translate(*tracks_[t], container_of_track[t], clock, container_of_worker, parts);
+        parts.dropped_events += tracks_[t]->dropped_;
+        tracks_[t]->clear();
+    }
+    parts.dependencies = std::exchange(dependencies_, {});
+    std::size_t held = 0;
+    for (auto const& track : tracks_) held += (track->chunk_ ? 1 : 0) + (track->spare_ ? 1 : 0);
+    bytes_.store(held * sizeof(Track::Chunk), std::memory_order_relaxed);
+    return parts;
+}
+
+} // namespace espalier::trace

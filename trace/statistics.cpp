@@ -1,0 +1,130 @@
+#include "trace/statistics.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "trace/tasks.hpp"
+
+namespace espalier::trace {
+namespace {
+
+Nanoseconds& member(ThreadTimes& times, Category category) {
+    switch (category) {
+    case Category::work:
+        return times.busy;
+    case Category::communication:
+        return times.communication;
+    case Category::overhead:
+        return times.overhead;
+    case Category::idle:
+        break;
+    }
+    return times.idle;
+}
+
+ThreadTimes times_of(Trace const& trace, std::size_t container, Window window,
+                     std::vector<KindTimes>& kinds) {
+    ThreadTimes times;
+    times.container = container;
+    Nanoseconds covered = 0;
+    for (State const& state : trace.states_of(container)) {
+        auto const kind = static_cast<std::size_t>(state.kind);
+        auto const category = trace.kinds()[kind].category;
+        Nanoseconds const inside =
+            std::max<Nanoseconds>(0, std::min(state.end, window.end) - std::max(state.start, window.begin));
+        bool const starts =
+            state.start >= window.begin &&
+            (state.start < window.end || state.start == trace.end()); // The last may be empty.
+        bool const counts = starts && !state.continued;
+        member(times, category) += inside;
+        covered += inside;
+        kinds[kind].total += inside;
+        kinds[kind].count += counts ? 1 : 0;
+        times.tasks += counts && category == Category::work ? 1 : 0;
+    }
+    times.unrecorded = window.end - window.begin - covered;
+    return times;
+}
+
+} // namespace
+
+Window whole(Trace const& trace) {
+    return {trace.begin(), trace.end()};
+}
+
+std::optional<Window> phase(Trace const& trace, std::string_view name) {
+    std::optional<Window> found;
+    for (std::size_t const process : trace.at(Place::process))
+        for (State const& state : trace.states_of(process)) {
+            if (trace.kinds()[static_cast<std::size_t>(state.kind)].name != name) continue;
+            if (!found) found = Window{state.start, state.end};
+            found->begin = std::min(found->begin, state.start);
+            found->end = std::max(found->end, state.end);
+        }
+    return found;
+}
+
+Statistics statistics(Trace const& trace, Window window) {
+    Statistics result;
+    result.window = window;
+    result.kinds.resize(trace.kinds().size());
+    for (std::size_t const thread : trace.at(Place::thread))
+        result.threads.push_back(times_of(trace, thread, window, result.kinds));
+
+    auto const inside = [&](Nanoseconds time) { return time >= window.begin && time <= window.end; };
+    for (Link const& link : trace.links()) {
+        if (!inside(link.start)) continue;
+        bool const message = link.kind == LinkKind::message;
+        result.messages += message ? 1 : 0;
+        result.message_bytes += message ? link.bytes : 0;
+        result.steals += message ? 0 : 1;
+    }
+    result.peaks.assign(trace.variables().size(), 0.0);
+    for (Sample const& sample : trace.samples())
+        if (inside(sample.time)) {
+            double& peak = result.peaks[static_cast<std::size_t>(sample.variable)];
+            peak = std::max(peak, sample.value);
+        }
+    return result;
+}
+
+ThreadTimes Statistics::total() const {
+    ThreadTimes sum;
+    for (auto const& times : threads) {
+        sum.busy += times.busy;
+        sum.communication += times.communication;
+        sum.overhead += times.overhead;
+        sum.idle += times.idle;
+        sum.unrecorded += times.unrecorded;
+        sum.tasks += times.tasks;
+    }
+    return sum;
+}
+
+std::vector<TaskTime> task_times(Trace const& trace) {
+    std::vector<TaskTime> times;
+    for (State const& state : trace.states()) {
+        if (state.task < 0 ||
+            trace.kinds()[static_cast<std::size_t>(state.kind)].category != Category::work ||
+            trace.containers()[static_cast<std::size_t>(state.container)].place != Place::thread)
+            continue;
+        times.push_back({state.task, state.end - state.start, state.start, state.end, state.kind});
+    }
+    std::stable_sort(times.begin(), times.end(),
+                     [](TaskTime const& a, TaskTime const& b) { return a.task < b.task; });
+    std::size_t kept = 0;
+    for (TaskTime const& piece : times) {
+        if (kept == 0 || times[kept - 1].task != piece.task) {
+            times[kept++] = piece;
+            continue;
+        }
+        TaskTime& task = times[kept - 1];
+        task.duration += piece.duration;
+        task.start = std::min(task.start, piece.start);
+        task.end = std::max(task.end, piece.end);
+    }
+    times.resize(kept);
+    return times;
+}
+
+} // namespace espalier::trace

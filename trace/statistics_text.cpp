@@ -1,0 +1,119 @@
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+
+#include "trace/statistics.hpp"
+
+namespace espalier::trace {
+namespace {
+
+[[gnu::format(printf, 1, 2)]] std::string print(char const* format, ...) {
+    char text[256];
+    std::va_list arguments;
+    va_start(arguments, format);
+    std::vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return text;
+}
+
+double percent(Nanoseconds part, Nanoseconds all) {
+    return all > 0 ? 100.0 * double(part) / double(all) : 0.0;
+}
+
+std::string thread_row(std::string const& name, ThreadTimes const& times) {
+    Nanoseconds const all = times.busy + times.communication + times.overhead + times.idle + times.unrecorded;
+    return print("%-10.10s %10s %6.1f%% %6.1f%% %8.1f%% %6.1f%% %10.1f%% %10lld\n", name.c_str(),
+                 readable_time(times.busy).c_str(), percent(times.busy, all),
+                 percent(times.communication, all), percent(times.overhead, all), percent(times.idle, all),
+                 percent(times.unrecorded, all), static_cast<long long>(times.tasks));
+}
+
+} // namespace
+
+std::string readable_time(Nanoseconds time) {
+    auto const value = static_cast<double>(time);
+    if (time >= 10'000'000'000) return print("%.2f s", value / 1e9);
+    if (time >= 1'000'000'000) return print("%.3f s", value / 1e9);
+    if (time >= 1'000'000) return print("%.*f ms", time >= 100'000'000 ? 1 : 2, value / 1e6);
+    if (time >= 1'000) return print("%.*f us", time >= 100'000 ? 1 : 2, value / 1e3);
+    return print("%lld ns", static_cast<long long>(time));
+}
+
+std::string to_text(Trace const& trace, Statistics const& statistics, std::size_t max_threads) {
+    auto const& window = statistics.window;
+    std::string text = print("%-10s %10s %7s %7s %9s %7s %11s %10s\n", "thread", "busy", "busy", "comm.",
+                             "overhead", "idle", "unrecorded", "tasks");
+    for (std::size_t i = 0; i < std::min(max_threads, statistics.threads.size()); ++i)
+        text += thread_row(trace.containers()[statistics.threads[i].container].name, statistics.threads[i]);
+    if (statistics.threads.size() > max_threads)
+        text += print("... and %zu more\n", statistics.threads.size() - max_threads);
+    text += thread_row("all", statistics.total());
+
+    Nanoseconds const all = (window.end - window.begin) * static_cast<Nanoseconds>(statistics.threads.size());
+    text += print("\n%-14s %10s %12s %12s %9s\n", "kind", "count", "total", "mean", "share");
+    for (std::size_t k = 0; k < statistics.kinds.size(); ++k) {
+        auto const& kind = statistics.kinds[k];
+        if (kind.count == 0 && kind.total == 0) continue;
+        text += print("%-14.14s %10lld %12s %12s %8.1f%%\n", trace.kinds()[k].name.c_str(),
+                      static_cast<long long>(kind.count), readable_time(kind.total).c_str(),
+                      readable_time(static_cast<Nanoseconds>(kind.mean())).c_str(), percent(kind.total, all));
+    }
+    text += print("\nwindow %s, %zu threads", readable_time(window.end - window.begin).c_str(),
+                  statistics.threads.size());
+    if (statistics.messages > 0)
+        text += print(", %lld messages (%.3g MB)", static_cast<long long>(statistics.messages),
+                      double(statistics.message_bytes) / 1e6);
+    if (statistics.steals > 0) text += print(", %lld steals", static_cast<long long>(statistics.steals));
+    for (std::size_t v = 0; v < statistics.peaks.size(); ++v)
+        if (statistics.peaks[v] > 0)
+            text += print(", at most %.6g %s%s%.100s", statistics.peaks[v], trace.variables()[v].unit.c_str(),
+                          trace.variables()[v].unit.empty() ? "" : " of ", trace.variables()[v].name.c_str());
+    text += '\n';
+    if (trace.dropped_events() > 0)
+        text += print("%lld events were dropped for lack of memory: what is missing counts as unrecorded\n",
+                      static_cast<long long>(trace.dropped_events()));
+    if (trace.unmatched_messages() > 0)
+        text +=
+            print("%lld messages have one end only\n", static_cast<long long>(trace.unmatched_messages()));
+    return text;
+}
+
+std::string to_text(Trace const& trace, std::optional<CriticalPath> const& path) {
+    if (!path) return "critical path: dependencies were not recorded\n";
+    Nanoseconds const makespan = path->window.end - path->window.begin;
+    std::string text =
+        print("critical path: %s in %zu tasks; makespan %s, %.2f times as long\n",
+              readable_time(path->length).c_str(), path->tasks.size(), readable_time(makespan).c_str(),
+              path->length > 0 ? double(makespan) / double(path->length) : 0.0);
+    for (std::size_t k = 0; k < path->kinds.size(); ++k)
+        if (path->kinds[k] > 0)
+            text += print("  %-14.14s %12s %8.1f%%\n", trace.kinds()[k].name.c_str(),
+                          readable_time(path->kinds[k]).c_str(), percent(path->kinds[k], path->length));
+    if (path->unknown_tasks > 0)
+        text += print("  %lld tasks of the dependencies are not in the trace\n",
+                      static_cast<long long>(path->unknown_tasks));
+    return text;
+}
+
+std::string to_text(Comparison const& comparison) {
+    std::string text = print("%-14s %9s %11s %9s %11s %9s %9s %9s\n", "kind", "predicted", "time", "measured",
+                             "time", "matched", "median", "error");
+    for (auto const& kind : comparison.kinds) {
+        text +=
+            print("%-14.14s %9lld %11s %9lld %11s %9lld", kind.name.c_str(),
+                  static_cast<long long>(kind.predicted.count), readable_time(kind.predicted.total).c_str(),
+                  static_cast<long long>(kind.measured.count), readable_time(kind.measured.total).c_str(),
+                  static_cast<long long>(kind.matched));
+        text += kind.matched > 0
+                    ? print(" %9.2f %8.1f%%\n", kind.median_ratio, 100 * kind.mean_relative_error)
+                    : print(" %9s %9s\n", "-", "-");
+    }
+    return text +
+           print("makespan: predicted %s, measured %s (%+.1f%% of the measured)\n"
+                 "median: measured / predicted time of a task; error: mean of |difference| / measured\n",
+                 readable_time(comparison.predicted_makespan).c_str(),
+                 readable_time(comparison.measured_makespan).c_str(),
+                 100 * (0.0 - comparison.makespan_error()));
+}
+
+} // namespace espalier::trace

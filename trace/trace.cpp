@@ -1,0 +1,246 @@
+#include "trace/trace.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <set>
+#include <tuple>
+
+#include "espalier/types.hpp"
+#include "trace/flatten.hpp"
+
+namespace espalier::trace {
+namespace {
+
+[[noreturn]] void bad(std::string const& what) {
+    throw Error(Status::bad_input, "trace: " + what);
+}
+
+template <class Int> bool within(Int index, std::size_t size) {
+    return index >= 0 && static_cast<std::size_t>(index) < size;
+}
+
+// A tenth of what 64 bits hold, so that differences of two times cannot overflow.
+constexpr Nanoseconds latest = std::numeric_limits<Nanoseconds>::max() / 10;
+
+void check_time(Nanoseconds time, char const* what) {
+    if (time < -latest || time > latest) bad(std::string(what) + " at an impossible time");
+}
+
+void check_containers(TraceParts const& parts) {
+    auto const& containers = parts.containers;
+    for (std::size_t i = 0; i < containers.size(); ++i) {
+        auto const& [name, place, parent] = containers[i];
+        if (parent != -1 && !within(parent, i)) bad("container '" + name + "' stands before its parent");
+        if (place == Place::machine
+                ? parent != -1
+                : parent == -1 || int(containers[std::size_t(parent)].place) != int(place) - 1)
+            bad("container '" + name + "', a " + to_string(place) + ", is not where one belongs");
+    }
+    std::set<std::string_view> names;
+    for (auto const& kind : parts.kinds)
+        if (!names.insert(kind.name).second) bad("two kinds of states are called '" + kind.name + "'");
+}
+
+void check_state(TraceParts const& parts, State const& state) {
+    if (!within(state.container, parts.containers.size())) bad("a state in a container that does not exist");
+    auto const& container = parts.containers[static_cast<std::size_t>(state.container)];
+    if (container.place != Place::thread && container.place != Place::process)
+        bad("a state in '" + container.name + "', which is neither a thread nor a process");
+    if (!within(state.kind, parts.kinds.size())) bad("a state of unknown kind in '" + container.name + "'");
+    check_time(state.start, "a state starts");
+    check_time(state.end, "a state ends");
+    if (state.end < state.start) bad("a state in '" + container.name + "' ends before it starts");
+}
+
+void check_indices(TraceParts const& parts) {
+    std::size_t const size = parts.containers.size();
+    for (auto const& state : parts.states) check_state(parts, state);
+    for (auto const& link : parts.links) {
+        for (std::int32_t const end : {link.from, link.to})
+            if (!within(end, size) || parts.containers[static_cast<std::size_t>(end)].place != Place::thread)
+                bad("a link that does not lead from thread to thread");
+        check_time(link.start, "a link starts");
+        check_time(link.end, "a link ends");
+    }
+    for (auto const& end : parts.message_ends) {
+        if (!within(end.container, size) ||
+            parts.containers[static_cast<std::size_t>(end.container)].place != Place::thread)
+            bad("a message that is not a thread's");
+        check_time(end.time, "a message");
+    }
+    for (auto const& sample : parts.samples) {
+        if (!within(sample.container, size) || !within(sample.variable, parts.variables.size()))
+            bad("a sample of an unknown variable or container");
+        auto const& container = parts.containers[static_cast<std::size_t>(sample.container)];
+        auto const& variable = parts.variables[static_cast<std::size_t>(sample.variable)];
+        if (variable.place != container.place)
+            bad("variable '" + variable.name + "' is sampled in '" + container.name + "', which is not a " +
+                to_string(variable.place));
+        check_time(sample.time, "a sample");
+        if (!std::isfinite(sample.value))
+            bad("variable '" + variable.name + "' has a value that is no number");
+    }
+}
+
+// Ends of the same channel stand together, those sent before those received, each by time.
+void join_messages(TraceParts& parts) {
+    auto channel = [](MessageEnd const& end) { return std::tie(end.from_process, end.to_process, end.tag); };
+    auto& ends = parts.message_ends;
+    std::sort(ends.begin(), ends.end(), [&](MessageEnd const& a, MessageEnd const& b) {
+        return std::tuple_cat(channel(a), std::make_tuple(!a.sent, a.time)) <
+               std::tuple_cat(channel(b), std::make_tuple(!b.sent, b.time));
+    });
+    for (auto first = ends.begin(); first != ends.end();) {
+        auto const last = std::find_if(first, ends.end(),
+                                       [&](MessageEnd const& e) { return channel(e) != channel(*first); });
+        auto const received = std::find_if(first, last, [](MessageEnd const& e) { return !e.sent; });
+        auto const joined = std::min(received - first, last - received);
+        for (std::ptrdiff_t i = 0; i < joined; ++i)
+            parts.links.push_back({first[i].time, received[i].time, first[i].bytes, first[i].tag,
+                                   first[i].container, received[i].container, 0, LinkKind::message});
+        parts.unmatched_messages += (last - first) - 2 * joined;
+        first = last;
+    }
+    ends.clear();
+}
+
+void shift_to_zero(TraceParts& parts) {
+    Nanoseconds first = 0;
+    for (auto const& state : parts.states) first = std::min(first, state.start);
+    for (auto const& link : parts.links) first = std::min({first, link.start, link.end});
+    for (auto const& sample : parts.samples) first = std::min(first, sample.time);
+    if (first == 0) return;
+    for (auto& state : parts.states) state.start -= first, state.end -= first;
+    for (auto& link : parts.links) link.start -= first, link.end -= first;
+    for (auto& sample : parts.samples) sample.time -= first;
+}
+
+} // namespace
+
+Trace::Trace(TraceParts parts) : parts_(std::move(parts)) {
+    check_containers(parts_);
+    check_indices(parts_);
+    join_messages(parts_);
+    shift_to_zero(parts_);
+    flatten_states(parts_);
+    for (auto& link : parts_.links) link.end = std::max(link.start, link.end);
+    std::stable_sort(parts_.links.begin(), parts_.links.end(),
+                     [](Link const& a, Link const& b) { return a.start < b.start; });
+    std::stable_sort(parts_.samples.begin(), parts_.samples.end(),
+                     [](Sample const& a, Sample const& b) { return a.time < b.time; });
+    auto& dependencies = parts_.dependencies;
+    std::sort(dependencies.begin(), dependencies.end(), [](Dependency const& a, Dependency const& b) {
+        return std::tie(a.after, a.before) < std::tie(b.after, b.before);
+    });
+    dependencies.erase(std::unique(dependencies.begin(), dependencies.end()), dependencies.end());
+
+    first_state_.assign(parts_.containers.size() + 1, 0);
+    for (auto const& state : parts_.states) ++first_state_[static_cast<std::size_t>(state.container) + 1];
+    std::partial_sum(first_state_.begin(), first_state_.end(), first_state_.begin());
+
+    Nanoseconds first = std::numeric_limits<Nanoseconds>::max();
+    auto const include = [&](Nanoseconds start, Nanoseconds end) {
+        first = std::min(first, start);
+        end_ = std::max(end_, end);
+    };
+    for (auto const& state : parts_.states) include(state.start, state.end);
+    for (auto const& link : parts_.links) include(link.start, link.end);
+    for (auto const& sample : parts_.samples) include(sample.time, sample.time);
+    begin_ = std::min(first, end_);
+}
+
+std::span<State const> Trace::states_of(std::size_t container) const {
+    return std::span(parts_.states)
+        .subspan(first_state_[container], first_state_[container + 1] - first_state_[container]);
+}
+
+std::string_view Trace::about(std::string const& key) const {
+    auto const found = parts_.metadata.find(key);
+    return found == parts_.metadata.end() ? std::string_view() : std::string_view(found->second);
+}
+
+std::vector<std::size_t> Trace::at(Place place) const {
+    std::vector<std::vector<std::size_t>> children(containers().size());
+    std::vector<std::size_t> pending; // A stack: the next to visit is at the back.
+    for (std::size_t i = containers().size(); i-- > 0;) {
+        if (containers()[i].parent < 0)
+            pending.push_back(i);
+        else
+            children[static_cast<std::size_t>(containers()[i].parent)].push_back(i);
+    }
+    std::vector<std::size_t> found;
+    while (!pending.empty()) {
+        std::size_t const next = pending.back();
+        pending.pop_back();
+        if (containers()[next].place == place) found.push_back(next);
+        pending.insert(pending.end(), children[next].begin(), children[next].end());
+    }
+    return found;
+}
+
+std::int32_t Trace::ancestor(std::size_t container, Place place) const {
+    auto at = static_cast<std::int32_t>(container);
+    while (at >= 0 && containers()[static_cast<std::size_t>(at)].place != place)
+        at = containers()[static_cast<std::size_t>(at)].parent;
+    return at;
+}
+
+void fill_idle(TraceParts& parts, std::int16_t idle, Nanoseconds begin, Nanoseconds end) {
+    std::vector<std::vector<std::pair<Nanoseconds, Nanoseconds>>> busy(parts.containers.size());
+    for (auto const& state : parts.states)
+        if (within(state.container, busy.size()))
+            busy[static_cast<std::size_t>(state.container)].emplace_back(state.start, state.end);
+    for (std::size_t i = 0; i < busy.size(); ++i) {
+        if (parts.containers[i].place != Place::thread) continue;
+        std::sort(busy[i].begin(), busy[i].end());
+        busy[i].emplace_back(end, end);
+        Nanoseconds from = begin;
+        for (auto const& [start, stop] : busy[i]) {
+            if (start > from && from < end) {
+                State gap;
+                gap.start = from;
+                gap.end = std::min(start, end);
+                gap.container = static_cast<std::int32_t>(i);
+                gap.kind = idle;
+                parts.states.push_back(gap);
+            }
+            from = std::max(from, stop);
+        }
+    }
+}
+
+char const* to_string(Place place) {
+    switch (place) {
+    case Place::machine:
+        return "machine";
+    case Place::process:
+        return "process";
+    case Place::node:
+        return "node";
+    case Place::thread:
+        return "thread";
+    }
+    return "?";
+}
+
+char const* to_string(Category category) {
+    switch (category) {
+    case Category::work:
+        return "work";
+    case Category::communication:
+        return "communication";
+    case Category::overhead:
+        return "overhead";
+    case Category::idle:
+        return "idle";
+    }
+    return "?";
+}
+
+char const* to_string(LinkKind kind) {
+    return kind == LinkKind::message ? "message" : "steal";
+}
+
+} // namespace espalier::trace
