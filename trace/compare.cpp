@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
+#include <tuple>
 
 #include "trace/statistics.hpp"
 #include "trace/tasks.hpp"
@@ -8,95 +10,173 @@
 namespace espalier::trace {
 namespace {
 
-// The tasks of both traces, by number.
-struct Pair {
-    TaskTime predicted, measured;
+// What finds its counterpart in the other trace, and its time. Kinds are numbered as in the comparison.
+struct Piece {
+    std::size_t kind = 0;
+    std::int64_t task = -1;
+    std::int64_t cblk = -1;
+    Nanoseconds duration = 0;
+    [[nodiscard]] auto key() const { return std::tie(kind, task, cblk); }
 };
 
-std::vector<Pair> match(std::vector<TaskTime> const& predicted, std::vector<TaskTime> const& measured) {
-    std::vector<Pair> pairs;
-    for (std::size_t p = 0, m = 0; p < predicted.size() && m < measured.size();) {
-        if (predicted[p].task < measured[m].task)
-            ++p;
-        else if (measured[m].task < predicted[p].task)
-            ++m;
+// Adds up the pieces of equal key.
+void merge_equal(std::vector<Piece>& pieces) {
+    std::sort(pieces.begin(), pieces.end(), [](Piece const& a, Piece const& b) { return a.key() < b.key(); });
+    std::size_t kept = 0;
+    for (Piece const& piece : pieces) {
+        if (kept > 0 && pieces[kept - 1].key() == piece.key())
+            pieces[kept - 1].duration += piece.duration;
         else
-            pairs.push_back({predicted[p++], measured[m++]});
+            pieces[kept++] = piece;
     }
-    return pairs;
+    pieces.resize(kept);
 }
 
-template <class Tasks, class TimeOf> Nanoseconds makespan(Tasks const& tasks, TimeOf const& time_of) {
-    if (tasks.empty()) return 0;
-    Nanoseconds first = time_of(tasks.front()).start, last = time_of(tasks.front()).end;
-    for (auto const& task : tasks) {
-        first = std::min(first, time_of(task).start);
-        last = std::max(last, time_of(task).end);
+// One trace's part of a comparison.
+struct Side {
+    Trace const& trace;
+    Window window;
+    Window work;               // From the first start to the last end of work in the window.
+    std::vector<Piece> pieces; // By kind, task and cblk; tasks count from 0.
+};
+
+Side make_side(Trace const& trace, std::string_view phase_name) {
+    Side side{trace, last_phase(trace, phase_name).value_or(whole(trace)), {}, {}};
+    bool first = true;
+    for (State const& state : trace.states()) {
+        if (!is_work(trace, state, side.window)) continue;
+        side.work.begin = first ? state.start : std::min(side.work.begin, state.start);
+        side.work.end = first ? state.end : std::max(side.work.end, state.end);
+        first = false;
     }
-    return last - first;
+    return side;
 }
 
-// `ratios` and `errors` of the tasks of one kind, as the measurement names it.
-struct Samples {
+void collect_pieces(Side& side, std::vector<std::size_t> const& kind_of) {
+    std::int64_t lowest = std::numeric_limits<std::int64_t>::max();
+    for (State const& state : side.trace.states()) {
+        if (!is_work(side.trace, state, side.window)) continue;
+        side.pieces.push_back(
+            {kind_of[static_cast<std::size_t>(state.kind)], state.task, state.cblk, state.end - state.start});
+        if (state.task >= 0) lowest = std::min(lowest, state.task);
+    }
+    for (Piece& piece : side.pieces)
+        if (piece.task >= 0) piece.task -= lowest;
+    merge_equal(side.pieces);
+}
+
+// Both traces have the same tasks, each on the same cblks: the pieces that have a task are the same but for
+// their times. Kinds may differ, as a prediction may know a subtree only as a whole.
+bool same_tasks(std::vector<Piece> const& predicted, std::vector<Piece> const& measured) {
+    auto const tasks_of = [](std::vector<Piece> const& pieces) {
+        std::vector<std::pair<std::int64_t, std::int64_t>> tasks; // With the last cblk: a subtree's root.
+        for (Piece const& piece : pieces)
+            if (piece.task >= 0) tasks.emplace_back(piece.task, piece.cblk);
+        std::sort(tasks.begin(), tasks.end(), std::greater<>());
+        tasks.erase(std::unique(tasks.begin(), tasks.end(),
+                                [](auto const& a, auto const& b) { return a.first == b.first; }),
+                    tasks.end());
+        return tasks;
+    };
+    auto const tasks = tasks_of(predicted);
+    return !tasks.empty() && tasks == tasks_of(measured);
+}
+
+void match_by_cblk(std::vector<Piece>& pieces) {
+    for (Piece& piece : pieces)
+        if (piece.cblk >= 0) piece.task = -1;
+    merge_equal(pieces);
+}
+
+// Ratios and errors of the matched pieces.
+struct Sample {
     std::vector<double> ratios;
     double errors = 0;
     std::int64_t measurable = 0;
+
+    void add(KindComparison& kind, Nanoseconds predicted, Nanoseconds measured) {
+        ++kind.matched;
+        kind.matched_predicted += predicted;
+        kind.matched_measured += measured;
+        if (predicted > 0) ratios.push_back(double(measured) / double(predicted));
+        if (measured == 0) return;
+        errors += std::abs(double(predicted - measured)) / double(measured);
+        ++measurable;
+    }
+    void finish(KindComparison& kind) {
+        if (measurable > 0) kind.mean_relative_error = errors / double(measurable);
+        if (ratios.empty()) return;
+        auto const middle = ratios.begin() + std::ssize(ratios) / 2;
+        std::nth_element(ratios.begin(), middle, ratios.end());
+        kind.median_ratio = *middle;
+        if (ratios.size() % 2 == 0)
+            kind.median_ratio = (*middle + *std::max_element(ratios.begin(), middle)) / 2;
+    }
 };
 
-void finish(KindComparison& kind, Samples& samples) {
-    if (samples.measurable > 0) kind.mean_relative_error = samples.errors / double(samples.measurable);
-    if (samples.ratios.empty()) return;
-    auto const middle = samples.ratios.begin() + std::ssize(samples.ratios) / 2;
-    std::nth_element(samples.ratios.begin(), middle, samples.ratios.end());
-    kind.median_ratio = *middle;
-    if (samples.ratios.size() % 2 == 0)
-        kind.median_ratio = (*middle + *std::max_element(samples.ratios.begin(), middle)) / 2;
+void match(Side const& predicted, Side const& measured, Comparison& result) {
+    std::vector<Sample> samples(result.kinds.size());
+    Sample all;
+    auto p = predicted.pieces.begin(), m = measured.pieces.begin();
+    while (p != predicted.pieces.end() && m != measured.pieces.end()) {
+        if (p->key() < m->key()) {
+            ++p;
+        } else if (m->key() < p->key()) {
+            ++m;
+        } else {
+            samples[p->kind].add(result.kinds[p->kind], p->duration, m->duration);
+            all.add(result.total, p->duration, m->duration);
+            ++p, ++m;
+        }
+    }
+    for (std::size_t k = 0; k < samples.size(); ++k) samples[k].finish(result.kinds[k]);
+    all.finish(result.total);
+}
+
+double relative(Nanoseconds predicted, Nanoseconds measured) {
+    return measured > 0 ? double(predicted - measured) / double(measured) : 0.0;
 }
 
 } // namespace
 
-Comparison compare(Trace const& predicted, Trace const& measured) {
+double KindComparison::error() const {
+    return relative(predicted.total, measured.total);
+}
+
+double Comparison::makespan_error() const {
+    return relative(predicted_makespan, measured_makespan);
+}
+
+Comparison compare(Trace const& predicted, Trace const& measured, std::string_view phase_name) {
     Comparison result;
+    result.total.name = "total";
+    Side sides[] = {make_side(predicted, phase_name), make_side(measured, phase_name)};
+    KindTimes KindComparison::*const members[] = {&KindComparison::predicted, &KindComparison::measured};
     std::map<std::string, std::size_t> by_name;
-    auto const kind_named = [&](std::string const& name) -> KindComparison& {
-        auto const [at, fresh] = by_name.try_emplace(name, result.kinds.size());
-        if (fresh) result.kinds.emplace_back().name = name;
-        return result.kinds[at->second];
-    };
-    auto const add_totals = [&](Trace const& trace, KindTimes KindComparison::*side) {
-        auto const kinds = statistics(trace, whole(trace)).kinds;
-        for (std::size_t k = 0; k < kinds.size(); ++k)
-            if (trace.kinds()[k].category == Category::work && kinds[k].count > 0)
-                kind_named(trace.kinds()[k].name).*side = kinds[k];
-    };
-    add_totals(predicted, &KindComparison::predicted);
-    add_totals(measured, &KindComparison::measured);
-
-    auto const predicted_tasks = task_times(predicted), measured_tasks = task_times(measured);
-    auto const pairs = match(predicted_tasks, measured_tasks);
-    std::vector<Samples> samples;
-    for (auto const& [p, m] : pairs) {
-        std::string const& name = measured.kinds()[static_cast<std::size_t>(m.kind)].name;
-        KindComparison& kind = kind_named(name);
-        samples.resize(result.kinds.size());
-        Samples& sample = samples[by_name[name]];
-        ++kind.matched;
-        kind.matched_predicted += p.duration;
-        kind.matched_measured += m.duration;
-        if (p.duration > 0) sample.ratios.push_back(double(m.duration) / double(p.duration));
-        if (m.duration == 0) continue;
-        sample.errors += std::abs(double(p.duration - m.duration)) / double(m.duration);
-        ++sample.measurable;
+    for (std::size_t s = 0; s < 2; ++s) {
+        auto const times = statistics(sides[s].trace, sides[s].window).kinds;
+        std::vector<std::size_t> kind_of(times.size(), 0);
+        for (std::size_t k = 0; k < times.size(); ++k) {
+            StateKind const& kind = sides[s].trace.kinds()[k];
+            if (kind.category != Category::work || (times[k].count == 0 && times[k].total == 0)) continue;
+            auto const [at, fresh] = by_name.try_emplace(kind.name, result.kinds.size());
+            if (fresh) result.kinds.emplace_back().name = kind.name;
+            kind_of[k] = at->second;
+            result.kinds[at->second].*members[s] = times[k];
+            (result.total.*members[s]).count += times[k].count;
+            (result.total.*members[s]).total += times[k].total;
+        }
+        collect_pieces(sides[s], kind_of);
     }
-    for (std::size_t k = 0; k < samples.size(); ++k) finish(result.kinds[k], samples[k]);
-
-    auto const itself = [](TaskTime const& task) { return task; };
-    result.predicted_makespan = pairs.empty()
-                                    ? makespan(predicted_tasks, itself)
-                                    : makespan(pairs, [](Pair const& pair) { return pair.predicted; });
-    result.measured_makespan = pairs.empty()
-                                   ? makespan(measured_tasks, itself)
-                                   : makespan(pairs, [](Pair const& pair) { return pair.measured; });
+    if (same_tasks(sides[0].pieces, sides[1].pieces))
+        result.match = MatchBy::task;
+    else
+        for (Side& side : sides) match_by_cblk(side.pieces);
+    match(sides[0], sides[1], result);
+    result.predicted = sides[0].window;
+    result.measured = sides[1].window;
+    result.predicted_makespan = sides[0].work.end - sides[0].work.begin;
+    result.measured_makespan = sides[1].work.end - sides[1].work.begin;
     return result;
 }
 

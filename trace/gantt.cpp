@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <numeric>
 
 #include "espalier/types.hpp"
 #include "trace/canvas.hpp"
@@ -89,11 +90,15 @@ class Painter {
                 ? 0.0
                 : 100 * static_cast<double>(numbers.total().busy) /
                       (static_cast<double>(length) * static_cast<double>(numbers.threads.size()));
-        std::snprintf(text, sizeof text, "%.80s%s%zu thread%s, %s, %.1f%% busy",
-                      std::string(panel.trace->about("matrix")).c_str(),
-                      panel.trace->about("matrix").empty() ? "" : ", ", numbers.threads.size(),
+        std::snprintf(text, sizeof text, "%zu thread%s, %s, %.1f%% busy", numbers.threads.size(),
                       numbers.threads.size() == 1 ? "" : "s", readable_time(length).c_str(), busy);
-        return text;
+        std::string about(panel.trace->about("matrix").substr(0, 80));
+        auto const processes = panel.trace->at(Place::process);
+        auto const phase =
+            processes.empty() ? "" : phase_around(*panel.trace, processes.front(), panel.window);
+        for (std::string const& part : {phase, std::string(text)})
+            if (!part.empty()) about += (about.empty() ? "" : ", ") + part;
+        return about;
     }
 
     // The columns of the panel's own window, which may be shorter than the axis.
@@ -168,11 +173,16 @@ class Painter {
             if (link.start >= panel.window.begin && link.end <= panel.window.end &&
                 y[static_cast<std::size_t>(link.from)] >= 0 && y[static_cast<std::size_t>(link.to)] >= 0)
                 shown.push_back(&link);
-        if (shown.size() > options_.max_links) return;
-        for (Link const* const link : shown)
+        if (shown.size() > options_.max_links) {
+            hidden_links_ += shown.size();
+            return;
+        }
+        for (Link const* const link : shown) {
+            (link->kind == LinkKind::message ? shows_messages_ : shows_steals_) = true;
             draw_arrow(x_of(link->start - panel.window.begin), y[static_cast<std::size_t>(link->from)],
                        x_of(link->end - panel.window.begin), y[static_cast<std::size_t>(link->to)],
                        link->kind == LinkKind::message ? message_color : steal_color);
+        }
     }
 
     void draw_arrow(double x1, double y1, double x2, double y2, Color color) {
@@ -190,10 +200,11 @@ class Painter {
         for (auto const& panel : panels_)
             all += (panel.window.end - panel.window.begin) *
                    static_cast<Nanoseconds>(panel.trace->at(Place::thread).size());
-        auto const entry = [&](Color color, std::string const& name, std::string const& note) {
+        auto const entry = [&](Color color, std::string const& name, std::string const& note,
+                               double height = 12) {
             double const width = 20 + text_width(name + note, 12) + 18;
             if (x > layout_.left && x + width > layout_.left + layout_.plot_width) x = layout_.left, y += 20;
-            canvas_.rectangle(x, y - 10, 14, 12, color);
+            canvas_.rectangle(x, y - 4 - height / 2, 14, height, color);
             canvas_.text(x + 20, y, name, {12, ink});
             canvas_.text(x + 20 + text_width(name, 12), y, note, {12, pale_ink});
             x += width;
@@ -205,7 +216,11 @@ class Painter {
                               100 * static_cast<double>(covered_[c]) / static_cast<double>(all));
                 entry(classes_.colors()[c], classes_.names()[c], panels_.size() == 1 ? note : "");
             }
-        entry(background, "not recorded", "");
+        if (std::accumulate(covered_.begin(), covered_.end(), Nanoseconds(0)) < all)
+            entry(background, "not recorded", "");
+        if (shows_messages_) entry(message_color, "message", "", 2);
+        if (shows_steals_) entry(steal_color, "steal", "", 2);
+        if (hidden_links_ > 0) entry(background, std::to_string(hidden_links_) + " arrows not drawn", "", 2);
         if (classes_.first_level() < classes_.size()) draw_level_legend(x, y);
     }
 
@@ -213,7 +228,7 @@ class Painter {
     void draw_level_legend(double x, double y) {
         std::size_t const levels = classes_.size() - classes_.first_level();
         double const ramp = 160, step = ramp / static_cast<double>(levels);
-        std::string const last = "level " + std::to_string(levels - 1);
+        std::string const last = "level " + std::to_string(classes_.deepest());
         if (x + ramp + text_width("root" + last, 12) + 20 > layout_.left + layout_.plot_width)
             x = layout_.left, y += 20;
         canvas_.text(x, y, "root", {12, ink});
@@ -231,6 +246,8 @@ class Painter {
     GanttClasses classes_;
     std::vector<Nanoseconds> covered_; ///< Time of all threads in each class.
     std::vector<Color> phase_colors_;
+    bool shows_messages_ = false, shows_steals_ = false;
+    std::size_t hidden_links_ = 0; ///< Of panels that have too many.
     Nanoseconds span_ = 0;
 };
 

@@ -8,7 +8,7 @@ namespace espalier::trace {
 
 GanttClasses::GanttClasses(std::vector<GanttPanel> const& panels, ColorBy color_by) : color_by_(color_by) {
     constexpr Color grey{150, 150, 150};
-    int deepest = -1;
+    constexpr int most_classes = 256;
     for (GanttPanel const& panel : panels) {
         auto& classes = class_of_kind_.emplace_back();
         for (StateKind const& kind : panel.trace->kinds()) {
@@ -20,13 +20,14 @@ GanttClasses::GanttClasses(std::vector<GanttPanel> const& panels, ColorBy color_
             colors_.push_back(color_by == ColorBy::level && kind.category == Category::work ? grey
                                                                                             : kind.color);
         }
-        for (State const& state : panel.trace->states()) deepest = std::max<int>(deepest, state.level);
+        for (State const& state : panel.trace->states()) deepest_ = std::max<int>(deepest_, state.level);
     }
     first_level_ = names_.size();
     if (color_by == ColorBy::kind) return;
-    for (int level = 0; level <= deepest; ++level) {
+    levels_in_class_ = deepest_ / most_classes + 1;
+    for (int level = 0; level <= deepest_; level += levels_in_class_) {
         names_.push_back(level == 0 ? "root" : "level " + std::to_string(level));
-        colors_.push_back(level_color(level, deepest));
+        colors_.push_back(level_color(level, deepest_));
     }
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double phase_height = 15, curve_height = 34, title_height = 34, legend_height = 72;
 constexpr double node_gap = 5, process_gap = 12, panel_gap = 14;
-constexpr std::size_t most_curves = 16;
+constexpr std::size_t most_curves = 8;
 
 double row_height(std::size_t threads) {
     return threads <= 8 ? 26 : threads <= 24 ? 18 : threads <= 64 ? 12 : threads <= 200 ? 6 : 3;
@@ -25,8 +25,8 @@ class PanelBuilder {
   public:
     PanelBuilder(GanttPanel const& panel, GanttOptions const& options, double top, double height,
                  std::array<double, 2> bracket_x)
-        : trace_(*panel.trace), options_(options), y_(top + title_height), row_height_(height),
-          bracket_x_(bracket_x) {
+        : trace_(*panel.trace), window_(panel.window), options_(options), y_(top + title_height),
+          row_height_(height), bracket_x_(bracket_x) {
         result_.title = panel.title.empty() ? std::string(trace_.about("origin")) : panel.title;
         if (result_.title.empty()) result_.title = "trace";
         result_.title_y = top + 20;
@@ -48,9 +48,15 @@ class PanelBuilder {
         return static_cast<std::size_t>(trace_.ancestor(container, Place::process));
     }
 
+    // Several phases in the window, or some time in none.
+    bool has_phases(std::size_t process) const {
+        auto const states = trace_.states_of(process);
+        return !states.empty() && phase_around(trace_, process, window_).empty();
+    }
+
     void add_process(std::size_t process) {
         double const top = y_;
-        if (!trace_.states_of(process).empty()) add_row(process, phase_height, 2).phase = true;
+        if (has_phases(process)) add_row(process, phase_height, 2).phase = true;
         for (auto const& [node, threads] : threads_of_[process]) add_node(node, threads);
         for (auto const& [key, samples] : curves_) {
             if (key.first != process || curves_.size() > most_curves) continue;
@@ -97,6 +103,7 @@ class PanelBuilder {
     }
 
     Trace const& trace_;
+    Window window_;
     GanttOptions const& options_;
     double y_, row_height_;
     std::array<double, 2> bracket_x_;
@@ -147,6 +154,13 @@ GanttLayout lay_out(std::vector<GanttPanel> const& panels, GanttOptions const& o
     layout.plot_bottom = layout.panels.back().bottom;
     layout.height = layout.plot_bottom + legend_height;
     return layout;
+}
+
+std::string phase_around(Trace const& trace, std::size_t process, Window window) {
+    for (State const& state : trace.states_of(process))
+        if (state.start <= window.begin && state.end >= window.end)
+            return trace.kinds()[static_cast<std::size_t>(state.kind)].name;
+    return "";
 }
 
 std::vector<Tick> time_ticks(Nanoseconds span, double width) {
@@ -205,18 +219,6 @@ std::vector<double> variable_columns(GanttPanel const& panel, LayoutRow const& r
     }
     fill(column_of(panel.window.end));
     return heights;
-}
-
-std::string readable_value(double value, std::string const& unit) {
-    constexpr std::array<char const*, 6> prefixes{"", "k", "M", "G", "T", "P"};
-    char text[64];
-    if (unit == "bytes") {
-        std::size_t power = 0;
-        for (; value >= 1000 && power + 1 < prefixes.size(); value /= 1000) ++power;
-        std::snprintf(text, sizeof text, "%.3g %sB", value, prefixes[power]);
-    } else
-        std::snprintf(text, sizeof text, "%.6g%s%.20s", value, unit.empty() ? "" : " ", unit.c_str());
-    return text;
 }
 
 } // namespace espalier::trace

@@ -45,6 +45,9 @@ struct GanttLayout {
 /// Error{usage} for no panel, a window without extent, or less than 300 points of width.
 GanttLayout lay_out(std::vector<GanttPanel> const& panels, GanttOptions const& options);
 
+/// The phase of the process in which the whole window lies, or "".
+std::string phase_around(Trace const& trace, std::size_t process, Window window);
+
 struct Tick {
     Nanoseconds time = 0;
     std::string label;
@@ -57,8 +60,5 @@ std::vector<Tick> time_ticks(Nanoseconds span, double width);
 /// nodes or threads of the process.
 std::vector<double> variable_columns(GanttPanel const& panel, LayoutRow const& row, Nanoseconds span,
                                      std::size_t columns);
-
-/// "1.5 GB", "1200".
-std::string readable_value(double value, std::string const& unit);
 
 } // namespace espalier::trace

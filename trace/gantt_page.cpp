@@ -147,7 +147,9 @@ for (const panel of DATA.panels) {
   panel.yOf = [];
   panel.rows.forEach((row, r) => {
     if (row.place === "process") { lines.push({ type: "group", y: total, panel, row }); }
-    if (row.place === "process" && !row.count) { total += 16; return; }
+    const whole = row.count === 1 && row.start[0] === 0 && row.end[0] === panel.length;
+    if (whole && row.place === "process") panel.phase = panel.kinds[row.kind[0]].name; // Said in the title.
+    if (row.place === "process" && (!row.count || whole)) { total += 16; return; }
     if (row.place === "node") { total += 4; lines.push({ type: "node", y: total, panel, row }); return; }
     const h = row.place === "process" ? 16 : rowHeight;
     lines.push({ type: "states", y: total, h, panel, row });
@@ -224,7 +226,8 @@ function paintLine(line, y) {
     const w = pen.measureText(line.panel.title).width;
     pen.font = "12px Helvetica, Arial, sans-serif"; pen.fillStyle = "#6a6a6a";
     const left_out = line.panel.left_out ? `; ${line.panel.left_out} arrows left out` : "";
-    pen.fillText(readable(line.panel.length) + left_out, 20 + w, y);
+    const phase = line.panel.phase ? line.panel.phase + ", " : "";
+    pen.fillText(phase + readable(line.panel.length) + left_out, 20 + w, y);
   } else if (line.type === "group") {
     pen.font = "bold 12px Helvetica, Arial, sans-serif"; pen.fillText(line.row.name, 10, y + 12);
   } else if (line.type === "node") {
@@ -242,8 +245,9 @@ function paintLine(line, y) {
     pen.fillStyle = "#7890aa";
     const step = line.panel.length / values.length;
     for (let i = Math.max(0, Math.floor(t0 / step)); i < values.length && i * step < t1; ++i) {
-      const a = Math.max(left, xOf(i * step)), b = Math.min(width - right, xOf((i + 1) * step));
-      pen.fillRect(a, y + line.h * (1 - values[i] / peak), b - a + 0.3, line.h * values[i] / peak);
+      const a = Math.floor(Math.max(left, xOf(i * step)));
+      const b = Math.max(a + 1, Math.floor(Math.min(width - right, xOf((i + 1) * step))));
+      pen.fillRect(a, y + line.h * (1 - values[i] / peak), b - a, line.h * values[i] / peak);
     }
   }
 }
@@ -381,7 +385,8 @@ function legend() {
       if (used.has(i) && (by === "kind" || k.category !== "work")) entries.set(k.name, k.color);
     });
   }
-  if (by === "level") for (let l = 0; l <= deepest; ++l) entries.set(l ? "level " + l : "root", levelColor(l));
+  const every = Math.ceil(Math.max(1, deepest) / 12);
+  if (by === "level") for (let l = 0; l <= deepest; l += every) entries.set(l ? "level " + l : "root", levelColor(l));
   entries.set("not recorded", background);
   document.getElementById("legend").replaceChildren(...[...entries].map(([name, color]) => {
     const entry = document.createElement("span"), box = document.createElement("i");

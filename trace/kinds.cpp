@@ -46,7 +46,7 @@ std::vector<StateKind> standard_kinds() {
 }
 
 std::vector<Variable> standard_variables() {
-    return {{"memory", "bytes", Place::process}, {"ready tasks", "", Place::node}};
+    return {{"memory", "bytes", Place::process}, {"ready tasks", "", Place::process}};
 }
 
 Color distinct_color(std::size_t index) {

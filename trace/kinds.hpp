@@ -38,7 +38,7 @@ enum class Kind : std::int16_t {
 /// Indices into standard_variables().
 enum class Counter : std::int32_t {
     memory,      ///< Bytes in use, of a process.
-    ready_tasks, ///< Tasks that wait in the queues of a NUMA node.
+    ready_tasks, ///< Tasks of a process that wait to be taken by a worker.
 };
 
 std::vector<StateKind> standard_kinds();

@@ -22,15 +22,49 @@ std::string numbered(std::string name, int number) {
     return name += std::to_string(number);
 }
 
-// As place_tracks() puts it: after the machine.
+// As add_process() puts it: after the machine.
 constexpr std::int32_t process_container = 1;
 
-std::int32_t add_container(TraceParts& parts, std::string name, Place place, std::int32_t parent) {
-    parts.containers.push_back({std::move(name), place, parent});
-    return static_cast<std::int32_t>(parts.containers.size()) - 1;
+std::int32_t add_container(std::vector<Container>& containers, std::string name, Place place,
+                           std::int32_t parent) {
+    containers.push_back({std::move(name), place, parent});
+    return static_cast<std::int32_t>(containers.size()) - 1;
 }
 
 } // namespace
+
+// Each node has its workers by number and then its progress threads.
+std::vector<std::int32_t> add_process(std::vector<Container>& containers, int process, int processes,
+                                      std::vector<ThreadInfo> const& threads) {
+    if (containers.empty()) add_container(containers, "machine", Place::machine, -1);
+    auto const name = numbered("P", process);
+    std::string const prefix = processes > 1 ? name : "";
+    std::vector<std::int32_t> result(threads.size() + 1);
+    result.back() = add_container(containers, name, Place::process, 0);
+
+    std::vector<std::size_t> order(threads.size());
+    std::iota(order.begin(), order.end(), std::size_t(0));
+    auto const rank = [&](std::size_t t) {
+        return std::make_tuple(threads[t].node, threads[t].worker < 0, threads[t].worker, t);
+    };
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); });
+
+    int node_number = 0;
+    int progress_threads = 0;
+    std::int32_t node = -1;
+    for (std::size_t const t : order) {
+        ThreadInfo const& thread = threads[t];
+        if (node < 0 || thread.node != node_number) {
+            node_number = thread.node;
+            node = add_container(containers, prefix + numbered("N", node_number), Place::node, result.back());
+        }
+        std::string own = thread.name;
+        if (own.empty())
+            own = thread.worker >= 0 ? numbered("T", thread.worker) : numbered("C", progress_threads++);
+        result[t] = add_container(containers, prefix + own, Place::thread, node);
+    }
+    return result;
+}
 
 Track::~Track() {
     release(chunk_);
@@ -121,36 +155,12 @@ std::unique_ptr<Track::Chunk> Recorder::allocate() noexcept {
     return chunk;
 }
 
-// machine > process > NUMA nodes, each with its workers by number and then its progress threads.
-void Recorder::place_tracks(TraceParts& parts, std::vector<std::int32_t>& container_of_track) const {
-    auto const process = numbered("P", options_.process);
-    std::string const prefix = options_.processes > 1 ? process : "";
-    auto const machine = add_container(parts, "machine", Place::machine, -1);
-    container_of_track.assign(tracks_.size(), add_container(parts, process, Place::process, machine));
-
-    std::vector<std::size_t> order(tracks_.size() - 1);
-    std::iota(order.begin(), order.end(), std::size_t(1));
-    auto const rank = [&](std::size_t t) {
-        ThreadInfo const& info = tracks_[t]->info_;
-        return std::make_tuple(info.node, info.worker < 0, info.worker, t);
-    };
-    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); });
-
-    int node_number = 0;
-    int progress_threads = 0;
-    std::int32_t node = -1;
-    for (std::size_t const t : order) {
-        ThreadInfo const& info = tracks_[t]->info_;
-        if (node < 0 || info.node != node_number) {
-            node_number = info.node;
-            node =
-                add_container(parts, numbered(prefix + "N", node_number), Place::node, container_of_track[0]);
-        }
-        std::string name = info.name;
-        if (name.empty())
-            name = info.worker >= 0 ? numbered("T", info.worker) : numbered("C", progress_threads++);
-        container_of_track[t] = add_container(parts, prefix + name, Place::thread, node);
-    }
+std::vector<std::int32_t> Recorder::place_tracks(TraceParts& parts) const {
+    std::vector<ThreadInfo> threads;
+    for (std::size_t t = 1; t < tracks_.size(); ++t) threads.push_back(tracks_[t]->info_);
+    auto placed = add_process(parts.containers, options_.process, options_.processes, threads);
+    std::rotate(placed.begin(), placed.end() - 1, placed.end()); // The process's own track is the first.
+    return placed;
 }
 
 void Recorder::translate(Track const& track, std::int32_t container, ClockConversion const& clock,
@@ -209,8 +219,7 @@ TraceParts Recorder::collect() {
     parts.metadata = options_.metadata;
     parts.kinds = standard_kinds();
     parts.variables = standard_variables();
-    std::vector<std::int32_t> container_of_track;
-    place_tracks(parts, container_of_track);
+    std::vector<std::int32_t> const container_of_track = place_tracks(parts);
     std::vector<std::int32_t> container_of_worker(workers_.size(), -1);
     for (std::size_t t = 1; t < tracks_.size(); ++t)
         if (int const worker = tracks_[t]->info_.worker; worker >= 0)

@@ -41,6 +41,12 @@ struct ThreadInfo {
     std::string name{}; ///< "T<worker>" when empty, and "C<n>" for the n-th progress thread.
 };
 
+/// Adds a process of a run of `processes` to the containers, with its NUMA nodes and threads: for each of
+/// `threads` its container, and that of the process at the end. Names are those of every trace: "P0", and in
+/// it "N0" and "T0", or "P0N0" and "P0T0" where there are several processes. Processes share the machine.
+std::vector<std::int32_t> add_process(std::vector<Container>& containers, int process, int processes,
+                                      std::vector<ThreadInfo> const& threads);
+
 class Recorder;
 
 /// What one thread records, or the phases of a process. Every member is for the thread that owns it.
@@ -184,7 +190,7 @@ class Recorder {
   private:
     friend class Track;
     std::unique_ptr<Track::Chunk> allocate() noexcept;
-    void place_tracks(TraceParts& parts, std::vector<std::int32_t>& container_of_track) const;
+    [[nodiscard]] std::vector<std::int32_t> place_tracks(TraceParts& parts) const;
     void translate(Track const& track, std::int32_t container, ClockConversion const& clock,
                    std::vector<std::int32_t> const& container_of_worker, TraceParts& parts) const;
 

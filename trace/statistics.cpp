@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 
 #include "trace/tasks.hpp"
 
@@ -64,6 +65,38 @@ std::optional<Window> phase(Trace const& trace, std::string_view name) {
     return found;
 }
 
+std::optional<Window> last_phase(Trace const& trace, std::string_view name) {
+    std::optional<Window> found;
+    for (std::size_t const process : trace.at(Place::process)) {
+        std::optional<Window> last;
+        for (State const& state : trace.states_of(process)) {
+            if (trace.kinds()[static_cast<std::size_t>(state.kind)].name != name) continue;
+            if (!last || !state.continued) last = Window{state.start, state.end};
+            last->end = state.end;
+        }
+        if (!last) continue;
+        if (!found) found = last;
+        found->begin = std::min(found->begin, last->begin);
+        found->end = std::max(found->end, last->end);
+    }
+    return found;
+}
+
+std::vector<std::string> phases(Trace const& trace) {
+    std::vector<std::pair<Nanoseconds, std::string>> named; // By their first starts.
+    std::vector<bool> known(trace.kinds().size(), false);
+    for (std::size_t const process : trace.at(Place::process))
+        for (State const& state : trace.states_of(process)) {
+            auto const kind = static_cast<std::size_t>(state.kind);
+            if (!known[kind]) named.emplace_back(state.start, trace.kinds()[kind].name);
+            known[kind] = true;
+        }
+    std::sort(named.begin(), named.end());
+    std::vector<std::string> names;
+    for (auto& [start, name] : named) names.push_back(std::move(name));
+    return names;
+}
+
 Statistics statistics(Trace const& trace, Window window) {
     Statistics result;
     result.window = window;
@@ -80,11 +113,18 @@ Statistics statistics(Trace const& trace, Window window) {
         result.steals += message ? 0 : 1;
     }
     result.peaks.assign(trace.variables().size(), 0.0);
-    for (Sample const& sample : trace.samples())
-        if (inside(sample.time)) {
-            double& peak = result.peaks[static_cast<std::size_t>(sample.variable)];
-            peak = std::max(peak, sample.value);
-        }
+    std::map<std::pair<std::int32_t, std::int32_t>, double> at_begin; // By container and variable.
+    auto const include = [&](std::int32_t variable, double value) {
+        double& peak = result.peaks[static_cast<std::size_t>(variable)];
+        peak = std::max(peak, value);
+    };
+    for (Sample const& sample : trace.samples()) {
+        if (sample.time <= window.begin)
+            at_begin[{sample.container, sample.variable}] = sample.value;
+        else if (inside(sample.time))
+            include(sample.variable, sample.value);
+    }
+    for (auto const& [key, value] : at_begin) include(key.second, value);
     return result;
 }
 
@@ -101,17 +141,19 @@ ThreadTimes Statistics::total() const {
     return sum;
 }
 
-std::vector<TaskTime> task_times(Trace const& trace) {
+bool is_work(Trace const& trace, State const& state, Window window) {
+    return state.start >= window.begin && state.end <= window.end &&
+           trace.kinds()[static_cast<std::size_t>(state.kind)].category == Category::work &&
+           trace.containers()[static_cast<std::size_t>(state.container)].place == Place::thread;
+}
+
+std::vector<TaskTime> task_times(Trace const& trace, Window window) {
     std::vector<TaskTime> times;
-    for (State const& state : trace.states()) {
-        if (state.task < 0 ||
-            trace.kinds()[static_cast<std::size_t>(state.kind)].category != Category::work ||
-            trace.containers()[static_cast<std::size_t>(state.container)].place != Place::thread)
-            continue;
-        times.push_back({state.task, state.end - state.start, state.start, state.end, state.kind});
-    }
-    std::stable_sort(times.begin(), times.end(),
-                     [](TaskTime const& a, TaskTime const& b) { return a.task < b.task; });
+    for (State const& state : trace.states())
+        if (state.task >= 0 && is_work(trace, state, window))
+            times.push_back({state.task, state.end - state.start, state.start, state.end});
+    std::sort(times.begin(), times.end(),
+              [](TaskTime const& a, TaskTime const& b) { return a.task < b.task; });
     std::size_t kept = 0;
     for (TaskTime const& piece : times) {
         if (kept == 0 || times[kept - 1].task != piece.task) {

@@ -24,6 +24,10 @@ Window whole(Trace const& trace);
 /// From the first start to the last end of the phases of this name ("factorization") in all processes;
 /// nothing when there is no such phase.
 std::optional<Window> phase(Trace const& trace, std::string_view name);
+/// The same of the last run of that phase in each process: a factorization that was tried again, say.
+std::optional<Window> last_phase(Trace const& trace, std::string_view name);
+/// The names of all phases, by their first starts.
+std::vector<std::string> phases(Trace const& trace);
 
 /// Time of one thread within the window. All the members add up to the window's length.
 struct ThreadTimes {
@@ -50,7 +54,8 @@ struct Statistics {
     std::int64_t messages = 0;        ///< That left in the window.
     std::int64_t message_bytes = 0;
     std::int64_t steals = 0;
-    std::vector<double> peaks; ///< Of each variable: its largest value in the window, in any container.
+    /// Of each variable: its largest value in the window, in any container; also that which it had before.
+    std::vector<double> peaks;
 
     [[nodiscard]] ThreadTimes total() const;
 };
@@ -62,41 +67,57 @@ Statistics statistics(Trace const& trace, Window window);
 struct CriticalPath {
     std::vector<std::int64_t> tasks; ///< From first to last.
     Nanoseconds length = 0;          ///< Sum of the tasks' durations.
-    Window window;                   ///< Of all tasks that have a number: makespan = end - begin.
+    Window window;                   ///< From the first start to the last end of any task: the makespan.
     std::vector<Nanoseconds> kinds;  ///< The part of `length` in each kind.
+    Nanoseconds messages = 0;        ///< The part of `length` that was under way between threads.
     std::int64_t unknown_tasks = 0;  ///< Named by dependencies but not in the trace; taken as 0 ns.
 };
 
-/// Nothing when the trace has no dependencies. Error{bad_input} when they have a cycle, naming a task on it.
+/// Of the tasks that lie in the window. A task that is no state but the tag of a message is that message.
+/// Nothing when no dependencies of these tasks are known. Error{bad_input} when they have a cycle, naming a
+/// task on it. O(n log n) in the states and dependencies.
+std::optional<CriticalPath> critical_path(Trace const& trace, Window window);
 std::optional<CriticalPath> critical_path(Trace const& trace);
 
-/// The prediction of one kind of tasks against its measurement.
+/// How tasks of a prediction and of a measurement find each other.
+enum class MatchBy : std::uint8_t {
+    task, ///< By kind, number and cblk, the numbers counted from the lowest one in each window.
+    cblk, ///< By kind and cblk, whatever tasks they are in; by number where a state has no cblk.
+};
+
+/// The prediction of one kind of work against its measurement.
 struct KindComparison {
     std::string name;
-    KindTimes predicted; ///< All of the trace.
+    KindTimes predicted; ///< All that lies in the window.
     KindTimes measured;
-    std::int64_t matched = 0; ///< Tasks that both traces have, by number.
+    std::int64_t matched = 0; ///< Pieces of work that both traces have.
     Nanoseconds matched_predicted = 0;
     Nanoseconds matched_measured = 0;
-    double median_ratio = 0;        ///< Measured / predicted over the matched tasks; 0 when there is none.
-    double mean_relative_error = 0; ///< Of |predicted - measured| / measured over the matched tasks.
+    double median_ratio = 0;        ///< Measured / predicted of the matched pieces; 0 when there is none.
+    double mean_relative_error = 0; ///< Of |predicted - measured| / measured of the matched pieces.
+    /// (predicted - measured) / measured, of the whole kind; 0 when nothing was measured.
+    [[nodiscard]] double error() const;
 };
 
 struct Comparison {
-    std::vector<KindComparison> kinds;  ///< Of category work, those that either trace has.
-    Nanoseconds predicted_makespan = 0; ///< From the first start to the last end of tasks.
+    std::vector<KindComparison> kinds; ///< Of category work, those that either trace has.
+    KindComparison total;              ///< All of them.
+    MatchBy match = MatchBy::cblk;
+    Window predicted; ///< Where the tasks that were compared lie: the phase.
+    Window measured;
+    Nanoseconds predicted_makespan = 0; ///< From the first start to the last end of these tasks.
     Nanoseconds measured_makespan = 0;
-    /// (measured - predicted) / measured.
-    [[nodiscard]] double makespan_error() const {
-        return measured_makespan > 0
-                   ? double(measured_makespan - predicted_makespan) / double(measured_makespan)
-                   : 0.0;
-    }
+    /// (predicted - measured) / measured.
+    [[nodiscard]] double makespan_error() const;
 };
 
-/// Kinds are matched by name. A prediction covers perhaps one phase only, so makespans are those of the
-/// tasks that both traces have when there are such, else of all tasks.
-Comparison compare(Trace const& predicted, Trace const& measured);
+/// Compares the last run of the phase in each trace, as a prediction covers perhaps this phase only; of a
+/// trace without it, the whole. Kinds are matched by name. Inside them, all states of equal task and cblk are
+/// one piece of work, and pieces match by task where both traces have the same tasks (that is, as many, and
+/// each of the same cblk: the plan that was predicted is the one that ran), else by cblk. O(n log n) in the
+/// states.
+Comparison compare(Trace const& predicted, Trace const& measured,
+                   std::string_view phase_name = "factorization");
 
 /// As tables of plain text, 100 columns wide. At most `max_threads` threads are listed.
 std::string to_text(Trace const& trace, Statistics const& statistics, std::size_t max_threads = 64);
@@ -104,5 +125,7 @@ std::string to_text(Trace const& trace, std::optional<CriticalPath> const& path)
 std::string to_text(Comparison const& comparison);
 /// "1.234 s", "56.7 ms", ...
 std::string readable_time(Nanoseconds time);
+/// "1.5 GB", "1200".
+std::string readable_value(double value, std::string const& unit);
 
 } // namespace espalier::trace

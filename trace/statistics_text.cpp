@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cstdarg>
 #include <cstdio>
 
@@ -39,10 +40,20 @@ std::string readable_time(Nanoseconds time) {
     return print("%lld ns", static_cast<long long>(time));
 }
 
+std::string readable_value(double value, std::string const& unit) {
+    constexpr std::array<char const*, 6> prefixes{"", "k", "M", "G", "T", "P"};
+    if (unit == "bytes") {
+        std::size_t power = 0;
+        for (; value >= 1000 && power + 1 < prefixes.size(); value /= 1000) ++power;
+        return print("%.3g %sB", value, prefixes[power]);
+    }
+    return print("%.6g%s%.20s", value, unit.empty() ? "" : " ", unit.c_str());
+}
+
 std::string to_text(Trace const& trace, Statistics const& statistics, std::size_t max_threads) {
     auto const& window = statistics.window;
     std::string text = print("%-10s %10s %7s %7s %9s %7s %11s %10s\n", "thread", "busy", "busy", "comm.",
-                             "overhead", "idle", "unrecorded", "tasks");
+                             "overhead", "idle", "unrecorded", "states");
     for (std::size_t i = 0; i < std::min(max_threads, statistics.threads.size()); ++i)
         text += thread_row(trace.containers()[statistics.threads[i].container].name, statistics.threads[i]);
     if (statistics.threads.size() > max_threads)
@@ -65,9 +76,9 @@ std::string to_text(Trace const& trace, Statistics const& statistics, std::size_
                       double(statistics.message_bytes) / 1e6);
     if (statistics.steals > 0) text += print(", %lld steals", static_cast<long long>(statistics.steals));
     for (std::size_t v = 0; v < statistics.peaks.size(); ++v)
-        if (statistics.peaks[v] > 0)
-            text += print(", at most %.6g %s%s%.100s", statistics.peaks[v], trace.variables()[v].unit.c_str(),
-                          trace.variables()[v].unit.empty() ? "" : " of ", trace.variables()[v].name.c_str());
+        if (auto const& variable = trace.variables()[v]; statistics.peaks[v] > 0)
+            text += ", at most " + readable_value(statistics.peaks[v], variable.unit) +
+                    (variable.unit.empty() ? " " : " of ") + variable.name;
     text += '\n';
     if (trace.dropped_events() > 0)
         text += print("%lld events were dropped for lack of memory: what is missing counts as unrecorded\n",
@@ -79,16 +90,18 @@ std::string to_text(Trace const& trace, Statistics const& statistics, std::size_
 }
 
 std::string to_text(Trace const& trace, std::optional<CriticalPath> const& path) {
-    if (!path) return "critical path: dependencies were not recorded\n";
+    if (!path) return "critical path: no dependencies between tasks are recorded\n";
     Nanoseconds const makespan = path->window.end - path->window.begin;
-    std::string text =
-        print("critical path: %s in %zu tasks; makespan %s, %.2f times as long\n",
-              readable_time(path->length).c_str(), path->tasks.size(), readable_time(makespan).c_str(),
-              path->length > 0 ? double(makespan) / double(path->length) : 0.0);
-    for (std::size_t k = 0; k < path->kinds.size(); ++k)
-        if (path->kinds[k] > 0)
-            text += print("  %-14.14s %12s %8.1f%%\n", trace.kinds()[k].name.c_str(),
-                          readable_time(path->kinds[k]).c_str(), percent(path->kinds[k], path->length));
+    std::string text = print("critical path: %s, %.1f%% of the makespan %s, in %zu tasks\n",
+                             readable_time(path->length).c_str(), percent(path->length, makespan),
+                             readable_time(makespan).c_str(), path->tasks.size());
+    auto const add = [&](char const* name, Nanoseconds part) {
+        if (part > 0)
+            text += print("  %-14.14s %12s %8.1f%%\n", name, readable_time(part).c_str(),
+                          percent(part, path->length));
+    };
+    for (std::size_t k = 0; k < path->kinds.size(); ++k) add(trace.kinds()[k].name.c_str(), path->kinds[k]);
+    add("messages", path->messages);
     if (path->unknown_tasks > 0)
         text += print("  %lld tasks of the dependencies are not in the trace\n",
                       static_cast<long long>(path->unknown_tasks));
@@ -96,24 +109,26 @@ std::string to_text(Trace const& trace, std::optional<CriticalPath> const& path)
 }
 
 std::string to_text(Comparison const& comparison) {
-    std::string text = print("%-14s %9s %11s %9s %11s %9s %9s %9s\n", "kind", "predicted", "time", "measured",
-                             "time", "matched", "median", "error");
-    for (auto const& kind : comparison.kinds) {
+    std::string text = print("%-12s %21s %11s %11s %8s %10s %8s\n", "", "states", "predicted", "measured",
+                             "error", "matched", "median");
+    auto const add = [&](KindComparison const& kind) {
+        std::string const counts = print("%lld / %lld", static_cast<long long>(kind.predicted.count),
+                                         static_cast<long long>(kind.measured.count));
         text +=
-            print("%-14.14s %9lld %11s %9lld %11s %9lld", kind.name.c_str(),
-                  static_cast<long long>(kind.predicted.count), readable_time(kind.predicted.total).c_str(),
-                  static_cast<long long>(kind.measured.count), readable_time(kind.measured.total).c_str(),
-                  static_cast<long long>(kind.matched));
-        text += kind.matched > 0
-                    ? print(" %9.2f %8.1f%%\n", kind.median_ratio, 100 * kind.mean_relative_error)
-                    : print(" %9s %9s\n", "-", "-");
-    }
-    return text +
-           print("makespan: predicted %s, measured %s (%+.1f%% of the measured)\n"
-                 "median: measured / predicted time of a task; error: mean of |difference| / measured\n",
-                 readable_time(comparison.predicted_makespan).c_str(),
-                 readable_time(comparison.measured_makespan).c_str(),
-                 100 * (0.0 - comparison.makespan_error()));
+            print("%-12.12s %21s %11s %11s", kind.name.c_str(), counts.c_str(),
+                  readable_time(kind.predicted.total).c_str(), readable_time(kind.measured.total).c_str());
+        text += kind.measured.total > 0 ? print(" %+7.1f%%", 100 * kind.error()) : print(" %8s", "-");
+        text += print(" %10lld", static_cast<long long>(kind.matched));
+        text += kind.median_ratio > 0 ? print(" %8.2f\n", kind.median_ratio) : print(" %8s\n", "-");
+    };
+    for (auto const& kind : comparison.kinds) add(kind);
+    add(comparison.total);
+    text += print("%-12s %21s %11s %11s %+7.1f%%\n", "makespan", "",
+                  readable_time(comparison.predicted_makespan).c_str(),
+                  readable_time(comparison.measured_makespan).c_str(), 100 * comparison.makespan_error());
+    return text + print("states: predicted / measured; error: (predicted - measured) / measured; median: of "
+                        "measured /\npredicted over what was matched by %s\n",
+                        comparison.match == MatchBy::task ? "task" : "column block");
 }
 
 } // namespace espalier::trace

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "trace/statistics.hpp"
 #include "trace/trace.hpp"
 
 namespace espalier::trace {
@@ -13,10 +14,12 @@ struct TaskTime {
     Nanoseconds duration = 0;
     Nanoseconds start = 0;
     Nanoseconds end = 0;
-    std::int16_t kind = 0; ///< Of its first piece.
 };
 
-/// By task number. Only states of threads in category work.
-std::vector<TaskTime> task_times(Trace const& trace);
+/// By task number. Only states of threads in category work that lie in the window.
+std::vector<TaskTime> task_times(Trace const& trace, Window window);
+
+/// Whether the state is a thread's, of category work, and lies in the window.
+bool is_work(Trace const& trace, State const& state, Window window);
 
 } // namespace espalier::trace

@@ -61,7 +61,7 @@ struct Link {
     Nanoseconds start = 0;
     Nanoseconds end = 0;
     std::int64_t bytes = 0; ///< Of a message.
-    std::int64_t tag = 0;   ///< Of a message; the task of a steal.
+    std::int64_t tag = 0;   ///< Of a message, its task's number where it is one; the task of a steal.
     std::int32_t from = 0;
     std::int32_t to = 0;
     std::int32_t distance = 0; ///< Of a steal: how far the thief went.

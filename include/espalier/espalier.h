@@ -18,7 +18,9 @@
  *  - After any error, and after a cancelled call, the handle can be used again.
  *  - Distinct handles may be used by distinct threads at the same time; one handle by one thread at a time
  *    (a second call meanwhile, also one made by a callback, is ESPALIER_USAGE).
- *  - Nothing is printed, no environment variable is read, and there is no state outside of the handles.
+ *  - Nothing is printed. Outside of the handles there is only the cost model of this machine, which is kept
+ *    for later handles, and in a file for later programs; of the environment, only ESPALIER_CALIBRATION,
+ *    XDG_CACHE_HOME and HOME count: see espalier_set_calibration().
  *  - Numbers are in the scalar type of the handle: `void*` blocks hold float, double, or pairs of them
  *    (`float complex`, `double complex`, std::complex). Dense blocks are column-major; entry (i, j) of a
  * block with leading dimension ld is element i + j * ld. Sizes are int64_t.
@@ -58,7 +60,7 @@ typedef enum espalier_status ESPALIER_ENUM {
     ESPALIER_INTERNAL = 1,              /**< A bug in Espalier, or a failure of a library it uses. */
     ESPALIER_USAGE = 2,                 /**< Null pointer, wrong size or order of calls, unknown option. */
     ESPALIER_BAD_INPUT = 3,             /**< Arrays that are no matrix, NaN, Inf. */
-    ESPALIER_IO_ERROR = 4,              /**< A file that cannot be read. */
+    ESPALIER_IO_ERROR = 4,              /**< A file that cannot be read or written. */
     ESPALIER_SINGULAR = 5,              /**< Structurally or numerically singular matrix. */
     ESPALIER_NOT_POSITIVE_DEFINITE = 6, /**< llh met a pivot that is not positive. */
     ESPALIER_INACCURATE = 7,            /**< Solved, but the backward error is above the tolerance. */
@@ -205,6 +207,25 @@ typedef struct espalier_matrix {
     void const* values;             /**< Scalars of the handle's type. */
 } espalier_matrix;
 
+/**
+ * What the static schedule expects of a factorization on a machine of `processes` with `threads` each. The
+ * times hold work_s + idle_s = factor_s * processes * threads. Filled by espalier_predict().
+ */
+typedef struct espalier_prediction {
+    int processes;             /**< Of the machine. */
+    int threads;               /**< Of each process. */
+    double factor_s;           /**< The makespan: predicted seconds of the factorization. */
+    double critical_path_s;    /**< No schedule of these tasks is shorter. */
+    double work_s;             /**< Of all tasks together. */
+    double idle_s;             /**< Of all workers together. */
+    double efficiency;         /**< work_s / (factor_s * processes * threads) */
+    double memory_bytes;       /**< Of the process that holds most: panels, fan-in blocks, all else. */
+    double total_memory_bytes; /**< Of all processes together. */
+    double message_bytes;      /**< The communication volume, */
+    int64_t messages;          /**< in so many messages between processes. */
+    int64_t tasks;             /**< On workers. */
+} espalier_prediction;
+
 /** Gets a line of text without line end: a choice that was made, a fallback. `user` is what was registered.
  *  On the thread that made the call. */
 typedef void (*espalier_log_function)(char const* line, void* user);
@@ -291,6 +312,17 @@ ESPALIER_API espalier_status espalier_set_ordering_positions(espalier_solver* so
 ESPALIER_API espalier_status espalier_set_threads(espalier_solver* solver, int value);
 /** Bind worker threads to cores; 0 or 1. */
 ESPALIER_API espalier_status espalier_set_bind_threads(espalier_solver* solver, int value);
+/** The machine that workers stand on and that is planned for: "here", an hwloc XML file (a name that ends in
+ *  .xml), or a synthetic description such as "numa:2 core:4". Workers are bound to cores only here. */
+ESPALIER_API espalier_status espalier_set_topology(espalier_solver* solver, char const* text);
+/** What the schedule counts in. ESPALIER_AUTO: the cost model that was measured on this machine and kept in
+ *  the user's cache directory; where there is none, one is measured, for less than two seconds. ESPALIER_ON:
+ *  one measured anew. ESPALIER_OFF: the one that comes with the library, and no file is touched. With
+ *  ESPALIER_AUTO, the environment variable ESPALIER_CALIBRATION (auto, on, off) decides where it is set. The
+ *  directory is espalier in $XDG_CACHE_HOME or in $HOME/.cache. */
+ESPALIER_API espalier_status espalier_set_calibration(espalier_solver* solver, espalier_toggle value);
+/** Record what every thread does from the next step on, for espalier_write_trace(); 0 or 1. */
+ESPALIER_API espalier_status espalier_set_record_trace(espalier_solver* solver, int value);
 /** Which scheduling policy. */
 ESPALIER_API espalier_status espalier_set_schedule(espalier_solver* solver, espalier_schedule value);
 /** Where coefficients live. */
@@ -406,6 +438,25 @@ ESPALIER_API espalier_status espalier_condense(espalier_solver* solver, int64_t 
 ESPALIER_API espalier_status espalier_expand(espalier_solver* solver, int64_t nrhs, void const* b,
                                              int64_t ldb, void const* x_schur, int64_t lds, void* x,
                                              int64_t ldx);
+
+/** @}
+ *  @name Predictions and traces
+ *  A trace is a Paje file, which ViTE, pajeng and `espalier trace` read; compressed when `path` ends in .gz.
+ *  It appears whole or not at all, else ESPALIER_IO_ERROR. `matrix_name` stands in it, and may be null.
+ *  @{ */
+
+/** What the schedule would be for `processes` of `threads` each (0: the cores of the topology).
+ * ESPALIER_USAGE before espalier_analyze(), and for a machine of more than 2^20 workers. */
+ESPALIER_API espalier_status espalier_predict(espalier_solver* solver, int processes, int threads,
+                                              espalier_prediction* prediction);
+/** Writes that schedule as a trace. */
+ESPALIER_API espalier_status espalier_write_predicted_trace(espalier_solver* solver, char const* path,
+                                                            int processes, int threads,
+                                                            char const* matrix_name);
+/** Writes what was recorded since the last espalier_analyze() or espalier_write_trace(). ESPALIER_USAGE when
+ *  nothing was: see espalier_set_record_trace(). */
+ESPALIER_API espalier_status espalier_write_trace(espalier_solver* solver, char const* path,
+                                                  char const* matrix_name);
 
 /** @}
  *  @name Report

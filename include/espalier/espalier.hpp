@@ -97,6 +97,18 @@ template <class T> class ESPALIER_API Solver {
     /// The whole solution (n x nrhs) from b and the unknowns x_s (k x nrhs).
     [[nodiscard]] std::vector<T> expand(std::span<T const> b, std::span<T const> x_schur, Index nrhs = 1);
 
+    /// What the schedule would be for `processes` of `threads` each (0: the cores of the topology), after
+    /// analyze(). Nothing but the result comes of it. Error{usage} before analyze(), or for a machine of more
+    /// than 2^20 workers.
+    [[nodiscard]] Prediction predict(int processes, int threads = 0) const;
+    /// The same with its schedule written to `path` as a Pajé trace (compressed when the name ends in .gz),
+    /// in which the matrix is called `matrix_name`. The file appears whole or not at all. Error{io_error}.
+    Prediction write_predicted_trace(std::string const& path, int processes, int threads = 0,
+                                     std::string const& matrix_name = {}) const;
+    /// What was recorded since the last analyze() or write_trace(), with Options::record_trace, in the same
+    /// form. Error{usage} when nothing was, {io_error}.
+    void write_trace(std::string const& path, std::string const& matrix_name = {});
+
     /// What the steps so far found out.
     [[nodiscard]] Report const& report() const;
     /// The choices in force.

@@ -55,6 +55,14 @@ struct Options {
 
     int threads = 0;          ///< Worker threads; 0 for the cores this process may use.
     bool bind_threads = true; ///< Bind workers to cores.
+    /// The machine that workers stand on and that is planned for: empty for this one; else an hwloc XML file
+    /// (a name that ends in .xml) or a synthetic description such as "numa:2 core:4". Then workers keep the
+    /// cores and NUMA nodes they have there, and are not bound here.
+    std::string topology;
+    /// What the schedule counts in: `automatic` uses the cost model that was measured on this machine and
+    /// kept in the user's cache directory, and measures one (for less than two seconds) where there is none;
+    /// `on` measures anew; `off` uses the one that comes with the library.
+    Toggle calibration = Toggle::automatic;
     SchedulePolicy schedule =
         SchedulePolicy::static_order;          ///< Others are Error{unsupported} in this version.
     Allocation allocation = Allocation::local; ///< Where coefficients live, see the user guide.
@@ -74,6 +82,8 @@ struct Options {
     double tolerance = 0;
 
     std::uint64_t max_memory = 0; ///< Bytes the factorization may use; 0 for no limit.
+
+    bool record_trace = false; ///< Record what every thread does, for Solver::write_trace.
 
     ProgressSink* progress = nullptr; ///< Told of long phases; may be null.
     std::function<void(std::string_view)>

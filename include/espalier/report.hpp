@@ -34,6 +34,8 @@ struct AnalysisReport {
     std::uint64_t memory_bytes =
         0; ///< What factorization and solve add to the matrix: panels, assembly map, buffers, structure.
     double predicted_factor_s = 0; ///< What the schedule expects of FactorReport::time_s.
+    /// What it counted in: "calibrated" now, "cached" from an earlier calibration, or "default".
+    std::string cost_model = "default";
 };
 
 /// Of Solver::factorize.
@@ -51,12 +53,17 @@ struct FactorReport {
     bool numerically_singular = false;
     /// Order of the componentwise condition number, looked at only after suspicious pivots; else 0.
     double condition_estimate = 0;
-    Index tasks = 0;                  ///< Of the schedule.
-    Index steals = 0;                 ///< Tasks run by another worker than planned; 0 when static.
-    Index messages = 0;               ///< Between processes.
-    std::uint64_t message_bytes = 0;  ///< Of those messages.
-    bool fell_back = false;           ///< `auto` began with llh and went on with ldlh or ldlt.
-    bool precision_fell_back = false; ///< Mixed precision was asked for and did not do.
+    Index tasks = 0;                 ///< Of the schedule.
+    Index steals = 0;                ///< Tasks run by another worker than planned; 0 when static.
+    Index messages = 0;              ///< Between processes.
+    std::uint64_t message_bytes = 0; ///< Of those messages.
+    /// Of the bytes of panels that the tasks of the factorization worked on, the part that lay on the NUMA
+    /// node of the worker; -1 where the system does not tell.
+    double local_share = -1;
+    std::vector<double> local_share_of_worker; ///< The same for each worker's tasks.
+    std::vector<double> node_bytes;            ///< Where panels lie: bytes on each NUMA node.
+    bool fell_back = false;                    ///< `auto` began with llh and went on with ldlh or ldlt.
+    bool precision_fell_back = false;          ///< Mixed precision was asked for and did not do.
 };
 
 /// Of Solver::refine.
@@ -74,6 +81,33 @@ struct RefineReport {
     bool converged = false; ///< backward_error <= tolerance.
     /// ok; inaccurate: not converged, or not finite; singular: the factorization is numerically_singular.
     Status status = Status::ok;
+};
+
+/// What the static schedule expects of one process.
+struct ProcessPrediction {
+    Index cblks = 0;                    ///< Column blocks that it owns.
+    double busy_s = 0;                  ///< Of all its threads together.
+    double memory_bytes = 0;            ///< Its panels, fan-in blocks at their most, and all else it holds.
+    double fan_in_bytes = 0;            ///< The fan-in blocks alone.
+    double sent_bytes = 0;              ///< To other processes ...
+    double received_bytes = 0;          ///< ... and from them,
+    std::int64_t messages_sent = 0;     ///< in so many messages
+    std::int64_t messages_received = 0; ///< each way.
+};
+
+/// What the static schedule expects of a factorization on a machine, here or elsewhere.
+struct Prediction {
+    int processes = 1;                      ///< Of the machine.
+    int threads = 1;                        ///< Of each process.
+    double factor_s = 0;                    ///< The makespan: predicted time of the factorization.
+    double critical_path_s = 0;             ///< No schedule of these tasks is shorter.
+    double work_s = 0;                      ///< Of all tasks together.
+    double efficiency = 1;                  ///< work_s / (factor_s * processes * threads)
+    std::int64_t tasks = 0;                 ///< On workers.
+    std::int64_t messages = 0;              ///< Between processes,
+    double message_bytes = 0;               ///< and what they carry: the communication volume.
+    std::vector<double> idle_s;             ///< Of each worker, process by process.
+    std::vector<ProcessPrediction> process; ///< Of each process.
 };
 
 /// Of all the steps so far.

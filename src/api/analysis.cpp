@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "api/calibrate.hpp"
 #include "api/choose.hpp"
 #include "core/progress.hpp"
 #include "core/timer.hpp"
@@ -71,16 +72,6 @@ SymbolicOptions symbolic_options(Options const& options) {
     symbolic.max_width = options.max_block_width;
     symbolic.min_width = std::min(options.min_block_width, std::max<Index>(1, options.max_block_width / 2));
     return symbolic;
-}
-
-// The speed of kernels in scalars T relative to double.
-template <class T> CostModel cost_model(FactorForm form, bool narrow) {
-    CostModel model;
-    model.sides = form.has_upper() ? 2 : 1;
-    double const speed = (narrow || sizeof(Real<T>) == sizeof(float) ? 2.0 : 1.0) / flop_factor<T>;
-    model.gemm_rate *= speed;
-    model.panel_rate *= speed;
-    return model;
 }
 
 void require_schur_unknowns(std::vector<Index> const& schur, Index n) {
@@ -167,10 +158,16 @@ template <class T> FactorizationChoice choose_for(CscMatrix<T> const& matrix, Op
     return choice;
 }
 
-template <class T> Analysis<T> analyze_system(CscMatrix<T> const& matrix, Options const& options, int workers,
-                                              std::shared_ptr<Interrupt> const& interrupt,
-                                              Background& background,
-                                              std::function<void(std::string)> const& note, Report& report) {
+template <class T> PanelFormat Analysis<T>::panel_format() const {
+    bool const narrow = options.mixed_precision && options.schur.empty();
+    return {static_cast<std::uint32_t>(narrow ? sizeof(Narrow<T>) : sizeof(T)), form.has_upper()};
+}
+
+template <class T> Analysis<T> analyze_system(CscMatrix<T> const& matrix, Options const& options,
+                                              AnalysisContext const& context, Report& report) {
+    auto const& interrupt = context.interrupt;
+    auto const& note = context.note;
+    auto const workers = static_cast<int>(context.node_of_worker.size());
     require_square(matrix);
     matrix.validate();
     require_schur_unknowns(options.schur, matrix.cols);
@@ -216,23 +213,32 @@ template <class T> Analysis<T> analyze_system(CscMatrix<T> const& matrix, Option
     job->symbolic = symbolic_options(options);
     job->symbolic.interrupt = interrupt.get();
     job->interrupt = interrupt;
-    auto const run = [&](std::string_view phase, void (StructureJob::*step)()) {
+    auto const phases = [&context] { return context.recorder ? &context.recorder->phases() : nullptr; };
+    auto const run = [&](std::string_view phase, trace::Kind kind, void (StructureJob::*step)()) {
         ProgressScope const progress(options.progress, phase, 0);
+        trace::Scope const recorded(phases(), kind);
         if (options.cancel)
-            background.run([job, step] { ((*job).*step)(); }, *interrupt);
+            context.background.run([job, step] { ((*job).*step)(); }, *interrupt);
         else
             ((*job).*step)();
     };
-    run("ordering", &StructureJob::order_vertices);
-    run("symbolic factorization", &StructureJob::build_structure);
+    run("ordering", trace::Kind::ordering, &StructureJob::order_vertices);
+    run("symbolic factorization", trace::Kind::symbolic, &StructureJob::build_structure);
     analysis.structure = std::move(job->structure);
     report.analysis.compressed_vertices = job->compressed.graph.num_vertices;
     report.analysis.ordering_s = job->ordering_s;
     report.analysis.symbolic_s = job->symbolic_s;
 
-    Timer const timer;
     bool const narrow = options.mixed_precision && options.schur.empty() && sizeof(Narrow<T>) < sizeof(T);
-    analysis.plan = make_factor_plan(analysis.structure, cost_model<T>(analysis.form, narrow), workers);
+    auto const [costs, source] =
+        cost_model_for(narrow ? scalar_of<Narrow<T>> : scalar_of<T>, analysis.form.kind, workers,
+                       options.calibration, interrupt.get(), options.progress);
+    analysis.costs = costs;
+    if (!options.topology.empty()) analysis.costs.threads_per_core = 1; // they are planned for elsewhere
+    report.analysis.cost_model = source;
+    trace::Scope const recorded(phases(), trace::Kind::mapping);
+    Timer const timer;
+    analysis.plan = make_factor_plan(analysis.structure, analysis.costs, workers, context.node_of_worker);
     report.analysis.mapping_s = timer.seconds();
     report_structure(analysis, narrow, report.analysis);
     return analysis;
@@ -241,9 +247,8 @@ template <class T> Analysis<T> analyze_system(CscMatrix<T> const& matrix, Option
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template struct Analysis<T>;                                                                             \
     template FactorizationChoice choose_for<T>(CscMatrix<T> const&, Options const&);                         \
-    template Analysis<T> analyze_system<T>(CscMatrix<T> const&, Options const&, int,                         \
-                                           std::shared_ptr<Interrupt> const&, Background&,                   \
-                                           std::function<void(std::string)> const&, Report&);
+    template Analysis<T> analyze_system<T>(CscMatrix<T> const&, Options const&, AnalysisContext const&,      \
+                                           Report&);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 
 } // namespace espalier

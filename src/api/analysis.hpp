@@ -14,7 +14,10 @@
 #include "core/interrupt.hpp"
 #include "espalier/report.hpp"
 #include "factor/factor.hpp"
+#include "runtime/topology.hpp"
 #include "schedule/factor_plan.hpp"
+#include "schedule/schedule.hpp"
+#include "trace/record.hpp"
 
 namespace espalier {
 
@@ -24,22 +27,30 @@ template <class T> struct Analysis {
     FactorForm form;
     WorkingSystem<T> system;
     BlockStructure structure;
+    CostModel costs;
     FactorPlan plan;
     Offset working_entries = 0; ///< Stored entries of the working system.
 
     /// What factorization and solve add to the matrix: panels in `factor_scalar`, and all else.
     [[nodiscard]] std::uint64_t memory_bytes(Scalar factor_scalar) const;
+    /// How its panels are stored when they hold such scalars.
+    [[nodiscard]] PanelFormat panel_format() const;
     /// What `options` say of the working system for a factorization of this kind.
     [[nodiscard]] WorkingOptions working_options(Factorization kind, Interrupt* interrupt) const;
 };
 
-/// Analyze `matrix` for `workers` threads. Fills report.analysis and report.factorization, and says what it
-/// chose to `note`. Ordering and structure run in `background` where options.cancel is set. Errors as
-/// Solver::analyze.
-template <class T> Analysis<T> analyze_system(CscMatrix<T> const& matrix, Options const& options, int workers,
-                                              std::shared_ptr<Interrupt> const& interrupt,
-                                              Background& background,
-                                              std::function<void(std::string)> const& note, Report& report);
+/// What an analysis works with besides matrix and options.
+struct AnalysisContext {
+    std::vector<int> node_of_worker; ///< One entry a worker: its NUMA node.
+    std::shared_ptr<Interrupt> interrupt;
+    Background& background;                ///< Ordering and structure run there where options.cancel is set.
+    trace::Recorder* recorder = nullptr;   ///< Of the phases; may be null.
+    std::function<void(std::string)> note; ///< Told of choices.
+};
+
+/// Analyze `matrix`. Fills report.analysis and report.factorization. Errors as Solver::analyze.
+template <class T> Analysis<T> analyze_system(CscMatrix<T> const& matrix, Options const& options,
+                                              AnalysisContext const& context, Report& report);
 
 /// The factorization for these values under the options of an analysis: choose_factorization, but looking at
 /// the interior block where there is a Schur complement, and never betting on llh for what may be singular.

@@ -194,6 +194,18 @@ espalier_status espalier_set_threads(espalier_solver* solver, int value) {
 espalier_status espalier_set_bind_threads(espalier_solver* solver, int value) {
     return set_flag(solver, "bind", value);
 }
+espalier_status espalier_set_topology(espalier_solver* solver, char const* text) {
+    return change(solver, [&](Options& options) {
+        require_pointer(text, "topology");
+        set_option(options, "topology", text);
+    });
+}
+espalier_status espalier_set_calibration(espalier_solver* solver, espalier_toggle value) {
+    return set_enum(solver, "calibration", value, Toggle::off);
+}
+espalier_status espalier_set_record_trace(espalier_solver* solver, int value) {
+    return set_flag(solver, "record-trace", value);
+}
 espalier_status espalier_set_schedule(espalier_solver* solver, espalier_schedule value) {
     return set_enum(solver, "schedule", value, SchedulePolicy::nas);
 }

@@ -93,7 +93,8 @@ template <class T> class TypedSession : public Session {
     Report const& report() const override { return solver_.report(); }
 
     void set_options(Options options) override {
-        bool const plans_change = options.threads != solver_.options().threads;
+        Options const& old = solver_.options();
+        bool const plans_change = options.threads != old.threads || options.topology != old.topology;
         solver_.set_options(std::move(options));
         if (plans_change) analyzed_ = factorized_ = false;
     }
@@ -244,6 +245,21 @@ template <class T> class TypedSession : public Session {
         scatter(solver_.expand(right, kept, b.columns), order(), x);
     }
 
+    Prediction predict(int processes, int threads) const override {
+        require_analysis("espalier_predict");
+        return solver_.predict(processes, threads);
+    }
+
+    void write_predicted_trace(std::string const& path, int processes, int threads,
+                               std::string const& matrix_name) const override {
+        require_analysis("espalier_write_predicted_trace");
+        solver_.write_predicted_trace(path, processes, threads, matrix_name);
+    }
+
+    void write_trace(std::string const& path, std::string const& matrix_name) override {
+        solver_.write_trace(path, matrix_name);
+    }
+
   private:
     RefineReport refined(MatrixOp op, std::vector<T> const& b, std::vector<T>& values, OutputBlock x) {
         doubtful_ = true; // in mixed precision refinement may begin another factorization
@@ -256,6 +272,13 @@ template <class T> class TypedSession : public Session {
     void require_matrix(char const* what) const {
         if (!has_matrix_)
             throw Error(Status::usage, fmt::format("{} was called before espalier_set_matrix", what));
+    }
+
+    void require_analysis(char const* what) const {
+        require_matrix(what);
+        if (!analyzed_)
+            throw Error(Status::usage,
+                        fmt::format("{} was called before espalier_analyze of this matrix", what));
     }
 
     void require_factors(char const* what) const {

@@ -59,6 +59,11 @@ class Session {
     virtual void schur_complement(void* schur, Index leading) const = 0;
     virtual void condense(InputBlock b, OutputBlock reduced) = 0;
     virtual void expand(InputBlock b, InputBlock x_schur, OutputBlock x) = 0;
+
+    [[nodiscard]] virtual Prediction predict(int processes, int threads) const = 0;
+    virtual void write_predicted_trace(std::string const& path, int processes, int threads,
+                                       std::string const& matrix_name) const = 0;
+    virtual void write_trace(std::string const& path, std::string const& matrix_name) = 0;
 };
 
 std::unique_ptr<Session> make_session(Scalar scalar);

@@ -102,6 +102,18 @@ constexpr std::array table = {
     OptionRow{"ordering", set_ordering, get_ordering},
     count_or_auto<&Options::threads, 4096>("threads"),
     on_or_off<&Options::bind_threads>("bind"),
+    OptionRow{"topology",
+              [](Options& options, std::string_view name, std::string_view text) {
+                  if (text.empty())
+                      throw Error(Status::usage,
+                                  fmt::format("{} needs 'here', a description or a file", name));
+                  options.topology = text == "here" ? "" : text;
+              },
+              [](Options const& options) {
+                  return options.topology.empty() ? std::string("here") : options.topology;
+              }},
+    toggle<&Options::calibration>("calibration"),
+    on_or_off<&Options::record_trace>("record-trace"),
     one_of<&Options::schedule, SchedulePolicy::static_order, SchedulePolicy::dynamic_tree,
            SchedulePolicy::places, SchedulePolicy::nas>("schedule"),
     one_of<&Options::allocation, Allocation::global, Allocation::local, Allocation::interleave>("alloc"),

@@ -45,6 +45,7 @@ void add_analysis(Fields& fields, AnalysisReport const& analysis) {
     fields.add("analysis.factor_bytes", analysis.factor_bytes);
     fields.add("analysis.memory_bytes", analysis.memory_bytes);
     fields.add("analysis.predicted_factor_s", analysis.predicted_factor_s);
+    fields.add("analysis.cost_model", analysis.cost_model.c_str());
 }
 
 void add_factor(Fields& fields, FactorReport const& factor) {
@@ -61,6 +62,9 @@ void add_factor(Fields& fields, FactorReport const& factor) {
     fields.add("factor.steals", factor.steals);
     fields.add("factor.messages", factor.messages);
     fields.add("factor.message_bytes", factor.message_bytes);
+    fields.add("factor.local_share", factor.local_share);
+    fields.add("factor.local_share_of_worker", factor.local_share_of_worker);
+    fields.add("factor.node_bytes", factor.node_bytes);
     fields.add("factor.fell_back", factor.fell_back);
     fields.add("factor.precision_fell_back", factor.precision_fell_back);
 }

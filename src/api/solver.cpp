@@ -1,53 +1,16 @@
 // The pipeline behind espalier::Solver: each step reads what the one before it left in the state.
 #include "espalier/espalier.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
 #include <fmt/format.h>
 
-#include "api/singularity.hpp"
 #include "api/solver_state.hpp"
 #include "core/timer.hpp"
-#include "matrix/norms.hpp"
-#include "refine/condition.hpp"
-#include "refine/extra_precise.hpp"
-#include "refine/refine.hpp"
-#include "runtime/process_limits.hpp"
-#include "solve/solve.hpp"
-#include "solve/solve_sparse.hpp"
 
 namespace espalier {
-
-template <class T> Solver<T>::State::State(Options given) : topology_(Topology::detect()) {
-    set_options(std::move(given));
-}
-
-template <class T> void Solver<T>::State::set_options(Options given) {
-    refuse_unsupported(given);
-    int const threads = given.threads > 0 ? given.threads : topology_.default_threads();
-    if (report.threads != threads || options.bind_threads != given.bind_threads) team_.reset();
-    if (report.threads != threads) { // plans are made for a number of workers
-        factorized_ = false;
-        full_.reset();
-        narrow_.reset();
-        assembly_.reset();
-        analysis_.reset();
-    }
-    options = std::move(given);
-    report.scalar = scalar_of<T>;
-    report.threads = threads;
-}
 
 template <class T> void Solver<T>::State::note(std::string text) {
     if (options.log) options.log(text);
     report.notes.push_back(std::move(text));
-}
-
-template <class T> WorkerTeam& Solver<T>::State::workers() {
-    if (!team_) team_ = std::make_unique<WorkerTeam>(topology_, report.threads, options.bind_threads);
-    return *team_;
 }
 
 template <class T> double Solver<T>::State::tolerance() const {
@@ -78,6 +41,8 @@ void Solver<T>::State::require_same_pattern(CscMatrix<T> const& matrix, char con
 }
 
 template <class T> void Solver<T>::State::analyze(CscMatrix<T> const& matrix) {
+    if (team_) team_->record(nullptr);
+    recorder_.reset();
     begin_call();
     Timer const timer;
     factorized_ = false;
@@ -89,212 +54,15 @@ template <class T> void Solver<T>::State::analyze(CscMatrix<T> const& matrix) {
     report.factor = {};
     report.refine = {};
     report.notes.clear();
-    Analysis<T> made = analyze_system(
-        matrix, options, report.threads, interrupt_, background_,
-        [this](std::string text) { note(std::move(text)); }, report);
+    Analysis<T> made = analyze_system(matrix, options,
+                                      {node_of_worker(), interrupt_, background_, recorder_.get(),
+                                       [this](std::string text) { note(std::move(text)); }},
+                                      report);
     report.analysis.total_s = timer.seconds();
     require_memory(report.analysis.memory_bytes, options.max_memory);
     analysis_ = std::move(made);
     notes_of_analysis_ = report.notes.size();
-}
-
-template <class T> void Solver<T>::State::apply_factors(std::span<T> block, Index columns, MatrixOp op) {
-    if (is_narrow_) return apply_narrow(block, columns, op);
-    Index const n = analysis_->structure.n;
-    espalier::solve<T>(*full_, analysis_->plan, {block.data(), n, columns, std::max<Index>(1, n)}, workers(),
-                       {op, interrupt_.get()});
-}
-
-// Through single precision, each column brought to order 1 by a power of two first: its range is small.
-template <class T> void Solver<T>::State::apply_narrow(std::span<T> block, Index columns, MatrixOp op) {
-    Index const n = analysis_->structure.n;
-    std::vector<Low> low(block.size());
-    std::vector<Real<T>> scale(static_cast<std::size_t>(columns), Real<T>(1));
-    for (std::size_t j = 0; j < scale.size(); ++j) {
-        auto const column = block.subspan(j * static_cast<std::size_t>(n), static_cast<std::size_t>(n));
-        double const norm = infinity_norm<T>(std::span<T const>(column));
-        if (norm > 0 && std::isfinite(norm))
-            scale[j] = static_cast<Real<T>>(std::exp2(std::floor(std::log2(norm))));
-        for (std::size_t i = 0; i < column.size(); ++i)
-            low[j * column.size() + i] = static_cast<Low>(column[i] / scale[j]);
-    }
-    espalier::solve<Low>(*narrow_, analysis_->plan, {low.data(), n, columns, std::max<Index>(1, n)},
-                         workers(), {op, interrupt_.get()});
-    for (std::size_t k = 0; k < block.size(); ++k)
-        block[k] = static_cast<T>(low[k]) * scale[k / static_cast<std::size_t>(n)];
-}
-
-template <class T> void Solver<T>::State::apply_inverse(std::span<T> block, Index columns, MatrixOp op) {
-    analysis_->system.to_working(block, columns, op);
-    apply_factors(block, columns, op);
-    analysis_->system.from_working(block, columns, op);
-}
-
-template <class T> ApplyInverse<T> Solver<T>::State::inverse_of_working() {
-    return [this](std::span<T> block, Index columns, MatrixOp op) { apply_factors(block, columns, op); };
-}
-
-template <class T> ApplyInverse<T> Solver<T>::State::inverse_of_matrix() {
-    return [this](std::span<T> block, Index columns, MatrixOp op) { apply_inverse(block, columns, op); };
-}
-
-template <class T> void Solver<T>::State::solve(std::span<T> x, Index nrhs, MatrixOp op) {
-    require_no_schur("solve");
-    require_block(x.size(), analysis_->structure.n, nrhs, "the right-hand side");
-    begin_call();
-    Timer const timer;
-    SingleThreadedBlas const blas;
-    apply_inverse(x, nrhs, op);
-    report.solve_s = timer.seconds();
-    report.nrhs = nrhs;
-}
-
-template <class T> DenseMatrix<T> Solver<T>::State::solve(CscMatrix<T> const& b, MatrixOp op) {
-    require_no_schur("solve");
-    Index const n = analysis_->structure.n;
-    if (b.rows != n || b.symmetry != Symmetry::general)
-        throw Error(Status::usage,
-                    fmt::format("sparse right-hand sides have {} rows, stored in full; these have {}, {}", n,
-                                b.rows, to_string(b.symmetry)));
-    b.validate();
-    begin_call();
-    Timer const timer;
-    SingleThreadedBlas const blas;
-    DenseMatrix<T> x{n, b.cols, std::vector<T>(static_cast<std::size_t>(n * b.cols))};
-    CscMatrix<T> const working = analysis_->system.to_working(b, op);
-    if (is_narrow_) {
-        for (Index j = 0; j < b.cols; ++j)
-            for (Offset p = working.col_ptr[static_cast<std::size_t>(j)];
-                 p < working.col_ptr[static_cast<std::size_t>(j) + 1]; ++p)
-                x.column(j)[working.row_ind[static_cast<std::size_t>(p)]] =
-                    working.values[static_cast<std::size_t>(p)];
-        apply_narrow(x.values, b.cols, op);
-    } else {
-        espalier::solve_sparse<T>(*full_, analysis_->plan, working,
-                                  {x.values.data(), n, b.cols, std::max<Index>(1, n)}, workers(),
-                                  {op, interrupt_.get()});
-    }
-    analysis_->system.from_working(x.values, b.cols, op);
-    report.solve_s = timer.seconds();
-    report.nrhs = b.cols;
-    return x;
-}
-
-template <class T> RefineReport Solver<T>::State::refine(CscMatrix<T> const& matrix, std::span<T const> b,
-                                                         std::span<T> x, Index nrhs, MatrixOp op) {
-    require_no_schur("refine");
-    require_same_pattern(matrix, "refine");
-    require_block(b.size(), analysis_->structure.n, nrhs, "the right-hand side");
-    require_block(x.size(), analysis_->structure.n, nrhs, "the solution");
-    begin_call();
-    SingleThreadedBlas const blas;
-    refine_once(matrix, b, x, nrhs, op);
-    if (is_narrow_ && !report.refine.converged && options.refine != RefineMethod::none) {
-        note(fmt::format(
-            "refinement from single precision ended at a backward error of {:.1e}; factorizing in "
-            "double",
-            report.refine.backward_error));
-        report.factor.precision_fell_back = true;
-        factorized_ = false; // until there are factors again
-        factorize_full(matrix, nullptr);
-        report.factor.scalar = scalar_of<T>;
-        factorized_ = true;
-        std::vector<T> solved(b.begin(), b.end());
-        apply_inverse(solved, nrhs, op);
-        std::copy(solved.begin(), solved.end(), x.begin());
-        refine_once(matrix, b, x, nrhs, op);
-    }
-    if (report.factor.numerically_singular) {
-        report.refine.status = Status::singular;
-        // Other solutions are as good and far away.
-        if (options.condition) report.refine.forward_error = std::numeric_limits<double>::infinity();
-    }
-    report.peak_memory_bytes = peak_rss_bytes();
-    return report.refine;
-}
-
-// Where a backward error at the level of rounding would leave hardly a correct digit, and the matrix is not
-// singular. Returns the steps done.
-template <class T> int Solver<T>::State::refine_precisely(CscMatrix<T> const& working, std::span<T const> b,
-                                                          std::span<T> x, Index nrhs, MatrixOp op) {
-    bool const wanted = options.refine == RefineMethod::automatic && options.max_refine_iterations == 0 &&
-                        !near_singular_ && report.factor.pivots_replaced == 0 &&
-                        report.factor.condition_estimate * static_cast<double>(epsilon<T>) > 1e-6;
-    if (!wanted) return 0;
-    return refine_extra_precisely<T>(working, b, x, nrhs, inverse_of_working(), op, interrupt_.get());
-}
-
-// A tiny pivot, replaced or not, is harmless until the solution is as large as only a singular matrix makes
-// it.
-template <class T> void Solver<T>::State::distrust_growth(CscMatrix<T> const& working, std::span<T const> b,
-                                                          std::span<T const> x, Index nrhs) {
-    if (!near_singular_ && report.factor.pivots_replaced == 0) return;
-    if (grows_as_singular<T>(working, b, x, nrhs)) report.factor.numerically_singular = true;
-}
-
-template <class T> void Solver<T>::State::count_steps(int steps) {
-    report.refine.iterations += steps;
-    if (steps > 0 && report.refine.method == RefineMethod::none) report.refine.method = RefineMethod::ir;
-}
-
-template <class T> void Solver<T>::State::refine_once(CscMatrix<T> const& matrix, std::span<T const> b,
-                                                      std::span<T> x, Index nrhs, MatrixOp op) {
-    RefineOptions run;
-    run.method = options.refine;
-    run.max_iterations = options.max_refine_iterations;
-    run.tolerance = options.tolerance;
-    run.progress = options.progress;
-    run.op = op;
-    run.interrupt = interrupt_.get();
-    if (!analysis_->system.is_identity()) return refine_scaled(matrix, b, x, nrhs, op, run);
-    int const steps = refine_precisely(matrix, b, x, nrhs, op);
-    run.forward_error = options.condition;
-    report.refine = espalier::refine<T>(matrix, b, x, nrhs, inverse_of_working(), run);
-    distrust_growth(matrix, b, x, nrhs);
-    count_steps(steps);
-}
-
-// In the scaled system, where no equation drowns in the rounding of another; then judged in the caller's.
-template <class T> void Solver<T>::State::refine_scaled(CscMatrix<T> const& matrix, std::span<T const> b,
-                                                        std::span<T> x, Index nrhs, MatrixOp op,
-                                                        RefineOptions const& run) {
-    WorkingSystem<T> const& system = analysis_->system;
-    Timer const timer;
-    std::vector<T> working_b(b.begin(), b.end());
-    system.to_working(working_b, nrhs, op);
-    system.solution_to_working(x, nrhs, op);
-    try {
-        int const steps = refine_precisely(working_copy_, working_b, x, nrhs, op);
-        report.refine = espalier::refine<T>(working_copy_, working_b, x, nrhs, inverse_of_working(), run);
-        count_steps(steps);
-    } catch (...) {
-        system.from_working(x, nrhs, op); // x is the caller's
-        throw;
-    }
-    distrust_growth(working_copy_, working_b, x, nrhs);
-    system.from_working(x, nrhs, op);
-    RefineReport& out = report.refine;
-    out.backward_error = normwise_backward_error<T>(matrix, x, b, nrhs, op);
-    // Scales of other values, which are kept by a refactorization, may see no error where the caller does.
-    if (out.converged && !(out.backward_error <= tolerance()) && run.method != RefineMethod::none) {
-        RefineReport const more = espalier::refine<T>(matrix, b, x, nrhs, inverse_of_matrix(), run);
-        count_steps(more.iterations);
-        out.backward_error = more.backward_error;
-        std::vector<T> working_x(x.begin(), x.end());
-        system.solution_to_working(working_x, nrhs, op);
-        double const scaled_error = normwise_backward_error<T>(working_copy_, working_x, working_b, nrhs, op);
-        out.history.push_back(scaled_error);
-        out.converged = scaled_error <= tolerance();
-    }
-    out.componentwise_error = componentwise_backward_error<T>(matrix, x, b, nrhs, op);
-    if (options.condition) {
-        auto const bounds =
-            forward_error_bounds<T>(matrix, b, x, nrhs, inverse_of_matrix(), op, interrupt_.get());
-        out.forward_error = bounds.empty() ? 0.0 : *std::max_element(bounds.begin(), bounds.end());
-    }
-    out.converged = out.converged && out.backward_error <= tolerance();
-    if (!out.converged) out.status = Status::inaccurate;
-    out.time_s = timer.seconds();
+    sample_memory();
 }
 
 template <class T> Solver<T>::Solver(Options options) : state_(std::make_unique<State>(std::move(options))) {}
@@ -343,6 +111,17 @@ template <class T> std::vector<T> Solver<T>::condense(std::span<T const> b, Inde
 template <class T>
 std::vector<T> Solver<T>::expand(std::span<T const> b, std::span<T const> x_schur, Index nrhs) {
     return state_->expand(b, x_schur, nrhs);
+}
+template <class T> Prediction Solver<T>::predict(int processes, int threads) const {
+    return state_->predict(processes, threads);
+}
+template <class T> Prediction Solver<T>::write_predicted_trace(std::string const& path, int processes,
+                                                               int threads,
+                                                               std::string const& matrix_name) const {
+    return state_->predict(processes, threads, &path, matrix_name);
+}
+template <class T> void Solver<T>::write_trace(std::string const& path, std::string const& matrix_name) {
+    state_->write_trace(path, matrix_name);
 }
 template <class T> Report const& Solver<T>::report() const {
     return state_->report;

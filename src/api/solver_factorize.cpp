@@ -10,6 +10,7 @@
 #include "api/solver_state.hpp"
 #include "core/timer.hpp"
 #include "factor/factorize.hpp"
+#include "factor/placement.hpp"
 #include "matrix/convert.hpp"
 #include "matrix/norms.hpp"
 #include "refine/condition.hpp"
@@ -38,6 +39,7 @@ template <class T> void Solver<T>::State::factorize(CscMatrix<T> const& matrix) 
     report.notes.resize(std::min(report.notes.size(), notes_of_analysis_));
     SingleThreadedBlas const blas;
     factorize_from(matrix);
+    sample_memory();
     // What is not numeric factorization is assembly: checks of the values, the map, memory, the entries.
     report.factor.assembly_s = timer.seconds() - report.factor.time_s;
     report.factorization = analysis_->form.kind;
@@ -55,7 +57,10 @@ template <class T> void Solver<T>::State::factorize_from(CscMatrix<T> const& mat
     if (analysis_->form.kind == Factorization::llh && kind != Factorization::llh) make_system(matrix, kind);
     analysis_->form.kind = kind;
     CscMatrix<T> const& working = make_working(matrix);
-    if (!assembly_) assembly_.emplace(working, analysis_->structure, interrupt_.get());
+    if (!assembly_) {
+        trace::Scope const recorded(phases(), trace::Kind::assembly);
+        assembly_.emplace(working, analysis_->structure, interrupt_.get());
+    }
     if (wants_narrow() && factorize_narrow(working)) return;
     factorize_full(matrix, &working);
 }
@@ -120,7 +125,8 @@ void Solver<T>::State::factorize_full(CscMatrix<T> const& matrix, CscMatrix<T> c
 template <class T> template <class F>
 void Solver<T>::State::factorize_numbers(CscMatrix<F> const& working, std::unique_ptr<Factor<F>>& factor) {
     if (!factor) factor = std::make_unique<Factor<F>>(analysis_->structure);
-    factor->allocate(analysis_->form, analysis_->plan.owner_of_cblk, options.allocation, workers());
+    factor->allocate(analysis_->form, analysis_->plan.owner_of_cblk, options.allocation, workers(),
+                     interrupt_.get());
     double const relative =
         options.pivot_threshold >= 0 ? options.pivot_threshold : std::sqrt(static_cast<double>(epsilon<F>));
     double const largest = max_abs(working);
@@ -128,6 +134,7 @@ void Solver<T>::State::factorize_numbers(CscMatrix<F> const& working, std::uniqu
     run.pivot_threshold = relative * (largest > 0 ? largest : 1.0);
     run.progress = options.progress;
     run.interrupt = interrupt_.get();
+    run.phases = phases();
     FactorizeStats const stats =
         espalier::factorize(working, *assembly_, analysis_->plan, *factor, workers(), run);
     FactorReport& out = report.factor;
@@ -136,6 +143,12 @@ void Solver<T>::State::factorize_numbers(CscMatrix<F> const& working, std::uniqu
     out.pivots_replaced = stats.pivots_replaced;
     out.negative_pivots = stats.negative_pivots;
     out.tasks = analysis_->plan.factor.graph.num_tasks();
+    Placement const placement =
+        measure_placement(*factor, analysis_->plan, analysis_->plan.factor_schedule.worker_of_task,
+                          workers().places(), topology_);
+    out.local_share = placement.local_share;
+    out.local_share_of_worker = placement.local_share_of_worker;
+    out.node_bytes = placement.node_bytes;
     if (out.pivots_replaced > 0)
         note(fmt::format("{} pivot{} smaller than {:.1e} {} replaced", out.pivots_replaced,
                          out.pivots_replaced == 1 ? "" : "s", run.pivot_threshold,

@@ -1,6 +1,7 @@
 // What stands behind espalier::Solver: the state that each step leaves for the next, and the steps.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -13,6 +14,8 @@
 #include "refine/refine.hpp"
 #include "runtime/topology.hpp"
 #include "runtime/worker_team.hpp"
+#include "schedule/schedule.hpp"
+#include "trace/record.hpp"
 
 namespace espalier {
 
@@ -33,6 +36,10 @@ template <class T> struct Solver<T>::State {
     DenseMatrix<T> schur_complement() const;
     std::vector<T> condense(std::span<T const> b, Index nrhs);
     std::vector<T> expand(std::span<T const> b, std::span<T const> x_schur, Index nrhs);
+    Schedule schedule_for(int processes, int threads) const;
+    Prediction predict(int processes, int threads, std::string const* trace_path = nullptr,
+                       std::string const& matrix_name = {}) const;
+    void write_trace(std::string const& path, std::string const& matrix_name);
 
     Options options;
     Report report;
@@ -80,11 +87,17 @@ template <class T> struct Solver<T>::State {
 
     void note(std::string text);
     WorkerTeam& workers();
-    // From here to the end of the call, this is what can cancel it.
-    void begin_call() { interrupt_ = std::make_shared<Interrupt>(options.cancel); }
+    [[nodiscard]] std::vector<int> node_of_worker() const;
+    // From here to the end of the call, this is what can cancel it, and whether it is recorded.
+    void begin_call();
+    // Where phases of the process are recorded; null when no trace is.
+    trace::Track* phases();
+    void sample_memory(); // into the trace
+    [[nodiscard]] std::map<std::string, std::string> trace_metadata() const;
 
     Topology topology_;
-    std::unique_ptr<WorkerTeam> team_; // started by the first step that needs it
+    std::unique_ptr<trace::Recorder> recorder_; // since the last analysis
+    std::unique_ptr<WorkerTeam> team_;          // started by the first step that needs it
     Background background_;
     std::shared_ptr<Interrupt> interrupt_;
 

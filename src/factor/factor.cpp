@@ -11,10 +11,18 @@ namespace espalier {
 namespace {
 
 constexpr std::size_t cache_line = 64;
+// Between two looks at the interrupt:
 constexpr std::size_t cleared_at_once = 16 * Arena::alignment; // some milliseconds
 
 std::size_t padded_bytes(Offset coefficients, std::size_t scalar_bytes) {
     return (static_cast<std::size_t>(coefficients) * scalar_bytes + cache_line - 1) / cache_line * cache_line;
+}
+
+void populate_in_parts(std::span<std::byte> range, Interrupt* interrupt) {
+    for (std::size_t at = 0; at < range.size(); at += cleared_at_once) {
+        check(interrupt);
+        populate(range.subspan(at, std::min(cleared_at_once, range.size() - at)));
+    }
 }
 
 } // namespace
@@ -30,56 +38,86 @@ std::uint64_t panel_bytes(BlockStructure const& structure, FactorForm form, std:
 }
 
 template <class T> void Factor<T>::allocate(FactorForm form, std::vector<WorkerId> const& owner,
-                                            Allocation allocation, WorkerTeam& team) {
+                                            Allocation allocation, WorkerTeam& team, Interrupt* interrupt) {
     auto const num_workers = static_cast<std::size_t>(team.size());
     form_ = form;
-    // One array for all when allocation is global: worker 0 owns everything then.
-    auto owner_of = [&](std::size_t k) {
-        return allocation == Allocation::global ? std::size_t{0} : static_cast<std::size_t>(owner[k]);
-    };
+    allocation_ = allocation;
     owned_.assign(num_workers, {});
-    std::vector<std::size_t> bytes(num_workers, 0);
+    zero_.assign(num_workers, 0);
+    std::vector<std::size_t> bytes(allocation == Allocation::global ? 1 : num_workers, 0);
     std::vector<std::size_t> position(structure_->cblks.size());
     for (std::size_t k = 0; k < structure_->cblks.size(); ++k) {
-        std::size_t const o = owner_of(k);
-        owned_[o].push_back(static_cast<CblkId>(k));
-        position[k] = bytes[o];
-        bytes[o] += padded_bytes(panel_size(structure_->cblks[k], form), sizeof(T));
+        owned_[static_cast<std::size_t>(owner[k])].push_back(static_cast<CblkId>(k));
+        std::size_t& end = bytes[arena_index(owner[k])];
+        position[k] = end;
+        end += padded_bytes(panel_size(structure_->cblks[k], form), sizeof(T));
     }
-    arenas_.resize(num_workers);
-    // Each arena alone may fit where all together do not.
-    std::size_t wanted = 0;
+    keep_or_replace_arenas(bytes);
+    panels_.resize(structure_->cblks.size());
+    for (std::size_t k = 0; k < panels_.size(); ++k)
+        panels_[k] = reinterpret_cast<T*>(arenas_[arena_index(owner[k])].data() + position[k]);
+    perm_.assign(form.has_d() || form.has_upper() ? static_cast<std::size_t>(structure_->n) : 0, 0);
+    off_diagonal_.assign(form.has_d() ? static_cast<std::size_t>(structure_->n) : 0, T(0));
+
+    if (allocation == Allocation::global && arenas_[0].fresh()) touch_from_one_worker(team, interrupt);
     for (std::size_t w = 0; w < num_workers; ++w)
-        wanted += arenas_[w].size() < bytes[w] ? bytes[w] - arenas_[w].size() : 0;
+        zero_[w] = arenas_[arena_index(static_cast<WorkerId>(w))].fresh();
+    for (Arena& arena : arenas_) arena.mark_used(); // also when what follows is interrupted
+}
+
+// One arena for each entry of `bytes`. The old one goes before the new one comes.
+template <class T> void Factor<T>::keep_or_replace_arenas(std::vector<std::size_t> const& bytes) {
+    arenas_.resize(bytes.size());
+    std::size_t wanted = 0;
+    for (std::size_t a = 0; a < bytes.size(); ++a) {
+        bool const fits = arenas_[a].size() >= bytes[a] && (bytes[a] > 0 || arenas_[a].empty());
+        if (fits && arenas_[a].allocation() == allocation_) continue;
+        arenas_[a] = Arena();
+        wanted += bytes[a];
+    }
+    // Each arena alone may fit where all together do not.
     if (std::uint64_t const available = wanted > 0 ? available_memory_bytes() : 0; wanted > available)
         throw Error(Status::out_of_memory, "the factors need " + std::to_string(wanted) +
                                                " bytes more, and " + std::to_string(available) +
                                                " are available");
-    for (std::size_t w = 0; w < num_workers; ++w)
-        if (arenas_[w].size() < bytes[w] || (bytes[w] == 0 && arenas_[w].size() > 0)) {
-            arenas_[w] = Arena(); // give the old one back first
-            arenas_[w] = Arena(bytes[w], allocation);
-        }
-    panels_.resize(structure_->cblks.size());
-    for (std::size_t k = 0; k < panels_.size(); ++k)
-        panels_[k] = reinterpret_cast<T*>(arenas_[owner_of(k)].data() + position[k]);
-    perm_.assign(form.has_d() || form.has_upper() ? static_cast<std::size_t>(structure_->n) : 0, 0);
-    off_diagonal_.assign(form.has_d() ? static_cast<std::size_t>(structure_->n) : 0, T(0));
+    for (std::size_t a = 0; a < bytes.size(); ++a)
+        if (arenas_[a].size() < bytes[a]) arenas_[a] = Arena(bytes[a], allocation_);
+}
+
+// As a program would that knows nothing of NUMA: the memory comes from the node of worker 0 as far as it
+// goes.
+template <class T> void Factor<T>::touch_from_one_worker(WorkerTeam& team, Interrupt* interrupt) {
+    team.for_each_worker([&](WorkerId worker) {
+        if (worker == 0) populate_in_parts(arenas_[0].bytes(), interrupt);
+    });
 }
 
 template <class T> void Factor<T>::clear_owned(WorkerId worker, Interrupt* interrupt) {
-    Arena& arena = arenas_[static_cast<std::size_t>(worker)];
-    bool const fresh = arena.fresh();
-    arena.mark_used(); // also when this is interrupted
-    std::size_t const whole = arena.size();
-    for (std::size_t at = 0; at < whole; at += cleared_at_once) {
-        check(interrupt);
-        auto const part = arena.bytes().subspan(at, std::min(cleared_at_once, whole - at));
-        if (fresh)
-            populate(part); // from this worker, so that pages are near it
-        else
-            std::memset(part.data(), 0, part.size());
+    auto& zero = zero_[static_cast<std::size_t>(worker)];
+    if (zero) {
+        zero = 0;                              // also when this is interrupted
+        if (allocation_ != Allocation::global) // from this worker, so that pages are near it
+            populate_in_parts(arenas_[arena_index(worker)].bytes(), interrupt);
+        return;
     }
+    std::size_t unchecked = cleared_at_once;
+    for (CblkId const k : owned_by(worker)) {
+        auto* const data = reinterpret_cast<std::byte*>(panels_[static_cast<std::size_t>(k)]);
+        std::size_t const whole = panel(k).size();
+        for (std::size_t at = 0; at < whole; at += cleared_at_once) {
+            std::size_t const part = std::min(cleared_at_once, whole - at);
+            if (unchecked += part; unchecked > cleared_at_once) {
+                check(interrupt);
+                unchecked = part;
+            }
+            std::memset(data + at, 0, part);
+        }
+    }
+}
+
+template <class T> std::span<std::byte const> Factor<T>::panel(CblkId k) const {
+    return {reinterpret_cast<std::byte const*>(panels_[static_cast<std::size_t>(k)]),
+            static_cast<std::size_t>(panel_size(cblk(k), form_)) * sizeof(T)};
 }
 
 template <class T> MatrixView<T> Factor<T>::lower(CblkId k) const {

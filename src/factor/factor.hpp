@@ -8,7 +8,13 @@
 // The panels of the kept cblks of a Schur complement hold A_ss - A_si A_ii^-1 A_is, not factorized; their
 // perm and off_diagonal mean nothing (schur.hpp reads them).
 //
-// Panels live in arenas, one for each owner (worker), which are kept from one factorization to the next.
+// Panels live in arenas, which are kept from one factorization to the next:
+//
+//   local       one for each owner (worker), who is the first to touch it;
+//   interleave  the same, with its pages dealt out over the NUMA nodes;
+//   global      one for all, every page of which worker 0 is the first to touch: the usual baseline.
+//
+// Whatever the allocation, owners clear and assemble their own panels: only places differ, never the numbers.
 #pragma once
 
 #include <memory>
@@ -37,10 +43,11 @@ template <class T> class Factor {
     /// `structure` must outlive the factor. Allocates nothing yet.
     explicit Factor(BlockStructure const& structure) : structure_(&structure) {}
 
-    /// Make room for a factorization of this form, cblk k in the arena of owner[k]. Arenas of an earlier
-    /// factorization are kept when they fit. Error{out_of_memory}.
+    /// Make room for a factorization of this form, cblk k belonging to owner[k]. Arenas of an earlier
+    /// factorization are kept when they fit and were made for this allocation. A new global arena is touched
+    /// here. Error{out_of_memory}, {cancelled}.
     void allocate(FactorForm form, std::vector<WorkerId> const& owner, Allocation allocation,
-                  WorkerTeam& team);
+                  WorkerTeam& team, Interrupt* interrupt = nullptr);
 
     [[nodiscard]] BlockStructure const& structure() const { return *structure_; }
     [[nodiscard]] FactorForm form() const { return form_; }
@@ -55,7 +62,7 @@ template <class T> class Factor {
     [[nodiscard]] std::span<T> off_diagonal(CblkId k);
     [[nodiscard]] std::span<T const> off_diagonal(CblkId k) const;
 
-    /// Cblks whose panels `worker` allocated and should assemble.
+    /// Cblks whose panels `worker` clears and assembles.
     [[nodiscard]] std::vector<CblkId> const& owned_by(WorkerId worker) const {
         return owned_[static_cast<std::size_t>(worker)];
     }
@@ -64,16 +71,31 @@ template <class T> class Factor {
     /// just provided them as zeros. Error{cancelled}.
     void clear_owned(WorkerId worker, Interrupt* interrupt = nullptr);
 
+    [[nodiscard]] Allocation allocation() const { return allocation_; }
+    /// Where the panels of `worker` lie, among others when the allocation is global. Empty for a worker that
+    /// owns none.
+    [[nodiscard]] Arena const& arena_of(WorkerId worker) const { return arenas_[arena_index(worker)]; }
+    /// All of the panels of cblk k, as bytes in that arena.
+    [[nodiscard]] std::span<std::byte const> panel(CblkId k) const;
+
     /// Pivots of D and U of this modulus have been replaced; others are larger. 0: none. Set by factorize().
     [[nodiscard]] Real<T> pivot_threshold() const { return pivot_threshold_; }
     void set_pivot_threshold(Real<T> threshold) { pivot_threshold_ = threshold; }
 
   private:
+    [[nodiscard]] std::size_t arena_index(WorkerId owner) const {
+        return allocation_ == Allocation::global ? 0 : static_cast<std::size_t>(owner);
+    }
+    void keep_or_replace_arenas(std::vector<std::size_t> const& bytes);
+    void touch_from_one_worker(WorkerTeam& team, Interrupt* interrupt);
+
     BlockStructure const* structure_;
     FactorForm form_;
+    Allocation allocation_ = Allocation::local;
     std::vector<Arena> arenas_;
     std::vector<std::vector<CblkId>> owned_;
-    std::vector<T*> panels_; ///< lower(k); upper(k) follows it.
+    std::vector<std::uint8_t> zero_; ///< Of each owner's panels: they are zeros that the kernel provided.
+    std::vector<T*> panels_;         ///< lower(k); upper(k) follows it.
     std::vector<std::int32_t> perm_;
     std::vector<T> off_diagonal_;
     Real<T> pivot_threshold_ = 0;

@@ -4,29 +4,49 @@
 
 #include "core/timer.hpp"
 #include "factor/kernel_family.hpp"
+#include "runtime/process_limits.hpp"
 #include "runtime/static_policy.hpp"
 
 namespace espalier {
 
 namespace {
 
+std::vector<trace::Dependency> dependencies(TaskGraph const& graph, std::int64_t first_number) {
+    std::vector<trace::Dependency> edges;
+    edges.reserve(graph.successors.size());
+    for (TaskId t = 0; t < graph.num_tasks(); ++t)
+        for (Offset e = graph.successor_ptr[static_cast<std::size_t>(t)];
+             e < graph.successor_ptr[static_cast<std::size_t>(t) + 1]; ++e)
+            edges.push_back({first_number + t, first_number + graph.successors[static_cast<std::size_t>(e)]});
+    return edges;
+}
+
 // One run: what its tasks share.
 template <class T> class FactorizationRun {
   public:
-    FactorizationRun(FactorPlan const& plan, Factor<T>& factor, int workers, FactorizeOptions const& options)
+    FactorizationRun(FactorPlan const& plan, Factor<T>& factor, WorkerTeam& team,
+                     FactorizeOptions const& options)
         : plan_(plan), factor_(factor), kernels_(make_kernel_family(factor)),
           threshold_(static_cast<Real<T>>(options.pivot_threshold)), interrupt_(options.interrupt),
-          workspaces_(static_cast<std::size_t>(workers)), stats_(static_cast<std::size_t>(workers)),
+          workspaces_(static_cast<std::size_t>(team.size())), stats_(static_cast<std::size_t>(team.size())),
           progress_(options.progress, "factorization", plan.total_cost()),
-          progress_step_(plan.total_cost() / 1000) {}
+          progress_step_(plan.total_cost() / 1000), team_(team) {
+        if (trace::Recorder* const recorder = team.recorder()) {
+            levels_ = tree_levels(factor.structure());
+            first_number_ = recorder->reserve_tasks(plan.factor.graph.num_tasks());
+            recorder->add_dependencies(dependencies(plan.factor.graph, first_number_));
+        }
+    }
 
     void execute(TaskId id, WorkerId worker) {
         FactorTask const& task = plan_.factor.tasks[static_cast<std::size_t>(id)];
-        if (task.target == no_cblk)
-            factorize_branch(task.source, worker);
-        else
-            update_target(task, patient(plan_.factor.graph.cost[static_cast<std::size_t>(id)]), worker);
+        if (task.target == no_cblk) return factorize_branch(task.source, id, worker);
+        trace::Scope const scope(team_.track(worker), trace::Kind::update, info(id, task.target));
+        update_target(task, patient(plan_.factor.graph.cost[static_cast<std::size_t>(id)]), worker);
     }
+
+    /// Of the tasks, in the trace.
+    [[nodiscard]] std::int64_t first_number() const { return first_number_; }
 
     [[nodiscard]] PivotStats total() const {
         PivotStats sum;
@@ -53,16 +73,33 @@ template <class T> class FactorizationRun {
         check(interrupt_);
     }
 
-    void factorize_branch(BranchId number, WorkerId worker) {
+    // What a trace tells of a task that works on cblk k.
+    [[nodiscard]] trace::StateInfo info(TaskId id, CblkId k) const {
+        if (levels_.empty()) return {};
+        return {first_number_ + id, k, levels_[static_cast<std::size_t>(k)]};
+    }
+
+    // A subtree is one task; a trace also shows what it does with each cblk.
+    void factorize_branch(BranchId number, TaskId id, WorkerId worker) {
         Branch const& branch = plan_.partition.branches[static_cast<std::size_t>(number)];
         if (branch.first >= factor_.structure().first_kept_cblk) return; // updated, that is all
         WorkerStats& stats = stats_[static_cast<std::size_t>(worker)];
         auto& workspace = workspaces_[static_cast<std::size_t>(worker)];
+        bool const single = branch.first == branch.root;
+        trace::Track* const track = team_.track(worker);
+        trace::Scope const subtree(single ? nullptr : track, trace::Kind::subtree, info(id, branch.root));
         for (CblkId k = branch.first; k <= branch.root; ++k) {
             double const cost = plan_.cblk_cost[static_cast<std::size_t>(k)];
             check_after(stats, cost);
-            stats.pivots += kernels_->factorize_panel(k, threshold_);
-            kernels_->update_all(k, branch.root, workspace, patient(cost));
+            {
+                trace::Scope const scope(track, trace::Kind::factor, info(id, k));
+                stats.pivots += kernels_->factorize_panel(k, threshold_);
+            }
+            if (!single) {
+                trace::Scope const scope(track, trace::Kind::update, info(id, k));
+                kernels_->update_all(k, branch.root, workspace, patient(cost));
+                if (track) track->between_tasks();
+            }
             stats.unreported += cost;
             if (stats.unreported < progress_step_) continue;
             progress_.advance(stats.unreported);
@@ -91,6 +128,10 @@ template <class T> class FactorizationRun {
     std::vector<WorkerStats> stats_;
     ProgressScope progress_;
     double progress_step_;
+
+    WorkerTeam& team_;
+    std::vector<std::int32_t> levels_; // of the cblks in the tree; empty when no trace is recorded
+    std::int64_t first_number_ = 0;    // of the tasks, in the trace
 };
 
 } // namespace
@@ -100,15 +141,24 @@ template <class T> FactorizeStats factorize(CscMatrix<T> const& matrix, Assembly
                                             FactorizeOptions const& options) {
     FactorizeStats stats;
     factor.set_pivot_threshold(static_cast<Real<T>>(options.pivot_threshold));
-    team.for_each_worker([&](WorkerId worker) {
-        factor.clear_owned(worker, options.interrupt);
-        assembly.assemble(matrix, factor, worker, options.interrupt);
-    });
+    {
+        trace::Scope const recorded(options.phases, trace::Kind::assembly);
+        team.for_each_worker([&](WorkerId worker) {
+            trace::Scope const scope(team.track(worker), trace::Kind::assemble);
+            factor.clear_owned(worker, options.interrupt);
+            assembly.assemble(matrix, factor, worker, options.interrupt);
+        });
+    }
 
+    if (options.phases)
+        options.phases->sample(trace::Counter::memory, static_cast<std::int64_t>(current_rss_bytes()));
+
+    trace::Scope const recorded(options.phases, trace::Kind::factorization);
     Timer const timer;
-    FactorizationRun<T> run(plan, factor, team.size(), options);
+    FactorizationRun<T> run(plan, factor, team, options);
     StaticPolicy policy(plan.factor_schedule.lists, plan.factor.graph.num_tasks());
     RunOptions run_options;
+    run_options.first_number = run.first_number();
     if (options.interrupt) {
         run_options.cancel = &options.interrupt->flag();
         run_options.should_cancel = [&options] { return options.interrupt->requested(); };

@@ -7,6 +7,7 @@
 #include "factor/assembly.hpp"
 #include "factor/factor.hpp"
 #include "schedule/factor_plan.hpp"
+#include "trace/record.hpp"
 
 namespace espalier {
 
@@ -16,6 +17,7 @@ struct FactorizeOptions {
     /// Looked at between kernels: Error{cancelled} after what takes a few 10 ms at most, unless a single
     /// kernel of a very tall column block does.
     Interrupt* interrupt = nullptr;
+    trace::Track* phases = nullptr; ///< Where assembly and factorization are recorded; may be null.
 };
 
 struct FactorizeStats {

@@ -11,6 +11,12 @@ std::string describe_unknown(BlockStructure const& structure, Index permuted_col
                        structure.inverse[static_cast<std::size_t>(permuted_column)] + 1);
 }
 
+template <class T> PivotStats KernelFamily<T>::factorize_panel(CblkId k, Real<T> threshold) {
+    PivotStats const stats = factorize_diagonal(k, threshold);
+    solve_rows(k, 0, factor_.cblk(k).rows_below());
+    return stats;
+}
+
 template <class T> void KernelFamily<T>::update_all(CblkId k, CblkId last_target,
                                                     UpdateWorkspace<T>& workspace, Interrupt* interrupt) {
     BlockStructure const& structure = factor_.structure();
@@ -26,6 +32,10 @@ template <class T> void KernelFamily<T>::update_all(CblkId k, CblkId last_target
 
 namespace {
 
+template <class T> MatrixView<T> rows_of(MatrixView<T> view, Index first, Index count) {
+    return view.block(first, 0, count, view.cols);
+}
+
 template <class T> PanelRows<T const> whole_panel(MatrixView<T> view, Index first_row = 0) {
     return {view, first_row};
 }
@@ -36,7 +46,7 @@ template <class T> class CholeskyFamily final : public KernelFamily<T> {
     explicit CholeskyFamily(Factor<T>& factor)
         : KernelFamily<T>(factor), conjugate_(factor.form().conjugate()) {}
 
-    PivotStats factorize_panel(CblkId k, Real<T>) override {
+    PivotStats factorize_diagonal(CblkId k, Real<T>) override {
         auto& factor = this->factor_;
         Index const failed = factor_cholesky<T>(conjugate_, factor.diagonal(k));
         if (failed >= 0)
@@ -46,16 +56,20 @@ template <class T> class CholeskyFamily final : public KernelFamily<T> {
                     "the matrix is not positive definite: {} meets a pivot that is not positive at {}",
                     to_string(factor.form().kind),
                     describe_unknown(factor.structure(), factor.cblk(k).first_col + failed)));
-        // L21 = A21 L11^-H
-        solve_right<T>(op_, Diag::non_unit, factor.diagonal(k), factor.below(k));
         return {};
     }
 
+    // L21 = A21 L11^-H
+    void solve_rows(CblkId k, Index first, Index count) override {
+        auto& factor = this->factor_;
+        solve_right<T>(op_, Diag::non_unit, factor.diagonal(k), rows_of(factor.below(k), first, count));
+    }
+
     // A(r, c) -= L(r, k) L(c, k)^H
-    void update(FacingGroup const& group, UpdateWorkspace<T>& workspace) override {
+    void update(FacingGroup const& group, UpdateWorkspace<T>& workspace, RowWindow window) override {
         auto& factor = this->factor_;
         auto const source = whole_panel<T>(factor.lower(group.source));
-        find_row_runs(factor.structure(), group, workspace);
+        find_row_runs(factor.structure(), group, window, workspace);
         subtract_contribution<T>(factor.structure(), group, source, source, op_, RowsFrom::column,
                                  {factor.lower(group.target), 0}, workspace);
     }
@@ -70,7 +84,7 @@ template <class T> class LdlFamily final : public KernelFamily<T> {
   public:
     explicit LdlFamily(Factor<T>& factor) : KernelFamily<T>(factor), conjugate_(factor.form().conjugate()) {}
 
-    PivotStats factorize_panel(CblkId k, Real<T> threshold) override {
+    PivotStats factorize_diagonal(CblkId k, Real<T> threshold) override {
         auto& factor = this->factor_;
         PivotStats const stats =
             factor_ldl<T>(conjugate_, factor.diagonal(k), factor.perm(k), factor.off_diagonal(k), threshold);
@@ -79,14 +93,18 @@ template <class T> class LdlFamily final : public KernelFamily<T> {
                         fmt::format("the matrix is singular: zero pivot at {}",
                                     describe_unknown(factor.structure(),
                                                      factor.cblk(k).first_col + stats.zero_column)));
-        // L21 = A21 P^T L11^-H D^-1
-        solve_panel_ldl<T>(conjugate_, factor.diagonal(k), factor.perm(k), factor.off_diagonal(k),
-                           factor.below(k));
         return stats;
     }
 
+    // L21 = A21 P^T L11^-H D^-1
+    void solve_rows(CblkId k, Index first, Index count) override {
+        auto& factor = this->factor_;
+        solve_panel_ldl<T>(conjugate_, factor.diagonal(k), factor.perm(k), factor.off_diagonal(k),
+                           rows_of(factor.below(k), first, count));
+    }
+
     // A(r, c) -= L(r, k) (L(c, k) D)^H
-    void update(FacingGroup const& group, UpdateWorkspace<T>& workspace) override {
+    void update(FacingGroup const& group, UpdateWorkspace<T>& workspace, RowWindow window) override {
         auto& factor = this->factor_;
         auto const source = factor.lower(group.source);
         auto const& bloks = factor.structure().bloks;
@@ -98,7 +116,7 @@ template <class T> class LdlFamily final : public KernelFamily<T> {
         MatrixView<T> const scaled{workspace.scaled.data(), rows, source.cols, rows};
         multiply_by_d<T>(conjugate_, factor.diagonal(group.source), factor.off_diagonal(group.source),
                          source.block(first_row, 0, rows, source.cols), scaled);
-        find_row_runs(factor.structure(), group, workspace);
+        find_row_runs(factor.structure(), group, window, workspace);
         subtract_contribution<T>(factor.structure(), group, whole_panel<T>(source),
                                  whole_panel<T>(scaled, first_row), op_, RowsFrom::column,
                                  {factor.lower(group.target), 0}, workspace);
@@ -114,7 +132,7 @@ template <class T> class LuFamily final : public KernelFamily<T> {
   public:
     explicit LuFamily(Factor<T>& factor) : KernelFamily<T>(factor) {}
 
-    PivotStats factorize_panel(CblkId k, Real<T> threshold) override {
+    PivotStats factorize_diagonal(CblkId k, Real<T> threshold) override {
         auto& factor = this->factor_;
         PivotStats const stats = factor_lu<T>(factor.diagonal(k), factor.perm(k), threshold);
         if (stats.zero_column >= 0)
@@ -122,20 +140,25 @@ template <class T> class LuFamily final : public KernelFamily<T> {
                         fmt::format("the matrix is singular: zero pivot at {}",
                                     describe_unknown(factor.structure(),
                                                      factor.cblk(k).first_col + stats.zero_column)));
-        // L21 = A21 U11^-1 and U12^T = (P A12)^T L11^-T
-        solve_right<T>(Op::none, Diag::non_unit, factor.diagonal(k), factor.below(k));
-        permute_columns<T>(factor.upper(k), factor.perm(k));
-        solve_right<T>(Op::transpose, Diag::unit, factor.diagonal(k), factor.upper(k));
         return stats;
     }
 
+    // L21 = A21 U11^-1 and U12^T = (P A12)^T L11^-T
+    void solve_rows(CblkId k, Index first, Index count) override {
+        auto& factor = this->factor_;
+        auto const upper = rows_of(factor.upper(k), first, count);
+        solve_right<T>(Op::none, Diag::non_unit, factor.diagonal(k), rows_of(factor.below(k), first, count));
+        permute_columns<T>(upper, factor.perm(k));
+        solve_right<T>(Op::transpose, Diag::unit, factor.diagonal(k), upper);
+    }
+
     // A(r, c) -= L(r, k) U(k, c) and, transposed, A(c, r)^T -= U(k, r)^T L(c, k)^T
-    void update(FacingGroup const& group, UpdateWorkspace<T>& workspace) override {
+    void update(FacingGroup const& group, UpdateWorkspace<T>& workspace, RowWindow window) override {
         auto& factor = this->factor_;
         Index const width = factor.cblk(group.source).width();
         auto const lower = whole_panel<T>(factor.lower(group.source));
         auto const upper = whole_panel<T>(factor.upper(group.source), width);
-        find_row_runs(factor.structure(), group, workspace);
+        find_row_runs(factor.structure(), group, window, workspace);
         subtract_contribution<T>(factor.structure(), group, lower, upper, Op::transpose,
                                  RowsFrom::group_begin, {factor.lower(group.target), 0}, workspace);
         subtract_contribution<T>(factor.structure(), group, upper, lower, Op::transpose, RowsFrom::group_end,

@@ -18,10 +18,15 @@ template <class T> class KernelFamily {
     /// Factorize the diagonal block of cblk k and solve for the rest of its panel. Pivots with
     /// |pivot| < threshold are replaced (never by Cholesky). Throws Error{not_positive_definite} or
     /// {singular}, naming the row of the matrix.
-    virtual PivotStats factorize_panel(CblkId k, Real<T> threshold) = 0;
+    PivotStats factorize_panel(CblkId k, Real<T> threshold);
+    /// The diagonal block alone; errors as above.
+    virtual PivotStats factorize_diagonal(CblkId k, Real<T> threshold) = 0;
+    /// Then the solve for `count` rows of the panel from row `first` below the diagonal block on (0 is the
+    /// first under it).
+    virtual void solve_rows(CblkId k, Index first, Index count) = 0;
 
-    /// Subtract the contribution of group.source to group.target.
-    virtual void update(FacingGroup const& group, UpdateWorkspace<T>& workspace) = 0;
+    /// Subtract the contribution of group.source to group.target, to the rows in the window.
+    virtual void update(FacingGroup const& group, UpdateWorkspace<T>& workspace, RowWindow window = {}) = 0;
 
     /// The same for every group of cblk k from blok k.first_blok + 1 on whose target is <= last_target,
     /// looking at the interrupt between them.

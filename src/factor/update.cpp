@@ -143,22 +143,25 @@ FacingGroup facing_group(BlockStructure const& structure, CblkId source, BlokId 
     return group;
 }
 
-template <class T>
-void find_row_runs(BlockStructure const& structure, FacingGroup const& group, UpdateWorkspace<T>& workspace) {
+template <class T> void find_row_runs(BlockStructure const& structure, FacingGroup const& group,
+                                      RowWindow window, UpdateWorkspace<T>& workspace) {
     auto& runs = workspace.runs;
     runs.clear();
     BlokId const source_end = structure.cblks[static_cast<std::size_t>(group.source)].end_blok;
     Cblk const& target = structure.cblks[static_cast<std::size_t>(group.target)];
     BlokId at = target.first_blok;
-    for (BlokId b = group.first; b < source_end; ++b) {
+    for (BlokId b = blok_reaching(structure, group.first, source_end, window.begin); b < source_end; ++b) {
         Blok const& blok = blok_at(structure, b);
-        for (Index row = blok.first_row; row < blok.end_row;) {
+        Index const end = std::min(blok.end_row, window.end);
+        if (blok.first_row >= end) break;
+        for (Index row = std::max(blok.first_row, window.begin); row < end;) {
             at = blok_reaching(structure, at, target.end_blok, row);
             Blok const& landing = blok_at(structure, at);
-            Index const height = std::min(blok.end_row, landing.end_row) - row;
+            Index const height = std::min(end, landing.end_row) - row;
             RowRun const run{blok.panel_row + (row - blok.first_row),
                              landing.panel_row + (row - landing.first_row), height};
-            if (!runs.empty() && runs.back().target_row + runs.back().height == run.target_row)
+            if (!runs.empty() && runs.back().target_row + runs.back().height == run.target_row &&
+                runs.back().source_row + runs.back().height == run.source_row)
                 runs.back().height += height;
             else
                 runs.push_back(run);
@@ -212,7 +215,8 @@ template <class T> void subtract_contribution(BlockStructure const& structure, F
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
-    template void find_row_runs<T>(BlockStructure const&, FacingGroup const&, UpdateWorkspace<T>&);          \
+    template void find_row_runs<T>(BlockStructure const&, FacingGroup const&, RowWindow,                     \
+                                   UpdateWorkspace<T>&);                                                     \
     template void subtract_contribution<T>(BlockStructure const&, FacingGroup const&, PanelRows<T const>,    \
                                            PanelRows<T const>, Op, RowsFrom, PanelRows<T>,                   \
                                            UpdateWorkspace<T>&);

@@ -15,6 +15,7 @@
 // rest goes through the worker's buffer and is then subtracted run by run.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -67,9 +68,17 @@ template <class T> class UpdateWorkspace {
     std::unique_ptr<T[]> buffer_;
 };
 
-/// Where the rows of `group.source` from the group on lie in the target's panel, into workspace.runs.
-template <class T>
-void find_row_runs(BlockStructure const& structure, FacingGroup const& group, UpdateWorkspace<T>& workspace);
+/// Rows of the (permuted) matrix that an update is done for: those of the target's panel that one task
+/// writes.
+struct RowWindow {
+    Index begin = 0;
+    Index end = std::numeric_limits<Index>::max();
+};
+
+/// Where the rows of `group.source` from the group on that lie in the window are in the target's panel, into
+/// workspace.runs.
+template <class T> void find_row_runs(BlockStructure const& structure, FacingGroup const& group,
+                                      RowWindow window, UpdateWorkspace<T>& workspace);
 
 /// The product of the head of this file; workspace.runs as find_row_runs left it.
 template <class T> void subtract_contribution(BlockStructure const& structure, FacingGroup const& group,

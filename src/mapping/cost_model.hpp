@@ -1,31 +1,129 @@
 // How long the kernels take, as functions of their sizes: what mapping and simulation count in.
 //
-// The parameters are round figures of a current core in double precision; they order and balance tasks,
-// and give the predicted time its scale. Times are in seconds for real double scalars; the caller scales
-// the whole by flop_factor for complex ones.
+// The time of a kernel is a sum of terms: a count that follows from the sizes (calls, entries read, flops),
+// times the seconds that one unit of it takes here. The seconds come from a calibration (calibration.hpp) or
+// are those that the library ships with. There is a model for each scalar and each family of kernels.
+//
+//   panel of w columns, r rows below       update by a group of bloks: rows x cols x depth
+//     diagonal block (potrf, sytrf, getrf)   product (gemm), straight into the target or into a buffer
+//     solve below it (trsm)                  what is in the buffer added run by run (scatter-add)
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "symbolic/block_structure.hpp"
 
 namespace espalier {
 
-struct CostModel {
-    double gemm_rate = 105e9;      ///< Real flops per second of a large matrix product.
-    double panel_rate = 60e9;      ///< The same inside panels: diagonal block and triangular solve.
-    double scatter_rate = 3e9;     ///< Coefficients per second added through a buffer.
-    double call_overhead = 0.4e-6; ///< Seconds of every kernel call, structure walking included.
-    double sides = 1;              ///< 2 for lu (L and U panels), else 1.
+/// Kernels that differ in what a panel and an update cost.
+enum class KernelKind : std::uint8_t { cholesky, ldl, lu };
+/// llh and llt; ldlt and ldlh; lu.
+KernelKind kernel_kind(Factorization kind);
+char const* to_string(KernelKind kind);
 
-    /// Diagonal block of cblk k and the triangular solve below it.
-    [[nodiscard]] double panel(Cblk const& cblk) const;
-    /// A product of `rows` x `cols` x `depth` subtracted from a target.
-    [[nodiscard]] double update(Index rows, Index cols, Index depth) const;
+/// The terms of a panel's time.
+enum class PanelTerm : std::uint8_t {
+    call,           ///< 1
+    column,         ///< w
+    diagonal_entry, ///< w^2
+    diagonal_flop,  ///< w^3 / 3, twice that for lu
+    solve_entry,    ///< r w, twice for lu
+    solve_flop,     ///< r w^2, twice for lu, ...
+    solve_strided,  ///< ... or these where columns collide in the cache.
+    count
 };
 
+/// The terms of an update's time; all but the first two count twice for lu, which updates L and U.
+enum class UpdateTerm : std::uint8_t {
+    call,        ///< 1
+    run,         ///< Runs of rows that have to be found in the target.
+    left,        ///< rows depth: entries of the left factor ...
+    right,       ///< depth cols: ... and of the right one.
+    target,      ///< Entries of the product.
+    flop,        ///< 2 target depth, ...
+    strided,     ///< ... or these where columns of an operand collide in the cache.
+    scatter_run, ///< Columns of runs that go through the buffer, ...
+    scatter,     ///< ... and their entries.
+    count
+};
+
+template <class Term> inline constexpr std::size_t num_terms = static_cast<std::size_t>(Term::count);
+/// In the order of the enumeration, as the stored model spells them.
+inline constexpr std::array<std::string_view, num_terms<PanelTerm>> panel_term_names = {
+    "call", "column", "diagonal_entry", "diagonal_flop", "solve_entry", "solve_flop", "solve_strided"};
+inline constexpr std::array<std::string_view, num_terms<UpdateTerm>> update_term_names = {
+    "call", "run", "left", "right", "target", "flop", "strided", "scatter_run", "scatter"};
+
+/// A number for each term: how many units of it, or the seconds that one takes.
+template <class Term> struct PerTerm {
+    std::array<double, num_terms<Term>> value{};
+
+    double& operator[](Term term) { return value[static_cast<std::size_t>(term)]; }
+    double operator[](Term term) const { return value[static_cast<std::size_t>(term)]; }
+    bool operator==(PerTerm const&) const = default;
+    PerTerm& operator+=(PerTerm const& other) {
+        for (std::size_t t = 0; t < value.size(); ++t) value[t] += other.value[t];
+        return *this;
+    }
+};
+
+/// The sum of counts times seconds.
+template <class Term> double seconds_of(PerTerm<Term> const& counts, PerTerm<Term> const& unit_seconds) {
+    double sum = 0;
+    for (std::size_t t = 0; t < counts.value.size(); ++t) sum += counts.value[t] * unit_seconds.value[t];
+    return sum;
+}
+
+/// What a group of bloks that face the same cblk contributes to it.
+struct UpdateShape {
+    Index rows = 0;   ///< From the group's first row to the end of the panel.
+    Index cols = 0;   ///< Rows of the group itself: columns of the target.
+    Index depth = 0;  ///< Columns of the source.
+    Index stride = 0; ///< Rows of its panel.
+    BlokId bloks = 1; ///< Of the group ...
+    BlokId runs = 1;  ///< ... and from its first one to the end of the panel.
+};
+
+/// The group that begins with blok `first` of its cblk; how many bloks it has is in the shape.
+UpdateShape update_shape(BlockStructure const& structure, Cblk const& source, BlokId first);
+
+/// Which kernels: their kind, and the size of the scalars.
+struct KernelSet {
+    KernelKind kind = KernelKind::cholesky;
+    std::uint32_t scalar_bytes = sizeof(double);
+};
+
+PerTerm<PanelTerm> panel_counts(KernelSet kernels, Index width, Index rows_below);
+PerTerm<UpdateTerm> update_counts(KernelSet kernels, UpdateShape const& shape);
+
+/// By default that of default_cost_model(Scalar::d, KernelKind::cholesky). Times are in seconds.
+struct CostModel {
+    KernelSet kernels;
+    PerTerm<PanelTerm> panel_seconds{{1e-7, 2.5e-8, 8e-10, 6e-12, 8.5e-10, 7.5e-12, 1.6e-11}};
+    PerTerm<UpdateTerm> update_seconds{{5e-8, 3.6e-8, 0, 0, 5e-11, 8.9e-12, 1.75e-11, 4.2e-9, 2.5e-10}};
+    double bandwidth = 12e9; ///< Bytes per second that a thread reads and writes.
+    /// How much longer everything takes while all threads work: caches, memory and power are shared.
+    double contention = 1;
+    double threads_per_core = 1; ///< Where there are more threads than cores, these take turns.
+
+    /// Diagonal block of the cblk and the triangular solve below it.
+    [[nodiscard]] double panel(Cblk const& cblk) const;
+    /// A product subtracted from its target.
+    [[nodiscard]] double update(UpdateShape const& shape) const;
+    /// `rows` x `cols` coefficients that came from elsewhere, added to a panel.
+    [[nodiscard]] double add(Index rows, Index cols) const;
+};
+
+/// The model that the library ships with: round figures of a 2.6 GHz Zen 5 core with AVX-512 in double
+/// precision, and what follows from bytes and flops for the other scalars.
+CostModel default_cost_model(Scalar scalar, KernelKind kind);
+
 /// Every contribution of cblk k, the panel included: seconds for each cblk. Kept cblks are not eliminated and
-/// cost nothing.
+/// cost nothing. Linear in the bloks.
 std::vector<double> cblk_costs(BlockStructure const& structure, CostModel const& model);
 
 } // namespace espalier

@@ -36,6 +36,8 @@ class AffinityScope {
     AffinityScope(AffinityScope const&) = delete;
     AffinityScope& operator=(AffinityScope const&) = delete;
 
+    [[nodiscard]] bool bound() const { return !before_.empty(); } ///< The system agreed.
+
   private:
     std::vector<unsigned long> before_; ///< The mask to restore; empty when nothing was changed.
 };

@@ -44,6 +44,7 @@ void GraphRun::begin(TaskGraph const& graph, Policy& policy, TaskBody const& bod
         unmet_ = std::make_unique<std::atomic<std::int32_t>[]>(tasks);
         unmet_capacity_ = tasks;
     }
+    exclusion_.begin(graph);
     for (TaskId task = 0; task < tasks; ++task)
         unmet_[task].store(graph.num_predecessors[task], std::memory_order_relaxed);
 
@@ -59,12 +60,15 @@ void GraphRun::begin(TaskGraph const& graph, Policy& policy, TaskBody const& bod
         worker.busy_s = 0;
         worker.asleep.store(false, std::memory_order_relaxed);
         worker.waiting = false;
+        worker.unannounced = no_task;
         steals_before_[w] = policy.steals(w);
     }
     num_asleep_.store(0, std::memory_order_relaxed);
     remaining_.store(tasks, std::memory_order_relaxed);
+    std::int64_t ready = 0;
     for (TaskId task = 0; task < tasks; ++task)
-        if (graph.num_predecessors[task] == 0) policy.push(task, home_of(task));
+        if (graph.num_predecessors[task] == 0) policy.push(task, home_of(task)), ++ready;
+    num_ready_.store(ready, std::memory_order_relaxed);
 
     std::lock_guard const lock(mutex_);
     num_waiting_ = 0;
@@ -105,33 +109,65 @@ RunStats GraphRun::finish() {
 }
 
 TaskId GraphRun::next_task(WorkerId worker) {
-    if (!running()) return no_task;
-    check_cancelled(worker);
-    TaskId task = policy_->pop(worker);
-    if (task != no_task) return claim(task);
+    while (running()) {
+        check_cancelled(worker);
+        TaskId task = policy_->pop(worker);
+        TaskId const unannounced = std::exchange(workers_[worker].unannounced, no_task);
+        if (unannounced != no_task && task != unannounced) announce(unannounced, any_worker);
+        if (task == no_task) task = wait_for_task(worker);
+        if (task == no_task) break;
+        count_ready(-1, worker);
+        if (take(task)) {
+            record_steal(worker, task);
+            return task;
+        }
+    }
+    return no_task;
+}
 
+TaskId GraphRun::wait_for_task(WorkerId worker) {
     Worker& self = workers_[worker];
+    trace::Scope const idle(track(worker), trace::Kind::idle);
     auto const idle_since = Clock::now();
     self.busy_s += std::chrono::duration<double>(idle_since - self.busy_since).count();
     settle(self);
+    TaskId task = no_task;
     while (task == no_task && running()) {
         task = spin(worker);
         if (task == no_task && running()) task = sleep(worker);
     }
     self.busy_since = Clock::now();
-    return task == no_task ? no_task : claim(task);
+    return task;
 }
 
-/// The policy's word is checked: a task must exist, be ready, and be handed out once.
-TaskId GraphRun::claim(TaskId task) {
+/// A trace shows how many tasks wait to be taken.
+void GraphRun::count_ready(int change, WorkerId by) {
+    trace::Track* const mine = track(by);
+    if (!mine) return;
+    mine->between_tasks();
+    auto const before = num_ready_.fetch_add(change, std::memory_order_relaxed);
+    mine->sample(trace::Counter::ready_tasks, before + change);
+}
+
+/// Whether a task that the policy handed out may run now. The policy's word is checked: the task must exist,
+/// be ready, and be handed out once.
+bool GraphRun::take(TaskId task) {
     if (task < 0 || task >= graph_->num_tasks())
         throw Error(Status::internal,
                     "the scheduling policy handed out " + name(task) + ", which does not exist");
+    if (!exclusion_.acquire(task)) return false;
     std::int32_t unmet = 0;
     if (!unmet_[task].compare_exchange_strong(unmet, -1, std::memory_order_acq_rel))
         throw Error(Status::internal, "the scheduling policy handed out " + name(task) +
                                           (unmet > 0 ? " before it was ready" : " twice"));
-    return task;
+    return true;
+}
+
+void GraphRun::record_steal(WorkerId worker, TaskId task) {
+    trace::Track* const mine = track(worker);
+    if (!mine) return;
+    if (auto const steal = policy_->last_steal(worker))
+        mine->steal(steal->victim, options_->first_number + task, steal->distance);
 }
 
 void GraphRun::execute(TaskId task, WorkerId worker) {
@@ -139,18 +175,22 @@ void GraphRun::execute(TaskId task, WorkerId worker) {
     Worker& self = workers_[worker];
     ++self.tasks;
     ++self.unsettled;
+    if (TaskId const left = exclusion_.release(task); left != no_task) make_ready(left, worker);
+    for (Offset e = graph_->successor_ptr[task]; e < graph_->successor_ptr[task + 1]; ++e)
+        if (TaskId const next = graph_->successors[e]; count_down(next)) make_ready(next, worker);
+}
 
-    bool took_one = false; // of the tasks for any worker, this one will take the first
-    for (Offset e = graph_->successor_ptr[task]; e < graph_->successor_ptr[task + 1]; ++e) {
-        TaskId const next = graph_->successors[e];
-        if (!count_down(next)) continue;
-        WorkerId const target = policy_->push(next, worker);
-        if (num_workers_ == 1 || target == worker) continue;
-        if (target == any_worker && !took_one && policy_->serves(worker, next))
-            took_one = true;
-        else
-            announce(next, target);
-    }
+/// Push a task on behalf of a worker, and see that somebody looks for it: the worker itself for the first one
+/// that is for anybody, as it is about to look; next_task() announces that one when it finds a better one.
+void GraphRun::make_ready(TaskId task, WorkerId by) {
+    count_ready(+1, by); // before it can be taken
+    WorkerId const target = policy_->push(task, by);
+    if (num_workers_ == 1 || target == by) return;
+    Worker& self = workers_[by];
+    if (target == any_worker && self.unannounced == no_task && policy_->serves(by, task))
+        self.unannounced = task;
+    else
+        announce(task, target);
 }
 
 /// One predecessor of `task` is done; true when it was the last.
@@ -190,6 +230,7 @@ bool GraphRun::release(TaskId task) {
                     "task graph: " + name(task) + " is released by an event that was not announced");
     --awaited_events_;
     if (count_down(task)) {
+        num_ready_.fetch_add(1, std::memory_order_relaxed);
         WorkerId const target = policy_->push(task, home_of(task));
         if (auto* const wake = choose_sleeper(task, target)) wake->notify_one();
     }

@@ -12,6 +12,9 @@
 // other, so no wake-up is lost. A sleeper that was chosen for one task but found another in its last look
 // passes the call on.
 //
+// Exclusion. A task whose resource is held goes to the resource instead of to the worker (exclusion.hpp), and
+// comes back by a push when the holder is done: the sleep protocol treats it as made ready then.
+//
 // Standstill. When every worker waits at (4), all have looked and found nothing after the last push; if
 // tasks remain and no event from outside is awaited, none will ever become ready.
 #pragma once
@@ -25,8 +28,10 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "runtime/exclusion.hpp"
 #include "runtime/spin.hpp"
 #include "runtime/task_graph.hpp"
+#include "trace/record.hpp"
 
 namespace espalier {
 
@@ -40,6 +45,8 @@ struct RunOptions {
     std::function<bool()> should_cancel;
     /// Calls of WorkerTeam::release() to come: predecessors that are events and not tasks.
     Offset external_events = 0;
+    /// The number of task 0 in the trace that is recorded.
+    std::int64_t first_number = 0;
     /// Called on the calling thread when release() begins to be accepted, before the first task.
     std::function<void()> on_start;
 };
@@ -65,6 +72,10 @@ class GraphRun {
     /// `spin` is how an idle worker looks for work before it sleeps.
     GraphRun(int num_workers, Spin spin);
 
+    /// Where each worker's idle times are recorded, and how many tasks are ready; empty: nowhere. Not during
+    /// a run. Tasks record themselves.
+    void record(std::vector<trace::Track*> tracks) { tracks_ = std::move(tracks); }
+
     /// Prepare a run and push the tasks that are ready. The arguments are kept by reference until finish().
     void begin(TaskGraph const& graph, Policy& policy, TaskBody const& body, RunOptions const& options);
     /// Calls a function whose exception ends the run.
@@ -87,6 +98,7 @@ class GraphRun {
         std::int64_t unsettled = 0; ///< Tasks not yet taken off remaining_.
         double busy_s = 0;
         Clock::time_point busy_since;
+        TaskId unannounced = no_task; ///< Pushed for anybody, and nobody was woken.
         // Written under mutex_ by the worker (true) and by who wakes it (false).
         alignas(64) std::atomic<bool> asleep{false};
         bool waiting = false; ///< Asleep, and its last look found nothing.
@@ -96,7 +108,9 @@ class GraphRun {
 
     [[nodiscard]] bool running() const { return state_.load(std::memory_order_acquire) == State::running; }
     TaskId next_task(WorkerId worker);
-    TaskId claim(TaskId task);
+    TaskId wait_for_task(WorkerId worker);
+    bool take(TaskId task);
+    void make_ready(TaskId task, WorkerId by);
     void execute(TaskId task, WorkerId worker);
     bool count_down(TaskId task);
     void announce(TaskId task, WorkerId target);
@@ -111,6 +125,11 @@ class GraphRun {
     void end();
     void end_locked();
     [[nodiscard]] WorkerId home_of(TaskId task) const;
+    [[nodiscard]] trace::Track* track(WorkerId worker) const {
+        return tracks_.empty() ? nullptr : tracks_[static_cast<std::size_t>(worker)];
+    }
+    void count_ready(int change, WorkerId by);
+    void record_steal(WorkerId worker, TaskId task);
 
     // Set by begin(), read by all; state_ changes once a run.
     TaskGraph const* graph_ = nullptr;
@@ -121,6 +140,7 @@ class GraphRun {
     Spin spin_;
     std::unique_ptr<std::atomic<std::int32_t>[]> unmet_; ///< Predecessors to come; -1 once claimed.
     TaskId unmet_capacity_ = 0;
+    Exclusion exclusion_;
     std::atomic<State> state_{State::ended};
 
     // Written by each worker when it runs out of tasks.
@@ -133,6 +153,8 @@ class GraphRun {
     Offset awaited_events_ = 0;
 
     std::unique_ptr<Worker[]> workers_;
+    std::vector<trace::Track*> tracks_;
+    alignas(64) std::atomic<std::int64_t> num_ready_{0}; ///< Counted only while a trace is recorded.
     FirstError error_;
     Clock::time_point started_;
     Clock::time_point last_question_; ///< Of options_->should_cancel; worker 0.

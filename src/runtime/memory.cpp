@@ -14,6 +14,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "core/mix_bits.hpp"
+
 namespace espalier {
 
 namespace {
@@ -66,9 +68,21 @@ void set_policy(std::byte* data, std::size_t bytes, Allocation allocation) {
     mbind(data, bytes, MPOL_INTERLEAVE, nodes->maskp, nodes->size + 1, 0);
 }
 
+/// As far as the system grants it: the wish for a node is not an order, which would end the process when that
+/// node is full.
+void prefer_node(std::byte* data, std::size_t bytes, int node_os_index) {
+    if (bytes == 0 || node_os_index < 0 || numa_available() < 0) return;
+    constexpr std::size_t word_bits = 8 * sizeof(unsigned long);
+    auto const node = static_cast<std::size_t>(node_os_index);
+    std::vector<unsigned long> mask(node / word_bits + 1, 0);
+    mask[node / word_bits] = 1UL << node % word_bits;
+    mbind(data, bytes, MPOL_PREFERRED, mask.data(), mask.size() * word_bits + 1, 0);
+}
+
 } // namespace
 
-Arena::Arena(std::size_t bytes, Allocation allocation) : size_(bytes) {
+void Arena::map(std::size_t bytes) {
+    size_ = bytes;
     if (bytes == 0) return;
     if (bytes > std::numeric_limits<std::ptrdiff_t>::max() - 2 * alignment)
         fail_allocation(bytes, "more than the address space holds");
@@ -76,11 +90,39 @@ Arena::Arena(std::size_t bytes, Allocation allocation) : size_(bytes) {
         std::uint64_t const available = available_memory_bytes();
         if (bytes > available) fail_allocation(bytes, "only " + std::to_string(available) + " are available");
     }
-    bool const huge = bytes >= huge_page_threshold;
-    mapped_ = round_up(bytes, huge ? alignment : page_size());
+    mapped_ = round_up(bytes, page_bytes());
     data_ = map_aligned(mapped_);
-    if (huge) madvise(data_, mapped_, MADV_HUGEPAGE); // without huge pages in the kernel: small ones
-    set_policy(data_, mapped_, allocation);
+    if (page_bytes() == alignment)
+        madvise(data_, mapped_, MADV_HUGEPAGE); // without huge pages in the kernel: small ones
+}
+
+std::size_t Arena::page_bytes() const {
+    return size_ >= huge_page_threshold ? alignment : page_size();
+}
+
+Arena::Arena(std::size_t bytes, Allocation allocation) : allocation_(allocation) {
+    map(bytes);
+    if (data_) set_policy(data_, mapped_, allocation);
+}
+
+Arena Arena::on_nodes(std::span<NodeRange const> ranges) {
+    std::size_t bytes = 0;
+    for (NodeRange const& range : ranges) {
+        if (range.bytes > std::numeric_limits<std::size_t>::max() - bytes)
+            fail_allocation(range.bytes, "more than the address space holds");
+        bytes += range.bytes;
+    }
+    Arena arena;
+    arena.map(bytes);
+    std::size_t end = 0;
+    for (NodeRange const& range : ranges) {
+        std::size_t const first = round_up(end, page_size());
+        end += range.bytes;
+        std::size_t const last = end == bytes ? arena.mapped_ : round_up(end, page_size());
+        if (range.bytes > 0 && first < last)
+            prefer_node(arena.data_ + first, last - first, range.node_os_index);
+    }
+    return arena;
 }
 
 Arena::~Arena() {
@@ -89,7 +131,8 @@ Arena::~Arena() {
 
 Arena::Arena(Arena&& other) noexcept
     : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)),
-      mapped_(std::exchange(other.mapped_, 0)), fresh_(std::exchange(other.fresh_, true)) {}
+      mapped_(std::exchange(other.mapped_, 0)), fresh_(std::exchange(other.fresh_, true)),
+      allocation_(other.allocation_) {}
 
 Arena& Arena::operator=(Arena&& other) noexcept {
     if (this == &other) return *this;
@@ -98,6 +141,7 @@ Arena& Arena::operator=(Arena&& other) noexcept {
     size_ = std::exchange(other.size_, 0);
     mapped_ = std::exchange(other.mapped_, 0);
     fresh_ = std::exchange(other.fresh_, true);
+    allocation_ = other.allocation_;
     return *this;
 }
 
@@ -120,38 +164,51 @@ void populate(std::span<std::byte> range) {
     }
 }
 
+PageSample sample_nodes(std::span<std::byte const> range, std::size_t strip_bytes) {
+    std::size_t const page = page_size(), strip = round_up(std::max(strip_bytes, page), page);
+    PageSample sample{strip, {}};
+    if (range.empty()) return sample;
+    std::uintptr_t const first = address_of(range.data()) / page * page;
+    std::uintptr_t const end = address_of(range.data()) + range.size();
+    std::vector<int>& nodes = sample.node;
+    nodes.assign((end - first + strip - 1) / strip, -EINVAL);
+    std::vector<void*> addresses;
+    for (std::size_t s = 0; s < nodes.size(); s += addresses.size()) {
+        addresses.clear();
+        for (std::size_t t = s; t < nodes.size() && addresses.size() < pages_per_call; ++t) {
+            std::uintptr_t const start = first + t * strip;
+            std::size_t const pages = (std::min(end - start, strip) + page - 1) / page;
+            addresses.push_back(reinterpret_cast<void*>(start + hash_bits(t) % pages * page));
+        }
+        // A refusal leaves what is there: unknown.
+        move_pages(0, addresses.size(), addresses.data(), nullptr, nodes.data() + s, 0);
+    }
+    // EFAULT: the shared zero page, or nothing mapped.
+    for (int& node : nodes)
+        if (node < 0) node = node == -ENOENT || node == -EFAULT ? page_untouched : page_unknown;
+    return sample;
+}
+
 PageLocation query_nodes(std::span<std::byte const> range) {
     PageLocation result;
     if (range.empty()) return result;
-    std::uintptr_t const begin = address_of(range.data()), end = begin + range.size();
     std::size_t const page = page_size();
+    std::uintptr_t const begin = address_of(range.data()), end = begin + range.size();
     std::uintptr_t const first = begin / page * page;
     std::size_t const pages = (end - first + page - 1) / page;
-    std::size_t const stride = (pages + max_pages_asked - 1) / max_pages_asked;
-
-    // Each page asked answers for the bytes of the range up to the next one asked.
-    std::vector<void*> addresses;
-    std::vector<int> status;
-    for (std::size_t p = 0; p < pages; p += pages_per_call * stride) {
-        addresses.clear();
-        for (std::size_t q = p; q < std::min(pages, p + pages_per_call * stride); q += stride)
-            addresses.push_back(reinterpret_cast<void*>(first + q * page));
-        status.assign(addresses.size(), -EINVAL);
-        if (move_pages(0, addresses.size(), addresses.data(), nullptr, status.data(), 0) != 0)
-            status.assign(addresses.size(), -EINVAL);
-        for (std::size_t i = 0; i < addresses.size(); ++i) {
-            std::uintptr_t const at = address_of(addresses[i]);
-            std::uint64_t const bytes = std::min(end, at + stride * page) - std::max(begin, at);
-            int const node = status[i];
-            if (node >= 0) {
-                if (result.node_bytes.size() <= static_cast<std::size_t>(node))
-                    result.node_bytes.resize(static_cast<std::size_t>(node) + 1);
-                result.node_bytes[static_cast<std::size_t>(node)] += bytes;
-            } else if (node == -ENOENT || node == -EFAULT) {
-                result.untouched_bytes += bytes; // EFAULT: the shared zero page, or nothing mapped
-            } else {
-                result.unknown_bytes += bytes;
-            }
+    std::size_t const strip = (pages + max_pages_asked - 1) / max_pages_asked * page;
+    std::uintptr_t start = first;
+    for (int const node : sample_nodes(range, strip).node) {
+        std::uint64_t const bytes = std::min(end, start + strip) - std::max(begin, start);
+        start += strip;
+        if (node == page_untouched) {
+            result.untouched_bytes += bytes;
+        } else if (node == page_unknown) {
+            result.unknown_bytes += bytes;
+        } else {
+            auto const n = static_cast<std::size_t>(node);
+            if (result.node_bytes.size() <= n) result.node_bytes.resize(n + 1);
+            result.node_bytes[n] += bytes;
         }
     }
     return result;
@@ -171,6 +228,8 @@ std::uint64_t move_to_node(std::span<std::byte> range, int node_os_index) {
         status.assign(addresses.size(), -EINVAL);
         if (move_pages(0, addresses.size(), addresses.data(), nodes.data(), status.data(), MPOL_MF_MOVE) < 0)
             continue; // refused as a whole
+        // That call names a page busy whose huge page is already on its way.
+        if (move_pages(0, addresses.size(), addresses.data(), nullptr, status.data(), 0) != 0) continue;
         for (std::size_t i = 0; i < addresses.size(); ++i)
             if (status[i] == node_os_index)
                 moved += std::min<std::uint64_t>(page, end - address_of(addresses[i]));

@@ -13,6 +13,12 @@
 
 namespace espalier {
 
+/// So many bytes of an allocation, on a node (the system's number).
+struct NodeRange {
+    std::size_t bytes = 0;
+    int node_os_index = 0;
+};
+
 class Arena {
   public:
     /// Start of an arena; large arenas are multiples of it, so that every page can be a huge page.
@@ -26,6 +32,13 @@ class Arena {
     /// (containers often do), the three are the same. Error{out_of_memory} states the bytes wanted, also
     /// when the system has fewer available: it would grant them now and kill the process later.
     Arena(std::size_t bytes, Allocation allocation);
+
+    /// An allocation distributed over nodes: consecutive ranges, each with the wish that its pages be taken
+    /// from its node, whoever touches them first. A page that two ranges share goes to the one that holds its
+    /// first byte; a node that is full, or that the system does not let this process have, gives way to
+    /// another, which query_nodes() tells once pages are touched. Errors as above.
+    static Arena on_nodes(std::span<NodeRange const> ranges);
+
     ~Arena();
     Arena(Arena&& other) noexcept;
     Arena& operator=(Arena&& other) noexcept;
@@ -45,13 +58,19 @@ class Arena {
     [[nodiscard]] bool fresh() const { return fresh_; }
     void mark_used() { fresh_ = false; }
 
+    [[nodiscard]] Allocation allocation() const { return allocation_; } ///< `local` when made by on_nodes().
+    /// Of the pages that the arena was made for, small or huge; the system may give small ones all the same.
+    [[nodiscard]] std::size_t page_bytes() const;
+
   private:
+    void map(std::size_t bytes);
     void release() noexcept;
 
     std::byte* data_ = nullptr;
     std::size_t size_ = 0;
     std::size_t mapped_ = 0;
     bool fresh_ = true;
+    Allocation allocation_ = Allocation::local;
 };
 
 /// Take the pages of a range now, from the calling thread's node where the policy is first touch. Contents
@@ -68,6 +87,21 @@ struct PageLocation {
 /// Ask the kernel where a range lies. The sum of the answer is the size of the range. Up to 2^18 pages (1 GiB
 /// of small ones) are asked one by one; longer ranges are sampled evenly. About 0.2 us a page asked.
 PageLocation query_nodes(std::span<std::byte const> range);
+
+/// What sample_nodes() says of a page that is not on a node.
+inline constexpr int page_untouched = -1; ///< Not yet backed by memory.
+inline constexpr int page_unknown = -2;   ///< The system refused to tell.
+
+struct PageSample {
+    std::size_t strip_bytes = 1; ///< A multiple of the page size.
+    std::vector<int> node;       ///< Of one page in each strip: the system's number, or one of the above.
+};
+
+/// Ask for one page in each strip of `strip_bytes` (rounded up to pages) of the range; strips are counted
+/// from the start of the page that holds the range's first byte. Which page of a strip is asked looks random,
+/// so that pages dealt out in turn are seen in their proportion; it is the same in each call. About 0.2 us a
+/// strip.
+PageSample sample_nodes(std::span<std::byte const> range, std::size_t strip_bytes);
 
 /// Move the pages of a range that are backed by memory to a node (the system's number); a page belongs to the
 /// range that holds its first byte. Returns the bytes that then lie on the node: fewer than asked where pages

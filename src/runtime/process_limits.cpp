@@ -113,6 +113,11 @@ std::uint64_t peak_rss_bytes() {
     return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
 }
 
+std::uint64_t current_rss_bytes() {
+    auto const kib = read_key("/proc/self/status", "VmRSS:");
+    return kib ? *kib * 1024 : 0;
+}
+
 std::uint64_t available_memory_bytes(std::string const& root) {
     auto const kib = read_key(root + "proc/meminfo", "MemAvailable:");
     std::uint64_t available = kib ? *kib * 1024 : no_limit;

@@ -10,6 +10,9 @@ namespace espalier {
 /// Largest resident set of this process so far.
 std::uint64_t peak_rss_bytes();
 
+/// Resident set of this process now.
+std::uint64_t current_rss_bytes();
+
 /// Memory that can still be taken without swapping others out or being killed: the smaller of the system's
 /// estimate and what the cgroups leave (reclaimable file cache counts as free). The largest 64-bit number
 /// when the system does not say.

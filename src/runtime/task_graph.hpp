@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "espalier/types.hpp"
@@ -14,6 +15,7 @@ using TaskId = std::int32_t;
 using WorkerId = std::int32_t;
 inline constexpr TaskId no_task = -1;
 inline constexpr WorkerId any_worker = -1;
+inline constexpr std::int32_t no_resource = -1;
 
 struct TaskGraph {
     std::vector<std::int32_t> num_predecessors; ///< For each task: tasks, and events from outside (messages).
@@ -21,7 +23,11 @@ struct TaskGraph {
     std::vector<TaskId> successors;
     std::vector<double> cost;     ///< Seconds, or any unit used throughout.
     std::vector<double> priority; ///< Larger first: usually the longest path to an exit.
-    std::vector<WorkerId> home;   ///< The worker whose memory the task works on.
+    std::vector<WorkerId> home;   ///< The worker whose memory the task works on; any_worker: nobody's.
+    /// Tasks with the same resource never run at the same time, in whatever order they come: what they add up
+    /// in one place. Numbers from 0 to num_resources - 1, or no_resource. Empty: nobody excludes anybody.
+    std::vector<std::int32_t> resource;
+    std::int32_t num_resources = 0;
 
     [[nodiscard]] TaskId num_tasks() const { return static_cast<TaskId>(num_predecessors.size()); }
 };
@@ -30,6 +36,12 @@ struct TaskGraph {
 /// is the successor of more tasks than it has predecessors. Returns the predecessors that are no tasks: the
 /// events from outside that a run has to wait for. Cycles are found by the run, not here. Linear.
 Offset check_graph(TaskGraph const& graph);
+
+/// How a worker came to a task that was not waiting in a queue of its own.
+struct Steal {
+    WorkerId victim = any_worker; ///< Whose queue it was; of a shared one its first worker.
+    int distance = 0;             ///< From 1 on; what is how far is the policy's own matter.
+};
 
 /// All members may be called from several threads at once. The runtime keeps memory in order itself: what
 /// the predecessors of a task wrote is visible to the worker that pops it, whatever the policy does.
@@ -53,6 +65,13 @@ class Policy {
         static_cast<void>(worker);
         return 0;
     }
+    /// Of the last task that pop(worker) returned; for traces, asked by the worker itself.
+    [[nodiscard]] virtual std::optional<Steal> last_steal(WorkerId worker) const {
+        static_cast<void>(worker);
+        return std::nullopt;
+    }
+    /// The steals so far of all workers, by distance: [0] is always 0. Between runs.
+    [[nodiscard]] virtual std::vector<std::int64_t> steals_by_distance() const { return {}; }
 };
 
 } // namespace espalier

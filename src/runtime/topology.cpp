@@ -257,6 +257,11 @@ Topology Topology::from_xml(std::string const& path) {
     return result;
 }
 
+Topology Topology::named(std::string const& name) {
+    if (name.empty()) return detect();
+    return name.ends_with(".xml") ? from_xml(name) : synthetic(name);
+}
+
 Topology Topology::share(int part, int parts) const {
     if (part < 0 || part >= parts)
         throw Error(Status::usage, "share " + std::to_string(part) + " of " + std::to_string(parts) +

@@ -55,6 +55,10 @@ class Topology {
     /// when it is not an hwloc topology.
     static Topology from_xml(std::string const& path);
 
+    /// The machine that an option names: none, this one; a file whose name ends in .xml, what is saved there;
+    /// else a description of a made-up one. Errors as above.
+    static Topology named(std::string const& name);
+
     /// The `part`-th of `parts` equal runs of cores: for processes that share a host without having been
     /// bound by their launcher. With more parts than cores a core is shared, and crowded() says so.
     /// Error{usage} unless 0 <= part < parts.

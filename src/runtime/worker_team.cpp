@@ -181,6 +181,19 @@ bool WorkerTeam::bound() const {
     return threads_->bound();
 }
 
+void WorkerTeam::record(trace::Recorder* recorder) {
+    if (recorder == recorder_) return;
+    std::vector<trace::Track*> tracks(recorder ? static_cast<std::size_t>(size()) : 0);
+    if (recorder) // each on its own thread, as memory that is touched first lies near it
+        for_each_worker([&](WorkerId w) {
+            tracks[static_cast<std::size_t>(w)] = &recorder->add_thread(
+                {.worker = w, .node = places()[static_cast<std::size_t>(w)].node, .name = {}});
+        });
+    run_->record(tracks);
+    tracks_ = std::move(tracks);
+    recorder_ = recorder;
+}
+
 void WorkerTeam::for_each_worker(std::function<void(WorkerId)> const& body) {
     Threads::Claim const claim(*threads_);
     FirstError error;

@@ -38,6 +38,15 @@ class WorkerTeam {
     /// Workers have each a core of their own and the system agreed to bind them.
     [[nodiscard]] bool bound() const;
 
+    /// Record from now on what the workers do: idle times here, tasks by their bodies through track(). Null
+    /// ends it. The recorder must live until then. Not during a call.
+    void record(trace::Recorder* recorder);
+    [[nodiscard]] trace::Recorder* recorder() const { return recorder_; }
+    /// Where worker `worker` records; null when nothing is recorded.
+    [[nodiscard]] trace::Track* track(WorkerId worker) const {
+        return tracks_.empty() ? nullptr : tracks_[static_cast<std::size_t>(worker)];
+    }
+
     /// body(w) once on every worker. The first exception is rethrown after all have returned.
     void for_each_worker(std::function<void(WorkerId)> const& body);
 
@@ -66,6 +75,8 @@ class WorkerTeam {
     class Threads;
     std::unique_ptr<Threads> threads_;
     std::unique_ptr<GraphRun> run_;
+    trace::Recorder* recorder_ = nullptr;
+    std::vector<trace::Track*> tracks_;
 };
 
 } // namespace espalier

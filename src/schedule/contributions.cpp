@@ -15,12 +15,13 @@ class Finder {
         auto const j = static_cast<std::size_t>(target);
         Offset const end = structure_.facing_ptr[j + 1];
         // Kept cblks come last, and update nobody.
-        for (Offset f = structure_.facing_ptr[j]; f < end && owner_at(f) < structure_.first_kept_cblk; ++f) {
+        for (Offset f = structure_.facing_ptr[j]; f < end && owner_at(f) < structure_.first_kept_cblk;) {
             BranchId const source = partition_.branch_of_cblk[static_cast<std::size_t>(owner_at(f))];
             if (list.empty() || list.back().end_facing != f || list.back().source != source ||
                 f == structure_.facing_ptr[j])
                 list.push_back({source, f, f, 0, 0});
             extend(list.back());
+            f = list.back().end_facing;
         }
     }
 
@@ -30,15 +31,15 @@ class Finder {
         return structure_.owner_of_blok[static_cast<std::size_t>(b)];
     }
 
+    // By the bloks of the next cblk, which are one update.
     void extend(Contribution& one) const {
         Cblk const& owner = structure_.cblks[static_cast<std::size_t>(owner_at(one.end_facing))];
-        BlokId const b = structure_.facing[static_cast<std::size_t>(one.end_facing)];
-        Blok const& blok = structure_.bloks[static_cast<std::size_t>(b)];
-        Index const rows = owner.stride - blok.panel_row;
-        one.seconds += model_.update(rows, blok.height(), owner.width());
+        BlokId const first = structure_.facing[static_cast<std::size_t>(one.end_facing)];
+        UpdateShape const shape = update_shape(structure_, owner, first);
+        one.seconds += model_.update(shape);
         // The rows of a subtree that lie outside it are all among those of its root.
-        one.rows = std::max(one.rows, rows);
-        ++one.end_facing;
+        one.rows = std::max(one.rows, shape.rows);
+        one.end_facing += shape.bloks;
     }
 
     BlockStructure const& structure_;

@@ -45,6 +45,10 @@ class Engine {
         result_.lists.resize(static_cast<std::size_t>(workers));
         result_.busy.assign(static_cast<std::size_t>(workers), 0.0);
         for (WorkerId w = 0; w < workers; ++w) idle_.insert(idle_.end(), w);
+        if (!graph.resource.empty()) {
+            holder_.assign(static_cast<std::size_t>(graph.num_resources), no_task);
+            left_.resize(static_cast<std::size_t>(graph.num_resources));
+        }
     }
 
     Simulation run() {
@@ -87,6 +91,34 @@ class Engine {
         result_.busy[static_cast<std::size_t>(worker)] += graph_.cost[t];
     }
 
+    // As runtime/exclusion.hpp: a task whose resource is held is left with it.
+    TaskId take(WorkerId worker) {
+        for (;;) {
+            TaskId const task = dispatcher_.pop(worker);
+            if (task == no_task || graph_.resource.empty()) return task;
+            std::int32_t const resource = graph_.resource[static_cast<std::size_t>(task)];
+            if (resource == no_resource) return task;
+            auto const r = static_cast<std::size_t>(resource);
+            if (holder_[r] == no_task) {
+                holder_[r] = task;
+                return task;
+            }
+            left_[r].push_back(task);
+        }
+    }
+
+    void release(TaskId task, WorkerId worker) {
+        if (graph_.resource.empty()) return;
+        std::int32_t const resource = graph_.resource[static_cast<std::size_t>(task)];
+        if (resource == no_resource) return;
+        auto const r = static_cast<std::size_t>(resource);
+        holder_[r] = no_task;
+        if (left_[r].empty()) return;
+        TaskId const next = left_[r].back();
+        left_[r].pop_back();
+        make_ready(next, worker);
+    }
+
     void finish_next() {
         TaskId const task = running_.top().task;
         running_.pop();
@@ -96,6 +128,7 @@ class Engine {
             idle_.insert(worker);
             freed_.push_back(worker);
         }
+        release(task, worker);
         for (Offset s = graph_.successor_ptr[t]; s < graph_.successor_ptr[t + 1]; ++s) {
             TaskId const next = graph_.successors[static_cast<std::size_t>(s)];
             if (--waiting_[static_cast<std::size_t>(next)] == 0) make_ready(next, worker);
@@ -113,7 +146,7 @@ class Engine {
         ready_.clear();
         for (WorkerId const worker : freed_) {
             if (!idle_.contains(worker)) continue;
-            if (TaskId const task = dispatcher_.pop(worker); task != no_task) start(task, worker);
+            if (TaskId const task = take(worker); task != no_task) start(task, worker);
         }
         freed_.clear();
     }
@@ -123,7 +156,7 @@ class Engine {
         while (result_.start[static_cast<std::size_t>(task)] < 0) {
             WorkerId const worker = dispatcher_.choose_idle(task, idle_);
             if (worker == any_worker) return;
-            TaskId const taken = dispatcher_.pop(worker);
+            TaskId const taken = take(worker);
             if (taken == no_task) return;
             start(taken, worker);
         }
@@ -135,8 +168,10 @@ class Engine {
     std::vector<std::int32_t> waiting_;
     std::set<WorkerId> idle_;
     std::priority_queue<Finish, std::vector<Finish>, std::greater<>> running_;
-    std::vector<TaskId> ready_;   // since the last assignment
-    std::vector<WorkerId> freed_; // since the last assignment
+    std::vector<TaskId> ready_;             // since the last assignment
+    std::vector<WorkerId> freed_;           // since the last assignment
+    std::vector<TaskId> holder_;            // of each resource
+    std::vector<std::vector<TaskId>> left_; // with each resource, while it was held
     double now_ = 0;
     Simulation result_;
 };

@@ -9,9 +9,11 @@ double FactorPlan::total_cost() const {
     return std::accumulate(cblk_cost.begin(), cblk_cost.end(), 0.0);
 }
 
-FactorPlan make_factor_plan(BlockStructure const& structure, CostModel const& model, int workers) {
+FactorPlan make_factor_plan(BlockStructure const& structure, CostModel const& model, int workers,
+                            std::vector<int> const& node_of_worker) {
     MachineModel machine;
     machine.threads = workers;
+    machine.node_of_thread = node_of_worker;
     Schedule schedule = simulate_schedule(structure, model, machine);
     FactorPlan plan;
     plan.partition = std::move(schedule.partition);

@@ -24,7 +24,8 @@ struct FactorPlan {
 };
 
 /// simulate_schedule for one process, and what solves need. `model` counts in seconds for the scalar and
-/// factorization at hand.
-FactorPlan make_factor_plan(BlockStructure const& structure, CostModel const& model, int workers);
+/// factorization at hand. `node_of_worker` names the NUMA node of each of the `workers`; empty: there is one.
+FactorPlan make_factor_plan(BlockStructure const& structure, CostModel const& model, int workers,
+                            std::vector<int> const& node_of_worker = {});
 
 } // namespace espalier

@@ -133,7 +133,7 @@ Index fan_in_rows(Cblk const& cblk, Index rows) {
 }
 
 double fan_in_seconds(CostModel const& model, Cblk const& cblk, Index rows) {
-    return model.update(fan_in_rows(cblk, rows), cblk.width(), 0);
+    return model.add(fan_in_rows(cblk, rows), cblk.width());
 }
 
 void set_critical_path_priorities(TaskGraph& graph) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "runtime/static_policy.hpp"
+#include "trace/record.hpp"
 
 namespace espalier {
 
@@ -72,12 +73,24 @@ void Sweep<T>::run(std::span<T* const> columns, SweepPart part, SparseBlock<T> c
     }
     auto const count = static_cast<TaskId>(plan_.partition.branches.size());
     StaticPolicy policy(plan_.solve_schedule.lists, plan_.solve.num_tasks());
+    std::vector<std::int32_t> levels; // for a trace
+    std::int64_t first_number = 0;
+    if (trace::Recorder* const recorder = team_.recorder()) {
+        levels = tree_levels(structure_);
+        first_number = options.first_number = recorder->reserve_tasks(plan_.solve.num_tasks());
+    }
     auto const execute = [&](TaskId task, WorkerId w) {
         Worker& worker = workers_[static_cast<std::size_t>(w)];
+        Branch const& one = branch(task % count);
+        trace::Track* const track = team_.track(w);
+        trace::Scope const scope(track, task < count ? trace::Kind::forward : trace::Kind::backward,
+                                 track ? trace::StateInfo{first_number + task, one.root,
+                                                          levels[static_cast<std::size_t>(one.root)]}
+                                       : trace::StateInfo{});
         if (task < count)
-            forward(branch(task), task, worker);
+            forward(one, task, worker);
         else
-            backward(branch(task - count), worker);
+            backward(one, worker);
     };
     team_.run(plan_.solve, policy, execute, options);
 }

@@ -134,12 +134,14 @@ int posix_memalign(void** memory, std::size_t alignment, std::size_t size) noexc
 namespace {
 
 int failures = 0;
+char const* const trace_path = "c_allocation_test.paje";
 
 struct Setting {
     char const* name;
     espalier_factorization kind;
     int threads;
     bool mixed;
+    bool traced = false; // the run and a prediction are written as traces
 };
 
 class Run {
@@ -199,6 +201,7 @@ class Run {
         if (status == ESPALIER_OK) status = espalier_set_bind_threads(solver, 0);
         if (status == ESPALIER_OK) status = espalier_set_factorization(solver, setting_.kind);
         if (status == ESPALIER_OK) status = espalier_set_mixed_precision(solver, setting_.mixed);
+        if (status == ESPALIER_OK) status = espalier_set_record_trace(solver, setting_.traced);
         if (status == ESPALIER_OK) status = espalier_set_matrix(solver, &matrix);
         return status;
     }
@@ -213,6 +216,15 @@ class Run {
         if (status == ESPALIER_OK)
             status = espalier_refine(solver, ESPALIER_OP_NONE, 1, b_, problem_.n, x_, problem_.n);
         if (status == ESPALIER_OK) status = espalier_report_count(solver, &count);
+        if (status == ESPALIER_OK && setting_.traced) status = write_traces(solver);
+        return status;
+    }
+
+    static espalier_status write_traces(espalier_solver* solver) {
+        espalier_prediction prediction;
+        espalier_status status = espalier_predict(solver, 2, 2, &prediction);
+        if (status == ESPALIER_OK) status = espalier_write_predicted_trace(solver, trace_path, 2, 2, nullptr);
+        if (status == ESPALIER_OK) status = espalier_write_trace(solver, trace_path, "grid");
         return status;
     }
 
@@ -262,10 +274,13 @@ int main(int argc, char** argv) {
         llh2{"llh, 2 threads", ESPALIER_LLH, 2, false}, lu{"lu, 1 thread", ESPALIER_LU, 1, false},
         lu2{"lu, 2 threads", ESPALIER_LU, 2, false}, ldlt{"ldlt, 1 thread", ESPALIER_LDLT, 1, false},
         ldlt2{"ldlt, 2 threads", ESPALIER_LDLT, 2, false},
-        mixed{"llh mixed, 2 threads", ESPALIER_LLH, 2, true};
+        mixed{"llh mixed, 2 threads", ESPALIER_LLH, 2, true},
+        traced{"llh traced, 2 threads", ESPALIER_LLH, 2, false, true};
     for (Setting const& setting : {llh, llh2, mixed}) sweep(symmetric, setting, most);
+    sweep(symmetric, traced, most / 2);
     for (Setting const& setting : {lu, lu2}) sweep(general, setting, most);
     for (Setting const& setting : {ldlt, ldlt2}) sweep(indefinite, setting, most);
+    std::remove(trace_path);
     free_problem(&symmetric);
     free_problem(&general);
     free_problem(&indefinite);

@@ -1,4 +1,5 @@
-/* Every function of espalier.h does what it says. What it refuses is in misuse_test.c. */
+/* Every function of espalier.h does what it says; predictions and traces are in traces_test.c. What is
+ * refused is in misuse_test.c. */
 #include <complex.h>
 #include <math.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 int failures = 0;
 
 void test_misuse(void);
+void test_traces(void);
 
 static void version_and_status(void) {
     int major = -1, minor = -1, patch = -1;
@@ -331,6 +333,10 @@ static void options(void) {
     SETS("threads", "2", espalier_set_threads(solver, 2));
     SETS("threads", "auto", espalier_set_threads(solver, 0));
     SETS("bind", "off", espalier_set_bind_threads(solver, 0));
+    SETS("topology", "numa:2 core:4", espalier_set_topology(solver, "numa:2 core:4"));
+    SETS("topology", "here", espalier_set_topology(solver, "here"));
+    SETS("calibration", "off", espalier_set_calibration(solver, ESPALIER_OFF));
+    SETS("record-trace", "on", espalier_set_record_trace(solver, 1));
     SETS("schedule", "static", espalier_set_schedule(solver, ESPALIER_SCHEDULE_STATIC));
     SETS("alloc", "interleave", espalier_set_allocation(solver, ESPALIER_ALLOC_INTERLEAVE));
     SETS("split", "1d", espalier_set_splitting(solver, ESPALIER_SPLIT_1D));
@@ -482,6 +488,7 @@ int main(void) {
     options();
     report();
     callbacks();
+    test_traces();
     test_misuse();
     if (failures) fprintf(stderr, "%d checks failed\n", failures);
     return failures != 0;

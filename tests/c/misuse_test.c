@@ -33,6 +33,9 @@ static void no_solver(espalier_solver* solver, char const* message) {
     USAGE(message, espalier_set_ordering_positions(solver, 1, NULL, 0));
     USAGE(message, espalier_set_threads(solver, 1));
     USAGE(message, espalier_set_bind_threads(solver, 1));
+    USAGE(message, espalier_set_topology(solver, "here"));
+    USAGE(message, espalier_set_calibration(solver, ESPALIER_OFF));
+    USAGE(message, espalier_set_record_trace(solver, 1));
     USAGE(message, espalier_set_schedule(solver, ESPALIER_SCHEDULE_STATIC));
     USAGE(message, espalier_set_allocation(solver, ESPALIER_ALLOC_LOCAL));
     USAGE(message, espalier_set_splitting(solver, ESPALIER_SPLIT_1D));
@@ -56,6 +59,9 @@ static void no_solver(espalier_solver* solver, char const* message) {
     USAGE(message, espalier_solve_sparse(solver, ESPALIER_OP_NONE, &matrix, NULL, 1));
     USAGE(message, espalier_refine(solver, ESPALIER_OP_NONE, 0, NULL, 1, NULL, 1));
     USAGE(message, espalier_drive(solver, ESPALIER_OP_NONE, 0, NULL, 1, NULL, 1));
+    USAGE(message, espalier_predict(solver, 1, 1, NULL));
+    USAGE(message, espalier_write_predicted_trace(solver, "t.paje", 1, 1, NULL));
+    USAGE(message, espalier_write_trace(solver, "t.paje", NULL));
     USAGE(message, espalier_inertia(solver, NULL, NULL, NULL));
     USAGE(message, espalier_determinant(solver, NULL, NULL, NULL));
     USAGE(message, espalier_rcond(solver, &number));
@@ -128,6 +134,13 @@ static void options(espalier_solver* solver) {
     USAGE("threads needs", espalier_set_threads(solver, -1));
     USAGE("threads needs", espalier_set_threads(solver, 1 << 20));
     USAGE("neither 0 nor 1", espalier_set_bind_threads(solver, 2));
+    USAGE("topology is null", espalier_set_topology(solver, NULL));
+    USAGE("topology needs", espalier_set_topology(solver, ""));
+    USAGE("numa:0", espalier_set_topology(solver, "numa:0"));
+    FAILS(solver, ESPALIER_IO_ERROR, "/nonexistent/machine.xml",
+          espalier_set_topology(solver, "/nonexistent/machine.xml"));
+    USAGE("calibration = 3", espalier_set_calibration(solver, (espalier_toggle)3));
+    USAGE("neither 0 nor 1", espalier_set_record_trace(solver, 2));
     USAGE("schedule = 4", espalier_set_schedule(solver, (espalier_schedule)4));
     FAILS(solver, ESPALIER_UNSUPPORTED, "schedule 'nas'",
           espalier_set_schedule(solver, ESPALIER_SCHEDULE_NAS));

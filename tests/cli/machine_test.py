@@ -2,8 +2,9 @@
 
 import os
 import unittest
+from xml.etree import ElementTree
 
-from support import USAGE, CommandTest
+from support import IO_ERROR, USAGE, CommandTest, strict_json
 
 
 class Machine(CommandTest):
@@ -25,11 +26,62 @@ class Machine(CommandTest):
         report = self.report("machine", "--dgemm-order", 50,
                              environment={"HWLOC_SYNTHETIC": "package:2 numa:2 core:3 pu:1"})
         self.assertEqual((report["cores"], len(report["numa_nodes"])), (12, 4))
+        self.assertIsNone(report["numa_factors"])
+        named = self.report("machine", "--dgemm-order", 50, "--topology", "package:2 numa:2 core:3")
+        self.assertEqual(named["numa_nodes"], report["numa_nodes"])
+        self.assertIsNone(named["numa_factors"])
+        text = self.succeed("machine", "--dgemm-order", 50, "--topology", "numa:2 core:3")
+        self.assertIn("NUMA factors not measured", text)
+
+    def test_numa_factors_as_text_json_and_picture(self):
+        text = self.succeed("machine", "--dgemm-order", 50, "--json", "m.json", "--picture", "factors.png")
+        self.assertRegex(text, r"daxpy on 128x128 blocks, 1 = [\d.]+ us")
+        self.assertTrue((self.folder / "factors.png").read_bytes().startswith(b"\x89PNG\r\n\x1a\n"))
+        report = strict_json((self.folder / "m.json").read_text())
+        factors, nodes = report["numa_factors"], len(report["numa_nodes"])
+        self.assertLessEqual(len(factors["cores"]), report["cores"])
+        self.assertEqual([kernel["kernel"] for kernel in factors["kernels"]], ["daxpy", "dgemm"])
+        for kernel in factors["kernels"]:
+            self.assertGreater(kernel["unit_s"], 0)
+            self.assertEqual([len(row) for row in kernel["alone"]], [nodes] * len(factors["cores"]))
+            self.assertEqual(min(map(min, kernel["alone"])), 1)
+            for times in kernel["all_cores"].values():
+                self.assertEqual(len(times), len(factors["cores"]))
+                self.assertGreater(min(times), 0)
+
+    def test_picture_as_svg(self):
+        self.assertEqual(self.succeed("machine", "--quiet", "--dgemm-order", 50, "--picture", "factors.svg"), "")
+        picture = ElementTree.parse(self.folder / "factors.svg").getroot()
+        texts = [element.text for element in picture.iter() if element.tag.endswith("text")]
+        for word in ("daxpy", "dgemm", "data on NUMA node", "node 0", "core", "local", "farthest"):
+            self.assertIn(word, texts)
+
+    def test_solve_tells_where_memory_would_be(self):
+        shares = {}
+        for alloc in ("global", "local", "interleave"):
+            text = self.succeed("solve", "lap3d:12", "--topology", "numa:4 core:2", "--threads", 8, "--alloc", alloc,
+                                "--json", "s.json")
+            self.assertRegex(text, r"memory +[\d.]+ [KM]iB on 4 NUMA nodes, \d+ % of the bytes that tasks touched")
+            factor = strict_json((self.folder / "s.json").read_text())["factor"]
+            self.assertEqual((len(factor["node_bytes"]), len(factor["local_share_of_worker"])), (4, 8))
+            shares[alloc] = factor["local_share"]
+            if alloc == "global":
+                self.assertEqual(factor["node_bytes"][1:], [0, 0, 0])
+                self.assertLessEqual(set(factor["local_share_of_worker"][2:]), {0, None})
+        self.assertGreater(shares["local"], shares["interleave"])
+        self.assertNotIn("NUMA nodes", self.succeed("solve", "lap3d:5", "--topology", "core:2"))
 
     def test_misuse(self):
         self.fail_with(USAGE, "machine", "--dgemm-order", 0)
         self.fail_with(USAGE, "machine", "here")
         self.assertEqual(self.succeed("machine", "--quiet", "--dgemm-order", 50), "")
+        self.assertIn("TYPE:COUNT", self.fail_with(USAGE, "machine", "--topology", "two sockets"))
+        self.fail_with(IO_ERROR, "machine", "--topology", "missing.xml")
+        self.assertIn("--topology", self.fail_with(USAGE, "machine", "--calibrate", "--topology", "numa:2 core:2"))
+        self.assertIn("not here", self.fail_with(USAGE, "machine", "--picture", "a.png", "--topology", "numa:2"))
+        self.assertIn(".svg or .png", self.fail_with(USAGE, "machine", "--picture", "a.jpg"))
+        self.assertIn("both name", self.fail_with(USAGE, "machine", "--picture", "a.svg", "--json", "./a.svg"))
+        self.assertEqual(self.names(), [])
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from pathlib import Path
 
 RELEASE = Path(__file__).resolve().parents[2] / "build/release/bin/espalier"
 COMMAND = os.environ.get("ESPALIER_COMMAND", str(RELEASE))
+os.environ.setdefault("ESPALIER_CALIBRATION", "off")  # tests write to no home directory
 
 OK, INTERNAL, USAGE, BAD_INPUT, IO_ERROR, SINGULAR, NOT_POSITIVE, INACCURATE, MEMORY, UNSUPPORTED, CANCELLED = range(11)
 

@@ -19,12 +19,12 @@ class Help(CommandTest):
 
     def test_exists_for_every_command(self):
         general = self.succeed("--help")
-        for name in ("solve", "analyze", "generate", "machine"):
+        for name in ("solve", "analyze", "generate", "trace", "machine"):
             self.assertIn(f"  {name} ", general)
             self.assertIn("Examples", self.succeed(name, "--help"))
 
     def test_does_not_list_commands_that_are_not_there(self):
-        self.assertNotRegex(self.succeed("--help"), r"(?m)^ +(compare|simulate|trace) ")
+        self.assertNotRegex(self.succeed("--help"), r"(?m)^ +(compare|simulate) ")
 
     def test_version_is_one_line(self):
         self.assertRegex(self.succeed("--version"), r"\Aespalier \d+\.\d+\.\d+\n\Z")
@@ -38,7 +38,7 @@ class Misuse(CommandTest):
         self.assertIn("unknown command 'slove'", self.fail_with(USAGE, "slove", "lap3d:4"))
 
     def test_planned_commands(self):
-        for name in ("compare", "simulate", "trace"):
+        for name in ("compare", "simulate"):
             message = self.fail_with(UNSUPPORTED, name, "lap3d:4", "--threads", 2)
             self.assertEqual(message, f"'{name}' is not available in this version")
 
@@ -118,8 +118,7 @@ class Misuse(CommandTest):
 
     def test_what_is_not_in_this_version_says_what_works(self):
         for arguments, works in ((["--schedule", "dynamic"], "static"), (["--schedule", "places"], "static"),
-                                 (["--schedule", "nas"], "static"), (["--split", "2d"], "1d"),
-                                 (["--trace", "t.paje"], "without")):
+                                 (["--schedule", "nas"], "static"), (["--split", "2d"], "1d")):
             with self.subTest(arguments=arguments):
                 # A matrix that is not there: it is not looked at.
                 message = self.fail_with(UNSUPPORTED, "solve", "missing.mtx", *arguments, "--json", "r.json")

@@ -54,7 +54,7 @@ TEST(FacingGroup, TakesAllBloksThatFaceOneCblk) {
 TEST(RowRuns, FollowBothPanels) {
     auto const s = two_cblks();
     UpdateWorkspace<double> workspace;
-    find_row_runs(s, facing_group(s, 0, 1), workspace);
+    find_row_runs(s, facing_group(s, 0, 1), {}, workspace);
     std::vector<std::array<Index, 3>> runs;
     for (RowRun const& run : workspace.runs) runs.push_back({run.source_row, run.target_row, run.height});
     // Row 8 (panel row 3 of the target) and 11 (panel row 6) are not adjacent there; 12 and 40 are not
@@ -77,7 +77,7 @@ template <class T> void compare_with_dense(RowsFrom rows_from, Op op, bool upper
     MatrixView<T> const cv{c.data(), rows, target.width(), rows};
     UpdateWorkspace<T> workspace;
     auto const group = facing_group(s, 0, 1);
-    find_row_runs(s, group, workspace);
+    find_row_runs(s, group, {}, workspace);
     subtract_contribution<T>(s, group, {av, 0}, {bv, 0}, op, rows_from, {cv, skip}, workspace);
 
     Index const first_row = rows_from == RowsFrom::group_end ? 6 : 3; // panel rows of the source

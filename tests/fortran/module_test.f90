@@ -56,6 +56,7 @@ program module_test
     call scalars()
     call steps_and_blocks()
     call results()
+    call predictions_and_traces()
     call options_and_report()
     call refusals()
     if (failures > 0) error stop 1
@@ -220,6 +221,42 @@ contains
         call check(residual(x(:, 1), b(:, 1)) < 1e-14_real64, 'expanded')
         call solver%set_schur([3_int64], status)
         call check(status == espalier_ok, 'unknowns of 64 bits')
+    end subroutine
+
+    subroutine predictions_and_traces()
+        type(espalier_solver) :: solver
+        type(espalier_prediction) :: here, there
+        character(*), parameter :: path = 'fortran_module_test.paje'
+        character(16) :: line
+        integer :: status, unit
+        call solver%create('d')
+        call solver%set_option('record-trace', 'on')
+        call solver%set_csc(col_ptr, row_ind, a)
+        call solver%predict(1, 1, here, status)
+        call check(status == espalier_usage .and. index(solver%message(), 'espalier_analyze') > 0, 'too early')
+        call solver%analyze()
+        call solver%predict(1, 1, here)
+        call check(abs(here%factor_s - here%work_s) <= 1e-12_real64*here%work_s, 'one worker is never idle')
+        call check(here%tasks > 0 .and. here%messages == 0 .and. here%memory_bytes > 0, 'predicted here')
+        call solver%predict(2, 3, there)
+        call check(there%processes == 2 .and. there%threads == 3, 'predicted machine')
+        call check(abs(there%work_s + there%idle_s - 6*there%factor_s) <= 1e-12_real64*there%factor_s, 'sum of times')
+        call check(there%total_memory_bytes >= there%memory_bytes, 'memory')
+        call solver%predict(0, 1, there, status)
+        call check(status == espalier_usage, 'no process')
+        call solver%factorize()
+        call solver%write_trace(path, 'tridiagonal')
+        open (newunit=unit, file=path, status='old', action='read')
+        read (unit, '(a)') line
+        close (unit, status='delete')
+        call check(line(1:9) == '%EventDef', 'trace')
+        call solver%write_predicted_trace(path, 2, 3)
+        open (newunit=unit, file=path, status='old', action='read')
+        read (unit, '(a)') line
+        close (unit, status='delete')
+        call check(line(1:9) == '%EventDef', 'predicted trace')
+        call solver%write_trace('nonexistent/'//path, status=status)
+        call check(status == espalier_io_error, 'no such directory')
     end subroutine
 
     subroutine options_and_report()

@@ -52,6 +52,25 @@ def test_options_do_not_take_a_file_that_is_not_there():
     assert caught.value.status == "io_error"
 
 
+def test_machines_that_cannot_be_are_refused(tmp_path):
+    for wrong in ("numa:0", "", "two nodes"):
+        with pytest.raises(espalier.InputError):
+            espalier.Solver(topology=wrong).analyze(laplacian(2))
+    with pytest.raises(OSError, match="nonexistent"):
+        espalier.Solver(topology="/nonexistent/machine.xml").analyze(laplacian(2))
+    solver = espalier.Solver(record_trace=True).analyze(laplacian(2))
+    for wrong in ((0,), (-1, 2), (1, -1), (2**15, 2**15)):
+        with pytest.raises(ValueError):
+            solver.predict(*wrong)
+    for wrong in ("", "nul\0byte"):
+        with pytest.raises(ValueError, match="not the name of a file"):
+            solver.write_trace(wrong)
+    with pytest.raises(OSError, match="nowhere"):
+        solver.write_trace(tmp_path / "nowhere" / "t.paje")
+    with pytest.raises(OSError, match="nowhere"):
+        solver.predict(2, 2, trace=tmp_path / "nowhere" / "t.paje")
+
+
 def test_what_is_no_matrix_is_refused():
     for wrong in (np.eye(3), [[1.0]], None):
         with pytest.raises(TypeError, match="scipy.sparse"):
@@ -106,6 +125,9 @@ def test_calls_out_of_order_are_refused():
     for call in (lambda: solver.solve([1.0]), lambda: solver.report, solver.inertia, solver.slogdet, solver.rcond,
                  solver.null_space, solver.schur_complement, lambda: solver.refine([1.0], [1.0])):
         with pytest.raises(espalier.InputError, match="before factorize"):
+            call()
+    for call in (solver.predict, lambda: solver.write_trace("t.paje")):
+        with pytest.raises(espalier.InputError, match="before analyze"):
             call()
     solver.analyze(general())
     for call in (lambda: solver.solve(np.ones(60)), lambda: solver.refine(np.ones(60), np.ones(60)), solver.rcond,

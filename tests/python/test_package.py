@@ -59,6 +59,9 @@ def test_types_are_complete(tmp_path):
         "positive: int = solver.inertia().positive\n"
         "rank: int = solver.null_space().rank\n"
         "error: float = solver.report['backward_error']\n"
+        "idle: float = solver.predict(8, 32, trace='predicted.paje').idle_s.sum()\n"
+        "memory: float = max(process.memory_bytes for process in solver.predict(8).process)\n"
+        "solver.write_trace(b'run.paje', name='identity')\n"
     )
     shutil.copytree(Path(espalier.__file__).parent, tmp_path / "espalier")
     mypy = (sys.executable, "-m", "mypy", "--config-file", "mypy.ini", "--cache-dir", str(tmp_path / "cache"))

@@ -1,4 +1,6 @@
-"""What can be asked of the factors besides solutions."""
+"""What can be asked of analysis and factors besides solutions."""
+
+import gzip
 
 import numpy as np
 import pytest
@@ -99,3 +101,39 @@ def test_refine_improves_what_it_is_given():
     np.testing.assert_array_equal(rough, start)
     assert np.abs(A @ x - b).max() < 1e-3 * np.abs(A @ rough - b).max()
     assert solver.report["refine"]["iterations"] >= 1
+
+
+def test_predictions_of_any_machine_add_up(tmp_path):
+    solver = espalier.Solver(topology="numa:2 core:2", threads=2, calibration=False).analyze(laplacian(8))
+    assert solver.options["topology"] == "numa:2 core:2" and solver.options["calibration"] == "off"
+    assert solver.report["analysis"]["cost_model"] == "default"
+    here = solver.predict(threads=2)
+    assert here.factor_s == pytest.approx(solver.report["analysis"]["predicted_factor_s"])
+    assert here.messages == 0 and here.idle_s.shape == (1, 2)
+    path = tmp_path / "predicted.paje"
+    there = solver.predict(3, trace=path, name="lap3d:8")
+    assert (there.processes, there.threads) == (3, 4) == there.idle_s.shape  # the cores of the topology
+    assert there.work_s + there.idle_s.sum() == pytest.approx(12 * there.factor_s)
+    assert there.efficiency == pytest.approx(there.work_s / (12 * there.factor_s))
+    assert 0 < there.critical_path_s <= there.factor_s * (1 + 1e-12)
+    assert sum(process.busy_s for process in there.process) == pytest.approx(there.work_s)
+    assert sum(process.cblks for process in there.process) == solver.report["analysis"]["cblks"]
+    assert sum(process.messages_sent for process in there.process) == there.messages > 0
+    assert there.tasks > 0 and all(process.memory_bytes > process.fan_in_bytes for process in there.process)
+    text = path.read_text()
+    assert text.startswith("%EventDef") and "lap3d:8" in text
+
+
+def test_a_run_is_written_as_a_trace(tmp_path):
+    A = laplacian(5)
+    solver = espalier.Solver(record_trace=True, threads=2).factorize(A)
+    solver.solve(np.ones(125))
+    solver.write_trace(str(tmp_path / "run.paje.gz"), name="lap3d:5")
+    with gzip.open(tmp_path / "run.paje.gz", "rt") as file:
+        text = file.read()
+    assert text.startswith("%EventDef") and "lap3d:5" in text
+    solver.set_options(record_trace=False)
+    solver.analyze(A)
+    with pytest.raises(espalier.InputError, match="record_trace"):
+        solver.write_trace(tmp_path / "nothing.paje")
+    assert [file.name for file in tmp_path.iterdir()] == ["run.paje.gz"]

@@ -130,6 +130,40 @@ TEST(Arena, QueriesOfLongRangesAreSampledButAddUp) {
     EXPECT_TRUE(location.node_bytes.empty());
 }
 
+TEST(Arena, IsDistributedOverNodesAsAsked) {
+    int const node = machine().nodes()[0].os_index;
+    // A node that no machine has is a wish that is not granted.
+    NodeRange const ranges[] = {{5000, node}, {0, node}, {3 << 20, node}, {100, 1000}, {5000, node}};
+    Arena const arena = Arena::on_nodes(ranges);
+    EXPECT_EQ(arena.size(), std::size_t{5000 + (3 << 20) + 100 + 5000});
+    EXPECT_TRUE(std::all_of(arena.bytes().begin(), arena.bytes().end(),
+                            [](std::byte b) { return b == std::byte{0}; }));
+    populate(arena.bytes());
+    auto const location = query_nodes(arena.bytes());
+    EXPECT_EQ(total(location), arena.size());
+    if (location.unknown_bytes == 0) {
+        EXPECT_GE(location.node_bytes.at(static_cast<std::size_t>(node)), std::uint64_t{3} << 20);
+    }
+    EXPECT_TRUE(Arena::on_nodes({}).empty());
+    NodeRange const absurd[] = {{std::numeric_limits<std::size_t>::max(), node}, {2, node}};
+    EXPECT_EQ(status_of([&] { (void)Arena::on_nodes(absurd); }), Status::out_of_memory);
+}
+
+TEST(Arena, SamplesOnePageOfEachStrip) {
+    Arena const arena((4 << 20) + 1, Allocation::local);
+    auto const before = sample_nodes(arena.bytes(), 100'000);
+    EXPECT_EQ(before.strip_bytes % 4096, 0u);
+    EXPECT_GE(before.strip_bytes, 100'000u);
+    EXPECT_EQ(before.node.size(), (arena.size() + before.strip_bytes - 1) / before.strip_bytes);
+    if (before.node[0] == page_unknown) GTEST_SKIP() << "the system does not tell where pages lie";
+    EXPECT_EQ(std::count(before.node.begin(), before.node.end(), page_untouched),
+              static_cast<std::ptrdiff_t>(before.node.size()));
+    populate(arena.bytes());
+    for (int const node : sample_nodes(arena.bytes(), 100'000).node) EXPECT_GE(node, 0);
+    EXPECT_EQ(sample_nodes(arena.bytes(), 1).node.size(), 1025u);
+    EXPECT_TRUE(sample_nodes({}, 4096).node.empty());
+}
+
 TEST(Arena, MovingToANodeThatDoesNotExistMovesNothing) {
     Arena const arena(1 << 20, Allocation::local);
     populate(arena.bytes());

@@ -245,5 +245,11 @@ TEST(Topology, FormatsRangesAndSizes) {
     EXPECT_EQ(format_bytes(~std::uint64_t{0}), "16 EiB");
 }
 
+TEST(Topology, NamesChooseThisMachineAFileOrADescription) {
+    EXPECT_EQ(Topology::named("").num_cores(), machine().num_cores());
+    EXPECT_EQ(Topology::named("numa:2 core:3").num_cores(), 6);
+    EXPECT_EQ(status_of([] { (void)Topology::named("no such file.xml"); }), Status::io_error);
+}
+
 } // namespace
 } // namespace espalier

@@ -164,9 +164,9 @@ TEST(Schedule, TakesTreesOfExtremeShapes) {
     for (auto const& parent : {chain(1), chain(60), star(60), std::vector<CblkId>(20, no_cblk)}) {
         auto const structure = structure_of(parent, std::vector<Index>(parent.size(), 5), 1);
         CostModel nothing; // all tasks at time 0
-        nothing.gemm_rate = nothing.panel_rate = nothing.scatter_rate =
-            std::numeric_limits<double>::infinity();
-        nothing.call_overhead = 0;
+        nothing.panel_seconds = {};
+        nothing.update_seconds = {};
+        nothing.bandwidth = std::numeric_limits<double>::infinity();
         for (CostModel const& model : {CostModel{}, nothing})
             for (auto const& [processes, threads] : {std::pair{1, 1}, {1, 4}, {3, 1}, {4, 4}}) {
                 auto const schedule = simulate_schedule(structure, model, machine_of(processes, threads));
@@ -181,10 +181,13 @@ TEST(Schedule, TakesTreesOfExtremeShapes) {
 // Round times for bloks of order 30, and two processes of one thread.
 std::pair<CostModel, MachineModel> by_hand() {
     CostModel model;
-    model.gemm_rate = 2 * 30.0 * 30 * 30;      // a product takes 1 second,
-    model.panel_rate = 30.0 * 30 * 30 * 2 / 3; // a diagonal block 1 / 2 and a panel with one blok 2,
-    model.scatter_rate = 30.0 * 30 * 4;        // adding a block 1 / 4: an update takes 5 / 4 seconds
-    model.call_overhead = 0;
+    model.panel_seconds = {}; // a diagonal block takes 1 / 2, a panel with one blok 2 seconds,
+    model.panel_seconds[PanelTerm::diagonal_flop] = model.panel_seconds[PanelTerm::solve_flop] =
+        1 / (30.0 * 30 * 30 * 2 / 3);
+    model.update_seconds = {}; // a product 1 and adding it 1 / 4: an update 5 / 4,
+    model.update_seconds[UpdateTerm::flop] = 1 / (2 * 30.0 * 30 * 30);
+    model.update_seconds[UpdateTerm::target] = 1 / (4 * 30.0 * 30);
+    model.bandwidth = 4 * 3 * 30.0 * 30 * 8; // and adding a block that came from elsewhere 1 / 4
     MachineModel machine = machine_of(2, 1);
     machine.network = {0.5, 30.0 * 30 * 8}; // a block takes 3 / 2
     return {model, machine};
@@ -251,7 +254,8 @@ TEST(Schedule, DividesAMachineWellWhenThereIsWorkForAll) {
     width.back() = 4;
     auto const structure = structure_of(parent, width, 0);
     CostModel model;
-    model.call_overhead = 0;
+    model.panel_seconds[PanelTerm::call] = model.update_seconds[UpdateTerm::call] =
+        model.update_seconds[UpdateTerm::run] = 0;
     for (auto const& [processes, threads] : {std::pair{1, 4}, {4, 1}, {2, 2}, {4, 4}}) {
         MachineModel machine = machine_of(processes, threads);
         machine.network = {1e-9, 1e12};

@@ -9,6 +9,7 @@
 #include "espalier/types.hpp"
 #include "trace/canvas.hpp"
 #include "trace/coverage.hpp"
+#include "trace/gantt_classes.hpp"
 #include "trace/gantt_data.hpp"
 #include "trace/gantt_layout.hpp"
 #include "trace/sample_trace.hpp"
@@ -178,7 +179,9 @@ struct Picture {
 };
 
 TEST(Gantt, PaintsTheStatesWhereTheyAre) {
-    Trace const trace(sample_parts());
+    auto parts = sample_parts();
+    parts.states.back().end = 7000; // The phase ends before the threads do.
+    Trace const trace(parts);
     GanttOptions const options{.width = 800, .scale = 1, .max_links = 0};
     std::vector<GanttPanel> const panels{{&trace, whole(trace), ""}};
     Picture const picture(gantt_png(panels, options));
@@ -196,6 +199,24 @@ TEST(Gantt, PaintsTheStatesWhereTheyAre) {
     EXPECT_EQ(at(1, 6000), (Color{230, 159, 0}));
     EXPECT_EQ(at(2, 5250), (Color{236, 236, 236}));
     EXPECT_EQ(at(0, 1100), (Color{255, 170, 187}));
+}
+
+TEST(Gantt, NamesThePhaseThatIsAllThereIsInsteadOfDrawingIt) {
+    Trace const trace(sample_parts());
+    std::vector<GanttPanel> const panels{{&trace, whole(trace), ""}};
+    EXPECT_FALSE(lay_out(panels, {}).panels[0].rows[0].phase);
+    EXPECT_NE(gantt_svg(panels).find("lap2d:3, solve, 2 threads"), std::string::npos);
+    EXPECT_TRUE(lay_out({{&trace, {0, 7250}, ""}}, {}).panels[0].rows[0].phase);
+}
+
+TEST(Gantt, ExplainsArrowsAndSaysWhenThereAreTooMany) {
+    Trace const trace(sample_parts());
+    std::vector<GanttPanel> const panels{{&trace, whole(trace), ""}};
+    auto const few = gantt_svg(panels), many = gantt_svg(panels, {.max_links = 1});
+    EXPECT_NE(few.find(">message<"), std::string::npos);
+    EXPECT_NE(few.find(">steal<"), std::string::npos);
+    EXPECT_EQ(many.find(">message<"), std::string::npos);
+    EXPECT_NE(many.find(">2 arrows not drawn<"), std::string::npos);
 }
 
 TEST(Gantt, DrawsAPredictionAboveTheRunOnOneAxis) {
@@ -220,6 +241,17 @@ TEST(Gantt, StaysSmallWithManyStatesAndThreads) {
     auto const layout = lay_out(panels, {});
     EXPECT_EQ(layout.panels[0].hidden_threads, 3002u - 1024u);
     EXPECT_LT(layout.height, 8000);
+}
+
+TEST(Gantt, PutsLevelsTogetherWhereThereAreThousands) {
+    auto parts = sample_parts();
+    parts.states[0].level = 32767;
+    Trace const trace(parts);
+    std::vector<GanttPanel> const panels{{&trace, whole(trace), ""}};
+    GanttClasses const classes(panels, ColorBy::level);
+    EXPECT_EQ(classes.size() - classes.first_level(), 256u);
+    EXPECT_EQ(classes.of(0, trace.states_of(4)[1]), classes.size() - 1);
+    EXPECT_NE(gantt_svg(panels, {.color_by = ColorBy::level}).find(">level 32767<"), std::string::npos);
 }
 
 TEST(Gantt, RefusesWhatCannotBeDrawn) {

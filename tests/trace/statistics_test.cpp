@@ -38,6 +38,7 @@ TEST(Statistics, CutAtTheWindow) {
     EXPECT_EQ(s.threads[0].tasks, 1);
     EXPECT_EQ(s.threads[1].busy, 3000);
     EXPECT_EQ(s.kinds[1].count, 0); // Both started before.
+    EXPECT_EQ(s.peaks, (std::vector<double>{4096, 2.5}));
     auto const solve = phase(trace, "solve");
     ASSERT_TRUE(solve.has_value());
     EXPECT_EQ(solve->begin, 1000);
@@ -73,7 +74,8 @@ TEST(CriticalPath, IsNotInventedWithoutDependencies) {
     parts.dependencies.clear();
     Trace const trace(parts);
     EXPECT_FALSE(critical_path(trace).has_value());
-    EXPECT_EQ(to_text(trace, critical_path(trace)), "critical path: dependencies were not recorded\n");
+    EXPECT_EQ(to_text(trace, critical_path(trace)),
+              "critical path: no dependencies between tasks are recorded\n");
 }
 
 TEST(CriticalPath, PassesThroughTasksThatWereNotRecorded) {
@@ -91,32 +93,100 @@ TEST(CriticalPath, RefusesACycle) {
     EXPECT_THROW(critical_path(Trace(parts)), Error);
 }
 
-TEST(Comparison, MatchesTasksByNumberAndKindsByName) {
-    auto predicted = sample_parts();
-    predicted.metadata["origin"] = "predicted";
-    // factor: 1000 predicted for 2000 measured, and 4000 for 4000; task 3 is not predicted, task 9 not
-    // measured.
-    predicted.states = {{0, 1000, 0, 4, 3, 1, 2, false},
-                        {0, 4000, 1, 7, 4, 1, 1, false},
-                        {4000, 6200, 2, 5, 3, 2, 0, false},
-                        {6200, 6300, 9, 5, 3, 2, 0, false}};
-    auto const c = compare(Trace(predicted), Trace(sample_parts()));
+State piece(Nanoseconds start, Nanoseconds end, std::int64_t task, std::int64_t cblk, std::int16_t kind,
+            std::int32_t container = 3) {
+    return {start, end, task, cblk, container, kind, 0, false};
+}
+
+TEST(CriticalPath, CountsMessagesThatAreTasksAndAllTheKindsOfATask) {
+    auto parts = sample_parts();
+    // Task 7 is a subtree that shows what it does; 8 is its message, and 9 waits for that.
+    parts.kinds.push_back({"subtree", Category::work, {}});
+    parts.states = {piece(0, 100, 7, 2, 4), piece(0, 30, 7, 1, 1), piece(40, 90, 7, 1, 2),
+                    piece(150, 200, 9, 5, 1, 4), piece(500, 900, 20, 0, 3)};
+    parts.dependencies = {{7, 8}, {8, 9}, {10, 11}};
+    parts.links = {{100, 120, 64, 8, 3, 4, 0, LinkKind::message}};
+    Trace const trace(parts);
+    auto const path = critical_path(trace, {0, 400});
+    ASSERT_TRUE(path.has_value());
+    EXPECT_EQ(path->tasks, (std::vector<std::int64_t>{7, 8, 9}));
+    EXPECT_EQ(path->length, 100 + 20 + 50);
+    EXPECT_EQ(path->kinds, (std::vector<Nanoseconds>{0, 30 + 50, 50, 0, 20}));
+    EXPECT_EQ(path->messages, 20);
+    EXPECT_EQ(path->unknown_tasks, 0); // 10 and 11 have nothing to do with this window.
+    EXPECT_EQ(path->window.end, 200);
+    EXPECT_FALSE(critical_path(trace, {400, 1000}).has_value());
+}
+
+TEST(Comparison, MatchesTheTasksOfTheSamePlanWhateverTheirNumbers) {
+    auto predicted = sample_parts(), measured = sample_parts();
+    predicted.states = {piece(0, 100, 0, 4, 1), piece(100, 400, 1, 7, 1), piece(400, 500, 2, 9, 2),
+                        piece(500, 700, 3, 9, 2)};
+    // The same graph with its numbers shifted, on another thread; task 3 in two pieces. Then a solve.
+    measured.states = {piece(1000, 1200, 50, 4, 1, 4),  piece(1200, 1500, 51, 7, 1, 4),
+                       piece(1500, 1650, 52, 9, 2, 4),  piece(1650, 1750, 53, 9, 2, 4),
+                       piece(1700, 1710, -1, -1, 0, 4), piece(1750, 1860, 53, 9, 2, 4)};
+    auto const c = compare(Trace(predicted), Trace(measured));
+    EXPECT_EQ(c.match, MatchBy::task);
     ASSERT_EQ(c.kinds.size(), 2u);
-    auto const& factor = c.kinds[0];
+    auto const &factor = c.kinds[0], &update = c.kinds[1];
     EXPECT_EQ(factor.name, "factor");
     EXPECT_EQ(factor.matched, 2);
-    EXPECT_EQ(factor.matched_predicted, 5000);
-    EXPECT_EQ(factor.matched_measured, 6000);
-    EXPECT_DOUBLE_EQ(factor.median_ratio, 1.5);
-    EXPECT_DOUBLE_EQ(factor.mean_relative_error, 0.25);
-    auto const& update = c.kinds[1];
-    EXPECT_EQ(update.predicted.count, 2);
-    EXPECT_EQ(update.measured.count, 2);
-    EXPECT_EQ(update.matched, 1);
-    EXPECT_DOUBLE_EQ(update.mean_relative_error, 0.2); // (2750 - 2200) / 2750
-    EXPECT_EQ(c.predicted_makespan, 6200);
-    EXPECT_EQ(c.measured_makespan, 6250);
-    EXPECT_DOUBLE_EQ(c.makespan_error(), 50.0 / 6250);
+    EXPECT_EQ(factor.matched_predicted, 400);
+    EXPECT_EQ(factor.matched_measured, 500);
+    EXPECT_DOUBLE_EQ(factor.median_ratio, 1.5);         // of 2 and 1
+    EXPECT_DOUBLE_EQ(factor.mean_relative_error, 0.25); // of 1/2 and 0
+    EXPECT_DOUBLE_EQ(factor.error(), -0.2);
+    EXPECT_EQ(update.matched, 2);
+    EXPECT_DOUBLE_EQ(update.mean_relative_error, 1.0 / 6); // of 1/3 and 0
+    EXPECT_EQ(c.total.matched, 4);
+    EXPECT_EQ(c.total.measured.total, 200 + 300 + 150 + 90 + 110);
+    EXPECT_EQ(c.predicted_makespan, 700);
+    EXPECT_EQ(c.measured_makespan, 860);
+    EXPECT_DOUBLE_EQ(c.makespan_error(), -160.0 / 860);
+}
+
+TEST(Comparison, MatchesColumnBlocksWhenThePlansDiffer) {
+    auto predicted = sample_parts(), measured = sample_parts();
+    // One subtree that shows what it does, against a task for each cblk.
+    predicted.kinds.push_back({"subtree", Category::work, {}});
+    predicted.states = {piece(0, 100, 0, 1, 4), piece(0, 10, 0, 0, 1), piece(10, 40, 0, 0, 2),
+                        piece(40, 90, 0, 1, 1)};
+    measured.states = {piece(0, 20, 0, 0, 1), piece(20, 50, 1, 0, 2), piece(50, 100, 2, 1, 1),
+                       piece(100, 140, 3, 2, 1)};
+    auto const c = compare(Trace(predicted), Trace(measured));
+    EXPECT_EQ(c.match, MatchBy::cblk);
+    EXPECT_EQ(c.total.matched, 3);
+    EXPECT_EQ(c.kinds[0].name, "factor");
+    EXPECT_EQ(c.kinds[0].matched_measured, 70);
+    EXPECT_EQ(c.kinds[0].measured.total, 110);
+    EXPECT_NE(to_text(c).find("matched by column block"), std::string::npos);
+}
+
+TEST(Comparison, LooksAtTheLastRunOfThePhase) {
+    auto predicted = sample_parts(), measured = sample_parts();
+    predicted.kinds.push_back({"factorization", Category::work, {}});
+    measured.kinds = predicted.kinds;
+    predicted.states = {piece(0, 90, 0, 4, 1), piece(0, 100, -1, -1, 4, 1)};
+    measured.states = {piece(0, 900, 0, 4, 1),          piece(0, 1000, -1, -1, 4, 1),
+                       piece(2000, 2080, 7, 4, 1),      piece(2000, 2200, -1, -1, 4, 1),
+                       piece(2050, 2060, -1, -1, 3, 1), // a phase inside the phase
+                       piece(3000, 3500, 90, 0, 2)};
+    Trace const run(measured);
+    auto const c = compare(Trace(predicted), run);
+    EXPECT_EQ(c.measured_makespan, 80);
+    EXPECT_EQ(c.measured.end - c.measured.begin, 200);
+    ASSERT_EQ(c.kinds.size(), 1u);
+    EXPECT_EQ(c.kinds[0].matched_measured, 80);
+    EXPECT_EQ(last_phase(run, "factorization")->begin, 2000);
+    EXPECT_EQ(phase(run, "factorization")->begin, 0);
+    EXPECT_EQ(phases(run), (std::vector<std::string>{"factorization", "solve"}));
+}
+
+TEST(Comparison, OfNothingIsNothing) {
+    auto const c = compare(Trace(), Trace());
+    EXPECT_EQ(c.total.matched, 0);
+    EXPECT_EQ(c.makespan_error(), 0);
 }
 
 TEST(StatisticsText, SaysWhatWasFound) {
@@ -128,10 +198,12 @@ TEST(StatisticsText, SaysWhatWasFound) {
               std::string::npos)
         << text;
     EXPECT_NE(text.find("... and 1 more"), std::string::npos);
-    EXPECT_NE(text.find("1 messages (0.0008 MB), 1 steals, at most 4096 bytes of memory"), std::string::npos)
+    EXPECT_NE(text.find("1 messages (0.0008 MB), 1 steals, at most 4.1 kB of memory"), std::string::npos)
         << text;
     EXPECT_NE(text.find("12 events were dropped"), std::string::npos);
-    EXPECT_NE(to_text(trace, critical_path(trace)).find("6.75 us in 2 tasks"), std::string::npos);
+    EXPECT_NE(
+        to_text(trace, critical_path(trace)).find("6.75 us, 108.0% of the makespan 6.25 us, in 2 tasks"),
+        std::string::npos);
     EXPECT_NE(to_text(compare(trace, trace)).find("+0.0%"), std::string::npos)
         << to_text(compare(trace, trace));
     EXPECT_EQ(readable_time(1'234'567'890), "1.235 s");

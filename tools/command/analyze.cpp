@@ -20,6 +20,16 @@ template <class T> void analyze_as(Run& run) {
 
     RunRecord& record = run.record();
     record.report = solver.report();
+    int const processes = record.asked.processes.value_or(1);
+    if (run.trace_file())
+        run.trace_file()->write([&](std::string const& path) {
+            record.prediction = solver.write_predicted_trace(path, processes, record.report.threads,
+                                                             record.matrix.description.name);
+        });
+    else
+        record.prediction = solver.predict(processes, record.report.threads);
+    record.report.processes = processes;
+    record.report.analysis.predicted_factor_s = record.prediction->factor_s;
     std::uint64_t const needed = record.report.analysis.memory_bytes;
     bool const fits = limit == 0 || needed <= limit;
     record.status = fits ? Status::ok : Status::out_of_memory;

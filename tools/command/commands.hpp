@@ -2,13 +2,17 @@
 // whatever ends it otherwise.
 #pragma once
 
+#include "dense_options.hpp"
 #include "options.hpp"
+#include "trace_options.hpp"
 
 namespace espalier::command {
 
 void solve(RunOptions const& options);
 void analyze(RunOptions const& options);
 void generate(GenerateOptions const& options);
+void trace(TraceOptions const& options);
 void machine(MachineOptions const& options);
+void dense(DenseOptions const& options);
 
 } // namespace espalier::command

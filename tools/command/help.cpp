@@ -79,7 +79,9 @@ std::string solve_help() {
            "  espalier solve kkt.mtx --condition                 condition, forward error, inertia, "
            "determinant\n"
            "  espalier solve neumann.mtx --null-space z.mtx --output x.mtx\n"
-           "  espalier solve matrix.mtx --json - | python3 -m json.tool\n\n"
+           "  espalier solve matrix.mtx --json - | python3 -m json.tool\n"
+           "  espalier solve lap3d:40 --threads 2 --trace run.paje && espalier trace run.paje --png "
+           "run.png\n\n"
            "--factorization auto tries llh on a Hermitian or real symmetric matrix that may be positive\n"
            "definite by its diagonal, and goes on with ldlh when that meets a pivot that is not positive. "
            "Other\n"
@@ -99,10 +101,17 @@ std::string solve_help() {
 std::string analyze_help() {
     return "Examples:\n"
            "  espalier analyze matrix.mtx\n"
-           "  espalier analyze lap3d:80 --ordering metis --max-memory 8G --json analysis.json\n\n"
+           "  espalier analyze lap3d:80 --ordering metis --max-memory 8G --json analysis.json\n"
+           "  espalier analyze lap3d:80 --processes 8 --threads 32 --trace predicted.paje\n"
+           "  espalier analyze lap3d:80 --topology 'numa:8 core:16'\n\n"
            "Nothing proportional to the factor is allocated. With --max-memory the exit code tells whether "
            "the\n"
-           "factorization would fit: 0, or 8.\n\n" +
+           "factorization would fit: 0, or 8.\n\n"
+           "The prediction is that of the static schedule: proportional mapping of the elimination tree on "
+           "the\n"
+           "processes and threads, then a simulation task by task with the cost model of this machine, and\n"
+           "2 us and 10 GB/s between processes. --trace writes that schedule; 'espalier trace' draws "
+           "it.\n\n" +
            generators() + "\n" + exit_codes();
 }
 
@@ -119,7 +128,10 @@ std::string generate_help() {
 std::string machine_help() {
     return "Examples:\n"
            "  espalier machine\n"
-           "  espalier machine --json machine.json --dgemm-order 2000\n\n" +
+           "  espalier machine --picture factors.png --json machine.json\n"
+           "  espalier machine --topology 'package:2 numa:4 core:8'\n\n"
+           "NUMA factors: how much longer a block takes for a core whose data lie on another node, and when\n"
+           "all cores work at once; 1 is the fastest core alone.\n\n" +
            exit_codes();
 }
 

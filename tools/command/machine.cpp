@@ -1,15 +1,15 @@
-// `espalier machine`: what the solver sees of this machine, and how fast its BLAS multiplies.
-#include <algorithm>
+// `espalier machine`: what the solver sees of this machine, how fast its BLAS multiplies, and what the way to
+// memory costs.
 #include <cstdio>
-#include <limits>
-#include <vector>
+#include <optional>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
-#include "core/timer.hpp"
+#include "dgemm_rate.hpp"
 #include "kernels/blas.hpp"
+#include "machine_parts.hpp"
 #include "output_file.hpp"
 #include "runtime/process_limits.hpp"
 #include "runtime/topology.hpp"
@@ -21,34 +21,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct DgemmRate {
-    Index order = 0;
-    double best_s = std::numeric_limits<double>::infinity();
-    [[nodiscard]] double gflops() const {
-        auto const n = static_cast<double>(order);
-        return 2 * n * n * n / best_s / 1e9;
-    }
-};
-
-// C = A B on one core: the best of several products, for half a second or three products.
-DgemmRate measure_dgemm(Index order) {
-    auto const entries = static_cast<std::size_t>(order) * static_cast<std::size_t>(order);
-    std::vector<double> const a(entries, 0.5);
-    std::vector<double> const b(entries, 0.25);
-    std::vector<double> c(entries);
-    set_blas_threads(1);
-    DgemmRate rate{order};
-    Timer whole;
-    for (int run = 0; run < 4 || whole.seconds() < 0.5; ++run) {
-        Timer timer;
-        gemm<double>(Op::none, Op::none, 1.0, {a.data(), order, order, order},
-                     {b.data(), order, order, order}, 0.0, {c.data(), order, order, order});
-        if (run > 0) rate.best_s = std::min(rate.best_s, timer.seconds()); // the first warms up
-    }
-    return rate;
-}
-
-Json machine_json(Topology const& topology, BlasInfo const& blas, DgemmRate const& dgemm) {
+Json machine_json(Topology const& topology, BlasInfo const& blas, DgemmRate const& dgemm,
+                  std::optional<NumaFactors> const& factors,
+                  std::optional<CalibrationResult> const& calibration) {
     Json nodes = Json::array();
     for (int node = 0; node < topology.num_nodes(); ++node) {
         auto const& facts = topology.nodes()[static_cast<std::size_t>(node)];
@@ -74,24 +49,61 @@ Json machine_json(Topology const& topology, BlasInfo const& blas, DgemmRate cons
             {"default_threads", topology.default_threads()},
             {"available_memory_bytes", available_memory_bytes()},
             {"blas", {{"config", blas.config}, {"core", blas.core}}},
-            {"dgemm", {{"order", dgemm.order}, {"time_s", dgemm.best_s}, {"gflops", dgemm.gflops()}}}};
+            {"dgemm", {{"order", dgemm.order}, {"time_s", dgemm.best_s}, {"gflops", dgemm.gflops()}}},
+            {"numa_factors", factors ? numa_factors_json(*factors) : Json(nullptr)},
+            {"cost_model", calibration ? calibration_json(*calibration) : Json(nullptr)}};
+}
+
+[[noreturn]] void refuse_picture() {
+    throw Error(Status::usage,
+                "--picture draws the NUMA factors, which cannot be measured on a machine that is not here");
+}
+
+void refuse_contradictions(MachineOptions const& options) {
+    if (options.calibrate && !options.topology.empty())
+        throw Error(Status::usage, "--calibrate measures this machine; it does not go with --topology");
+    if (options.picture.empty()) return;
+    if (!options.topology.empty()) refuse_picture();
+    if (!options.picture.ends_with(".svg") && !options.picture.ends_with(".png"))
+        throw Error(Status::usage, fmt::format("--picture '{}' has to end in .svg or .png", options.picture));
+    if (!options.json.empty() && name_same_file(options.json, options.picture))
+        throw Error(Status::usage, fmt::format("--json and --picture both name '{}'", options.picture));
 }
 
 } // namespace
 
 void machine(MachineOptions const& options) {
-    auto const json = options.json.empty() ? std::nullopt : std::optional<OutputFile>(options.json);
-    Topology const topology = Topology::detect();
+    bool const elsewhere = !options.topology.empty();
+    refuse_contradictions(options);
+    auto const file = [](std::string const& path) {
+        return path.empty() ? std::nullopt : std::optional<OutputFile>(path);
+    };
+    auto const json = file(options.json), picture = file(options.picture);
+    Topology const topology = Topology::named(options.topology);
+    if (picture && !topology.is_this_machine()) refuse_picture();
     BlasInfo const blas = blas_info();
     DgemmRate const dgemm = measure_dgemm(options.dgemm_order);
-    if (!options.quiet && options.json != "-") {
+    std::optional<NumaFactors> factors;
+    bool const wanted = !options.quiet || json || picture;
+    if (wanted && topology.is_this_machine()) factors = blas_numa_factors(topology);
+    bool const prints = !options.quiet && options.json != "-";
+    std::optional<CalibrationResult> calibration;
+    if (options.calibrate) calibration = calibrate(prints);
+    if (prints) {
         for (std::string const& line : topology.describe()) fmt::print("{}\n", line);
-        fmt::print("BLAS        {} ({} kernels)\n", blas.config, blas.core);
-        fmt::print("dgemm       {:.1f} GF/s on one core, order {}\n", dgemm.gflops(), dgemm.order);
+        char const* const where = elsewhere ? " here" : "";
+        fmt::print("BLAS        {} ({} kernels){}\n", blas.config, blas.core, where);
+        fmt::print("dgemm       {:.1f} GF/s on one core{}, order {}\n", dgemm.gflops(), where, dgemm.order);
+        fmt::print("{}", factors ? numa_factors_text(*factors)
+                                 : "NUMA factors not measured: the machine is not here\n");
+        if (calibration) fmt::print("{}", calibration_text(*calibration));
     }
     if (json)
-        json->write_text(
-            machine_json(topology, blas, dgemm).dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+        json->write_text(machine_json(topology, blas, dgemm, factors, calibration)
+                             .dump(2, ' ', false, Json::error_handler_t::replace) +
+                         "\n");
+    if (picture)
+        picture->write_text(numa_factors_picture(*factors, topology, options.picture.ends_with(".svg")));
 }
 
 } // namespace espalier::command

@@ -16,14 +16,16 @@
 #include "help.hpp"
 #include "interrupt.hpp"
 #include "output_file.hpp"
+#include "trace_options.hpp"
 #include "version.hpp"
 
 namespace espalier::command {
 
 namespace {
 
-constexpr std::array<std::string_view, 4> names = {"solve", "analyze", "generate", "machine"};
-constexpr std::array<std::string_view, 3> planned_names = {"compare", "simulate", "trace"};
+constexpr std::array<std::string_view, 6> names = {"solve", "analyze", "generate",
+                                                   "trace", "machine", "dense"};
+constexpr std::array<std::string_view, 2> planned_names = {"compare", "simulate"};
 
 template <std::size_t count>
 bool is_one_of(std::array<std::string_view, count> const& list, std::string_view word) {
@@ -41,7 +43,9 @@ int fail(Status status, std::string message) {
 struct Parsed {
     RunOptions run;
     GenerateOptions generate;
+    TraceOptions trace;
     MachineOptions machine;
+    DenseOptions dense;
 };
 
 // Ways into the program, in the order of --help.
@@ -61,6 +65,7 @@ void declare(CLI::App& app, Parsed& parsed) {
     CLI::App& analyze =
         *app.add_subcommand("analyze", "everything before numbers: ordering, structure, memory");
     add_analysis_options(analyze, parsed.run);
+    add_prediction_options(analyze, parsed.run);
     add_report_options(analyze, parsed.run);
     analyze.footer(analyze_help);
 
@@ -68,14 +73,25 @@ void declare(CLI::App& app, Parsed& parsed) {
     add_generate_options(generate, parsed.generate);
     generate.footer(generate_help);
 
+    CLI::App& trace =
+        *app.add_subcommand("trace", "statistics and pictures of a trace: tasks, idle time, critical path");
+    add_trace_options(trace, parsed.trace);
+    trace.footer(trace_help);
+
     CLI::App& machine = *app.add_subcommand("machine", "topology, memory, BLAS and its speed");
     add_machine_options(machine, parsed.machine);
     machine.footer(machine_help);
+
+    CLI::App& dense = *app.add_subcommand("dense", "tiled dense Cholesky or QR, to try schedules");
+    add_dense_options(dense, parsed.dense);
+    dense.footer(dense_help);
 }
 
 void dispatch(CLI::App const& app, Parsed const& parsed) {
     if (app.got_subcommand("generate")) return generate(parsed.generate);
+    if (app.got_subcommand("trace")) return trace(parsed.trace);
     if (app.got_subcommand("machine")) return machine(parsed.machine);
+    if (app.got_subcommand("dense")) return dense(parsed.dense);
     if (app.got_subcommand("analyze")) return analyze(parsed.run);
     solve(parsed.run);
 }
@@ -88,9 +104,10 @@ std::string hint(std::string_view word) {
 
 std::string misuse(std::string_view word, std::string message) {
     if (word.empty())
-        message = "no command given: solve, analyze, generate or machine";
+        message = "no command given: solve, analyze, generate, trace, machine or dense";
     else if (!is_one_of(names, word) && word.front() != '-')
-        message = fmt::format("unknown command '{}': there are solve, analyze, generate and machine", word);
+        message = fmt::format(
+            "unknown command '{}': there are solve, analyze, generate, trace, machine and dense", word);
     return message + hint(word);
 }
 
@@ -105,6 +122,8 @@ int run(int argc, char** argv, ProcessGroup const& processes) {
     try {
         app.parse(argc, argv);
         if (app.got_subcommand("solve") || app.got_subcommand("analyze")) check(parsed.run);
+        if (app.got_subcommand("trace")) check(parsed.trace);
+        if (app.got_subcommand("dense")) check(parsed.dense);
     } catch (CLI::CallForHelp const&) {
         if (speaks) std::fputs(app.help().c_str(), stdout);
         return check_stdout(), 0;

@@ -65,8 +65,10 @@ void refuse_colliding_files(RunOptions const& run) {
     std::string const rhs = run.rhs == "ones" || run.rhs == "random" ? none : run.rhs;
     Named const inputs[] = {
         {"the matrix", matrix}, {"--rhs", rhs}, {"--ordering", run.library.ordering_file}};
-    Named const outputs[] = {
-        {"--json", run.json}, {"--output", run.output}, {"--null-space", run.null_space}};
+    Named const outputs[] = {{"--json", run.json},
+                             {"--output", run.output},
+                             {"--null-space", run.null_space},
+                             {"--trace", run.trace}};
     auto const refuse = [](Named const& one, Named const& other) {
         if (one.path.empty() || other.path.empty() || !name_same_file(one.path, other.path)) return;
         throw Error(Status::usage,
@@ -75,9 +77,9 @@ void refuse_colliding_files(RunOptions const& run) {
                         : fmt::format("{} '{}' and {} '{}' are the same file", one.what, one.path, other.what,
                                       other.path));
     };
-    refuse(outputs[0], outputs[1]);
-    refuse(outputs[0], outputs[2]);
-    refuse(outputs[1], outputs[2]);
+    for (std::size_t one = 0; one < std::size(outputs); ++one)
+        for (std::size_t other = one + 1; other < std::size(outputs); ++other)
+            refuse(outputs[one], outputs[other]);
     for (Named const& output : outputs)
         for (Named const& input : inputs)
             if (input.path != "-") refuse(output, input);
@@ -91,8 +93,6 @@ void refuse_unsupported(RunOptions const& run) {
                               to_string(library.schedule));
     else if (library.splitting != Splitting::one_d)
         message = "--split 2d is not available in this version; use 1d";
-    else if (!run.trace.empty())
-        message = "--trace is not available in this version; run without it";
     if (!message.empty()) throw Error(Status::unsupported, message);
 }
 
@@ -138,6 +138,14 @@ void add_analysis_options(CLI::App& command, RunOptions& run) {
               [&library](std::string const& text) {
                   library.threads = static_cast<int>(parse_count("--threads", text, 1, 4096));
               });
+    add_value(command, "--topology", "MACHINE",
+              "plan for another machine: a file of 'lstopo machine.xml', or a description such as "
+              "'numa:2 core:8'; workers then have virtual cores and NUMA nodes [this machine]",
+              [&library](std::string const& text) { library.topology = text; });
+    add_toggle("--calibration",
+               "auto, on or off: predict by a cost model measured on this machine; on measures it anew, off "
+               "uses the one shipped [auto: measured once, for less than 2 s, and kept]",
+               library.calibration);
     add_value(command, "--schedule", "POLICY",
               "static [static]; dynamic, places and nas are known but not in this version",
               [&library](std::string const& text) {
@@ -162,6 +170,17 @@ void add_analysis_options(CLI::App& command, RunOptions& run) {
     add_value(command, "--max-memory", "SIZE",
               "refuse to factorize when it would need more: 512M, 4G, 1.5GiB [no limit]",
               [&library](std::string const& text) { library.max_memory = parse_size("--max-memory", text); });
+}
+
+void add_prediction_options(CLI::App& command, RunOptions& run) {
+    add_value(command, "--processes", "P", "predict for so many processes of --threads each [1]",
+              [&run](std::string const& text) {
+                  run.processes = static_cast<int>(parse_count("--processes", text, 1, 1 << 20));
+              });
+    add_value(command, "--trace", "FILE",
+              "write the predicted schedule as a Paje trace (compressed when FILE ends in .gz; - is standard "
+              "output)",
+              [&run](std::string const& text) { run.trace = text; });
 }
 
 void add_solve_options(CLI::App& command, RunOptions& run) {
@@ -205,8 +224,13 @@ void add_solve_options(CLI::App& command, RunOptions& run) {
         command, "--tolerance", "E",
         "backward error that counts as solved [1e-12 in double, 1e-5 in single precision]",
         [&library](std::string const& text) { library.tolerance = parse_positive("--tolerance", text); });
-    add_value(command, "--trace", "FILE", "record a trace of the run; not in this version",
-              [&run](std::string const& text) { run.trace = text; });
+    add_value(command, "--trace", "FILE",
+              "record what every thread does, as a Paje trace for ViTE and 'espalier trace' (compressed when "
+              "FILE ends in .gz; - is standard output)",
+              [&run](std::string const& text) {
+                  run.trace = text;
+                  run.library.record_trace = true;
+              });
     add_value(command, "--output", "FILE",
               "write the solution as a Matrix Market array (- is standard output)",
               [&run](std::string const& text) { run.output = text; });
@@ -231,10 +255,20 @@ void add_generate_options(CLI::App& command, GenerateOptions& options) {
 }
 
 void add_machine_options(CLI::App& command, MachineOptions& options) {
+    add_value(command, "--topology", "MACHINE",
+              "show another machine: a file of 'lstopo machine.xml', or a description such as "
+              "'numa:2 core:8' [this machine]",
+              [&options](std::string const& text) { options.topology = text; });
+    command.add_flag(
+        "--calibrate", options.calibrate,
+        wrapped("measure the cost model of this machine thoroughly, and keep it for later runs", 76));
     add_value(command, "--dgemm-order", "N", "order of the matrices that are multiplied [1000]",
               [&options](std::string const& text) {
                   options.dgemm_order = parse_count("--dgemm-order", text, 1, 20000);
               });
+    add_value(command, "--picture", "FILE",
+              "draw the NUMA factors: an SVG file when its name ends in .svg, PNG for .png",
+              [&options](std::string const& text) { options.picture = text; });
     add_value(command, "--json", "FILE", "write the same as JSON (- is standard output)",
               [&options](std::string const& text) { options.json = text; });
     command.add_flag("--quiet", options.quiet, "print nothing but errors");

@@ -16,6 +16,7 @@ namespace espalier::command {
 struct RunOptions {
     std::string matrix; ///< A file, or a generator such as lap3d:60.
     Options library;
+    std::optional<int> processes;    ///< Of the machine that is analyzed for; none: this run's.
     std::optional<Scalar> precision; ///< None: double precision, real or complex as the matrix is.
     int comm_threads = -1;           ///< -1: not given.
     std::string rhs = "ones";        ///< "ones", "random" or a file.
@@ -29,7 +30,9 @@ struct RunOptions {
     bool verbose = false;
 
     /// The readable report goes to standard output unless data does, or the user wants none.
-    [[nodiscard]] bool prints() const { return !quiet && json != "-" && output != "-" && null_space != "-"; }
+    [[nodiscard]] bool prints() const {
+        return !quiet && json != "-" && output != "-" && null_space != "-" && trace != "-";
+    }
 };
 
 struct GenerateOptions {
@@ -39,13 +42,18 @@ struct GenerateOptions {
 };
 
 struct MachineOptions {
+    std::string topology;   ///< As Options::topology.
+    bool calibrate = false; ///< Measure the cost model thoroughly and keep it.
     Index dgemm_order = 1000;
+    std::string picture; ///< Where the NUMA factor tables are drawn: .svg or .png; empty: nowhere.
     std::string json;
     bool quiet = false;
 };
 
 /// Declare on `command` the options that decide about the analysis; they fill `run` as they are parsed.
 void add_analysis_options(CLI::App& command, RunOptions& run);
+/// And those of what is predicted without numbers.
+void add_prediction_options(CLI::App& command, RunOptions& run);
 /// And those that need numbers: factorization, right-hand sides, refinement, solution.
 void add_solve_options(CLI::App& command, RunOptions& run);
 

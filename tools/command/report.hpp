@@ -47,6 +47,7 @@ struct RunRecord {
     double tolerance = 0; ///< The one that was applied.
     std::optional<MatrixKnowledge> knowledge;
     std::optional<NullSpaceFacts> null_space;
+    std::optional<Prediction> prediction; ///< Of analyze.
     double read_s = 0;
     double total_s = 0; ///< From the start of reading to the end of refinement.
     Status status = Status::ok;

@@ -53,6 +53,9 @@ Json settings_json(RunRecord const& record) {
         {"max_block_width", library.max_block_width},
         {"min_block_width", library.min_block_width},
         {"max_memory_bytes", library.max_memory == 0 ? Json(nullptr) : Json(library.max_memory)},
+        {"topology", text_or_null(library.topology)},
+        {"calibration", to_string(library.calibration)},
+        {"trace", text_or_null(asked.trace)},
         {"json", text_or_null(asked.json)},
         {"quiet", asked.quiet},
         {"verbose", asked.verbose},
@@ -67,7 +70,6 @@ Json settings_json(RunRecord const& record) {
         settings["refine"] = to_string(report.refine.method);
         settings["refine_asked"] = to_string(library.refine);
         settings["tolerance"] = record.tolerance;
-        settings["trace"] = nullptr;
         settings["output"] = text_or_null(asked.output);
     }
     return settings;
@@ -94,7 +96,8 @@ Json analysis_json(AnalysisReport const& analysis) {
         {"tree_depth", analysis.tree_depth},
         {"factor_bytes", analysis.factor_bytes},
         {"memory_bytes", analysis.memory_bytes},
-        {"predicted_factor_s", analysis.predicted_factor_s}};
+        {"predicted_factor_s", analysis.predicted_factor_s},
+        {"cost_model", analysis.cost_model}};
 }
 
 Json estimate_or_null(double value) {
@@ -115,6 +118,8 @@ Json knowledge_json(MatrixKnowledge const& known) {
 }
 
 Json factor_json(FactorReport const& factor) {
+    Json shares = Json::array();
+    for (double const share : factor.local_share_of_worker) shares.push_back(estimate_or_null(share));
     return {{"assembly_s", factor.assembly_s},
             {"time_s", factor.time_s},
             {"gflops", factor.gflops},
@@ -128,8 +133,35 @@ Json factor_json(FactorReport const& factor) {
             {"steals", factor.steals},
             {"messages", factor.messages},
             {"message_bytes", factor.message_bytes},
+            {"local_share", estimate_or_null(factor.local_share)},
+            {"local_share_of_worker", shares},
+            {"node_bytes", factor.node_bytes},
             {"fell_back", factor.fell_back},
             {"precision_fell_back", factor.precision_fell_back}};
+}
+
+Json prediction_json(Prediction const& prediction) {
+    Json processes = Json::array();
+    for (ProcessPrediction const& process : prediction.process)
+        processes.push_back({{"cblks", process.cblks},
+                             {"busy_s", process.busy_s},
+                             {"memory_bytes", process.memory_bytes},
+                             {"fan_in_bytes", process.fan_in_bytes},
+                             {"sent_bytes", process.sent_bytes},
+                             {"received_bytes", process.received_bytes},
+                             {"messages_sent", process.messages_sent},
+                             {"messages_received", process.messages_received}});
+    return {{"processes", prediction.processes},
+            {"threads", prediction.threads},
+            {"factor_s", prediction.factor_s},
+            {"critical_path_s", prediction.critical_path_s},
+            {"work_s", prediction.work_s},
+            {"efficiency", prediction.efficiency},
+            {"tasks", prediction.tasks},
+            {"messages", prediction.messages},
+            {"message_bytes", prediction.message_bytes},
+            {"idle_s", prediction.idle_s},
+            {"process", processes}};
 }
 
 Json refine_json(RefineReport const& refine) {
@@ -154,6 +186,7 @@ std::string json_report(RunRecord const& record) {
                  {"blas", {{"config", record.blas.config}, {"core", record.blas.core}}},
                  {"read_s", record.read_s},
                  {"analysis", analysis_json(report.analysis)}};
+    if (record.prediction) root["prediction"] = prediction_json(*record.prediction);
     if (record.numbers) {
         root["factor"] = factor_json(report.factor);
         root["solve"] = {{"time_s", report.solve_s}, {"nrhs", report.nrhs}};

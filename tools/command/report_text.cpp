@@ -1,7 +1,9 @@
 // The form of the report that a person reads: a title column, and lines under it.
 #include "report.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -57,11 +59,61 @@ void add_analysis(Table& table, AnalysisReport const& analysis) {
                readable_bytes(static_cast<double>(analysis.factor_bytes)));
 }
 
+// "12.3 ms to 45.6 ms, 20.1 ms on average"
+std::string spread(std::vector<double> const& values, std::string (*readable)(double)) {
+    if (values.empty()) return "none";
+    auto const [least, most] = std::minmax_element(values.begin(), values.end());
+    double const mean =
+        std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+    if (*least == *most) return readable(mean);
+    return fmt::format("{} to {}, {} on average", readable(*least), readable(*most), readable(mean));
+}
+
+void add_processes(Table& table, Prediction const& prediction) {
+    table.line("  process", "{:>10} {:>12} {:>12} {:>12} {:>12} {:>10} {:>10}", "cblks", "busy", "memory",
+               "fan-in", "sent", "messages", "received");
+    for (std::size_t p = 0; p < prediction.process.size(); ++p) {
+        ProcessPrediction const& one = prediction.process[p];
+        table.line(fmt::format("    {}", p), "{:>10} {:>11.1f}% {:>12} {:>12} {:>12} {:>10} {:>10}",
+                   with_separators(one.cblks),
+                   prediction.factor_s > 0 ? 100 * one.busy_s / (prediction.factor_s * prediction.threads)
+                                           : 0.0,
+                   readable_bytes(one.memory_bytes), readable_bytes(one.fan_in_bytes),
+                   readable_bytes(one.sent_bytes), with_separators(one.messages_sent),
+                   with_separators(one.messages_received));
+    }
+}
+
+void add_prediction(Table& table, Prediction const& prediction, AnalysisReport const& analysis,
+                    bool verbose) {
+    table.line("prediction", "factorization in {} on {} of {}  ({} cost model)",
+               readable_seconds(prediction.factor_s), counted(prediction.processes, "process", "processes"),
+               counted(prediction.threads, "thread"), analysis.cost_model);
+    table.line("  work", "{} in {}, {:.0f} % efficient", readable_seconds(prediction.work_s),
+               counted(prediction.tasks, "task"), 100 * prediction.efficiency);
+    table.line("  critical path", "{}", readable_seconds(prediction.critical_path_s));
+    table.line("  idle", "{} a thread", spread(prediction.idle_s, readable_seconds));
+    if (prediction.processes == 1) return;
+    table.line("  messages", "{} carrying {}", with_separators(prediction.messages),
+               readable_bytes(prediction.message_bytes));
+    std::vector<double> memory;
+    for (ProcessPrediction const& process : prediction.process) memory.push_back(process.memory_bytes);
+    table.line("  memory", "{} a process", spread(memory, readable_bytes));
+    if (verbose || prediction.processes <= 16) add_processes(table, prediction);
+}
+
 void add_factor(Table& table, Report const& report) {
     FactorReport const& factor = report.factor;
     table.line("factorization", "{}  {:.2f} GF/s  ({} on {}; assembly {})", readable_seconds(factor.time_s),
                factor.gflops, to_string(report.factorization), counted(report.threads, "thread"),
                readable_seconds(factor.assembly_s));
+    if (report.analysis.predicted_factor_s > 0)
+        table.line("  predicted", "{}  ({} cost model)", readable_seconds(report.analysis.predicted_factor_s),
+                   report.analysis.cost_model);
+    if (factor.node_bytes.size() > 1 && factor.local_share >= 0)
+        table.line("  memory", "{} on {} NUMA nodes, {:.0f} % of the bytes that tasks touched were local",
+                   readable_bytes(std::accumulate(factor.node_bytes.begin(), factor.node_bytes.end(), 0.0)),
+                   factor.node_bytes.size(), 100 * factor.local_share);
     if (factor.pivots_replaced > 0)
         table.line("  pivots", "{} replaced", with_separators(factor.pivots_replaced));
     if (factor.scalar != report.scalar) table.line("  precision", "{}", precision_words(factor.scalar));
@@ -163,6 +215,7 @@ std::string results_text(RunRecord const& record) {
     Report const& report = record.report;
     Table table;
     add_analysis(table, report.analysis);
+    if (record.prediction) add_prediction(table, *record.prediction, report.analysis, record.asked.verbose);
     if (record.numbers) {
         add_factor(table, report);
         add_knowledge(table, record);

@@ -27,9 +27,10 @@ Run::Run(RunOptions const& options)
               .blas = blas_info(),
               .report = {},
               .knowledge = {},
-              .null_space = {}},
+              .null_space = {},
+              .prediction = {}},
       json_file_(file_if_named(options.json)), solution_file_(file_if_named(options.output)),
-      null_space_file_(file_if_named(options.null_space)),
+      null_space_file_(file_if_named(options.null_space)), trace_file_(file_if_named(options.trace)),
       progress_(!options.quiet && stderr_shows_bars(),
                 options.prints() && !(stderr_shows_bars() && stdout_is_terminal())) {
     std::tie(matrix_, record_.matrix) = load_matrix(options, &progress_);

@@ -31,6 +31,7 @@ class Run {
     void write_json() const;
     [[nodiscard]] std::optional<OutputFile> const& solution_file() const { return solution_file_; }
     [[nodiscard]] std::optional<OutputFile> const& null_space_file() const { return null_space_file_; }
+    [[nodiscard]] std::optional<OutputFile> const& trace_file() const { return trace_file_; }
 
   private:
     RunRecord record_;
@@ -38,6 +39,7 @@ class Run {
     std::optional<OutputFile> json_file_;
     std::optional<OutputFile> solution_file_;
     std::optional<OutputFile> null_space_file_;
+    std::optional<OutputFile> trace_file_;
     ProgressBar progress_;
     AnyMatrix matrix_;
 };

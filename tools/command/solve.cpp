@@ -130,6 +130,9 @@ template <class T> void solve_as(Run& run) {
         run.solution_file()->write([&x](std::string const& path) { write_dense(path, x); });
     if (run.null_space_file())
         run.null_space_file()->write([&](std::string const& path) { write_dense(path, null_space.basis); });
+    if (run.trace_file())
+        run.trace_file()->write(
+            [&](std::string const& path) { solver.write_trace(path, record.matrix.description.name); });
     run.write_json();
     run.print_results();
     if (record.status != Status::ok) throw Error(record.status, shortcoming(record, finite));

@@ -2,26 +2,27 @@
 
 _espalier() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
-    local analysis='--factorization --matching --scaling --precision --ordering --threads --schedule --alloc
-        --comm-threads --split --max-memory --json --quiet --verbose --help'
+    local analysis='--factorization --matching --scaling --precision --ordering --threads --topology --calibration
+        --schedule --alloc --comm-threads --split --max-memory --trace --json --quiet --verbose --help'
     local options
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        mapfile -t COMPREPLY < <(compgen -W 'solve analyze generate machine --help --version' -- "$word")
+        mapfile -t COMPREPLY < <(compgen -W 'solve analyze generate trace machine --help --version' -- "$word")
         return
     fi
     case $command in
         solve) options="$analysis --operation --mixed-precision --condition --null-space --rhs --nrhs --refine
-            --tolerance --trace --output" ;;
-        analyze) options=$analysis ;;
+            --tolerance --output" ;;
+        analyze) options="$analysis --processes" ;;
         generate) options='--output --quiet --help' ;;
-        machine) options='--dgemm-order --json --quiet --help' ;;
+        trace) options='--compare --svg --png --html --color --phase --from --to --width --json --quiet --help' ;;
+        machine) options='--topology --calibrate --dgemm-order --picture --json --quiet --help' ;;
         *) return ;;
     esac
     local values= files=
     case $before in
         --factorization) values='auto llh llt ldlt ldlh lu' ;;
-        --matching | --scaling) values='auto on off' ;;
+        --matching | --scaling | --calibration) values='auto on off' ;;
         --precision) values='s d c z' ;;
         --ordering) values='scotch metis amd natural' files=yes ;;
         --schedule) values='static' ;;
@@ -31,12 +32,15 @@ _espalier() {
         --operation) values='none transpose adjoint' ;;
         --rhs) values='ones random' files=yes ;;
         --refine) values='auto none ir cg gmres bicgstab' ;;
-        --null-space | --output | -o | --json | --trace) files=yes ;;
-        --threads | --nrhs | --tolerance | --max-memory | --dgemm-order) return ;;
+        --color) values='kind level' ;;
+        --phase) values='factorization solve refinement all' ;;
+        --null-space | --topology | --picture | --output | -o | --json | --trace | --compare | --svg | --png | --html) files=yes ;;
+        --from | --to | --width) return ;;
+        --threads | --processes | --nrhs | --tolerance | --max-memory | --dgemm-order) return ;;
         *)
             if [[ $word == -* ]]; then
                 values=$options
-            elif [[ $command == solve || $command == analyze ]]; then
+            elif [[ $command == solve || $command == analyze || $command == trace ]]; then
                 files=yes
             elif [[ $command == generate ]]; then
                 values='lap2d lap3d elast3d convdiff3d helmholtz3d hermitian3d saddle3d random spe10like'

@@ -3,6 +3,7 @@ complete -c espalier -f
 complete -c espalier -n __fish_use_subcommand -a solve -d 'analyze, factor, solve, refine, report'
 complete -c espalier -n __fish_use_subcommand -a analyze -d 'everything before numbers'
 complete -c espalier -n __fish_use_subcommand -a generate -d 'write a test matrix'
+complete -c espalier -n __fish_use_subcommand -a trace -d 'statistics and pictures of a trace'
 complete -c espalier -n __fish_use_subcommand -a machine -d 'topology, memory, BLAS and its speed'
 complete -c espalier -n __fish_use_subcommand -l version -d 'print the version'
 complete -c espalier -l help -d 'print the help'
@@ -18,11 +19,15 @@ complete -c espalier -n $both -l ordering -r -a 'scotch metis amd natural'
 complete -c espalier -n $both -l threads -x
 complete -c espalier -n $both -l schedule -x -a static
 complete -c espalier -n $both -l alloc -x -a 'local global interleave'
+complete -c espalier -n $both -l topology -r -d 'plan for another machine'
+complete -c espalier -n $both -l calibration -x -a 'auto on off' -d 'of the cost model'
+complete -c espalier -n $both -l trace -r -d 'Paje trace'
+complete -c espalier -n '__fish_seen_subcommand_from analyze' -l processes -x -d 'predict for so many'
 complete -c espalier -n $both -l comm-threads -x -a '0 1 2'
 complete -c espalier -n $both -l split -x -a 1d
 complete -c espalier -n $both -l max-memory -x
 complete -c espalier -n $both -l verbose -d 'print also settings, machine and choices'
-complete -c espalier -n '__fish_seen_subcommand_from solve analyze machine' -l json -r -d 'the report'
+complete -c espalier -n '__fish_seen_subcommand_from solve analyze trace machine' -l json -r -d 'the report'
 
 set -l solve '__fish_seen_subcommand_from solve'
 complete -c espalier -n $solve -l operation -x -a 'none transpose adjoint'
@@ -33,7 +38,22 @@ complete -c espalier -n $solve -l rhs -r -a 'ones random'
 complete -c espalier -n $solve -l nrhs -x
 complete -c espalier -n $solve -l refine -x -a 'auto none ir cg gmres bicgstab'
 complete -c espalier -n $solve -l tolerance -x
-complete -c espalier -n $solve -l trace -r
 complete -c espalier -n '__fish_seen_subcommand_from solve generate' -l output -r -d 'the solution, or the matrix'
 complete -c espalier -n '__fish_seen_subcommand_from generate' -s o -r
-complete -c espalier -n '__fish_seen_subcommand_from machine' -l dgemm-order -x
+
+set -l trace '__fish_seen_subcommand_from trace'
+complete -c espalier -n $trace -F
+complete -c espalier -n $trace -l compare -r -d 'with a prediction'
+complete -c espalier -n $trace -l svg -r
+complete -c espalier -n $trace -l png -r
+complete -c espalier -n $trace -l html -r
+complete -c espalier -n $trace -l color -x -a 'kind level'
+complete -c espalier -n $trace -l phase -x -a 'factorization solve refinement all'
+complete -c espalier -n $trace -l from -x
+complete -c espalier -n $trace -l to -x
+complete -c espalier -n $trace -l width -x
+set -l machine '__fish_seen_subcommand_from machine'
+complete -c espalier -n $machine -l topology -r -d 'another machine: .xml or a description'
+complete -c espalier -n $machine -l calibrate -d 'measure the cost model'
+complete -c espalier -n $machine -l dgemm-order -x
+complete -c espalier -n $machine -l picture -r -d 'NUMA factors as .svg or .png'

@@ -78,6 +78,10 @@ module espalier
         procedure :: schur_complement
         procedure :: condense
         procedure :: expand
+        ! Predictions and traces.
+        procedure :: predict
+        procedure :: write_predicted_trace
+        procedure :: write_trace
         ! The report, by the names of the command's JSON.
         procedure :: report_int
         procedure :: report_real
@@ -88,6 +92,16 @@ module espalier
         procedure, private :: refuse_copy
         generic :: assignment(=) => refuse_copy
         final :: finalize
+    end type
+
+    ! What the static schedule expects of a factorization on a machine of `processes` with `threads` each: times
+    ! in seconds, work_s + idle_s = factor_s * processes * threads; memory of the process that holds most, and of
+    ! all; messages between processes and what they carry; tasks on workers. As in espalier.h.
+    type, bind(c), public :: espalier_prediction
+        integer(c_int) :: processes, threads
+        real(c_double) :: factor_s, critical_path_s, work_s, idle_s, efficiency
+        real(c_double) :: memory_bytes, total_memory_bytes, message_bytes
+        integer(c_int64_t) :: messages, tasks
     end type
 
     ! espalier_matrix of espalier.h.
@@ -274,6 +288,27 @@ module espalier
             import
             type(c_ptr), value :: solver, b, x_schur, x
             integer(c_int64_t), value :: nrhs, ldb, lds, ldx
+            integer(c_int) :: status
+        end function
+        function c_predict(solver, processes, threads, prediction) bind(c, name='espalier_predict') result(status)
+            import
+            type(c_ptr), value :: solver
+            integer(c_int), value :: processes, threads
+            type(espalier_prediction), intent(inout) :: prediction
+            integer(c_int) :: status
+        end function
+        function c_write_predicted_trace(solver, path, processes, threads, matrix_name) &
+            bind(c, name='espalier_write_predicted_trace') result(status)
+            import
+            type(c_ptr), value :: solver
+            character(kind=c_char), intent(in) :: path(*), matrix_name(*)
+            integer(c_int), value :: processes, threads
+            integer(c_int) :: status
+        end function
+        function c_write_trace(solver, path, matrix_name) bind(c, name='espalier_write_trace') result(status)
+            import
+            type(c_ptr), value :: solver
+            character(kind=c_char), intent(in) :: path(*), matrix_name(*)
             integer(c_int) :: status
         end function
         function c_report_int(solver, name, number) bind(c, name='espalier_report_int') result(status)
@@ -690,6 +725,42 @@ contains
         if (.not. is_whole(kept, status)) return
         call settle(self, c_expand(self%handle, right%columns, right%address, right%leading, kept%address, &
                                    kept%leading, whole%address, whole%leading), status)
+    end subroutine
+
+    ! What the schedule would be for `processes` of `threads` each (0: the cores of the topology), after analyze.
+    subroutine predict(self, processes, threads, prediction, status)
+        class(espalier_solver), intent(inout) :: self
+        integer, intent(in) :: processes, threads
+        type(espalier_prediction), intent(out) :: prediction
+        integer, intent(out), optional :: status
+        prediction = espalier_prediction(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+        call settle(self, c_predict(self%handle, int(processes, c_int), int(threads, c_int), prediction), status)
+    end subroutine
+
+    ! That schedule as a trace, a file for ViTE or `espalier trace`; compressed when the path ends in .gz.
+    subroutine write_predicted_trace(self, path, processes, threads, matrix_name, status)
+        class(espalier_solver), intent(inout) :: self
+        character(*), intent(in) :: path
+        integer, intent(in) :: processes, threads
+        character(*), intent(in), optional :: matrix_name
+        integer, intent(out), optional :: status
+        character(:), allocatable :: name
+        name = ''
+        if (present(matrix_name)) name = matrix_name
+        call settle(self, c_write_predicted_trace(self%handle, c_text(path), int(processes, c_int), &
+                                                  int(threads, c_int), c_text(name)), status)
+    end subroutine
+
+    ! The same of what was recorded since the last analyze or write_trace; with the option record-trace.
+    subroutine write_trace(self, path, matrix_name, status)
+        class(espalier_solver), intent(inout) :: self
+        character(*), intent(in) :: path
+        character(*), intent(in), optional :: matrix_name
+        integer, intent(out), optional :: status
+        character(:), allocatable :: name
+        name = ''
+        if (present(matrix_name)) name = matrix_name
+        call settle(self, c_write_trace(self%handle, c_text(path), c_text(name)), status)
     end subroutine
 
     function report_int(self, name, status) result(number)

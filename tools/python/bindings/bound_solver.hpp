@@ -166,6 +166,20 @@ template <class T> class BoundSolver {
         return to_numpy(std::move(out));
     }
 
+    /// Also written to `path` as a trace, when that is not empty.
+    Prediction predict(int processes, int threads, std::string const& path, std::string const& matrix_name) {
+        Prediction out;
+        run({}, [&] {
+            out = path.empty() ? solver_->predict(processes, threads)
+                               : solver_->write_predicted_trace(path, processes, threads, matrix_name);
+        });
+        return out;
+    }
+
+    void write_trace(std::string const& path, std::string const& matrix_name) {
+        run({}, [&] { solver_->write_trace(path, matrix_name); });
+    }
+
     Report report() {
         Report out;
         run({}, [&] { out = solver_->report(); });

@@ -46,6 +46,27 @@ py::dict nested(Report const& report) {
     return out;
 }
 
+py::dict to_python(ProcessPrediction const& process) {
+    return py::dict(
+        py::arg("cblks") = process.cblks, py::arg("busy_s") = process.busy_s,
+        py::arg("memory_bytes") = process.memory_bytes, py::arg("fan_in_bytes") = process.fan_in_bytes,
+        py::arg("sent_bytes") = process.sent_bytes, py::arg("received_bytes") = process.received_bytes,
+        py::arg("messages_sent") = process.messages_sent,
+        py::arg("messages_received") = process.messages_received);
+}
+
+py::dict to_python(Prediction const& prediction) {
+    py::list processes;
+    for (ProcessPrediction const& process : prediction.process) processes.append(to_python(process));
+    return py::dict(py::arg("processes") = prediction.processes, py::arg("threads") = prediction.threads,
+                    py::arg("factor_s") = prediction.factor_s,
+                    py::arg("critical_path_s") = prediction.critical_path_s,
+                    py::arg("work_s") = prediction.work_s, py::arg("efficiency") = prediction.efficiency,
+                    py::arg("tasks") = prediction.tasks, py::arg("messages") = prediction.messages,
+                    py::arg("message_bytes") = prediction.message_bytes,
+                    py::arg("idle_s") = prediction.idle_s, py::arg("process") = processes);
+}
+
 template <class T> void bind_scalar(py::module_& module, std::string const& letter) {
     using Matrix = CscMatrix<T>;
     using Bound = BoundSolver<T>;
@@ -92,6 +113,13 @@ template <class T> void bind_scalar(py::module_& module, std::string const& lett
         .def("schur_complement", &Bound::schur_complement)
         .def("condense", &Bound::condense, b, listeners)
         .def("expand", &Bound::expand, b, py::arg("x_schur").noconvert(), listeners)
+        .def(
+            "predict",
+            [](Bound& self, int processes, int threads, std::string const& path, std::string const& name) {
+                return to_python(self.predict(processes, threads, path, name));
+            },
+            py::arg("processes"), py::arg("threads"), py::arg("path"), py::arg("matrix_name"))
+        .def("write_trace", &Bound::write_trace, py::arg("path"), py::arg("matrix_name"))
         .def("report", [](Bound& self) { return nested(self.report()); })
         .def("factorized_matrix", &Bound::factorized_matrix);
 }

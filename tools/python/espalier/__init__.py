@@ -21,7 +21,7 @@ from ._errors import (
 )
 from ._functions import factorized, spsolve
 from ._options import default_options
-from ._solver import Inertia, LogDeterminant, NullSpace, Solver
+from ._solver import Inertia, LogDeterminant, NullSpace, Prediction, ProcessPrediction, Solver
 
 __all__ = [
     "AccuracyWarning",
@@ -33,6 +33,8 @@ __all__ = [
     "NotPositiveDefiniteError",
     "NullSpace",
     "OutOfMemoryError",
+    "Prediction",
+    "ProcessPrediction",
     "SingularMatrixError",
     "SingularMatrixWarning",
     "Solver",

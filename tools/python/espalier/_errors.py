@@ -20,7 +20,7 @@ class InputError(EspalierError, ValueError):
 
 
 class FileError(EspalierError, OSError):
-    """A file (of an ordering) that cannot be read."""
+    """A file (of an ordering or a machine) that cannot be read, or one (of a trace) that cannot be written."""
 
 
 class SingularMatrixError(EspalierError, np.linalg.LinAlgError):

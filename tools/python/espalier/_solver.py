@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import warnings
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -45,6 +46,52 @@ class NullSpace(NamedTuple):
     basis: npt.NDArray[Any]
     #: The smallest singular values that were looked at, ascending, divided by the norm of A.
     singular_values: npt.NDArray[np.float64]
+
+
+class ProcessPrediction(NamedTuple):
+    """What the static schedule expects of one process."""
+
+    #: Column blocks that it owns.
+    cblks: int
+    #: Of all its threads together.
+    busy_s: float
+    #: Its panels, fan-in blocks at their most, and all else it holds.
+    memory_bytes: float
+    #: The fan-in blocks alone.
+    fan_in_bytes: float
+    sent_bytes: float
+    received_bytes: float
+    messages_sent: int
+    messages_received: int
+
+
+class Prediction(NamedTuple):
+    """What the static schedule expects of a factorization on some machine: seconds and bytes."""
+
+    processes: int
+    #: Of each process.
+    threads: int
+    #: The makespan: predicted time of the factorization.
+    factor_s: float
+    #: No schedule of these tasks is shorter.
+    critical_path_s: float
+    #: Of all tasks together.
+    work_s: float
+    #: work_s / (factor_s * processes * threads)
+    efficiency: float
+    #: On workers.
+    tasks: int
+    #: Between processes.
+    messages: int
+    #: What they carry: the communication volume.
+    message_bytes: float
+    #: Of each worker, processes x threads.
+    idle_s: npt.NDArray[np.float64]
+    process: tuple[ProcessPrediction, ...]
+
+
+#: Where a trace goes.
+Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 
 
 class _Work(NamedTuple):
@@ -159,9 +206,9 @@ class Solver:
         dtype = scalar_type(A.dtype) if dtype is None else dtype
         return to_matrix(A, dtype, claim(self._symmetric, dtype)), dtype
 
-    def _require_work(self, what: str) -> _Work:
+    def _require_work(self, what: str, step: str = "factorize") -> _Work:
         if self._work is None:
-            raise InputError(f"{what} was called before factorize", "usage")
+            raise InputError(f"{what} was called before {step}", "usage")
         return self._work
 
     # Solutions.
@@ -260,6 +307,28 @@ class Solver:
         rank, basis, values = work.handle.null_space(float(tolerance), self._listeners)
         return NullSpace(rank, basis, np.array(values, dtype=np.float64))
 
+    # Predictions and traces.
+
+    def predict(
+        self, processes: int = 1, threads: int = 0, trace: Path | None = None, name: str = ""
+    ) -> Prediction:
+        """What the schedule would be on so many processes of so many threads each (0: the cores of the topology),
+        after analyze() or factorize(). trace: a file that the schedule is written to, as write_trace() does."""
+        work = self._require_work("predict", "analyze")
+        if threads < 0:
+            raise ValueError(f"threads = {threads}; there are none, which means all cores, or more")
+        path = b"" if trace is None else _file_name(trace)
+        found = work.handle.predict(processes, threads, path, name)
+        idle = np.array(found.pop("idle_s"), dtype=np.float64).reshape(found["processes"], found["threads"])
+        process = tuple(ProcessPrediction(**one) for one in found.pop("process"))
+        return Prediction(idle_s=idle, process=process, **found)
+
+    def write_trace(self, path: Path, name: str = "") -> None:
+        """Write what was recorded since the last analyze() or write_trace(), with the option record_trace=True, as
+        a Paje trace: a file for ViTE or `espalier trace`, compressed when its name ends in .gz. `name` stands in it
+        as that of the matrix. The file appears whole or not at all."""
+        self._require_work("write_trace", "analyze").handle.write_trace(_file_name(path), name)
+
     # With the option schur.
 
     def schur_complement(self) -> npt.NDArray[Any]:
@@ -283,6 +352,13 @@ class Solver:
         block = Block(right, work.shape[0], work.dtype)
         known = Block(inner, inner.shape[0], work.dtype, "x_schur")
         return block.restore(work.handle.expand(block.values, known.values, self._listeners))
+
+
+def _file_name(path: Path) -> bytes:
+    name = os.fsencode(path)
+    if not name or b"\0" in name:
+        raise ValueError(f"{path!r} is not the name of a file")
+    return name
 
 
 def _warn(verdict: tuple[str, float] | None, stacklevel: int) -> None:

@@ -1,0 +1,223 @@
+#include "factor/placement.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "factor/update.hpp"
+
+namespace espalier {
+
+namespace {
+
+constexpr std::size_t most_pages_asked = 8192;
+constexpr std::size_t smallest_strip = std::size_t{16} << 10;
+
+// Of an arena: strip s, of `bytes`, lies on node[s] of the topology; num_nodes() stands for all others.
+struct Strips {
+    std::size_t bytes = 1;
+    std::vector<int> node; ///< page_unknown where the system did not tell.
+};
+
+std::size_t divided(std::size_t value, std::size_t by) {
+    return (value + by - 1) / by;
+}
+
+// The pages of this machine, by the numbers of the topology.
+Strips ask_system(Arena const& arena, std::size_t strip_bytes, Topology const& topology) {
+    PageSample sample = sample_nodes(arena.bytes(), strip_bytes);
+    Strips strips{sample.strip_bytes, std::move(sample.node)};
+    for (int& node : strips.node) {
+        if (node < 0) {
+            node = page_unknown;
+            continue;
+        }
+        auto const found = std::find_if(topology.nodes().begin(), topology.nodes().end(),
+                                        [&](Topology::Node const& n) { return n.os_index == node; });
+        node = static_cast<int>(found - topology.nodes().begin());
+    }
+    return strips;
+}
+
+// `first_page`: those of arenas before this one, as if arenas followed each other.
+Strips imagine(Arena const& arena, int node_of_owner, int num_nodes, std::size_t& first_page) {
+    if (arena.allocation() != Allocation::interleave)
+        return {arena.size(), {arena.allocation() == Allocation::global ? 0 : node_of_owner}};
+    Strips strips{arena.page_bytes(), std::vector<int>(divided(arena.size(), arena.page_bytes()))};
+    for (std::size_t s = 0; s < strips.node.size(); ++s)
+        strips.node[s] = static_cast<int>(first_page++ % static_cast<std::size_t>(num_nodes));
+    return strips;
+}
+
+// For each panel the share of its bytes on each node that has some; shares of the bytes whose place is known.
+template <class T> class PanelNodes {
+  public:
+    PanelNodes(Factor<T> const& factor, std::span<WorkerPlace const> places, Topology const& topology)
+        : node_bytes_(static_cast<std::size_t>(topology.num_nodes()) + 1, 0.0), factor_(factor),
+          shares_(factor.structure().cblks.size()) {
+        bool const global = factor.allocation() == Allocation::global;
+        std::size_t total = 0;
+        for (WorkerId w = 0; w < (global ? 1 : factor.num_owners()); ++w) total += factor.arena_of(w).size();
+        std::size_t const strip_bytes = std::max(smallest_strip, divided(total, most_pages_asked));
+        Strips strips;
+        std::size_t pages = 0; // dealt out on a machine that is not here
+        for (WorkerId w = 0; w < factor.num_owners(); ++w) {
+            Arena const& arena = factor.arena_of(w);
+            if (arena.empty()) continue;
+            if (w == 0 || !global)
+                strips = topology.is_this_machine() ? ask_system(arena, strip_bytes, topology)
+                                                    : imagine(arena, places[static_cast<std::size_t>(w)].node,
+                                                              topology.num_nodes(), pages);
+            for (CblkId const k : factor.owned_by(w)) locate(k, arena, strips);
+        }
+    }
+
+    /// Part of panel k on `node`; of all nodes together 1, or 0 when nothing is known.
+    [[nodiscard]] double share(CblkId k, int node) const {
+        for (auto const& [where, part] : shares_of(k))
+            if (where == node) return part;
+        return 0;
+    }
+    [[nodiscard]] bool known(CblkId k) const { return !shares_of(k).empty(); }
+
+    /// Those whose place is known, by node of the topology, and last those elsewhere.
+    [[nodiscard]] std::vector<double> const& node_bytes() const { return node_bytes_; }
+
+  private:
+    struct NodeShare {
+        int node;
+        float share;
+    };
+    struct Range {
+        std::size_t first = 0, count = 0;
+    };
+    [[nodiscard]] std::span<NodeShare const> shares_of(CblkId k) const {
+        Range const range = shares_[static_cast<std::size_t>(k)];
+        return std::span(all_shares_).subspan(range.first, range.count);
+    }
+
+    void locate(CblkId k, Arena const& arena, Strips const& strips) {
+        auto const panel = factor_.panel(k);
+        if (panel.empty()) return;
+        auto const begin = static_cast<std::size_t>(panel.data() - arena.data());
+        std::size_t const end = begin + panel.size();
+        std::size_t const first = all_shares_.size();
+        double known = 0;
+        for (std::size_t s = begin / strips.bytes; s * strips.bytes < end; ++s) {
+            int const node = strips.node[s];
+            if (node == page_unknown) continue;
+            auto const bytes = static_cast<double>(std::min(end, (s + 1) * strips.bytes) -
+                                                   std::max(begin, s * strips.bytes));
+            known += bytes;
+            node_bytes_[static_cast<std::size_t>(node)] += bytes;
+            auto const mine = all_shares_.begin() + static_cast<std::ptrdiff_t>(first);
+            auto const seen =
+                std::find_if(mine, all_shares_.end(), [&](NodeShare const& n) { return n.node == node; });
+            if (seen == all_shares_.end())
+                all_shares_.push_back({node, static_cast<float>(bytes)});
+            else
+                seen->share += static_cast<float>(bytes);
+        }
+        shares_[static_cast<std::size_t>(k)] = {first, all_shares_.size() - first};
+        for (std::size_t i = first; i < all_shares_.size(); ++i)
+            all_shares_[i].share /= static_cast<float>(known);
+    }
+
+    std::vector<double> node_bytes_;
+    Factor<T> const& factor_;
+    std::vector<NodeShare> all_shares_;
+    std::vector<Range> shares_; ///< By cblk: where its own are.
+};
+
+// Bytes that one or more tasks touched.
+struct Touched {
+    double all = 0;
+    double local = 0;
+    void add(double bytes, double share) {
+        all += bytes;
+        local += bytes * share;
+    }
+    Touched& operator+=(Touched const& other) {
+        all += other.all;
+        local += other.local;
+        return *this;
+    }
+    [[nodiscard]] double share() const { return all > 0 ? std::min(1.0, local / all) : -1; }
+};
+
+template <class T> Touched touched_by(FactorTask const& task, FactorPlan const& plan, Factor<T> const& factor,
+                                      PanelNodes<T> const& nodes, int node) {
+    BlockStructure const& structure = factor.structure();
+    Touched touched;
+    auto const add = [&](CblkId k, double bytes) {
+        if (nodes.known(k)) touched.add(bytes, nodes.share(k, node));
+    };
+    if (task.target == no_cblk) {
+        Branch const& branch = plan.partition.branches[static_cast<std::size_t>(task.source)];
+        if (branch.first >= structure.first_kept_cblk) return touched; // nothing is done with it
+        for (CblkId k = branch.first; k <= branch.root; ++k)
+            add(k, static_cast<double>(factor.panel(k).size()));
+        return touched;
+    }
+    double const coefficient = sizeof(T) * (factor.form().has_upper() ? 2.0 : 1.0);
+    for (Offset f = task.first_facing; f < task.end_facing;) {
+        BlokId const first = structure.facing[static_cast<std::size_t>(f)];
+        FacingGroup const group =
+            facing_group(structure, structure.owner_of_blok[static_cast<std::size_t>(first)], first);
+        f += group.end - group.first;
+        Cblk const& source = factor.cblk(group.source);
+        Blok const& head = structure.bloks[static_cast<std::size_t>(group.first)];
+        Index columns = 0; // of the target
+        for (BlokId b = group.first; b < group.end; ++b)
+            columns += structure.bloks[static_cast<std::size_t>(b)].height();
+        auto const rows = static_cast<double>(source.stride - head.panel_row);
+        add(group.source, rows * static_cast<double>(source.width()) * coefficient);
+        add(task.target, rows * static_cast<double>(columns) * coefficient);
+    }
+    return touched;
+}
+
+} // namespace
+
+template <class T> Placement measure_placement(Factor<T> const& factor, FactorPlan const& plan,
+                                               std::vector<WorkerId> const& worker_of_task,
+                                               std::span<WorkerPlace const> places,
+                                               Topology const& topology) {
+    Placement placement;
+    PanelNodes<T> const nodes(factor, places, topology);
+    placement.node_bytes = nodes.node_bytes();
+    if (placement.node_bytes.back() == 0) placement.node_bytes.pop_back();
+    if (std::accumulate(placement.node_bytes.begin(), placement.node_bytes.end(), 0.0) == 0) {
+        placement.node_bytes.clear();
+        return placement;
+    }
+
+    Touched all;
+    std::vector<Touched> of_worker(places.size());
+    std::vector<double> share_of_task;
+    share_of_task.reserve(plan.factor.tasks.size());
+    for (std::size_t t = 0; t < plan.factor.tasks.size(); ++t) {
+        auto const worker = static_cast<std::size_t>(worker_of_task[t]);
+        Touched const touched = touched_by(plan.factor.tasks[t], plan, factor, nodes, places[worker].node);
+        if (touched.all == 0) continue;
+        all += touched;
+        of_worker[worker] += touched;
+        share_of_task.push_back(touched.share());
+    }
+    placement.local_share = all.share();
+    for (Touched const& worker : of_worker) placement.local_share_of_worker.push_back(worker.share());
+    if (share_of_task.empty()) return placement;
+    auto const middle = share_of_task.begin() + static_cast<std::ptrdiff_t>(share_of_task.size() / 2);
+    std::nth_element(share_of_task.begin(), middle, share_of_task.end());
+    placement.median_share = *middle;
+    placement.smallest_share = *std::min_element(share_of_task.begin(), middle + 1);
+    return placement;
+}
+
+#define ESPALIER_INSTANTIATE(T)                                                                              \
+    template Placement measure_placement<T>(Factor<T> const&, FactorPlan const&,                             \
+                                            std::vector<WorkerId> const&, std::span<WorkerPlace const>,      \
+                                            Topology const&);
+ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+
+} // namespace espalier

@@ -1,0 +1,93 @@
+#include "kernels/tile_qr.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+
+#include "core/error.hpp"
+
+extern "C" {
+// A Fortran compiler passes the lengths of its character arguments behind the others.
+void dgeqrt_(int const* m, int const* n, int const* nb, double* a, int const* lda, double* t, int const* ldt,
+             double* work, int* info);
+void dgemqrt_(char const* side, char const* trans, int const* m, int const* n, int const* k, int const* nb,
+              double const* v, int const* ldv, double const* t, int const* ldt, double* c, int const* ldc,
+              double* work, int* info, std::size_t, std::size_t);
+void dtpqrt_(int const* m, int const* n, int const* l, int const* nb, double* a, int const* lda, double* b,
+             int const* ldb, double* t, int const* ldt, double* work, int* info);
+void dtpmqrt_(char const* side, char const* trans, int const* m, int const* n, int const* k, int const* l,
+              int const* nb, double const* v, int const* ldv, double const* t, int const* ldt, double* a,
+              int const* lda, double* b, int const* ldb, double* work, int* info, std::size_t, std::size_t);
+}
+
+namespace espalier {
+
+namespace {
+
+// What LAPACK calls a pentagon with no triangle at its bottom: a full matrix.
+constexpr int no_triangle = 0;
+
+int size(Index value) {
+    return checked_cast<int>(value, "a LAPACK dimension");
+}
+
+// There are no more columns in an inner block than there are reflections.
+int inner_block(MatrixView<double const> t, Index reflections) {
+    return size(std::min(t.rows, reflections));
+}
+
+void check(char const* routine, int info, std::span<double const> work, Index wanted) {
+    if (static_cast<Index>(work.size()) < wanted)
+        throw Error(Status::internal, std::string(routine) + ": the workspace is too small");
+    if (info != 0)
+        throw Error(Status::internal,
+                    std::string("LAPACK's ") + routine + " failed, info = " + std::to_string(info));
+}
+
+char const* letter(Op op) {
+    return op == Op::none ? "N" : "T";
+}
+
+} // namespace
+
+void geqrt(MatrixView<double> a, MatrixView<double> t, std::span<double> work) {
+    check("geqrt", 0, work, tile_qr_workspace(t.rows, a.cols));
+    int const m = size(a.rows), n = size(a.cols), nb = inner_block(t, a.cols), lda = size(a.ld),
+              ldt = size(t.ld);
+    int info = 0;
+    dgeqrt_(&m, &n, &nb, a.data, &lda, t.data, &ldt, work.data(), &info);
+    check("geqrt", info, work, 0);
+}
+
+void unmqr(Op op, MatrixView<double const> v, MatrixView<double const> t, MatrixView<double> c,
+           std::span<double> work) {
+    check("gemqrt", 0, work, tile_qr_workspace(t.rows, c.cols));
+    int const m = size(c.rows), n = size(c.cols), k = size(v.cols), nb = inner_block(t, v.cols),
+              ldv = size(v.ld), ldt = size(t.ld), ldc = size(c.ld);
+    int info = 0;
+    dgemqrt_("L", letter(op), &m, &n, &k, &nb, v.data, &ldv, t.data, &ldt, c.data, &ldc, work.data(), &info,
+             1, 1);
+    check("gemqrt", info, work, 0);
+}
+
+void tsqrt(MatrixView<double> r, MatrixView<double> a, MatrixView<double> t, std::span<double> work) {
+    check("tpqrt", 0, work, tile_qr_workspace(t.rows, a.cols));
+    int const m = size(a.rows), n = size(a.cols), nb = inner_block(t, a.cols), ldr = size(r.ld),
+              lda = size(a.ld), ldt = size(t.ld);
+    int info = 0;
+    dtpqrt_(&m, &n, &no_triangle, &nb, r.data, &ldr, a.data, &lda, t.data, &ldt, work.data(), &info);
+    check("tpqrt", info, work, 0);
+}
+
+void tsmqr(Op op, MatrixView<double const> v, MatrixView<double const> t, MatrixView<double> c1,
+           MatrixView<double> c2, std::span<double> work) {
+    check("tpmqrt", 0, work, tile_qr_workspace(t.rows, c2.cols));
+    int const m = size(c2.rows), n = size(c2.cols), k = size(v.cols), nb = inner_block(t, v.cols),
+              ldv = size(v.ld), ldt = size(t.ld), ld1 = size(c1.ld), ld2 = size(c2.ld);
+    int info = 0;
+    dtpmqrt_("L", letter(op), &m, &n, &k, &no_triangle, &nb, v.data, &ldv, t.data, &ldt, c1.data, &ld1,
+             c2.data, &ld2, work.data(), &info, 1, 1);
+    check("tpmqrt", info, work, 0);
+}
+
+} // namespace espalier

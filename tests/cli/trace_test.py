@@ -1,0 +1,140 @@
+"""`espalier trace`: numbers and pictures of a trace, held against what is known of it."""
+
+import gzip
+import struct
+import unittest
+import xml.etree.ElementTree
+from pathlib import Path
+
+from support import BAD_INPUT, IO_ERROR, USAGE, CommandTest
+
+# Two threads, four tasks; tests/trace/sample_trace.hpp has it in words.
+GOLDEN = Path(__file__).resolve().parents[1] / "trace/golden/small.paje"
+
+
+class GoldenTrace(CommandTest):
+    def test_numbers(self):
+        found = self.report("trace", GOLDEN)
+        self.assertEqual(found["about"], {"matrix": "lap2d:3", "origin": "measured"})
+        self.assertEqual(found["window"], {"phase": "all", "begin_s": 1e-6, "end_s": 7.25e-6})
+        self.assertEqual([(thread["name"], thread["node"], thread["busy_s"], thread["idle_s"], thread["unrecorded_s"])
+                          for thread in found["threads"]],
+                         [("T0", "N0", 4.75e-6, 1.5e-6, 0), ("T1", "N0", 5e-6, 0, 1.25e-6)])
+        self.assertEqual(found["kinds"]["factor"],
+                         {"category": "work", "states": 2, "total_s": 6e-6, "mean_s": 3e-6})
+        self.assertEqual((found["messages"], found["message_bytes"], found["steals"]), (1, 800, 1))
+        self.assertEqual(found["critical_path"]["tasks"], [1, 2])
+        self.assertEqual(found["critical_path"]["length_s"], 6.75e-6)
+        self.assertIsNone(found["comparison"])
+
+    def test_tables(self):
+        text = self.succeed("trace", GOLDEN, "--phase", "solve")
+        for part in ("measured, lap2d:3", "phases: solve 6.25 us", "\nsolve\nthread ", "T1            5.00 us   80.0%",
+                     "critical path: 6.75 us", "1 messages"):
+            self.assertIn(part, text)
+
+    def test_part_of_a_phase(self):
+        found = self.report("trace", GOLDEN, "--from", "0.000001", "--to", "4e-6")
+        self.assertEqual((found["window"]["begin_s"], found["window"]["end_s"]), (2e-6, 5e-6))
+        self.assertEqual([thread["busy_s"] for thread in found["threads"]], [1.5e-6, 3e-6])
+
+    def test_compressed(self):
+        self.write("run.paje.gz", gzip.compress(GOLDEN.read_bytes()))
+        self.assertEqual(self.report("trace", "run.paje.gz"), self.report("trace", GOLDEN))
+        self.write("cut.paje.gz", gzip.compress(GOLDEN.read_bytes())[:-40])
+        self.assertIn("cut.paje.gz", self.fail_with(IO_ERROR, "trace", "cut.paje.gz"))
+
+    def test_against_itself(self):
+        found = self.report("trace", GOLDEN, "--compare", GOLDEN)["comparison"]
+        self.assertEqual((found["matched_by"], found["makespan_error"], found["total"]["matched"]), ("task", 0, 4))
+        self.assertEqual(found["kinds"]["update"]["median_ratio"], 1)
+        self.assertIn("makespan", self.succeed("trace", GOLDEN, "--compare", GOLDEN))
+
+
+class Pictures(CommandTest):
+    def test_svg_is_well_formed_and_has_both_panels(self):
+        self.assertEqual(self.succeed("trace", GOLDEN, "--svg", "a.svg", "--compare", GOLDEN, "--quiet"), "")
+        text = (self.folder / "a.svg").read_text()
+        self.assertEqual(xml.etree.ElementTree.fromstring(text).get("width"), "1200")
+        self.assertEqual(text.count(">T0</text>"), 2)
+        self.assertEqual(self.names(), ["a.svg"])
+
+    def test_png_is_as_wide_as_asked(self):
+        self.succeed("trace", GOLDEN, "--png", "a.png", "--width", 900, "--color", "level")
+        data = (self.folder / "a.png").read_bytes()
+        self.assertEqual(data[:8], b"\x89PNG\r\n\x1a\n")
+        self.assertEqual(struct.unpack(">I", data[16:20])[0], 900)
+
+    def test_html_needs_nothing_else(self):
+        page = self.succeed("trace", GOLDEN, "--html", "-", "--color", "level")
+        self.assertTrue(page.startswith("<!DOCTYPE html>"))
+        self.assertIn('{by: "level"', page)
+        for word in ("http:", "https:", "src=", "@import", "url("):
+            self.assertNotIn(word, page)
+
+
+class RunAndPrediction(CommandTest):
+    def run_and_predict(self, matrix, *arguments):
+        """The JSON of a run with a trace, and its comparison with the prediction."""
+        report = self.report("solve", matrix, *arguments, "--trace", "run.paje")
+        self.succeed("analyze", matrix, *arguments, "--trace", "predicted.paje.gz", "--quiet")
+        return report, self.report("trace", "run.paje", "--compare", "predicted.paje.gz")
+
+    def test_two_threads(self):
+        report, found = self.run_and_predict("lap3d:12", "--threads", 2)
+        self.assertEqual((found["about"]["origin"], found["about"]["matrix"]), ("measured", "lap3d:12"))
+        for phase in ("ordering", "symbolic", "factorization", "solve"):
+            self.assertIn(phase, found["phases"])
+        self.assertEqual([thread["name"] for thread in found["threads"]], ["T0", "T1"])
+        self.assertEqual(found["kinds"]["factor"]["states"], report["analysis"]["cblks"])
+        path = found["critical_path"]
+        self.assertEqual(path["unknown_tasks"], 0)
+        self.assertTrue(0 < path["length_s"] <= path["makespan_s"], path)
+        compared = found["comparison"]
+        self.assertEqual(compared["matched_by"], "task")
+        self.assertEqual(compared["kinds"]["factor"]["matched"], report["analysis"]["cblks"])
+        self.assertEqual(compared["kinds"]["update"]["predicted_states"] > 0, True)
+        self.assertAlmostEqual(compared["predicted_makespan_s"], report["analysis"]["predicted_factor_s"], delta=2e-9)
+
+    def test_one_thread_shows_kinds_inside_the_subtree(self):
+        report, found = self.run_and_predict("lap2d:20", "--threads", 1)
+        kinds = found["comparison"]["kinds"]
+        self.assertEqual(kinds["factor"]["matched"], report["analysis"]["cblks"])
+        self.assertEqual(kinds["subtree"]["matched"], 1)
+        self.assertGreater(kinds["update"]["predicted_s"], 0)
+
+
+class Misuse(CommandTest):
+    def test_files_that_are_no_traces(self):
+        self.assertIn("missing.paje", self.fail_with(IO_ERROR, "trace", "missing.paje"))
+        self.write("text", "hello\n")
+        self.assertRegex(self.fail_with(BAD_INPUT, "trace", "text"), r"^text:1: ")
+        self.write("empty", "")
+        self.fail_with(BAD_INPUT, "trace", "empty")
+        lines = GOLDEN.read_text().splitlines()
+        self.write("wrong", "\n".join(lines[:-10] + ["9 99.000 S c77 S0 -1 -1 -1 0"]) + "\n")
+        self.assertEqual(self.fail_with(BAD_INPUT, "trace", GOLDEN, "--compare", "wrong"),
+                         f"wrong:{len(lines) - 9}: container 'c77' does not exist")
+
+    def test_phases_and_times_that_are_not_there(self):
+        self.assertIn("it has solve", self.fail_with(USAGE, "trace", GOLDEN, "--phase", "ordering"))
+        self.assertIn("nothing is left", self.fail_with(USAGE, "trace", GOLDEN, "--from", 1))
+        self.fail_with(USAGE, "trace", GOLDEN, "--from", 2, "--to", 1)
+        for value in ("-1", "nan", "inf", "1s", ""):
+            self.assertIn("--from", self.fail_with(USAGE, "trace", GOLDEN, f"--from={value}"))
+
+    def test_options(self):
+        self.assertIn("kind, level", self.fail_with(USAGE, "trace", GOLDEN, "--color", "red"))
+        self.assertIn("--width", self.fail_with(USAGE, "trace", GOLDEN, "--width", 10))
+        self.assertIn("try 'espalier trace --help'", self.fail_with(USAGE, "trace"))
+
+    def test_outputs_over_each_other_or_the_trace(self):
+        self.write("run.paje", GOLDEN.read_bytes())
+        self.assertIn("same file", self.fail_with(USAGE, "trace", "run.paje", "--svg", "./run.paje"))
+        self.assertIn("same file", self.fail_with(USAGE, "trace", "run.paje", "--svg", "a", "--png", "a"))
+        self.fail_with(IO_ERROR, "trace", "run.paje", "--html", "nowhere/page.html")
+        self.assertEqual((self.folder / "run.paje").read_bytes(), GOLDEN.read_bytes())
+
+
+if __name__ == "__main__":
+    unittest.main()

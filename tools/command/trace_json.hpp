@@ -1,0 +1,23 @@
+// What `espalier trace` finds out, and the same as JSON.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "trace/statistics.hpp"
+#include "trace/trace.hpp"
+
+namespace espalier::command {
+
+struct TraceNumbers {
+    trace::Trace trace;
+    std::string phase;            ///< What was looked at; "all" is the whole trace.
+    trace::Statistics statistics; ///< Of the window.
+    std::optional<trace::CriticalPath> path;
+    std::optional<trace::Trace> predicted;
+    std::optional<trace::Comparison> comparison; ///< With `predicted`.
+};
+
+std::string trace_json(TraceNumbers const& numbers);
+
+} // namespace espalier::command
