@@ -1,0 +1,57 @@
+// The tree of queues (Faverge, Ramet 2008; Faverge 2009): dynamic scheduling that follows proportional
+// mapping. In: for each task its candidates, a range of workers. The distinct ranges are the nodes of a tree:
+// leaves with one worker, a root with all, and the parent of a range is the smallest that contains it. Each
+// node has a queue of ready tasks by priority.
+//
+//     [0,4)          a worker serves its leaf, then the nodes on its path to the root: they are its own, as
+//     [0,2) [2,4)    it is a candidate. Only then it steals, from the nearest branches outwards.
+//     0  1  2  3     Worker 0: 0, [0,2), [0,4); then 1 (one level up); then [2,4), 2, 3 (two levels up).
+//
+// Ranges of siblings may share the worker at their border. Then a worker's path is all the nodes that contain
+// it, from the smallest; a branch is as far away as the first node of the path that contains it.
+#pragma once
+
+#include <vector>
+
+#include "runtime/stealing_policy.hpp"
+
+namespace espalier {
+
+class TreePolicy : public StealingPolicy {
+  public:
+    /// `range_of_task` has the candidates of each task of `graph`, which must outlive this. With `strict` a
+    /// task is only given to workers that stand on the NUMA node of one of its candidates. Error{internal}
+    /// for a range that is empty or has workers that the machine has not, and as StealingPolicy.
+    TreePolicy(TaskGraph const& graph, std::vector<WorkerRange> const& range_of_task, PolicyMachine machine,
+               bool strict = false);
+
+    WorkerId push(TaskId task, WorkerId by) override;
+    /// O(nodes of the tree) when the worker finds nothing nearby. The distance of a steal is the number of
+    /// steps up the worker's path to the common ancestor.
+    TaskId pop(WorkerId worker) override;
+    [[nodiscard]] bool serves(WorkerId worker, TaskId task) const override;
+
+    [[nodiscard]] int num_nodes() const { return static_cast<int>(nodes_.size()); }
+
+  private:
+    struct Branch {
+        int node;
+        int distance;
+    };
+    struct alignas(64) Worker {       // written by its worker, except in the constructor
+        std::vector<int> path;        ///< Nodes, smallest first; the leaf, ..., the root.
+        std::vector<Branch> branches; ///< All other nodes it may steal from, nearest first ...
+        bool knows_branches = false;  ///< ... once it has looked for the first time.
+    };
+
+    TreePolicy(TaskGraph const& graph, std::vector<WorkerRange> const& range_of_task,
+               std::vector<WorkerRange> nodes, PolicyMachine machine, bool strict);
+    void find_branches(WorkerId worker);
+
+    bool strict_;
+    std::vector<WorkerRange> nodes_; ///< By size, then by first worker.
+    std::vector<int> node_of_task_;
+    std::vector<Worker> workers_;
+};
+
+} // namespace espalier
