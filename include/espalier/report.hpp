@@ -104,6 +104,7 @@ struct Prediction {
     double work_s = 0;                      ///< Of all tasks together.
     double efficiency = 1;                  ///< work_s / (factor_s * processes * threads)
     std::int64_t tasks = 0;                 ///< On workers.
+    std::int64_t steals = 0;                ///< Tasks taken from the queue of another thread.
     std::int64_t messages = 0;              ///< Between processes,
     double message_bytes = 0;               ///< and what they carry: the communication volume.
     std::vector<double> idle_s;             ///< Of each worker, process by process.

@@ -59,6 +59,30 @@ enum class Factorization { automatic, llh, llt, ldlt, ldlh, lu };
 
 enum class OrderingMethod { scotch, metis, amd, natural, user };
 enum class SchedulePolicy { static_order, dynamic_tree, places, nas };
+/// Of SchedulePolicy::places: where the tasks go that are ready at the beginning.
+enum class PushInit {
+    cyclicnuma, ///< To the NUMA nodes in turn.
+    randnuma,   ///< Each to a NUMA node at random.
+};
+
+/// Of SchedulePolicy::places: where a task goes that became ready.
+enum class PushStrategy {
+    loc,       ///< pLoc: the list of the core that made it ready.
+    loc_num,   ///< pLocNum: the list of that core's NUMA node.
+    numa_w,    ///< pNumaW: the list of the NUMA node where it writes.
+    numa_wloc, ///< pNumaWLoc: the core's list if the core stands on that node, else the node's.
+};
+
+/// Of SchedulePolicy::places: where a worker steals whose own lists are empty.
+enum class SelectStrategy {
+    rand,      ///< sRand: from a random core.
+    rand_numa, ///< sRandNuma: from a random NUMA node.
+    proc,      ///< sProc: from cores, nearest first.
+    numa,      ///< sNuma: from NUMA nodes, nearest first.
+    proc_numa, ///< sProcNuma: node by node, nearest first, from the cores and then from the node.
+    numa_proc, ///< sNumaProc: node by node, nearest first, from the node and then from the cores.
+};
+
 enum class Allocation { global, local, interleave };
 enum class Splitting { one_d, two_d };
 enum class RefineMethod { automatic, none, ir, cg, gmres, bicgstab };
@@ -75,6 +99,9 @@ ESPALIER_API char const* to_string(Symmetry value);
 ESPALIER_API char const* to_string(Factorization value);
 ESPALIER_API char const* to_string(OrderingMethod value);
 ESPALIER_API char const* to_string(SchedulePolicy value);
+ESPALIER_API char const* to_string(PushInit value);       // cyclicnuma, randnuma
+ESPALIER_API char const* to_string(PushStrategy value);   // pLoc, pLocNum, ...
+ESPALIER_API char const* to_string(SelectStrategy value); // sRand, sRandNuma, ...
 ESPALIER_API char const* to_string(Allocation value);
 ESPALIER_API char const* to_string(Splitting value);
 ESPALIER_API char const* to_string(RefineMethod value);

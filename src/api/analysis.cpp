@@ -119,6 +119,14 @@ template <class T> void report_structure(Analysis<T> const& analysis, bool narro
 
 } // namespace
 
+PolicySettings policy_settings(Options const& options) {
+    return {options.schedule, options.push_init, options.push, options.select, options.strict, options.seed};
+}
+
+SplitOptions split_options(Options const& options) {
+    return {options.splitting == Splitting::two_d, options.split_width, options.split_rows};
+}
+
 template <class T>
 WorkingOptions Analysis<T>::working_options(Factorization kind, Interrupt* interrupt) const {
     // Single precision has a small range, also for Cholesky.
@@ -238,7 +246,12 @@ template <class T> Analysis<T> analyze_system(CscMatrix<T> const& matrix, Option
     report.analysis.cost_model = source;
     trace::Scope const recorded(phases(), trace::Kind::mapping);
     Timer const timer;
-    analysis.plan = make_factor_plan(analysis.structure, analysis.costs, workers, context.node_of_worker);
+    PlanOptions plan;
+    plan.workers = workers;
+    plan.node_of_worker = context.node_of_worker;
+    plan.policy = policy_settings(options);
+    plan.split = split_options(options);
+    analysis.plan = make_factor_plan(analysis.structure, analysis.costs, plan);
     report.analysis.mapping_s = timer.seconds();
     report_structure(analysis, narrow, report.analysis);
     return analysis;

@@ -52,6 +52,10 @@ struct AnalysisContext {
 template <class T> Analysis<T> analyze_system(CscMatrix<T> const& matrix, Options const& options,
                                               AnalysisContext const& context, Report& report);
 
+/// What the options say of the schedule.
+PolicySettings policy_settings(Options const& options);
+SplitOptions split_options(Options const& options);
+
 /// The factorization for these values under the options of an analysis: choose_factorization, but looking at
 /// the interior block where there is a Schur complement, and never betting on llh for what may be singular.
 template <class T> FactorizationChoice choose_for(CscMatrix<T> const& matrix, Options const& options);

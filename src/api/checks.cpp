@@ -11,12 +11,6 @@
 namespace espalier {
 
 void refuse_unsupported(Options const& options) {
-    if (options.schedule != SchedulePolicy::static_order)
-        throw Error(Status::unsupported,
-                    fmt::format("schedule '{}' is not available in this version; use static",
-                                to_string(options.schedule)));
-    if (options.splitting != Splitting::one_d)
-        throw Error(Status::unsupported, "split '2d' is not available in this version; use 1d");
     if (options.threads < 0 || options.threads > 4096)
         throw Error(Status::usage,
                     fmt::format("threads = {} is not between 1 and 4096 (or 0 for the cores available)",

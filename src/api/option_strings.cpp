@@ -116,8 +116,22 @@ constexpr std::array table = {
     on_or_off<&Options::record_trace>("record-trace"),
     one_of<&Options::schedule, SchedulePolicy::static_order, SchedulePolicy::dynamic_tree,
            SchedulePolicy::places, SchedulePolicy::nas>("schedule"),
+    one_of<&Options::push_init, PushInit::cyclicnuma, PushInit::randnuma>("push-init"),
+    one_of<&Options::push, PushStrategy::loc, PushStrategy::loc_num, PushStrategy::numa_w,
+           PushStrategy::numa_wloc>("push"),
+    one_of<&Options::select, SelectStrategy::rand, SelectStrategy::rand_numa, SelectStrategy::proc,
+           SelectStrategy::numa, SelectStrategy::proc_numa, SelectStrategy::numa_proc>("select"),
+    on_or_off<&Options::strict>("strict"),
+    OptionRow{"seed",
+              [](Options& options, std::string_view name, std::string_view text) {
+                  options.seed = static_cast<std::uint64_t>(
+                      parse_count(name, text, 0, std::numeric_limits<std::int64_t>::max()));
+              },
+              [](Options const& options) { return std::to_string(options.seed); }},
     one_of<&Options::allocation, Allocation::global, Allocation::local, Allocation::interleave>("alloc"),
     one_of<&Options::splitting, Splitting::one_d, Splitting::two_d>("split"),
+    width<&Options::split_width>("split-width"),
+    width<&Options::split_rows>("split-rows"),
     width<&Options::max_block_width>("max-block-width"),
     width<&Options::min_block_width>("min-block-width"),
     OptionRow{"amalgamation-fill",

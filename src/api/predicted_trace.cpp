@@ -86,6 +86,10 @@ class PredictedTrace {
         switch (task.kind) {
         case TaskKind::factor:
             return add_branch(t, schedule_.partition.branches[static_cast<std::size_t>(task.source)]);
+        case TaskKind::diagonal:
+        case TaskKind::solve:
+            return add_state(Kind::factor, thread_of(t), start(t), end(t), t,
+                             schedule_.partition.branches[static_cast<std::size_t>(task.source)].root);
         case TaskKind::update:
             return add_state(Kind::update, thread_of(t), start(t), end(t), t, task.target);
         case TaskKind::fan_in:

@@ -143,9 +143,9 @@ void Solver<T>::State::factorize_numbers(CscMatrix<F> const& working, std::uniqu
     out.pivots_replaced = stats.pivots_replaced;
     out.negative_pivots = stats.negative_pivots;
     out.tasks = analysis_->plan.factor.graph.num_tasks();
+    out.steals = stats.steals;
     Placement const placement =
-        measure_placement(*factor, analysis_->plan, analysis_->plan.factor_schedule.worker_of_task,
-                          workers().places(), topology_);
+        measure_placement(*factor, analysis_->plan, stats.worker_of_task, workers().places(), topology_);
     out.local_share = placement.local_share;
     out.local_share_of_worker = placement.local_share_of_worker;
     out.node_bytes = placement.node_bytes;

@@ -60,6 +60,8 @@ template <class T> Schedule Solver<T>::State::schedule_for(int processes, int th
             machine.node_of_thread.push_back(place.node);
     ScheduleOptions settings;
     settings.format = analysis_->panel_format();
+    settings.policy = policy_settings(analysis_->options);
+    settings.split = split_options(analysis_->options);
     return simulate_schedule(analysis_->structure, analysis_->costs, machine, settings);
 }
 
@@ -74,6 +76,7 @@ template <class T> Prediction Solver<T>::State::predict(int processes, int threa
     prediction.critical_path_s = schedule.critical_path();
     prediction.work_s = schedule.total_work();
     prediction.efficiency = schedule.efficiency();
+    prediction.steals = schedule.steals;
     prediction.messages = schedule.messages();
     prediction.message_bytes = schedule.message_bytes();
     prediction.tasks = schedule.tasks.graph.num_tasks() - prediction.messages;

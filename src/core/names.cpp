@@ -151,6 +151,48 @@ char const* to_string(Toggle value) {
     return "unknown";
 }
 
+char const* to_string(PushInit value) {
+    switch (value) {
+    case PushInit::cyclicnuma:
+        return "cyclicnuma";
+    case PushInit::randnuma:
+        return "randnuma";
+    }
+    return "unknown";
+}
+
+char const* to_string(PushStrategy value) {
+    switch (value) {
+    case PushStrategy::loc:
+        return "pLoc";
+    case PushStrategy::loc_num:
+        return "pLocNum";
+    case PushStrategy::numa_w:
+        return "pNumaW";
+    case PushStrategy::numa_wloc:
+        return "pNumaWLoc";
+    }
+    return "unknown";
+}
+
+char const* to_string(SelectStrategy value) {
+    switch (value) {
+    case SelectStrategy::rand:
+        return "sRand";
+    case SelectStrategy::rand_numa:
+        return "sRandNuma";
+    case SelectStrategy::proc:
+        return "sProc";
+    case SelectStrategy::numa:
+        return "sNuma";
+    case SelectStrategy::proc_numa:
+        return "sProcNuma";
+    case SelectStrategy::numa_proc:
+        return "sNumaProc";
+    }
+    return "unknown";
+}
+
 char const* to_string(MatrixOp value) {
     switch (value) {
     case MatrixOp::none:

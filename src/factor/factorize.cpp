@@ -5,7 +5,6 @@
 #include "core/timer.hpp"
 #include "factor/kernel_family.hpp"
 #include "runtime/process_limits.hpp"
-#include "runtime/static_policy.hpp"
 
 namespace espalier {
 
@@ -30,7 +29,8 @@ template <class T> class FactorizationRun {
           threshold_(static_cast<Real<T>>(options.pivot_threshold)), interrupt_(options.interrupt),
           workspaces_(static_cast<std::size_t>(team.size())), stats_(static_cast<std::size_t>(team.size())),
           progress_(options.progress, "factorization", plan.total_cost()),
-          progress_step_(plan.total_cost() / 1000), team_(team) {
+          progress_step_(plan.total_cost() / 1000), team_(team),
+          ran_by_(plan.factor.tasks.size(), any_worker) {
         if (trace::Recorder* const recorder = team.recorder()) {
             levels_ = tree_levels(factor.structure());
             first_number_ = recorder->reserve_tasks(plan.factor.graph.num_tasks());
@@ -40,13 +40,28 @@ template <class T> class FactorizationRun {
 
     void execute(TaskId id, WorkerId worker) {
         FactorTask const& task = plan_.factor.tasks[static_cast<std::size_t>(id)];
-        if (task.target == no_cblk) return factorize_branch(task.source, id, worker);
+        ran_by_[static_cast<std::size_t>(id)] = worker;
+        double const cost = plan_.factor.graph.cost[static_cast<std::size_t>(id)];
+        switch (task.kind) {
+        case TaskKind::factor:
+            return factorize_branch(task.source, id, worker);
+        case TaskKind::diagonal:
+        case TaskKind::solve: {
+            CblkId const k = plan_.partition.branches[static_cast<std::size_t>(task.source)].root;
+            trace::Scope const scope(team_.track(worker), trace::Kind::factor, info(id, k));
+            return work_on_panel(task, k, worker);
+        }
+        default:
+            break;
+        }
         trace::Scope const scope(team_.track(worker), trace::Kind::update, info(id, task.target));
-        update_target(task, patient(plan_.factor.graph.cost[static_cast<std::size_t>(id)]), worker);
+        update_target(task, patient(cost), worker);
     }
 
     /// Of the tasks, in the trace.
     [[nodiscard]] std::int64_t first_number() const { return first_number_; }
+
+    std::vector<WorkerId> take_workers() { return std::move(ran_by_); }
 
     [[nodiscard]] PivotStats total() const {
         PivotStats sum;
@@ -100,21 +115,43 @@ template <class T> class FactorizationRun {
                 kernels_->update_all(k, branch.root, workspace, patient(cost));
                 if (track) track->between_tasks();
             }
-            stats.unreported += cost;
-            if (stats.unreported < progress_step_) continue;
-            progress_.advance(stats.unreported);
-            stats.unreported = 0;
+            report_progress(stats, cost);
         }
+    }
+
+    // A panel whose rows are cut into groups: the diagonal block, or one of the groups below it.
+    void work_on_panel(FactorTask const& task, CblkId k, WorkerId worker) {
+        WorkerStats& stats = stats_[static_cast<std::size_t>(worker)];
+        double const cost = plan_.cblk_cost[static_cast<std::size_t>(k)] / plan_.groups.count(k);
+        check_after(stats, cost);
+        BlockStructure const& structure = factor_.structure();
+        if (task.kind == TaskKind::diagonal) {
+            stats.pivots += kernels_->factorize_diagonal(k, threshold_);
+        } else {
+            auto const first = static_cast<std::size_t>(plan_.groups.first_blok(structure, k, task.group));
+            kernels_->solve_rows(k, structure.bloks[first].panel_row - factor_.cblk(k).width(),
+                                 plan_.groups.rows(structure, k, task.group));
+        }
+        report_progress(stats, cost);
+    }
+
+    void report_progress(WorkerStats& stats, double cost) {
+        stats.unreported += cost;
+        if (stats.unreported < progress_step_) return;
+        progress_.advance(stats.unreported);
+        stats.unreported = 0;
     }
 
     void update_target(FactorTask const& task, Interrupt* interrupt, WorkerId worker) {
         BlockStructure const& structure = factor_.structure();
+        RowWindow const window =
+            task.group == whole_panel ? RowWindow{} : plan_.groups.window(structure, task.target, task.group);
         for (Offset f = task.first_facing; f < task.end_facing;) {
             check(interrupt);
             BlokId const first = structure.facing[static_cast<std::size_t>(f)];
             FacingGroup const group =
                 facing_group(structure, structure.owner_of_blok[static_cast<std::size_t>(first)], first);
-            kernels_->update(group, workspaces_[static_cast<std::size_t>(worker)]);
+            kernels_->update(group, workspaces_[static_cast<std::size_t>(worker)], window);
             f += group.end - group.first;
         }
     }
@@ -130,6 +167,7 @@ template <class T> class FactorizationRun {
     double progress_step_;
 
     WorkerTeam& team_;
+    std::vector<WorkerId> ran_by_;     // by task
     std::vector<std::int32_t> levels_; // of the cblks in the tree; empty when no trace is recorded
     std::int64_t first_number_ = 0;    // of the tasks, in the trace
 };
@@ -156,19 +194,21 @@ template <class T> FactorizeStats factorize(CscMatrix<T> const& matrix, Assembly
     trace::Scope const recorded(options.phases, trace::Kind::factorization);
     Timer const timer;
     FactorizationRun<T> run(plan, factor, team, options);
-    StaticPolicy policy(plan.factor_schedule.lists, plan.factor.graph.num_tasks());
+    std::unique_ptr<Policy> const policy = plan.make_policy();
     RunOptions run_options;
     run_options.first_number = run.first_number();
     if (options.interrupt) {
         run_options.cancel = &options.interrupt->flag();
         run_options.should_cancel = [&options] { return options.interrupt->requested(); };
     }
-    team.run(
-        plan.factor.graph, policy, [&](TaskId task, WorkerId worker) { run.execute(task, worker); },
+    RunStats const ran = team.run(
+        plan.factor.graph, *policy, [&](TaskId task, WorkerId worker) { run.execute(task, worker); },
         run_options);
     PivotStats const pivots = run.total();
     stats.pivots_replaced = pivots.replaced;
     stats.negative_pivots = pivots.negative;
+    stats.worker_of_task = run.take_workers();
+    stats.steals = ran.steals();
     stats.time_s = timer.seconds();
     return stats;
 }

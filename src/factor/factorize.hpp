@@ -24,6 +24,8 @@ struct FactorizeStats {
     double time_s = 0;
     Index pivots_replaced = 0;
     Index negative_pivots = 0;
+    std::vector<WorkerId> worker_of_task; ///< Who ran each task of the plan.
+    std::int64_t steals = 0;
 };
 
 /// Factorize `matrix` (values on the pattern of `assembly`) into `factor`, which was allocated. The kept

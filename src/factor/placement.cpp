@@ -155,6 +155,14 @@ template <class T> Touched touched_by(FactorTask const& task, FactorPlan const& 
     if (task.target == no_cblk) {
         Branch const& branch = plan.partition.branches[static_cast<std::size_t>(task.source)];
         if (branch.first >= structure.first_kept_cblk) return touched; // nothing is done with it
+        if (task.kind != TaskKind::factor) {                           // part of a panel
+            CblkId const k = branch.root;
+            Index const width = factor.cblk(k).width();
+            Index const rows = plan.groups.rows(structure, k, task.group);
+            double const bytes = static_cast<double>(rows * width * Index{sizeof(T)});
+            add(k, task.kind == TaskKind::solve && factor.form().has_upper() ? 2 * bytes : bytes);
+            return touched;
+        }
         for (CblkId k = branch.first; k <= branch.root; ++k)
             add(k, static_cast<double>(factor.panel(k).size()));
         return touched;
@@ -170,7 +178,10 @@ template <class T> Touched touched_by(FactorTask const& task, FactorPlan const& 
         Index columns = 0; // of the target
         for (BlokId b = group.first; b < group.end; ++b)
             columns += structure.bloks[static_cast<std::size_t>(b)].height();
-        auto const rows = static_cast<double>(source.stride - head.panel_row);
+        auto const rows = static_cast<double>(
+            task.group == whole_panel
+                ? source.stride - head.panel_row
+                : plan.groups.rows_within(structure, source, group.first, task.target, task.group));
         add(group.source, rows * static_cast<double>(source.width()) * coefficient);
         add(task.target, rows * static_cast<double>(columns) * coefficient);
     }

@@ -15,13 +15,13 @@
 // rest goes through the worker's buffer and is then subtracted run by run.
 #pragma once
 
-#include <limits>
 #include <memory>
 #include <vector>
 
 #include "core/scalar.hpp"
 #include "kernels/product.hpp"
 #include "kernels/update.hpp"
+#include "schedule/row_groups.hpp"
 #include "symbolic/block_structure.hpp"
 
 namespace espalier {
@@ -66,13 +66,6 @@ template <class T> class UpdateWorkspace {
 
   private:
     std::unique_ptr<T[]> buffer_;
-};
-
-/// Rows of the (permuted) matrix that an update is done for: those of the target's panel that one task
-/// writes.
-struct RowWindow {
-    Index begin = 0;
-    Index end = std::numeric_limits<Index>::max();
 };
 
 /// Where the rows of `group.source` from the group on that lie in the window are in the target's panel, into

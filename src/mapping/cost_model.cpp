@@ -73,6 +73,18 @@ UpdateShape update_shape(BlockStructure const& structure, Cblk const& source, Bl
     return shape;
 }
 
+UpdateShape part_of_update(BlockStructure const& structure, Cblk const& source, BlokId first,
+                           UpdateShape const& whole, BlokId begin, BlokId end) {
+    auto const row_of = [&](BlokId b) {
+        return b < source.end_blok ? structure.bloks[static_cast<std::size_t>(b)].panel_row : source.stride;
+    };
+    UpdateShape part = whole;
+    part.rows = row_of(end) - row_of(begin);
+    part.runs = end - begin;
+    part.with_group = begin == first;
+    return part;
+}
+
 PerTerm<PanelTerm> panel_counts(KernelSet kernels, Index width, Index rows_below) {
     double const sides = sides_of(kernels);
     double const w = static_cast<double>(width), r = static_cast<double>(rows_below);
@@ -93,7 +105,9 @@ PerTerm<UpdateTerm> update_counts(KernelSet kernels, UpdateShape const& shape) {
     double const rows = static_cast<double>(shape.rows), cols = static_cast<double>(shape.cols);
     double const depth = static_cast<double>(shape.depth);
     // lu: all rows on the side of L, those below the group on that of U.
-    double const target = lu ? (2 * rows - cols) * cols : trapezoid(shape.rows, shape.cols);
+    double const target = !shape.with_group ? sides * rows * cols
+                          : lu              ? (2 * rows - cols) * cols
+                                            : trapezoid(shape.rows, shape.cols);
     double const buffered = buffered_part(shape);
     // The right factor is the panel itself, or a copy L D of the group's rows, or the panel of U.
     Index const right_stride = kernels.kind == KernelKind::ldl ? shape.cols
@@ -113,9 +127,9 @@ PerTerm<UpdateTerm> update_counts(KernelSet kernels, UpdateShape const& shape) {
     return counts;
 }
 
-double CostModel::panel(Cblk const& cblk) const {
+double CostModel::panel(Index width, Index rows_below) const {
     return contention * threads_per_core *
-           seconds_of(panel_counts(kernels, cblk.width(), cblk.rows_below()), panel_seconds);
+           seconds_of(panel_counts(kernels, width, rows_below), panel_seconds);
 }
 
 double CostModel::update(UpdateShape const& shape) const {

@@ -86,10 +86,15 @@ struct UpdateShape {
     Index stride = 0; ///< Rows of its panel.
     BlokId bloks = 1; ///< Of the group ...
     BlokId runs = 1;  ///< ... and from its first one to the end of the panel.
+    /// The rows of the group itself are among `rows`; else all lie below it: a part of an update.
+    bool with_group = true;
 };
 
 /// The group that begins with blok `first` of its cblk; how many bloks it has is in the shape.
 UpdateShape update_shape(BlockStructure const& structure, Cblk const& source, BlokId first);
+/// The part of `whole` that the bloks [begin, end) of the source make; end <= source.end_blok.
+UpdateShape part_of_update(BlockStructure const& structure, Cblk const& source, BlokId first,
+                           UpdateShape const& whole, BlokId begin, BlokId end);
 
 /// Which kernels: their kind, and the size of the scalars.
 struct KernelSet {
@@ -111,7 +116,8 @@ struct CostModel {
     double threads_per_core = 1; ///< Where there are more threads than cores, these take turns.
 
     /// Diagonal block of the cblk and the triangular solve below it.
-    [[nodiscard]] double panel(Cblk const& cblk) const;
+    [[nodiscard]] double panel(Cblk const& cblk) const { return panel(cblk.width(), cblk.rows_below()); }
+    [[nodiscard]] double panel(Index width, Index rows_below) const;
     /// A product subtracted from its target.
     [[nodiscard]] double update(UpdateShape const& shape) const;
     /// `rows` x `cols` coefficients that came from elsewhere, added to a panel.

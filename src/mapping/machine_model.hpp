@@ -18,6 +18,9 @@ struct MachineModel {
     int processes = 1;
     int threads = 1;                 ///< Of each process.
     std::vector<int> node_of_thread; ///< NUMA node of each thread of a process; empty: all on node 0.
+    /// Relative cost to reach node j's memory from node i, a square table row by row, as Topology::distance;
+    /// empty: all nodes are equally far.
+    std::vector<double> node_distances;
     Network network;
 
     [[nodiscard]] int num_workers() const { return processes * threads; }

@@ -37,13 +37,13 @@ int PlacesPolicy::choose_list(TaskId task, WorkerId by) const {
     int const here = machine_.node_of(by);
     int const there = home == any_worker ? here : machine_.node_of(home);
     switch (settings_.push) {
-    case Push::loc:
+    case PushStrategy::loc:
         return by;
-    case Push::loc_num:
+    case PushStrategy::loc_num:
         return list_of_node(here);
-    case Push::numa_w:
+    case PushStrategy::numa_w:
         return list_of_node(there);
-    case Push::numa_wloc:
+    case PushStrategy::numa_wloc:
         return there == here ? by : list_of_node(there);
     }
     return by;
@@ -72,20 +72,20 @@ bool PlacesPolicy::serves(WorkerId worker, TaskId task) const {
 TaskId PlacesPolicy::select(WorkerId worker) {
     TaskId task = no_task;
     switch (settings_.select) {
-    case Select::proc_numa:
+    case SelectStrategy::proc_numa:
         return sweep(worker, {Level::core, Level::node});
-    case Select::numa_proc:
+    case SelectStrategy::numa_proc:
         return sweep(worker, {Level::node, Level::core});
-    case Select::rand:
+    case SelectStrategy::rand:
         task = try_random_cores(worker);
         [[fallthrough]];
-    case Select::proc:
+    case SelectStrategy::proc:
         if (task == no_task) task = sweep(worker, {Level::core});
         return task != no_task ? task : sweep(worker, {Level::node});
-    case Select::rand_numa:
+    case SelectStrategy::rand_numa:
         task = try_random_nodes(worker);
         [[fallthrough]];
-    case Select::numa:
+    case SelectStrategy::numa:
         if (task == no_task) task = sweep(worker, {Level::node});
         return task != no_task ? task : sweep(worker, {Level::core});
     }

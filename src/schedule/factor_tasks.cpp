@@ -30,8 +30,9 @@ void set_edges(TaskGraph& graph, TaskId num_tasks, std::vector<Edge> const& edge
 class TaskBuilder {
   public:
     TaskBuilder(BlockStructure const& structure, BranchPartition const& partition, CostModel const& model,
-                Distribution const& distribution)
-        : structure_(structure), partition_(partition), model_(model), distribution_(distribution) {
+                Distribution const& distribution, RowGroups const& groups, SumOrder order)
+        : structure_(structure), partition_(partition), model_(model), distribution_(distribution),
+          groups_(groups), ordered_(order == SumOrder::fixed) {
         auto const& processes = distribution.process_of_branch;
         std::int32_t const last =
             processes.empty() ? 0 : *std::max_element(processes.begin(), processes.end());
@@ -40,83 +41,216 @@ class TaskBuilder {
     }
 
     void add_branch(BranchId u, std::span<Contribution const> contributions) {
-        Branch const& branch = partition_.branches[static_cast<std::size_t>(u)];
+        CblkId const target = partition_.branches[static_cast<std::size_t>(u)].root;
         std::int32_t const owner = process_of(u);
         for (Contribution const& one : contributions) {
-            Sum& sum = sums_[static_cast<std::size_t>(process_of(one.source))];
+            Sum& sum = sum_of(process_of(one.source), target);
             ++sum.to_come;
-            sum.rows += one.rows;
         }
+        sum_of(owner, target);
         for (Contribution const& one : contributions) {
             std::int32_t const process = process_of(one.source);
-            Sum& sum = sums_[static_cast<std::size_t>(process)];
-            add_update(one, branch.root, process, sum);
+            Sum& sum = sum_of(process, target);
+            add_updates(one, target, process, sum);
             if (--sum.to_come > 0 || process == owner) continue;
-            add_message(one.source, branch.root, process, owner);
+            add_messages(one.source, target, process, owner);
             sum = {};
         }
-        Sum& own = sums_[static_cast<std::size_t>(owner)];
-        FactorTask const task{u, no_cblk, 0, 0, TaskKind::factor, owner, owner, 0};
-        result_.factor_of_branch[static_cast<std::size_t>(u)] = add_task(task, branch.cost, own);
+        Sum& own = sum_of(owner, target);
+        if (groups_.is_cut(target))
+            add_panel_tasks(u, target, owner, own);
+        else
+            add_factor(u, owner, own);
         own = {};
     }
 
     FactorTasks finish() {
         set_edges(result_.graph, static_cast<TaskId>(result_.tasks.size()), edges_);
         result_.graph.home.assign(result_.tasks.size(), 0);
+        if (ordered_) result_.graph.resource.clear();
         set_critical_path_priorities(result_.graph);
         return std::move(result_);
     }
 
   private:
-    // What a process has to give to the target at hand.
-    struct Sum {
-        std::int32_t to_come = 0;
+    // What a process has to give to one group of the target at hand.
+    struct GroupSum {
         Index rows = 0;
-        TaskId last = no_task; // of its chain
+        std::vector<TaskId> last; // whom the sum waits for: the end of its chain, or all
+        std::int32_t resource = no_resource;
+    };
+    struct Sum {
+        std::int32_t to_come = 0; // contributions
+        std::vector<GroupSum> groups;
+    };
+    // Of a contribution, what goes to one group of the target.
+    struct Part {
+        Index rows = 0;
+        double seconds = 0;
+        BlokId begin = 0, end = 0; // bloks of the source, when that is a single cblk
     };
 
+    [[nodiscard]] Cblk const& cblk(CblkId k) const { return structure_.cblks[static_cast<std::size_t>(k)]; }
     [[nodiscard]] std::int32_t process_of(BranchId u) const {
         auto const& processes = distribution_.process_of_branch;
         return processes.empty() ? 0 : processes[static_cast<std::size_t>(u)];
     }
+    Sum& sum_of(std::int32_t process, CblkId target) {
+        Sum& sum = sums_[static_cast<std::size_t>(process)];
+        if (sum.groups.empty())
+            sum.groups.resize(static_cast<std::size_t>(std::max(1, groups_.count(target))));
+        return sum;
+    }
+    // The name of the g-th sum of a target.
+    [[nodiscard]] std::int32_t group_name(CblkId target, std::size_t g) const {
+        return groups_.is_cut(target) ? static_cast<std::int32_t>(g) : whole_panel;
+    }
 
-    TaskId add_task(FactorTask const& task, double cost, Sum& chain) {
+    TaskId add_task(FactorTask const& task, double cost) {
         auto const id = static_cast<TaskId>(result_.tasks.size());
         result_.tasks.push_back(task);
         result_.graph.cost.push_back(cost);
-        if (chain.last != no_task) edges_.emplace_back(chain.last, id);
-        return chain.last = id;
+        result_.graph.resource.push_back(no_resource);
+        return id;
+    }
+    void wait_for(std::vector<TaskId> const& before, TaskId task) {
+        for (TaskId const earlier : before) edges_.emplace_back(earlier, task);
+    }
+    // `task` adds to the sum.
+    void append(GroupSum& sum, TaskId task) {
+        if (ordered_) {
+            wait_for(sum.last, task);
+            sum.last.assign(1, task);
+            return;
+        }
+        if (sum.resource == no_resource) sum.resource = result_.graph.num_resources++;
+        result_.graph.resource[static_cast<std::size_t>(task)] = sum.resource;
+        sum.last.push_back(task);
     }
 
-    void add_update(Contribution const& one, CblkId target, std::int32_t process, Sum& sum) {
-        auto const source = result_.factor_of_branch[static_cast<std::size_t>(one.source)];
-        edges_.emplace_back(source, static_cast<TaskId>(result_.tasks.size()));
-        add_task(
-            {one.source, target, one.first_facing, one.end_facing, TaskKind::update, process, process, 0},
-            one.seconds, sum);
+    // The contribution by groups of its target, into parts_.
+    void cut(Contribution const& one, CblkId target) {
+        parts_.assign(static_cast<std::size_t>(std::max(1, groups_.count(target))), {});
+        if (!groups_.is_cut(target)) {
+            BlokId const first = structure_.facing[static_cast<std::size_t>(one.first_facing)];
+            parts_.front() = {one.rows, one.seconds, first, source_of(first).end_blok};
+            return;
+        }
+        for (Offset f = one.first_facing; f < one.end_facing;) {
+            BlokId const first = structure_.facing[static_cast<std::size_t>(f)];
+            Cblk const& source = source_of(first);
+            UpdateShape const whole = update_shape(structure_, source, first);
+            BlokId begin = first;
+            for (std::size_t g = 0; g < parts_.size() && begin < source.end_blok; ++g) {
+                BlokId const end =
+                    groups_.bloks_within(structure_, source, begin, target, static_cast<std::int32_t>(g)).end;
+                if (end == begin) continue;
+                UpdateShape const part = part_of_update(structure_, source, first, whole, begin, end);
+                Part& sum = parts_[g];
+                sum.rows = std::max(sum.rows, part.rows);
+                sum.seconds += model_.update(part);
+                sum.begin = begin;
+                sum.end = begin = end;
+            }
+            f += whole.bloks;
+        }
+    }
+    [[nodiscard]] Cblk const& source_of(BlokId blok) const {
+        return cblk(structure_.owner_of_blok[static_cast<std::size_t>(blok)]);
+    }
+
+    void add_updates(Contribution const& one, CblkId target, std::int32_t process, Sum& sum) {
+        cut(one, target);
+        for (std::size_t g = 0; g < parts_.size(); ++g) {
+            Part const& part = parts_[g];
+            if (part.rows == 0) continue;
+            TaskId const task = add_task({one.source, target, one.first_facing, one.end_facing,
+                                          TaskKind::update, process, process, 0, group_name(target, g)},
+                                         part.seconds);
+            wait_for_source(one, part, task);
+            append(sum.groups[g], task);
+            sum.groups[g].rows += part.rows;
+        }
         // The source's own cost counted this update; it is another task's now.
-        double& source_cost = result_.graph.cost[static_cast<std::size_t>(source)];
+        CblkId const root = partition_.branches[static_cast<std::size_t>(one.source)].root;
+        if (groups_.is_cut(root)) return;
+        double& source_cost = result_.graph.cost[static_cast<std::size_t>(
+            result_.factor_of_branch[static_cast<std::size_t>(one.source)])];
         source_cost = std::max(0.0, source_cost - one.seconds);
     }
 
-    void add_message(BranchId last_source, CblkId target, std::int32_t from, std::int32_t to) {
+    // An update reads the rows that face its target and those of its part.
+    void wait_for_source(Contribution const& one, Part const& part, TaskId task) {
+        TaskId const source = result_.factor_of_branch[static_cast<std::size_t>(one.source)];
+        CblkId const root = partition_.branches[static_cast<std::size_t>(one.source)].root;
+        if (!groups_.is_cut(root)) {
+            edges_.emplace_back(source, task);
+            return;
+        }
+        BlokId const facing = structure_.facing[static_cast<std::size_t>(one.first_facing)];
+        std::int32_t const columns = groups_.group_of(root, facing);
+        std::int32_t const first = groups_.group_of(root, part.begin);
+        std::int32_t const last = groups_.group_of(root, part.end - 1);
+        if (columns < first) edges_.emplace_back(source + columns, task);
+        for (std::int32_t g = first; g <= last; ++g) edges_.emplace_back(source + g, task);
+    }
+
+    void add_messages(BranchId last_source, CblkId target, std::int32_t from, std::int32_t to) {
         Sum& sum = sums_[static_cast<std::size_t>(from)];
-        Cblk const& cblk = structure_.cblks[static_cast<std::size_t>(target)];
-        Index const rows = fan_in_rows(cblk, sum.rows);
-        double const bytes = distribution_.format.bytes(rows, cblk.width());
-        TaskId const message = add_task({last_source, target, 0, 0, TaskKind::message, from, to, bytes},
-                                        distribution_.network.seconds(bytes), sum);
-        edges_.emplace_back(message, message + 1);
-        add_task({last_source, target, 0, 0, TaskKind::fan_in, to, from, bytes},
-                 fan_in_seconds(model_, cblk, rows), sums_[static_cast<std::size_t>(to)]);
+        Index rows = 0;
+        for (GroupSum const& group : sum.groups) rows += group.rows;
+        double const bytes =
+            distribution_.format.bytes(fan_in_rows(cblk(target), rows), cblk(target).width());
+        TaskId const message =
+            add_task({last_source, target, 0, 0, TaskKind::message, from, to, bytes, whole_panel},
+                     distribution_.network.seconds(bytes));
+        Sum& receiver = sum_of(to, target);
+        for (std::size_t g = 0; g < sum.groups.size(); ++g) {
+            GroupSum const& group = sum.groups[g];
+            if (group.rows == 0) continue;
+            wait_for(group.last, message);
+            std::int32_t const name = group_name(target, g);
+            Index const most = name == whole_panel ? fan_in_rows(cblk(target), group.rows)
+                                                   : groups_.rows(structure_, target, name);
+            Index const added = std::min(group.rows, most);
+            double const share = bytes * static_cast<double>(group.rows) / static_cast<double>(rows);
+            TaskId const task = add_task({last_source, target, 0, 0, TaskKind::fan_in, to, from, share, name},
+                                         fan_in_seconds(model_, cblk(target), added));
+            edges_.emplace_back(message, task);
+            append(receiver.groups[g], task);
+        }
+    }
+
+    void add_factor(BranchId u, std::int32_t owner, Sum const& sum) {
+        FactorTask const task{u, no_cblk, 0, 0, TaskKind::factor, owner, owner, 0, whole_panel};
+        TaskId const id = add_task(task, partition_.branches[static_cast<std::size_t>(u)].cost);
+        result_.factor_of_branch[static_cast<std::size_t>(u)] = id;
+        wait_for(sum.groups.front().last, id);
+    }
+
+    void add_panel_tasks(BranchId u, CblkId k, std::int32_t owner, Sum const& sum) {
+        Index const width = cblk(k).width();
+        double const diagonal_seconds = model_.panel(width, 0);
+        TaskId const diagonal =
+            add_task({u, no_cblk, 0, 0, TaskKind::diagonal, owner, owner, 0, 0}, diagonal_seconds);
+        result_.factor_of_branch[static_cast<std::size_t>(u)] = diagonal;
+        wait_for(sum.groups.front().last, diagonal);
+        for (std::int32_t g = 1; g < groups_.count(k); ++g) {
+            double const seconds = model_.panel(width, groups_.rows(structure_, k, g)) - diagonal_seconds;
+            TaskId const id = add_task({u, no_cblk, 0, 0, TaskKind::solve, owner, owner, 0, g}, seconds);
+            edges_.emplace_back(diagonal, id);
+            wait_for(sum.groups[static_cast<std::size_t>(g)].last, id);
+        }
     }
 
     BlockStructure const& structure_;
     BranchPartition const& partition_;
     CostModel const& model_;
     Distribution const& distribution_;
-    std::vector<Sum> sums_; // by process
+    RowGroups const& groups_;
+    bool ordered_;
+    std::vector<Sum> sums_;   // by process
+    std::vector<Part> parts_; // of the contribution at hand, by group of the target
     std::vector<Edge> edges_;
     FactorTasks result_;
 };
@@ -164,8 +298,8 @@ void set_critical_path_priorities(TaskGraph& graph) {
 
 FactorTasks build_factor_tasks(BlockStructure const& structure, BranchPartition const& partition,
                                Contributions const& contributions, CostModel const& model,
-                               Distribution const& distribution) {
-    TaskBuilder builder(structure, partition, model, distribution);
+                               Distribution const& distribution, RowGroups const& groups, SumOrder order) {
+    TaskBuilder builder(structure, partition, model, distribution, groups, order);
     for (BranchId u = 0; u < static_cast<BranchId>(partition.branches.size()); ++u)
         builder.add_branch(u, contributions.to(u));
     return builder.finish();

@@ -10,11 +10,19 @@
 //   message(p, j)  carries the sum of process p to the owner of j. The network does it, not a worker.
 //   fan_in(p, j)   adds it, at the owner.
 //
-// The updates of one target form a chain in each process, in ascending order of their sources, which leads to
-// the message, or with the fan-ins (each at the place of its last source) to the target's factor task: sums
-// are always taken in the same order, so results do not depend on timing, and no target is ever written by
-// two tasks at once. The kept cblks of a Schur complement are updated like others; their factor tasks cost
-// nothing and have no updates to give.
+// Where a cblk is cut into groups of rows (row_groups.hpp), factor(u) becomes
+//
+//   diagonal(u)    the diagonal block, and
+//   solve(u, g)    the triangular solve for the rows of each group g below it;
+//
+// and updates and fan-ins of it are cut likewise, one for each group that they write to.
+//
+// Sums are taken in one of two ways. In a fixed order: the updates of one target (of one group of it) form a
+// chain in each process, in ascending order of their sources, which leads to the message, or with the fan-ins
+// (each at the place of its last source) to the target's factor task; results then do not depend on timing.
+// Or as they come: updates of one target have the same resource, so that they exclude each other. Either way
+// no target is ever written by two tasks at once. The kept cblks of a Schur complement are updated like
+// others; their factor tasks cost nothing and have no updates to give.
 #pragma once
 
 #include <cstdint>
@@ -25,26 +33,31 @@
 #include "mapping/machine_model.hpp"
 #include "runtime/task_graph.hpp"
 #include "schedule/contributions.hpp"
+#include "schedule/row_groups.hpp"
 #include "symbolic/block_structure.hpp"
 
 namespace espalier {
 
-enum class TaskKind : std::uint8_t { factor, update, message, fan_in };
+enum class TaskKind : std::uint8_t { factor, diagonal, solve, update, message, fan_in };
+
+inline constexpr std::int32_t whole_panel = -1;
 
 struct FactorTask {
     BranchId source = 0;     ///< Of a message or fan-in the last one that contributes.
-    CblkId target = no_cblk; ///< no_cblk: factor(source), else where the contribution goes.
+    CblkId target = no_cblk; ///< Where a contribution goes; no_cblk: factor, diagonal, solve.
     Offset first_facing = 0; ///< The bloks of `source` that face `target`, of an update:
     Offset end_facing = 0;   ///< structure.facing[first_facing .. end_facing).
     TaskKind kind = TaskKind::factor;
-    std::int32_t process = 0; ///< Whose task it is: of a message the sender.
-    std::int32_t peer = 0;    ///< The receiver of a message, the sender of a fan-in, else `process`.
-    double bytes = 0;         ///< Of the fan-in block: message and fan_in.
+    std::int32_t process = 0;         ///< Whose task it is: of a message the sender.
+    std::int32_t peer = 0;            ///< The receiver of a message, the sender of a fan-in, else `process`.
+    double bytes = 0;                 ///< Of the fan-in block: message and fan_in.
+    std::int32_t group = whole_panel; ///< Of rows: of the source (solve), of the target (update, fan_in).
 };
 
 struct FactorTasks {
     std::vector<FactorTask> tasks; ///< Predecessors come before their successors.
     TaskGraph graph;
+    /// factor(u), or diagonal(u); then solve(u, g) is the g-th task after it.
     std::vector<TaskId> factor_of_branch;
 };
 
@@ -63,9 +76,12 @@ struct Distribution {
     PanelFormat format;
 };
 
+enum class SumOrder { fixed, as_they_come };
+
 FactorTasks build_factor_tasks(BlockStructure const& structure, BranchPartition const& partition,
                                Contributions const& contributions, CostModel const& model,
-                               Distribution const& distribution = {});
+                               Distribution const& distribution = {}, RowGroups const& groups = {},
+                               SumOrder order = SumOrder::fixed);
 
 /// Rows and seconds of fan-in blocks: what a process sends to another for cblk j when its contributions
 /// reach `rows` rows altogether, and what it costs to add that.

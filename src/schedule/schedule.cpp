@@ -7,6 +7,7 @@
 
 #include "schedule/candidate_queues.hpp"
 #include "schedule/process_owners.hpp"
+#include "schedule/process_policies.hpp"
 
 namespace espalier {
 
@@ -39,14 +40,43 @@ std::vector<TaskRange> ranges_of_tasks(Schedule const& schedule) {
     return ranges;
 }
 
-void set_owners(Schedule& schedule) {
-    schedule.owner_of_cblk.reserve(schedule.partition.branch_of_cblk.size());
-    schedule.process_of_cblk.reserve(schedule.partition.branch_of_cblk.size());
+// Static: who factorizes a panel owns it.
+void set_owners_by_run(Schedule& schedule) {
     for (BranchId const u : schedule.partition.branch_of_cblk) {
         TaskId const task = schedule.tasks.factor_of_branch[static_cast<std::size_t>(u)];
         WorkerId const worker = schedule.run.worker_of_task[static_cast<std::size_t>(task)];
         schedule.owner_of_cblk.push_back(worker);
         schedule.process_of_cblk.push_back(schedule.machine.process_of(worker));
+    }
+    schedule.tasks.graph.home = schedule.run.worker_of_task;
+}
+
+// Dynamic: the candidates of a branch own branches in turn, and tasks are at home where they write.
+void set_owners_in_turn(Schedule& schedule) {
+    MachineModel const& machine = schedule.machine;
+    std::vector<int> turn(static_cast<std::size_t>(machine.processes), 0);
+    std::vector<WorkerId> owner_of_branch;
+    for (std::size_t u = 0; u < schedule.partition.branches.size(); ++u) {
+        TaskId const task = schedule.tasks.factor_of_branch[u];
+        int const process = schedule.tasks.tasks[static_cast<std::size_t>(task)].process;
+        Candidates const workers = schedule.mapping.workers_in(schedule.partition.branches[u].root, process);
+        int const offset =
+            workers.count() > 1 ? turn[static_cast<std::size_t>(process)]++ % workers.count() : 0;
+        owner_of_branch.push_back(workers.first + offset);
+    }
+    for (BranchId const u : schedule.partition.branch_of_cblk) {
+        WorkerId const worker = owner_of_branch[static_cast<std::size_t>(u)];
+        schedule.owner_of_cblk.push_back(worker);
+        schedule.process_of_cblk.push_back(machine.process_of(worker));
+    }
+    // A fan-in block, which belongs to no panel here, is at home with the thread that made the contribution.
+    for (std::size_t t = 0; t < schedule.tasks.tasks.size(); ++t) {
+        FactorTask const& task = schedule.tasks.tasks[t];
+        WorkerId const at_target =
+            schedule.owner_of_cblk[static_cast<std::size_t>(schedule.cblk_of(static_cast<TaskId>(t)))];
+        schedule.tasks.graph.home[t] = machine.process_of(at_target) == task.process
+                                           ? at_target
+                                           : owner_of_branch[static_cast<std::size_t>(task.source)];
     }
 }
 
@@ -64,7 +94,7 @@ double peak(std::vector<Change>& changes) {
 }
 
 // The fan-in block of a message lives at the sender from its first update to its end, then at the receiver
-// until its fan-in, the next task, is done.
+// until its fan-ins, the next tasks, are done.
 void count_messages(Schedule& schedule) {
     auto const& tasks = schedule.tasks.tasks;
     std::vector<std::vector<Change>> changes(schedule.processes.size());
@@ -84,7 +114,11 @@ void count_messages(Schedule& schedule) {
         changes[p].emplace_back(begin.at(task.process), task.bytes);
         changes[p].emplace_back(end, -task.bytes);
         changes[peer].emplace_back(end, task.bytes);
-        changes[peer].emplace_back(schedule.run.end[t + 1], -task.bytes);
+        double added = end;
+        for (std::size_t f = t + 1; f < tasks.size() && tasks[f].kind == TaskKind::fan_in; ++f)
+            if (tasks[f].target == task.target && tasks[f].peer == task.process)
+                added = std::max(added, schedule.run.end[f]);
+        changes[peer].emplace_back(added, -task.bytes);
     }
     for (std::size_t p = 0; p < changes.size(); ++p) schedule.processes[p].fan_in_peak = peak(changes[p]);
 }
@@ -134,18 +168,28 @@ Schedule simulate_schedule(BlockStructure const& structure, CostModel const& mod
     Distribution const distribution{choose_processes(structure, schedule.partition, contributions, model,
                                                      schedule.mapping, machine, options.format),
                                     machine.network, options.format};
-    schedule.tasks = build_factor_tasks(structure, schedule.partition, contributions, model, distribution);
+    schedule.groups = RowGroups(structure, schedule.partition, schedule.mapping, options.split);
+    bool const is_static = options.policy.kind == SchedulePolicy::static_order;
+    schedule.tasks =
+        build_factor_tasks(structure, schedule.partition, contributions, model, distribution, schedule.groups,
+                           is_static ? SumOrder::fixed : SumOrder::as_they_come);
+    schedule.candidates = candidate_threads(schedule.tasks, schedule.partition, schedule.mapping);
 
-    std::vector<TaskRange> const ranges = ranges_of_tasks(schedule);
     std::vector<bool> in_transit;
     in_transit.reserve(schedule.tasks.tasks.size());
     for (FactorTask const& task : schedule.tasks.tasks) in_transit.push_back(task.kind == TaskKind::message);
-    CandidateQueues queues(schedule.tasks.graph, ranges, machine.num_workers());
-    schedule.run = simulate(schedule.tasks.graph, queues, machine.num_workers(), in_transit);
-
-    set_owners(schedule);
-    for (std::size_t t = 0; t < schedule.tasks.tasks.size(); ++t)
-        schedule.tasks.graph.home[t] = schedule.run.worker_of_task[t];
+    if (is_static) {
+        std::vector<TaskRange> const ranges = ranges_of_tasks(schedule);
+        CandidateQueues queues(schedule.tasks.graph, ranges, machine.num_workers());
+        schedule.run = simulate(schedule.tasks.graph, queues, machine.num_workers(), in_transit);
+        set_owners_by_run(schedule);
+    } else {
+        set_owners_in_turn(schedule);
+        ProcessPolicies policies(options.policy, schedule.tasks, machine, schedule.candidates);
+        schedule.run = simulate(schedule.tasks.graph, policies, machine.num_workers(), in_transit);
+        for (WorkerId w = 0; w < machine.num_workers(); ++w) schedule.steals += policies.steals(w);
+        schedule.steals_by_distance = policies.steals_by_distance();
+    }
     schedule.processes.resize(static_cast<std::size_t>(machine.processes));
     for (std::size_t k = 0; k < structure.cblks.size(); ++k)
         schedule.processes[static_cast<std::size_t>(schedule.process_of_cblk[k])].panels +=

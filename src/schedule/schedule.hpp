@@ -10,8 +10,11 @@
 #include "mapping/cost_model.hpp"
 #include "mapping/machine_model.hpp"
 #include "mapping/proportional.hpp"
+#include "runtime/policy_machine.hpp"
+#include "runtime/policy_settings.hpp"
 #include "schedule/engine.hpp"
 #include "schedule/factor_tasks.hpp"
+#include "schedule/row_groups.hpp"
 
 namespace espalier {
 
@@ -19,6 +22,10 @@ struct ScheduleOptions {
     MappingOptions mapping;
     PanelFormat format;
     double subtrees_per_worker = 3; ///< See cut_branches.
+    /// static_order: list scheduling by candidates and priorities, sums in a fixed order; else the policies
+    /// of the runtime, sums as they come.
+    PolicySettings policy{.kind = SchedulePolicy::static_order};
+    SplitOptions split;
 };
 
 /// What a process holds and exchanges. Bytes.
@@ -38,10 +45,17 @@ struct Schedule {
     std::vector<double> cblk_cost; ///< Seconds, updates to elsewhere included.
     Mapping mapping;
     BranchPartition partition;
-    FactorTasks tasks;                         ///< graph.priority: seconds to the end along the longest path.
-    Simulation run;                            ///< Times, lists and busy times in seconds.
-    std::vector<std::int32_t> process_of_cblk; ///< Owners: the process, and the worker of it that runs the
-    std::vector<WorkerId> owner_of_cblk;       ///< factor task of the cblk's branch.
+    RowGroups groups;
+    FactorTasks tasks; ///< graph.priority: seconds to the end along the longest path; graph.home: the owner
+                       ///< of what is written, or in a static schedule the worker that runs the task.
+    std::vector<WorkerRange> candidates; ///< Of each task, threads of its process.
+    Simulation run;                      ///< Times, lists and busy times in seconds.
+    std::vector<std::int32_t>
+        process_of_cblk;                 ///< Owners: the process, and the worker of it whose memory has the
+    std::vector<WorkerId> owner_of_cblk; ///< panel. In a static schedule it factorizes it; else the
+                                         ///< candidates take turns.
+    std::int64_t steals = 0;
+    std::vector<std::int64_t> steals_by_distance;
     std::vector<ProcessUse> processes;
 
     [[nodiscard]] double makespan() const { return run.makespan; }

@@ -19,7 +19,7 @@ class Help(CommandTest):
 
     def test_exists_for_every_command(self):
         general = self.succeed("--help")
-        for name in ("solve", "analyze", "generate", "trace", "machine"):
+        for name in ("solve", "analyze", "generate", "trace", "machine", "dense"):
             self.assertIn(f"  {name} ", general)
             self.assertIn("Examples", self.succeed(name, "--help"))
 

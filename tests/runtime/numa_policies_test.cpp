@@ -24,7 +24,7 @@ TaskGraph fan(std::vector<WorkerId> homes) {
     return graph;
 }
 
-PolicySettings places(Push push, Select select, bool strict = false) {
+PolicySettings places(PushStrategy push, SelectStrategy select, bool strict = false) {
     PolicySettings settings;
     settings.kind = SchedulePolicy::places;
     settings.push = push;
@@ -88,7 +88,7 @@ using Workers = std::vector<WorkerId>;
 TEST(PlacesPolicy, DealsTheFirstTasksToTheNodesInTurn) {
     auto graph = graph_of(5, {{1, 2}});
     graph.home.assign(5, 0); // where they write does not count at the beginning
-    PlacesPolicy policy(graph, two_nodes, places(Push::loc, Select::rand));
+    PlacesPolicy policy(graph, two_nodes, places(PushStrategy::loc, SelectStrategy::rand));
     EXPECT_EQ(owners(policy, 4, 1), (Workers{2, 3}));
     EXPECT_EQ(owners(policy, 0, 3), (Workers{0, 1}));
     EXPECT_EQ(owners(policy, 1, 0), (Workers{2, 3}));
@@ -99,7 +99,7 @@ TEST(PlacesPolicy, DealsTheFirstTasksToTheNodesInTurn) {
 TEST(PlacesPolicy, DealsTheFirstTasksAtRandomBySeed) {
     auto const graph = graph_of(64, {});
     auto const dealt = [&](std::uint64_t seed) {
-        PolicySettings settings = places(Push::loc, Select::numa, true);
+        PolicySettings settings = places(PushStrategy::loc, SelectStrategy::numa, true);
         settings.push_init = PushInit::randnuma;
         settings.seed = seed;
         PlacesPolicy policy(graph, two_nodes, settings);
@@ -118,14 +118,15 @@ TEST(PlacesPolicy, PushesToTheCoreOrTheNodeThatTheStrategySays) {
     // Made ready by worker 1: a task that writes on its node, on the other node, and nowhere in particular.
     auto const graph = fan({any_worker, 0, 3, any_worker});
     struct Case {
-        Push push;
+        PushStrategy push;
         Workers near, far, nowhere;
     };
-    for (auto const& [push, near, far, nowhere] : std::vector<Case>{{Push::loc, {1}, {1}, {1}},
-                                                                    {Push::loc_num, {0, 1}, {0, 1}, {0, 1}},
-                                                                    {Push::numa_w, {0, 1}, {2, 3}, {0, 1}},
-                                                                    {Push::numa_wloc, {1}, {2, 3}, {1}}}) {
-        PlacesPolicy policy(graph, two_nodes, places(push, Select::proc));
+    for (auto const& [push, near, far, nowhere] :
+         std::vector<Case>{{PushStrategy::loc, {1}, {1}, {1}},
+                           {PushStrategy::loc_num, {0, 1}, {0, 1}, {0, 1}},
+                           {PushStrategy::numa_w, {0, 1}, {2, 3}, {0, 1}},
+                           {PushStrategy::numa_wloc, {1}, {2, 3}, {1}}}) {
+        PlacesPolicy policy(graph, two_nodes, places(push, SelectStrategy::proc));
         EXPECT_EQ(owners(policy, 1, 1), near) << to_string(push);
         EXPECT_EQ(owners(policy, 2, 1), far) << to_string(push);
         EXPECT_EQ(owners(policy, 3, 1), nowhere) << to_string(push);
@@ -149,20 +150,21 @@ TaskGraph filling() {
 TEST(PlacesPolicy, SelectsVictimsFromTheNearestOutwards) {
     auto const graph = filling();
     struct Case {
-        Select select;
+        SelectStrategy select;
         std::vector<TaskId> order;
     };
-    for (auto const& [select, order] : std::vector<Case>{{Select::proc, {7, 8, 1, 3, 2, 4, 5, 6}},
-                                                         {Select::numa, {7, 8, 5, 6, 1, 3, 2, 4}},
-                                                         {Select::proc_numa, {7, 8, 1, 3, 2, 5, 4, 6}},
-                                                         {Select::numa_proc, {7, 8, 1, 5, 3, 2, 6, 4}}}) {
-        PlacesPolicy policy(graph, three_nodes, places(Push::numa_wloc, select));
+    for (auto const& [select, order] :
+         std::vector<Case>{{SelectStrategy::proc, {7, 8, 1, 3, 2, 4, 5, 6}},
+                           {SelectStrategy::numa, {7, 8, 5, 6, 1, 3, 2, 4}},
+                           {SelectStrategy::proc_numa, {7, 8, 1, 3, 2, 5, 4, 6}},
+                           {SelectStrategy::numa_proc, {7, 8, 1, 5, 3, 2, 6, 4}}}) {
+        PlacesPolicy policy(graph, three_nodes, places(PushStrategy::numa_wloc, select));
         EXPECT_EQ(found_by_worker_0(policy), order) << to_string(select);
         EXPECT_EQ(policy.steals(0), 6);
         EXPECT_EQ(policy.steals_by_distance(), (Counts{0, 1, 5}));
     }
     PolicyMachine const uneven({0, 0, 1, 1, 2, 2}, {10, 30, 20, 30, 10, 30, 20, 30, 10});
-    PlacesPolicy policy(graph, uneven, places(Push::numa_wloc, Select::numa_proc));
+    PlacesPolicy policy(graph, uneven, places(PushStrategy::numa_wloc, SelectStrategy::numa_proc));
     EXPECT_EQ(found_by_worker_0(policy), (std::vector<TaskId>{7, 8, 1, 6, 4, 5, 3, 2}));
     EXPECT_EQ(policy.steals_by_distance(), (Counts{0, 1, 2, 3}));
     EXPECT_EQ(policy.last_steal(0)->victim, 2);
@@ -171,11 +173,11 @@ TEST(PlacesPolicy, SelectsVictimsFromTheNearestOutwards) {
 
 TEST(PlacesPolicy, SelectsRandomVictimsBySeedAndMissesNone) {
     auto const graph = filling();
-    for (auto const& [select, random] : std::vector<std::pair<Select, std::set<TaskId>>>{
-             {Select::rand, {1, 2, 3, 4}}, {Select::rand_numa, {5, 6}}}) {
+    for (auto const& [select, random] : std::vector<std::pair<SelectStrategy, std::set<TaskId>>>{
+             {SelectStrategy::rand, {1, 2, 3, 4}}, {SelectStrategy::rand_numa, {5, 6}}}) {
         std::set<std::vector<TaskId>> orders;
         for (std::uint64_t seed = 0; seed < 20; ++seed) {
-            PolicySettings settings = places(Push::numa_wloc, select);
+            PolicySettings settings = places(PushStrategy::numa_wloc, select);
             settings.seed = seed;
             PlacesPolicy policy(graph, three_nodes, settings), again(graph, three_nodes, settings);
             auto const order = found_by_worker_0(policy);
@@ -193,9 +195,10 @@ TEST(PlacesPolicy, SelectsRandomVictimsBySeedAndMissesNone) {
 
 TEST(PlacesPolicy, StrictNeverStealsFromAnotherNumaNode) {
     auto const graph = filling();
-    for (Select const select : {Select::rand, Select::rand_numa, Select::proc, Select::numa,
-                                Select::proc_numa, Select::numa_proc}) {
-        PlacesPolicy policy(graph, three_nodes, places(Push::numa_wloc, select, true));
+    for (SelectStrategy const select :
+         {SelectStrategy::rand, SelectStrategy::rand_numa, SelectStrategy::proc, SelectStrategy::numa,
+          SelectStrategy::proc_numa, SelectStrategy::numa_proc}) {
+        PlacesPolicy policy(graph, three_nodes, places(PushStrategy::numa_wloc, select, true));
         EXPECT_EQ(found_by_worker_0(policy), (std::vector<TaskId>{7, 8, 1})) << to_string(select);
         EXPECT_TRUE(policy.serves(1, 8));
         for (TaskId const task : {2, 3, 5}) {
@@ -269,8 +272,8 @@ TEST(PolicySettings, AreSpelledAsInTheLiterature) {
         EXPECT_STREQ(to_string(parse_push(name)), name);
     for (auto const name : {"sRand", "sRandNuma", "sProc", "sNuma", "sProcNuma", "sNumaProc"})
         EXPECT_STREQ(to_string(parse_select(name)), name);
-    EXPECT_EQ(parse_push("pNumaW"), Push::numa_w);
-    EXPECT_EQ(parse_select("sProcNuma"), Select::proc_numa);
+    EXPECT_EQ(parse_push("pNumaW"), PushStrategy::numa_w);
+    EXPECT_EQ(parse_select("sProcNuma"), SelectStrategy::proc_numa);
     std::string message;
     EXPECT_EQ(status_of([] { parse_select("sproc"); }, &message), Status::usage);
     EXPECT_EQ(message, "unknown selection strategy 'sproc'; there are sRand, sRandNuma, sProc, sNuma, "

@@ -215,10 +215,11 @@ std::vector<PolicySettings> many_settings() {
         all.push_back(settings);
         settings.kind = SchedulePolicy::places;
         int turn = 0;
-        for (Select const select : {Select::rand, Select::rand_numa, Select::proc, Select::numa,
-                                    Select::proc_numa, Select::numa_proc}) {
+        for (SelectStrategy const select :
+             {SelectStrategy::rand, SelectStrategy::rand_numa, SelectStrategy::proc, SelectStrategy::numa,
+              SelectStrategy::proc_numa, SelectStrategy::numa_proc}) {
             settings.select = select;
-            settings.push = static_cast<Push>(turn % 4);
+            settings.push = static_cast<PushStrategy>(turn % 4);
             settings.push_init = static_cast<PushInit>(turn++ % 2);
             all.push_back(settings);
         }

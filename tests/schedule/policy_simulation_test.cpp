@@ -44,8 +44,8 @@ std::vector<PolicySettings> dynamic_settings() {
                         : i < 4 ? SchedulePolicy::nas
                                 : SchedulePolicy::places;
         settings.push_init = static_cast<PushInit>(i / 2 % 2);
-        settings.push = static_cast<Push>(i / 2 % 4);
-        settings.select = static_cast<Select>(i / 2 % 6);
+        settings.push = static_cast<PushStrategy>(i / 2 % 4);
+        settings.select = static_cast<SelectStrategy>(i / 2 % 6);
         all.push_back(settings);
     }
     return all;

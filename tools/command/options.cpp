@@ -85,18 +85,41 @@ void refuse_colliding_files(RunOptions const& run) {
             if (input.path != "-") refuse(output, input);
 }
 
-void refuse_unsupported(RunOptions const& run) {
-    Options const& library = run.library;
-    std::string message;
-    if (library.schedule != SchedulePolicy::static_order)
-        message = fmt::format("--schedule {} is not available in this version; use static",
-                              to_string(library.schedule));
-    else if (library.splitting != Splitting::one_d)
-        message = "--split 2d is not available in this version; use 1d";
-    if (!message.empty()) throw Error(Status::unsupported, message);
-}
-
 } // namespace
+
+void add_schedule_options(CLI::App& command, Options& library) {
+    add_value(command, "--schedule", "POLICY",
+              "who runs which task: static (lists made beforehand), dynamic (a tree of queues), places or nas "
+              "(queues by core and NUMA node) [static]",
+              [&library](std::string const& text) {
+                  using enum SchedulePolicy;
+                  library.schedule = choice("--schedule", text, {static_order, dynamic_tree, places, nas});
+              });
+    add_value(command, "--push-init", "WHERE",
+              "places: first tasks go to the NUMA nodes in turn or at random: cyclicnuma, randnuma [cyclicnuma]",
+              [&library](std::string const& text) { set_option(library, "push-init", text); });
+    add_value(command, "--push", "WHERE",
+              "places: where a ready task goes: pLoc, pLocNum, pNumaW or pNumaWLoc [pNumaWLoc]",
+              [&library](std::string const& text) { set_option(library, "push", text); });
+    add_value(command, "--select", "WHOM",
+              "places: whom an idle thread steals from: sRand, sRandNuma, sProc, sNuma, sProcNuma or sNumaProc "
+              "[sNumaProc]",
+              [&library](std::string const& text) { set_option(library, "select", text); });
+    command.add_flag("--strict", library.strict,
+                     wrapped("dynamic, places, nas: no stealing across NUMA nodes", 76));
+    add_value(command, "--seed", "N", "places: of random choices [0]",
+              [&library](std::string const& text) { set_option(library, "seed", text); });
+    add_value(command, "--split", "KIND",
+              "1d: a column block is one task; 2d: wide ones that several threads are candidates for are cut into "
+              "groups of rows [1d]",
+              [&library](std::string const& text) {
+                  library.splitting = choice("--split", text, {Splitting::one_d, Splitting::two_d});
+              });
+    add_value(command, "--split-width", "COLUMNS", "2d: column blocks of at least so many columns are cut [96]",
+              [&library](std::string const& text) { set_option(library, "split-width", text); });
+    add_value(command, "--split-rows", "ROWS", "2d: into groups of at least so many rows [384]",
+              [&library](std::string const& text) { set_option(library, "split-rows", text); });
+}
 
 void add_analysis_options(CLI::App& command, RunOptions& run) {
     Options& library = run.library;
@@ -146,12 +169,7 @@ void add_analysis_options(CLI::App& command, RunOptions& run) {
                "auto, on or off: predict by a cost model measured on this machine; on measures it anew, off "
                "uses the one shipped [auto: measured once, for less than 2 s, and kept]",
                library.calibration);
-    add_value(command, "--schedule", "POLICY",
-              "static [static]; dynamic, places and nas are known but not in this version",
-              [&library](std::string const& text) {
-                  using enum SchedulePolicy;
-                  library.schedule = choice("--schedule", text, {static_order, dynamic_tree, places, nas});
-              });
+    add_schedule_options(command, library);
     add_value(command, "--alloc", "POLICY", "where coefficients live: global, local or interleave [local]",
               [&library](std::string const& text) {
                   using enum Allocation;
@@ -162,10 +180,6 @@ void add_analysis_options(CLI::App& command, RunOptions& run) {
               "version; on one process it has no effect]",
               [&run](std::string const& text) {
                   run.comm_threads = static_cast<int>(parse_count("--comm-threads", text, 0, 2));
-              });
-    add_value(command, "--split", "KIND", "1d [1d]; 2d is known but not in this version",
-              [&library](std::string const& text) {
-                  library.splitting = choice("--split", text, {Splitting::one_d, Splitting::two_d});
               });
     add_value(command, "--max-memory", "SIZE",
               "refuse to factorize when it would need more: 512M, 4G, 1.5GiB [no limit]",
@@ -279,7 +293,6 @@ void check(RunOptions const& run) {
         throw Error(Status::usage, "--null-space goes with A x = b only, not with --operation " +
                                        std::string(to_string(run.op)));
     if (run.quiet && run.verbose) throw Error(Status::usage, "--quiet and --verbose contradict each other");
-    refuse_unsupported(run);
     refuse_colliding_files(run);
     if (run.library.ordering == OrderingMethod::user && access(run.library.ordering_file.c_str(), R_OK) != 0)
         throw Error(Status::io_error,

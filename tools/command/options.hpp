@@ -50,6 +50,9 @@ struct MachineOptions {
     bool quiet = false;
 };
 
+/// Declare on `command` who runs which task, and how column blocks are cut.
+void add_schedule_options(CLI::App& command, Options& library);
+
 /// Declare on `command` the options that decide about the analysis; they fill `run` as they are parsed.
 void add_analysis_options(CLI::App& command, RunOptions& run);
 /// And those of what is predicted without numbers.

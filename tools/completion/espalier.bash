@@ -3,7 +3,8 @@
 _espalier() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
     local analysis='--factorization --matching --scaling --precision --ordering --threads --topology --calibration
-        --schedule --alloc --comm-threads --split --max-memory --trace --json --quiet --verbose --help'
+        --schedule --push-init --push --select --strict --seed --alloc --comm-threads --split --split-width
+        --split-rows --max-memory --trace --json --quiet --verbose --help'
     local options
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
@@ -25,10 +26,13 @@ _espalier() {
         --matching | --scaling | --calibration) values='auto on off' ;;
         --precision) values='s d c z' ;;
         --ordering) values='scotch metis amd natural' files=yes ;;
-        --schedule) values='static' ;;
+        --schedule) values='static dynamic places nas' ;;
+        --push-init) values='cyclicnuma randnuma' ;;
+        --push) values='pLoc pLocNum pNumaW pNumaWLoc' ;;
+        --select) values='sRand sRandNuma sProc sNuma sProcNuma sNumaProc' ;;
         --alloc) values='local global interleave' ;;
         --comm-threads) values='0 1 2' ;;
-        --split) values='1d' ;;
+        --split) values='1d 2d' ;;
         --operation) values='none transpose adjoint' ;;
         --rhs) values='ones random' files=yes ;;
         --refine) values='auto none ir cg gmres bicgstab' ;;
@@ -36,7 +40,7 @@ _espalier() {
         --phase) values='factorization solve refinement all' ;;
         --null-space | --topology | --picture | --output | -o | --json | --trace | --compare | --svg | --png | --html) files=yes ;;
         --from | --to | --width) return ;;
-        --threads | --processes | --nrhs | --tolerance | --max-memory | --dgemm-order) return ;;
+        --threads | --processes | --seed | --split-width | --split-rows | --nrhs | --tolerance | --max-memory | --dgemm-order) return ;;
         *)
             if [[ $word == -* ]]; then
                 values=$options

@@ -17,14 +17,21 @@ complete -c espalier -n $both -l scaling -x -a 'auto on off'
 complete -c espalier -n $both -l precision -x -a 's d c z'
 complete -c espalier -n $both -l ordering -r -a 'scotch metis amd natural'
 complete -c espalier -n $both -l threads -x
-complete -c espalier -n $both -l schedule -x -a static
+complete -c espalier -n $both -l schedule -x -a 'static dynamic places nas'
+complete -c espalier -n $both -l push-init -x -a 'cyclicnuma randnuma'
+complete -c espalier -n $both -l push -x -a 'pLoc pLocNum pNumaW pNumaWLoc'
+complete -c espalier -n $both -l select -x -a 'sRand sRandNuma sProc sNuma sProcNuma sNumaProc'
+complete -c espalier -n $both -l strict -d 'no stealing across NUMA nodes'
+complete -c espalier -n $both -l seed -x
+complete -c espalier -n $both -l split-width -x
+complete -c espalier -n $both -l split-rows -x
 complete -c espalier -n $both -l alloc -x -a 'local global interleave'
 complete -c espalier -n $both -l topology -r -d 'plan for another machine'
 complete -c espalier -n $both -l calibration -x -a 'auto on off' -d 'of the cost model'
 complete -c espalier -n $both -l trace -r -d 'Paje trace'
 complete -c espalier -n '__fish_seen_subcommand_from analyze' -l processes -x -d 'predict for so many'
 complete -c espalier -n $both -l comm-threads -x -a '0 1 2'
-complete -c espalier -n $both -l split -x -a 1d
+complete -c espalier -n $both -l split -x -a '1d 2d'
 complete -c espalier -n $both -l max-memory -x
 complete -c espalier -n $both -l verbose -d 'print also settings, machine and choices'
 complete -c espalier -n '__fish_seen_subcommand_from solve analyze trace machine' -l json -r -d 'the report'

@@ -1,0 +1,57 @@
+// The policies of the runtime in a simulation of several processes: each process has a policy object of its
+// own, as it would in the run, which knows its threads by the numbers 0 .. threads - 1.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "mapping/machine_model.hpp"
+#include "mapping/proportional.hpp"
+#include "runtime/make_policy.hpp"
+#include "schedule/engine.hpp"
+#include "schedule/factor_tasks.hpp"
+
+namespace espalier {
+
+/// Makes the policy of a process for the factorization's tasks. `graph` has homes by the process's own
+/// threads, and must outlive the policy; `candidates` likewise are threads, by task.
+std::unique_ptr<Policy> make_factor_policy(PolicySettings const& settings, TaskGraph const& graph,
+                                           MachineModel const& machine,
+                                           std::vector<WorkerRange> const& candidates);
+
+/// For each task the threads of its process that are candidates for what it writes.
+std::vector<WorkerRange> candidate_threads(FactorTasks const& tasks, BranchPartition const& partition,
+                                           Mapping const& mapping);
+
+class ProcessPolicies : public Dispatcher {
+  public:
+    /// The arguments must outlive this.
+    ProcessPolicies(PolicySettings const& settings, FactorTasks const& tasks, MachineModel const& machine,
+                    std::vector<WorkerRange> const& candidates);
+
+    void push(TaskId task, WorkerId by) override;
+    WorkerId choose_idle(TaskId task, std::set<WorkerId> const& idle) override;
+    TaskId pop(WorkerId worker) override;
+
+    [[nodiscard]] std::int64_t steals(WorkerId worker) const;
+    [[nodiscard]] std::optional<Steal> last_steal(WorkerId worker) const;
+    /// Of all processes.
+    [[nodiscard]] std::vector<std::int64_t> steals_by_distance() const;
+
+  private:
+    [[nodiscard]] int process_of(TaskId task) const {
+        return tasks_.tasks[static_cast<std::size_t>(task)].process;
+    }
+    [[nodiscard]] WorkerId first_worker(int process) const { return process * machine_.threads; }
+    [[nodiscard]] Policy& policy_of(int process) const {
+        return *policies_[static_cast<std::size_t>(process)];
+    }
+
+    FactorTasks const& tasks_;
+    MachineModel const& machine_;
+    TaskGraph graph_; ///< With homes by thread; what policies do not look at is left out.
+    std::vector<std::unique_ptr<Policy>> policies_;
+    std::vector<WorkerId> target_; ///< What the policy said at the push of each task.
+};
+
+} // namespace espalier

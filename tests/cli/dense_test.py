@@ -1,0 +1,74 @@
+"""`espalier dense`: every policy factorizes, and what is wrong is told."""
+
+import unittest
+
+from support import INACCURATE, IO_ERROR, USAGE, CommandTest, strict_json
+
+MACHINE = ("--topology", "numa:2 core:2", "--threads", 4)
+
+
+class Dense(CommandTest):
+    def test_every_policy_factorizes(self):
+        for kernel, tasks in (("cholesky", 7 * 8 * 9 // 6), ("qr", 7 * 8 * 15 // 6)):
+            for schedule in ("static", "dynamic", "places", "nas"):
+                with self.subTest(kernel=kernel, schedule=schedule):
+                    found = self.report("dense", "--kernel", kernel, "--n", 100, "--tile", 16, "--repeat", 2,
+                                        "--schedule", schedule, *MACHINE)
+                    self.assertEqual((found["tasks"], found["threads"], found["numa_nodes"], found["status"]),
+                                     (tasks, 4, 2, "ok"))
+                    self.assertEqual(sum(worker["tasks"] for worker in found["workers"]), tasks)
+                    self.assertEqual(sum(found["steals_by_distance"]), found["steals"])
+                    self.assertEqual(found["settings"]["schedule"], schedule)
+                    self.assertEqual(len(found["times_s"]), 2)
+                    self.assertEqual(found["time_s"], min(found["times_s"]))
+                    self.assertAlmostEqual(found["gflops"] * found["time_s"] * 1e9 / found["flops"], 1)
+                    self.assertLess(found["backward_error"], 1e-14)
+                    self.assertEqual(found["orthogonality"] is None, kernel == "cholesky")
+                    self.assertEqual(found["predicted_s"] is None, schedule != "static")
+                    self.assertLessEqual(found["critical_path_s"], found["work_s"])
+                    self.assertTrue(0 <= found["idle"] <= 1)
+                    if schedule == "static":
+                        self.assertEqual(found["steals"], 0)
+                        self.assertGreaterEqual(found["predicted_s"], found["critical_path_s"] * 0.999)
+
+    def test_strategies_of_places(self):
+        text = self.succeed("dense", "--n", 40, "--tile", 9, "--schedule", "places", "--push-init", "randnuma",
+                            "--push", "pNumaW", "--select", "sRandNuma", "--seed", 7, "--strict", "--alloc", "global",
+                            *MACHINE)
+        for part in ("order 40, 5 x 5 tiles of 9, 35 tasks", "4 threads on", "2 NUMA nodes, alloc global",
+                     "places, randnuma, pNumaW, sRandNuma, strict", "GF/s", "% of dgemm", "|A - L L^T| / |A| ="):
+            self.assertIn(part, text)
+
+    def test_an_error_above_the_tolerance(self):
+        message = self.fail_with(INACCURATE, "dense", "--kernel", "qr", "--n", 30, "--tile", 50, "--tolerance", "1e-30",
+                                 "--json", "r.json", "--quiet")
+        self.assertIn("above the tolerance of 1e-30", message)
+        self.assertEqual(strict_json((self.folder / "r.json").read_text())["status"], "inaccurate")
+
+    def test_trace(self):
+        self.assertEqual(self.succeed("dense", "--kernel", "qr", "--n", 64, "--tile", 16, "--threads", 2, "--trace",
+                                      "run.paje", "--quiet"), "")
+        found = self.report("trace", "run.paje")
+        self.assertEqual(found["about"]["matrix"], "dense qr 64, tiles of 16")
+        self.assertEqual(found["window"]["phase"], "factorization")
+        self.assertEqual((found["kinds"]["factor"]["states"], found["kinds"]["update"]["states"]), (10, 20))
+        path = found["critical_path"]["tasks"]
+        self.assertTrue(path and path[-1] == 29, path)
+
+    def test_misuse(self):
+        for arguments, part in ((["--n", 0], "--n"), (["--tile", "big"], "--tile"), (["--kernel", "lu"], "cholesky, qr"),
+                                (["--schedule", "fifo"], "static, dynamic, places, nas"),
+                                (["--alloc", "far"], "global, local, interleave"), (["--repeat", 0], "--repeat"),
+                                (["--push", "pLoc"], "--push is an option of --schedule places"),
+                                (["--schedule", "places", "--select", "sNone"], "sNumaProc"),
+                                (["--schedule", "static", "--strict"], "--strict"), (["--tolerance", 0], "--tolerance"),
+                                (["--n", 100000, "--tile", 10], "larger tiles"), (["lap3d:4"], "lap3d:4"),
+                                (["--json", "a", "--trace", "./a"], "both name")):
+            with self.subTest(arguments=arguments):
+                self.assertIn(part, self.fail_with(USAGE, "dense", *arguments))
+        self.fail_with(IO_ERROR, "dense", "--json", "missing/r.json")
+        self.assertEqual(self.names(), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
