@@ -59,9 +59,8 @@ class Dense(CommandTest):
         for arguments, part in ((["--n", 0], "--n"), (["--tile", "big"], "--tile"), (["--kernel", "lu"], "cholesky, qr"),
                                 (["--schedule", "fifo"], "static, dynamic, places, nas"),
                                 (["--alloc", "far"], "global, local, interleave"), (["--repeat", 0], "--repeat"),
-                                (["--push", "pLoc"], "--push is an option of --schedule places"),
                                 (["--schedule", "places", "--select", "sNone"], "sNumaProc"),
-                                (["--schedule", "static", "--strict"], "--strict"), (["--tolerance", 0], "--tolerance"),
+                                (["--split", "2d"], "--split"), (["--tolerance", 0], "--tolerance"),
                                 (["--n", 100000, "--tile", 10], "larger tiles"), (["lap3d:4"], "lap3d:4"),
                                 (["--json", "a", "--trace", "./a"], "both name")):
             with self.subTest(arguments=arguments):
