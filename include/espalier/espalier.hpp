@@ -15,6 +15,7 @@
 #include "espalier/matrix.hpp"
 #include "espalier/options.hpp"
 #include "espalier/report.hpp"
+#include "espalier/simulation.hpp"
 #include "espalier/types.hpp"
 
 namespace espalier {
@@ -47,7 +48,7 @@ template <class T> struct NullSpace {
 /// Distinct solvers may be used from distinct threads.
 template <class T> class ESPALIER_API Solver {
   public:
-    /// Error{unsupported} for what this version cannot do.
+    /// Error{usage} for options out of range, or a machine (Options::topology) that there is not.
     explicit Solver(Options options = {});
     ~Solver();
     /// What is moved from can only be destroyed or assigned to.
@@ -105,6 +106,11 @@ template <class T> class ESPALIER_API Solver {
     /// in which the matrix is called `matrix_name`. The file appears whole or not at all. Error{io_error}.
     Prediction write_predicted_trace(std::string const& path, int processes, int threads = 0,
                                      std::string const& matrix_name = {}) const;
+    /// The factorization on a machine that need not be here, task by task, under any policy; after
+    /// analyze(), whose options on schedule and placement do not count. Memory that is not on a thread's
+    /// NUMA node slows its tasks down. Error{usage} before analyze(), and for a machine or threads that make
+    /// no sense; {bad_input} and {io_error} naming the machine file; {io_error} for the trace.
+    [[nodiscard]] Prediction simulate(Simulation const& what) const;
     /// What was recorded since the last analyze() or write_trace(), with Options::record_trace, in the same
     /// form. Error{usage} when nothing was, {io_error}.
     void write_trace(std::string const& path, std::string const& matrix_name = {});

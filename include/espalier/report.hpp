@@ -83,7 +83,7 @@ struct RefineReport {
     Status status = Status::ok;
 };
 
-/// What the static schedule expects of one process.
+/// What the schedule expects of one process.
 struct ProcessPrediction {
     Index cblks = 0;                    ///< Column blocks that it owns.
     double busy_s = 0;                  ///< Of all its threads together.
@@ -93,18 +93,24 @@ struct ProcessPrediction {
     double received_bytes = 0;          ///< ... and from them,
     std::int64_t messages_sent = 0;     ///< in so many messages
     std::int64_t messages_received = 0; ///< each way.
+    std::int64_t steals = 0;            ///< Tasks taken from the queue of another thread.
+    double local_share = 1;             ///< As Prediction::local_share, of its own tasks.
 };
 
-/// What the static schedule expects of a factorization on a machine, here or elsewhere.
+/// What the schedule expects of a factorization on a machine, here or elsewhere.
 struct Prediction {
     int processes = 1;                      ///< Of the machine.
     int threads = 1;                        ///< Of each process.
     double factor_s = 0;                    ///< The makespan: predicted time of the factorization.
     double critical_path_s = 0;             ///< No schedule of these tasks is shorter.
     double work_s = 0;                      ///< Of all tasks together.
+    double memory_s = 0;                    ///< The part of work_s that remote and shared memory cost.
     double efficiency = 1;                  ///< work_s / (factor_s * processes * threads)
     std::int64_t tasks = 0;                 ///< On workers.
-    std::int64_t steals = 0;                ///< Tasks taken from the queue of another thread.
+    std::int64_t steals = 0;                ///< Tasks taken from the queue of another thread ...
+    std::vector<std::int64_t> steals_by_distance; ///< ... by distance, which docs/scheduling.md explains.
+    /// Of the bytes of panels that tasks work on, the part on the NUMA node of their thread.
+    double local_share = 1;
     std::int64_t messages = 0;              ///< Between processes,
     double message_bytes = 0;               ///< and what they carry: the communication volume.
     std::vector<double> idle_s;             ///< Of each worker, process by process.

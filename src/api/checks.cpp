@@ -10,13 +10,15 @@
 
 namespace espalier {
 
-void refuse_unsupported(Options const& options) {
+void require_sound(Options const& options) {
     if (options.threads < 0 || options.threads > 4096)
         throw Error(Status::usage,
                     fmt::format("threads = {} is not between 1 and 4096 (or 0 for the cores available)",
                                 options.threads));
     if (options.max_block_width < 1 || options.min_block_width < 1)
         throw Error(Status::usage, "block widths must be positive");
+    if (options.split_width < 1 || options.split_rows < 1)
+        throw Error(Status::usage, "the width and the rows from which panels are cut must be positive");
     if (!(options.tolerance >= 0) || !std::isfinite(options.tolerance))
         throw Error(Status::usage,
                     fmt::format("a tolerance of {} for the backward error is not a positive number "

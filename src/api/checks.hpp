@@ -10,9 +10,8 @@
 
 namespace espalier {
 
-/// Error{unsupported} for choices that are understood but not in this version, Error{usage} for numbers out
-/// of range.
-void refuse_unsupported(Options const& options);
+/// Error{usage} for numbers out of range.
+void require_sound(Options const& options);
 
 /// Error{bad_input} naming the sizes.
 template <class T> void require_square(CscMatrix<T> const& a);

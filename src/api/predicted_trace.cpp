@@ -40,6 +40,7 @@ class PredictedTrace {
         trace::fill_idle(parts_, static_cast<std::int16_t>(Kind::idle), 0, makespan());
         for (std::int32_t const process : processes_)
             add_state(Kind::factorization, process, 0, makespan(), -1, no_cblk);
+        add_steals();
         add_dependencies();
         add_ready_tasks();
         add_memory();
@@ -138,6 +139,17 @@ class PredictedTrace {
         }
     }
 
+    void add_steals() {
+        for (TimedSteal const& steal : schedule_.run.steals) {
+            if (steal.victim == any_worker) continue;
+            Nanoseconds const time = nanoseconds(steal.time);
+            parts_.links.push_back({time, time, 0, steal.task,
+                                    threads_[static_cast<std::size_t>(steal.victim)],
+                                    threads_[static_cast<std::size_t>(steal.thief)], steal.distance,
+                                    trace::LinkKind::steal});
+        }
+    }
+
     void add_dependencies() {
         TaskGraph const& graph = schedule_.tasks.graph;
         parts_.dependencies.reserve(graph.successors.size());
@@ -193,21 +205,33 @@ class PredictedTrace {
         std::vector<Change> changes;
         for (std::size_t p = 0; p < processes_.size(); ++p)
             changes.push_back({static_cast<std::int32_t>(p), 0, schedule_.processes[p].panels});
-        std::vector<TaskId> first_update(processes_.size(), no_task); // for the target at hand
-        for (TaskId t = 0; t < static_cast<TaskId>(tasks().size()); ++t) {
+        struct First {
+            CblkId target = no_cblk;
+            Nanoseconds time = 0;
+        };
+        std::vector<First> first_update(processes_.size()); // for the target at hand
+        auto const count = static_cast<TaskId>(tasks().size());
+        for (TaskId t = 0; t < count; ++t) {
             FactorTask const& task = tasks()[static_cast<std::size_t>(t)];
-            TaskId& first = first_update[static_cast<std::size_t>(task.process)];
-            if (task.kind == TaskKind::update && (first == no_task || target_of(first) != task.target))
-                first = t;
+            First& first = first_update[static_cast<std::size_t>(task.process)];
+            if (task.kind == TaskKind::update)
+                first = {task.target,
+                         first.target == task.target ? std::min(first.time, start(t)) : start(t)};
             if (task.kind != TaskKind::message) continue;
-            changes.push_back({task.process, start(first), task.bytes});
+            Nanoseconds added = end(t);
+            for (TaskId f = t + 1; f < count && adds(f, task); ++f) added = std::max(added, end(f));
+            changes.push_back({task.process, first.time, task.bytes});
             changes.push_back({task.process, end(t), -task.bytes});
             changes.push_back({task.peer, end(t), task.bytes});
-            changes.push_back({task.peer, end(t + 1), -task.bytes});
+            changes.push_back({task.peer, added, -task.bytes});
         }
         add_samples(trace::Counter::memory, changes);
     }
-    [[nodiscard]] CblkId target_of(TaskId t) const { return tasks()[static_cast<std::size_t>(t)].target; }
+    // Is task f one of the fan-ins of this message, which follow it?
+    [[nodiscard]] bool adds(TaskId f, FactorTask const& message) const {
+        FactorTask const& task = tasks()[static_cast<std::size_t>(f)];
+        return task.kind == TaskKind::fan_in && task.target == message.target && task.peer == message.process;
+    }
 
     BlockStructure const& structure_;
     CostModel const& model_;

@@ -18,7 +18,8 @@ inline constexpr std::size_t most_predicted_states = 4'000'000;
 
 /// Each task is a state of its worker; inside a subtree stand the panel and the updates of each of its cblks,
 /// as the cost model has them. Idle time is filled in. Messages are links from the worker that did the last
-/// update to the one that adds the sum, with the number of the message's task as tag. Task t of the schedule
+/// update to the one that adds the sum, with the number of the message's task as tag; steals are links from
+/// victim to thief. Task t of the schedule
 /// is task t of the trace, and the graph's edges are its dependencies. Variables: ready tasks and memory
 /// (panels and fan-in blocks) of each process. `metadata` is added to origin, processes and threads.
 /// `model` is the one that the schedule was made with. O(n log n) in the tasks, linear in the bloks.

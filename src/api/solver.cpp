@@ -120,6 +120,9 @@ template <class T> Prediction Solver<T>::write_predicted_trace(std::string const
                                                                std::string const& matrix_name) const {
     return state_->predict(processes, threads, &path, matrix_name);
 }
+template <class T> Prediction Solver<T>::simulate(Simulation const& what) const {
+    return state_->simulate(what);
+}
 template <class T> void Solver<T>::write_trace(std::string const& path, std::string const& matrix_name) {
     state_->write_trace(path, matrix_name);
 }

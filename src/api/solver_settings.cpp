@@ -5,13 +5,31 @@
 
 namespace espalier {
 
+Simulation simulation_of(Options const& options, std::string machine, int processes, int threads) {
+    Simulation what;
+    what.machine = std::move(machine);
+    what.processes = processes;
+    what.threads = threads;
+    what.schedule = options.schedule;
+    what.push_init = options.push_init;
+    what.push = options.push;
+    what.select = options.select;
+    what.strict = options.strict;
+    what.seed = options.seed;
+    what.allocation = options.allocation;
+    what.splitting = options.splitting;
+    what.split_width = options.split_width;
+    what.split_rows = options.split_rows;
+    return what;
+}
+
 template <class T> Solver<T>::State::State(Options given) : topology_(Topology::named(given.topology)) {
     options.topology = given.topology;
     set_options(std::move(given));
 }
 
 template <class T> void Solver<T>::State::set_options(Options given) {
-    refuse_unsupported(given);
+    require_sound(given);
     bool const moves = options.topology != given.topology;
     if (moves) {
         Topology other = Topology::named(given.topology);

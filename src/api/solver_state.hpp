@@ -39,6 +39,7 @@ template <class T> struct Solver<T>::State {
     Schedule schedule_for(int processes, int threads) const;
     Prediction predict(int processes, int threads, std::string const* trace_path = nullptr,
                        std::string const& matrix_name = {}) const;
+    Prediction simulate(Simulation const& what) const;
     void write_trace(std::string const& path, std::string const& matrix_name);
 
     Options options;
@@ -93,6 +94,9 @@ template <class T> struct Solver<T>::State {
     // Where phases of the process are recorded; null when no trace is.
     trace::Track* phases();
     void sample_memory(); // into the trace
+    [[nodiscard]] Prediction describe(Schedule const& schedule) const;
+    void write_schedule(std::string const& path, Schedule const& schedule, CostModel const& costs,
+                        std::map<std::string, std::string> metadata) const;
     [[nodiscard]] std::map<std::string, std::string> trace_metadata() const;
 
     Topology topology_;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "api/checks.hpp"
+#include "api/machine_file.hpp"
 #include "api/predicted_trace.hpp"
 #include "api/solver_state.hpp"
 #include "factor/factorize.hpp"
@@ -65,18 +66,18 @@ template <class T> Schedule Solver<T>::State::schedule_for(int processes, int th
     return simulate_schedule(analysis_->structure, analysis_->costs, machine, settings);
 }
 
-template <class T> Prediction Solver<T>::State::predict(int processes, int threads,
-                                                        std::string const* trace_path,
-                                                        std::string const& matrix_name) const {
-    Schedule const schedule = schedule_for(processes, threads);
+template <class T> Prediction Solver<T>::State::describe(Schedule const& schedule) const {
     Prediction prediction;
     prediction.processes = schedule.machine.processes;
     prediction.threads = schedule.machine.threads;
     prediction.factor_s = schedule.makespan();
     prediction.critical_path_s = schedule.critical_path();
     prediction.work_s = schedule.total_work();
+    prediction.memory_s = schedule.memory_seconds();
     prediction.efficiency = schedule.efficiency();
-    prediction.steals = schedule.steals;
+    prediction.steals = schedule.steals();
+    prediction.steals_by_distance = schedule.steals_by_distance;
+    prediction.local_share = schedule.local_share();
     prediction.messages = schedule.messages();
     prediction.message_bytes = schedule.message_bytes();
     prediction.tasks = schedule.tasks.graph.num_tasks() - prediction.messages;
@@ -91,18 +92,66 @@ template <class T> Prediction Solver<T>::State::predict(int processes, int threa
     for (std::size_t p = 0; p < schedule.processes.size(); ++p) {
         ProcessUse const& use = schedule.processes[p];
         auto const first = schedule.run.busy.begin() + static_cast<std::ptrdiff_t>(p) * prediction.threads;
-        prediction.process.push_back({owned[p], std::accumulate(first, first + prediction.threads, 0.0),
-                                      use.memory() + common, use.fan_in_peak, use.sent, use.received,
-                                      use.messages_sent, use.messages_received});
+        prediction.process.push_back({.cblks = owned[p],
+                                      .busy_s = std::accumulate(first, first + prediction.threads, 0.0),
+                                      .memory_bytes = use.memory() + common,
+                                      .fan_in_bytes = use.fan_in_peak,
+                                      .sent_bytes = use.sent,
+                                      .received_bytes = use.received,
+                                      .messages_sent = use.messages_sent,
+                                      .messages_received = use.messages_received,
+                                      .steals = use.steals,
+                                      .local_share = use.bytes > 0 ? use.local_bytes / use.bytes : 1});
     }
-    if (!trace_path) return prediction;
-    auto metadata = trace_metadata();
-    metadata["processes"] = std::to_string(prediction.processes);
-    metadata["threads"] = std::to_string(prediction.threads);
-    if (!matrix_name.empty()) metadata["matrix"] = matrix_name;
-    AtomicFile file(*trace_path);
-    write_to(file, trace::Trace(predicted_trace(analysis_->structure, analysis_->costs, schedule, metadata)));
     return prediction;
+}
+
+template <class T>
+void Solver<T>::State::write_schedule(std::string const& path, Schedule const& schedule,
+                                      CostModel const& costs,
+                                      std::map<std::string, std::string> metadata) const {
+    metadata["processes"] = std::to_string(schedule.machine.processes);
+    metadata["threads"] = std::to_string(schedule.machine.threads);
+    AtomicFile file(path);
+    write_to(file,
+             trace::Trace(predicted_trace(analysis_->structure, costs, schedule, std::move(metadata))));
+}
+
+template <class T> Prediction Solver<T>::State::predict(int processes, int threads,
+                                                        std::string const* trace_path,
+                                                        std::string const& matrix_name) const {
+    Schedule const schedule = schedule_for(processes, threads);
+    if (trace_path) {
+        auto metadata = trace_metadata();
+        if (!matrix_name.empty()) metadata["matrix"] = matrix_name;
+        write_schedule(*trace_path, schedule, analysis_->costs, std::move(metadata));
+    }
+    return describe(schedule);
+}
+
+template <class T> Prediction Solver<T>::State::simulate(Simulation const& what) const {
+    if (!analysis_) throw Error(Status::usage, "simulations need an analysis; call analyze first");
+    SimulatedMachine const machine = find_machine(what.machine);
+    bool const narrow =
+        analysis_->options.mixed_precision && analysis_->options.schur.empty() && can_narrow;
+    CostModel const costs = machine.costs(analysis_->costs, narrow ? scalar_of<Low> : scalar_of<T>);
+    ScheduleOptions settings;
+    settings.format = analysis_->panel_format();
+    settings.policy = {what.schedule, what.push_init, what.push, what.select, what.strict, what.seed};
+    settings.split = {what.splitting == Splitting::two_d, what.split_width, what.split_rows};
+    settings.allocation = what.allocation;
+    Schedule const schedule = simulate_schedule(analysis_->structure, costs,
+                                                machine.model(what.processes, what.threads), settings);
+    if (!what.trace.empty()) {
+        auto metadata = trace_metadata();
+        metadata["machine"] = machine.name;
+        metadata["schedule"] = to_string(what.schedule);
+        metadata["alloc"] = to_string(what.allocation);
+        metadata["split"] = to_string(what.splitting);
+        if (!what.matrix_name.empty()) metadata["matrix"] = what.matrix_name;
+        write_schedule(what.trace, schedule, costs, std::move(metadata));
+    }
+    return describe(schedule);
 }
 
 template <class T>
@@ -124,6 +173,7 @@ void Solver<T>::State::write_trace(std::string const& path, std::string const& m
     template trace::Track* Solver<T>::State::phases();                                                       \
     template void Solver<T>::State::sample_memory();                                                         \
     template Prediction Solver<T>::State::predict(int, int, std::string const*, std::string const&) const;   \
+    template Prediction Solver<T>::State::simulate(Simulation const&) const;                                 \
     template void Solver<T>::State::write_trace(std::string const&, std::string const&);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 

@@ -8,8 +8,8 @@
 
 namespace espalier {
 
-PolicyDispatcher::PolicyDispatcher(Policy& policy, TaskId num_tasks)
-    : policy_(policy), target_(static_cast<std::size_t>(num_tasks), any_worker) {}
+PolicyDispatcher::PolicyDispatcher(Policy& policy, TaskGraph const& graph)
+    : policy_(policy), graph_(graph), target_(static_cast<std::size_t>(graph.num_tasks()), any_worker) {}
 
 void PolicyDispatcher::push(TaskId task, WorkerId by) {
     // The runtime pushes first tasks as their owners: policies know no other way to begin.
@@ -19,9 +19,13 @@ void PolicyDispatcher::push(TaskId task, WorkerId by) {
 WorkerId PolicyDispatcher::choose_idle(TaskId task, std::set<WorkerId> const& idle) {
     WorkerId const target = target_[static_cast<std::size_t>(task)];
     if (target != any_worker && idle.contains(target)) return target;
-    for (WorkerId const worker : idle)
-        if (policy_.serves(worker, task)) return worker;
-    return any_worker;
+    auto const serves = [&](WorkerId worker) { return policy_.serves(worker, task); };
+    WorkerId const home = graph_.home.empty() ? 0 : graph_.home[static_cast<std::size_t>(task)];
+    auto const from_home = idle.lower_bound(home);
+    auto at = std::find_if(from_home, idle.end(), serves);
+    if (at != idle.end()) return *at;
+    at = std::find_if(idle.begin(), from_home, serves);
+    return at != from_home ? *at : any_worker;
 }
 
 namespace {
@@ -36,8 +40,10 @@ struct Finish {
 
 class Engine {
   public:
-    Engine(TaskGraph const& graph, Dispatcher& dispatcher, int workers, std::vector<bool> const& in_transit)
-        : graph_(graph), dispatcher_(dispatcher), in_transit_(in_transit), waiting_(graph.num_predecessors) {
+    Engine(TaskGraph const& graph, Dispatcher& dispatcher, int workers, std::vector<bool> const& in_transit,
+           TaskClock* clock)
+        : graph_(graph), dispatcher_(dispatcher), in_transit_(in_transit), clock_(clock),
+          waiting_(graph.num_predecessors) {
         auto const tasks = static_cast<std::size_t>(graph.num_tasks());
         result_.start.assign(tasks, -1.0);
         result_.end.assign(tasks, 0.0);
@@ -51,7 +57,7 @@ class Engine {
         }
     }
 
-    Simulation run() {
+    TimedRun run() {
         for (TaskId t = 0; t < graph_.num_tasks(); ++t)
             if (waiting_[static_cast<std::size_t>(t)] == 0) make_ready(t, home_of(t));
         for (assign(); !running_.empty(); assign()) {
@@ -81,14 +87,18 @@ class Engine {
 
     void start(TaskId task, WorkerId worker) {
         auto const t = static_cast<std::size_t>(task);
+        double const seconds =
+            clock_ && worker != any_worker ? clock_->begin(task, worker) : graph_.cost[t];
         result_.start[t] = now_;
-        result_.end[t] = now_ + graph_.cost[t];
+        result_.end[t] = now_ + seconds;
         result_.worker_of_task[t] = worker;
         running_.push({result_.end[t], task});
         if (worker == any_worker) return;
         idle_.erase(worker);
         result_.lists[static_cast<std::size_t>(worker)].push_back(task);
-        result_.busy[static_cast<std::size_t>(worker)] += graph_.cost[t];
+        result_.busy[static_cast<std::size_t>(worker)] += seconds;
+        if (auto const steal = dispatcher_.last_steal(worker))
+            result_.steals.push_back({now_, task, worker, steal->victim, steal->distance});
     }
 
     // As runtime/exclusion.hpp: a task whose resource is held is left with it.
@@ -127,6 +137,7 @@ class Engine {
         if (worker != any_worker) {
             idle_.insert(worker);
             freed_.push_back(worker);
+            if (clock_) clock_->end(task, worker);
         }
         release(task, worker);
         for (Offset s = graph_.successor_ptr[t]; s < graph_.successor_ptr[t + 1]; ++s) {
@@ -165,6 +176,7 @@ class Engine {
     TaskGraph const& graph_;
     Dispatcher& dispatcher_;
     std::vector<bool> const& in_transit_;
+    TaskClock* clock_;
     std::vector<std::int32_t> waiting_;
     std::set<WorkerId> idle_;
     std::priority_queue<Finish, std::vector<Finish>, std::greater<>> running_;
@@ -173,14 +185,14 @@ class Engine {
     std::vector<TaskId> holder_;            // of each resource
     std::vector<std::vector<TaskId>> left_; // with each resource, while it was held
     double now_ = 0;
-    Simulation result_;
+    TimedRun result_;
 };
 
 } // namespace
 
-Simulation simulate(TaskGraph const& graph, Dispatcher& dispatcher, int workers,
-                    std::vector<bool> const& in_transit) {
-    return Engine(graph, dispatcher, workers, in_transit).run();
+TimedRun simulate(TaskGraph const& graph, Dispatcher& dispatcher, int workers,
+                    std::vector<bool> const& in_transit, TaskClock* clock) {
+    return Engine(graph, dispatcher, workers, in_transit, clock).run();
 }
 
 } // namespace espalier

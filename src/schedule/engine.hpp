@@ -1,9 +1,10 @@
 // The discrete-event engine: runs a task graph in virtual time. In: the graph with its costs, who is asked
-// where tasks go, the number of workers. Out: when and where each task ran. The same Policy objects as in the
-// runtime can be asked, so that what is simulated is what will run: one code, two clocks. Deterministic;
-// O(tasks log tasks) and one look of the dispatcher a task.
+// where tasks go, the number of workers, and a clock where times depend on who works. Out: when and where each
+// task ran. The same Policy objects as in the runtime can be asked, so that what is simulated is what will
+// run: one code, two clocks. Deterministic; O(tasks log tasks) and one look of the dispatcher a task.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -22,27 +23,57 @@ class Dispatcher {
     virtual WorkerId choose_idle(TaskId task, std::set<WorkerId> const& idle) = 0;
     /// The next task of a worker, or no_task.
     virtual TaskId pop(WorkerId worker) = 0;
+    /// How the worker came to the last task that it popped, when it was somebody else's.
+    [[nodiscard]] virtual std::optional<Steal> last_steal(WorkerId worker) const {
+        static_cast<void>(worker);
+        return std::nullopt;
+    }
 };
 
-/// A policy of the runtime. Looks through the idle workers for one that serves the task.
+/// A policy of the runtime. Looks through the idle workers, from the task's home on as the runtime does, for
+/// one that serves the task.
 class PolicyDispatcher : public Dispatcher {
   public:
-    /// `policy` must outlive this.
-    PolicyDispatcher(Policy& policy, TaskId num_tasks);
+    /// `policy` and `graph`, for its homes, must outlive this.
+    PolicyDispatcher(Policy& policy, TaskGraph const& graph);
     void push(TaskId task, WorkerId by) override;
     WorkerId choose_idle(TaskId task, std::set<WorkerId> const& idle) override;
     TaskId pop(WorkerId worker) override { return policy_.pop(worker); }
+    [[nodiscard]] std::optional<Steal> last_steal(WorkerId worker) const override {
+        return policy_.last_steal(worker);
+    }
 
   private:
     Policy& policy_;
+    TaskGraph const& graph_;
     std::vector<WorkerId> target_; ///< What the policy said at the push of each task.
 };
 
-struct Simulation {
+/// How long tasks take where that depends on the worker, and on what else runs.
+class TaskClock {
+  public:
+    virtual ~TaskClock() = default;
+    /// `task` begins on `worker`: how long it takes. No messages.
+    virtual double begin(TaskId task, WorkerId worker) = 0;
+    /// It has ended.
+    virtual void end(TaskId task, WorkerId worker) = 0;
+};
+
+/// `thief` began with `task`, which waited in a queue of `victim`.
+struct TimedSteal {
+    double time = 0;
+    TaskId task = no_task;
+    WorkerId thief = any_worker;
+    WorkerId victim = any_worker;
+    int distance = 0;
+};
+
+struct TimedRun {
     std::vector<double> start, end;         ///< Of each task, in the unit of graph.cost.
     std::vector<WorkerId> worker_of_task;   ///< any_worker for what no worker does.
     std::vector<std::vector<TaskId>> lists; ///< For each worker its tasks, in order.
     std::vector<double> busy;               ///< For each worker.
+    std::vector<TimedSteal> steals;         ///< By time.
     double makespan = 0;
 
     [[nodiscard]] double idle(WorkerId worker) const {
@@ -52,8 +83,9 @@ struct Simulation {
 
 /// Runs `graph` from time 0. Tasks that become ready at the same time are offered by descending priority,
 /// then ascending number. Tasks t with in_transit[t] occupy no worker and begin as soon as they are ready:
-/// messages; empty for none. Error{internal} naming a task that never ran.
-Simulation simulate(TaskGraph const& graph, Dispatcher& dispatcher, int workers,
-                    std::vector<bool> const& in_transit = {});
+/// messages; empty for none. Without a clock tasks take graph.cost. Error{internal} naming a task that never
+/// ran.
+TimedRun simulate(TaskGraph const& graph, Dispatcher& dispatcher, int workers,
+                    std::vector<bool> const& in_transit = {}, TaskClock* clock = nullptr);
 
 } // namespace espalier

@@ -26,6 +26,16 @@ void set_edges(TaskGraph& graph, TaskId num_tasks, std::vector<Edge> const& edge
         graph.successors[static_cast<std::size_t>(next[static_cast<std::size_t>(from)]++)] = to;
 }
 
+// The highest priority of a successor.
+double longest_after(TaskGraph const& graph, std::size_t task) {
+    double longest = 0;
+    for (Offset s = graph.successor_ptr[task]; s < graph.successor_ptr[task + 1]; ++s)
+        longest =
+            std::max(longest,
+                     graph.priority[static_cast<std::size_t>(graph.successors[static_cast<std::size_t>(s)])]);
+    return longest;
+}
+
 // Builds the tasks of one target after the other; sources come before their targets.
 class TaskBuilder {
   public:
@@ -68,7 +78,7 @@ class TaskBuilder {
         set_edges(result_.graph, static_cast<TaskId>(result_.tasks.size()), edges_);
         result_.graph.home.assign(result_.tasks.size(), 0);
         if (ordered_) result_.graph.resource.clear();
-        set_critical_path_priorities(result_.graph);
+        set_priorities();
         return std::move(result_);
     }
 
@@ -126,6 +136,23 @@ class TaskBuilder {
         if (sum.resource == no_resource) sum.resource = result_.graph.num_resources++;
         result_.graph.resource[static_cast<std::size_t>(task)] = sum.resource;
         sum.last.push_back(task);
+    }
+
+    // Tasks that exclude each other take turns, in one order or another: each counts as if those after it had
+    // to wait for it. So they have the priorities of a chain, that of sums in a fixed order.
+    void set_priorities() {
+        TaskGraph& graph = result_.graph;
+        std::vector<double> rest_of_sum(static_cast<std::size_t>(graph.num_resources), 0.0);
+        graph.priority.assign(result_.tasks.size(), 0.0);
+        for (std::size_t t = result_.tasks.size(); t-- > 0;) { // successors have higher numbers
+            double longest = longest_after(graph, t);
+            bool const excludes = !graph.resource.empty() && graph.resource[t] != no_resource;
+            double* const rest =
+                excludes ? &rest_of_sum[static_cast<std::size_t>(graph.resource[t])] : nullptr;
+            if (rest) longest = std::max(longest, *rest);
+            graph.priority[t] = graph.cost[t] + longest;
+            if (rest) *rest = graph.priority[t];
+        }
     }
 
     // The contribution by groups of its target, into parts_.
@@ -287,12 +314,7 @@ void set_critical_path_priorities(TaskGraph& graph) {
     graph.priority.assign(n, 0.0);
     for (auto it = order.rbegin(); it != order.rend(); ++it) {
         auto const t = static_cast<std::size_t>(*it);
-        double longest = 0;
-        for (Offset s = graph.successor_ptr[t]; s < graph.successor_ptr[t + 1]; ++s)
-            longest = std::max(
-                longest,
-                graph.priority[static_cast<std::size_t>(graph.successors[static_cast<std::size_t>(s)])]);
-        graph.priority[t] = graph.cost[t] + longest;
+        graph.priority[t] = graph.cost[t] + longest_after(graph, t);
     }
 }
 

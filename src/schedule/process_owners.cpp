@@ -83,9 +83,9 @@ class OwnerSimulation {
   public:
     OwnerSimulation(BlockStructure const& structure, BranchPartition const& partition,
                     Contributions const& contributions, CostModel const& model, Mapping const& mapping,
-                    MachineModel const& machine, PanelFormat const& format)
+                    MachineModel const& machine, PanelFormat const& format, RowGroups const& groups)
         : structure_(structure), partition_(partition), contributions_(contributions), model_(model),
-          mapping_(mapping), machine_(machine), format_(format), owner_(partition.branches.size(), -1),
+          mapping_(mapping), machine_(machine), format_(format), groups_(groups), owner_(partition.branches.size(), -1),
           finish_(contributions.all.size(), 0.0), free_at_(static_cast<std::size_t>(machine.processes)),
           earliest_(machine.processes), sums_(static_cast<std::size_t>(machine.processes)) {
         for (auto& threads : free_at_)
@@ -133,7 +133,10 @@ class OwnerSimulation {
     // Chooses the owner of u; returns when the panels are done.
     double place(BranchId u) {
         CblkId const root = partition_.branches[static_cast<std::size_t>(u)].root;
-        double const seconds = panel_seconds_[static_cast<std::size_t>(u)];
+        int const parts = parts_of(root);
+        double const diagonal = parts > 1 ? model_.panel(width_of(root), 0) : 0;
+        double const below = std::max(0.0, panel_seconds_[static_cast<std::size_t>(u)] - diagonal);
+        double const seconds = diagonal + below / parts;
         collect(u, root);
         // Those who have nothing to give differ only in when they are free.
         Candidates const candidates = mapping_.processes_of(root);
@@ -146,7 +149,7 @@ class OwnerSimulation {
             finish = other;
         }
         owner_[static_cast<std::size_t>(u)] = best;
-        occupy_thread(best, finish);
+        for (int part = 0; part < parts; ++part) occupy_thread(best, finish);
         for (std::int32_t const p : givers_) sums_[static_cast<std::size_t>(p)] = {};
         givers_.clear();
         arrivals_.clear();
@@ -161,6 +164,14 @@ class OwnerSimulation {
         earliest_.set(process, threads.top());
     }
 
+    // How many threads share the work on cblk k: one for each group below the diagonal block.
+    [[nodiscard]] int parts_of(CblkId k) const {
+        return std::clamp(static_cast<int>(groups_.count(k)) - 1, 1, machine_.threads);
+    }
+    [[nodiscard]] Index width_of(CblkId k) const {
+        return structure_.cblks[static_cast<std::size_t>(k)].width();
+    }
+
     void give_updates(BranchId u, double panel_done) {
         auto const s = static_cast<std::size_t>(u);
         auto const& threads = free_at_[static_cast<std::size_t>(owner_[s])];
@@ -168,8 +179,11 @@ class OwnerSimulation {
             auto const [contribution, target] = given_[static_cast<std::size_t>(g)];
             auto const c = static_cast<std::size_t>(contribution);
             auto const j = static_cast<std::size_t>(target);
-            finish_[c] = std::max(threads.top(), panel_done) + contributions_.all[c].seconds;
-            occupy_thread(owner_[s], finish_[c]);
+            int const parts = parts_of(partition_.branches[j].root);
+            for (int part = 0; part < parts; ++part) {
+                finish_[c] = std::max(threads.top(), panel_done) + contributions_.all[c].seconds / parts;
+                occupy_thread(owner_[s], finish_[c]);
+            }
             ready_at_[j] = std::max(ready_at_[j], finish_[c]);
             if (--waiting_[j] == 0) ready_.emplace(ready_at_[j], target);
         }
@@ -189,7 +203,7 @@ class OwnerSimulation {
         Cblk const& cblk = structure_.cblks[static_cast<std::size_t>(target)];
         for (std::int32_t const process : givers_) {
             Sum& sum = sums_[static_cast<std::size_t>(process)];
-            sum.adding = fan_in_seconds(model_, cblk, sum.rows);
+            sum.adding = fan_in_seconds(model_, cblk, sum.rows) / parts_of(target);
             sum.arrival = sum.ready +
                           machine_.network.seconds(format_.bytes(fan_in_rows(cblk, sum.rows), cblk.width()));
             arrivals_.add(process, sum);
@@ -209,6 +223,7 @@ class OwnerSimulation {
     Mapping const& mapping_;
     MachineModel const& machine_;
     PanelFormat const& format_;
+    RowGroups const& groups_;
     struct Given {
         Offset contribution;
         BranchId target;
@@ -234,9 +249,10 @@ class OwnerSimulation {
 std::vector<std::int32_t> choose_processes(BlockStructure const& structure, BranchPartition const& partition,
                                            Contributions const& contributions, CostModel const& model,
                                            Mapping const& mapping, MachineModel const& machine,
-                                           PanelFormat const& format) {
+                                           PanelFormat const& format, RowGroups const& groups) {
     if (machine.processes == 1) return std::vector<std::int32_t>(partition.branches.size(), 0);
-    return OwnerSimulation(structure, partition, contributions, model, mapping, machine, format).run();
+    return OwnerSimulation(structure, partition, contributions, model, mapping, machine, format, groups)
+        .run();
 }
 
 } // namespace espalier

@@ -37,8 +37,13 @@ ProcessPolicies::ProcessPolicies(PolicySettings const& settings, FactorTasks con
     graph_.home = tasks.graph.home;
     for (WorkerId& home : graph_.home)
         if (home != any_worker) home %= machine.threads;
-    for (int p = 0; p < machine.processes; ++p)
-        policies_.push_back(make_factor_policy(settings, graph_, machine, candidates));
+    // A policy never sees the tasks of other processes; their ranges would only be more queues to look into.
+    std::vector<WorkerRange> own(candidates.size());
+    for (int p = 0; p < machine.processes; ++p) {
+        for (std::size_t t = 0; t < own.size(); ++t)
+            own[t] = tasks.tasks[t].process == p ? candidates[t] : WorkerRange{};
+        policies_.push_back(make_factor_policy(settings, graph_, machine, own));
+    }
 }
 
 void ProcessPolicies::push(TaskId task, WorkerId by) {

@@ -34,7 +34,7 @@ class ProcessPolicies : public Dispatcher {
     TaskId pop(WorkerId worker) override;
 
     [[nodiscard]] std::int64_t steals(WorkerId worker) const;
-    [[nodiscard]] std::optional<Steal> last_steal(WorkerId worker) const;
+    [[nodiscard]] std::optional<Steal> last_steal(WorkerId worker) const override;
     /// Of all processes.
     [[nodiscard]] std::vector<std::int64_t> steals_by_distance() const;
 

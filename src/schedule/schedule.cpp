@@ -5,7 +5,9 @@
 #include <numeric>
 #include <utility>
 
+#include "runtime/static_policy.hpp"
 #include "schedule/candidate_queues.hpp"
+#include "schedule/memory_clock.hpp"
 #include "schedule/process_owners.hpp"
 #include "schedule/process_policies.hpp"
 
@@ -102,8 +104,11 @@ void count_messages(Schedule& schedule) {
     for (std::size_t t = 0; t < tasks.size(); ++t) {
         FactorTask const& task = tasks[t];
         auto const p = static_cast<std::size_t>(task.process);
-        if (task.kind == TaskKind::factor) begin.clear();
-        if (task.kind == TaskKind::update) begin.emplace(task.process, schedule.run.start[t]);
+        if (task.kind == TaskKind::factor || task.kind == TaskKind::diagonal) begin.clear();
+        if (task.kind == TaskKind::update) {
+            double& first = begin.try_emplace(task.process, schedule.run.start[t]).first->second;
+            first = std::min(first, schedule.run.start[t]);
+        }
         if (task.kind != TaskKind::message) continue;
         auto const peer = static_cast<std::size_t>(task.peer);
         schedule.processes[p].sent += task.bytes;
@@ -123,15 +128,85 @@ void count_messages(Schedule& schedule) {
     for (std::size_t p = 0; p < changes.size(); ++p) schedule.processes[p].fan_in_peak = peak(changes[p]);
 }
 
+std::vector<bool> messages_of(Schedule const& schedule) {
+    std::vector<bool> in_transit;
+    in_transit.reserve(schedule.tasks.tasks.size());
+    for (FactorTask const& task : schedule.tasks.tasks) in_transit.push_back(task.kind == TaskKind::message);
+    return in_transit;
+}
+
+// Lists and owners as if memory were equally near.
+void plan_statically(Schedule& schedule) {
+    std::vector<TaskRange> const ranges = ranges_of_tasks(schedule);
+    int const workers = schedule.machine.num_workers();
+    CandidateQueues queues(schedule.tasks.graph, ranges, workers);
+    schedule.run = simulate(schedule.tasks.graph, queues, workers, messages_of(schedule));
+    set_owners_by_run(schedule);
+}
+
+// The lists of the plan, by a clock that the plan did not know.
+void run_lists(Schedule& schedule, TaskClock& clock) {
+    std::vector<bool> const in_transit = messages_of(schedule);
+    std::vector<std::vector<TaskId>> lists = std::move(schedule.run.lists);
+    lists.emplace_back(); // messages, which no worker does
+    for (std::size_t t = 0; t < in_transit.size(); ++t)
+        if (in_transit[t]) lists.back().push_back(static_cast<TaskId>(t));
+    StaticPolicy policy(lists, schedule.tasks.graph.num_tasks());
+    PolicyDispatcher dispatcher(policy, schedule.tasks.graph);
+    schedule.run =
+        simulate(schedule.tasks.graph, dispatcher, schedule.machine.num_workers(), in_transit, &clock);
+}
+
+void run_policies(Schedule& schedule, PolicySettings const& settings, TaskClock* clock) {
+    MachineModel const& machine = schedule.machine;
+    ProcessPolicies policies(settings, schedule.tasks, machine, schedule.candidates);
+    schedule.run =
+        simulate(schedule.tasks.graph, policies, machine.num_workers(), messages_of(schedule), clock);
+    for (WorkerId w = 0; w < machine.num_workers(); ++w)
+        schedule.processes[static_cast<std::size_t>(machine.process_of(w))].steals += policies.steals(w);
+    schedule.steals_by_distance = policies.steals_by_distance();
+}
+
 } // namespace
 
 double Schedule::total_work() const {
     return std::accumulate(run.busy.begin(), run.busy.end(), 0.0);
 }
 
+double Schedule::memory_seconds() const {
+    double planned = 0;
+    for (std::size_t t = 0; t < tasks.tasks.size(); ++t)
+        if (tasks.tasks[t].kind != TaskKind::message) planned += tasks.graph.cost[t];
+    return std::max(0.0, total_work() - planned);
+}
+
+double Schedule::local_share() const {
+    double local = 0, all = 0;
+    for (ProcessUse const& process : processes) {
+        local += process.local_bytes;
+        all += process.bytes;
+    }
+    return all > 0 ? local / all : 1;
+}
+
+std::int64_t Schedule::steals() const {
+    std::int64_t count = 0;
+    for (ProcessUse const& process : processes) count += process.steals;
+    return count;
+}
+
 double Schedule::critical_path() const {
-    auto const& priority = tasks.graph.priority;
-    return priority.empty() ? 0.0 : *std::max_element(priority.begin(), priority.end());
+    TaskGraph const& graph = tasks.graph;
+    std::vector<double> from(tasks.tasks.size(), 0.0); // each task to the end
+    double longest = 0;
+    for (std::size_t t = from.size(); t-- > 0;) { // successors have higher numbers
+        for (Offset s = graph.successor_ptr[t]; s < graph.successor_ptr[t + 1]; ++s)
+            from[t] = std::max(
+                from[t], from[static_cast<std::size_t>(graph.successors[static_cast<std::size_t>(s)])]);
+        from[t] += graph.cost[t];
+        longest = std::max(longest, from[t]);
+    }
+    return longest;
 }
 
 double Schedule::efficiency() const {
@@ -162,35 +237,37 @@ Schedule simulate_schedule(BlockStructure const& structure, CostModel const& mod
     schedule.machine = machine;
     schedule.cblk_cost = cblk_costs(structure, model);
     schedule.mapping = proportional_mapping(structure, schedule.cblk_cost, machine, options.mapping);
-    schedule.partition =
-        cut_branches(structure, schedule.cblk_cost, machine.num_workers(), options.subtrees_per_worker);
-    Contributions const contributions = find_contributions(structure, schedule.partition, model);
-    Distribution const distribution{choose_processes(structure, schedule.partition, contributions, model,
-                                                     schedule.mapping, machine, options.format),
-                                    machine.network, options.format};
-    schedule.groups = RowGroups(structure, schedule.partition, schedule.mapping, options.split);
     bool const is_static = options.policy.kind == SchedulePolicy::static_order;
+    double const subtrees = options.subtrees_per_worker > 0 ? options.subtrees_per_worker
+                            : is_static                     ? 3
+                                                            : 16;
+    schedule.partition = cut_branches(structure, schedule.cblk_cost, machine.num_workers(), subtrees);
+    Contributions const contributions = find_contributions(structure, schedule.partition, model);
+    schedule.groups = RowGroups(structure, schedule.partition, schedule.mapping, options.split);
+    Distribution const distribution{choose_processes(structure, schedule.partition, contributions, model,
+                                                     schedule.mapping, machine, options.format,
+                                                     schedule.groups),
+                                    machine.network, options.format};
     schedule.tasks =
         build_factor_tasks(structure, schedule.partition, contributions, model, distribution, schedule.groups,
                            is_static ? SumOrder::fixed : SumOrder::as_they_come);
     schedule.candidates = candidate_threads(schedule.tasks, schedule.partition, schedule.mapping);
 
-    std::vector<bool> in_transit;
-    in_transit.reserve(schedule.tasks.tasks.size());
-    for (FactorTask const& task : schedule.tasks.tasks) in_transit.push_back(task.kind == TaskKind::message);
-    if (is_static) {
-        std::vector<TaskRange> const ranges = ranges_of_tasks(schedule);
-        CandidateQueues queues(schedule.tasks.graph, ranges, machine.num_workers());
-        schedule.run = simulate(schedule.tasks.graph, queues, machine.num_workers(), in_transit);
-        set_owners_by_run(schedule);
-    } else {
-        set_owners_in_turn(schedule);
-        ProcessPolicies policies(options.policy, schedule.tasks, machine, schedule.candidates);
-        schedule.run = simulate(schedule.tasks.graph, policies, machine.num_workers(), in_transit);
-        for (WorkerId w = 0; w < machine.num_workers(); ++w) schedule.steals += policies.steals(w);
-        schedule.steals_by_distance = policies.steals_by_distance();
-    }
     schedule.processes.resize(static_cast<std::size_t>(machine.processes));
+    if (is_static)
+        plan_statically(schedule);
+    else
+        set_owners_in_turn(schedule);
+    std::optional<MemoryClock> clock;
+    if (options.allocation) clock.emplace(structure, model, options.format, schedule, *options.allocation);
+    if (!is_static)
+        run_policies(schedule, options.policy, clock ? &*clock : nullptr);
+    else if (clock)
+        run_lists(schedule, *clock);
+    for (std::size_t p = 0; clock && p < schedule.processes.size(); ++p) {
+        schedule.processes[p].bytes = clock->touched()[p].all;
+        schedule.processes[p].local_bytes = clock->touched()[p].local;
+    }
     for (std::size_t k = 0; k < structure.cblks.size(); ++k)
         schedule.processes[static_cast<std::size_t>(schedule.process_of_cblk[k])].panels +=
             options.format.bytes(structure.cblks[k].stride, structure.cblks[k].width());

@@ -1,9 +1,10 @@
-// The static simulated schedule: proportional mapping, owners, task graph and its simulation, as one value
-// that says what each thread of each process runs, in which order, and when. In: structure, cost model,
-// machine (which may be elsewhere). Out: owners, lists, predicted times, communication and memory.
+// The simulated schedule: proportional mapping, owners, task graph and its simulation, as one value that says
+// what each thread of each process runs, in which order, and when. In: structure, cost model, machine (which
+// may be elsewhere). Out: owners, lists, predicted times, communication and memory.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "mapping/branches.hpp"
@@ -21,11 +22,15 @@ namespace espalier {
 struct ScheduleOptions {
     MappingOptions mapping;
     PanelFormat format;
-    double subtrees_per_worker = 3; ///< See cut_branches.
+    /// See cut_branches; 0: 3, or 16 for the policies of the runtime, which balance as they go.
+    double subtrees_per_worker = 0;
     /// static_order: list scheduling by candidates and priorities, sums in a fixed order; else the policies
     /// of the runtime, sums as they come.
     PolicySettings policy{.kind = SchedulePolicy::static_order};
     SplitOptions split;
+    /// Where panels lie, on a machine where that counts (memory_clock.hpp). The static plan is made as if it
+    /// did not, and then run. Nothing: memory is equally near everywhere.
+    std::optional<Allocation> allocation;
 };
 
 /// What a process holds and exchanges. Bytes.
@@ -37,6 +42,9 @@ struct ProcessUse {
     double received = 0;
     std::int64_t messages_sent = 0;
     std::int64_t messages_received = 0;
+    std::int64_t steals = 0;
+    double local_bytes = 0; ///< Of the bytes that its tasks worked on, those near the worker ...
+    double bytes = 0;       ///< ... and all; both 0 without an allocation.
     [[nodiscard]] double memory() const { return panels + fan_in_peak; }
 };
 
@@ -46,20 +54,22 @@ struct Schedule {
     Mapping mapping;
     BranchPartition partition;
     RowGroups groups;
-    FactorTasks tasks; ///< graph.priority: seconds to the end along the longest path; graph.home: the owner
-                       ///< of what is written, or in a static schedule the worker that runs the task.
+    FactorTasks tasks; ///< graph.home: the owner of what is written, or in a static schedule the worker that
+                       ///< runs the task.
     std::vector<WorkerRange> candidates; ///< Of each task, threads of its process.
-    Simulation run;                      ///< Times, lists and busy times in seconds.
+    TimedRun run;                      ///< Times, lists and busy times in seconds.
     std::vector<std::int32_t>
         process_of_cblk;                 ///< Owners: the process, and the worker of it whose memory has the
     std::vector<WorkerId> owner_of_cblk; ///< panel. In a static schedule it factorizes it; else the
                                          ///< candidates take turns.
-    std::int64_t steals = 0;
-    std::vector<std::int64_t> steals_by_distance;
+    std::vector<std::int64_t> steals_by_distance; ///< As the policies count them.
     std::vector<ProcessUse> processes;
 
     [[nodiscard]] double makespan() const { return run.makespan; }
     [[nodiscard]] double total_work() const;         ///< Seconds of all tasks; messages are none.
+    [[nodiscard]] double memory_seconds() const;     ///< The part of it that distance and contention cost.
+    [[nodiscard]] double local_share() const;        ///< Of the bytes that tasks worked on.
+    [[nodiscard]] std::int64_t steals() const;       ///< Of all processes.
     [[nodiscard]] double critical_path() const;      ///< Seconds: no schedule of these tasks is shorter.
     [[nodiscard]] double efficiency() const;         ///< Busy part of workers x makespan; 1 for no work.
     [[nodiscard]] std::int64_t messages() const;     ///< Between processes.
@@ -67,7 +77,8 @@ struct Schedule {
     [[nodiscard]] CblkId cblk_of(TaskId task) const; ///< Whose panel it writes; of a branch its root.
 };
 
-/// Deterministic, and near-linear in the bloks and tasks; the number of workers enters by its logarithm.
+/// Deterministic, and near-linear in the bloks and tasks; the number of workers enters by its logarithm (by
+/// policies other than the static one, where they look for work in vain, by more).
 /// Error{usage} for a machine without workers.
 Schedule simulate_schedule(BlockStructure const& structure, CostModel const& model,
                            MachineModel const& machine, ScheduleOptions const& options = {});

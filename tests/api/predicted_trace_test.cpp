@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "schedule/structures.hpp"
@@ -53,6 +54,24 @@ TEST_F(PredictedTraceOfTwoProcesses, HasTheTimesOfTheSchedule) {
     ASSERT_TRUE(window.has_value());
     EXPECT_NEAR(static_cast<double>(window->end), schedule.makespan() * 1e9, 1);
     EXPECT_EQ(trace.end(), window->end);
+}
+
+TEST(PredictedTrace, HasTheStealsOfASimulatedPolicyAsLinks) {
+    BlockStructure const structure = random_structure(300, 7);
+    CostModel const model;
+    ScheduleOptions options;
+    options.policy.kind = SchedulePolicy::places;
+    options.allocation = Allocation::local;
+    options.split = {true, 16, 16};
+    Schedule const schedule = simulate_schedule(structure, model, machine_of(2, 4, {0, 0, 1, 1}), options);
+    trace::Trace const trace{predicted_trace(structure, model, schedule)};
+    auto const links = trace.links();
+    auto const steals = std::count_if(links.begin(), links.end(), [](trace::Link const& link) {
+        return link.kind == trace::LinkKind::steal && link.distance > 0;
+    });
+    ASSERT_GT(steals, 0);
+    EXPECT_EQ(static_cast<std::size_t>(steals), schedule.run.steals.size());
+    EXPECT_EQ(trace::statistics(trace, trace::whole(trace)).steals, steals);
 }
 
 TEST_F(PredictedTraceOfTwoProcesses, HasTheContainersOfARun) {

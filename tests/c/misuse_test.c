@@ -142,11 +142,8 @@ static void options(espalier_solver* solver) {
     USAGE("calibration = 3", espalier_set_calibration(solver, (espalier_toggle)3));
     USAGE("neither 0 nor 1", espalier_set_record_trace(solver, 2));
     USAGE("schedule = 4", espalier_set_schedule(solver, (espalier_schedule)4));
-    FAILS(solver, ESPALIER_UNSUPPORTED, "schedule 'nas'",
-          espalier_set_schedule(solver, ESPALIER_SCHEDULE_NAS));
     USAGE("alloc = 3", espalier_set_allocation(solver, (espalier_allocation)3));
     USAGE("split = 2", espalier_set_splitting(solver, (espalier_splitting)2));
-    FAILS(solver, ESPALIER_UNSUPPORTED, "2d", espalier_set_splitting(solver, ESPALIER_SPLIT_2D));
     USAGE("min-block-width needs", espalier_set_block_widths(solver, 0, 2));
     USAGE("above the largest", espalier_set_block_widths(solver, 3, 2));
     USAGE("max-block-width needs", espalier_set_block_widths(solver, 1, INT64_MAX));

@@ -2,7 +2,7 @@
 
 import unittest
 
-from support import IO_ERROR, UNSUPPORTED, USAGE, CommandTest
+from support import IO_ERROR, USAGE, CommandTest
 
 SOLVE_OPTIONS = """--factorization --precision --ordering --threads --schedule --alloc --comm-threads --split --rhs --nrhs
     --refine --trace --json --output --max-memory --quiet --verbose""".split()
@@ -19,12 +19,9 @@ class Help(CommandTest):
 
     def test_exists_for_every_command(self):
         general = self.succeed("--help")
-        for name in ("solve", "analyze", "generate", "trace", "machine", "dense"):
+        for name in ("solve", "analyze", "compare", "simulate", "generate", "trace", "machine", "dense"):
             self.assertIn(f"  {name} ", general)
             self.assertIn("Examples", self.succeed(name, "--help"))
-
-    def test_does_not_list_commands_that_are_not_there(self):
-        self.assertNotRegex(self.succeed("--help"), r"(?m)^ +(compare|simulate) ")
 
     def test_version_is_one_line(self):
         self.assertRegex(self.succeed("--version"), r"\Aespalier \d+\.\d+\.\d+\n\Z")
@@ -36,11 +33,6 @@ class Misuse(CommandTest):
 
     def test_unknown_commands(self):
         self.assertIn("unknown command 'slove'", self.fail_with(USAGE, "slove", "lap3d:4"))
-
-    def test_planned_commands(self):
-        for name in ("compare", "simulate"):
-            message = self.fail_with(UNSUPPORTED, name, "lap3d:4", "--threads", 2)
-            self.assertEqual(message, f"'{name}' is not available in this version")
 
     def test_repeated_options(self):
         message = self.fail_with(USAGE, "solve", "lap3d:4", "--threads", 2, "--threads", 3)
@@ -115,15 +107,6 @@ class Misuse(CommandTest):
     def test_a_generator_without_its_size(self):
         self.assertIn("lap3d:20", self.fail_with(USAGE, "solve", "lap3d"))
         self.assertIn("random:N:NNZ:SEED", self.fail_with(USAGE, "solve", "random"))
-
-    def test_what_is_not_in_this_version_says_what_works(self):
-        for arguments, works in ((["--schedule", "dynamic"], "static"), (["--schedule", "places"], "static"),
-                                 (["--schedule", "nas"], "static"), (["--split", "2d"], "1d")):
-            with self.subTest(arguments=arguments):
-                # A matrix that is not there: it is not looked at.
-                message = self.fail_with(UNSUPPORTED, "solve", "missing.mtx", *arguments, "--json", "r.json")
-                self.assertIn(works, message)
-                self.assertEqual(self.names(), [])
 
     def test_messages_stay_one_line_whatever_the_names(self):
         self.fail_with(IO_ERROR, "solve", "no\nsuch\tfile.mtx")

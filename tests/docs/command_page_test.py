@@ -11,7 +11,7 @@ COMMAND = os.environ["ESPALIER_COMMAND"]
 ROOT = Path(os.environ["ESPALIER_SOURCE"])
 PAGE = ROOT / "docs" / "espalier.1"
 COMPLETION = ROOT / "tools" / "completion"
-COMMANDS = ["solve", "analyze", "generate", "trace", "machine", "dense"]
+COMMANDS = ["solve", "analyze", "compare", "simulate", "generate", "trace", "machine", "dense"]
 
 
 def options_of(command):

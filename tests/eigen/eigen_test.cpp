@@ -285,7 +285,7 @@ TEST(EigenFailures, WhatIsNotTheMatrixsFaultIsThrown) {
     lu.options().max_memory = 1000;
     EXPECT_THROW(lu.compute(a), std::bad_alloc);
     lu.options().max_memory = 0;
-    lu.options().schedule = espalier::SchedulePolicy::nas;
+    lu.options().threads = -1;
     EXPECT_THROW(lu.compute(a), espalier::Error);
     lu.options() = {};
     lu.compute(a);

@@ -131,12 +131,37 @@ TEST(Engine, RunsWhatIsAllowedWithoutIdlingAndReplaysAsAStaticPolicy) {
                           run.end[static_cast<std::size_t>(list[i - 1])]);
 
         StaticPolicy policy(run.lists, graph.num_tasks());
-        PolicyDispatcher dispatcher(policy, graph.num_tasks());
+        PolicyDispatcher dispatcher(policy, graph);
         auto const replay = simulate(graph, dispatcher, workers);
         ASSERT_EQ(replay.lists, run.lists);
         ASSERT_EQ(replay.start, run.start);
         ASSERT_DOUBLE_EQ(replay.makespan, run.makespan);
     }
+}
+
+// Twice as long for odd workers, and once more for each other task that runs.
+class OddClock : public TaskClock {
+  public:
+    explicit OddClock(TaskGraph const& graph) : graph_(graph) {}
+    double begin(TaskId task, WorkerId worker) override {
+        return graph_.cost[static_cast<std::size_t>(task)] * (1 + worker % 2 + running_++);
+    }
+    void end(TaskId, WorkerId) override { --running_; }
+
+  private:
+    TaskGraph const& graph_;
+    int running_ = 0;
+};
+
+TEST(Engine, TakesTimesFromItsClock) {
+    // 0 and 1 begin together: 1 x 1 and 1 x (2 + 1). Then 2 after 0, while 1 runs: 1 x (1 + 1).
+    auto const graph = graph_of({1, 1, 1}, {{2}, {}, {}});
+    std::vector<TaskRange> const ranges{{{0, 1}, {0, 1}}, {{1, 2}, {1, 2}}, {{0, 1}, {0, 1}}};
+    CandidateQueues queues(graph, ranges, 2);
+    OddClock clock(graph);
+    auto const run = simulate(graph, queues, 2, {}, &clock);
+    EXPECT_EQ(run.end, (std::vector<double>{1, 3, 3}));
+    EXPECT_EQ(run.busy, (std::vector<double>{3, 3}));
 }
 
 } // namespace

@@ -58,7 +58,7 @@ TEST(PolicySimulation, EachDynamicPolicyRunsRandomGraphsToTheEndAndTheSameWayTwi
         RandomWork const work(300, workers, 1 + static_cast<unsigned>(settings.select));
         auto const run = [&] {
             auto const policy = make_policy(settings, work.graph, machine, {nullptr, &work.candidates});
-            PolicyDispatcher dispatcher(*policy, work.graph.num_tasks());
+            PolicyDispatcher dispatcher(*policy, work.graph);
             return simulate(work.graph, dispatcher, workers); // throws for a task that never ran
         };
         auto const first = run(), second = run();
@@ -94,7 +94,7 @@ TEST(PolicySimulation, LoosePoliciesLeaveNoWorkerIdleWhileTasksAreReady) {
     PolicyMachine const machine({0, 0, 0, 1, 1, 1});
     for (PolicySettings const& settings : dynamic_settings()) {
         auto const policy = make_policy(settings, graph, machine, {nullptr, &candidates});
-        PolicyDispatcher dispatcher(*policy, 40);
+        PolicyDispatcher dispatcher(*policy, graph);
         auto const run = simulate(graph, dispatcher, 6);
         if (!settings.strict) {
             EXPECT_DOUBLE_EQ(run.makespan, 7);
@@ -102,6 +102,42 @@ TEST(PolicySimulation, LoosePoliciesLeaveNoWorkerIdleWhileTasksAreReady) {
             EXPECT_DOUBLE_EQ(run.makespan, 14);
         }
     }
+}
+
+TEST(PolicySimulation, RecordsWhoStoleWhatFromWhomAndWhen) {
+    // Four tasks of worker 0: worker 1, at distance 1, takes two of them.
+    TaskGraph graph;
+    graph.num_predecessors.assign(4, 0);
+    graph.successor_ptr.assign(5, 0);
+    graph.cost.assign(4, 1);
+    graph.priority = {4, 3, 2, 1};
+    graph.home.assign(4, 0);
+    std::vector<WorkerRange> const candidates(4);
+    auto const policy = make_policy({}, graph, PolicyMachine({0, 0}), {nullptr, &candidates});
+    PolicyDispatcher dispatcher(*policy, graph);
+    auto const run = simulate(graph, dispatcher, 2);
+    ASSERT_EQ(run.steals.size(), 2u);
+    for (std::size_t i = 0; i < 2; ++i) {
+        EXPECT_EQ(run.steals[i].thief, 1);
+        EXPECT_EQ(run.steals[i].victim, 0);
+        EXPECT_EQ(run.steals[i].distance, 1);
+        EXPECT_DOUBLE_EQ(run.steals[i].time, static_cast<double>(i));
+        EXPECT_EQ(run.worker_of_task[static_cast<std::size_t>(run.steals[i].task)], 1);
+    }
+}
+
+TEST(PolicySimulation, AFreeWorkerIsAskedFromTheHomeOn) {
+    // All six are idle, any may run it: worker 4, whose data it is, does.
+    TaskGraph graph;
+    graph.num_predecessors.assign(1, 0);
+    graph.successor_ptr.assign(2, 0);
+    graph.cost.assign(1, 1);
+    graph.priority.assign(1, 0);
+    graph.home.assign(1, 4);
+    std::vector<WorkerRange> const candidates{{0, 6}};
+    auto const policy = make_policy({}, graph, PolicyMachine({0, 0, 0, 1, 1, 1}), {nullptr, &candidates});
+    PolicyDispatcher dispatcher(*policy, graph);
+    EXPECT_EQ(simulate(graph, dispatcher, 6).worker_of_task[0], 4);
 }
 
 } // namespace

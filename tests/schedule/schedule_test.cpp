@@ -240,7 +240,7 @@ TEST(Schedule, IsTheSameEveryTimeAndReplaysAsAStaticPolicy) {
         EXPECT_EQ(one.run.start, two.run.start);
         if (processes > 1) continue;
         StaticPolicy policy(one.run.lists, one.tasks.graph.num_tasks());
-        PolicyDispatcher dispatcher(policy, one.tasks.graph.num_tasks());
+        PolicyDispatcher dispatcher(policy, one.tasks.graph);
         auto const replay = simulate(one.tasks.graph, dispatcher, machine.num_workers());
         EXPECT_EQ(replay.lists, one.run.lists);
         EXPECT_EQ(replay.start, one.run.start);

@@ -23,9 +23,8 @@ namespace espalier::command {
 
 namespace {
 
-constexpr std::array<std::string_view, 6> names = {"solve", "analyze", "generate",
+constexpr std::array<std::string_view, 8> names = {"solve", "analyze", "compare", "simulate", "generate",
                                                    "trace", "machine", "dense"};
-constexpr std::array<std::string_view, 2> planned_names = {"compare", "simulate"};
 
 template <std::size_t count>
 bool is_one_of(std::array<std::string_view, count> const& list, std::string_view word) {
@@ -42,6 +41,8 @@ int fail(Status status, std::string message) {
 
 struct Parsed {
     RunOptions run;
+    CompareOptions compare;
+    SimulateOptions simulate;
     GenerateOptions generate;
     TraceOptions trace;
     MachineOptions machine;
@@ -69,6 +70,17 @@ void declare(CLI::App& app, Parsed& parsed) {
     add_report_options(analyze, parsed.run);
     analyze.footer(analyze_help);
 
+    CLI::App& compare = *app.add_subcommand("compare", "the same work under several settings: a table");
+    add_compare_options(compare, parsed.compare);
+    add_analysis_options(compare, parsed.compare.run);
+    add_system_options(compare, parsed.compare.run);
+    compare.footer(compare_help);
+
+    CLI::App& simulate = *app.add_subcommand("simulate", "the factorization on a machine that is not here");
+    add_simulate_options(simulate, parsed.simulate);
+    add_report_options(simulate, parsed.simulate.run);
+    simulate.footer(simulate_help);
+
     CLI::App& generate = *app.add_subcommand("generate", "write a test matrix");
     add_generate_options(generate, parsed.generate);
     generate.footer(generate_help);
@@ -88,6 +100,8 @@ void declare(CLI::App& app, Parsed& parsed) {
 }
 
 void dispatch(CLI::App const& app, Parsed const& parsed) {
+    if (app.got_subcommand("compare")) return compare(parsed.compare);
+    if (app.got_subcommand("simulate")) return simulate(parsed.simulate);
     if (app.got_subcommand("generate")) return generate(parsed.generate);
     if (app.got_subcommand("trace")) return trace(parsed.trace);
     if (app.got_subcommand("machine")) return machine(parsed.machine);
@@ -104,24 +118,24 @@ std::string hint(std::string_view word) {
 
 std::string misuse(std::string_view word, std::string message) {
     if (word.empty())
-        message = "no command given: solve, analyze, generate, trace, machine or dense";
+        message = "no command given: solve, analyze, compare, simulate, generate, trace, machine or dense";
     else if (!is_one_of(names, word) && word.front() != '-')
         message = fmt::format(
-            "unknown command '{}': there are solve, analyze, generate, trace, machine and dense", word);
+            "unknown command '{}': there are solve, analyze, compare, simulate, generate, trace, machine and dense", word);
     return message + hint(word);
 }
 
 int run(int argc, char** argv, ProcessGroup const& processes) {
     bool const speaks = processes.rank() == 0;
     std::string_view const word = argc > 1 ? argv[1] : "";
-    if (is_one_of(planned_names, word))
-        throw Error(Status::unsupported, fmt::format("'{}' is not available in this version", word));
     CLI::App app("Sparse direct solver for A x = b", "espalier");
     Parsed parsed;
     declare(app, parsed);
     try {
         app.parse(argc, argv);
         if (app.got_subcommand("solve") || app.got_subcommand("analyze")) check(parsed.run);
+        if (app.got_subcommand("compare")) check(parsed.compare);
+        if (app.got_subcommand("simulate")) check(parsed.simulate);
         if (app.got_subcommand("trace")) check(parsed.trace);
         if (app.got_subcommand("dense")) check(parsed.dense);
     } catch (CLI::CallForHelp const&) {

@@ -87,35 +87,44 @@ void refuse_colliding_files(RunOptions const& run) {
 
 } // namespace
 
-void add_schedule_options(CLI::App& command, Options& library) {
-    add_value(command, "--schedule", "POLICY",
-              "who runs which task: static (lists made beforehand), dynamic (a tree of queues), places or nas "
-              "(queues by core and NUMA node) [static]",
-              [&library](std::string const& text) {
-                  using enum SchedulePolicy;
-                  library.schedule = choice("--schedule", text, {static_order, dynamic_tree, places, nas});
-              });
-    add_value(command, "--push-init", "WHERE",
-              "places: first tasks go to the NUMA nodes in turn or at random: cyclicnuma, randnuma [cyclicnuma]",
-              [&library](std::string const& text) { set_option(library, "push-init", text); });
+void add_policy_options(CLI::App& command, Options& library) {
+    add_value(
+        command, "--schedule", "POLICY",
+        "who runs which task: static (lists made beforehand), dynamic (a tree of queues), places or nas "
+        "(queues by core and NUMA node) [static]",
+        [&library](std::string const& text) {
+            using enum SchedulePolicy;
+            library.schedule = choice("--schedule", text, {static_order, dynamic_tree, places, nas});
+        });
+    add_value(
+        command, "--push-init", "WHERE",
+        "places: first tasks go to the NUMA nodes in turn or at random: cyclicnuma, randnuma [cyclicnuma]",
+        [&library](std::string const& text) { set_option(library, "push-init", text); });
     add_value(command, "--push", "WHERE",
               "places: where a ready task goes: pLoc, pLocNum, pNumaW or pNumaWLoc [pNumaWLoc]",
               [&library](std::string const& text) { set_option(library, "push", text); });
-    add_value(command, "--select", "WHOM",
-              "places: whom an idle thread steals from: sRand, sRandNuma, sProc, sNuma, sProcNuma or sNumaProc "
-              "[sNumaProc]",
-              [&library](std::string const& text) { set_option(library, "select", text); });
+    add_value(
+        command, "--select", "WHOM",
+        "places: whom an idle thread steals from: sRand, sRandNuma, sProc, sNuma, sProcNuma or sNumaProc "
+        "[sNumaProc]",
+        [&library](std::string const& text) { set_option(library, "select", text); });
     command.add_flag("--strict", library.strict,
                      wrapped("dynamic, places, nas: no stealing across NUMA nodes", 76));
     add_value(command, "--seed", "N", "places: of random choices [0]",
               [&library](std::string const& text) { set_option(library, "seed", text); });
-    add_value(command, "--split", "KIND",
-              "1d: a column block is one task; 2d: wide ones that several threads are candidates for are cut into "
-              "groups of rows [1d]",
-              [&library](std::string const& text) {
-                  library.splitting = choice("--split", text, {Splitting::one_d, Splitting::two_d});
-              });
-    add_value(command, "--split-width", "COLUMNS", "2d: column blocks of at least so many columns are cut [96]",
+}
+
+void add_schedule_options(CLI::App& command, Options& library) {
+    add_policy_options(command, library);
+    add_value(
+        command, "--split", "KIND",
+        "1d: a column block is one task; 2d: wide ones that several threads are candidates for are cut into "
+        "groups of rows [1d]",
+        [&library](std::string const& text) {
+            library.splitting = choice("--split", text, {Splitting::one_d, Splitting::two_d});
+        });
+    add_value(command, "--split-width", "COLUMNS",
+              "2d: column blocks of at least so many columns are cut [96]",
               [&library](std::string const& text) { set_option(library, "split-width", text); });
     add_value(command, "--split-rows", "ROWS", "2d: into groups of at least so many rows [384]",
               [&library](std::string const& text) { set_option(library, "split-rows", text); });
@@ -197,7 +206,7 @@ void add_prediction_options(CLI::App& command, RunOptions& run) {
               [&run](std::string const& text) { run.trace = text; });
 }
 
-void add_solve_options(CLI::App& command, RunOptions& run) {
+void add_system_options(CLI::App& command, RunOptions& run) {
     Options& library = run.library;
     add_value(command, "--operation", "OP",
               "none, transpose or adjoint: solve A x = b, A^T x = b or A^H x = b [none]",
@@ -209,18 +218,6 @@ void add_solve_options(CLI::App& command, RunOptions& run) {
                      wrapped("factorize in single precision and refine to that of the run; goes back to full "
                              "precision, and says so, where that does not do",
                              76));
-    command.add_flag(
-        "--condition", library.condition,
-        wrapped("also estimate the condition number and the forward error, and print determinant "
-                "and inertia",
-                76));
-    add_value(command, "--null-space", "FILE",
-              "accept a singular matrix, and write an orthonormal basis of its null space as a Matrix Market "
-              "array (- is standard output)",
-              [&run](std::string const& text) {
-                  run.null_space = text;
-                  run.library.allow_singular = true;
-              });
     add_value(
         command, "--rhs", "FILE|ones|random",
         "right-hand sides: a Matrix Market array, all ones, or uniform in [-1, 1] from a fixed seed [ones]",
@@ -238,6 +235,22 @@ void add_solve_options(CLI::App& command, RunOptions& run) {
         command, "--tolerance", "E",
         "backward error that counts as solved [1e-12 in double, 1e-5 in single precision]",
         [&library](std::string const& text) { library.tolerance = parse_positive("--tolerance", text); });
+}
+
+void add_solve_options(CLI::App& command, RunOptions& run) {
+    add_system_options(command, run);
+    command.add_flag(
+        "--condition", run.library.condition,
+        wrapped("also estimate the condition number and the forward error, and print determinant "
+                "and inertia",
+                76));
+    add_value(command, "--null-space", "FILE",
+              "accept a singular matrix, and write an orthonormal basis of its null space as a Matrix Market "
+              "array (- is standard output)",
+              [&run](std::string const& text) {
+                  run.null_space = text;
+                  run.library.allow_singular = true;
+              });
     add_value(command, "--trace", "FILE",
               "record what every thread does, as a Paje trace for ViTE and 'espalier trace' (compressed when "
               "FILE ends in .gz; - is standard output)",

@@ -50,14 +50,18 @@ struct MachineOptions {
     bool quiet = false;
 };
 
-/// Declare on `command` who runs which task, and how column blocks are cut.
+/// Declare on `command` who runs which task.
+void add_policy_options(CLI::App& command, Options& library);
+/// The same, and how column blocks are cut.
 void add_schedule_options(CLI::App& command, Options& library);
 
 /// Declare on `command` the options that decide about the analysis; they fill `run` as they are parsed.
 void add_analysis_options(CLI::App& command, RunOptions& run);
 /// And those of what is predicted without numbers.
 void add_prediction_options(CLI::App& command, RunOptions& run);
-/// And those that need numbers: factorization, right-hand sides, refinement, solution.
+/// And those of the system and how well it is solved: operation, right-hand sides, refinement.
+void add_system_options(CLI::App& command, RunOptions& run);
+/// The same, and what else is made of the numbers: condition, null space, trace, solution.
 void add_solve_options(CLI::App& command, RunOptions& run);
 
 /// And what is told of the run, and where.

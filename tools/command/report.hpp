@@ -38,6 +38,12 @@ struct NullSpaceFacts {
     std::vector<double> singular_values; ///< The smallest ones, ascending, over |A|.
 };
 
+/// What `simulate` adds.
+struct SimulationFacts {
+    std::string machine;   ///< As it was named.
+    double simulate_s = 0; ///< What the simulation took.
+};
+
 /// Everything a report is made from.
 struct RunRecord {
     RunOptions asked;
@@ -47,7 +53,8 @@ struct RunRecord {
     double tolerance = 0; ///< The one that was applied.
     std::optional<MatrixKnowledge> knowledge;
     std::optional<NullSpaceFacts> null_space;
-    std::optional<Prediction> prediction; ///< Of analyze.
+    std::optional<Prediction> prediction; ///< Of analyze and simulate.
+    std::optional<SimulationFacts> simulation;
     double read_s = 0;
     double total_s = 0; ///< From the start of reading to the end of refinement.
     Status status = Status::ok;

@@ -47,9 +47,16 @@ Json settings_json(RunRecord const& record) {
         {"ordering_file", text_or_null(library.ordering_file)},
         {"threads", report.threads},
         {"schedule", to_string(library.schedule)},
+        {"push_init", to_string(library.push_init)},
+        {"push", to_string(library.push)},
+        {"select", to_string(library.select)},
+        {"strict", library.strict},
+        {"seed", library.seed},
         {"alloc", to_string(library.allocation)},
         {"comm_threads", 0}, // one process has nobody to talk to
         {"split", to_string(library.splitting)},
+        {"split_width", library.split_width},
+        {"split_rows", library.split_rows},
         {"max_block_width", library.max_block_width},
         {"min_block_width", library.min_block_width},
         {"max_memory_bytes", library.max_memory == 0 ? Json(nullptr) : Json(library.max_memory)},
@@ -150,14 +157,20 @@ Json prediction_json(Prediction const& prediction) {
                              {"sent_bytes", process.sent_bytes},
                              {"received_bytes", process.received_bytes},
                              {"messages_sent", process.messages_sent},
-                             {"messages_received", process.messages_received}});
+                             {"messages_received", process.messages_received},
+                             {"steals", process.steals},
+                             {"local_share", process.local_share}});
     return {{"processes", prediction.processes},
             {"threads", prediction.threads},
             {"factor_s", prediction.factor_s},
             {"critical_path_s", prediction.critical_path_s},
             {"work_s", prediction.work_s},
+            {"memory_s", prediction.memory_s},
             {"efficiency", prediction.efficiency},
             {"tasks", prediction.tasks},
+            {"steals", prediction.steals},
+            {"steals_by_distance", prediction.steals_by_distance},
+            {"local_share", prediction.local_share},
             {"messages", prediction.messages},
             {"message_bytes", prediction.message_bytes},
             {"idle_s", prediction.idle_s},
@@ -186,6 +199,9 @@ std::string json_report(RunRecord const& record) {
                  {"blas", {{"config", record.blas.config}, {"core", record.blas.core}}},
                  {"read_s", record.read_s},
                  {"analysis", analysis_json(report.analysis)}};
+    if (record.simulation)
+        root["simulation"] = {{"machine", record.simulation->machine},
+                              {"simulate_s", record.simulation->simulate_s}};
     if (record.prediction) root["prediction"] = prediction_json(*record.prediction);
     if (record.numbers) {
         root["factor"] = factor_json(report.factor);

@@ -70,36 +70,54 @@ std::string spread(std::vector<double> const& values, std::string (*readable)(do
 }
 
 void add_processes(Table& table, Prediction const& prediction) {
-    table.line("  process", "{:>10} {:>12} {:>12} {:>12} {:>12} {:>10} {:>10}", "cblks", "busy", "memory",
-               "fan-in", "sent", "messages", "received");
+    table.line("  process", "{:>10} {:>8} {:>12} {:>12} {:>12} {:>9} {:>9} {:>9} {:>7}", "cblks", "busy",
+               "memory", "fan-in", "sent", "messages", "received", "steals", "local");
     for (std::size_t p = 0; p < prediction.process.size(); ++p) {
         ProcessPrediction const& one = prediction.process[p];
-        table.line(fmt::format("    {}", p), "{:>10} {:>11.1f}% {:>12} {:>12} {:>12} {:>10} {:>10}",
+        table.line(fmt::format("    {}", p), "{:>10} {:>7.1f}% {:>12} {:>12} {:>12} {:>9} {:>9} {:>9} {:>6.1f}%",
                    with_separators(one.cblks),
                    prediction.factor_s > 0 ? 100 * one.busy_s / (prediction.factor_s * prediction.threads)
                                            : 0.0,
                    readable_bytes(one.memory_bytes), readable_bytes(one.fan_in_bytes),
                    readable_bytes(one.sent_bytes), with_separators(one.messages_sent),
-                   with_separators(one.messages_received));
+                   with_separators(one.messages_received), with_separators(one.steals),
+                   100 * one.local_share);
     }
 }
 
-void add_prediction(Table& table, Prediction const& prediction, AnalysisReport const& analysis,
-                    bool verbose) {
+// "1,234 tasks, 1000 at distance 1, 234 at 2"
+std::string steals_text(Prediction const& prediction) {
+    std::string text = counted(prediction.steals, "task");
+    for (std::size_t d = 1; d < prediction.steals_by_distance.size(); ++d)
+        if (prediction.steals_by_distance[d] > 0)
+            text += fmt::format(", {} at distance {}", with_separators(prediction.steals_by_distance[d]), d);
+    return text;
+}
+
+void add_prediction(Table& table, RunRecord const& record) {
+    Prediction const& prediction = *record.prediction;
     table.line("prediction", "factorization in {} on {} of {}  ({} cost model)",
                readable_seconds(prediction.factor_s), counted(prediction.processes, "process", "processes"),
-               counted(prediction.threads, "thread"), analysis.cost_model);
+               counted(prediction.threads, "thread"), record.report.analysis.cost_model);
+    if (record.simulation)
+        table.line("  machine", "{}; simulated in {}", record.simulation->machine,
+                   readable_seconds(record.simulation->simulate_s));
     table.line("  work", "{} in {}, {:.0f} % efficient", readable_seconds(prediction.work_s),
                counted(prediction.tasks, "task"), 100 * prediction.efficiency);
     table.line("  critical path", "{}", readable_seconds(prediction.critical_path_s));
     table.line("  idle", "{} a thread", spread(prediction.idle_s, readable_seconds));
+    if (prediction.steals > 0) table.line("  steals", "{}", steals_text(prediction));
+    if (record.simulation)
+        table.line("  locality", "{:.0f} % of the bytes that tasks work on are on their NUMA node; the rest "
+                                 "and contention cost {}",
+                   100 * prediction.local_share, readable_seconds(prediction.memory_s));
     if (prediction.processes == 1) return;
     table.line("  messages", "{} carrying {}", with_separators(prediction.messages),
                readable_bytes(prediction.message_bytes));
     std::vector<double> memory;
     for (ProcessPrediction const& process : prediction.process) memory.push_back(process.memory_bytes);
     table.line("  memory", "{} a process", spread(memory, readable_bytes));
-    if (verbose || prediction.processes <= 16) add_processes(table, prediction);
+    if (record.asked.verbose || prediction.processes <= 16) add_processes(table, prediction);
 }
 
 void add_factor(Table& table, Report const& report) {
@@ -107,6 +125,8 @@ void add_factor(Table& table, Report const& report) {
     table.line("factorization", "{}  {:.2f} GF/s  ({} on {}; assembly {})", readable_seconds(factor.time_s),
                factor.gflops, to_string(report.factorization), counted(report.threads, "thread"),
                readable_seconds(factor.assembly_s));
+    if (factor.steals > 0)
+        table.line("  steals", "{} of {}", with_separators(factor.steals), counted(factor.tasks, "task"));
     if (report.analysis.predicted_factor_s > 0)
         table.line("  predicted", "{}  ({} cost model)", readable_seconds(report.analysis.predicted_factor_s),
                    report.analysis.cost_model);
@@ -215,7 +235,7 @@ std::string results_text(RunRecord const& record) {
     Report const& report = record.report;
     Table table;
     add_analysis(table, report.analysis);
-    if (record.prediction) add_prediction(table, *record.prediction, report.analysis, record.asked.verbose);
+    if (record.prediction) add_prediction(table, record);
     if (record.numbers) {
         add_factor(table, report);
         add_knowledge(table, record);

@@ -1,0 +1,335 @@
+#include "api/machine_file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "api/flat_json.hpp"
+#include "runtime/topology.hpp"
+
+namespace espalier {
+
+namespace {
+
+constexpr std::size_t most_bytes = std::size_t{4} << 20;
+constexpr int most_cores = 1 << 16;
+
+// '#' stands for any index, '*' at the end for whatever lies below.
+constexpr std::array<std::string_view, 20> keys = {
+    "name", "nodes", "topology", "numa_nodes", "cores_per_numa_node", "distances.#.#", "memory_factors.#.#",
+    "speed", "contention", "core_bytes_per_s", "numa_node_bytes_per_s", "network.latency_s",
+    "network.bytes_per_s", "cost_model.models.#.scalar", "cost_model.models.#.kernels",
+    "cost_model.models.#.panel_s.*", "cost_model.models.#.update_s.*", "numa_nodes.#.*", "numa_factors.*",
+    "cost_model.memory.*"};
+// What `espalier machine` tells besides, and a simulation does not need.
+constexpr std::array<std::string_view, 18> idle_keys = {
+    "espalier", "cpu", "cores", "packages", "caches.*", "cpu_quota", "default_threads",
+    "available_memory_bytes", "blas.*", "dgemm.*", "cost_model.format", "cost_model.machine.*",
+    "cost_model.network.*", "cost_model.models.#.panel_fit.*", "cost_model.models.#.update_fit.*",
+    "cost_model.models.#.contention.*", "cost_model.file", "comment"};
+
+bool fits(std::string_view pattern, std::string_view key) {
+    while (!pattern.empty() && !key.empty()) {
+        std::string_view const want = pattern.substr(0, pattern.find('.'));
+        std::string_view const have = key.substr(0, key.find('.'));
+        if (want == "*") return true;
+        bool const index = want == "#" && have.find_first_not_of("0123456789") == std::string_view::npos;
+        if (!index && want != have) return false;
+        pattern.remove_prefix(std::min(pattern.size(), want.size() + 1));
+        key.remove_prefix(std::min(key.size(), have.size() + 1));
+    }
+    return pattern.empty() && key.empty();
+}
+
+class Reader {
+  public:
+    Reader(FlatJson const& json, std::string const& source) : json_(json), source_(source) {}
+
+    SimulatedMachine read() {
+        refuse_unknown_keys();
+        SimulatedMachine machine;
+        machine.name = has("name") ? text("name") : source_;
+        if (has("nodes")) machine.count = count("nodes", 1, 1 << 20);
+        read_cores(machine);
+        if (has_below("distances")) machine.distances = table("distances", 0, 1e6);
+        read_measured_factors(machine);
+        if (has_below("memory_factors")) machine.memory.factors = table("memory_factors", 1, 1e3);
+        if (has("speed")) machine.speed = number("speed", 1e-3, 1e3);
+        if (has("contention")) machine.contention = number("contention", 1, 1e3);
+        if (has("cost_model.memory.one_bytes_per_s"))
+            machine.bandwidth = number("cost_model.memory.one_bytes_per_s", 1, 1e18);
+        if (has("core_bytes_per_s")) machine.bandwidth = number("core_bytes_per_s", 1, 1e18);
+        if (has("numa_node_bytes_per_s"))
+            machine.memory.node_bandwidth = number("numa_node_bytes_per_s", 1, 1e18);
+        if (has("network.latency_s")) machine.network.latency = number("network.latency_s", 0, 1e6);
+        if (has("network.bytes_per_s")) machine.network.bandwidth = number("network.bytes_per_s", 1, 1e18);
+        for (int m = 0; has_below(fmt::format("cost_model.models.{}", m)); ++m)
+            machine.kernels.push_back(kernels(fmt::format("cost_model.models.{}", m)));
+        return machine;
+    }
+
+  private:
+    [[noreturn]] void refuse(std::string const& what) const {
+        throw Error(Status::bad_input, fmt::format("machine file '{}': {}", source_, what));
+    }
+    [[nodiscard]] bool has(std::string const& key) const { return json_.contains(key); }
+    [[nodiscard]] bool has_below(std::string const& key) const {
+        auto const at = json_.lower_bound(key + ".");
+        return at != json_.end() && at->first.starts_with(key + ".");
+    }
+    [[nodiscard]] std::string shown(std::string const& key) const {
+        auto const at = json_.find(key);
+        if (at == json_.end()) return has_below(key) ? "a list or an object" : "missing";
+        if (auto const* const word = std::get_if<std::string>(&at->second)) return json_quoted(*word);
+        return fmt::format("{}", std::get<double>(at->second));
+    }
+    [[nodiscard]] std::string text(std::string const& key) const {
+        auto const at = json_.find(key);
+        auto const* const value = at == json_.end() ? nullptr : std::get_if<std::string>(&at->second);
+        if (!value) refuse(fmt::format("\"{}\" is {}, not a text", key, shown(key)));
+        return *value;
+    }
+    [[nodiscard]] double number(std::string const& key, double least, double most) const {
+        auto const at = json_.find(key);
+        auto const* const value = at == json_.end() ? nullptr : std::get_if<double>(&at->second);
+        if (!value || !(*value >= least && *value <= most))
+            refuse(fmt::format("\"{}\" is {}, not a number from {} to {}", key, shown(key), least, most));
+        return *value;
+    }
+    [[nodiscard]] int count(std::string const& key, int least, int most) const {
+        double const value = number(key, least, most);
+        if (value != std::floor(value)) refuse(fmt::format("\"{}\" is {}, not a whole number", key, value));
+        return static_cast<int>(value);
+    }
+
+    void refuse_unknown_keys() const {
+        for (auto const& [key, value] : json_) {
+            auto const known = [&key = key](std::string_view pattern) { return fits(pattern, key); };
+            if (std::any_of(keys.begin(), keys.end(), known) ||
+                std::any_of(idle_keys.begin(), idle_keys.end(), known))
+                continue;
+            refuse(fmt::format("there is no key \"{}\"; there are name, nodes, topology, numa_nodes, "
+                               "cores_per_numa_node, distances, memory_factors, speed, contention, "
+                               "core_bytes_per_s, numa_node_bytes_per_s, network and cost_model",
+                               key));
+        }
+    }
+
+    // A description, two numbers, or the list of `espalier machine`.
+    void read_cores(SimulatedMachine& machine) const {
+        bool const counted = has("numa_nodes") || has("cores_per_numa_node"), listed = has_below("numa_nodes");
+        if (has("topology") + counted + listed != 1)
+            refuse("the cores are missing, or given twice: \"topology\", or \"numa_nodes\" and "
+                   "\"cores_per_numa_node\"");
+        machine.node_of_core.clear();
+        if (has("topology")) {
+            take_topology(machine, text("topology"));
+        } else if (counted) {
+            int const nodes = count("numa_nodes", 1, most_cores);
+            int const cores = count("cores_per_numa_node", 1, most_cores / nodes);
+            for (int core = 0; core < nodes * cores; ++core) machine.node_of_core.push_back(core / cores);
+        } else {
+            read_node_list(machine);
+        }
+    }
+    void take_topology(SimulatedMachine& machine, std::string const& description) const {
+        try {
+            Topology const topology = Topology::synthetic(description);
+            for (auto const& core : topology.cores()) machine.node_of_core.push_back(core.node);
+            for (int i = 0; i < topology.num_nodes(); ++i)
+                for (int j = 0; j < topology.num_nodes(); ++j)
+                    machine.distances.push_back(topology.distance(i, j));
+        } catch (Error const& error) {
+            refuse(fmt::format("\"topology\": {}", error.what()));
+        }
+    }
+    void read_node_list(SimulatedMachine& machine) const {
+        int nodes = 0;
+        while (has_below(fmt::format("numa_nodes.{}", nodes))) ++nodes;
+        for (int node = 0; node < nodes; ++node) {
+            std::string const at = fmt::format("numa_nodes.{}", node);
+            if (!has(at + ".cores.0")) refuse(fmt::format("\"{}.cores\" is missing", at));
+            for (int c = 0; has(fmt::format("{}.cores.{}", at, c)) && c < most_cores; ++c)
+                machine.node_of_core.push_back(node);
+            for (int to = 0; to < nodes; ++to)
+                machine.distances.push_back(number(fmt::format("{}.distances.{}", at, to), 0, 1e6));
+        }
+        if (machine.num_cores() > most_cores) refuse("\"numa_nodes\" has too many cores");
+        nodes_ = nodes;
+    }
+
+    // A square one.
+    [[nodiscard]] std::vector<double> table(std::string const& key, double least, double most) const {
+        int rows = 0;
+        while (has_below(fmt::format("{}.{}", key, rows))) ++rows;
+        std::vector<double> result;
+        for (int i = 0; i < rows; ++i) {
+            for (int j = 0; j < rows; ++j)
+                result.push_back(number(fmt::format("{}.{}.{}", key, i, j), least, most));
+            if (std::string const past = fmt::format("{}.{}.{}", key, i, rows); has(past))
+                refuse(fmt::format("\"{}\" is there, but \"{}\" has {} rows", past, key, rows));
+        }
+        return result;
+    }
+
+    // The tables of `espalier machine`: dgemm tells what distance costs, daxpy what memory gives.
+    void read_measured_factors(SimulatedMachine& machine) const {
+        if (!has_below("numa_factors")) return;
+        if (nodes_ == 0) refuse("\"numa_factors\" belong to a list of \"numa_nodes\"");
+        std::vector<int> cores;
+        for (int c = 0; has(fmt::format("numa_factors.cores.{}", c)); ++c)
+            cores.push_back(count(fmt::format("numa_factors.cores.{}", c), 0, machine.num_cores() - 1));
+        for (int k = 0; has_below(fmt::format("numa_factors.kernels.{}", k)); ++k) {
+            std::string const at = fmt::format("numa_factors.kernels.{}", k);
+            std::string const name = text(at + ".kernel");
+            if (name == "dgemm") read_distance_factors(machine, at, cores);
+            if (name == "daxpy") read_bandwidths(machine, at, cores);
+        }
+    }
+    // Of the cores of each node the mean, and 1 for its own memory.
+    void read_distance_factors(SimulatedMachine& machine, std::string const& at,
+                               std::vector<int> const& cores) const {
+        auto const nodes = static_cast<std::size_t>(nodes_);
+        std::vector<double> sum(nodes * nodes, 0.0);
+        std::vector<bool> seen(nodes, false);
+        for (std::size_t i = 0; i < cores.size(); ++i) {
+            auto const node = static_cast<std::size_t>(
+                machine.node_of_core[static_cast<std::size_t>(cores[i])]);
+            seen[node] = true;
+            for (std::size_t data = 0; data < nodes; ++data)
+                sum[node * nodes + data] += number(fmt::format("{}.alone.{}.{}", at, i, data), 0, 1e6);
+        }
+        if (std::find(seen.begin(), seen.end(), false) != seen.end())
+            refuse(fmt::format("\"{}.alone\" has no core of one of the NUMA nodes", at));
+        for (std::size_t node = 0; node < nodes; ++node)
+            for (std::size_t data = 0; data < nodes; ++data) {
+                double const own = sum[node * nodes + node];
+                machine.memory.factors.push_back(
+                    own > 0 ? std::max(1.0, sum[node * nodes + data] / own) : 1.0);
+            }
+    }
+    // Of y += a x two vectors are read and one is written.
+    void read_bandwidths(SimulatedMachine& machine, std::string const& at,
+                         std::vector<int> const& cores) const {
+        double const order = number(at + ".block_order", 1, 1e6), unit = number(at + ".unit_s", 1e-12, 1e6);
+        double local = 0;
+        for (std::size_t i = 0; i < cores.size(); ++i)
+            local += number(fmt::format("{}.all_cores.local.{}", at, i), 1e-6, 1e6);
+        double const alone = 3 * order * order * sizeof(double) / unit;
+        machine.bandwidth = alone;
+        if (cores.empty()) return;
+        double const cores_of_node = static_cast<double>(machine.num_cores()) / nodes_;
+        machine.memory.node_bandwidth =
+            cores_of_node * alone * static_cast<double>(cores.size()) / local;
+    }
+
+    [[nodiscard]] SimulatedMachine::Kernels kernels(std::string const& at) const {
+        SimulatedMachine::Kernels one;
+        one.scalar = choice(at + ".scalar", std::array{Scalar::s, Scalar::d, Scalar::c, Scalar::z});
+        one.kind = choice(at + ".kernels", std::array{KernelKind::cholesky, KernelKind::ldl, KernelKind::lu});
+        for (std::size_t t = 0; t < panel_term_names.size(); ++t)
+            one.panel_seconds.value[t] = number(fmt::format("{}.panel_s.{}", at, panel_term_names[t]), 0, 1);
+        for (std::size_t t = 0; t < update_term_names.size(); ++t)
+            one.update_seconds.value[t] =
+                number(fmt::format("{}.update_s.{}", at, update_term_names[t]), 0, 1);
+        return one;
+    }
+    template <class Value, std::size_t n>
+    [[nodiscard]] Value choice(std::string const& key, std::array<Value, n> const& values) const {
+        std::string const word = text(key);
+        std::string all;
+        for (auto const value : values) {
+            if (word == to_string(value)) return value;
+            all += (all.empty() ? "" : ", ") + std::string(to_string(value));
+        }
+        refuse(fmt::format("\"{}\" is {}; it can be {}", key, json_quoted(word), all));
+    }
+
+    FlatJson const& json_;
+    std::string const& source_;
+    mutable int nodes_ = 0; // in a list
+};
+
+SimulatedMachine from_topology(Topology const& topology) {
+    SimulatedMachine machine;
+    machine.name = topology.machine_name();
+    machine.is_here = topology.is_this_machine();
+    machine.node_of_core.clear();
+    for (auto const& core : topology.cores()) machine.node_of_core.push_back(core.node);
+    for (int i = 0; i < topology.num_nodes(); ++i)
+        for (int j = 0; j < topology.num_nodes(); ++j) machine.distances.push_back(topology.distance(i, j));
+    return machine;
+}
+
+} // namespace
+
+SimulatedMachine parse_machine(std::string_view text, std::string const& source) {
+    auto const json = parse_flat_json(text);
+    if (!json)
+        throw Error(Status::bad_input, fmt::format("machine file '{}' is not a JSON document, or has a name "
+                                                   "twice in one object",
+                                                   source));
+    SimulatedMachine machine = Reader(*json, source).read();
+    try {
+        require_valid(machine.model(1, 0));
+    } catch (Error const& error) {
+        throw Error(Status::bad_input, fmt::format("machine file '{}': {}", source, error.what()));
+    }
+    return machine;
+}
+
+SimulatedMachine find_machine(std::string const& name) {
+    if (!name.ends_with(".json")) return from_topology(Topology::named(name == "here" ? "" : name));
+    std::ifstream file(name, std::ios::binary);
+    std::string text(most_bytes + 1, '\0');
+    file.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<std::size_t>(file.gcount()));
+    if (!file.eof() && text.size() <= most_bytes)
+        throw Error(Status::io_error, fmt::format("machine file '{}' cannot be read", name));
+    return parse_machine(text, name);
+}
+
+MachineModel SimulatedMachine::model(int processes, int threads) const {
+    if (threads < 0 || threads > num_cores())
+        throw Error(Status::usage, fmt::format("{} threads for a machine of {} cores: {}", threads,
+                                               num_cores(), name));
+    if (count > 0 && processes > count)
+        throw Error(Status::usage,
+                    fmt::format("{} processes, each on a node of its own, for {} nodes: {}", processes, count,
+                                name));
+    MachineModel machine;
+    machine.processes = processes;
+    machine.threads = threads > 0 ? threads : num_cores();
+    machine.node_of_thread.assign(node_of_core.begin(), node_of_core.begin() + machine.threads);
+    machine.node_distances = distances;
+    machine.memory = memory;
+    machine.network = network;
+    return machine;
+}
+
+CostModel SimulatedMachine::costs(CostModel here, Scalar scalar) const {
+    CostModel model = here;
+    if (!kernels.empty()) {
+        auto const mine = std::find_if(kernels.begin(), kernels.end(), [&](Kernels const& one) {
+            return one.scalar == scalar && one.kind == here.kernels.kind;
+        });
+        if (mine == kernels.end())
+            throw Error(Status::usage, fmt::format("the cost models of {} have none for scalar {}, {}", name,
+                                                   to_string(scalar), to_string(here.kernels.kind)));
+        model.panel_seconds = mine->panel_seconds;
+        model.update_seconds = mine->update_seconds;
+    }
+    for (double& seconds : model.panel_seconds.value) seconds /= speed;
+    for (double& seconds : model.update_seconds.value) seconds /= speed;
+    if (bandwidth) model.bandwidth = *bandwidth;
+    if (!is_here) model.contention = model.threads_per_core = 1;
+    if (contention) model.contention = *contention;
+    return model;
+}
+
+} // namespace espalier

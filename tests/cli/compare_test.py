@@ -1,0 +1,157 @@
+"""`espalier compare`: every combination is a row, in the table, the CSV, the JSON and the picture."""
+
+import csv
+import io
+import itertools
+import statistics
+import unittest
+import xml.etree.ElementTree
+
+from support import INACCURATE, IO_ERROR, NOT_POSITIVE, SINGULAR, USAGE, CommandTest, strict_json
+
+MACHINE = ("--topology", "numa:2 core:2")
+SCHEDULES = ("static", "dynamic", "places", "nas")
+
+
+class Compare(CommandTest):
+    def test_every_combination_is_a_row(self):
+        self.succeed("compare", "lap3d:6", "--vary", "schedule=" + ",".join(SCHEDULES), "--vary", "split=1d,2d",
+                     "--vary", "alloc=global,local", "--vary", "threads=1,4", "--split-width", 8, "--split-rows", 8,
+                     *MACHINE, "--nrhs", 2, "--rhs", "random", "--json", "t.json", "--csv", "t.csv", "--quiet")
+        found = strict_json((self.folder / "t.json").read_text())
+        expected = list(itertools.product(SCHEDULES, ("1d", "2d"), ("global", "local"), ("1", "4")))
+        self.assertEqual([tuple(row["settings"].values()) for row in found["rows"]], expected)
+        self.assertEqual(list(found["vary"]), ["schedule", "split", "alloc", "threads"])
+        self.assertEqual((found["settings"]["split-width"], found["settings"]["nrhs"]), ("8", 2))
+        self.assertEqual((found["matrix"]["n"], found["repeat"], found["status"]), (216, 3, "ok"))
+        base = found["rows"][found["ratio_to_row"]]["factor_s"]
+        for row in found["rows"]:
+            times = row["factor_times_s"]
+            self.assertEqual(len(times), 3)
+            self.assertEqual(row["factor_s"], statistics.median(times))
+            self.assertEqual((row["factor_fastest_s"], row["factor_slowest_s"]), (min(times), max(times)))
+            self.assertAlmostEqual(row["ratio"] * base, row["factor_s"])
+            self.assertLess(row["backward_error"], 1e-14)
+            self.assertTrue(0 <= row["local_share"] <= 1, row)
+            self.assertGreater(row["predicted_s"], 0)
+        static, in_parts = found["rows"][1], found["rows"][5]
+        self.assertEqual((static["steals"], static["status"], static["message"]), (0, "ok", None))
+        self.assertGreater(in_parts["tasks"], static["tasks"])  # 2d, with four threads
+        table = list(csv.DictReader(io.StringIO((self.folder / "t.csv").read_text())))
+        self.assertEqual(len(table), len(expected))
+        for line, row in zip(table, found["rows"]):
+            self.assertEqual([line[name] for name in found["vary"]], list(row["settings"].values()))
+            self.assertEqual((float(line["factor_s"]), int(line["tasks"]), line["runs"]),
+                             (row["factor_s"], row["tasks"], "3"))
+            self.assertEqual(line["idle_share"], "")
+
+    def test_the_table(self):
+        text = self.succeed("compare", "lap3d:6", "--vary", "threads=1,2", "--repeat", 2)
+        lines = text.splitlines()
+        head = next(k for k, line in enumerate(lines) if line.startswith("threads "))
+        self.assertEqual(lines[head].split(), "threads factor [s] fastest slowest ratio GF/s predicted assembly solve "
+                         "refine tasks steals error".split())
+        self.assertEqual([line.split()[0] for line in lines[head + 1:head + 3]], ["1", "2"])
+        self.assertEqual(lines[head + 1].split()[4], "1.000")
+        for part in ("analysis ... ", "run 1 of 2 ... ", "run 2 of 2 ... ", "n = 216", "medians of 2 runs",
+                     "(slowest - fastest)"):
+            self.assertIn(part, text)
+        self.assertIn("one run each", self.succeed("compare", "lap3d:4", "--vary", "ordering=amd", "--repeat", 1))
+
+    def test_combinations_that_need_more_memory_together_than_there_is_take_turns(self):
+        need = self.report("analyze", "lap3d:6", "--threads", 1)["analysis"]["memory_bytes"]
+        arguments = ("compare", "lap3d:6", "--vary", "alloc=global,local", "--threads", 1, "--repeat", 2)
+        text = self.succeed(*arguments, "--max-memory", f"{need * 3 // 2}B", "--json", "r.json")
+        self.assertIn("made anew for each run", text)
+        report = strict_json((self.folder / "r.json").read_text())
+        self.assertEqual([len(row["factor_times_s"]) for row in report["rows"]], [2, 2])
+        self.assertEqual((report["factors_kept"], self.report(*arguments)["factors_kept"]), (False, True))
+
+    def test_a_combination_that_fails_is_a_row_that_says_so(self):
+        done = self.run_command("compare", "saddle3d:4", "--vary", "factorization=llh,ldlt", "--vary", "threads=1,2",
+                                "--csv", "t.csv", "--json", "t.json", "--picture", "t.svg")
+        self.assertEqual(done.returncode, NOT_POSITIVE, done.stderr)
+        self.assertRegex(done.stderr, r"\Aespalier: error: 2 of 4 cases failed, first: factorization=llh, threads=1: "
+                         r".*pivot.*\n\Z")
+        self.assertIn("ratios are to factorization=ldlt, threads=1", done.stdout)
+        self.assertIn("failed      factorization=llh, threads=2: ", done.stdout)
+        report = strict_json((self.folder / "t.json").read_text())
+        self.assertEqual([row["status"] for row in report["rows"]], ["not_positive_definite"] * 2 + ["ok"] * 2)
+        self.assertEqual([row["ratio"] is None for row in report["rows"]], [True, True, False, False])
+        self.assertEqual((report["ratio_to_row"], report["rows"][2]["ratio"]), (2, 1))
+        self.assertIn("failed: not_positive_definite", (self.folder / "t.svg").read_text())
+        table = list(csv.DictReader(io.StringIO((self.folder / "t.csv").read_text())))
+        self.assertEqual([line["factor_s"] == "" for line in table], [True, True, False, False])
+        self.assertIn("pivot", table[0]["message"])
+
+    def test_a_solution_above_the_tolerance(self):
+        message = self.fail_with(INACCURATE, "compare", "lap3d:4", "--vary", "refine=none,ir", "--tolerance", "1e-30")
+        self.assertIn("2 of 2 cases failed, first: refine=none: the backward error is", message)
+
+    def test_a_singular_matrix_has_times_and_fails(self):
+        self.write_matrix("s.mtx", 2, {(0, 0): 1.0, (0, 1): 1.0, (1, 0): 1.0, (1, 1): 1.0})
+        report = self.report("compare", "s.mtx", "--vary", "threads=1,2", "--factorization", "lu", code=SINGULAR)
+        self.assertEqual([(row["status"], len(row["factor_times_s"])) for row in report["rows"]], [("singular", 3)] * 2)
+
+    def test_pictures(self):
+        arguments = ("compare", "lap3d:4", "--vary", "schedule=static,dynamic", "--vary", "threads=1,2", "--quiet",
+                     "--picture")
+        self.assertEqual(self.succeed(*arguments, "t.svg"), "")
+        drawn = xml.etree.ElementTree.parse(self.folder / "t.svg").getroot()
+        words = [element.text for element in drawn.iter() if element.tag.endswith("text")]
+        for word in ("Factorization of lap3d:4", "schedule", "static", "dynamic", "threads", "ratio", "1.00",
+                     "predicted"):
+            self.assertIn(word, words)
+        self.succeed(*arguments, "t.png")
+        self.assertEqual((self.folder / "t.png").read_bytes()[:8], b"\x89PNG\r\n\x1a\n")
+
+    def test_simulation(self):
+        machine = "numa:4 core:4"
+        report = self.report("compare", "lap3d:12", "--simulate", machine, "--vary", "schedule=static,dynamic",
+                             "--vary", "threads=1,16", "--vary", "processes=1,2", "--vary", "ordering=scotch,amd",
+                             "--split", "2d")
+        self.assertEqual((report["simulated"], report["machine"], len(report["rows"])), (True, machine, 16))
+        times = {}
+        for row in report["rows"]:
+            settings = row["settings"]
+            times[tuple(settings.values())] = row["factor_s"]
+            self.assertTrue(0 <= row["idle_share"] < 1 and 0 <= row["local_share"] <= 1, row)
+            self.assertEqual(row["messages"] > 0, settings["processes"] == "2")
+            self.assertEqual((row["solve_s"], row["backward_error"], row["predicted_s"]), (None, None, None))
+        self.assertLess(times["dynamic", "16", "1", "scotch"], times["dynamic", "1", "1", "scotch"])
+        self.assertNotEqual(times["static", "1", "1", "scotch"], times["static", "1", "1", "amd"])
+        # The same as the command that simulates one of them.
+        one = self.report("simulate", "lap3d:12", "--machine", machine, "--schedule", "dynamic", "--threads", 16,
+                          "--split", "2d", "--processes", 2)
+        self.assertEqual(one["prediction"]["factor_s"], times["dynamic", "16", "2", "scotch"])
+        text = self.succeed("compare", "lap3d:6", "--simulate", "here", "--vary", "threads=1", "--processes", 2)
+        self.assertIn("simulated       here", text)
+
+    def test_misuse(self):
+        self.succeed("generate", "lap2d:3", "-o", "a.mtx", "--quiet")
+        threads = ["--vary", "threads=1"]
+        for arguments, part in (([], "--vary"), (["--vary", "threads"], "NAME=VALUE"),
+                                (["--vary", "threads="], "NAME=VALUE"), (["--vary", "=1"], "NAME=VALUE"),
+                                (["--vary", "threads=1,,2"], "empty value"),
+                                (["--vary", "thread=1"], "there is no option 'thread'"),
+                                (["--vary", "threads=1,none"], "--vary threads=none"),
+                                (["--vary", "schedule=static,fifo"], "static, dynamic, places, nas"),
+                                ([*threads, *threads], "more than once"), ([*threads, "--threads", 2], "contradict"),
+                                ([*threads, "--vary", "processes=1,2"], "--simulate"),
+                                ([*threads, "--processes", 2], "--simulate"), ([*threads, "--repeat", 0], "--repeat"),
+                                ([*threads, "--simulate", "numa:2", "--topology", "numa:2"], "both name a machine"),
+                                ([*threads, "--picture", "t.pdf"], ".svg or .png"),
+                                ([*threads, "--csv", "-", "--json", "-"], "same file"),
+                                ([*threads, "--csv", "t.svg", "--picture", "./t.svg"], "same file"),
+                                ([*threads, "--json", "a.mtx"], "both name"),
+                                ([*threads, "--csv", "a.mtx"], "same file"),
+                                (["--vary", "seed=" + ",".join(map(str, range(1001)))], "1000 combinations")):
+            with self.subTest(arguments=arguments):
+                self.assertIn(part, self.fail_with(USAGE, "compare", "a.mtx", *arguments))
+        self.fail_with(IO_ERROR, "compare", "a.mtx", *threads, "--csv", "missing/t.csv")
+        self.fail_with(IO_ERROR, "compare", "a.mtx", "--vary", "ordering=scotch,missing.txt")
+        self.assertEqual(self.names(), ["a.mtx"])
+
+
+if __name__ == "__main__":
+    unittest.main()

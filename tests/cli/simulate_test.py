@@ -1,0 +1,94 @@
+"""`espalier simulate` runs the policies in virtual time on machines that are not here."""
+
+import json
+import re
+import unittest
+
+from support import BAD_INPUT, IO_ERROR, USAGE, CommandTest
+
+MATRIX = ["lap3d:9", "--calibration", "off"]
+TWO_NODES = {"name": "two nodes", "numa_nodes": 2, "cores_per_numa_node": 3, "memory_factors": [[1, 1.5], [1.5, 1]]}
+
+
+class Simulate(CommandTest):
+    def simulate(self, *options):
+        return self.report("simulate", *MATRIX, *options)
+
+    def machine(self, description, name="m.json"):
+        return self.write(name, json.dumps(description))
+
+    def test_every_policy_and_both_splits(self):
+        for schedule in ("static", "dynamic", "places", "nas"):
+            for split in ("1d", "2d"):
+                report = self.simulate("--machine", "numa:2 core:4", "--processes", 2, "--schedule", schedule, "--split",
+                                       split, "--split-width", 16, "--split-rows", 16)
+                prediction = report["prediction"]
+                self.assertEqual((prediction["processes"], prediction["threads"], len(prediction["idle_s"])), (2, 8, 16))
+                self.assertGreaterEqual(prediction["factor_s"], prediction["critical_path_s"] * (1 - 1e-9))
+                self.assertGreater(prediction["messages"], 0)
+                self.assertTrue(0 < prediction["local_share"] <= 1)
+                self.assertEqual(sum(prediction["steals_by_distance"]), prediction["steals"])
+                self.assertEqual(sum(p["steals"] for p in prediction["process"]), prediction["steals"])
+                if schedule == "static":
+                    self.assertEqual(prediction["steals"], 0)
+
+    def test_twice_the_same(self):
+        options = ["--machine", "numa:2 core:4", "--schedule", "places", "--select", "sRand", "--seed", 3]
+        one, other = (self.simulate(*options)["prediction"] for _ in range(2))
+        self.assertEqual(one, other)
+
+    def test_placement_and_speed_of_a_machine_file(self):
+        fast = self.machine(TWO_NODES | {"speed": 2.0}, "fast.json")
+        machine = self.machine(TWO_NODES)
+        of = {alloc: self.simulate("--machine", machine, "--alloc", alloc)["prediction"]
+              for alloc in ("local", "global", "interleave")}
+        self.assertGreater(of["local"]["local_share"], of["interleave"]["local_share"])
+        self.assertAlmostEqual(of["interleave"]["local_share"], 0.5)
+        self.assertGreater(of["global"]["memory_s"], of["local"]["memory_s"])
+        self.assertAlmostEqual(self.simulate("--machine", fast)["prediction"]["work_s"] / of["local"]["work_s"], 0.5,
+                               delta=0.15)
+
+    def test_a_slower_network_takes_longer(self):
+        times = [self.simulate("--processes", 4, "--machine",
+                               self.machine(TWO_NODES | {"network": {"latency_s": latency, "bytes_per_s": 1e9}})
+                               )["prediction"]["factor_s"] for latency in (0, 0.1)]
+        self.assertGreater(times[1], times[0] + 0.1)
+
+    def test_the_machine_command_describes_a_machine_to_simulate(self):
+        self.succeed("machine", "--quiet", "--json", "this.json", "--dgemm-order", 50)
+        cores = json.loads((self.folder / "this.json").read_text())["cores"]
+        self.assertEqual(self.simulate("--machine", "this.json")["prediction"]["threads"], cores)
+        self.assertEqual(self.simulate()["prediction"]["threads"], cores)
+
+    def test_trace_of_the_simulated_run(self):
+        self.simulate("--machine", "numa:2 core:4", "--schedule", "dynamic", "--trace", "run.paje")
+        numbers = json.loads(self.succeed("trace", "run.paje", "--json", "-"))
+        self.assertEqual(len(numbers["threads"]), 8)
+        text = (self.folder / "run.paje").read_text()
+        self.assertRegex(text, r'schedule = dynamic')
+        self.assertRegex(text, r'machine = synthetic')
+
+    def test_text_tells_steals_and_locality(self):
+        text = self.succeed("simulate", *MATRIX, "--machine", "numa:2 core:4", "--schedule", "dynamic")
+        self.assertRegex(text, r"steals +[\d,]+ task")
+        self.assertRegex(text, r"locality +\d+ % of the bytes")
+        self.assertTrue(re.search(r"machine +numa:2 core:4; simulated in", text))
+
+    def test_failures(self):
+        def fails(code, *options):
+            return self.fail_with(code, "simulate", *MATRIX, *options)
+
+        self.assertIn("8 cores", fails(USAGE, "--machine", "numa:2 core:4", "--threads", 9))
+        self.assertIn("core:many", fails(USAGE, "--machine", "core:many"))
+        self.assertIn("missing.json", fails(IO_ERROR, "--machine", "missing.json"))
+        message = fails(BAD_INPUT, "--machine", self.machine(TWO_NODES | {"sped": 2}))
+        self.assertIn("m.json", message)
+        self.assertIn('"sped"', message)
+        self.assertIn("same file", fails(USAGE, "--machine", "m.json", "--json", "m.json"))
+        fails(USAGE, "--topology", "numa:2 core:4")  # of a run here
+        few = self.machine(TWO_NODES | {"nodes": 2})
+        self.assertIn("2 nodes", fails(USAGE, "--machine", few, "--processes", 3))
+
+
+if __name__ == "__main__":
+    unittest.main()

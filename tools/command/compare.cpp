@@ -1,0 +1,96 @@
+// `espalier compare`: the same work under several settings in one run.
+#include <algorithm>
+#include <cstdio>
+#include <new>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "commands.hpp"
+#include "compare_runs.hpp"
+#include "numbers.hpp"
+#include "output_file.hpp"
+#include "problem.hpp"
+#include "progress_bar.hpp"
+#include "runtime/topology.hpp"
+
+namespace espalier::command {
+
+namespace {
+
+std::optional<OutputFile> file_if_named(std::string const& path) {
+    return path.empty() ? std::nullopt : std::optional<OutputFile>(path);
+}
+
+void print(std::string const& text) {
+    std::fputs(text.c_str(), stdout);
+    std::fflush(stdout);
+}
+
+std::string machine_name(CompareOptions const& options) {
+    if (options.is_simulated()) return options.simulate;
+    Topology const here = Topology::detect();
+    std::string const name = here.machine_name().empty() ? "this machine" : here.machine_name();
+    return fmt::format("{}{}{}, {}", name, here.cpu_model().empty() ? "" : ", ", here.cpu_model(),
+                       counted(here.num_cores(), "core"));
+}
+
+[[noreturn]] void fail(CompareRecord const& record) {
+    auto const failed = std::count_if(record.rows.begin(), record.rows.end(),
+                                      [](CompareRow const& row) { return row.status != Status::ok; });
+    CompareRow const& first = *record.first_failure();
+    throw Error(first.status,
+                fmt::format("{} of {} failed{}: {}: {}", failed, counted(record.rows.size(), "case"),
+                            failed > 1 ? ", first" : "", first.name(record.asked.vary), first.message));
+}
+
+} // namespace
+
+bool attempt(CompareRow& row, std::function<void()> const& body) {
+    try {
+        body();
+        return true;
+    } catch (Error const& e) {
+        if (e.status() == Status::cancelled) throw;
+        row.status = e.status();
+        row.message = e.what();
+    } catch (std::bad_alloc const&) {
+        row.status = Status::out_of_memory;
+        row.message = "out of memory";
+    }
+    return false;
+}
+
+void compare(CompareOptions const& options) {
+    auto const csv = file_if_named(options.csv), json = file_if_named(options.run.json),
+               picture = file_if_named(options.picture);
+    std::vector<CompareCase> cases = compare_cases(options);
+    CompareRecord record;
+    record.asked = options;
+    record.machine = machine_name(options);
+    for (CompareCase const& one : cases) {
+        record.rows.emplace_back();
+        record.rows.back().values = one.values;
+    }
+    {
+        ProgressBar progress(!options.run.quiet && stderr_shows_bars(),
+                             options.prints() && !(stderr_shows_bars() && stdout_is_terminal()));
+        AnyMatrix matrix;
+        std::tie(matrix, record.matrix) = load_matrix(options.run, &progress);
+        record.scalar = run_scalar(options.run, record.matrix);
+        if (options.prints()) print(matrix_text(record.matrix));
+        if (options.is_simulated())
+            simulate_cases(record, cases, std::move(matrix), progress);
+        else
+            measure_cases(record, std::move(cases), std::move(matrix), progress);
+    }
+    if (options.prints())
+        print(fmt::format("{:<16}{}\n\n{}", options.is_simulated() ? "simulated" : "machine", record.machine,
+                          compare_text(record)));
+    if (csv) csv->write_text(compare_csv(record));
+    if (json) json->write_text(compare_json(record));
+    if (picture) picture->write_text(compare_picture(record, options.picture.ends_with(".svg")));
+    if (record.first_failure()) fail(record);
+}
+
+} // namespace espalier::command

@@ -1,0 +1,25 @@
+// One simulated run of an analyzed matrix, for `espalier simulate` and `espalier compare --simulate`.
+#pragma once
+
+#include "core/timer.hpp"
+#include "espalier/espalier.hpp"
+#include "espalier/simulation.hpp"
+
+namespace espalier::command {
+
+struct SimulatedRun {
+    Prediction prediction;
+    double simulate_s = 0; ///< What it took.
+};
+
+/// `solver` has analyzed the matrix; `what` says everything else: simulation_of(options, machine, processes,
+/// threads) takes the schedule from a run's options. Errors as Solver::simulate.
+template <class T> SimulatedRun simulate_once(Solver<T> const& solver, Simulation const& what) {
+    Timer const timer;
+    SimulatedRun run;
+    run.prediction = solver.simulate(what);
+    run.simulate_s = timer.seconds();
+    return run;
+}
+
+} // namespace espalier::command
