@@ -53,8 +53,11 @@ struct FactorReport {
     bool numerically_singular = false;
     /// Order of the componentwise condition number, looked at only after suspicious pivots; else 0.
     double condition_estimate = 0;
-    Index tasks = 0;                 ///< Of the schedule.
-    Index steals = 0;                ///< Tasks run by another worker than planned; 0 when static.
+    Index tasks = 0;  ///< Of the schedule.
+    Index steals = 0; ///< Tasks run by another worker than planned; 0 when static.
+    /// Of those steals, how many went so far: by distance, from 1 on ([0] is 0); what a distance is, is the
+    /// policy's (docs/scheduling.md).
+    std::vector<double> steals_by_distance;
     Index messages = 0;              ///< Between processes.
     std::uint64_t message_bytes = 0; ///< Of those messages.
     /// Of the bytes of panels that the tasks of the factorization worked on, the part that lay on the NUMA
@@ -99,15 +102,15 @@ struct ProcessPrediction {
 
 /// What the schedule expects of a factorization on a machine, here or elsewhere.
 struct Prediction {
-    int processes = 1;                      ///< Of the machine.
-    int threads = 1;                        ///< Of each process.
-    double factor_s = 0;                    ///< The makespan: predicted time of the factorization.
-    double critical_path_s = 0;             ///< No schedule of these tasks is shorter.
-    double work_s = 0;                      ///< Of all tasks together.
-    double memory_s = 0;                    ///< The part of work_s that remote and shared memory cost.
-    double efficiency = 1;                  ///< work_s / (factor_s * processes * threads)
-    std::int64_t tasks = 0;                 ///< On workers.
-    std::int64_t steals = 0;                ///< Tasks taken from the queue of another thread ...
+    int processes = 1;                            ///< Of the machine.
+    int threads = 1;                              ///< Of each process.
+    double factor_s = 0;                          ///< The makespan: predicted time of the factorization.
+    double critical_path_s = 0;                   ///< No schedule of these tasks is shorter.
+    double work_s = 0;                            ///< Of all tasks together.
+    double memory_s = 0;                          ///< The part of work_s that remote and shared memory cost.
+    double efficiency = 1;                        ///< work_s / (factor_s * processes * threads)
+    std::int64_t tasks = 0;                       ///< On workers.
+    std::int64_t steals = 0;                      ///< Tasks taken from the queue of another thread ...
     std::vector<std::int64_t> steals_by_distance; ///< ... by distance, which docs/scheduling.md explains.
     /// Of the bytes of panels that tasks work on, the part on the NUMA node of their thread.
     double local_share = 1;

@@ -16,16 +16,16 @@ struct Simulation {
     int processes = 1; ///< Each on a machine of its own, with a network between them.
     int threads = 0;   ///< Of each process; 0: as many as its machine has cores.
 
-    SchedulePolicy schedule = SchedulePolicy::static_order; ///< As Options::schedule.
-    PushInit push_init = PushInit::cyclicnuma;              ///< As Options::push_init.
-    PushStrategy push = PushStrategy::numa_wloc;            ///< As Options::push.
-    SelectStrategy select = SelectStrategy::numa_proc;      ///< As Options::select.
-    bool strict = false;                                    ///< As Options::strict.
-    std::uint64_t seed = 0;                                 ///< As Options::seed.
-    Allocation allocation = Allocation::local;              ///< As Options::allocation.
-    Splitting splitting = Splitting::one_d;                 ///< As Options::splitting.
-    Index split_width = 96;                                 ///< As Options::split_width.
-    Index split_rows = 384;                                 ///< As Options::split_rows.
+    SchedulePolicy schedule = SchedulePolicy::static_order; ///< Who runs which task.
+    PushInit push_init = PushInit::cyclicnuma;              ///< Of SchedulePolicy::places.
+    PushStrategy push = PushStrategy::numa_wloc;            ///< Of places.
+    SelectStrategy select = SelectStrategy::numa_proc;      ///< Of places.
+    bool strict = false;                                    ///< No stealing across NUMA nodes.
+    std::uint64_t seed = 0;                                 ///< Of random choices.
+    Allocation allocation = Allocation::local;              ///< Where coefficients live.
+    Splitting splitting = Splitting::one_d;                 ///< How wide column blocks become tasks.
+    Index split_width = 96;                                 ///< Of two_d.
+    Index split_rows = 384;                                 ///< Of two_d.
 
     std::string trace;       ///< Where the simulated run is written as a Pajé trace; empty: nowhere.
     std::string matrix_name; ///< In the trace.

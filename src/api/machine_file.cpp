@@ -2,14 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <fstream>
-#include <iterator>
-#include <numeric>
 
 #include <fmt/format.h>
 
 #include "api/flat_json.hpp"
+#include "api/json_fields.hpp"
 #include "runtime/topology.hpp"
 
 namespace espalier {
@@ -19,46 +17,63 @@ namespace {
 constexpr std::size_t most_bytes = std::size_t{4} << 20;
 constexpr int most_cores = 1 << 16;
 
-// '#' stands for any index, '*' at the end for whatever lies below.
-constexpr std::array<std::string_view, 20> keys = {
-    "name", "nodes", "topology", "numa_nodes", "cores_per_numa_node", "distances.#.#", "memory_factors.#.#",
-    "speed", "contention", "core_bytes_per_s", "numa_node_bytes_per_s", "network.latency_s",
-    "network.bytes_per_s", "cost_model.models.#.scalar", "cost_model.models.#.kernels",
-    "cost_model.models.#.panel_s.*", "cost_model.models.#.update_s.*", "numa_nodes.#.*", "numa_factors.*",
-    "cost_model.memory.*"};
-// What `espalier machine` tells besides, and a simulation does not need.
-constexpr std::array<std::string_view, 18> idle_keys = {
-    "espalier", "cpu", "cores", "packages", "caches.*", "cpu_quota", "default_threads",
-    "available_memory_bytes", "blas.*", "dgemm.*", "cost_model.format", "cost_model.machine.*",
-    "cost_model.network.*", "cost_model.models.#.panel_fit.*", "cost_model.models.#.update_fit.*",
-    "cost_model.models.#.contention.*", "cost_model.file", "comment"};
+// Those of a machine file, and after them what `espalier machine` tells besides and a simulation does not
+// need.
+constexpr std::string_view keys[] = {"name",
+                                     "nodes",
+                                     "topology",
+                                     "numa_nodes",
+                                     "cores_per_numa_node",
+                                     "distances.#.#",
+                                     "memory_factors.#.#",
+                                     "speed",
+                                     "contention",
+                                     "core_bytes_per_s",
+                                     "numa_node_bytes_per_s",
+                                     "network.latency_s",
+                                     "network.bytes_per_s",
+                                     "cost_model.models.#.scalar",
+                                     "cost_model.models.#.kernels",
+                                     "cost_model.models.#.panel_s.*",
+                                     "cost_model.models.#.update_s.*",
+                                     "numa_nodes.#.*",
+                                     "numa_factors.*",
+                                     "cost_model.memory.*",
+                                     "comment",
+                                     "espalier",
+                                     "cpu",
+                                     "cores",
+                                     "packages",
+                                     "caches.*",
+                                     "cpu_quota",
+                                     "default_threads",
+                                     "available_memory_bytes",
+                                     "blas.*",
+                                     "dgemm.*",
+                                     "cost_model.format",
+                                     "cost_model.machine.*",
+                                     "cost_model.network.*",
+                                     "cost_model.models.#.panel_fit.*",
+                                     "cost_model.models.#.update_fit.*",
+                                     "cost_model.models.#.contention.*",
+                                     "cost_model.file"};
+constexpr std::string_view key_help =
+    "there are name, nodes, topology, numa_nodes, cores_per_numa_node, distances, memory_factors, speed, "
+    "contention, core_bytes_per_s, numa_node_bytes_per_s, network, cost_model and comment";
 
-bool fits(std::string_view pattern, std::string_view key) {
-    while (!pattern.empty() && !key.empty()) {
-        std::string_view const want = pattern.substr(0, pattern.find('.'));
-        std::string_view const have = key.substr(0, key.find('.'));
-        if (want == "*") return true;
-        bool const index = want == "#" && have.find_first_not_of("0123456789") == std::string_view::npos;
-        if (!index && want != have) return false;
-        pattern.remove_prefix(std::min(pattern.size(), want.size() + 1));
-        key.remove_prefix(std::min(key.size(), have.size() + 1));
-    }
-    return pattern.empty() && key.empty();
-}
-
-class Reader {
+class Reader : private JsonFields {
   public:
-    Reader(FlatJson const& json, std::string const& source) : json_(json), source_(source) {}
+    Reader(FlatJson const& json, std::string const& source) : JsonFields(json, source) {}
 
     SimulatedMachine read() {
-        refuse_unknown_keys();
+        refuse_unknown(keys, key_help);
         SimulatedMachine machine;
-        machine.name = has("name") ? text("name") : source_;
+        if (has("name")) machine.name = text("name");
         if (has("nodes")) machine.count = count("nodes", 1, 1 << 20);
         read_cores(machine);
-        if (has_below("distances")) machine.distances = table("distances", 0, 1e6);
+        if (has_below("distances")) machine.distances = square_table("distances", 0, 1e6);
         read_measured_factors(machine);
-        if (has_below("memory_factors")) machine.memory.factors = table("memory_factors", 1, 1e3);
+        if (has_below("memory_factors")) machine.memory.factors = square_table("memory_factors", 1, 1e3);
         if (has("speed")) machine.speed = number("speed", 1e-3, 1e3);
         if (has("contention")) machine.contention = number("contention", 1, 1e3);
         if (has("cost_model.memory.one_bytes_per_s"))
@@ -74,55 +89,10 @@ class Reader {
     }
 
   private:
-    [[noreturn]] void refuse(std::string const& what) const {
-        throw Error(Status::bad_input, fmt::format("machine file '{}': {}", source_, what));
-    }
-    [[nodiscard]] bool has(std::string const& key) const { return json_.contains(key); }
-    [[nodiscard]] bool has_below(std::string const& key) const {
-        auto const at = json_.lower_bound(key + ".");
-        return at != json_.end() && at->first.starts_with(key + ".");
-    }
-    [[nodiscard]] std::string shown(std::string const& key) const {
-        auto const at = json_.find(key);
-        if (at == json_.end()) return has_below(key) ? "a list or an object" : "missing";
-        if (auto const* const word = std::get_if<std::string>(&at->second)) return json_quoted(*word);
-        return fmt::format("{}", std::get<double>(at->second));
-    }
-    [[nodiscard]] std::string text(std::string const& key) const {
-        auto const at = json_.find(key);
-        auto const* const value = at == json_.end() ? nullptr : std::get_if<std::string>(&at->second);
-        if (!value) refuse(fmt::format("\"{}\" is {}, not a text", key, shown(key)));
-        return *value;
-    }
-    [[nodiscard]] double number(std::string const& key, double least, double most) const {
-        auto const at = json_.find(key);
-        auto const* const value = at == json_.end() ? nullptr : std::get_if<double>(&at->second);
-        if (!value || !(*value >= least && *value <= most))
-            refuse(fmt::format("\"{}\" is {}, not a number from {} to {}", key, shown(key), least, most));
-        return *value;
-    }
-    [[nodiscard]] int count(std::string const& key, int least, int most) const {
-        double const value = number(key, least, most);
-        if (value != std::floor(value)) refuse(fmt::format("\"{}\" is {}, not a whole number", key, value));
-        return static_cast<int>(value);
-    }
-
-    void refuse_unknown_keys() const {
-        for (auto const& [key, value] : json_) {
-            auto const known = [&key = key](std::string_view pattern) { return fits(pattern, key); };
-            if (std::any_of(keys.begin(), keys.end(), known) ||
-                std::any_of(idle_keys.begin(), idle_keys.end(), known))
-                continue;
-            refuse(fmt::format("there is no key \"{}\"; there are name, nodes, topology, numa_nodes, "
-                               "cores_per_numa_node, distances, memory_factors, speed, contention, "
-                               "core_bytes_per_s, numa_node_bytes_per_s, network and cost_model",
-                               key));
-        }
-    }
-
     // A description, two numbers, or the list of `espalier machine`.
     void read_cores(SimulatedMachine& machine) const {
-        bool const counted = has("numa_nodes") || has("cores_per_numa_node"), listed = has_below("numa_nodes");
+        bool const counted = has("numa_nodes") || has("cores_per_numa_node"),
+                   listed = has_below("numa_nodes");
         if (has("topology") + counted + listed != 1)
             refuse("the cores are missing, or given twice: \"topology\", or \"numa_nodes\" and "
                    "\"cores_per_numa_node\"");
@@ -163,20 +133,6 @@ class Reader {
         nodes_ = nodes;
     }
 
-    // A square one.
-    [[nodiscard]] std::vector<double> table(std::string const& key, double least, double most) const {
-        int rows = 0;
-        while (has_below(fmt::format("{}.{}", key, rows))) ++rows;
-        std::vector<double> result;
-        for (int i = 0; i < rows; ++i) {
-            for (int j = 0; j < rows; ++j)
-                result.push_back(number(fmt::format("{}.{}.{}", key, i, j), least, most));
-            if (std::string const past = fmt::format("{}.{}.{}", key, i, rows); has(past))
-                refuse(fmt::format("\"{}\" is there, but \"{}\" has {} rows", past, key, rows));
-        }
-        return result;
-    }
-
     // The tables of `espalier machine`: dgemm tells what distance costs, daxpy what memory gives.
     void read_measured_factors(SimulatedMachine& machine) const {
         if (!has_below("numa_factors")) return;
@@ -198,8 +154,8 @@ class Reader {
         std::vector<double> sum(nodes * nodes, 0.0);
         std::vector<bool> seen(nodes, false);
         for (std::size_t i = 0; i < cores.size(); ++i) {
-            auto const node = static_cast<std::size_t>(
-                machine.node_of_core[static_cast<std::size_t>(cores[i])]);
+            auto const node =
+                static_cast<std::size_t>(machine.node_of_core[static_cast<std::size_t>(cores[i])]);
             seen[node] = true;
             for (std::size_t data = 0; data < nodes; ++data)
                 sum[node * nodes + data] += number(fmt::format("{}.alone.{}.{}", at, i, data), 0, 1e6);
@@ -209,8 +165,8 @@ class Reader {
         for (std::size_t node = 0; node < nodes; ++node)
             for (std::size_t data = 0; data < nodes; ++data) {
                 double const own = sum[node * nodes + node];
-                machine.memory.factors.push_back(
-                    own > 0 ? std::max(1.0, sum[node * nodes + data] / own) : 1.0);
+                machine.memory.factors.push_back(own > 0 ? std::max(1.0, sum[node * nodes + data] / own)
+                                                         : 1.0);
             }
     }
     // Of y += a x two vectors are read and one is written.
@@ -224,8 +180,7 @@ class Reader {
         machine.bandwidth = alone;
         if (cores.empty()) return;
         double const cores_of_node = static_cast<double>(machine.num_cores()) / nodes_;
-        machine.memory.node_bandwidth =
-            cores_of_node * alone * static_cast<double>(cores.size()) / local;
+        machine.memory.node_bandwidth = cores_of_node * alone * static_cast<double>(cores.size()) / local;
     }
 
     [[nodiscard]] SimulatedMachine::Kernels kernels(std::string const& at) const {
@@ -239,19 +194,7 @@ class Reader {
                 number(fmt::format("{}.update_s.{}", at, update_term_names[t]), 0, 1);
         return one;
     }
-    template <class Value, std::size_t n>
-    [[nodiscard]] Value choice(std::string const& key, std::array<Value, n> const& values) const {
-        std::string const word = text(key);
-        std::string all;
-        for (auto const value : values) {
-            if (word == to_string(value)) return value;
-            all += (all.empty() ? "" : ", ") + std::string(to_string(value));
-        }
-        refuse(fmt::format("\"{}\" is {}; it can be {}", key, json_quoted(word), all));
-    }
 
-    FlatJson const& json_;
-    std::string const& source_;
     mutable int nodes_ = 0; // in a list
 };
 
@@ -269,16 +212,16 @@ SimulatedMachine from_topology(Topology const& topology) {
 } // namespace
 
 SimulatedMachine parse_machine(std::string_view text, std::string const& source) {
+    std::string const file = fmt::format("machine file '{}'", source);
     auto const json = parse_flat_json(text);
     if (!json)
-        throw Error(Status::bad_input, fmt::format("machine file '{}' is not a JSON document, or has a name "
-                                                   "twice in one object",
-                                                   source));
-    SimulatedMachine machine = Reader(*json, source).read();
+        throw Error(Status::bad_input, file + " is not a JSON document, or has a name twice in one object");
+    SimulatedMachine machine = Reader(*json, file).read();
+    if (machine.name.empty()) machine.name = source;
     try {
         require_valid(machine.model(1, 0));
     } catch (Error const& error) {
-        throw Error(Status::bad_input, fmt::format("machine file '{}': {}", source, error.what()));
+        throw Error(Status::bad_input, fmt::format("{}: {}", file, error.what()));
     }
     return machine;
 }
@@ -296,12 +239,11 @@ SimulatedMachine find_machine(std::string const& name) {
 
 MachineModel SimulatedMachine::model(int processes, int threads) const {
     if (threads < 0 || threads > num_cores())
-        throw Error(Status::usage, fmt::format("{} threads for a machine of {} cores: {}", threads,
-                                               num_cores(), name));
-    if (count > 0 && processes > count)
         throw Error(Status::usage,
-                    fmt::format("{} processes, each on a node of its own, for {} nodes: {}", processes, count,
-                                name));
+                    fmt::format("{} threads for a machine of {} cores: {}", threads, num_cores(), name));
+    if (count > 0 && processes > count)
+        throw Error(Status::usage, fmt::format("{} processes, each on a node of its own, for {} nodes: {}",
+                                               processes, count, name));
     MachineModel machine;
     machine.processes = processes;
     machine.threads = threads > 0 ? threads : num_cores();

@@ -18,22 +18,22 @@ namespace espalier {
 /// One of equal machines, with a network between them.
 struct SimulatedMachine {
     std::string name;
-    bool is_here = false;              ///< Its cores are those that cost models are measured on.
-    int count = 0;                     ///< How many there are; 0: as many as one likes.
-    std::vector<int> node_of_core{0};  ///< NUMA nodes from 0; cores node by node.
-    std::vector<double> distances;     ///< As MachineModel::node_distances.
+    bool is_here = false;             ///< Its cores are those that cost models are measured on.
+    int count = 0;                    ///< How many there are; 0: as many as one likes.
+    std::vector<int> node_of_core{0}; ///< NUMA nodes from 0; cores node by node.
+    std::vector<double> distances;    ///< As MachineModel::node_distances.
     MemoryModel memory;
     Network network;
-    double speed = 1;                  ///< Of a core, relative to the cost model.
-    std::optional<double> contention;  ///< While all cores compute; none: as measured here, elsewhere 1.
-    std::optional<double> bandwidth;   ///< Bytes per second that a thread can stream; none: as here.
+    double speed = 1;                 ///< Of a core, relative to the cost model.
+    std::optional<double> contention; ///< While all cores compute; none: as measured here, elsewhere 1.
+    std::optional<double> bandwidth;  ///< Bytes per second that a thread can stream; none: as here.
     struct Kernels {
         Scalar scalar = Scalar::d;
         KernelKind kind = KernelKind::cholesky;
         PerTerm<PanelTerm> panel_seconds;
         PerTerm<UpdateTerm> update_seconds;
     };
-    std::vector<Kernels> kernels;      ///< Empty: as here.
+    std::vector<Kernels> kernels; ///< Empty: as here.
 
     [[nodiscard]] int num_cores() const { return static_cast<int>(node_of_core.size()); }
     /// `threads` 0: one a core. Error{usage} for more threads than cores, or more processes than machines.

@@ -143,10 +143,9 @@ class PredictedTrace {
         for (TimedSteal const& steal : schedule_.run.steals) {
             if (steal.victim == any_worker) continue;
             Nanoseconds const time = nanoseconds(steal.time);
-            parts_.links.push_back({time, time, 0, steal.task,
-                                    threads_[static_cast<std::size_t>(steal.victim)],
-                                    threads_[static_cast<std::size_t>(steal.thief)], steal.distance,
-                                    trace::LinkKind::steal});
+            parts_.links.push_back(
+                {time, time, 0, steal.task, threads_[static_cast<std::size_t>(steal.victim)],
+                 threads_[static_cast<std::size_t>(steal.thief)], steal.distance, trace::LinkKind::steal});
         }
     }
 

@@ -60,6 +60,7 @@ void add_factor(Fields& fields, FactorReport const& factor) {
     fields.add("factor.condition_estimate", factor.condition_estimate);
     fields.add("factor.tasks", factor.tasks);
     fields.add("factor.steals", factor.steals);
+    fields.add("factor.steals_by_distance", factor.steals_by_distance);
     fields.add("factor.messages", factor.messages);
     fields.add("factor.message_bytes", factor.message_bytes);
     fields.add("factor.local_share", factor.local_share);

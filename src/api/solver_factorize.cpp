@@ -144,6 +144,7 @@ void Solver<T>::State::factorize_numbers(CscMatrix<F> const& working, std::uniqu
     out.negative_pivots = stats.negative_pivots;
     out.tasks = analysis_->plan.factor.graph.num_tasks();
     out.steals = stats.steals;
+    out.steals_by_distance.assign(stats.steals_by_distance.begin(), stats.steals_by_distance.end());
     Placement const placement =
         measure_placement(*factor, analysis_->plan, stats.worker_of_task, workers().places(), topology_);
     out.local_share = placement.local_share;

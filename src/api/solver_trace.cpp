@@ -106,15 +106,13 @@ template <class T> Prediction Solver<T>::State::describe(Schedule const& schedul
     return prediction;
 }
 
-template <class T>
-void Solver<T>::State::write_schedule(std::string const& path, Schedule const& schedule,
-                                      CostModel const& costs,
-                                      std::map<std::string, std::string> metadata) const {
+template <class T> void Solver<T>::State::write_schedule(std::string const& path, Schedule const& schedule,
+                                                         CostModel const& costs,
+                                                         std::map<std::string, std::string> metadata) const {
     metadata["processes"] = std::to_string(schedule.machine.processes);
     metadata["threads"] = std::to_string(schedule.machine.threads);
     AtomicFile file(path);
-    write_to(file,
-             trace::Trace(predicted_trace(analysis_->structure, costs, schedule, std::move(metadata))));
+    write_to(file, trace::Trace(predicted_trace(analysis_->structure, costs, schedule, std::move(metadata))));
 }
 
 template <class T> Prediction Solver<T>::State::predict(int processes, int threads,
@@ -132,16 +130,15 @@ template <class T> Prediction Solver<T>::State::predict(int processes, int threa
 template <class T> Prediction Solver<T>::State::simulate(Simulation const& what) const {
     if (!analysis_) throw Error(Status::usage, "simulations need an analysis; call analyze first");
     SimulatedMachine const machine = find_machine(what.machine);
-    bool const narrow =
-        analysis_->options.mixed_precision && analysis_->options.schur.empty() && can_narrow;
+    bool const narrow = analysis_->options.mixed_precision && analysis_->options.schur.empty() && can_narrow;
     CostModel const costs = machine.costs(analysis_->costs, narrow ? scalar_of<Low> : scalar_of<T>);
     ScheduleOptions settings;
     settings.format = analysis_->panel_format();
     settings.policy = {what.schedule, what.push_init, what.push, what.select, what.strict, what.seed};
     settings.split = {what.splitting == Splitting::two_d, what.split_width, what.split_rows};
     settings.allocation = what.allocation;
-    Schedule const schedule = simulate_schedule(analysis_->structure, costs,
-                                                machine.model(what.processes, what.threads), settings);
+    Schedule const schedule =
+        simulate_schedule(analysis_->structure, costs, machine.model(what.processes, what.threads), settings);
     if (!what.trace.empty()) {
         auto metadata = trace_metadata();
         metadata["machine"] = machine.name;

@@ -209,6 +209,7 @@ template <class T> FactorizeStats factorize(CscMatrix<T> const& matrix, Assembly
     stats.negative_pivots = pivots.negative;
     stats.worker_of_task = run.take_workers();
     stats.steals = ran.steals();
+    stats.steals_by_distance = policy->steals_by_distance();
     stats.time_s = timer.seconds();
     return stats;
 }

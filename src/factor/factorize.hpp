@@ -26,6 +26,7 @@ struct FactorizeStats {
     Index negative_pivots = 0;
     std::vector<WorkerId> worker_of_task; ///< Who ran each task of the plan.
     std::int64_t steals = 0;
+    std::vector<std::int64_t> steals_by_distance;
 };
 
 /// Factorize `matrix` (values on the pattern of `assembly`) into `factor`, which was allocated. The kept

@@ -41,7 +41,8 @@ void require_valid(MachineModel const& machine) {
     if (!machine.node_of_thread.empty() &&
         machine.node_of_thread.size() != static_cast<std::size_t>(machine.threads))
         reject("NUMA nodes of " + std::to_string(machine.node_of_thread.size()) + " threads for " + size);
-    if (std::any_of(machine.node_of_thread.begin(), machine.node_of_thread.end(), [](int n) { return n < 0; }))
+    if (std::any_of(machine.node_of_thread.begin(), machine.node_of_thread.end(),
+                    [](int n) { return n < 0; }))
         reject("a NUMA node with a negative number");
     auto const require_table = [&](std::vector<double> const& table, char const* what, double least) {
         int const order = order_of(table);

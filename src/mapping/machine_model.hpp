@@ -52,7 +52,8 @@ struct MachineModel {
 };
 
 /// Error{usage} that names what is wrong: no processes or threads, more than 2^20 workers, a NUMA node given
-/// for some of the threads only, tables that do not fit the nodes or have no sense, a network without a speed.
+/// for some of the threads only, tables that do not fit the nodes or have no sense, a network without a
+/// speed.
 void require_valid(MachineModel const& machine);
 
 } // namespace espalier

@@ -87,8 +87,7 @@ class Engine {
 
     void start(TaskId task, WorkerId worker) {
         auto const t = static_cast<std::size_t>(task);
-        double const seconds =
-            clock_ && worker != any_worker ? clock_->begin(task, worker) : graph_.cost[t];
+        double const seconds = clock_ && worker != any_worker ? clock_->begin(task, worker) : graph_.cost[t];
         result_.start[t] = now_;
         result_.end[t] = now_ + seconds;
         result_.worker_of_task[t] = worker;
@@ -191,7 +190,7 @@ class Engine {
 } // namespace
 
 TimedRun simulate(TaskGraph const& graph, Dispatcher& dispatcher, int workers,
-                    std::vector<bool> const& in_transit, TaskClock* clock) {
+                  std::vector<bool> const& in_transit, TaskClock* clock) {
     return Engine(graph, dispatcher, workers, in_transit, clock).run();
 }
 

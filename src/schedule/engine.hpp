@@ -1,7 +1,7 @@
 // The discrete-event engine: runs a task graph in virtual time. In: the graph with its costs, who is asked
-// where tasks go, the number of workers, and a clock where times depend on who works. Out: when and where each
-// task ran. The same Policy objects as in the runtime can be asked, so that what is simulated is what will
-// run: one code, two clocks. Deterministic; O(tasks log tasks) and one look of the dispatcher a task.
+// where tasks go, the number of workers, and a clock where times depend on who works. Out: when and where
+// each task ran. The same Policy objects as in the runtime can be asked, so that what is simulated is what
+// will run: one code, two clocks. Deterministic; O(tasks log tasks) and one look of the dispatcher a task.
 #pragma once
 
 #include <optional>
@@ -86,6 +86,6 @@ struct TimedRun {
 /// messages; empty for none. Without a clock tasks take graph.cost. Error{internal} naming a task that never
 /// ran.
 TimedRun simulate(TaskGraph const& graph, Dispatcher& dispatcher, int workers,
-                    std::vector<bool> const& in_transit = {}, TaskClock* clock = nullptr);
+                  std::vector<bool> const& in_transit = {}, TaskClock* clock = nullptr);
 
 } // namespace espalier

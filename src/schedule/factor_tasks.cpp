@@ -30,9 +30,8 @@ void set_edges(TaskGraph& graph, TaskId num_tasks, std::vector<Edge> const& edge
 double longest_after(TaskGraph const& graph, std::size_t task) {
     double longest = 0;
     for (Offset s = graph.successor_ptr[task]; s < graph.successor_ptr[task + 1]; ++s)
-        longest =
-            std::max(longest,
-                     graph.priority[static_cast<std::size_t>(graph.successors[static_cast<std::size_t>(s)])]);
+        longest = std::max(
+            longest, graph.priority[static_cast<std::size_t>(graph.successors[static_cast<std::size_t>(s)])]);
     return longest;
 }
 

@@ -22,8 +22,8 @@
 // (each at the place of its last source) to the target's factor task; results then do not depend on timing.
 // Or as they come: updates of one target have the same resource, so that they exclude each other. Either way
 // no target is ever written by two tasks at once. The priority of a task is its longest path to the end, in
-// which the updates of a target follow each other as in the fixed order. The kept cblks of a Schur complement are updated like
-// others; their factor tasks cost nothing and have no updates to give.
+// which the updates of a target follow each other as in the fixed order. The kept cblks of a Schur complement
+// are updated like others; their factor tasks cost nothing and have no updates to give.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // How long tasks take on a machine whose memory is not equally near everywhere. In: tasks, who owns which
-// panel, how panels are allocated, the machine. Out: a clock for the simulation, and the share of local bytes.
+// panel, how panels are allocated, the machine. Out: a clock for the simulation, and the share of local
+// bytes.
 //
 // A task works on two pieces of memory: what it reads of its source, and what it writes in its target (of a
 // factor task the panel itself). Each lies on the node of its owner, on node 0, or on all nodes alike:
@@ -67,13 +68,13 @@ class MemoryClock : public TaskClock {
     Schedule const& schedule_;
     PanelFormat format_;
     Allocation allocation_;
-    int nodes_;                      ///< Of a process.
-    double thread_bandwidth_;        ///< Bytes per second.
-    std::vector<double> bandwidth_;  ///< Of each node of a process.
-    std::vector<double> factors_;    ///< nodes_ + 1 for each node: the last one for data on all nodes.
-    std::vector<Pieces> pieces_;     ///< Of each task.
-    std::vector<double> demand_;     ///< Of each node of each process, now.
-    std::vector<Demand> of_worker_;  ///< Two for each worker: of the task that it runs.
+    int nodes_;                     ///< Of a process.
+    double thread_bandwidth_;       ///< Bytes per second.
+    std::vector<double> bandwidth_; ///< Of each node of a process.
+    std::vector<double> factors_;   ///< nodes_ + 1 for each node: the last one for data on all nodes.
+    std::vector<Pieces> pieces_;    ///< Of each task.
+    std::vector<double> demand_;    ///< Of each node of each process, now.
+    std::vector<Demand> of_worker_; ///< Two for each worker: of the task that it runs.
     std::vector<TouchedBytes> touched_;
 };
 

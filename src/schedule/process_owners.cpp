@@ -85,9 +85,10 @@ class OwnerSimulation {
                     Contributions const& contributions, CostModel const& model, Mapping const& mapping,
                     MachineModel const& machine, PanelFormat const& format, RowGroups const& groups)
         : structure_(structure), partition_(partition), contributions_(contributions), model_(model),
-          mapping_(mapping), machine_(machine), format_(format), groups_(groups), owner_(partition.branches.size(), -1),
-          finish_(contributions.all.size(), 0.0), free_at_(static_cast<std::size_t>(machine.processes)),
-          earliest_(machine.processes), sums_(static_cast<std::size_t>(machine.processes)) {
+          mapping_(mapping), machine_(machine), format_(format), groups_(groups),
+          owner_(partition.branches.size(), -1), finish_(contributions.all.size(), 0.0),
+          free_at_(static_cast<std::size_t>(machine.processes)), earliest_(machine.processes),
+          sums_(static_cast<std::size_t>(machine.processes)) {
         for (auto& threads : free_at_)
             for (int t = 0; t < machine.threads; ++t) threads.push(0);
     }

@@ -201,8 +201,8 @@ double Schedule::critical_path() const {
     double longest = 0;
     for (std::size_t t = from.size(); t-- > 0;) { // successors have higher numbers
         for (Offset s = graph.successor_ptr[t]; s < graph.successor_ptr[t + 1]; ++s)
-            from[t] = std::max(
-                from[t], from[static_cast<std::size_t>(graph.successors[static_cast<std::size_t>(s)])]);
+            from[t] = std::max(from[t],
+                               from[static_cast<std::size_t>(graph.successors[static_cast<std::size_t>(s)])]);
         from[t] += graph.cost[t];
         longest = std::max(longest, from[t]);
     }

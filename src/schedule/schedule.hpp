@@ -57,7 +57,7 @@ struct Schedule {
     FactorTasks tasks; ///< graph.home: the owner of what is written, or in a static schedule the worker that
                        ///< runs the task.
     std::vector<WorkerRange> candidates; ///< Of each task, threads of its process.
-    TimedRun run;                      ///< Times, lists and busy times in seconds.
+    TimedRun run;                        ///< Times, lists and busy times in seconds.
     std::vector<std::int32_t>
         process_of_cblk;                 ///< Owners: the process, and the worker of it whose memory has the
     std::vector<WorkerId> owner_of_cblk; ///< panel. In a static schedule it factorizes it; else the

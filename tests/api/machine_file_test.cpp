@@ -18,11 +18,12 @@ Error refusal_of(std::string const& text) {
 }
 
 TEST(MachineFile, ReadsEveryKey) {
-    auto const machine = parse_machine(R"({"name": "big", "nodes": 4, "numa_nodes": 2, "cores_per_numa_node": 3,
+    auto const machine =
+        parse_machine(R"({"name": "big", "nodes": 4, "numa_nodes": 2, "cores_per_numa_node": 3,
         "distances": [[10, 21], [21, 10]], "memory_factors": [[1, 1.2], [1.3, 1]], "speed": 2, "contention": 1.1,
         "core_bytes_per_s": 2e10, "numa_node_bytes_per_s": 5e10, "network": {"latency_s": 1e-6, "bytes_per_s": 2e10},
         "comment": "anything"})",
-                                       "m.json");
+                      "m.json");
     EXPECT_EQ(machine.name, "big");
     EXPECT_EQ(machine.node_of_core, (std::vector<int>{0, 0, 0, 1, 1, 1}));
     MachineModel const model = machine.model(4, 0);
@@ -60,22 +61,24 @@ TEST(MachineFile, TakesTheCostModelOfAnotherMachine) {
     std::string const text =
         R"({"topology": "core:2", "cost_model": {"models": [{"scalar": "z", "kernels": "lu", "panel_s": )" +
         terms("call column diagonal_entry diagonal_flop solve_entry solve_flop solve_strided") +
-        R"(, "update_s": )" +
-        terms("call run left right target flop strided scatter_run scatter") + "}]}}";
+        R"(, "update_s": )" + terms("call run left right target flop strided scatter_run scatter") + "}]}}";
     auto const machine = parse_machine(text, "m.json");
     CostModel const here = default_cost_model(Scalar::z, KernelKind::lu);
     CostModel const costs = machine.costs(here, Scalar::z);
     EXPECT_EQ(costs.panel_seconds[PanelTerm::call], 1e-9);
     EXPECT_EQ(costs.update_seconds[UpdateTerm::flop], 1e-9);
-    EXPECT_THROW(static_cast<void>(machine.costs(default_cost_model(Scalar::d, KernelKind::lu), Scalar::d)), Error);
+    EXPECT_THROW(static_cast<void>(machine.costs(default_cost_model(Scalar::d, KernelKind::lu), Scalar::d)),
+                 Error);
     std::string missing = text;
     missing.replace(missing.find("solve_flop"), 10, "solve_flip");
-    EXPECT_NE(std::string(refusal_of(missing).what()).find("cost_model.models.0.panel_s.solve_flop\" is missing"),
-              std::string::npos);
+    EXPECT_NE(
+        std::string(refusal_of(missing).what()).find("cost_model.models.0.panel_s.solve_flop\" is missing"),
+        std::string::npos);
 }
 
 // As `espalier machine --json` writes it on two nodes, shortened.
-constexpr char const* measured = R"({"espalier": "0.1.0", "name": "host", "cpu": "x", "cores": 4, "packages": 1,
+constexpr char const* measured =
+    R"({"espalier": "0.1.0", "name": "host", "cpu": "x", "cores": 4, "packages": 1,
     "numa_nodes": [{"os_index": 0, "package": 0, "memory_bytes": 1, "cores": [0, 1], "distances": [10, 20]},
                    {"os_index": 1, "package": 0, "memory_bytes": 1, "cores": [2, 3], "distances": [20, 10]}],
     "caches": [{"level": 3, "bytes": 1, "cores": 4}], "cpu_quota": null, "default_threads": 4,
@@ -109,7 +112,8 @@ TEST(MachineFile, NamesTheFileAndTheKeyAtFault) {
         {"{" + cores + R"(, "numa_nodes": 2, "cores_per_numa_node": 1})", "given twice"},
         {R"({"numa_nodes": 2})", "\"cores_per_numa_node\" is missing"},
         {R"({"numa_nodes": 1.5, "cores_per_numa_node": 1})", "\"numa_nodes\" is 1.5, not a whole number"},
-        {R"({"numa_nodes": 100000, "cores_per_numa_node": 1})", "\"numa_nodes\" is 100000, not a number from"},
+        {R"({"numa_nodes": 100000, "cores_per_numa_node": 1})",
+         "\"numa_nodes\" is 100000, not a number from"},
         {R"({"topology": "numa:x"})", "\"topology\""},
         {R"({"topology": 7})", "\"topology\" is 7, not a text"},
         {"{" + cores + R"(, "sped": 1})", "no key \"sped\""},
@@ -118,9 +122,12 @@ TEST(MachineFile, NamesTheFileAndTheKeyAtFault) {
         {"{" + cores + R"(, "network": {"latency": 1}})", "no key \"network.latency\""},
         {"{" + cores + R"(, "network": {"bytes_per_s": [1]}})", "no key \"network.bytes_per_s.0\""},
         {"{" + cores + R"(, "memory_factors": [[0.5]]})", "\"memory_factors.0.0\" is 0.5"},
-        {R"({"topology": "numa:2 core:2", "memory_factors": [[1, 2], [1]]})", "\"memory_factors.1.1\" is missing"},
-        {R"({"topology": "numa:2 core:2", "memory_factors": [[1, 2, 3], [1, 1]]})", "\"memory_factors.0.2\" is there"},
-        {R"({"topology": "numa:2 core:2", "memory_factors": [[1]]})", "memory factors in a table of 1 numbers"},
+        {R"({"topology": "numa:2 core:2", "memory_factors": [[1, 2], [1]]})",
+         "\"memory_factors.1.1\" is missing"},
+        {R"({"topology": "numa:2 core:2", "memory_factors": [[1, 2, 3], [1, 1]]})",
+         "\"memory_factors.0.2\" is there"},
+        {R"({"topology": "numa:2 core:2", "memory_factors": [[1]]})",
+         "memory factors in a table of 1 numbers"},
         {R"({"topology": "core:2", "numa_factors": {"cores": [0]}})", "belong to a list"},
         {"{" + cores + R"(, "cost_model": {"models": [{"scalar": "q"}]}})", "it can be s, d, c, z"},
     };

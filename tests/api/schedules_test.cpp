@@ -124,6 +124,10 @@ TEST(DynamicSchedules, EveryStrategyOfPlacesSolves) {
             solver.factorize(matrix);
             std::vector<double> x = solver.solve(b);
             EXPECT_EQ(solver.refine(matrix, b, x).status, Status::ok) << push << " " << select;
+            FactorReport const& report = solver.report().factor;
+            double steals = 0;
+            for (double const count : report.steals_by_distance) steals += count;
+            EXPECT_EQ(steals, static_cast<double>(report.steals));
         }
 }
 

@@ -8,7 +8,8 @@
 namespace espalier {
 namespace {
 
-// Two threads, each on a NUMA node of its own, three times as slow on the other's memory. Plenty of bandwidth.
+// Two threads, each on a NUMA node of its own, three times as slow on the other's memory. Plenty of
+// bandwidth.
 MachineModel two_nodes(int processes = 1, int threads_of_node = 1) {
     MachineModel machine;
     machine.processes = processes;
@@ -39,7 +40,8 @@ TEST(MemoryClock, WorksAnUpdateByHand) {
     schedule.tasks.graph.cost = {1, 8, 1};
 
     MemoryClock local(structure, model, options.format, schedule, Allocation::local);
-    // On node 0 a quarter of the bytes is near, the rest takes three times as long; on node 1 it is vice versa.
+    // On node 0 a quarter of the bytes is near, the rest takes three times as long; on node 1 it is vice
+    // versa.
     EXPECT_DOUBLE_EQ(local.begin(1, 0), 8 * (0.25 + 0.75 * 3));
     EXPECT_DOUBLE_EQ(local.touched()[0].share(), 0.25);
     local.end(1, 0);

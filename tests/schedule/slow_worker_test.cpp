@@ -2,7 +2,9 @@
 // that this holds on a busy machine, too.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
+#include <limits>
 #include <thread>
 
 #include "runtime/worker_team.hpp"
@@ -51,14 +53,17 @@ TEST(SlowWorker, DynamicScheduleRecoversFourFifthsOfWhatTheStaticOneLoses) {
     FactorPlan const dynamic = make_factor_plan(structure, CostModel{}, options);
 
     double const scale = 1.0 / fixed.total_cost();
-    double const lists = seconds_of_run(fixed, slowdown, scale);
-    double const queues = seconds_of_run(dynamic, slowdown, scale);
     // Two workers, one at half speed: nobody could be faster.
     double const best = scale * fixed.total_cost() / (1 + 1 / slowdown);
-    double const lost = lists - best;
-    EXPECT_GT(lost, 0.05);
-    EXPECT_GE(lists - queues, 0.8 * lost)
-        << "static " << lists << " s, dynamic " << queues << " s, best " << best << " s";
+    // Other processes can only add to the times, so the shortest of some runs counts.
+    double lists = std::numeric_limits<double>::infinity(), queues = lists;
+    auto const recovers = [&] { return lists - queues >= 0.8 * (lists - best); };
+    for (int run = 0; run < 4 && (run == 0 || !recovers()); ++run) {
+        lists = std::min(lists, seconds_of_run(fixed, slowdown, scale));
+        queues = std::min(queues, seconds_of_run(dynamic, slowdown, scale));
+    }
+    EXPECT_GT(lists, 1.2 * best);
+    EXPECT_TRUE(recovers()) << "static " << lists << " s, dynamic " << queues << " s, best " << best << " s";
 }
 
 } // namespace

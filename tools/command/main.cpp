@@ -23,8 +23,8 @@ namespace espalier::command {
 
 namespace {
 
-constexpr std::array<std::string_view, 8> names = {"solve", "analyze", "compare", "simulate", "generate",
-                                                   "trace", "machine", "dense"};
+constexpr std::array<std::string_view, 8> names = {"solve",    "analyze", "compare", "simulate",
+                                                   "generate", "trace",   "machine", "dense"};
 
 template <std::size_t count>
 bool is_one_of(std::array<std::string_view, count> const& list, std::string_view word) {
@@ -120,8 +120,9 @@ std::string misuse(std::string_view word, std::string message) {
     if (word.empty())
         message = "no command given: solve, analyze, compare, simulate, generate, trace, machine or dense";
     else if (!is_one_of(names, word) && word.front() != '-')
-        message = fmt::format(
-            "unknown command '{}': there are solve, analyze, compare, simulate, generate, trace, machine and dense", word);
+        message = fmt::format("unknown command '{}': there are solve, analyze, compare, simulate, generate, "
+                              "trace, machine and dense",
+                              word);
     return message + hint(word);
 }
 

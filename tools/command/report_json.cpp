@@ -138,6 +138,7 @@ Json factor_json(FactorReport const& factor) {
             {"condition_estimate", factor.condition_estimate},
             {"tasks", factor.tasks},
             {"steals", factor.steals},
+            {"steals_by_distance", factor.steals_by_distance},
             {"messages", factor.messages},
             {"message_bytes", factor.message_bytes},
             {"local_share", estimate_or_null(factor.local_share)},

@@ -74,14 +74,13 @@ void add_processes(Table& table, Prediction const& prediction) {
                "memory", "fan-in", "sent", "messages", "received", "steals", "local");
     for (std::size_t p = 0; p < prediction.process.size(); ++p) {
         ProcessPrediction const& one = prediction.process[p];
-        table.line(fmt::format("    {}", p), "{:>10} {:>7.1f}% {:>12} {:>12} {:>12} {:>9} {:>9} {:>9} {:>6.1f}%",
-                   with_separators(one.cblks),
-                   prediction.factor_s > 0 ? 100 * one.busy_s / (prediction.factor_s * prediction.threads)
-                                           : 0.0,
-                   readable_bytes(one.memory_bytes), readable_bytes(one.fan_in_bytes),
-                   readable_bytes(one.sent_bytes), with_separators(one.messages_sent),
-                   with_separators(one.messages_received), with_separators(one.steals),
-                   100 * one.local_share);
+        table.line(
+            fmt::format("    {}", p), "{:>10} {:>7.1f}% {:>12} {:>12} {:>12} {:>9} {:>9} {:>9} {:>6.1f}%",
+            with_separators(one.cblks),
+            prediction.factor_s > 0 ? 100 * one.busy_s / (prediction.factor_s * prediction.threads) : 0.0,
+            readable_bytes(one.memory_bytes), readable_bytes(one.fan_in_bytes),
+            readable_bytes(one.sent_bytes), with_separators(one.messages_sent),
+            with_separators(one.messages_received), with_separators(one.steals), 100 * one.local_share);
     }
 }
 
@@ -108,8 +107,9 @@ void add_prediction(Table& table, RunRecord const& record) {
     table.line("  idle", "{} a thread", spread(prediction.idle_s, readable_seconds));
     if (prediction.steals > 0) table.line("  steals", "{}", steals_text(prediction));
     if (record.simulation)
-        table.line("  locality", "{:.0f} % of the bytes that tasks work on are on their NUMA node; the rest "
-                                 "and contention cost {}",
+        table.line("  locality",
+                   "{:.0f} % of the bytes that tasks work on are on their NUMA node; the rest "
+                   "and contention cost {}",
                    100 * prediction.local_share, readable_seconds(prediction.memory_s));
     if (prediction.processes == 1) return;
     table.line("  messages", "{} carrying {}", with_separators(prediction.messages),
