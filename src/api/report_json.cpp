@@ -7,22 +7,11 @@
 
 #include <fmt/format.h>
 
+#include "api/flat_json.hpp"
+
 namespace espalier {
 
 namespace {
-
-std::string json_text(std::string_view text) {
-    std::string json = "\"";
-    for (char const c : text) {
-        if (c == '"' || c == '\\')
-            json += {'\\', c};
-        else if (static_cast<unsigned char>(c) < 0x20)
-            json += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-        else
-            json += c;
-    }
-    return json + '"';
-}
 
 std::string json_value(bool value) {
     return value ? "true" : "false";
@@ -34,7 +23,7 @@ std::string json_value(double value) {
     return std::isfinite(value) ? fmt::format("{}", value) : "null";
 }
 std::string json_value(std::string const& value) {
-    return json_text(value);
+    return json_quoted(value);
 }
 
 template <class Item> std::string json_value(std::vector<Item> const& items) {
@@ -60,10 +49,10 @@ std::string to_json(std::vector<ReportField> const& fields) {
             dot == std::string_view::npos ? std::string_view() : name.substr(0, dot);
         if (owner != object && !object.empty()) json += '}';
         if (!first) json += ',';
-        if (owner != object && !owner.empty()) json += json_text(owner) + ":{";
+        if (owner != object && !owner.empty()) json += json_quoted(owner) + ":{";
         object = owner;
         first = false;
-        json += json_text(name.substr(owner.empty() ? 0 : dot + 1)) + ':' +
+        json += json_quoted(name.substr(owner.empty() ? 0 : dot + 1)) + ':' +
                 std::visit([](auto const& value) { return json_value(value); }, field.value);
     }
     return json + (object.empty() ? "}" : "}}");

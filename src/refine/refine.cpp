@@ -64,15 +64,15 @@ template <class T> class Refinement {
         int const restart = longest_recurrence();
         KrylovProblem<T> const problem{a_,         apply_inverse_,          options_.op, matrix_norm_,
                                        rounding(), iteration_limit(method), restart,     options_.interrupt};
-        std::vector<std::size_t> todo;
+        std::vector<std::size_t> columns;
         for (std::size_t j = 0; j < errors_.size(); ++j)
-            if (errors_[j] > level && all_finite<T>(b(j))) todo.push_back(j);
+            if (errors_[j] > level && all_finite<T>(b(j))) columns.push_back(j);
         auto const group = static_cast<std::size_t>(
             columns_in_group(a_.cols, vectors_per_column(method, restart), sizeof(T)));
         Trace trace(errors_);
-        for (std::size_t first = 0; first < todo.size(); first += group)
-            run_group(method, problem, std::span(todo).subspan(first, std::min(group, todo.size() - first)),
-                      trace);
+        for (std::size_t first = 0; first < columns.size(); first += group)
+            run_group(method, problem,
+                      std::span(columns).subspan(first, std::min(group, columns.size() - first)), trace);
         if (trace.steps() == 0) return;
         report_.method = method;
         report_.iterations += static_cast<int>(trace.steps());

@@ -34,13 +34,13 @@ def test_public_names_are_there_and_documented():
         assert name.startswith("_") or getattr(espalier.Solver, name).__doc__, name
 
 
-def test_the_stub_has_what_the_extension_has():
-    stub = (Path(espalier.__file__).parent / "_core.pyi").read_text()
+def test_the_type_hints_have_what_the_extension_has():
+    hints = (Path(espalier.__file__).parent / "_core.pyi").read_text()
     core = sys.modules["espalier._core"]
     for name in vars(core):
-        assert name.startswith("__") or re.search(rf"\b{name}\b", stub), name
+        assert name.startswith("__") or re.search(rf"\b{name}\b", hints), name
     for name in vars(core.SolverD):
-        assert name.startswith("_") or f"def {name}(" in stub, name
+        assert name.startswith("_") or f"def {name}(" in hints, name
 
 
 def test_types_are_complete(tmp_path):

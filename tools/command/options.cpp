@@ -11,27 +11,12 @@
 #include "help.hpp"
 #include "matrix/generators.hpp"
 #include "numbers.hpp"
+#include "option_value.hpp"
 #include "output_file.hpp"
 
 namespace espalier::command {
 
 namespace {
-
-// Declare an option with one value, which may not be empty. `take` gets its text, and throws Error{usage}
-// when it is wrong; `placeholder` stands for the value in --help.
-void add_value(CLI::App& command, std::string const& name, std::string const& placeholder,
-               std::string const& description, std::function<void(std::string const&)> const& take) {
-    auto const take_given = [name, take](std::vector<std::string> const& texts) {
-        if (texts.size() > 1) throw Error(Status::usage, name + " is given more than once");
-        if (texts.empty() || texts.front().empty()) throw Error(Status::usage, name + " needs a value");
-        take(texts.front());
-    };
-    command.add_option_function<std::vector<std::string>>(name, take_given, wrapped(description, 76))
-        ->expected(1)
-        ->allow_extra_args(false)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-        ->type_name(placeholder);
-}
 
 // The value whose spelling is `text`.
 template <class Enum>
@@ -88,7 +73,7 @@ void refuse_colliding_files(RunOptions const& run) {
 } // namespace
 
 void add_policy_options(CLI::App& command, Options& library) {
-    add_value(
+    add_option_value(
         command, "--schedule", "POLICY",
         "who runs which task: static (lists made beforehand), dynamic (a tree of queues), places or nas "
         "(queues by core and NUMA node) [static]",
@@ -96,38 +81,38 @@ void add_policy_options(CLI::App& command, Options& library) {
             using enum SchedulePolicy;
             library.schedule = choice("--schedule", text, {static_order, dynamic_tree, places, nas});
         });
-    add_value(
+    add_option_value(
         command, "--push-init", "WHERE",
         "places: first tasks go to the NUMA nodes in turn or at random: cyclicnuma, randnuma [cyclicnuma]",
         [&library](std::string const& text) { set_option(library, "push-init", text); });
-    add_value(command, "--push", "WHERE",
-              "places: where a ready task goes: pLoc, pLocNum, pNumaW or pNumaWLoc [pNumaWLoc]",
-              [&library](std::string const& text) { set_option(library, "push", text); });
-    add_value(
+    add_option_value(command, "--push", "WHERE",
+                     "places: where a ready task goes: pLoc, pLocNum, pNumaW or pNumaWLoc [pNumaWLoc]",
+                     [&library](std::string const& text) { set_option(library, "push", text); });
+    add_option_value(
         command, "--select", "WHOM",
         "places: whom an idle thread steals from: sRand, sRandNuma, sProc, sNuma, sProcNuma or sNumaProc "
         "[sNumaProc]",
         [&library](std::string const& text) { set_option(library, "select", text); });
     command.add_flag("--strict", library.strict,
                      wrapped("dynamic, places, nas: no stealing across NUMA nodes", 76));
-    add_value(command, "--seed", "N", "places: of random choices [0]",
-              [&library](std::string const& text) { set_option(library, "seed", text); });
+    add_option_value(command, "--seed", "N", "places: of random choices [0]",
+                     [&library](std::string const& text) { set_option(library, "seed", text); });
 }
 
 void add_schedule_options(CLI::App& command, Options& library) {
     add_policy_options(command, library);
-    add_value(
+    add_option_value(
         command, "--split", "KIND",
         "1d: a column block is one task; 2d: wide ones that several threads are candidates for are cut into "
         "groups of rows [1d]",
         [&library](std::string const& text) {
             library.splitting = choice("--split", text, {Splitting::one_d, Splitting::two_d});
         });
-    add_value(command, "--split-width", "COLUMNS",
-              "2d: column blocks of at least so many columns are cut [96]",
-              [&library](std::string const& text) { set_option(library, "split-width", text); });
-    add_value(command, "--split-rows", "ROWS", "2d: into groups of at least so many rows [384]",
-              [&library](std::string const& text) { set_option(library, "split-rows", text); });
+    add_option_value(command, "--split-width", "COLUMNS",
+                     "2d: column blocks of at least so many columns are cut [96]",
+                     [&library](std::string const& text) { set_option(library, "split-width", text); });
+    add_option_value(command, "--split-rows", "ROWS", "2d: into groups of at least so many rows [384]",
+                     [&library](std::string const& text) { set_option(library, "split-rows", text); });
 }
 
 void add_analysis_options(CLI::App& command, RunOptions& run) {
@@ -139,7 +124,7 @@ void add_analysis_options(CLI::App& command, RunOptions& run) {
                             76))
         ->required()
         ->type_name("");
-    add_value(
+    add_option_value(
         command, "--factorization", "KIND",
         "auto, llh, llt, ldlt, ldlh or lu [auto: from the symmetry and the diagonal]",
         [&library](std::string const& text) {
@@ -148,7 +133,7 @@ void add_analysis_options(CLI::App& command, RunOptions& run) {
         });
     auto const add_toggle = [&command](std::string const& name, std::string const& description,
                                        Toggle& value) {
-        add_value(command, name, "WHEN", description, [name, &value](std::string const& text) {
+        add_option_value(command, name, "WHEN", description, [name, &value](std::string const& text) {
             value = choice(name, text, {Toggle::automatic, Toggle::on, Toggle::off});
         });
     };
@@ -158,80 +143,86 @@ void add_analysis_options(CLI::App& command, RunOptions& run) {
                library.matching);
     add_toggle("--scaling", "auto, on or off: scale rows and columns [auto: for lu, ldlt and ldlh]",
                library.scaling);
-    add_value(command, "--precision", "LETTER",
-              "s, d, c or z: single or double, real or complex [d for a real matrix, z for a complex one]",
-              [&run](std::string const& text) {
-                  run.precision = choice("--precision", text, {Scalar::s, Scalar::d, Scalar::c, Scalar::z});
-              });
-    add_value(command, "--ordering", "METHOD",
-              "scotch, metis, amd, natural, or a file with the new position of each row [scotch]",
-              [&library](std::string const& text) { take_ordering(library, text); });
-    add_value(command, "--threads", "T", "worker threads [the cores this process may use]",
-              [&library](std::string const& text) {
-                  library.threads = static_cast<int>(parse_count("--threads", text, 1, 4096));
-              });
-    add_value(command, "--topology", "MACHINE",
-              "plan for another machine: a file of 'lstopo machine.xml', or a description such as "
-              "'numa:2 core:8'; workers then have virtual cores and NUMA nodes [this machine]",
-              [&library](std::string const& text) { library.topology = text; });
+    add_option_value(
+        command, "--precision", "LETTER",
+        "s, d, c or z: single or double, real or complex [d for a real matrix, z for a complex one]",
+        [&run](std::string const& text) {
+            run.precision = choice("--precision", text, {Scalar::s, Scalar::d, Scalar::c, Scalar::z});
+        });
+    add_option_value(command, "--ordering", "METHOD",
+                     "scotch, metis, amd, natural, or a file with the new position of each row [scotch]",
+                     [&library](std::string const& text) { take_ordering(library, text); });
+    add_option_value(command, "--threads", "T", "worker threads [the cores this process may use]",
+                     [&library](std::string const& text) {
+                         library.threads = static_cast<int>(parse_count("--threads", text, 1, 4096));
+                     });
+    add_option_value(command, "--topology", "MACHINE",
+                     "plan for another machine: a file of 'lstopo machine.xml', or a description such as "
+                     "'numa:2 core:8'; workers then have virtual cores and NUMA nodes [this machine]",
+                     [&library](std::string const& text) { library.topology = text; });
     add_toggle("--calibration",
                "auto, on or off: predict by a cost model measured on this machine; on measures it anew, off "
                "uses the one shipped [auto: measured once, for less than 2 s, and kept]",
                library.calibration);
     add_schedule_options(command, library);
-    add_value(command, "--alloc", "POLICY", "where coefficients live: global, local or interleave [local]",
-              [&library](std::string const& text) {
-                  using enum Allocation;
-                  library.allocation = choice("--alloc", text, {global, local, interleave});
-              });
-    add_value(command, "--comm-threads", "C",
-              "0, 1 or 2 communication threads a process [1 with several processes, which are not in this "
-              "version; on one process it has no effect]",
-              [&run](std::string const& text) {
-                  run.comm_threads = static_cast<int>(parse_count("--comm-threads", text, 0, 2));
-              });
-    add_value(command, "--max-memory", "SIZE",
-              "refuse to factorize when it would need more: 512M, 4G, 1.5GiB [no limit]",
-              [&library](std::string const& text) { library.max_memory = parse_size("--max-memory", text); });
+    add_option_value(command, "--alloc", "POLICY",
+                     "where coefficients live: global, local or interleave [local]",
+                     [&library](std::string const& text) {
+                         using enum Allocation;
+                         library.allocation = choice("--alloc", text, {global, local, interleave});
+                     });
+    add_option_value(
+        command, "--comm-threads", "C",
+        "0, 1 or 2 communication threads a process [1 with several processes, which are not in this "
+        "version; on one process it has no effect]",
+        [&run](std::string const& text) {
+            run.comm_threads = static_cast<int>(parse_count("--comm-threads", text, 0, 2));
+        });
+    add_option_value(
+        command, "--max-memory", "SIZE",
+        "refuse to factorize when it would need more: 512M, 4G, 1.5GiB [no limit]",
+        [&library](std::string const& text) { library.max_memory = parse_size("--max-memory", text); });
 }
 
 void add_prediction_options(CLI::App& command, RunOptions& run) {
-    add_value(command, "--processes", "P", "predict for so many processes of --threads each [1]",
-              [&run](std::string const& text) {
-                  run.processes = static_cast<int>(parse_count("--processes", text, 1, 1 << 20));
-              });
-    add_value(command, "--trace", "FILE",
-              "write the predicted schedule as a Paje trace (compressed when FILE ends in .gz; - is standard "
-              "output)",
-              [&run](std::string const& text) { run.trace = text; });
+    add_option_value(command, "--processes", "P", "predict for so many processes of --threads each [1]",
+                     [&run](std::string const& text) {
+                         run.processes = static_cast<int>(parse_count("--processes", text, 1, 1 << 20));
+                     });
+    add_option_value(
+        command, "--trace", "FILE",
+        "write the predicted schedule as a Paje trace (compressed when FILE ends in .gz; - is standard "
+        "output)",
+        [&run](std::string const& text) { run.trace = text; });
 }
 
 void add_system_options(CLI::App& command, RunOptions& run) {
     Options& library = run.library;
-    add_value(command, "--operation", "OP",
-              "none, transpose or adjoint: solve A x = b, A^T x = b or A^H x = b [none]",
-              [&run](std::string const& text) {
-                  using enum MatrixOp;
-                  run.op = choice("--operation", text, {none, transpose, adjoint});
-              });
+    add_option_value(command, "--operation", "OP",
+                     "none, transpose or adjoint: solve A x = b, A^T x = b or A^H x = b [none]",
+                     [&run](std::string const& text) {
+                         using enum MatrixOp;
+                         run.op = choice("--operation", text, {none, transpose, adjoint});
+                     });
     command.add_flag("--mixed-precision", library.mixed_precision,
                      wrapped("factorize in single precision and refine to that of the run; goes back to full "
                              "precision, and says so, where that does not do",
                              76));
-    add_value(
+    add_option_value(
         command, "--rhs", "FILE|ones|random",
         "right-hand sides: a Matrix Market array, all ones, or uniform in [-1, 1] from a fixed seed [ones]",
         [&run](std::string const& text) { run.rhs = text; });
-    add_value(command, "--nrhs", "K", "number of right-hand sides [1, or the columns of the file]",
-              [&run](std::string const& text) { run.nrhs = parse_count("--nrhs", text, 1, 1'000'000); });
-    add_value(
+    add_option_value(
+        command, "--nrhs", "K", "number of right-hand sides [1, or the columns of the file]",
+        [&run](std::string const& text) { run.nrhs = parse_count("--nrhs", text, 1, 1'000'000); });
+    add_option_value(
         command, "--refine", "METHOD",
         "auto, none, ir (iterative refinement), cg, gmres or bicgstab [auto: ir, then gmres if that stalls]",
         [&library](std::string const& text) {
             using enum RefineMethod;
             library.refine = choice("--refine", text, {automatic, none, ir, cg, gmres, bicgstab});
         });
-    add_value(
+    add_option_value(
         command, "--tolerance", "E",
         "backward error that counts as solved [1e-12 in double, 1e-5 in single precision]",
         [&library](std::string const& text) { library.tolerance = parse_positive("--tolerance", text); });
@@ -244,28 +235,30 @@ void add_solve_options(CLI::App& command, RunOptions& run) {
         wrapped("also estimate the condition number and the forward error, and print determinant "
                 "and inertia",
                 76));
-    add_value(command, "--null-space", "FILE",
-              "accept a singular matrix, and write an orthonormal basis of its null space as a Matrix Market "
-              "array (- is standard output)",
-              [&run](std::string const& text) {
-                  run.null_space = text;
-                  run.library.allow_singular = true;
-              });
-    add_value(command, "--trace", "FILE",
-              "record what every thread does, as a Paje trace for ViTE and 'espalier trace' (compressed when "
-              "FILE ends in .gz; - is standard output)",
-              [&run](std::string const& text) {
-                  run.trace = text;
-                  run.library.record_trace = true;
-              });
-    add_value(command, "--output", "FILE",
-              "write the solution as a Matrix Market array (- is standard output)",
-              [&run](std::string const& text) { run.output = text; });
+    add_option_value(
+        command, "--null-space", "FILE",
+        "accept a singular matrix, and write an orthonormal basis of its null space as a Matrix Market "
+        "array (- is standard output)",
+        [&run](std::string const& text) {
+            run.null_space = text;
+            run.library.allow_singular = true;
+        });
+    add_option_value(
+        command, "--trace", "FILE",
+        "record what every thread does, as a Paje trace for ViTE and 'espalier trace' (compressed when "
+        "FILE ends in .gz; - is standard output)",
+        [&run](std::string const& text) {
+            run.trace = text;
+            run.library.record_trace = true;
+        });
+    add_option_value(command, "--output", "FILE",
+                     "write the solution as a Matrix Market array (- is standard output)",
+                     [&run](std::string const& text) { run.output = text; });
 }
 
 void add_report_options(CLI::App& command, RunOptions& run) {
-    add_value(command, "--json", "FILE", "write the report as JSON (- is standard output)",
-              [&run](std::string const& text) { run.json = text; });
+    add_option_value(command, "--json", "FILE", "write the report as JSON (- is standard output)",
+                     [&run](std::string const& text) { run.json = text; });
     command.add_flag("--quiet", run.quiet, "print nothing but errors");
     command.add_flag("--verbose", run.verbose, "print also the settings, the machine and the choices made");
 }
@@ -274,30 +267,30 @@ void add_generate_options(CLI::App& command, GenerateOptions& options) {
     command.add_option("KIND N", options.spec, "the generator and its numbers, as in 'lap3d 20' or lap3d:20")
         ->required()
         ->type_name("");
-    add_value(command, "-o,--output", "FILE",
-              "the file to write, compressed when its name ends in .gz (- is standard "
-              "output) [-]",
-              [&options](std::string const& text) { options.output = text; });
+    add_option_value(command, "-o,--output", "FILE",
+                     "the file to write, compressed when its name ends in .gz (- is standard "
+                     "output) [-]",
+                     [&options](std::string const& text) { options.output = text; });
     command.add_flag("--quiet", options.quiet, "print nothing but errors");
 }
 
 void add_machine_options(CLI::App& command, MachineOptions& options) {
-    add_value(command, "--topology", "MACHINE",
-              "show another machine: a file of 'lstopo machine.xml', or a description such as "
-              "'numa:2 core:8' [this machine]",
-              [&options](std::string const& text) { options.topology = text; });
+    add_option_value(command, "--topology", "MACHINE",
+                     "show another machine: a file of 'lstopo machine.xml', or a description such as "
+                     "'numa:2 core:8' [this machine]",
+                     [&options](std::string const& text) { options.topology = text; });
     command.add_flag(
         "--calibrate", options.calibrate,
         wrapped("measure the cost model of this machine thoroughly, and keep it for later runs", 76));
-    add_value(command, "--dgemm-order", "N", "order of the matrices that are multiplied [1000]",
-              [&options](std::string const& text) {
-                  options.dgemm_order = parse_count("--dgemm-order", text, 1, 20000);
-              });
-    add_value(command, "--picture", "FILE",
-              "draw the NUMA factors: an SVG file when its name ends in .svg, PNG for .png",
-              [&options](std::string const& text) { options.picture = text; });
-    add_value(command, "--json", "FILE", "write the same as JSON (- is standard output)",
-              [&options](std::string const& text) { options.json = text; });
+    add_option_value(command, "--dgemm-order", "N", "order of the matrices that are multiplied [1000]",
+                     [&options](std::string const& text) {
+                         options.dgemm_order = parse_count("--dgemm-order", text, 1, 20000);
+                     });
+    add_option_value(command, "--picture", "FILE",
+                     "draw the NUMA factors: an SVG file when its name ends in .svg, PNG for .png",
+                     [&options](std::string const& text) { options.picture = text; });
+    add_option_value(command, "--json", "FILE", "write the same as JSON (- is standard output)",
+                     [&options](std::string const& text) { options.json = text; });
     command.add_flag("--quiet", options.quiet, "print nothing but errors");
 }
 
