@@ -5,23 +5,11 @@
 
 #include "core/scalar.hpp"
 #include "espalier/espalier.hpp"
-#include "matrix/convert.hpp"
-#include "matrix/generators.hpp"
+
+#include "api/generated.hpp"
 
 namespace espalier {
 namespace {
-
-template <class T> CscMatrix<T> generated(char const* spec) {
-    return std::visit(
-        [](auto const& matrix) -> CscMatrix<T> {
-            using From = typename std::decay_t<decltype(matrix)>;
-            if constexpr (std::is_same_v<From, CscMatrix<std::complex<double>>> && !is_complex<T>)
-                throw Error(Status::internal, "complex");
-            else
-                return convert<T>(matrix);
-        },
-        generate_matrix(spec).matrix);
-}
 
 // Narrow blocks and low thresholds, so that small problems have many tasks and are cut in two dimensions.
 Options many_tasks(SchedulePolicy schedule, Splitting splitting, int threads) {

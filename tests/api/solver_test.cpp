@@ -11,25 +11,14 @@
 #include "matrix/generators.hpp"
 #include "matrix/norms.hpp"
 
+#include "api/generated.hpp"
+
 namespace espalier {
 namespace {
 
 // The bound of the documentation: 10 epsilon times a factor for growth inside diagonal blocks. See
 // docs/algorithms.md, "Accuracy".
 constexpr double growth_allowance = 10;
-
-template <class T> CscMatrix<T> generated(char const* spec) {
-    NamedMatrix const named = generate_matrix(spec);
-    return std::visit(
-        [](auto const& matrix) -> CscMatrix<T> {
-            using From = typename std::decay_t<decltype(matrix)>;
-            if constexpr (std::is_same_v<From, CscMatrix<std::complex<double>>> && !is_complex<T>)
-                throw Error(Status::internal, "complex");
-            else
-                return convert<T>(matrix);
-        },
-        named.matrix);
-}
 
 template <class T> std::vector<T> random_vector(Index n, unsigned seed) {
     std::mt19937 engine(seed);

@@ -11,13 +11,6 @@
 namespace espalier {
 namespace {
 
-MachineModel machine_of(int processes, int threads) {
-    MachineModel machine;
-    machine.processes = processes;
-    machine.threads = threads;
-    return machine;
-}
-
 std::vector<double> random_costs(std::size_t size, unsigned seed) {
     std::mt19937 engine(seed);
     std::vector<double> costs(size);

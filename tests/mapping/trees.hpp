@@ -5,6 +5,7 @@
 #include <random>
 #include <vector>
 
+#include "mapping/machine_model.hpp"
 #include "symbolic/block_structure.hpp"
 
 namespace espalier {
@@ -53,6 +54,13 @@ inline std::vector<CblkId> star(int size) {
     std::vector<CblkId> parent(static_cast<std::size_t>(size), size - 1);
     parent.back() = no_cblk;
     return parent;
+}
+
+inline MachineModel machine_of(int processes, int threads) {
+    MachineModel machine;
+    machine.processes = processes;
+    machine.threads = threads;
+    return machine;
 }
 
 } // namespace espalier

@@ -266,20 +266,5 @@ TEST(MakePolicy, KnowsAllKindsAndWhatTheyNeed) {
     EXPECT_TRUE(contains(message, "the home of task 1 is worker 4 of 4"));
 }
 
-TEST(PolicySettings, AreSpelledAsInTheLiterature) {
-    for (auto const name : {"cyclicnuma", "randnuma"}) EXPECT_STREQ(to_string(parse_push_init(name)), name);
-    for (auto const name : {"pLoc", "pLocNum", "pNumaW", "pNumaWLoc"})
-        EXPECT_STREQ(to_string(parse_push(name)), name);
-    for (auto const name : {"sRand", "sRandNuma", "sProc", "sNuma", "sProcNuma", "sNumaProc"})
-        EXPECT_STREQ(to_string(parse_select(name)), name);
-    EXPECT_EQ(parse_push("pNumaW"), PushStrategy::numa_w);
-    EXPECT_EQ(parse_select("sProcNuma"), SelectStrategy::proc_numa);
-    std::string message;
-    EXPECT_EQ(status_of([] { parse_select("sproc"); }, &message), Status::usage);
-    EXPECT_EQ(message, "unknown selection strategy 'sproc'; there are sRand, sRandNuma, sProc, sNuma, "
-                       "sProcNuma, sNumaProc");
-    EXPECT_EQ(status_of([] { parse_push_init(""); }), Status::usage);
-}
-
 } // namespace
 } // namespace espalier

@@ -7,22 +7,10 @@
 #include "runtime/static_policy.hpp"
 #include "schedule/candidate_queues.hpp"
 #include "schedule/factor_tasks.hpp"
+#include "schedule/graphs.hpp"
 
 namespace espalier {
 namespace {
-
-TaskGraph graph_of(std::vector<double> cost, std::vector<std::vector<TaskId>> const& successors) {
-    TaskGraph graph;
-    graph.cost = std::move(cost);
-    graph.num_predecessors.assign(graph.cost.size(), 0);
-    for (auto const& list : successors) {
-        for (TaskId t : list) ++graph.num_predecessors[static_cast<std::size_t>(t)];
-        graph.successors.insert(graph.successors.end(), list.begin(), list.end());
-        graph.successor_ptr.push_back(static_cast<Offset>(graph.successors.size()));
-    }
-    set_critical_path_priorities(graph);
-    return graph;
-}
 
 TEST(Engine, WorksASmallExampleByHand) {
     // 0 (3) -> 2 (2) -> 4 (1), 1 (1) -> 3 (2). Worker 0 may run 0, 2, 4 and worker 1 all of them.

@@ -6,23 +6,10 @@
 #include <random>
 
 #include "schedule/factor_tasks.hpp"
+#include "schedule/graphs.hpp"
 
 namespace espalier {
 namespace {
-
-TaskGraph graph_of(std::vector<double> cost, std::vector<std::vector<TaskId>> const& successors) {
-    TaskGraph graph;
-    graph.cost = std::move(cost);
-    graph.num_predecessors.assign(graph.cost.size(), 0);
-    graph.home.assign(graph.cost.size(), 0);
-    for (auto const& list : successors) {
-        for (TaskId t : list) ++graph.num_predecessors[static_cast<std::size_t>(t)];
-        graph.successors.insert(graph.successors.end(), list.begin(), list.end());
-        graph.successor_ptr.push_back(static_cast<Offset>(graph.successors.size()));
-    }
-    set_critical_path_priorities(graph);
-    return graph;
-}
 
 TEST(ListSchedule, WorksASmallExampleByHand) {
     // 0 (3) -> 2 (2) -> 4 (1)     Priorities 6 3 3 2 1 .. with 1 (1) -> 3 (2).

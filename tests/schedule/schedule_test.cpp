@@ -14,13 +14,6 @@
 namespace espalier {
 namespace {
 
-MachineModel machine_of(int processes, int threads) {
-    MachineModel machine;
-    machine.processes = processes;
-    machine.threads = threads;
-    return machine;
-}
-
 // Every task is run once by a worker of its process, after its predecessors; messages take what the network
 // takes; the owners are those that run the factor tasks, and candidates.
 void expect_consistent(BlockStructure const& structure, Schedule const& schedule) {

@@ -9,6 +9,7 @@
 
 #include "compare_record.hpp"
 #include "numbers.hpp"
+#include "render.hpp"
 #include "trace/canvas.hpp"
 #include "trace/kinds.hpp"
 
@@ -275,14 +276,7 @@ class Picture {
 } // namespace
 
 std::string compare_picture(CompareRecord const& record, bool svg) {
-    Picture const picture(record);
-    std::unique_ptr<Canvas> canvas;
-    if (svg)
-        canvas = std::make_unique<trace::SvgCanvas>(picture.width(), picture.height());
-    else
-        canvas = std::make_unique<trace::RasterCanvas>(picture.width(), picture.height(), 2);
-    picture.draw(*canvas);
-    return canvas->finish();
+    return render(Picture(record), svg);
 }
 
 } // namespace espalier::command

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "machine_parts.hpp"
+#include "render.hpp"
 #include "trace/canvas.hpp"
 
 namespace espalier::command {
@@ -236,14 +237,7 @@ class Picture {
 } // namespace
 
 std::string numa_factors_picture(NumaFactors const& factors, Topology const& topology, bool svg) {
-    Picture const picture(factors, topology);
-    std::unique_ptr<Canvas> canvas;
-    if (svg)
-        canvas = std::make_unique<trace::SvgCanvas>(picture.width(), picture.height());
-    else
-        canvas = std::make_unique<trace::RasterCanvas>(picture.width(), picture.height(), 2);
-    picture.draw(*canvas);
-    return canvas->finish();
+    return render(Picture(factors, topology), svg);
 }
 
 } // namespace espalier::command
