@@ -77,20 +77,28 @@ template <class T> class WorkerKernels {
     // On the worker's own thread, so that the pages are near it.
     void clear(WorkerId worker, Interrupt* interrupt) { factor_.clear_owned(worker, interrupt); }
 
-    // A factorization, its kernels timed.
+    // A factorization, its kernels timed. Each cblk takes its updates just before it is factorized, as tasks
+    // do: by then the panels that they come from have left the nearest caches.
     void sweep(Interrupt* interrupt) {
         fill_panels();
+        std::vector<double> updates(structure_.cblks.size(), 0.0); // by source
         for (CblkId k = 0; k < structure_.num_cblks(); ++k) {
             check(interrupt);
-            auto& panel = panel_times_[static_cast<std::size_t>(k)];
-            auto& update = update_times_[static_cast<std::size_t>(k)];
-            CallTimer const panel_timer;
+            auto const j = static_cast<std::size_t>(k);
+            for (Offset f = structure_.facing_ptr[j]; f < structure_.facing_ptr[j + 1];) {
+                BlokId const first = structure_.facing[static_cast<std::size_t>(f)];
+                CblkId const source = structure_.owner_of_blok[static_cast<std::size_t>(first)];
+                FacingGroup const group = facing_group(structure_, source, first);
+                CallTimer const timer;
+                kernels_->update(group, workspace_);
+                updates[static_cast<std::size_t>(source)] += timer.seconds();
+                f += group.end - group.first;
+            }
+            CallTimer const timer;
             kernels_->factorize_panel(k, Real<T>(0));
-            panel.push_back(panel_timer.seconds());
-            CallTimer const update_timer;
-            kernels_->update_all(k, structure_.num_cblks(), workspace_, nullptr);
-            update.push_back(update_timer.seconds());
+            panel_times_[j].push_back(timer.seconds());
         }
+        for (std::size_t k = 0; k < updates.size(); ++k) update_times_[k].push_back(updates[k]);
     }
 
     // Forgets the measurements.

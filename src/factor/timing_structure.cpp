@@ -5,6 +5,8 @@
 #include <numeric>
 #include <random>
 
+#include "symbolic/block_symbolic.hpp"
+
 namespace espalier {
 
 namespace {
@@ -48,6 +50,7 @@ class Builder {
         structure_.perm.resize(static_cast<std::size_t>(structure_.n));
         std::iota(structure_.perm.begin(), structure_.perm.end(), Index{0});
         structure_.inverse = structure_.perm;
+        list_facing(structure_);
         return std::move(structure_);
     }
 

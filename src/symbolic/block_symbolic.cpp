@@ -25,7 +25,7 @@ class Assembly {
             for (std::size_t piece = 0; piece < pieces_.of(s).size(); ++piece) append_cblk(s, piece);
         }
         link_tree();
-        list_facing();
+        list_facing(out_);
         return std::move(out_);
     }
 
@@ -102,22 +102,6 @@ class Assembly {
         }
     }
 
-    // A counting sort of the off-diagonal bloks by facing cblk keeps their owners in ascending order.
-    void list_facing() {
-        auto& ptr = out_.facing_ptr;
-        ptr.assign(out_.cblks.size() + 1, 0);
-        auto const for_each_off_diagonal = [&](auto const& body) {
-            for (Cblk const& cblk : out_.cblks)
-                for (BlokId b = cblk.first_blok + 1; b < cblk.end_blok; ++b)
-                    body(b, out_.bloks[b].facing_cblk);
-        };
-        for_each_off_diagonal([&](BlokId, CblkId j) { ++ptr[j + 1]; });
-        std::partial_sum(ptr.begin(), ptr.end(), ptr.begin());
-        out_.facing.resize(ptr.back());
-        std::vector<Offset> next(ptr.begin(), ptr.end() - 1);
-        for_each_off_diagonal([&](BlokId b, CblkId j) { out_.facing[next[j]++] = b; });
-    }
-
     Supernodes const& supernodes_;
     RowRuns const& runs_;
     Pieces const& pieces_;
@@ -152,6 +136,22 @@ BlockStructure block_symbolic(Supernodes const& supernodes, RowRuns const& runs,
                                              " column blocks are more than " +
                                              std::to_string(std::numeric_limits<CblkId>::max()));
     return Assembly(supernodes, runs, pieces, order).run(keep_last);
+}
+
+// A counting sort keeps the owners in ascending order.
+void list_facing(BlockStructure& structure) {
+    auto& ptr = structure.facing_ptr;
+    ptr.assign(structure.cblks.size() + 1, 0);
+    auto const for_each_off_diagonal = [&](auto const& body) {
+        for (Cblk const& cblk : structure.cblks)
+            for (BlokId b = cblk.first_blok + 1; b < cblk.end_blok; ++b)
+                body(b, structure.bloks[b].facing_cblk);
+    };
+    for_each_off_diagonal([&](BlokId, CblkId j) { ++ptr[j + 1]; });
+    std::partial_sum(ptr.begin(), ptr.end(), ptr.begin());
+    structure.facing.resize(ptr.back());
+    std::vector<Offset> next(ptr.begin(), ptr.end() - 1);
+    for_each_off_diagonal([&](BlokId b, CblkId j) { structure.facing[next[j]++] = b; });
 }
 
 } // namespace espalier

@@ -35,4 +35,7 @@ std::vector<SupernodeId> final_order(Supernodes const& supernodes, RowRuns const
 BlockStructure block_symbolic(Supernodes const& supernodes, RowRuns const& runs, Pieces const& pieces,
                               std::vector<SupernodeId> const& order, bool keep_last = false);
 
+/// Fills in facing_ptr and facing, from cblks and bloks. Linear.
+void list_facing(BlockStructure& structure);
+
 } // namespace espalier
