@@ -60,9 +60,9 @@ class TaskBuilder {
         for (Contribution const& one : contributions) {
             std::int32_t const process = process_of(one.source);
             Sum& sum = sum_of(process, target);
-            add_updates(one, target, process, sum);
+            add_updates(one, target, process, process != owner, sum);
             if (--sum.to_come > 0 || process == owner) continue;
-            add_messages(one.source, target, process, owner);
+            add_message(one.source, target, process, owner);
             sum = {};
         }
         Sum& own = sum_of(owner, target);
@@ -84,13 +84,15 @@ class TaskBuilder {
   private:
     // What a process has to give to one group of the target at hand.
     struct GroupSum {
-        Index rows = 0;
         std::vector<TaskId> last; // whom the sum waits for: the end of its chain, or all
         std::int32_t resource = no_resource;
     };
     struct Sum {
         std::int32_t to_come = 0; // contributions
         std::vector<GroupSum> groups;
+        // To elsewhere:
+        BlockRowsUnion rows;
+        std::vector<TaskId> updates;
     };
     // Of a contribution, what goes to one group of the target.
     struct Part {
@@ -185,7 +187,7 @@ class TaskBuilder {
         return cblk(structure_.owner_of_blok[static_cast<std::size_t>(blok)]);
     }
 
-    void add_updates(Contribution const& one, CblkId target, std::int32_t process, Sum& sum) {
+    void add_updates(Contribution const& one, CblkId target, std::int32_t process, bool is_away, Sum& sum) {
         cut(one, target);
         for (std::size_t g = 0; g < parts_.size(); ++g) {
             Part const& part = parts_[g];
@@ -195,10 +197,11 @@ class TaskBuilder {
                                          part.seconds);
             wait_for_source(one, part, task);
             append(sum.groups[g], task);
-            sum.groups[g].rows += part.rows;
+            if (is_away) sum.updates.push_back(task);
         }
+        if (is_away) sum.rows.add(structure_, first_facing_of_root(one), cblk(root_of(one.source)).end_blok);
         // The source's own cost counted this update; it is another task's now.
-        CblkId const root = partition_.branches[static_cast<std::size_t>(one.source)].root;
+        CblkId const root = root_of(one.source);
         if (groups_.is_cut(root)) return;
         double& source_cost = result_.graph.cost[static_cast<std::size_t>(
             result_.factor_of_branch[static_cast<std::size_t>(one.source)])];
@@ -208,7 +211,7 @@ class TaskBuilder {
     // An update reads the rows that face its target and those of its part.
     void wait_for_source(Contribution const& one, Part const& part, TaskId task) {
         TaskId const source = result_.factor_of_branch[static_cast<std::size_t>(one.source)];
-        CblkId const root = partition_.branches[static_cast<std::size_t>(one.source)].root;
+        CblkId const root = root_of(one.source);
         if (!groups_.is_cut(root)) {
             edges_.emplace_back(source, task);
             return;
@@ -221,30 +224,54 @@ class TaskBuilder {
         for (std::int32_t g = first; g <= last; ++g) edges_.emplace_back(source + g, task);
     }
 
-    void add_messages(BranchId last_source, CblkId target, std::int32_t from, std::int32_t to) {
+    // The first blok of the source's root that faces the target. The rows that a subtree has from there on
+    // are all among those of its root.
+    [[nodiscard]] BlokId first_facing_of_root(Contribution const& one) const {
+        Offset f = one.end_facing - 1;
+        auto const blok_at = [&](Offset at) { return structure_.facing[static_cast<std::size_t>(at)]; };
+        BlokId const root_begin = cblk(root_of(one.source)).first_blok;
+        while (f > one.first_facing && blok_at(f - 1) > root_begin) --f;
+        return blok_at(f);
+    }
+    [[nodiscard]] CblkId root_of(BranchId u) const {
+        return partition_.branches[static_cast<std::size_t>(u)].root;
+    }
+
+    void add_message(BranchId last_source, CblkId target, std::int32_t from, std::int32_t to) {
         Sum& sum = sums_[static_cast<std::size_t>(from)];
-        Index rows = 0;
-        for (GroupSum const& group : sum.groups) rows += group.rows;
-        double const bytes =
-            distribution_.format.bytes(fan_in_rows(cblk(target), rows), cblk(target).width());
+        auto const number = static_cast<std::int32_t>(result_.fan_in.blocks.size());
+        FanInBlock block{target, from, to, static_cast<std::int32_t>(sum.updates.size())};
+        sum.rows.finish(structure_, block, result_.fan_in.rows);
+        for (TaskId const update : sum.updates)
+            result_.tasks[static_cast<std::size_t>(update)].block = number;
+        PanelFormat const& format = distribution_.format;
+        Index const width = cblk(target).width();
+        double const bytes = format.bytes(block.rows, block.rows_below, width);
         TaskId const message =
-            add_task({last_source, target, 0, 0, TaskKind::message, from, to, bytes, whole_panel},
+            add_task({last_source, target, 0, 0, TaskKind::message, from, to, bytes, whole_panel, number},
                      distribution_.network.seconds(bytes));
+        block.first_task = message + 1;
         Sum& receiver = sum_of(to, target);
         for (std::size_t g = 0; g < sum.groups.size(); ++g) {
             GroupSum const& group = sum.groups[g];
-            if (group.rows == 0) continue;
+            if (group.last.empty()) continue;
             wait_for(group.last, message);
             std::int32_t const name = group_name(target, g);
-            Index const most = name == whole_panel ? fan_in_rows(cblk(target), group.rows)
-                                                   : groups_.rows(structure_, target, name);
-            Index const added = std::min(group.rows, most);
-            double const share = bytes * static_cast<double>(group.rows) / static_cast<double>(rows);
-            TaskId const task = add_task({last_source, target, 0, 0, TaskKind::fan_in, to, from, share, name},
-                                         fan_in_seconds(model_, cblk(target), added));
+            Index rows = block.rows, below = block.rows_below;
+            if (name != whole_panel) {
+                Index const begin = groups_.first_row(structure_, target, name);
+                rows =
+                    result_.fan_in.count_within(block, begin, begin + groups_.rows(structure_, target, name));
+                below = name == 0 ? 0 : rows; // the diagonal block is group 0
+            }
+            TaskId const task = add_task({last_source, target, 0, 0, TaskKind::fan_in, to, from,
+                                          format.bytes(rows, below, width), name, number},
+                                         model_.add(rows, width));
+            ++block.tasks;
             edges_.emplace_back(message, task);
             append(receiver.groups[g], task);
         }
+        result_.fan_in.blocks.push_back(block);
     }
 
     void add_factor(BranchId u, std::int32_t owner, Sum const& sum) {
@@ -282,19 +309,6 @@ class TaskBuilder {
 };
 
 } // namespace
-
-double PanelFormat::bytes(Index rows, Index width) const {
-    Index const upper = has_upper ? std::max<Index>(0, rows - width) : 0;
-    return static_cast<double>(rows + upper) * static_cast<double>(width) * scalar_bytes;
-}
-
-Index fan_in_rows(Cblk const& cblk, Index rows) {
-    return std::min(cblk.stride, rows);
-}
-
-double fan_in_seconds(CostModel const& model, Cblk const& cblk, Index rows) {
-    return model.add(fan_in_rows(cblk, rows), cblk.width());
-}
 
 void set_critical_path_priorities(TaskGraph& graph) {
     auto const n = static_cast<std::size_t>(graph.num_tasks());

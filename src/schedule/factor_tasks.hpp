@@ -34,6 +34,7 @@
 #include "mapping/machine_model.hpp"
 #include "runtime/task_graph.hpp"
 #include "schedule/contributions.hpp"
+#include "schedule/fan_in.hpp"
 #include "schedule/row_groups.hpp"
 #include "symbolic/block_structure.hpp"
 
@@ -42,6 +43,7 @@ namespace espalier {
 enum class TaskKind : std::uint8_t { factor, diagonal, solve, update, message, fan_in };
 
 inline constexpr std::int32_t whole_panel = -1;
+inline constexpr std::int32_t no_block = -1;
 
 struct FactorTask {
     BranchId source = 0;     ///< Of a message or fan-in the last one that contributes.
@@ -51,23 +53,17 @@ struct FactorTask {
     TaskKind kind = TaskKind::factor;
     std::int32_t process = 0;         ///< Whose task it is: of a message the sender.
     std::int32_t peer = 0;            ///< The receiver of a message, the sender of a fan-in, else `process`.
-    double bytes = 0;                 ///< Of the fan-in block: message and fan_in.
+    double bytes = 0;                 ///< Of the fan-in block, or the part of it that is added.
     std::int32_t group = whole_panel; ///< Of rows: of the source (solve), of the target (update, fan_in).
+    std::int32_t block = no_block;    ///< The fan-in block: of message, fan_in and update to elsewhere.
 };
 
 struct FactorTasks {
     std::vector<FactorTask> tasks; ///< Predecessors come before their successors.
     TaskGraph graph;
+    FanInBlocks fan_in; ///< One for each message, in their order.
     /// factor(u), or diagonal(u); then solve(u, g) is the g-th task after it.
     std::vector<TaskId> factor_of_branch;
-};
-
-/// How panels are stored.
-struct PanelFormat {
-    std::uint32_t scalar_bytes = sizeof(double);
-    bool has_upper = false; ///< lu: L and U.
-    /// Bytes of so many rows of a panel, its diagonal block included once.
-    [[nodiscard]] double bytes(Index rows, Index width) const;
 };
 
 /// Which process owns each branch, and what lies between processes.
@@ -83,11 +79,6 @@ FactorTasks build_factor_tasks(BlockStructure const& structure, BranchPartition 
                                Contributions const& contributions, CostModel const& model,
                                Distribution const& distribution = {}, RowGroups const& groups = {},
                                SumOrder order = SumOrder::fixed);
-
-/// Rows and seconds of fan-in blocks: what a process sends to another for cblk j when its contributions
-/// reach `rows` rows altogether, and what it costs to add that.
-[[nodiscard]] Index fan_in_rows(Cblk const& cblk, Index rows);
-[[nodiscard]] double fan_in_seconds(CostModel const& model, Cblk const& cblk, Index rows);
 
 /// Tasks 0 .. B-1 are the forward solves of the branches, B .. 2B-1 their backward solves.
 TaskGraph build_solve_tasks(BlockStructure const& structure, BranchPartition const& partition);

@@ -204,9 +204,9 @@ class OwnerSimulation {
         Cblk const& cblk = structure_.cblks[static_cast<std::size_t>(target)];
         for (std::int32_t const process : givers_) {
             Sum& sum = sums_[static_cast<std::size_t>(process)];
-            sum.adding = fan_in_seconds(model_, cblk, sum.rows) / parts_of(target);
-            sum.arrival = sum.ready +
-                          machine_.network.seconds(format_.bytes(fan_in_rows(cblk, sum.rows), cblk.width()));
+            Index const rows = std::min(sum.rows, cblk.stride); // at most
+            sum.adding = model_.add(rows, cblk.width()) / parts_of(target);
+            sum.arrival = sum.ready + machine_.network.seconds(format_.bytes(rows, cblk.width()));
             arrivals_.add(process, sum);
         }
     }

@@ -63,6 +63,10 @@ RowWindow RowGroups::window(BlockStructure const& structure, CblkId k, std::int3
     return {structure.bloks[first].first_row, structure.bloks[last].end_row};
 }
 
+Index RowGroups::first_row(BlockStructure const& structure, CblkId k, std::int32_t group) const {
+    return structure.bloks[static_cast<std::size_t>(first_blok(structure, k, group))].panel_row;
+}
+
 Index RowGroups::rows(BlockStructure const& structure, CblkId k, std::int32_t group) const {
     Blok const& first = structure.bloks[static_cast<std::size_t>(first_blok(structure, k, group))];
     Blok const& last = structure.bloks[static_cast<std::size_t>(first_blok(structure, k, group + 1)) - 1];

@@ -50,6 +50,8 @@ class RowGroups {
     [[nodiscard]] std::int32_t group_of(CblkId k, BlokId b) const;
     /// All rows that group g of cblk k has, and perhaps some that k does not have.
     [[nodiscard]] RowWindow window(BlockStructure const& structure, CblkId k, std::int32_t group) const;
+    /// The row of the panel that the group begins with.
+    [[nodiscard]] Index first_row(BlockStructure const& structure, CblkId k, std::int32_t group) const;
     /// How many rows the group has in the panel.
     [[nodiscard]] Index rows(BlockStructure const& structure, CblkId k, std::int32_t group) const;
     /// The bloks of `source`, from `first` on, that lie in the group of cblk k: [begin, end).

@@ -87,6 +87,48 @@ void expect_one_message_a_contributor(BlockStructure const& structure, Schedule 
     EXPECT_EQ(schedule.messages(), static_cast<std::int64_t>(wanted.size()));
 }
 
+// A fan-in block has the rows of the target that its process contributes to, and no others.
+void expect_exact_rows(BlockStructure const& structure, Schedule const& schedule) {
+    FanInBlocks const& fan_in = schedule.tasks.fan_in;
+    std::vector<std::int32_t> updates(fan_in.blocks.size(), 0);
+    for (FactorTask const& task : schedule.tasks.tasks)
+        if (task.kind == TaskKind::update && task.block != no_block)
+            ++updates[static_cast<std::size_t>(task.block)];
+    for (std::size_t n = 0; n < fan_in.blocks.size(); ++n) {
+        FanInBlock const& block = fan_in.blocks[n];
+        EXPECT_EQ(updates[n], block.updates);
+        std::set<Index> wanted, found;
+        auto const j = static_cast<std::size_t>(block.target);
+        Cblk const& target = structure.cblks[j];
+        for (Offset f = structure.facing_ptr[j]; f < structure.facing_ptr[j + 1]; ++f) {
+            BlokId const first = structure.facing[static_cast<std::size_t>(f)];
+            auto const source =
+                static_cast<std::size_t>(structure.owner_of_blok[static_cast<std::size_t>(first)]);
+            if (schedule.process_of_cblk[source] != block.from) continue;
+            for (BlokId b = first; b < structure.cblks[source].end_blok; ++b)
+                for (Index row = structure.bloks[static_cast<std::size_t>(b)].first_row;
+                     row < structure.bloks[static_cast<std::size_t>(b)].end_row; ++row)
+                    for (BlokId t = target.first_blok; t < target.end_blok; ++t) {
+                        Blok const& blok = structure.bloks[static_cast<std::size_t>(t)];
+                        if (blok.first_row <= row && row < blok.end_row)
+                            wanted.insert(blok.panel_row + row - blok.first_row);
+                    }
+        }
+        Index below = 0;
+        for (BlockRows const& run : fan_in.rows_of(block)) {
+            EXPECT_EQ(run.at, static_cast<Index>(found.size()));
+            for (Index row = run.begin; row < run.end; ++row) {
+                EXPECT_TRUE(found.empty() || *found.rbegin() < row);
+                found.insert(row);
+                below += row >= target.width();
+            }
+        }
+        EXPECT_EQ(found, wanted);
+        EXPECT_EQ(block.rows, static_cast<Index>(found.size()));
+        EXPECT_EQ(block.rows_below, below);
+    }
+}
+
 void expect_sound_memory(BlockStructure const& structure, Schedule const& schedule, PanelFormat format) {
     double panels = 0, wanted = 0, sent = 0, received = 0;
     for (ProcessUse const& process : schedule.processes) {
@@ -147,6 +189,7 @@ TEST(Schedule, IsConsistentOnRandomForestsAndAllMachines) {
                 auto const schedule = simulate_schedule(structure, CostModel{}, machine, options);
                 expect_consistent(structure, schedule);
                 expect_one_message_a_contributor(structure, schedule);
+                expect_exact_rows(structure, schedule);
                 expect_sound_memory(structure, schedule, options.format);
                 if (threads == 2) expect_exact_peaks(schedule);
             }
@@ -165,6 +208,7 @@ TEST(Schedule, TakesTreesOfExtremeShapes) {
                 auto const schedule = simulate_schedule(structure, model, machine_of(processes, threads));
                 expect_consistent(structure, schedule);
                 expect_one_message_a_contributor(structure, schedule);
+                expect_exact_rows(structure, schedule);
             }
     }
     auto const empty = simulate_schedule(tree_of({}), CostModel{}, machine_of(2, 2));
