@@ -1,7 +1,9 @@
 #include "dense/tile_tasks.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
+#include <string>
 
 namespace espalier {
 
@@ -42,7 +44,7 @@ class DataFlow {
     explicit DataFlow(std::size_t num_data) : data_(num_data) {}
 
     void submit(TileAccesses const& task) {
-        auto const id = static_cast<TaskId>(num_predecessors_.size());
+        TaskId const id = num_tasks_++;
         std::size_t const first = edges_.size();
         for (std::int32_t const d : task.read)
             if (d >= 0) {
@@ -55,24 +57,11 @@ class DataFlow {
                 for (TaskId const reader : data_[d].readers) wait_for(reader, id, first);
                 data_[d] = {id, {}};
             }
-        num_predecessors_.push_back(static_cast<std::int32_t>(edges_.size() - first));
     }
 
-    void store(TaskGraph& graph) && {
-        std::size_t const tasks = num_predecessors_.size();
-        graph.num_predecessors = std::move(num_predecessors_);
-        graph.successor_ptr.assign(tasks + 1, 0);
-        for (Edge const& edge : edges_) ++graph.successor_ptr[edge.from + 1];
-        std::partial_sum(graph.successor_ptr.begin(), graph.successor_ptr.end(), graph.successor_ptr.begin());
-        graph.successors.resize(edges_.size());
-        std::vector<Offset> at(graph.successor_ptr.begin(), graph.successor_ptr.end() - 1);
-        for (Edge const& edge : edges_) graph.successors[at[edge.from]++] = edge.to;
-    }
+    void store(TaskGraph& graph) const { connect_tasks(graph, num_tasks_, edges_); }
 
   private:
-    struct Edge {
-        TaskId from, to;
-    };
     struct Datum {
         TaskId writer = no_task;
         std::vector<TaskId> readers; ///< Since the last write.
@@ -87,9 +76,20 @@ class DataFlow {
     }
 
     std::vector<Datum> data_;
-    std::vector<std::int32_t> num_predecessors_;
-    std::vector<Edge> edges_; ///< By `to`.
+    TaskId num_tasks_ = 0;
+    std::vector<TaskEdge> edges_; ///< By `to`.
 };
+
+// Error{usage} for more tasks than can be numbered.
+void require_countable(DenseKind kind, TileGrid const& grid) {
+    constexpr Index most_tiles = 1 << 12; // a row of so many makes more tasks than a TaskId counts
+    Index const count = (grid.n - 1) / grid.tile + 1;
+    if (count <= most_tiles && num_tile_tasks(kind, count) <= std::numeric_limits<TaskId>::max()) return;
+    throw Error(Status::usage, "a matrix of order " + std::to_string(grid.n) + " in tiles of " +
+                                   std::to_string(grid.tile) + " has more than " +
+                                   std::to_string(std::numeric_limits<TaskId>::max()) +
+                                   " tasks: take larger tiles");
+}
 
 // Successors have higher numbers than their predecessors.
 void set_priorities(TaskGraph& graph) {
@@ -182,6 +182,7 @@ double TileTasks::critical_path() const {
 }
 
 TileTasks build_tile_tasks(DenseKind kind, TileGrid const& grid, int workers, TileRates const& rates) {
+    require_countable(kind, grid);
     std::int32_t const count = grid.count();
     TileTasks result{grid, kind == DenseKind::cholesky ? cholesky_tasks(count) : qr_tasks(count), {}};
     TileOwners const owners(workers);
@@ -191,12 +192,12 @@ TileTasks build_tile_tasks(DenseKind kind, TileGrid const& grid, int workers, Ti
         result.graph.cost.push_back(flops(task, grid) / rates[static_cast<std::size_t>(task.kernel)]);
         result.graph.home.push_back(owners.of(task.i, task.j));
     }
-    std::move(flow).store(result.graph);
+    flow.store(result.graph);
     set_priorities(result.graph);
     return result;
 }
 
-std::vector<WorkerRange> candidates(TileTasks const& tasks, PolicyMachine const& machine) {
+std::vector<WorkerRange> candidate_workers(TileTasks const& tasks, PolicyMachine const& machine) {
     WorkerRange const all{0, machine.num_workers()};
     std::vector<WorkerRange> of_node; // all workers where a node's are not consecutive
     for (int node = 0; node < machine.num_nodes(); ++node) {

@@ -58,13 +58,13 @@ struct TileTasks {
     [[nodiscard]] double critical_path() const;
 };
 
-/// The home of a task is the owner of the tile (i, j).
+/// The home of a task is the owner of the tile (i, j). Error{usage} for more tasks than a TaskId counts.
 TileTasks build_tile_tasks(DenseKind kind, TileGrid const& grid, int workers, TileRates const& rates);
 
-/// Who may run a task as his own, for the tree of queues. While many tiles remain for each worker (the
+/// Who may run a task as its own, for the tree of queues. While many tiles remain for each worker (the
 /// trailing matrix of the task's step has at least 4 a worker), only its home, so that data stay where they
 /// are; towards the end, when work runs out, the workers of the home's NUMA node, and at last (fewer than 1 a
 /// worker) all of them.
-std::vector<WorkerRange> candidates(TileTasks const& tasks, PolicyMachine const& machine);
+std::vector<WorkerRange> candidate_workers(TileTasks const& tasks, PolicyMachine const& machine);
 
 } // namespace espalier

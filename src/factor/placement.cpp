@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <span>
 #include <utility>
 
 #include "factor/update.hpp"
@@ -40,7 +41,7 @@ Strips ask_system(Arena const& arena, std::size_t strip_bytes, Topology const& t
 }
 
 // `first_page`: those of arenas before this one, as if arenas followed each other.
-Strips imagine(Arena const& arena, int node_of_owner, int num_nodes, std::size_t& first_page) {
+Strips imagine(Arena const& arena, int node_of_owner, int num_nodes, std::size_t first_page) {
     if (arena.allocation() != Allocation::interleave)
         return {arena.size(), {arena.allocation() == Allocation::global ? 0 : node_of_owner}};
     Strips strips{arena.page_bytes(), std::vector<int>(divided(arena.size(), arena.page_bytes()))};
@@ -52,24 +53,41 @@ Strips imagine(Arena const& arena, int node_of_owner, int num_nodes, std::size_t
 // For each panel the share of its bytes on each node that has some; shares of the bytes whose place is known.
 template <class T> class PanelNodes {
   public:
-    PanelNodes(Factor<T> const& factor, std::span<WorkerPlace const> places, Topology const& topology)
-        : node_bytes_(static_cast<std::size_t>(topology.num_nodes()) + 1, 0.0), factor_(factor),
+    PanelNodes(Factor<T> const& factor, WorkerTeam& team, Topology const& topology)
+        : factor_(factor), owners_(static_cast<std::size_t>(factor.num_owners())),
           shares_(factor.structure().cblks.size()) {
         bool const global = factor.allocation() == Allocation::global;
         std::size_t total = 0;
-        for (WorkerId w = 0; w < (global ? 1 : factor.num_owners()); ++w) total += factor.arena_of(w).size();
-        std::size_t const strip_bytes = std::max(smallest_strip, divided(total, most_pages_asked));
-        Strips strips;
-        std::size_t pages = 0; // dealt out on a machine that is not here
+        std::vector<std::size_t> first_page; // of each arena, where pages are dealt out
+        std::size_t pages = 0;
         for (WorkerId w = 0; w < factor.num_owners(); ++w) {
             Arena const& arena = factor.arena_of(w);
-            if (arena.empty()) continue;
-            if (w == 0 || !global)
-                strips = topology.is_this_machine() ? ask_system(arena, strip_bytes, topology)
-                                                    : imagine(arena, places[static_cast<std::size_t>(w)].node,
-                                                              topology.num_nodes(), pages);
-            for (CblkId const k : factor.owned_by(w)) locate(k, arena, strips);
+            first_page.push_back(pages);
+            if (!arena.empty()) pages += divided(arena.size(), arena.page_bytes());
+            if (w == 0 || !global) total += arena.size();
         }
+        std::size_t const strip_bytes = std::max(smallest_strip, divided(total, most_pages_asked));
+        auto const strips_of = [&](WorkerId w) {
+            Arena const& arena = factor.arena_of(w);
+            auto const o = static_cast<std::size_t>(w);
+            return topology.is_this_machine()
+                       ? ask_system(arena, strip_bytes, topology)
+                       : imagine(arena, team.places()[o].node, topology.num_nodes(), first_page[o]);
+        };
+        Strips const common = global && total > 0 ? strips_of(0) : Strips{};
+        team.for_each_worker([&](WorkerId worker) {
+            for (WorkerId w = worker; w < factor.num_owners(); w += team.size()) {
+                Arena const& arena = factor.arena_of(w);
+                if (arena.empty()) continue;
+                Owner& owner = owners_[static_cast<std::size_t>(w)];
+                owner.node_bytes.assign(static_cast<std::size_t>(topology.num_nodes()) + 1, 0.0);
+                Strips const strips = global ? common : strips_of(w);
+                for (CblkId const k : factor.owned_by(w)) locate(k, arena, strips, owner);
+            }
+        });
+        node_bytes_.assign(static_cast<std::size_t>(topology.num_nodes()) + 1, 0.0);
+        for (Owner const& owner : owners_)
+            for (std::size_t n = 0; n < owner.node_bytes.size(); ++n) node_bytes_[n] += owner.node_bytes[n];
     }
 
     /// Part of panel k on `node`; of all nodes together 1, or 0 when nothing is known.
@@ -88,20 +106,27 @@ template <class T> class PanelNodes {
         int node;
         float share;
     };
+    struct alignas(64) Owner { // written by one worker
+        std::vector<NodeShare> shares;
+        std::vector<double> node_bytes;
+    };
     struct Range {
+        Owner const* of = nullptr;
         std::size_t first = 0, count = 0;
     };
     [[nodiscard]] std::span<NodeShare const> shares_of(CblkId k) const {
         Range const range = shares_[static_cast<std::size_t>(k)];
-        return std::span(all_shares_).subspan(range.first, range.count);
+        if (!range.of) return {};
+        return std::span(range.of->shares).subspan(range.first, range.count);
     }
 
-    void locate(CblkId k, Arena const& arena, Strips const& strips) {
+    void locate(CblkId k, Arena const& arena, Strips const& strips, Owner& owner) {
         auto const panel = factor_.panel(k);
         if (panel.empty()) return;
         auto const begin = static_cast<std::size_t>(panel.data() - arena.data());
         std::size_t const end = begin + panel.size();
-        std::size_t const first = all_shares_.size();
+        std::vector<NodeShare>& all = owner.shares;
+        std::size_t const first = all.size();
         double known = 0;
         for (std::size_t s = begin / strips.bytes; s * strips.bytes < end; ++s) {
             int const node = strips.node[s];
@@ -109,24 +134,23 @@ template <class T> class PanelNodes {
             auto const bytes = static_cast<double>(std::min(end, (s + 1) * strips.bytes) -
                                                    std::max(begin, s * strips.bytes));
             known += bytes;
-            node_bytes_[static_cast<std::size_t>(node)] += bytes;
-            auto const mine = all_shares_.begin() + static_cast<std::ptrdiff_t>(first);
+            owner.node_bytes[static_cast<std::size_t>(node)] += bytes;
+            auto const mine = all.begin() + static_cast<std::ptrdiff_t>(first);
             auto const seen =
-                std::find_if(mine, all_shares_.end(), [&](NodeShare const& n) { return n.node == node; });
-            if (seen == all_shares_.end())
-                all_shares_.push_back({node, static_cast<float>(bytes)});
+                std::find_if(mine, all.end(), [&](NodeShare const& n) { return n.node == node; });
+            if (seen == all.end())
+                all.push_back({node, static_cast<float>(bytes)});
             else
                 seen->share += static_cast<float>(bytes);
         }
-        shares_[static_cast<std::size_t>(k)] = {first, all_shares_.size() - first};
-        for (std::size_t i = first; i < all_shares_.size(); ++i)
-            all_shares_[i].share /= static_cast<float>(known);
+        shares_[static_cast<std::size_t>(k)] = {&owner, first, all.size() - first};
+        for (std::size_t i = first; i < all.size(); ++i) all[i].share /= static_cast<float>(known);
     }
 
-    std::vector<double> node_bytes_;
     Factor<T> const& factor_;
-    std::vector<NodeShare> all_shares_;
+    std::vector<Owner> owners_;
     std::vector<Range> shares_; ///< By cblk: where its own are.
+    std::vector<double> node_bytes_;
 };
 
 // Bytes that one or more tasks touched.
@@ -191,11 +215,10 @@ template <class T> Touched touched_by(FactorTask const& task, FactorPlan const& 
 } // namespace
 
 template <class T> Placement measure_placement(Factor<T> const& factor, FactorPlan const& plan,
-                                               std::vector<WorkerId> const& worker_of_task,
-                                               std::span<WorkerPlace const> places,
+                                               std::vector<WorkerId> const& worker_of_task, WorkerTeam& team,
                                                Topology const& topology) {
     Placement placement;
-    PanelNodes<T> const nodes(factor, places, topology);
+    PanelNodes<T> const nodes(factor, team, topology);
     placement.node_bytes = nodes.node_bytes();
     if (placement.node_bytes.back() == 0) placement.node_bytes.pop_back();
     if (std::accumulate(placement.node_bytes.begin(), placement.node_bytes.end(), 0.0) == 0) {
@@ -203,20 +226,32 @@ template <class T> Placement measure_placement(Factor<T> const& factor, FactorPl
         return placement;
     }
 
+    // Each worker counts a part of the tasks, whoever ran them.
+    std::size_t const tasks = plan.factor.tasks.size(), workers = static_cast<std::size_t>(team.size());
+    std::vector<double> share_of_task(tasks, -1);
+    std::vector<std::vector<Touched>> counted(workers);
+    team.for_each_worker([&](WorkerId counter) {
+        auto const part = static_cast<std::size_t>(counter);
+        std::vector<Touched> of_worker(workers);
+        for (std::size_t t = part * tasks / workers; t < (part + 1) * tasks / workers; ++t) {
+            auto const worker = static_cast<std::size_t>(worker_of_task[t]);
+            Touched const touched =
+                touched_by(plan.factor.tasks[t], plan, factor, nodes, team.places()[worker].node);
+            of_worker[worker] += touched;
+            share_of_task[t] = touched.share();
+        }
+        counted[part] = std::move(of_worker);
+    });
+
     Touched all;
-    std::vector<Touched> of_worker(places.size());
-    std::vector<double> share_of_task;
-    share_of_task.reserve(plan.factor.tasks.size());
-    for (std::size_t t = 0; t < plan.factor.tasks.size(); ++t) {
-        auto const worker = static_cast<std::size_t>(worker_of_task[t]);
-        Touched const touched = touched_by(plan.factor.tasks[t], plan, factor, nodes, places[worker].node);
-        if (touched.all == 0) continue;
-        all += touched;
-        of_worker[worker] += touched;
-        share_of_task.push_back(touched.share());
+    for (std::size_t w = 0; w < workers; ++w) {
+        Touched of_worker;
+        for (auto const& part : counted) of_worker += part[w];
+        all += of_worker;
+        placement.local_share_of_worker.push_back(of_worker.share());
     }
     placement.local_share = all.share();
-    for (Touched const& worker : of_worker) placement.local_share_of_worker.push_back(worker.share());
+    std::erase(share_of_task, -1.0); // those that touched nothing
     if (share_of_task.empty()) return placement;
     auto const middle = share_of_task.begin() + static_cast<std::ptrdiff_t>(share_of_task.size() / 2);
     std::nth_element(share_of_task.begin(), middle, share_of_task.end());
@@ -227,8 +262,7 @@ template <class T> Placement measure_placement(Factor<T> const& factor, FactorPl
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template Placement measure_placement<T>(Factor<T> const&, FactorPlan const&,                             \
-                                            std::vector<WorkerId> const&, std::span<WorkerPlace const>,      \
-                                            Topology const&);
+                                            std::vector<WorkerId> const&, WorkerTeam&, Topology const&);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 
 } // namespace espalier

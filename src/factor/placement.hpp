@@ -6,12 +6,11 @@
 // panel that spans several nodes are taken to be mixed evenly.
 #pragma once
 
-#include <span>
 #include <vector>
 
 #include "factor/factor.hpp"
-#include "runtime/binding.hpp"
 #include "runtime/topology.hpp"
+#include "runtime/worker_team.hpp"
 #include "schedule/factor_plan.hpp"
 
 namespace espalier {
@@ -28,10 +27,11 @@ struct Placement {
 
 /// On this machine the system is asked for a sample of at most 8192 pages (2 ms). On a machine that is not
 /// here, pages lie where they would there: those of a local arena on the node of its owner, of a global one
-/// on node 0 (as far as it goes), of interleaved ones on the nodes in turn, arena after arena. `places` has a
-/// place for each worker, `worker_of_task` a worker for each task of the plan.
+/// on node 0 (as far as it goes), of interleaved ones on the nodes in turn, arena after arena. `team` are the
+/// workers that have factorized, who count in parallel: linear in panels, tasks and bloks, by the size of the
+/// team. `worker_of_task` has a worker for each task of the plan.
 template <class T> Placement measure_placement(Factor<T> const& factor, FactorPlan const& plan,
-                                               std::vector<WorkerId> const& worker_of_task,
-                                               std::span<WorkerPlace const> places, Topology const& topology);
+                                               std::vector<WorkerId> const& worker_of_task, WorkerTeam& team,
+                                               Topology const& topology);
 
 } // namespace espalier

@@ -3,14 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "mapping/update_blocking.hpp"
+
 namespace espalier {
 
 namespace {
-
-// As the update kernels work (factor/update.cpp): strips of so many columns, each from its own first row on,
-// and runs at least so high straight into the target.
-constexpr Index strip_width = 128;
-constexpr double direct_run_height = 32;
 
 // As products choose (kernels/product.cpp): columns a multiple of 1 KiB apart fall on few sets of the cache.
 bool collides(KernelSet kernels, Index stride, Index cols) {
@@ -33,7 +30,7 @@ double trapezoid(Index rows, Index cols) {
 // exponentially about their mean. Bloks with gaps between them go through the buffer as a whole.
 double buffered_part(UpdateShape const& shape) {
     if (shape.bloks > 1 || shape.rows == 0) return 1;
-    double const x = direct_run_height * static_cast<double>(shape.runs) / static_cast<double>(shape.rows);
+    double const x = static_cast<double>(direct_run_height * shape.runs) / static_cast<double>(shape.rows);
     return 1 - (1 + x) * std::exp(-x);
 }
 

@@ -139,7 +139,9 @@ Candidates Mapping::processes_of(CblkId k) const {
 
 Candidates Mapping::workers_in(CblkId k, int process) const {
     Candidates const workers = candidates[static_cast<std::size_t>(k)];
-    return {std::max(workers.first, process * threads), std::min(workers.end, (process + 1) * threads)};
+    Candidates const own{process * threads, (process + 1) * threads};
+    Candidates const both{std::max(workers.first, own.first), std::min(workers.end, own.end)};
+    return both.first < both.end ? both : own;
 }
 
 double Mapping::share(CblkId k, int worker) const {

@@ -17,20 +17,14 @@
 
 #include <vector>
 
+#include "core/worker_range.hpp"
 #include "mapping/machine_model.hpp"
 #include "symbolic/block_structure.hpp"
 
 namespace espalier {
 
-/// A range of numbers of workers, or of processes: [first, end), never empty.
-struct Candidates {
-    int first = 0;
-    int end = 1;
-    [[nodiscard]] int count() const { return end - first; }
-    [[nodiscard]] bool contains(int number) const { return first <= number && number < end; }
-    [[nodiscard]] bool contains(Candidates other) const { return first <= other.first && other.end <= end; }
-    bool operator==(Candidates const&) const = default;
-};
+/// Of workers, or of processes.
+using Candidates = WorkerRange;
 
 /// Part of the line of workers.
 struct Interval {
@@ -53,7 +47,7 @@ struct Mapping {
     std::vector<double> worker_begin;   ///< Worker w has [worker_begin[w], worker_begin[w + 1]) of it.
 
     [[nodiscard]] Candidates processes_of(CblkId k) const;
-    /// Those workers of process p that are candidates for k; p must be among processes_of(k).
+    /// Those workers of process p that are candidates for k; all of them where p is no candidate itself.
     [[nodiscard]] Candidates workers_in(CblkId k, int process) const;
     /// The part of the own cost of k that lies on worker w: these add up to 1.
     [[nodiscard]] double share(CblkId k, int worker) const;

@@ -111,6 +111,7 @@ RunStats GraphRun::finish() {
 TaskId GraphRun::next_task(WorkerId worker) {
     while (running()) {
         check_cancelled(worker);
+        poll(worker);
         TaskId task = policy_->pop(worker);
         TaskId const unannounced = std::exchange(workers_[worker].unannounced, no_task);
         if (unannounced != no_task && task != unannounced) announce(unannounced, any_worker);
@@ -118,6 +119,7 @@ TaskId GraphRun::next_task(WorkerId worker) {
         if (task == no_task) break;
         count_ready(-1, worker);
         if (take(task)) {
+            policy_->took(worker);
             record_steal(worker, task);
             return task;
         }
@@ -180,14 +182,15 @@ void GraphRun::execute(TaskId task, WorkerId worker) {
         if (TaskId const next = graph_->successors[e]; count_down(next)) make_ready(next, worker);
 }
 
-/// Push a task on behalf of a worker, and see that somebody looks for it: the worker itself for the first one
-/// that is for anybody, as it is about to look; next_task() announces that one when it finds a better one.
+/// Push a task on behalf of a worker, and see that somebody looks for it. That is the worker itself for the
+/// first one in a queue of its own, as it is about to look; next_task() announces that one when it finds a
+/// better one.
 void GraphRun::make_ready(TaskId task, WorkerId by) {
     count_ready(+1, by); // before it can be taken
     WorkerId const target = policy_->push(task, by);
     if (num_workers_ == 1 || target == by) return;
     Worker& self = workers_[by];
-    if (target == any_worker && self.unannounced == no_task && policy_->serves(by, task))
+    if (target == any_worker && self.unannounced == no_task && policy_->owns(by, task))
         self.unannounced = task;
     else
         announce(task, target);
@@ -248,6 +251,11 @@ bool GraphRun::stop(Error const& reason) {
     }
     end_locked();
     return true;
+}
+
+bool GraphRun::idle() {
+    std::lock_guard const lock(mutex_);
+    return running() && num_waiting_ == num_workers_;
 }
 
 void GraphRun::end() {

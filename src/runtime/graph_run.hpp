@@ -17,6 +17,9 @@
 //
 // Standstill. When every worker waits at (4), all have looked and found nothing after the last push; if
 // tasks remain and no event from outside is awaited, none will ever become ready.
+//
+// Polling. An idle worker that moves messages along goes on waiting in this sense: what comes of it is an
+// event from outside, and release() wakes whom it concerns, perhaps this very worker.
 #pragma once
 
 #include <atomic>
@@ -49,6 +52,11 @@ struct RunOptions {
     std::int64_t first_number = 0;
     /// Called on the calling thread when release() begins to be accepted, before the first task.
     std::function<void()> on_start;
+    /// Moves messages along; true when it did something. Called by every worker between its tasks and, while
+    /// it is idle, every poll_interval: it has to be cheap, and decides itself who of them does the work. May
+    /// call release(), stop() and idle(). An exception ends the run like one of a body.
+    std::function<bool(WorkerId)> poll;
+    std::chrono::nanoseconds poll_interval = std::chrono::microseconds(50);
 };
 
 struct WorkerStats {
@@ -88,6 +96,7 @@ class GraphRun {
     /// See WorkerTeam.
     bool release(TaskId task);
     bool stop(Error const& reason);
+    [[nodiscard]] bool idle();
 
   private:
     enum class State : int { ended, running };
@@ -98,7 +107,7 @@ class GraphRun {
         std::int64_t unsettled = 0; ///< Tasks not yet taken off remaining_.
         double busy_s = 0;
         Clock::time_point busy_since;
-        TaskId unannounced = no_task; ///< Pushed for anybody, and nobody was woken.
+        TaskId unannounced = no_task; ///< In a queue of its own, and nobody was woken.
         // Written under mutex_ by the worker (true) and by who wakes it (false).
         alignas(64) std::atomic<bool> asleep{false};
         bool waiting = false; ///< Asleep, and its last look found nothing.
@@ -120,6 +129,7 @@ class GraphRun {
     TaskId spin(WorkerId worker);
     TaskId sleep(WorkerId worker);
     void wait(Worker& self, WorkerId worker, std::unique_lock<std::mutex>& lock);
+    bool poll(WorkerId worker) { return options_->poll && options_->poll(worker); }
     void check_cancelled(WorkerId worker);
     void check_standstill();
     void end();

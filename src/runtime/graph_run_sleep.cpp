@@ -3,6 +3,7 @@
 #include <string>
 
 #include "runtime/graph_run.hpp"
+#include "runtime/policy_wake.hpp"
 
 namespace espalier {
 
@@ -40,17 +41,14 @@ void GraphRun::announce(TaskId task, WorkerId target) {
     if (wake) wake->notify_one();
 }
 
-/// Under mutex_. Without a target the search starts from the task's home: workers with near numbers are
-/// near each other in the machine.
+/// Under mutex_. What to notify, or null.
 std::condition_variable* GraphRun::choose_sleeper(TaskId task, WorkerId target) {
-    if (target >= 0 && target < num_workers_) return rouse(workers_[target], task);
-    WorkerId const home = home_of(task);
-    for (int i = 0; i < num_workers_; ++i) {
-        WorkerId const w = (home + i) % num_workers_;
-        if (workers_[w].asleep.load(std::memory_order_relaxed) && policy_->serves(w, task))
-            return rouse(workers_[w], task);
-    }
-    return nullptr;
+    auto const first_asleep = [&](WorkerId from, WorkerId end) {
+        while (from < end && !workers_[from].asleep.load(std::memory_order_relaxed)) ++from;
+        return from;
+    };
+    WorkerId const w = whom_to_wake(*policy_, task, target, home_of(task), num_workers_, first_asleep);
+    return w == any_worker ? nullptr : rouse(workers_[w], task);
 }
 
 /// Under mutex_. What to notify, or null when the worker does not sleep.
@@ -101,12 +99,16 @@ void GraphRun::wait(Worker& self, WorkerId worker, std::unique_lock<std::mutex>&
     ++num_waiting_;
     check_standstill();
     auto const over = [&] { return !self.asleep.load(std::memory_order_relaxed) || !running(); };
+    bool const polls = static_cast<bool>(options_->poll);
     bool const asks = options_->cancel || (worker == 0 && options_->should_cancel);
-    if (!asks) return self.wake.wait(lock, over);
-    while (!self.wake.wait_for(lock, cancel_interval, over)) {
-        lock.unlock(); // the caller's question may take its time
+    if (!polls && !asks) return self.wake.wait(lock, over);
+    auto const interval = polls ? options_->poll_interval : std::chrono::nanoseconds(cancel_interval);
+    while (!self.wake.wait_for(lock, interval, over)) {
+        lock.unlock(); // what the caller does may take its time
         check_cancelled(worker);
+        bool const look = poll(worker);
         lock.lock();
+        if (look) rouse(self, no_task);
     }
 }
 

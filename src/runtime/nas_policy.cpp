@@ -35,4 +35,9 @@ bool NasPolicy::serves(WorkerId worker, TaskId task) const {
            (!strict_ || node_of_task_[task].load(std::memory_order_relaxed) == machine_.node_of(worker));
 }
 
+bool NasPolicy::owns(WorkerId worker, TaskId task) const {
+    int const node = node_of_task_[task].load(std::memory_order_relaxed);
+    return machine_.has(worker) && machine_.node_of(worker) == node && machine_.workers_of(node).size() == 1;
+}
+
 } // namespace espalier

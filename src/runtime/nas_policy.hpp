@@ -20,6 +20,8 @@ class NasPolicy : public StealingPolicy {
     /// The distance of a steal is 1 plus the rank of the victim's node: 2 for the nearest ones.
     TaskId pop(WorkerId worker) override;
     [[nodiscard]] bool serves(WorkerId worker, TaskId task) const override;
+    /// A container of which the worker is the only one.
+    [[nodiscard]] bool owns(WorkerId worker, TaskId task) const override;
 
   private:
     bool strict_;

@@ -1,6 +1,5 @@
 #include "runtime/places_policy.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "core/mix_bits.hpp"
@@ -123,18 +122,15 @@ TaskId PlacesPolicy::steal_from_node(WorkerId worker, PolicyMachine::Neighbour f
 
 /// Up to `draws` random cores, of the own node when strict.
 TaskId PlacesPolicy::try_random_cores(WorkerId worker) {
-    auto const nodes = machine_.from(machine_.node_of(worker));
-    auto const local = machine_.workers_of(nodes.front().node);
+    auto const local = machine_.workers_of(machine_.node_of(worker));
     TaskId task = no_task;
     for (int i = 0; i < draws && task == no_task; ++i) {
         WorkerId const victim =
             settings_.strict
                 ? local[draw(worker, local.size())]
                 : static_cast<WorkerId>(draw(worker, static_cast<std::size_t>(machine_.num_workers())));
-        auto const at = std::find_if(nodes.begin(), nodes.end(), [&](PolicyMachine::Neighbour const& from) {
-            return from.node == machine_.node_of(victim);
-        });
-        task = steal_from_core(worker, victim, at->rank);
+        task = steal_from_core(worker, victim,
+                               machine_.rank(machine_.node_of(worker), machine_.node_of(victim)));
     }
     return task;
 }

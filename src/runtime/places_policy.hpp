@@ -29,6 +29,9 @@ class PlacesPolicy : public StealingPolicy {
     /// the same node, else 1 plus the rank of the victim's node.
     TaskId pop(WorkerId worker) override;
     [[nodiscard]] bool serves(WorkerId worker, TaskId task) const override;
+    [[nodiscard]] bool owns(WorkerId worker, TaskId task) const override {
+        return list_of_task_[task].load(std::memory_order_relaxed) == worker;
+    }
 
   private:
     enum class Level { core, node };

@@ -52,6 +52,7 @@ PolicyMachine::PolicyMachine(std::vector<int> const& node_of_worker, std::vector
     std::size_t side = 0;
     while (side * side < distances.size()) ++side;
     neighbours_.reserve(old.size() * old.size());
+    rank_.resize(old.size() * old.size());
     std::vector<std::tuple<bool, double, int, int>> order; // away, distance, number from here, node
     for (int here = 0; here < nodes; ++here) {
         order.clear();
@@ -64,6 +65,7 @@ PolicyMachine::PolicyMachine(std::vector<int> const& node_of_worker, std::vector
         for (std::size_t i = 0; i < order.size(); ++i) {
             if (i == 1 || (i > 1 && std::get<1>(order[i]) != std::get<1>(order[i - 1]))) ++rank;
             neighbours_.push_back({std::get<3>(order[i]), rank});
+            rank_[here * nodes + std::get<3>(order[i])] = rank;
         }
     }
 }

@@ -5,19 +5,10 @@
 #include <span>
 #include <vector>
 
+#include "core/worker_range.hpp"
 #include "runtime/task_graph.hpp"
 
 namespace espalier {
-
-/// Workers first .. end - 1.
-struct WorkerRange {
-    WorkerId first = 0;
-    WorkerId end = 1;
-    [[nodiscard]] int count() const { return end - first; }
-    [[nodiscard]] bool contains(WorkerId worker) const { return first <= worker && worker < end; }
-    [[nodiscard]] bool contains(WorkerRange other) const { return first <= other.first && other.end <= end; }
-    bool operator==(WorkerRange const&) const = default;
-};
 
 class PolicyMachine {
   public:
@@ -47,6 +38,8 @@ class PolicyMachine {
         auto const nodes = static_cast<std::size_t>(num_nodes());
         return {neighbours_.data() + node * nodes, nodes};
     }
+    /// The rank of node `to` in from(node).
+    [[nodiscard]] int rank(int node, int to) const { return rank_[node * num_nodes() + to]; }
     /// Does one of these workers stand on the node?
     [[nodiscard]] bool any_on(WorkerRange range, int node) const;
 
@@ -56,6 +49,7 @@ class PolicyMachine {
     std::vector<WorkerId> workers_; ///< Node by node.
     std::vector<int> workers_ptr_;
     std::vector<Neighbour> neighbours_; ///< num_nodes() for each node.
+    std::vector<int> rank_;             ///< The same by number.
 };
 
 } // namespace espalier

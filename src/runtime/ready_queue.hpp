@@ -16,15 +16,10 @@
 #include <vector>
 
 #include "runtime/spin.hpp"
+#include "runtime/standard_atomics.hpp"
 #include "runtime/task_graph.hpp"
 
 namespace espalier {
-
-/// What the queue is built from. A test puts atomics in place whose every operation is a step of its own.
-struct StandardAtomics {
-    using Flag = std::atomic_flag;
-    using Size = std::atomic<std::size_t>;
-};
 
 /// For sections of a few hundred instructions. Waits with its eyes open for a moment, then lets others run:
 /// on a machine with more threads than cores the holder may not be running.

@@ -29,14 +29,18 @@ TaskId StealingPolicy::take(WorkerId worker, int queue) {
 
 TaskId StealingPolicy::steal(WorkerId worker, int queue, WorkerId victim, int distance) {
     TaskId const task = queues_[queue].pop();
-    if (task == no_task) return no_task;
+    if (task != no_task) accounts_[worker].last = Steal{victim, distance};
+    return task;
+}
+
+void StealingPolicy::took(WorkerId worker) {
     Account& account = accounts_[worker];
-    account.last = Steal{victim, distance};
+    if (!account.last) return;
+    int const distance = account.last->distance;
     ++account.steals;
     if (account.by_distance.size() <= static_cast<std::size_t>(distance))
         account.by_distance.resize(static_cast<std::size_t>(distance) + 1, 0);
     ++account.by_distance[distance];
-    return task;
 }
 
 std::int64_t StealingPolicy::steals(WorkerId worker) const {

@@ -24,6 +24,7 @@ namespace espalier {
 /// not have find nothing.
 class StealingPolicy : public Policy {
   public:
+    void took(WorkerId worker) override;
     [[nodiscard]] std::int64_t steals(WorkerId worker) const override;
     [[nodiscard]] std::optional<Steal> last_steal(WorkerId worker) const override;
     [[nodiscard]] std::vector<std::int64_t> steals_by_distance() const override;
@@ -43,6 +44,7 @@ class StealingPolicy : public Policy {
     void put(int queue, TaskId task) {
         queues_[queue].push(task, graph_.priority.empty() ? 0 : graph_.priority[task]);
     }
+    [[nodiscard]] bool empty(int queue) const { return queues_[queue].empty(); }
     /// From a queue of the worker's own.
     TaskId take(WorkerId worker, int queue);
     /// From somebody else's.

@@ -1,4 +1,4 @@
-// The consistency check of a task graph.
+// A task graph from its edges, and its consistency check.
 #include "runtime/task_graph.hpp"
 
 #include <numeric>
@@ -19,6 +19,19 @@ void check_size(std::size_t size, std::size_t tasks, char const* name) {
 }
 
 } // namespace
+
+void connect_tasks(TaskGraph& graph, TaskId num_tasks, std::span<TaskEdge const> edges) {
+    graph.num_predecessors.assign(static_cast<std::size_t>(num_tasks), 0);
+    graph.successor_ptr.assign(static_cast<std::size_t>(num_tasks) + 1, 0);
+    for (auto const& [from, to] : edges) {
+        ++graph.num_predecessors[to];
+        ++graph.successor_ptr[from + 1];
+    }
+    std::partial_sum(graph.successor_ptr.begin(), graph.successor_ptr.end(), graph.successor_ptr.begin());
+    graph.successors.resize(edges.size());
+    std::vector<Offset> at(graph.successor_ptr.begin(), graph.successor_ptr.end() - 1);
+    for (auto const& [from, to] : edges) graph.successors[at[from]++] = to;
+}
 
 Offset check_graph(TaskGraph const& graph) {
     std::size_t const tasks = graph.num_predecessors.size();

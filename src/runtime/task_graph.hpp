@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "espalier/types.hpp"
@@ -31,6 +32,16 @@ struct TaskGraph {
 
     [[nodiscard]] TaskId num_tasks() const { return static_cast<TaskId>(num_predecessors.size()); }
 };
+
+/// From a task to one that comes after it.
+struct TaskEdge {
+    TaskId from = no_task;
+    TaskId to = no_task;
+};
+
+/// Fills in the successors and counts the predecessors of the tasks 0 .. num_tasks - 1; each list of
+/// successors is in the order of the edges. Linear.
+void connect_tasks(TaskGraph& graph, TaskId num_tasks, std::span<TaskEdge const> edges);
 
 /// Error{internal} naming the task unless the graph's arrays fit together, all successors exist, and no task
 /// is the successor of more tasks than it has predecessors. Returns the predecessors that are no tasks: the
@@ -60,12 +71,21 @@ class Policy {
         static_cast<void>(worker), static_cast<void>(task);
         return true;
     }
-    /// Tasks that this worker has taken from the queues of others so far; for statistics.
+    /// Is the task, since its push, in a queue of this worker's own, where it finds it before others do? Then
+    /// nobody is woken for a task that the worker itself has made ready, as it is about to look.
+    [[nodiscard]] virtual bool owns(WorkerId worker, TaskId task) const {
+        static_cast<void>(worker), static_cast<void>(task);
+        return false;
+    }
+    /// The worker runs the task that pop(worker) has returned last. Not called when that had to be left
+    /// because its resource was held: it will be pushed again.
+    virtual void took(WorkerId worker) { static_cast<void>(worker); }
+    /// Tasks of others that this worker has run so far; for statistics.
     [[nodiscard]] virtual std::int64_t steals(WorkerId worker) const {
         static_cast<void>(worker);
         return 0;
     }
-    /// Of the last task that pop(worker) returned; for traces, asked by the worker itself.
+    /// Of the last task that pop(worker) has returned; for traces, asked by the worker itself.
     [[nodiscard]] virtual std::optional<Steal> last_steal(WorkerId worker) const {
         static_cast<void>(worker);
         return std::nullopt;

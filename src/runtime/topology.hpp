@@ -48,7 +48,7 @@ class Topology {
     /// A made-up machine, as hwloc describes one: "package:2 numa:2 l3:1 core:4 pu:2". Items may be separated
     /// by blanks or commas; socket, node and thread are accepted for package, numa and pu, and a missing pu
     /// level means one per core. Error{usage} quotes a description that cannot be understood, or that has
-    /// more than 65536 hardware threads.
+    /// more than 16384 hardware threads, 1024 NUMA nodes, or 2048 objects of a kind beside each other.
     static Topology synthetic(std::string const& description);
 
     /// A machine saved by `lstopo machine.xml`. Error{io_error} when the file cannot be read, {bad_input}
@@ -74,7 +74,11 @@ class Topology {
     /// Relative cost for a core of node `from` to reach the memory of node `to`; 10 is local. The firmware's
     /// table where there is one, else 16 within a package and 22 across packages.
     [[nodiscard]] double distance(int from, int to) const { return distances_[from * num_nodes() + to]; }
+    /// The same as a table, row by row.
+    [[nodiscard]] std::vector<double> const& distances() const { return distances_; }
 
+    /// Cores of the whole machine, those that this process may not use included.
+    [[nodiscard]] int machine_cores() const { return machine_cores_; }
     /// Worker threads when the caller names no number: one a core, fewer under a cgroup CPU quota.
     [[nodiscard]] int default_threads() const { return default_threads_; }
 
@@ -98,7 +102,7 @@ class Topology {
     std::vector<Cache> caches_;
     std::vector<double> distances_; ///< num_nodes() rows of num_nodes() entries.
     int num_packages_ = 1;
-    int machine_cores_ = 0; ///< Cores of the whole machine, those that this process may not use included.
+    int machine_cores_ = 0;
     int default_threads_ = 1;
     std::string machine_name_;
     std::string cpu_model_;

@@ -13,7 +13,9 @@ namespace espalier {
 
 namespace {
 
-constexpr std::int64_t max_hardware_threads = 65536;
+// hwloc compares every object with those beside it: these limits keep that below some ten seconds. Tables of
+// NUMA nodes are quadratic.
+constexpr std::int64_t max_hardware_threads = 16384, max_beside = 2048, max_numa_nodes = 1024;
 
 /// Items between blanks or commas; those inside (...) and [...] belong to the item.
 std::vector<std::string> split_items(std::string_view text) {
@@ -42,7 +44,8 @@ std::string lower(std::string_view text) {
 
 std::string canonical_type(std::string const& name) {
     if (name == "socket" || name == "sockets" || name == "packages") return "package";
-    if (name == "node" || name == "nodes" || name == "numanode") return "numa";
+    bool const abbreviated = name.size() >= 2 && std::string_view("numanode").starts_with(name);
+    if (name == "node" || name == "nodes" || abbreviated) return "numa";
     if (name == "cores") return "core";
     if (name == "thread" || name == "threads" || name == "pus") return "pu";
     return name;
@@ -52,15 +55,22 @@ std::string canonical_type(std::string const& name) {
     throw Error(Status::usage, "topology \"" + std::string(description) + "\": " + why);
 }
 
+[[noreturn]] void reject_size(std::string_view description, std::int64_t most, std::string const& what) {
+    reject(description, "more than " + std::to_string(most) + ' ' + what);
+}
+
 } // namespace
 
 std::string normalize_synthetic(std::string_view description) {
     std::string result, last_type;
-    std::int64_t total = 1;
+    std::int64_t total = 1, outer = 1; // objects of this level, and of the one before it
+    std::int64_t nodes = 0;            // NUMA nodes, where one is told
     for (std::string const& item : split_items(description)) {
         if (!result.empty()) result += ' ';
         if (item.front() == '[') { // memory attached to the level before it: not a level
             result += item;
+            nodes += total;
+            if (nodes > max_numa_nodes) reject_size(description, max_numa_nodes, "NUMA nodes");
             continue;
         }
         std::size_t const colon = item.find(':');
@@ -72,8 +82,16 @@ std::string normalize_synthetic(std::string_view description) {
         bool const whole = end == number.data() + number.size() || *end == '(';
         if (colon == 0 || error != std::errc{} || !whole || count < 1)
             reject(description, "\"" + item + "\" is not TYPE:COUNT with a count of at least 1");
-        if (count > max_hardware_threads || (total *= count) > max_hardware_threads)
-            reject(description, "more than " + std::to_string(max_hardware_threads) + " hardware threads");
+        if (count > max_beside && type != "numa")
+            reject_size(description, max_beside,
+                        "of a kind beside each other; group them, as in \"numa:16 core:64\"");
+        outer = total;
+        total *= std::min(count, 2 * max_hardware_threads); // no more than is refused
+        if (type == "numa") nodes += total;
+        // Of levels without a type any but the last may be the NUMA nodes.
+        if (std::max(nodes, type.empty() ? outer : 0) > max_numa_nodes)
+            reject_size(description, max_numa_nodes, "NUMA nodes");
+        if (total > max_hardware_threads) reject_size(description, max_hardware_threads, "hardware threads");
         result += type.empty() ? number : type + ':' + number;
         last_type = type;
     }

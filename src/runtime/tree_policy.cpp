@@ -1,6 +1,7 @@
 #include "runtime/tree_policy.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -10,7 +11,7 @@ namespace espalier {
 namespace {
 
 bool before(WorkerRange a, WorkerRange b) {
-    return std::tuple(a.count(), a.first) < std::tuple(b.count(), b.first);
+    return std::tuple(a.first, -a.end) < std::tuple(b.first, -b.end);
 }
 
 /// The nodes of the tree, in the order of before().
@@ -47,13 +48,20 @@ TreePolicy::TreePolicy(TaskGraph const& graph, std::vector<WorkerRange> const& r
 TreePolicy::TreePolicy(TaskGraph const& graph, std::vector<WorkerRange> const& range_of_task,
                        std::vector<WorkerRange> nodes, PolicyMachine machine, bool strict)
     : StealingPolicy(graph, std::move(machine), static_cast<int>(nodes.size())), strict_(strict),
-      nodes_(std::move(nodes)), workers_(static_cast<std::size_t>(machine_.num_workers())) {
+      nodes_(std::move(nodes)), path_(static_cast<std::size_t>(machine_.num_workers())) {
     node_of_task_.reserve(range_of_task.size());
     for (WorkerRange const range : range_of_task)
         node_of_task_.push_back(
             static_cast<int>(std::lower_bound(nodes_.begin(), nodes_.end(), range, before) - nodes_.begin()));
-    for (int node = 0; node < num_nodes(); ++node)
-        for (WorkerId w = nodes_[node].first; w < nodes_[node].end; ++w) workers_[w].path.push_back(node);
+    for (int node = 0; node < num_nodes(); ++node) {
+        nodes_from_.resize(static_cast<std::size_t>(nodes_[node].first) + 1, node);
+        for (WorkerId w = nodes_[node].first; w < nodes_[node].end; ++w) path_[w].push_back(node);
+    }
+    nodes_from_.push_back(num_nodes()); // each worker has a leaf
+    for (auto& path : path_)
+        std::sort(path.begin(), path.end(), [&](int a, int b) {
+            return std::tuple(nodes_[a].count(), a) < std::tuple(nodes_[b].count(), b);
+        });
 }
 
 WorkerId TreePolicy::push(TaskId task, WorkerId) {
@@ -63,14 +71,10 @@ WorkerId TreePolicy::push(TaskId task, WorkerId) {
 
 TaskId TreePolicy::pop(WorkerId worker) {
     if (!machine_.has(worker)) return no_task;
-    Worker& self = workers_[worker];
-    for (int const node : self.path)
+    for (int const node : path_[worker])
         if (TaskId const task = take(worker, node); task != no_task) return task;
-    if (!self.knows_branches) find_branches(worker);
-    for (Branch const branch : self.branches)
-        if (TaskId const task = steal(worker, branch.node, nodes_[branch.node].first, branch.distance);
-            task != no_task)
-            return task;
+    for (int level = 1; level < static_cast<int>(path_[worker].size()); ++level)
+        if (TaskId const task = steal_below(level, worker); task != no_task) return task;
     return no_task;
 }
 
@@ -79,29 +83,37 @@ bool TreePolicy::serves(WorkerId worker, TaskId task) const {
     return !strict_ || machine_.any_on(nodes_[node_of_task_[task]], machine_.node_of(worker));
 }
 
-/// Nearest first: by levels up to the common ancestor, then by the NUMA node and the number of the branch's
-/// worker that is nearest in number; inner nodes, whose tasks are nobody's own, before leaves, and outer ones
-/// before those inside them.
-void TreePolicy::find_branches(WorkerId worker) {
-    Worker& self = workers_[worker];
+/// From the nearest branch that has tasks, of those that hang from that node of the worker's path: by the
+/// NUMA node and the number of the branch's worker that is nearest in number; inner nodes, whose tasks are
+/// nobody's own, before leaves, and outer ones before those inside them.
+TaskId TreePolicy::steal_below(int level, WorkerId worker) {
+    std::vector<int> const& path = path_[worker];
+    WorkerRange const ancestor = nodes_[path[level]];
     int const here = machine_.node_of(worker);
-    std::vector<int> rank(static_cast<std::size_t>(machine_.num_nodes()));
-    for (auto const& neighbour : machine_.from(here)) rank[neighbour.node] = neighbour.rank;
-
-    using Key = std::tuple<int, int, int, int, WorkerId, int>; // level, rank, number, -size, first, node
-    std::vector<Key> order;
-    for (int node = 0; node < num_nodes(); ++node) {
-        WorkerRange const range = nodes_[node];
-        if (range.contains(worker) || (strict_ && !machine_.any_on(range, here))) continue;
-        int level = 0;
-        while (!nodes_[self.path[level]].contains(range)) ++level; // the root contains all
-        WorkerId const nearest = std::clamp(worker, range.first, range.end - 1);
-        order.emplace_back(level, rank[machine_.node_of(nearest)], std::abs(nearest - worker), -range.count(),
-                           range.first, node);
+    using Key = std::tuple<int, int, int, WorkerId>; // rank, number, -size, first
+    for (;;) {
+        int nearest = -1;
+        Key least;
+        for (int node = nodes_from_[ancestor.first]; node < nodes_from_[ancestor.end]; ++node) {
+            if (empty(node)) continue;
+            WorkerRange const range = nodes_[node];
+            auto const hangs_from = [&](int at) { return nodes_[at].contains(range); };
+            if (range.contains(worker) || !hangs_from(path[level]) ||
+                std::any_of(path.begin(), path.begin() + level, hangs_from) ||
+                (strict_ && !machine_.any_on(range, here)))
+                continue;
+            WorkerId const victim = std::clamp(worker, range.first, range.end - 1);
+            Key const key(machine_.rank(here, machine_.node_of(victim)), std::abs(victim - worker),
+                          -range.count(), range.first);
+            if (nearest >= 0 && least < key) continue;
+            nearest = node;
+            least = key;
+        }
+        if (nearest < 0) return no_task;
+        // Where another was faster, somebody has made progress.
+        if (TaskId const task = steal(worker, nearest, nodes_[nearest].first, level); task != no_task)
+            return task;
     }
-    std::sort(order.begin(), order.end());
-    for (Key const& key : order) self.branches.push_back({std::get<5>(key), std::get<0>(key)});
-    self.knows_branches = true;
 }
 
 } // namespace espalier

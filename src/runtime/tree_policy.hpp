@@ -26,32 +26,27 @@ class TreePolicy : public StealingPolicy {
                bool strict = false);
 
     WorkerId push(TaskId task, WorkerId by) override;
-    /// O(nodes of the tree) when the worker finds nothing nearby. The distance of a steal is the number of
-    /// steps up the worker's path to the common ancestor.
+    /// A look at each queue below the common ancestor, at all of them when the worker finds nothing. The
+    /// distance of a steal is the number of steps up the worker's path to that ancestor.
     TaskId pop(WorkerId worker) override;
     [[nodiscard]] bool serves(WorkerId worker, TaskId task) const override;
+    [[nodiscard]] bool owns(WorkerId worker, TaskId task) const override {
+        return nodes_[node_of_task_[task]] == WorkerRange{worker, worker + 1};
+    }
 
     [[nodiscard]] int num_nodes() const { return static_cast<int>(nodes_.size()); }
 
   private:
-    struct Branch {
-        int node;
-        int distance;
-    };
-    struct alignas(64) Worker {       // written by its worker, except in the constructor
-        std::vector<int> path;        ///< Nodes, smallest first; the leaf, ..., the root.
-        std::vector<Branch> branches; ///< All other nodes it may steal from, nearest first ...
-        bool knows_branches = false;  ///< ... once it has looked for the first time.
-    };
-
     TreePolicy(TaskGraph const& graph, std::vector<WorkerRange> const& range_of_task,
                std::vector<WorkerRange> nodes, PolicyMachine machine, bool strict);
-    void find_branches(WorkerId worker);
+    TaskId steal_below(int level, WorkerId worker);
 
     bool strict_;
-    std::vector<WorkerRange> nodes_; ///< By size, then by first worker.
+    std::vector<WorkerRange> nodes_; ///< By first worker, larger ones first.
+    std::vector<int>
+        nodes_from_; ///< For each worker the first node that does not begin before it; and the end.
     std::vector<int> node_of_task_;
-    std::vector<Worker> workers_;
+    std::vector<std::vector<int>> path_; ///< Of each worker: the leaf, ..., the root.
 };
 
 } // namespace espalier

@@ -222,5 +222,8 @@ bool WorkerTeam::release(TaskId task) {
 bool WorkerTeam::stop(Error const& reason) {
     return run_->stop(reason);
 }
+bool WorkerTeam::idle() {
+    return run_->idle();
+}
 
 } // namespace espalier

@@ -71,6 +71,10 @@ class WorkerTeam {
     /// nothing done, when no run goes on.
     bool stop(Error const& reason);
 
+    /// Do all workers wait for tasks? From any thread. True for good when a run goes on in which nothing more
+    /// can happen without an event from outside; else an answer of the moment, and false when no run goes on.
+    [[nodiscard]] bool idle();
+
   private:
     class Threads;
     std::unique_ptr<Threads> threads_;

@@ -6,26 +6,39 @@
 #include <string>
 #include <tuple>
 
+#include "runtime/policy_wake.hpp"
+
 namespace espalier {
 
-PolicyDispatcher::PolicyDispatcher(Policy& policy, TaskGraph const& graph)
-    : policy_(policy), graph_(graph), target_(static_cast<std::size_t>(graph.num_tasks()), any_worker) {}
+PolicyDispatcher::PolicyDispatcher(Policy& policy, TaskGraph const& graph, WorkerId first_worker, int workers)
+    : policy_(policy), graph_(graph), first_worker_(first_worker), workers_(workers),
+      pushed_(static_cast<std::size_t>(graph.num_tasks())) {}
 
 void PolicyDispatcher::push(TaskId task, WorkerId by) {
-    // The runtime pushes first tasks as their owners: policies know no other way to begin.
-    target_[static_cast<std::size_t>(task)] = policy_.push(task, std::max(by, WorkerId{0}));
+    // First tasks, and what a message makes ready, are pushed by their homes: policies know nothing else.
+    bool const by_own = first_worker_ <= by && by < first_worker_ + workers_;
+    WorkerId const maker = by_own ? by - first_worker_ : home_of(task);
+    Pushed& pushed = pushed_[static_cast<std::size_t>(task)];
+    pushed.target = policy_.push(task, maker);
+    pushed.owner = by_own && policy_.owns(maker, task) ? maker : any_worker;
 }
 
 WorkerId PolicyDispatcher::choose_idle(TaskId task, std::set<WorkerId> const& idle) {
-    WorkerId const target = target_[static_cast<std::size_t>(task)];
-    if (target != any_worker && idle.contains(target)) return target;
-    auto const serves = [&](WorkerId worker) { return policy_.serves(worker, task); };
-    WorkerId const home = graph_.home.empty() ? 0 : graph_.home[static_cast<std::size_t>(task)];
-    auto const from_home = idle.lower_bound(home);
-    auto at = std::find_if(from_home, idle.end(), serves);
-    if (at != idle.end()) return *at;
-    at = std::find_if(idle.begin(), from_home, serves);
-    return at != from_home ? *at : any_worker;
+    Pushed const& pushed = pushed_[static_cast<std::size_t>(task)];
+    if (pushed.owner != any_worker && idle.contains(first_worker_ + pushed.owner))
+        return first_worker_ + pushed.owner;
+    auto const first_idle = [&](WorkerId from, WorkerId end) {
+        auto const at = idle.lower_bound(first_worker_ + from);
+        return at == idle.end() ? end : std::min(*at - first_worker_, end);
+    };
+    WorkerId const worker = whom_to_wake(policy_, task, pushed.target, home_of(task), workers_, first_idle);
+    return worker == any_worker ? any_worker : first_worker_ + worker;
+}
+
+std::optional<Steal> PolicyDispatcher::last_steal(WorkerId worker) const {
+    auto steal = policy_.last_steal(worker - first_worker_);
+    if (steal && steal->victim != any_worker) steal->victim += first_worker_;
+    return steal;
 }
 
 namespace {
@@ -45,6 +58,10 @@ class Engine {
         : graph_(graph), dispatcher_(dispatcher), in_transit_(in_transit), clock_(clock),
           waiting_(graph.num_predecessors) {
         auto const tasks = static_cast<std::size_t>(graph.num_tasks());
+        if (graph.cost.size() != tasks || graph.priority.size() != tasks)
+            throw Error(Status::internal, "simulation: " + std::to_string(tasks) + " tasks with " +
+                                              std::to_string(graph.cost.size()) + " costs and " +
+                                              std::to_string(graph.priority.size()) + " priorities");
         result_.start.assign(tasks, -1.0);
         result_.end.assign(tasks, 0.0);
         result_.worker_of_task.assign(tasks, any_worker);
@@ -54,6 +71,7 @@ class Engine {
         if (!graph.resource.empty()) {
             holder_.assign(static_cast<std::size_t>(graph.num_resources), no_task);
             left_.resize(static_cast<std::size_t>(graph.num_resources));
+            next_left_.resize(tasks);
         }
     }
 
@@ -96,11 +114,12 @@ class Engine {
         idle_.erase(worker);
         result_.lists[static_cast<std::size_t>(worker)].push_back(task);
         result_.busy[static_cast<std::size_t>(worker)] += seconds;
+        dispatcher_.took(worker);
         if (auto const steal = dispatcher_.last_steal(worker))
             result_.steals.push_back({now_, task, worker, steal->victim, steal->distance});
     }
 
-    // As runtime/exclusion.hpp: a task whose resource is held is left with it.
+    // As runtime/exclusion.hpp: a task whose resource is held is left with it, and comes back in its turn.
     TaskId take(WorkerId worker) {
         for (;;) {
             TaskId const task = dispatcher_.pop(worker);
@@ -112,7 +131,9 @@ class Engine {
                 holder_[r] = task;
                 return task;
             }
-            left_[r].push_back(task);
+            Left& left = left_[r];
+            (left.first == no_task ? left.first : next_left_[static_cast<std::size_t>(left.last)]) = task;
+            left.last = task;
         }
     }
 
@@ -122,9 +143,9 @@ class Engine {
         if (resource == no_resource) return;
         auto const r = static_cast<std::size_t>(resource);
         holder_[r] = no_task;
-        if (left_[r].empty()) return;
-        TaskId const next = left_[r].back();
-        left_[r].pop_back();
+        TaskId const next = left_[r].first;
+        if (next == no_task) return;
+        left_[r].first = next == left_[r].last ? no_task : next_left_[static_cast<std::size_t>(next)];
         make_ready(next, worker);
     }
 
@@ -179,10 +200,14 @@ class Engine {
     std::vector<std::int32_t> waiting_;
     std::set<WorkerId> idle_;
     std::priority_queue<Finish, std::vector<Finish>, std::greater<>> running_;
-    std::vector<TaskId> ready_;             // since the last assignment
-    std::vector<WorkerId> freed_;           // since the last assignment
-    std::vector<TaskId> holder_;            // of each resource
-    std::vector<std::vector<TaskId>> left_; // with each resource, while it was held
+    std::vector<TaskId> ready_;   // since the last assignment
+    std::vector<WorkerId> freed_; // since the last assignment
+    std::vector<TaskId> holder_;  // of each resource
+    struct Left {
+        TaskId first = no_task, last = no_task;
+    };
+    std::vector<Left> left_;        // with each resource, while it was held: a queue, linked
+    std::vector<TaskId> next_left_; // by this
     double now_ = 0;
     TimedRun result_;
 };

@@ -4,6 +4,7 @@
 // will run: one code, two clocks. Deterministic; O(tasks log tasks) and one look of the dispatcher a task.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <set>
 #include <vector>
@@ -19,10 +20,12 @@ class Dispatcher {
     /// Task became ready; `by` is the worker whose task made it so, or any_worker.
     virtual void push(TaskId task, WorkerId by) = 0;
     /// The worker among the idle ones that should be asked first to run a task just pushed; any_worker when
-    /// none of them may.
+    /// none of them may. The worker that made it ready is idle at that moment.
     virtual WorkerId choose_idle(TaskId task, std::set<WorkerId> const& idle) = 0;
     /// The next task of a worker, or no_task.
     virtual TaskId pop(WorkerId worker) = 0;
+    /// The worker runs the task that it popped last: its resource was free.
+    virtual void took(WorkerId worker) { static_cast<void>(worker); }
     /// How the worker came to the last task that it popped, when it was somebody else's.
     [[nodiscard]] virtual std::optional<Steal> last_steal(WorkerId worker) const {
         static_cast<void>(worker);
@@ -30,23 +33,38 @@ class Dispatcher {
     }
 };
 
-/// A policy of the runtime. Looks through the idle workers, from the task's home on as the runtime does, for
-/// one that serves the task.
+/// A policy of the runtime, asked as the runtime asks it: the worker that has made a task ready looks first
+/// when that is in a queue of its own; for others whom_to_wake() decides.
 class PolicyDispatcher : public Dispatcher {
   public:
-    /// `policy` and `graph`, for its homes, must outlive this.
-    PolicyDispatcher(Policy& policy, TaskGraph const& graph);
+    /// The engine knows the policy's workers by the numbers from `first_worker` on, `workers` of them: those
+    /// of a process, or all there are. Tasks and homes are the policy's own, as in `graph`. `policy` and
+    /// `graph` must outlive this.
+    PolicyDispatcher(Policy& policy, TaskGraph const& graph, WorkerId first_worker = 0,
+                     int workers = all_workers);
     void push(TaskId task, WorkerId by) override;
     WorkerId choose_idle(TaskId task, std::set<WorkerId> const& idle) override;
-    TaskId pop(WorkerId worker) override { return policy_.pop(worker); }
-    [[nodiscard]] std::optional<Steal> last_steal(WorkerId worker) const override {
-        return policy_.last_steal(worker);
-    }
+    TaskId pop(WorkerId worker) override { return policy_.pop(worker - first_worker_); }
+    void took(WorkerId worker) override { policy_.took(worker - first_worker_); }
+    [[nodiscard]] std::optional<Steal> last_steal(WorkerId worker) const override;
 
   private:
+    static constexpr int all_workers = 1 << 30;
+
+    /// Where the runtime begins to look: it pushes as worker 0 what is nobody's.
+    [[nodiscard]] WorkerId home_of(TaskId task) const {
+        return graph_.home.empty() ? 0 : std::max(graph_.home[static_cast<std::size_t>(task)], WorkerId{0});
+    }
+
     Policy& policy_;
     TaskGraph const& graph_;
-    std::vector<WorkerId> target_; ///< What the policy said at the push of each task.
+    WorkerId first_worker_;
+    int workers_;
+    struct Pushed {
+        WorkerId target = any_worker; ///< What the policy said.
+        WorkerId owner = any_worker;  ///< Who made the task ready, if it is in a queue of its own.
+    };
+    std::vector<Pushed> pushed_; ///< By task.
 };
 
 /// How long tasks take where that depends on the worker, and on what else runs.
@@ -81,10 +99,10 @@ struct TimedRun {
     }
 };
 
-/// Runs `graph` from time 0. Tasks that become ready at the same time are offered by descending priority,
-/// then ascending number. Tasks t with in_transit[t] occupy no worker and begin as soon as they are ready:
-/// messages; empty for none. Without a clock tasks take graph.cost. Error{internal} naming a task that never
-/// ran.
+/// Runs `graph`, which must have costs and priorities, from time 0. Tasks that become ready at the same time
+/// are offered by descending priority, then ascending number. Tasks t with in_transit[t] occupy no worker and
+/// begin as soon as they are ready: messages; empty for none. Without a clock tasks take graph.cost.
+/// Error{internal} for a graph without costs or priorities, and naming a task that never ran.
 TimedRun simulate(TaskGraph const& graph, Dispatcher& dispatcher, int workers,
                   std::vector<bool> const& in_transit = {}, TaskClock* clock = nullptr);
 

@@ -1,8 +1,10 @@
 #include "schedule/list_schedule.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <queue>
 #include <set>
+#include <string>
 #include <tuple>
 
 namespace espalier {
@@ -27,9 +29,22 @@ struct Finish {
     }
 };
 
+void require_homes(TaskGraph const& graph, int workers) {
+    if (graph.home.size() != graph.num_predecessors.size())
+        throw Error(Status::internal, "list schedule: " + std::to_string(graph.home.size()) + " homes for " +
+                                          std::to_string(graph.num_tasks()) + " tasks");
+    auto const wrong = std::find_if(graph.home.begin(), graph.home.end(),
+                                    [&](WorkerId home) { return home < 0 || home >= workers; });
+    if (wrong != graph.home.end())
+        throw Error(Status::internal, "list schedule: the home of task " +
+                                          std::to_string(wrong - graph.home.begin()) + " is worker " +
+                                          std::to_string(*wrong) + " of " + std::to_string(workers));
+}
+
 } // namespace
 
 StaticSchedule list_schedule(TaskGraph const& graph, int workers, bool respect_homes) {
+    if (respect_homes) require_homes(graph, workers);
     StaticSchedule schedule;
     schedule.lists.resize(static_cast<std::size_t>(workers));
     schedule.worker_of_task.assign(static_cast<std::size_t>(graph.num_tasks()), 0);

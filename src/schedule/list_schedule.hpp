@@ -15,8 +15,8 @@ struct StaticSchedule {
     double makespan = 0; ///< In the unit of graph.cost.
 };
 
-/// O(tasks log tasks). A ready task whose `graph.home` is a worker id >= 0 goes to that worker when
-/// `respect_homes`.
+/// O(tasks log tasks). With `respect_homes` each task goes to the worker that is its home: Error{internal}
+/// naming a task that has none.
 StaticSchedule list_schedule(TaskGraph const& graph, int workers, bool respect_homes = false);
 
 } // namespace espalier

@@ -30,66 +30,57 @@ std::vector<WorkerRange> candidate_threads(FactorTasks const& tasks, BranchParti
 
 ProcessPolicies::ProcessPolicies(PolicySettings const& settings, FactorTasks const& tasks,
                                  MachineModel const& machine, std::vector<WorkerRange> const& candidates)
-    : tasks_(tasks), machine_(machine), target_(tasks.tasks.size(), any_worker) {
-    graph_.num_predecessors = tasks.graph.num_predecessors;
-    graph_.priority = tasks.graph.priority;
-    graph_.cost = tasks.graph.cost;
-    graph_.home = tasks.graph.home;
-    for (WorkerId& home : graph_.home)
-        if (home != any_worker) home %= machine.threads;
-    // A policy never sees the tasks of other processes; their ranges would only be more queues to look into.
-    std::vector<WorkerRange> own(candidates.size());
+    : tasks_(tasks), threads_(machine.threads), local_(tasks.tasks.size()) {
+    for (int p = 0; p < machine.processes; ++p) processes_.push_back(std::make_unique<Process>());
+    for (std::size_t t = 0; t < tasks.tasks.size(); ++t) {
+        Process& process = *processes_[static_cast<std::size_t>(tasks.tasks[t].process)];
+        local_[t] = process.graph.num_tasks();
+        process.global.push_back(static_cast<TaskId>(t));
+        process.graph.num_predecessors.push_back(tasks.graph.num_predecessors[t]);
+        process.graph.priority.push_back(tasks.graph.priority[t]);
+        WorkerId const home = tasks.graph.home[t];
+        process.graph.home.push_back(home == any_worker ? any_worker : home % threads_);
+    }
+    std::vector<WorkerRange> own;
     for (int p = 0; p < machine.processes; ++p) {
-        for (std::size_t t = 0; t < own.size(); ++t)
-            own[t] = tasks.tasks[t].process == p ? candidates[t] : WorkerRange{};
-        policies_.push_back(make_factor_policy(settings, graph_, machine, own));
+        Process& process = *processes_[static_cast<std::size_t>(p)];
+        own.clear();
+        for (TaskId const t : process.global) own.push_back(candidates[static_cast<std::size_t>(t)]);
+        process.policy = make_factor_policy(settings, process.graph, machine, own);
+        process.dispatcher.emplace(*process.policy, process.graph, p * threads_, threads_);
     }
 }
 
 void ProcessPolicies::push(TaskId task, WorkerId by) {
-    int const process = process_of(task);
-    WorkerId const first = first_worker(process);
-    // What a message makes ready is pushed by its home, as the first tasks are.
-    bool const by_own = first <= by && by < first + machine_.threads;
-    WorkerId const home = graph_.home[static_cast<std::size_t>(task)];
-    WorkerId const target = policy_of(process).push(task, by_own ? by - first : std::max(home, WorkerId{0}));
-    target_[static_cast<std::size_t>(task)] = target == any_worker ? any_worker : target + first;
+    dispatcher_of(task).push(local_[static_cast<std::size_t>(task)], by);
 }
 
 WorkerId ProcessPolicies::choose_idle(TaskId task, std::set<WorkerId> const& idle) {
-    int const process = process_of(task);
-    WorkerId const first = first_worker(process), end = first + machine_.threads;
-    WorkerId const target = target_[static_cast<std::size_t>(task)];
-    if (target != any_worker && idle.contains(target)) return target;
-    // From the home on, as the runtime does.
-    WorkerId const home = first + std::max(graph_.home[static_cast<std::size_t>(task)], WorkerId{0});
-    for (auto const& [begin, past] : {std::pair{home, end}, std::pair{first, home}})
-        for (auto at = idle.lower_bound(begin); at != idle.end() && *at < past; ++at)
-            if (policy_of(process).serves(*at - first, task)) return *at;
-    return any_worker;
+    return dispatcher_of(task).choose_idle(local_[static_cast<std::size_t>(task)], idle);
 }
 
 TaskId ProcessPolicies::pop(WorkerId worker) {
-    int const process = machine_.process_of(worker);
-    return policy_of(process).pop(worker - first_worker(process));
+    Process& process = process_at(worker);
+    TaskId const task = process.dispatcher->pop(worker);
+    return task == no_task ? no_task : process.global[static_cast<std::size_t>(task)];
+}
+
+void ProcessPolicies::took(WorkerId worker) {
+    process_at(worker).dispatcher->took(worker);
 }
 
 std::int64_t ProcessPolicies::steals(WorkerId worker) const {
-    int const process = machine_.process_of(worker);
-    return policy_of(process).steals(worker - first_worker(process));
+    return process_at(worker).policy->steals(worker % threads_);
 }
 
 std::optional<Steal> ProcessPolicies::last_steal(WorkerId worker) const {
-    int const process = machine_.process_of(worker);
-    auto steal = policy_of(process).last_steal(worker - first_worker(process));
-    if (steal && steal->victim != any_worker) steal->victim += first_worker(process);
-    return steal;
+    return process_at(worker).dispatcher->last_steal(worker);
 }
 
 std::vector<std::int64_t> ProcessPolicies::steals_by_distance() const {
     std::vector<std::int64_t> sum;
-    for (auto const& policy : policies_) {
-        std::vector<std::int64_t> const one = policy->steals_by_distance();
+    for (auto const& process : processes_) {
+        std::vector<std::int64_t> const one = process->policy->steals_by_distance();
         sum.resize(std::max(sum.size(), one.size()));
         for (std::size_t d = 0; d < one.size(); ++d) sum[d] += one[d];
     }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "mapping/machine_model.hpp"
@@ -25,13 +26,14 @@ std::vector<WorkerRange> candidate_threads(FactorTasks const& tasks, BranchParti
 
 class ProcessPolicies : public Dispatcher {
   public:
-    /// The arguments must outlive this.
+    /// `tasks` must outlive this.
     ProcessPolicies(PolicySettings const& settings, FactorTasks const& tasks, MachineModel const& machine,
                     std::vector<WorkerRange> const& candidates);
 
     void push(TaskId task, WorkerId by) override;
     WorkerId choose_idle(TaskId task, std::set<WorkerId> const& idle) override;
     TaskId pop(WorkerId worker) override;
+    void took(WorkerId worker) override;
 
     [[nodiscard]] std::int64_t steals(WorkerId worker) const;
     [[nodiscard]] std::optional<Steal> last_steal(WorkerId worker) const override;
@@ -39,19 +41,25 @@ class ProcessPolicies : public Dispatcher {
     [[nodiscard]] std::vector<std::int64_t> steals_by_distance() const;
 
   private:
-    [[nodiscard]] int process_of(TaskId task) const {
-        return tasks_.tasks[static_cast<std::size_t>(task)].process;
+    /// Tasks and threads by the process's own numbers: one that has few tasks needs little memory.
+    struct Process {
+        TaskGraph graph; ///< What policies look at.
+        std::vector<TaskId> global;
+        std::unique_ptr<Policy> policy;
+        std::optional<PolicyDispatcher> dispatcher;
+    };
+    [[nodiscard]] Process& process_at(WorkerId worker) const {
+        return *processes_[static_cast<std::size_t>(worker / threads_)];
     }
-    [[nodiscard]] WorkerId first_worker(int process) const { return process * machine_.threads; }
-    [[nodiscard]] Policy& policy_of(int process) const {
-        return *policies_[static_cast<std::size_t>(process)];
+    [[nodiscard]] PolicyDispatcher& dispatcher_of(TaskId task) const {
+        auto const process = static_cast<std::size_t>(tasks_.tasks[static_cast<std::size_t>(task)].process);
+        return *processes_[process]->dispatcher;
     }
 
     FactorTasks const& tasks_;
-    MachineModel const& machine_;
-    TaskGraph graph_; ///< With homes by thread; what policies do not look at is left out.
-    std::vector<std::unique_ptr<Policy>> policies_;
-    std::vector<WorkerId> target_; ///< What the policy said at the push of each task.
+    int threads_;               ///< Of each process.
+    std::vector<TaskId> local_; ///< Of each task its number in its process.
+    std::vector<std::unique_ptr<Process>> processes_;
 };
 
 } // namespace espalier

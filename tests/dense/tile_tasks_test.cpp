@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "dense/dense_run.hpp"
@@ -33,6 +35,20 @@ std::vector<TaskId> random_topological_order(TaskGraph const& graph, unsigned se
 }
 
 } // namespace
+
+TEST(TileTasks, MoreThanCanBeCountedAreRefused) {
+    for (DenseKind const kind : kinds)
+        for (Index const n :
+             {Index{4000}, Index{100'000}, Index{1} << 40, std::numeric_limits<Index>::max()}) {
+            try {
+                tasks_of(kind, {n, 1}, 4);
+                FAIL() << n;
+            } catch (Error const& error) {
+                EXPECT_EQ(error.status(), Status::usage);
+                EXPECT_NE(std::string(error.what()).find(std::to_string(n)), std::string::npos);
+            }
+        }
+}
 
 TEST(TileTasks, OrderExactlyWhatWorksOnTheSameData) {
     for (DenseKind const kind : kinds)
@@ -85,7 +101,7 @@ TEST(TileTasks, CostWhatTheWholeCosts) {
 
 TEST(TileTasks, MayBeRunByMoreWorkersTowardsTheEnd) {
     auto const tasks = tasks_of(DenseKind::qr, {100, 10}, 4);
-    auto const ranges = candidates(tasks, PolicyMachine({0, 0, 1, 1}));
+    auto const ranges = candidate_workers(tasks, PolicyMachine({0, 0, 1, 1}));
     for (std::size_t t = 0; t < ranges.size(); ++t) {
         WorkerId const home = tasks.graph.home[t];
         EXPECT_TRUE(ranges[t].contains(home));
@@ -93,7 +109,7 @@ TEST(TileTasks, MayBeRunByMoreWorkersTowardsTheEnd) {
         EXPECT_EQ(ranges[t].count(), rest >= 4 ? 1 : rest >= 2 ? 2 : 4);
         EXPECT_EQ(ranges[t].first, rest >= 4 ? home : rest >= 2 ? home / 2 * 2 : 0);
     }
-    for (WorkerRange const range : candidates(tasks, PolicyMachine({0, 1, 0, 1})))
+    for (WorkerRange const range : candidate_workers(tasks, PolicyMachine({0, 1, 0, 1})))
         EXPECT_NE(range.count(), 2);
 }
 
@@ -138,7 +154,7 @@ TEST(DenseRun, GivesTheSameBitsUnderEveryPolicy) {
         auto const tasks = tasks_of(kind, grid, team.size());
         factorize_in_order(alone, tasks, sequence(tasks));
         auto const expected = entries_of(alone);
-        auto const ranges = candidates(tasks, nodes);
+        auto const ranges = candidate_workers(tasks, nodes);
         std::vector<std::vector<TaskId>> lists(4);
         for (TaskId const t : sequence(tasks)) lists[tasks.graph.home[t]].push_back(t);
         for (auto const policy_kind : {SchedulePolicy::static_order, SchedulePolicy::dynamic_tree,

@@ -32,8 +32,8 @@ template <class T> struct PlannedSystem {
         factor.allocate({base.kind}, plan.owner_of_cblk, allocation, team);
         espalier::factorize(base.matrix, base.assembly, plan, factor, team, {});
     }
-    [[nodiscard]] Placement placement() const {
-        return measure_placement(factor, plan, plan.factor_schedule.worker_of_task, team.places(), topology);
+    [[nodiscard]] Placement placement() {
+        return measure_placement(factor, plan, plan.factor_schedule.worker_of_task, team, topology);
     }
     [[nodiscard]] int node_of(WorkerId worker) const {
         return team.places()[static_cast<std::size_t>(worker)].node;
@@ -105,7 +105,7 @@ std::map<CblkId, double> bytes_of_task(PlannedSystem<T> const& run, FactorTask c
     return bytes;
 }
 
-template <class T> void expect_local_placement(PlannedSystem<T> const& run) {
+template <class T> void expect_local_placement(PlannedSystem<T>& run) {
     Placement const placement = run.placement();
     std::vector<double> node_bytes(4, 0.0), all(8, 0.0), local(8, 0.0), shares;
     for (CblkId k = 0; k < run.base.structure.num_cblks(); ++k)
@@ -183,7 +183,7 @@ TEST(Placement, FollowsWhoeverRanTheTasks) {
     auto run = four_nodes();
     auto const share_on = [&](WorkerId worker) {
         std::vector<WorkerId> const everything(run.plan.factor.tasks.size(), worker);
-        return measure_placement(run.factor, run.plan, everything, run.team.places(), run.topology);
+        return measure_placement(run.factor, run.plan, everything, run.team, run.topology);
     };
     run.factorize(Allocation::global);
     EXPECT_EQ(share_on(1).local_share, 1);
@@ -216,7 +216,7 @@ TEST(Placement, OfNothingIsUnknown) {
     Topology const topology = Topology::synthetic("numa:2 core:1");
     WorkerTeam team(topology, 2);
     factor.allocate({}, {}, Allocation::local, team);
-    Placement const placement = measure_placement(factor, FactorPlan{}, {}, team.places(), topology);
+    Placement const placement = measure_placement(factor, FactorPlan{}, {}, team, topology);
     EXPECT_EQ(placement.local_share, -1);
     EXPECT_TRUE(placement.node_bytes.empty());
 }

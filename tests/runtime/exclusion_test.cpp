@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <numeric>
 #include <random>
 
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
+#include "runtime/interleavings.hpp"
 #include "runtime/support.hpp"
 #include "runtime/worker_team.hpp"
 
@@ -32,12 +34,35 @@ TEST(Exclusion, LeavesTasksWithAHeldResourceAndReturnsThemOneByOne) {
     EXPECT_FALSE(exclusion.acquire(3));
     EXPECT_TRUE(exclusion.acquire(4)); // none
     EXPECT_EQ(exclusion.release(4), no_task);
-    EXPECT_EQ(exclusion.release(0), 3); // the one left last; 1 stays until 3 is done
-    EXPECT_TRUE(exclusion.acquire(3));
-    EXPECT_EQ(exclusion.release(3), 1);
+    EXPECT_EQ(exclusion.release(0), 1); // 3 stays until 1 is done
     EXPECT_TRUE(exclusion.acquire(1));
-    EXPECT_EQ(exclusion.release(1), no_task);
+    EXPECT_EQ(exclusion.release(1), 3);
+    EXPECT_TRUE(exclusion.acquire(3));
+    EXPECT_EQ(exclusion.release(3), no_task);
     EXPECT_EQ(exclusion.release(2), no_task);
+}
+
+TEST(Exclusion, ReturnsTasksInTheOrderInWhichTheyWereLeft) {
+    TaskGraph const graph = independent_tasks(std::vector<std::int32_t>(9, 0), 1);
+    Exclusion exclusion;
+    for (int run = 0; run < 2; ++run) {
+        exclusion.begin(graph);
+        EXPECT_TRUE(exclusion.acquire(0));
+        for (TaskId const t : {1, 2, 3, 4}) EXPECT_FALSE(exclusion.acquire(t));
+        EXPECT_EQ(exclusion.release(0), 1);
+        EXPECT_TRUE(exclusion.acquire(1));
+        for (TaskId const t : {5, 6}) EXPECT_FALSE(exclusion.acquire(t)); // behind 2, 3 and 4
+        EXPECT_EQ(exclusion.release(1), 2);
+        EXPECT_TRUE(exclusion.acquire(7)); // overtakes 2
+        EXPECT_FALSE(exclusion.acquire(2));
+        TaskId runs = 7;
+        for (TaskId const next : {3, 4, 5, 6, 2}) {
+            EXPECT_EQ(exclusion.release(runs), next);
+            EXPECT_TRUE(exclusion.acquire(runs = next));
+        }
+        if (run == 0) continue; // the next run begins anew all the same
+        EXPECT_EQ(exclusion.release(runs), no_task);
+    }
 }
 
 TEST(Exclusion, LetsAnotherTaskInBeforeTheOneThatWasLeft) {
@@ -58,6 +83,48 @@ TEST(Exclusion, RefusesResourcesThatDoNotExist) {
     Exclusion exclusion;
     EXPECT_THROW(exclusion.begin(independent_tasks({0, 1}, 1)), Error);
     EXPECT_THROW(exclusion.begin(independent_tasks({-2}, 1)), Error);
+}
+
+TEST(Exclusion, ForgetsNoTaskInAnyInterleavingAndNeverLetsTwoIn) {
+    TaskGraph const graph = independent_tasks(std::vector<std::int32_t>(5, 0), 1);
+    for (int const left : {0, 1, 2}) { // in the queue or on the stack as the holder is done
+        BasicExclusion<SteppedAtomics> exclusion;
+        std::vector<TaskId> pushed, ran;
+        int inside = 0, crowded = 0;
+        auto const release = [&](TaskId task) {
+            --inside;
+            ran.push_back(task);
+            if (TaskId const next = exclusion.release(task); next != no_task) pushed.push_back(next);
+        };
+        auto const try_to_run = [&](TaskId task) {
+            if (!exclusion.acquire(task)) return;
+            crowded += ++inside > 1;
+            Interleavings::step();
+            release(task);
+        };
+        auto const start = [&] {
+            exclusion.begin(graph);
+            pushed.clear(), ran.clear();
+            inside = exclusion.acquire(0);
+            for (TaskId t = 3; t < 3 + left; ++t) EXPECT_FALSE(exclusion.acquire(t));
+        };
+        auto const end = [&] {
+            while (!pushed.empty()) {
+                TaskId const task = pushed.back();
+                pushed.pop_back();
+                try_to_run(task);
+            }
+            std::sort(ran.begin(), ran.end());
+            std::vector<TaskId> expected(static_cast<std::size_t>(3 + left));
+            std::iota(expected.begin(), expected.end(), 0);
+            EXPECT_EQ(ran, expected);
+        };
+        auto const result =
+            Interleavings::explore({[&] { release(0); }, [&] { try_to_run(1), try_to_run(2); }}, start, end);
+        EXPECT_EQ(crowded, 0);
+        EXPECT_GT(result.schedules, 10);
+        EXPECT_EQ(result.deadlocks, 0);
+    }
 }
 
 TEST(Exclusion, NoTwoTasksOfAResourceRunAtOnceAndAllRunOnce) {

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <thread>
 #include <utility>
@@ -154,6 +155,20 @@ template <class Value> class SteppedAtomic {
     explicit SteppedAtomic(Value value = {}) : value_(value) {}
     Value load(std::memory_order = {}) const { return Interleavings::step(), value_; }
     void store(Value value, std::memory_order = {}) { Interleavings::step(), value_ = value; }
+    Value exchange(Value value, std::memory_order = {}) {
+        return Interleavings::step(), std::exchange(value_, value);
+    }
+    Value fetch_and(Value value, std::memory_order = {}) {
+        return Interleavings::step(), std::exchange(value_, value_ & value);
+    }
+    /// Never fails without a reason.
+    bool compare_exchange_weak(Value& expected, Value value, std::memory_order, std::memory_order) {
+        Interleavings::step();
+        bool const same = value_ == expected;
+        expected = value_;
+        if (same) value_ = value;
+        return same;
+    }
     [[nodiscard]] Value peek() const { return value_; } ///< Not a step of the code under test.
 
   private:
@@ -183,6 +198,7 @@ class SteppedFlag {
 struct SteppedAtomics {
     using Flag = SteppedFlag;
     using Size = SteppedAtomic<std::size_t>;
+    using Word = SteppedAtomic<std::uint64_t>;
 };
 
 } // namespace espalier

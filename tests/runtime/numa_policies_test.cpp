@@ -33,12 +33,6 @@ PolicySettings places(PushStrategy push, SelectStrategy select, bool strict = fa
     return settings;
 }
 
-std::vector<TaskId> drain(Policy& policy, WorkerId worker) {
-    std::vector<TaskId> found;
-    for (TaskId task; (task = policy.pop(worker)) != no_task;) found.push_back(task);
-    return found;
-}
-
 using Counts = std::vector<std::int64_t>;
 
 TEST(PolicyMachine, OrdersNodesByDistanceThenCyclically) {
@@ -145,6 +139,29 @@ std::vector<TaskId> found_by_worker_0(Policy& policy) {
 
 TaskGraph filling() {
     return fan({any_worker, 1, 2, 3, 5, 2, 4, 0, 0});
+}
+
+TEST(PlacesPolicy, AWorkerOwnsWhatItHasPushedToItsOwnList) {
+    auto const graph = fan({any_worker, 1, 3});
+    for (PushStrategy const push :
+         {PushStrategy::loc, PushStrategy::loc_num, PushStrategy::numa_w, PushStrategy::numa_wloc}) {
+        PlacesPolicy policy(graph, two_nodes, places(push, SelectStrategy::proc));
+        policy.push(1, 0);
+        policy.push(2, 0);
+        EXPECT_EQ(policy.owns(0, 1), push == PushStrategy::loc || push == PushStrategy::numa_wloc);
+        EXPECT_EQ(policy.owns(0, 2), push == PushStrategy::loc);
+        for (WorkerId const other : {1, 2, 3}) EXPECT_FALSE(policy.owns(other, 1) || policy.owns(other, 2));
+    }
+}
+
+TEST(NasPolicy, AWorkerOwnsTheContainerThatItSharesWithNobody) {
+    auto const graph = fan({any_worker, 0, 2});
+    NasPolicy policy(graph, PolicyMachine({0, 0, 1}));
+    policy.push(1, 2);
+    policy.push(2, 0);
+    EXPECT_FALSE(policy.owns(0, 1));
+    EXPECT_TRUE(policy.owns(2, 2));
+    EXPECT_FALSE(policy.owns(0, 2));
 }
 
 TEST(PlacesPolicy, SelectsVictimsFromTheNearestOutwards) {

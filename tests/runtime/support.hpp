@@ -102,6 +102,13 @@ class FifoPolicy : public Policy {
     std::vector<std::int64_t> steals_; ///< Under mutex_; read between runs.
 };
 
+/// What a worker finds in a policy and runs, one task after the other.
+inline std::vector<TaskId> drain(Policy& policy, WorkerId worker) {
+    std::vector<TaskId> found;
+    for (TaskId task; (task = policy.pop(worker)) != no_task; policy.took(worker)) found.push_back(task);
+    return found;
+}
+
 inline constexpr int team_sizes[] = {1, 2, 4, 8};
 
 inline Topology const& machine() {

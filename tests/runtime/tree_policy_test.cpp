@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdlib>
+#include <thread>
+#include <tuple>
+
 #include "support.hpp"
 
 namespace espalier {
@@ -14,13 +19,6 @@ TaskGraph tasks_for(std::vector<WorkerRange> const& ranges) {
 
 PolicyMachine machine_of(std::vector<int> node_of_worker) {
     return PolicyMachine(node_of_worker);
-}
-
-/// What worker `worker` finds, one after the other.
-std::vector<TaskId> drain(Policy& policy, WorkerId worker) {
-    std::vector<TaskId> found;
-    for (TaskId task; (task = policy.pop(worker)) != no_task;) found.push_back(task);
-    return found;
 }
 
 void push_all(Policy& policy, TaskGraph const& graph) {
@@ -62,6 +60,88 @@ TEST(TreePolicy, TellsOfEachStealWhoseQueueItWasAndHowFarAway) {
     push_all(policy, graph);
     EXPECT_EQ(policy.pop(1), 0);
     EXPECT_FALSE(policy.last_steal(1));
+}
+
+TEST(TreePolicy, CountsStealsOfTasksThatRunAndNotOfThoseThatHadToBeLeft) {
+    // All tasks are worker 0's and exclude each other: the others come in vain most of the time.
+    constexpr int workers = 4, tasks = 400;
+    std::vector<WorkerRange> const ranges(tasks, {0, 1});
+    auto graph = tasks_for(ranges);
+    graph.resource.assign(tasks, 0);
+    graph.num_resources = 1;
+    TreePolicy policy(graph, ranges, machine_of({0, 0, 1, 1}));
+    WorkerTeam team(machine(), workers, false);
+    auto const stats = team.run(graph, policy, [](TaskId, WorkerId) { std::this_thread::yield(); });
+    EXPECT_EQ(stats.tasks(), tasks);
+    for (int w = 0; w < workers; ++w) EXPECT_EQ(stats.workers[w].steals, w == 0 ? 0 : stats.workers[w].tasks);
+    EXPECT_EQ(policy.steals_by_distance().back(), stats.steals());
+}
+
+TEST(TreePolicy, AWorkerOwnsWhatOnlyItIsACandidateFor) {
+    std::vector<WorkerRange> const ranges{{0, 1}, {0, 2}, {1, 2}};
+    auto const graph = tasks_for(ranges);
+    TreePolicy const policy(graph, ranges, machine_of({0, 0}));
+    for (WorkerId const w : {0, 1}) {
+        EXPECT_EQ(policy.owns(w, 0), w == 0);
+        EXPECT_FALSE(policy.owns(w, 1));
+        EXPECT_EQ(policy.owns(w, 2), w == 1);
+    }
+}
+
+// The order of service, written down in full, as the head of tree_policy.hpp has it.
+std::vector<TaskId> expected_order(std::vector<WorkerRange> const& ranges, PolicyMachine const& machine,
+                                   WorkerId worker) {
+    std::vector<WorkerRange> path = ranges;
+    std::erase_if(path, [&](WorkerRange range) { return !range.contains(worker); });
+    std::sort(path.begin(), path.end(), [](WorkerRange a, WorkerRange b) {
+        return std::pair(a.count(), a.first) < std::pair(b.count(), b.first);
+    });
+    using Key = std::tuple<int, int, int, int, int, WorkerId, TaskId>;
+    std::vector<Key> keys;
+    for (TaskId t = 0; t < static_cast<TaskId>(ranges.size()); ++t) {
+        WorkerRange const range = ranges[t];
+        auto const at = std::find_if(path.begin(), path.end(), [&](WorkerRange p) {
+            return range.contains(worker) ? p == range : p.contains(range);
+        });
+        auto const level = static_cast<int>(at - path.begin());
+        if (range.contains(worker)) {
+            keys.emplace_back(0, level, 0, 0, 0, 0, t);
+            continue;
+        }
+        WorkerId const near = std::clamp(worker, range.first, range.end - 1);
+        keys.emplace_back(1, level, machine.rank(machine.node_of(worker), machine.node_of(near)),
+                          std::abs(near - worker), -range.count(), range.first, t);
+    }
+    std::sort(keys.begin(), keys.end());
+    std::vector<TaskId> order;
+    for (Key const& key : keys) order.push_back(std::get<6>(key));
+    return order;
+}
+
+TEST(TreePolicy, ServesBranchesFromTheNearestOutwardsInAnyTree) {
+    std::mt19937 random(11);
+    for (int round = 0; round < 60; ++round) {
+        int const workers = 2 + static_cast<int>(random() % 8);
+        PolicyMachine const nodes = [&] {
+            std::vector<int> node_of_worker;
+            for (int w = 0; w < workers; ++w) node_of_worker.push_back(static_cast<int>(random() % 3));
+            return PolicyMachine(node_of_worker, {10, 30, 20, 30, 10, 30, 20, 30, 10});
+        }();
+        std::vector<WorkerRange> ranges{{0, workers}};
+        for (WorkerId w = 0; w < workers; ++w) ranges.push_back({w, w + 1});
+        for (int i = 0; i < 6; ++i) {
+            auto const first = static_cast<WorkerId>(random() % static_cast<unsigned>(workers));
+            ranges.push_back(
+                {first, first + 1 + static_cast<int>(random() % static_cast<unsigned>(workers - first))});
+        }
+        auto const graph = tasks_for(ranges);
+        TreePolicy policy(graph, ranges, nodes);
+        for (WorkerId w = 0; w < workers; ++w) {
+            push_all(policy, graph);
+            EXPECT_EQ(drain(policy, w), expected_order(ranges, nodes, w))
+                << "round " << round << " worker " << w;
+        }
+    }
 }
 
 TEST(TreePolicy, TakesTheHighestPriorityOfAQueueButItsLeafFirst) {

@@ -1,0 +1,201 @@
+// Messages that the workers move along themselves, and the question whether they all wait.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "runtime/worker_team.hpp"
+#include "support.hpp"
+
+namespace espalier {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Is it true before ten seconds are over?
+bool becomes_true(std::function<bool()> const& condition) {
+    auto const deadline = std::chrono::steady_clock::now() + 10s;
+    while (!condition())
+        if (std::chrono::steady_clock::now() > deadline)
+            return false;
+        else
+            std::this_thread::yield();
+    return true;
+}
+
+/// Tasks without successors, each of which waits for one event.
+TaskGraph awaiting(TaskId tasks) {
+    auto graph = graph_of(tasks, {});
+    graph.num_predecessors.assign(static_cast<std::size_t>(tasks), 1);
+    return graph;
+}
+
+RunOptions polling(Offset events, std::function<bool(WorkerId)> poll) {
+    RunOptions options;
+    options.external_events = events;
+    options.poll = std::move(poll);
+    return options;
+}
+
+// Every event comes by a poll; one worker after the other is the one that polls.
+TEST(Polling, WorkersReleaseTasksByThemselves) {
+    for (int const size : team_sizes) {
+        WorkerTeam team(machine(), size);
+        TaskId const tasks = 300;
+        auto const edges = random_edges(tasks, 1, 4);
+        auto graph = graph_of(tasks, edges);
+        for (TaskId t = 0; t < tasks; t += 2) ++graph.num_predecessors[t];
+        std::vector<int> message(static_cast<std::size_t>(tasks), 0), seen(message);
+        std::mutex one;
+        TaskId next = 0;
+        auto const poll = [&](WorkerId worker) {
+            std::unique_lock const lock(one, std::try_to_lock);
+            if (!lock || next >= tasks || next / 2 % size != worker) return false;
+            message[next] = next + 1;
+            EXPECT_TRUE(team.release(next));
+            next += 2;
+            return true;
+        };
+        FifoPolicy policy(size);
+        auto const stats = team.run(
+            graph, policy, [&](TaskId t, WorkerId) { seen[t] = message[t]; },
+            polling(check_graph(graph), poll));
+        EXPECT_EQ(stats.tasks(), tasks);
+        EXPECT_EQ(seen, message);
+    }
+}
+
+TEST(Polling, IsDoneBetweenTasksByEveryWorker) {
+    for (int const size : {1, 3}) {
+        WorkerTeam team(machine(), size);
+        std::vector<int> polls(static_cast<std::size_t>(size), 0), tasks(polls);
+        FifoPolicy policy(size);
+        team.run(
+            graph_of(400, {}), policy, [&](TaskId, WorkerId w) { ++tasks[w]; },
+            polling(0, [&](WorkerId w) { return ++polls[w], false; }));
+        for (int w = 0; w < size; ++w) EXPECT_GE(polls[w], tasks[w]);
+    }
+}
+
+// Nobody wakes anybody for these events: only workers that look by themselves see them.
+TEST(Polling, IdleWorkersNeverSleepForLong) {
+    for (int const size : {1, 3}) {
+        WorkerTeam team(machine(), size);
+        int const rounds = 50;
+        std::atomic<int> sent{0};
+        int received = 0;
+        std::mutex one;
+        auto const poll = [&](WorkerId) {
+            std::unique_lock const lock(one, std::try_to_lock);
+            if (!lock || received == sent) return false;
+            return team.release(received++);
+        };
+        std::atomic<int> done{0};
+        std::thread sender([&] {
+            for (int i = 0; i < rounds; ++i) {
+                EXPECT_TRUE(becomes_true([&] { return team.idle(); }));
+                ++sent;
+                EXPECT_TRUE(becomes_true([&] { return done == i + 1; }));
+            }
+        });
+        FifoPolicy policy(size);
+        team.run(
+            awaiting(rounds), policy, [&](TaskId, WorkerId) { ++done; }, polling(rounds, poll));
+        sender.join();
+        EXPECT_EQ(done, rounds);
+    }
+}
+
+TEST(Polling, AnExceptionEndsTheRun) {
+    for (int const size : team_sizes) {
+        WorkerTeam team(machine(), size);
+        FifoPolicy policy(size);
+        for (int const fails : {1, 40}) { // between tasks; with nothing left to do
+            std::atomic<int> polls{0};
+            auto const poll = [&](WorkerId) {
+                if (++polls == fails) throw std::runtime_error("lost the network");
+                return false;
+            };
+            EXPECT_THROW(team.run(awaiting(1), policy, nothing, polling(1, poll)), std::runtime_error);
+        }
+        // A message that nobody expects.
+        auto const poll = [&](WorkerId) { return team.release(0); };
+        EXPECT_EQ(status_of([&] { team.run(awaiting(1), policy, nothing, polling(0, poll)); }),
+                  Status::internal);
+        EXPECT_EQ(team.run(graph_of(9, {}), policy, nothing).tasks(), 9);
+    }
+}
+
+TEST(Polling, ACycleIsStillReported) {
+    for (int const size : team_sizes) {
+        WorkerTeam team(machine(), size);
+        FifoPolicy policy(size);
+        std::atomic<bool> sent{false};
+        auto graph = graph_of(4, {{0, 1}, {2, 3}, {3, 2}});
+        ++graph.num_predecessors[0]; // the last event comes when all wait
+        auto const poll = [&](WorkerId) { return team.idle() && !sent.exchange(true) && team.release(0); };
+        std::string message;
+        EXPECT_EQ(status_of([&] { team.run(graph, policy, nothing, polling(1, poll)); }, &message),
+                  Status::internal);
+        EXPECT_TRUE(contains(message, "2 of 4 tasks done"));
+        EXPECT_TRUE(contains(message, "2 wait for predecessors (a cycle?)"));
+    }
+}
+
+TEST(Polling, SleepersNoticeACancellation) {
+    WorkerTeam team(machine(), 2);
+    FifoPolicy policy(2);
+    std::atomic<bool> cancel{false};
+    auto options = polling(1, [&](WorkerId) { return cancel = team.idle(), false; });
+    options.cancel = &cancel;
+    EXPECT_EQ(status_of([&] { team.run(awaiting(1), policy, nothing, options); }), Status::cancelled);
+}
+
+TEST(Polling, IdleIsTrueForGoodWhileOnlyAnEventCanHelp) {
+    for (int const size : team_sizes) {
+        for (bool const polls : {false, true}) {
+            WorkerTeam team(machine(), size);
+            EXPECT_FALSE(team.idle()); // nobody runs
+            auto graph = graph_of(3, {{0, 1}});
+            ++graph.num_predecessors[2];
+            std::atomic<bool> busy_is_idle{false};
+            RunOptions options;
+            if (polls) options.poll = [](WorkerId) { return false; };
+            options.external_events = 1;
+            std::thread other;
+            options.on_start = [&] {
+                EXPECT_FALSE(team.idle());
+                other = std::thread([&] {
+                    EXPECT_TRUE(becomes_true([&] { return team.idle(); }));
+                    int interrupted = 0;
+                    for (int i = 0; i < 200; ++i) {
+                        interrupted += !team.idle();
+                        if (i % 20 == 0) std::this_thread::sleep_for(200us);
+                    }
+                    EXPECT_EQ(interrupted, 0);
+                    EXPECT_TRUE(team.release(2));
+                });
+            };
+            FifoPolicy policy(size);
+            auto const stats = team.run(
+                graph, policy,
+                [&](TaskId, WorkerId) {
+                    std::this_thread::sleep_for(1ms); // the others fall asleep
+                    if (team.idle()) busy_is_idle = true;
+                },
+                options);
+            other.join();
+            EXPECT_EQ(stats.tasks(), 3);
+            EXPECT_FALSE(busy_is_idle);
+            EXPECT_FALSE(team.idle());
+        }
+    }
+}
+
+} // namespace
+} // namespace espalier
