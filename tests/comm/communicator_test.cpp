@@ -1,6 +1,9 @@
-#include "comm/communicator.hpp"
+#include "espalier/communicator.hpp"
 
 #include <gtest/gtest.h>
+
+#include "comm/process_group.hpp"
+#include "espalier/types.hpp"
 
 namespace espalier {
 namespace {
@@ -10,6 +13,23 @@ TEST(ProcessGroup, IsAloneWithoutALauncher) {
     ProcessGroup const group(nullptr, nullptr);
     EXPECT_EQ(group.rank(), 0);
     EXPECT_EQ(group.size(), 1);
+    EXPECT_EQ(group.world().size(), 1);
+}
+
+TEST(Communicator, IsTheCallingProcessByDefault) {
+    Communicator const comm;
+    EXPECT_EQ(comm.rank(), 0);
+    EXPECT_EQ(comm.size(), 1);
+}
+
+TEST(Communicator, IsRefusedWhereMpiDoesNotRun) {
+    int const not_looked_at = 0;
+    try {
+        Communicator::from_mpi(&not_looked_at);
+        FAIL();
+    } catch (Error const& error) {
+        EXPECT_TRUE(error.status() == Status::usage || error.status() == Status::unsupported) << error.what();
+    }
 }
 
 } // namespace

@@ -8,8 +8,8 @@ from support import LIBRARY, SOURCE, run
 # What public C++ headers declare and do not define, as the demangler writes it.
 SCALAR = r"(?:float|double|std::complex<float>|std::complex<double>)"
 CPP = re.compile(
-    rf"(?:typeinfo (?:name )?for |vtable for )?espalier::(?:Error|ProgressSink|Solver<{SCALAR}>|CscMatrix<{SCALAR}>"
-    rf"|MatrixImport<{SCALAR}>)(?:$|::(?!State)[^:(]*(?:\[abi:cxx11\])?\(.*)"
+    rf"(?:typeinfo (?:name )?for |vtable for )?espalier::(?:Error|ProgressSink|Communicator|Solver<{SCALAR}>"
+    rf"|CscMatrix<{SCALAR}>|MatrixImport<{SCALAR}>)(?:$|::(?!State)[^:(]*(?:\[abi:cxx11\])?\(.*)"
     rf"|espalier::(?:to_string|set_option|get_option|option_names|report_fields|simulation_of)(?:\[abi:cxx11\])?\(.*"
     rf"|espalier::Solution<{SCALAR}> espalier::solve<{SCALAR}>\(.*")
 

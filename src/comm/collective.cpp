@@ -1,0 +1,143 @@
+#include "comm/collective.hpp"
+
+#include <algorithm>
+
+#include "comm/transport.hpp"
+
+namespace espalier {
+
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+template <class T> T reduced(Communicator const& comm, T mine, Reduction reduction) {
+    if (comm.size() > 1) transport_of(comm)->reduce(std::span<T>(&mine, 1), reduction);
+    return mine;
+}
+
+template <class T> void reduce(Communicator const& comm, std::span<T> values, Reduction reduction) {
+    if (comm.size() > 1) transport_of(comm)->reduce(values, reduction);
+}
+
+// Runs `prepare`, which takes memory, on every rank, and goes on only when it worked on all.
+template <class Prepare> void prepare_on_all(Communicator const& comm, char const* what, Prepare&& prepare) {
+    std::optional<Error> problem;
+    try {
+        prepare();
+    } catch (std::exception const&) { // bad_alloc or length_error
+        problem.emplace(Status::out_of_memory, std::string("no memory for ") + what);
+    }
+    agree(comm, problem).raise();
+}
+
+} // namespace
+
+Outcome agree(Communicator const& comm, std::optional<Error> const& mine) {
+    int const size = comm.size();
+    auto const failing = static_cast<int>(min(comm, std::int64_t{mine ? comm.rank() : size}));
+    if (failing == size) return {};
+    std::string const text = mine ? mine->what() : "";
+    std::int64_t facts[2] = {mine ? static_cast<std::int64_t>(mine->status()) : 0,
+                             static_cast<std::int64_t>(text.size())};
+    broadcast(comm, std::as_writable_bytes(std::span(facts)), failing);
+    std::string message =
+        failing == comm.rank() ? text : std::string(static_cast<std::size_t>(facts[1]), ' ');
+    broadcast(comm, std::as_writable_bytes(std::span(message)), failing);
+    if (size > 1) message = "process " + std::to_string(failing) + ": " + message;
+    return {static_cast<Status>(facts[0]), failing, std::move(message)};
+}
+
+void barrier(Communicator const& comm) {
+    sum(comm, std::int64_t{0});
+}
+
+void broadcast(Communicator const& comm, std::span<std::byte> bytes, int root) {
+    if (comm.size() > 1) transport_of(comm)->broadcast(bytes, root);
+}
+
+double sum(Communicator const& comm, double mine) {
+    return reduced(comm, mine, Reduction::sum);
+}
+double max(Communicator const& comm, double mine) {
+    return reduced(comm, mine, Reduction::max);
+}
+double min(Communicator const& comm, double mine) {
+    return reduced(comm, mine, Reduction::min);
+}
+std::int64_t sum(Communicator const& comm, std::int64_t mine) {
+    return reduced(comm, mine, Reduction::sum);
+}
+std::int64_t max(Communicator const& comm, std::int64_t mine) {
+    return reduced(comm, mine, Reduction::max);
+}
+std::int64_t min(Communicator const& comm, std::int64_t mine) {
+    return reduced(comm, mine, Reduction::min);
+}
+
+void sum(Communicator const& comm, std::span<double> values) {
+    reduce(comm, values, Reduction::sum);
+}
+void max(Communicator const& comm, std::span<double> values) {
+    reduce(comm, values, Reduction::max);
+}
+void min(Communicator const& comm, std::span<double> values) {
+    reduce(comm, values, Reduction::min);
+}
+void sum(Communicator const& comm, std::span<std::int64_t> values) {
+    reduce(comm, values, Reduction::sum);
+}
+void max(Communicator const& comm, std::span<std::int64_t> values) {
+    reduce(comm, values, Reduction::max);
+}
+void min(Communicator const& comm, std::span<std::int64_t> values) {
+    reduce(comm, values, Reduction::min);
+}
+
+std::vector<std::int64_t> all_gather(Communicator const& comm, std::int64_t mine) {
+    std::vector<std::int64_t> all(static_cast<std::size_t>(comm.size()));
+    all[comm.rank()] = mine;
+    sum(comm, all);
+    return all;
+}
+
+std::vector<Bytes> gather(Communicator const& comm, std::span<std::byte const> mine, int root) {
+    auto const sizes = all_gather(comm, static_cast<std::int64_t>(mine.size()));
+    std::vector<Bytes> blocks;
+    std::vector<std::span<std::byte>> into;
+    prepare_on_all(comm, "the blocks of all processes", [&] {
+        if (comm.rank() != root) return;
+        for (auto const size : sizes) into.emplace_back(blocks.emplace_back(static_cast<std::size_t>(size)));
+    });
+    if (comm.size() > 1)
+        transport_of(comm)->gather(mine, into, root);
+    else
+        std::copy(mine.begin(), mine.end(), blocks[0].begin());
+    return blocks;
+}
+
+std::vector<std::byte> scatter(Communicator const& comm, std::vector<Bytes> const& blocks, int root) {
+    std::optional<Error> misuse;
+    bool const is_root = comm.rank() == root;
+    if (is_root && blocks.size() != static_cast<std::size_t>(comm.size()))
+        misuse.emplace(Status::internal, std::to_string(blocks.size()) + " blocks to scatter over " +
+                                             std::to_string(comm.size()) + " processes");
+    agree(comm, misuse).raise();
+    std::vector<std::int64_t> sizes(static_cast<std::size_t>(comm.size()));
+    Bytes mine;
+    std::vector<std::span<std::byte const>> from;
+    if (is_root)
+        std::transform(blocks.begin(), blocks.end(), sizes.begin(),
+                       [](Bytes const& block) { return static_cast<std::int64_t>(block.size()); });
+    broadcast(comm, std::as_writable_bytes(std::span(sizes)), root);
+    prepare_on_all(comm, "a block from another process", [&] {
+        mine.resize(static_cast<std::size_t>(sizes[comm.rank()]));
+        if (is_root) from.assign(blocks.begin(), blocks.end());
+    });
+    if (comm.size() > 1)
+        transport_of(comm)->scatter(from, mine, root);
+    else
+        mine = blocks[0];
+    return mine;
+}
+
+} // namespace espalier

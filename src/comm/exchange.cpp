@@ -1,0 +1,234 @@
+#include "comm/exchange.hpp"
+
+#include <csignal>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "comm/transport.hpp"
+
+namespace espalier {
+
+namespace {
+
+constexpr int hopeless =
+    100; // failures of the library in a row, after which waiting for the others has no sense
+
+// Signals are for the program's threads; a new thread has the mask of the one that makes it.
+class SignalsBlocked {
+  public:
+    SignalsBlocked() {
+        sigset_t all;
+        sigfillset(&all);
+        pthread_sigmask(SIG_BLOCK, &all, &before_);
+    }
+    ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+    SignalsBlocked(SignalsBlocked const&) = delete;
+    SignalsBlocked& operator=(SignalsBlocked const&) = delete;
+
+  private:
+    sigset_t before_;
+};
+
+} // namespace
+
+Exchange::Exchange(Communicator const& comm, ExchangeOptions const& options, ExchangeHandlers handlers)
+    : comm_(comm), options_(options), handlers_(std::move(handlers)),
+      sending_(transport_of(comm), comm.rank(), comm.size(), handlers_.on_sent),
+      receiving_(transport_of(comm), comm.size(), options.receive_budget, failure_,
+                 {handlers_.on_block, handlers_.idle, [this](Error const& error) { on_notice(error); },
+                  [this](Error const& error) { fail_here(error); }}) {
+    if (comm_.size() == 1) {
+        options_.threads = 0;
+        return;
+    }
+    auto const choice = choose_comm_threads(comm_, options_.threads);
+    if (options_.threads < 0 || options_.threads > 2 || choice.threads != options_.threads)
+        throw Error(Status::usage,
+                    choice.message.empty() ? "the communication threads are 0, 1 or 2" : choice.message);
+    if (thread_level(comm_) < ThreadLevel::serialized) {
+        if (!transport_of(comm_)->on_main_thread())
+            throw Error(Status::usage, "the MPI library runs with " +
+                                           std::string(to_string(thread_level(comm_))) +
+                                           ": messages are for the main thread, and this is another");
+        main_thread_ = std::this_thread::get_id();
+    }
+    start_threads();
+}
+
+Exchange::~Exchange() {
+    if (finished_) return;
+    try {
+        finish(Error(Status::internal, "a run was left before its end"));
+    } catch (...) {
+        finished_ = true; // the message-passing library has failed: nobody can be told
+    }
+}
+
+void Exchange::start_threads() {
+    if (options_.threads == 0) return;
+    SignalsBlocked const blocked;
+    try {
+        if (options_.threads == 1) {
+            threads_.emplace_back([this] { run_both_sides(); });
+        } else {
+            threads_.emplace_back([this] { run_sending_side(); });
+            threads_.emplace_back([this] { run_receiving_side(); });
+        }
+    } catch (std::system_error const& e) {
+        // The others are told, if not by a thread, then by finish().
+        fail_here(Error(Status::internal, std::string("no thread for communication: ") + e.what()));
+    }
+}
+
+void Exchange::stop_threads() {
+    stop_ = true;
+    alarm_.ring();
+    receiving_alarm_.ring();
+    for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
+}
+
+void Exchange::send(int to, std::int64_t id, Block&& block) {
+    if (to < 0 || to >= comm_.size() || to == comm_.rank())
+        throw Error(Status::internal, "a block for process " + std::to_string(to) + " of " +
+                                          std::to_string(comm_.size()) + ", sent by process " +
+                                          std::to_string(comm_.rank()));
+    Block mine = std::move(block);
+    if (!mine.data()) mine = Block::allocate(0);
+    if (closing_) throw Error(Status::internal, "a block was sent after the end of the run");
+    if (failed()) return;
+    sending_.queue(to, id, std::move(mine));
+    alarm_.ring();
+}
+
+void Exchange::received_done(std::size_t bytes) {
+    if (receiving_.give_back(bytes)) (options_.threads == 2 ? receiving_alarm_ : alarm_).ring();
+}
+
+void Exchange::abort(Error const& error) {
+    if (failure_.here(error)) tell_others(error);
+}
+
+bool Exchange::poll() {
+    if (options_.threads > 0 || comm_.size() == 1) return false;
+    if (main_thread_ != std::thread::id() && main_thread_ != std::this_thread::get_id()) return false;
+    if (polling_.test_and_set(std::memory_order_acquire)) return false;
+    bool const moved = guarded_step([this] { return step(); });
+    polling_.clear(std::memory_order_release);
+    return moved;
+}
+
+Outcome Exchange::finish(std::optional<Error> const& mine) {
+    stop_threads();
+    if (mine) abort(*mine);
+    closing_ = true;
+    if (comm_.size() > 1) drain();
+    auto const outcome = agree(comm_, failure_.own());
+    finished_ = true;
+    return outcome;
+}
+
+// Every rank tells every other how many blocks it has sent there, and waits for as many as it is told.
+void Exchange::drain() {
+    Alarm nobody;
+    Backoff backoff(options_.max_sleep);
+    receiving_.open();
+    for (int failures = 0; !closed_ || sending_.busy() || !receiving_.complete();) {
+        try {
+            if (step())
+                backoff.reset();
+            else
+                backoff.pause(nobody);
+            failures = 0;
+            if (closed_) continue;
+            closed_ = true; // all that was queued is under way: the numbers are final
+            sending_.queue_last();
+        } catch (...) {
+            if (++failures == hopeless) throw;
+            fail_here(current_error());
+            backoff.pause(nobody);
+        }
+    }
+}
+
+ExchangeStatistics Exchange::statistics() const {
+    return {sending_.messages(),
+            receiving_.messages(),
+            sending_.bytes(),
+            receiving_.bytes(),
+            receiving_.peak_held(),
+            sending_.peak_waiting(),
+            sending_.seconds() + receiving_.seconds()};
+}
+
+bool Exchange::step() {
+    bool const sent = sending_.step();
+    bool const received = receiving_.step();
+    return sent || received;
+}
+
+// Nothing gets out of a progress thread, or out of a poll between two tasks.
+template <class Step> bool Exchange::guarded_step(Step&& step) {
+    try {
+        return step();
+    } catch (...) {
+        fail_here(current_error());
+        return false;
+    }
+}
+
+template <class Step> void Exchange::progress(Alarm& alarm, Step&& step) {
+    Backoff backoff(options_.max_sleep);
+    while (!stop_) {
+        if (guarded_step(step))
+            backoff.reset();
+        else
+            backoff.pause(alarm);
+    }
+}
+
+void Exchange::run_both_sides() {
+    progress(alarm_, [this] { return step(); });
+}
+
+void Exchange::run_sending_side() {
+    progress(alarm_, [this] {
+        if (sending_.step()) return true;
+        if (sending_.busy()) return false;
+        alarm_.wait(); // nothing happens here before somebody sends
+        return true;
+    });
+}
+
+void Exchange::run_receiving_side() {
+    progress(receiving_alarm_, [this] { return receiving_.step(); });
+}
+
+void Exchange::fail_here(Error const& error) {
+    if (!failure_.here(error)) return;
+    tell_others(error);
+    tell_user(error);
+}
+
+void Exchange::on_notice(Error const& error) {
+    if (!failure_.elsewhere()) return;
+    sending_.drop_queued();
+    tell_user(error);
+}
+
+void Exchange::tell_others(Error const& error) {
+    sending_.drop_queued();
+    if (comm_.size() == 1 || closed_) return;
+    sending_.queue_notices(error);
+    alarm_.ring();
+}
+
+void Exchange::tell_user(Error const& error) {
+    try {
+        if (handlers_.on_abort) handlers_.on_abort(error);
+    } catch (...) { // the run ends already
+    }
+}
+
+} // namespace espalier

@@ -1,0 +1,57 @@
+#include "comm/message_run.hpp"
+
+#include <exception>
+#include <new>
+#include <utility>
+
+namespace espalier {
+
+namespace {
+
+std::optional<Error> error_of(std::function<void()> const& step) {
+    try {
+        step();
+    } catch (Error const& error) {
+        return error;
+    } catch (std::bad_alloc const&) {
+        return Error(Status::out_of_memory, "not enough memory");
+    } catch (std::exception const& error) {
+        return Error(Status::internal, error.what());
+    }
+    return std::nullopt;
+}
+
+} // namespace
+
+void all_succeed(Messaging const* messaging, std::function<void()> const& step) {
+    if (!messaging) return step();
+    agree(messaging->comm, error_of(step)).raise();
+}
+
+MessageRun::MessageRun(WorkerTeam& team, Messaging const* messaging, BlockHandler on_block)
+    : team_(team), messaging_(messaging), on_block_(std::move(on_block)) {}
+
+void MessageRun::open() {
+    ExchangeHandlers handlers;
+    handlers.on_block = on_block_;
+    handlers.on_abort = [this](Error const& error) { team_.stop(error); };
+    handlers.idle = [this] { return team_.idle(); };
+    exchange_.emplace(messaging_->comm, messaging_->exchange, std::move(handlers));
+}
+
+RunStats MessageRun::run(TaskGraph const& graph, Policy& policy, TaskBody const& body, RunOptions options) {
+    if (!messaging_) return team_.run(graph, policy, body, options);
+    // Blocks may come as soon as there is an exchange, and have to find the run going on.
+    options.on_start = [this] { open(); };
+    if (messaging_->exchange.threads == 0) options.poll = [this](WorkerId) { return exchange_->poll(); };
+    RunStats stats;
+    std::optional<Error> const mine = error_of([&] { stats = team_.run(graph, policy, body, options); });
+    if (!exchange_) open(); // the others wait for this rank at the end
+    Outcome const outcome = exchange_->finish(mine);
+    statistics_ = exchange_->statistics();
+    exchange_.reset();
+    outcome.raise();
+    return stats;
+}
+
+} // namespace espalier

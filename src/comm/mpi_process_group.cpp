@@ -1,0 +1,50 @@
+#include <mpi.h>
+
+#include <cstdlib>
+
+#include "comm/process_group.hpp"
+#include "espalier/types.hpp"
+
+namespace espalier {
+
+namespace {
+
+// Launchers announce themselves in the environment; starting MPI without one would cost a process manager.
+bool started_by_launcher() {
+    for (char const* name : {"OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMIX_RANK"})
+        if (std::getenv(name)) return true;
+    return false;
+}
+
+int mpi_level(ThreadLevel level) {
+    switch (level) {
+    case ThreadLevel::single:
+        return MPI_THREAD_SINGLE;
+    case ThreadLevel::funneled:
+        return MPI_THREAD_FUNNELED;
+    case ThreadLevel::serialized:
+        return MPI_THREAD_SERIALIZED;
+    case ThreadLevel::multiple:
+        break;
+    }
+    return MPI_THREAD_MULTIPLE;
+}
+
+} // namespace
+
+ProcessGroup::ProcessGroup(int* argc, char*** argv, ThreadLevel wanted) {
+    if (!started_by_launcher()) return;
+    int provided = 0;
+    if (MPI_Init_thread(argc, argv, mpi_level(wanted), &provided) != MPI_SUCCESS)
+        throw Error(Status::internal, "MPI_Init_thread failed");
+    initialised_ = true;
+    MPI_Comm const world = MPI_COMM_WORLD;
+    world_ = Communicator::from_mpi(&world);
+}
+
+ProcessGroup::~ProcessGroup() {
+    world_ = Communicator();
+    if (initialised_) MPI_Finalize();
+}
+
+} // namespace espalier

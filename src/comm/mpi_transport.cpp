@@ -1,0 +1,216 @@
+#include "comm/mpi_transport.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "comm/alarm.hpp"
+#include "comm/block.hpp"
+#include "comm/mpi_check.hpp"
+#include "comm/mpi_transfers.hpp"
+
+namespace espalier {
+
+namespace {
+
+// Longer pieces of memory go in several calls, whose counts are ints.
+constexpr std::size_t longest_piece = std::size_t{1} << 30;
+
+template <class T, class Call> void in_pieces(std::span<T> values, Call&& call) {
+    constexpr std::size_t most = longest_piece / sizeof(T);
+    for (; !values.empty(); values = values.subspan(std::min(most, values.size())))
+        call(values.first(std::min(most, values.size())));
+}
+
+// Until all are completed. A process that waits for others leaves its core to them: they may be busy for
+// long, on the same cores.
+void wait_for(std::span<MPI_Request> requests, char const* call) {
+    Alarm nobody;
+    Backoff backoff(std::chrono::microseconds(100));
+    for (int done = 0; !done;) {
+        check_mpi(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE),
+                  call);
+        if (!done) backoff.pause(nobody);
+    }
+}
+
+MPI_Op operation(Reduction reduction) {
+    switch (reduction) {
+    case Reduction::max:
+        return MPI_MAX;
+    case Reduction::min:
+        return MPI_MIN;
+    case Reduction::sum:
+        break;
+    }
+    return MPI_SUM;
+}
+
+template <class T>
+void all_reduce(std::span<T> values, MPI_Datatype type, Reduction reduction, MPI_Comm comm) {
+    in_pieces(values, [&](std::span<T> piece) {
+        MPI_Request request = MPI_REQUEST_NULL;
+        check_mpi(MPI_Iallreduce(MPI_IN_PLACE, piece.data(), static_cast<int>(piece.size()), type,
+                                 operation(reduction), comm, &request),
+                  "MPI_Iallreduce");
+        wait_for({&request, 1}, "MPI_Iallreduce");
+    });
+}
+
+class Requests {
+  public:
+    void send(std::span<std::byte const> bytes, int to, MPI_Comm comm) {
+        in_pieces(bytes, [&](auto piece) {
+            check_mpi(MPI_Isend(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, to, gather_tag, comm,
+                                &requests_.emplace_back(MPI_REQUEST_NULL)),
+                      "MPI_Isend");
+        });
+    }
+    void receive(std::span<std::byte> bytes, int from, MPI_Comm comm) {
+        in_pieces(bytes, [&](auto piece) {
+            check_mpi(MPI_Irecv(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, from, gather_tag,
+                                comm, &requests_.emplace_back(MPI_REQUEST_NULL)),
+                      "MPI_Irecv");
+        });
+    }
+    void wait() { wait_for(requests_, "a gather or scatter"); }
+
+  private:
+    std::vector<MPI_Request> requests_;
+};
+
+int rank_in(MPI_Comm comm) {
+    int rank = 0;
+    check_mpi(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+    return rank;
+}
+
+bool is_running() {
+    int started = 0;
+    int ended = 0;
+    MPI_Initialized(&started);
+    MPI_Finalized(&ended);
+    return started && !ended;
+}
+
+} // namespace
+
+Communicator Communicator::from_mpi(void const* mpi_comm) {
+    if (!is_running())
+        throw Error(Status::usage,
+                    "an MPI communicator was given while MPI is not initialised or is finalised");
+    if (!mpi_comm) throw Error(Status::usage, "the pointer to an MPI communicator is null");
+    auto const given = *static_cast<MPI_Comm const*>(mpi_comm);
+    if (given == MPI_COMM_NULL) throw Error(Status::usage, "the MPI communicator is MPI_COMM_NULL");
+    int between_groups = 0;
+    check_mpi(MPI_Comm_test_inter(given, &between_groups), "MPI_Comm_test_inter");
+    if (between_groups)
+        throw Error(Status::usage, "the MPI communicator is one between two groups (an intercommunicator)");
+    MPI_Comm own = MPI_COMM_NULL;
+    check_mpi(MPI_Comm_dup(given, &own), "MPI_Comm_dup");
+    auto transport = std::make_shared<MpiTransport>(own);
+    int size = 0;
+    check_mpi(MPI_Comm_size(own, &size), "MPI_Comm_size");
+    return make_communicator(rank_in(own), size, std::move(transport));
+}
+
+MpiTransport::MpiTransport(MPI_Comm own) : comm_(own) {
+    check_mpi(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    check_mpi(MPI_Type_contiguous(sizeof(MessageHeader), MPI_BYTE, &line_), "MPI_Type_contiguous");
+    check_mpi(MPI_Type_commit(&line_), "MPI_Type_commit");
+    check_mpi(MPI_Type_create_resized(line_, 0, 0, &same_line_), "MPI_Type_create_resized");
+    check_mpi(MPI_Type_commit(&same_line_), "MPI_Type_commit");
+}
+
+MpiTransport::~MpiTransport() {
+    if (!is_running()) return;
+    MPI_Type_free(&same_line_);
+    MPI_Type_free(&line_);
+    MPI_Comm_free(&comm_);
+}
+
+ThreadLevel MpiTransport::thread_level() const {
+    int level = MPI_THREAD_SINGLE;
+    check_mpi(MPI_Query_thread(&level), "MPI_Query_thread");
+    if (level >= MPI_THREAD_MULTIPLE) return ThreadLevel::multiple;
+    if (level >= MPI_THREAD_SERIALIZED) return ThreadLevel::serialized;
+    return level >= MPI_THREAD_FUNNELED ? ThreadLevel::funneled : ThreadLevel::single;
+}
+
+bool MpiTransport::on_main_thread() const {
+    int is_main = 0;
+    check_mpi(MPI_Is_thread_main(&is_main), "MPI_Is_thread_main");
+    return is_main != 0;
+}
+
+void MpiTransport::broadcast(std::span<std::byte> bytes, int root) {
+    in_pieces(bytes, [&](auto piece) {
+        MPI_Request request = MPI_REQUEST_NULL;
+        check_mpi(MPI_Ibcast(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, root, comm_, &request),
+                  "MPI_Ibcast");
+        wait_for({&request, 1}, "MPI_Ibcast");
+    });
+}
+
+void MpiTransport::reduce(std::span<double> values, Reduction reduction) {
+    all_reduce(values, MPI_DOUBLE, reduction, comm_);
+}
+
+void MpiTransport::reduce(std::span<std::int64_t> values, Reduction reduction) {
+    all_reduce(values, MPI_INT64_T, reduction, comm_);
+}
+
+void MpiTransport::gather(std::span<std::byte const> mine, std::span<std::span<std::byte> const> into,
+                          int root) {
+    int const rank = rank_in(comm_);
+    Requests requests;
+    if (rank != root) requests.send(mine, root, comm_);
+    for (int from = 0; from < static_cast<int>(into.size()); ++from)
+        if (from != rank) requests.receive(into[from], from, comm_);
+    if (rank == root) std::copy(mine.begin(), mine.end(), into[rank].begin());
+    requests.wait();
+}
+
+void MpiTransport::scatter(std::span<std::span<std::byte const> const> from, std::span<std::byte> mine,
+                           int root) {
+    int const rank = rank_in(comm_);
+    Requests requests;
+    if (rank != root) requests.receive(mine, root, comm_);
+    for (int to = 0; to < static_cast<int>(from.size()); ++to)
+        if (to != rank) requests.send(from[to], to, comm_);
+    if (rank == root) std::copy(from[rank].begin(), from[rank].end(), mine.begin());
+    requests.wait();
+}
+
+std::unique_ptr<Transfers> MpiTransport::transfers() {
+    return std::make_unique<MpiTransfers>(comm_, line_);
+}
+
+std::optional<Arrival> MpiTransport::probe(Channel channel) {
+    int found = 0;
+    MPI_Message message;
+    MPI_Status status;
+    check_mpi(MPI_Improbe(MPI_ANY_SOURCE, tag_of(channel), comm_, &found, &message, &status), "MPI_Improbe");
+    if (!found) return std::nullopt;
+    int lines = 0;
+    check_mpi(MPI_Get_count(&status, line_, &lines), "MPI_Get_count");
+    return Arrival{status.MPI_SOURCE, static_cast<std::size_t>(lines) * sizeof(MessageHeader),
+                   handle_of(message)};
+}
+
+void MpiTransport::receive(Arrival const& arrival, std::span<std::byte> into) {
+    receive_lines(arrival, into.data(), line_);
+}
+
+void MpiTransport::discard(Arrival const& arrival) {
+    MessageHeader everywhere;
+    receive_lines(arrival, &everywhere, same_line_);
+}
+
+void MpiTransport::receive_lines(Arrival const& arrival, void* into, MPI_Datatype type) {
+    MPI_Message message = message_of(arrival.handle);
+    MPI_Request request = MPI_REQUEST_NULL;
+    check_mpi(MPI_Imrecv(into, lines_of(arrival.bytes), type, &message, &request), "MPI_Imrecv");
+    wait_for({&request, 1}, "MPI_Imrecv");
+}
+
+} // namespace espalier

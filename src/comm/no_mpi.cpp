@@ -1,0 +1,16 @@
+// What takes the place of the mpi_*.cpp files in a build without MPI: one process, always.
+#include "comm/process_group.hpp"
+#include "espalier/communicator.hpp"
+#include "espalier/types.hpp"
+
+namespace espalier {
+
+Communicator Communicator::from_mpi(void const*) {
+    throw Error(Status::unsupported,
+                "this build of Espalier has no MPI; configure it with ESPALIER_WITH_MPI=ON");
+}
+
+ProcessGroup::ProcessGroup(int*, char***, ThreadLevel) {}
+ProcessGroup::~ProcessGroup() = default;
+
+} // namespace espalier

@@ -1,0 +1,134 @@
+#include "comm/sending_side.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "core/timer.hpp"
+
+namespace espalier {
+
+namespace {
+constexpr std::size_t lines_of_text = 16; // of a notice; longer messages are cut
+}
+
+SendingSide::SendingSide(Transport* transport, int rank, int size, OnSent on_sent)
+    : rank_(rank), size_(size), on_sent_(std::move(on_sent)),
+      transfers_(size > 1 ? transport->transfers() : nullptr), notice_(1 + lines_of_text),
+      last_(static_cast<std::size_t>(size)), blocks_to_(static_cast<std::size_t>(size)) {}
+
+SendingSide::~SendingSide() {
+    if (num_under_way_ == 0) return;
+    // The library still reads it; only after a failure of the library itself.
+    static_cast<void>(new std::vector<Message>(std::move(under_way_)));
+    static_cast<void>(new std::vector<MessageHeader>(std::move(last_)));
+    static_cast<void>(new std::vector<MessageHeader>(std::move(notice_)));
+}
+
+void SendingSide::queue(int to, std::int64_t id, Block&& block) {
+    block.header().id = id;
+    Message message{to, Channel::blocks, block.message(), std::move(block), {}};
+    auto const bytes = static_cast<std::int64_t>(message.block.size());
+    std::lock_guard const lock(mutex_);
+    queue_.push_back(std::move(message));
+    waiting_ += bytes;
+    peak_waiting_ = std::max(peak_waiting_, waiting_);
+}
+
+void SendingSide::drop_queued() {
+    std::lock_guard const lock(mutex_);
+    std::erase_if(queue_, [this](Message const& message) {
+        waiting_ -= static_cast<std::int64_t>(message.block.size());
+        return message.channel == Channel::blocks;
+    });
+}
+
+void SendingSide::queue_notices(Error const& error) {
+    std::lock_guard const lock(mutex_);
+    std::size_t const length = std::min(std::strlen(error.what()), lines_of_text * sizeof(MessageHeader));
+    notice_[0].kind = MessageHeader::Kind::notice;
+    notice_[0].status = static_cast<std::int32_t>(error.status());
+    notice_[0].bytes = length;
+    std::memcpy(static_cast<void*>(notice_.data() + 1), error.what(), length);
+    auto const bytes = std::as_bytes(std::span(notice_)).first(Block::message_bytes(length));
+    for (int to = 0; to < size_; ++to)
+        if (to != rank_) queue_.push_back({to, Channel::control, bytes, {}, {}});
+}
+
+void SendingSide::queue_last() {
+    std::lock_guard const lock(mutex_);
+    for (int to = 0; to < size_; ++to) {
+        if (to == rank_) continue;
+        last_[to].kind = MessageHeader::Kind::last;
+        last_[to].id = blocks_to_[to];
+        queue_.push_back(
+            {to,
+             Channel::control,
+             std::as_bytes(std::span(last_)).subspan(to * sizeof(MessageHeader), sizeof(MessageHeader)),
+             {},
+             {}});
+    }
+}
+
+bool SendingSide::step() {
+    Timer const timer;
+    bool const started = start_queued();
+    bool const ended = end_completed();
+    seconds_ += timer.seconds();
+    return started || ended;
+}
+
+bool SendingSide::busy() const {
+    std::lock_guard const lock(mutex_);
+    return num_under_way_ > 0 || !queue_.empty();
+}
+
+bool SendingSide::start_queued() {
+    bool any = false;
+    for (;; any = true) {
+        Message message;
+        {
+            std::lock_guard const lock(mutex_);
+            if (queue_.empty()) return any;
+            message = std::move(queue_.front());
+            queue_.pop_front();
+        }
+        std::size_t slot = 0;
+        try {
+            // Room for it now, so that nothing fails after the send has begun.
+            if (num_under_way_ == under_way_.size()) under_way_.emplace_back();
+            slot = transfers_->send(message.to, message.channel, message.bytes);
+        } catch (...) {
+            std::lock_guard const lock(mutex_);
+            queue_.push_front(std::move(message));
+            throw;
+        }
+        if (message.channel == Channel::blocks) {
+            ++blocks_to_[message.to];
+            ++messages_;
+            bytes_ += static_cast<std::int64_t>(message.block.size());
+        }
+        message.started = Clock::now();
+        under_way_[slot] = std::move(message);
+        ++num_under_way_;
+    }
+}
+
+bool SendingSide::end_completed() {
+    if (num_under_way_ == 0) return false;
+    transfers_->completed(completed_);
+    for (std::size_t const slot : completed_) {
+        Message const message = std::move(under_way_[slot]);
+        under_way_[slot] = {};
+        --num_under_way_;
+        if (message.channel != Channel::blocks) continue;
+        {
+            std::lock_guard const lock(mutex_);
+            waiting_ -= static_cast<std::int64_t>(message.block.size());
+        }
+        if (on_sent_) on_sent_(message.to, message.block.header().id, message.block.size(), message.started);
+    }
+    return !completed_.empty();
+}
+
+} // namespace espalier

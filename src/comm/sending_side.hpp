@@ -1,0 +1,87 @@
+// The half of an exchange that sends: a queue that every worker may fill, and the messages under way, moved
+// along by one thread at a time.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "comm/block.hpp"
+#include "comm/transport.hpp"
+#include "espalier/types.hpp"
+
+namespace espalier {
+
+class SendingSide {
+  public:
+    using Clock = std::chrono::steady_clock;
+    using OnSent = std::function<void(int to, std::int64_t id, std::size_t bytes, Clock::time_point started)>;
+
+    /// For `size` processes; makes room for the messages that must be sent when memory is short.
+    SendingSide(Transport* transport, int rank, int size, OnSent on_sent);
+    /// Messages still under way keep their memory for ever.
+    ~SendingSide();
+    SendingSide(SendingSide const&) = delete;
+    SendingSide& operator=(SendingSide const&) = delete;
+
+    // Any thread.
+    void queue(int to, std::int64_t id, Block&& block);
+    /// Frees the blocks whose send has not begun.
+    void drop_queued();
+    /// Sends the notice of this failure to every other rank; once.
+    void queue_notices(Error const& error);
+
+    // One thread at a time.
+    /// Starts what is queued, ends what is completed; true when there was something.
+    bool step();
+    /// Sends to every other rank how many blocks went there. Nothing is queued later.
+    void queue_last();
+    /// Is anything queued or under way?
+    [[nodiscard]] bool busy() const;
+
+    // When nobody moves messages.
+    [[nodiscard]] std::int64_t messages() const { return messages_; }
+    [[nodiscard]] std::int64_t bytes() const { return bytes_; }
+    [[nodiscard]] std::int64_t peak_waiting() const { return peak_waiting_; }
+    [[nodiscard]] double seconds() const { return seconds_; }
+
+  private:
+    struct Message {
+        int to = -1;
+        Channel channel = Channel::blocks;
+        std::span<std::byte const> bytes; // of the block, or of this object's own
+        Block block;
+        Clock::time_point started;
+    };
+
+    bool start_queued();
+    bool end_completed();
+
+    int rank_;
+    int size_;
+    OnSent on_sent_;
+    std::unique_ptr<Transfers> transfers_;
+
+    mutable std::mutex mutex_; // of the next four
+    std::deque<Message> queue_;
+    std::int64_t waiting_ = 0; // bytes queued or under way
+    std::int64_t peak_waiting_ = 0;
+    std::vector<MessageHeader> notice_; // header and text
+
+    std::vector<MessageHeader> last_; // by rank
+    std::vector<Message> under_way_;  // by slot
+    std::size_t num_under_way_ = 0;
+    std::vector<std::size_t> completed_;
+    std::vector<std::int64_t> blocks_to_; // by rank
+    std::int64_t messages_ = 0;
+    std::int64_t bytes_ = 0;
+    double seconds_ = 0;
+};
+
+} // namespace espalier

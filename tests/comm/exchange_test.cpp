@@ -1,0 +1,200 @@
+#include "comm/exchange.hpp"
+
+#include "comm/thread_processes.hpp"
+#include "comm/traffic.hpp"
+
+namespace espalier {
+namespace {
+
+TEST(Exchange, CarriesAllBlocksBetweenAllProcesses) {
+    for (int const size : {2, 3, 4})
+        for (int const threads : {0, 1, 2})
+            run_processes(size,
+                          [&](Communicator const& comm) { all_to_all(comm, exchange_options(threads), {}); });
+}
+
+TEST(Exchange, KeepsToATinyBudgetAlsoWithASlowReceiver) {
+    Traffic traffic{.blocks = 20};
+    for (int const slow : {-1, 1})
+        for (int const threads : {0, 1, 2})
+            run_processes(3, [&](Communicator const& comm) {
+                Traffic mine = traffic;
+                mine.slow_rank = slow;
+                all_to_all(comm, exchange_options(threads, 1000), mine);
+            });
+}
+
+TEST(Exchange, FinishBringsWhatIsUnderWay) {
+    for (int const threads : {0, 1, 2})
+        run_processes(3, [&](Communicator const& comm) {
+            all_to_all(comm, exchange_options(threads, 1000), {.may_finish_early = true});
+        });
+}
+
+TEST(Exchange, EndsEverywhereWithTheErrorOfTheRankThatFailed) {
+    for (int const threads : {0, 1, 2})
+        for (std::size_t const budget : {1000, 10'000'000})
+            run_processes(3, [&](Communicator const& comm) {
+                failing(comm, exchange_options(threads, budget), {}, 1, -1);
+                all_to_all(comm, exchange_options(threads), {.blocks = 5});
+                failing(comm, exchange_options(threads, budget), {}, 0, 2);
+                all_to_all(comm, exchange_options(threads), {.blocks = 5});
+            });
+}
+
+TEST(Exchange, CanBeHadManyTimesInARow) {
+    for (int const threads : {0, 1, 2})
+        run_processes(2, [&](Communicator const& comm) {
+            for (unsigned round = 0; round < 50; ++round)
+                all_to_all(comm, exchange_options(threads),
+                           {.blocks = 2, .largest = 100, .seed = round, .senders = 1});
+        });
+}
+
+// Rank 1 keeps the first of three blocks, rank 0 has nothing else to do.
+TEST(Exchange, LeavesBlocksBeyondTheBudgetWithTheirSenderUntilNothingElseCanHappen) {
+    for (int const threads : {0, 1, 2})
+        run_processes(2, [&](Communicator const& comm) {
+            Inbox inbox;
+            std::atomic<bool> idle{false};
+            ExchangeHandlers handlers;
+            handlers.on_block = into(inbox);
+            handlers.idle = [&] { return idle.load(); };
+            Exchange exchange(comm, exchange_options(threads, 1000), std::move(handlers));
+            auto const wait_for = [&](std::size_t count, int milliseconds) {
+                auto const end = std::chrono::steady_clock::now() + std::chrono::milliseconds(milliseconds);
+                while (inbox.size() < count && std::chrono::steady_clock::now() < end) move_along(exchange);
+                return inbox.size();
+            };
+            if (comm.rank() == 0) {
+                for (int id = 0; id < 3; ++id) exchange.send(1, id, Block::allocate(5000));
+            } else {
+                EXPECT_EQ(wait_for(1, 10'000), 1U);
+                EXPECT_EQ(wait_for(2, 20), 1U);
+                exchange.received_done(5000);
+                EXPECT_EQ(wait_for(2, 10'000), 2U);
+                EXPECT_EQ(wait_for(3, 20), 2U);
+                idle = true;
+                EXPECT_EQ(wait_for(3, 10'000), 3U);
+            }
+            EXPECT_TRUE(exchange.finish().ok());
+            auto const statistics = exchange.statistics();
+            EXPECT_EQ(statistics.peak_received, comm.rank() == 1 ? 5000 + 5056 + 64 : 0);
+            EXPECT_EQ(statistics.peak_waiting, comm.rank() == 0 ? 15'000 : 0);
+        });
+}
+
+TEST(Exchange, TurnsWhatAHandlerThrowsIntoAFailureOfTheRank) {
+    for (int const threads : {0, 1, 2})
+        run_processes(3, [&](Communicator const& comm) {
+            std::atomic<int> told{0};
+            ExchangeHandlers handlers;
+            handlers.on_block = [&](int, std::int64_t, Block&&) {
+                if (comm.rank() == 2) throw std::bad_alloc();
+            };
+            handlers.on_abort = [&](Error const& error) {
+                EXPECT_EQ(error.status(), Status::out_of_memory);
+                ++told;
+            };
+            Exchange exchange(comm, exchange_options(threads), std::move(handlers));
+            for (int to = 0; to < 3; ++to)
+                if (to != comm.rank()) exchange.send(to, 0, Block::allocate(100));
+            while (!exchange.failed()) move_along(exchange);
+            auto const outcome = exchange.finish();
+            EXPECT_EQ(outcome.status, Status::out_of_memory);
+            EXPECT_EQ(outcome.message, "process 2: out of memory");
+            EXPECT_EQ(told, 1);
+        });
+}
+
+TEST(Exchange, LeftByAnExceptionFailsOnAllRanks) {
+    run_processes(2, [&](Communicator const& comm) {
+        ExchangeHandlers handlers;
+        handlers.on_block = [](int, std::int64_t, Block&&) {};
+        Exchange exchange(comm, exchange_options(1), std::move(handlers));
+        if (comm.rank() == 0) return;
+        auto const outcome = exchange.finish();
+        EXPECT_EQ(outcome.message, "process 0: a run was left before its end");
+    });
+}
+
+TEST(Exchange, TellsALongErrorWhollyAtTheEnd) {
+    run_processes(2, [&](Communicator const& comm) {
+        std::string const text(5000, 'x');
+        Exchange exchange(comm, exchange_options(1), {});
+        auto const outcome =
+            exchange.finish(comm.rank() == 1 ? std::optional(Error(Status::io_error, text)) : std::nullopt);
+        EXPECT_EQ(outcome.message, "process 1: " + text);
+    });
+}
+
+TEST(Exchange, RefusesBlocksForNobodyAndAfterTheEnd) {
+    run_processes(2, [&](Communicator const& comm) {
+        Exchange exchange(comm, exchange_options(0), {});
+        for (int const to : {-1, comm.rank(), 2})
+            EXPECT_THROW(exchange.send(to, 0, Block::allocate(8)), Error);
+        EXPECT_TRUE(exchange.finish().ok());
+        EXPECT_THROW(exchange.send(1 - comm.rank(), 0, Block::allocate(8)), Error);
+    });
+}
+
+TEST(Exchange, OfOneProcessHasNothingToDo) {
+    Exchange exchange(Communicator(), exchange_options(2), {});
+    EXPECT_FALSE(exchange.poll());
+    EXPECT_THROW(exchange.send(0, 0, Block::allocate(8)), Error);
+    auto const outcome = exchange.finish(Error(Status::singular, "pivot 3"));
+    EXPECT_EQ(outcome.status, Status::singular);
+    EXPECT_EQ(outcome.message, "pivot 3");
+}
+
+TEST(Exchange, TakesOnlyAsManyThreadsAsTheLibraryAllows) {
+    EXPECT_EQ(choose_comm_threads(ThreadLevel::multiple, 2).threads, 2);
+    auto const one = choose_comm_threads(ThreadLevel::serialized, 2);
+    EXPECT_EQ(one.threads, 1);
+    EXPECT_EQ(one.message, "2 communication threads need MPI_THREAD_MULTIPLE and the MPI library runs with "
+                           "MPI_THREAD_SERIALIZED: one communication thread is used");
+    EXPECT_EQ(choose_comm_threads(ThreadLevel::serialized, 1).message, "");
+    EXPECT_EQ(choose_comm_threads(ThreadLevel::funneled, 1).threads, 0);
+    EXPECT_EQ(choose_comm_threads(Communicator(), 2).threads, 0);
+    run_processes(
+        2, [](Communicator const& comm) { EXPECT_THROW(Exchange(comm, exchange_options(2), {}), Error); },
+        ThreadLevel::serialized);
+}
+
+TEST(Exchange, IsOfTheMainThreadWhereTheLibraryIs) {
+    run_processes(
+        2,
+        [](Communicator const& comm) {
+            Inbox inbox;
+            ExchangeHandlers handlers;
+            handlers.on_block = into(inbox);
+            Exchange exchange(comm, exchange_options(0), std::move(handlers));
+            exchange.send(1 - comm.rank(), 7, Block::allocate(8));
+            std::thread([&] {
+                EXPECT_FALSE(exchange.poll());
+                EXPECT_THROW(Exchange(comm, exchange_options(0), {}), Error);
+            }).join();
+            while (inbox.size() == 0) exchange.poll();
+            EXPECT_TRUE(exchange.finish().ok());
+        },
+        ThreadLevel::funneled);
+}
+
+TEST(Block, IsAlignedAndSaysWhatItCannotHave) {
+    for (std::size_t const bytes : {0, 1, 64, 65, 1000}) {
+        Block const block = Block::allocate(bytes);
+        EXPECT_EQ(block.size(), bytes);
+        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(block.data()) % Block::alignment, 0U);
+    }
+    EXPECT_EQ(Block::allocate(80).as<double>().size(), 10U);
+    try {
+        Block::allocate(std::size_t(-1));
+        FAIL();
+    } catch (Error const& error) {
+        EXPECT_EQ(error.status(), Status::out_of_memory);
+        EXPECT_STREQ(error.what(), "no memory for a message of 18446744073709551615 bytes");
+    }
+}
+
+} // namespace
+} // namespace espalier
