@@ -4,6 +4,7 @@
 #include <map>
 #include <tuple>
 
+#include "espalier/types.hpp"
 #include "trace/statistics.hpp"
 #include "trace/tasks.hpp"
 
@@ -40,8 +41,15 @@ struct Side {
     std::vector<Piece> pieces; // By kind, task and cblk; tasks count from 0.
 };
 
-Side make_side(Trace const& trace, std::string_view phase_name) {
-    Side side{trace, last_phase(trace, phase_name).value_or(whole(trace)), {}, {}};
+[[noreturn]] void refuse(Trace const& trace, char const* which, std::string const& phase_name) {
+    std::string known;
+    for (std::string const& name : phases(trace)) known += (known.empty() ? "it has " : ", ") + name;
+    throw Error(Status::usage, "cannot compare phase '" + phase_name + "', which the " + which +
+                                   " trace does not have; " + (known.empty() ? "it has none" : known));
+}
+
+Side make_side(Trace const& trace, Window window) {
+    Side side{trace, window, {}, {}};
     bool first = true;
     for (State const& state : trace.states()) {
         if (!is_work(trace, state, side.window)) continue;
@@ -150,7 +158,11 @@ double Comparison::makespan_error() const {
 Comparison compare(Trace const& predicted, Trace const& measured, std::string_view phase_name) {
     Comparison result;
     result.total.name = "total";
-    Side sides[] = {make_side(predicted, phase_name), make_side(measured, phase_name)};
+    auto const here = last_phase(predicted, phase_name), there = last_phase(measured, phase_name);
+    if (there && !here) refuse(predicted, "predicted", std::string(phase_name));
+    if (here && !there) refuse(measured, "measured", std::string(phase_name));
+    Side sides[] = {make_side(predicted, here.value_or(whole(predicted))),
+                    make_side(measured, there.value_or(whole(measured)))};
     KindTimes KindComparison::*const members[] = {&KindComparison::predicted, &KindComparison::measured};
     std::map<std::string, std::size_t> by_name;
     for (std::size_t s = 0; s < 2; ++s) {

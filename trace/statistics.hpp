@@ -111,8 +111,9 @@ struct Comparison {
     [[nodiscard]] double makespan_error() const;
 };
 
-/// Compares the last run of the phase in each trace, as a prediction covers perhaps this phase only; of a
-/// trace without it, the whole. Kinds are matched by name. Inside them, all states of equal task and cblk are
+/// Compares the last run of the phase in each trace, as a prediction covers perhaps this phase only; the whole
+/// of both where neither has it, or the name is empty. Error{usage} that names the phases where only one of
+/// them has it. Kinds are matched by name. Inside them, all states of equal task and cblk are
 /// one piece of work, and pieces match by task where both traces have the same tasks (that is, as many, and
 /// each of the same cblk: the plan that was predicted is the one that ran), else by cblk. O(n log n) in the
 /// states.

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdarg>
+#include <cstdint>
 #include <cstdio>
+#include <iterator>
 
 #include "trace/statistics.hpp"
 
@@ -15,6 +17,11 @@ namespace {
     std::vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     return text;
+}
+
+// "1 message", "2 messages".
+std::string counted(std::int64_t count, char const* noun) {
+    return print("%lld %s%s", static_cast<long long>(count), noun, count == 1 ? "" : "s");
 }
 
 double percent(Nanoseconds part, Nanoseconds all) {
@@ -69,32 +76,32 @@ std::string to_text(Trace const& trace, Statistics const& statistics, std::size_
                       static_cast<long long>(kind.count), readable_time(kind.total).c_str(),
                       readable_time(static_cast<Nanoseconds>(kind.mean())).c_str(), percent(kind.total, all));
     }
-    text += print("\nwindow %s, %zu threads", readable_time(window.end - window.begin).c_str(),
-                  statistics.threads.size());
+    text += "\nwindow " + readable_time(window.end - window.begin) + ", " +
+            counted(std::ssize(statistics.threads), "thread");
     if (statistics.messages > 0)
-        text += print(", %lld messages (%.3g MB)", static_cast<long long>(statistics.messages),
-                      double(statistics.message_bytes) / 1e6);
-    if (statistics.steals > 0) text += print(", %lld steals", static_cast<long long>(statistics.steals));
+        text += ", " + counted(statistics.messages, "message") +
+                print(" (%.3g MB)", double(statistics.message_bytes) / 1e6);
+    if (statistics.steals > 0) text += ", " + counted(statistics.steals, "steal");
     for (std::size_t v = 0; v < statistics.peaks.size(); ++v)
         if (auto const& variable = trace.variables()[v]; statistics.peaks[v] > 0)
             text += ", at most " + readable_value(statistics.peaks[v], variable.unit) +
                     (variable.unit.empty() ? " " : " of ") + variable.name;
     text += '\n';
     if (trace.dropped_events() > 0)
-        text += print("%lld events were dropped for lack of memory: what is missing counts as unrecorded\n",
-                      static_cast<long long>(trace.dropped_events()));
+        text += counted(trace.dropped_events(), "event") +
+                " dropped for lack of memory: what is missing counts as unrecorded\n";
     if (trace.unmatched_messages() > 0)
-        text +=
-            print("%lld messages have one end only\n", static_cast<long long>(trace.unmatched_messages()));
+        text += counted(trace.unmatched_messages(), "message") + " with one end only\n";
     return text;
 }
 
 std::string to_text(Trace const& trace, std::optional<CriticalPath> const& path) {
     if (!path) return "critical path: no dependencies between tasks are recorded\n";
     Nanoseconds const makespan = path->window.end - path->window.begin;
-    std::string text = print("critical path: %s, %.1f%% of the makespan %s, in %zu tasks\n",
-                             readable_time(path->length).c_str(), percent(path->length, makespan),
-                             readable_time(makespan).c_str(), path->tasks.size());
+    std::string text =
+        print("critical path: %s, %.1f%% of the makespan %s, in %s\n", readable_time(path->length).c_str(),
+              percent(path->length, makespan), readable_time(makespan).c_str(),
+              counted(std::ssize(path->tasks), "task").c_str());
     auto const add = [&](char const* name, Nanoseconds part) {
         if (part > 0)
             text += print("  %-14.14s %12s %8.1f%%\n", name, readable_time(part).c_str(),
@@ -103,8 +110,7 @@ std::string to_text(Trace const& trace, std::optional<CriticalPath> const& path)
     for (std::size_t k = 0; k < path->kinds.size(); ++k) add(trace.kinds()[k].name.c_str(), path->kinds[k]);
     add("messages", path->messages);
     if (path->unknown_tasks > 0)
-        text += print("  %lld tasks of the dependencies are not in the trace\n",
-                      static_cast<long long>(path->unknown_tasks));
+        text += "  not in the trace: " + counted(path->unknown_tasks, "task") + " of the dependencies\n";
     return text;
 }
 

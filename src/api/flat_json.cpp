@@ -1,6 +1,7 @@
 // Recursive descent. nlohmann json is not used in the library: it ends the process when memory runs out.
 #include "api/flat_json.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -13,11 +14,27 @@ namespace espalier {
 namespace {
 
 constexpr int deepest = 16;
-constexpr std::size_t longest = std::size_t{4} << 20;
+
+void append_utf8(std::string& text, unsigned code) {
+    auto const add = [&text](unsigned byte) { text += static_cast<char>(byte); };
+    if (code < 0x80) return add(code);
+    if (code < 0x800) {
+        add(0xc0 | code >> 6);
+    } else {
+        if (code < 0x10000) {
+            add(0xe0 | code >> 12);
+        } else {
+            add(0xf0 | code >> 18);
+            add(0x80 | (code >> 12 & 0x3f));
+        }
+        add(0x80 | (code >> 6 & 0x3f));
+    }
+    add(0x80 | (code & 0x3f));
+}
 
 class Parser {
   public:
-    explicit Parser(std::string_view text) : rest_(text) {}
+    explicit Parser(std::string_view text) : text_(text), rest_(text) {}
 
     std::optional<FlatJson> run() {
         if (!value(deepest)) return std::nullopt;
@@ -25,8 +42,18 @@ class Parser {
         if (!rest_.empty()) return std::nullopt;
         return std::move(found_);
     }
+    // After run() gave nothing.
+    [[nodiscard]] std::string fault() const {
+        std::string_view const read = text_.substr(0, text_.size() - rest_.size());
+        return fmt::format("line {}: {}", 1 + std::count(read.begin(), read.end(), '\n'),
+                           fault_.empty() ? "this is not a JSON document" : fault_);
+    }
 
   private:
+    bool fail(std::string what) {
+        if (fault_.empty()) fault_ = std::move(what);
+        return false;
+    }
     void skip_blanks() {
         auto const first = rest_.find_first_not_of(" \t\r\n");
         rest_.remove_prefix(first == std::string_view::npos ? rest_.size() : first);
@@ -43,15 +70,16 @@ class Parser {
 
     bool value(int depth) {
         skip_blanks();
-        if (depth == 0 || rest_.empty()) return false;
+        if (depth == 0) return fail(fmt::format("this is nested more than {} deep", deepest));
+        if (rest_.empty()) return fail("the document ends too early");
         if (rest_[0] == '{') return object(depth);
         if (rest_[0] == '[') return array(depth);
         if (rest_[0] == '"') {
             std::string text;
             return string(text) && keep(std::move(text));
         }
-        if (take("true")) return keep(1.0);
-        if (take("false")) return keep(0.0);
+        if (take("true")) return keep(true);
+        if (take("false")) return keep(false);
         return take("null") || number();
     }
 
@@ -61,7 +89,12 @@ class Parser {
         do {
             std::string name;
             skip_blanks();
-            if (!string(name) || !next(':') || !member(name, depth)) return false;
+            if (!string(name) || !next(':')) return false;
+            if (name.find('.') != std::string::npos)
+                return fail(fmt::format("the name {} has a dot; an object within an object is written as "
+                                        "{{\"a\": {{\"b\": 1}}}}",
+                                        json_quoted(name)));
+            if (!member(name, depth)) return false;
         } while (next(','));
         return next('}');
     }
@@ -89,8 +122,11 @@ class Parser {
         if (rest_[0] != '-' && (rest_[0] < '0' || rest_[0] > '9')) return false;
         double x = 0;
         auto const [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), x);
+        std::string_view const digits = rest_.substr(0, static_cast<std::size_t>(end - rest_.data()));
+        if (error == std::errc::result_out_of_range)
+            return fail(fmt::format("the number {} is too large or too small", digits.substr(0, 40)));
         if (error != std::errc() || !std::isfinite(x)) return false;
-        rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
+        rest_.remove_prefix(digits.size());
         return keep(x);
     }
 
@@ -114,30 +150,50 @@ class Parser {
             text += meanings[at];
             return true;
         }
-        // Only what json_quoted writes: control characters.
-        unsigned code = 0;
-        if (c != 'u' || rest_.size() < 4) return false;
-        auto const [end, error] = std::from_chars(rest_.data(), rest_.data() + 4, code, 16);
-        if (error != std::errc() || end != rest_.data() + 4 || code >= 0x80) return false;
-        text += static_cast<char>(code);
-        rest_.remove_prefix(4);
+        std::optional<unsigned> code = c == 'u' ? four_digits() : std::nullopt;
+        if (code && *code >= 0xd800 && *code < 0xdc00) { // the first half of a pair
+            auto const low = take("\\u") ? four_digits() : std::nullopt;
+            if (!low || *low < 0xdc00 || *low >= 0xe000) code.reset();
+            if (code) code = 0x10000 + ((*code - 0xd800) << 10) + (*low - 0xdc00);
+        } else if (code && *code >= 0xdc00 && *code < 0xe000) {
+            code.reset();
+        }
+        if (!code) return fail("an escape in a text is none that JSON has");
+        append_utf8(text, *code);
         return true;
     }
 
-    template <class Value> bool keep(Value&& value) {
-        return found_.emplace(path_, std::forward<Value>(value)).second;
+    std::optional<unsigned> four_digits() {
+        if (rest_.size() < 4) return std::nullopt;
+        unsigned code = 0;
+        auto const [end, error] = std::from_chars(rest_.data(), rest_.data() + 4, code, 16);
+        if (error != std::errc() || end != rest_.data() + 4) return std::nullopt;
+        rest_.remove_prefix(4);
+        return code;
     }
 
-    std::string_view rest_;
+    template <class Value> bool keep(Value&& value) {
+        return found_.emplace(path_, std::forward<Value>(value)).second ||
+               fail(fmt::format("the name {} is there twice", json_quoted(path_)));
+    }
+
+    std::string_view text_, rest_;
     std::string path_;
     FlatJson found_;
+    std::string fault_; ///< The first; empty: only that this is no JSON.
 };
 
 } // namespace
 
-std::optional<FlatJson> parse_flat_json(std::string_view text) {
-    if (text.size() > longest) return std::nullopt;
-    return Parser(text).run();
+std::optional<FlatJson> parse_flat_json(std::string_view text, std::string* fault) {
+    if (text.size() > longest_flat_json) {
+        if (fault) *fault = fmt::format("this is larger than {} MiB", longest_flat_json >> 20);
+        return std::nullopt;
+    }
+    Parser parser(text);
+    auto found = parser.run();
+    if (!found && fault) *fault = parser.fault();
+    return found;
 }
 
 std::string json_quoted(std::string_view text) {

@@ -11,17 +11,23 @@ namespace espalier {
 
 namespace {
 
-bool fits(std::string_view pattern, std::string_view key) {
+struct Fit {
+    enum Kind { no, above, below, yes } kind = no; ///< Above: it names what should have parts.
+    std::string_view rest = {};                    ///< Below: the parts that the pattern does not have.
+};
+
+Fit fit(std::string_view pattern, std::string_view key) {
     while (!pattern.empty() && !key.empty()) {
         std::string_view const want = pattern.substr(0, pattern.find('.'));
         std::string_view const have = key.substr(0, key.find('.'));
-        if (want == "*") return true;
+        if (want == "*") return {Fit::yes};
         bool const index = want == "#" && have.find_first_not_of("0123456789") == std::string_view::npos;
-        if (!index && want != have) return false;
+        if (!index && want != have) return {};
         pattern.remove_prefix(std::min(pattern.size(), want.size() + 1));
         key.remove_prefix(std::min(key.size(), have.size() + 1));
     }
-    return pattern.empty() && key.empty();
+    if (pattern.empty() && key.empty()) return {Fit::yes};
+    return {key.empty() ? Fit::above : Fit::below, key};
 }
 
 } // namespace
@@ -31,10 +37,17 @@ void JsonFields::refuse(std::string const& what) const {
 }
 
 void JsonFields::refuse_unknown(std::span<std::string_view const> patterns, std::string_view help) const {
-    for (auto const& [key, value] : json_)
-        if (std::none_of(patterns.begin(), patterns.end(),
-                         [&key = key](std::string_view pattern) { return fits(pattern, key); }))
-            refuse(fmt::format("there is no key \"{}\"; {}", key, help));
+    for (auto const& [key, value] : json_) {
+        Fit best;
+        for (std::string_view const pattern : patterns)
+            if (Fit const found = fit(pattern, key); found.kind > best.kind) best = found;
+        if (best.kind == Fit::above)
+            refuse(fmt::format("\"{}\" is {}, not a list or an object", key, shown(key)));
+        if (best.kind == Fit::below)
+            refuse(fmt::format("\"{}\" is a list or an object, not one value",
+                               key.substr(0, key.size() - best.rest.size() - 1)));
+        if (best.kind == Fit::no) refuse(fmt::format("there is no key \"{}\"; {}", key, help));
+    }
 }
 
 bool JsonFields::has_below(std::string const& key) const {
@@ -46,6 +59,7 @@ std::string JsonFields::shown(std::string const& key) const {
     auto const at = json_.find(key);
     if (at == json_.end()) return has_below(key) ? "a list or an object" : "missing";
     if (auto const* const word = std::get_if<std::string>(&at->second)) return json_quoted(*word);
+    if (auto const* const truth = std::get_if<bool>(&at->second)) return *truth ? "true" : "false";
     return fmt::format("{}", std::get<double>(at->second));
 }
 

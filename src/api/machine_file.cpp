@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "api/cost_model_store.hpp"
 #include "api/flat_json.hpp"
 #include "api/json_fields.hpp"
 #include "runtime/topology.hpp"
@@ -14,8 +15,8 @@ namespace espalier {
 
 namespace {
 
-constexpr std::size_t most_bytes = std::size_t{4} << 20;
 constexpr int most_cores = 1 << 16;
+constexpr int most_nodes = 1 << 10; // tables of theirs are quadratic
 
 // Those of a machine file, and after them what `espalier machine` tells besides and a simulation does not
 // need.
@@ -38,7 +39,10 @@ constexpr std::string_view keys[] = {"name",
                                      "cost_model.models.#.update_s.*",
                                      "numa_nodes.#.*",
                                      "numa_factors.*",
-                                     "cost_model.memory.*",
+                                     "cost_model.memory.one_bytes_per_s",
+                                     "cost_model.memory.all_bytes_per_s",
+                                     "cost_model.models.#.contention.#.threads",
+                                     "cost_model.models.#.contention.#.factor",
                                      "comment",
                                      "espalier",
                                      "cpu",
@@ -55,7 +59,6 @@ constexpr std::string_view keys[] = {"name",
                                      "cost_model.network.*",
                                      "cost_model.models.#.panel_fit.*",
                                      "cost_model.models.#.update_fit.*",
-                                     "cost_model.models.#.contention.*",
                                      "cost_model.file"};
 constexpr std::string_view key_help =
     "there are name, nodes, topology, numa_nodes, cores_per_numa_node, distances, memory_factors, speed, "
@@ -72,19 +75,19 @@ class Reader : private JsonFields {
         if (has("nodes")) machine.count = count("nodes", 1, 1 << 20);
         read_cores(machine);
         if (has_below("distances")) machine.distances = square_table("distances", 0, 1e6);
+        if (has("cost_model.memory.one_bytes_per_s"))
+            machine.bandwidth = number("cost_model.memory.one_bytes_per_s", 1, 1e18);
+        if (has("core_bytes_per_s")) machine.bandwidth = number("core_bytes_per_s", 1, 1e18);
         read_measured_factors(machine);
         if (has_below("memory_factors")) machine.memory.factors = square_table("memory_factors", 1, 1e3);
         if (has("speed")) machine.speed = number("speed", 1e-3, 1e3);
         if (has("contention")) machine.contention = number("contention", 1, 1e3);
-        if (has("cost_model.memory.one_bytes_per_s"))
-            machine.bandwidth = number("cost_model.memory.one_bytes_per_s", 1, 1e18);
-        if (has("core_bytes_per_s")) machine.bandwidth = number("core_bytes_per_s", 1, 1e18);
         if (has("numa_node_bytes_per_s"))
             machine.memory.node_bandwidth = number("numa_node_bytes_per_s", 1, 1e18);
         if (has("network.latency_s")) machine.network.latency = number("network.latency_s", 0, 1e6);
         if (has("network.bytes_per_s")) machine.network.bandwidth = number("network.bytes_per_s", 1, 1e18);
         for (int m = 0; has_below(fmt::format("cost_model.models.{}", m)); ++m)
-            machine.kernels.push_back(kernels(fmt::format("cost_model.models.{}", m)));
+            machine.kernels.push_back(kernels(fmt::format("cost_model.models.{}", m), machine.num_cores()));
         return machine;
     }
 
@@ -100,7 +103,7 @@ class Reader : private JsonFields {
         if (has("topology")) {
             take_topology(machine, text("topology"));
         } else if (counted) {
-            int const nodes = count("numa_nodes", 1, most_cores);
+            int const nodes = count("numa_nodes", 1, most_nodes);
             int const cores = count("cores_per_numa_node", 1, most_cores / nodes);
             for (int core = 0; core < nodes * cores; ++core) machine.node_of_core.push_back(core / cores);
         } else {
@@ -121,6 +124,8 @@ class Reader : private JsonFields {
     void read_node_list(SimulatedMachine& machine) const {
         int nodes = 0;
         while (has_below(fmt::format("numa_nodes.{}", nodes))) ++nodes;
+        if (nodes > most_nodes)
+            refuse(fmt::format("\"numa_nodes\" has {} entries, more than {}", nodes, most_nodes));
         for (int node = 0; node < nodes; ++node) {
             std::string const at = fmt::format("numa_nodes.{}", node);
             if (!has(at + ".cores.0")) refuse(fmt::format("\"{}.cores\" is missing", at));
@@ -176,14 +181,14 @@ class Reader : private JsonFields {
         double local = 0;
         for (std::size_t i = 0; i < cores.size(); ++i)
             local += number(fmt::format("{}.all_cores.local.{}", at, i), 1e-6, 1e6);
-        double const alone = 3 * order * order * sizeof(double) / unit;
-        machine.bandwidth = alone;
+        if (!machine.bandwidth) machine.bandwidth = 3 * order * order * sizeof(double) / unit;
         if (cores.empty()) return;
         double const cores_of_node = static_cast<double>(machine.num_cores()) / nodes_;
-        machine.memory.node_bandwidth = cores_of_node * alone * static_cast<double>(cores.size()) / local;
+        machine.memory.node_bandwidth =
+            cores_of_node * *machine.bandwidth * static_cast<double>(cores.size()) / local;
     }
 
-    [[nodiscard]] SimulatedMachine::Kernels kernels(std::string const& at) const {
+    [[nodiscard]] SimulatedMachine::Kernels kernels(std::string const& at, int cores) const {
         SimulatedMachine::Kernels one;
         one.scalar = choice(at + ".scalar", std::array{Scalar::s, Scalar::d, Scalar::c, Scalar::z});
         one.kind = choice(at + ".kernels", std::array{KernelKind::cholesky, KernelKind::ldl, KernelKind::lu});
@@ -192,7 +197,22 @@ class Reader : private JsonFields {
         for (std::size_t t = 0; t < update_term_names.size(); ++t)
             one.update_seconds.value[t] =
                 number(fmt::format("{}.update_s.{}", at, update_term_names[t]), 0, 1);
+        one.contention = contention(at + ".contention", cores);
         return one;
+    }
+    // With all cores at work, between the numbers of threads that were measured; with the most of them where
+    // not all cores were.
+    [[nodiscard]] double contention(std::string const& list, int cores) const {
+        MeasuredModel measured;
+        for (int c = 0; has_below(fmt::format("{}.{}", list, c)); ++c) {
+            std::string const at = fmt::format("{}.{}", list, c);
+            int const before = c == 0 ? 1 : measured.contention.back().first;
+            int const threads = count(at + ".threads", before + 1, 1 << 20);
+            measured.contention.emplace_back(threads, number(at + ".factor", 0.01, 1e6));
+        }
+        if (measured.contention.empty()) return 1;
+        int const together = std::min(cores, measured.contention.back().first);
+        return measured.for_threads(together, cores)->contention;
     }
 
     mutable int nodes_ = 0; // in a list
@@ -213,9 +233,9 @@ SimulatedMachine from_topology(Topology const& topology) {
 
 SimulatedMachine parse_machine(std::string_view text, std::string const& source) {
     std::string const file = fmt::format("machine file '{}'", source);
-    auto const json = parse_flat_json(text);
-    if (!json)
-        throw Error(Status::bad_input, file + " is not a JSON document, or has a name twice in one object");
+    std::string fault;
+    auto const json = parse_flat_json(text, &fault);
+    if (!json) throw Error(Status::bad_input, fmt::format("{}: {}", file, fault));
     SimulatedMachine machine = Reader(*json, file).read();
     if (machine.name.empty()) machine.name = source;
     try {
@@ -229,10 +249,10 @@ SimulatedMachine parse_machine(std::string_view text, std::string const& source)
 SimulatedMachine find_machine(std::string const& name) {
     if (!name.ends_with(".json")) return from_topology(Topology::named(name == "here" ? "" : name));
     std::ifstream file(name, std::ios::binary);
-    std::string text(most_bytes + 1, '\0');
+    std::string text(longest_flat_json + 1, '\0'); // one more, which is refused
     file.read(text.data(), static_cast<std::streamsize>(text.size()));
     text.resize(static_cast<std::size_t>(file.gcount()));
-    if (!file.eof() && text.size() <= most_bytes)
+    if (!file.eof() && text.size() <= longest_flat_json)
         throw Error(Status::io_error, fmt::format("machine file '{}' cannot be read", name));
     return parse_machine(text, name);
 }
@@ -240,7 +260,8 @@ SimulatedMachine find_machine(std::string const& name) {
 MachineModel SimulatedMachine::model(int processes, int threads) const {
     if (threads < 0 || threads > num_cores())
         throw Error(Status::usage,
-                    fmt::format("{} threads for a machine of {} cores: {}", threads, num_cores(), name));
+                    fmt::format("{} thread{} for a machine of {} core{}: {}", threads,
+                                threads == 1 ? "" : "s", num_cores(), num_cores() == 1 ? "" : "s", name));
     if (count > 0 && processes > count)
         throw Error(Status::usage, fmt::format("{} processes, each on a node of its own, for {} nodes: {}",
                                                processes, count, name));
@@ -265,11 +286,13 @@ CostModel SimulatedMachine::costs(CostModel here, Scalar scalar) const {
                                                    to_string(scalar), to_string(here.kernels.kind)));
         model.panel_seconds = mine->panel_seconds;
         model.update_seconds = mine->update_seconds;
+        model.contention = mine->contention;
     }
     for (double& seconds : model.panel_seconds.value) seconds /= speed;
     for (double& seconds : model.update_seconds.value) seconds /= speed;
     if (bandwidth) model.bandwidth = *bandwidth;
-    if (!is_here) model.contention = model.threads_per_core = 1;
+    if (!is_here) model.threads_per_core = 1;
+    if (!is_here && kernels.empty()) model.contention = 1;
     if (contention) model.contention = *contention;
     return model;
 }

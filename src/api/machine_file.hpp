@@ -25,13 +25,14 @@ struct SimulatedMachine {
     MemoryModel memory;
     Network network;
     double speed = 1;                 ///< Of a core, relative to the cost model.
-    std::optional<double> contention; ///< While all cores compute; none: as measured here, elsewhere 1.
+    std::optional<double> contention; ///< While all cores compute; none: that of the kernels, or as here.
     std::optional<double> bandwidth;  ///< Bytes per second that a thread can stream; none: as here.
     struct Kernels {
         Scalar scalar = Scalar::d;
         KernelKind kind = KernelKind::cholesky;
         PerTerm<PanelTerm> panel_seconds;
         PerTerm<UpdateTerm> update_seconds;
+        double contention = 1; ///< While all cores compute.
     };
     std::vector<Kernels> kernels; ///< Empty: as here.
 

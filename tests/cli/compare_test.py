@@ -127,6 +127,41 @@ class Compare(CommandTest):
         text = self.succeed("compare", "lap3d:6", "--simulate", "here", "--vary", "threads=1", "--processes", 2)
         self.assertIn("simulated       here", text)
 
+    def test_what_a_simulation_has_no_use_for_is_not_varied(self):
+        for name, values in (("topology", "numa:2 core:2,numa:4 core:2"), ("refine", "ir,gmres"), ("tolerance", "1e-8,1"),
+                             ("bind", "on,off"), ("record-trace", "on,off"), ("condition", "on,off"), ("nrhs", "1,2"),
+                             ("max-refine-iterations", "1,2"), ("pivot-threshold", "0,1e-8")):
+            with self.subTest(name=name):
+                self.assertIn(f"--vary {name} has no effect", self.fail_with(
+                    USAGE, "compare", "lap3d:4", "--simulate", "numa:2 core:2", "--vary", f"{name}={values}"))
+
+    def test_more_threads_are_simulated_than_run_here(self):
+        self.write("big.json", '{"numa_nodes": 128, "cores_per_numa_node": 64}')
+        report = self.report("compare", "lap2d:6", "--simulate", "big.json", "--vary", "threads=1,8192")
+        self.assertEqual([row["status"] for row in report["rows"]], ["ok", "ok"])
+        self.report("compare", "lap2d:6", "--simulate", "big.json", "--vary", "alloc=local", "--threads", 8192)
+
+    def test_machines_are_checked_before_the_matrix_is_read(self):
+        for arguments, part in ((["--simulate", "core:many"], "core:many"), (["--topology", "core:many"], "core:many"),
+                                (["--vary", "topology=here,core:many"], "core:many"),
+                                (["--simulate", "missing.json"], "missing.json")):
+            done = self.run_command("compare", "missing.mtx", "--vary", "threads=1", *arguments)
+            self.assertIn(part, done.stderr)
+            self.assertNotIn("missing.mtx", done.stderr)
+
+    def test_the_json_has_the_system_that_was_solved(self):
+        self.write("b.mtx", "%%MatrixMarket matrix array real general\n4 3\n" + "1\n" * 12)
+        settings = self.report("compare", "lap2d:2", "--vary", "threads=1", "--rhs", "b.mtx", "--operation", "transpose"
+                               )["settings"]
+        self.assertEqual((settings["nrhs"], settings["rhs"], settings["operation"]), (3, "b.mtx", "transpose"))
+        report = self.report("compare", "lap3d:5", "--vary", "nrhs=3,1,40", "--rhs", "random", "--repeat", 1)
+        self.assertNotIn("nrhs", report["settings"])
+        self.assertEqual([(row["settings"]["nrhs"], row["status"]) for row in report["rows"]],
+                         [("3", "ok"), ("1", "ok"), ("40", "ok")])
+        self.fail_with(USAGE, "compare", "lap2d:2", "--vary", "nrhs=1,4", "--rhs", "b.mtx")  # which has 3 columns
+        simulated = self.report("compare", "lap2d:2", "--vary", "threads=1", "--simulate", "core:2")["settings"]
+        self.assertEqual((simulated["nrhs"], simulated["rhs"], simulated["operation"]), (None, None, None))
+
     def test_misuse(self):
         self.succeed("generate", "lap2d:3", "-o", "a.mtx", "--quiet")
         threads = ["--vary", "threads=1"]
@@ -134,6 +169,12 @@ class Compare(CommandTest):
                                 (["--vary", "threads="], "NAME=VALUE"), (["--vary", "=1"], "NAME=VALUE"),
                                 (["--vary", "threads=1,,2"], "empty value"),
                                 (["--vary", "thread=1"], "there is no option 'thread'"),
+                                (["--vary", "thread=1"], "nrhs, and with --simulate processes"),
+                                (["--vary", "precision=s,d"], "--precision"),
+                                (["--vary", "nrhs=1,2", "--nrhs", 2], "contradict"),
+                                (["--vary", "topology=m.json"], "espalier simulate --machine"),
+                                (["--vary", "threads=8192"], "4096"),
+                                (["--vary", "alloc=local", "--threads", 8192], "4096"),
                                 (["--vary", "threads=1,none"], "--vary threads=none"),
                                 (["--vary", "schedule=static,fifo"], "static, dynamic, places, nas"),
                                 ([*threads, *threads], "more than once"), ([*threads, "--threads", 2], "contradict"),
@@ -141,10 +182,11 @@ class Compare(CommandTest):
                                 ([*threads, "--processes", 2], "--simulate"), ([*threads, "--repeat", 0], "--repeat"),
                                 ([*threads, "--simulate", "numa:2", "--topology", "numa:2"], "both name a machine"),
                                 ([*threads, "--picture", "t.pdf"], ".svg or .png"),
-                                ([*threads, "--csv", "-", "--json", "-"], "same file"),
+                                ([*threads, "--csv", "-", "--json", "-"], "both name"),
                                 ([*threads, "--csv", "t.svg", "--picture", "./t.svg"], "same file"),
                                 ([*threads, "--json", "a.mtx"], "both name"),
-                                ([*threads, "--csv", "a.mtx"], "same file"),
+                                ([*threads, "--csv", "a.mtx"], "both name"),
+                                ([*threads, "--csv", "./a.mtx"], "same file"),
                                 (["--vary", "seed=" + ",".join(map(str, range(1001)))], "1000 combinations")):
             with self.subTest(arguments=arguments):
                 self.assertIn(part, self.fail_with(USAGE, "compare", "a.mtx", *arguments))

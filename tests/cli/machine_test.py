@@ -80,7 +80,7 @@ class Machine(CommandTest):
         self.assertIn("--topology", self.fail_with(USAGE, "machine", "--calibrate", "--topology", "numa:2 core:2"))
         self.assertIn("not here", self.fail_with(USAGE, "machine", "--picture", "a.png", "--topology", "numa:2"))
         self.assertIn(".svg or .png", self.fail_with(USAGE, "machine", "--picture", "a.jpg"))
-        self.assertIn("both name", self.fail_with(USAGE, "machine", "--picture", "a.svg", "--json", "./a.svg"))
+        self.assertIn("both name", self.fail_with(USAGE, "machine", "--picture", "./a.svg", "--json", "./a.svg"))
         self.assertEqual(self.names(), [])
 
 

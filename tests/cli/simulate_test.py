@@ -74,6 +74,26 @@ class Simulate(CommandTest):
         self.assertRegex(text, r"locality +\d+ % of the bytes")
         self.assertTrue(re.search(r"machine +numa:2 core:4; simulated in", text))
 
+    def test_machines_are_checked_before_the_matrix_is_read(self):
+        for arguments in (["--machine", "core:many"], ["--machine", "core:2", "--threads", 3]):
+            self.assertIn("core", self.fail_with(USAGE, "simulate", "missing.mtx", *arguments))
+
+    def test_very_many_numa_nodes_are_refused(self):
+        for machine in (self.machine({"numa_nodes": 65536, "cores_per_numa_node": 1}), "numa:65536 core:1",
+                        self.machine({"topology": "package:64 numa:64 core:1"}, "t.json")):
+            done = self.run_command("simulate", *MATRIX, "--machine", machine)
+            self.assertIn(done.returncode, (USAGE, BAD_INPUT))
+            self.assertIn("1024", done.stderr)
+
+    def test_verbose_tells_the_settings_and_the_simulated_machine(self):
+        text = self.succeed("simulate", *MATRIX, "--machine", "numa:2 core:3", "--verbose", "--seed", 5, "--json",
+                            "r.json")
+        self.assertRegex(text, r"machine +synthetic numa:2 core:3 pu:1 \(simulated\)\n  cores +6, 6 used\n  memory +2 NUMA")
+        self.assertRegex(text, r"(?m)^  seed +5$")
+        for name, value in json.loads((self.folder / "r.json").read_text())["settings"].items():
+            if value is not None and not name.endswith("_asked"):
+                self.assertRegex(text, rf"(?m)^  {name.replace('_', '-')} +\S")
+
     def test_failures(self):
         def fails(code, *options):
             return self.fail_with(code, "simulate", *MATRIX, *options)
@@ -84,8 +104,10 @@ class Simulate(CommandTest):
         message = fails(BAD_INPUT, "--machine", self.machine(TWO_NODES | {"sped": 2}))
         self.assertIn("m.json", message)
         self.assertIn('"sped"', message)
-        self.assertIn("same file", fails(USAGE, "--machine", "m.json", "--json", "m.json"))
+        self.assertIn("same file", fails(USAGE, "--machine", "m.json", "--json", "./m.json"))
         fails(USAGE, "--topology", "numa:2 core:4")  # of a run here
+        self.assertIn("2 threads for a machine of 1 core:",
+                      fails(USAGE, "--machine", "core:1", "--threads", 2))
         few = self.machine(TWO_NODES | {"nodes": 2})
         self.assertIn("2 nodes", fails(USAGE, "--machine", few, "--processes", 3))
 

@@ -45,6 +45,15 @@ class Solution(CommandTest):
         path = self.write_matrix("a.mtx", 60, random_entries(60, 1, real))
         self.solved(path, [[1.0] * 60])
 
+    def test_from_standard_input(self):
+        path = self.write_matrix("a.mtx", 20, laplacian(20), "symmetric")
+        for data in (path.read_bytes(), gzip.compress(path.read_bytes())):
+            done = subprocess.run([COMMAND, "solve", "-", "--output", "x.mtx", "--quiet"], input=data, cwd=self.folder,
+                                  capture_output=True)
+            self.assertEqual((done.returncode, done.stderr), (0, b""))
+            x, = read_array(self.folder / "x.mtx")
+            self.assertLess(backward_error(read_matrix(path), x, [1.0] * 20), 1e-12)
+
     def test_complex_general(self):
         path = self.write_matrix("a.mtx", 60, random_entries(60, 2, complex_number), field="complex")
         self.solved(path, [[1.0] * 60])

@@ -8,7 +8,7 @@ import subprocess
 import time
 import unittest
 
-from support import CANCELLED, COMMAND, CommandTest
+from support import CANCELLED, COMMAND, IO_ERROR, USAGE, CommandTest
 
 LONG = "elast3d:26"  # Half a second of factorization on a fast core.
 VERY_LONG = "lap3d:80"  # Interrupted long before it could end.
@@ -46,6 +46,29 @@ class Terminal(CommandTest):
             pass
         os.close(descriptor)
         return text.decode()
+
+
+class NobodyReads(CommandTest):
+    def exit_code(self, *arguments, **streams):
+        return subprocess.run([COMMAND, *arguments], cwd=self.folder, timeout=60, **streams).returncode
+
+    def test_errors_that_cannot_be_written_keep_their_exit_codes(self):
+        with open("/dev/full", "w") as full:
+            for code, *arguments in ((IO_ERROR, "solve", "missing.mtx"), (USAGE, "solve", "lap3d:3", "--bogus"),
+                                     (USAGE, "slove")):
+                self.assertEqual(self.exit_code(*arguments, stdout=subprocess.DEVNULL, stderr=full), code, arguments)
+
+    def test_output_that_cannot_be_written_is_an_error(self):
+        for arguments in (["solve", "lap3d:6"], ["--help"], ["--version"], ["generate", "lap3d:3", "-o", "a.mtx"],
+                          ["analyze", "lap3d:6"], ["compare", "lap3d:3", "--vary", "threads=1"],
+                          ["machine", "--dgemm-order", "50"], ["dense", "--n", "20"]):
+            with self.subTest(arguments=arguments), open("/dev/full", "w") as full:
+                self.assertEqual(self.exit_code(*arguments, stdout=full, stderr=full), IO_ERROR)
+            ours, theirs = os.pipe()
+            os.close(ours)
+            with self.subTest(pipe=arguments):
+                self.assertEqual(self.exit_code(*arguments, stdout=theirs, stderr=theirs), IO_ERROR)
+            os.close(theirs)
 
 
 class Interrupt(CommandTest):

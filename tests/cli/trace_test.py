@@ -2,11 +2,12 @@
 
 import gzip
 import struct
+import subprocess
 import unittest
 import xml.etree.ElementTree
 from pathlib import Path
 
-from support import BAD_INPUT, IO_ERROR, USAGE, CommandTest
+from support import BAD_INPUT, COMMAND, IO_ERROR, USAGE, CommandTest, strict_json
 
 # Two threads, four tasks; tests/trace/sample_trace.hpp has it in words.
 GOLDEN = Path(__file__).resolve().parents[1] / "trace/golden/small.paje"
@@ -30,7 +31,7 @@ class GoldenTrace(CommandTest):
     def test_tables(self):
         text = self.succeed("trace", GOLDEN, "--phase", "solve")
         for part in ("measured, lap2d:3", "phases: solve 6.25 us", "\nsolve\nthread ", "T1            5.00 us   80.0%",
-                     "critical path: 6.75 us", "1 messages"):
+                     "critical path: 6.75 us", "1 message (", "1 steal,"):
             self.assertIn(part, text)
 
     def test_part_of_a_phase(self):
@@ -49,6 +50,12 @@ class GoldenTrace(CommandTest):
         self.assertEqual((found["matched_by"], found["makespan_error"], found["total"]["matched"]), ("task", 0, 4))
         self.assertEqual(found["kinds"]["update"]["median_ratio"], 1)
         self.assertIn("makespan", self.succeed("trace", GOLDEN, "--compare", GOLDEN))
+
+    def test_from_standard_input(self):
+        with GOLDEN.open() as file:
+            done = subprocess.run([COMMAND, "trace", "-", "--json", "-"], stdin=file, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(strict_json(done.stdout), self.report("trace", GOLDEN))
 
 
 class Pictures(CommandTest):
@@ -104,6 +111,38 @@ class RunAndPrediction(CommandTest):
         self.assertGreater(kinds["update"]["predicted_s"], 0)
 
 
+class UnlikeThings(CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.succeed("solve", "lap2d:8", "--threads", 1, "--trace", "run.paje", "--quiet")
+        self.succeed("analyze", "lap2d:8", "--threads", 1, "--trace", "predicted.paje", "--quiet")
+
+    def notes(self, *arguments):
+        return self.report("trace", *arguments)["comparison"]["notes"]
+
+    def test_a_phase_that_the_prediction_does_not_have(self):
+        message = self.fail_with(USAGE, "trace", "run.paje", "--compare", "predicted.paje", "--phase", "solve")
+        self.assertIn("'solve', which the predicted trace does not have; it has factorization", message)
+        found = self.report("trace", "run.paje", "--compare", "predicted.paje", "--phase", "all")
+        self.assertEqual((found["window"]["phase"], found["comparison"]["phase"]), ("all", "factorization"))
+        self.fail_with(USAGE, "trace", GOLDEN, "--compare", "predicted.paje")  # which has no factorization
+        found = self.report("trace", GOLDEN, "--compare", "predicted.paje", "--phase", "all")
+        self.assertEqual(found["comparison"]["phase"], "all")
+
+    def test_origins(self):
+        self.assertEqual(self.notes("run.paje", "--compare", "predicted.paje"), [])
+        swapped = self.notes("predicted.paje", "--compare", "run.paje")
+        self.assertEqual(swapped, ["'run.paje' stands for what was predicted, but it was measured",
+                                   "'predicted.paje' stands for what was measured, but it was predicted"])
+        self.assertIn("note: " + swapped[0], self.succeed("trace", "predicted.paje", "--compare", "run.paje"))
+
+    def test_the_comparison_is_of_the_whole_phase(self):
+        arguments = ("run.paje", "--compare", "predicted.paje", "--from", "0.000001")
+        self.assertEqual(self.notes(*arguments),
+                         ["the comparison is of the whole factorization, whatever --from and --to say"])
+        self.assertIn("compared: factorization\n", self.succeed("trace", *arguments))
+
+
 class Misuse(CommandTest):
     def test_files_that_are_no_traces(self):
         self.assertIn("missing.paje", self.fail_with(IO_ERROR, "trace", "missing.paje"))
@@ -131,7 +170,7 @@ class Misuse(CommandTest):
     def test_outputs_over_each_other_or_the_trace(self):
         self.write("run.paje", GOLDEN.read_bytes())
         self.assertIn("same file", self.fail_with(USAGE, "trace", "run.paje", "--svg", "./run.paje"))
-        self.assertIn("same file", self.fail_with(USAGE, "trace", "run.paje", "--svg", "a", "--png", "a"))
+        self.assertIn("same file", self.fail_with(USAGE, "trace", "run.paje", "--svg", "a", "--png", "./a"))
         self.fail_with(IO_ERROR, "trace", "run.paje", "--html", "nowhere/page.html")
         self.assertEqual((self.folder / "run.paje").read_bytes(), GOLDEN.read_bytes())
 

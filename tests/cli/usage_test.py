@@ -104,6 +104,38 @@ class Misuse(CommandTest):
                 self.assertIn(name, self.fail_with(USAGE, *arguments, option, f"./{name}"))
             self.assertEqual((self.folder / name).read_bytes(), before)
 
+    def test_outputs_over_the_machine(self):
+        self.write("t.xml", "<topology/>")
+        self.write("m.json", "{}")
+        for arguments in (["solve", "lap3d:3", "--topology", "t.xml", "--json"],
+                          ["analyze", "lap3d:3", "--topology", "t.xml", "--trace"],
+                          ["dense", "--n", 10, "--topology", "t.xml", "--json"],
+                          ["machine", "--topology", "t.xml", "--json"],
+                          ["simulate", "lap3d:3", "--machine", "t.xml", "--trace"],
+                          ["simulate", "lap3d:3", "--machine", "m.json", "--json"],
+                          ["compare", "lap3d:3", "--vary", "threads=1", "--topology", "t.xml", "--csv"],
+                          ["compare", "lap3d:3", "--vary", "topology=here,t.xml", "--json"],
+                          ["compare", "lap3d:3", "--vary", "threads=1", "--simulate", "m.json", "--json"]):
+            with self.subTest(arguments=arguments):
+                name = "m.json" if "m.json" in arguments else "t.xml"
+                self.assertIn("same file", self.fail_with(USAGE, *arguments, f"./{name}"))
+        self.assertEqual((self.folder / "t.xml").read_text() + (self.folder / "m.json").read_text(), "<topology/>{}")
+
+    def test_machines_by_name(self):
+        for command in (["solve", "lap3d:3", "--quiet"], ["machine", "--quiet", "--dgemm-order", 50],
+                        ["dense", "--n", 20, "--quiet"], ["simulate", "lap3d:3", "--quiet"]):
+            option = "--machine" if command[0] == "simulate" else "--topology"
+            self.assertEqual(self.succeed(*command, option, "here"), "")
+        for command in ("solve", "analyze"):  # before the matrix is read
+            self.assertIn("TYPE:COUNT", self.fail_with(USAGE, command, "missing.mtx", "--topology", "core:many"))
+            self.assertIn("espalier simulate --machine",
+                          self.fail_with(USAGE, command, "lap3d:3", "--topology", "m.json"))
+
+    def test_options_of_the_library_keep_their_dashes(self):
+        for option, value in (("--push", "x"), ("--select", "x"), ("--push-init", "x"), ("--seed", "-1"),
+                              ("--split-width", "0"), ("--split-rows", "0")):
+            self.assertTrue(self.fail_with(USAGE, "solve", "lap3d:3", option, value).startswith(option + " "), option)
+
     def test_a_generator_without_its_size(self):
         self.assertIn("lap3d:20", self.fail_with(USAGE, "solve", "lap3d"))
         self.assertIn("random:N:NNZ:SEED", self.fail_with(USAGE, "solve", "random"))

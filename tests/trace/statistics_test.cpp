@@ -183,6 +183,23 @@ TEST(Comparison, LooksAtTheLastRunOfThePhase) {
     EXPECT_EQ(phases(run), (std::vector<std::string>{"factorization", "solve"}));
 }
 
+TEST(Comparison, RefusesAPhaseThatOneTraceLacks) {
+    auto with = sample_parts();
+    with.kinds.push_back({"factorization", Category::work, {}});
+    with.states.push_back(piece(0, 100, -1, -1, 4, 1));
+    Trace const run(with), other(sample_parts()); // which has a solve only
+    try {
+        static_cast<void>(compare(other, run));
+        FAIL();
+    } catch (Error const& error) {
+        EXPECT_EQ(error.status(), Status::usage);
+        EXPECT_STREQ(error.what(), "cannot compare phase 'factorization', which the predicted trace does not "
+                                   "have; it has solve");
+    }
+    EXPECT_THROW(static_cast<void>(compare(run, other)), Error);
+    EXPECT_GT(compare(run, other, "").total.matched, 0);
+}
+
 TEST(Comparison, OfNothingIsNothing) {
     auto const c = compare(Trace(), Trace());
     EXPECT_EQ(c.total.matched, 0);
@@ -198,9 +215,9 @@ TEST(StatisticsText, SaysWhatWasFound) {
               std::string::npos)
         << text;
     EXPECT_NE(text.find("... and 1 more"), std::string::npos);
-    EXPECT_NE(text.find("1 messages (0.0008 MB), 1 steals, at most 4.1 kB of memory"), std::string::npos)
+    EXPECT_NE(text.find("1 message (0.0008 MB), 1 steal, at most 4.1 kB of memory"), std::string::npos)
         << text;
-    EXPECT_NE(text.find("12 events were dropped"), std::string::npos);
+    EXPECT_NE(text.find("12 events dropped"), std::string::npos);
     EXPECT_NE(
         to_text(trace, critical_path(trace)).find("6.75 us, 108.0% of the makespan 6.25 us, in 2 tasks"),
         std::string::npos);

@@ -17,8 +17,11 @@ if(ESPALIER_SHARED)
     set_target_properties(espalier_fortran PROPERTIES EXPORT_NAME fortran)
     install(TARGETS espalier_fortran EXPORT espalier ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
             LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-    install(FILES ${modules}/espalier.mod DESTINATION ${ESPALIER_FORTRAN_MODULES})
-    install(FILES ${PROJECT_SOURCE_DIR}/tools/fortran/espalier.f90 ${PROJECT_SOURCE_DIR}/tools/fortran/array.c
+    install(FILES ${modules}/espalier.mod ${modules}/espalier_c.mod ${modules}/espalier_checks.mod
+            DESTINATION ${ESPALIER_FORTRAN_MODULES})
+    set(fortran_sources espalier_c.f90 espalier_checks.f90 espalier.f90 array.c)
+    list(TRANSFORM fortran_sources PREPEND ${PROJECT_SOURCE_DIR}/tools/fortran/)
+    install(FILES ${fortran_sources}
             DESTINATION ${CMAKE_INSTALL_DATADIR}/espalier)
   endif()
   install(EXPORT espalier NAMESPACE espalier:: FILE espalierTargets.cmake DESTINATION ${package_dir})

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "commands.hpp"
+#include "crew.hpp"
 #include "espalier/espalier.hpp"
 #include "numbers.hpp"
 #include "run.hpp"
@@ -20,7 +21,7 @@ template <class T> void analyze_as(Run& run) {
 
     RunRecord& record = run.record();
     record.report = solver.report();
-    int const processes = record.asked.processes.value_or(1);
+    int const processes = record.asked.processes.value_or(crew_size());
     if (run.trace_file())
         run.trace_file()->write([&](std::string const& path) {
             record.prediction = solver.write_predicted_trace(path, processes, record.report.threads,
@@ -47,7 +48,7 @@ template <class T> void analyze_as(Run& run) {
 } // namespace
 
 void analyze(RunOptions const& options) {
-    Run run(options);
+    Run run(options, Run::Purpose::analysis);
     with_scalar(run.scalar(), [&run]<class T>(T) { analyze_as<T>(run); });
 }
 

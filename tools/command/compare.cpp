@@ -1,11 +1,12 @@
 // `espalier compare`: the same work under several settings in one run.
 #include <algorithm>
-#include <cstdio>
 #include <new>
 #include <optional>
+#include <set>
 
 #include <fmt/format.h>
 
+#include "api/machine_file.hpp"
 #include "commands.hpp"
 #include "compare_runs.hpp"
 #include "numbers.hpp"
@@ -18,21 +19,21 @@ namespace espalier::command {
 
 namespace {
 
-std::optional<OutputFile> file_if_named(std::string const& path) {
-    return path.empty() ? std::nullopt : std::optional<OutputFile>(path);
-}
-
-void print(std::string const& text) {
-    std::fputs(text.c_str(), stdout);
-    std::fflush(stdout);
-}
-
 std::string machine_name(CompareOptions const& options) {
     if (options.is_simulated()) return options.simulate;
     Topology const here = Topology::detect();
     std::string const name = here.machine_name().empty() ? "this machine" : here.machine_name();
     return fmt::format("{}{}{}, {}", name, here.cpu_model().empty() ? "" : ", ", here.cpu_model(),
                        counted(here.num_cores(), "core"));
+}
+
+// What is wrong with a machine is told before the matrix is read.
+void require_machines(CompareOptions const& options, std::vector<CompareCase> const& cases) {
+    if (options.is_simulated()) static_cast<void>(find_machine(options.simulate));
+    std::set<std::string> topologies;
+    for (CompareCase const& one : cases)
+        if (!one.run.library.topology.empty()) topologies.insert(one.run.library.topology);
+    for (std::string const& topology : topologies) static_cast<void>(Topology::named(topology));
 }
 
 [[noreturn]] void fail(CompareRecord const& record) {
@@ -62,9 +63,10 @@ bool attempt(CompareRow& row, std::function<void()> const& body) {
 }
 
 void compare(CompareOptions const& options) {
-    auto const csv = file_if_named(options.csv), json = file_if_named(options.run.json),
-               picture = file_if_named(options.picture);
+    auto const csv = OutputFile::if_named(options.csv), json = OutputFile::if_named(options.run.json),
+               picture = OutputFile::if_named(options.picture);
     std::vector<CompareCase> cases = compare_cases(options);
+    require_machines(options, cases);
     CompareRecord record;
     record.asked = options;
     record.machine = machine_name(options);

@@ -41,8 +41,10 @@ std::string compare_json(CompareRecord const& record) {
     for (std::string_view const name : option_names())
         if (!vary.contains(std::string(name)))
             common[std::string(name)] = get_option(record.asked.run.library, name);
-    common["rhs"] = record.asked.run.rhs;
-    common["nrhs"] = record.asked.run.nrhs.value_or(1);
+    bool const solved = !record.asked.is_simulated();
+    common["operation"] = solved ? Json(to_string(record.asked.run.op)) : Json(nullptr);
+    common["rhs"] = solved ? Json(record.asked.run.rhs) : Json(nullptr);
+    if (!vary.contains("nrhs")) common["nrhs"] = record.nrhs > 0 ? Json(record.nrhs) : Json(nullptr);
     for (CompareRow const& row : record.rows) rows.push_back(row_json(record, row));
     CompareRow const* const base = record.base();
     CompareRow const* const failure = record.first_failure();

@@ -3,10 +3,12 @@
 // would not fit into memory each run starts from a new solver: then all cases do.
 #include <algorithm>
 #include <memory>
+#include <span>
 
 #include <fmt/format.h>
 
 #include "compare_runs.hpp"
+#include "crew.hpp"
 #include "espalier/espalier.hpp"
 #include "problem.hpp"
 #include "runtime/process_limits.hpp"
@@ -25,17 +27,27 @@ std::string shortcoming(RefineReport const& refine, double tolerance) {
                        tolerance);
 }
 
+// The right-hand sides of all cases: each takes the first columns of them.
+RunOptions with_most_columns(RunOptions run, std::vector<CompareCase> const& cases) {
+    for (CompareCase const& one : cases)
+        if (one.run.nrhs) run.nrhs = std::max(run.nrhs.value_or(1), *one.run.nrhs);
+    return run;
+}
+
 template <class T> class Measurement {
   public:
     Measurement(CompareRecord& record, std::vector<CompareCase> cases, AnyMatrix&& matrix)
         : record_(record), cases_(std::move(cases)), matrix_(take_as<T>(std::move(matrix), record.asked.run)),
-          b_(right_hand_sides<T>(record.asked.run, matrix_.rows)), solvers_(cases_.size()),
-          broken_(cases_.size()) {}
+          b_(right_hand_sides<T>(with_most_columns(record.asked.run, cases_), matrix_.rows)),
+          solvers_(cases_.size()), broken_(cases_.size()) {
+        record_.nrhs = b_.cols;
+    }
 
     void analyze_all(ProgressSink& progress) {
         ProgressScope const phase(&progress, "analysis", static_cast<double>(cases_.size()));
         for (std::size_t k = 0; k < cases_.size(); ++k) {
             broken_[k] = !attempt(record_.rows[k], [&] { analyze(k); });
+            if (crew_size() > 1) solvers_[k].reset(); // they follow one at a time
             progress.advance(1);
         }
         decide_what_is_kept();
@@ -56,7 +68,8 @@ template <class T> class Measurement {
 
   private:
     void analyze(std::size_t k) {
-        auto solver = std::make_unique<Solver<T>>(cases_[k].run.library);
+        call_crew(scalar_of<T>);
+        auto solver = std::make_unique<Solver<T>>(cases_[k].run.library, crew());
         solver->analyze(matrix_);
         AnalysisReport const& analysis = solver->report().analysis;
         CompareRow& row = record_.rows[k];
@@ -78,7 +91,8 @@ template <class T> class Measurement {
         record_.spare_bytes = part_of_memory * static_cast<double>(available_memory_bytes());
         std::uint64_t const limit = record_.asked.run.library.max_memory;
         if (limit > 0) record_.spare_bytes = std::min(record_.spare_bytes, static_cast<double>(limit));
-        record_.kept = record_.asked.repeat > 1 && record_.kept_bytes <= record_.spare_bytes;
+        record_.kept =
+            record_.asked.repeat > 1 && crew_size() == 1 && record_.kept_bytes <= record_.spare_bytes;
     }
 
     CompareSample run(std::size_t k) {
@@ -86,8 +100,10 @@ template <class T> class Measurement {
         Solver<T>& solver = *solvers_[k];
         RunOptions const& asked = cases_[k].run;
         solver.factorize(matrix_);
-        std::vector<T> x = solver.solve(b_.values, b_.cols, asked.op);
-        solver.refine(matrix_, b_.values, x, b_.cols, asked.op);
+        Index const nrhs = asked.nrhs.value_or(b_.cols);
+        auto const b = std::span<T const>(b_.values).first(static_cast<std::size_t>(b_.rows * nrhs));
+        std::vector<T> x = solver.solve(b, nrhs, asked.op);
+        solver.refine(matrix_, b, x, nrhs, asked.op);
         Report const& report = solver.report();
         CompareRow& row = record_.rows[k];
         row.tasks = static_cast<double>(report.factor.tasks);

@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
+#include <string_view>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "help.hpp"
-#include "matrix/generators.hpp"
 #include "numbers.hpp"
 #include "option_value.hpp"
 #include "output_file.hpp"
@@ -43,10 +42,43 @@ void take_variation(CompareOptions& options, std::string const& text) {
     options.vary.push_back(std::move(variation));
 }
 
-void set(RunOptions& run, std::string const& name, std::string const& value) {
+constexpr int most_threads = 4096; // that run here
+
+// What can be varied besides the settings of the library.
+constexpr std::string_view processes = "processes", right_hand_sides = "nrhs";
+
+// Settings of the library that a simulation has no use for: the table would show them as if they had.
+constexpr std::array<std::string_view, 9> without_effect = {
+    "topology",  "refine",       "max-refine-iterations", "tolerance",     "bind",
+    "condition", "record-trace", "pivot-threshold",       right_hand_sides};
+
+template <class List> bool contains(List const& list, std::string_view name) {
+    return std::find(std::begin(list), std::end(list), name) != std::end(list);
+}
+
+void require_name(std::string const& name) {
+    auto const names = option_names();
+    if (contains(names, name) || name == processes || name == right_hand_sides) return;
+    if (name == "precision")
+        throw Error(
+            Status::usage,
+            "--vary precision is not possible, as all combinations share one matrix; give --precision, "
+            "and run compare once for each; --vary mixed-precision=on,off is possible");
+    throw Error(Status::usage, fmt::format("--vary {}: there is no option '{}'; there are {}, {}, and with "
+                                           "--simulate {}",
+                                           name, name, fmt::join(names, ", "), right_hand_sides, processes));
+}
+
+void set(RunOptions& run, std::string const& name, std::string const& value, bool simulated) {
     try {
-        if (name == "processes")
+        if (name == processes)
             run.processes = static_cast<int>(parse_count(name, value, 1, 1 << 20));
+        else if (name == right_hand_sides)
+            run.nrhs = parse_count(name, value, 1, 1'000'000);
+        else if (name == "threads" && simulated && value != "auto")
+            run.library.threads = static_cast<int>(parse_count(name, value, 1, most_simulated_threads));
+        else if (name == "topology")
+            run.library.topology = parse_topology(name, value);
         else
             set_option(run.library, name, value);
     } catch (Error const& e) {
@@ -54,46 +86,39 @@ void set(RunOptions& run, std::string const& name, std::string const& value) {
     }
 }
 
-// The common setting of a varied option would have no effect.
-void refuse_set_and_varied(CompareOptions const& options) {
+bool is_given(RunOptions const& run, std::string const& name) {
+    if (name == processes) return run.processes.has_value();
+    if (name == right_hand_sides) return run.nrhs.has_value();
+    return get_option(run.library, name) != get_option(Options{}, name);
+}
+
+// The common setting of a varied option would have no effect, nor do some settings of a simulation.
+void refuse_vain_variations(CompareOptions const& options) {
     for (Variation const& variation : options.vary) {
-        bool const is_processes = variation.name == "processes";
-        if (is_processes && !options.is_simulated())
+        require_name(variation.name);
+        if (variation.name == processes && !options.is_simulated())
             throw Error(Status::usage, "--vary processes goes with --simulate only");
-        bool const given = is_processes ? options.run.processes.has_value()
-                                        : get_option(options.run.library, variation.name) !=
-                                              get_option(Options{}, variation.name);
-        if (given)
+        if (options.is_simulated() && contains(without_effect, variation.name))
+            throw Error(Status::usage,
+                        fmt::format("--vary {} has no effect on a simulation: {}", variation.name,
+                                    variation.name == "topology" ? "--simulate names the machine"
+                                                                 : "nothing is factorized or solved"));
+        if (is_given(options.run, variation.name))
             throw Error(Status::usage,
                         fmt::format("--vary {0} and --{0} contradict each other", variation.name));
     }
 }
 
 void refuse_colliding_outputs(CompareOptions const& options) {
-    using Named = std::pair<char const*, std::string>;
-    RunOptions const& run = options.run;
-    std::array const outputs{Named{"--csv", options.csv}, Named{"--json", run.json},
-                             Named{"--picture", options.picture}};
-    bool const made = run.rhs == "ones" || run.rhs == "random";
-    std::vector<Named> inputs{{"the matrix", is_generator(run.matrix) ? "" : run.matrix},
-                              {"--rhs", made ? "" : run.rhs},
-                              {"--ordering", run.library.ordering_file}};
-    for (std::string const& machine : {options.simulate, run.library.topology})
-        if (machine.ends_with(".json") || machine.ends_with(".xml"))
-            inputs.emplace_back("the machine", machine);
+    NamedPath const outputs[] = {
+        {"--csv", options.csv}, {"--json", options.run.json}, {"--picture", options.picture}};
+    std::vector<NamedPath> inputs = input_files(options.run);
+    if (is_machine_file(options.simulate)) inputs.push_back({"--simulate", options.simulate});
     for (Variation const& variation : options.vary)
-        if (variation.name == "ordering")
-            for (std::string const& value : variation.values) inputs.emplace_back("--vary ordering", value);
-    auto const refuse = [](Named const& one, Named const& other) {
-        if (one.second.empty() || other.second.empty() || !name_same_file(one.second, other.second)) return;
-        throw Error(Status::usage, fmt::format("{} '{}' and {} '{}' are the same file", one.first, one.second,
-                                               other.first, other.second));
-    };
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
-        for (std::size_t j = i + 1; j < outputs.size(); ++j) refuse(outputs[i], outputs[j]);
-        for (Named const& input : inputs)
-            if (input.second != "-") refuse(outputs[i], input);
-    }
+        for (std::string const& value : variation.values)
+            if (variation.name == "ordering" || (variation.name == "topology" && is_machine_file(value)))
+                inputs.push_back({"--vary " + variation.name, value});
+    refuse_same_files(outputs, inputs);
 }
 
 } // namespace
@@ -109,7 +134,7 @@ std::vector<CompareCase> compare_cases(CompareOptions const& options) {
             for (std::string const& value : variation.values) {
                 finer.push_back(one);
                 finer.back().values.push_back(value);
-                set(finer.back().run, variation.name, value);
+                set(finer.back().run, variation.name, value, options.is_simulated());
             }
         cases = std::move(finer);
     }
@@ -117,11 +142,6 @@ std::vector<CompareCase> compare_cases(CompareOptions const& options) {
 }
 
 void add_compare_options(CLI::App& command, CompareOptions& options) {
-    auto const add_text = [&](std::string const& name, std::string const& placeholder,
-                              std::string const& description, std::string& value) {
-        add_option_value(command, name, placeholder, description,
-                         [&value](std::string const& text) { value = text; });
-    };
     command
         .add_option_function<std::vector<std::string>>(
             "--vary",
@@ -130,8 +150,8 @@ void add_compare_options(CLI::App& command, CompareOptions& options) {
             },
             wrapped("compare these values of an option: schedule=static,dynamic or threads=1,2,4; given "
                     "several times, every combination is run. NAME is schedule, alloc, threads, split, push, "
-                    "select, ordering, factorization, max-block-width, any other setting of the library, or "
-                    "with --simulate processes",
+                    "select, ordering, factorization, max-block-width, any other setting of the library, "
+                    "nrhs, or with --simulate processes",
                     76))
         ->expected(1)
         ->allow_extra_args(false)
@@ -142,28 +162,30 @@ void add_compare_options(CLI::App& command, CompareOptions& options) {
                      [&options](std::string const& text) {
                          options.repeat = static_cast<int>(parse_count("--repeat", text, 1, 10'000));
                      });
-    add_text("--simulate", "MACHINE",
-             "run nothing: simulate every combination on a machine that need not be here: as "
-             "'espalier simulate --machine', or here",
-             options.simulate);
+    add_text_option(command, "--simulate", "MACHINE",
+                    "run nothing: simulate every combination on a machine that need not be here: as "
+                    "'espalier simulate --machine', or here",
+                    options.simulate);
     add_option_value(command, "--processes", "P", "with --simulate: so many processes [1]",
                      [&options](std::string const& text) {
                          options.run.processes =
                              static_cast<int>(parse_count("--processes", text, 1, 1 << 20));
                      });
-    add_text("--csv", "FILE", "write the table as comma-separated values (- is standard output)",
-             options.csv);
-    add_text("--json", "FILE", "write the table as JSON, with every run (- is standard output)",
-             options.run.json);
-    add_text("--picture", "FILE",
-             "draw the times as bars: an SVG file when its name ends in .svg, PNG for .png", options.picture);
+    add_text_option(command, "--csv", "FILE",
+                    "write the table as comma-separated values (- is standard output)", options.csv);
+    add_text_option(command, "--json", "FILE",
+                    "write the table as JSON, with every run (- is standard output)", options.run.json);
+    add_text_option(command, "--picture", "FILE",
+                    "draw the times as bars: an SVG file when its name ends in .svg, PNG for .png",
+                    options.picture);
     command.add_flag("--quiet", options.run.quiet, "print nothing but errors");
 }
 
 void check(CompareOptions const& options) {
     if (options.vary.empty())
         throw Error(Status::usage, "nothing to compare: give --vary, as in --vary schedule=static,dynamic");
-    refuse_set_and_varied(options);
+    refuse_vain_variations(options);
+    refuse_colliding_outputs(options);
     for (CompareCase const& one : compare_cases(options)) check(one.run);
     if (options.run.processes && !options.is_simulated())
         throw Error(Status::usage, "--processes goes with --simulate only");
@@ -171,7 +193,9 @@ void check(CompareOptions const& options) {
         throw Error(Status::usage, "--simulate and --topology both name a machine");
     if (!options.picture.empty() && !options.picture.ends_with(".svg") && !options.picture.ends_with(".png"))
         throw Error(Status::usage, fmt::format("--picture '{}' has to end in .svg or .png", options.picture));
-    refuse_colliding_outputs(options);
+    if (!options.is_simulated() && options.run.library.threads > most_threads)
+        static_cast<void>(
+            parse_count("--threads", std::to_string(options.run.library.threads), 1, most_threads));
 }
 
 std::string compare_help() {

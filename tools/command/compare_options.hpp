@@ -8,7 +8,10 @@
 
 namespace espalier::command {
 
-/// One --vary: an option of the library, or "processes" of a simulated machine.
+/// What --threads takes where --simulate is given.
+inline constexpr int most_simulated_threads = 1 << 16;
+
+/// One --vary: an option of the library, "nrhs", or "processes" of a simulated machine.
 struct Variation {
     std::string name;
     std::vector<std::string> values;

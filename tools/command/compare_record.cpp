@@ -4,14 +4,15 @@
 
 #include <fmt/format.h>
 
+#include "numbers.hpp"
+
 namespace espalier::command {
 
 namespace {
 
-std::vector<double> sorted(std::vector<CompareSample> const& runs, double CompareSample::*member) {
+std::vector<double> of_all(std::vector<CompareSample> const& runs, double CompareSample::*member) {
     std::vector<double> values;
     for (CompareSample const& run : runs) values.push_back(run.*member);
-    std::sort(values.begin(), values.end());
     return values;
 }
 
@@ -78,19 +79,15 @@ std::string CompareRow::name(std::vector<Variation> const& vary) const {
 }
 
 double CompareRow::median(double CompareSample::*member) const {
-    auto const values_of_runs = sorted(runs, member);
-    if (values_of_runs.empty()) return 0;
-    std::size_t const half = values_of_runs.size() / 2;
-    return values_of_runs.size() % 2 == 1 ? values_of_runs[half]
-                                          : (values_of_runs[half - 1] + values_of_runs[half]) / 2;
+    return command::median(of_all(runs, member));
 }
 
 double CompareRow::least(double CompareSample::*member) const {
-    return runs.empty() ? 0 : sorted(runs, member).front();
+    return runs.empty() ? 0 : std::ranges::min(of_all(runs, member));
 }
 
 double CompareRow::most(double CompareSample::*member) const {
-    return runs.empty() ? 0 : sorted(runs, member).back();
+    return runs.empty() ? 0 : std::ranges::max(of_all(runs, member));
 }
 
 double CompareRow::spread() const {

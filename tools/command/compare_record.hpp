@@ -51,6 +51,7 @@ struct CompareRecord {
     CompareOptions asked;
     MatrixFacts matrix;
     Scalar scalar = Scalar::d;
+    Index nrhs = 0;         ///< The most that a case has; 0: nothing was solved.
     std::string machine;    ///< Where it ran, or what was simulated.
     bool kept = true;       ///< Every case kept its factors from run to run, else they were made anew.
     double kept_bytes = 0;  ///< What keeping takes ...

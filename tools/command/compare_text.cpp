@@ -108,11 +108,10 @@ std::string note_on_noise(CompareRecord const& record) {
         if (row.runs.size() > 1) spreads.push_back(row.spread());
     if (spreads.empty())
         return "note        one run each: nothing tells how much of a difference is chance\n";
-    std::sort(spreads.begin(), spreads.end());
     return fmt::format("note        medians of {} runs, each case in turn; (slowest - fastest) / median is "
                        "{:.1f} % in the middle row,\n            {:.1f} % at most: smaller differences may "
                        "be chance\n",
-                       record.asked.repeat, 100 * spreads[spreads.size() / 2], 100 * spreads.back());
+                       record.asked.repeat, 100 * median(spreads), 100 * std::ranges::max(spreads));
 }
 
 std::string quoted(std::string const& text) {

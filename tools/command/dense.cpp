@@ -1,6 +1,5 @@
 // `espalier dense`: a tiled dense factorization on the runtime of the sparse ones, under any of its policies.
 #include <algorithm>
-#include <cstdio>
 #include <map>
 #include <optional>
 
@@ -22,10 +21,6 @@ namespace espalier::command {
 
 namespace {
 
-std::optional<OutputFile> file_if_named(std::string const& path) {
-    return path.empty() ? std::nullopt : std::optional<OutputFile>(path);
-}
-
 PolicyMachine machine_of(WorkerTeam const& team, Topology const& topology) {
     std::vector<int> nodes;
     for (WorkerPlace const& place : team.places()) nodes.push_back(place.node);
@@ -43,7 +38,7 @@ struct Plan {
     Plan(TileTasks const& tasks, PolicyMachine const& machine, SchedulePolicy kind) {
         if (kind == SchedulePolicy::static_order)
             schedule = list_schedule(tasks.graph, machine.num_workers(), true);
-        if (kind == SchedulePolicy::dynamic_tree) ranges = candidates(tasks, machine);
+        if (kind == SchedulePolicy::dynamic_tree) ranges = candidate_workers(tasks, machine);
     }
     [[nodiscard]] PolicyPlan for_policy() const { return {&schedule.lists, &ranges}; }
 };
@@ -88,7 +83,8 @@ std::string shortcoming(DenseRecord const& record) {
 } // namespace
 
 void dense(DenseOptions const& options) {
-    auto const json_file = file_if_named(options.json), trace_file = file_if_named(options.trace);
+    auto const json_file = OutputFile::if_named(options.json),
+               trace_file = OutputFile::if_named(options.trace);
     Topology const topology = Topology::named(options.library.topology);
     DenseRecord record;
     record.asked = options;
@@ -116,7 +112,7 @@ void dense(DenseOptions const& options) {
         auto const policy = make_policy(settings, tasks.graph, machine, plan.for_policy());
         record.runs.push_back(run_once(matrix, tasks, *policy, team));
     }
-    if (options.prints()) std::fputs(dense_text(record).c_str(), stdout);
+    if (options.prints()) print(dense_text(record));
     if (trace_file) write_trace(*trace_file, recorder, record);
     if (json_file) json_file->write_text(dense_json(record));
     if (record.status() != Status::ok) throw Error(record.status(), shortcoming(record));

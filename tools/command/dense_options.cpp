@@ -36,12 +36,14 @@ void add_dense_options(CLI::App& command, DenseOptions& options) {
             options.library.threads = static_cast<int>(parse_count("--threads", text, 1, 4096));
         });
     add_policy_options(command, options.library);
-    add("--alloc", "POLICY", "where the tiles live: global, local or interleave [local]",
-        [&options](std::string const& text) { set_option(options.library, "alloc", text); });
+    add_library_option(command, options.library, "--alloc", "POLICY",
+                       "where the tiles live: global, local or interleave [local]");
     add("--topology", "MACHINE",
         "workers stand on the cores and NUMA nodes of another machine: a file of 'lstopo machine.xml', or a "
-        "description such as 'numa:2 core:8' [this machine]",
-        [&options](std::string const& text) { options.library.topology = text; });
+        "description such as 'numa:2 core:8' [here: this machine]",
+        [&options](std::string const& text) {
+            options.library.topology = parse_topology("--topology", text);
+        });
     add("--repeat", "R", "factorize so often, each time anew; the median counts [3]",
         [&options](std::string const& text) {
             options.repeat = static_cast<int>(parse_count("--repeat", text, 1, 10'000));
@@ -64,8 +66,10 @@ void check(DenseOptions const& options) {
             Status::usage,
             fmt::format("--n {} and --tile {} make {} x {} tiles and more than {} tasks; take larger tiles",
                         options.grid.n, options.grid.tile, count, count, with_separators(most_tasks)));
-    if (!options.json.empty() && !options.trace.empty() && name_same_file(options.json, options.trace))
-        throw Error(Status::usage, fmt::format("--json and --trace both name '{}'", options.json));
+    std::string const& machine = options.library.topology;
+    NamedPath const outputs[] = {{"--json", options.json}, {"--trace", options.trace}},
+                    input{"--topology", is_machine_file(machine) ? machine : ""};
+    refuse_same_files(outputs, {&input, 1});
 }
 
 std::string dense_help() {

@@ -56,7 +56,13 @@ Json number(double value) {
 
 } // namespace
 
-DenseRun const& DenseRecord::median() const {
+double DenseRecord::median_s() const {
+    std::vector<double> times;
+    for (DenseRun const& run : runs) times.push_back(run.stats.seconds);
+    return median(std::move(times));
+}
+
+DenseRun const& DenseRecord::middle() const {
     std::vector<DenseRun const*> by_time;
     for (DenseRun const& run : runs) by_time.push_back(&run);
     auto const middle = by_time.begin() + static_cast<std::ptrdiff_t>((by_time.size() - 1) / 2);
@@ -85,7 +91,7 @@ DenseAccuracy DenseRecord::worst() const {
 }
 
 double DenseRecord::gflops() const {
-    return flops(asked.kind, asked.grid.n) / median().stats.seconds / 1e9;
+    return flops(asked.kind, asked.grid.n) / median_s() / 1e9;
 }
 
 double DenseRecord::efficiency() const {
@@ -93,7 +99,7 @@ double DenseRecord::efficiency() const {
 }
 
 double DenseRecord::idle() const {
-    RunStats const& stats = median().stats;
+    RunStats const& stats = middle().stats;
     return std::max(0.0, 1 - stats.busy_s() / (stats.seconds * threads));
 }
 
@@ -103,7 +109,7 @@ Status DenseRecord::status() const {
 
 std::string dense_text(DenseRecord const& record) {
     DenseOptions const& asked = record.asked;
-    DenseRun const& run = record.median();
+    DenseRun const& run = record.middle();
     TileGrid const& grid = asked.grid;
     std::string text = fmt::format("{:<12}order {}, {} x {} tiles of {}, {}, {}\n", to_string(asked.kind),
                                    grid.n, grid.count(), grid.count(), std::min(grid.tile, grid.n),
@@ -113,7 +119,7 @@ std::string dense_text(DenseRecord const& record) {
                     counted(record.nodes, "NUMA node"), to_string(asked.library.allocation));
     text += fmt::format("schedule    {}\n", schedule_text(asked.library));
     if (record.predicted_s) text += fmt::format("predicted   {}\n", readable_seconds(*record.predicted_s));
-    text += fmt::format("time        {}", readable_seconds(run.stats.seconds));
+    text += fmt::format("time        {}", readable_seconds(record.median_s()));
     if (record.runs.size() > 1)
         text += fmt::format(", median of {}; best {}", record.runs.size(), readable_seconds(record.best_s()));
     text += fmt::format("; critical path {}\n", readable_seconds(record.critical_path_s));
@@ -133,7 +139,7 @@ std::string dense_text(DenseRecord const& record) {
 
 std::string dense_json(DenseRecord const& record) {
     DenseOptions const& asked = record.asked;
-    DenseRun const& run = record.median();
+    DenseRun const& run = record.middle();
     Json times = Json::array(), workers = Json::array(), rates = Json::object();
     for (DenseRun const& each : record.runs) times.push_back(each.stats.seconds);
     for (WorkerStats const& worker : run.stats.workers)
@@ -155,7 +161,7 @@ std::string dense_json(DenseRecord const& record) {
                        {"tasks", record.tasks},
                        {"flops", flops(asked.kind, asked.grid.n)},
                        {"times_s", times},
-                       {"time_s", run.stats.seconds},
+                       {"time_s", record.median_s()},
                        {"gflops", record.gflops()},
                        {"dgemm_gflops", record.dgemm.gflops()},
                        {"efficiency", record.efficiency()},

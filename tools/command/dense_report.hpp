@@ -31,11 +31,14 @@ struct DenseRecord {
     std::int64_t tasks = 0;
     double work_s = 0; ///< As the rates of the kernels let expect.
     double critical_path_s = 0;
-    std::optional<double> predicted_s; ///< Of the static schedule.
+    std::optional<double> predicted_s; ///< Of the lists of the static schedule.
     std::vector<DenseRun> runs;
 
-    /// The run whose time is the median; of an even number the faster one of the two in the middle.
-    [[nodiscard]] DenseRun const& median() const;
+    /// Of the times of all runs.
+    [[nodiscard]] double median_s() const;
+    /// The run in the middle by its time, of an even number the faster one of the two: what its workers did
+    /// is told.
+    [[nodiscard]] DenseRun const& middle() const;
     [[nodiscard]] double best_s() const;
     /// The largest errors of all runs.
     [[nodiscard]] DenseAccuracy worst() const;

@@ -19,9 +19,9 @@ void generate(GenerateOptions const& options) {
     if (options.quiet || file.is_stdout()) return;
     std::visit(
         [&](auto const& matrix) {
-            fmt::print("{}: n = {}, {}, {}, written to {}\n", named.description.name,
-                       with_separators(matrix.rows), counted(matrix.nnz(), "nonzero"),
-                       to_string(matrix.symmetry), options.output);
+            print(fmt::format("{}: n = {}, {}, {}, written to {}\n", named.description.name,
+                              with_separators(matrix.rows), counted(matrix.nnz(), "nonzero"),
+                              to_string(matrix.symmetry), options.output));
         },
         named.matrix);
 }

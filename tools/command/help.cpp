@@ -79,6 +79,7 @@ std::string solve_help() {
            "  espalier solve kkt.mtx --condition                 condition, forward error, inertia, "
            "determinant\n"
            "  espalier solve neumann.mtx --null-space z.mtx --output x.mtx\n"
+           "  gzip -dc matrix.mtx.gz | espalier solve -          the matrix from standard input\n"
            "  espalier solve matrix.mtx --json - | python3 -m json.tool\n"
            "  espalier solve lap3d:40 --threads 2 --trace run.paje && espalier trace run.paje --png "
            "run.png\n\n"
@@ -107,11 +108,13 @@ std::string analyze_help() {
            "Nothing proportional to the factor is allocated. With --max-memory the exit code tells whether "
            "the\n"
            "factorization would fit: 0, or 8.\n\n"
-           "The prediction is that of the static schedule: proportional mapping of the elimination tree on "
-           "the\n"
-           "processes and threads, then a simulation task by task with the cost model of this machine, and\n"
-           "2 us and 10 GB/s between processes. --trace writes that schedule; 'espalier trace' draws "
-           "it.\n\n" +
+           "The prediction is that of --schedule and --split: proportional mapping of the elimination tree "
+           "on\n"
+           "the processes and threads, then a simulation task by task with the cost model of this machine, "
+           "and\n"
+           "2 us and 10 GB/s between processes. Where memory lies does not count; that is 'espalier "
+           "simulate'.\n"
+           "--trace writes the predicted run; 'espalier trace' draws it.\n\n" +
            generators() + "\n" + exit_codes();
 }
 

@@ -27,6 +27,12 @@ Status status_at_signal = Status::cancelled;
 
 sem_t signalled;
 
+// Where standard error cannot be written there is nobody to tell that to.
+void tell(std::string const& text) {
+    std::fputs(text.c_str(), stderr);
+    std::fflush(stderr);
+}
+
 // Any thread may be interrupted for this, those of the BLAS library too. sem_post is async-signal-safe.
 void wake_the_watcher(int) {
     sem_post(&signalled);
@@ -38,8 +44,7 @@ void wake_the_watcher(int) {
     guard.lock();
     std::error_code ignored;
     if (working_directory) std::filesystem::remove_all(*working_directory, ignored);
-    if (!silent) fmt::print(stderr, "{}espalier: error: interrupted\n", bar_visible ? "\r\x1b[K" : "");
-    std::fflush(stderr);
+    if (!silent) tell(fmt::format("{}espalier: error: interrupted\n", bar_visible ? "\r\x1b[K" : ""));
     _exit(static_cast<int>(status_at_signal));
 }
 
@@ -88,7 +93,7 @@ void set_bar_visible(bool visible) {
 
 void print_error(Status status, std::string const& message) {
     std::lock_guard const lock(guard);
-    if (!silent) fmt::print(stderr, "espalier: error: {}\n", message);
+    if (!silent) tell(fmt::format("espalier: error: {}\n", message));
     silent = true;
     status_at_signal = status;
 }

@@ -1,6 +1,5 @@
 // `espalier machine`: what the solver sees of this machine, how fast its BLAS multiplies, and what the way to
 // memory costs.
-#include <cstdio>
 #include <optional>
 
 #include <fmt/format.h>
@@ -59,26 +58,23 @@ Json machine_json(Topology const& topology, BlasInfo const& blas, DgemmRate cons
                 "--picture draws the NUMA factors, which cannot be measured on a machine that is not here");
 }
 
-void refuse_contradictions(MachineOptions const& options) {
+} // namespace
+
+void check(MachineOptions const& options) {
     if (options.calibrate && !options.topology.empty())
         throw Error(Status::usage, "--calibrate measures this machine; it does not go with --topology");
+    NamedPath const outputs[] = {{"--json", options.json}, {"--picture", options.picture}},
+                    input{"--topology", is_machine_file(options.topology) ? options.topology : ""};
+    refuse_same_files(outputs, {&input, 1});
     if (options.picture.empty()) return;
     if (!options.topology.empty()) refuse_picture();
     if (!options.picture.ends_with(".svg") && !options.picture.ends_with(".png"))
         throw Error(Status::usage, fmt::format("--picture '{}' has to end in .svg or .png", options.picture));
-    if (!options.json.empty() && name_same_file(options.json, options.picture))
-        throw Error(Status::usage, fmt::format("--json and --picture both name '{}'", options.picture));
 }
-
-} // namespace
 
 void machine(MachineOptions const& options) {
     bool const elsewhere = !options.topology.empty();
-    refuse_contradictions(options);
-    auto const file = [](std::string const& path) {
-        return path.empty() ? std::nullopt : std::optional<OutputFile>(path);
-    };
-    auto const json = file(options.json), picture = file(options.picture);
+    auto const json = OutputFile::if_named(options.json), picture = OutputFile::if_named(options.picture);
     Topology const topology = Topology::named(options.topology);
     if (picture && !topology.is_this_machine()) refuse_picture();
     BlasInfo const blas = blas_info();
@@ -90,13 +86,13 @@ void machine(MachineOptions const& options) {
     std::optional<CalibrationResult> calibration;
     if (options.calibrate) calibration = calibrate(prints);
     if (prints) {
-        for (std::string const& line : topology.describe()) fmt::print("{}\n", line);
+        for (std::string const& line : topology.describe()) print(line + "\n");
         char const* const where = elsewhere ? " here" : "";
-        fmt::print("BLAS        {} ({} kernels){}\n", blas.config, blas.core, where);
-        fmt::print("dgemm       {:.1f} GF/s on one core{}, order {}\n", dgemm.gflops(), where, dgemm.order);
-        fmt::print("{}", factors ? numa_factors_text(*factors)
-                                 : "NUMA factors not measured: the machine is not here\n");
-        if (calibration) fmt::print("{}", calibration_text(*calibration));
+        print(fmt::format("BLAS        {} ({} kernels){}\n", blas.config, blas.core, where));
+        print(fmt::format("dgemm       {:.1f} GF/s on one core{}, order {}\n", dgemm.gflops(), where,
+                          dgemm.order));
+        print(factors ? numa_factors_text(*factors) : "NUMA factors not measured: the machine is not here\n");
+        if (calibration) print(calibration_text(*calibration));
     }
     if (json)
         json->write_text(machine_json(topology, blas, dgemm, factors, calibration)

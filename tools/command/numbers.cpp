@@ -1,5 +1,6 @@
 #include "numbers.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -102,6 +103,13 @@ std::string readable_seconds(double seconds) {
     if (seconds >= 0.0995) decimals = 2;
     if (seconds >= 99.95) decimals = 0;
     return fmt::format("{:.{}f} s", seconds, decimals);
+}
+
+double median(std::vector<double> values) {
+    if (values.empty()) return 0;
+    std::sort(values.begin(), values.end());
+    std::size_t const half = values.size() / 2;
+    return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
 std::string counted(std::int64_t count, std::string_view noun, std::string_view plural) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace espalier::command {
 
@@ -29,5 +30,8 @@ std::string readable_flops(double flops);
 std::string readable_seconds(double seconds);
 /// "1 thread", "2 threads"; with a `plural` of its own, "1 entry", "2 entries".
 std::string counted(std::int64_t count, std::string_view noun, std::string_view plural = "");
+
+/// The value in the middle, or the mean of the two that are; 0 of none.
+double median(std::vector<double> values);
 
 } // namespace espalier::command

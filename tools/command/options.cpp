@@ -40,36 +40,6 @@ void take_ordering(Options& options, std::string const& text) {
     options.ordering_file = text;
 }
 
-// An output over an input, or over the other output, would destroy what the user wanted.
-void refuse_colliding_files(RunOptions const& run) {
-    struct Named {
-        std::string_view what;
-        std::string const& path;
-    };
-    std::string const none, matrix = is_generator(run.matrix) ? none : run.matrix;
-    std::string const rhs = run.rhs == "ones" || run.rhs == "random" ? none : run.rhs;
-    Named const inputs[] = {
-        {"the matrix", matrix}, {"--rhs", rhs}, {"--ordering", run.library.ordering_file}};
-    Named const outputs[] = {{"--json", run.json},
-                             {"--output", run.output},
-                             {"--null-space", run.null_space},
-                             {"--trace", run.trace}};
-    auto const refuse = [](Named const& one, Named const& other) {
-        if (one.path.empty() || other.path.empty() || !name_same_file(one.path, other.path)) return;
-        throw Error(Status::usage,
-                    one.path == other.path
-                        ? fmt::format("{} and {} both name '{}'", one.what, other.what, one.path)
-                        : fmt::format("{} '{}' and {} '{}' are the same file", one.what, one.path, other.what,
-                                      other.path));
-    };
-    for (std::size_t one = 0; one < std::size(outputs); ++one)
-        for (std::size_t other = one + 1; other < std::size(outputs); ++other)
-            refuse(outputs[one], outputs[other]);
-    for (Named const& output : outputs)
-        for (Named const& input : inputs)
-            if (input.path != "-") refuse(output, input);
-}
-
 } // namespace
 
 void add_policy_options(CLI::App& command, Options& library) {
@@ -81,22 +51,18 @@ void add_policy_options(CLI::App& command, Options& library) {
             using enum SchedulePolicy;
             library.schedule = choice("--schedule", text, {static_order, dynamic_tree, places, nas});
         });
-    add_option_value(
-        command, "--push-init", "WHERE",
-        "places: first tasks go to the NUMA nodes in turn or at random: cyclicnuma, randnuma [cyclicnuma]",
-        [&library](std::string const& text) { set_option(library, "push-init", text); });
-    add_option_value(command, "--push", "WHERE",
-                     "places: where a ready task goes: pLoc, pLocNum, pNumaW or pNumaWLoc [pNumaWLoc]",
-                     [&library](std::string const& text) { set_option(library, "push", text); });
-    add_option_value(
-        command, "--select", "WHOM",
+    add_library_option(
+        command, library, "--push-init", "WHERE",
+        "places: first tasks go to the NUMA nodes in turn or at random: cyclicnuma, randnuma [cyclicnuma]");
+    add_library_option(command, library, "--push", "WHERE",
+                       "places: where a ready task goes: pLoc, pLocNum, pNumaW or pNumaWLoc [pNumaWLoc]");
+    add_library_option(
+        command, library, "--select", "WHOM",
         "places: whom an idle thread steals from: sRand, sRandNuma, sProc, sNuma, sProcNuma or sNumaProc "
-        "[sNumaProc]",
-        [&library](std::string const& text) { set_option(library, "select", text); });
+        "[sNumaProc]");
     command.add_flag("--strict", library.strict,
                      wrapped("dynamic, places, nas: no stealing across NUMA nodes", 76));
-    add_option_value(command, "--seed", "N", "places: of random choices [0]",
-                     [&library](std::string const& text) { set_option(library, "seed", text); });
+    add_library_option(command, library, "--seed", "N", "places: of random choices [0]");
 }
 
 void add_schedule_options(CLI::App& command, Options& library) {
@@ -108,14 +74,13 @@ void add_schedule_options(CLI::App& command, Options& library) {
         [&library](std::string const& text) {
             library.splitting = choice("--split", text, {Splitting::one_d, Splitting::two_d});
         });
-    add_option_value(command, "--split-width", "COLUMNS",
-                     "2d: column blocks of at least so many columns are cut [96]",
-                     [&library](std::string const& text) { set_option(library, "split-width", text); });
-    add_option_value(command, "--split-rows", "ROWS", "2d: into groups of at least so many rows [384]",
-                     [&library](std::string const& text) { set_option(library, "split-rows", text); });
+    add_library_option(command, library, "--split-width", "COLUMNS",
+                       "2d: column blocks of at least so many columns are cut [96]");
+    add_library_option(command, library, "--split-rows", "ROWS",
+                       "2d: into groups of at least so many rows [384]");
 }
 
-void add_analysis_options(CLI::App& command, RunOptions& run) {
+void add_analysis_options(CLI::App& command, RunOptions& run, int most_threads) {
     Options& library = run.library;
     command
         .add_option("MATRIX", run.matrix,
@@ -153,13 +118,14 @@ void add_analysis_options(CLI::App& command, RunOptions& run) {
                      "scotch, metis, amd, natural, or a file with the new position of each row [scotch]",
                      [&library](std::string const& text) { take_ordering(library, text); });
     add_option_value(command, "--threads", "T", "worker threads [the cores this process may use]",
-                     [&library](std::string const& text) {
-                         library.threads = static_cast<int>(parse_count("--threads", text, 1, 4096));
+                     [&library, most_threads](std::string const& text) {
+                         library.threads = static_cast<int>(parse_count("--threads", text, 1, most_threads));
                      });
-    add_option_value(command, "--topology", "MACHINE",
-                     "plan for another machine: a file of 'lstopo machine.xml', or a description such as "
-                     "'numa:2 core:8'; workers then have virtual cores and NUMA nodes [this machine]",
-                     [&library](std::string const& text) { library.topology = text; });
+    add_option_value(
+        command, "--topology", "MACHINE",
+        "plan for another machine: a file of 'lstopo machine.xml', or a description such as "
+        "'numa:2 core:8'; workers then have virtual cores and NUMA nodes [here: this machine]",
+        [&library](std::string const& text) { library.topology = parse_topology("--topology", text); });
     add_toggle("--calibration",
                "auto, on or off: predict by a cost model measured on this machine; on measures it anew, off "
                "uses the one shipped [auto: measured once, for less than 2 s, and kept]",
@@ -173,10 +139,10 @@ void add_analysis_options(CLI::App& command, RunOptions& run) {
                      });
     add_option_value(
         command, "--comm-threads", "C",
-        "0, 1 or 2 communication threads a process [1 with several processes, which are not in this "
-        "version; on one process it has no effect]",
-        [&run](std::string const& text) {
-            run.comm_threads = static_cast<int>(parse_count("--comm-threads", text, 0, 2));
+        "threads of each process under mpirun that only move messages: with 2 one sends and one receives, "
+        "with 0 workers do it between tasks; fewer where MPI does not allow as many [1]",
+        [&library](std::string const& text) {
+            library.comm_threads = static_cast<int>(parse_count("--comm-threads", text, 0, 2));
         });
     add_option_value(
         command, "--max-memory", "SIZE",
@@ -275,10 +241,11 @@ void add_generate_options(CLI::App& command, GenerateOptions& options) {
 }
 
 void add_machine_options(CLI::App& command, MachineOptions& options) {
-    add_option_value(command, "--topology", "MACHINE",
-                     "show another machine: a file of 'lstopo machine.xml', or a description such as "
-                     "'numa:2 core:8' [this machine]",
-                     [&options](std::string const& text) { options.topology = text; });
+    add_option_value(
+        command, "--topology", "MACHINE",
+        "show another machine: a file of 'lstopo machine.xml', or a description such as "
+        "'numa:2 core:8' [here: this machine]",
+        [&options](std::string const& text) { options.topology = parse_topology("--topology", text); });
     command.add_flag(
         "--calibrate", options.calibrate,
         wrapped("measure the cost model of this machine thoroughly, and keep it for later runs", 76));
@@ -294,12 +261,29 @@ void add_machine_options(CLI::App& command, MachineOptions& options) {
     command.add_flag("--quiet", options.quiet, "print nothing but errors");
 }
 
+bool is_machine_file(std::string const& name) {
+    return name.ends_with(".json") || name.ends_with(".xml");
+}
+
+std::vector<NamedPath> input_files(RunOptions const& run) {
+    std::vector<NamedPath> inputs;
+    if (!is_generator(run.matrix)) inputs.push_back({"the matrix", run.matrix});
+    if (run.rhs != "ones" && run.rhs != "random") inputs.push_back({"--rhs", run.rhs});
+    if (is_machine_file(run.library.topology)) inputs.push_back({"--topology", run.library.topology});
+    inputs.push_back({"--ordering", run.library.ordering_file});
+    return inputs;
+}
+
 void check(RunOptions const& run) {
     if (run.op != MatrixOp::none && !run.null_space.empty())
         throw Error(Status::usage, "--null-space goes with A x = b only, not with --operation " +
                                        std::string(to_string(run.op)));
     if (run.quiet && run.verbose) throw Error(Status::usage, "--quiet and --verbose contradict each other");
-    refuse_colliding_files(run);
+    NamedPath const outputs[] = {{"--json", run.json},
+                                 {"--output", run.output},
+                                 {"--null-space", run.null_space},
+                                 {"--trace", run.trace}};
+    refuse_same_files(outputs, input_files(run));
     if (run.library.ordering == OrderingMethod::user && access(run.library.ordering_file.c_str(), R_OK) != 0)
         throw Error(Status::io_error,
                     fmt::format("--ordering '{}' is not scotch, metis, amd or natural, and no file: {}",

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "espalier/options.hpp"
+#include "output_file.hpp"
 
 namespace CLI {
 class App;
@@ -18,7 +19,6 @@ struct RunOptions {
     Options library;
     std::optional<int> processes;    ///< Of the machine that is analyzed for; none: this run's.
     std::optional<Scalar> precision; ///< None: double precision, real or complex as the matrix is.
-    int comm_threads = -1;           ///< -1: not given.
     std::string rhs = "ones";        ///< "ones", "random" or a file.
     std::optional<Index> nrhs;       ///< None: 1, or what the file holds.
     std::string trace;               ///< Empty: none asked for.
@@ -56,7 +56,8 @@ void add_policy_options(CLI::App& command, Options& library);
 void add_schedule_options(CLI::App& command, Options& library);
 
 /// Declare on `command` the options that decide about the analysis; they fill `run` as they are parsed.
-void add_analysis_options(CLI::App& command, RunOptions& run);
+/// `most_threads`: that --threads takes.
+void add_analysis_options(CLI::App& command, RunOptions& run, int most_threads = 4096);
 /// And those of what is predicted without numbers.
 void add_prediction_options(CLI::App& command, RunOptions& run);
 /// And those of the system and how well it is solved: operation, right-hand sides, refinement.
@@ -70,7 +71,13 @@ void add_report_options(CLI::App& command, RunOptions& run);
 void add_generate_options(CLI::App& command, GenerateOptions& options);
 void add_machine_options(CLI::App& command, MachineOptions& options);
 
+/// The name of a machine is that of a file, not a description.
+bool is_machine_file(std::string const& name);
+/// The files that are read: no output may fall on one of them.
+std::vector<NamedPath> input_files(RunOptions const& run);
+
 /// Checks that go beyond one option's text. Error{usage}, {io_error} or {unsupported}.
 void check(RunOptions const& run);
+void check(MachineOptions const& options);
 
 } // namespace espalier::command

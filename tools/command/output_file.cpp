@@ -32,6 +32,24 @@ fs::path behind_links(fs::path path) {
     return path;
 }
 
+bool name_same_file(std::string const& one, std::string const& other) {
+    if (one == "-" || other == "-") return one == other;
+    fs::path const first = behind_links(one), second = behind_links(other);
+    std::error_code error;
+    if (fs::is_character_file(first, error)) return false; // /dev/null takes anything
+    if (fs::equivalent(first, second, error)) return true;
+    return fs::weakly_canonical(fs::absolute(first, error), error) ==
+           fs::weakly_canonical(fs::absolute(second, error), error);
+}
+
+void refuse_same_file(NamedPath const& one, NamedPath const& other) {
+    if (one.path.empty() || other.path.empty() || !name_same_file(one.path, other.path)) return;
+    throw Error(Status::usage, one.path == other.path
+                                   ? fmt::format("{} and {} both name '{}'", one.what, other.what, one.path)
+                                   : fmt::format("{} '{}' and {} '{}' are the same file", one.what, one.path,
+                                                 other.what, other.path));
+}
+
 } // namespace
 
 OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
@@ -44,6 +62,10 @@ OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
     if (exists && access(target_.c_str(), W_OK) != 0) fail(purpose(), {errno, std::generic_category()});
     direct_ = exists && kind != fs::file_type::regular;
     if (!direct_) WorkingDirectory const probe(folder(), purpose());
+}
+
+std::optional<OutputFile> OutputFile::if_named(std::string const& path) {
+    return path.empty() ? std::nullopt : std::optional<OutputFile>(path);
 }
 
 fs::path OutputFile::folder() const {
@@ -85,14 +107,18 @@ void OutputFile::write_text(std::string const& text) const {
     });
 }
 
-bool name_same_file(std::string const& one, std::string const& other) {
-    if (one == "-" || other == "-") return one == other;
-    fs::path const first = behind_links(one), second = behind_links(other);
-    std::error_code error;
-    if (fs::is_character_file(first, error)) return false; // /dev/null takes anything
-    if (fs::equivalent(first, second, error)) return true;
-    return fs::weakly_canonical(fs::absolute(first, error), error) ==
-           fs::weakly_canonical(fs::absolute(second, error), error);
+void refuse_same_files(std::span<NamedPath const> outputs, std::span<NamedPath const> inputs) {
+    for (std::size_t one = 0; one < outputs.size(); ++one) {
+        for (std::size_t other = one + 1; other < outputs.size(); ++other)
+            refuse_same_file(outputs[one], outputs[other]);
+        for (NamedPath const& input : inputs)
+            if (input.path != "-") refuse_same_file(outputs[one], input);
+    }
+}
+
+void print(std::string const& text) {
+    std::fputs(text.c_str(), stdout);
+    std::fflush(stdout);
 }
 
 void check_stdout() {

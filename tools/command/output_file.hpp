@@ -4,6 +4,8 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
+#include <span>
 #include <string>
 
 namespace espalier::command {
@@ -13,6 +15,8 @@ class OutputFile {
     /// "-" is standard output; a device or a pipe is written to directly. Error{io_error} naming the path
     /// and the system's reason when it cannot be written; the check leaves nothing behind.
     explicit OutputFile(std::string path);
+    /// Nothing for an empty path.
+    static std::optional<OutputFile> if_named(std::string const& path);
 
     [[nodiscard]] bool is_stdout() const { return path_ == "-"; }
 
@@ -35,9 +39,19 @@ class OutputFile {
     bool direct_ = false;          ///< A device or a pipe.
 };
 
-/// Whether what is written to one path is, or would be, found at the other: however they are spelled, and
-/// whether the files exist yet or not. Devices share nothing.
-bool name_same_file(std::string const& one, std::string const& other);
+/// A path, and what gave it: "--json", "the matrix". An empty one was not given.
+struct NamedPath {
+    std::string what;
+    std::string path;
+};
+
+/// Error{usage} when what is written to an output would be found at another one, or at an input: however they
+/// are spelled, and whether the files exist yet or not. Devices share nothing, nor do standard input and
+/// standard output.
+void refuse_same_files(std::span<NamedPath const> outputs, std::span<NamedPath const> inputs);
+
+/// To standard output, at once. What does not arrive there is found by check_stdout().
+void print(std::string const& text);
 
 /// Error{io_error} when something printed so far did not reach standard output.
 void check_stdout();

@@ -90,12 +90,13 @@ NamedMatrix read_or_generate(RunOptions const& options) {
                             fmt::format("the generator {0} needs a size: {0}:{1}{2}", help.kind,
                                         help.arguments,
                                         help.arguments == "N" ? ", as in " + options.matrix + ":20" : ""));
-    if (!std::filesystem::exists(options.matrix, error) && options.matrix.find('/') == std::string::npos)
+    if (options.matrix != "-" && !std::filesystem::exists(options.matrix, error) &&
+        options.matrix.find('/') == std::string::npos)
         throw Error(Status::io_error,
                     fmt::format("'{}' is neither a file nor a generator such as lap3d:20; 'espalier "
                                 "generate --help' lists those",
                                 options.matrix));
-    return read_matrix(options.matrix, options.library.threads);
+    return read_matrix(options.matrix == "-" ? "/dev/stdin" : options.matrix, options.library.threads);
 }
 
 } // namespace

@@ -12,6 +12,7 @@
 
 #include "interrupt.hpp"
 #include "numbers.hpp"
+#include "output_file.hpp"
 
 namespace espalier::command {
 
@@ -50,10 +51,8 @@ void ProgressBar::end() {
         std::fputs("\r\x1b[K", stderr);
         std::fflush(stderr);
     }
-    if (lines_ && std::uncaught_exceptions() == phase.exceptions) {
-        fmt::print("{} ... {}\n", phase.name, readable_seconds(phase.timer.seconds()));
-        std::fflush(stdout);
-    }
+    if (lines_ && std::uncaught_exceptions() == phase.exceptions)
+        print(fmt::format("{} ... {}\n", phase.name, readable_seconds(phase.timer.seconds())));
 }
 
 void ProgressBar::draw_until_stopped(std::stop_token const& stopped) {
@@ -77,7 +76,7 @@ void ProgressBar::draw() const {
     line += fmt::format("  {:.1f} s", phase.timer.seconds());
     line.resize(std::min(line.size(), terminal_columns() - 1));
     set_bar_visible(true);
-    fmt::print(stderr, "\r{}\x1b[K", line);
+    std::fputs(fmt::format("\r{}\x1b[K", line).c_str(), stderr);
     std::fflush(stderr);
 }
 

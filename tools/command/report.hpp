@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "espalier/espalier.hpp"
@@ -69,8 +70,10 @@ std::string json_report(RunRecord const& record);
 
 /// What was understood of the matrix; printed as soon as it is read.
 std::string matrix_text(MatrixFacts const& matrix);
-/// The settings in force and the libraries; for --verbose.
-std::string settings_text(RunRecord const& record);
+/// The libraries, the settings that the JSON has, as far as they are decided, and the machine; for --verbose.
+std::string settings_text(RunRecord const& record, std::vector<std::string> const& machine);
+/// The settings of the JSON, by the names of the options; what was not given is left out.
+std::vector<std::pair<std::string, std::string>> settings_list(RunRecord const& record);
 /// Analysis and, where there are numbers, factorization, solution, refinement, errors and memory.
 std::string results_text(RunRecord const& record);
 

@@ -1,6 +1,7 @@
 // The JSON form of the report. Keys are stable: docs/report.md.
 #include "report.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include <nlohmann/json.hpp>
@@ -53,7 +54,7 @@ Json settings_json(RunRecord const& record) {
         {"strict", library.strict},
         {"seed", library.seed},
         {"alloc", to_string(library.allocation)},
-        {"comm_threads", 0}, // one process has nobody to talk to
+        {"comm_threads", report.comm_threads},
         {"split", to_string(library.splitting)},
         {"split_width", library.split_width},
         {"split_rows", library.split_rows},
@@ -189,6 +190,22 @@ Json refine_json(RefineReport const& refine) {
 }
 
 } // namespace
+
+std::vector<std::pair<std::string, std::string>> settings_list(RunRecord const& record) {
+    std::vector<std::pair<std::string, std::string>> list;
+    Json const settings = settings_json(record); // a named object: items() refers to it
+    for (auto const& [key, value] : settings.items()) {
+        if (value.is_null() || key.ends_with("_asked")) continue;
+        std::string name = key;
+        std::replace(name.begin(), name.end(), '_', '-');
+        std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+        if (value.is_boolean()) text = value.get<bool>() ? "on" : "off";
+        if (name == "threads" && text == "0") text = "the cores available";
+        if (name == "nrhs" && text == "0") text = "the columns of the file";
+        list.emplace_back(std::move(name), std::move(text));
+    }
+    return list;
+}
 
 std::string json_report(RunRecord const& record) {
     Report const& report = record.report;

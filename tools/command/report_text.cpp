@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "numbers.hpp"
-#include "runtime/topology.hpp"
 #include "version.hpp"
 
 namespace espalier::command {
@@ -212,22 +211,14 @@ std::string matrix_text(MatrixFacts const& matrix) {
     return table.text();
 }
 
-std::string settings_text(RunRecord const& record) {
-    Options const& library = record.asked.library;
+std::string settings_text(RunRecord const& record, std::vector<std::string> const& machine) {
     Table table;
     table.line("espalier", "{}", version);
     table.line("  BLAS", "{} ({} kernels)", record.blas.config, record.blas.core);
     table.line("  arithmetic", "{}", precision_words(record.report.scalar));
-    table.line("  ordering", "{}{}{}", to_string(library.ordering), library.ordering_file.empty() ? "" : " ",
-               library.ordering_file);
-    table.line("  threads", "{}",
-               library.threads == 0 ? "the cores available" : std::to_string(library.threads));
-    table.line("  schedule", "{}, split {}, alloc {}", to_string(library.schedule),
-               to_string(library.splitting), to_string(library.allocation));
-    if (library.max_memory != 0)
-        table.line("  memory limit", "{}", readable_bytes(static_cast<double>(library.max_memory)));
     std::string text = table.text();
-    for (std::string const& line : Topology::detect().describe()) text += "  " + line + "\n";
+    for (auto const& [name, value] : settings_list(record)) text += fmt::format("  {:<18}{}\n", name, value);
+    for (std::string const& line : machine) text += "  " + line + "\n";
     return text;
 }
 

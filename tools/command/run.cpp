@@ -1,27 +1,29 @@
 #include "run.hpp"
 
-#include <cstdio>
-
 #include <fmt/format.h>
 
 #include "runtime/process_limits.hpp"
+#include "runtime/topology.hpp"
 
 namespace espalier::command {
 
 namespace {
 
-std::optional<OutputFile> file_if_named(std::string const& path) {
-    return path.empty() ? std::nullopt : std::optional<OutputFile>(path);
-}
-
-void print(std::string const& text) {
-    std::fputs(text.c_str(), stdout);
-    std::fflush(stdout);
+// As far as it is known beforehand what the report will have: for the list of settings.
+void expect(RunRecord& record, Run::Purpose purpose) {
+    Report& report = record.report;
+    report.factorization = record.asked.library.factorization;
+    report.threads = record.asked.library.threads;
+    report.refine.method = record.asked.library.refine;
+    bool const made = record.asked.rhs == "ones" || record.asked.rhs == "random";
+    report.nrhs = record.asked.nrhs.value_or(made ? 1 : 0); // as many as the file has
+    record.tolerance = effective_tolerance(record.asked.library.tolerance, report.scalar);
+    record.numbers = purpose == Run::Purpose::solution;
 }
 
 } // namespace
 
-Run::Run(RunOptions const& options)
+Run::Run(RunOptions const& options, Purpose purpose, std::vector<std::string> machine)
     : record_{.asked = options,
               .matrix = {},
               .blas = blas_info(),
@@ -30,14 +32,22 @@ Run::Run(RunOptions const& options)
               .null_space = {},
               .prediction = {},
               .simulation = {}},
-      json_file_(file_if_named(options.json)), solution_file_(file_if_named(options.output)),
-      null_space_file_(file_if_named(options.null_space)), trace_file_(file_if_named(options.trace)),
+      json_file_(OutputFile::if_named(options.json)), solution_file_(OutputFile::if_named(options.output)),
+      null_space_file_(OutputFile::if_named(options.null_space)),
+      trace_file_(OutputFile::if_named(options.trace)),
       progress_(!options.quiet && stderr_shows_bars(),
                 options.prints() && !(stderr_shows_bars() && stdout_is_terminal())) {
+    bool const tells = options.prints() && options.verbose;
+    if (machine.empty() && (tells || !options.library.topology.empty()))
+        machine = Topology::named(options.library.topology).describe();
     std::tie(matrix_, record_.matrix) = load_matrix(options, &progress_);
     record_.read_s = clock_.seconds();
     record_.report.scalar = run_scalar(options, record_.matrix);
-    if (options.prints() && options.verbose) print(settings_text(record_));
+    if (tells) {
+        RunRecord expected = record_;
+        expect(expected, purpose);
+        print(settings_text(expected, machine));
+    }
     if (options.prints()) print(matrix_text(record_.matrix));
 }
 

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "core/timer.hpp"
 #include "output_file.hpp"
@@ -14,8 +16,11 @@ namespace espalier::command {
 
 class Run {
   public:
-    /// Checks that the files asked for can be written, then reads the matrix and prints what was understood.
-    explicit Run(RunOptions const& options);
+    enum class Purpose { analysis, solution };
+
+    /// Checks that the files asked for can be written and the machine is known, then reads the matrix and
+    /// prints what was understood. `machine` describes one that is simulated, for --verbose.
+    Run(RunOptions const& options, Purpose purpose, std::vector<std::string> machine = {});
 
     [[nodiscard]] Scalar scalar() const { return record_.report.scalar; }
     template <class T> CscMatrix<T> take_matrix() { return take_as<T>(std::move(matrix_), record_.asked); }

@@ -1,12 +1,34 @@
 // `espalier simulate`: the same work on a machine that is not here.
 #include "simulate.hpp"
 
+#include <fmt/format.h>
+
+#include "api/machine_file.hpp"
 #include "commands.hpp"
+#include "numbers.hpp"
 #include "run.hpp"
 
 namespace espalier::command {
 
 namespace {
+
+// For --verbose.
+std::vector<std::string> description(SimulatedMachine const& machine, MachineModel const& model) {
+    std::vector<std::string> lines{
+        fmt::format("machine     {}{}", machine.name, machine.is_here ? "" : " (simulated)"),
+        fmt::format("cores       {}, {} used", machine.num_cores(), model.threads),
+        fmt::format("memory      {}", counted(model.num_nodes(), "NUMA node"))};
+    if (model.memory.node_bandwidth > 0)
+        lines.back() += fmt::format(", {:.1f} GB/s each", model.memory.node_bandwidth / 1e9);
+    if (machine.bandwidth) lines.back() += fmt::format(", {:.1f} GB/s by one core", *machine.bandwidth / 1e9);
+    if (machine.speed != 1)
+        lines.push_back(fmt::format("speed       {} of that of the cost model", machine.speed));
+    if (!machine.kernels.empty()) lines.emplace_back("cost model  that of the machine file");
+    if (machine.count > 0) lines.push_back(fmt::format("computers   {}", machine.count));
+    lines.push_back(fmt::format("network     {:.1f} us, {:.1f} GB/s", model.network.latency * 1e6,
+                                model.network.bandwidth / 1e9));
+    return lines;
+}
 
 template <class T> void simulate_as(Run& run, SimulateOptions const& options) {
     CscMatrix<T> const matrix = run.take_matrix<T>();
@@ -41,7 +63,9 @@ template <class T> void simulate_as(Run& run, SimulateOptions const& options) {
 } // namespace
 
 void simulate(SimulateOptions const& options) {
-    Run run(options.run);
+    SimulatedMachine const machine = find_machine(options.machine);
+    MachineModel const model = machine.model(options.run.processes.value_or(1), options.run.library.threads);
+    Run run(options.run, Run::Purpose::analysis, description(machine, model));
     with_scalar(run.scalar(), [&]<class T>(T) { simulate_as<T>(run, options); });
 }
 

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "compare_options.hpp"
 #include "numbers.hpp"
 #include "option_value.hpp"
 #include "output_file.hpp"
@@ -10,10 +11,10 @@
 namespace espalier::command {
 
 void add_simulate_options(CLI::App& command, SimulateOptions& options) {
-    add_analysis_options(command, options.run);
-    // Of a run here; --threads is declared anew.
-    for (char const* const name : {"--topology", "--comm-threads", "--max-memory", "--threads"})
+    add_analysis_options(command, options.run, most_simulated_threads);
+    for (char const* const name : {"--topology", "--comm-threads", "--max-memory"}) // of a run here
         command.remove_option(command.get_option(name));
+    command.get_option("--threads")->description("threads of each process [the cores of the machine]");
     add_option_value(command, "--machine", "MACHINE",
                      "a machine file (.json), which may be that of 'espalier machine --json'; a file of "
                      "'lstopo machine.xml'; or a description such as 'numa:4 core:8' [here: this machine]",
@@ -23,11 +24,6 @@ void add_simulate_options(CLI::App& command, SimulateOptions& options) {
                          options.run.processes =
                              static_cast<int>(parse_count("--processes", text, 1, 1 << 20));
                      });
-    add_option_value(command, "--threads", "T", "threads of each process [the cores of the machine]",
-                     [&options](std::string const& text) {
-                         options.run.library.threads =
-                             static_cast<int>(parse_count("--threads", text, 1, 1 << 16));
-                     });
     add_option_value(command, "--trace", "FILE",
                      "write the simulated run as a Paje trace (compressed when FILE ends in .gz; - is "
                      "standard output)",
@@ -36,11 +32,9 @@ void add_simulate_options(CLI::App& command, SimulateOptions& options) {
 
 void check(SimulateOptions const& options) {
     check(options.run);
-    if (!options.machine.ends_with(".json") && !options.machine.ends_with(".xml")) return;
-    for (auto const& [name, path] : {std::pair{"--json", options.run.json}, {"--trace", options.run.trace}})
-        if (!path.empty() && path != "-" && name_same_file(path, options.machine))
-            throw Error(Status::usage, fmt::format("{} '{}' and --machine '{}' are the same file", name, path,
-                                                   options.machine));
+    NamedPath const outputs[] = {{"--json", options.run.json}, {"--trace", options.run.trace}},
+                    input{"--machine", is_machine_file(options.machine) ? options.machine : ""};
+    refuse_same_files(outputs, {&input, 1});
 }
 
 std::string simulate_help() {

@@ -6,6 +6,7 @@
 
 #include "commands.hpp"
 #include "core/scalar.hpp"
+#include "crew.hpp"
 #include "espalier/espalier.hpp"
 #include "matrix/spmv.hpp"
 #include "matrix/write.hpp"
@@ -50,7 +51,7 @@ std::string shortcoming(RunRecord const& record, bool finite) {
     return message;
 }
 
-template <class T> MatrixKnowledge knowledge_of(Solver<T> const& solver) {
+template <class T> MatrixKnowledge knowledge_of(Solver<T>& solver) {
     MatrixKnowledge known;
     Factorization const kind = solver.report().factorization;
     bool const self_adjoint = kind == Factorization::llh || kind == Factorization::ldlh ||
@@ -99,7 +100,7 @@ template <class T> DenseMatrix<T> solve_rank_deficient(Solver<T>& solver, CscMat
 template <class T> void solve_as(Run& run) {
     CscMatrix<T> const matrix = run.take_matrix<T>();
     DenseMatrix<T> const b = right_hand_sides<T>(run.record().asked, matrix.rows);
-    Solver<T> solver(run.library_options());
+    Solver<T> solver = crew_solver<T>(run.library_options());
     solver.analyze(matrix);
     solver.factorize(matrix);
     RunRecord& record = run.record();
@@ -141,7 +142,7 @@ template <class T> void solve_as(Run& run) {
 } // namespace
 
 void solve(RunOptions const& options) {
-    Run run(options);
+    Run run(options, Run::Purpose::solution);
     with_scalar(run.scalar(), [&run]<class T>(T) { solve_as<T>(run); });
 }
 

@@ -1,7 +1,6 @@
 // `espalier trace`: how a run, or the prediction of one, spent its time; as tables, as JSON and as pictures.
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <optional>
 
 #include <fmt/format.h>
@@ -19,10 +18,6 @@
 namespace espalier::command {
 
 namespace {
-
-std::optional<OutputFile> file_if_named(std::string const& path) {
-    return path.empty() ? std::nullopt : std::optional<OutputFile>(path);
-}
 
 std::string listed(std::vector<std::string> const& words) {
     std::string text;
@@ -65,6 +60,29 @@ trace::Window window_of(trace::Trace const& trace, std::string const& phase, Tra
     return part;
 }
 
+// All of it, where the phase asked for is the whole trace, is the factorization where both have one.
+void compare_with(trace::Trace predicted, TraceNumbers& numbers, TraceOptions const& options) {
+    auto const has = [](trace::Trace const& trace) { return trace::phase(trace, usual_phase).has_value(); };
+    numbers.compared = numbers.phase == "all" ? usual_phase : numbers.phase;
+    if (options.phase == "all" && !(has(predicted) && has(numbers.trace))) numbers.compared = "";
+    numbers.predicted = std::move(predicted);
+    numbers.comparison = trace::compare(*numbers.predicted, numbers.trace, numbers.compared);
+    if (!trace::phase(numbers.trace, numbers.compared)) numbers.compared = "all";
+    auto const expect = [&](std::string const& file, trace::Trace const& trace, std::string_view origin) {
+        auto const found = trace.about("origin");
+        if (found == origin) return;
+        numbers.notes.push_back(
+            found.empty() ? fmt::format("'{}' stands for what was {}, but does not say so", file, origin)
+                          : fmt::format("'{}' stands for what was {}, but it was {}", file, origin, found));
+    };
+    expect(options.compare, *numbers.predicted, "predicted");
+    expect(options.file, numbers.trace, "measured");
+    if (options.from || options.to)
+        numbers.notes.push_back(fmt::format("the comparison is of {}, whatever --from and --to say",
+                                            numbers.compared == "all" ? "both traces as a whole"
+                                                                      : "the whole " + numbers.compared));
+}
+
 // What is known of the run, and how long its phases took.
 std::string headline(std::string const& file, trace::Trace const& trace) {
     std::string text = file;
@@ -93,8 +111,10 @@ std::string tables(TraceNumbers const& numbers, TraceOptions const& options) {
     text += trace::to_text(trace, numbers.statistics) + '\n';
     text += trace::to_text(trace, numbers.path);
     if (numbers.comparison)
-        text += fmt::format("\nprediction: {}", headline(options.compare, *numbers.predicted)) +
+        text += fmt::format("\nprediction: {}compared: {}\n", headline(options.compare, *numbers.predicted),
+                            numbers.compared == "all" ? "the whole traces" : numbers.compared) +
                 trace::to_text(*numbers.comparison);
+    for (std::string const& note : numbers.notes) text += "note: " + note + "\n";
     return text;
 }
 
@@ -113,21 +133,17 @@ std::vector<trace::GanttPanel> panels_of(TraceNumbers const& numbers, TraceOptio
 } // namespace
 
 void trace(TraceOptions const& options) {
-    auto const svg = file_if_named(options.svg), png = file_if_named(options.png),
-               html = file_if_named(options.html), json = file_if_named(options.json);
+    auto const svg = OutputFile::if_named(options.svg), png = OutputFile::if_named(options.png),
+               html = OutputFile::if_named(options.html), json = OutputFile::if_named(options.json);
     TraceNumbers numbers;
-    numbers.trace = trace::read_paje(options.file);
+    numbers.trace = trace::read_paje(options.file == "-" ? "/dev/stdin" : options.file);
     numbers.phase = phase_of(numbers.trace, options);
     trace::Window const window = window_of(numbers.trace, numbers.phase, options);
     numbers.statistics = trace::statistics(numbers.trace, window);
     // Of the whole run the factorization has the path that matters, and the only one that is recorded.
     auto const usual = numbers.phase == "all" ? trace::phase(numbers.trace, usual_phase) : std::nullopt;
     numbers.path = trace::critical_path(numbers.trace, usual.value_or(window));
-    if (!options.compare.empty()) {
-        numbers.predicted = trace::read_paje(options.compare);
-        numbers.comparison = trace::compare(*numbers.predicted, numbers.trace,
-                                            numbers.phase == "all" ? usual_phase : numbers.phase);
-    }
+    if (!options.compare.empty()) compare_with(trace::read_paje(options.compare), numbers, options);
     auto const panels = panels_of(numbers, options);
     trace::GanttOptions drawing;
     drawing.color_by = options.color_by;
@@ -136,7 +152,7 @@ void trace(TraceOptions const& options) {
     if (png) png->write_text(trace::gantt_png(panels, drawing));
     if (html) html->write_text(trace::gantt_html(panels, {.color_by = options.color_by}));
     if (json) json->write_text(trace_json(numbers));
-    if (options.prints()) std::fputs(tables(numbers, options).c_str(), stdout);
+    if (options.prints()) print(tables(numbers, options));
 }
 
 } // namespace espalier::command

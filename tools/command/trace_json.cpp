@@ -90,10 +90,13 @@ Json kind_comparison_json(trace::KindComparison const& kind) {
             {"mean_relative_error", kind.mean_relative_error}};
 }
 
-Json comparison_json(trace::Comparison const& comparison) {
+Json comparison_json(TraceNumbers const& numbers) {
+    trace::Comparison const& comparison = *numbers.comparison;
     Json kinds = Json::object();
     for (auto const& kind : comparison.kinds) kinds[kind.name] = kind_comparison_json(kind);
-    return {{"matched_by", comparison.match == trace::MatchBy::task ? "task" : "cblk"},
+    return {{"phase", numbers.compared},
+            {"notes", numbers.notes},
+            {"matched_by", comparison.match == trace::MatchBy::task ? "task" : "cblk"},
             {"predicted_makespan_s", seconds(comparison.predicted_makespan)},
             {"measured_makespan_s", seconds(comparison.measured_makespan)},
             {"makespan_error", comparison.makespan_error()},
@@ -108,25 +111,24 @@ std::string trace_json(TraceNumbers const& numbers) {
     Json peaks = Json::object();
     for (std::size_t v = 0; v < statistics.peaks.size(); ++v)
         peaks[numbers.trace.variables()[v].name] = statistics.peaks[v];
-    Json const json{
-        {"espalier", version},
-        {"about", numbers.trace.metadata()},
-        {"phases", phases_json(numbers.trace)},
-        {"window",
-         {{"phase", numbers.phase},
-          {"begin_s", seconds(statistics.window.begin)},
-          {"end_s", seconds(statistics.window.end)}}},
-        {"threads", threads_json(numbers)},
-        {"total", times_json(statistics.total())},
-        {"kinds", kinds_json(numbers)},
-        {"messages", statistics.messages},
-        {"message_bytes", statistics.message_bytes},
-        {"steals", statistics.steals},
-        {"peaks", peaks},
-        {"dropped_events", numbers.trace.dropped_events()},
-        {"unmatched_messages", numbers.trace.unmatched_messages()},
-        {"critical_path", path_json(numbers)},
-        {"comparison", numbers.comparison ? comparison_json(*numbers.comparison) : Json(nullptr)}};
+    Json const json{{"espalier", version},
+                    {"about", numbers.trace.metadata()},
+                    {"phases", phases_json(numbers.trace)},
+                    {"window",
+                     {{"phase", numbers.phase},
+                      {"begin_s", seconds(statistics.window.begin)},
+                      {"end_s", seconds(statistics.window.end)}}},
+                    {"threads", threads_json(numbers)},
+                    {"total", times_json(statistics.total())},
+                    {"kinds", kinds_json(numbers)},
+                    {"messages", statistics.messages},
+                    {"message_bytes", statistics.message_bytes},
+                    {"steals", statistics.steals},
+                    {"peaks", peaks},
+                    {"dropped_events", numbers.trace.dropped_events()},
+                    {"unmatched_messages", numbers.trace.unmatched_messages()},
+                    {"critical_path", path_json(numbers)},
+                    {"comparison", numbers.comparison ? comparison_json(numbers) : Json(nullptr)}};
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

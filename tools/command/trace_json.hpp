@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "trace/statistics.hpp"
 #include "trace/trace.hpp"
@@ -16,6 +17,8 @@ struct TraceNumbers {
     std::optional<trace::CriticalPath> path;
     std::optional<trace::Trace> predicted;
     std::optional<trace::Comparison> comparison; ///< With `predicted`.
+    std::string compared;                        ///< The phase that `comparison` is of; "all" is the whole.
+    std::vector<std::string> notes;              ///< On the comparison.
 };
 
 std::string trace_json(TraceNumbers const& numbers);

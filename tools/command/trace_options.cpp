@@ -35,22 +35,20 @@ void add_trace_options(CLI::App& command, TraceOptions& options) {
                     "a Paje trace, compressed by gzip or not, of Espalier or of another program")
         ->required()
         ->type_name("");
-    auto const add_text = [&](std::string const& name, std::string const& placeholder,
-                              std::string const& description, std::string& value) {
-        add_option_value(command, name, placeholder, description,
-                         [&value](std::string const& text) { value = text; });
-    };
-    add_text(
-        "--compare", "PREDICTED",
+    add_text_option(
+        command, "--compare", "PREDICTED",
         "the trace of a prediction, as 'espalier analyze --trace' writes it: how far it was from FILE, and "
         "both in one picture",
         options.compare);
-    add_text("--svg", "FILE", "draw the Gantt chart as SVG (- is standard output)", options.svg);
-    add_text("--png", "FILE", "draw the Gantt chart as PNG (- is standard output)", options.png);
-    add_text("--html", "FILE",
-             "write a page in which one can zoom and ask every state what it is; it needs nothing else (- is "
-             "standard output)",
-             options.html);
+    add_text_option(command, "--svg", "FILE", "draw the Gantt chart as SVG (- is standard output)",
+                    options.svg);
+    add_text_option(command, "--png", "FILE", "draw the Gantt chart as PNG (- is standard output)",
+                    options.png);
+    add_text_option(
+        command, "--html", "FILE",
+        "write a page in which one can zoom and ask every state what it is; it needs nothing else (- is "
+        "standard output)",
+        options.html);
     add_option_value(command, "--color", "BY", "kind or level (of the elimination tree) [kind]",
                      [&options](std::string const& text) {
                          if (text != "kind" && text != "level")
@@ -58,10 +56,11 @@ void add_trace_options(CLI::App& command, TraceOptions& options) {
                                          fmt::format("--color has no value '{}'; it has kind, level", text));
                          options.color_by = text == "kind" ? trace::ColorBy::kind : trace::ColorBy::level;
                      });
-    add_text("--phase", "NAME",
-             "look at one phase only, such as factorization or solve; all is the whole trace [factorization, "
-             "or all where there is none]",
-             options.phase);
+    add_text_option(
+        command, "--phase", "NAME",
+        "look at one phase only, such as factorization or solve; all is the whole trace [factorization, "
+        "or all where there is none]",
+        options.phase);
     add_option_value(command, "--from", "S",
                      "leave out what comes before: seconds from the begin of the phase [0]",
                      [&options](std::string const& text) { options.from = parse_seconds("--from", text); });
@@ -72,26 +71,18 @@ void add_trace_options(CLI::App& command, TraceOptions& options) {
                      [&options](std::string const& text) {
                          options.width = static_cast<int>(parse_count("--width", text, 600, 20000));
                      });
-    add_text("--json", "FILE", "write the numbers as JSON (- is standard output)", options.json);
+    add_text_option(command, "--json", "FILE", "write the numbers as JSON (- is standard output)",
+                    options.json);
     command.add_flag("--quiet", options.quiet, "print nothing but errors");
 }
 
 void check(TraceOptions const& options) {
     if (options.from && options.to && *options.to <= *options.from)
         throw Error(Status::usage, fmt::format("--to {} is not after --from {}", *options.to, *options.from));
-    using Named = std::pair<char const*, std::string const&>;
-    std::array const outputs{Named{"--svg", options.svg}, Named{"--png", options.png},
-                             Named{"--html", options.html}, Named{"--json", options.json}};
-    std::array const inputs{Named{"the trace", options.file}, Named{"--compare", options.compare}};
-    auto const refuse = [](Named const& one, Named const& other) {
-        if (one.second.empty() || other.second.empty() || !name_same_file(one.second, other.second)) return;
-        throw Error(Status::usage, fmt::format("{} '{}' and {} '{}' are the same file", one.first, one.second,
-                                               other.first, other.second));
-    };
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
-        for (std::size_t j = i + 1; j < outputs.size(); ++j) refuse(outputs[i], outputs[j]);
-        for (Named const& input : inputs) refuse(outputs[i], input);
-    }
+    NamedPath const outputs[] = {
+        {"--svg", options.svg}, {"--png", options.png}, {"--html", options.html}, {"--json", options.json}};
+    NamedPath const inputs[] = {{"the trace", options.file}, {"--compare", options.compare}};
+    refuse_same_files(outputs, inputs);
 }
 
 std::string trace_help() {

@@ -3,7 +3,7 @@
 #include <ISO_Fortran_binding.h>
 #include <stdint.h>
 
-/* As espalier.f90 has it. */
+/* As espalier_c.f90 has it. */
 typedef struct array {
     void* address;
     int type;        /* 's', 'd', 'c', 'z'; 'i' and 'l' for 32- and 64-bit integers; else 0 */

@@ -17,25 +17,24 @@
 ! message() tells more. Without it a failure stops the program with its message, as with stat= of allocate.
 module espalier
     use, intrinsic :: iso_c_binding
-    use, intrinsic :: iso_fortran_env, only: error_unit, int32, int64, real32, real64
+    use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
+    use espalier_c
+    use espalier_checks
     implicit none
     private
 
     ! How a call ended.
-    integer, parameter, public :: espalier_ok = 0, espalier_internal = 1, espalier_usage = 2, &
-        espalier_bad_input = 3, espalier_io_error = 4, espalier_singular = 5, &
-        espalier_not_positive_definite = 6, espalier_inaccurate = 7, espalier_out_of_memory = 8, &
-        espalier_unsupported = 9, espalier_cancelled = 10
+    public :: espalier_ok, espalier_internal, espalier_usage, espalier_bad_input, espalier_io_error, &
+        espalier_singular, espalier_not_positive_definite, espalier_inaccurate, espalier_out_of_memory, &
+        espalier_unsupported, espalier_cancelled
     ! Symmetry of the values of a matrix.
-    integer, parameter, public :: espalier_general = 0, espalier_symmetric = 1, espalier_hermitian = 2
+    public :: espalier_general, espalier_symmetric, espalier_hermitian
     ! Which entries of a symmetric or Hermitian matrix are given.
-    integer, parameter, public :: espalier_full = 0, espalier_lower = 1, espalier_upper = 2
+    public :: espalier_full, espalier_lower, espalier_upper
     ! Which system is solved: A x = b, A^T x = b, A^H x = b.
-    integer, parameter, public :: espalier_op_none = 0, espalier_op_transpose = 1, espalier_op_adjoint = 2
+    public :: espalier_op_none, espalier_op_transpose, espalier_op_adjoint
 
-    public :: espalier_version, espalier_status_name
-
-    integer(c_int), parameter :: layout_csc = 0, layout_csr = 1, layout_coo = 2
+    public :: espalier_version, espalier_status_name, espalier_prediction
 
     ! One linear system and everything known of it. Freed when it goes out of scope; cannot be copied.
     type, public :: espalier_solver
@@ -94,272 +93,6 @@ module espalier
         final :: finalize
     end type
 
-    ! What the static schedule expects of a factorization on a machine of `processes` with `threads` each: times
-    ! in seconds, work_s + idle_s = factor_s * processes * threads; memory of the process that holds most, and of
-    ! all; messages between processes and what they carry; tasks on workers. As in espalier.h.
-    type, bind(c), public :: espalier_prediction
-        integer(c_int) :: processes, threads
-        real(c_double) :: factor_s, critical_path_s, work_s, idle_s, efficiency
-        real(c_double) :: memory_bytes, total_memory_bytes, message_bytes
-        integer(c_int64_t) :: messages, tasks
-    end type
-
-    ! espalier_matrix of espalier.h.
-    type, bind(c) :: matrix_arrays
-        integer(c_int) :: layout, symmetry, triangle, index_type, base
-        integer(c_int64_t) :: rows, cols, entries
-        type(c_ptr) :: pointers, indices, values
-    end type
-
-    ! What array.c tells of an array.
-    type, bind(c) :: array
-        type(c_ptr) :: address
-        integer(c_int) :: type, in_order
-        integer(c_int64_t) :: rows, columns, leading
-    end type
-
-    abstract interface
-        function step(solver, op, nrhs, b, ldb, x, ldx) bind(c) result(status)
-            import
-            type(c_ptr), value :: solver, b, x
-            integer(c_int), value :: op
-            integer(c_int64_t), value :: nrhs, ldb, ldx
-            integer(c_int) :: status
-        end function
-    end interface
-
-    procedure(step), bind(c, name='espalier_solve') :: c_solve
-    procedure(step), bind(c, name='espalier_refine') :: c_refine
-    procedure(step), bind(c, name='espalier_drive') :: c_drive
-
-    interface
-        subroutine describe(given, found) bind(c, name='espalier_fortran_array')
-            import
-            type(*), intent(in) :: given(..)
-            type(array), intent(out) :: found
-        end subroutine
-        function c_version() bind(c, name='espalier_version_string') result(text)
-            import
-            type(c_ptr) :: text
-        end function
-        function c_status_string(status) bind(c, name='espalier_status_string') result(text)
-            import
-            integer(c_int), value :: status
-            type(c_ptr) :: text
-        end function
-        function c_message(solver) bind(c, name='espalier_message') result(text)
-            import
-            type(c_ptr), value :: solver
-            type(c_ptr) :: text
-        end function
-        function c_create(solver, scalar) bind(c, name='espalier_create') result(status)
-            import
-            type(c_ptr), intent(out) :: solver
-            integer(c_int), value :: scalar
-            integer(c_int) :: status
-        end function
-        subroutine c_destroy(solver) bind(c, name='espalier_destroy')
-            import
-            type(c_ptr), intent(inout) :: solver
-        end subroutine
-        function c_get_scalar(solver, scalar) bind(c, name='espalier_get_scalar') result(status)
-            import
-            type(c_ptr), value :: solver
-            integer(c_int), intent(out) :: scalar
-            integer(c_int) :: status
-        end function
-        function c_set_option(solver, name, text) bind(c, name='espalier_set_option') result(status)
-            import
-            type(c_ptr), value :: solver
-            character(kind=c_char), intent(in) :: name(*), text(*)
-            integer(c_int) :: status
-        end function
-        function c_get_option(solver, name, text) bind(c, name='espalier_get_option') result(status)
-            import
-            type(c_ptr), value :: solver
-            character(kind=c_char), intent(in) :: name(*)
-            type(c_ptr), intent(out) :: text
-            integer(c_int) :: status
-        end function
-        function c_set_schur(solver, count, unknowns, base) bind(c, name='espalier_set_schur') result(status)
-            import
-            type(c_ptr), value :: solver
-            integer(c_int64_t), value :: count
-            integer(c_int64_t), intent(in) :: unknowns(*)
-            integer(c_int), value :: base
-            integer(c_int) :: status
-        end function
-        function c_set_log(solver, callback, user) bind(c, name='espalier_set_log') result(status)
-            import
-            type(c_ptr), value :: solver, user
-            type(c_funptr), value :: callback
-            integer(c_int) :: status
-        end function
-        function c_set_progress(solver, callback, user) bind(c, name='espalier_set_progress') result(status)
-            import
-            type(c_ptr), value :: solver, user
-            type(c_funptr), value :: callback
-            integer(c_int) :: status
-        end function
-        function c_set_cancel(solver, callback, user) bind(c, name='espalier_set_cancel') result(status)
-            import
-            type(c_ptr), value :: solver, user
-            type(c_funptr), value :: callback
-            integer(c_int) :: status
-        end function
-        function c_set_matrix(solver, matrix) bind(c, name='espalier_set_matrix') result(status)
-            import
-            type(c_ptr), value :: solver
-            type(matrix_arrays), intent(in) :: matrix
-            integer(c_int) :: status
-        end function
-        function c_set_values(solver, entries, values) bind(c, name='espalier_set_values') result(status)
-            import
-            type(c_ptr), value :: solver, values
-            integer(c_int64_t), value :: entries
-            integer(c_int) :: status
-        end function
-        function c_get_size(solver, order, entries) bind(c, name='espalier_get_size') result(status)
-            import
-            type(c_ptr), value :: solver
-            integer(c_int64_t), intent(inout) :: order, entries
-            integer(c_int) :: status
-        end function
-        function c_analyze(solver) bind(c, name='espalier_analyze') result(status)
-            import
-            type(c_ptr), value :: solver
-            integer(c_int) :: status
-        end function
-        function c_factorize(solver) bind(c, name='espalier_factorize') result(status)
-            import
-            type(c_ptr), value :: solver
-            integer(c_int) :: status
-        end function
-        function c_refactorize(solver, entries, values) bind(c, name='espalier_refactorize') result(status)
-            import
-            type(c_ptr), value :: solver, values
-            integer(c_int64_t), value :: entries
-            integer(c_int) :: status
-        end function
-        function c_inertia(solver, positive, negative, zero) bind(c, name='espalier_inertia') result(status)
-            import
-            type(c_ptr), value :: solver
-            integer(c_int64_t), intent(inout) :: positive, negative, zero
-            integer(c_int) :: status
-        end function
-        function c_determinant(solver, re, im, log_modulus) bind(c, name='espalier_determinant') result(status)
-            import
-            type(c_ptr), value :: solver
-            real(c_double), intent(inout) :: re, im, log_modulus
-            integer(c_int) :: status
-        end function
-        function c_rcond(solver, rcond) bind(c, name='espalier_rcond') result(status)
-            import
-            type(c_ptr), value :: solver
-            real(c_double), intent(inout) :: rcond
-            integer(c_int) :: status
-        end function
-        function c_null_space(solver, tolerance, rank) bind(c, name='espalier_null_space') result(status)
-            import
-            type(c_ptr), value :: solver
-            real(c_double), value :: tolerance
-            integer(c_int64_t), intent(inout) :: rank
-            integer(c_int) :: status
-        end function
-        function c_null_vectors(solver, basis, ld) bind(c, name='espalier_null_vectors') result(status)
-            import
-            type(c_ptr), value :: solver, basis
-            integer(c_int64_t), value :: ld
-            integer(c_int) :: status
-        end function
-        function c_schur_complement(solver, schur, ld) bind(c, name='espalier_schur_complement') result(status)
-            import
-            type(c_ptr), value :: solver, schur
-            integer(c_int64_t), value :: ld
-            integer(c_int) :: status
-        end function
-        function c_condense(solver, nrhs, b, ldb, r, ldr) bind(c, name='espalier_condense') result(status)
-            import
-            type(c_ptr), value :: solver, b, r
-            integer(c_int64_t), value :: nrhs, ldb, ldr
-            integer(c_int) :: status
-        end function
-        function c_expand(solver, nrhs, b, ldb, x_schur, lds, x, ldx) bind(c, name='espalier_expand') result(status)
-            import
-            type(c_ptr), value :: solver, b, x_schur, x
-            integer(c_int64_t), value :: nrhs, ldb, lds, ldx
-            integer(c_int) :: status
-        end function
-        function c_predict(solver, processes, threads, prediction) bind(c, name='espalier_predict') result(status)
-            import
-            type(c_ptr), value :: solver
-            integer(c_int), value :: processes, threads
-            type(espalier_prediction), intent(inout) :: prediction
-            integer(c_int) :: status
-        end function
-        function c_write_predicted_trace(solver, path, processes, threads, matrix_name) &
-            bind(c, name='espalier_write_predicted_trace') result(status)
-            import
-            type(c_ptr), value :: solver
-            character(kind=c_char), intent(in) :: path(*), matrix_name(*)
-            integer(c_int), value :: processes, threads
-            integer(c_int) :: status
-        end function
-        function c_write_trace(solver, path, matrix_name) bind(c, name='espalier_write_trace') result(status)
-            import
-            type(c_ptr), value :: solver
-            character(kind=c_char), intent(in) :: path(*), matrix_name(*)
-            integer(c_int) :: status
-        end function
-        function c_report_int(solver, name, number) bind(c, name='espalier_report_int') result(status)
-            import
-            type(c_ptr), value :: solver
-            character(kind=c_char), intent(in) :: name(*)
-            integer(c_int64_t), intent(inout) :: number
-            integer(c_int) :: status
-        end function
-        function c_report_real(solver, name, number) bind(c, name='espalier_report_real') result(status)
-            import
-            type(c_ptr), value :: solver
-            character(kind=c_char), intent(in) :: name(*)
-            real(c_double), intent(inout) :: number
-            integer(c_int) :: status
-        end function
-        function c_report_bool(solver, name, truth) bind(c, name='espalier_report_bool') result(status)
-            import
-            type(c_ptr), value :: solver
-            character(kind=c_char), intent(in) :: name(*)
-            integer(c_int), intent(inout) :: truth
-            integer(c_int) :: status
-        end function
-        function c_report_string(solver, name, text) bind(c, name='espalier_report_string') result(status)
-            import
-            type(c_ptr), value :: solver
-            character(kind=c_char), intent(in) :: name(*)
-            type(c_ptr), intent(inout) :: text
-            integer(c_int) :: status
-        end function
-        function c_report_reals(solver, name, count, values) bind(c, name='espalier_report_reals') result(status)
-            import
-            type(c_ptr), value :: solver
-            character(kind=c_char), intent(in) :: name(*)
-            integer(c_int64_t), intent(inout) :: count
-            type(c_ptr), intent(inout) :: values
-            integer(c_int) :: status
-        end function
-        function c_report_json(solver, text) bind(c, name='espalier_report_json') result(status)
-            import
-            type(c_ptr), value :: solver
-            type(c_ptr), intent(inout) :: text
-            integer(c_int) :: status
-        end function
-        pure function c_strlen(text) bind(c, name='strlen') result(length)
-            import
-            type(c_ptr), value :: text
-            integer(c_size_t) :: length
-        end function
-    end interface
-
 contains
 
     ! Version of the library, as "0.1.0".
@@ -381,7 +114,7 @@ contains
         character, intent(in) :: scalar
         integer, intent(out), optional :: status
         call self%destroy()
-        call settle(self, c_create(self%handle, int(iachar(scalar), c_int)), status)
+        call settle(self%handle, c_create(self%handle, int(iachar(scalar), c_int)), status)
     end subroutine
 
     ! Frees everything; also done when the solver goes out of scope.
@@ -412,7 +145,7 @@ contains
         class(espalier_solver), intent(inout) :: self
         character(*), intent(in) :: name, value
         integer, intent(out), optional :: status
-        call settle(self, c_set_option(self%handle, c_text(name), c_text(value)), status)
+        call settle(self%handle, c_set_option(self%handle, c_text(name), c_text(value)), status)
     end subroutine
 
     function get_option(self, name, status) result(text)
@@ -425,7 +158,7 @@ contains
         found = c_null_ptr
         ended = c_get_option(self%handle, c_text(name), found)
         text = fortran_text(found)
-        call settle(self, ended, status)
+        call settle(self%handle, ended, status)
     end function
 
     ! The unknowns, counted from 1, whose Schur complement factorize leaves.
@@ -440,7 +173,7 @@ contains
         class(espalier_solver), intent(inout) :: self
         integer(int64), intent(in) :: unknowns(:)
         integer, intent(out), optional :: status
-        call settle(self, c_set_schur(self%handle, size(unknowns, kind=c_int64_t), unknowns, 1_c_int), status)
+        call settle(self%handle, c_set_schur(self%handle, size(unknowns, kind=c_int64_t), unknowns, 1_c_int), status)
     end subroutine
 
     ! void callback(char const* line, void* user)
@@ -449,7 +182,7 @@ contains
         type(c_funptr), intent(in) :: callback
         type(c_ptr), intent(in) :: user
         integer, intent(out), optional :: status
-        call settle(self, c_set_log(self%handle, callback, user), status)
+        call settle(self%handle, c_set_log(self%handle, callback, user), status)
     end subroutine
 
     ! void callback(char const* phase, double fraction, void* user)
@@ -458,7 +191,7 @@ contains
         type(c_funptr), intent(in) :: callback
         type(c_ptr), intent(in) :: user
         integer, intent(out), optional :: status
-        call settle(self, c_set_progress(self%handle, callback, user), status)
+        call settle(self%handle, c_set_progress(self%handle, callback, user), status)
     end subroutine
 
     ! int callback(void* user): not 0 ends the call with espalier_cancelled
@@ -467,7 +200,7 @@ contains
         type(c_funptr), intent(in) :: callback
         type(c_ptr), intent(in) :: user
         integer, intent(out), optional :: status
-        call settle(self, c_set_cancel(self%handle, callback, user), status)
+        call settle(self%handle, c_set_cancel(self%handle, callback, user), status)
     end subroutine
 
     ! Compressed columns: column j is entries col_ptr(j) .. col_ptr(j + 1) - 1.
@@ -530,8 +263,8 @@ contains
         integer, intent(out), optional :: status
         type(array) :: numbers
         call describe(values, numbers)
-        if (.not. are_numbers(self, numbers, status)) return
-        call settle(self, c_set_values(self%handle, numbers%rows, numbers%address), status)
+        if (.not. are_numbers(self%handle, numbers, status)) return
+        call settle(self%handle, c_set_values(self%handle, numbers%rows, numbers%address), status)
     end subroutine
 
     ! Order of the matrix, and entries kept of it.
@@ -541,19 +274,19 @@ contains
         integer, intent(out), optional :: status
         order = 0
         entries = 0
-        call settle(self, c_get_size(self%handle, order, entries), status)
+        call settle(self%handle, c_get_size(self%handle, order, entries), status)
     end subroutine
 
     subroutine analyze(self, status)
         class(espalier_solver), intent(inout) :: self
         integer, intent(out), optional :: status
-        call settle(self, c_analyze(self%handle), status)
+        call settle(self%handle, c_analyze(self%handle), status)
     end subroutine
 
     subroutine factorize(self, status)
         class(espalier_solver), intent(inout) :: self
         integer, intent(out), optional :: status
-        call settle(self, c_factorize(self%handle), status)
+        call settle(self%handle, c_factorize(self%handle), status)
     end subroutine
 
     ! set_values and factorize in one.
@@ -563,8 +296,8 @@ contains
         integer, intent(out), optional :: status
         type(array) :: numbers
         call describe(values, numbers)
-        if (.not. are_numbers(self, numbers, status)) return
-        call settle(self, c_refactorize(self%handle, numbers%rows, numbers%address), status)
+        if (.not. are_numbers(self%handle, numbers, status)) return
+        call settle(self%handle, c_refactorize(self%handle, numbers%rows, numbers%address), status)
     end subroutine
 
     ! op(A) x = b without refinement.
@@ -614,7 +347,7 @@ contains
         positive = 0
         negative = 0
         zero = 0
-        call settle(self, c_inertia(self%handle, positive, negative, zero), status)
+        call settle(self%handle, c_inertia(self%handle, positive, negative, zero), status)
     end subroutine
 
     ! det A = phase * exp(log_modulus)
@@ -630,7 +363,7 @@ contains
         log_modulus = 0
         ended = c_determinant(self%handle, re, im, log_modulus)
         phase = cmplx(re, im, real64)
-        call settle(self, ended, status)
+        call settle(self%handle, ended, status)
     end subroutine
 
     ! Estimate of 1 / (|A| |A^-1|), 1-norms.
@@ -639,7 +372,7 @@ contains
         real(real64), intent(out) :: value
         integer, intent(out), optional :: status
         value = 0
-        call settle(self, c_rcond(self%handle, value), status)
+        call settle(self%handle, c_rcond(self%handle, value), status)
     end subroutine
 
     ! The rank, by singular values above tolerance * |A| (0: the default).
@@ -655,7 +388,7 @@ contains
         ended = c_null_space(self%handle, tolerance, rank)
         if (ended == espalier_ok) ended = c_get_size(self%handle, order, entries)
         self%nullity = order - rank
-        call settle(self, ended, status)
+        call settle(self%handle, ended, status)
     end subroutine
 
     ! The null vectors that null_space found, n x (n - rank).
@@ -665,13 +398,13 @@ contains
         integer, intent(out), optional :: status
         type(array) :: found
         call describe(basis, found)
-        if (.not. are_numbers(self, found, status)) return
-        if (.not. are_long(self, found, status)) return
+        if (.not. are_numbers(self%handle, found, status)) return
+        if (.not. are_long(self%handle, found, status)) return
         if (found%columns < self%nullity) then
             call refuse('the basis has fewer columns than there are null vectors', status)
             return
         end if
-        call settle(self, c_null_vectors(self%handle, found%address, found%leading), status)
+        call settle(self%handle, c_null_vectors(self%handle, found%address, found%leading), status)
     end subroutine
 
     ! The Schur complement on the unknowns of set_schur, k x k.
@@ -681,13 +414,13 @@ contains
         integer, intent(out), optional :: status
         type(array) :: found
         call describe(schur, found)
-        if (.not. are_numbers(self, found, status)) return
+        if (.not. are_numbers(self%handle, found, status)) return
         if (.not. is_whole(found, status)) return
         if (found%columns /= found%rows) then
             call refuse('the array for the Schur complement is not square', status)
             return
         end if
-        call settle(self, c_schur_complement(self%handle, found%address, found%leading), status)
+        call settle(self%handle, c_schur_complement(self%handle, found%address, found%leading), status)
     end subroutine
 
     ! Right-hand sides r (k x columns) of the condensed system.
@@ -699,11 +432,11 @@ contains
         type(array) :: right, reduced
         call describe(b, right)
         call describe(r, reduced)
-        if (.not. are_numbers(self, right, status)) return
-        if (.not. are_as_many(self, right, reduced, status)) return
-        if (.not. are_long(self, right, status)) return
+        if (.not. are_numbers(self%handle, right, status)) return
+        if (.not. are_as_many(self%handle, right, reduced, status)) return
+        if (.not. are_long(self%handle, right, status)) return
         if (.not. is_whole(reduced, status)) return
-        call settle(self, c_condense(self%handle, right%columns, right%address, right%leading, reduced%address, &
+        call settle(self%handle, c_condense(self%handle, right%columns, right%address, right%leading, reduced%address, &
                                      reduced%leading), status)
     end subroutine
 
@@ -717,13 +450,13 @@ contains
         call describe(b, right)
         call describe(x_schur, kept)
         call describe(x, whole)
-        if (.not. are_numbers(self, right, status)) return
-        if (.not. are_as_many(self, right, kept, status)) return
-        if (.not. are_as_many(self, right, whole, status)) return
-        if (.not. are_long(self, right, status)) return
-        if (.not. are_long(self, whole, status)) return
+        if (.not. are_numbers(self%handle, right, status)) return
+        if (.not. are_as_many(self%handle, right, kept, status)) return
+        if (.not. are_as_many(self%handle, right, whole, status)) return
+        if (.not. are_long(self%handle, right, status)) return
+        if (.not. are_long(self%handle, whole, status)) return
         if (.not. is_whole(kept, status)) return
-        call settle(self, c_expand(self%handle, right%columns, right%address, right%leading, kept%address, &
+        call settle(self%handle, c_expand(self%handle, right%columns, right%address, right%leading, kept%address, &
                                    kept%leading, whole%address, whole%leading), status)
     end subroutine
 
@@ -734,7 +467,7 @@ contains
         type(espalier_prediction), intent(out) :: prediction
         integer, intent(out), optional :: status
         prediction = espalier_prediction(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
-        call settle(self, c_predict(self%handle, int(processes, c_int), int(threads, c_int), prediction), status)
+        call settle(self%handle, c_predict(self%handle, int(processes, c_int), int(threads, c_int), prediction), status)
     end subroutine
 
     ! That schedule as a trace, a file for ViTE or `espalier trace`; compressed when the path ends in .gz.
@@ -747,7 +480,7 @@ contains
         character(:), allocatable :: name
         name = ''
         if (present(matrix_name)) name = matrix_name
-        call settle(self, c_write_predicted_trace(self%handle, c_text(path), int(processes, c_int), &
+        call settle(self%handle, c_write_predicted_trace(self%handle, c_text(path), int(processes, c_int), &
                                                   int(threads, c_int), c_text(name)), status)
     end subroutine
 
@@ -760,7 +493,7 @@ contains
         character(:), allocatable :: name
         name = ''
         if (present(matrix_name)) name = matrix_name
-        call settle(self, c_write_trace(self%handle, c_text(path), c_text(name)), status)
+        call settle(self%handle, c_write_trace(self%handle, c_text(path), c_text(name)), status)
     end subroutine
 
     function report_int(self, name, status) result(number)
@@ -769,7 +502,7 @@ contains
         integer, intent(out), optional :: status
         integer(int64) :: number
         number = 0
-        call settle(self, c_report_int(self%handle, c_text(name), number), status)
+        call settle(self%handle, c_report_int(self%handle, c_text(name), number), status)
     end function
 
     function report_real(self, name, status) result(number)
@@ -778,7 +511,7 @@ contains
         integer, intent(out), optional :: status
         real(real64) :: number
         number = 0
-        call settle(self, c_report_real(self%handle, c_text(name), number), status)
+        call settle(self%handle, c_report_real(self%handle, c_text(name), number), status)
     end function
 
     function report_logical(self, name, status) result(truth)
@@ -790,7 +523,7 @@ contains
         number = 0
         ended = c_report_bool(self%handle, c_text(name), number)
         truth = number /= 0
-        call settle(self, ended, status)
+        call settle(self%handle, ended, status)
     end function
 
     function report_string(self, name, status) result(text)
@@ -803,7 +536,7 @@ contains
         found = c_null_ptr
         ended = c_report_string(self%handle, c_text(name), found)
         text = fortran_text(found)
-        call settle(self, ended, status)
+        call settle(self%handle, ended, status)
     end function
 
     function report_reals(self, name, status) result(values)
@@ -824,7 +557,7 @@ contains
         else
             allocate (values(0))
         end if
-        call settle(self, ended, status)
+        call settle(self%handle, ended, status)
     end function
 
     function report_json(self, status) result(text)
@@ -836,34 +569,8 @@ contains
         found = c_null_ptr
         ended = c_report_json(self%handle, found)
         text = fortran_text(found)
-        call settle(self, ended, status)
+        call settle(self%handle, ended, status)
     end function
-
-    ! Hands a status over, or stops.
-    subroutine settle(self, ended, status)
-        class(espalier_solver), intent(in) :: self
-        integer(c_int), intent(in) :: ended
-        integer, intent(out), optional :: status
-        if (present(status)) then
-            status = ended
-        else if (ended /= espalier_ok) then
-            call stop_with(self%message())
-        end if
-    end subroutine
-
-    ! The same for what is found wrong before C is called.
-    subroutine refuse(what, status)
-        character(*), intent(in) :: what
-        integer, intent(out), optional :: status
-        if (.not. present(status)) call stop_with(what)
-        status = espalier_usage
-    end subroutine
-
-    subroutine stop_with(what)
-        character(*), intent(in) :: what
-        write (error_unit, '(2a)') 'espalier: error: ', what
-        error stop
-    end subroutine
 
     subroutine set_matrix(self, layout, n, pointers, indices, values, symmetry, triangle, status)
         class(espalier_solver), intent(inout) :: self
@@ -881,23 +588,14 @@ contains
             call refuse('an array of indices is not contiguous; give a copy of it', status)
         else if (indices%rows /= values%rows) then
             call refuse('indices and values of the matrix are not equally many', status)
-        else if (are_numbers(self, values, status)) then
+        else if (are_numbers(self%handle, values, status)) then
             matrix = matrix_arrays(layout, espalier_general, espalier_full, width, 1, n, n, values%rows, &
                                    pointers%address, indices%address, values%address)
             if (present(symmetry)) matrix%symmetry = int(symmetry, c_int)
             if (present(triangle)) matrix%triangle = int(triangle, c_int)
-            call settle(self, c_set_matrix(self%handle, matrix), status)
+            call settle(self%handle, c_set_matrix(self%handle, matrix), status)
         end if
     end subroutine
-
-    ! espalier_index_type of two arrays of indices; -1 when they have none in common.
-    pure function index_type_of(one, other) result(width)
-        integer(c_int), intent(in) :: one, other
-        integer(c_int) :: width
-        width = -1
-        if (one == other .and. one == iachar('i')) width = 0
-        if (one == other .and. one == iachar('l')) width = 1
-    end function
 
     subroutine take_step(self, which, b, x, op, status)
         class(espalier_solver), intent(inout) :: self
@@ -908,89 +606,12 @@ contains
         integer(c_int) :: operation
         operation = espalier_op_none
         if (present(op)) operation = int(op, c_int)
-        if (.not. are_numbers(self, b, status)) return
-        if (.not. are_as_many(self, b, x, status)) return
-        if (.not. are_long(self, b, status)) return
-        if (.not. are_long(self, x, status)) return
-        call settle(self, which(self%handle, operation, b%columns, b%address, b%leading, x%address, x%leading), &
+        if (.not. are_numbers(self%handle, b, status)) return
+        if (.not. are_as_many(self%handle, b, x, status)) return
+        if (.not. are_long(self%handle, b, status)) return
+        if (.not. are_long(self%handle, x, status)) return
+        call settle(self%handle, which(self%handle, operation, b%columns, b%address, b%leading, x%address, x%leading), &
                     status)
     end subroutine
-
-    ! Whether the columns of an array are as long as the system; more is fine.
-    function are_long(self, given, status) result(fits)
-        class(espalier_solver), intent(in) :: self
-        type(array), intent(in) :: given
-        integer, intent(out), optional :: status
-        logical :: fits
-        integer(c_int64_t) :: order, entries
-        fits = .true.
-        if (c_get_size(self%handle, order, entries) == espalier_ok) fits = given%rows >= order
-        if (.not. fits) call refuse('an array has fewer rows than the system', status) ! else the call itself fails
-    end function
-
-    ! Whether an array whose rows only C can count is a whole one, so that its leading dimension tells them.
-    function is_whole(given, status) result(fits)
-        type(array), intent(in) :: given
-        integer, intent(out), optional :: status
-        logical :: fits
-        fits = given%leading == max(1_c_int64_t, given%rows)
-        if (.not. fits) call refuse('an array for the Schur complement is part of another; give it whole', status)
-    end function
-
-    ! Whether an array is of the solver's scalar type, and laid out as C wants it.
-    function are_numbers(self, given, status) result(fits)
-        class(espalier_solver), intent(in) :: self
-        type(array), intent(in) :: given
-        integer, intent(out), optional :: status
-        logical :: fits
-        integer(c_int) :: scalar
-        scalar = given%type ! without a handle it is the call itself that fails
-        if (c_associated(self%handle)) then
-            if (c_get_scalar(self%handle, scalar) /= espalier_ok) scalar = -1
-        end if
-        fits = scalar == given%type .and. given%in_order /= 0
-        if (scalar /= given%type) then
-            call refuse('an array is not of the scalar type that the solver was created for', status)
-        else if (.not. fits) then
-            call refuse('the entries of a column do not follow each other; give a copy of the array', status)
-        end if
-    end function
-
-    ! And whether it has a column for each of another.
-    function are_as_many(self, b, x, status) result(fits)
-        class(espalier_solver), intent(in) :: self
-        type(array), intent(in) :: b, x
-        integer, intent(out), optional :: status
-        logical :: fits
-        fits = are_numbers(self, x, status)
-        if (.not. fits) return
-        fits = b%columns == x%columns
-        if (.not. fits) call refuse('right-hand sides and solutions have not equally many columns', status)
-    end function
-
-    pure function c_text(text) result(converted)
-        character(*), intent(in) :: text
-        character(kind=c_char) :: converted(len_trim(text) + 1)
-        integer :: k
-        do k = 1, len_trim(text)
-            converted(k) = text(k:k)
-        end do
-        converted(len_trim(text) + 1) = c_null_char
-    end function
-
-    function fortran_text(text) result(converted)
-        type(c_ptr), intent(in) :: text
-        character(:), allocatable :: converted
-        character(kind=c_char), pointer :: characters(:)
-        integer :: k, length
-        length = 0
-        if (c_associated(text)) length = int(c_strlen(text))
-        allocate (character(length) :: converted)
-        if (length == 0) return
-        call c_f_pointer(text, characters, [length])
-        do k = 1, length
-            converted(k:k) = characters(k)
-        end do
-    end function
 
 end module

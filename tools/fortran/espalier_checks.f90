@@ -1,0 +1,124 @@
+! What the procedures of the module espalier have in common: how a call ends, what is right with an array before C
+! gets it, and texts between the two languages.
+module espalier_checks
+    use, intrinsic :: iso_fortran_env, only: error_unit
+    use espalier_c
+    implicit none
+    private
+    public :: settle, refuse, index_type_of, are_long, is_whole, are_numbers, are_as_many, c_text, fortran_text
+
+contains
+
+    ! Hands a status over, or stops.
+    subroutine settle(solver, ended, status)
+        type(c_ptr), intent(in) :: solver
+        integer(c_int), intent(in) :: ended
+        integer, intent(out), optional :: status
+        if (present(status)) then
+            status = ended
+        else if (ended /= espalier_ok) then
+            call stop_with(fortran_text(c_message(solver)))
+        end if
+    end subroutine
+
+    ! The same for what is found wrong before C is called.
+    subroutine refuse(what, status)
+        character(*), intent(in) :: what
+        integer, intent(out), optional :: status
+        if (.not. present(status)) call stop_with(what)
+        status = espalier_usage
+    end subroutine
+
+    subroutine stop_with(what)
+        character(*), intent(in) :: what
+        write (error_unit, '(2a)') 'espalier: error: ', what
+        error stop
+    end subroutine
+
+    ! espalier_index_type of two arrays of indices; -1 when they have none in common.
+    pure function index_type_of(one, other) result(width)
+        integer(c_int), intent(in) :: one, other
+        integer(c_int) :: width
+        width = -1
+        if (one == other .and. one == iachar('i')) width = 0
+        if (one == other .and. one == iachar('l')) width = 1
+    end function
+
+    ! Whether the columns of an array are as long as the system; more is fine.
+    function are_long(solver, given, status) result(fits)
+        type(c_ptr), intent(in) :: solver
+        type(array), intent(in) :: given
+        integer, intent(out), optional :: status
+        logical :: fits
+        integer(c_int64_t) :: order, entries
+        fits = .true.
+        if (c_get_size(solver, order, entries) == espalier_ok) fits = given%rows >= order
+        if (.not. fits) call refuse('an array has fewer rows than the system', status) ! else the call itself fails
+    end function
+
+    ! Whether an array whose rows only C can count is a whole one, so that its leading dimension tells them.
+    function is_whole(given, status) result(fits)
+        type(array), intent(in) :: given
+        integer, intent(out), optional :: status
+        logical :: fits
+        fits = given%leading == max(1_c_int64_t, given%rows)
+        if (.not. fits) call refuse('an array for the Schur complement is part of another; give it whole', status)
+    end function
+
+    ! Whether an array is of the solver's scalar type, and laid out as C wants it.
+    function are_numbers(solver, given, status) result(fits)
+        type(c_ptr), intent(in) :: solver
+        type(array), intent(in) :: given
+        integer, intent(out), optional :: status
+        logical :: fits
+        integer(c_int) :: scalar
+        scalar = given%type ! without a handle it is the call itself that fails
+        if (c_associated(solver)) then
+            if (c_get_scalar(solver, scalar) /= espalier_ok) scalar = -1
+        end if
+        fits = scalar == given%type .and. given%in_order /= 0
+        if (scalar /= given%type) then
+            call refuse('an array is not of the scalar type that the solver was created for', status)
+        else if (.not. fits) then
+            call refuse('the entries of a column do not follow each other; give a copy of the array', status)
+        end if
+    end function
+
+    ! And whether it has a column for each of another.
+    function are_as_many(solver, b, x, status) result(fits)
+        type(c_ptr), intent(in) :: solver
+        type(array), intent(in) :: b, x
+        integer, intent(out), optional :: status
+        logical :: fits
+        fits = are_numbers(solver, x, status)
+        if (.not. fits) return
+        fits = b%columns == x%columns
+        if (.not. fits) call refuse('right-hand sides and solutions have not equally many columns', status)
+    end function
+
+    pure function c_text(text) result(converted)
+        character(*), intent(in) :: text
+        character(kind=c_char) :: converted(len_trim(text) + 1)
+        integer :: k
+        do k = 1, len_trim(text)
+            converted(k) = text(k:k)
+        end do
+        converted(len_trim(text) + 1) = c_null_char
+    end function
+
+    function fortran_text(text) result(converted)
+        type(c_ptr), intent(in) :: text
+        character(:), allocatable :: converted
+        character(kind=c_char), pointer :: characters(:)
+        integer :: k, length
+        length = 0
+        if (c_associated(text)) length = int(c_strlen(text))
+        allocate (character(length) :: converted)
+        if (length == 0) return
+        call c_f_pointer(text, characters, [length])
+        do k = 1, length
+            converted(k:k) = characters(k)
+        end do
+    end function
+
+end module
