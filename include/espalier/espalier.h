@@ -208,8 +208,8 @@ typedef struct espalier_matrix {
 } espalier_matrix;
 
 /**
- * What the static schedule expects of a factorization on a machine of `processes` with `threads` each. The
- * times hold work_s + idle_s = factor_s * processes * threads. Filled by espalier_predict().
+ * What is expected of a factorization on a machine of `processes` with `threads` each, under the schedule and
+ * splitting that the options name; where memory lies does not count. The times hold work_s + idle_s = factor_s * processes * threads. Filled by espalier_predict().
  */
 typedef struct espalier_prediction {
     int processes;             /**< Of the machine. */

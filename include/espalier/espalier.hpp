@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "espalier/communicator.hpp"
 #include "espalier/matrix.hpp"
 #include "espalier/options.hpp"
 #include "espalier/report.hpp"
@@ -46,10 +47,23 @@ template <class T> struct NullSpace {
 /// One linear system's analysis and factors, in scalar T (float, double or their complex forms). Errors are
 /// thrown as espalier::Error; after one, the solver can be used again from analyze() or factorize() on.
 /// Distinct solvers may be used from distinct threads.
+///
+/// With several processes (a Communicator) every process has a solver and calls the same members in the same
+/// order, which return on all of them or throw the same error on all. Process 0 gives the matrix and the
+/// right-hand sides, and gets the results; what the others give is not looked at (an empty matrix and empty
+/// vectors will do), and they get empty results, but the same report. predict(), simulate() and write_trace()
+/// are of process 0 alone.
 template <class T> class ESPALIER_API Solver {
   public:
     /// Error{usage} for options out of range, or a machine (Options::topology) that there is not.
     explicit Solver(Options options = {});
+    /// The system of several processes, with the options of process 0. Collective. Each has as many workers
+    /// as the one with the fewest cores when Options::threads is 0.
+    Solver(Options options, Communicator processes);
+    /// For processes other than 0, in place of all that: takes part in every call of the Solver that process
+    /// 0 makes with the same communicator, and returns when that is destroyed. Of `options` only the machine,
+    /// `cancel` and what concerns this process alone count. Error{usage} on process 0.
+    static void follow(Options options, Communicator processes);
     ~Solver();
     /// What is moved from can only be destroyed or assigned to.
     Solver(Solver&&) noexcept;

@@ -55,6 +55,10 @@ struct Options {
 
     int threads = 0;          ///< Worker threads; 0 for the cores this process may use.
     bool bind_threads = true; ///< Bind workers to cores.
+    /// With several processes: progress threads of each that move messages. 1 makes all calls of MPI, which
+    /// needs MPI_THREAD_SERIALIZED; of 2 one sends and one receives, which needs MPI_THREAD_MULTIPLE; 0:
+    /// workers do it between tasks. Where MPI gives less, there are fewer.
+    int comm_threads = 1;
     /// The machine that workers stand on and that is planned for: empty for this one; else an hwloc XML file
     /// (a name that ends in .xml) or a synthetic description such as "numa:2 core:4". Then workers keep the
     /// cores and NUMA nodes they have there, and are not bound here.

@@ -126,6 +126,7 @@ struct Report {
     Scalar scalar = Scalar::d;                              ///< Of matrix and solution.
     int processes = 1;                                      ///< Of this run.
     int threads = 1;                                        ///< Workers of each process.
+    int comm_threads = 0;                                   ///< Of each process, that only move messages.
     AnalysisReport analysis;                                ///< Of the last analysis.
     FactorReport factor;                                    ///< Of the last factorization.
     double solve_s = 0;                                     ///< Of the last solve.

@@ -110,7 +110,7 @@ template <class T> void report_structure(Analysis<T> const& analysis, bool narro
     report.bloks = structure.num_bloks();
     report.tree_height = structure.tree_height;
     report.tree_depth = tree_depth(structure);
-    report.predicted_factor_s = analysis.plan.factor_schedule.makespan;
+    report.predicted_factor_s = analysis.plan.makespan;
     report.factor_bytes = panel_bytes(structure, form, narrow ? sizeof(Narrow<T>) : sizeof(T));
     report.nnz_stored = 0;
     for (Cblk const& cblk : structure.cblks) report.nnz_stored += panel_size(cblk, form);
@@ -144,7 +144,12 @@ template <class T> std::uint64_t Analysis<T>::memory_bytes(Scalar factor_scalar)
         form.kind == Factorization::llh && options.factorization == Factorization::automatic;
     FactorForm const largest{may_fall_back ? Factorization::ldlh : form.kind};
     auto const entries = static_cast<std::uint64_t>(working_entries);
-    return panel_bytes(structure, form, bytes) + AssemblyMap::bytes_for(working_entries) +
+    // Panels and fan-in blocks were counted in the narrower scalar where there is one.
+    double const ratio = static_cast<double>(bytes) / panel_format().scalar_bytes;
+    std::uint64_t const panels = plan.process_of_cblk.empty()
+                                     ? panel_bytes(structure, form, bytes)
+                                     : static_cast<std::uint64_t>(plan.most_memory * ratio);
+    return panels + AssemblyMap::bytes_for(working_entries) +
            workspace_bytes(structure, largest, bytes, workers) +
            solve_workspace_bytes(structure, plan, bytes) + structure_bytes(structure) +
            (system.is_identity() && !may_fall_back ? 0 : entries * (sizeof(T) + sizeof(Index))) +
@@ -247,11 +252,17 @@ template <class T> Analysis<T> analyze_system(CscMatrix<T> const& matrix, Option
     trace::Scope const recorded(phases(), trace::Kind::mapping);
     Timer const timer;
     PlanOptions plan;
+    plan.processes = context.processes;
+    plan.format = analysis.panel_format();
     plan.workers = workers;
     plan.node_of_worker = context.node_of_worker;
+    plan.node_distances = context.node_distances;
     plan.policy = policy_settings(options);
     plan.split = split_options(options);
-    analysis.plan = make_factor_plan(analysis.structure, analysis.costs, plan);
+    ProcessPlans plans = make_process_plans(analysis.structure, analysis.costs, plan);
+    analysis.plan = {std::move(plans.shared), std::move(plans.of_process.front())};
+    plans.of_process.erase(plans.of_process.begin());
+    analysis.plans_of_others = std::move(plans.of_process);
     report.analysis.mapping_s = timer.seconds();
     report_structure(analysis, narrow, report.analysis);
     return analysis;

@@ -28,8 +28,9 @@ template <class T> struct Analysis {
     WorkingSystem<T> system;
     BlockStructure structure;
     CostModel costs;
-    FactorPlan plan;
-    Offset working_entries = 0; ///< Stored entries of the working system.
+    FactorPlan plan;                        ///< Of process 0.
+    std::vector<LocalPlan> plans_of_others; ///< Of processes 1, 2, ...
+    Offset working_entries = 0;             ///< Stored entries of the working system.
 
     /// What factorization and solve add to the matrix: panels in `factor_scalar`, and all else.
     [[nodiscard]] std::uint64_t memory_bytes(Scalar factor_scalar) const;
@@ -41,7 +42,9 @@ template <class T> struct Analysis {
 
 /// What an analysis works with besides matrix and options.
 struct AnalysisContext {
-    std::vector<int> node_of_worker; ///< One entry a worker: its NUMA node.
+    int processes = 1;
+    std::vector<int> node_of_worker;    ///< One entry a worker: its NUMA node.
+    std::vector<double> node_distances; ///< As Topology::distances.
     std::shared_ptr<Interrupt> interrupt;
     Background& background;                ///< Ordering and structure run there where options.cancel is set.
     trace::Recorder* recorder = nullptr;   ///< Of the phases; may be null.

@@ -102,6 +102,11 @@ constexpr std::array table = {
     OptionRow{"ordering", set_ordering, get_ordering},
     count_or_auto<&Options::threads, 4096>("threads"),
     on_or_off<&Options::bind_threads>("bind"),
+    OptionRow{"comm-threads",
+              [](Options& options, std::string_view name, std::string_view text) {
+                  options.comm_threads = static_cast<int>(parse_count(name, text, 0, 2));
+              },
+              [](Options const& options) { return std::to_string(options.comm_threads); }},
     OptionRow{"topology",
               [](Options& options, std::string_view name, std::string_view text) {
                   if (text.empty())

@@ -118,9 +118,9 @@ template <class T> bool probe_grows_as_singular(CscMatrix<T> const& a, ApplyInve
     return grows_as_singular<T>(a, b, x, 1);
 }
 
-template <class T> double smallest_relative_pivot(CscMatrix<T> const& b, Factor<T> const& factor) {
-    BlockStructure const& structure = factor.structure();
-    FactorForm const form = factor.form();
+template <class T> double smallest_relative_pivot(CscMatrix<T> const& b, Pivots<T> const& pivots) {
+    BlockStructure const& structure = *pivots.structure;
+    FactorForm const form = pivots.form;
     bool const cholesky = !form.has_d() && !form.has_upper();
     std::vector<double> origin(static_cast<std::size_t>(b.cols), cholesky ? 0.0 : max_abs(b));
     for (std::size_t j = 0; cholesky && j < origin.size(); ++j)
@@ -130,28 +130,22 @@ template <class T> double smallest_relative_pivot(CscMatrix<T> const& b, Factor<
                     std::abs(b.values[static_cast<std::size_t>(p)]);
 
     double smallest = std::numeric_limits<double>::infinity();
-    for (CblkId k = 0; k < structure.first_kept_cblk; ++k) {
-        auto const diagonal = factor.diagonal(k);
-        for (Index i = 0; i < diagonal.cols; ++i) {
-            double pivot = std::abs(diagonal(i, i));
-            if (cholesky) pivot *= pivot;
-            if (form.has_d()) {
-                // A 2x2 pivot is as small as its determinant over its largest entry.
-                auto const off = factor.off_diagonal(k);
-                if (double const e = std::abs(off[static_cast<std::size_t>(i)]); e > 0) {
-                    T const coupling = off[static_cast<std::size_t>(i)];
-                    double const determinant = std::abs(diagonal(i, i) * diagonal(i + 1, i + 1) -
-                                                        coupling * conj_if(form.conjugate(), coupling));
-                    pivot = determinant /
-                            std::max({e, pivot, static_cast<double>(std::abs(diagonal(i + 1, i + 1)))});
-                    ++i;
-                }
-            }
-            double const from =
-                origin[static_cast<std::size_t>(factor.cblk(k).first_col + std::min(i, diagonal.cols - 1))];
-            if (!(from > 0)) return 0;
-            smallest = std::min(smallest, pivot / from);
+    auto const end = static_cast<std::size_t>(structure.first_kept_col());
+    for (std::size_t i = 0; i < end; ++i) {
+        double pivot = std::abs(pivots.diagonal[i]);
+        double const from = origin[i];
+        if (cholesky) pivot *= pivot;
+        T const coupling = form.has_d() ? pivots.off_diagonal[i] : T(0);
+        if (double const e = std::abs(coupling); e > 0) {
+            // A 2x2 pivot is as small as its determinant over its largest entry.
+            T const next = pivots.diagonal[i + 1];
+            double const determinant =
+                std::abs(pivots.diagonal[i] * next - coupling * conj_if(form.conjugate(), coupling));
+            pivot = determinant / std::max({e, pivot, static_cast<double>(std::abs(next))});
+            ++i;
         }
+        if (!(from > 0)) return 0;
+        smallest = std::min(smallest, pivot / from);
     }
     return smallest;
 }
@@ -160,7 +154,7 @@ template <class T> double smallest_relative_pivot(CscMatrix<T> const& b, Factor<
     template WeakestDirection weakest_direction<T>(CscMatrix<T> const&, ApplyInverse<T> const&);             \
     template bool grows_as_singular<T>(CscMatrix<T> const&, std::span<T const>, std::span<T const>, Index);  \
     template bool probe_grows_as_singular<T>(CscMatrix<T> const&, ApplyInverse<T> const&, Interrupt*);       \
-    template double smallest_relative_pivot<T>(CscMatrix<T> const&, Factor<T> const&);
+    template double smallest_relative_pivot<T>(CscMatrix<T> const&, Pivots<T> const&);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 
 } // namespace espalier

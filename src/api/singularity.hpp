@@ -14,7 +14,7 @@
 
 #include "core/interrupt.hpp"
 #include "espalier/matrix.hpp"
-#include "factor/factor.hpp"
+#include "factor/pivots.hpp"
 #include "refine/apply_inverse.hpp"
 
 namespace espalier {
@@ -49,6 +49,6 @@ template <class T> bool probe_grows_as_singular(CscMatrix<T> const& a, ApplyInve
 
 /// Smallest pivot of the factor of `b`, relative to what it started from: the diagonal entry for Cholesky,
 /// the largest entry of the matrix otherwise. Of eliminated unknowns only.
-template <class T> double smallest_relative_pivot(CscMatrix<T> const& b, Factor<T> const& factor);
+template <class T> double smallest_relative_pivot(CscMatrix<T> const& b, Pivots<T> const& pivots);
 
 } // namespace espalier

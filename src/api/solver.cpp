@@ -43,74 +43,89 @@ void Solver<T>::State::require_same_pattern(CscMatrix<T> const& matrix, char con
 template <class T> void Solver<T>::State::analyze(CscMatrix<T> const& matrix) {
     if (team_) team_->record(nullptr);
     recorder_.reset();
-    begin_call();
+    start_recorder();
     Timer const timer;
     factorized_ = false;
-    full_.reset();
-    narrow_.reset();
-    assembly_.reset();
+    ensemble_.drop_factors();
     analysis_.reset();
     report.analysis = {};
     report.factor = {};
     report.refine = {};
     report.notes.clear();
-    Analysis<T> made = analyze_system(matrix, options,
-                                      {node_of_worker(), interrupt_, background_, recorder_.get(),
-                                       [this](std::string text) { note(std::move(text)); }},
-                                      report);
+    Analysis<T> made =
+        analyze_system(matrix, options,
+                       {report.processes, node_of_worker(), topology_.distances(), interrupt_, background_,
+                        recorder_.get(), [this](std::string text) { note(std::move(text)); }},
+                       report);
     report.analysis.total_s = timer.seconds();
     require_memory(report.analysis.memory_bytes, options.max_memory);
     analysis_ = std::move(made);
+    std::vector<LocalPlan> const others = std::move(analysis_->plans_of_others);
+    analysis_->plans_of_others.clear();
+    try {
+        ensemble_.share_plan(analysis_->structure, analysis_->plan, others);
+    } catch (...) {
+        analysis_.reset();
+        throw;
+    }
     notes_of_analysis_ = report.notes.size();
     sample_memory();
 }
 
-template <class T> Solver<T>::Solver(Options options) : state_(std::make_unique<State>(std::move(options))) {}
+template <class T> Solver<T>::Solver(Options options) : Solver(std::move(options), Communicator()) {}
+template <class T> Solver<T>::Solver(Options options, Communicator processes)
+    : state_(std::make_unique<State>(std::move(options), std::move(processes))) {}
+template <class T> void Solver<T>::follow(Options options, Communicator processes) {
+    State(std::move(options), std::move(processes), true).follow();
+}
 template <class T> Solver<T>::~Solver() = default;
 template <class T> Solver<T>::Solver(Solver&&) noexcept = default;
 template <class T> Solver<T>& Solver<T>::operator=(Solver&&) noexcept = default;
 template <class T> void Solver<T>::analyze(CscMatrix<T> const& matrix) {
-    state_->analyze(matrix);
+    state_->together("analyze", [&] { state_->analyze(matrix); });
 }
 template <class T> void Solver<T>::factorize(CscMatrix<T> const& matrix) {
-    state_->factorize(matrix);
+    state_->together("factorize", [&] { state_->factorize(matrix); });
 }
 template <class T> std::vector<T> Solver<T>::solve(std::span<T const> b, Index nrhs, MatrixOp op) {
-    std::vector<T> x(b.begin(), b.end());
-    state_->solve(x, nrhs, op);
-    return x;
+    return state_->together("solve", [&] {
+        std::vector<T> x(b.begin(), b.end());
+        state_->solve(x, nrhs, op);
+        return x;
+    });
 }
 template <class T> void Solver<T>::solve_in_place(std::span<T> x, Index nrhs, MatrixOp op) {
-    state_->solve(x, nrhs, op);
+    state_->together("solve_in_place", [&] { state_->solve(x, nrhs, op); });
 }
 template <class T> DenseMatrix<T> Solver<T>::solve(CscMatrix<T> const& b, MatrixOp op) {
-    return state_->solve(b, op);
+    return state_->together("solve", [&] { return state_->solve(b, op); });
 }
 template <class T> RefineReport Solver<T>::refine(CscMatrix<T> const& matrix, std::span<T const> b,
                                                   std::span<T> x, Index nrhs, MatrixOp op) {
-    return state_->refine(matrix, b, x, nrhs, op);
+    state_->together("refine", [&] { state_->refine(matrix, b, x, nrhs, op); });
+    return state_->report.refine;
 }
 template <class T> Inertia Solver<T>::inertia() const {
-    return state_->inertia();
+    return state_->together("inertia", [&] { return state_->inertia(); });
 }
 template <class T> Determinant<T> Solver<T>::determinant() const {
-    return state_->determinant();
+    return state_->together("determinant", [&] { return state_->determinant(); });
 }
 template <class T> double Solver<T>::reciprocal_condition(CscMatrix<T> const& matrix) {
-    return state_->reciprocal_condition(matrix);
+    return state_->together("reciprocal_condition", [&] { return state_->reciprocal_condition(matrix); });
 }
 template <class T> NullSpace<T> Solver<T>::null_space(CscMatrix<T> const& matrix, double tolerance) {
-    return state_->null_space(matrix, tolerance);
+    return state_->together("null_space", [&] { return state_->null_space(matrix, tolerance); });
 }
 template <class T> DenseMatrix<T> Solver<T>::schur_complement() const {
-    return state_->schur_complement();
+    return state_->together("schur_complement", [&] { return state_->schur_complement(); });
 }
 template <class T> std::vector<T> Solver<T>::condense(std::span<T const> b, Index nrhs) {
-    return state_->condense(b, nrhs);
+    return state_->together("condense", [&] { return state_->condense(b, nrhs); });
 }
 template <class T>
 std::vector<T> Solver<T>::expand(std::span<T const> b, std::span<T const> x_schur, Index nrhs) {
-    return state_->expand(b, x_schur, nrhs);
+    return state_->together("expand", [&] { return state_->expand(b, x_schur, nrhs); });
 }
 template <class T> Prediction Solver<T>::predict(int processes, int threads) const {
     return state_->predict(processes, threads);

@@ -21,7 +21,6 @@ namespace espalier {
 
 template <class T> void Solver<T>::State::factorize(CscMatrix<T> const& matrix) {
     if (!analysis_) analyze(matrix);
-    begin_call();
     Timer const timer;
     require_square(matrix);
     if (!(PatternFingerprint(matrix) == analysis_->pattern))
@@ -57,9 +56,9 @@ template <class T> void Solver<T>::State::factorize_from(CscMatrix<T> const& mat
     if (analysis_->form.kind == Factorization::llh && kind != Factorization::llh) make_system(matrix, kind);
     analysis_->form.kind = kind;
     CscMatrix<T> const& working = make_working(matrix);
-    if (!assembly_) {
+    if (!ensemble_.has_assembly()) {
         trace::Scope const recorded(phases(), trace::Kind::assembly);
-        assembly_.emplace(working, analysis_->structure, interrupt_.get());
+        ensemble_.share_assembly(AssemblyMap(working, analysis_->structure, interrupt_.get()));
     }
     if (wants_narrow() && factorize_narrow(working)) return;
     factorize_full(matrix, &working);
@@ -80,11 +79,10 @@ template <class T> bool Solver<T>::State::wants_narrow() const {
 // In single precision; false, with the reason in a note, when that is not good enough to refine from.
 template <class T> bool Solver<T>::State::factorize_narrow(CscMatrix<T> const& working) {
     std::string reason;
-    full_.reset(); // the memory of one is all that was asked for
     try {
         CscMatrix<Low> const low = convert<Low>(working);
-        factorize_numbers<Low>(low, narrow_);
-        if (!analysis_->options.allow_singular && is_suspicious<Low>(low, *narrow_))
+        factorize_numbers<Low>(low);
+        if (!analysis_->options.allow_singular && is_suspicious<Low>(low))
             reason = "pivots are too small for it";
     } catch (Error const& error) {
         if (error.status() == Status::cancelled || error.status() == Status::out_of_memory) throw;
@@ -92,7 +90,6 @@ template <class T> bool Solver<T>::State::factorize_narrow(CscMatrix<T> const& w
     }
     is_narrow_ = reason.empty();
     if (is_narrow_) return true;
-    narrow_.reset();
     report.factor = {};
     report.factor.precision_fell_back = true;
     note(fmt::format("single precision does not do ({}); factorizing in double", reason));
@@ -103,12 +100,11 @@ template <class T> bool Solver<T>::State::factorize_narrow(CscMatrix<T> const& w
 template <class T>
 void Solver<T>::State::factorize_full(CscMatrix<T> const& matrix, CscMatrix<T> const* working) {
     is_narrow_ = false;
-    narrow_.reset();
     if (report.factor.precision_fell_back)
         require_memory(analysis_->memory_bytes(scalar_of<T>), options.max_memory);
     if (!working) working = &make_working(matrix);
     try {
-        factorize_numbers<T>(*working, full_);
+        factorize_numbers<T>(*working);
     } catch (Error const& error) {
         bool const may_fall_back = error.status() == Status::not_positive_definite &&
                                    analysis_->options.factorization == Factorization::automatic;
@@ -116,17 +112,13 @@ void Solver<T>::State::factorize_full(CscMatrix<T> const& matrix, CscMatrix<T> c
         note(fmt::format("{}; going on with ldlh", error.what()));
         make_system(matrix, Factorization::ldlh);
         working = &make_working(matrix);
-        factorize_numbers<T>(*working, full_);
+        factorize_numbers<T>(*working);
         report.factor.fell_back = true;
     }
     look_for_singularity(*working);
 }
 
-template <class T> template <class F>
-void Solver<T>::State::factorize_numbers(CscMatrix<F> const& working, std::unique_ptr<Factor<F>>& factor) {
-    if (!factor) factor = std::make_unique<Factor<F>>(analysis_->structure);
-    factor->allocate(analysis_->form, analysis_->plan.owner_of_cblk, options.allocation, workers(),
-                     interrupt_.get());
+template <class T> template <class F> void Solver<T>::State::factorize_numbers(CscMatrix<F> const& working) {
     double const relative =
         options.pivot_threshold >= 0 ? options.pivot_threshold : std::sqrt(static_cast<double>(epsilon<F>));
     double const largest = max_abs(working);
@@ -136,17 +128,19 @@ void Solver<T>::State::factorize_numbers(CscMatrix<F> const& working, std::uniqu
     run.interrupt = interrupt_.get();
     run.phases = phases();
     FactorizeStats const stats =
-        espalier::factorize(working, *assembly_, analysis_->plan, *factor, workers(), run);
+        ensemble_.template factorize<F>(working.values, analysis_->form, options.allocation, run);
     FactorReport& out = report.factor;
     out.time_s += stats.time_s;
     out.gflops = stats.time_s > 0 ? report.analysis.flops / stats.time_s / 1e9 : 0;
     out.pivots_replaced = stats.pivots_replaced;
     out.negative_pivots = stats.negative_pivots;
-    out.tasks = analysis_->plan.factor.graph.num_tasks();
+    out.tasks = analysis_->plan.tasks;
+    out.messages = stats.exchange.messages_sent;
+    out.message_bytes = static_cast<std::uint64_t>(stats.exchange.bytes_sent);
     out.steals = stats.steals;
     out.steals_by_distance.assign(stats.steals_by_distance.begin(), stats.steals_by_distance.end());
-    Placement const placement =
-        measure_placement(*factor, analysis_->plan, stats.worker_of_task, workers().places(), topology_);
+    Placement const placement = measure_placement(ensemble_.template factor<F>(), analysis_->plan,
+                                                  stats.worker_of_task, workers(), topology_);
     out.local_share = placement.local_share;
     out.local_share_of_worker = placement.local_share_of_worker;
     out.node_bytes = placement.node_bytes;
@@ -163,17 +157,17 @@ template <class T> CscMatrix<T> const& Solver<T>::State::make_working(CscMatrix<
     return analysis_->system.is_identity() ? matrix : working_copy_;
 }
 
-template <class T> template <class F>
-bool Solver<T>::State::is_suspicious(CscMatrix<F> const& working, Factor<F> const& factor) const {
+template <class T> template <class F> bool Solver<T>::State::is_suspicious(CscMatrix<F> const& working) {
     double const small = 0.01 * std::sqrt(static_cast<double>(epsilon<F>));
-    return report.factor.pivots_replaced > 0 || smallest_relative_pivot(working, factor) <= small;
+    return report.factor.pivots_replaced > 0 ||
+           smallest_relative_pivot(working, ensemble_.template pivots<F>()) <= small;
 }
 
 // Costs four solves, and only where a pivot is suspiciously small.
 template <class T> void Solver<T>::State::look_for_singularity(CscMatrix<T> const& working) {
     near_singular_ = report.factor.numerically_singular = false; // whatever single precision made of it
     report.factor.condition_estimate = 0;
-    if (!is_suspicious<T>(working, *full_)) return;
+    if (!is_suspicious<T>(working)) return;
     if (analysis_->options.schur.empty())
         look_for_singularity(working, inverse_of_working());
     else
@@ -218,10 +212,10 @@ template <class T> ApplyInverse<T> Solver<T>::State::inverse_of_interior() {
         };
         MatrixView<T> const view{whole.data(), static_cast<Index>(n), columns, static_cast<Index>(n)};
         for (std::size_t k = 0; k < block.size(); ++k) at(k) = block[k];
-        espalier::condense<T>(*full_, analysis_->plan, view, workers(), {op, interrupt_.get()});
+        ensemble_.template sweep<T>(view, SweepPart::forward, op);
         for (std::size_t j = 0; j < static_cast<std::size_t>(columns); ++j)
             for (Index const i : analysis_->options.schur) whole[j * n + static_cast<std::size_t>(i)] = T(0);
-        espalier::expand<T>(*full_, analysis_->plan, view, workers(), {op, interrupt_.get()});
+        ensemble_.template sweep<T>(view, SweepPart::backward, op);
         for (std::size_t k = 0; k < block.size(); ++k) block[k] = at(k);
     };
 }

@@ -23,16 +23,16 @@ template <class T> void Solver<T>::State::require_schur(char const* what) const 
                     fmt::format("{} needs a Schur complement, and Options::schur is empty", what));
 }
 
-template <class T> Inertia Solver<T>::State::inertia() const {
+template <class T> Inertia Solver<T>::State::inertia() {
     require_factors("inertia");
-    PivotSigns const signs = is_narrow_ ? pivot_signs(*narrow_) : pivot_signs(*full_);
+    PivotSigns const signs = is_narrow_ ? pivot_signs(ensemble_.template pivots<Low>())
+                                        : pivot_signs(ensemble_.template pivots<T>());
     return {signs.positive, signs.negative, signs.zero};
 }
 
 template <class T> double Solver<T>::State::reciprocal_condition(CscMatrix<T> const& matrix) {
     require_no_schur("reciprocal_condition");
     require_same_pattern(matrix, "reciprocal_condition");
-    begin_call();
     SingleThreadedBlas const blas;
     report.factor.rcond = espalier::reciprocal_condition<T>(matrix, inverse_of_matrix(), interrupt_.get());
     return report.factor.rcond;
@@ -44,7 +44,6 @@ template <class T> NullSpace<T> Solver<T>::State::null_space(CscMatrix<T> const&
     if (!(tolerance >= 0) || tolerance >= 1)
         throw Error(Status::usage,
                     fmt::format("a tolerance of {} for singular values is not in [0, 1)", tolerance));
-    begin_call();
     SingleThreadedBlas const blas;
     NullSpaceOptions run;
     run.tolerance = tolerance;
@@ -57,7 +56,7 @@ template <class T> NullSpace<T> Solver<T>::State::null_space(CscMatrix<T> const&
 }
 
 // det A = det B (-1)^odd exp(log_factor), B being the working system (working_system.hpp).
-template <class T> Determinant<T> Solver<T>::State::determinant() const {
+template <class T> Determinant<T> Solver<T>::State::determinant() {
     require_no_schur("determinant");
     // Replaced pivots stand for zeros, as far as anyone can tell.
     if (report.factor.numerically_singular) return {T(0), -std::numeric_limits<double>::infinity()};
@@ -68,15 +67,15 @@ template <class T> Determinant<T> Solver<T>::State::determinant() const {
         log_modulus += product.log_modulus;
     };
     if (is_narrow_)
-        take(pivot_product(*narrow_));
+        take(pivot_product(ensemble_.template pivots<Low>()));
     else
-        take(pivot_product(*full_));
+        take(pivot_product(ensemble_.template pivots<T>()));
     return {analysis_->system.odd() ? -phase : phase, log_modulus};
 }
 
-template <class T> DenseMatrix<T> Solver<T>::State::schur_complement() const {
+template <class T> DenseMatrix<T> Solver<T>::State::schur_complement() {
     require_schur("schur_complement");
-    return espalier::schur_complement<T>(*full_, analysis_->options.schur);
+    return espalier::schur_complement<T>(ensemble_.template factor<T>(), analysis_->options.schur);
 }
 
 template <class T> std::vector<T> Solver<T>::State::eliminate_interior(std::span<T const> b, Index nrhs) {
@@ -84,14 +83,13 @@ template <class T> std::vector<T> Solver<T>::State::eliminate_interior(std::span
     require_block(b.size(), n, nrhs, "the right-hand side");
     std::vector<T> x(b.begin(), b.end());
     analysis_->system.to_working(std::span<T>(x), nrhs);
-    espalier::condense<T>(*full_, analysis_->plan, {x.data(), n, nrhs, std::max<Index>(1, n)}, workers(),
-                          {MatrixOp::none, interrupt_.get()});
+    ensemble_.template sweep<T>({x.data(), n, nrhs, std::max<Index>(1, n)}, SweepPart::forward,
+                                MatrixOp::none);
     return x;
 }
 
 template <class T> std::vector<T> Solver<T>::State::condense(std::span<T const> b, Index nrhs) {
     require_schur("condense");
-    begin_call();
     Timer const timer;
     SingleThreadedBlas const blas;
     auto const x = eliminate_interior(b, nrhs);
@@ -112,7 +110,6 @@ std::vector<T> Solver<T>::State::expand(std::span<T const> b, std::span<T const>
     auto const& schur = analysis_->options.schur;
     require_block(x_schur.size(), static_cast<Index>(schur.size()), nrhs,
                   "the solution of the condensed system");
-    begin_call();
     Timer const timer;
     SingleThreadedBlas const blas;
     auto x = eliminate_interior(b, nrhs);
@@ -121,8 +118,8 @@ std::vector<T> Solver<T>::State::expand(std::span<T const> b, std::span<T const>
         for (std::size_t s = 0; s < schur.size(); ++s)
             x[j * static_cast<std::size_t>(n) + static_cast<std::size_t>(schur[s])] =
                 x_schur[j * schur.size() + s];
-    espalier::expand<T>(*full_, analysis_->plan, {x.data(), n, nrhs, std::max<Index>(1, n)}, workers(),
-                        {MatrixOp::none, interrupt_.get()});
+    ensemble_.template sweep<T>({x.data(), n, nrhs, std::max<Index>(1, n)}, SweepPart::backward,
+                                MatrixOp::none);
     analysis_->system.from_working(std::span<T>(x), nrhs);
     report.solve_s = timer.seconds();
     report.nrhs = nrhs;
@@ -130,11 +127,11 @@ std::vector<T> Solver<T>::State::expand(std::span<T const> b, std::span<T const>
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
-    template Inertia Solver<T>::State::inertia() const;                                                      \
-    template Determinant<T> Solver<T>::State::determinant() const;                                           \
+    template Inertia Solver<T>::State::inertia();                                                            \
+    template Determinant<T> Solver<T>::State::determinant();                                                 \
     template double Solver<T>::State::reciprocal_condition(CscMatrix<T> const&);                             \
     template NullSpace<T> Solver<T>::State::null_space(CscMatrix<T> const&, double);                         \
-    template DenseMatrix<T> Solver<T>::State::schur_complement() const;                                      \
+    template DenseMatrix<T> Solver<T>::State::schur_complement();                                            \
     template std::vector<T> Solver<T>::State::condense(std::span<T const>, Index);                           \
     template std::vector<T> Solver<T>::State::expand(std::span<T const>, std::span<T const>, Index);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)

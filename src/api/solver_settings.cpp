@@ -1,4 +1,6 @@
 // What a solver stands on: its options, the machine they name, its team of workers, its recorder of traces.
+#include <functional>
+#include <optional>
 #include <utility>
 
 #include "api/solver_state.hpp"
@@ -23,26 +25,71 @@ Simulation simulation_of(Options const& options, std::string machine, int proces
     return what;
 }
 
-template <class T> Solver<T>::State::State(Options given) : topology_(Topology::named(given.topology)) {
+namespace {
+
+// Processes that may use the same cores of a machine divide them up.
+Topology own_part(Topology const& topology, Communicator const& processes) {
+    auto const machine =
+        static_cast<std::int64_t>(std::hash<std::string>{}(topology.machine_name()) >> 1); // never negative
+    std::vector<std::int64_t> const machines = all_gather(processes, machine);
+    int part = 0, parts = 0;
+    for (int r = 0; r < processes.size(); ++r) {
+        if (machines[static_cast<std::size_t>(r)] != machine) continue;
+        part += r < processes.rank();
+        ++parts;
+    }
+    bool const disjoint = topology.num_cores() * parts <= topology.machine_cores();
+    return parts == 1 || disjoint || !topology.is_this_machine() ? topology : topology.share(part, parts);
+}
+
+// The machine of every process; the same error on all where one has none.
+Topology topology_of_process(std::string const& name, Communicator const& processes) {
+    if (processes.size() == 1) return Topology::named(name);
+    std::optional<Topology> found;
+    std::optional<Error> problem;
+    try {
+        found = Topology::named(name);
+    } catch (Error const& error) {
+        problem = error;
+    }
+    agree(processes, problem).raise();
+    return own_part(*found, processes);
+}
+
+} // namespace
+
+template <class T> Solver<T>::State::State(Options given, Communicator processes, bool follows)
+    : topology_(topology_of_process(given.topology, processes)),
+      default_threads_(static_cast<int>(min(processes, std::int64_t{topology_.default_threads()}))),
+      ensemble_(std::move(processes), follows) {
     options.topology = given.topology;
-    set_options(std::move(given));
+    report.processes = ensemble_.comm().size();
+    std::optional<Error> problem;
+    try {
+        set_options(std::move(given));
+    } catch (Error const& error) {
+        if (ensemble_.is_alone()) throw;
+        problem = error;
+    }
+    agree(ensemble_.comm(), problem).raise();
 }
 
 template <class T> void Solver<T>::State::set_options(Options given) {
     require_sound(given);
     bool const moves = options.topology != given.topology;
+    if (moves && !ensemble_.is_alone())
+        throw Error(Status::usage, "several processes keep the machine that their solver was made for");
     if (moves) {
         Topology other = Topology::named(given.topology);
         team_.reset();
         topology_ = std::move(other);
+        default_threads_ = topology_.default_threads();
     }
-    int const threads = given.threads > 0 ? given.threads : topology_.default_threads();
+    int const threads = given.threads > 0 ? given.threads : default_threads_;
     if (report.threads != threads || options.bind_threads != given.bind_threads) team_.reset();
     if (moves || report.threads != threads) { // plans are made for a number of workers
         factorized_ = false;
-        full_.reset();
-        narrow_.reset();
-        assembly_.reset();
+        ensemble_.drop_factors();
         analysis_.reset();
     }
     options = std::move(given);
@@ -56,17 +103,48 @@ template <class T> WorkerTeam& Solver<T>::State::workers() {
     return *team_;
 }
 
-template <class T> void Solver<T>::State::begin_call() {
+template <class T> void Solver<T>::State::begin_call(std::string_view call) {
+    CallSettings settings{std::string(call), report.threads, options.bind_threads, options.comm_threads};
+    ensemble_.agree_on_call(settings);
+    adopt(settings);
+}
+
+// As process 0 has it, and then this call begins.
+template <class T> void Solver<T>::State::adopt(CallSettings const& settings) {
+    if (settings.threads != report.threads || settings.bind_threads != options.bind_threads) team_.reset();
+    report.threads = settings.threads;
+    options.bind_threads = settings.bind_threads;
     interrupt_ = std::make_shared<Interrupt>(options.cancel);
+    ensemble_.work_with([this]() -> WorkerTeam& { return workers(); }, interrupt_, settings.comm_threads);
+    report.comm_threads = ensemble_.comm_threads();
+    start_recorder();
+}
+
+template <class T> void Solver<T>::State::follow() {
+    if (ensemble_.leads()) throw Error(Status::usage, "process 0 leads, it cannot follow");
+    for (;;) {
+        CallSettings const settings = ensemble_.next_call();
+        if (settings.call.empty()) return;
+        try {
+            adopt(settings);
+            (void)ensemble_.serve(report);
+        } catch (Error const&) { // process 0 has it, too
+        }
+    }
+}
+
+template <class T> void Solver<T>::State::start_recorder() {
     if (options.record_trace && !recorder_)
         recorder_ = std::make_unique<trace::Recorder>(trace::Recorder::Options{});
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
-    template Solver<T>::State::State(Options);                                                               \
+    template Solver<T>::State::State(Options, Communicator, bool);                                           \
     template void Solver<T>::State::set_options(Options);                                                    \
     template WorkerTeam& Solver<T>::State::workers();                                                        \
-    template void Solver<T>::State::begin_call();
+    template void Solver<T>::State::begin_call(std::string_view);                                            \
+    template void Solver<T>::State::follow();                                                                \
+    template void Solver<T>::State::start_recorder();
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 
 } // namespace espalier

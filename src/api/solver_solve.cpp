@@ -21,8 +21,7 @@ namespace espalier {
 template <class T> void Solver<T>::State::apply_factors(std::span<T> block, Index columns, MatrixOp op) {
     if (is_narrow_) return apply_narrow(block, columns, op);
     Index const n = analysis_->structure.n;
-    espalier::solve<T>(*full_, analysis_->plan, {block.data(), n, columns, std::max<Index>(1, n)}, workers(),
-                       {op, interrupt_.get()});
+    ensemble_.template sweep<T>({block.data(), n, columns, std::max<Index>(1, n)}, SweepPart::whole, op);
 }
 
 // Through single precision, each column brought to order 1 by a power of two first: its range is small.
@@ -38,8 +37,7 @@ template <class T> void Solver<T>::State::apply_narrow(std::span<T> block, Index
         for (std::size_t i = 0; i < column.size(); ++i)
             low[j * column.size() + i] = static_cast<Low>(column[i] / scale[j]);
     }
-    espalier::solve<Low>(*narrow_, analysis_->plan, {low.data(), n, columns, std::max<Index>(1, n)},
-                         workers(), {op, interrupt_.get()});
+    ensemble_.template sweep<Low>({low.data(), n, columns, std::max<Index>(1, n)}, SweepPart::whole, op);
     for (std::size_t k = 0; k < block.size(); ++k)
         block[k] = static_cast<T>(low[k]) * scale[k / static_cast<std::size_t>(n)];
 }
@@ -61,7 +59,6 @@ template <class T> ApplyInverse<T> Solver<T>::State::inverse_of_matrix() {
 template <class T> void Solver<T>::State::solve(std::span<T> x, Index nrhs, MatrixOp op) {
     require_no_schur("solve");
     require_block(x.size(), analysis_->structure.n, nrhs, "the right-hand side");
-    begin_call();
     Timer const timer;
     SingleThreadedBlas const blas;
     trace::Scope const recorded(phases(), trace::Kind::solve);
@@ -78,21 +75,20 @@ template <class T> DenseMatrix<T> Solver<T>::State::solve(CscMatrix<T> const& b,
                     fmt::format("sparse right-hand sides have {} rows, stored in full; these have {}, {}", n,
                                 b.rows, to_string(b.symmetry)));
     b.validate();
-    begin_call();
     Timer const timer;
     SingleThreadedBlas const blas;
     trace::Scope const recorded(phases(), trace::Kind::solve);
     DenseMatrix<T> x{n, b.cols, std::vector<T>(static_cast<std::size_t>(n * b.cols))};
     CscMatrix<T> const working = analysis_->system.to_working(b, op);
-    if (is_narrow_) {
+    if (is_narrow_ || !ensemble_.is_alone()) {
         for (Index j = 0; j < b.cols; ++j)
             for (Offset p = working.col_ptr[static_cast<std::size_t>(j)];
                  p < working.col_ptr[static_cast<std::size_t>(j) + 1]; ++p)
                 x.column(j)[working.row_ind[static_cast<std::size_t>(p)]] =
                     working.values[static_cast<std::size_t>(p)];
-        apply_narrow(x.values, b.cols, op);
+        apply_factors(x.values, b.cols, op);
     } else {
-        espalier::solve_sparse<T>(*full_, analysis_->plan, working,
+        espalier::solve_sparse<T>(ensemble_.template factor<T>(), analysis_->plan, working,
                                   {x.values.data(), n, b.cols, std::max<Index>(1, n)}, workers(),
                                   {op, interrupt_.get()});
     }
@@ -108,7 +104,6 @@ template <class T> RefineReport Solver<T>::State::refine(CscMatrix<T> const& mat
     require_same_pattern(matrix, "refine");
     require_block(b.size(), analysis_->structure.n, nrhs, "the right-hand side");
     require_block(x.size(), analysis_->structure.n, nrhs, "the solution");
-    begin_call();
     SingleThreadedBlas const blas;
     trace::Scope const recorded(phases(), trace::Kind::refinement);
     trace::Scope const worked(options.record_trace ? workers().track(0) : nullptr, trace::Kind::refine);

@@ -6,8 +6,10 @@
 #include <optional>
 
 #include "api/analysis.hpp"
+#include "api/ensemble.hpp"
 #include "core/background.hpp"
 #include "core/interrupt.hpp"
+#include "core/pack.hpp"
 #include "espalier/espalier.hpp"
 #include "factor/assembly.hpp"
 #include "factor/factor.hpp"
@@ -20,7 +22,14 @@
 namespace espalier {
 
 template <class T> struct Solver<T>::State {
-    explicit State(Options given);
+    State(Options given, Communicator processes, bool follows = false);
+
+    /// A call of the interface: `body` on process 0, which leads; on the others what it orders. Every call
+    /// that reads factors or makes them goes through here. A result of plain bytes is the same on all; of
+    /// others only process 0 has more than an empty one.
+    template <class Body> auto together(std::string_view call, Body const& body);
+    /// A process other than 0: takes part in all calls of process 0 until its solver is gone.
+    void follow();
 
     void set_options(Options given);
     void analyze(CscMatrix<T> const& matrix);
@@ -29,11 +38,11 @@ template <class T> struct Solver<T>::State {
     DenseMatrix<T> solve(CscMatrix<T> const& b, MatrixOp op);
     RefineReport refine(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x, Index nrhs,
                         MatrixOp op);
-    Inertia inertia() const;
-    Determinant<T> determinant() const;
+    Inertia inertia();
+    Determinant<T> determinant();
     double reciprocal_condition(CscMatrix<T> const& matrix);
     NullSpace<T> null_space(CscMatrix<T> const& matrix, double tolerance);
-    DenseMatrix<T> schur_complement() const;
+    DenseMatrix<T> schur_complement();
     std::vector<T> condense(std::span<T const> b, Index nrhs);
     std::vector<T> expand(std::span<T const> b, std::span<T const> x_schur, Index nrhs);
     Schedule schedule_for(int processes, int threads) const;
@@ -54,11 +63,10 @@ template <class T> struct Solver<T>::State {
     [[nodiscard]] bool wants_narrow() const;
     bool factorize_narrow(CscMatrix<T> const& working);
     void factorize_full(CscMatrix<T> const& matrix, CscMatrix<T> const* working);
-    template <class F>
-    void factorize_numbers(CscMatrix<F> const& working, std::unique_ptr<Factor<F>>& factor);
+    template <class F> void factorize_numbers(CscMatrix<F> const& working);
     void make_system(CscMatrix<T> const& matrix, Factorization kind);
     CscMatrix<T> const& make_working(CscMatrix<T> const& matrix);
-    template <class F> bool is_suspicious(CscMatrix<F> const& working, Factor<F> const& factor) const;
+    template <class F> bool is_suspicious(CscMatrix<F> const& working);
     void look_for_singularity(CscMatrix<T> const& working);
     void look_for_singularity(CscMatrix<T> const& block, ApplyInverse<T> const& inverse_of_block);
 
@@ -90,7 +98,9 @@ template <class T> struct Solver<T>::State {
     WorkerTeam& workers();
     [[nodiscard]] std::vector<int> node_of_worker() const;
     // From here to the end of the call, this is what can cancel it, and whether it is recorded.
-    void begin_call();
+    void begin_call(std::string_view call);
+    void adopt(CallSettings const& settings);
+    void start_recorder();
     // Where phases of the process are recorded; null when no trace is.
     trace::Track* phases();
     void sample_memory(); // into the trace
@@ -100,22 +110,63 @@ template <class T> struct Solver<T>::State {
     [[nodiscard]] std::map<std::string, std::string> trace_metadata() const;
 
     Topology topology_;
+    int default_threads_ = 1;                   // of each process
+    bool shares_cores_ = false;                 // with other processes on its machine
     std::unique_ptr<trace::Recorder> recorder_; // since the last analysis
     std::unique_ptr<WorkerTeam> team_;          // started by the first step that needs it
     Background background_;
     std::shared_ptr<Interrupt> interrupt_;
 
-    std::optional<Analysis<T>> analysis_;
+    std::optional<Analysis<T>> analysis_; // process 0
+    Ensemble<T> ensemble_;                // refers to it
 
-    // Of the factorization: full_ or, in mixed precision, narrow_ holds the factors.
+    // Of the factorization: in mixed precision the ensemble has factors in Low.
     bool factorized_ = false;
     bool is_narrow_ = false;
-    std::optional<AssemblyMap> assembly_;
-    std::unique_ptr<Factor<T>> full_;
-    std::unique_ptr<Factor<Low>> narrow_;
     CscMatrix<T> working_copy_; // see make_working
     bool near_singular_ = false;
     std::size_t notes_of_analysis_ = 0; // the first ones; those after them are of the factorization
 };
+
+template <class T> template <class Body>
+auto Solver<T>::State::together(std::string_view call, Body const& body) {
+    using Result = decltype(body());
+    // A few bytes are for all, vectors are process 0's.
+    constexpr bool is_shared = !std::is_void_v<Result> && std::is_trivially_copyable_v<Result>;
+    begin_call(call);
+    if (ensemble_.is_alone()) return body();
+    if (!ensemble_.leads()) {
+        std::vector<std::byte> const bytes = ensemble_.serve(report);
+        if constexpr (is_shared) {
+            Result result;
+            Unpacker unpacker(bytes);
+            unpacker(result);
+            return result;
+        } else {
+            return Result();
+        }
+    }
+    try {
+        if constexpr (std::is_void_v<Result>) {
+            body();
+            ensemble_.end({}, report);
+        } else {
+            Result result = body();
+            Packer packer;
+            if constexpr (is_shared) packer(result);
+            ensemble_.end({}, report, packer.take());
+            return result;
+        }
+    } catch (Error const& error) {
+        ensemble_.end(error, report);
+        throw;
+    } catch (std::bad_alloc const&) {
+        ensemble_.end(Error(Status::out_of_memory, "not enough memory"), report);
+        throw;
+    } catch (std::exception const& error) {
+        ensemble_.end(Error(Status::internal, error.what()), report);
+        throw;
+    }
+}
 
 } // namespace espalier

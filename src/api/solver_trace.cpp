@@ -59,6 +59,7 @@ template <class T> Schedule Solver<T>::State::schedule_for(int processes, int th
     if (machine.threads <= most_threads)
         for (WorkerPlace const& place : place_workers(topology_, machine.threads, false))
             machine.node_of_thread.push_back(place.node);
+    machine.node_distances = topology_.distances();
     ScheduleOptions settings;
     settings.format = analysis_->panel_format();
     settings.policy = policy_settings(analysis_->options);

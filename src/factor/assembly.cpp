@@ -77,7 +77,7 @@ AssemblyMap::AssemblyMap(CscMatrix<T> const& pattern, BlockStructure const& stru
     });
 }
 
-template <class T> void AssemblyMap::assemble(CscMatrix<T> const& matrix, Factor<T>& factor, WorkerId worker,
+template <class T> void AssemblyMap::assemble(std::span<T const> values, Factor<T>& factor, WorkerId worker,
                                               Interrupt* interrupt) const {
     Offset done = 0;
     Offset next_check = 0;
@@ -87,11 +87,29 @@ template <class T> void AssemblyMap::assemble(CscMatrix<T> const& matrix, Factor
         T* const panel = factor.lower(k).data;
         for (Offset e = ptr_[static_cast<std::size_t>(k)]; e < ptr_[static_cast<std::size_t>(k) + 1]; ++e) {
             Entry const& entry = entries_[static_cast<std::size_t>(e)];
-            panel[entry.target] += entry.source >= 0
-                                       ? matrix.values[static_cast<std::size_t>(entry.source)]
-                                       : conj(matrix.values[static_cast<std::size_t>(~entry.source)]);
+            panel[entry.target] += entry.source >= 0 ? values[static_cast<std::size_t>(entry.source)]
+                                                     : conj(values[static_cast<std::size_t>(~entry.source)]);
         }
     }
+}
+
+AssemblyMap AssemblyMap::part_of(std::span<std::int32_t const> process_of_cblk, std::int32_t process,
+                                 std::vector<Offset>& sources) const {
+    AssemblyMap part;
+    part.ptr_.assign(1, 0);
+    sources.clear();
+    for (std::size_t k = 0; k + 1 < ptr_.size(); ++k) {
+        if (process_of_cblk[k] == process)
+            for (Offset e = ptr_[k]; e < ptr_[k + 1]; ++e) {
+                Entry const& entry = entries_[static_cast<std::size_t>(e)];
+                auto const at = static_cast<Offset>(sources.size());
+                bool const conjugated = entry.source < 0;
+                sources.push_back(conjugated ? ~entry.source : entry.source);
+                part.entries_.push_back({conjugated ? ~at : at, entry.target});
+            }
+        part.ptr_.push_back(static_cast<Offset>(part.entries_.size()));
+    }
+    return part;
 }
 
 std::uint64_t AssemblyMap::bytes() const {
@@ -100,7 +118,7 @@ std::uint64_t AssemblyMap::bytes() const {
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template AssemblyMap::AssemblyMap(CscMatrix<T> const&, BlockStructure const&, Interrupt*);               \
-    template void AssemblyMap::assemble(CscMatrix<T> const&, Factor<T>&, WorkerId, Interrupt*) const;
+    template void AssemblyMap::assemble(std::span<T const>, Factor<T>&, WorkerId, Interrupt*) const;
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 
 } // namespace espalier

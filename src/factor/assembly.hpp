@@ -2,6 +2,8 @@
 // refactorization with new values is a plain scatter, done by the owner of each panel.
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <vector>
 
 #include "espalier/matrix.hpp"
@@ -17,10 +19,20 @@ class AssemblyMap {
     template <class T>
     AssemblyMap(CscMatrix<T> const& pattern, BlockStructure const& structure, Interrupt* interrupt = nullptr);
 
-    /// panel += entries of `matrix`, for the cblks that `worker` owns; panels were cleared before.
-    /// Error{cancelled}.
-    template <class T> void assemble(CscMatrix<T> const& matrix, Factor<T>& factor, WorkerId worker,
+    /// panel += entries of the matrix, given by its values, for the cblks that `worker` owns; panels were
+    /// cleared before. Error{cancelled}.
+    template <class T> void assemble(std::span<T const> values, Factor<T>& factor, WorkerId worker,
                                      Interrupt* interrupt = nullptr) const;
+
+    /// The map of a process alone, for the values at positions `sources` (an output) of the matrix, in this
+    /// order. Linear in the cblks and in the entries of the process.
+    [[nodiscard]] AssemblyMap part_of(std::span<std::int32_t const> process_of_cblk, std::int32_t process,
+                                      std::vector<Offset>& sources) const;
+    /// None: to be unpacked into.
+    AssemblyMap() = default;
+    template <class Archive> friend void describe(Archive& archive, AssemblyMap& map) {
+        archive(map.ptr_, map.entries_);
+    }
 
     [[nodiscard]] std::uint64_t bytes() const;
     [[nodiscard]] static std::uint64_t bytes_for(Offset stored_entries) {

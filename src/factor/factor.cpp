@@ -47,6 +47,7 @@ template <class T> void Factor<T>::allocate(FactorForm form, std::vector<WorkerI
     std::vector<std::size_t> bytes(allocation == Allocation::global ? 1 : num_workers, 0);
     std::vector<std::size_t> position(structure_->cblks.size());
     for (std::size_t k = 0; k < structure_->cblks.size(); ++k) {
+        if (owner[k] == any_worker) continue;
         owned_[static_cast<std::size_t>(owner[k])].push_back(static_cast<CblkId>(k));
         std::size_t& end = bytes[arena_index(owner[k])];
         position[k] = end;
@@ -55,7 +56,9 @@ template <class T> void Factor<T>::allocate(FactorForm form, std::vector<WorkerI
     keep_or_replace_arenas(bytes);
     panels_.resize(structure_->cblks.size());
     for (std::size_t k = 0; k < panels_.size(); ++k)
-        panels_[k] = reinterpret_cast<T*>(arenas_[arena_index(owner[k])].data() + position[k]);
+        panels_[k] = owner[k] == any_worker
+                         ? nullptr
+                         : reinterpret_cast<T*>(arenas_[arena_index(owner[k])].data() + position[k]);
     perm_.assign(form.has_d() || form.has_upper() ? static_cast<std::size_t>(structure_->n) : 0, 0);
     off_diagonal_.assign(form.has_d() ? static_cast<std::size_t>(structure_->n) : 0, T(0));
 

@@ -43,7 +43,8 @@ template <class T> class Factor {
     /// `structure` must outlive the factor. Allocates nothing yet.
     explicit Factor(BlockStructure const& structure) : structure_(&structure) {}
 
-    /// Make room for a factorization of this form, cblk k belonging to owner[k]. Arenas of an earlier
+    /// Make room for a factorization of this form, cblk k belonging to owner[k]; any_worker: to another
+    /// process, and there is no panel. Arenas of an earlier
     /// factorization are kept when they fit and were made for this allocation. A new global arena is touched
     /// here. Error{out_of_memory}, {cancelled}.
     void allocate(FactorForm form, std::vector<WorkerId> const& owner, Allocation allocation,
@@ -53,6 +54,8 @@ template <class T> class Factor {
     [[nodiscard]] FactorForm form() const { return form_; }
     [[nodiscard]] Cblk const& cblk(CblkId k) const { return structure_->cblks[static_cast<std::size_t>(k)]; }
 
+    /// Is the panel of cblk k here? Those of other processes are not; their views mean nothing.
+    [[nodiscard]] bool has_panel(CblkId k) const { return panels_[static_cast<std::size_t>(k)] != nullptr; }
     [[nodiscard]] MatrixView<T> lower(CblkId k) const;
     [[nodiscard]] MatrixView<T> upper(CblkId k) const; ///< lu only.
     [[nodiscard]] MatrixView<T> diagonal(CblkId k) const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/timer.hpp"
+#include "factor/fan_in_buffers.hpp"
 #include "factor/kernel_family.hpp"
 #include "runtime/process_limits.hpp"
 
@@ -30,7 +31,9 @@ template <class T> class FactorizationRun {
           workspaces_(static_cast<std::size_t>(team.size())), stats_(static_cast<std::size_t>(team.size())),
           progress_(options.progress, "factorization", plan.total_cost()),
           progress_step_(plan.total_cost() / 1000), team_(team),
-          ran_by_(plan.factor.tasks.size(), any_worker) {
+          ran_by_(plan.factor.tasks.size(), any_worker), fan_in_(factor.structure(), plan, factor.form()),
+          messages_(team, options.messaging,
+                    [this](int, std::int64_t id, Block&& block) { receive(id, std::move(block)); }) {
         if (trace::Recorder* const recorder = team.recorder()) {
             levels_ = tree_levels(factor.structure());
             first_number_ = recorder->reserve_tasks(plan.factor.graph.num_tasks());
@@ -51,15 +54,30 @@ template <class T> class FactorizationRun {
             trace::Scope const scope(team_.track(worker), trace::Kind::factor, info(id, k));
             return work_on_panel(task, k, worker);
         }
-        default:
+        case TaskKind::update: {
+            trace::Scope const scope(team_.track(worker), trace::Kind::update, info(id, task.target));
+            update_target(task, patient(cost), worker);
+            if (task.block != no_block) contributed(task.block);
+            return;
+        }
+        case TaskKind::fan_in: {
+            trace::Scope const scope(team_.track(worker), trace::Kind::update, info(id, task.target));
+            return add_fan_in(task);
+        }
+        case TaskKind::message:
             break;
         }
-        trace::Scope const scope(team_.track(worker), trace::Kind::update, info(id, task.target));
-        update_target(task, patient(cost), worker);
+        throw Error(Status::internal, "a message is no task for a worker");
     }
 
-    /// Of the tasks, in the trace.
-    [[nodiscard]] std::int64_t first_number() const { return first_number_; }
+    RunStats run(Policy& policy, RunOptions options) {
+        options.first_number = first_number_;
+        options.external_events = plan_.num_events;
+        return messages_.run(
+            plan_.factor.graph, policy, [this](TaskId task, WorkerId worker) { execute(task, worker); },
+            std::move(options));
+    }
+    [[nodiscard]] ExchangeStatistics const& exchange() const { return messages_.statistics(); }
 
     std::vector<WorkerId> take_workers() { return std::move(ran_by_); }
 
@@ -151,9 +169,38 @@ template <class T> class FactorizationRun {
             BlokId const first = structure.facing[static_cast<std::size_t>(f)];
             FacingGroup const group =
                 facing_group(structure, structure.owner_of_blok[static_cast<std::size_t>(first)], first);
-            kernels_->update(group, workspaces_[static_cast<std::size_t>(worker)], window);
+            auto& workspace = workspaces_[static_cast<std::size_t>(worker)];
+            if (task.block == no_block)
+                kernels_->update(group, workspace, window);
+            else
+                kernels_->update(group, workspace, window, fan_in_.target(task.block));
             f += group.end - group.first;
         }
+    }
+
+    // The last contribution to a block sends it.
+    void contributed(std::int32_t number) {
+        std::optional<Block> block = fan_in_.contributed(number);
+        if (!block) return;
+        FanInBlock const& info = plan_.factor.fan_in.blocks[static_cast<std::size_t>(number)];
+        messages_.send(info.to, info.number, std::move(*block));
+    }
+    // On a progress thread.
+    void receive(std::int64_t id, Block&& block) {
+        std::int32_t const number = fan_in_.incoming(id);
+        FanInBlock const& info = plan_.factor.fan_in.blocks[static_cast<std::size_t>(number)];
+        fan_in_.put(number, std::move(block));
+        for (std::int32_t t = 0; t < info.tasks; ++t) team_.release(info.first_task + t);
+    }
+    void add_fan_in(FactorTask const& task) {
+        BlockStructure const& structure = factor_.structure();
+        Index begin = 0, end = factor_.cblk(task.target).stride;
+        if (task.group != whole_panel) {
+            begin = plan_.groups.first_row(structure, task.target, task.group);
+            end = begin + plan_.groups.rows(structure, task.target, task.group);
+        }
+        std::size_t const freed = fan_in_.add(task.block, begin, end, factor_);
+        if (freed > 0) messages_.received_done(freed);
     }
 
     FactorPlan const& plan_;
@@ -170,44 +217,48 @@ template <class T> class FactorizationRun {
     std::vector<WorkerId> ran_by_;     // by task
     std::vector<std::int32_t> levels_; // of the cblks in the tree; empty when no trace is recorded
     std::int64_t first_number_ = 0;    // of the tasks, in the trace
+    FanInBuffers<T> fan_in_;
+    MessageRun messages_; // last: its handlers use the rest
 };
 
 } // namespace
 
-template <class T> FactorizeStats factorize(CscMatrix<T> const& matrix, AssemblyMap const& assembly,
+template <class T> FactorizeStats factorize(std::span<T const> values, AssemblyMap const& assembly,
                                             FactorPlan const& plan, Factor<T>& factor, WorkerTeam& team,
                                             FactorizeOptions const& options) {
     FactorizeStats stats;
     factor.set_pivot_threshold(static_cast<Real<T>>(options.pivot_threshold));
-    {
+    all_succeed(options.messaging, [&] {
         trace::Scope const recorded(options.phases, trace::Kind::assembly);
         team.for_each_worker([&](WorkerId worker) {
             trace::Scope const scope(team.track(worker), trace::Kind::assemble);
             factor.clear_owned(worker, options.interrupt);
-            assembly.assemble(matrix, factor, worker, options.interrupt);
+            assembly.assemble(values, factor, worker, options.interrupt);
         });
-    }
+    });
 
     if (options.phases)
         options.phases->sample(trace::Counter::memory, static_cast<std::int64_t>(current_rss_bytes()));
 
     trace::Scope const recorded(options.phases, trace::Kind::factorization);
     Timer const timer;
-    FactorizationRun<T> run(plan, factor, team, options);
-    std::unique_ptr<Policy> const policy = plan.make_policy();
+    std::unique_ptr<FactorizationRun<T>> run;
+    std::unique_ptr<Policy> policy;
+    all_succeed(options.messaging, [&] {
+        run = std::make_unique<FactorizationRun<T>>(plan, factor, team, options);
+        policy = plan.make_policy();
+    });
     RunOptions run_options;
-    run_options.first_number = run.first_number();
     if (options.interrupt) {
         run_options.cancel = &options.interrupt->flag();
         run_options.should_cancel = [&options] { return options.interrupt->requested(); };
     }
-    RunStats const ran = team.run(
-        plan.factor.graph, *policy, [&](TaskId task, WorkerId worker) { run.execute(task, worker); },
-        run_options);
-    PivotStats const pivots = run.total();
+    RunStats const ran = run->run(*policy, run_options);
+    stats.exchange = run->exchange();
+    PivotStats const pivots = run->total();
     stats.pivots_replaced = pivots.replaced;
     stats.negative_pivots = pivots.negative;
-    stats.worker_of_task = run.take_workers();
+    stats.worker_of_task = run->take_workers();
     stats.steals = ran.steals();
     stats.steals_by_distance = policy->steals_by_distance();
     stats.time_s = timer.seconds();
@@ -228,7 +279,7 @@ std::uint64_t workspace_bytes(BlockStructure const& structure, FactorForm form, 
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
-    template FactorizeStats factorize<T>(CscMatrix<T> const&, AssemblyMap const&, FactorPlan const&,         \
+    template FactorizeStats factorize<T>(std::span<T const>, AssemblyMap const&, FactorPlan const&,          \
                                          Factor<T>&, WorkerTeam&, FactorizeOptions const&);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 

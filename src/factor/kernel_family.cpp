@@ -17,6 +17,22 @@ template <class T> PivotStats KernelFamily<T>::factorize_panel(CblkId k, Real<T>
     return stats;
 }
 
+template <class T>
+void KernelFamily<T>::update(FacingGroup const& group, UpdateWorkspace<T>& workspace, RowWindow window) {
+    UpdateTarget<T> target{{factor_.lower(group.target), 0}, {}, {}};
+    if (factor_.form().has_upper())
+        target.upper = {factor_.upper(group.target), factor_.cblk(group.target).width()};
+    update(group, workspace, window, target);
+}
+
+template <class T> bool KernelFamily<T>::find_rows(FacingGroup const& group, RowWindow window,
+                                                   UpdateTarget<T> const& target,
+                                                   UpdateWorkspace<T>& workspace) const {
+    find_row_runs(factor_.structure(), group, window, workspace);
+    if (!target.rows.empty()) count_in_block_rows<T>(target.rows, workspace);
+    return !workspace.runs.empty();
+}
+
 template <class T> void KernelFamily<T>::update_all(CblkId k, CblkId last_target,
                                                     UpdateWorkspace<T>& workspace, Interrupt* interrupt) {
     BlockStructure const& structure = factor_.structure();
@@ -66,12 +82,13 @@ template <class T> class CholeskyFamily final : public KernelFamily<T> {
     }
 
     // A(r, c) -= L(r, k) L(c, k)^H
-    void update(FacingGroup const& group, UpdateWorkspace<T>& workspace, RowWindow window) override {
+    void update(FacingGroup const& group, UpdateWorkspace<T>& workspace, RowWindow window,
+                UpdateTarget<T> const& target) override {
+        if (!this->find_rows(group, window, target, workspace)) return;
         auto& factor = this->factor_;
         auto const source = whole_panel<T>(factor.lower(group.source));
-        find_row_runs(factor.structure(), group, window, workspace);
         subtract_contribution<T>(factor.structure(), group, source, source, op_, RowsFrom::column,
-                                 {factor.lower(group.target), 0}, workspace);
+                                 target.lower, workspace);
     }
 
   private:
@@ -104,7 +121,9 @@ template <class T> class LdlFamily final : public KernelFamily<T> {
     }
 
     // A(r, c) -= L(r, k) (L(c, k) D)^H
-    void update(FacingGroup const& group, UpdateWorkspace<T>& workspace, RowWindow window) override {
+    void update(FacingGroup const& group, UpdateWorkspace<T>& workspace, RowWindow window,
+                UpdateTarget<T> const& target) override {
+        if (!this->find_rows(group, window, target, workspace)) return;
         auto& factor = this->factor_;
         auto const source = factor.lower(group.source);
         auto const& bloks = factor.structure().bloks;
@@ -116,10 +135,9 @@ template <class T> class LdlFamily final : public KernelFamily<T> {
         MatrixView<T> const scaled{workspace.scaled.data(), rows, source.cols, rows};
         multiply_by_d<T>(conjugate_, factor.diagonal(group.source), factor.off_diagonal(group.source),
                          source.block(first_row, 0, rows, source.cols), scaled);
-        find_row_runs(factor.structure(), group, window, workspace);
         subtract_contribution<T>(factor.structure(), group, whole_panel<T>(source),
-                                 whole_panel<T>(scaled, first_row), op_, RowsFrom::column,
-                                 {factor.lower(group.target), 0}, workspace);
+                                 whole_panel<T>(scaled, first_row), op_, RowsFrom::column, target.lower,
+                                 workspace);
     }
 
   private:
@@ -153,16 +171,17 @@ template <class T> class LuFamily final : public KernelFamily<T> {
     }
 
     // A(r, c) -= L(r, k) U(k, c) and, transposed, A(c, r)^T -= U(k, r)^T L(c, k)^T
-    void update(FacingGroup const& group, UpdateWorkspace<T>& workspace, RowWindow window) override {
+    void update(FacingGroup const& group, UpdateWorkspace<T>& workspace, RowWindow window,
+                UpdateTarget<T> const& target) override {
+        if (!this->find_rows(group, window, target, workspace)) return;
         auto& factor = this->factor_;
         Index const width = factor.cblk(group.source).width();
         auto const lower = whole_panel<T>(factor.lower(group.source));
         auto const upper = whole_panel<T>(factor.upper(group.source), width);
-        find_row_runs(factor.structure(), group, window, workspace);
         subtract_contribution<T>(factor.structure(), group, lower, upper, Op::transpose,
-                                 RowsFrom::group_begin, {factor.lower(group.target), 0}, workspace);
+                                 RowsFrom::group_begin, target.lower, workspace);
         subtract_contribution<T>(factor.structure(), group, upper, lower, Op::transpose, RowsFrom::group_end,
-                                 {factor.upper(group.target), factor.cblk(group.target).width()}, workspace);
+                                 target.upper, workspace);
     }
 };
 

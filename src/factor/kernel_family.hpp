@@ -25,8 +25,11 @@ template <class T> class KernelFamily {
     /// first under it).
     virtual void solve_rows(CblkId k, Index first, Index count) = 0;
 
-    /// Subtract the contribution of group.source to group.target, to the rows in the window.
-    virtual void update(FacingGroup const& group, UpdateWorkspace<T>& workspace, RowWindow window = {}) = 0;
+    /// Subtract the contribution of group.source to group.target, to the rows in the window, in `target`.
+    virtual void update(FacingGroup const& group, UpdateWorkspace<T>& workspace, RowWindow window,
+                        UpdateTarget<T> const& target) = 0;
+    /// In the target's panel.
+    void update(FacingGroup const& group, UpdateWorkspace<T>& workspace, RowWindow window = {});
 
     /// The same for every group of cblk k from blok k.first_blok + 1 on whose target is <= last_target,
     /// looking at the interrupt between them.
@@ -34,6 +37,9 @@ template <class T> class KernelFamily {
 
   protected:
     explicit KernelFamily(Factor<T>& factor) : factor_(factor) {}
+    /// Into workspace.runs the rows to write, as `target` counts them; false when there are none.
+    bool find_rows(FacingGroup const& group, RowWindow window, UpdateTarget<T> const& target,
+                   UpdateWorkspace<T>& workspace) const;
     Factor<T>& factor_;
 };
 

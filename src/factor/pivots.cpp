@@ -1,5 +1,6 @@
 #include "factor/pivots.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <string>
@@ -14,14 +15,14 @@ using Phase = std::complex<double>;
 
 // Calls single(d) for each 1x1 pivot and pair(block) for each 2x2 pivot of the diagonal block of cblk k.
 template <class T, class Single, class Pair>
-void for_each_pivot(Factor<T> const& factor, CblkId k, Single const& single, Pair const& pair) {
-    auto const block = factor.diagonal(k);
-    for (Index j = 0; j < block.cols; ++j) {
-        T const d10 = factor.form().has_d() ? factor.off_diagonal(k)[static_cast<std::size_t>(j)] : T(0);
+void for_each_pivot(Pivots<T> const& pivots, Cblk const& cblk, Single const& single, Pair const& pair) {
+    for (Index j = cblk.first_col; j < cblk.end_col; ++j) {
+        auto const at = static_cast<std::size_t>(j);
+        T const d10 = pivots.form.has_d() ? pivots.off_diagonal[at] : T(0);
         if (d10 == T(0)) {
-            single(block(j, j));
+            single(pivots.diagonal[at]);
         } else {
-            pair(pivot_block(factor.form().conjugate(), block(j, j), d10, block(j + 1, j + 1)));
+            pair(pivot_block(pivots.form.conjugate(), pivots.diagonal[at], d10, pivots.diagonal[at + 1]));
             ++j;
         }
     }
@@ -67,22 +68,44 @@ class Product {
 
 } // namespace
 
-template <class T> PivotSigns pivot_signs(Factor<T> const& factor) {
-    FactorForm const form = factor.form();
+template <class T> Pivots<T> pivots_of(Factor<T> const& factor) {
+    BlockStructure const& structure = factor.structure();
+    auto const n = static_cast<std::size_t>(structure.n);
+    Pivots<T> pivots{factor.form(), factor.pivot_threshold(), std::vector<T>(n, T(0)), {}, {}, &structure};
+    if (factor.form().has_d()) pivots.off_diagonal.assign(n, T(0));
+    if (factor.form().has_upper()) pivots.perm.assign(n, 0);
+    for (CblkId k = 0; k < structure.num_cblks(); ++k) {
+        if (!factor.has_panel(k)) continue;
+        auto const block = factor.diagonal(k);
+        Index const first = factor.cblk(k).first_col;
+        for (Index j = 0; j < block.cols; ++j)
+            pivots.diagonal[static_cast<std::size_t>(first + j)] = block(j, j);
+        auto const copy = [&](auto const& from, auto& to) {
+            std::copy(from.begin(), from.end(), to.begin() + first);
+        };
+        if (factor.form().has_d()) copy(factor.off_diagonal(k), pivots.off_diagonal);
+        if (factor.form().has_upper()) copy(factor.perm(k), pivots.perm);
+    }
+    return pivots;
+}
+
+template <class T> PivotSigns pivot_signs(Pivots<T> const& pivots) {
+    FactorForm const form = pivots.form;
     if (form.has_upper() || (is_complex<T> && !form.conjugate()))
         throw Error(Status::usage, std::string("the pivots of ") + to_string(form.kind) +
                                        (is_complex<T> ? " of a complex matrix" : "") +
                                        " have no signs to count");
     PivotSigns signs;
-    for (CblkId k = 0; k < factor.structure().first_kept_cblk; ++k) {
+    for (CblkId k = 0; k < pivots.structure->first_kept_cblk; ++k) {
+        Cblk const& cblk = pivots.structure->cblks[static_cast<std::size_t>(k)];
         if (!form.has_d()) {
-            signs.positive += factor.cblk(k).width();
+            signs.positive += cblk.width();
             continue;
         }
         for_each_pivot(
-            factor, k,
+            pivots, cblk,
             [&](T d) {
-                if (std::abs(d) <= factor.pivot_threshold())
+                if (std::abs(d) <= pivots.threshold)
                     ++signs.zero;
                 else
                     ++(real_part(d) > 0 ? signs.positive : signs.negative);
@@ -95,14 +118,16 @@ template <class T> PivotSigns pivot_signs(Factor<T> const& factor) {
     return signs;
 }
 
-template <class T> PivotProduct<T> pivot_product(Factor<T> const& factor) {
-    FactorForm const form = factor.form();
+template <class T> PivotProduct<T> pivot_product(Pivots<T> const& pivots) {
+    FactorForm const form = pivots.form;
     bool const cholesky = !form.has_d() && !form.has_upper(); // det = det(L)^2
     Product product;
-    for (CblkId k = 0; k < factor.structure().first_kept_cblk; ++k) {
-        if (form.has_upper() && is_odd(factor.perm(k))) product.multiply(-1.0);
+    for (CblkId k = 0; k < pivots.structure->first_kept_cblk; ++k) {
+        Cblk const& cblk = pivots.structure->cblks[static_cast<std::size_t>(k)];
+        auto const width = static_cast<std::size_t>(cblk.width());
+        if (form.has_upper() && is_odd({pivots.perm.data() + cblk.first_col, width})) product.multiply(-1.0);
         for_each_pivot(
-            factor, k, [&](T d) { product.multiply(d, cholesky ? 2 : 1); },
+            pivots, cblk, [&](T d) { product.multiply(d, cholesky ? 2 : 1); },
             [&](PivotBlock<T> const& d) { // scaled by |d10|, which is its largest entry or nearly so
                 Real<T> const scale = std::abs(d.d10);
                 product.multiply_modulus(static_cast<double>(scale), 2);
@@ -114,8 +139,9 @@ template <class T> PivotProduct<T> pivot_product(Factor<T> const& factor) {
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
-    template PivotSigns pivot_signs<T>(Factor<T> const&);                                                    \
-    template PivotProduct<T> pivot_product<T>(Factor<T> const&);
+    template Pivots<T> pivots_of<T>(Factor<T> const&);                                                       \
+    template PivotSigns pivot_signs<T>(Pivots<T> const&);                                                    \
+    template PivotProduct<T> pivot_product<T>(Pivots<T> const&);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 #undef ESPALIER_INSTANTIATE
 

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 
+#include "mapping/update_blocking.hpp"
+
 namespace espalier {
 
 namespace {
-
-constexpr Index strip_width = 128;      // columns of one product
-constexpr Index direct_run_height = 32; // runs at least this tall are updated in place
 
 Blok const& blok_at(BlockStructure const& s, BlokId b) {
     return s.bloks[static_cast<std::size_t>(b)];
@@ -170,6 +169,15 @@ template <class T> void find_row_runs(BlockStructure const& structure, FacingGro
     }
 }
 
+template <class T> void count_in_block_rows(std::span<BlockRows const> rows, UpdateWorkspace<T>& workspace) {
+    auto at = rows.begin();
+    for (RowRun& run : workspace.runs) {
+        at =
+            std::partition_point(at, rows.end(), [&](BlockRows const& r) { return r.end <= run.target_row; });
+        run.target_row += at->at - at->begin;
+    }
+}
+
 template <class T> void subtract_contribution(BlockStructure const& structure, FacingGroup const& group,
                                               PanelRows<T const> a, PanelRows<T const> b, Op op_b,
                                               RowsFrom rows_from, PanelRows<T> target,
@@ -217,6 +225,7 @@ template <class T> void subtract_contribution(BlockStructure const& structure, F
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template void find_row_runs<T>(BlockStructure const&, FacingGroup const&, RowWindow,                     \
                                    UpdateWorkspace<T>&);                                                     \
+    template void count_in_block_rows<T>(std::span<BlockRows const>, UpdateWorkspace<T>&);                   \
     template void subtract_contribution<T>(BlockStructure const&, FacingGroup const&, PanelRows<T const>,    \
                                            PanelRows<T const>, Op, RowsFrom, PanelRows<T>,                   \
                                            UpdateWorkspace<T>&);

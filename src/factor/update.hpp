@@ -16,11 +16,13 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "core/scalar.hpp"
 #include "kernels/product.hpp"
 #include "kernels/update.hpp"
+#include "schedule/fan_in.hpp"
 #include "schedule/row_groups.hpp"
 #include "symbolic/block_structure.hpp"
 
@@ -45,6 +47,13 @@ template <class T> struct PanelRows {
     [[nodiscard]] MatrixView<T> rows(Index row, Index count) const {
         return view.block(row - first_row, 0, count, view.cols);
     }
+};
+
+/// Where a contribution goes: the panel of the target, or a fan-in block for it.
+template <class T> struct UpdateTarget {
+    PanelRows<T> lower;
+    PanelRows<T> upper;              ///< lu only.
+    std::span<BlockRows const> rows; ///< Of a fan-in block: the rows of the panel that it has.
 };
 
 enum class RowsFrom {
@@ -72,6 +81,9 @@ template <class T> class UpdateWorkspace {
 /// workspace.runs.
 template <class T> void find_row_runs(BlockStructure const& structure, FacingGroup const& group,
                                       RowWindow window, UpdateWorkspace<T>& workspace);
+
+/// The same, counted by the rows of a fan-in block, which has all of them.
+template <class T> void count_in_block_rows(std::span<BlockRows const> rows, UpdateWorkspace<T>& workspace);
 
 /// The product of the head of this file; workspace.runs as find_row_runs left it.
 template <class T> void subtract_contribution(BlockStructure const& structure, FacingGroup const& group,

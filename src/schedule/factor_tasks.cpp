@@ -4,36 +4,11 @@
 #include <span>
 #include <utility>
 
+#include "schedule/priorities.hpp"
+
 namespace espalier {
 
 namespace {
-
-using Edge = std::pair<TaskId, TaskId>;
-
-// Turns an edge list into the successor lists and predecessor counts of `graph`.
-void set_edges(TaskGraph& graph, TaskId num_tasks, std::vector<Edge> const& edges) {
-    graph.num_predecessors.assign(static_cast<std::size_t>(num_tasks), 0);
-    graph.successor_ptr.assign(static_cast<std::size_t>(num_tasks) + 1, 0);
-    for (auto const& [from, to] : edges) {
-        ++graph.num_predecessors[static_cast<std::size_t>(to)];
-        ++graph.successor_ptr[static_cast<std::size_t>(from) + 1];
-    }
-    for (std::size_t t = 0; t < static_cast<std::size_t>(num_tasks); ++t)
-        graph.successor_ptr[t + 1] += graph.successor_ptr[t];
-    graph.successors.resize(edges.size());
-    std::vector<Offset> next(graph.successor_ptr.begin(), graph.successor_ptr.end() - 1);
-    for (auto const& [from, to] : edges)
-        graph.successors[static_cast<std::size_t>(next[static_cast<std::size_t>(from)]++)] = to;
-}
-
-// The highest priority of a successor.
-double longest_after(TaskGraph const& graph, std::size_t task) {
-    double longest = 0;
-    for (Offset s = graph.successor_ptr[task]; s < graph.successor_ptr[task + 1]; ++s)
-        longest = std::max(
-            longest, graph.priority[static_cast<std::size_t>(graph.successors[static_cast<std::size_t>(s)])]);
-    return longest;
-}
 
 // Builds the tasks of one target after the other; sources come before their targets.
 class TaskBuilder {
@@ -74,7 +49,7 @@ class TaskBuilder {
     }
 
     FactorTasks finish() {
-        set_edges(result_.graph, static_cast<TaskId>(result_.tasks.size()), edges_);
+        connect_tasks(result_.graph, static_cast<TaskId>(result_.tasks.size()), edges_);
         result_.graph.home.assign(result_.tasks.size(), 0);
         if (ordered_) result_.graph.resource.clear();
         set_priorities();
@@ -125,7 +100,7 @@ class TaskBuilder {
         return id;
     }
     void wait_for(std::vector<TaskId> const& before, TaskId task) {
-        for (TaskId const earlier : before) edges_.emplace_back(earlier, task);
+        for (TaskId const earlier : before) edges_.push_back({earlier, task});
     }
     // `task` adds to the sum.
     void append(GroupSum& sum, TaskId task) {
@@ -213,15 +188,15 @@ class TaskBuilder {
         TaskId const source = result_.factor_of_branch[static_cast<std::size_t>(one.source)];
         CblkId const root = root_of(one.source);
         if (!groups_.is_cut(root)) {
-            edges_.emplace_back(source, task);
+            edges_.push_back({source, task});
             return;
         }
         BlokId const facing = structure_.facing[static_cast<std::size_t>(one.first_facing)];
         std::int32_t const columns = groups_.group_of(root, facing);
         std::int32_t const first = groups_.group_of(root, part.begin);
         std::int32_t const last = groups_.group_of(root, part.end - 1);
-        if (columns < first) edges_.emplace_back(source + columns, task);
-        for (std::int32_t g = first; g <= last; ++g) edges_.emplace_back(source + g, task);
+        if (columns < first) edges_.push_back({source + columns, task});
+        for (std::int32_t g = first; g <= last; ++g) edges_.push_back({source + g, task});
     }
 
     // The first blok of the source's root that faces the target. The rows that a subtree has from there on
@@ -268,7 +243,7 @@ class TaskBuilder {
                                           format.bytes(rows, below, width), name, number},
                                          model_.add(rows, width));
             ++block.tasks;
-            edges_.emplace_back(message, task);
+            edges_.push_back({message, task});
             append(receiver.groups[g], task);
         }
         result_.fan_in.blocks.push_back(block);
@@ -291,7 +266,7 @@ class TaskBuilder {
         for (std::int32_t g = 1; g < groups_.count(k); ++g) {
             double const seconds = model_.panel(width, groups_.rows(structure_, k, g)) - diagonal_seconds;
             TaskId const id = add_task({u, no_cblk, 0, 0, TaskKind::solve, owner, owner, 0, g}, seconds);
-            edges_.emplace_back(diagonal, id);
+            edges_.push_back({diagonal, id});
             wait_for(sum.groups[static_cast<std::size_t>(g)].last, id);
         }
     }
@@ -304,32 +279,11 @@ class TaskBuilder {
     bool ordered_;
     std::vector<Sum> sums_;   // by process
     std::vector<Part> parts_; // of the contribution at hand, by group of the target
-    std::vector<Edge> edges_;
+    std::vector<TaskEdge> edges_;
     FactorTasks result_;
 };
 
 } // namespace
-
-void set_critical_path_priorities(TaskGraph& graph) {
-    auto const n = static_cast<std::size_t>(graph.num_tasks());
-    std::vector<std::int32_t> waiting(graph.num_predecessors);
-    std::vector<TaskId> order; // topological
-    order.reserve(n);
-    for (std::size_t t = 0; t < n; ++t)
-        if (waiting[t] == 0) order.push_back(static_cast<TaskId>(t));
-    for (std::size_t i = 0; i < order.size(); ++i) {
-        auto const t = static_cast<std::size_t>(order[i]);
-        for (Offset s = graph.successor_ptr[t]; s < graph.successor_ptr[t + 1]; ++s) {
-            TaskId const next = graph.successors[static_cast<std::size_t>(s)];
-            if (--waiting[static_cast<std::size_t>(next)] == 0) order.push_back(next);
-        }
-    }
-    graph.priority.assign(n, 0.0);
-    for (auto it = order.rbegin(); it != order.rend(); ++it) {
-        auto const t = static_cast<std::size_t>(*it);
-        graph.priority[t] = graph.cost[t] + longest_after(graph, t);
-    }
-}
 
 FactorTasks build_factor_tasks(BlockStructure const& structure, BranchPartition const& partition,
                                Contributions const& contributions, CostModel const& model,
@@ -338,34 +292,6 @@ FactorTasks build_factor_tasks(BlockStructure const& structure, BranchPartition 
     for (BranchId u = 0; u < static_cast<BranchId>(partition.branches.size()); ++u)
         builder.add_branch(u, contributions.to(u));
     return builder.finish();
-}
-
-TaskGraph build_solve_tasks(BlockStructure const& structure, BranchPartition const& partition) {
-    auto const count = static_cast<TaskId>(partition.branches.size());
-    TaskGraph graph;
-    std::vector<Edge> edges;
-    graph.cost.resize(2 * static_cast<std::size_t>(count));
-    for (BranchId u = 0; u < count; ++u) {
-        Branch const& branch = partition.branches[static_cast<std::size_t>(u)];
-        double entries = 0;
-        for (CblkId k = branch.first; k <= branch.root; ++k) {
-            Cblk const& cblk = structure.cblks[static_cast<std::size_t>(k)];
-            entries += static_cast<double>(cblk.stride) * static_cast<double>(cblk.width());
-        }
-        graph.cost[static_cast<std::size_t>(u)] = graph.cost[static_cast<std::size_t>(count + u)] = entries;
-        CblkId const parent = structure.cblks[static_cast<std::size_t>(branch.root)].parent;
-        if (parent == no_cblk) {
-            edges.emplace_back(u, count + u);
-            continue;
-        }
-        BranchId const above = partition.branch_of_cblk[static_cast<std::size_t>(parent)];
-        edges.emplace_back(u, above);                 // forward: children first
-        edges.emplace_back(count + above, count + u); // backward: parents first
-    }
-    set_edges(graph, 2 * count, edges);
-    graph.home.assign(graph.cost.size(), 0);
-    set_critical_path_priorities(graph);
-    return graph;
 }
 
 } // namespace espalier

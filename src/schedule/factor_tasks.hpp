@@ -80,10 +80,4 @@ FactorTasks build_factor_tasks(BlockStructure const& structure, BranchPartition 
                                Distribution const& distribution = {}, RowGroups const& groups = {},
                                SumOrder order = SumOrder::fixed);
 
-/// Tasks 0 .. B-1 are the forward solves of the branches, B .. 2B-1 their backward solves.
-TaskGraph build_solve_tasks(BlockStructure const& structure, BranchPartition const& partition);
-
-/// priority[t] = cost of the longest path from t to an exit, t included.
-void set_critical_path_priorities(TaskGraph& graph);
-
 } // namespace espalier

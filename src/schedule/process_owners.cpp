@@ -140,7 +140,9 @@ class OwnerSimulation {
         double const seconds = diagonal + below / parts;
         collect(u, root);
         // Those who have nothing to give differ only in when they are free.
-        Candidates const candidates = mapping_.processes_of(root);
+        // A Schur complement is wanted in one place.
+        bool const is_kept = root >= structure_.first_kept_cblk;
+        Candidates const candidates = is_kept ? Candidates{0, 1} : mapping_.processes_of(root);
         std::int32_t best = earliest_.within(candidates);
         double finish = finish_on(best, seconds);
         for (std::int32_t const p : givers_) {

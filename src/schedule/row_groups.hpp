@@ -64,6 +64,10 @@ class RowGroups {
     [[nodiscard]] Index rows_within(BlockStructure const& structure, Cblk const& source, BlokId first,
                                     CblkId k, std::int32_t group) const;
 
+    template <class Archive> friend void describe(Archive& archive, RowGroups& groups) {
+        archive(groups.ptr_, groups.first_);
+    }
+
   private:
     std::vector<std::int32_t> ptr_;
     std::vector<BlokId> first_;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "runtime/static_policy.hpp"
+#include "schedule/schedule.hpp"
 #include "trace/record.hpp"
 
 namespace espalier {
@@ -34,18 +34,23 @@ template <class T> void add(T const* from, T* to, Index count) {
 
 } // namespace
 
-template <class T> Sweep<T>::Sweep(Factor<T> const& factor, FactorPlan const& plan, MatrixOp op,
-                                   Index vectors, WorkerTeam& team, Interrupt* interrupt)
+template <class T>
+Sweep<T>::Sweep(Factor<T> const& factor, FactorPlan const& plan, MatrixOp op, Index vectors, WorkerTeam& team,
+                Interrupt* interrupt, Messaging const* messaging)
     : factor_(factor), structure_(factor.structure()), plan_(plan), form_(factor.form()),
       transposed_(form_.has_upper() && op != MatrixOp::none),
       conjugate_a_(is_complex<T> && needs_conjugate(form_, op)),
       backward_op_(form_.has_upper() && !transposed_ ? Op::none
                    : form_.conjugate()               ? Op::adjoint
                                                      : Op::transpose),
-      team_(team), interrupt_(interrupt), workers_(static_cast<std::size_t>(team.size())) {
+      team_(team), interrupt_(interrupt), messaging_(messaging),
+      workers_(static_cast<std::size_t>(team.size())),
+      messages_(team, messaging,
+                [this](int from, std::int64_t id, Block&& block) { receive(from, id, std::move(block)); }) {
     outbox_ptr_.assign(1, 0);
     for (Branch const& b : plan.partition.branches)
-        outbox_ptr_.push_back(outbox_ptr_.back() + factor.cblk(b.root).rows_below());
+        outbox_ptr_.push_back(outbox_ptr_.back() +
+                              (factor.has_panel(b.root) ? factor.cblk(b.root).rows_below() : 0));
     Index largest = 0; // what a worker's buffer holds: the rows below a cblk, or its own
     for (Cblk const& c : structure_.cblks) largest = std::max({largest, c.rows_below(), c.width()});
     constexpr Offset padding = 64 / sizeof(T); // no cache line has two workers
@@ -71,28 +76,114 @@ void Sweep<T>::run(std::span<T* const> columns, SweepPart part, SparseBlock<T> c
         options.cancel = &interrupt_->flag();
         options.should_cancel = [this] { return interrupt_->requested(); };
     }
-    auto const count = static_cast<TaskId>(plan_.partition.branches.size());
-    StaticPolicy policy(plan_.solve_schedule.lists, plan_.solve.num_tasks());
-    std::vector<std::int32_t> levels; // for a trace
-    std::int64_t first_number = 0;
-    if (trace::Recorder* const recorder = team_.recorder()) {
-        levels = tree_levels(structure_);
-        first_number = options.first_number = recorder->reserve_tasks(plan_.solve.num_tasks());
+    std::unique_ptr<Policy> policy;
+    all_succeed(messaging_, [&] {
+        policy = plan_.make_solve_policy();
+        received_.clear();
+        solutions_.clear();
+        if (messaging_) {
+            received_.resize(plan_.solve.givers.size());
+            solutions_.resize(plan_.partition.branches.size());
+        }
+        if (trace::Recorder* const recorder = team_.recorder()) {
+            if (levels_.empty()) levels_ = tree_levels(structure_);
+            first_number_ = recorder->reserve_tasks(plan_.solve.graph.num_tasks());
+        }
+    });
+    options.first_number = first_number_;
+    options.external_events = plan_.solve.num_events;
+    messages_.run(
+        plan_.solve.graph, *policy, [this](TaskId task, WorkerId worker) { execute(task, worker); }, options);
+}
+
+template <class T> void Sweep<T>::execute(TaskId task, WorkerId worker) {
+    auto const [kind, number] = plan_.solve.tasks[static_cast<std::size_t>(task)];
+    Branch const& one = branch(number);
+    bool const is_forward = kind == SolveTaskKind::forward || kind == SolveTaskKind::give;
+    trace::Track* const track = team_.track(worker);
+    trace::Scope const scope(
+        track, is_forward ? trace::Kind::forward : trace::Kind::backward,
+        track ? trace::StateInfo{first_number_ + task, one.root, levels_[static_cast<std::size_t>(one.root)]}
+              : trace::StateInfo{});
+    switch (kind) {
+    case SolveTaskKind::forward:
+        return forward(one, number, workers_[static_cast<std::size_t>(worker)]);
+    case SolveTaskKind::backward:
+        backward(one, workers_[static_cast<std::size_t>(worker)]);
+        return send_solution(number);
+    case SolveTaskKind::give:
+        return give(number);
+    case SolveTaskKind::take:
+        return take(number);
     }
-    auto const execute = [&](TaskId task, WorkerId w) {
-        Worker& worker = workers_[static_cast<std::size_t>(w)];
-        Branch const& one = branch(task % count);
-        trace::Track* const track = team_.track(w);
-        trace::Scope const scope(track, task < count ? trace::Kind::forward : trace::Kind::backward,
-                                 track ? trace::StateInfo{first_number + task, one.root,
-                                                          levels[static_cast<std::size_t>(one.root)]}
-                                       : trace::StateInfo{});
-        if (task < count)
-            forward(one, task, worker);
-        else
-            backward(one, worker);
-    };
-    team_.run(plan_.solve, policy, execute, options);
+}
+
+// What own branches have for a branch of another process.
+template <class T> void Sweep<T>::give(BranchId number) {
+    CblkId const j = branch(number).root;
+    Block block = block_for(factor_.cblk(j), SweepPart::backward);
+    if (block.size() > 0) {
+        auto const sum = block.template as<T>();
+        std::fill(sum.begin(), sum.end(), T(0));
+        collect(j, sum.data(), false);
+    }
+    messages_.send(plan_.process_of_branch[static_cast<std::size_t>(number)], number, std::move(block));
+}
+
+template <class T> void Sweep<T>::take(BranchId number) {
+    Block block = std::move(solutions_[static_cast<std::size_t>(number)]);
+    auto const x = block.template as<T>();
+    std::copy(x.begin(), x.end(), rows_of(factor_.cblk(branch(number).root)).z.data);
+    messages_.received_done(block.size());
+}
+
+template <class T> void Sweep<T>::send_solution(BranchId number) {
+    for (std::int32_t const giver : plan_.solve.givers_of(number)) {
+        Block block = block_for(factor_.cblk(branch(number).root), SweepPart::forward);
+        auto const to = block.template as<T>();
+        std::copy_n(rows_of(factor_.cblk(branch(number).root)).z.data, to.size(), to.data());
+        messages_.send(giver, number, std::move(block));
+    }
+}
+
+// For the rows of a cblk; for none when this half of the sweep is not asked for.
+template <class T> Block Sweep<T>::block_for(Cblk const& c, SweepPart idle) const {
+    return Block::allocate(part_ == idle ? 0 : static_cast<std::size_t>(c.width() * vectors_) * sizeof(T));
+}
+
+// On a progress thread.
+template <class T> void Sweep<T>::receive(int from, std::int64_t id, Block&& block) {
+    auto const u = static_cast<std::size_t>(id);
+    if (id < 0 || u >= plan_.process_of_branch.size())
+        throw Error(Status::internal, "a message came for a branch that is not there");
+    bool const is_own = plan_.process_of_branch[u] == plan_.process;
+    auto const wanted =
+        static_cast<std::size_t>(factor_.cblk(branch(static_cast<BranchId>(id)).root).width() * vectors_) *
+        sizeof(T);
+    if (block.size() != (part_ == (is_own ? SweepPart::backward : SweepPart::forward) ? 0 : wanted))
+        throw Error(Status::internal, "a message came with a wrong number of entries");
+    if (!is_own) {
+        solutions_[u] = std::move(block);
+        team_.release(plan_.solve.backward_of_branch[u]);
+        return;
+    }
+    auto const givers = plan_.solve.givers_of(static_cast<BranchId>(id));
+    auto const at = std::lower_bound(givers.begin(), givers.end(), from);
+    if (at == givers.end() || *at != from)
+        throw Error(Status::internal, "a message came from a process that has nothing to give");
+    received_[static_cast<std::size_t>(plan_.solve.giver_ptr[u] + (at - givers.begin()))] = std::move(block);
+    team_.release(plan_.solve.forward_of_branch[u]);
+}
+
+template <class T> void Sweep<T>::subtract_received(BranchId number) {
+    T* const x = rows_of(factor_.cblk(branch(number).root)).z.data;
+    for (std::size_t g = 0; g < plan_.solve.givers_of(number).size(); ++g) {
+        Block block = std::move(received_[static_cast<std::size_t>(
+            plan_.solve.giver_ptr[static_cast<std::size_t>(number)] + static_cast<Offset>(g))]);
+        auto const sum = block.template as<T>();
+        subtract(sum.data(), x, static_cast<Index>(sum.size()));
+        messages_.received_done(block.size());
+    }
 }
 
 template <class T> void Sweep<T>::forward(Branch const& b, BranchId number, Worker& worker) {
@@ -104,11 +195,13 @@ template <class T> void Sweep<T>::forward(Branch const& b, BranchId number, Work
         load(first, end);
     if (part_ == SweepPart::backward || !is_reached(b.root)) return;
     if (is_kept(b.first)) {
-        for (CblkId k = b.first; k <= b.root; ++k) collect(k);
+        for (CblkId k = b.first; k <= b.root; ++k) collect(k, rows_of(factor_.cblk(k)).z.data, true);
+        subtract_received(number);
         return;
     }
     if (b.first == b.root) {
-        collect(b.root);
+        collect(b.root, rows_of(factor_.cblk(b.root)).z.data, true);
+        subtract_received(number);
         forward_cblk(b.root, outbox(number), worker);
         return;
     }
@@ -232,20 +325,28 @@ void Sweep<T>::distribute(CblkId k, CblkId root, RowBlock<T> contribution, RowBl
     }
 }
 
-// x_j -= the outbox entries of every branch below that faces j, in ascending order of the branches.
-template <class T> void Sweep<T>::collect(CblkId j) {
+// The outbox entries of every own branch below that faces j, in ascending order of the branches: subtracted
+// from the rows of j, or added to them.
+template <class T> void Sweep<T>::collect(CblkId j, T* to, bool subtracted) {
     auto const faces =
         std::span(structure_.facing)
             .subspan(static_cast<std::size_t>(structure_.facing_ptr[static_cast<std::size_t>(j)]));
     auto const count = structure_.facing_ptr[static_cast<std::size_t>(j) + 1] -
                        structure_.facing_ptr[static_cast<std::size_t>(j)];
+    Index const first_col = factor_.cblk(j).first_col;
     for (BlokId const b : faces.first(static_cast<std::size_t>(count))) {
         CblkId const owner = structure_.owner_of_blok[static_cast<std::size_t>(b)];
-        if (is_kept(owner) || !is_reached(owner)) continue;
+        if (is_kept(owner) || !is_reached(owner) || !factor_.has_panel(owner)) continue;
         BranchId const source = plan_.partition.branch_of_cblk[static_cast<std::size_t>(owner)];
         if (owner != branch(source).root) continue; // summed up in the outbox of its root
         Index const at = blok(b).panel_row - factor_.cblk(owner).width();
-        subtract(outbox(source).z.column(at), x_ + blok(b).first_row * vectors_, blok(b).height() * vectors_);
+        T const* const from = outbox(source).z.column(at);
+        T* const rows = to + (blok(b).first_row - first_col) * vectors_;
+        Index const size = blok(b).height() * vectors_;
+        if (subtracted)
+            subtract(from, rows, size);
+        else
+            add(from, rows, size);
     }
 }
 

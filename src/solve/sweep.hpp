@@ -11,12 +11,17 @@
 //
 // where L^op is L^T or L^H. What remains of op(A) is conj(A), and conj(A) x = b is A conj(x) = conj(b): the
 // vectors are conjugated where a branch takes them in and hands them out.
+//
+// Among several processes each does its own branches. What these have for the cblk of another process is
+// summed up and sent to it (give), which subtracts what comes by ascending ranks; and it sends its solution
+// to all who gave (take). So the order of summation depends on the plan alone.
 #pragma once
 
 #include <memory>
 #include <span>
 #include <vector>
 
+#include "comm/message_run.hpp"
 #include "core/interrupt.hpp"
 #include "factor/factor.hpp"
 #include "kernels/level2.hpp"
@@ -34,11 +39,13 @@ template <class T> class Sweep {
     static constexpr Index max_vectors = is_complex<T> ? 32 : 64;
 
     /// For blocks of up to `vectors` columns. Allocates all its memory now. The arguments live longer.
+    /// `messaging` leads to the other processes of the plan; null when there are none.
     Sweep(Factor<T> const& factor, FactorPlan const& plan, MatrixOp op, Index vectors, WorkerTeam& team,
-          Interrupt* interrupt);
+          Interrupt* interrupt, Messaging const* messaging = nullptr);
 
-    /// In place for columns of n entries each in the caller's order of rows. With `sparse`, which whole
-    /// sweeps and forward ones can have, the columns are only written to.
+    /// In place for columns of n entries each in the caller's order of rows; among several processes each
+    /// reads and writes the rows of its own branches, and all call this. With `sparse`, which whole sweeps
+    /// and forward ones of a single process can have, the columns are only written to.
     void run(std::span<T* const> columns, SweepPart part, SparseBlock<T> const* sparse = nullptr);
 
   private:
@@ -53,10 +60,18 @@ template <class T> class Sweep {
     void load_sparse(Index first, Index end);
     void store(Index first, Index end);
 
+    void execute(TaskId task, WorkerId worker);
+    void give(BranchId number);
+    void take(BranchId number);
+    void send_solution(BranchId number);
+    void receive(int from, std::int64_t id, Block&& block);
+    [[nodiscard]] Block block_for(Cblk const& c, SweepPart idle) const;
+    void subtract_received(BranchId number);
+
     void forward_cblk(CblkId k, RowBlock<T> contribution, Worker& worker);
     void backward_cblk(CblkId k, Worker& worker);
     void distribute(CblkId k, CblkId root, RowBlock<T> contribution, RowBlock<T> outbox);
-    void collect(CblkId j);
+    void collect(CblkId j, T* to, bool subtracted);
     void permute(CblkId k, bool inverse, Worker& worker);
     void count(Worker& worker, MatrixView<T const> coefficients);
 
@@ -89,6 +104,7 @@ template <class T> class Sweep {
     Op backward_op_;   ///< L^op, or Op::none for U.
     WorkerTeam& team_;
     Interrupt* interrupt_;
+    Messaging const* messaging_;
 
     std::vector<Offset> outbox_ptr_; ///< By branch, in entries of one vector.
     std::vector<Worker> workers_;
@@ -96,10 +112,16 @@ template <class T> class Sweep {
     T* x_ = nullptr;
     T* outboxes_ = nullptr;
 
+    // Blocks that came: of branch u those of its givers from plan.solve.giver_ptr[u] on, or its solution.
+    std::vector<Block> received_, solutions_;
+    MessageRun messages_;
+
     // Of the present run.
     std::span<T* const> columns_;
     SweepPart part_ = SweepPart::whole;
     SparseBlock<T> const* sparse_ = nullptr;
+    std::vector<std::int32_t> levels_; ///< Of the cblks in the tree, for a trace.
+    std::int64_t first_number_ = 0;    ///< Of the tasks, in the trace.
     Index vectors_ = 0;
     bool conjugated_ = false; ///< The block (RowBlock), not A.
 };

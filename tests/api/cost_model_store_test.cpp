@@ -65,9 +65,22 @@ TEST(FlatJson, ReadsEveryValueUnderItsPath) {
     EXPECT_EQ(json->size(), 4U);
     EXPECT_EQ(std::get<double>(json->at("a.0")), 1);
     EXPECT_EQ(std::get<std::string>(json->at("a.1.b")), "x\"\t");
-    EXPECT_EQ(std::get<double>(json->at("a.2")), 1);
+    EXPECT_EQ(std::get<bool>(json->at("a.2")), true);
     EXPECT_EQ(std::get<double>(json->at("c")), -2.5e-3);
     EXPECT_EQ(std::get<std::string>(parse_flat_json(json_quoted("\x01\"\\\n"))->at("")), "\x01\"\\\n");
+}
+
+TEST(FlatJson, DecodesEveryEscape) {
+    auto const text = [](char const* json) {
+        auto const found = parse_flat_json(json);
+        return found ? std::get<std::string>(found->at("")) : "refused";
+    };
+    EXPECT_EQ(text(R"("\u0041\u00e9\u20AC\ud83d\ude00\/")"), "A\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80/");
+    for (char const* const half : {R"("\ud83d")", R"("\ude00")", R"("\ud83d\u0041")", R"("\ud83dx")"})
+        EXPECT_EQ(text(half), "refused") << half;
+    std::string fault;
+    EXPECT_FALSE(parse_flat_json("{\"a\":\n\"\\ude00\"}", &fault));
+    EXPECT_EQ(fault, "line 2: an escape in a text is none that JSON has");
 }
 
 TEST(FlatJson, RefusesWhatIsNoJson) {

@@ -106,7 +106,16 @@ TEST(MachineFile, NamesTheFileAndTheKeyAtFault) {
     };
     std::string const cores = R"("topology": "core:2")";
     Case const cases[] = {
-        {"{", "not a JSON document"},
+        {"{", "line 1: this is not a JSON document"},
+        {"{" + cores + ",\n\"speed\": 1e999}", "line 2: the number 1e999 is too large"},
+        {"{" + cores + R"(, "network.latency_s": 1})", "the name \"network.latency_s\" has a dot"},
+        {"{" + cores + R"(, "speed": 1, "speed": 1})", "the name \"speed\" is there twice"},
+        {std::string(std::size_t{4} << 20, ' ') + "{}", "larger than 4 MiB"},
+        {"{" + cores + R"(, "distances": 5})", "\"distances\" is 5, not a list or an object"},
+        {"{" + cores + R"(, "speed": true})", "\"speed\" is true, not a number from"},
+        {R"({"numa_nodes": 1025, "cores_per_numa_node": 1})",
+         "\"numa_nodes\" is 1025, not a number from 1 to 1024"},
+        {R"({"topology": "numa:1025 core:1"})", "more than 1024 NUMA nodes"},
         {"[1]", "no key \"0\""},
         {"{}", "the cores are missing"},
         {"{" + cores + R"(, "numa_nodes": 2, "cores_per_numa_node": 1})", "given twice"},
@@ -120,7 +129,8 @@ TEST(MachineFile, NamesTheFileAndTheKeyAtFault) {
         {"{" + cores + R"(, "speed": "fast"})", "\"speed\" is \"fast\", not a number from"},
         {"{" + cores + R"(, "speed": 0})", "\"speed\" is 0"},
         {"{" + cores + R"(, "network": {"latency": 1}})", "no key \"network.latency\""},
-        {"{" + cores + R"(, "network": {"bytes_per_s": [1]}})", "no key \"network.bytes_per_s.0\""},
+        {"{" + cores + R"(, "network": {"bytes_per_s": [1]}})",
+         "\"network.bytes_per_s\" is a list or an object, not one value"},
         {"{" + cores + R"(, "memory_factors": [[0.5]]})", "\"memory_factors.0.0\" is 0.5"},
         {R"({"topology": "numa:2 core:2", "memory_factors": [[1, 2], [1]]})",
          "\"memory_factors.1.1\" is missing"},
@@ -137,6 +147,39 @@ TEST(MachineFile, NamesTheFileAndTheKeyAtFault) {
         EXPECT_NE(std::string(error.what()).find(one.word), std::string::npos) << error.what();
         EXPECT_NE(std::string(error.what()).find("m.json"), std::string::npos) << error.what();
     }
+}
+
+// Of kernels that are half as fast while four threads compute.
+std::string with_contention(int cores) {
+    auto const terms = [](auto const& names) {
+        std::string text;
+        for (std::string_view const name : names)
+            text += (text.empty() ? "\"" : ", \"") + std::string(name) + "\": 1e-9";
+        return "{" + text + "}";
+    };
+    return R"({"topology": "core:)" + std::to_string(cores) +
+           R"(", "cost_model": {"memory": {"one_bytes_per_s": 3e10, "all_bytes_per_s": 9e10},
+               "models": [{"scalar": "d", "kernels": "cholesky", "panel_s": )" +
+           terms(panel_term_names) + ", \"update_s\": " + terms(update_term_names) +
+           R"(, "contention": [{"threads": 2, "factor": 1.5}, {"threads": 4, "factor": 2}]}]}})";
+}
+
+TEST(MachineFile, TakesContentionAndMemoryOfTheCostModel) {
+    CostModel here;
+    here.contention = 7; // has nothing to do with it
+    std::pair<int, double> const expected[] = {{1, 1}, {2, 1.5}, {3, 1.75}, {4, 2}, {8, 2}};
+    for (auto const& [cores, contention] : expected) {
+        auto const machine = parse_machine(with_contention(cores), "m.json");
+        EXPECT_EQ(machine.costs(here, Scalar::d).contention, contention) << cores;
+        EXPECT_EQ(machine.costs(here, Scalar::d).bandwidth, 3e10);
+    }
+    std::string own = with_contention(4);
+    own.insert(1, R"("contention": 1.25, "core_bytes_per_s": 1e10, )");
+    EXPECT_EQ(parse_machine(own, "m.json").costs(here, Scalar::d).contention, 1.25);
+    EXPECT_EQ(parse_machine(own, "m.json").costs(here, Scalar::d).bandwidth, 1e10);
+    std::string wrong = with_contention(4);
+    wrong.replace(wrong.find("\"threads\": 4"), 12, "\"threads\": 2");
+    EXPECT_NE(std::string(refusal_of(wrong).what()).find("contention.1.threads\" is 2"), std::string::npos);
 }
 
 TEST(MachineFile, RefusesWhatTheMachineHasNot) {

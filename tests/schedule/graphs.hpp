@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "schedule/factor_tasks.hpp"
+#include "schedule/priorities.hpp"
 
 namespace espalier {
 

@@ -31,6 +31,23 @@ TEST(ListSchedule, RespectsHomes) {
     EXPECT_DOUBLE_EQ(schedule.makespan, 2);
 }
 
+TEST(ListSchedule, RefusesHomesThatAreNoWorkers) {
+    auto graph = graph_of({1, 1, 1}, {{}, {}, {}});
+    for (WorkerId const home : {any_worker, 2}) {
+        graph.home = {1, home, 0};
+        EXPECT_EQ(list_schedule(graph, 2).lists[0].size() + list_schedule(graph, 2).lists[1].size(), 3u);
+        try {
+            list_schedule(graph, 2, true);
+            FAIL() << "was accepted";
+        } catch (Error const& error) {
+            EXPECT_EQ(error.status(), Status::internal);
+            EXPECT_NE(std::string(error.what()).find("the home of task 1 is worker"), std::string::npos);
+        }
+    }
+    graph.home = {1};
+    EXPECT_THROW(list_schedule(graph, 2, true), Error);
+}
+
 // Replays the lists in order: every task must be reached with its predecessors done.
 TEST(ListSchedule, ListsRunToTheEndOnRandomGraphs) {
     for (unsigned seed = 0; seed < 40; ++seed) {

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <random>
+#include <set>
 
 #include "runtime/make_policy.hpp"
 #include "schedule/engine.hpp"
+#include "schedule/graphs.hpp"
 
 namespace espalier {
 namespace {
@@ -138,6 +140,105 @@ TEST(PolicySimulation, AFreeWorkerIsAskedFromTheHomeOn) {
     auto const policy = make_policy({}, graph, PolicyMachine({0, 0, 0, 1, 1, 1}), {nullptr, &candidates});
     PolicyDispatcher dispatcher(*policy, graph);
     EXPECT_EQ(simulate(graph, dispatcher, 6).worker_of_task[0], 4);
+}
+
+TEST(PolicySimulation, WhatAWorkerMakesReadyInAQueueOfItsOwnIsFoundByItselfAndTheRestFromTheHomeOn) {
+    // Task 1 follows task 0, which worker 0 runs, and is at home with worker 3, which idles.
+    auto graph = graph_of({1, 1}, {{1}, {}});
+    graph.home = {0, 3};
+    PolicyMachine const machine({0, 0, 1, 1});
+    auto const worker_of_1 = [&](PolicySettings const& settings, WorkerRange candidates) {
+        std::vector<WorkerRange> const ranges{{0, 1}, candidates};
+        auto const policy = make_policy(settings, graph, machine, {nullptr, &ranges});
+        PolicyDispatcher dispatcher(*policy, graph);
+        auto const run = simulate(graph, dispatcher, 4);
+        EXPECT_EQ(run.worker_of_task[0], 0);
+        EXPECT_DOUBLE_EQ(run.makespan, 2);
+        return run.worker_of_task[1];
+    };
+    EXPECT_EQ(worker_of_1({}, {0, 1}), 0);
+    EXPECT_EQ(worker_of_1({}, {2, 4}), 3);
+    EXPECT_EQ(worker_of_1({}, {3, 4}), 3);
+    EXPECT_EQ(worker_of_1({.kind = SchedulePolicy::nas}, {}), 3);
+    PolicySettings settings{.kind = SchedulePolicy::places, .push = PushStrategy::loc};
+    EXPECT_EQ(worker_of_1(settings, {}), 0);
+    settings.push = PushStrategy::numa_wloc;
+    EXPECT_EQ(worker_of_1(settings, {}), 3);
+}
+
+TEST(PolicySimulation, OfSeveralTasksInItsOwnQueueAWorkerKeepsTheBestAndOthersGetTheRest) {
+    auto graph = graph_of({1, 1, 3, 2}, {{1, 2, 3}, {}, {}, {}});
+    std::vector<WorkerRange> const ranges(4, {0, 1});
+    auto const policy = make_policy({}, graph, PolicyMachine({0, 0, 0}), {nullptr, &ranges});
+    PolicyDispatcher dispatcher(*policy, graph);
+    auto const run = simulate(graph, dispatcher, 3);
+    EXPECT_EQ(run.worker_of_task, (std::vector<WorkerId>{0, 2, 0, 1}));
+    EXPECT_DOUBLE_EQ(run.makespan, 4);
+}
+
+TEST(PolicySimulation, TasksThatExcludeEachOtherRunByPriorityAndCountAsStolenOnce) {
+    constexpr int workers = 4;
+    constexpr TaskId tasks = 20;
+    auto graph = graph_of(std::vector<double>(tasks, 1.0), std::vector<std::vector<TaskId>>(tasks));
+    graph.resource.assign(tasks, 0);
+    graph.num_resources = 1;
+    for (TaskId t = 0; t < tasks; ++t) graph.priority[static_cast<std::size_t>(t)] = tasks - t;
+    std::vector<WorkerRange> const ranges(tasks, {0, 1});
+    auto const policy = make_policy({}, graph, PolicyMachine({0, 0, 0, 0}), {nullptr, &ranges});
+    PolicyDispatcher dispatcher(*policy, graph);
+    auto const run = simulate(graph, dispatcher, workers);
+    std::size_t elsewhere = 0;
+    for (WorkerId w = 1; w < workers; ++w) {
+        std::size_t const ran = run.lists[static_cast<std::size_t>(w)].size();
+        EXPECT_EQ(policy->steals(w), static_cast<std::int64_t>(ran));
+        elsewhere += ran;
+    }
+    EXPECT_EQ(run.steals.size(), elsewhere);
+    EXPECT_EQ(policy->steals(0), 0);
+    for (TaskId t = 0; t < tasks; ++t) EXPECT_DOUBLE_EQ(run.start[static_cast<std::size_t>(t)], t);
+}
+
+TEST(PolicySimulation, SeveralPoliciesShareTheWorkersOfOneEngine) {
+    // Workers 4 to 7 are a policy's 0 to 3: its homes, victims and owners are shifted.
+    auto graph = graph_of({1, 1}, {{1}, {}});
+    graph.home = {2, 2};
+    std::vector<WorkerRange> const ranges{{2, 3}, {3, 4}};
+    auto const policy = make_policy({}, graph, PolicyMachine({0, 0, 1, 1}), {nullptr, &ranges});
+    PolicyDispatcher dispatcher(*policy, graph, 4, 4);
+    std::set<WorkerId> const idle{0, 1, 2, 3, 4, 5, 7, 8, 9};
+    dispatcher.push(0, any_worker);
+    EXPECT_EQ(dispatcher.choose_idle(0, idle), 7); // from its home 6 on
+    EXPECT_EQ(dispatcher.choose_idle(0, {0, 5, 9}), 5);
+    EXPECT_EQ(dispatcher.choose_idle(0, {0, 3, 8}), any_worker);
+    EXPECT_EQ(dispatcher.pop(7), 0);
+    dispatcher.took(7);
+    ASSERT_TRUE(dispatcher.last_steal(7));
+    EXPECT_EQ(dispatcher.last_steal(7)->victim, 6);
+    EXPECT_EQ(policy->steals(3), 1);
+    dispatcher.push(1, 7);
+    EXPECT_EQ(dispatcher.choose_idle(1, idle), 7); // its own queue
+    EXPECT_EQ(dispatcher.choose_idle(1, {4, 5, 9}), 4);
+}
+
+TEST(Engine, NeedsCostsAndPriorities) {
+    auto graph = graph_of({1, 1}, {{1}, {}});
+    std::vector<WorkerRange> const ranges(2);
+    auto const status = [&] {
+        auto const policy = make_policy({}, graph, PolicyMachine({0}), {nullptr, &ranges});
+        PolicyDispatcher dispatcher(*policy, graph);
+        try {
+            simulate(graph, dispatcher, 1);
+        } catch (Error const& error) {
+            return error.status();
+        }
+        return Status::ok;
+    };
+    EXPECT_EQ(status(), Status::ok);
+    graph.priority.clear();
+    EXPECT_EQ(status(), Status::internal);
+    graph.priority.assign(2, 0);
+    graph.cost.clear();
+    EXPECT_EQ(status(), Status::internal);
 }
 
 } // namespace

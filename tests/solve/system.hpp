@@ -133,9 +133,9 @@ template <class T> struct Factorized {
         CostModel const model;
         FactorPlan plan = make_factor_plan(structure, model, cut_for);
         plan.factor_schedule = list_schedule(plan.factor.graph, workers);
-        for (WorkerId& home : plan.solve.home) home %= workers;
+        for (WorkerId& home : plan.solve.graph.home) home %= workers;
         for (WorkerId& owner : plan.owner_of_cblk) owner %= workers;
-        plan.solve_schedule = list_schedule(plan.solve, workers, true);
+        plan.solve_schedule = list_schedule(plan.solve.graph, workers, true);
         return plan;
     }
 

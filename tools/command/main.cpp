@@ -2,7 +2,6 @@
 // error and an exit code, which is the value of the Status.
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <functional>
 #include <new>
 #include <string>
@@ -11,8 +10,9 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "comm/communicator.hpp"
+#include "comm/process_group.hpp"
 #include "commands.hpp"
+#include "crew.hpp"
 #include "help.hpp"
 #include "interrupt.hpp"
 #include "output_file.hpp"
@@ -72,7 +72,7 @@ void declare(CLI::App& app, Parsed& parsed) {
 
     CLI::App& compare = *app.add_subcommand("compare", "the same work under several settings: a table");
     add_compare_options(compare, parsed.compare);
-    add_analysis_options(compare, parsed.compare.run);
+    add_analysis_options(compare, parsed.compare.run, most_simulated_threads);
     add_system_options(compare, parsed.compare.run);
     compare.footer(compare_help);
 
@@ -126,8 +126,7 @@ std::string misuse(std::string_view word, std::string message) {
     return message + hint(word);
 }
 
-int run(int argc, char** argv, ProcessGroup const& processes) {
-    bool const speaks = processes.rank() == 0;
+int run(int argc, char** argv) {
     std::string_view const word = argc > 1 ? argv[1] : "";
     CLI::App app("Sparse direct solver for A x = b", "espalier");
     Parsed parsed;
@@ -138,22 +137,19 @@ int run(int argc, char** argv, ProcessGroup const& processes) {
         if (app.got_subcommand("compare")) check(parsed.compare);
         if (app.got_subcommand("simulate")) check(parsed.simulate);
         if (app.got_subcommand("trace")) check(parsed.trace);
+        if (app.got_subcommand("machine")) check(parsed.machine);
         if (app.got_subcommand("dense")) check(parsed.dense);
     } catch (CLI::CallForHelp const&) {
-        if (speaks) std::fputs(app.help().c_str(), stdout);
+        print(app.help());
         return check_stdout(), 0;
     } catch (CLI::CallForVersion const& e) {
-        if (speaks) fmt::print("{}\n", e.what());
+        print(std::string(e.what()) + "\n");
         return check_stdout(), 0;
     } catch (CLI::ParseError const& e) {
         return fail(Status::usage, misuse(word, e.what()));
     } catch (Error const& e) {
         return fail(e.status(), e.status() == Status::usage ? misuse(word, e.what()) : e.what());
     }
-    if (processes.size() > 1)
-        throw Error(Status::unsupported,
-                    "running on several processes is not available in this version; start "
-                    "without mpirun");
     dispatch(app, parsed);
     check_stdout();
     return static_cast<int>(Status::ok);
@@ -181,8 +177,14 @@ int main(int argc, char** argv) {
     return command::guarded([&] {
         command::watch_signals();
         ProcessGroup const processes(&argc, &argv);
-        if (processes.rank() != 0) command::stay_silent();
+        command::set_crew(processes.world());
+        if (processes.rank() != 0) {
+            command::stay_silent();
+            return command::guarded(command::follow_crew);
+        }
         // Errors are told before the group is left: a launcher ends the others when the first one is gone.
-        return command::guarded([&] { return command::run(argc, argv, processes); });
+        int const code = command::guarded([&] { return command::run(argc, argv); });
+        command::dismiss_crew(code);
+        return code;
     });
 }

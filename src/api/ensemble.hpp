@@ -1,0 +1,128 @@
+// The processes that work on one system. Rank 0 leads: it alone has the matrix and the right-hand sides, and
+// decides what is done next, as a single process would. What all take part in is an order, which the leader
+// broadcasts before it does its own share; the others do theirs in serve() until the leader's call has ended:
+//
+//     leader          call ─ order: factorize ─ order: sweep ─ order: sweep ─ ... ─ end ─► result or error
+//     others          call ─ serve ─────────────────────────────────────────────────────► the same
+//
+// An error of an order is thrown by all alike; what follows from it the leader decides. One process is alone,
+// and gives no orders.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "comm/message_run.hpp"
+#include "core/interrupt.hpp"
+#include "espalier/communicator.hpp"
+#include "espalier/report.hpp"
+#include "factor/assembly.hpp"
+#include "factor/factorize.hpp"
+#include "factor/pivots.hpp"
+#include "solve/sweep.hpp"
+
+namespace espalier {
+
+/// What holds during one call of the interface: as process 0 has it.
+struct CallSettings {
+    std::string call; ///< Its name; empty: process 0's solver is gone.
+    int threads = 1;
+    bool bind_threads = true;
+    int comm_threads = 1;
+};
+
+template <class T> class Ensemble {
+  public:
+    using Low = Narrow<T>;
+
+    /// Collective. A process that `follows` calls next_call() in place of what process 0 calls.
+    Ensemble(Communicator comm, bool follows);
+    /// The leader's tells those who follow.
+    ~Ensemble();
+    Ensemble(Ensemble const&) = delete;
+    Ensemble& operator=(Ensemble const&) = delete;
+
+    [[nodiscard]] bool is_alone() const { return comm_.size() == 1; }
+    [[nodiscard]] bool leads() const { return comm_.rank() == 0; }
+    [[nodiscard]] Communicator const& comm() const { return comm_; }
+    /// In use; 0 with one process.
+    [[nodiscard]] int comm_threads() const { return is_alone() ? 0 : messaging_.exchange.threads; }
+
+    /// What this process works with from now on.
+    void work_with(std::function<WorkerTeam&()> workers, std::shared_ptr<Interrupt> interrupt,
+                   int comm_threads);
+    /// Every rank, first in each call of the interface: the leader's settings, on all. Error{usage} on all
+    /// ranks when they are in different calls.
+    void agree_on_call(CallSettings& settings);
+    /// Who follows, in place of that.
+    CallSettings next_call();
+    /// The leader, last: how its call ended, and its result as bytes. Returns when all know.
+    void end(std::optional<Error> const& error, Report& report, std::vector<std::byte> result = {});
+    /// The others, in between: returns the result when the leader's call has ended well, with its report;
+    /// throws its error.
+    std::vector<std::byte> serve(Report& report);
+
+    // Orders, given by the leader. With one process they are its own work.
+
+    /// Structure and plans. The leader's own stay where they are, and live longer.
+    void share_plan(BlockStructure const& structure, FactorPlan const& plan,
+                    std::vector<LocalPlan> const& plans_of_others);
+    /// Where the entries of the matrix go. Keeps the leader's part.
+    void share_assembly(AssemblyMap whole);
+    [[nodiscard]] bool has_assembly() const { return assembly_.has_value(); }
+    /// Factorizes; F is T or Low, and the factors of the other scalar are dropped. Statistics are of all.
+    template <class F> FactorizeStats factorize(std::span<F const> values, FactorForm form,
+                                                Allocation allocation, FactorizeOptions options);
+    /// A pass of right-hand sides through the factors, in place, as solve(), condense() or expand().
+    template <class F> void sweep(MatrixView<F> x, SweepPart part, MatrixOp op);
+    /// Of all processes.
+    template <class F> Pivots<F> pivots();
+    /// Forgets assembly and factors of this process. No order.
+    void drop_factors();
+
+    /// The leader's own panels.
+    template <class F> [[nodiscard]] Factor<F>& factor();
+    [[nodiscard]] WorkerTeam& workers() { return workers_(); }
+
+  private:
+    struct Order;
+
+    template <class F> std::unique_ptr<Factor<F>>& slot();
+    [[nodiscard]] Messaging const* messaging() const { return is_alone() ? nullptr : &messaging_; }
+    Order next_order();
+    void give(Order order);
+    void obey(Order const& order);
+    void take_plan();
+    void take_assembly(std::vector<std::vector<std::byte>> const& parts);
+    template <class F> FactorizeStats run_factorize(Order const& order, std::span<F const> own_values,
+                                                    std::vector<std::vector<std::byte>> const& others,
+                                                    FactorizeOptions options);
+    template <class F> void run_sweep(Order const& order, MatrixView<F> x);
+    template <class F> Pivots<F> run_pivots();
+    FactorizeStats total(FactorizeStats stats) const;
+    /// Calls body(row) for the caller's number of each row that a process owns, by permuted columns.
+    template <class Body> void for_each_row(std::int32_t process, Body const& body) const;
+
+    Communicator comm_;
+    bool some_follow_ = false;
+    Messaging messaging_;
+    std::function<WorkerTeam&()> workers_;
+    std::shared_ptr<Interrupt> interrupt_;
+
+    BlockStructure const* structure_ = nullptr; ///< The leader's analysis has them, or:
+    FactorPlan const* plan_ = nullptr;
+    BlockStructure own_structure_;
+    FactorPlan own_plan_;
+    std::vector<Index> rows_of_process_;
+
+    std::optional<AssemblyMap> assembly_;
+    std::vector<std::vector<Offset>> sources_; ///< The leader: where the values of each process are.
+    std::unique_ptr<Factor<T>> full_;
+    std::unique_ptr<Factor<Low>> narrow_;
+};
+
+} // namespace espalier

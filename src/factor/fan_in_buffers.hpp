@@ -1,0 +1,59 @@
+// The fan-in blocks of one process during a factorization: those that it sums up for others, from the first
+// contribution until they are handed over, and those that came, until they are added to their panels. In:
+// contributions, blocks. Out: blocks, panels.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "comm/block.hpp"
+#include "factor/factor.hpp"
+#include "factor/update.hpp"
+#include "schedule/factor_plan.hpp"
+
+namespace espalier {
+
+template <class T> class FanInBuffers {
+  public:
+    /// `structure` and `plan` live longer.
+    FanInBuffers(BlockStructure const& structure, FactorPlan const& plan, FactorForm form);
+
+    /// Where contributions to outgoing block `block` go: zeros at first. Error{out_of_memory}.
+    UpdateTarget<T> target(std::int32_t block);
+    /// A contribution to it is done. Returns it after the last one, to be sent.
+    std::optional<Block> contributed(std::int32_t block);
+
+    /// Takes incoming block `block`; before its fan-in tasks. Error{internal} for one of another size or one
+    /// that is here already.
+    void put(std::int32_t block, Block&& received);
+    /// Adds its rows within [begin, end) of the panel of the target. One call for each fan-in task; returns
+    /// the bytes that the last one frees, else 0.
+    std::size_t add(std::int32_t block, Index begin, Index end, Factor<T>& factor);
+
+    /// The block for which number `number` stands in messages to this process. Error{internal}.
+    [[nodiscard]] std::int32_t incoming(std::int64_t number) const;
+
+  private:
+    struct Slot {
+        Block memory;
+        std::once_flag allocated;
+        std::atomic<std::int32_t> to_come{0}; // contributions, or fan-in tasks
+    };
+    struct Views {
+        MatrixView<T> lower, upper;
+    };
+    [[nodiscard]] FanInBlock const& info(std::int32_t block) const {
+        return plan_.factor.fan_in.blocks[static_cast<std::size_t>(block)];
+    }
+    [[nodiscard]] std::size_t bytes_of(std::int32_t block) const;
+    [[nodiscard]] Views views(std::int32_t block) const;
+
+    BlockStructure const& structure_;
+    FactorPlan const& plan_;
+    FactorForm form_;
+    std::unique_ptr<Slot[]> slots_;
+};
+
+} // namespace espalier

@@ -1,0 +1,31 @@
+// The processes that a launcher started for one command. Process 0 runs the command as if it were alone; the
+// others follow the solvers that it makes, one after the other, until it dismisses them.
+#pragma once
+
+#include "core/scalar.hpp"
+#include "espalier/communicator.hpp"
+#include "espalier/espalier.hpp"
+
+namespace espalier::command {
+
+/// Once, before anything else here.
+void set_crew(Communicator const& world);
+/// Of the command; 1 without a launcher.
+[[nodiscard]] int crew_size();
+
+/// Process 0: calls the others to a solver of scalar T, made at once with crew().
+void call_crew(Scalar scalar);
+[[nodiscard]] Communicator const& crew();
+
+/// A solver of all processes. One at a time.
+template <class T> Solver<T> crew_solver(Options options) {
+    call_crew(scalar_of<T>);
+    return Solver<T>(std::move(options), crew());
+}
+
+/// The others: returns the exit code when they are dismissed.
+int follow_crew();
+/// Process 0, last.
+void dismiss_crew(int exit_code);
+
+} // namespace espalier::command
