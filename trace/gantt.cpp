@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <iterator>
 #include <numeric>
 
 #include "espalier/types.hpp"
@@ -85,13 +86,12 @@ class Painter {
         Statistics const numbers = statistics(*panel.trace, panel.window);
         Nanoseconds const length = panel.window.end - panel.window.begin;
         char text[200];
-        double const busy =
-            numbers.threads.empty()
-                ? 0.0
-                : 100 * static_cast<double>(numbers.total().busy) /
-                      (static_cast<double>(length) * static_cast<double>(numbers.threads.size()));
-        std::snprintf(text, sizeof text, "%zu thread%s, %s, %.1f%% busy", numbers.threads.size(),
-                      numbers.threads.size() == 1 ? "" : "s", readable_time(length).c_str(), busy);
+        std::int64_t const workers = std::ssize(numbers.threads) - numbers.progress_threads();
+        double const busy = workers == 0 ? 0.0
+                                         : 100 * static_cast<double>(numbers.total().busy) /
+                                               (static_cast<double>(length) * static_cast<double>(workers));
+        std::snprintf(text, sizeof text, "%lld thread%s, %s, %.1f%% busy", static_cast<long long>(workers),
+                      workers == 1 ? "" : "s", readable_time(length).c_str(), busy);
         std::string about(panel.trace->about("matrix").substr(0, 80));
         auto const processes = panel.trace->at(Place::process);
         auto const phase =

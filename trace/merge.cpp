@@ -1,6 +1,7 @@
 // One trace out of those of several processes: as bytes on the way, and side by side on arrival.
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <type_traits>
 #include <utility>
 
@@ -85,6 +86,27 @@ template <class Walker, class Parts> void walk(Walker& walker, Parts& parts) {
     walker.sequence(parts.dependencies);
     walker.number(parts.dropped_events);
     walker.number(parts.unmatched_messages);
+    walker.number(parts.early_messages);
+    walker.number(parts.earliest_by);
+}
+
+// Where each of `more` is then; a machine that is there already stands for its namesake.
+std::vector<std::int32_t> append_containers(std::vector<Container>& all, std::vector<Container> const& more) {
+    std::vector<std::int32_t> now_at;
+    now_at.reserve(more.size());
+    for (Container container : more) {
+        if (container.place == Place::machine) {
+            auto const known = std::find(all.begin(), all.end(), container);
+            now_at.push_back(static_cast<std::int32_t>(known - all.begin()));
+            if (known == all.end()) all.push_back(std::move(container));
+            continue;
+        }
+        auto const parent = static_cast<std::size_t>(container.parent);
+        container.parent = parent < now_at.size() ? now_at[parent] : -1;
+        now_at.push_back(static_cast<std::int32_t>(all.size()));
+        all.push_back(std::move(container));
+    }
+    return now_at;
 }
 
 } // namespace
@@ -97,16 +119,10 @@ TraceParts merge(std::vector<TraceParts> parts) {
         if (more.kinds != all.kinds || more.variables != all.variables)
             throw Error(Status::usage,
                         "trace: processes that recorded different kinds of states or variables");
-        bool const one_machine = !all.containers.empty() && !more.containers.empty() &&
-                                 all.containers.front().place == Place::machine &&
-                                 all.containers.front() == more.containers.front();
-        auto const shift = static_cast<std::int32_t>(all.containers.size()) - (one_machine ? 1 : 0);
-        auto const moved = [&](std::int32_t c) { return c < 0 || (one_machine && c == 0) ? c : c + shift; };
-
-        for (std::size_t i = one_machine ? 1 : 0; i < more.containers.size(); ++i) {
-            all.containers.push_back(more.containers[i]);
-            all.containers.back().parent = moved(more.containers[i].parent);
-        }
+        std::vector<std::int32_t> const now_at = append_containers(all.containers, more.containers);
+        auto const moved = [&](std::int32_t c) {
+            return c >= 0 && c < std::ssize(now_at) ? now_at[static_cast<std::size_t>(c)] : -1;
+        };
         for (State state : more.states) state.container = moved(state.container), all.states.push_back(state);
         for (MessageEnd end : more.message_ends)
             end.container = moved(end.container), all.message_ends.push_back(end);
@@ -119,6 +135,8 @@ TraceParts merge(std::vector<TraceParts> parts) {
         append(all.dependencies, more.dependencies);
         all.dropped_events += more.dropped_events;
         all.unmatched_messages += more.unmatched_messages;
+        all.early_messages += more.early_messages;
+        all.earliest_by = std::max(all.earliest_by, more.earliest_by);
         parts[p] = {};
     }
     return all;

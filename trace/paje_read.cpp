@@ -304,6 +304,10 @@ class Reader {
             parts_.dropped_events = lexer_.integer(text, "dropped events");
         else if (key == "unmatched messages")
             parts_.unmatched_messages = lexer_.integer(text, "unmatched messages");
+        else if (key == "early messages")
+            parts_.early_messages = lexer_.integer(text, "early messages");
+        else if (key == "earliest by nanoseconds")
+            parts_.earliest_by = lexer_.integer(text, "earliest by nanoseconds");
         else if (key != "time unit")
             parts_.metadata.insert_or_assign(std::string(key), std::string(text));
     }

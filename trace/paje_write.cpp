@@ -114,6 +114,10 @@ class Writer {
         if (trace_.dropped_events() > 0) inform("dropped events", std::to_string(trace_.dropped_events()));
         if (trace_.unmatched_messages() > 0)
             inform("unmatched messages", std::to_string(trace_.unmatched_messages()));
+        if (trace_.early_messages() > 0) {
+            inform("early messages", std::to_string(trace_.early_messages()));
+            inform("earliest by nanoseconds", std::to_string(trace_.earliest_by()));
+        }
     }
     void inform(std::string const& key, std::string const& value) {
         lines_.event(new_event).time(0).word("I").word("c0").quoted(key + " = " + value).end();

@@ -35,12 +35,15 @@ std::int32_t add_container(std::vector<Container>& containers, std::string name,
 
 // Each node has its workers by number and then its progress threads.
 std::vector<std::int32_t> add_process(std::vector<Container>& containers, int process, int processes,
-                                      std::vector<ThreadInfo> const& threads) {
-    if (containers.empty()) add_container(containers, "machine", Place::machine, -1);
+                                      std::vector<ThreadInfo> const& threads, std::string const& machine) {
+    auto const known =
+        std::find(containers.begin(), containers.end(), Container{machine, Place::machine, -1});
+    auto const parent = static_cast<std::int32_t>(known - containers.begin());
+    if (known == containers.end()) add_container(containers, machine, Place::machine, -1);
     auto const name = numbered("P", process);
     std::string const prefix = processes > 1 ? name : "";
     std::vector<std::int32_t> result(threads.size() + 1);
-    result.back() = add_container(containers, name, Place::process, 0);
+    result.back() = add_container(containers, name, Place::process, parent);
 
     std::vector<std::size_t> order(threads.size());
     std::iota(order.begin(), order.end(), std::size_t(0));
@@ -158,7 +161,8 @@ std::unique_ptr<Track::Chunk> Recorder::allocate() noexcept {
 std::vector<std::int32_t> Recorder::place_tracks(TraceParts& parts) const {
     std::vector<ThreadInfo> threads;
     for (std::size_t t = 1; t < tracks_.size(); ++t) threads.push_back(tracks_[t]->info_);
-    auto placed = add_process(parts.containers, options_.process, options_.processes, threads);
+    auto placed =
+        add_process(parts.containers, options_.process, options_.processes, threads, options_.machine);
     std::rotate(placed.begin(), placed.end() - 1, placed.end()); // The process's own track is the first.
     return placed;
 }

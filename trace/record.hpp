@@ -43,9 +43,11 @@ struct ThreadInfo {
 
 /// Adds a process of a run of `processes` to the containers, with its NUMA nodes and threads: for each of
 /// `threads` its container, and that of the process at the end. Names are those of every trace: "P0", and in
-/// it "N0" and "T0", or "P0N0" and "P0T0" where there are several processes. Processes share the machine.
+/// it "N0" and "T0", or "P0N0" and "P0T0" where there are several processes. Processes of the same machine
+/// share it.
 std::vector<std::int32_t> add_process(std::vector<Container>& containers, int process, int processes,
-                                      std::vector<ThreadInfo> const& threads);
+                                      std::vector<ThreadInfo> const& threads,
+                                      std::string const& machine = "machine");
 
 class Recorder;
 
@@ -67,8 +69,9 @@ class alignas(64) Track {
     }
     /// A message left for process `to`, or came in from process `from`. Tags name the message among those
     /// of the two processes; those with the same tag are matched in order.
-    void sent(int to, std::int64_t tag, std::int64_t bytes) noexcept {
-        write({ticks(), static_cast<Ticks>(bytes), tag, to, code_sent, 0});
+    void sent(int to, std::int64_t tag, std::int64_t bytes) noexcept { sent(to, tag, bytes, ticks()); }
+    void sent(int to, std::int64_t tag, std::int64_t bytes, Ticks when) noexcept {
+        write({when, static_cast<Ticks>(bytes), tag, to, code_sent, 0});
     }
     void received(int from, std::int64_t tag, std::int64_t bytes) noexcept {
         write({ticks(), static_cast<Ticks>(bytes), tag, from, code_received, 0});
@@ -151,6 +154,7 @@ class Recorder {
     struct Options {
         int process = 0;
         int processes = 1;
+        std::string machine = "machine"; ///< Processes of the same one stand under one container.
         std::size_t max_bytes = std::size_t(512) << 20; ///< Of events; 32 bytes each.
         std::map<std::string, std::string> metadata{};
     };
@@ -179,7 +183,7 @@ class Recorder {
     void set_metadata(std::string const& key, std::string const& value);
 
     /// Time zero of the trace is when this process's steady_now() was `zero`; by default when the recorder
-    /// was made. To align processes, all are given the same moment as each one's clock shows it.
+    /// was made. Processes whose clocks differ are brought together later (clock_offset.hpp).
     void set_zero(Nanoseconds zero) noexcept { zero_ = zero; }
     [[nodiscard]] Nanoseconds zero() const noexcept { return zero_; }
 

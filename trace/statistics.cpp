@@ -23,10 +23,21 @@ Nanoseconds& member(ThreadTimes& times, Category category) {
     return times.idle;
 }
 
+bool is_progress_thread(Trace const& trace, std::size_t container) {
+    auto const states = trace.states_of(container);
+    auto const has = [&](Category category) {
+        return std::any_of(states.begin(), states.end(), [&](State const& state) {
+            return trace.kinds()[static_cast<std::size_t>(state.kind)].category == category;
+        });
+    };
+    return has(Category::communication) && !has(Category::work);
+}
+
 ThreadTimes times_of(Trace const& trace, std::size_t container, Window window,
                      std::vector<KindTimes>& kinds) {
     ThreadTimes times;
     times.container = container;
+    times.is_progress = is_progress_thread(trace, container);
     Nanoseconds covered = 0;
     for (State const& state : trace.states_of(container)) {
         auto const kind = static_cast<std::size_t>(state.kind);
@@ -128,17 +139,32 @@ Statistics statistics(Trace const& trace, Window window) {
     return result;
 }
 
+ThreadTimes& ThreadTimes::operator+=(ThreadTimes const& other) {
+    busy += other.busy;
+    communication += other.communication;
+    overhead += other.overhead;
+    idle += other.idle;
+    unrecorded += other.unrecorded;
+    tasks += other.tasks;
+    return *this;
+}
+
 ThreadTimes Statistics::total() const {
     ThreadTimes sum;
-    for (auto const& times : threads) {
-        sum.busy += times.busy;
-        sum.communication += times.communication;
-        sum.overhead += times.overhead;
-        sum.idle += times.idle;
-        sum.unrecorded += times.unrecorded;
-        sum.tasks += times.tasks;
-    }
+    for (auto const& times : threads) sum += times;
     return sum;
+}
+
+ThreadTimes Statistics::total_of(bool progress) const {
+    ThreadTimes sum;
+    sum.is_progress = progress;
+    for (auto const& times : threads)
+        if (times.is_progress == progress) sum += times;
+    return sum;
+}
+
+std::int64_t Statistics::progress_threads() const {
+    return std::count_if(threads.begin(), threads.end(), [](auto const& times) { return times.is_progress; });
 }
 
 bool is_work(Trace const& trace, State const& state, Window window) {

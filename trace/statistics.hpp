@@ -38,6 +38,8 @@ struct ThreadTimes {
     Nanoseconds idle = 0;
     Nanoseconds unrecorded = 0; ///< In no state.
     std::int64_t tasks = 0;     ///< States of category work that start in the window.
+    bool is_progress = false;   ///< A progress thread: in the whole trace it communicates and does no work.
+    ThreadTimes& operator+=(ThreadTimes const& other);
 };
 
 /// All the states of one kind, on threads, within the window.
@@ -58,6 +60,9 @@ struct Statistics {
     std::vector<double> peaks;
 
     [[nodiscard]] ThreadTimes total() const;
+    /// Of the progress threads, or of the others.
+    [[nodiscard]] ThreadTimes total_of(bool progress) const;
+    [[nodiscard]] std::int64_t progress_threads() const;
 };
 
 /// Linear.
@@ -111,11 +116,11 @@ struct Comparison {
     [[nodiscard]] double makespan_error() const;
 };
 
-/// Compares the last run of the phase in each trace, as a prediction covers perhaps this phase only; the whole
-/// of both where neither has it, or the name is empty. Error{usage} that names the phases where only one of
-/// them has it. Kinds are matched by name. Inside them, all states of equal task and cblk are
-/// one piece of work, and pieces match by task where both traces have the same tasks (that is, as many, and
-/// each of the same cblk: the plan that was predicted is the one that ran), else by cblk. O(n log n) in the
+/// Compares the last run of the phase in each trace, as a prediction covers perhaps this phase only; the
+/// whole of both where neither has it, or the name is empty. Error{usage} that names the phases where only
+/// one of them has it. Kinds are matched by name. Inside them, all states of equal task and cblk are one
+/// piece of work, and pieces match by task where both traces have the same tasks (that is, as many, and each
+/// of the same cblk: the plan that was predicted is the one that ran), else by cblk. O(n log n) in the
 /// states.
 Comparison compare(Trace const& predicted, Trace const& measured,
                    std::string_view phase_name = "factorization");

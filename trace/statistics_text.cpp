@@ -3,8 +3,10 @@
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <iterator>
 
+#include "trace/clock_offset.hpp"
 #include "trace/statistics.hpp"
 
 namespace espalier::trace {
@@ -36,6 +38,23 @@ std::string thread_row(std::string const& name, ThreadTimes const& times) {
                  percent(times.unrecorded, all), static_cast<long long>(times.tasks));
 }
 
+// How far the clocks of the processes agree, and what that does to messages. Two processes may be apart by
+// twice what each may be apart from process 0.
+std::string clocks_text(Trace const& trace) {
+    std::string text;
+    std::string const told(trace.about(clock_error_key));
+    Nanoseconds const error = std::strtoll(told.c_str(), nullptr, 10);
+    if (!told.empty())
+        text += error == 0 ? "the processes have the same clock\n"
+                           : "clocks of the processes: within " + readable_time(error) + " of that of P0\n";
+    if (trace.early_messages() > 0)
+        text += counted(trace.early_messages(), "message") +
+                " seemed to come before being sent, by at most " + readable_time(trace.earliest_by()) +
+                ": shown as coming at once" +
+                (trace.earliest_by() > 2 * error ? "; this is more than the clocks explain\n" : "\n");
+    return text;
+}
+
 } // namespace
 
 std::string readable_time(Nanoseconds time) {
@@ -65,7 +84,9 @@ std::string to_text(Trace const& trace, Statistics const& statistics, std::size_
         text += thread_row(trace.containers()[statistics.threads[i].container].name, statistics.threads[i]);
     if (statistics.threads.size() > max_threads)
         text += print("... and %zu more\n", statistics.threads.size() - max_threads);
-    text += thread_row("all", statistics.total());
+    std::int64_t const progress = statistics.progress_threads();
+    text += thread_row(progress > 0 ? "workers" : "all", statistics.total_of(false));
+    if (progress > 0) text += thread_row("progress", statistics.total_of(true));
 
     Nanoseconds const all = (window.end - window.begin) * static_cast<Nanoseconds>(statistics.threads.size());
     text += print("\n%-14s %10s %12s %12s %9s\n", "kind", "count", "total", "mean", "share");
@@ -77,7 +98,8 @@ std::string to_text(Trace const& trace, Statistics const& statistics, std::size_
                       readable_time(static_cast<Nanoseconds>(kind.mean())).c_str(), percent(kind.total, all));
     }
     text += "\nwindow " + readable_time(window.end - window.begin) + ", " +
-            counted(std::ssize(statistics.threads), "thread");
+            counted(std::ssize(statistics.threads) - progress, "thread") +
+            (progress > 0 ? " and " + counted(progress, "progress thread") : "");
     if (statistics.messages > 0)
         text += ", " + counted(statistics.messages, "message") +
                 print(" (%.3g MB)", double(statistics.message_bytes) / 1e6);
@@ -92,7 +114,7 @@ std::string to_text(Trace const& trace, Statistics const& statistics, std::size_
                 " dropped for lack of memory: what is missing counts as unrecorded\n";
     if (trace.unmatched_messages() > 0)
         text += counted(trace.unmatched_messages(), "message") + " with one end only\n";
-    return text;
+    return text + clocks_text(trace);
 }
 
 std::string to_text(Trace const& trace, std::optional<CriticalPath> const& path) {

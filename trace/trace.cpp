@@ -106,6 +106,16 @@ void join_messages(TraceParts& parts) {
     ends.clear();
 }
 
+// Nothing arrives before it was sent.
+void let_messages_arrive(TraceParts& parts) {
+    for (Link& link : parts.links) {
+        if (link.end >= link.start) continue;
+        ++parts.early_messages;
+        parts.earliest_by = std::max(parts.earliest_by, link.start - link.end);
+        link.end = link.start;
+    }
+}
+
 void shift_to_zero(TraceParts& parts) {
     Nanoseconds first = 0;
     for (auto const& state : parts.states) first = std::min(first, state.start);
@@ -125,7 +135,7 @@ Trace::Trace(TraceParts parts) : parts_(std::move(parts)) {
     join_messages(parts_);
     shift_to_zero(parts_);
     flatten_states(parts_);
-    for (auto& link : parts_.links) link.end = std::max(link.start, link.end);
+    let_messages_arrive(parts_);
     std::stable_sort(parts_.links.begin(), parts_.links.end(),
                      [](Link const& a, Link const& b) { return a.start < b.start; });
     std::stable_sort(parts_.samples.begin(), parts_.samples.end(),

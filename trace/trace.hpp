@@ -118,6 +118,8 @@ struct TraceParts {
     std::vector<Dependency> dependencies;
     std::int64_t dropped_events = 0; ///< For which the recorder had no memory.
     std::int64_t unmatched_messages = 0;
+    std::int64_t early_messages = 0; ///< Received before they were sent, as clocks disagree,
+    Nanoseconds earliest_by = 0;     ///< by so much at most.
 };
 
 /// Sorted and checked; never changes.
@@ -127,7 +129,7 @@ class Trace {
 
     /// Sorts the parts, joins the ends of messages, and cuts states that have others nested inside, so that a
     /// container is in one state at a time. Negative times shift the trace so that it begins at 0. A message
-    /// that arrives before it was sent (clocks disagree a little) arrives when it was sent.
+    /// that arrives before it was sent (clocks disagree a little) arrives when it was sent, and is counted.
     /// Error{bad_input} naming what does not fit: an index out of range, a state that ends before it starts,
     /// two states that overlap without one being inside the other, a state on a machine or NUMA node.
     explicit Trace(TraceParts parts);
@@ -148,6 +150,9 @@ class Trace {
     [[nodiscard]] std::vector<Dependency> const& dependencies() const { return parts_.dependencies; }
     [[nodiscard]] std::int64_t dropped_events() const { return parts_.dropped_events; }
     [[nodiscard]] std::int64_t unmatched_messages() const { return parts_.unmatched_messages; }
+    /// Whose end was moved to their start, and by how much at most.
+    [[nodiscard]] std::int64_t early_messages() const { return parts_.early_messages; }
+    [[nodiscard]] Nanoseconds earliest_by() const { return parts_.earliest_by; }
 
     /// The first and the last time at which something is known.
     [[nodiscard]] Nanoseconds begin() const { return begin_; }
@@ -166,8 +171,9 @@ class Trace {
     Nanoseconds end_ = 0;
 };
 
-/// The parts that several processes recorded, as one: their machines become one, all else is put side by
-/// side. They have the same kinds and variables; Error{usage} otherwise. The first one's metadata counts.
+/// The parts that several processes recorded, as one: machines of the same name become one, all else is put
+/// side by side. They have the same kinds and variables; Error{usage} otherwise. The first one's metadata
+/// counts.
 TraceParts merge(std::vector<TraceParts> parts);
 
 /// Parts as bytes, to be sent from one process to another of the same program, and back.

@@ -18,6 +18,7 @@ struct alignas(64) MessageHeader {
     std::uint64_t bytes = 0; ///< Of the payload.
     Kind kind = Kind::block;
     std::int32_t status = 0; ///< Of a notice.
+    std::int64_t tag = -1;   ///< Of a block: what a trace calls it.
 };
 static_assert(sizeof(MessageHeader) == 64);
 

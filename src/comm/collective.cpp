@@ -55,6 +55,12 @@ void broadcast(Communicator const& comm, std::span<std::byte> bytes, int root) {
     if (comm.size() > 1) transport_of(comm)->broadcast(bytes, root);
 }
 
+Communicator first(Communicator const& comm, int count) {
+    if (count >= comm.size()) return comm;
+    std::shared_ptr<Transport> part = transport_of(comm)->first(count);
+    return part ? make_communicator(comm.rank(), count, std::move(part)) : Communicator();
+}
+
 double sum(Communicator const& comm, double mine) {
     return reduced(comm, mine, Reduction::sum);
 }

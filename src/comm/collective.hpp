@@ -54,6 +54,9 @@ void sum(Communicator const& comm, std::span<std::int64_t> values);
 void max(Communicator const& comm, std::span<std::int64_t> values);
 void min(Communicator const& comm, std::span<std::int64_t> values);
 
+/// The first `count` processes, 1 or more, as a group of their own; elsewhere the calling process alone.
+Communicator first(Communicator const& comm, int count);
+
 /// Every rank's number, on every rank, by rank.
 std::vector<std::int64_t> all_gather(Communicator const& comm, std::int64_t mine);
 

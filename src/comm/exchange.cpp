@@ -53,6 +53,7 @@ Exchange::Exchange(Communicator const& comm, ExchangeOptions const& options, Exc
                                            ": messages are for the main thread, and this is another");
         main_thread_ = std::this_thread::get_id();
     }
+    record_on(options_.sending_track, options_.receiving_track);
     start_threads();
 }
 
@@ -89,7 +90,7 @@ void Exchange::stop_threads() {
     threads_.clear();
 }
 
-void Exchange::send(int to, std::int64_t id, Block&& block) {
+void Exchange::send(int to, std::int64_t id, Block&& block, std::int64_t tag) {
     if (to < 0 || to >= comm_.size() || to == comm_.rank())
         throw Error(Status::internal, "a block for process " + std::to_string(to) + " of " +
                                           std::to_string(comm_.size()) + ", sent by process " +
@@ -98,7 +99,7 @@ void Exchange::send(int to, std::int64_t id, Block&& block) {
     if (!mine.data()) mine = Block::allocate(0);
     if (closing_) throw Error(Status::internal, "a block was sent after the end of the run");
     if (failed()) return;
-    sending_.queue(to, id, std::move(mine));
+    sending_.queue(to, id, std::move(mine), tag);
     alarm_.ring();
 }
 
@@ -110,10 +111,11 @@ void Exchange::abort(Error const& error) {
     if (failure_.here(error)) tell_others(error);
 }
 
-bool Exchange::poll() {
+bool Exchange::poll(trace::Track* track) {
     if (options_.threads > 0 || comm_.size() == 1) return false;
     if (main_thread_ != std::thread::id() && main_thread_ != std::this_thread::get_id()) return false;
     if (polling_.test_and_set(std::memory_order_acquire)) return false;
+    record_on(track, track);
     bool const moved = guarded_step([this] { return step(); });
     polling_.clear(std::memory_order_release);
     return moved;
@@ -121,6 +123,10 @@ bool Exchange::poll() {
 
 Outcome Exchange::finish(std::optional<Error> const& mine) {
     stop_threads();
+    record_on(options_.sending_track, options_.receiving_track);
+    bool const is_one_track = options_.receiving_track == options_.sending_track;
+    trace::Scope const waits(options_.sending_track, trace::Kind::idle);
+    trace::Scope const waits_too(is_one_track ? nullptr : options_.receiving_track, trace::Kind::idle);
     if (mine) abort(*mine);
     closing_ = true;
     if (comm_.size() > 1) drain();
@@ -178,22 +184,36 @@ template <class Step> bool Exchange::guarded_step(Step&& step) {
     }
 }
 
-template <class Step> void Exchange::progress(Alarm& alarm, Step&& step) {
+// A trace shows as idle all that is not sending or receiving.
+template <class Step> void Exchange::progress(Alarm& alarm, trace::Track* track, Step&& step) {
     Backoff backoff(options_.max_sleep);
+    trace::Ticks idle_since = begun_;
+    auto const record_idle = [&] { // what moved meanwhile was recorded, and lies inside
+        if (track) track->state(trace::Kind::idle, idle_since, trace::ticks());
+        idle_since = trace::ticks();
+    };
     while (!stop_) {
-        if (guarded_step(step))
+        if (guarded_step(step)) {
+            record_idle();
             backoff.reset();
-        else
+        } else {
             backoff.pause(alarm);
+        }
     }
+    record_idle();
+}
+
+void Exchange::record_on(trace::Track* sending, trace::Track* receiving) {
+    sending_.record_on(sending);
+    receiving_.record_on(receiving);
 }
 
 void Exchange::run_both_sides() {
-    progress(alarm_, [this] { return step(); });
+    progress(alarm_, options_.sending_track, [this] { return step(); });
 }
 
 void Exchange::run_sending_side() {
-    progress(alarm_, [this] {
+    progress(alarm_, options_.sending_track, [this] {
         if (sending_.step()) return true;
         if (sending_.busy()) return false;
         alarm_.wait(); // nothing happens here before somebody sends
@@ -202,7 +222,7 @@ void Exchange::run_sending_side() {
 }
 
 void Exchange::run_receiving_side() {
-    progress(receiving_alarm_, [this] { return receiving_.step(); });
+    progress(receiving_alarm_, options_.receiving_track, [this] { return receiving_.step(); });
 }
 
 void Exchange::fail_here(Error const& error) {

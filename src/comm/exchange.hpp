@@ -36,6 +36,10 @@ struct ExchangeOptions {
     std::size_t receive_budget = std::size_t{256} << 20;
     /// A progress thread with nothing to do sleeps so long at most: what it adds to a message's latency.
     std::chrono::microseconds max_sleep{100};
+    /// Where a trace shows what is sent and received: the tracks of the two progress threads, twice that of
+    /// the only one, or with 0 threads that of the thread that calls finish(). Null: nowhere.
+    trace::Track* sending_track = nullptr;
+    trace::Track* receiving_track = nullptr;
 };
 
 /// What the user of an exchange does. Called by whoever moves messages at that time, until finish() returns,
@@ -81,7 +85,8 @@ class Exchange {
 
     /// Hands in a block for another rank; returns at once. Its memory is freed when it has left. After a
     /// failure it is freed at once. Any thread. Error{internal} for a rank that is not there or this one.
-    void send(int to, std::int64_t id, Block&& block);
+    /// `tag` is its number in a trace.
+    void send(int to, std::int64_t id, Block&& block, std::int64_t tag = -1);
 
     /// `bytes` (size() of a received block) were consumed and freed. Any thread.
     void received_done(std::size_t bytes);
@@ -95,8 +100,8 @@ class Exchange {
 
     /// With 0 threads: moves messages along, unless another thread is at it; true when something moved. Any
     /// thread, between tasks; where only the main thread may, others return false. Nothing with progress
-    /// threads.
-    bool poll();
+    /// threads. `track` is where the caller records what moves; null: nowhere.
+    bool poll(trace::Track* track = nullptr);
 
     /// The end of the run, collective, also after a failure; when no worker uses the exchange any more. Sends
     /// and receives until nothing is under way on any rank; blocks that come now do not wait for the budget.
@@ -112,7 +117,8 @@ class Exchange {
     void start_threads();
     void stop_threads();
     template <class Step> bool guarded_step(Step&& step);
-    template <class Step> void progress(Alarm& alarm, Step&& step);
+    template <class Step> void progress(Alarm& alarm, trace::Track* track, Step&& step);
+    void record_on(trace::Track* sending, trace::Track* receiving);
     void run_both_sides();
     void run_sending_side();
     void run_receiving_side();
@@ -135,6 +141,7 @@ class Exchange {
     std::atomic<bool> closing_{false}; // finish() was called
     bool closed_ = false;              // a notice would not be received any more
     bool finished_ = false;
+    trace::Ticks begun_ = trace::ticks();
     Alarm alarm_;           // of the one progress thread, or of the one that sends
     Alarm receiving_alarm_; // of the one that receives
     std::vector<std::thread> threads_;

@@ -14,7 +14,7 @@ std::optional<Error> error_of(std::function<void()> const& step) {
     } catch (Error const& error) {
         return error;
     } catch (std::bad_alloc const&) {
-        return Error(Status::out_of_memory, "not enough memory");
+        return Error(Status::out_of_memory, "out of memory");
     } catch (std::exception const& error) {
         return Error(Status::internal, error.what());
     }
@@ -36,22 +36,34 @@ void MessageRun::open() {
     handlers.on_block = on_block_;
     handlers.on_abort = [this](Error const& error) { team_.stop(error); };
     handlers.idle = [this] { return team_.idle(); };
-    exchange_.emplace(messaging_->comm, messaging_->exchange, std::move(handlers));
+    ExchangeOptions options = messaging_->exchange;
+    if (options.threads == 0) options.sending_track = options.receiving_track = team_.track(0);
+    exchange_.emplace(messaging_->comm, options, std::move(handlers));
 }
 
 RunStats MessageRun::run(TaskGraph const& graph, Policy& policy, TaskBody const& body, RunOptions options) {
     if (!messaging_) return team_.run(graph, policy, body, options);
     // Blocks may come as soon as there is an exchange, and have to find the run going on.
     options.on_start = [this] { open(); };
-    if (messaging_->exchange.threads == 0) options.poll = [this](WorkerId) { return exchange_->poll(); };
+    if (messaging_->exchange.threads == 0)
+        options.poll = [this](WorkerId worker) { return exchange_->poll(team_.track(worker)); };
     RunStats stats;
     std::optional<Error> const mine = error_of([&] { stats = team_.run(graph, policy, body, options); });
     if (!exchange_) open(); // the others wait for this rank at the end
+    trace::Ticks const done = trace::ticks();
     Outcome const outcome = exchange_->finish(mine);
+    record_waiting(done);
     statistics_ = exchange_->statistics();
     exchange_.reset();
     outcome.raise();
     return stats;
+}
+
+// For the others, at the end; the team rests. A worker that moves messages then tells itself.
+void MessageRun::record_waiting(trace::Ticks since) {
+    trace::Ticks const now = trace::ticks();
+    for (WorkerId w = messaging_->exchange.threads == 0 ? 1 : 0; w < team_.size(); ++w)
+        if (trace::Track* const track = team_.track(w)) track->state(trace::Kind::idle, since, now);
 }
 
 } // namespace espalier

@@ -121,6 +121,13 @@ MpiTransport::MpiTransport(MPI_Comm own) : comm_(own) {
     check_mpi(MPI_Type_commit(&same_line_), "MPI_Type_commit");
 }
 
+std::shared_ptr<Transport> MpiTransport::first(int count) {
+    int const rank = rank_in(comm_);
+    MPI_Comm part = MPI_COMM_NULL;
+    check_mpi(MPI_Comm_split(comm_, rank < count ? 0 : MPI_UNDEFINED, rank, &part), "MPI_Comm_split");
+    return part == MPI_COMM_NULL ? nullptr : std::make_shared<MpiTransport>(part);
+}
+
 MpiTransport::~MpiTransport() {
     if (!is_running()) return;
     MPI_Type_free(&same_line_);

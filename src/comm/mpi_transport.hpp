@@ -18,6 +18,7 @@ class MpiTransport final : public Transport {
     [[nodiscard]] ThreadLevel thread_level() const override;
     [[nodiscard]] bool on_main_thread() const override;
 
+    std::shared_ptr<Transport> first(int count) override;
     void broadcast(std::span<std::byte> bytes, int root) override;
     void reduce(std::span<double> values, Reduction reduction) override;
     void reduce(std::span<std::int64_t> values, Reduction reduction) override;

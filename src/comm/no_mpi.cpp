@@ -1,4 +1,5 @@
 // What takes the place of the mpi_*.cpp files in a build without MPI: one process, always.
+#include "comm/fortran_handle.hpp"
 #include "comm/process_group.hpp"
 #include "espalier/communicator.hpp"
 #include "espalier/types.hpp"
@@ -8,6 +9,10 @@ namespace espalier {
 Communicator Communicator::from_mpi(void const*) {
     throw Error(Status::unsupported,
                 "this build of Espalier has no MPI; configure it with ESPALIER_WITH_MPI=ON");
+}
+
+Communicator communicator_of_fortran(int) {
+    return Communicator::from_mpi(nullptr);
 }
 
 ProcessGroup::ProcessGroup(int*, char***, ThreadLevel) {}

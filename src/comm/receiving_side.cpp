@@ -35,11 +35,15 @@ bool ReceivingSide::complete() const {
 bool ReceivingSide::step() {
     Timer const timer;
     seconds_of_handlers_ = 0;
+    if (track_) track_->between_tasks();
+    trace::Ticks const begin = track_ ? trace::ticks() : 0;
     bool const told = read_control();
     bool const taken = take_blocks();
     bool const ended = end_completed();
     seconds_ += timer.seconds() - seconds_of_handlers_;
-    return told || taken || ended;
+    bool const any = told || taken || ended;
+    if (track_ && any) track_->state(trace::Kind::receive, begin, trace::ticks());
+    return any;
 }
 
 bool ReceivingSide::read_control() {
@@ -128,6 +132,7 @@ void ReceivingSide::hand_on(Coming coming) {
     // From now on the payload counts, which is what the user knows of.
     block.size_ = block.header().bytes;
     bytes_ += static_cast<std::int64_t>(block.size());
+    if (track_) track_->received(coming.from, block.header().tag, static_cast<std::int64_t>(block.size()));
     give_back(coming.message_bytes - block.size());
     if (failure_.failed()) {
         give_back(block.size());

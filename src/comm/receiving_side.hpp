@@ -13,6 +13,7 @@
 #include "comm/run_failure.hpp"
 #include "comm/transport.hpp"
 #include "espalier/types.hpp"
+#include "trace/record.hpp"
 
 namespace espalier {
 
@@ -38,6 +39,8 @@ class ReceivingSide {
     bool give_back(std::size_t bytes);
 
     // One thread at a time.
+    /// Where to record what happens from now on; null: nowhere.
+    void record_on(trace::Track* track) { track_ = track; }
     /// True when something came.
     bool step();
     /// From now on the budget does not count.
@@ -71,6 +74,7 @@ class ReceivingSide {
     std::int64_t budget_;
     RunFailure const& failure_;
     Handlers handlers_;
+    trace::Track* track_ = nullptr;
     std::unique_ptr<Transfers> transfers_;
 
     std::atomic<std::int64_t> held_{0}; // bytes of blocks coming or handed on and not given back

@@ -25,8 +25,9 @@ SendingSide::~SendingSide() {
     static_cast<void>(new std::vector<MessageHeader>(std::move(notice_)));
 }
 
-void SendingSide::queue(int to, std::int64_t id, Block&& block) {
+void SendingSide::queue(int to, std::int64_t id, Block&& block, std::int64_t tag) {
     block.header().id = id;
+    block.header().tag = tag;
     Message message{to, Channel::blocks, block.message(), std::move(block), {}};
     auto const bytes = static_cast<std::int64_t>(message.block.size());
     std::lock_guard const lock(mutex_);
@@ -72,9 +73,12 @@ void SendingSide::queue_last() {
 
 bool SendingSide::step() {
     Timer const timer;
+    if (track_) track_->between_tasks();
+    trace::Ticks const begin = track_ ? trace::ticks() : 0;
     bool const started = start_queued();
     bool const ended = end_completed();
     seconds_ += timer.seconds();
+    if (track_ && (started || ended)) track_->state(trace::Kind::send, begin, trace::ticks());
     return started || ended;
 }
 
@@ -94,6 +98,7 @@ bool SendingSide::start_queued() {
             queue_.pop_front();
         }
         std::size_t slot = 0;
+        trace::Ticks const leaves = track_ ? trace::ticks() : 0;
         try {
             // Room for it now, so that nothing fails after the send has begun.
             if (num_under_way_ == under_way_.size()) under_way_.emplace_back();
@@ -107,6 +112,9 @@ bool SendingSide::start_queued() {
             ++blocks_to_[message.to];
             ++messages_;
             bytes_ += static_cast<std::int64_t>(message.block.size());
+            if (track_)
+                track_->sent(message.to, message.block.header().tag,
+                             static_cast<std::int64_t>(message.block.size()), leaves);
         }
         message.started = Clock::now();
         under_way_[slot] = std::move(message);

@@ -15,6 +15,7 @@
 #include "comm/block.hpp"
 #include "comm/transport.hpp"
 #include "espalier/types.hpp"
+#include "trace/record.hpp"
 
 namespace espalier {
 
@@ -31,13 +32,15 @@ class SendingSide {
     SendingSide& operator=(SendingSide const&) = delete;
 
     // Any thread.
-    void queue(int to, std::int64_t id, Block&& block);
+    void queue(int to, std::int64_t id, Block&& block, std::int64_t tag);
     /// Frees the blocks whose send has not begun.
     void drop_queued();
     /// Sends the notice of this failure to every other rank; once.
     void queue_notices(Error const& error);
 
     // One thread at a time.
+    /// Where to record what happens from now on; null: nowhere.
+    void record_on(trace::Track* track) { track_ = track; }
     /// Starts what is queued, ends what is completed; true when there was something.
     bool step();
     /// Sends to every other rank how many blocks went there. Nothing is queued later.
@@ -66,6 +69,7 @@ class SendingSide {
     int rank_;
     int size_;
     OnSent on_sent_;
+    trace::Track* track_ = nullptr;
     std::unique_ptr<Transfers> transfers_;
 
     mutable std::mutex mutex_; // of the next four

@@ -53,6 +53,8 @@ class Transport {
     [[nodiscard]] virtual bool on_main_thread() const = 0;
 
     // Collective.
+    /// Of the first `count` ranks alone, with their numbers; elsewhere null.
+    virtual std::shared_ptr<Transport> first(int count) = 0;
     virtual void broadcast(std::span<std::byte> bytes, int root) = 0;
     virtual void reduce(std::span<double> values, Reduction reduction) = 0;
     virtual void reduce(std::span<std::int64_t> values, Reduction reduction) = 0;

@@ -111,7 +111,7 @@ RunStats GraphRun::finish() {
 TaskId GraphRun::next_task(WorkerId worker) {
     while (running()) {
         check_cancelled(worker);
-        poll(worker);
+        poll_between_tasks(worker);
         TaskId task = policy_->pop(worker);
         TaskId const unannounced = std::exchange(workers_[worker].unannounced, no_task);
         if (unannounced != no_task && task != unannounced) announce(unannounced, any_worker);
@@ -125,6 +125,13 @@ TaskId GraphRun::next_task(WorkerId worker) {
         }
     }
     return no_task;
+}
+
+// All of it counts as communication; what moves is recorded inside, by who moves it.
+void GraphRun::poll_between_tasks(WorkerId worker) {
+    if (!options_->poll) return;
+    trace::Scope const looking(track(worker), trace::Kind::receive);
+    poll(worker);
 }
 
 TaskId GraphRun::wait_for_task(WorkerId worker) {
@@ -169,7 +176,11 @@ void GraphRun::record_steal(WorkerId worker, TaskId task) {
     trace::Track* const mine = track(worker);
     if (!mine) return;
     if (auto const steal = policy_->last_steal(worker))
-        mine->steal(steal->victim, options_->first_number + task, steal->distance);
+        mine->steal(steal->victim,
+                    options_->first_number + (options_->numbers.empty()
+                                                  ? task
+                                                  : options_->numbers[static_cast<std::size_t>(task)]),
+                    steal->distance);
 }
 
 void GraphRun::execute(TaskId task, WorkerId worker) {

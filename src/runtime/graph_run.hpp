@@ -28,6 +28,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "core/error.hpp"
@@ -50,6 +51,8 @@ struct RunOptions {
     Offset external_events = 0;
     /// The number of task 0 in the trace that is recorded.
     std::int64_t first_number = 0;
+    /// Of each task after that; empty: as it is.
+    std::span<TaskId const> numbers;
     /// Called on the calling thread when release() begins to be accepted, before the first task.
     std::function<void()> on_start;
     /// Moves messages along; true when it did something. Called by every worker between its tasks and, while
@@ -129,6 +132,7 @@ class GraphRun {
     TaskId spin(WorkerId worker);
     TaskId sleep(WorkerId worker);
     void wait(Worker& self, WorkerId worker, std::unique_lock<std::mutex>& lock);
+    void poll_between_tasks(WorkerId worker);
     bool poll(WorkerId worker) { return options_->poll && options_->poll(worker); }
     void check_cancelled(WorkerId worker);
     void check_standstill();

@@ -135,6 +135,15 @@ class ThreadTransport final : public Transport {
     [[nodiscard]] ThreadLevel thread_level() const override { return level_; }
     [[nodiscard]] bool on_main_thread() const override { return std::this_thread::get_id() == main_; }
 
+    std::shared_ptr<Transport> first(int count) override {
+        std::shared_ptr<ThreadProcesses> part;
+        if (rank_ == 0) part = std::make_shared<ThreadProcesses>(count);
+        processes_->together(rank_, &part, [&](auto const& of_all) {
+            if (rank_ > 0 && rank_ < count)
+                part = *static_cast<std::shared_ptr<ThreadProcesses> const*>(of_all[0]);
+        });
+        return part ? std::make_shared<ThreadTransport>(part, rank_, level_) : nullptr;
+    }
     void broadcast(std::span<std::byte> bytes, int root) override {
         processes_->together(rank_, bytes.data(), [&](auto const& from) {
             if (rank_ != root)

@@ -1,0 +1,113 @@
+#include "comm/clock_offsets.hpp"
+
+#include <chrono>
+#include <fstream>
+#include <limits>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "comm/block.hpp"
+#include "comm/collective.hpp"
+#include "comm/transport.hpp"
+#include "trace/clock.hpp"
+
+namespace espalier {
+
+namespace {
+
+using trace::ClockOffset;
+using trace::Nanoseconds;
+
+constexpr int rounds = 20;
+
+// One message at a time, to and fro.
+class PingPong {
+  public:
+    explicit PingPong(Communicator const& comm)
+        : transport_(transport_of(comm)), transfers_(transport_->transfers()) {}
+
+    void send(int to, std::int64_t value) {
+        MessageHeader header;
+        header.id = value;
+        transfers_->send(to, Channel::control, std::as_bytes(std::span(&header, 1)));
+        std::vector<std::size_t> completed;
+        for (Patience patience; completed.empty(); patience.wait()) transfers_->completed(completed);
+    }
+    std::int64_t receive() {
+        for (Patience patience;; patience.wait()) {
+            auto const arrival = transport_->probe(Channel::control);
+            if (!arrival) continue;
+            std::vector<MessageHeader> message(arrival->bytes / sizeof(MessageHeader));
+            transport_->receive(*arrival, std::as_writable_bytes(std::span(message)));
+            return message.at(0).id;
+        }
+    }
+
+  private:
+    // Awake while messages go to and fro; asleep while it is another's turn.
+    class Patience {
+      public:
+        void wait() {
+            if (trace::steady_now() - since_ < awake)
+                std::this_thread::yield();
+            else
+                std::this_thread::sleep_for(std::chrono::microseconds(50));
+        }
+
+      private:
+        static constexpr Nanoseconds awake = 500'000;
+        Nanoseconds since_ = trace::steady_now();
+    };
+
+    Transport* transport_;
+    std::unique_ptr<Transfers> transfers_;
+};
+
+ClockOffset ask(PingPong& messages, int process, ClockReader const& now, bool same_clock) {
+    ClockOffset best{0, 0, std::numeric_limits<Nanoseconds>::max()};
+    for (int round = 0; round < rounds; ++round) {
+        Nanoseconds const asked = now();
+        messages.send(process, round);
+        Nanoseconds const answer = messages.receive();
+        Nanoseconds const error = (now() - asked + 1) / 2;
+        if (error < best.error) best = {answer, answer - (asked + error), error};
+    }
+    if (same_clock && std::abs(best.offset) <= best.error) best.offset = best.error = 0;
+    return best;
+}
+
+// Of the running system, whose steady clock all its processes read.
+std::uint64_t name_of_system() {
+    std::string id;
+    std::ifstream("/proc/sys/kernel/random/boot_id") >> id;
+    return id.empty() ? 0 : std::hash<std::string>{}(id) | 1;
+}
+
+} // namespace
+
+std::vector<ClockOffset> measure_clock_offsets(Communicator const& comm, ClockReader const& now,
+                                               std::uint64_t this_clock) {
+    if (comm.size() == 1) return {{now(), 0, 0}};
+    std::vector<std::int64_t> const clocks = all_gather(comm, static_cast<std::int64_t>(this_clock));
+    std::vector<ClockOffset> offsets;
+    PingPong messages(comm);
+    if (comm.rank() == 0) {
+        offsets.push_back({now(), 0, 0});
+        for (int process = 1; process < comm.size(); ++process)
+            offsets.push_back(ask(messages, process, now, this_clock != 0 && clocks[process] == clocks[0]));
+    } else {
+        for (int round = 0; round < rounds; ++round) {
+            messages.receive();
+            messages.send(0, now());
+        }
+    }
+    barrier(comm);
+    return offsets;
+}
+
+std::vector<ClockOffset> measure_clock_offsets(Communicator const& comm) {
+    return measure_clock_offsets(comm, trace::steady_now, name_of_system());
+}
+
+} // namespace espalier
