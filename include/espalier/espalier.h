@@ -8,7 +8,8 @@
  *     espalier_create, espalier_set_matrix, espalier_analyze, espalier_factorize, espalier_solve,
  *     espalier_refine, espalier_destroy
  *
- * or all at once by espalier_drive(). docs/c.md has a whole program.
+ * or all at once by espalier_drive(). docs/c.md has a whole program. Several processes share a solver that
+ * espalier_create_mpi() makes.
  *
  * What holds for every function:
  *  - It returns an @ref espalier_status; anything but ESPALIER_OK comes with a sentence, espalier_message().
@@ -209,7 +210,8 @@ typedef struct espalier_matrix {
 
 /**
  * What is expected of a factorization on a machine of `processes` with `threads` each, under the schedule and
- * splitting that the options name; where memory lies does not count. The times hold work_s + idle_s = factor_s * processes * threads. Filled by espalier_predict().
+ * splitting that the options name; where memory lies does not count. The times hold work_s + idle_s =
+ * factor_s * processes * threads. Filled by espalier_predict().
  */
 typedef struct espalier_prediction {
     int processes;             /**< Of the machine. */
@@ -259,6 +261,31 @@ ESPALIER_API char const* espalier_message(espalier_solver const* solver);
  * message, the status says it all: ESPALIER_USAGE for a scalar type that there is not,
  * ESPALIER_OUT_OF_MEMORY. */
 ESPALIER_API espalier_status espalier_create(espalier_solver** solver, espalier_scalar scalar);
+/** Makes one solver of several processes: those of the communicator that `mpi_comm`, an `MPI_Comm const*`,
+ *  points to. MPI has been initialised by the caller, and all of them call this with the same scalar. From
+ *  then on, all make the same calls in the same order, which end with the same status and message on all. But
+ *  options, callbacks, espalier_get_size(), espalier_get_processes() and the report are of each process, and
+ *  espalier_predict() and espalier_write_predicted_trace() of process 0 alone.
+ *
+ *  Process 0 gives the matrix and the right-hand sides and gets the solutions; its options count. What the
+ *  others give is not looked at: 0 and null will do. Single numbers (inertia, determinant, condition, rank)
+ *  and the report are for all. Messages go over a duplicate of the communicator, so that they do not meet the
+ *  caller's; the handle is destroyed before MPI is finalised, by a thread that may call MPI. ESPALIER_USAGE
+ *  also for a communicator that is none, and before MPI runs; ESPALIER_UNSUPPORTED when the library was built
+ *  without MPI. */
+ESPALIER_API espalier_status espalier_create_mpi(espalier_solver** solver, espalier_scalar scalar,
+                                                 void const* mpi_comm);
+/** The same from the handle that a Fortran program has: its `integer`, the MPI_VAL of its type(MPI_Comm). */
+ESPALIER_API espalier_status espalier_create_mpi_fortran(espalier_solver** solver, espalier_scalar scalar,
+                                                         int mpi_comm);
+/** For all processes other than 0, in place of espalier_create_mpi() and of all calls: takes part in those
+ *  that process 0 makes, and returns when that has destroyed its solver. How these ended, process 0 alone is
+ *  told. As there is no handle, the status says it all. */
+ESPALIER_API espalier_status espalier_follow_mpi(espalier_scalar scalar, void const* mpi_comm);
+/** The same from the handle that a Fortran program has. */
+ESPALIER_API espalier_status espalier_follow_mpi_fortran(espalier_scalar scalar, int mpi_comm);
+/** Number of this process, 0 <= rank < processes; 0 and 1 without MPI. Pointers may be null. */
+ESPALIER_API espalier_status espalier_get_processes(espalier_solver* solver, int* rank, int* processes);
 /** Frees a solver and sets the caller's pointer to null. Null, and a pointer to null, are fine. */
 ESPALIER_API void espalier_destroy(espalier_solver** solver);
 /** Scalar type of the solver. */
@@ -405,6 +432,10 @@ ESPALIER_API espalier_status espalier_refine(espalier_solver* solver, espalier_o
  *  statuses. B and X may be the same block. */
 ESPALIER_API espalier_status espalier_drive(espalier_solver* solver, espalier_op op, int64_t nrhs,
                                             void const* b, int64_t ldb, void* x, int64_t ldx);
+/** For interfaces of other languages: process 0 makes this call in place of the function `call`, of which it
+ *  found an argument wrong that C would not see. On all processes that then is ESPALIER_USAGE with `message`.
+ */
+ESPALIER_API espalier_status espalier_refuse(espalier_solver* solver, char const* call, char const* message);
 
 /** @}
  *  @name What the factors tell
@@ -453,8 +484,9 @@ ESPALIER_API espalier_status espalier_predict(espalier_solver* solver, int proce
 ESPALIER_API espalier_status espalier_write_predicted_trace(espalier_solver* solver, char const* path,
                                                             int processes, int threads,
                                                             char const* matrix_name);
-/** Writes what was recorded since the last espalier_analyze() or espalier_write_trace(). ESPALIER_USAGE when
- *  nothing was: see espalier_set_record_trace(). */
+/** Writes what was recorded since the last espalier_analyze() or espalier_write_trace(). Of several processes
+ * it is one trace, on the clock of process 0, which writes the file. ESPALIER_USAGE when nothing was
+ * recorded: see espalier_set_record_trace(). */
 ESPALIER_API espalier_status espalier_write_trace(espalier_solver* solver, char const* path,
                                                   char const* matrix_name);
 

@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "comm/fortran_handle.hpp"
+
 namespace {
 
 #define ESPALIER_QUOTED(number) #number
@@ -80,18 +82,59 @@ char const* espalier_message(espalier_solver const* solver) {
     return solver->message;
 }
 
-espalier_status espalier_create(espalier_solver** solver, espalier_scalar scalar) {
+// Not every number is a char, and so not every number a Scalar.
+static espalier::Scalar scalar_of(espalier_scalar scalar) {
+    return static_cast<espalier::Scalar>(scalar == static_cast<char>(scalar) ? scalar : 0);
+}
+
+// A handle with the session that `make` makes.
+template <class Make> static espalier_status create(espalier_solver** solver, Make const& make) {
     if (!solver) return ESPALIER_USAGE;
     *solver = nullptr;
     std::unique_ptr<espalier_solver> made(new (std::nothrow) espalier_solver);
     if (!made) return ESPALIER_OUT_OF_MEMORY;
-    espalier_status const status = espalier::guarded(made.get(), [scalar](espalier_solver& self) {
-        // Not every number is a char, and so not every number a Scalar.
-        bool const is_char = scalar == static_cast<char>(scalar);
-        self.session = espalier::make_session(static_cast<espalier::Scalar>(is_char ? scalar : 0));
-    });
+    espalier_status const status =
+        espalier::guarded(made.get(), [&](espalier_solver& self) { self.session = make(); });
     if (status == ESPALIER_OK) *solver = made.release();
     return status;
+}
+
+espalier_status espalier_create(espalier_solver** solver, espalier_scalar scalar) {
+    return create(solver, [&] { return espalier::make_session(scalar_of(scalar)); });
+}
+
+espalier_status espalier_create_mpi(espalier_solver** solver, espalier_scalar scalar, void const* mpi_comm) {
+    return create(solver, [&] {
+        return espalier::make_session(scalar_of(scalar), espalier::Communicator::from_mpi(mpi_comm));
+    });
+}
+
+espalier_status espalier_create_mpi_fortran(espalier_solver** solver, espalier_scalar scalar, int mpi_comm) {
+    return create(solver, [&] {
+        return espalier::make_session(scalar_of(scalar), espalier::communicator_of_fortran(mpi_comm));
+    });
+}
+
+// There is no handle to hold a message.
+template <class Find> static espalier_status follow(espalier_scalar scalar, Find const& find) {
+    espalier_solver unused;
+    return espalier::guarded(&unused,
+                             [&](espalier_solver&) { espalier::follow_session(scalar_of(scalar), find()); });
+}
+
+espalier_status espalier_follow_mpi(espalier_scalar scalar, void const* mpi_comm) {
+    return follow(scalar, [&] { return espalier::Communicator::from_mpi(mpi_comm); });
+}
+
+espalier_status espalier_follow_mpi_fortran(espalier_scalar scalar, int mpi_comm) {
+    return follow(scalar, [&] { return espalier::communicator_of_fortran(mpi_comm); });
+}
+
+espalier_status espalier_get_processes(espalier_solver* solver, int* rank, int* processes) {
+    return espalier::guarded_reading(solver, [&](espalier_solver& self) {
+        if (rank) *rank = self.session->comm().rank();
+        if (processes) *processes = self.session->comm().size();
+    });
 }
 
 void espalier_destroy(espalier_solver** solver) {

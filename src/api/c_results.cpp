@@ -24,17 +24,11 @@ espalier_status espalier_determinant(espalier_solver* solver, double* phase_re, 
 }
 
 espalier_status espalier_rcond(espalier_solver* solver, double* rcond) {
-    return guarded(solver, [&](espalier_solver& self) {
-        require_pointer(rcond, "rcond");
-        *rcond = self.session->reciprocal_condition();
-    });
+    return guarded(solver, [&](espalier_solver& self) { self.session->reciprocal_condition(rcond); });
 }
 
 espalier_status espalier_null_space(espalier_solver* solver, double tolerance, int64_t* rank) {
-    return guarded(solver, [&](espalier_solver& self) {
-        require_pointer(rank, "rank");
-        *rank = self.session->null_space(tolerance);
-    });
+    return guarded(solver, [&](espalier_solver& self) { self.session->null_space(tolerance, rank); });
 }
 
 espalier_status espalier_null_vectors(espalier_solver* solver, void* basis, int64_t ld) {

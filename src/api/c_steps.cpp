@@ -7,10 +7,6 @@ namespace {
 
 using namespace espalier;
 
-MatrixOp operation(espalier_op op) {
-    return known(op, MatrixOp::adjoint, "op");
-}
-
 // What refinement found is a status of its own, although X is there.
 void report_quality(RefineReport const& refine, double tolerance) {
     if (refine.status == Status::ok) return;
@@ -25,10 +21,7 @@ void report_quality(RefineReport const& refine, double tolerance) {
 } // namespace
 
 espalier_status espalier_set_matrix(espalier_solver* solver, espalier_matrix const* matrix) {
-    return guarded(solver, [&](espalier_solver& self) {
-        require_pointer(matrix, "matrix");
-        self.session->set_matrix(*matrix);
-    });
+    return guarded(solver, [&](espalier_solver& self) { self.session->set_matrix(matrix); });
 }
 
 espalier_status espalier_set_values(espalier_solver* solver, int64_t entries, void const* values) {
@@ -52,32 +45,26 @@ espalier_status espalier_factorize(espalier_solver* solver) {
 }
 
 espalier_status espalier_refactorize(espalier_solver* solver, int64_t entries, void const* values) {
-    return guarded(solver, [&](espalier_solver& self) {
-        self.session->set_values(entries, values);
-        self.session->factorize();
-    });
+    return guarded(solver, [&](espalier_solver& self) { self.session->refactorize(entries, values); });
 }
 
 espalier_status espalier_solve(espalier_solver* solver, espalier_op op, int64_t nrhs, void const* b,
                                int64_t ldb, void* x, int64_t ldx) {
     return guarded(solver, [&](espalier_solver& self) {
-        self.session->solve(operation(op), {b, nrhs, ldb}, {x, nrhs, ldx});
+        self.session->solve(op, {b, nrhs, ldb}, {x, nrhs, ldx});
     });
 }
 
 espalier_status espalier_solve_sparse(espalier_solver* solver, espalier_op op, espalier_matrix const* b,
                                       void* x, int64_t ldx) {
-    return guarded(solver, [&](espalier_solver& self) {
-        require_pointer(b, "b");
-        self.session->solve_sparse(operation(op), *b, {x, b->cols, ldx});
-    });
+    return guarded(solver, [&](espalier_solver& self) { self.session->solve_sparse(op, b, x, ldx); });
 }
 
 espalier_status espalier_refine(espalier_solver* solver, espalier_op op, int64_t nrhs, void const* b,
                                 int64_t ldb, void* x, int64_t ldx) {
     return guarded(solver, [&](espalier_solver& self) {
         Session& session = *self.session;
-        report_quality(session.refine(operation(op), {b, nrhs, ldb}, {x, nrhs, ldx}), session.tolerance());
+        report_quality(session.refine(op, {b, nrhs, ldb}, {x, nrhs, ldx}), session.tolerance());
     });
 }
 
@@ -85,6 +72,13 @@ espalier_status espalier_drive(espalier_solver* solver, espalier_op op, int64_t 
                                int64_t ldb, void* x, int64_t ldx) {
     return guarded(solver, [&](espalier_solver& self) {
         Session& session = *self.session;
-        report_quality(session.drive(operation(op), {b, nrhs, ldb}, {x, nrhs, ldx}), session.tolerance());
+        report_quality(session.drive(op, {b, nrhs, ldb}, {x, nrhs, ldx}), session.tolerance());
+    });
+}
+
+espalier_status espalier_refuse(espalier_solver* solver, char const* call, char const* message) {
+    return guarded(solver, [&](espalier_solver& self) {
+        require_pointer(call, "call");
+        self.session->refuse(call, message ? message : "");
     });
 }

@@ -11,12 +11,6 @@ namespace {
 using namespace espalier;
 
 // As the C++ interface takes it.
-std::string path_of(char const* path) {
-    require_pointer(path, "path");
-    if (*path == '\0') throw Error(Status::usage, "the path of the trace is empty");
-    return path;
-}
-
 std::string name_of(char const* matrix_name) {
     return matrix_name ? matrix_name : "";
 }
@@ -64,7 +58,6 @@ espalier_status espalier_write_predicted_trace(espalier_solver* solver, char con
 }
 
 espalier_status espalier_write_trace(espalier_solver* solver, char const* path, char const* matrix_name) {
-    return guarded(solver, [&](espalier_solver& self) {
-        self.session->write_trace(path_of(path), name_of(matrix_name));
-    });
+    return guarded(solver,
+                   [&](espalier_solver& self) { self.session->write_trace(path, name_of(matrix_name)); });
 }

@@ -19,6 +19,8 @@ static void no_solver(espalier_solver* solver, char const* message) {
     int truth = 0;
     espalier_field_type type;
     USAGE(message, espalier_get_scalar(solver, &scalar));
+    USAGE(message, espalier_get_processes(solver, NULL, NULL));
+    USAGE(message, espalier_refuse(solver, "espalier_solve", "no"));
     USAGE(message, espalier_set_option(solver, "threads", "1"));
     USAGE(message, espalier_get_option(solver, "threads", &text));
     USAGE(message, espalier_set_factorization(solver, ESPALIER_LU));
@@ -98,6 +100,21 @@ static void handles(void) {
         CHECK(espalier_create(&solver, (espalier_scalar)no_scalars[k]) == ESPALIER_USAGE);
         CHECK(solver == NULL);
     }
+}
+
+/* Without MPI under way (tests/mpi has programs with it). */
+static void processes(espalier_solver* solver) {
+    espalier_solver* none = (espalier_solver*)&none;
+    espalier_status const status = espalier_create_mpi(&none, ESPALIER_DOUBLE, NULL);
+    CHECK((status == ESPALIER_USAGE || status == ESPALIER_UNSUPPORTED) && !none);
+    CHECK(espalier_create_mpi_fortran(&none, ESPALIER_DOUBLE, 0) == status);
+    CHECK(espalier_follow_mpi(ESPALIER_DOUBLE, NULL) == status);
+    CHECK(espalier_follow_mpi_fortran(ESPALIER_DOUBLE, 0) == status);
+    int rank = -1, count = -1;
+    OK(solver, espalier_get_processes(solver, &rank, &count));
+    CHECK(rank == 0 && count == 1);
+    USAGE("no such thing", espalier_refuse(solver, "espalier_solve", "no such thing"));
+    USAGE("call is null", espalier_refuse(solver, NULL, "no"));
 }
 
 static void options(espalier_solver* solver) {
@@ -378,6 +395,7 @@ void test_misuse(void) {
     espalier_solver* solver = NULL;
     CHECK(espalier_create(&solver, ESPALIER_DOUBLE) == ESPALIER_OK);
     OK(solver, espalier_set_threads(solver, 1));
+    processes(solver);
     options(solver);
     before_the_matrix(solver);
     problem p = laplacian(2, 0);

@@ -13,7 +13,7 @@
 ! one in each column. The entries of a column must follow each other in memory: of x(1::2), give a copy. An array
 ! that is otherwise is espalier_usage.
 !
-! Every procedure has an optional last argument `status`: espalier_ok, or one of the others below, and then
+! Every procedure has an optional argument `status`: espalier_ok, or one of the others below, and then
 ! message() tells more. Without it a failure stops the program with its message, as with stat= of allocate.
 module espalier
     use, intrinsic :: iso_c_binding
@@ -34,7 +34,7 @@ module espalier
     ! Which system is solved: A x = b, A^T x = b, A^H x = b.
     public :: espalier_op_none, espalier_op_transpose, espalier_op_adjoint
 
-    public :: espalier_version, espalier_status_name, espalier_prediction
+    public :: espalier_version, espalier_status_name, espalier_prediction, espalier_follow
 
     ! One linear system and everything known of it. Freed when it goes out of scope; cannot be copied.
     type, public :: espalier_solver
@@ -44,6 +44,7 @@ module espalier
     contains
         procedure :: create
         procedure :: destroy
+        procedure :: get_processes
         procedure :: message
         ! Options, by the command's names and spellings.
         procedure :: set_option
@@ -108,13 +109,45 @@ contains
         text = fortran_text(c_status_string(int(status, c_int)))
     end function
 
-    ! An empty solver in single, double, single complex or double complex numbers: 's', 'd', 'c', 'z'.
-    subroutine create(self, scalar, status)
+    ! An empty solver in single, double, single complex or double complex numbers: 's', 'd', 'c', 'z'. With an MPI
+    ! communicator (an integer; of a type(MPI_Comm) its mpi_val) one that all its processes create, and call
+    ! together: process 0 gives matrix and right-hand sides, and the arrays of the others are not looked at.
+    subroutine create(self, scalar, status, comm)
         class(espalier_solver), intent(inout) :: self
         character, intent(in) :: scalar
         integer, intent(out), optional :: status
+        integer, intent(in), optional :: comm
+        integer(c_int) :: ended
         call self%destroy()
-        call settle(self%handle, c_create(self%handle, int(iachar(scalar), c_int)), status)
+        if (present(comm)) then
+            ended = c_create_mpi(self%handle, int(iachar(scalar), c_int), int(comm, c_int))
+        else
+            ended = c_create(self%handle, int(iachar(scalar), c_int))
+        end if
+        call settle_without_solver('a solver cannot be created', ended, status)
+    end subroutine
+
+    ! On all processes but process 0 of `comm`, in place of create and all calls: takes part in what process 0 does
+    ! with its solver, until that is destroyed.
+    subroutine espalier_follow(scalar, comm, status)
+        character, intent(in) :: scalar
+        integer, intent(in) :: comm
+        integer, intent(out), optional :: status
+        call settle_without_solver('process 0 cannot be followed', &
+                                   c_follow(int(iachar(scalar), c_int), int(comm, c_int)), status)
+    end subroutine
+
+    ! Number of this process, from 0, and of all that share the solver.
+    subroutine get_processes(self, rank, processes, status)
+        class(espalier_solver), intent(inout) :: self
+        integer, intent(out) :: rank, processes
+        integer, intent(out), optional :: status
+        integer(c_int) :: number, many
+        number = 0
+        many = 0
+        call settle(self%handle, c_get_processes(self%handle, number, many), status)
+        rank = number
+        processes = many
     end subroutine
 
     ! Frees everything; also done when the solver goes out of scope.
@@ -246,11 +279,15 @@ contains
         integer, intent(in), optional :: symmetry, triangle
         integer, intent(out), optional :: status
         type(array) :: row_indices, indices, numbers
+        type(intended_call) :: here
+        logical :: counts
+        counts = gives(self%handle)
+        here = intended_call(self%handle, 'espalier_set_matrix')
         call describe(rows, row_indices)
         call describe(cols, indices)
         call describe(values, numbers)
-        if (row_indices%rows /= indices%rows) then
-            call refuse('rows and columns of the entries are not equally many', status)
+        if (counts .and. row_indices%rows /= indices%rows) then
+            call refuse(here, 'rows and columns of the entries are not equally many', status)
             return
         end if
         call set_matrix(self, layout_coo, n, row_indices, indices, numbers, symmetry, triangle, status)
@@ -262,8 +299,10 @@ contains
         type(*), intent(in) :: values(..)
         integer, intent(out), optional :: status
         type(array) :: numbers
+        type(intended_call) :: here
+        here = intended_call(self%handle, 'espalier_set_values')
         call describe(values, numbers)
-        if (.not. are_numbers(self%handle, numbers, status)) return
+        if (.not. are_numbers(here, numbers, status)) return
         call settle(self%handle, c_set_values(self%handle, numbers%rows, numbers%address), status)
     end subroutine
 
@@ -295,8 +334,10 @@ contains
         type(*), intent(in) :: values(..)
         integer, intent(out), optional :: status
         type(array) :: numbers
+        type(intended_call) :: here
+        here = intended_call(self%handle, 'espalier_refactorize')
         call describe(values, numbers)
-        if (.not. are_numbers(self%handle, numbers, status)) return
+        if (.not. are_numbers(here, numbers, status)) return
         call settle(self%handle, c_refactorize(self%handle, numbers%rows, numbers%address), status)
     end subroutine
 
@@ -310,7 +351,7 @@ contains
         type(array) :: right, solution
         call describe(b, right)
         call describe(x, solution)
-        call take_step(self, c_solve, right, solution, op, status)
+        call take_step(self, c_solve, 'espalier_solve', right, solution, op, status)
     end subroutine
 
     ! Improves x. espalier_inaccurate and espalier_singular: x is the best there is, and not good enough.
@@ -323,7 +364,7 @@ contains
         type(array) :: right, solution
         call describe(b, right)
         call describe(x, solution)
-        call take_step(self, c_refine, right, solution, op, status)
+        call take_step(self, c_refine, 'espalier_refine', right, solution, op, status)
     end subroutine
 
     ! All steps: analyze and factorize where they are due, solve and refine.
@@ -336,7 +377,7 @@ contains
         type(array) :: right, solution
         call describe(b, right)
         call describe(x, solution)
-        call take_step(self, c_drive, right, solution, op, status)
+        call take_step(self, c_drive, 'espalier_drive', right, solution, op, status)
     end subroutine
 
     ! Signs of the eigenvalues of a real symmetric or Hermitian matrix.
@@ -397,11 +438,15 @@ contains
         type(*), intent(inout) :: basis(..)
         integer, intent(out), optional :: status
         type(array) :: found
+        type(intended_call) :: here
+        logical :: counts
+        counts = gives(self%handle)
+        here = intended_call(self%handle, 'espalier_null_vectors')
         call describe(basis, found)
-        if (.not. are_numbers(self%handle, found, status)) return
-        if (.not. are_long(self%handle, found, status)) return
-        if (found%columns < self%nullity) then
-            call refuse('the basis has fewer columns than there are null vectors', status)
+        if (.not. are_numbers(here, found, status)) return
+        if (.not. are_long(here, found, status)) return
+        if (counts .and. found%columns < self%nullity) then
+            call refuse(here, 'the basis has fewer columns than there are null vectors', status)
             return
         end if
         call settle(self%handle, c_null_vectors(self%handle, found%address, found%leading), status)
@@ -413,11 +458,15 @@ contains
         type(*), intent(inout) :: schur(..)
         integer, intent(out), optional :: status
         type(array) :: found
+        type(intended_call) :: here
+        logical :: counts
+        counts = gives(self%handle)
+        here = intended_call(self%handle, 'espalier_schur_complement')
         call describe(schur, found)
-        if (.not. are_numbers(self%handle, found, status)) return
-        if (.not. is_whole(found, status)) return
-        if (found%columns /= found%rows) then
-            call refuse('the array for the Schur complement is not square', status)
+        if (.not. are_numbers(here, found, status)) return
+        if (.not. is_whole(here, found, status)) return
+        if (counts .and. found%columns /= found%rows) then
+            call refuse(here, 'the array for the Schur complement is not square', status)
             return
         end if
         call settle(self%handle, c_schur_complement(self%handle, found%address, found%leading), status)
@@ -430,12 +479,14 @@ contains
         type(*), intent(inout) :: r(..)
         integer, intent(out), optional :: status
         type(array) :: right, reduced
+        type(intended_call) :: here
+        here = intended_call(self%handle, 'espalier_condense')
         call describe(b, right)
         call describe(r, reduced)
-        if (.not. are_numbers(self%handle, right, status)) return
-        if (.not. are_as_many(self%handle, right, reduced, status)) return
-        if (.not. are_long(self%handle, right, status)) return
-        if (.not. is_whole(reduced, status)) return
+        if (.not. are_numbers(here, right, status)) return
+        if (.not. are_as_many(here, right, reduced, status)) return
+        if (.not. are_long(here, right, status)) return
+        if (.not. is_whole(here, reduced, status)) return
         call settle(self%handle, c_condense(self%handle, right%columns, right%address, right%leading, reduced%address, &
                                      reduced%leading), status)
     end subroutine
@@ -447,15 +498,17 @@ contains
         type(*), intent(inout) :: x(..)
         integer, intent(out), optional :: status
         type(array) :: right, kept, whole
+        type(intended_call) :: here
+        here = intended_call(self%handle, 'espalier_expand')
         call describe(b, right)
         call describe(x_schur, kept)
         call describe(x, whole)
-        if (.not. are_numbers(self%handle, right, status)) return
-        if (.not. are_as_many(self%handle, right, kept, status)) return
-        if (.not. are_as_many(self%handle, right, whole, status)) return
-        if (.not. are_long(self%handle, right, status)) return
-        if (.not. are_long(self%handle, whole, status)) return
-        if (.not. is_whole(kept, status)) return
+        if (.not. are_numbers(here, right, status)) return
+        if (.not. are_as_many(here, right, kept, status)) return
+        if (.not. are_as_many(here, right, whole, status)) return
+        if (.not. are_long(here, right, status)) return
+        if (.not. are_long(here, whole, status)) return
+        if (.not. is_whole(here, kept, status)) return
         call settle(self%handle, c_expand(self%handle, right%columns, right%address, right%leading, kept%address, &
                                    kept%leading, whole%address, whole%leading), status)
     end subroutine
@@ -580,15 +633,19 @@ contains
         integer, intent(in), optional :: symmetry, triangle
         integer, intent(out), optional :: status
         type(matrix_arrays) :: matrix
+        type(intended_call) :: here
         integer(c_int) :: width
+        logical :: counts
+        here = intended_call(self%handle, 'espalier_set_matrix')
+        counts = gives(self%handle)
         width = index_type_of(pointers%type, indices%type)
-        if (width < 0) then
-            call refuse('the indices of the matrix are not integers of one kind, int32 or int64', status)
-        else if (pointers%in_order == 0 .or. indices%in_order == 0) then
-            call refuse('an array of indices is not contiguous; give a copy of it', status)
-        else if (indices%rows /= values%rows) then
-            call refuse('indices and values of the matrix are not equally many', status)
-        else if (are_numbers(self%handle, values, status)) then
+        if (counts .and. width < 0) then
+            call refuse(here, 'the indices of the matrix are not integers of one kind, int32 or int64', status)
+        else if (counts .and. (pointers%in_order == 0 .or. indices%in_order == 0)) then
+            call refuse(here, 'an array of indices is not contiguous; give a copy of it', status)
+        else if (counts .and. indices%rows /= values%rows) then
+            call refuse(here, 'indices and values of the matrix are not equally many', status)
+        else if (are_numbers(here, values, status)) then
             matrix = matrix_arrays(layout, espalier_general, espalier_full, width, 1, n, n, values%rows, &
                                    pointers%address, indices%address, values%address)
             if (present(symmetry)) matrix%symmetry = int(symmetry, c_int)
@@ -597,19 +654,22 @@ contains
         end if
     end subroutine
 
-    subroutine take_step(self, which, b, x, op, status)
+    subroutine take_step(self, which, name, b, x, op, status)
         class(espalier_solver), intent(inout) :: self
         procedure(step) :: which
+        character(*), intent(in) :: name
         type(array), intent(in) :: b, x
         integer, intent(in), optional :: op
         integer, intent(out), optional :: status
+        type(intended_call) :: here
         integer(c_int) :: operation
+        here = intended_call(self%handle, name)
         operation = espalier_op_none
         if (present(op)) operation = int(op, c_int)
-        if (.not. are_numbers(self%handle, b, status)) return
-        if (.not. are_as_many(self%handle, b, x, status)) return
-        if (.not. are_long(self%handle, b, status)) return
-        if (.not. are_long(self%handle, x, status)) return
+        if (.not. are_numbers(here, b, status)) return
+        if (.not. are_as_many(here, b, x, status)) return
+        if (.not. are_long(here, b, status)) return
+        if (.not. are_long(here, x, status)) return
         call settle(self%handle, which(self%handle, operation, b%columns, b%address, b%leading, x%address, x%leading), &
                     status)
     end subroutine

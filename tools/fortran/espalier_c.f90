@@ -83,6 +83,29 @@ module espalier_c
             integer(c_int), value :: scalar
             integer(c_int) :: status
         end function
+        function c_create_mpi(solver, scalar, comm) bind(c, name='espalier_create_mpi_fortran') result(status)
+            import
+            type(c_ptr), intent(out) :: solver
+            integer(c_int), value :: scalar, comm
+            integer(c_int) :: status
+        end function
+        function c_follow(scalar, comm) bind(c, name='espalier_follow_mpi_fortran') result(status)
+            import
+            integer(c_int), value :: scalar, comm
+            integer(c_int) :: status
+        end function
+        function c_get_processes(solver, rank, processes) bind(c, name='espalier_get_processes') result(status)
+            import
+            type(c_ptr), value :: solver
+            integer(c_int), intent(inout) :: rank, processes
+            integer(c_int) :: status
+        end function
+        function c_refuse(solver, name, text) bind(c, name='espalier_refuse') result(status)
+            import
+            type(c_ptr), value :: solver
+            character(kind=c_char), intent(in) :: name(*), text(*)
+            integer(c_int) :: status
+        end function
         subroutine c_destroy(solver) bind(c, name='espalier_destroy')
             import
             type(c_ptr), intent(inout) :: solver

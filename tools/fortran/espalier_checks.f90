@@ -5,7 +5,14 @@ module espalier_checks
     use espalier_c
     implicit none
     private
-    public :: settle, refuse, index_type_of, are_long, is_whole, are_numbers, are_as_many, c_text, fortran_text
+    public :: settle, settle_without_solver, refuse, gives, index_type_of, are_long, is_whole, are_numbers, are_as_many, &
+        c_text, fortran_text
+
+    ! Which function of C the arrays are for.
+    type, public :: intended_call
+        type(c_ptr) :: solver
+        character(32) :: name
+    end type
 
 contains
 
@@ -21,13 +28,42 @@ contains
         end if
     end subroutine
 
-    ! The same for what is found wrong before C is called.
-    subroutine refuse(what, status)
+    ! The same where no solver has a message.
+    subroutine settle_without_solver(what, ended, status)
+        character(*), intent(in) :: what
+        integer(c_int), intent(in) :: ended
+        integer, intent(out), optional :: status
+        if (present(status)) then
+            status = ended
+        else if (ended /= espalier_ok) then
+            call stop_with(what//': '//fortran_text(c_status_string(ended)))
+        end if
+    end subroutine
+
+    ! The same for what is found wrong before C is called, which then all processes of the solver learn.
+    subroutine refuse(here, what, status)
+        type(intended_call), intent(in) :: here
         character(*), intent(in) :: what
         integer, intent(out), optional :: status
-        if (.not. present(status)) call stop_with(what)
-        status = espalier_usage
+        integer(c_int) :: ended
+        ended = c_refuse(here%solver, c_text(here%name), c_text(what))
+        if (c_associated(here%solver)) then
+            call settle(here%solver, ended, status)
+        else
+            if (.not. present(status)) call stop_with(what)
+            status = ended
+        end if
     end subroutine
+
+    ! Whether the arrays of this process count: it is process 0.
+    function gives(solver) result(is_first)
+        type(c_ptr), intent(in) :: solver
+        logical :: is_first
+        integer(c_int) :: rank, processes
+        rank = 0
+        is_first = .true.
+        if (c_get_processes(solver, rank, processes) == espalier_ok) is_first = rank == 0
+    end function
 
     subroutine stop_with(what)
         character(*), intent(in) :: what
@@ -45,55 +81,62 @@ contains
     end function
 
     ! Whether the columns of an array are as long as the system; more is fine.
-    function are_long(solver, given, status) result(fits)
-        type(c_ptr), intent(in) :: solver
+    function are_long(here, given, status) result(fits)
+        type(intended_call), intent(in) :: here
         type(array), intent(in) :: given
         integer, intent(out), optional :: status
         logical :: fits
         integer(c_int64_t) :: order, entries
         fits = .true.
-        if (c_get_size(solver, order, entries) == espalier_ok) fits = given%rows >= order
-        if (.not. fits) call refuse('an array has fewer rows than the system', status) ! else the call itself fails
+        if (.not. gives(here%solver)) return
+        if (c_get_size(here%solver, order, entries) == espalier_ok) fits = given%rows >= order
+        if (.not. fits) call refuse(here, 'an array has fewer rows than the system', status) ! else the call itself fails
     end function
 
     ! Whether an array whose rows only C can count is a whole one, so that its leading dimension tells them.
-    function is_whole(given, status) result(fits)
+    function is_whole(here, given, status) result(fits)
+        type(intended_call), intent(in) :: here
         type(array), intent(in) :: given
         integer, intent(out), optional :: status
         logical :: fits
+        fits = .true.
+        if (.not. gives(here%solver)) return
         fits = given%leading == max(1_c_int64_t, given%rows)
-        if (.not. fits) call refuse('an array for the Schur complement is part of another; give it whole', status)
+        if (.not. fits) call refuse(here, 'an array for the Schur complement is part of another; give it whole', status)
     end function
 
     ! Whether an array is of the solver's scalar type, and laid out as C wants it.
-    function are_numbers(solver, given, status) result(fits)
-        type(c_ptr), intent(in) :: solver
+    function are_numbers(here, given, status) result(fits)
+        type(intended_call), intent(in) :: here
         type(array), intent(in) :: given
         integer, intent(out), optional :: status
         logical :: fits
         integer(c_int) :: scalar
+        fits = .true.
+        if (.not. gives(here%solver)) return
         scalar = given%type ! without a handle it is the call itself that fails
-        if (c_associated(solver)) then
-            if (c_get_scalar(solver, scalar) /= espalier_ok) scalar = -1
+        if (c_associated(here%solver)) then
+            if (c_get_scalar(here%solver, scalar) /= espalier_ok) scalar = -1
         end if
         fits = scalar == given%type .and. given%in_order /= 0
         if (scalar /= given%type) then
-            call refuse('an array is not of the scalar type that the solver was created for', status)
+            call refuse(here, 'an array is not of the scalar type that the solver was created for', status)
         else if (.not. fits) then
-            call refuse('the entries of a column do not follow each other; give a copy of the array', status)
+            call refuse(here, 'the entries of a column do not follow each other; give a copy of the array', status)
         end if
     end function
 
     ! And whether it has a column for each of another.
-    function are_as_many(solver, b, x, status) result(fits)
-        type(c_ptr), intent(in) :: solver
+    function are_as_many(here, b, x, status) result(fits)
+        type(intended_call), intent(in) :: here
         type(array), intent(in) :: b, x
         integer, intent(out), optional :: status
         logical :: fits
-        fits = are_numbers(solver, x, status)
+        fits = are_numbers(here, x, status)
         if (.not. fits) return
+        if (.not. gives(here%solver)) return
         fits = b%columns == x%columns
-        if (.not. fits) call refuse('right-hand sides and solutions have not equally many columns', status)
+        if (.not. fits) call refuse(here, 'right-hand sides and solutions have not equally many columns', status)
     end function
 
     pure function c_text(text) result(converted)

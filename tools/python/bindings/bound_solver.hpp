@@ -51,8 +51,10 @@ template <class T> class BoundSolver {
     /// Status and normwise backward error of a solution.
     using Verdict = std::tuple<std::string, double>;
 
-    explicit BoundSolver(Options const& options)
-        : process_(getpid()), solver_(std::make_unique<Solver<T>>(attended(options))) {}
+    explicit BoundSolver(Options const& options) : BoundSolver(options, Communicator()) {}
+    /// Leads the processes of `comm`, where the others follow.
+    BoundSolver(Options const& options, Communicator comm)
+        : process_(getpid()), solver_(std::make_unique<Solver<T>>(attended(options), std::move(comm))) {}
     // The library may have to wait for work that was cancelled. In a forked child its threads do not exist,
     // and waiting for them would never end.
     ~BoundSolver() {

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "bound_solver.hpp"
+#include "comm/fortran_handle.hpp"
 
 namespace espalier::python {
 namespace {
@@ -67,6 +68,12 @@ py::dict to_python(Prediction const& prediction) {
                     py::arg("idle_s") = prediction.idle_s, py::arg("process") = processes);
 }
 
+// Returns when the solver of process 0 is gone. Signals wait until then.
+template <class T> void follow(int comm) {
+    py::gil_scoped_release const no_python;
+    Solver<T>::follow({}, communicator_of_fortran(comm));
+}
+
 template <class T> void bind_scalar(py::module_& module, std::string const& letter) {
     using Matrix = CscMatrix<T>;
     using Bound = BoundSolver<T>;
@@ -86,6 +93,11 @@ template <class T> void bind_scalar(py::module_& module, std::string const& lett
     auto const listeners = py::arg("listeners");
     py::class_<Bound>(module, ("Solver" + letter).c_str())
         .def(py::init<Options const&>(), py::arg("options"))
+        .def(py::init([](Options const& options, int comm) {
+                 return std::make_unique<Bound>(options, communicator_of_fortran(comm));
+             }),
+             py::arg("options"), py::arg("comm"))
+        .def_static("follow", &follow<T>, py::arg("comm"))
         .def("set_options", &Bound::set_options, py::arg("options"))
         .def("analyze", &Bound::analyze, py::arg("matrix"), listeners)
         .def("factorize", &Bound::factorize, py::arg("matrix"), listeners)

@@ -21,6 +21,7 @@ from ._errors import (
 )
 from ._functions import factorized, spsolve
 from ._options import default_options
+from ._processes import follow
 from ._solver import Inertia, LogDeterminant, NullSpace, Prediction, ProcessPrediction, Solver
 
 __all__ = [
@@ -42,5 +43,6 @@ __all__ = [
     "__version__",
     "default_options",
     "factorized",
+    "follow",
     "spsolve",
 ]

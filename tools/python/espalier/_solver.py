@@ -14,14 +14,8 @@ from . import _core
 from ._arrays import Block, Symmetric, claim, operation, require_sparse, scalar_type, to_matrix
 from ._errors import AccuracyWarning, InputError, SingularMatrixWarning
 from ._options import OptionValue, get_options, set_options
+from ._processes import Alone, Lead, close_at_exit
 from ._progress import Log, Progress, log_function, progress_function
-
-_SOLVER = {
-    np.dtype(np.float32): _core.SolverS,
-    np.dtype(np.float64): _core.SolverD,
-    np.dtype(np.complex64): _core.SolverC,
-    np.dtype(np.complex128): _core.SolverZ,
-}
 
 
 class Inertia(NamedTuple):
@@ -119,6 +113,8 @@ class Solver:
     log: a function of one line, a logging.Logger, or True for the logger "espalier": choices and fallbacks.
     options: those of the espalier command, with underscores: see default_options(). schur: the unknowns that are
         not eliminated.
+    comm: a communicator of mpi4py, on its process 0. All its processes then work together: the others call
+        espalier.follow(comm), which returns when this solver is closed: by close(), or at the end of a `with` block.
 
     Computes in float32, float64, complex64 or complex128, as the matrix has it (in float64 or complex128 for
     other types). Threads may share a solver: their calls run one after another. Ctrl-C ends a call with
@@ -131,6 +127,7 @@ class Solver:
         symmetric: Symmetric = None,
         progress: Progress = None,
         log: Log = None,
+        comm: Any = None,
         **options: OptionValue,
     ) -> None:
         claim(symmetric, np.dtype(np.float64))  # only to refuse early what makes no sense
@@ -139,6 +136,26 @@ class Solver:
         self._options = _core.Options()
         set_options(self._options, options)
         self._work: _Work | None = None
+        self._processes: Alone | Lead = Alone() if comm is None else Lead(comm)
+        if comm is not None:
+            close_at_exit(self)
+
+    def close(self) -> None:
+        """Forget matrix and factors. With several processes, the others return from espalier.follow(), and this solver
+        cannot be used any more."""
+        self._work = None
+        self._processes.dismiss()
+
+    def __enter__(self) -> Solver:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _new_handle(self, dtype: np.dtype[Any]) -> _core.Solver:
+        if isinstance(self._processes, Lead):
+            self._work = None  # the others follow one
+        return self._processes.handle(dtype, self._options)
 
     def __repr__(self) -> str:
         work = self._work
@@ -182,7 +199,11 @@ class Solver:
         """Order the unknowns and find the structure of the factors. Returns the solver."""
         matrix, dtype = self._matrix_of(A, None)
         work = self._work
-        handle = work.handle if work is not None and work.dtype == dtype else _SOLVER[dtype](self._options)
+        if work is None or work.dtype != dtype:
+            del work
+            handle = self._new_handle(dtype)
+        else:
+            handle = work.handle
         handle.analyze(matrix, self._listeners)
         self._work = _Work(handle, dtype, matrix.shape, matrix.symmetry)
         return self
@@ -197,7 +218,8 @@ class Solver:
         matrix, dtype = self._matrix_of(A, dtype)
         work = self._work
         if work is None or work.dtype != dtype:
-            work = _Work(_SOLVER[dtype](self._options), dtype, matrix.shape, matrix.symmetry)
+            del work
+            work = _Work(self._new_handle(dtype), dtype, matrix.shape, matrix.symmetry)
         work.handle.factorize(matrix, self._listeners)
         self._work = work
 

@@ -1,0 +1,141 @@
+! The Fortran module among several processes, in a program that has messages of its own on the same communicator.
+program solve_in_fortran
+    use, intrinsic :: iso_fortran_env, only: int64, real64, error_unit
+    use espalier
+    use mpi
+    implicit none
+    integer, parameter :: k = 12, n = k*k
+    integer :: failures = 0, all_failures, rank, ranks, level, error
+    integer :: start(n + 1), row(3*n)
+    real(real64) :: value(3*n)
+
+    call MPI_Init_thread(MPI_THREAD_MULTIPLE, level, error)
+    call MPI_Comm_rank(MPI_COMM_WORLD, rank, error)
+    call MPI_Comm_size(MPI_COMM_WORLD, ranks, error)
+    call fill()
+    call exchange(1)
+    call all_call()
+    call exchange(2)
+    call others_follow()
+    call exchange(3)
+    call MPI_Allreduce(failures, all_failures, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, error)
+    call MPI_Finalize(error)
+    if (all_failures > 0) error stop 1
+    if (rank == 0) print '(i0, a)', ranks, ' processes in Fortran: fine'
+contains
+
+    subroutine check(condition, what)
+        logical, intent(in) :: condition
+        character(*), intent(in) :: what
+        if (condition) return
+        failures = failures + 1
+        write (error_unit, '(a, i0, 2a)') 'process ', rank, ' failed: ', what
+    end subroutine
+
+    ! The five points on a k x k grid, lower triangle.
+    subroutine fill()
+        integer :: j, entries
+        entries = 0
+        do j = 1, n
+            start(j) = entries + 1
+            call add(entries, j, 4._real64)
+            if (mod(j, k) /= 0) call add(entries, j + 1, -1._real64)
+            if (j + k <= n) call add(entries, j + k, -1._real64)
+        end do
+        start(n + 1) = entries + 1
+    end subroutine
+
+    subroutine add(entries, i, a_ij)
+        integer, intent(inout) :: entries
+        integer, intent(in) :: i
+        real(real64), intent(in) :: a_ij
+        entries = entries + 1
+        row(entries) = i
+        value(entries) = a_ij
+    end subroutine
+
+    ! The caller's own messages.
+    subroutine exchange(number)
+        integer, intent(in) :: number
+        integer :: got, status(MPI_STATUS_SIZE)
+        call MPI_Sendrecv(number, 1, MPI_INTEGER, mod(rank + 1, ranks), 0, got, 1, MPI_INTEGER, MPI_ANY_SOURCE, &
+                          MPI_ANY_TAG, MPI_COMM_WORLD, status, error)
+        call check(got == number, 'own messages')
+    end subroutine
+
+    subroutine all_call()
+        type(espalier_solver) :: solver
+        integer, parameter :: none(0) = 0
+        real(real64) :: nothing(0), b(n), x(n)
+        integer :: status, my_rank, processes
+        integer(int64) :: order, entries
+        call solver%create('d', comm=MPI_COMM_WORLD)
+        call solver%get_processes(my_rank, processes)
+        call check(my_rank == rank .and. processes == ranks, 'rank and processes')
+        call solver%set_option('factorization', 'llh')
+        b = 1
+        x = 0
+        ! Process 0 gives everything, the others nothing.
+        if (rank == 0) then
+            call solver%set_csc(start, row(:start(n + 1) - 1), value(:start(n + 1) - 1), espalier_symmetric, &
+                                espalier_lower)
+            call solver%drive(b, x)
+            call check(abs(4*x(1) - x(2) - x(1 + k) - 1) < 1e-12_real64, 'the first equation')
+        else
+            call solver%set_csc(none, none, nothing)
+            call solver%drive(nothing, nothing)
+        end if
+        call solver%get_size(order, entries)
+        call check(order == n, 'size')
+        call check(solver%report_real('backward_error') < 1e-14_real64, 'backward error')
+        call exchange(7)
+        ! What the module finds wrong on process 0, all are told.
+        if (rank == 0) then
+            call solver%solve(b(:5), x(:5), status=status)
+        else
+            call solver%solve(nothing, nothing, status=status)
+        end if
+        call check(status == espalier_usage .and. index(solver%message(), 'fewer rows') > 0, 'short arrays')
+        if (rank == 0) then
+            call solver%set_csc(start, row(1:5), value(1:7), status=status)
+        else
+            call solver%set_csc(none, none, nothing, status=status)
+        end if
+        call check(status == espalier_usage .and. index(solver%message(), 'equally many') > 0, 'lengths')
+        ! Not positive definite; and then the solver goes on.
+        if (rank == 0) then
+            call solver%refactorize(-value(:start(n + 1) - 1), status=status)
+        else
+            call solver%refactorize(nothing, status=status)
+        end if
+        call check(status == espalier_not_positive_definite, 'not positive definite')
+        call exchange(8)
+        if (rank == 0) then
+            call solver%refactorize(2*value(:start(n + 1) - 1))
+            call solver%solve(b, x)
+            call check(abs(8*x(1) - 2*x(2) - 2*x(1 + k) - 1) < 1e-12_real64, 'the first equation again')
+        else
+            call solver%refactorize(nothing)
+            call solver%solve(nothing, nothing)
+        end if
+    end subroutine
+
+    subroutine others_follow()
+        type(espalier_solver) :: solver
+        real(real64) :: x(n)
+        integer :: status
+        if (rank /= 0) then
+            call espalier_follow('d', MPI_COMM_WORLD)
+            call espalier_follow('d', MPI_COMM_NULL, status)
+            call check(status == espalier_usage, 'no communicator')
+            return
+        end if
+        call solver%create('d', comm=MPI_COMM_WORLD)
+        call solver%set_csc(start, row(:start(n + 1) - 1), value(:start(n + 1) - 1), espalier_symmetric, espalier_lower)
+        x = 1
+        call solver%solve(x(:5), x(:5), status=status) ! the others never know
+        call check(status == espalier_usage, 'short arrays, followed')
+        call solver%drive(x, x)
+        call check(abs(4*x(1) - x(2) - x(1 + k) - 1) < 1e-12_real64, 'the first equation, followed')
+    end subroutine
+end program

@@ -1,0 +1,23 @@
+"""Several processes, where mpi4py is there and the package was built with MPI."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+LAUNCHER = os.environ.get("ESPALIER_MPIEXEC", "")
+ALLOWED = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+           "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_btl_base_warn_component_unused": "0"}
+
+
+@pytest.mark.parametrize("processes", [1, 3])
+def test_process_0_leads_and_the_others_follow(processes):
+    pytest.importorskip("mpi4py")
+    if not LAUNCHER:
+        pytest.skip("the package was built without MPI")
+    script = Path(__file__).with_name("processes.py")
+    done = subprocess.run([LAUNCHER, "-n", str(processes), sys.executable, "-B", str(script)], capture_output=True,
+                          text=True, timeout=60, env=os.environ | ALLOWED, stdin=subprocess.DEVNULL)
+    assert (done.returncode, done.stdout.strip()) == (0, "fine"), done.stderr
