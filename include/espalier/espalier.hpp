@@ -51,8 +51,8 @@ template <class T> struct NullSpace {
 /// With several processes (a Communicator) every process has a solver and calls the same members in the same
 /// order, which return on all of them or throw the same error on all. Process 0 gives the matrix and the
 /// right-hand sides, and gets the results; what the others give is not looked at (an empty matrix and empty
-/// vectors will do), and they get empty results, but the same report. predict(), simulate() and write_trace()
-/// are of process 0 alone.
+/// vectors will do), and they get empty results, but the same report. predict() and simulate() are of
+/// process 0 alone.
 template <class T> class ESPALIER_API Solver {
   public:
     /// Error{usage} for options out of range, or a machine (Options::topology) that there is not.
@@ -126,7 +126,8 @@ template <class T> class ESPALIER_API Solver {
     /// no sense; {bad_input} and {io_error} naming the machine file; {io_error} for the trace.
     [[nodiscard]] Prediction simulate(Simulation const& what) const;
     /// What was recorded since the last analyze() or write_trace(), with Options::record_trace, in the same
-    /// form. Error{usage} when nothing was, {io_error}.
+    /// form. Of several processes it is one trace of all, on the clock of process 0, which writes the file.
+    /// Error{usage} when nothing was, {io_error}.
     void write_trace(std::string const& path, std::string const& matrix_name = {});
 
     /// What the steps so far found out.

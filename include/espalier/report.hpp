@@ -31,9 +31,11 @@ struct AnalysisReport {
     Index tree_height = 0;          ///< Height of the elimination tree in columns.
     Index tree_depth = 0;           ///< Depth of the tree of cblks.
     std::uint64_t factor_bytes = 0; ///< Panels alone.
-    std::uint64_t memory_bytes =
-        0; ///< What factorization and solve add to the matrix: panels, assembly map, buffers, structure.
-    double predicted_factor_s = 0; ///< What the schedule expects of FactorReport::time_s.
+    /// What factorization and solve add to the matrix, in the process that needs most: panels, fan-in blocks,
+    /// assembly map, buffers, structure.
+    std::uint64_t memory_bytes = 0;
+    std::vector<double> memory_bytes_of_process; ///< The same for each process.
+    double predicted_factor_s = 0;               ///< What the schedule expects of FactorReport::time_s.
     /// What it counted in: "calibrated" now, "cached" from an earlier calibration, or "default".
     std::string cost_model = "default";
 };
@@ -61,7 +63,7 @@ struct FactorReport {
     Index messages = 0;              ///< Between processes.
     std::uint64_t message_bytes = 0; ///< Of those messages.
     /// Of the bytes of panels that the tasks of the factorization worked on, the part that lay on the NUMA
-    /// node of the worker; -1 where the system does not tell.
+    /// node of the worker; -1 where the system does not tell. With several processes, of process 0.
     double local_share = -1;
     std::vector<double> local_share_of_worker; ///< The same for each worker's tasks.
     std::vector<double> node_bytes;            ///< Where panels lie: bytes on each NUMA node.
@@ -132,7 +134,8 @@ struct Report {
     double solve_s = 0;                                     ///< Of the last solve.
     Index nrhs = 0;                                         ///< Right-hand sides of the last solve.
     RefineReport refine;                                    ///< Of the last refinement.
-    std::uint64_t peak_memory_bytes = 0;                    ///< Peak resident set of the process.
+    std::uint64_t peak_memory_bytes = 0;                    ///< Peak resident set, of process 0.
+    std::vector<double> peak_memory_of_process;             ///< The same of each process.
     std::vector<std::string> notes;                         ///< Choices and fallbacks, one sentence each.
 };
 

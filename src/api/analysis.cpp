@@ -114,7 +114,12 @@ template <class T> void report_structure(Analysis<T> const& analysis, bool narro
     report.factor_bytes = panel_bytes(structure, form, narrow ? sizeof(Narrow<T>) : sizeof(T));
     report.nnz_stored = 0;
     for (Cblk const& cblk : structure.cblks) report.nnz_stored += panel_size(cblk, form);
-    report.memory_bytes = analysis.memory_bytes(narrow ? scalar_of<Narrow<T>> : scalar_of<T>);
+    Scalar const factor_scalar = narrow ? scalar_of<Narrow<T>> : scalar_of<T>;
+    report.memory_bytes = analysis.memory_bytes(factor_scalar);
+    report.memory_bytes_of_process.clear();
+    for (std::size_t p = 0; p < analysis.plan.memory_of_process.size(); ++p)
+        report.memory_bytes_of_process.push_back(
+            static_cast<double>(analysis.memory_bytes(factor_scalar, p)));
 }
 
 } // namespace
@@ -136,7 +141,15 @@ WorkingOptions Analysis<T>::working_options(Factorization kind, Interrupt* inter
 }
 
 template <class T> std::uint64_t Analysis<T>::memory_bytes(Scalar factor_scalar) const {
+    std::uint64_t most = 0;
+    for (std::size_t p = 0; p < plan.memory_of_process.size(); ++p)
+        most = std::max(most, memory_bytes(factor_scalar, p));
+    return most;
+}
+
+template <class T> std::uint64_t Analysis<T>::memory_bytes(Scalar factor_scalar, std::size_t process) const {
     bool const narrow = factor_scalar != scalar_of<T>;
+    bool const alone = plan.memory_of_process.size() == 1;
     std::size_t const bytes = narrow ? sizeof(Narrow<T>) : sizeof(T);
     int const workers = static_cast<int>(plan.factor_schedule.lists.size());
     // llh that auto chose may have to go on as ldlh: with a larger workspace, on a scaled copy.
@@ -144,14 +157,21 @@ template <class T> std::uint64_t Analysis<T>::memory_bytes(Scalar factor_scalar)
         form.kind == Factorization::llh && options.factorization == Factorization::automatic;
     FactorForm const largest{may_fall_back ? Factorization::ldlh : form.kind};
     auto const entries = static_cast<std::uint64_t>(working_entries);
-    // Panels and fan-in blocks were counted in the narrower scalar where there is one.
+    // Panels and fan-in blocks of the plan were counted in one of the two scalars.
     double const ratio = static_cast<double>(bytes) / panel_format().scalar_bytes;
-    std::uint64_t const panels = plan.process_of_cblk.empty()
-                                     ? panel_bytes(structure, form, bytes)
-                                     : static_cast<std::uint64_t>(plan.most_memory * ratio);
-    return panels + AssemblyMap::bytes_for(working_entries) +
-           workspace_bytes(structure, largest, bytes, workers) +
-           solve_workspace_bytes(structure, plan, bytes) + structure_bytes(structure) +
+    std::uint64_t const panels = alone ? panel_bytes(structure, form, bytes)
+                                       : static_cast<std::uint64_t>(plan.memory_of_process[process] * ratio);
+    // What the message-passing library takes for buffers of its own when blocks begin to move; measured.
+    std::uint64_t const library = alone ? 0 : std::uint64_t{8} << 20;
+    std::uint64_t const everywhere = panels + library + workspace_bytes(structure, largest, bytes, workers) +
+                                     solve_workspace_bytes(structure, plan, bytes) +
+                                     structure_bytes(structure);
+    // Its part of the map and of the values; process 0 knows where the values of the others are.
+    std::uint64_t const part = entries / plan.memory_of_process.size();
+    std::uint64_t const assembly =
+        alone ? AssemblyMap::bytes_for(working_entries) : part * (AssemblyMap::bytes_for(1) + bytes);
+    if (process > 0) return everywhere + assembly;
+    return everywhere + assembly + (alone ? 0 : entries * (sizeof(Offset) + bytes)) +
            (system.is_identity() && !may_fall_back ? 0 : entries * (sizeof(T) + sizeof(Index))) +
            (narrow ? entries * (sizeof(Narrow<T>) + sizeof(Index)) : 0);
 }

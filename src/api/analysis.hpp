@@ -32,8 +32,10 @@ template <class T> struct Analysis {
     std::vector<LocalPlan> plans_of_others; ///< Of processes 1, 2, ...
     Offset working_entries = 0;             ///< Stored entries of the working system.
 
-    /// What factorization and solve add to the matrix: panels in `factor_scalar`, and all else.
+    /// What factorization and solve add to the matrix: panels in `factor_scalar`, and all else. Of the
+    /// process that needs most.
     [[nodiscard]] std::uint64_t memory_bytes(Scalar factor_scalar) const;
+    [[nodiscard]] std::uint64_t memory_bytes(Scalar factor_scalar, std::size_t process) const;
     /// How its panels are stored when they hold such scalars.
     [[nodiscard]] PanelFormat panel_format() const;
     /// What `options` say of the working system for a factorization of this kind.

@@ -9,13 +9,23 @@
 #include "api/pack_report.hpp"
 #include "comm/thread_level.hpp"
 #include "core/pack.hpp"
+#include "runtime/process_limits.hpp"
 #include "solve/solve.hpp"
 
 namespace espalier {
 
 namespace {
 
-enum class OrderKind : std::int32_t { plan, assembly, factorize, sweep, pivots, end };
+enum class OrderKind : std::int32_t {
+    plan,
+    assembly,
+    factorize,
+    sweep,
+    pivots,
+    restart_recording,
+    trace,
+    end
+};
 
 constexpr int leader = 0;
 /// Vectors of a sweep among several processes, at most: each holds as many whole ones.
@@ -35,7 +45,7 @@ template <class F> std::vector<F> values_of(std::vector<std::byte> const& bytes)
 } // namespace
 
 template <class Archive> static void describe(Archive& archive, CallSettings& s) {
-    archive(s.call, s.threads, s.bind_threads, s.comm_threads);
+    archive(s.call, s.threads, s.bind_threads, s.comm_threads, s.record_trace);
 }
 
 template <class T> struct Ensemble<T>::Order {
@@ -51,7 +61,8 @@ template <class T> struct Ensemble<T>::Order {
     Status status = Status::ok;
 };
 
-template <class T> Ensemble<T>::Ensemble(Communicator comm, bool follows) : comm_(std::move(comm)) {
+template <class T> Ensemble<T>::Ensemble(Communicator comm, bool follows, RunRecorder& recording)
+    : comm_(std::move(comm)), recording_(recording) {
     messaging_.comm = comm_;
     some_follow_ = max(comm_, std::int64_t{follows}) > 0;
 }
@@ -65,16 +76,20 @@ template <class T> Ensemble<T>::~Ensemble() {
     }
 }
 
-template <class T> void Ensemble<T>::work_with(std::function<WorkerTeam&()> workers,
-                                               std::shared_ptr<Interrupt> interrupt, int comm_threads) {
+template <class T> std::string Ensemble<T>::work_with(std::function<WorkerTeam&()> workers,
+                                                      std::shared_ptr<Interrupt> interrupt,
+                                                      int comm_threads) {
     workers_ = std::move(workers);
     interrupt_ = std::move(interrupt);
-    if (!is_alone()) messaging_.exchange.threads = choose_comm_threads(comm_, comm_threads).threads;
+    if (is_alone()) return {};
+    ThreadsChoice choice = choose_comm_threads(comm_, comm_threads);
+    messaging_.exchange.threads = choice.threads;
+    return std::move(choice.message);
 }
 
 template <class T> void Ensemble<T>::agree_on_call(CallSettings& settings) {
     if (is_alone()) return;
-    std::string const mine = settings.call;
+    std::string const mine = call_ = settings.call;
     std::vector<std::byte> bytes;
     if (leads()) {
         Packer packer;
@@ -100,6 +115,7 @@ template <class T> CallSettings Ensemble<T>::next_call() {
     Unpacker unpacker(bytes);
     unpacker(settings);
     agree(comm_, std::nullopt).raise();
+    call_ = settings.call;
     return settings;
 }
 
@@ -116,6 +132,12 @@ void Ensemble<T>::end(std::optional<Error> const& error, Report& report, std::ve
     packer(report, text, result);
     std::vector<std::byte> bytes = packer.take();
     broadcast(comm_, bytes, leader);
+    gather_peaks(report);
+}
+
+template <class T> void Ensemble<T>::gather_peaks(Report& report) {
+    std::vector<std::int64_t> const peaks = all_gather(comm_, static_cast<std::int64_t>(peak_rss_bytes()));
+    report.peak_memory_of_process.assign(peaks.begin(), peaks.end());
 }
 
 template <class T> std::vector<std::byte> Ensemble<T>::serve(Report& report) {
@@ -127,6 +149,7 @@ template <class T> std::vector<std::byte> Ensemble<T>::serve(Report& report) {
             std::string text;
             Unpacker unpacker(bytes);
             unpacker(report, text, result);
+            gather_peaks(report);
             if (order.failed) throw Error(order.status, text);
             return result;
         }
@@ -157,15 +180,25 @@ template <class T> void Ensemble<T>::obey(Order const& order) {
         FactorizeOptions options;
         options.pivot_threshold = order.pivot_threshold;
         options.interrupt = interrupt_.get();
+        options.phases = recording_.phases();
         if (order.is_narrow)
             run_factorize<Low>(order, {}, {}, options);
         else
             run_factorize<T>(order, {}, {}, options);
         return;
     }
-    case OrderKind::sweep:
+    case OrderKind::restart_recording:
+        return recording_.restart();
+    case OrderKind::trace:
+        (void)recording_.collect();
+        return;
+    case OrderKind::sweep: {
+        auto const phase = phase_of_call();
+        trace::Scope const recorded(phase ? recording_.phases() : nullptr,
+                                    phase.value_or(trace::Kind::solve));
         if (order.is_narrow) return run_sweep<Low>(order, {});
         return run_sweep<T>(order, {});
+    }
     case OrderKind::pivots:
         if (order.is_narrow)
             (void)run_pivots<Low>();
@@ -186,6 +219,38 @@ template <class T> template <class F> std::unique_ptr<Factor<F>>& Ensemble<T>::s
 
 template <class T> template <class F> Factor<F>& Ensemble<T>::factor() {
     return *slot<F>();
+}
+
+template <class T> void Ensemble<T>::restart_recording() {
+    if (!is_alone()) {
+        Order order;
+        order.kind = OrderKind::restart_recording;
+        give(order);
+    }
+    recording_.restart();
+}
+
+template <class T> trace::TraceParts Ensemble<T>::collect_trace() {
+    if (!is_alone()) {
+        Order order;
+        order.kind = OrderKind::trace;
+        give(order);
+    }
+    return recording_.collect();
+}
+
+// To the progress threads of the next run.
+template <class T> void Ensemble<T>::lend_tracks() {
+    if (is_alone()) return;
+    all_succeed(messaging(),
+                [&] { recording_.lend_tracks(messaging_.exchange, workers().places().front().node); });
+}
+
+// What sweeps belong to, on processes that do not lead.
+template <class T> std::optional<trace::Kind> Ensemble<T>::phase_of_call() const {
+    if (call_ == "refine") return trace::Kind::refinement;
+    if (call_ == "solve" || call_ == "solve_in_place") return trace::Kind::solve;
+    return std::nullopt;
 }
 
 template <class T> void Ensemble<T>::drop_factors() {
@@ -316,6 +381,7 @@ FactorizeStats Ensemble<T>::run_factorize(Order const& order, std::span<F const>
     }
     if (!leads()) own_values = received;
     options.messaging = messaging();
+    lend_tracks();
     all_succeed(messaging(), [&] {
         // The memory of one is all that was asked for.
         if constexpr (!std::is_same_v<F, T>)
@@ -387,6 +453,7 @@ void Ensemble<T>::for_each_row(std::int32_t process, Body const& body) const {
 template <class T> template <class F> void Ensemble<T>::run_sweep(Order const& order, MatrixView<F> x) {
     Index const n = structure_->n;
     std::optional<Sweep<F>> sweep;
+    lend_tracks();
     std::vector<F> local;
     all_succeed(messaging(), [&] {
         Index const vectors = std::min(order.columns, vectors_at_once);

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "api/run_recorder.hpp"
 #include "comm/message_run.hpp"
 #include "core/interrupt.hpp"
 #include "espalier/communicator.hpp"
@@ -33,14 +34,16 @@ struct CallSettings {
     int threads = 1;
     bool bind_threads = true;
     int comm_threads = 1;
+    bool record_trace = false;
 };
 
 template <class T> class Ensemble {
   public:
     using Low = Narrow<T>;
 
-    /// Collective. A process that `follows` calls next_call() in place of what process 0 calls.
-    Ensemble(Communicator comm, bool follows);
+    /// Collective. A process that `follows` calls next_call() in place of what process 0 calls. `recording`
+    /// lives longer.
+    Ensemble(Communicator comm, bool follows, RunRecorder& recording);
     /// The leader's tells those who follow.
     ~Ensemble();
     Ensemble(Ensemble const&) = delete;
@@ -52,9 +55,10 @@ template <class T> class Ensemble {
     /// In use; 0 with one process.
     [[nodiscard]] int comm_threads() const { return is_alone() ? 0 : messaging_.exchange.threads; }
 
-    /// What this process works with from now on.
-    void work_with(std::function<WorkerTeam&()> workers, std::shared_ptr<Interrupt> interrupt,
-                   int comm_threads);
+    /// What this process works with from now on. Returns what the user should know when there are fewer
+    /// communication threads than `comm_threads`.
+    std::string work_with(std::function<WorkerTeam&()> workers, std::shared_ptr<Interrupt> interrupt,
+                          int comm_threads);
     /// Every rank, first in each call of the interface: the leader's settings, on all. Error{usage} on all
     /// ranks when they are in different calls.
     void agree_on_call(CallSettings& settings);
@@ -81,6 +85,10 @@ template <class T> class Ensemble {
     template <class F> void sweep(MatrixView<F> x, SweepPart part, MatrixOp op);
     /// Of all processes.
     template <class F> Pivots<F> pivots();
+    /// What was recorded is forgotten by all, and from now on all record.
+    void restart_recording();
+    /// What all have recorded since.
+    trace::TraceParts collect_trace();
     /// Forgets assembly and factors of this process. No order.
     void drop_factors();
 
@@ -92,7 +100,10 @@ template <class T> class Ensemble {
     struct Order;
 
     template <class F> std::unique_ptr<Factor<F>>& slot();
+    void lend_tracks();
+    [[nodiscard]] std::optional<trace::Kind> phase_of_call() const;
     [[nodiscard]] Messaging const* messaging() const { return is_alone() ? nullptr : &messaging_; }
+    void gather_peaks(Report& report);
     Order next_order();
     void give(Order order);
     void obey(Order const& order);
@@ -108,6 +119,8 @@ template <class T> class Ensemble {
     template <class Body> void for_each_row(std::int32_t process, Body const& body) const;
 
     Communicator comm_;
+    RunRecorder& recording_;
+    std::string call_; ///< The present one.
     bool some_follow_ = false;
     Messaging messaging_;
     std::function<WorkerTeam&()> workers_;

@@ -34,11 +34,11 @@ template <class Archive> void describe(Archive& archive, SolveTasks& t) {
 }
 template <class Archive> void describe(Archive& archive, SharedPlan& p) {
     archive(p.partition, p.cblk_cost, p.groups, p.machine, p.policy, p.process_of_cblk, p.process_of_branch,
-            p.makespan, p.tasks, p.messages, p.message_bytes, p.most_memory);
+            p.makespan, p.tasks, p.messages, p.message_bytes, p.memory_of_process);
 }
 template <class Archive> void describe(Archive& archive, LocalPlan& p) {
-    archive(p.process, p.factor, p.outgoing, p.incoming, p.num_events, p.factor_schedule, p.candidates,
-            p.solve, p.solve_schedule, p.owner_of_cblk, p.use);
+    archive(p.process, p.factor, p.number_of_task, p.outgoing, p.incoming, p.num_events, p.factor_schedule,
+            p.candidates, p.solve, p.solve_schedule, p.owner_of_cblk, p.use);
 }
 
 } // namespace espalier

@@ -9,8 +9,8 @@ namespace espalier {
 template <class Archive> void describe(Archive& archive, AnalysisReport& r) {
     archive(r.ordering_s, r.symbolic_s, r.mapping_s, r.total_s, r.matched, r.scaled, r.structural_rank,
             r.compressed_vertices, r.nnz_factor, r.nnz_stored, r.flops, r.flops_stored, r.supernodes, r.cblks,
-            r.bloks, r.tree_height, r.tree_depth, r.factor_bytes, r.memory_bytes, r.predicted_factor_s,
-            r.cost_model);
+            r.bloks, r.tree_height, r.tree_depth, r.factor_bytes, r.memory_bytes, r.memory_bytes_of_process,
+            r.predicted_factor_s, r.cost_model);
 }
 template <class Archive> void describe(Archive& archive, FactorReport& r) {
     archive(r.assembly_s, r.time_s, r.gflops, r.scalar, r.pivots_replaced, r.negative_pivots, r.rcond,
@@ -24,7 +24,7 @@ template <class Archive> void describe(Archive& archive, RefineReport& r) {
 }
 template <class Archive> void describe(Archive& archive, Report& r) {
     archive(r.factorization, r.scalar, r.processes, r.threads, r.comm_threads, r.analysis, r.factor,
-            r.solve_s, r.nrhs, r.refine, r.peak_memory_bytes, r.notes);
+            r.solve_s, r.nrhs, r.refine, r.peak_memory_bytes, r.peak_memory_of_process, r.notes);
 }
 
 } // namespace espalier

@@ -44,6 +44,7 @@ void add_analysis(Fields& fields, AnalysisReport const& analysis) {
     fields.add("analysis.tree_depth", analysis.tree_depth);
     fields.add("analysis.factor_bytes", analysis.factor_bytes);
     fields.add("analysis.memory_bytes", analysis.memory_bytes);
+    fields.add("analysis.memory_bytes_of_process", analysis.memory_bytes_of_process);
     fields.add("analysis.predicted_factor_s", analysis.predicted_factor_s);
     fields.add("analysis.cost_model", analysis.cost_model.c_str());
 }
@@ -97,6 +98,7 @@ std::vector<ReportField> report_fields(Report const& report) {
     add_refine(fields, report.refine);
     fields.add("notes", report.notes);
     fields.add("peak_memory_bytes", report.peak_memory_bytes);
+    fields.add("peak_memory_of_process", report.peak_memory_of_process);
     return fields.take();
 }
 

@@ -41,9 +41,10 @@ void Solver<T>::State::require_same_pattern(CscMatrix<T> const& matrix, char con
 }
 
 template <class T> void Solver<T>::State::analyze(CscMatrix<T> const& matrix) {
-    if (team_) team_->record(nullptr);
-    recorder_.reset();
-    start_recorder();
+    if (options.record_trace)
+        ensemble_.restart_recording();
+    else
+        recording_.drop();
     Timer const timer;
     factorized_ = false;
     ensemble_.drop_factors();
@@ -55,7 +56,7 @@ template <class T> void Solver<T>::State::analyze(CscMatrix<T> const& matrix) {
     Analysis<T> made =
         analyze_system(matrix, options,
                        {report.processes, node_of_worker(), topology_.distances(), interrupt_, background_,
-                        recorder_.get(), [this](std::string text) { note(std::move(text)); }},
+                        recording_.recorder(), [this](std::string text) { note(std::move(text)); }},
                        report);
     report.analysis.total_s = timer.seconds();
     require_memory(report.analysis.memory_bytes, options.max_memory);
@@ -139,7 +140,7 @@ template <class T> Prediction Solver<T>::simulate(Simulation const& what) const 
     return state_->simulate(what);
 }
 template <class T> void Solver<T>::write_trace(std::string const& path, std::string const& matrix_name) {
-    state_->write_trace(path, matrix_name);
+    state_->together("write_trace", [&] { state_->write_trace(path, matrix_name); });
 }
 template <class T> Report const& Solver<T>::report() const {
     return state_->report;

@@ -1,4 +1,5 @@
 // What a solver stands on: its options, the machine they name, its team of workers, its recorder of traces.
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <utility>
@@ -61,7 +62,11 @@ Topology topology_of_process(std::string const& name, Communicator const& proces
 template <class T> Solver<T>::State::State(Options given, Communicator processes, bool follows)
     : topology_(topology_of_process(given.topology, processes)),
       default_threads_(static_cast<int>(min(processes, std::int64_t{topology_.default_threads()}))),
-      ensemble_(std::move(processes), follows) {
+      recording_(processes, topology_.machine_name(),
+                 [this] {
+                     if (team_) team_->record(nullptr);
+                 }),
+      ensemble_(std::move(processes), follows, recording_) {
     options.topology = given.topology;
     report.processes = ensemble_.comm().size();
     std::optional<Error> problem;
@@ -99,12 +104,13 @@ template <class T> void Solver<T>::State::set_options(Options given) {
 
 template <class T> WorkerTeam& Solver<T>::State::workers() {
     if (!team_) team_ = std::make_unique<WorkerTeam>(topology_, report.threads, options.bind_threads);
-    team_->record(options.record_trace ? recorder_.get() : nullptr);
+    team_->record(recording_.recorder());
     return *team_;
 }
 
 template <class T> void Solver<T>::State::begin_call(std::string_view call) {
-    CallSettings settings{std::string(call), report.threads, options.bind_threads, options.comm_threads};
+    CallSettings settings{std::string(call), report.threads, options.bind_threads, options.comm_threads,
+                          options.record_trace};
     ensemble_.agree_on_call(settings);
     adopt(settings);
 }
@@ -114,10 +120,14 @@ template <class T> void Solver<T>::State::adopt(CallSettings const& settings) {
     if (settings.threads != report.threads || settings.bind_threads != options.bind_threads) team_.reset();
     report.threads = settings.threads;
     options.bind_threads = settings.bind_threads;
+    options.record_trace = settings.record_trace;
+    recording_.switch_on(options.record_trace);
     interrupt_ = std::make_shared<Interrupt>(options.cancel);
-    ensemble_.work_with([this]() -> WorkerTeam& { return workers(); }, interrupt_, settings.comm_threads);
+    std::string const fewer =
+        ensemble_.work_with([this]() -> WorkerTeam& { return workers(); }, interrupt_, settings.comm_threads);
+    bool const is_new = std::find(report.notes.begin(), report.notes.end(), fewer) == report.notes.end();
+    if (!fewer.empty() && is_new) note(fewer);
     report.comm_threads = ensemble_.comm_threads();
-    start_recorder();
 }
 
 template <class T> void Solver<T>::State::follow() {
@@ -133,18 +143,12 @@ template <class T> void Solver<T>::State::follow() {
     }
 }
 
-template <class T> void Solver<T>::State::start_recorder() {
-    if (options.record_trace && !recorder_)
-        recorder_ = std::make_unique<trace::Recorder>(trace::Recorder::Options{});
-}
-
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template Solver<T>::State::State(Options, Communicator, bool);                                           \
     template void Solver<T>::State::set_options(Options);                                                    \
     template WorkerTeam& Solver<T>::State::workers();                                                        \
     template void Solver<T>::State::begin_call(std::string_view);                                            \
-    template void Solver<T>::State::follow();                                                                \
-    template void Solver<T>::State::start_recorder();
+    template void Solver<T>::State::follow();
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 
 } // namespace espalier

@@ -100,7 +100,6 @@ template <class T> struct Solver<T>::State {
     // From here to the end of the call, this is what can cancel it, and whether it is recorded.
     void begin_call(std::string_view call);
     void adopt(CallSettings const& settings);
-    void start_recorder();
     // Where phases of the process are recorded; null when no trace is.
     trace::Track* phases();
     void sample_memory(); // into the trace
@@ -110,10 +109,10 @@ template <class T> struct Solver<T>::State {
     [[nodiscard]] std::map<std::string, std::string> trace_metadata() const;
 
     Topology topology_;
-    int default_threads_ = 1;                   // of each process
-    bool shares_cores_ = false;                 // with other processes on its machine
-    std::unique_ptr<trace::Recorder> recorder_; // since the last analysis
-    std::unique_ptr<WorkerTeam> team_;          // started by the first step that needs it
+    int default_threads_ = 1;          // of each process
+    bool shares_cores_ = false;        // with other processes on its machine
+    RunRecorder recording_;            // since the last analysis
+    std::unique_ptr<WorkerTeam> team_; // started by the first step that needs it
     Background background_;
     std::shared_ptr<Interrupt> interrupt_;
 
@@ -134,7 +133,13 @@ auto Solver<T>::State::together(std::string_view call, Body const& body) {
     // A few bytes are for all, vectors are process 0's.
     constexpr bool is_shared = !std::is_void_v<Result> && std::is_trivially_copyable_v<Result>;
     begin_call(call);
-    if (ensemble_.is_alone()) return body();
+    auto const start_recording = [&] {
+        if (options.record_trace && !recording_.has_recorder()) ensemble_.restart_recording();
+    };
+    if (ensemble_.is_alone()) {
+        start_recording();
+        return body();
+    }
     if (!ensemble_.leads()) {
         std::vector<std::byte> const bytes = ensemble_.serve(report);
         if constexpr (is_shared) {
@@ -147,6 +152,7 @@ auto Solver<T>::State::together(std::string_view call, Body const& body) {
         }
     }
     try {
+        start_recording();
         if constexpr (std::is_void_v<Result>) {
             body();
             ensemble_.end({}, report);
@@ -161,7 +167,7 @@ auto Solver<T>::State::together(std::string_view call, Body const& body) {
         ensemble_.end(error, report);
         throw;
     } catch (std::bad_alloc const&) {
-        ensemble_.end(Error(Status::out_of_memory, "not enough memory"), report);
+        ensemble_.end(Error(Status::out_of_memory, "out of memory"), report);
         throw;
     } catch (std::exception const& error) {
         ensemble_.end(Error(Status::internal, error.what()), report);

@@ -32,15 +32,19 @@ template <class T> std::vector<int> Solver<T>::State::node_of_worker() const {
 }
 
 template <class T> std::map<std::string, std::string> Solver<T>::State::trace_metadata() const {
-    return {
-        {"program", "espalier " ESPALIER_VERSION_TEXT}, {"machine", topology_.machine_name()},
-        {"scalar", to_string(report.scalar)},           {"factorization", to_string(report.factorization)},
-        {"schedule", to_string(options.schedule)},      {"alloc", to_string(options.allocation)},
-        {"threads", std::to_string(report.threads)},    {"processes", std::to_string(report.processes)}};
+    return {{"program", "espalier " ESPALIER_VERSION_TEXT},
+            {"machine", topology_.machine_name()},
+            {"scalar", to_string(report.scalar)},
+            {"factorization", to_string(report.factorization)},
+            {"schedule", to_string(options.schedule)},
+            {"alloc", to_string(options.allocation)},
+            {"threads", std::to_string(report.threads)},
+            {"processes", std::to_string(report.processes)},
+            {"comm threads", std::to_string(report.comm_threads)}};
 }
 
 template <class T> trace::Track* Solver<T>::State::phases() {
-    return options.record_trace && recorder_ ? &recorder_->phases() : nullptr;
+    return recording_.phases();
 }
 
 template <class T> void Solver<T>::State::sample_memory() {
@@ -154,13 +158,13 @@ template <class T> Prediction Solver<T>::State::simulate(Simulation const& what)
 
 template <class T>
 void Solver<T>::State::write_trace(std::string const& path, std::string const& matrix_name) {
-    if (!recorder_)
+    if (!recording_.has_recorder())
         throw Error(Status::usage, "no trace was recorded: set record_trace before analyze or factorize");
     auto metadata = trace_metadata();
     if (!matrix_name.empty()) metadata["matrix"] = matrix_name;
-    for (auto const& [key, value] : metadata) recorder_->set_metadata(key, value);
     AtomicFile file(path); // before anything is taken from the recorder
-    trace::TraceParts parts = recorder_->collect();
+    trace::TraceParts parts = ensemble_.collect_trace();
+    parts.metadata.merge(metadata);
     if (parts.states.empty())
         throw Error(Status::usage, "nothing was recorded since the last trace was written");
     write_to(file, trace::Trace(std::move(parts)));

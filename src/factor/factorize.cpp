@@ -11,33 +11,48 @@ namespace espalier {
 
 namespace {
 
-std::vector<trace::Dependency> dependencies(TaskGraph const& graph, std::int64_t first_number) {
+// Of the tasks of this process: on each other, of messages on them, and on messages.
+std::vector<trace::Dependency> dependencies(FactorPlan const& plan, std::int64_t first_number) {
+    TaskGraph const& graph = plan.factor.graph;
     std::vector<trace::Dependency> edges;
     edges.reserve(graph.successors.size());
-    for (TaskId t = 0; t < graph.num_tasks(); ++t)
+    auto const number = [&](TaskId t) {
+        return first_number + plan.number_of_task[static_cast<std::size_t>(t)];
+    };
+    for (TaskId t = 0; t < graph.num_tasks(); ++t) {
         for (Offset e = graph.successor_ptr[static_cast<std::size_t>(t)];
              e < graph.successor_ptr[static_cast<std::size_t>(t) + 1]; ++e)
-            edges.push_back({first_number + t, first_number + graph.successors[static_cast<std::size_t>(e)]});
+            edges.push_back({number(t), number(graph.successors[static_cast<std::size_t>(e)])});
+        FactorTask const& task = plan.factor.tasks[static_cast<std::size_t>(t)];
+        if (task.block == no_block) continue;
+        auto const message =
+            first_number + plan.factor.fan_in.blocks[static_cast<std::size_t>(task.block)].message;
+        if (task.kind == TaskKind::fan_in)
+            edges.push_back({message, number(t)});
+        else
+            edges.push_back({number(t), message});
+    }
     return edges;
 }
 
 // One run: what its tasks share.
 template <class T> class FactorizationRun {
   public:
+    /// `first_number` is that of the plan's first task in the trace.
     FactorizationRun(FactorPlan const& plan, Factor<T>& factor, WorkerTeam& team,
-                     FactorizeOptions const& options)
+                     FactorizeOptions const& options, std::int64_t first_number)
         : plan_(plan), factor_(factor), kernels_(make_kernel_family(factor)),
           threshold_(static_cast<Real<T>>(options.pivot_threshold)), interrupt_(options.interrupt),
           workspaces_(static_cast<std::size_t>(team.size())), stats_(static_cast<std::size_t>(team.size())),
           progress_(options.progress, "factorization", plan.total_cost()),
           progress_step_(plan.total_cost() / 1000), team_(team),
-          ran_by_(plan.factor.tasks.size(), any_worker), fan_in_(factor.structure(), plan, factor.form()),
+          ran_by_(plan.factor.tasks.size(), any_worker), first_number_(first_number),
+          fan_in_(factor.structure(), plan, factor.form()),
           messages_(team, options.messaging,
                     [this](int, std::int64_t id, Block&& block) { receive(id, std::move(block)); }) {
         if (trace::Recorder* const recorder = team.recorder()) {
             levels_ = tree_levels(factor.structure());
-            first_number_ = recorder->reserve_tasks(plan.factor.graph.num_tasks());
-            recorder->add_dependencies(dependencies(plan.factor.graph, first_number_));
+            recorder->add_dependencies(dependencies(plan, first_number_));
         }
     }
 
@@ -55,13 +70,15 @@ template <class T> class FactorizationRun {
             return work_on_panel(task, k, worker);
         }
         case TaskKind::update: {
-            trace::Scope const scope(team_.track(worker), trace::Kind::update, info(id, task.target));
-            update_target(task, patient(cost), worker);
+            {
+                trace::Scope const scope(team_.track(worker), trace::Kind::update, info(id, task.target));
+                update_target(task, patient(cost), worker);
+            }
             if (task.block != no_block) contributed(task.block);
             return;
         }
         case TaskKind::fan_in: {
-            trace::Scope const scope(team_.track(worker), trace::Kind::update, info(id, task.target));
+            trace::Scope const scope(team_.track(worker), trace::Kind::fan_in, info(id, task.target));
             return add_fan_in(task);
         }
         case TaskKind::message:
@@ -72,6 +89,7 @@ template <class T> class FactorizationRun {
 
     RunStats run(Policy& policy, RunOptions options) {
         options.first_number = first_number_;
+        options.numbers = plan_.number_of_task;
         options.external_events = plan_.num_events;
         return messages_.run(
             plan_.factor.graph, policy, [this](TaskId task, WorkerId worker) { execute(task, worker); },
@@ -109,7 +127,8 @@ template <class T> class FactorizationRun {
     // What a trace tells of a task that works on cblk k.
     [[nodiscard]] trace::StateInfo info(TaskId id, CblkId k) const {
         if (levels_.empty()) return {};
-        return {first_number_ + id, k, levels_[static_cast<std::size_t>(k)]};
+        return {first_number_ + plan_.number_of_task[static_cast<std::size_t>(id)], k,
+                levels_[static_cast<std::size_t>(k)]};
     }
 
     // A subtree is one task; a trace also shows what it does with each cblk.
@@ -183,7 +202,7 @@ template <class T> class FactorizationRun {
         std::optional<Block> block = fan_in_.contributed(number);
         if (!block) return;
         FanInBlock const& info = plan_.factor.fan_in.blocks[static_cast<std::size_t>(number)];
-        messages_.send(info.to, info.number, std::move(*block));
+        messages_.send(info.to, info.number, std::move(*block), first_number_ + info.message);
     }
     // On a progress thread.
     void receive(std::int64_t id, Block&& block) {
@@ -216,7 +235,7 @@ template <class T> class FactorizationRun {
     WorkerTeam& team_;
     std::vector<WorkerId> ran_by_;     // by task
     std::vector<std::int32_t> levels_; // of the cblks in the tree; empty when no trace is recorded
-    std::int64_t first_number_ = 0;    // of the tasks, in the trace
+    std::int64_t first_number_;        // of the tasks, in the trace
     FanInBuffers<T> fan_in_;
     MessageRun messages_; // last: its handlers use the rest
 };
@@ -242,10 +261,13 @@ template <class T> FactorizeStats factorize(std::span<T const> values, AssemblyM
 
     trace::Scope const recorded(options.phases, trace::Kind::factorization);
     Timer const timer;
+    // On all processes, whatever happens after this: they number their tasks alike.
+    std::int64_t const first_number =
+        team.recorder() ? team.recorder()->reserve_tasks(plan.num_numbers()) : 0;
     std::unique_ptr<FactorizationRun<T>> run;
     std::unique_ptr<Policy> policy;
     all_succeed(options.messaging, [&] {
-        run = std::make_unique<FactorizationRun<T>>(plan, factor, team, options);
+        run = std::make_unique<FactorizationRun<T>>(plan, factor, team, options, first_number);
         policy = plan.make_policy();
     });
     RunOptions run_options;

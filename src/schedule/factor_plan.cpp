@@ -1,6 +1,5 @@
 #include "schedule/factor_plan.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "runtime/make_policy.hpp"
@@ -63,7 +62,7 @@ class Dealer {
 
     void deal_task(std::size_t t) {
         FactorTask one = task(t);
-        if (one.kind == TaskKind::message) return;
+        if (one.kind == TaskKind::message) return number_message(t);
         TaskGraph const& graph = schedule_.tasks.graph;
         LocalPlan& to = part(one.process);
         auto const id = static_cast<TaskId>(to.factor.tasks.size());
@@ -79,6 +78,7 @@ class Dealer {
             }
         }
         to.factor.tasks.push_back(one);
+        to.number_of_task.push_back(static_cast<TaskId>(t));
         to.factor.graph.num_predecessors.push_back(graph.num_predecessors[t]);
         to.factor.graph.cost.push_back(graph.cost[t]);
         to.factor.graph.priority.push_back(graph.priority[t]);
@@ -87,6 +87,17 @@ class Dealer {
             to.factor.graph.resource.push_back(resource(one.process, graph.resource[t]));
         if (!schedule_.candidates.empty()) to.candidates.push_back(schedule_.candidates[t]);
         to.factor_schedule.worker_of_task.push_back(thread(schedule_.run.worker_of_task[t]));
+    }
+
+    void number_message(std::size_t t) {
+        FactorTask const& message = task(t);
+        auto const number = static_cast<std::size_t>(message.block);
+        auto const set = [&](std::int32_t process, std::int32_t block) {
+            part(process).factor.fan_in.blocks[static_cast<std::size_t>(block)].message =
+                static_cast<std::int32_t>(t);
+        };
+        set(message.process, at_sender_[number]);
+        set(message.peer, at_receiver_[number]);
     }
 
     // Resources belong to one process each.
@@ -199,8 +210,7 @@ ProcessPlans make_process_plans(BlockStructure const& structure, CostModel const
     shared.messages = schedule.messages();
     shared.message_bytes = schedule.message_bytes();
     shared.tasks = schedule.tasks.graph.num_tasks() - shared.messages;
-    for (ProcessUse const& use : schedule.processes)
-        shared.most_memory = std::max(shared.most_memory, use.memory());
+    for (ProcessUse const& use : schedule.processes) shared.memory_of_process.push_back(use.memory());
     shared.machine = std::move(machine);
     shared.policy = options.policy;
     shared.partition = std::move(schedule.partition);

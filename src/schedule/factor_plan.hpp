@@ -25,13 +25,14 @@ struct SharedPlan {
     std::int64_t tasks = 0;
     std::int64_t messages = 0;
     double message_bytes = 0;
-    double most_memory = 0; ///< Bytes of panels and fan-in blocks of the process that has most.
+    std::vector<double> memory_of_process; ///< Bytes of panels and, at their most, fan-in blocks.
 };
 
 /// The part of one process. Workers are its threads.
 struct LocalPlan {
     std::int32_t process = 0;
     FactorTasks factor;                  ///< Without messages: fan_in tasks wait for an event each instead.
+    std::vector<TaskId> number_of_task;  ///< Of each among the tasks and messages of all processes.
     std::vector<std::int32_t> outgoing;  ///< Of factor.fan_in.blocks those that are sent,
     std::vector<std::int32_t> incoming;  ///< and those that come, by FanInBlock::number.
     std::int64_t num_events = 0;         ///< Fan-in tasks.
@@ -45,6 +46,8 @@ struct LocalPlan {
 
 struct FactorPlan : SharedPlan, LocalPlan {
     [[nodiscard]] double total_cost() const; ///< Of the cblks of this process.
+    /// Tasks and messages of all processes: one more than the highest number.
+    [[nodiscard]] std::int64_t num_numbers() const { return tasks + messages; }
     [[nodiscard]] bool is_own(CblkId k) const {
         return owner_of_cblk[static_cast<std::size_t>(k)] != any_worker;
     }

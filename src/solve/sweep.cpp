@@ -76,6 +76,7 @@ void Sweep<T>::run(std::span<T* const> columns, SweepPart part, SparseBlock<T> c
         options.cancel = &interrupt_->flag();
         options.should_cancel = [this] { return interrupt_->requested(); };
     }
+    number_tasks();
     std::unique_ptr<Policy> policy;
     all_succeed(messaging_, [&] {
         policy = plan_.make_solve_policy();
@@ -85,15 +86,20 @@ void Sweep<T>::run(std::span<T* const> columns, SweepPart part, SparseBlock<T> c
             received_.resize(plan_.solve.givers.size());
             solutions_.resize(plan_.partition.branches.size());
         }
-        if (trace::Recorder* const recorder = team_.recorder()) {
-            if (levels_.empty()) levels_ = tree_levels(structure_);
-            first_number_ = recorder->reserve_tasks(plan_.solve.graph.num_tasks());
-        }
+        if (team_.recorder() && levels_.empty()) levels_ = tree_levels(structure_);
     });
     options.first_number = first_number_;
     options.external_events = plan_.solve.num_events;
     messages_.run(
         plan_.solve.graph, *policy, [this](TaskId task, WorkerId worker) { execute(task, worker); }, options);
+}
+
+// In the trace. A process has no more than two tasks for each branch.
+template <class T> void Sweep<T>::number_tasks() {
+    trace::Recorder* const recorder = team_.recorder();
+    if (!recorder) return;
+    auto const of_one = 2 * static_cast<std::int64_t>(plan_.partition.branches.size());
+    first_number_ = recorder->reserve_tasks(of_one * plan_.machine.processes) + of_one * plan_.process;
 }
 
 template <class T> void Sweep<T>::execute(TaskId task, WorkerId worker) {
@@ -110,16 +116,16 @@ template <class T> void Sweep<T>::execute(TaskId task, WorkerId worker) {
         return forward(one, number, workers_[static_cast<std::size_t>(worker)]);
     case SolveTaskKind::backward:
         backward(one, workers_[static_cast<std::size_t>(worker)]);
-        return send_solution(number);
+        return send_solution(number, task);
     case SolveTaskKind::give:
-        return give(number);
+        return give(number, task);
     case SolveTaskKind::take:
         return take(number);
     }
 }
 
 // What own branches have for a branch of another process.
-template <class T> void Sweep<T>::give(BranchId number) {
+template <class T> void Sweep<T>::give(BranchId number, TaskId task) {
     CblkId const j = branch(number).root;
     Block block = block_for(factor_.cblk(j), SweepPart::backward);
     if (block.size() > 0) {
@@ -127,7 +133,8 @@ template <class T> void Sweep<T>::give(BranchId number) {
         std::fill(sum.begin(), sum.end(), T(0));
         collect(j, sum.data(), false);
     }
-    messages_.send(plan_.process_of_branch[static_cast<std::size_t>(number)], number, std::move(block));
+    messages_.send(plan_.process_of_branch[static_cast<std::size_t>(number)], number, std::move(block),
+                   first_number_ + task);
 }
 
 template <class T> void Sweep<T>::take(BranchId number) {
@@ -137,12 +144,12 @@ template <class T> void Sweep<T>::take(BranchId number) {
     messages_.received_done(block.size());
 }
 
-template <class T> void Sweep<T>::send_solution(BranchId number) {
+template <class T> void Sweep<T>::send_solution(BranchId number, TaskId task) {
     for (std::int32_t const giver : plan_.solve.givers_of(number)) {
         Block block = block_for(factor_.cblk(branch(number).root), SweepPart::forward);
         auto const to = block.template as<T>();
         std::copy_n(rows_of(factor_.cblk(branch(number).root)).z.data, to.size(), to.data());
-        messages_.send(giver, number, std::move(block));
+        messages_.send(giver, number, std::move(block), first_number_ + task);
     }
 }
 

@@ -60,10 +60,11 @@ template <class T> class Sweep {
     void load_sparse(Index first, Index end);
     void store(Index first, Index end);
 
+    void number_tasks();
     void execute(TaskId task, WorkerId worker);
-    void give(BranchId number);
+    void give(BranchId number, TaskId task);
     void take(BranchId number);
-    void send_solution(BranchId number);
+    void send_solution(BranchId number, TaskId task);
     void receive(int from, std::int64_t id, Block&& block);
     [[nodiscard]] Block block_for(Cblk const& c, SweepPart idle) const;
     void subtract_received(BranchId number);

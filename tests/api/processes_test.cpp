@@ -5,30 +5,17 @@
 #include <fmt/format.h>
 
 #include "core/scalar.hpp"
+#include "espalier/distributed.hpp"
 #include "espalier/espalier.hpp"
 
 #include "api/generated.hpp"
+#include "api/problems.hpp"
 #include "comm/thread_processes.hpp"
 
 namespace espalier {
 namespace {
 
 using enum SchedulePolicy;
-
-// Narrow blocks and low thresholds, so that small problems have many tasks and messages.
-Options many_tasks(SchedulePolicy schedule, Splitting splitting, int threads) {
-    Options options;
-    options.schedule = schedule;
-    options.splitting = splitting;
-    options.threads = threads;
-    options.bind_threads = false;
-    options.max_block_width = 16;
-    options.min_block_width = 8;
-    options.split_width = 6;
-    options.split_rows = 12;
-    options.calibration = Toggle::off;
-    return options;
-}
 
 template <class T> struct Answer {
     std::vector<T> x;
@@ -57,19 +44,6 @@ template <class T> Answer<T> solve_among(int processes, CscMatrix<T> const& matr
     return answer;
 }
 
-template <class T> struct Problem {
-    char const* spec;
-    Factorization kind;
-};
-
-template <class T> std::vector<Problem<T>> problems() {
-    using enum Factorization;
-    if constexpr (is_complex<T>)
-        return {{"helmholtz3d:6", ldlt}, {"hermitian3d:6", ldlh}, {"helmholtz3d:6", lu}, {"lap3d:7", llh}};
-    else
-        return {{"lap3d:8", llh}, {"elast3d:4", ldlt}, {"convdiff3d:6", lu}};
-}
-
 template <class T> class Processes : public ::testing::Test {};
 using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
 TYPED_TEST_SUITE(Processes, Scalars);
@@ -81,7 +55,7 @@ TYPED_TEST(Processes, SolveEveryFactorizationUnderEverySchedule) {
         CscMatrix<T> matrix = generated<T>(spec);
         if (kind == Factorization::llh && is_complex<T>) matrix.symmetry = Symmetry::hermitian;
         std::vector<T> const b(static_cast<std::size_t>(matrix.rows) * 3, T(1));
-        for (SchedulePolicy const schedule : {static_order, dynamic_tree, places, nas})
+        for (SchedulePolicy const schedule : all_schedules)
             for (Splitting const splitting : {Splitting::one_d, Splitting::two_d})
                 for (auto const& [processes, threads] : {std::pair{2, 2}, {3, 1}, {4, 2}}) {
                     SCOPED_TRACE(fmt::format("{} {} {} {} {} x {}", spec, to_string(kind),
@@ -256,6 +230,55 @@ TEST(ProcessesOf, ASolverMayFollow) {
             EXPECT_EQ(solver.inertia().positive, matrix.rows);
         }
     });
+}
+
+// Columns [first, end) of a matrix.
+CscMatrix<double> columns_of(CscMatrix<double> const& matrix, Index first, Index end) {
+    CscMatrix<double> part{matrix.rows, end - first, matrix.symmetry, {}, {}, {}};
+    for (Index j = first; j <= end; ++j)
+        part.col_ptr.push_back(matrix.col_ptr[static_cast<std::size_t>(j)] -
+                               matrix.col_ptr[static_cast<std::size_t>(first)]);
+    auto const from = static_cast<std::ptrdiff_t>(matrix.col_ptr[static_cast<std::size_t>(first)]);
+    auto const to = static_cast<std::ptrdiff_t>(matrix.col_ptr[static_cast<std::size_t>(end)]);
+    part.row_ind.assign(matrix.row_ind.begin() + from, matrix.row_ind.begin() + to);
+    part.values.assign(matrix.values.begin() + from, matrix.values.begin() + to);
+    return part;
+}
+
+TEST(ProcessesOf, ASolverMayHaveTheSystemInPieces) {
+    for (char const* const spec : {"lap3d:6", "convdiff3d:5"}) {
+        auto const matrix = generated<double>(spec);
+        std::vector<double> b(static_cast<std::size_t>(matrix.rows) * 2);
+        for (std::size_t i = 0; i < b.size(); ++i) b[i] = 1 + static_cast<double>(i % 7);
+        Solver<double> alone(many_tasks(static_order, Splitting::one_d, 1));
+        alone.factorize(matrix);
+        std::vector<double> const x = alone.solve(b, 2);
+        run_processes(3, [&](Communicator const& comm) {
+            Index const cuts[] = {0, 10, 10, matrix.cols}; // process 1 has nothing
+            Index const first = cuts[comm.rank()], end = cuts[comm.rank() + 1];
+            std::vector<double> mine, wanted;
+            for (Index j = 0; j < 2; ++j)
+                for (Index i = first; i < end; ++i) {
+                    mine.push_back(b[static_cast<std::size_t>(i + j * matrix.rows)]);
+                    wanted.push_back(x[static_cast<std::size_t>(i + j * matrix.rows)]);
+                }
+            Solver<double> solver(many_tasks(static_order, Splitting::one_d, 1), comm);
+            solver.factorize(gather_columns(comm, columns_of(matrix, first, end)));
+            std::vector<double> const whole = solver.solve(gather_rows<double>(comm, mine, 2), 2);
+            std::vector<double> const part = scatter_rows<double>(comm, whole, end - first, 2);
+            ASSERT_EQ(part.size(), wanted.size());
+            for (std::size_t i = 0; i < part.size(); ++i)
+                EXPECT_NEAR(part[i], wanted[i], 1e-12 * std::abs(wanted[i]));
+            EXPECT_THROW(scatter_rows<double>(comm, whole, end - first + 1, 2), Error);
+            EXPECT_THROW(gather_rows<double>(comm, std::vector<double>(comm.rank() == 1 ? 3 : 2), 2), Error);
+            CscMatrix<double> odd = columns_of(matrix, first, end);
+            if (comm.rank() == 2) odd.row_ind.pop_back();
+            EXPECT_THROW(gather_columns(comm, odd), Error);
+            odd = columns_of(matrix, first, end);
+            if (comm.rank() == 2) ++odd.rows;
+            EXPECT_THROW(gather_columns(comm, odd), Error);
+        });
+    }
 }
 
 } // namespace

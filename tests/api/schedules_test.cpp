@@ -7,41 +7,12 @@
 #include "espalier/espalier.hpp"
 
 #include "api/generated.hpp"
+#include "api/problems.hpp"
 
 namespace espalier {
 namespace {
 
-// Narrow blocks and low thresholds, so that small problems have many tasks and are cut in two dimensions.
-Options many_tasks(SchedulePolicy schedule, Splitting splitting, int threads) {
-    Options options;
-    options.schedule = schedule;
-    options.splitting = splitting;
-    options.threads = threads;
-    options.bind_threads = false;
-    options.max_block_width = 16;
-    options.min_block_width = 8;
-    options.split_width = 6;
-    options.split_rows = 12;
-    options.calibration = Toggle::off;
-    return options;
-}
-
 using enum SchedulePolicy;
-constexpr SchedulePolicy all_schedules[] = {static_order, dynamic_tree, places, nas};
-
-template <class T> struct Problem {
-    char const* spec;
-    Factorization kind;
-};
-
-template <class T> std::vector<Problem<T>> problems() {
-    using enum Factorization;
-    if constexpr (is_complex<T>)
-        return {{"helmholtz3d:6", ldlt}, {"hermitian3d:6", ldlh}, {"helmholtz3d:6", lu}, {"lap3d:7", llh}};
-    else
-        return {{"lap3d:8", llh}, {"elast3d:4", ldlt}, {"convdiff3d:6", lu}};
-}
-
 template <class T> class Schedules : public ::testing::Test {};
 using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
 TYPED_TEST_SUITE(Schedules, Scalars);

@@ -1,41 +1,144 @@
-"""Several processes: one speaks, and all end with the same code."""
+"""The command under mpirun: one process speaks and writes, and all end with the same code."""
 
-import json
+import csv
 import os
+import pathlib
+import signal
 import subprocess
+import time
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 
-from support import COMMAND, IO_ERROR, USAGE, CommandTest
+from support import (BAD_INPUT, COMMAND, IO_ERROR, NOT_POSITIVE, USAGE, CommandTest, backward_error, read_array,
+                     read_matrix, strict_json)
 
 LAUNCHER = os.environ.get("ESPALIER_MPIEXEC", "")
-ALLOWED = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+# As root, on fewer cores than processes, and with no word about interfaces that are not there.
+ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+               "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_btl_base_warn_component_unused": "0"}
 
 
 @unittest.skipUnless(LAUNCHER, "this build has no MPI")
 class Processes(CommandTest):
-    def launch(self, *arguments):
-        return subprocess.run([LAUNCHER, "--oversubscribe", "-n", "2", COMMAND, *arguments], capture_output=True,
-                              text=True, cwd=self.folder, timeout=120, env=os.environ | ALLOWED)
+    def launch(self, processes, *arguments):
+        return subprocess.run([LAUNCHER, "-n", str(processes), COMMAND, *map(str, arguments)], capture_output=True,
+                              text=True, cwd=self.folder, timeout=120, stdin=subprocess.DEVNULL,
+                              env=os.environ | ENVIRONMENT)
+
+    def launch_well(self, processes, *arguments):
+        done = self.launch(processes, *arguments)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        return done.stdout
+
+    def launch_badly(self, code, processes, *arguments):
+        """The one error line; the launcher may have its own words about the exit code."""
+        done = self.launch(processes, *arguments)
+        self.assertEqual(done.returncode, code, done.stderr)
+        lines = [line for line in done.stderr.splitlines() if "espalier: error:" in line]
+        self.assertEqual(len(lines), 1, done.stderr)
+        return lines[0]
 
     def test_solve_together(self):
-        done = self.launch("solve", "lap3d:8", "--threads", "2", "--json", "r.json")
+        self.succeed("generate", "elast3d:5", "--output", "a.mtx")
+        matrix = read_matrix(self.folder / "a.mtx")
+        for processes, comm_threads in ((2, 0), (2, 1), (2, 2), (4, 0), (4, 1), (4, 2)):
+            with self.subTest(processes=processes, comm_threads=comm_threads):
+                text = self.launch_well(processes, "solve", "a.mtx", "--threads", 1 + comm_threads % 2,
+                                        "--comm-threads", comm_threads, "--output", "x.mtx", "--json", "r.json")
+                self.assertEqual(text.count("backward error"), 1)
+                report = strict_json((self.folder / "r.json").read_text())
+                self.assertEqual((report["status"], report["processes"]), ("ok", processes))
+                self.assertEqual(report["settings"]["comm_threads"], comm_threads)
+                factor = report["factor"]
+                self.assertGreater(factor["messages"], 0)
+                self.assertGreater(factor["message_bytes"], 8 * factor["messages"])
+                self.assertEqual(len(read_array(self.folder / "x.mtx")), 1)
+                x = read_array(self.folder / "x.mtx")[0]
+                self.assertLess(backward_error(matrix, x, [1.0] * len(x)), 1e-14)
+        self.assertEqual(self.names(), ["a.mtx", "r.json", "x.mtx"])
+
+    def test_messages_are_those_that_the_static_schedule_predicts(self):
+        self.launch_well(2, "solve", "lap3d:10", "--threads", 1, "--schedule", "static", "--json", "r.json")
+        factor = strict_json((self.folder / "r.json").read_text())["factor"]
+        predicted = self.report("analyze", "lap3d:10", "--processes", 2, "--threads", 1)["prediction"]
+        self.assertEqual((factor["messages"], factor["message_bytes"]),
+                         (predicted["messages"], predicted["message_bytes"]))
+
+    def test_a_report_on_standard_output_is_one(self):
+        done = self.launch(3, "solve", "lap3d:8", "--threads", 1, "--json", "-", "--quiet")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        report = json.loads((self.folder / "r.json").read_text())
-        self.assertEqual((report["status"], report["processes"], report["settings"]["comm_threads"]), ("ok", 2, 1))
-        self.assertGreater(report["factor"]["messages"], 0)
-        self.assertEqual(done.stdout.count("backward error"), 1)
+        self.assertEqual(strict_json(done.stdout)["processes"], 3)
 
     def test_fail_together(self):
-        done = self.launch("solve", "nofile.mtx")
-        self.assertEqual((done.returncode, done.stderr.count("espalier: error:")), (IO_ERROR, 1))
+        self.write("text.mtx", "no matrix\n")
+        self.write_matrix("indefinite.mtx", 3, {(0, 0): 1.0, (1, 1): -1.0, (2, 2): 1.0}, symmetry="symmetric")
+        cases = ((IO_ERROR, ("nofile.mtx",), "nofile.mtx"),
+                 (BAD_INPUT, ("text.mtx",), "text.mtx"),
+                 (NOT_POSITIVE, ("indefinite.mtx", "--factorization", "llh"), "positive definite"),
+                 (USAGE, ("lap3d:4", "--colour", "red"), "--colour"),
+                 (USAGE, ("lap3d:4", "--comm-threads", "3"), "--comm-threads"))
 
-    def test_misuse_is_told_once(self):
-        done = self.launch("solve")
-        self.assertEqual((done.returncode, done.stderr.count("espalier: error:")), (USAGE, 1))
+        def fail(case):
+            return self.launch_badly(case[0], 2, "solve", *case[1], "--output", "x.mtx")
 
-    def test_version_is_told_once(self):
-        done = self.launch("--version")
-        self.assertEqual((done.returncode, done.stdout.count("espalier")), (0, 1))
+        # At the same time: a launcher takes two seconds over a failure.
+        with ThreadPoolExecutor() as launchers:
+            for case, line in zip(cases, launchers.map(fail, cases)):
+                self.assertIn(case[2], line)
+        self.assertEqual(self.names(), ["indefinite.mtx", "text.mtx"])
+
+    def test_compare_communication_threads(self):
+        text = self.launch_well(2, "compare", "lap3d:8", "--vary", "comm-threads=0,1,2", "--repeat", 2, "--threads", 1,
+                                "--json", "t.json", "--csv", "t.csv")
+        self.assertEqual(sum(line.startswith("comm-threads ") for line in text.splitlines()), 1)
+        found = strict_json((self.folder / "t.json").read_text())
+        self.assertEqual([row["settings"]["comm-threads"] for row in found["rows"]], ["0", "1", "2"])
+        for row in found["rows"]:
+            self.assertEqual((row["status"], len(row["factor_times_s"])), ("ok", 2))
+            self.assertGreater(row["messages"], 0)
+            self.assertLess(row["backward_error"], 1e-14)
+        with (self.folder / "t.csv").open() as file:
+            self.assertEqual(len(list(csv.reader(file))), 4)
+
+    def test_compare_numbers_of_processes(self):
+        self.launch_well(3, "compare", "lap3d:8", "--vary", "processes=1,2,3", "--repeat", 2, "--threads", 1, "--json",
+                         "t.json", "--quiet")
+        rows = strict_json((self.folder / "t.json").read_text())["rows"]
+        self.assertEqual([row["messages"] > 0 for row in rows], [False, True, True])
+        self.assertEqual({row["status"] for row in rows}, {"ok"})
+        self.assertIn("mpirun -n 4", self.launch_badly(USAGE, 3, "compare", "lap3d:4", "--vary", "processes=4"))
+
+    def test_a_process_that_dies_ends_the_job(self):
+        launcher = subprocess.Popen([LAUNCHER, "-n", "3", COMMAND, "solve", "lap3d:70", "--threads", "1", "--output",
+                                     "x.mtx"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                                    cwd=self.folder, env=os.environ | ENVIRONMENT)
+
+        def processes():
+            found = []
+            for entry in os.listdir("/proc"):
+                try:
+                    words = pathlib.Path("/proc", entry, "cmdline").read_text().split("\0")
+                    if entry.isdigit() and words[0] == COMMAND and "lap3d:70" in words:
+                        found.append(int(entry))
+                except OSError:  # it has ended
+                    continue
+            return found
+
+        with launcher:
+            deadline = time.monotonic() + 60
+            while len(processes()) < 3 and time.monotonic() < deadline:
+                time.sleep(0.05)
+            time.sleep(1)  # within the ordering, or later
+            os.kill(processes()[-1], signal.SIGKILL)
+            told = launcher.communicate(timeout=60)[1]
+        self.assertNotEqual(launcher.returncode, 0)
+        self.assertTrue(told)
+        self.assertEqual((processes(), self.names()), ([], []))
+
+    def test_what_needs_no_others_is_done_by_one(self):
+        self.assertEqual(self.launch_well(2, "--version").count("espalier"), 1)
+        self.launch_well(2, "generate", "lap3d:3", "--output", "a.mtx", "--quiet")
+        self.assertEqual(read_matrix(self.folder / "a.mtx")[0], 27)
 
 
 if __name__ == "__main__":

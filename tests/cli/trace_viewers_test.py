@@ -5,6 +5,7 @@ are skipped, or fail where ESPALIER_REQUIRE_VIEWERS is set, as tools/check does.
 """
 
 import collections
+import json
 import os
 import shutil
 import subprocess
@@ -12,7 +13,8 @@ import unittest
 import xml.etree.ElementTree
 from pathlib import Path
 
-from support import CommandTest
+from processes_test import ENVIRONMENT, LAUNCHER
+from support import COMMAND, CommandTest
 
 ROOT = Path(__file__).resolve().parents[2]
 GOLDEN = ROOT / "tests/trace/golden/small.paje"
@@ -52,7 +54,7 @@ class Viewers(CommandTest):
             fields = [field.strip() for field in line.split(",")]
             if fields[0] == "State" and fields[2] == "State":
                 times[fields[7]] += round(float(fields[5]) * 1000)
-            links += fields[:3] == ["Link", "machine", "Message"]
+            links += fields[0] == "Link" and fields[2] == "Message"
         times.pop("none", None)
         self.assertEqual(+times, +collections.Counter(
             {name: round(kind["total_s"] * 1e9) for name, kind in found["kinds"].items()}))
@@ -74,6 +76,25 @@ class Viewers(CommandTest):
         found = self.expect_same_numbers("run.paje")
         for kind in ("assemble", "factor", "update", "subtree", "forward", "backward"):
             self.assertIn(kind, found["kinds"])
+
+    @unittest.skipUnless(LAUNCHER, "this build has no MPI")
+    def test_a_run_of_three_processes(self):
+        for comm_threads in (0, 1):
+            subprocess.run([LAUNCHER, "-n", "3", COMMAND, "solve", "lap3d:12", "--threads", "2", "--comm-threads",
+                            str(comm_threads), "--trace", "run.paje", "--json", "r.json", "--quiet"],
+                           cwd=self.folder, timeout=120, stdin=subprocess.DEVNULL, check=True,
+                           env=os.environ | ENVIRONMENT)
+            self.expect_accepted("run.paje")
+            found = self.expect_same_numbers("run.paje")
+            self.assertEqual({thread["name"] for thread in found["threads"]},
+                             {f"P{p}T{t}" for p in range(3) for t in range(2)} |
+                             {f"P{p}C{c}" for p in range(3) for c in range(comm_threads)})
+            for kind in ("send", "receive", "factor", "forward", "backward"):
+                self.assertIn(kind, found["kinds"])
+            self.assertEqual((found["unmatched_messages"], found["early_messages"]), (0, 0))
+            factor = json.loads((self.folder / "r.json").read_text())["factor"]
+            found = self.report("trace", "run.paje")
+            self.assertEqual((found["messages"], found["message_bytes"]), (factor["messages"], factor["message_bytes"]))
 
     def test_a_prediction_for_several_processes_and_nodes(self):
         self.succeed("analyze", "lap3d:12", "--topology", "numa:2 core:2", "--processes", 3, "--threads", 4,

@@ -11,7 +11,8 @@ CPP = re.compile(
     rf"(?:typeinfo (?:name )?for |vtable for )?espalier::(?:Error|ProgressSink|Communicator|Solver<{SCALAR}>"
     rf"|CscMatrix<{SCALAR}>|MatrixImport<{SCALAR}>)(?:$|::(?!State)[^:(]*(?:\[abi:cxx11\])?\(.*)"
     rf"|espalier::(?:to_string|set_option|get_option|option_names|report_fields|simulation_of)(?:\[abi:cxx11\])?\(.*"
-    rf"|espalier::Solution<{SCALAR}> espalier::solve<{SCALAR}>\(.*")
+    rf"|espalier::Solution<{SCALAR}> espalier::solve<{SCALAR}>\(.*"
+    rf"|(?:espalier::CscMatrix|std::vector)<.*> espalier::(?:gather_columns|gather_rows|scatter_rows)<{SCALAR}>\(.*")
 
 
 def shown():

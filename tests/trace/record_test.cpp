@@ -43,6 +43,11 @@ TEST(Recorder, KeepsWhatEveryThreadDid) {
     EXPECT_EQ(Trace(recorder.collect()).states().size(), 0u);
 }
 
+void let_time_pass() {
+    for (Nanoseconds const start = steady_now(); steady_now() - start < 2000;) {
+    }
+}
+
 TEST(Recorder, RecordsNestedScopesPhasesStealsMessagesAndCounters) {
     Recorder recorder({.process = 1, .processes = 2});
     Track& first = recorder.add_thread({.worker = 0});
@@ -55,7 +60,9 @@ TEST(Recorder, RecordsNestedScopesPhasesStealsMessagesAndCounters) {
     {
         Scope const phase(&recorder.phases(), Kind::factorization);
         Scope const outer(&first, Kind::factor, {.task = 7, .cblk = 3, .level = 0});
+        let_time_pass(); // or the pieces may have no length
         { Scope const inner(&first, Kind::send); }
+        let_time_pass();
         second.steal(0, 7, 2);
         progress.sent(0, 99, 4096);
         progress.received(0, 98, 512);

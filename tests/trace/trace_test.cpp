@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include "espalier/types.hpp"
+#include "trace/clock_offset.hpp"
 #include "trace/kinds.hpp"
+#include "trace/paje.hpp"
 #include "trace/sample_trace.hpp"
+#include "trace/statistics.hpp"
 
 namespace espalier::trace {
 namespace {
@@ -161,6 +164,61 @@ TEST(Trace, PutsProcessesSideBySideOnOneMachine) {
     EXPECT_EQ(trace.links().back(), (Link{5100, 5900, 64, 9, 3, 8, 0, LinkKind::message}));
     second.kinds.pop_back();
     EXPECT_THROW(merge({first, second}), Error);
+}
+
+TEST(Trace, KeepsMachinesOfDifferentNamesApart) {
+    auto first = sample_parts(), second = sample_parts(), third = sample_parts();
+    second.containers[0].name = "other";
+    third.containers[0].name = "other";
+    Trace const trace(merge({first, second, third}));
+    EXPECT_EQ(trace.at(Place::machine), (std::vector<std::size_t>{0, 5}));
+    EXPECT_EQ(trace.at(Place::thread), (std::vector<std::size_t>{3, 4, 8, 9, 12, 13}));
+    EXPECT_EQ(trace.ancestor(13, Place::machine), 5);
+    EXPECT_EQ(trace.states_of(13).size(), trace.states_of(4).size());
+}
+
+// The clock is 1000 ahead at first, and 1200 after 20000; time zero is 500.
+TEST(Trace, SetsTheClockOfAnotherProcess) {
+    TraceParts parts = sample_parts();
+    parts.states = {{3000, 13000, -1, -1, 3, 0, -1, false}};
+    parts.links = {{23000, 33000, 0, 0, 3, 4, 0, LinkKind::steal}};
+    parts.message_ends = {{1000, 8, 5, 0, 1, 3, true}};
+    parts.samples = {{8000, 1, 1, 0}};
+    set_clock(parts, {.at = 3000, .offset = 1000, .error = 1}, {.at = 23000, .offset = 1200, .error = 1},
+              500);
+    EXPECT_EQ(parts.states[0].start, 1500);
+    EXPECT_EQ(parts.states[0].end, 11400);
+    EXPECT_EQ(parts.links[0].start, 21300);
+    EXPECT_EQ(parts.links[0].end, 31300);
+    EXPECT_EQ(parts.message_ends[0].time, -500);
+    EXPECT_EQ(parts.samples[0].time, 6450);
+}
+
+TEST(Trace, SaysWhichMessagesCameBeforeTheyWereSent) {
+    auto parts = sample_parts();
+    parts.message_ends = {{5900, 64, 9, 0, 1, 3, true},
+                          {5100, 64, 9, 0, 1, 4, false},
+                          {100, 64, 8, 0, 1, 3, true},
+                          {99, 64, 8, 0, 1, 4, false}};
+    parts.metadata[clock_error_key] = "850 ns";
+    Trace const trace(parts);
+    EXPECT_EQ(trace.early_messages(), 2);
+    EXPECT_EQ(trace.earliest_by(), 800);
+    for (Link const& link : trace.links()) EXPECT_LE(link.start, link.end);
+    std::string file;
+    write_paje(trace, [&](std::string_view text) { file += text; });
+    TemporaryFile const written(file);
+    Trace const again = read_paje(written.path());
+    EXPECT_EQ(again.early_messages(), 2);
+    EXPECT_EQ(again.earliest_by(), 800);
+    std::string const text = to_text(again, statistics(again, whole(again)));
+    EXPECT_NE(text.find("within 850 ns of that of P0"), std::string::npos);
+    EXPECT_NE(text.find("2 messages seemed to come before being sent, by at most 800 ns"), std::string::npos);
+    EXPECT_EQ(text.find("more than the clocks explain"), std::string::npos);
+    parts.metadata[clock_error_key] = "350 ns";
+    Trace const worse(parts);
+    EXPECT_NE(to_text(worse, statistics(worse, whole(worse))).find("more than the clocks explain"),
+              std::string::npos);
 }
 
 TEST(Trace, FillsTheGapsOfASimulatedScheduleWithIdleTime) {

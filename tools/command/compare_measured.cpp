@@ -68,8 +68,8 @@ template <class T> class Measurement {
 
   private:
     void analyze(std::size_t k) {
-        call_crew(scalar_of<T>);
-        auto solver = std::make_unique<Solver<T>>(cases_[k].run.library, crew());
+        RunOptions const& run = cases_[k].run;
+        auto solver = std::make_unique<Solver<T>>(run.library, call_crew(scalar_of<T>, run.processes));
         solver->analyze(matrix_);
         AnalysisReport const& analysis = solver->report().analysis;
         CompareRow& row = record_.rows[k];

@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "crew.hpp"
 #include "help.hpp"
 #include "numbers.hpp"
 #include "option_value.hpp"
@@ -64,8 +65,7 @@ void require_name(std::string const& name) {
             Status::usage,
             "--vary precision is not possible, as all combinations share one matrix; give --precision, "
             "and run compare once for each; --vary mixed-precision=on,off is possible");
-    throw Error(Status::usage, fmt::format("--vary {}: there is no option '{}'; there are {}, {}, and with "
-                                           "--simulate {}",
+    throw Error(Status::usage, fmt::format("--vary {}: there is no option '{}'; there are {}, {} and {}",
                                            name, name, fmt::join(names, ", "), right_hand_sides, processes));
 }
 
@@ -96,8 +96,6 @@ bool is_given(RunOptions const& run, std::string const& name) {
 void refuse_vain_variations(CompareOptions const& options) {
     for (Variation const& variation : options.vary) {
         require_name(variation.name);
-        if (variation.name == processes && !options.is_simulated())
-            throw Error(Status::usage, "--vary processes goes with --simulate only");
         if (options.is_simulated() && contains(without_effect, variation.name))
             throw Error(Status::usage,
                         fmt::format("--vary {} has no effect on a simulation: {}", variation.name,
@@ -151,7 +149,7 @@ void add_compare_options(CLI::App& command, CompareOptions& options) {
             wrapped("compare these values of an option: schedule=static,dynamic or threads=1,2,4; given "
                     "several times, every combination is run. NAME is schedule, alloc, threads, split, push, "
                     "select, ordering, factorization, max-block-width, any other setting of the library, "
-                    "nrhs, or with --simulate processes",
+                    "nrhs or processes (of those that mpirun started, or that are simulated)",
                     76))
         ->expected(1)
         ->allow_extra_args(false)
@@ -166,11 +164,11 @@ void add_compare_options(CLI::App& command, CompareOptions& options) {
                     "run nothing: simulate every combination on a machine that need not be here: as "
                     "'espalier simulate --machine', or here",
                     options.simulate);
-    add_option_value(command, "--processes", "P", "with --simulate: so many processes [1]",
-                     [&options](std::string const& text) {
-                         options.run.processes =
-                             static_cast<int>(parse_count("--processes", text, 1, 1 << 20));
-                     });
+    add_option_value(
+        command, "--processes", "P", "so many of the processes that mpirun started [all], or simulated [1]",
+        [&options](std::string const& text) {
+            options.run.processes = static_cast<int>(parse_count("--processes", text, 1, 1 << 20));
+        });
     add_text_option(command, "--csv", "FILE",
                     "write the table as comma-separated values (- is standard output)", options.csv);
     add_text_option(command, "--json", "FILE",
@@ -186,9 +184,17 @@ void check(CompareOptions const& options) {
         throw Error(Status::usage, "nothing to compare: give --vary, as in --vary schedule=static,dynamic");
     refuse_vain_variations(options);
     refuse_colliding_outputs(options);
-    for (CompareCase const& one : compare_cases(options)) check(one.run);
-    if (options.run.processes && !options.is_simulated())
-        throw Error(Status::usage, "--processes goes with --simulate only");
+    for (CompareCase const& one : compare_cases(options)) {
+        check(one.run);
+        int const wanted = one.run.processes.value_or(1);
+        if (!options.is_simulated() && wanted > crew_size())
+            throw Error(Status::usage,
+                        fmt::format("{} processes were asked for, and {} started: start with "
+                                    "'mpirun -n {}', or name a machine with --simulate",
+                                    wanted,
+                                    crew_size() == 1 ? "one was" : fmt::format("{} were", crew_size()),
+                                    wanted));
+    }
     if (options.is_simulated() && !options.run.library.topology.empty())
         throw Error(Status::usage, "--simulate and --topology both name a machine");
     if (!options.picture.empty() && !options.picture.ends_with(".svg") && !options.picture.ends_with(".png"))

@@ -15,6 +15,7 @@ Communicator world;
 struct Call {
     bool dismissed = false;
     Scalar scalar = Scalar::d;
+    std::int32_t processes = 1;
     std::int32_t exit_code = 0;
 };
 
@@ -32,21 +33,24 @@ int crew_size() {
     return world.size();
 }
 
-Communicator const& crew() {
-    return world;
-}
-
-void call_crew(Scalar scalar) {
-    tell_others({.scalar = scalar});
+Communicator call_crew(Scalar scalar, std::optional<int> processes) {
+    int const count = processes.value_or(world.size());
+    tell_others({.scalar = scalar, .processes = count});
+    return first(world, count);
 }
 
 int follow_crew() {
     for (;;) {
         Call call;
         broadcast_value(world, call, 0);
-        if (call.dismissed) return call.exit_code;
+        if (call.dismissed) {
+            world = {}; // MPI is about to be finalised
+            return call.exit_code;
+        }
+        Communicator const part = first(world, call.processes);
+        if (part.size() == 1) continue; // not needed this time
         try {
-            with_scalar(call.scalar, []<class T>(T) { Solver<T>::follow({}, world); });
+            with_scalar(call.scalar, [&part]<class T>(T) { Solver<T>::follow({}, part); });
         } catch (Error const&) { // process 0 tells
         }
     }

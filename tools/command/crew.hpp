@@ -2,6 +2,8 @@
 // others follow the solvers that it makes, one after the other, until it dismisses them.
 #pragma once
 
+#include <optional>
+
 #include "core/scalar.hpp"
 #include "espalier/communicator.hpp"
 #include "espalier/espalier.hpp"
@@ -13,14 +15,13 @@ void set_crew(Communicator const& world);
 /// Of the command; 1 without a launcher.
 [[nodiscard]] int crew_size();
 
-/// Process 0: calls the others to a solver of scalar T, made at once with crew().
-void call_crew(Scalar scalar);
-[[nodiscard]] Communicator const& crew();
+/// Process 0: calls the others to a solver of this scalar on the first `processes` of them (none: all), made
+/// at once with the result.
+[[nodiscard]] Communicator call_crew(Scalar scalar, std::optional<int> processes = std::nullopt);
 
 /// A solver of all processes. One at a time.
 template <class T> Solver<T> crew_solver(Options options) {
-    call_crew(scalar_of<T>);
-    return Solver<T>(std::move(options), crew());
+    return Solver<T>(std::move(options), call_crew(scalar_of<T>));
 }
 
 /// The others: returns the exit code when they are dismissed.

@@ -81,6 +81,7 @@ std::string solve_help() {
            "  espalier solve neumann.mtx --null-space z.mtx --output x.mtx\n"
            "  gzip -dc matrix.mtx.gz | espalier solve -          the matrix from standard input\n"
            "  espalier solve matrix.mtx --json - | python3 -m json.tool\n"
+           "  mpirun -np 4 --bind-to none espalier solve big.mtx --threads 8\n"
            "  espalier solve lap3d:40 --threads 2 --trace run.paje && espalier trace run.paje --png "
            "run.png\n\n"
            "--factorization auto tries llh on a Hermitian or real symmetric matrix that may be positive\n"
@@ -95,6 +96,9 @@ std::string solve_help() {
            "solution\n"
            "neither is written; when the solution is inaccurate or the matrix\n"
            "numerically singular (exit codes 7 and 5) both are, unless the solution overflowed.\n\n"
+           "Under mpirun the processes of the job factorize together, each with --threads workers (by\n"
+           "default as many as the launcher gives it cores). The first one reads, writes and reports.\n"
+           "docs/clusters.md tells how to start them and what they need.\n\n"
            "While it runs, a terminal shows a bar for each long phase, a pipe gets one line a phase.\n\n" +
            generators() + "\n" + exit_codes();
 }

@@ -104,6 +104,7 @@ Json analysis_json(AnalysisReport const& analysis) {
         {"tree_depth", analysis.tree_depth},
         {"factor_bytes", analysis.factor_bytes},
         {"memory_bytes", analysis.memory_bytes},
+        {"memory_bytes_of_process", analysis.memory_bytes_of_process},
         {"predicted_factor_s", analysis.predicted_factor_s},
         {"cost_model", analysis.cost_model}};
 }
@@ -235,6 +236,7 @@ std::string json_report(RunRecord const& record) {
                               {"singular_values", record.null_space->singular_values}};
     root["notes"] = report.notes;
     root["peak_memory_bytes"] = report.peak_memory_bytes;
+    root["peak_memory_of_process"] = report.peak_memory_of_process;
     root["total_s"] = record.total_s;
     root["status"] = to_string(record.status);
     // File names are bytes, not always UTF-8.

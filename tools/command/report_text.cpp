@@ -121,9 +121,14 @@ void add_prediction(Table& table, RunRecord const& record) {
 
 void add_factor(Table& table, Report const& report) {
     FactorReport const& factor = report.factor;
-    table.line("factorization", "{}  {:.2f} GF/s  ({} on {}; assembly {})", readable_seconds(factor.time_s),
-               factor.gflops, to_string(report.factorization), counted(report.threads, "thread"),
+    std::string const processes =
+        report.processes == 1 ? "" : fmt::format("{} processes of ", report.processes);
+    table.line("factorization", "{}  {:.2f} GF/s  ({} on {}{}; assembly {})", readable_seconds(factor.time_s),
+               factor.gflops, to_string(report.factorization), processes, counted(report.threads, "thread"),
                readable_seconds(factor.assembly_s));
+    if (factor.messages > 0)
+        table.line("  messages", "{} carrying {}", with_separators(factor.messages),
+                   readable_bytes(static_cast<double>(factor.message_bytes)));
     if (factor.steals > 0)
         table.line("  steals", "{} of {}", with_separators(factor.steals), counted(factor.tasks, "task"));
     if (report.analysis.predicted_factor_s > 0)

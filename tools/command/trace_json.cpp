@@ -120,6 +120,8 @@ std::string trace_json(TraceNumbers const& numbers) {
                       {"end_s", seconds(statistics.window.end)}}},
                     {"threads", threads_json(numbers)},
                     {"total", times_json(statistics.total())},
+                    {"workers", times_json(statistics.total_of(false))},
+                    {"progress_threads", times_json(statistics.total_of(true))},
                     {"kinds", kinds_json(numbers)},
                     {"messages", statistics.messages},
                     {"message_bytes", statistics.message_bytes},
@@ -127,6 +129,8 @@ std::string trace_json(TraceNumbers const& numbers) {
                     {"peaks", peaks},
                     {"dropped_events", numbers.trace.dropped_events()},
                     {"unmatched_messages", numbers.trace.unmatched_messages()},
+                    {"early_messages", numbers.trace.early_messages()},
+                    {"earliest_by_s", seconds(numbers.trace.earliest_by())},
                     {"critical_path", path_json(numbers)},
                     {"comparison", numbers.comparison ? comparison_json(numbers) : Json(nullptr)}};
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -1,0 +1,149 @@
+// Gathering and dealing out of distributed systems.
+#include "espalier/distributed.hpp"
+
+#include <complex>
+#include <cstring>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "comm/collective.hpp"
+#include "core/pack.hpp"
+#include "core/scalar.hpp"
+
+namespace espalier {
+
+namespace {
+
+using Parts = std::vector<std::vector<std::byte>>;
+
+// Throws on all processes what `step` throws on one.
+template <class Step> void together(Communicator const& processes, Step const& step) {
+    std::optional<Error> problem;
+    try {
+        step();
+    } catch (Error const& error) {
+        problem = error;
+    } catch (std::bad_alloc const&) {
+        problem.emplace(Status::out_of_memory, "not enough memory to gather or deal out");
+    }
+    if (processes.size() == 1 && problem) throw *problem;
+    agree(processes, problem).raise();
+}
+
+template <class T> void require_arrays(CscMatrix<T> const& part) {
+    bool const fits = part.cols >= 0 && part.col_ptr.size() == static_cast<std::size_t>(part.cols) + 1 &&
+                      part.col_ptr.front() == 0 &&
+                      part.col_ptr.back() == static_cast<Offset>(part.row_ind.size()) &&
+                      part.row_ind.size() == part.values.size();
+    if (!fits)
+        throw Error(Status::usage,
+                    fmt::format("the arrays of {} columns of a distributed matrix do not fit together: {} "
+                                "positions, {} rows, {} values",
+                                part.cols, part.col_ptr.size(), part.row_ind.size(), part.values.size()));
+}
+
+void require_right_hand_sides(std::size_t size, Index nrhs) {
+    if (nrhs < 1 || size % static_cast<std::size_t>(nrhs) != 0)
+        throw Error(Status::usage,
+                    fmt::format("{} entries are not {} columns of a number of rows", size, nrhs));
+}
+
+template <class T> void append(CscMatrix<T>& whole, CscMatrix<T> const& part) {
+    Offset const before = whole.col_ptr.back();
+    for (std::size_t j = 1; j < part.col_ptr.size(); ++j) whole.col_ptr.push_back(before + part.col_ptr[j]);
+    whole.row_ind.insert(whole.row_ind.end(), part.row_ind.begin(), part.row_ind.end());
+    whole.values.insert(whole.values.end(), part.values.begin(), part.values.end());
+    whole.cols += part.cols;
+}
+
+} // namespace
+
+template <class T> CscMatrix<T> gather_columns(Communicator const& processes, CscMatrix<T> const& part) {
+    std::vector<std::byte> mine;
+    together(processes, [&] {
+        require_arrays(part);
+        Packer packer;
+        packer(part.rows, part.cols, part.symmetry, part.col_ptr, part.row_ind, part.values);
+        mine = packer.take();
+    });
+    Parts const parts = gather(processes, mine, 0);
+    CscMatrix<T> whole;
+    together(processes, [&] {
+        for (std::size_t p = 0; p < parts.size(); ++p) {
+            CscMatrix<T> one;
+            Unpacker unpacker(parts[p]);
+            unpacker(one.rows, one.cols, one.symmetry, one.col_ptr, one.row_ind, one.values);
+            if (p == 0) {
+                whole = std::move(one);
+                continue;
+            }
+            if (one.rows != whole.rows || one.symmetry != whole.symmetry)
+                throw Error(Status::usage, fmt::format("process {} has columns of {} rows of a {} matrix, "
+                                                       "process 0 of {} rows of a {} one",
+                                                       p, one.rows, to_string(one.symmetry), whole.rows,
+                                                       to_string(whole.symmetry)));
+            append(whole, one);
+        }
+    });
+    return whole;
+}
+
+template <class T>
+std::vector<T> gather_rows(Communicator const& processes, std::span<T const> part, Index nrhs) {
+    together(processes, [&] { require_right_hand_sides(part.size(), nrhs); });
+    Parts const parts = gather(processes, std::as_bytes(part), 0);
+    std::vector<T> whole;
+    together(processes, [&] {
+        std::size_t size = 0;
+        for (auto const& one : parts) size += one.size() / sizeof(T);
+        whole.resize(size);
+        T* to = whole.data();
+        for (std::size_t j = 0; j < static_cast<std::size_t>(nrhs); ++j)
+            for (auto const& one : parts) {
+                std::size_t const column = one.size() / static_cast<std::size_t>(nrhs);
+                if (column > 0) std::memcpy(to, one.data() + j * column, column);
+                to += column / sizeof(T);
+            }
+    });
+    return whole;
+}
+
+template <class T>
+std::vector<T> scatter_rows(Communicator const& processes, std::span<T const> whole, Index rows, Index nrhs) {
+    std::vector<std::int64_t> const all = all_gather(processes, rows);
+    Parts parts;
+    together(processes, [&] {
+        if (processes.rank() > 0) return;
+        require_right_hand_sides(whole.size(), nrhs);
+        auto const n = static_cast<Index>(whole.size()) / nrhs;
+        Index sum = 0;
+        for (std::int64_t const count : all) sum = count < 0 || sum < 0 ? -1 : sum + count;
+        if (sum != n) throw Error(Status::usage, fmt::format("the processes ask for {} rows of {}", sum, n));
+        Index first = 0;
+        for (std::int64_t const count : all) {
+            std::vector<std::byte>& one = parts.emplace_back();
+            for (Index j = 0; j < nrhs; ++j) {
+                auto const column = std::as_bytes(
+                    whole.subspan(static_cast<std::size_t>(j * n + first), static_cast<std::size_t>(count)));
+                one.insert(one.end(), column.begin(), column.end());
+            }
+            first += count;
+        }
+    });
+    std::vector<std::byte> const mine = scatter(processes, parts, 0);
+    std::vector<T> part;
+    together(processes, [&] {
+        part.resize(mine.size() / sizeof(T));
+        if (!mine.empty()) std::memcpy(part.data(), mine.data(), mine.size());
+    });
+    return part;
+}
+
+#define ESPALIER_INSTANTIATE(T)                                                                              \
+    template CscMatrix<T> gather_columns<T>(Communicator const&, CscMatrix<T> const&);                       \
+    template std::vector<T> gather_rows<T>(Communicator const&, std::span<T const>, Index);                  \
+    template std::vector<T> scatter_rows<T>(Communicator const&, std::span<T const>, Index, Index);
+ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+
+} // namespace espalier

@@ -1,0 +1,185 @@
+// Solvers of real processes: every factorization, scalar and schedule with 1 and 2 threads, against the
+// backward error; what fails on one fails alike on all; and the same again and again.
+#include <fstream>
+#include <thread>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <mpi.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "api/generated.hpp"
+#include "api/problems.hpp"
+#include "comm/thread_level.hpp"
+#include "espalier/espalier.hpp"
+#include "espalier/mpi.hpp"
+#include "runtime/process_limits.hpp"
+
+namespace espalier {
+namespace {
+
+// First number of /proc/self/statm.
+std::uint64_t current_address_space_bytes() {
+    std::uint64_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    return pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+// Solves with what process 0 has; the other processes have nothing. Returns the solution there.
+template <class T> std::vector<T> solve_together(Communicator const& comm, CscMatrix<T> const& matrix,
+                                                 Options const& options, double tolerance) {
+    bool const leads = comm.rank() == 0;
+    CscMatrix<T> const nothing;
+    CscMatrix<T> const& mine = leads ? matrix : nothing;
+    std::vector<T> const b(leads ? static_cast<std::size_t>(matrix.rows) * 2 : 0, T(1));
+    Solver<T> solver(options, comm);
+    solver.factorize(mine);
+    std::vector<T> x = solver.solve(b, 2);
+    EXPECT_LE(solver.refine(mine, b, x, 2).backward_error, tolerance);
+    return x;
+}
+
+template <class T> class MpiSolver : public ::testing::Test {};
+using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
+TYPED_TEST_SUITE(MpiSolver, Scalars);
+
+TYPED_TEST(MpiSolver, DoesEveryFactorizationUnderEverySchedule) {
+    using T = TypeParam;
+    Communicator const comm = communicator(MPI_COMM_WORLD);
+    int turn = 0;
+    for (auto const& [spec, kind] : problems<T>()) {
+        CscMatrix<T> matrix = generated<T>(spec);
+        if (kind == Factorization::llh && is_complex<T>) matrix.symmetry = Symmetry::hermitian;
+        for (SchedulePolicy const schedule : all_schedules)
+            for (int const threads : {1, 2}) {
+                Options options =
+                    many_tasks(schedule, turn % 5 == 0 ? Splitting::two_d : Splitting::one_d, threads);
+                options.factorization = kind;
+                options.refine = RefineMethod::none;
+                options.comm_threads = turn++ % 3; // fewer where the thread level asks for it
+                SCOPED_TRACE(fmt::format("{} {} {} {} {}", spec, to_string(kind), to_string(schedule),
+                                         threads, options.comm_threads));
+                solve_together<T>(comm, matrix, options, 1e3 * static_cast<double>(epsilon<T>));
+            }
+    }
+}
+
+TEST(ASolverOverMpi, RepeatsAStaticRunBitByBitTwoHundredTimes) {
+    Communicator const comm = communicator(MPI_COMM_WORLD);
+    auto const matrix = generated<double>("convdiff3d:5");
+    bool const leads = comm.rank() == 0;
+    CscMatrix<double> const nothing;
+    std::vector<double> const b(leads ? static_cast<std::size_t>(matrix.rows) : 0, 1);
+    Options options = many_tasks(SchedulePolicy::static_order, Splitting::one_d, 2);
+    std::vector<double> first;
+    Solver<double> solver(options, comm);
+    solver.analyze(leads ? matrix : nothing);
+    for (int repeat = 0; repeat < 200; ++repeat) {
+        options.comm_threads = repeat % 3;
+        solver.set_options(options);
+        solver.factorize(leads ? matrix : nothing);
+        std::vector<double> const x = solver.solve(b);
+        if (repeat == 0) first = x;
+        ASSERT_EQ(x, first) << repeat;
+    }
+}
+
+TEST(ASolverOverMpi, RefinesByEveryMethod) {
+    Communicator const comm = communicator(MPI_COMM_WORLD);
+    for (RefineMethod const method :
+         {RefineMethod::ir, RefineMethod::cg, RefineMethod::gmres, RefineMethod::bicgstab}) {
+        Options options = many_tasks(SchedulePolicy::dynamic_tree, Splitting::one_d, 1);
+        options.refine = method;
+        options.mixed_precision = true;
+        solve_together<double>(comm, generated<double>("lap3d:8"), options, 1e-12);
+    }
+}
+
+TEST(ASolverOverMpi, FailsAlikeOnAllProcessesBesideOtherMessages) {
+    Communicator const comm = communicator(MPI_COMM_WORLD);
+    bool const leads = comm.rank() == 0;
+    CscMatrix<double> bad = generated<double>("lap3d:6");
+    for (std::size_t p = 0; p < bad.values.size(); ++p)
+        if (bad.row_ind[p] == 50) bad.values[p] = -1;
+    int const next = (comm.rank() + 1) % comm.size(), before = (comm.rank() + comm.size() - 1) % comm.size();
+    for (int repeat = 0; repeat < 5; ++repeat) {
+        // The caller's own message is under way all the time, with a tag that anybody might use.
+        int sent = 100 * repeat + comm.rank(), received = -1;
+        MPI_Request requests[2];
+        MPI_Irecv(&received, 1, MPI_INT, before, 0, MPI_COMM_WORLD, &requests[0]);
+        Options options = many_tasks(SchedulePolicy::static_order, Splitting::one_d, 2);
+        options.factorization = Factorization::llh;
+        CscMatrix<double> const nothing;
+        Solver<double> solver(options, comm);
+        try {
+            solver.factorize(leads ? bad : nothing);
+            ADD_FAILURE();
+        } catch (Error const& error) {
+            EXPECT_EQ(error.status(), Status::not_positive_definite) << error.what();
+        }
+        MPI_Isend(&sent, 1, MPI_INT, next, 0, MPI_COMM_WORLD, &requests[1]);
+        solve_together<double>(comm, generated<double>("lap3d:6"), options, 1e-13);
+        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+        EXPECT_EQ(received, 100 * repeat + before);
+    }
+}
+
+// Process 0 also has the matrix, and had more in hand while it ordered.
+TEST(ASolverOverMpi, PredictsTheMemoryOfEachProcess) {
+    Communicator const comm = communicator(MPI_COMM_WORLD);
+    Options options;
+    options.calibration = Toggle::off;
+    options.bind_threads = false;
+    options.threads = 1;
+    options.factorization = Factorization::llh;
+    Solver<double> solver(options, comm);
+    CscMatrix<double> const matrix = comm.rank() == 0 ? generated<double>("elast3d:26") : CscMatrix<double>();
+    solver.analyze(matrix);
+    auto const before = static_cast<double>(current_rss_bytes());
+    solver.factorize(matrix);
+    (void)solver.solve(std::vector<double>(static_cast<std::size_t>(matrix.rows), 1));
+    AnalysisReport const& analysis = solver.report().analysis;
+    ASSERT_EQ(analysis.memory_bytes_of_process.size(), static_cast<std::size_t>(comm.size()));
+    double const predicted = analysis.memory_bytes_of_process[static_cast<std::size_t>(comm.rank())];
+    double const added = static_cast<double>(peak_rss_bytes()) - before;
+    if (comm.size() > 1) {
+        EXPECT_LT(predicted, 0.8 * static_cast<double>(analysis.factor_bytes));
+    }
+    if (comm.rank() > 0) {
+        // Where processes wait for cores, blocks wait longer than was foreseen.
+        bool const crowded = comm.size() > static_cast<int>(std::thread::hardware_concurrency());
+        EXPECT_NEAR(added, predicted, (crowded ? 0.15 : 0.1) * predicted);
+    }
+}
+
+TEST(ASolverOverMpi, EndsEverywhereWhenOneProcessHasNoMemory) {
+    Communicator const comm = communicator(MPI_COMM_WORLD);
+    CscMatrix<double> const matrix = comm.rank() == 0 ? generated<double>("elast3d:16") : CscMatrix<double>();
+    Options options = many_tasks(SchedulePolicy::static_order, Splitting::one_d, 1);
+    options.max_block_width = 128;
+    Solver<double> solver(options, comm);
+    solver.analyze(matrix);
+    rlimit limit{};
+    getrlimit(RLIMIT_AS, &limit);
+    rlim_t const before = limit.rlim_cur;
+    if (comm.rank() == comm.size() - 1) {
+        limit.rlim_cur = static_cast<rlim_t>(current_address_space_bytes()) + (8 << 20);
+        setrlimit(RLIMIT_AS, &limit);
+    }
+    try {
+        solver.factorize(matrix);
+        ADD_FAILURE() << "process " << comm.rank();
+    } catch (Error const& error) {
+        EXPECT_EQ(error.status(), Status::out_of_memory) << error.what();
+    }
+    limit.rlim_cur = before;
+    setrlimit(RLIMIT_AS, &limit);
+    solver.factorize(matrix);
+    std::vector<double> const b(static_cast<std::size_t>(matrix.rows), 1);
+    std::vector<double> x = solver.solve(b);
+    EXPECT_LE(solver.refine(matrix, b, x).backward_error, 1e-13);
+}
+
+} // namespace
+} // namespace espalier
