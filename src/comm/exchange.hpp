@@ -35,7 +35,7 @@ struct ExchangeOptions {
     /// (small messages, below its eager limit) is not counted.
     std::size_t receive_budget = std::size_t{256} << 20;
     /// A progress thread with nothing to do sleeps so long at most: what it adds to a message's latency.
-    std::chrono::microseconds max_sleep{100};
+    std::chrono::microseconds max_sleep{300};
     /// Where a trace shows what is sent and received: the tracks of the two progress threads, twice that of
     /// the only one, or with 0 threads that of the thread that calls finish(). Null: nowhere.
     trace::Track* sending_track = nullptr;
