@@ -14,6 +14,7 @@ namespace espalier {
 namespace {
 
 constexpr int deepest = 16;
+constexpr unsigned no_code = ~0U;
 
 void append_utf8(std::string& text, unsigned code) {
     auto const add = [&text](unsigned byte) { text += static_cast<char>(byte); };
@@ -150,24 +151,27 @@ class Parser {
             text += meanings[at];
             return true;
         }
-        std::optional<unsigned> code = c == 'u' ? four_digits() : std::nullopt;
-        if (code && *code >= 0xd800 && *code < 0xdc00) { // the first half of a pair
-            auto const low = take("\\u") ? four_digits() : std::nullopt;
-            if (!low || *low < 0xdc00 || *low >= 0xe000) code.reset();
-            if (code) code = 0x10000 + ((*code - 0xd800) << 10) + (*low - 0xdc00);
-        } else if (code && *code >= 0xdc00 && *code < 0xe000) {
-            code.reset();
-        }
-        if (!code) return fail("an escape in a text is none that JSON has");
-        append_utf8(text, *code);
+        unsigned const code = c == 'u' ? code_point() : no_code;
+        if (code == no_code) return fail("an escape in a text is none that JSON has");
+        append_utf8(text, code);
         return true;
     }
 
-    std::optional<unsigned> four_digits() {
-        if (rest_.size() < 4) return std::nullopt;
+    // After \u: four digits, or a pair of them.
+    unsigned code_point() {
+        unsigned const code = four_digits();
+        if (code == no_code || code < 0xd800 || code >= 0xe000) return code;
+        if (code >= 0xdc00 || !take("\\u")) return no_code; // a second half alone, or a first one
+        unsigned const low = four_digits();
+        if (low == no_code || low < 0xdc00 || low >= 0xe000) return no_code;
+        return 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+    }
+
+    unsigned four_digits() {
+        if (rest_.size() < 4) return no_code;
         unsigned code = 0;
         auto const [end, error] = std::from_chars(rest_.data(), rest_.data() + 4, code, 16);
-        if (error != std::errc() || end != rest_.data() + 4) return std::nullopt;
+        if (error != std::errc() || end != rest_.data() + 4) return no_code;
         rest_.remove_prefix(4);
         return code;
     }

@@ -7,7 +7,7 @@ set(espalier_mpi_environment
   OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
   OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_btl_base_warn_component_unused=0)
 # Followed by a number of processes and a program.
-set(espalier_mpi_launch ${CMAKE_CURRENT_LIST_DIR}/watchdog 60 ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG})
+set(espalier_mpi_launch ${CMAKE_CURRENT_LIST_DIR}/watchdog 180 ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG})
 function(espalier_mpi_test name program)
   cmake_parse_arguments(PARSE_ARGV 2 test "" "" "NP;ARGS")
   foreach(np IN LISTS test_NP)
