@@ -19,21 +19,6 @@ struct Opening {
     Standing standing;
 };
 
-std::optional<Error> error_of(std::function<void()> const& body) {
-    try {
-        body();
-        return {};
-    } catch (Error const& error) {
-        return error;
-    } catch (std::bad_alloc const&) {
-        return Error(Status::out_of_memory, "out of memory");
-    } catch (std::length_error const&) {
-        return Error(Status::out_of_memory, "an array would be larger than the address space");
-    } catch (std::exception const& error) {
-        return Error(Status::internal, error.what());
-    }
-}
-
 } // namespace
 
 SessionGroup::SessionGroup(Communicator comm, int scalar, bool follows) : comm_(std::move(comm)) {

@@ -3,7 +3,6 @@
 
 #include <complex>
 #include <cstring>
-#include <optional>
 
 #include <fmt/format.h>
 
@@ -16,20 +15,6 @@ namespace espalier {
 namespace {
 
 using Parts = std::vector<std::vector<std::byte>>;
-
-// Throws on all processes what `step` throws on one.
-template <class Step> void together(Communicator const& processes, Step const& step) {
-    std::optional<Error> problem;
-    try {
-        step();
-    } catch (Error const& error) {
-        problem = error;
-    } catch (std::bad_alloc const&) {
-        problem.emplace(Status::out_of_memory, "not enough memory to gather or deal out");
-    }
-    if (processes.size() == 1 && problem) throw *problem;
-    agree(processes, problem).raise();
-}
 
 template <class T> void require_arrays(CscMatrix<T> const& part) {
     bool const fits = part.cols >= 0 && part.col_ptr.size() == static_cast<std::size_t>(part.cols) + 1 &&
@@ -61,7 +46,7 @@ template <class T> void append(CscMatrix<T>& whole, CscMatrix<T> const& part) {
 
 template <class T> CscMatrix<T> gather_columns(Communicator const& processes, CscMatrix<T> const& part) {
     std::vector<std::byte> mine;
-    together(processes, [&] {
+    all_succeed(processes, [&] {
         require_arrays(part);
         Packer packer;
         packer(part.rows, part.cols, part.symmetry, part.col_ptr, part.row_ind, part.values);
@@ -69,7 +54,7 @@ template <class T> CscMatrix<T> gather_columns(Communicator const& processes, Cs
     });
     Parts const parts = gather(processes, mine, 0);
     CscMatrix<T> whole;
-    together(processes, [&] {
+    all_succeed(processes, [&] {
         for (std::size_t p = 0; p < parts.size(); ++p) {
             CscMatrix<T> one;
             Unpacker unpacker(parts[p]);
@@ -91,10 +76,10 @@ template <class T> CscMatrix<T> gather_columns(Communicator const& processes, Cs
 
 template <class T>
 std::vector<T> gather_rows(Communicator const& processes, std::span<T const> part, Index nrhs) {
-    together(processes, [&] { require_right_hand_sides(part.size(), nrhs); });
+    all_succeed(processes, [&] { require_right_hand_sides(part.size(), nrhs); });
     Parts const parts = gather(processes, std::as_bytes(part), 0);
     std::vector<T> whole;
-    together(processes, [&] {
+    all_succeed(processes, [&] {
         std::size_t size = 0;
         for (auto const& one : parts) size += one.size() / sizeof(T);
         whole.resize(size);
@@ -113,7 +98,7 @@ template <class T>
 std::vector<T> scatter_rows(Communicator const& processes, std::span<T const> whole, Index rows, Index nrhs) {
     std::vector<std::int64_t> const all = all_gather(processes, rows);
     Parts parts;
-    together(processes, [&] {
+    all_succeed(processes, [&] {
         if (processes.rank() > 0) return;
         require_right_hand_sides(whole.size(), nrhs);
         auto const n = static_cast<Index>(whole.size()) / nrhs;
@@ -133,7 +118,7 @@ std::vector<T> scatter_rows(Communicator const& processes, std::span<T const> wh
     });
     std::vector<std::byte> const mine = scatter(processes, parts, 0);
     std::vector<T> part;
-    together(processes, [&] {
+    all_succeed(processes, [&] {
         part.resize(mine.size() / sizeof(T));
         if (!mine.empty()) std::memcpy(part.data(), mine.data(), mine.size());
     });

@@ -52,7 +52,7 @@ template <class T> struct Ensemble<T>::Order {
     OrderKind kind = OrderKind::end;
     bool is_narrow = false; ///< factorize, sweep, pivots: of the factors in Low.
     bool failed = false;    ///< end.
-    FactorForm form;
+    FactorForm form{};
     Allocation allocation = Allocation::local;
     double pivot_threshold = 0;
     SweepPart part = SweepPart::whole;
@@ -265,9 +265,7 @@ template <class T> void Ensemble<T>::share_plan(BlockStructure const& structure,
     plan_ = &plan;
     drop_factors();
     if (is_alone()) return;
-    Order order;
-    order.kind = OrderKind::plan;
-    give(order);
+    give({.kind = OrderKind::plan});
     std::vector<std::byte> common;
     std::vector<std::vector<std::byte>> parts(static_cast<std::size_t>(comm_.size()));
     all_succeed(messaging(), [&] {
@@ -305,9 +303,7 @@ template <class T> void Ensemble<T>::share_assembly(AssemblyMap whole) {
         assembly_ = std::move(whole);
         return;
     }
-    Order order;
-    order.kind = OrderKind::assembly;
-    give(order);
+    give({.kind = OrderKind::assembly});
     std::vector<std::vector<std::byte>> parts(static_cast<std::size_t>(comm_.size()));
     AssemblyMap mine;
     all_succeed(messaging(), [&] {
@@ -343,9 +339,7 @@ template <class T> void Ensemble<T>::take_assembly(std::vector<std::vector<std::
 template <class T> template <class F>
 FactorizeStats Ensemble<T>::factorize(std::span<F const> values, FactorForm form, Allocation allocation,
                                       FactorizeOptions options) {
-    Order order;
-    order.kind = OrderKind::factorize;
-    order.is_narrow = !std::is_same_v<F, T>;
+    Order order{.kind = OrderKind::factorize, .is_narrow = !std::is_same_v<F, T>};
     order.form = form;
     order.allocation = allocation;
     order.pivot_threshold = options.pivot_threshold;
@@ -426,9 +420,7 @@ template <class T> FactorizeStats Ensemble<T>::total(FactorizeStats stats) const
 }
 
 template <class T> template <class F> void Ensemble<T>::sweep(MatrixView<F> x, SweepPart part, MatrixOp op) {
-    Order order;
-    order.kind = OrderKind::sweep;
-    order.is_narrow = !std::is_same_v<F, T>;
+    Order order{.kind = OrderKind::sweep, .is_narrow = !std::is_same_v<F, T>};
     order.part = part;
     order.op = op;
     order.columns = x.cols;
@@ -441,12 +433,13 @@ template <class T> template <class F> void Ensemble<T>::sweep(MatrixView<F> x, S
     run_sweep<F>(order, x);
 }
 
-template <class T> template <class Body>
-void Ensemble<T>::for_each_row(std::int32_t process, Body const& body) const {
+// Those that travel: the leader's own stay where they are.
+template <class T> template <class Body> void Ensemble<T>::for_each_row(Body const& body) const {
     for (std::size_t k = 0; k < structure_->cblks.size(); ++k) {
-        if (plan_->process_of_cblk[k] != process) continue;
+        std::int32_t const process = plan_->process_of_cblk[k];
+        if (process == leader || (!leads() && process != comm_.rank())) continue;
         for (Index c = structure_->cblks[k].first_col; c < structure_->cblks[k].end_col; ++c)
-            body(structure_->inverse[static_cast<std::size_t>(c)]);
+            body(static_cast<std::size_t>(process), structure_->inverse[static_cast<std::size_t>(c)]);
     }
 }
 
@@ -460,55 +453,55 @@ template <class T> template <class F> void Ensemble<T>::run_sweep(Order const& o
         sweep.emplace(*slot<F>(), *plan_, order.op, vectors, workers(), interrupt_.get(), messaging());
         if (!leads()) local.resize(static_cast<std::size_t>(n * vectors));
     });
+    auto const processes = static_cast<std::size_t>(comm_.size()),
+               me = static_cast<std::size_t>(comm_.rank());
+    std::vector<std::size_t> rows(processes, 0);
+    for_each_row([&](std::size_t process, Index) { ++rows[process]; });
     std::vector<F*> columns;
-    std::vector<std::vector<std::byte>> parts;
-    std::vector<std::byte> mine;
-    for (Index first = 0; first < order.columns; first += vectors_at_once) {
-        Index const count = std::min(vectors_at_once, order.columns - first);
-        columns.clear();
-        for (Index j = 0; j < count; ++j)
-            columns.push_back(leads() ? x.column(first + j) : local.data() + j * n);
-        // The rows of a process as bytes, column by column of each row; and back.
-        auto const pack = [&](std::int32_t process) {
-            std::vector<std::byte> bytes;
-            for_each_row(process, [&](Index row) {
-                for (F const* const column : columns) {
-                    auto const* const value = reinterpret_cast<std::byte const*>(column + row);
-                    bytes.insert(bytes.end(), value, value + sizeof(F));
-                }
-            });
-            return bytes;
-        };
-        auto const unpack = [&](std::int32_t process, std::vector<std::byte> const& bytes) {
-            auto const* from = bytes.data();
-            for_each_row(process, [&](Index row) {
-                for (F* const column : columns) {
-                    std::memcpy(column + row, from, sizeof(F));
-                    from += sizeof(F);
-                }
-            });
-        };
-        all_succeed(messaging(), [&] {
-            if (!leads()) return;
-            parts.assign(static_cast<std::size_t>(comm_.size()), {});
-            for (std::int32_t p = 1; p < comm_.size(); ++p) parts[static_cast<std::size_t>(p)] = pack(p);
+    std::vector<std::vector<std::byte>> parts(processes); // the rows of each process, row by row
+    std::vector<std::byte*> at(processes);
+    auto const for_each_value = [&](auto const& copy) {
+        for (std::size_t p = 0; p < processes; ++p) at[p] = parts[p].data();
+        for_each_row([&](std::size_t process, Index row) {
+            for (F* const column : columns) {
+                copy(column + row, at[process]);
+                at[process] += sizeof(F);
+            }
         });
-        mine = scatter(comm_, parts, leader);
-        if (!leads()) unpack(comm_.rank(), mine);
+    };
+    auto const pack = [&] {
+        for (std::size_t p = 0; p < processes; ++p) parts[p].resize(rows[p] * columns.size() * sizeof(F));
+        for_each_value([](F* value, std::byte* to) { std::memcpy(to, value, sizeof(F)); });
+    };
+    auto const unpack = [&] {
+        for_each_value([](F* value, std::byte* from) { std::memcpy(value, from, sizeof(F)); });
+    };
+    for (Index first = 0; first < order.columns; first += vectors_at_once) {
+        columns.clear();
+        for (Index j = 0; j < std::min(vectors_at_once, order.columns - first); ++j)
+            columns.push_back(leads() ? x.column(first + j) : local.data() + j * n);
+        all_succeed(messaging(), [&] {
+            if (leads()) pack();
+        });
+        std::vector<std::byte> mine = scatter(comm_, parts, leader);
+        if (!leads()) {
+            parts[me] = std::move(mine);
+            unpack();
+        }
         sweep->run(columns, order.part);
-        all_succeed(messaging(), [&] { mine = leads() ? std::vector<std::byte>() : pack(comm_.rank()); });
-        parts = gather(comm_, mine, leader);
-        for (std::int32_t p = 1; leads() && p < comm_.size(); ++p)
-            unpack(p, parts[static_cast<std::size_t>(p)]);
+        all_succeed(messaging(), [&] {
+            if (!leads()) pack();
+        });
+        std::vector<std::vector<std::byte>> all = gather(comm_, parts[me], leader);
+        if (!leads()) continue;
+        parts = std::move(all);
+        unpack();
     }
 }
 
 template <class T> template <class F> Pivots<F> Ensemble<T>::pivots() {
     if (is_alone()) return pivots_of(*slot<F>());
-    Order order;
-    order.kind = OrderKind::pivots;
-    order.is_narrow = !std::is_same_v<F, T>;
-    give(order);
+    give({.kind = OrderKind::pivots, .is_narrow = !std::is_same_v<F, T>});
     return run_pivots<F>();
 }
 

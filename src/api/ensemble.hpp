@@ -115,8 +115,9 @@ template <class T> class Ensemble {
     template <class F> void run_sweep(Order const& order, MatrixView<F> x);
     template <class F> Pivots<F> run_pivots();
     FactorizeStats total(FactorizeStats stats) const;
-    /// Calls body(row) for the caller's number of each row that a process owns, by permuted columns.
-    template <class Body> void for_each_row(std::int32_t process, Body const& body) const;
+    /// Calls body(process, row) with the caller's number of each row that other processes than the leader
+    /// own; on those only for their own. By permuted columns.
+    template <class Body> void for_each_row(Body const& body) const;
 
     Communicator comm_;
     RunRecorder& recording_;
@@ -130,7 +131,6 @@ template <class T> class Ensemble {
     FactorPlan const* plan_ = nullptr;
     BlockStructure own_structure_;
     FactorPlan own_plan_;
-    std::vector<Index> rows_of_process_;
 
     std::optional<AssemblyMap> assembly_;
     std::vector<std::vector<Offset>> sources_; ///< The leader: where the values of each process are.

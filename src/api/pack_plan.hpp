@@ -38,7 +38,7 @@ template <class Archive> void describe(Archive& archive, SharedPlan& p) {
 }
 template <class Archive> void describe(Archive& archive, LocalPlan& p) {
     archive(p.process, p.factor, p.number_of_task, p.outgoing, p.incoming, p.num_events, p.factor_schedule,
-            p.candidates, p.solve, p.solve_schedule, p.owner_of_cblk, p.use);
+            p.candidates, p.solve, p.solve_schedule, p.owner_of_cblk);
 }
 
 } // namespace espalier

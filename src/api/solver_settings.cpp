@@ -45,15 +45,8 @@ Topology own_part(Topology const& topology, Communicator const& processes) {
 
 // The machine of every process; the same error on all where one has none.
 Topology topology_of_process(std::string const& name, Communicator const& processes) {
-    if (processes.size() == 1) return Topology::named(name);
     std::optional<Topology> found;
-    std::optional<Error> problem;
-    try {
-        found = Topology::named(name);
-    } catch (Error const& error) {
-        problem = error;
-    }
-    agree(processes, problem).raise();
+    all_succeed(processes, [&] { found = Topology::named(name); });
     return own_part(*found, processes);
 }
 
@@ -69,14 +62,7 @@ template <class T> Solver<T>::State::State(Options given, Communicator processes
       ensemble_(std::move(processes), follows, recording_) {
     options.topology = given.topology;
     report.processes = ensemble_.comm().size();
-    std::optional<Error> problem;
-    try {
-        set_options(std::move(given));
-    } catch (Error const& error) {
-        if (ensemble_.is_alone()) throw;
-        problem = error;
-    }
-    agree(ensemble_.comm(), problem).raise();
+    all_succeed(ensemble_.comm(), [&] { set_options(std::move(given)); });
 }
 
 template <class T> void Solver<T>::State::set_options(Options given) {

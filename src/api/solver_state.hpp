@@ -151,27 +151,25 @@ auto Solver<T>::State::together(std::string_view call, Body const& body) {
             return Result();
         }
     }
-    try {
-        start_recording();
-        if constexpr (std::is_void_v<Result>) {
+    std::optional<Error> problem;
+    if constexpr (std::is_void_v<Result>) {
+        problem = error_of([&] {
+            start_recording();
             body();
-            ensemble_.end({}, report);
-        } else {
-            Result result = body();
-            Packer packer;
+        });
+        ensemble_.end(problem, report);
+        if (problem) throw *problem;
+    } else {
+        Result result{};
+        Packer packer;
+        problem = error_of([&] {
+            start_recording();
+            result = body();
             if constexpr (is_shared) packer(result);
-            ensemble_.end({}, report, packer.take());
-            return result;
-        }
-    } catch (Error const& error) {
-        ensemble_.end(error, report);
-        throw;
-    } catch (std::bad_alloc const&) {
-        ensemble_.end(Error(Status::out_of_memory, "out of memory"), report);
-        throw;
-    } catch (std::exception const& error) {
-        ensemble_.end(Error(Status::internal, error.what()), report);
-        throw;
+        });
+        ensemble_.end(problem, report, packer.take());
+        if (problem) throw *problem;
+        return result;
     }
 }
 

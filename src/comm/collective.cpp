@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "comm/transport.hpp"
+#include "core/error.hpp"
 
 namespace espalier {
 
@@ -45,6 +46,20 @@ Outcome agree(Communicator const& comm, std::optional<Error> const& mine) {
     broadcast(comm, std::as_writable_bytes(std::span(message)), failing);
     if (size > 1) message = "process " + std::to_string(failing) + ": " + message;
     return {static_cast<Status>(facts[0]), failing, std::move(message)};
+}
+
+std::optional<Error> error_of(std::function<void()> const& step) {
+    try {
+        step();
+    } catch (...) {
+        return current_error();
+    }
+    return std::nullopt;
+}
+
+void all_succeed(Communicator const& comm, std::function<void()> const& step) {
+    if (comm.size() == 1) return step();
+    agree(comm, error_of(step)).raise();
 }
 
 void barrier(Communicator const& comm) {

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -31,6 +32,13 @@ struct Outcome {
 
 /// Success if no rank brings an error, else the error of the lowest rank that does.
 Outcome agree(Communicator const& comm, std::optional<Error> const& mine);
+
+/// What `step` throws, as an Error.
+std::optional<Error> error_of(std::function<void()> const& step);
+
+/// Calls `step` on every rank, and throws the same error on all when it has failed on one. With one process
+/// just a call.
+void all_succeed(Communicator const& comm, std::function<void()> const& step);
 
 /// Returns when all ranks have called it.
 void barrier(Communicator const& comm);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "comm/transport.hpp"
+#include "core/error.hpp"
 
 namespace espalier {
 

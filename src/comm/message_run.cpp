@@ -1,31 +1,12 @@
 #include "comm/message_run.hpp"
 
-#include <exception>
-#include <new>
 #include <utility>
 
 namespace espalier {
 
-namespace {
-
-std::optional<Error> error_of(std::function<void()> const& step) {
-    try {
-        step();
-    } catch (Error const& error) {
-        return error;
-    } catch (std::bad_alloc const&) {
-        return Error(Status::out_of_memory, "out of memory");
-    } catch (std::exception const& error) {
-        return Error(Status::internal, error.what());
-    }
-    return std::nullopt;
-}
-
-} // namespace
-
 void all_succeed(Messaging const* messaging, std::function<void()> const& step) {
     if (!messaging) return step();
-    agree(messaging->comm, error_of(step)).raise();
+    all_succeed(messaging->comm, step);
 }
 
 MessageRun::MessageRun(WorkerTeam& team, Messaging const* messaging, BlockHandler on_block)

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "core/error.hpp"
 #include "core/timer.hpp"
 
 namespace espalier {

@@ -40,7 +40,4 @@ class RunFailure {
     std::optional<Error> own_;
 };
 
-/// The exception being handled, as an Error. Inside a catch block.
-Error current_error();
-
 } // namespace espalier

@@ -1,8 +1,32 @@
 #include "core/error.hpp"
 
+#include <new>
+#include <stdexcept>
+#include <system_error>
+
 #include <utility>
 
 namespace espalier {
+
+Error current_error() {
+    try {
+        throw;
+    } catch (Error const& error) {
+        return error;
+    } catch (std::bad_alloc const&) {
+        return {Status::out_of_memory, "out of memory"};
+    } catch (std::length_error const&) {
+        return {Status::out_of_memory, "an array would be larger than the address space"};
+    } catch (std::system_error const& error) { // threads that cannot be started
+        bool const scarce = error.code() == std::errc::resource_unavailable_try_again ||
+                            error.code() == std::errc::not_enough_memory;
+        return {scarce ? Status::out_of_memory : Status::internal, error.what()};
+    } catch (std::exception const& error) {
+        return {Status::internal, error.what()};
+    } catch (...) {
+        return {Status::internal, "an exception of unknown type"};
+    }
+}
 
 void FirstError::capture() noexcept {
     std::lock_guard const lock(mutex_);

@@ -25,6 +25,9 @@ template <class To, class From> To checked_cast(From value, char const* what) {
     return static_cast<To>(value);
 }
 
+/// What is being handled, as an Error: to be called inside a catch block.
+Error current_error();
+
 /// Keeps the first exception that any thread reports; the others are dropped.
 class FirstError {
   public:

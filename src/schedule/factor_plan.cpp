@@ -20,7 +20,6 @@ class Dealer {
     std::vector<LocalPlan> run() {
         for (std::size_t p = 0; p < parts_.size(); ++p) {
             parts_[p].process = static_cast<std::int32_t>(p);
-            parts_[p].use = schedule_.processes[p];
             parts_[p].factor.factor_of_branch.assign(schedule_.partition.branches.size(), no_task);
         }
         deal_blocks();

@@ -41,7 +41,6 @@ struct LocalPlan {
     SolveTasks solve;
     StaticSchedule solve_schedule;       ///< Empty when there are several processes.
     std::vector<WorkerId> owner_of_cblk; ///< In whose memory its panel is; any_worker: of another process.
-    ProcessUse use;                      ///< Predicted.
 };
 
 struct FactorPlan : SharedPlan, LocalPlan {
