@@ -42,9 +42,9 @@ template <class T> void append(CscMatrix<T>& whole, CscMatrix<T> const& part) {
     whole.cols += part.cols;
 }
 
-} // namespace
+// What is shown outside is three functions; these would also show the types of what they pass on.
 
-template <class T> CscMatrix<T> gather_columns(Communicator const& processes, CscMatrix<T> const& part) {
+template <class T> CscMatrix<T> collect_columns(Communicator const& processes, CscMatrix<T> const& part) {
     std::vector<std::byte> mine;
     all_succeed(processes, [&] {
         require_arrays(part);
@@ -75,7 +75,7 @@ template <class T> CscMatrix<T> gather_columns(Communicator const& processes, Cs
 }
 
 template <class T>
-std::vector<T> gather_rows(Communicator const& processes, std::span<T const> part, Index nrhs) {
+std::vector<T> collect_rows(Communicator const& processes, std::span<T const> part, Index nrhs) {
     all_succeed(processes, [&] { require_right_hand_sides(part.size(), nrhs); });
     Parts const parts = gather(processes, std::as_bytes(part), 0);
     std::vector<T> whole;
@@ -95,7 +95,7 @@ std::vector<T> gather_rows(Communicator const& processes, std::span<T const> par
 }
 
 template <class T>
-std::vector<T> scatter_rows(Communicator const& processes, std::span<T const> whole, Index rows, Index nrhs) {
+std::vector<T> deal_rows(Communicator const& processes, std::span<T const> whole, Index rows, Index nrhs) {
     std::vector<std::int64_t> const all = all_gather(processes, rows);
     Parts parts;
     all_succeed(processes, [&] {
@@ -123,6 +123,20 @@ std::vector<T> scatter_rows(Communicator const& processes, std::span<T const> wh
         if (!mine.empty()) std::memcpy(part.data(), mine.data(), mine.size());
     });
     return part;
+}
+
+} // namespace
+
+template <class T> CscMatrix<T> gather_columns(Communicator const& processes, CscMatrix<T> const& part) {
+    return collect_columns(processes, part);
+}
+template <class T>
+std::vector<T> gather_rows(Communicator const& processes, std::span<T const> part, Index nrhs) {
+    return collect_rows(processes, part, nrhs);
+}
+template <class T>
+std::vector<T> scatter_rows(Communicator const& processes, std::span<T const> whole, Index rows, Index nrhs) {
+    return deal_rows(processes, whole, rows, nrhs);
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
