@@ -263,16 +263,18 @@ template <class T> Analysis<T> analyze_system(CscMatrix<T> const& matrix, Option
     report.analysis.symbolic_s = job->symbolic_s;
 
     bool const narrow = options.mixed_precision && options.schur.empty() && sizeof(Narrow<T>) < sizeof(T);
-    auto const [costs, source] =
+    auto const [costs, source, network] =
         cost_model_for(narrow ? scalar_of<Narrow<T>> : scalar_of<T>, analysis.form.kind, workers,
                        options.calibration, interrupt.get(), options.progress);
     analysis.costs = costs;
+    analysis.network = network;
     if (!options.topology.empty()) analysis.costs.threads_per_core = 1; // they are planned for elsewhere
     report.analysis.cost_model = source;
     trace::Scope const recorded(phases(), trace::Kind::mapping);
     Timer const timer;
     PlanOptions plan;
     plan.processes = context.processes;
+    plan.network = network;
     plan.format = analysis.panel_format();
     plan.workers = workers;
     plan.node_of_worker = context.node_of_worker;

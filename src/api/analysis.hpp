@@ -28,6 +28,7 @@ template <class T> struct Analysis {
     WorkingSystem<T> system;
     BlockStructure structure;
     CostModel costs;
+    Network network;                        ///< Between processes.
     FactorPlan plan;                        ///< Of process 0.
     std::vector<LocalPlan> plans_of_others; ///< Of processes 1, 2, ...
     Offset working_entries = 0;             ///< Stored entries of the working system.

@@ -68,10 +68,10 @@ CostModelChoice CostModels::choose(Scalar scalar, Factorization kind, int thread
     CostModelChoice const shipped{default_cost_model(scalar, kernels), "default"};
     auto const held = lock(mutex_, interrupt);
     if (!anew) {
-        if (auto const model = known(scalar, kernels, threads)) return {*model, "cached"};
+        if (auto const model = known(scalar, kernels, threads, "cached")) return *model;
         if (auto stored = loaded_ ? std::nullopt : store_.load()) costs_ = std::move(*stored);
         loaded_ = true;
-        if (auto const model = known(scalar, kernels, threads)) return {*model, "cached"};
+        if (auto const model = known(scalar, kernels, threads, "cached")) return *model;
     }
     try {
         ProgressScope const phase(progress, "calibration", 0);
@@ -89,16 +89,17 @@ CostModelChoice CostModels::choose(Scalar scalar, Factorization kind, int thread
     } catch (std::bad_alloc const&) {
         return shipped;
     }
-    auto const model = known(scalar, kernels, threads);
-    return model ? CostModelChoice{*model, "calibrated"} : shipped;
+    return known(scalar, kernels, threads, "calibrated").value_or(shipped);
 }
 
-MachineCosts CostModels::measure_all(TimingOptions const& timing, std::function<void()> const& done) {
+MachineCosts CostModels::measure_all(TimingOptions const& timing, std::optional<Network> const& network,
+                                     std::function<void()> const& done) {
     auto const held = lock(mutex_, timing.interrupt);
     SingleThreadedBlas const blas;
     WorkerTeam team(Topology::detect(), cores_);
     MachineCosts fresh;
     fresh.memory = time_memory(team, timing.interrupt);
+    fresh.network = network;
     for (Scalar const scalar : {Scalar::s, Scalar::d, Scalar::c, Scalar::z})
         for (Factorization const kind : {Factorization::llh, Factorization::ldlt, Factorization::lu}) {
             fresh.put(measure(scalar, kind, team, timing));
@@ -108,17 +109,23 @@ MachineCosts CostModels::measure_all(TimingOptions const& timing, std::function<
     return costs_;
 }
 
-std::optional<CostModel> CostModels::known(Scalar scalar, KernelKind kind, int threads) const {
-    MeasuredModel const* const model = costs_.find(scalar, kind);
-    return model ? model->for_threads(threads, cores_) : std::nullopt;
+std::optional<CostModelChoice> CostModels::known(Scalar scalar, KernelKind kind, int threads,
+                                                 char const* source) const {
+    MeasuredModel const* const measured = costs_.find(scalar, kind);
+    auto const model = measured ? measured->for_threads(threads, cores_) : std::nullopt;
+    if (!model) return std::nullopt;
+    return CostModelChoice{*model, source, costs_.network.value_or(Network{})};
 }
 
 // With what others have stored meanwhile.
 void CostModels::keep(MachineCosts const& fresh) {
-    if (auto stored = store_.load())
+    if (auto stored = store_.load()) {
         for (MeasuredModel& model : stored->models)
             if (!costs_.find(model.scalar, model.calibration.model.kernels.kind))
                 costs_.put(std::move(model));
+        if (!costs_.network) costs_.network = stored->network;
+    }
+    if (fresh.network) costs_.network = fresh.network;
     loaded_ = true;
     costs_.memory = {fresh.memory.one, std::max(fresh.memory.all, costs_.memory.all)};
     for (MeasuredModel const& model : fresh.models) costs_.put(model);

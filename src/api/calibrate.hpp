@@ -15,6 +15,7 @@ namespace espalier {
 struct CostModelChoice {
     CostModel model;
     char const* source = "default"; ///< Or "cached" or "calibrated", as AnalysisReport::cost_model.
+    Network network = {};           ///< What was measured between processes, else the default.
 };
 
 /// The model for this scalar and factorization when that many threads compute. Options::calibration may be
@@ -35,15 +36,17 @@ class CostModels {
     CostModelChoice choose(Scalar scalar, Factorization kind, int threads, bool anew, Interrupt* interrupt,
                            ProgressSink* progress = nullptr);
 
-    /// Measures all scalars and kernels on all cores, taking `timing` for each, and keeps that; `done` is
-    /// told after each of the `num_models`.
-    MachineCosts measure_all(TimingOptions const& timing, std::function<void()> const& done);
+    /// Measures all scalars and kernels on all cores, taking `timing` for each, and keeps that, with a
+    /// network that was measured; `done` is told after each of the `num_models`.
+    MachineCosts measure_all(TimingOptions const& timing, std::optional<Network> const& network,
+                             std::function<void()> const& done);
     static constexpr int num_models = 12;
     [[nodiscard]] CostModelStore const& store() const { return store_; }
     [[nodiscard]] int cores() const { return cores_; }
 
   private:
-    std::optional<CostModel> known(Scalar scalar, KernelKind kind, int threads) const;
+    std::optional<CostModelChoice> known(Scalar scalar, KernelKind kind, int threads,
+                                         char const* source) const;
     void keep(MachineCosts const& fresh);
 
     CostModelStore store_;

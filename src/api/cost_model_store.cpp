@@ -22,6 +22,7 @@ namespace espalier {
 namespace {
 
 constexpr int file_format = 1;
+constexpr std::string_view measured_network = "measured", default_network = "default";
 constexpr Scalar scalars[] = {Scalar::s, Scalar::d, Scalar::c, Scalar::z};
 constexpr KernelKind kinds[] = {KernelKind::cholesky, KernelKind::ldl, KernelKind::lu};
 
@@ -172,6 +173,7 @@ void MachineCosts::put(MeasuredModel model) {
 }
 
 std::string to_json(MachineCosts const& costs, MachineKey const& key) {
+    Network const network = costs.network.value_or(Network{});
     std::string models;
     for (MeasuredModel const& model : costs.models)
         models += (models.empty() ? "" : ",\n") + model_json(model);
@@ -179,11 +181,11 @@ std::string to_json(MachineCosts const& costs, MachineKey const& key) {
         "{{\"format\": {},\n"
         " \"machine\": {{\"cpu\": {}, \"cores\": {}, \"blas\": {}, \"blas_core\": {}, \"espalier\": {}}},\n"
         " \"memory\": {{\"one_bytes_per_s\": {}, \"all_bytes_per_s\": {}}},\n"
-        " \"network\": {{\"source\": \"default\", \"latency_s\": {}, \"bytes_per_s\": {}}},\n"
+        " \"network\": {{\"source\": \"{}\", \"latency_s\": {}, \"bytes_per_s\": {}}},\n"
         " \"models\": [\n{}]}}\n",
         file_format, json_quoted(key.cpu), key.cores, json_quoted(key.blas), json_quoted(key.blas_core),
-        json_quoted(key.version), costs.memory.one, costs.memory.all, costs.network.latency,
-        costs.network.bandwidth, models);
+        json_quoted(key.version), costs.memory.one, costs.memory.all,
+        costs.network ? measured_network : default_network, network.latency, network.bandwidth, models);
 }
 
 std::optional<MachineCosts> parse_costs(std::string const& text, MachineKey const& key) {
@@ -194,8 +196,9 @@ std::optional<MachineCosts> parse_costs(std::string const& text, MachineKey cons
     MachineCosts costs;
     costs.memory = {reader.number("memory.one_bytes_per_s", 1, 1e18),
                     reader.number("memory.all_bytes_per_s", 1, 1e18)};
-    costs.network = {reader.number("network.latency_s", 0, 1e6),
-                     reader.number("network.bytes_per_s", 1, 1e18)};
+    if (reader.text("network.source") == measured_network)
+        costs.network = {reader.number("network.latency_s", 0, 1e6),
+                         reader.number("network.bytes_per_s", 1, 1e18)};
     for (int m = 0; reader.has(fmt::format("models.{}.scalar", m)); ++m) {
         costs.put(reader.model(fmt::format("models.{}", m)));
         costs.models.back().calibration.model.bandwidth = costs.memory.one;

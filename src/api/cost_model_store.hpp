@@ -38,7 +38,7 @@ struct MeasuredModel {
 
 struct MachineCosts {
     MemoryRates memory;
-    Network network; ///< As shipped: there is nothing to measure while there is one process.
+    std::optional<Network> network; ///< Between processes; nothing where it was not measured.
     std::vector<MeasuredModel> models;
 
     [[nodiscard]] MeasuredModel const* find(Scalar scalar, KernelKind kind) const;

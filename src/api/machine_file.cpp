@@ -84,14 +84,23 @@ class Reader : private JsonFields {
         if (has("contention")) machine.contention = number("contention", 1, 1e3);
         if (has("numa_node_bytes_per_s"))
             machine.memory.node_bandwidth = number("numa_node_bytes_per_s", 1, 1e18);
-        if (has("network.latency_s")) machine.network.latency = number("network.latency_s", 0, 1e6);
-        if (has("network.bytes_per_s")) machine.network.bandwidth = number("network.bytes_per_s", 1, 1e18);
+        if (has("cost_model.network.source") && text("cost_model.network.source") == "measured")
+            read_network(machine, "cost_model.network");
+        read_network(machine, "network");
         for (int m = 0; has_below(fmt::format("cost_model.models.{}", m)); ++m)
             machine.kernels.push_back(kernels(fmt::format("cost_model.models.{}", m), machine.num_cores()));
         return machine;
     }
 
   private:
+    void read_network(SimulatedMachine& machine, std::string const& at) const {
+        std::string const latency = at + ".latency_s", bandwidth = at + ".bytes_per_s";
+        if (!has(latency) && !has(bandwidth)) return;
+        Network network = machine.network.value_or(Network{});
+        if (has(latency)) network.latency = number(latency, 0, 1e6);
+        if (has(bandwidth)) network.bandwidth = number(bandwidth, 1, 1e18);
+        machine.network = network;
+    }
     // A description, two numbers, or the list of `espalier machine`.
     void read_cores(SimulatedMachine& machine) const {
         bool const counted = has("numa_nodes") || has("cores_per_numa_node"),
@@ -271,7 +280,7 @@ MachineModel SimulatedMachine::model(int processes, int threads) const {
     machine.node_of_thread.assign(node_of_core.begin(), node_of_core.begin() + machine.threads);
     machine.node_distances = distances;
     machine.memory = memory;
-    machine.network = network;
+    machine.network = network.value_or(Network{});
     return machine;
 }
 

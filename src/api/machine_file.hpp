@@ -23,7 +23,7 @@ struct SimulatedMachine {
     std::vector<int> node_of_core{0}; ///< NUMA nodes from 0; cores node by node.
     std::vector<double> distances;    ///< As MachineModel::node_distances.
     MemoryModel memory;
-    Network network;
+    std::optional<Network> network;   ///< None: the default.
     double speed = 1;                 ///< Of a core, relative to the cost model.
     std::optional<double> contention; ///< While all cores compute; none: that of the kernels, or as here.
     std::optional<double> bandwidth;  ///< Bytes per second that a thread can stream; none: as here.

@@ -64,6 +64,7 @@ template <class T> Schedule Solver<T>::State::schedule_for(int processes, int th
         for (WorkerPlace const& place : place_workers(topology_, machine.threads, false))
             machine.node_of_thread.push_back(place.node);
     machine.node_distances = topology_.distances();
+    machine.network = analysis_->network;
     ScheduleOptions settings;
     settings.format = analysis_->panel_format();
     settings.policy = policy_settings(analysis_->options);
@@ -142,8 +143,9 @@ template <class T> Prediction Solver<T>::State::simulate(Simulation const& what)
     settings.policy = {what.schedule, what.push_init, what.push, what.select, what.strict, what.seed};
     settings.split = {what.splitting == Splitting::two_d, what.split_width, what.split_rows};
     settings.allocation = what.allocation;
-    Schedule const schedule =
-        simulate_schedule(analysis_->structure, costs, machine.model(what.processes, what.threads), settings);
+    MachineModel model = machine.model(what.processes, what.threads);
+    if (machine.is_here) model.network = analysis_->network;
+    Schedule const schedule = simulate_schedule(analysis_->structure, costs, model, settings);
     if (!what.trace.empty()) {
         auto metadata = trace_metadata();
         metadata["machine"] = machine.name;

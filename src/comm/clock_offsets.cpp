@@ -1,15 +1,11 @@
 #include "comm/clock_offsets.hpp"
 
-#include <chrono>
 #include <fstream>
 #include <limits>
-#include <optional>
 #include <string>
-#include <thread>
 
-#include "comm/block.hpp"
 #include "comm/collective.hpp"
-#include "comm/transport.hpp"
+#include "comm/ping_pong.hpp"
 #include "trace/clock.hpp"
 
 namespace espalier {
@@ -20,49 +16,6 @@ using trace::ClockOffset;
 using trace::Nanoseconds;
 
 constexpr int rounds = 20;
-
-// One message at a time, to and fro.
-class PingPong {
-  public:
-    explicit PingPong(Communicator const& comm)
-        : transport_(transport_of(comm)), transfers_(transport_->transfers()) {}
-
-    void send(int to, std::int64_t value) {
-        MessageHeader header;
-        header.id = value;
-        transfers_->send(to, Channel::control, std::as_bytes(std::span(&header, 1)));
-        std::vector<std::size_t> completed;
-        for (Patience patience; completed.empty(); patience.wait()) transfers_->completed(completed);
-    }
-    std::int64_t receive() {
-        for (Patience patience;; patience.wait()) {
-            auto const arrival = transport_->probe(Channel::control);
-            if (!arrival) continue;
-            std::vector<MessageHeader> message(arrival->bytes / sizeof(MessageHeader));
-            transport_->receive(*arrival, std::as_writable_bytes(std::span(message)));
-            return message.at(0).id;
-        }
-    }
-
-  private:
-    // Awake while messages go to and fro; asleep while it is another's turn.
-    class Patience {
-      public:
-        void wait() {
-            if (trace::steady_now() - since_ < awake)
-                std::this_thread::yield();
-            else
-                std::this_thread::sleep_for(std::chrono::microseconds(50));
-        }
-
-      private:
-        static constexpr Nanoseconds awake = 500'000;
-        Nanoseconds since_ = trace::steady_now();
-    };
-
-    Transport* transport_;
-    std::unique_ptr<Transfers> transfers_;
-};
 
 ClockOffset ask(PingPong& messages, int process, ClockReader const& now, bool same_clock) {
     ClockOffset best{0, 0, std::numeric_limits<Nanoseconds>::max()};

@@ -106,6 +106,16 @@ TEST_F(CostModelStoreTest, GivesBackWhatWasStoredToTheLastBit) {
     EXPECT_NE(read(store().path()).find("\"source\": \"default\""), std::string::npos);
 }
 
+TEST_F(CostModelStoreTest, KeepsANetworkThatWasMeasured) {
+    MachineCosts costs = some_costs();
+    EXPECT_FALSE(parse_costs(to_json(costs, key_), key_)->network);
+    costs.network = {3e-5, 1e9 / 8};
+    auto const loaded = parse_costs(to_json(costs, key_), key_);
+    ASSERT_TRUE(loaded && loaded->network);
+    EXPECT_EQ(loaded->network->latency, 3e-5);
+    EXPECT_EQ(loaded->network->bandwidth, 1e9 / 8);
+}
+
 TEST_F(CostModelStoreTest, IgnoresAFileThatIsDamagedOrCutOff) {
     ASSERT_TRUE(store().save(some_costs()));
     std::string const whole = read(store().path());

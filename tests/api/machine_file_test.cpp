@@ -76,6 +76,19 @@ TEST(MachineFile, TakesTheCostModelOfAnotherMachine) {
         std::string::npos);
 }
 
+TEST(MachineFile, TakesTheNetworkThatWasMeasured) {
+    auto const latency = [](std::string const& source, std::string const& more) {
+        auto const machine =
+            parse_machine(R"({"topology": "core:2", "cost_model": {"network": {"source": ")" + source +
+                              R"(", "latency_s": 0.5, "bytes_per_s": 7}})" + more + "}",
+                          "m.json");
+        return machine.model(2, 1).network.latency;
+    };
+    EXPECT_EQ(latency("measured", ""), 0.5);
+    EXPECT_EQ(latency("default", ""), Network{}.latency);
+    EXPECT_EQ(latency("measured", R"(, "network": {"latency_s": 0.25})"), 0.25);
+}
+
 // As `espalier machine --json` writes it on two nodes, shortened.
 constexpr char const* measured =
     R"({"espalier": "0.1.0", "name": "host", "cpu": "x", "cores": 4, "packages": 1,

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api/calibrate.hpp"
+#include "crew.hpp"
 #include "machine_parts.hpp"
 #include "progress_bar.hpp"
 
@@ -52,7 +53,7 @@ CalibrationResult calibrate(bool shows) {
     CalibrationResult result;
     {
         ProgressScope const phase(&bar, "calibration", CostModels::num_models);
-        result.costs = models.measure_all(timing, [&] { phase.advance(1); });
+        result.costs = models.measure_all(timing, crew_network(), [&] { phase.advance(1); });
     }
     result.cores = models.cores();
     CostModelStore const& store = models.store();
@@ -71,11 +72,11 @@ std::string calibration_text(CalibrationResult const& calibration) {
         calibration.cores, calibration.cores == 1 ? "" : "s", "", "diagonal", "solve", "update", "update",
         "panel", "update", "all at", "", "128", "1000x128", "1000x120x128", "60x15x30", "%", "%", "once");
     for (MeasuredModel const& model : costs.models) text += row(model);
-    text +=
-        fmt::format("  memory {:.1f} GB/s by one core, {:.1f} GB/s by all; network as shipped: {:.1f} us, "
-                    "{:.1f} GB/s\n",
-                    costs.memory.one / 1e9, costs.memory.all / 1e9, costs.network.latency * 1e6,
-                    costs.network.bandwidth / 1e9);
+    Network const network = costs.network.value_or(Network{});
+    text += fmt::format("  memory {:.1f} GB/s by one core, {:.1f} GB/s by all; network{}: {:.1f} us, "
+                        "{:.2f} GB/s\n",
+                        costs.memory.one / 1e9, costs.memory.all / 1e9, costs.network ? "" : " as shipped",
+                        network.latency * 1e6, network.bandwidth / 1e9);
     text += calibration.file.empty() ? "  not kept: there is no cache directory that can be written\n"
                                      : fmt::format("  kept in {}\n", calibration.file);
     return text;

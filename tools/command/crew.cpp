@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "comm/collective.hpp"
+#include "comm/network_timing.hpp"
 #include "core/scalar.hpp"
 #include "problem.hpp"
 
@@ -12,8 +13,10 @@ namespace {
 
 Communicator world;
 
+enum class Work : std::int32_t { solver, network, none };
+
 struct Call {
-    bool dismissed = false;
+    Work work = Work::solver;
     Scalar scalar = Scalar::d;
     std::int32_t processes = 1;
     std::int32_t exit_code = 0;
@@ -39,13 +42,24 @@ Communicator call_crew(Scalar scalar, std::optional<int> processes) {
     return first(world, count);
 }
 
+std::optional<Network> crew_network() {
+    if (world.size() == 1) return std::nullopt;
+    tell_others({.work = Work::network});
+    LinkTiming const worst = slowest(time_links(world));
+    return Network{worst.latency, worst.bandwidth};
+}
+
 int follow_crew() {
     for (;;) {
         Call call;
         broadcast_value(world, call, 0);
-        if (call.dismissed) {
+        if (call.work == Work::none) {
             world = {}; // MPI is about to be finalised
             return call.exit_code;
+        }
+        if (call.work == Work::network) {
+            time_links(world);
+            continue;
         }
         Communicator const part = first(world, call.processes);
         if (part.size() == 1) continue; // not needed this time
@@ -57,7 +71,7 @@ int follow_crew() {
 }
 
 void dismiss_crew(int exit_code) {
-    tell_others({.dismissed = true, .exit_code = exit_code});
+    tell_others({.work = Work::none, .exit_code = exit_code});
     world = {}; // MPI is about to be finalised
 }
 

@@ -7,6 +7,7 @@
 #include "core/scalar.hpp"
 #include "espalier/communicator.hpp"
 #include "espalier/espalier.hpp"
+#include "mapping/machine_model.hpp"
 
 namespace espalier::command {
 
@@ -23,6 +24,10 @@ void set_crew(Communicator const& world);
 template <class T> Solver<T> crew_solver(Options options) {
     return Solver<T>(std::move(options), call_crew(scalar_of<T>));
 }
+
+/// Process 0: measures the network between it and the others, of which the slowest link counts. Nothing
+/// without others.
+[[nodiscard]] std::optional<Network> crew_network();
 
 /// The others: returns the exit code when they are dismissed.
 int follow_crew();

@@ -25,8 +25,9 @@ std::vector<std::string> description(SimulatedMachine const& machine, MachineMod
         lines.push_back(fmt::format("speed       {} of that of the cost model", machine.speed));
     if (!machine.kernels.empty()) lines.emplace_back("cost model  that of the machine file");
     if (machine.count > 0) lines.push_back(fmt::format("computers   {}", machine.count));
-    lines.push_back(fmt::format("network     {:.1f} us, {:.1f} GB/s", model.network.latency * 1e6,
-                                model.network.bandwidth / 1e9));
+    if (!machine.is_here)
+        lines.push_back(fmt::format("network     {:.1f} us, {:.1f} GB/s", model.network.latency * 1e6,
+                                    model.network.bandwidth / 1e9));
     return lines;
 }
 
