@@ -6,7 +6,7 @@
 
 namespace espalier {
 
-/// Time of a message: latency + size / bandwidth. Messages do not slow each other down.
+/// Time of a message: latency + size / bandwidth, when no other is in its way.
 struct Network {
     double latency = 2e-6;   ///< Seconds.
     double bandwidth = 10e9; ///< Bytes per second.

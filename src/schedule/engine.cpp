@@ -53,9 +53,8 @@ struct Finish {
 
 class Engine {
   public:
-    Engine(TaskGraph const& graph, Dispatcher& dispatcher, int workers, std::vector<bool> const& in_transit,
-           TaskClock* clock)
-        : graph_(graph), dispatcher_(dispatcher), in_transit_(in_transit), clock_(clock),
+    Engine(TaskGraph const& graph, Dispatcher& dispatcher, int workers, Transit* transit, TaskClock* clock)
+        : graph_(graph), dispatcher_(dispatcher), transit_(transit), clock_(clock),
           waiting_(graph.num_predecessors) {
         auto const tasks = static_cast<std::size_t>(graph.num_tasks());
         if (graph.cost.size() != tasks || graph.priority.size() != tasks)
@@ -95,22 +94,26 @@ class Engine {
     }
 
     void make_ready(TaskId task, WorkerId by) {
-        if (!in_transit_.empty() && in_transit_[static_cast<std::size_t>(task)]) {
-            start(task, any_worker);
+        if (transit_ && transit_->carries(task)) {
+            run_until(transit_->arrival(task, now_), task, any_worker);
             return;
         }
         dispatcher_.push(task, by);
         ready_.push_back(task);
     }
 
+    void run_until(double end, TaskId task, WorkerId worker) {
+        auto const t = static_cast<std::size_t>(task);
+        result_.start[t] = now_;
+        result_.end[t] = end;
+        result_.worker_of_task[t] = worker;
+        running_.push({end, task});
+    }
+
     void start(TaskId task, WorkerId worker) {
         auto const t = static_cast<std::size_t>(task);
-        double const seconds = clock_ && worker != any_worker ? clock_->begin(task, worker) : graph_.cost[t];
-        result_.start[t] = now_;
-        result_.end[t] = now_ + seconds;
-        result_.worker_of_task[t] = worker;
-        running_.push({result_.end[t], task});
-        if (worker == any_worker) return;
+        double const seconds = clock_ ? clock_->begin(task, worker) : graph_.cost[t];
+        run_until(now_ + seconds, task, worker);
         idle_.erase(worker);
         result_.lists[static_cast<std::size_t>(worker)].push_back(task);
         result_.busy[static_cast<std::size_t>(worker)] += seconds;
@@ -195,7 +198,7 @@ class Engine {
 
     TaskGraph const& graph_;
     Dispatcher& dispatcher_;
-    std::vector<bool> const& in_transit_;
+    Transit* transit_;
     TaskClock* clock_;
     std::vector<std::int32_t> waiting_;
     std::set<WorkerId> idle_;
@@ -214,9 +217,9 @@ class Engine {
 
 } // namespace
 
-TimedRun simulate(TaskGraph const& graph, Dispatcher& dispatcher, int workers,
-                  std::vector<bool> const& in_transit, TaskClock* clock) {
-    return Engine(graph, dispatcher, workers, in_transit, clock).run();
+TimedRun simulate(TaskGraph const& graph, Dispatcher& dispatcher, int workers, Transit* transit,
+                  TaskClock* clock) {
+    return Engine(graph, dispatcher, workers, transit, clock).run();
 }
 
 } // namespace espalier

@@ -77,6 +77,15 @@ class TaskClock {
     virtual void end(TaskId task, WorkerId worker) = 0;
 };
 
+/// Tasks that no worker does: messages.
+class Transit {
+  public:
+    virtual ~Transit() = default;
+    [[nodiscard]] virtual bool carries(TaskId task) const = 0;
+    /// When `task`, which becomes ready `now`, will have arrived. Called in the order of `now`.
+    virtual double arrival(TaskId task, double now) = 0;
+};
+
 /// `thief` began with `task`, which waited in a queue of `victim`.
 struct TimedSteal {
     double time = 0;
@@ -100,10 +109,10 @@ struct TimedRun {
 };
 
 /// Runs `graph`, which must have costs and priorities, from time 0. Tasks that become ready at the same time
-/// are offered by descending priority, then ascending number. Tasks t with in_transit[t] occupy no worker and
-/// begin as soon as they are ready: messages; empty for none. Without a clock tasks take graph.cost.
-/// Error{internal} for a graph without costs or priorities, and naming a task that never ran.
-TimedRun simulate(TaskGraph const& graph, Dispatcher& dispatcher, int workers,
-                  std::vector<bool> const& in_transit = {}, TaskClock* clock = nullptr);
+/// are offered by descending priority, then ascending number. Without a clock tasks take graph.cost;
+/// `transit` is null where there are no messages. Error{internal} for a graph without costs or priorities,
+/// and naming a task that never ran.
+TimedRun simulate(TaskGraph const& graph, Dispatcher& dispatcher, int workers, Transit* transit = nullptr,
+                  TaskClock* clock = nullptr);
 
 } // namespace espalier

@@ -8,6 +8,7 @@
 #include "runtime/static_policy.hpp"
 #include "schedule/candidate_queues.hpp"
 #include "schedule/memory_clock.hpp"
+#include "schedule/message_network.hpp"
 #include "schedule/process_owners.hpp"
 #include "schedule/process_policies.hpp"
 
@@ -128,40 +129,34 @@ void count_messages(Schedule& schedule) {
     for (std::size_t p = 0; p < changes.size(); ++p) schedule.processes[p].fan_in_peak = peak(changes[p]);
 }
 
-std::vector<bool> messages_of(Schedule const& schedule) {
-    std::vector<bool> in_transit;
-    in_transit.reserve(schedule.tasks.tasks.size());
-    for (FactorTask const& task : schedule.tasks.tasks) in_transit.push_back(task.kind == TaskKind::message);
-    return in_transit;
-}
-
 // Lists and owners as if memory were equally near.
 void plan_statically(Schedule& schedule) {
     std::vector<TaskRange> const ranges = ranges_of_tasks(schedule);
     int const workers = schedule.machine.num_workers();
     CandidateQueues queues(schedule.tasks.graph, ranges, workers);
-    schedule.run = simulate(schedule.tasks.graph, queues, workers, messages_of(schedule));
+    MessageNetwork network(schedule.tasks, schedule.machine);
+    schedule.run = simulate(schedule.tasks.graph, queues, workers, &network);
     set_owners_by_run(schedule);
 }
 
 // The lists of the plan, by a clock that the plan did not know.
 void run_lists(Schedule& schedule, TaskClock& clock) {
-    std::vector<bool> const in_transit = messages_of(schedule);
+    MessageNetwork network(schedule.tasks, schedule.machine);
     std::vector<std::vector<TaskId>> lists = std::move(schedule.run.lists);
     lists.emplace_back(); // messages, which no worker does
-    for (std::size_t t = 0; t < in_transit.size(); ++t)
-        if (in_transit[t]) lists.back().push_back(static_cast<TaskId>(t));
+    for (TaskId t = 0; t < schedule.tasks.graph.num_tasks(); ++t)
+        if (network.carries(t)) lists.back().push_back(t);
     StaticPolicy policy(lists, schedule.tasks.graph.num_tasks());
     PolicyDispatcher dispatcher(policy, schedule.tasks.graph);
     schedule.run =
-        simulate(schedule.tasks.graph, dispatcher, schedule.machine.num_workers(), in_transit, &clock);
+        simulate(schedule.tasks.graph, dispatcher, schedule.machine.num_workers(), &network, &clock);
 }
 
 void run_policies(Schedule& schedule, PolicySettings const& settings, TaskClock* clock) {
     MachineModel const& machine = schedule.machine;
     ProcessPolicies policies(settings, schedule.tasks, machine, schedule.candidates);
-    schedule.run =
-        simulate(schedule.tasks.graph, policies, machine.num_workers(), messages_of(schedule), clock);
+    MessageNetwork network(schedule.tasks, machine);
+    schedule.run = simulate(schedule.tasks.graph, policies, machine.num_workers(), &network, clock);
     for (WorkerId w = 0; w < machine.num_workers(); ++w)
         schedule.processes[static_cast<std::size_t>(machine.process_of(w))].steals += policies.steals(w);
     schedule.steals_by_distance = policies.steals_by_distance();

@@ -32,7 +32,11 @@ TEST(Engine, MessagesOccupyNoWorker) {
     auto const graph = graph_of({1, 5, 1, 2}, {{1}, {2}, {}, {}});
     std::vector<TaskRange> const ranges(4);
     CandidateQueues queues(graph, ranges, 1);
-    auto const run = simulate(graph, queues, 1, {false, true, false, false});
+    struct : Transit {
+        [[nodiscard]] bool carries(TaskId task) const override { return task == 1; }
+        double arrival(TaskId, double now) override { return now + 5; }
+    } network;
+    auto const run = simulate(graph, queues, 1, &network);
     EXPECT_EQ(run.start, (std::vector<double>{0, 1, 6, 1}));
     EXPECT_EQ(run.worker_of_task, (std::vector<WorkerId>{0, any_worker, 0, 0}));
     EXPECT_EQ(run.lists[0], (std::vector<TaskId>{0, 3, 2}));
@@ -147,7 +151,7 @@ TEST(Engine, TakesTimesFromItsClock) {
     std::vector<TaskRange> const ranges{{{0, 1}, {0, 1}}, {{1, 2}, {1, 2}}, {{0, 1}, {0, 1}}};
     CandidateQueues queues(graph, ranges, 2);
     OddClock clock(graph);
-    auto const run = simulate(graph, queues, 2, {}, &clock);
+    auto const run = simulate(graph, queues, 2, nullptr, &clock);
     EXPECT_EQ(run.end, (std::vector<double>{1, 3, 3}));
     EXPECT_EQ(run.busy, (std::vector<double>{3, 3}));
 }
