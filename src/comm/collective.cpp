@@ -44,8 +44,9 @@ Outcome agree(Communicator const& comm, std::optional<Error> const& mine) {
     std::string message =
         failing == comm.rank() ? text : std::string(static_cast<std::size_t>(facts[1]), ' ');
     broadcast(comm, std::as_writable_bytes(std::span(message)), failing);
+    std::string what = message;
     if (size > 1) message = "process " + std::to_string(failing) + ": " + message;
-    return {static_cast<Status>(facts[0]), failing, std::move(message)};
+    return {static_cast<Status>(facts[0]), failing, std::move(message), std::move(what)};
 }
 
 std::optional<Error> error_of(std::function<void()> const& step) {
@@ -129,36 +130,71 @@ std::vector<Bytes> gather(Communicator const& comm, std::span<std::byte const> m
         if (comm.rank() != root) return;
         for (auto const size : sizes) into.emplace_back(blocks.emplace_back(static_cast<std::size_t>(size)));
     });
-    if (comm.size() > 1)
-        transport_of(comm)->gather(mine, into, root);
-    else
-        std::copy(mine.begin(), mine.end(), blocks[0].begin());
+    gather(comm, mine, into, root);
     return blocks;
 }
 
 std::vector<std::byte> scatter(Communicator const& comm, std::vector<Bytes> const& blocks, int root) {
-    std::optional<Error> misuse;
     bool const is_root = comm.rank() == root;
-    if (is_root && blocks.size() != static_cast<std::size_t>(comm.size()))
-        misuse.emplace(Status::internal, std::to_string(blocks.size()) + " blocks to scatter over " +
-                                             std::to_string(comm.size()) + " processes");
-    agree(comm, misuse).raise();
-    std::vector<std::int64_t> sizes(static_cast<std::size_t>(comm.size()));
+    auto const processes = static_cast<std::size_t>(comm.size());
+    std::vector<std::int64_t> sizes(processes, -1); // -1: misuse
     Bytes mine;
     std::vector<std::span<std::byte const>> from;
-    if (is_root)
+    if (is_root && blocks.size() == processes)
         std::transform(blocks.begin(), blocks.end(), sizes.begin(),
                        [](Bytes const& block) { return static_cast<std::int64_t>(block.size()); });
     broadcast(comm, std::as_writable_bytes(std::span(sizes)), root);
+    if (sizes.front() < 0)
+        throw Error(Status::internal, "the root has not one block to scatter for each of " +
+                                          std::to_string(processes) + " processes");
     prepare_on_all(comm, "a block from another process", [&] {
         mine.resize(static_cast<std::size_t>(sizes[comm.rank()]));
         if (is_root) from.assign(blocks.begin(), blocks.end());
     });
+    scatter(comm, from, mine, root);
+    return mine;
+}
+
+void gather(Communicator const& comm, std::span<std::byte const> mine,
+            std::span<std::span<std::byte> const> into, int root) {
+    if (comm.size() > 1)
+        transport_of(comm)->gather(mine, into, root);
+    else
+        std::copy(mine.begin(), mine.end(), into[0].begin());
+}
+
+void scatter(Communicator const& comm, std::span<std::span<std::byte const> const> from,
+             std::span<std::byte> mine, int root) {
     if (comm.size() > 1)
         transport_of(comm)->scatter(from, mine, root);
     else
-        mine = blocks[0];
-    return mine;
+        std::copy(from[0].begin(), from[0].end(), mine.begin());
+}
+
+std::vector<std::int64_t> detail::exchange_sizes(Communicator const& comm,
+                                                 std::span<std::int64_t const> sizes) {
+    std::optional<Error> misuse;
+    if (sizes.size() != static_cast<std::size_t>(comm.size()))
+        misuse.emplace(Status::internal, std::to_string(sizes.size()) + " blocks to exchange among " +
+                                             std::to_string(comm.size()) + " processes");
+    agree(comm, misuse).raise();
+    std::vector<std::int64_t> incoming(sizes.begin(), sizes.end());
+    std::vector<std::span<std::byte const>> from;
+    std::vector<std::span<std::byte>> into;
+    for (std::size_t r = 0; r < sizes.size(); ++r) {
+        from.push_back(std::as_bytes(sizes.subspan(r, 1)));
+        into.push_back(std::as_writable_bytes(std::span(incoming).subspan(r, 1)));
+    }
+    exchange_blocks(comm, from, into);
+    return incoming;
+}
+
+void detail::exchange_blocks(Communicator const& comm, std::span<std::span<std::byte const> const> from,
+                             std::span<std::span<std::byte> const> into) {
+    if (comm.size() > 1)
+        transport_of(comm)->all_to_all(from, into);
+    else
+        std::copy(from[0].begin(), from[0].end(), into[0].begin());
 }
 
 } // namespace espalier

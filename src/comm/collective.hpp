@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
@@ -22,6 +23,7 @@ struct Outcome {
     Status status = Status::ok;
     int rank = -1;       ///< The failing rank; -1 when none failed.
     std::string message; ///< Of its error; names the rank when there are several.
+    std::string what;    ///< The same without the rank.
 
     [[nodiscard]] bool ok() const { return status == Status::ok; }
     /// Throws it as an Error, unless ok().
@@ -77,6 +79,61 @@ std::vector<std::vector<std::byte>> gather(Communicator const& comm, std::span<s
 /// Error{out_of_memory} on every rank; Error{internal} when the root has not one block a rank.
 std::vector<std::byte> scatter(Communicator const& comm, std::vector<std::vector<std::byte>> const& blocks,
                                int root);
+
+/// The same where all know the sizes and have the memory, at the price of the messages alone. On the root,
+/// into[r] receives what rank r has; elsewhere `into` is empty.
+void gather(Communicator const& comm, std::span<std::byte const> mine,
+            std::span<std::span<std::byte> const> into, int root);
+/// On the root, from[r] goes to rank r, whose `mine` has its size; elsewhere `from` is empty.
+void scatter(Communicator const& comm, std::span<std::span<std::byte const> const> from,
+             std::span<std::byte> mine, int root);
+
+namespace detail {
+/// What other ranks will send: sizes[r] goes to rank r.
+std::vector<std::int64_t> exchange_sizes(Communicator const& comm, std::span<std::int64_t const> sizes);
+void exchange_blocks(Communicator const& comm, std::span<std::span<std::byte const> const> from,
+                     std::span<std::span<std::byte> const> into);
+} // namespace detail
+
+/// Rank r gets blocks[r] of every rank, by rank. One block a rank; they may differ in size and be empty. When
+/// a rank lacks the memory, Error{out_of_memory} on every rank.
+template <class T>
+std::vector<std::vector<T>> all_to_all(Communicator const& comm, std::vector<std::vector<T>> const& blocks) {
+    static_assert(std::is_trivially_copyable_v<T> && !std::is_same_v<T, bool>);
+    std::vector<std::int64_t> sizes;
+    for (auto const& block : blocks) sizes.push_back(static_cast<std::int64_t>(block.size()));
+    sizes = detail::exchange_sizes(comm, sizes);
+    std::vector<std::vector<T>> result;
+    std::vector<std::span<std::byte const>> from;
+    std::vector<std::span<std::byte>> into;
+    all_succeed(comm, [&] {
+        for (auto const& block : blocks) from.push_back(std::as_bytes(std::span(block)));
+        for (auto const size : sizes) result.emplace_back(static_cast<std::size_t>(size));
+        for (auto& block : result) into.push_back(std::as_writable_bytes(std::span(block)));
+    });
+    detail::exchange_blocks(comm, from, into);
+    return result;
+}
+
+/// On the root: the values of all ranks behind each other, by rank; elsewhere nothing. Error{out_of_memory}
+/// on every rank when the root lacks the memory.
+template <class T> std::vector<T> gather_joined(Communicator const& comm, std::span<T const> mine, int root) {
+    static_assert(std::is_trivially_copyable_v<T> && !std::is_same_v<T, bool>);
+    std::vector<std::int64_t> const sizes = all_gather(comm, static_cast<std::int64_t>(mine.size()));
+    std::vector<T> whole;
+    std::vector<std::span<std::byte>> into;
+    all_succeed(comm, [&] {
+        if (comm.rank() != root) return;
+        whole.resize(static_cast<std::size_t>(std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0})));
+        std::span<T> rest(whole);
+        for (auto const size : sizes) {
+            into.push_back(std::as_writable_bytes(rest.first(static_cast<std::size_t>(size))));
+            rest = rest.subspan(static_cast<std::size_t>(size));
+        }
+    });
+    gather(comm, std::as_bytes(mine), into, root);
+    return whole;
+}
 
 /// A value that is its bytes.
 template <class T> void broadcast_value(Communicator const& comm, T& value, int root) {

@@ -72,7 +72,7 @@ class Requests {
                       "MPI_Irecv");
         });
     }
-    void wait() { wait_for(requests_, "a gather or scatter"); }
+    void wait() { wait_for(requests_, "an exchange of blocks"); }
 
   private:
     std::vector<MPI_Request> requests_;
@@ -185,6 +185,19 @@ void MpiTransport::scatter(std::span<std::span<std::byte const> const> from, std
     for (int to = 0; to < static_cast<int>(from.size()); ++to)
         if (to != rank) requests.send(from[to], to, comm_);
     if (rank == root) std::copy(from[rank].begin(), from[rank].end(), mine.begin());
+    requests.wait();
+}
+
+void MpiTransport::all_to_all(std::span<std::span<std::byte const> const> from,
+                              std::span<std::span<std::byte> const> into) {
+    auto const size = static_cast<int>(from.size());
+    int const rank = rank_in(comm_);
+    Requests requests;
+    for (int step = 1; step < size; ++step) // not all to rank 0 first
+        requests.receive(into[(rank + size - step) % size], (rank + size - step) % size, comm_);
+    for (int step = 1; step < size; ++step)
+        requests.send(from[(rank + step) % size], (rank + step) % size, comm_);
+    std::copy(from[rank].begin(), from[rank].end(), into[rank].begin());
     requests.wait();
 }
 

@@ -26,6 +26,8 @@ class MpiTransport final : public Transport {
                 int root) override;
     void scatter(std::span<std::span<std::byte const> const> from, std::span<std::byte> mine,
                  int root) override;
+    void all_to_all(std::span<std::span<std::byte const> const> from,
+                    std::span<std::span<std::byte> const> into) override;
 
     std::unique_ptr<Transfers> transfers() override;
     std::optional<Arrival> probe(Channel channel) override;

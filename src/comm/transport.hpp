@@ -64,6 +64,9 @@ class Transport {
     /// On the root, from[r] goes to rank r, whose `mine` has its size; elsewhere it is empty.
     virtual void scatter(std::span<std::span<std::byte const> const> from, std::span<std::byte> mine,
                          int root) = 0;
+    /// from[r] goes to rank r, and what comes from there has the size of into[r].
+    virtual void all_to_all(std::span<std::span<std::byte const> const> from,
+                            std::span<std::span<std::byte> const> into) = 0;
 
     // Between two ranks.
     virtual std::unique_ptr<Transfers> transfers() = 0;

@@ -17,6 +17,30 @@ inline std::vector<std::byte> bytes_of(int rank, std::size_t count) {
     return bytes;
 }
 
+/// Blocks from every rank to every other, some of them empty, and what all have behind each other.
+inline void every_pair(Communicator const& comm, std::size_t large) {
+    int const size = comm.size();
+    int const rank = comm.rank();
+    auto const block = [&](int from, int to) {
+        bool const none = (from + to) % 3 == 2;
+        return std::vector<std::int64_t>(none ? 0 : (from == 0 && to == size - 1 ? large / 8 : 2 + to),
+                                         from * 1000 + to);
+    };
+    std::vector<std::vector<std::int64_t>> blocks, expected;
+    std::vector<std::int64_t> joined;
+    for (int other = 0; other < size; ++other) {
+        blocks.push_back(block(rank, other));
+        expected.push_back(block(other, rank));
+        joined.insert(joined.end(), static_cast<std::size_t>(other % 3), other);
+    }
+    EXPECT_EQ(all_to_all(comm, blocks), expected);
+    std::vector<std::int64_t> const mine(static_cast<std::size_t>(rank % 3), rank);
+    EXPECT_EQ(gather_joined<std::int64_t>(comm, mine, size - 1),
+              rank == size - 1 ? joined : std::vector<std::int64_t>());
+    blocks.pop_back();
+    EXPECT_THROW(all_to_all(comm, blocks), Error); // on all ranks
+}
+
 /// Reductions, broadcasts, gather and scatter of blocks of different sizes, with every rank as root.
 inline void all_collectives(Communicator const& comm, std::size_t large) {
     int const size = comm.size();
@@ -45,6 +69,7 @@ inline void all_collectives(Communicator const& comm, std::size_t large) {
             EXPECT_EQ(all[of], bytes_of(of, size_of(of)));
         EXPECT_EQ(scatter(comm, all, root), bytes_of(rank, size_of(rank)));
     }
+    every_pair(comm, large);
     barrier(comm);
 }
 

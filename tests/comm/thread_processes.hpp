@@ -167,6 +167,15 @@ class ThreadTransport final : public Transport {
             std::copy(source.begin(), source.end(), mine.begin());
         });
     }
+    void all_to_all(std::span<std::span<std::byte const> const> from,
+                    std::span<std::span<std::byte> const> into) override {
+        processes_->together(rank_, from.data(), [&](auto const& of_all) {
+            for (std::size_t r = 0; r < into.size(); ++r) {
+                auto const& source = static_cast<std::span<std::byte const> const*>(of_all[r])[rank_];
+                std::copy(source.begin(), source.end(), into[r].begin());
+            }
+        });
+    }
 
     std::unique_ptr<Transfers> transfers() override {
         return std::make_unique<ThreadTransfers>(processes_, rank_);
