@@ -268,11 +268,11 @@ ESPALIER_API espalier_status espalier_create(espalier_solver** solver, espalier_
  *  espalier_predict() and espalier_write_predicted_trace() of process 0 alone.
  *
  *  Process 0 gives the matrix and the right-hand sides and gets the solutions; its options count. What the
- *  others give is not looked at: 0 and null will do. Single numbers (inertia, determinant, condition, rank)
- *  and the report are for all. Messages go over a duplicate of the communicator, so that they do not meet the
- *  caller's; the handle is destroyed before MPI is finalised, by a thread that may call MPI. ESPALIER_USAGE
- *  also for a communicator that is none, and before MPI runs; ESPALIER_UNSUPPORTED when the library was built
- *  without MPI. */
+ *  others give is not looked at: 0 and null will do. Or each gives its part: espalier_set_matrix_part().
+ * Single numbers (inertia, determinant, condition, rank) and the report are for all. Messages go over a
+ * duplicate of the communicator, so that they do not meet the caller's; the handle is destroyed before MPI is
+ * finalised, by a thread that may call MPI. ESPALIER_USAGE also for a communicator that is none, and before
+ * MPI runs; ESPALIER_UNSUPPORTED when the library was built without MPI. */
 ESPALIER_API espalier_status espalier_create_mpi(espalier_solver** solver, espalier_scalar scalar,
                                                  void const* mpi_comm);
 /** The same from the handle that a Fortran program has: its `integer`, the MPI_VAL of its type(MPI_Comm). */
@@ -432,10 +432,47 @@ ESPALIER_API espalier_status espalier_refine(espalier_solver* solver, espalier_o
  *  statuses. B and X may be the same block. */
 ESPALIER_API espalier_status espalier_drive(espalier_solver* solver, espalier_op op, int64_t nrhs,
                                             void const* b, int64_t ldb, void* x, int64_t ldx);
-/** For interfaces of other languages: process 0 makes this call in place of the function `call`, of which it
- *  found an argument wrong that C would not see. On all processes that then is ESPALIER_USAGE with `message`.
- */
+/** For interfaces of other languages: process 0, or any process that gives a part, makes this call in place
+ * of the function `call`, of which it found an argument wrong that C would not see. On all processes that
+ * then is ESPALIER_USAGE with `message`. */
 ESPALIER_API espalier_status espalier_refuse(espalier_solver* solver, char const* call, char const* message);
+
+/** @}
+ *  @name Systems in parts
+ *  Each process of espalier_create_mpi() gives its part of the matrix, and its rows of right-hand sides and
+ *  solutions; with a solver of one process the part is all. They are joined on process 0. Calls of this group
+ *  and those above may be mixed: a matrix set in parts can be solved with right-hand sides of process 0.
+ *  @{ */
+
+/** The matrix of which each process has
+ *   - in CSC consecutive columns, those of process 0 first: `rows` is the order, `cols` the number of them;
+ *   - in CSR consecutive rows likewise: `cols` is the order, `rows` the number of them;
+ *   - in COO any entries, with the order as `rows` and `cols`; those at the same position are summed, whoever
+ *     gives them.
+ *
+ *  `pointers` are those of the part, from `base` on; indices those of the whole matrix. Layout, symmetry,
+ *  triangle, base and order are the same on all processes, and a part may be empty. Otherwise as
+ *  espalier_set_matrix(). */
+ESPALIER_API espalier_status espalier_set_matrix_part(espalier_solver* solver, espalier_matrix const* part);
+/** New values of each process's part, in the order of espalier_set_matrix_part(). */
+ESPALIER_API espalier_status espalier_set_values_part(espalier_solver* solver, int64_t entries,
+                                                      void const* values);
+/** espalier_set_values_part() and espalier_factorize() in one. */
+ESPALIER_API espalier_status espalier_refactorize_part(espalier_solver* solver, int64_t entries,
+                                                       void const* values);
+/** espalier_solve() where each process has `rows` consecutive rows of B and X, those of process 0 first, as
+ *  blocks of rows x nrhs. They add up to the order; how the matrix was given does not matter. */
+ESPALIER_API espalier_status espalier_solve_rows(espalier_solver* solver, espalier_op op, int64_t nrhs,
+                                                 int64_t rows, void const* b, int64_t ldb, void* x,
+                                                 int64_t ldx);
+/** espalier_refine() likewise. */
+ESPALIER_API espalier_status espalier_refine_rows(espalier_solver* solver, espalier_op op, int64_t nrhs,
+                                                  int64_t rows, void const* b, int64_t ldb, void* x,
+                                                  int64_t ldx);
+/** espalier_drive() likewise. */
+ESPALIER_API espalier_status espalier_drive_rows(espalier_solver* solver, espalier_op op, int64_t nrhs,
+                                                 int64_t rows, void const* b, int64_t ldb, void* x,
+                                                 int64_t ldx);
 
 /** @}
  *  @name What the factors tell

@@ -37,19 +37,28 @@ SessionGroup::SessionGroup(Communicator comm, int scalar, bool follows) : comm_(
 }
 
 void SessionGroup::begin(char const* call, Standing& standing, std::function<void()> const& check) const {
+    open(call, standing, leads() ? check : std::function<void()>());
+}
+
+void SessionGroup::begin_parts(char const* call, Standing& standing,
+                               std::function<void()> const& check) const {
+    open(call, standing, check);
+}
+
+void SessionGroup::open(char const* call, Standing& standing, std::function<void()> const& check) const {
     if (!shares()) return check();
     Opening opening;
     std::strncpy(opening.call.data(), call, opening.call.size() - 1);
     opening.standing = standing;
     std::string const mine = opening.call.data();
     broadcast_value(comm_, opening, 0);
+    standing = opening.standing;
     std::optional<Error> problem;
-    if (leads())
-        problem = error_of(check);
-    else if (mine != opening.call.data())
+    if (mine != opening.call.data())
         problem.emplace(Status::usage, mine + " was called while process 0 calls " + opening.call.data());
+    else if (check)
+        problem = error_of(check);
     agree(comm_, problem).raise();
-    if (!leads()) standing = opening.standing;
 }
 
 void SessionGroup::check(std::function<void()> const& check) const {

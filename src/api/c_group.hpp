@@ -36,6 +36,10 @@ class SessionGroup {
     /// it throws; `standing` becomes that of process 0 before. Error{usage} on all when they are in different
     /// calls.
     void begin(char const* call, Standing& standing, std::function<void()> const& check) const;
+    /// The same where all processes give a part: each runs `check`, with the standing of process 0.
+    void begin_parts(char const* call, Standing& standing, std::function<void()> const& check) const;
+    /// Those that call: all, or process 0 alone while the others follow it.
+    [[nodiscard]] Communicator callers() const { return shares() ? comm_ : Communicator(); }
     /// Collective: process 0 runs `check` later in the call, and all have what it throws.
     void check(std::function<void()> const& check) const;
     /// Collective: process 0's number on all.
@@ -44,6 +48,7 @@ class SessionGroup {
     void tell(Standing& standing) const;
 
   private:
+    void open(char const* call, Standing& standing, std::function<void()> const& check) const;
     [[nodiscard]] bool shares() const { return comm_.size() > 1 && all_call_; }
 
     Communicator comm_;

@@ -37,6 +37,9 @@ class Session {
     /// In what follows, process 0 has the arguments; those of the others are not looked at.
     virtual void set_matrix(espalier_matrix const* matrix) = 0;
     virtual void set_values(Offset entries, void const* values) = 0;
+    /// Each process has its part; in a session of one, that is all.
+    virtual void set_matrix_part(espalier_matrix const* given) = 0;
+    virtual void set_values_part(Offset entries, void const* values) = 0;
     /// Of the matrix that was set: its order, and the entries kept. Error{usage} when there is none.
     [[nodiscard]] virtual Index order() const = 0;
     [[nodiscard]] virtual Offset stored() const = 0;
@@ -49,6 +52,11 @@ class Session {
     virtual RefineReport refine(espalier_op op, InputBlock b, OutputBlock x) = 0;
     /// All steps: analysis and factorization only where they are due.
     virtual RefineReport drive(espalier_op op, InputBlock b, OutputBlock x) = 0;
+    /// The same, each process with its part of values or its rows of B and X.
+    virtual void refactorize_part(Offset entries, void const* values) = 0;
+    virtual void solve_rows(espalier_op op, Index rows, InputBlock b, OutputBlock x) = 0;
+    virtual RefineReport refine_rows(espalier_op op, Index rows, InputBlock b, OutputBlock x) = 0;
+    virtual RefineReport drive_rows(espalier_op op, Index rows, InputBlock b, OutputBlock x) = 0;
     /// The tolerance in force.
     [[nodiscard]] virtual double tolerance() const = 0;
 

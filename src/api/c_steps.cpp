@@ -76,6 +76,41 @@ espalier_status espalier_drive(espalier_solver* solver, espalier_op op, int64_t 
     });
 }
 
+espalier_status espalier_set_matrix_part(espalier_solver* solver, espalier_matrix const* part) {
+    return guarded(solver, [&](espalier_solver& self) { self.session->set_matrix_part(part); });
+}
+
+espalier_status espalier_set_values_part(espalier_solver* solver, int64_t entries, void const* values) {
+    return guarded(solver, [&](espalier_solver& self) { self.session->set_values_part(entries, values); });
+}
+
+espalier_status espalier_refactorize_part(espalier_solver* solver, int64_t entries, void const* values) {
+    return guarded(solver, [&](espalier_solver& self) { self.session->refactorize_part(entries, values); });
+}
+
+espalier_status espalier_solve_rows(espalier_solver* solver, espalier_op op, int64_t nrhs, int64_t rows,
+                                    void const* b, int64_t ldb, void* x, int64_t ldx) {
+    return guarded(solver, [&](espalier_solver& self) {
+        self.session->solve_rows(op, rows, {b, nrhs, ldb}, {x, nrhs, ldx});
+    });
+}
+
+espalier_status espalier_refine_rows(espalier_solver* solver, espalier_op op, int64_t nrhs, int64_t rows,
+                                     void const* b, int64_t ldb, void* x, int64_t ldx) {
+    return guarded(solver, [&](espalier_solver& self) {
+        Session& session = *self.session;
+        report_quality(session.refine_rows(op, rows, {b, nrhs, ldb}, {x, nrhs, ldx}), session.tolerance());
+    });
+}
+
+espalier_status espalier_drive_rows(espalier_solver* solver, espalier_op op, int64_t nrhs, int64_t rows,
+                                    void const* b, int64_t ldb, void* x, int64_t ldx) {
+    return guarded(solver, [&](espalier_solver& self) {
+        Session& session = *self.session;
+        report_quality(session.drive_rows(op, rows, {b, nrhs, ldb}, {x, nrhs, ldx}), session.tolerance());
+    });
+}
+
 espalier_status espalier_refuse(espalier_solver* solver, char const* call, char const* message) {
     return guarded(solver, [&](espalier_solver& self) {
         require_pointer(call, "call");

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "comm/collective.hpp"
-#include "core/pack.hpp"
 #include "core/scalar.hpp"
 
 namespace espalier {
@@ -34,42 +33,36 @@ void require_right_hand_sides(std::size_t size, Index nrhs) {
                     fmt::format("{} entries are not {} columns of a number of rows", size, nrhs));
 }
 
-template <class T> void append(CscMatrix<T>& whole, CscMatrix<T> const& part) {
-    Offset const before = whole.col_ptr.back();
-    for (std::size_t j = 1; j < part.col_ptr.size(); ++j) whole.col_ptr.push_back(before + part.col_ptr[j]);
-    whole.row_ind.insert(whole.row_ind.end(), part.row_ind.begin(), part.row_ind.end());
-    whole.values.insert(whole.values.end(), part.values.begin(), part.values.end());
-    whole.cols += part.cols;
-}
-
 // What is shown outside is three functions; these would also show the types of what they pass on.
 
 template <class T> CscMatrix<T> collect_columns(Communicator const& processes, CscMatrix<T> const& part) {
-    std::vector<std::byte> mine;
+    struct {
+        Index rows;
+        Symmetry symmetry;
+    } of_0{part.rows, part.symmetry};
+    broadcast_value(processes, of_0, 0);
+    std::vector<Offset> lengths;
     all_succeed(processes, [&] {
         require_arrays(part);
-        Packer packer;
-        packer(part.rows, part.cols, part.symmetry, part.col_ptr, part.row_ind, part.values);
-        mine = packer.take();
+        if (part.rows != of_0.rows || part.symmetry != of_0.symmetry)
+            throw Error(
+                Status::usage,
+                fmt::format("the columns are of {} rows of a {} matrix, those of process 0 of {} rows "
+                            "of a {} one",
+                            part.rows, to_string(part.symmetry), of_0.rows, to_string(of_0.symmetry)));
+        for (Index j = 0; j < part.cols; ++j) lengths.push_back(part.col_ptr[j + 1] - part.col_ptr[j]);
     });
-    Parts const parts = gather(processes, mine, 0);
     CscMatrix<T> whole;
+    lengths = gather_joined<Offset>(processes, lengths, 0);
+    whole.row_ind = gather_joined<Index>(processes, part.row_ind, 0);
+    whole.values = gather_joined<T>(processes, part.values, 0);
     all_succeed(processes, [&] {
-        for (std::size_t p = 0; p < parts.size(); ++p) {
-            CscMatrix<T> one;
-            Unpacker unpacker(parts[p]);
-            unpacker(one.rows, one.cols, one.symmetry, one.col_ptr, one.row_ind, one.values);
-            if (p == 0) {
-                whole = std::move(one);
-                continue;
-            }
-            if (one.rows != whole.rows || one.symmetry != whole.symmetry)
-                throw Error(Status::usage, fmt::format("process {} has columns of {} rows of a {} matrix, "
-                                                       "process 0 of {} rows of a {} one",
-                                                       p, one.rows, to_string(one.symmetry), whole.rows,
-                                                       to_string(whole.symmetry)));
-            append(whole, one);
-        }
+        if (processes.rank() > 0) return;
+        whole.rows = part.rows;
+        whole.cols = static_cast<Index>(lengths.size());
+        whole.symmetry = part.symmetry;
+        whole.col_ptr.reserve(lengths.size() + 1);
+        for (Offset const length : lengths) whole.col_ptr.push_back(whole.col_ptr.back() + length);
     });
     return whole;
 }

@@ -143,16 +143,6 @@ template <class T> Offset sort_columns(CscMatrix<T>& matrix, int threads) {
     return duplicates;
 }
 
-template <class T> void require_finite(CscMatrix<T> const& matrix, std::string const& source) {
-    for (Index j = 0; j < matrix.cols; ++j)
-        for (Offset p = matrix.col_ptr[j]; p < matrix.col_ptr[j + 1]; ++p)
-            if (!is_finite(matrix.values[p]))
-                throw Error(
-                    Status::bad_input,
-                    fmt::format("{}: the duplicates of entry ({}, {}) sum to more than a double holds",
-                                source, matrix.row_ind[p] + 1, j + 1));
-}
-
 } // namespace
 
 std::string absurd_sizes(Index rows, Index cols, Offset entries) {
@@ -186,15 +176,28 @@ CscMatrix<T> compress_columns(Index rows, Index cols, Triples<T> triples, int th
     return matrix;
 }
 
+template <class T> void check_duplicates(CscMatrix<T> const& matrix, Index first, std::string const& source) {
+    for (Index j = 0; j < matrix.cols; ++j)
+        for (Offset p = matrix.col_ptr[j]; p < matrix.col_ptr[j + 1]; ++p)
+            if (!is_finite(matrix.values[p]))
+                throw Error(
+                    Status::bad_input,
+                    fmt::format("{}: the duplicates of entry ({}, {}) sum to more than a double holds",
+                                source, matrix.row_ind[p] + 1, first + j + 1));
+}
+
+void note_duplicates(Offset count, std::vector<std::string>& notes) {
+    notes.push_back(fmt::format("{} duplicate entries were summed", count));
+}
+
 NamedMatrix assemble(CoordinateData data, int threads) {
     auto const typed = [&]<class T>(Triples<T>& triples) {
         auto& description = data.description;
         auto matrix = compress_columns(data.rows, data.cols, std::move(triples), team_size(threads),
                                        description.duplicates_summed);
         if (description.duplicates_summed > 0) {
-            require_finite(matrix, data.source);
-            description.notes.push_back(
-                fmt::format("{} duplicate entries were summed", description.duplicates_summed));
+            check_duplicates(matrix, 0, data.source);
+            note_duplicates(description.duplicates_summed, description.notes);
         }
         if (data.declared == DeclaredSymmetry::general)
             recognize_symmetry(matrix, description.notes);
@@ -205,6 +208,8 @@ NamedMatrix assemble(CoordinateData data, int threads) {
     return std::visit(typed, data.triples);
 }
 
+template void check_duplicates(CscMatrix<double> const&, Index, std::string const&);
+template void check_duplicates(CscMatrix<std::complex<double>> const&, Index, std::string const&);
 template CscMatrix<double> compress_columns(Index, Index, Triples<double>, int, Offset&);
 template CscMatrix<std::complex<double>> compress_columns(Index, Index, Triples<std::complex<double>>, int,
                                                           Offset&);

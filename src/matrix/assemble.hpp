@@ -52,4 +52,9 @@ std::string absurd_sizes(Index rows, Index cols, Offset entries);
 template <class T>
 CscMatrix<T> compress_columns(Index rows, Index cols, Triples<T> triples, int threads, Offset& duplicates);
 
+/// Error{bad_input}, beginning with `source`, when a sum of duplicates overflowed. `matrix` has the columns
+/// of another from `first` on.
+template <class T> void check_duplicates(CscMatrix<T> const& matrix, Index first, std::string const& source);
+void note_duplicates(Offset count, std::vector<std::string>& notes);
+
 } // namespace espalier

@@ -7,6 +7,7 @@
 
 #include "espalier/matrix.hpp"
 #include "matrix/assemble.hpp"
+#include "matrix/matrix_market_header.hpp"
 #include "matrix/parse_numbers.hpp"
 
 namespace espalier {
@@ -24,5 +25,18 @@ CoordinateData parse_matrix_market(Source const& source, int threads);
 /// A dense block, e.g. right-hand sides: an array file (real, double, integer or complex; general), or a
 /// coordinate file, whose absent entries are zero. Duplicates of a coordinate file are summed.
 AnyDense parse_matrix_market_dense(Source const& source, int threads);
+
+// The steps of these, for a file of which each process reads some of the lines. `bytes` follow the head.
+
+/// What a head says of a sparse matrix that cannot be; Error as parse_matrix_market().
+void check_matrix_head(Source const& source, MarketHeader const& header, Offset bytes);
+/// Of a dense block; Error as parse_matrix_market_dense().
+void check_dense_head(Source const& source, MarketHeader const& header, Offset bytes);
+/// All but the entries of the file `name`.
+CoordinateData without_entries(std::string const& name, MarketHeader const& header);
+/// Rows first_row .. first_row + rows - 1 of the dense block of a coordinate file, whose `triples` are
+/// theirs. Error{bad_input} when a sum overflows.
+template <class T> DenseMatrix<T> scatter(Index rows, Index cols, Index first_row, Triples<T> const& triples,
+                                          std::string const& name);
 
 } // namespace espalier

@@ -85,7 +85,7 @@ std::optional<double> value_of(Decimal const& d) {
 } // namespace
 
 std::int64_t Source::line_of(char const* where) const {
-    return 1 + std::count(begin(), where, '\n');
+    return first_line_ + std::count(begin(), where, '\n');
 }
 
 void Source::fail(char const* where, std::string const& what, Status status) const {

@@ -15,10 +15,12 @@
 
 namespace espalier {
 
-/// A text and the name it goes by in messages. The characters belong to the caller.
+/// A text and the name it goes by in messages; part of a file's when it begins with line `first_line` of it.
+/// The characters belong to the caller.
 class Source {
   public:
-    Source(std::string_view text, std::string name) : text_(text), name_(std::move(name)) {}
+    Source(std::string_view text, std::string name, std::int64_t first_line = 1)
+        : text_(text), name_(std::move(name)), first_line_(first_line) {}
     [[nodiscard]] std::string_view text() const { return text_; }
     [[nodiscard]] std::string const& name() const { return name_; }
     [[nodiscard]] char const* begin() const { return text_.data(); }
@@ -33,6 +35,7 @@ class Source {
   private:
     std::string_view text_;
     std::string name_;
+    std::int64_t first_line_;
 };
 
 inline bool is_blank(char c) {

@@ -12,10 +12,6 @@ namespace espalier {
 
 namespace {
 
-std::string file_name(std::string const& path) {
-    return path.substr(path.find_last_of('/') + 1);
-}
-
 CoordinateData parse_entries(std::string_view text, std::string const& name, int threads) {
     std::string_view const byte_order_mark = "\xEF\xBB\xBF";
     if (text.substr(0, byte_order_mark.size()) == byte_order_mark) text.remove_prefix(byte_order_mark.size());
@@ -36,6 +32,10 @@ template <class Read> auto named_in_failures(std::string const& name, Read const
 }
 
 } // namespace
+
+std::string file_name(std::string const& path) {
+    return path.substr(path.find_last_of('/') + 1);
+}
 
 NamedMatrix read_matrix(std::string const& path, int threads) {
     return named_in_failures(path, [&] {

@@ -20,8 +20,11 @@ NamedMatrix read_matrix(std::string const& path, int threads);
 /// A dense block such as right-hand sides, from a Matrix Market array or coordinate file. Errors as above.
 AnyDense read_dense(std::string const& path, int threads);
 
-/// The same from memory; `name` stands for the path in messages.
+/// Both from memory; `name` stands for the path in messages.
 NamedMatrix parse_matrix(std::string_view text, std::string const& name, int threads);
 AnyDense parse_dense(std::string_view text, std::string const& name, int threads);
+
+/// A path's last part, which is the name of its matrix.
+std::string file_name(std::string const& path);
 
 } // namespace espalier

@@ -1,62 +1,17 @@
-// Reads by POSIX calls to get at the reason of a failure; looks at the first block before the rest is read.
+// Looks at the first block of a file before the rest is read.
 #include "matrix/text_input.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <system_error>
-
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <fmt/format.h>
 
 #include "espalier/types.hpp"
 #include "matrix/gunzip.hpp"
+#include "matrix/input_file.hpp"
 
 namespace espalier {
 
 namespace {
-
-Error system_failure(std::string const& path, char const* what) {
-    return Error(Status::io_error,
-                 fmt::format("{}: {}: {}", path, what, std::generic_category().message(errno)));
-}
-
-class InputFile {
-  public:
-    explicit InputFile(std::string const& path)
-        : path_(path), fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-        if (fd_ < 0) throw system_failure(path_, "cannot open");
-    }
-    InputFile(InputFile const&) = delete;
-    InputFile& operator=(InputFile const&) = delete;
-    ~InputFile() { ::close(fd_); }
-
-    // Bytes that the file says it has; 0 for pipes and devices, which do not say.
-    [[nodiscard]] std::size_t announced_size() const {
-        struct stat status {};
-        if (::fstat(fd_, &status) != 0) throw system_failure(path_, "cannot read");
-        if (S_ISDIR(status.st_mode)) throw Error(Status::io_error, path_ + ": is a directory, not a file");
-        return S_ISREG(status.st_mode) ? static_cast<std::size_t>(status.st_size) : 0;
-    }
-
-    // Reads into the buffer's room; false at the end of the file.
-    bool read(TextBuffer& buffer) const {
-        std::size_t const largest_read = std::size_t{1} << 30;
-        while (true) {
-            auto const count = ::read(fd_, buffer.tail(), std::min(buffer.room(), largest_read));
-            if (count < 0 && errno == EINTR) continue;
-            if (count < 0) throw system_failure(path_, "cannot read");
-            buffer.added(static_cast<std::size_t>(count));
-            return count > 0;
-        }
-    }
-
-  private:
-    std::string const& path_;
-    int fd_;
-};
 
 // What a file that is not text probably is.
 char const* kind_of_binary(std::string_view head) {
@@ -72,22 +27,6 @@ char const* kind_of_binary(std::string_view head) {
     if (begins("PK\x03\x04")) return "a zip archive: extract the matrix from it";
     if (begins("\x89HDF")) return "HDF5 data";
     return nullptr;
-}
-
-// Control characters do not occur in text; bytes above 127 may, in comments.
-void require_text(std::string_view text, std::string const& path) {
-    auto const head = text.substr(0, std::size_t{1} << 16);
-    if (char const* const kind = kind_of_binary(head))
-        throw Error(Status::bad_input, fmt::format("{}: not a matrix file but {}", path, kind));
-    auto const control = [](char c) {
-        return (static_cast<unsigned char>(c) < ' ' && !(c >= '\t' && c <= '\r') && c != '\x1a') ||
-               c == '\x7f';
-    };
-    auto const found = std::find_if(head.begin(), head.end(), control);
-    if (found != head.end())
-        throw Error(Status::bad_input,
-                    fmt::format("{}: binary data, not a matrix file (byte 0x{:02x} at offset {})", path,
-                                static_cast<unsigned char>(*found), found - head.begin()));
 }
 
 TextBuffer read_whole(std::string const& path) {
@@ -107,6 +46,22 @@ TextBuffer read_whole(std::string const& path) {
 }
 
 } // namespace
+
+// Control characters do not occur in text; bytes above 127 may, in comments.
+void require_text(std::string_view text, std::string const& path) {
+    auto const head = text.substr(0, std::size_t{1} << 16);
+    if (char const* const kind = kind_of_binary(head))
+        throw Error(Status::bad_input, fmt::format("{}: not a matrix file but {}", path, kind));
+    auto const control = [](char c) {
+        return (static_cast<unsigned char>(c) < ' ' && !(c >= '\t' && c <= '\r') && c != '\x1a') ||
+               c == '\x7f';
+    };
+    auto const found = std::find_if(head.begin(), head.end(), control);
+    if (found != head.end())
+        throw Error(Status::bad_input,
+                    fmt::format("{}: binary data, not a matrix file (byte 0x{:02x} at offset {})", path,
+                                static_cast<unsigned char>(*found), found - head.begin()));
+}
 
 TextInput TextInput::load(std::string const& path) {
     try {

@@ -8,6 +8,10 @@
 
 namespace espalier {
 
+/// Error{bad_input}, beginning with the path, when the first 64 KiB of `text` are none: control characters,
+/// or what other formats begin with.
+void require_text(std::string_view text, std::string const& path);
+
 class TextInput {
   public:
     /// Error{io_error} when the file cannot be opened or read (missing, a directory, no permission);

@@ -21,12 +21,6 @@ template <class T> std::string spelled(T value) {
         return fmt::format("{}", value);
 }
 
-// A(j, i) where A(i, j) = value.
-template <class T> T mirrored(DeclaredSymmetry declared, T value) {
-    if (declared == DeclaredSymmetry::skew_symmetric) return -value;
-    return conj_if(declared == DeclaredSymmetry::hermitian, value);
-}
-
 char const* adjective(DeclaredSymmetry declared) {
     switch (declared) {
     case DeclaredSymmetry::general:
@@ -72,32 +66,18 @@ template <class T> CscMatrix<T> mirror_of_upper(CscMatrix<T> const& matrix, Decl
         if (i >= j) return;
         Offset const q = next[i]++;
         mirror.row_ind[q] = j;
-        mirror.values[q] = mirrored(declared, matrix.values[p]);
+        mirror.values[q] = mirror_image(declared, matrix.values[p]);
     });
     return mirror;
-}
-
-// Drop the entries above the diagonal, in place.
-template <class T> void keep_lower(CscMatrix<T>& matrix) {
-    Offset end = 0;
-    for (Index j = 0; j < matrix.cols; ++j) {
-        Offset const first = std::exchange(matrix.col_ptr[j], end);
-        Offset const last = matrix.col_ptr[j + 1];
-        for (Offset p = first; p < last; ++p) {
-            if (matrix.row_ind[p] < j) continue;
-            matrix.row_ind[end] = matrix.row_ind[p];
-            matrix.values[end++] = matrix.values[p];
-        }
-    }
-    matrix.col_ptr.back() = end;
-    matrix.row_ind.resize(end);
-    matrix.values.resize(end);
 }
 
 // The union of two lower triangles that must agree where they overlap; counts the overlap.
 template <class T, class Disagree>
 CscMatrix<T> merge(CscMatrix<T> const& a, CscMatrix<T> const& b, Offset& overlap, Disagree const& disagree) {
-    auto merged = empty_square<T>(a.cols);
+    CscMatrix<T> merged;
+    merged.rows = a.rows;
+    merged.cols = a.cols;
+    merged.col_ptr.assign(a.cols + 1, 0);
     merged.row_ind.reserve(a.stored() + b.stored());
     merged.values.reserve(a.stored() + b.stored());
     auto const take = [&](CscMatrix<T> const& from, Offset p) {
@@ -125,21 +105,6 @@ CscMatrix<T> merge(CscMatrix<T> const& a, CscMatrix<T> const& b, Offset& overlap
     return merged;
 }
 
-template <class T>
-void check_diagonal(CscMatrix<T> const& matrix, DeclaredSymmetry declared, std::string const& source) {
-    for_each_entry(matrix, [&](Index i, Index j, Offset p) {
-        if (i != j) return;
-        T const value = matrix.values[p];
-        char const* wrong = nullptr;
-        if (declared == DeclaredSymmetry::hermitian && imag_part(value) != 0) wrong = "is not real";
-        if (declared == DeclaredSymmetry::skew_symmetric && value != T(0)) wrong = "is not zero";
-        if (wrong)
-            throw Error(Status::bad_input,
-                        fmt::format("{}: the matrix is declared {}, but its diagonal entry ({}, {}) = {} {}",
-                                    source, adjective(declared), i + 1, j + 1, spelled(value), wrong));
-    });
-}
-
 // The whole of a skew-symmetric matrix from its lower triangle.
 template <class T> void expand_skew(CscMatrix<T>& matrix) {
     auto whole = empty_square<T>(matrix.cols);
@@ -162,7 +127,70 @@ template <class T> void expand_skew(CscMatrix<T>& matrix) {
     matrix = std::move(whole);
 }
 
-void note_storage(Offset below, Offset above, Offset both, std::vector<std::string>& notes) {
+} // namespace
+
+void require_square(Index rows, Index cols, DeclaredSymmetry declared, std::string const& source) {
+    if (rows != cols)
+        throw Error(Status::bad_input,
+                    fmt::format("{}: the matrix is declared {}, but has {} rows and {} columns", source,
+                                adjective(declared), rows, cols));
+}
+
+template <class T> void check_diagonal(CscMatrix<T> const& matrix, Index first, DeclaredSymmetry declared,
+                                       std::string const& source) {
+    for_each_entry(matrix, [&](Index i, Index j, Offset p) {
+        if (i != first + j) return;
+        T const value = matrix.values[p];
+        char const* wrong = nullptr;
+        if (declared == DeclaredSymmetry::hermitian && imag_part(value) != 0) wrong = "is not real";
+        if (declared == DeclaredSymmetry::skew_symmetric && value != T(0)) wrong = "is not zero";
+        if (wrong)
+            throw Error(Status::bad_input,
+                        fmt::format("{}: the matrix is declared {}, but its diagonal entry ({}, {}) = {} {}",
+                                    source, adjective(declared), i + 1, i + 1, spelled(value), wrong));
+    });
+}
+
+template <class T> TriangleCounts count_triangles(CscMatrix<T> const& matrix, Index first) {
+    TriangleCounts counts;
+    for_each_entry(matrix, [&](Index i, Index j, Offset) {
+        counts.below += i > first + j;
+        counts.above += i < first + j;
+    });
+    return counts;
+}
+
+template <class T> void keep_lower(CscMatrix<T>& matrix, Index first) {
+    Offset end = 0;
+    for (Index j = 0; j < matrix.cols; ++j) {
+        Offset const begin = std::exchange(matrix.col_ptr[j], end);
+        Offset const last = matrix.col_ptr[j + 1];
+        for (Offset p = begin; p < last; ++p) {
+            if (matrix.row_ind[p] < first + j) continue;
+            matrix.row_ind[end] = matrix.row_ind[p];
+            matrix.values[end++] = matrix.values[p];
+        }
+    }
+    matrix.col_ptr.back() = end;
+    matrix.row_ind.resize(end);
+    matrix.values.resize(end);
+}
+
+template <class T> Offset fold_in(CscMatrix<T>& matrix, Index first, CscMatrix<T> const& mirror,
+                                  DeclaredSymmetry declared, std::string const& source) {
+    keep_lower(matrix, first);
+    Offset both = 0;
+    matrix = merge(matrix, mirror, both, [&](Index i, Index j, T lower, T upper) {
+        throw Error(Status::bad_input,
+                    fmt::format("{}: contradictory entries of a {} matrix: ({}, {}) = {} but ({}, {}) = {}",
+                                source, adjective(declared), i + 1, first + j + 1, spelled(lower),
+                                first + j + 1, i + 1, spelled(mirror_image(declared, upper))));
+    });
+    return both;
+}
+
+void note_storage(TriangleCounts const& counts, std::vector<std::string>& notes) {
+    auto const [below, above, both] = counts;
     if (above == 0) return;
     if (below == 0)
         notes.push_back("the upper triangle of a symmetric matrix was stored");
@@ -174,38 +202,19 @@ void note_storage(Offset below, Offset above, Offset both, std::vector<std::stri
         notes.push_back(fmt::format("{} entries of a symmetric matrix were stored in both triangles", both));
 }
 
-} // namespace
-
 template <class T> void fold_triangles(CscMatrix<T>& matrix, DeclaredSymmetry declared,
                                        std::string const& source, std::vector<std::string>& notes) {
-    if (matrix.rows != matrix.cols)
-        throw Error(Status::bad_input,
-                    fmt::format("{}: the matrix is declared {}, but has {} rows and {} columns", source,
-                                adjective(declared), matrix.rows, matrix.cols));
-    check_diagonal(matrix, declared, source);
-    Offset below = 0, above = 0, both = 0;
-    for_each_entry(matrix, [&](Index i, Index j, Offset) {
-        below += i > j;
-        above += i < j;
-    });
-    if (above > 0) {
-        auto const mirror = mirror_of_upper(matrix, declared);
-        keep_lower(matrix);
-        matrix = merge(matrix, mirror, both, [&](Index i, Index j, T lower, T upper) {
-            throw Error(
-                Status::bad_input,
-                fmt::format("{}: contradictory entries of a {} matrix: ({}, {}) = {} but ({}, {}) = {}",
-                            source, adjective(declared), i + 1, j + 1, spelled(lower), j + 1, i + 1,
-                            spelled(mirrored(declared, upper))));
-        });
-    }
-    note_storage(below, above, both, notes);
+    require_square(matrix.rows, matrix.cols, declared, source);
+    check_diagonal(matrix, 0, declared, source);
+    TriangleCounts counts = count_triangles(matrix, 0);
+    if (counts.above > 0)
+        counts.both = fold_in(matrix, 0, mirror_of_upper(matrix, declared), declared, source);
+    note_storage(counts, notes);
     if (declared == DeclaredSymmetry::skew_symmetric) {
         expand_skew(matrix);
-        notes.push_back("a skew-symmetric matrix was expanded to a general one");
+        notes.push_back(note_of_expansion);
     } else {
-        bool const hermitian = declared == DeclaredSymmetry::hermitian && is_complex<T>;
-        matrix.symmetry = hermitian ? Symmetry::hermitian : Symmetry::symmetric;
+        matrix.symmetry = folded_symmetry<T>(declared);
     }
 }
 
@@ -227,6 +236,11 @@ template <class T> bool equals_mirror_image(CscMatrix<T> const& matrix, bool con
     return true;
 }
 
+void note_recognized(Symmetry symmetry, std::vector<std::string>& notes) {
+    notes.push_back(fmt::format("declared general; values are {}",
+                                symmetry == Symmetry::symmetric ? "symmetric" : "Hermitian"));
+}
+
 template <class T> void recognize_symmetry(CscMatrix<T>& matrix, std::vector<std::string>& notes) {
     if (matrix.rows != matrix.cols || matrix.rows == 0) return;
     if (equals_mirror_image(matrix, false))
@@ -235,9 +249,8 @@ template <class T> void recognize_symmetry(CscMatrix<T>& matrix, std::vector<std
         matrix.symmetry = Symmetry::hermitian;
     else
         return;
-    keep_lower(matrix);
-    notes.push_back(fmt::format("declared general; values are {}",
-                                matrix.symmetry == Symmetry::symmetric ? "symmetric" : "Hermitian"));
+    keep_lower(matrix, 0);
+    note_recognized(matrix.symmetry, notes);
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
@@ -245,9 +258,16 @@ template <class T> void recognize_symmetry(CscMatrix<T>& matrix, std::vector<std
     template void recognize_symmetry(CscMatrix<T>&, std::vector<std::string>&);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 #undef ESPALIER_INSTANTIATE
-template void fold_triangles(CscMatrix<double>&, DeclaredSymmetry, std::string const&,
-                             std::vector<std::string>&);
-template void fold_triangles(CscMatrix<std::complex<double>>&, DeclaredSymmetry, std::string const&,
-                             std::vector<std::string>&);
+#define ESPALIER_INSTANTIATE(T)                                                                              \
+    template void check_diagonal(CscMatrix<T> const&, Index, DeclaredSymmetry, std::string const&);          \
+    template TriangleCounts count_triangles(CscMatrix<T> const&, Index);                                     \
+    template void keep_lower(CscMatrix<T>&, Index);                                                          \
+    template Offset fold_in(CscMatrix<T>&, Index, CscMatrix<T> const&, DeclaredSymmetry,                     \
+                            std::string const&);                                                             \
+    template void fold_triangles(CscMatrix<T>&, DeclaredSymmetry, std::string const&,                        \
+                                 std::vector<std::string>&);
+ESPALIER_INSTANTIATE(double)
+ESPALIER_INSTANTIATE(std::complex<double>)
+#undef ESPALIER_INSTANTIATE
 
 } // namespace espalier

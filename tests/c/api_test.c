@@ -147,6 +147,31 @@ static void layouts(void) {
     free_problem(&p);
 }
 
+/* With one process the part is all. */
+static void one_part(void) {
+    problem p = convection(7, 0.2);
+    espalier_matrix const matrix = described(&p);
+    espalier_solver* solver = with_matrix(ESPALIER_DOUBLE, NULL);
+    double x[49], b[49];
+    for (int i = 0; i < p.n; ++i) b[i] = i % 3;
+    OK(solver, espalier_set_matrix_part(solver, &matrix));
+    OK(solver, espalier_drive_rows(solver, ESPALIER_OP_TRANSPOSE, 1, p.n, b, p.n, x, p.n));
+    CHECK(residual(&p, 1, x, b) < 1e-12);
+    OK(solver, espalier_refactorize_part(solver, p.entries, p.value));
+    OK(solver, espalier_solve_rows(solver, ESPALIER_OP_NONE, 1, p.n, b, p.n, x, p.n));
+    OK(solver, espalier_refine_rows(solver, ESPALIER_OP_NONE, 1, p.n, b, p.n, x, p.n));
+    CHECK(residual(&p, 0, x, b) < 1e-12);
+    FAILS(solver, ESPALIER_USAGE, "rows = 50",
+          espalier_solve_rows(solver, ESPALIER_OP_NONE, 1, 50, b, 50, x, 50));
+    FAILS(solver, ESPALIER_USAGE, "48 rows together",
+          espalier_solve_rows(solver, ESPALIER_OP_NONE, 1, 48, b, 48, x, 48));
+    FAILS(solver, ESPALIER_USAGE, "part is null", espalier_set_matrix_part(solver, NULL));
+    OK(solver, espalier_set_matrix(solver, &matrix));
+    FAILS(solver, ESPALIER_USAGE, "not set in parts", espalier_set_values_part(solver, p.entries, p.value));
+    espalier_destroy(&solver);
+    free_problem(&p);
+}
+
 static void sparse_right_hand_sides(void) {
     problem p = laplacian(10, 0.5);
     espalier_matrix const matrix = described(&p);
@@ -479,6 +504,7 @@ int main(void) {
     steps_one_by_one();
     an_ordering_from_memory();
     layouts();
+    one_part();
     sparse_right_hand_sides();
     complex_scalars();
     single_precision();

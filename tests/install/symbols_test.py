@@ -12,7 +12,8 @@ CPP = re.compile(
     rf"|CscMatrix<{SCALAR}>|MatrixImport<{SCALAR}>)(?:$|::(?!State)[^:(]*(?:\[abi:cxx11\])?\(.*)"
     rf"|espalier::(?:to_string|set_option|get_option|option_names|report_fields|simulation_of)(?:\[abi:cxx11\])?\(.*"
     rf"|espalier::Solution<{SCALAR}> espalier::solve<{SCALAR}>\(.*"
-    rf"|(?:espalier::CscMatrix|std::vector)<.*> espalier::(?:gather_columns|gather_rows|scatter_rows)<{SCALAR}>\(.*")
+    rf"|(?:espalier::CscMatrix|espalier::DenseMatrix|std::vector)<.*>"
+    rf" espalier::(?:gather_columns|gather_rows|scatter_rows|read_columns|read_rows)<{SCALAR}>\(.*")
 
 
 def shown():

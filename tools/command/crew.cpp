@@ -1,10 +1,15 @@
 #include "crew.hpp"
 
 #include <cstdint>
+#include <utility>
+#include <variant>
+#include <vector>
 
+#include "api/read_parts.hpp"
 #include "comm/collective.hpp"
 #include "comm/network_timing.hpp"
 #include "core/scalar.hpp"
+#include "espalier/distributed.hpp"
 #include "problem.hpp"
 
 namespace espalier::command {
@@ -13,17 +18,38 @@ namespace {
 
 Communicator world;
 
-enum class Work : std::int32_t { solver, network, none };
+enum class Work : std::int32_t { solver, network, matrix, dense, none };
 
 struct Call {
     Work work = Work::solver;
     Scalar scalar = Scalar::d;
     std::int32_t processes = 1;
     std::int32_t exit_code = 0;
+    std::int32_t threads = 0;
 };
 
 void tell_others(Call call) {
     if (world.size() > 1 && world.rank() == 0) broadcast_value(world, call, 0);
+}
+
+NamedMatrix read_matrix_together(std::string path, int threads) {
+    broadcast(world, path, 0);
+    NamedMatrix named = read_matrix_parts(world, path, threads);
+    named.matrix = std::visit([](auto const& part) -> AnyMatrix { return gather_columns(world, part); },
+                              std::exchange(named.matrix, {}));
+    return named;
+}
+
+AnyDense read_dense_together(std::string path, int threads) {
+    broadcast(world, path, 0);
+    return std::visit(
+        []<class T>(DenseMatrix<T> const& part) -> AnyDense {
+            Index const rows = sum(world, part.rows);
+            std::vector<T> const none;
+            return DenseMatrix<T>{rows, part.cols,
+                                  part.cols > 0 ? gather_rows<T>(world, part.values, part.cols) : none};
+        },
+        read_dense_parts(world, path, threads));
 }
 
 } // namespace
@@ -49,6 +75,16 @@ std::optional<Network> crew_network() {
     return Network{worst.latency, worst.bandwidth};
 }
 
+NamedMatrix crew_matrix(std::string const& path, int threads) {
+    tell_others({.work = Work::matrix, .threads = threads});
+    return read_matrix_together(path, threads);
+}
+
+AnyDense crew_dense(std::string const& path, int threads) {
+    tell_others({.work = Work::dense, .threads = threads});
+    return read_dense_together(path, threads);
+}
+
 int follow_crew() {
     for (;;) {
         Call call;
@@ -61,9 +97,12 @@ int follow_crew() {
             time_links(world);
             continue;
         }
-        Communicator const part = first(world, call.processes);
-        if (part.size() == 1) continue; // not needed this time
         try {
+            if (call.work == Work::matrix) read_matrix_together({}, call.threads);
+            if (call.work == Work::dense) read_dense_together({}, call.threads);
+            if (call.work != Work::solver) continue;
+            Communicator const part = first(world, call.processes);
+            if (part.size() == 1) continue; // not needed this time
             with_scalar(call.scalar, [&part]<class T>(T) { Solver<T>::follow({}, part); });
         } catch (Error const&) { // process 0 tells
         }

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "core/scalar.hpp"
 #include "espalier/communicator.hpp"
 #include "espalier/espalier.hpp"
 #include "mapping/machine_model.hpp"
+#include "matrix/matrix_market.hpp"
 
 namespace espalier::command {
 
@@ -28,6 +30,11 @@ template <class T> Solver<T> crew_solver(Options options) {
 /// Process 0: measures the network between it and the others, of which the slowest link counts. Nothing
 /// without others.
 [[nodiscard]] std::optional<Network> crew_network();
+
+/// Process 0: what a file holds, of which each process reads its part and sends it here. Errors as
+/// read_matrix() and read_dense().
+[[nodiscard]] NamedMatrix crew_matrix(std::string const& path, int threads);
+[[nodiscard]] AnyDense crew_dense(std::string const& path, int threads);
 
 /// The others: returns the exit code when they are dismissed.
 int follow_crew();

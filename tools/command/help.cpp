@@ -97,7 +97,8 @@ std::string solve_help() {
            "neither is written; when the solution is inaccurate or the matrix\n"
            "numerically singular (exit codes 7 and 5) both are, unless the solution overflowed.\n\n"
            "Under mpirun the processes of the job factorize together, each with --threads workers (by\n"
-           "default as many as the launcher gives it cores). The first one reads, writes and reports.\n"
+           "default as many as the launcher gives it cores). The first one reads, writes and reports; with\n"
+           "--input distributed each reads its part of the files.\n"
            "docs/clusters.md tells how to start them and what they need.\n\n"
            "While it runs, a terminal shows a bar for each long phase, a pipe gets one line a phase.\n\n" +
            generators() + "\n" + exit_codes();

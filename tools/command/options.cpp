@@ -144,6 +144,17 @@ void add_analysis_options(CLI::App& command, RunOptions& run, int most_threads) 
         [&library](std::string const& text) {
             library.comm_threads = static_cast<int>(parse_count("--comm-threads", text, 0, 2));
         });
+    add_option_value(command, "--input", "HOW",
+                     "under mpirun: root, the first process reads the matrix and the right-hand sides, or "
+                     "distributed, each "
+                     "process reads its part of a Matrix Market file, which all must see [root]",
+                     [&run](std::string const& text) {
+                         if (text != "root" && text != "distributed")
+                             throw Error(
+                                 Status::usage,
+                                 fmt::format("--input has no value '{}'; it has root, distributed", text));
+                         run.read_by_parts = text == "distributed";
+                     });
     add_option_value(
         command, "--max-memory", "SIZE",
         "refuse to factorize when it would need more: 512M, 4G, 1.5GiB [no limit]",

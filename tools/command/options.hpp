@@ -26,6 +26,7 @@ struct RunOptions {
     std::string output;              ///< The same.
     std::string null_space;          ///< The same.
     MatrixOp op = MatrixOp::none;    ///< Solve op(A) x = b.
+    bool read_by_parts = false;      ///< Every process its part of the files.
     bool quiet = false;
     bool verbose = false;
 

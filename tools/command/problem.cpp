@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/scalar.hpp"
+#include "crew.hpp"
 #include "matrix/convert.hpp"
 #include "matrix/generators.hpp"
 #include "matrix/random.hpp"
@@ -53,7 +54,9 @@ void require_fits(From value, std::string const& path, std::string_view what, In
 }
 
 template <class T> DenseMatrix<T> from_file(RunOptions const& options, Index n) {
-    auto const any = read_dense(options.rhs, options.library.threads);
+    auto const any = options.read_by_parts && crew_size() > 1
+                         ? crew_dense(options.rhs, options.library.threads)
+                         : read_dense(options.rhs, options.library.threads);
     return std::visit(
         [&]<class From>(DenseMatrix<From> const& b) -> DenseMatrix<T> {
             if (b.cols == 0)
@@ -96,6 +99,9 @@ NamedMatrix read_or_generate(RunOptions const& options) {
                     fmt::format("'{}' is neither a file nor a generator such as lap3d:20; 'espalier "
                                 "generate --help' lists those",
                                 options.matrix));
+    if (options.read_by_parts && crew_size() > 1 &&
+        options.matrix != "-") // only process 0 has standard input
+        return crew_matrix(options.matrix, options.library.threads);
     return read_matrix(options.matrix == "-" ? "/dev/stdin" : options.matrix, options.library.threads);
 }
 

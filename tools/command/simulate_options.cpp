@@ -12,7 +12,8 @@ namespace espalier::command {
 
 void add_simulate_options(CLI::App& command, SimulateOptions& options) {
     add_analysis_options(command, options.run, most_simulated_threads);
-    for (char const* const name : {"--topology", "--comm-threads", "--max-memory"}) // of a run here
+    for (char const* const name :
+         {"--topology", "--comm-threads", "--input", "--max-memory"}) // of a run here
         command.remove_option(command.get_option(name));
     command.get_option("--threads")->description("threads of each process [the cores of the machine]");
     add_option_value(command, "--machine", "MACHINE",

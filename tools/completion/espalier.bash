@@ -3,8 +3,8 @@
 _espalier() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
     local analysis='--factorization --matching --scaling --precision --ordering --threads --topology --calibration
-        --schedule --push-init --push --select --strict --seed --alloc --comm-threads --split --split-width
-        --split-rows --max-memory --trace --json --quiet --verbose --help'
+        --schedule --push-init --push --select --strict --seed --alloc --comm-threads --input --split
+        --split-width --split-rows --max-memory --trace --json --quiet --verbose --help'
     local options
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
@@ -19,7 +19,7 @@ _espalier() {
             options="${options/--verbose /} --operation --mixed-precision --rhs --nrhs --refine --tolerance --vary --repeat
             --simulate --processes --csv --picture" ;;
         simulate) options="${analysis/--topology /}"
-            options="${options/--comm-threads /}"
+            options="${options/--comm-threads --input /}"
             options="${options/--max-memory /} --machine --processes" ;;
         generate) options='--output --quiet --help' ;;
         trace) options='--compare --svg --png --html --color --phase --from --to --width --json --quiet --help' ;;
@@ -41,6 +41,7 @@ _espalier() {
         --select) values='sRand sRandNuma sProc sNuma sProcNuma sNumaProc' ;;
         --alloc) values='local global interleave' ;;
         --comm-threads) values='0 1 2' ;;
+        --input) values='root distributed' ;;
         --split) values='1d 2d' ;;
         --operation) values='none transpose adjoint' ;;
         --rhs) values='ones random' files=yes ;;

@@ -36,6 +36,7 @@ complete -c espalier -n $both -l calibration -x -a 'auto on off' -d 'of the cost
 complete -c espalier -n '__fish_seen_subcommand_from solve analyze simulate dense' -l trace -r -d 'Paje trace'
 complete -c espalier -n '__fish_seen_subcommand_from analyze compare simulate' -l processes -x -d 'predict for so many'
 complete -c espalier -n $here -l comm-threads -x -a '0 1 2'
+complete -c espalier -n $here -l input -x -a 'root distributed'
 complete -c espalier -n $both -l split -x -a '1d 2d'
 complete -c espalier -n $here -l max-memory -x
 complete -c espalier -n '__fish_seen_subcommand_from solve analyze simulate' -l verbose -d 'print also settings, machine and choices'

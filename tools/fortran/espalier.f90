@@ -69,6 +69,15 @@ module espalier
         procedure :: solve
         procedure :: refine
         procedure :: drive
+        ! The same of which each process has a part.
+        procedure :: set_csc_part
+        procedure :: set_csr_part
+        procedure :: set_coo_part
+        procedure :: set_values_part
+        procedure :: refactorize_part
+        procedure :: solve_rows
+        procedure :: refine_rows
+        procedure :: drive_rows
         ! What the factors tell.
         procedure :: inertia
         procedure :: determinant
@@ -93,6 +102,68 @@ module espalier
         generic :: assignment(=) => refuse_copy
         final :: finalize
     end type
+
+    ! Systems in parts, in espalier_parts.f90: each process of create(comm=...) gives its own, and none may be left
+    ! out. `n` is the order of the matrix, an integer(int32) or integer(int64); indices are those of all of it.
+    interface
+        ! Consecutive columns, those of process 0 first; col_ptr counts from 1 in the part.
+        module subroutine set_csc_part(self, n, col_ptr, row_ind, values, symmetry, triangle, status)
+            class(espalier_solver), intent(inout) :: self
+            class(*), intent(in) :: n
+            type(*), intent(in) :: col_ptr(..), row_ind(..), values(..)
+            integer, intent(in), optional :: symmetry, triangle
+            integer, intent(out), optional :: status
+        end subroutine
+        ! Consecutive rows.
+        module subroutine set_csr_part(self, n, row_ptr, col_ind, values, symmetry, triangle, status)
+            class(espalier_solver), intent(inout) :: self
+            class(*), intent(in) :: n
+            type(*), intent(in) :: row_ptr(..), col_ind(..), values(..)
+            integer, intent(in), optional :: symmetry, triangle
+            integer, intent(out), optional :: status
+        end subroutine
+        ! Any entries; those at the same place are summed, whoever gives them.
+        module subroutine set_coo_part(self, n, rows, cols, values, symmetry, triangle, status)
+            class(espalier_solver), intent(inout) :: self
+            class(*), intent(in) :: n
+            type(*), intent(in) :: rows(..), cols(..), values(..)
+            integer, intent(in), optional :: symmetry, triangle
+            integer, intent(out), optional :: status
+        end subroutine
+        ! Other values of this process's part.
+        module subroutine set_values_part(self, values, status)
+            class(espalier_solver), intent(inout) :: self
+            type(*), intent(in) :: values(..)
+            integer, intent(out), optional :: status
+        end subroutine
+        module subroutine refactorize_part(self, values, status)
+            class(espalier_solver), intent(inout) :: self
+            type(*), intent(in) :: values(..)
+            integer, intent(out), optional :: status
+        end subroutine
+        ! b and x are consecutive rows of right-hand sides and solutions, those of process 0 first.
+        module subroutine solve_rows(self, b, x, op, status)
+            class(espalier_solver), intent(inout) :: self
+            type(*), intent(in) :: b(..)
+            type(*), intent(inout) :: x(..)
+            integer, intent(in), optional :: op
+            integer, intent(out), optional :: status
+        end subroutine
+        module subroutine refine_rows(self, b, x, op, status)
+            class(espalier_solver), intent(inout) :: self
+            type(*), intent(in) :: b(..)
+            type(*), intent(inout) :: x(..)
+            integer, intent(in), optional :: op
+            integer, intent(out), optional :: status
+        end subroutine
+        module subroutine drive_rows(self, b, x, op, status)
+            class(espalier_solver), intent(inout) :: self
+            type(*), intent(in) :: b(..)
+            type(*), intent(inout) :: x(..)
+            integer, intent(in), optional :: op
+            integer, intent(out), optional :: status
+        end subroutine
+    end interface
 
 contains
 
@@ -246,7 +317,8 @@ contains
         call describe(col_ptr, starts)
         call describe(row_ind, indices)
         call describe(values, numbers)
-        call set_matrix(self, layout_csc, starts%rows - 1, starts, indices, numbers, symmetry, triangle, status)
+        call give_matrix(intended_call(self%handle, 'espalier_set_matrix'), layout_csc, starts%rows - 1, &
+                         starts%rows - 1, starts, indices, numbers, symmetry, triangle, status)
     end subroutine
 
     ! Compressed rows: row i is entries row_ptr(i) .. row_ptr(i + 1) - 1.
@@ -259,7 +331,8 @@ contains
         call describe(row_ptr, starts)
         call describe(col_ind, indices)
         call describe(values, numbers)
-        call set_matrix(self, layout_csr, starts%rows - 1, starts, indices, numbers, symmetry, triangle, status)
+        call give_matrix(intended_call(self%handle, 'espalier_set_matrix'), layout_csr, starts%rows - 1, &
+                         starts%rows - 1, starts, indices, numbers, symmetry, triangle, status)
     end subroutine
 
     ! Coordinates of an n x n matrix: entry k is at rows(k), cols(k); those at the same place are summed.
@@ -279,18 +352,11 @@ contains
         integer, intent(in), optional :: symmetry, triangle
         integer, intent(out), optional :: status
         type(array) :: row_indices, indices, numbers
-        type(intended_call) :: here
-        logical :: counts
-        counts = gives(self%handle)
-        here = intended_call(self%handle, 'espalier_set_matrix')
         call describe(rows, row_indices)
         call describe(cols, indices)
         call describe(values, numbers)
-        if (counts .and. row_indices%rows /= indices%rows) then
-            call refuse(here, 'rows and columns of the entries are not equally many', status)
-            return
-        end if
-        call set_matrix(self, layout_coo, n, row_indices, indices, numbers, symmetry, triangle, status)
+        call give_matrix(intended_call(self%handle, 'espalier_set_matrix'), layout_coo, n, n, row_indices, indices, &
+                         numbers, symmetry, triangle, status)
     end subroutine
 
     ! Other values on the same pattern, in the order of set_csc, set_csr or set_coo.
@@ -299,11 +365,8 @@ contains
         type(*), intent(in) :: values(..)
         integer, intent(out), optional :: status
         type(array) :: numbers
-        type(intended_call) :: here
-        here = intended_call(self%handle, 'espalier_set_values')
         call describe(values, numbers)
-        if (.not. are_numbers(here, numbers, status)) return
-        call settle(self%handle, c_set_values(self%handle, numbers%rows, numbers%address), status)
+        call give_values(intended_call(self%handle, 'espalier_set_values'), c_set_values, numbers, status)
     end subroutine
 
     ! Order of the matrix, and entries kept of it.
@@ -334,11 +397,8 @@ contains
         type(*), intent(in) :: values(..)
         integer, intent(out), optional :: status
         type(array) :: numbers
-        type(intended_call) :: here
-        here = intended_call(self%handle, 'espalier_refactorize')
         call describe(values, numbers)
-        if (.not. are_numbers(here, numbers, status)) return
-        call settle(self%handle, c_refactorize(self%handle, numbers%rows, numbers%address), status)
+        call give_values(intended_call(self%handle, 'espalier_refactorize'), c_refactorize, numbers, status)
     end subroutine
 
     ! op(A) x = b without refinement.
@@ -440,8 +500,8 @@ contains
         type(array) :: found
         type(intended_call) :: here
         logical :: counts
-        counts = gives(self%handle)
         here = intended_call(self%handle, 'espalier_null_vectors')
+        counts = gives(here)
         call describe(basis, found)
         if (.not. are_numbers(here, found, status)) return
         if (.not. are_long(here, found, status)) return
@@ -460,8 +520,8 @@ contains
         type(array) :: found
         type(intended_call) :: here
         logical :: counts
-        counts = gives(self%handle)
         here = intended_call(self%handle, 'espalier_schur_complement')
+        counts = gives(here)
         call describe(schur, found)
         if (.not. are_numbers(here, found, status)) return
         if (.not. is_whole(here, found, status)) return
@@ -624,35 +684,6 @@ contains
         text = fortran_text(found)
         call settle(self%handle, ended, status)
     end function
-
-    subroutine set_matrix(self, layout, n, pointers, indices, values, symmetry, triangle, status)
-        class(espalier_solver), intent(inout) :: self
-        integer(c_int), intent(in) :: layout
-        integer(int64), intent(in) :: n
-        type(array), intent(in) :: pointers, indices, values
-        integer, intent(in), optional :: symmetry, triangle
-        integer, intent(out), optional :: status
-        type(matrix_arrays) :: matrix
-        type(intended_call) :: here
-        integer(c_int) :: width
-        logical :: counts
-        here = intended_call(self%handle, 'espalier_set_matrix')
-        counts = gives(self%handle)
-        width = index_type_of(pointers%type, indices%type)
-        if (counts .and. width < 0) then
-            call refuse(here, 'the indices of the matrix are not integers of one kind, int32 or int64', status)
-        else if (counts .and. (pointers%in_order == 0 .or. indices%in_order == 0)) then
-            call refuse(here, 'an array of indices is not contiguous; give a copy of it', status)
-        else if (counts .and. indices%rows /= values%rows) then
-            call refuse(here, 'indices and values of the matrix are not equally many', status)
-        else if (are_numbers(here, values, status)) then
-            matrix = matrix_arrays(layout, espalier_general, espalier_full, width, 1, n, n, values%rows, &
-                                   pointers%address, indices%address, values%address)
-            if (present(symmetry)) matrix%symmetry = int(symmetry, c_int)
-            if (present(triangle)) matrix%triangle = int(triangle, c_int)
-            call settle(self%handle, c_set_matrix(self%handle, matrix), status)
-        end if
-    end subroutine
 
     subroutine take_step(self, which, name, b, x, op, status)
         class(espalier_solver), intent(inout) :: self

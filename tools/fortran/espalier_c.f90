@@ -51,11 +51,31 @@ module espalier_c
             integer(c_int64_t), value :: nrhs, ldb, ldx
             integer(c_int) :: status
         end function
+        function step_rows(solver, op, nrhs, rows, b, ldb, x, ldx) bind(c) result(status)
+            import
+            type(c_ptr), value :: solver, b, x
+            integer(c_int), value :: op
+            integer(c_int64_t), value :: nrhs, rows, ldb, ldx
+            integer(c_int) :: status
+        end function
+        function take_values(solver, entries, values) bind(c) result(status)
+            import
+            type(c_ptr), value :: solver, values
+            integer(c_int64_t), value :: entries
+            integer(c_int) :: status
+        end function
     end interface
 
     procedure(step), bind(c, name='espalier_solve') :: c_solve
     procedure(step), bind(c, name='espalier_refine') :: c_refine
     procedure(step), bind(c, name='espalier_drive') :: c_drive
+    procedure(step_rows), bind(c, name='espalier_solve_rows') :: c_solve_rows
+    procedure(step_rows), bind(c, name='espalier_refine_rows') :: c_refine_rows
+    procedure(step_rows), bind(c, name='espalier_drive_rows') :: c_drive_rows
+    procedure(take_values), bind(c, name='espalier_set_values') :: c_set_values
+    procedure(take_values), bind(c, name='espalier_refactorize') :: c_refactorize
+    procedure(take_values), bind(c, name='espalier_set_values_part') :: c_set_values_part
+    procedure(take_values), bind(c, name='espalier_refactorize_part') :: c_refactorize_part
 
     interface
         subroutine describe(given, found) bind(c, name='espalier_fortran_array')
@@ -161,10 +181,10 @@ module espalier_c
             type(matrix_arrays), intent(in) :: matrix
             integer(c_int) :: status
         end function
-        function c_set_values(solver, entries, values) bind(c, name='espalier_set_values') result(status)
+        function c_set_matrix_part(solver, part) bind(c, name='espalier_set_matrix_part') result(status)
             import
-            type(c_ptr), value :: solver, values
-            integer(c_int64_t), value :: entries
+            type(c_ptr), value :: solver
+            type(matrix_arrays), intent(in) :: part
             integer(c_int) :: status
         end function
         function c_get_size(solver, order, entries) bind(c, name='espalier_get_size') result(status)
@@ -181,12 +201,6 @@ module espalier_c
         function c_factorize(solver) bind(c, name='espalier_factorize') result(status)
             import
             type(c_ptr), value :: solver
-            integer(c_int) :: status
-        end function
-        function c_refactorize(solver, entries, values) bind(c, name='espalier_refactorize') result(status)
-            import
-            type(c_ptr), value :: solver, values
-            integer(c_int64_t), value :: entries
             integer(c_int) :: status
         end function
         function c_inertia(solver, positive, negative, zero) bind(c, name='espalier_inertia') result(status)

@@ -1,17 +1,18 @@
-! What the procedures of the module espalier have in common: how a call ends, what is right with an array before C
-! gets it, and texts between the two languages.
+! What the procedures of the module espalier have in common: how a call ends, what is right with arrays before C
+! gets them, and texts between the two languages.
 module espalier_checks
     use, intrinsic :: iso_fortran_env, only: error_unit
     use espalier_c
     implicit none
     private
     public :: settle, settle_without_solver, refuse, gives, index_type_of, are_long, is_whole, are_numbers, are_as_many, &
-        c_text, fortran_text
+        give_matrix, give_values, c_text, fortran_text
 
     ! Which function of C the arrays are for.
     type, public :: intended_call
         type(c_ptr) :: solver
         character(32) :: name
+        logical :: takes_parts = .false. ! the arrays of all processes count
     end type
 
 contains
@@ -55,14 +56,15 @@ contains
         end if
     end subroutine
 
-    ! Whether the arrays of this process count: it is process 0.
-    function gives(solver) result(is_first)
-        type(c_ptr), intent(in) :: solver
-        logical :: is_first
+    ! Whether the arrays of this process count: it is process 0, or all give a part.
+    function gives(here) result(counts)
+        type(intended_call), intent(in) :: here
+        logical :: counts
         integer(c_int) :: rank, processes
         rank = 0
-        is_first = .true.
-        if (c_get_processes(solver, rank, processes) == espalier_ok) is_first = rank == 0
+        counts = .true.
+        if (here%takes_parts) return
+        if (c_get_processes(here%solver, rank, processes) == espalier_ok) counts = rank == 0
     end function
 
     subroutine stop_with(what)
@@ -88,7 +90,7 @@ contains
         logical :: fits
         integer(c_int64_t) :: order, entries
         fits = .true.
-        if (.not. gives(here%solver)) return
+        if (.not. gives(here)) return
         if (c_get_size(here%solver, order, entries) == espalier_ok) fits = given%rows >= order
         if (.not. fits) call refuse(here, 'an array has fewer rows than the system', status) ! else the call itself fails
     end function
@@ -100,7 +102,7 @@ contains
         integer, intent(out), optional :: status
         logical :: fits
         fits = .true.
-        if (.not. gives(here%solver)) return
+        if (.not. gives(here)) return
         fits = given%leading == max(1_c_int64_t, given%rows)
         if (.not. fits) call refuse(here, 'an array for the Schur complement is part of another; give it whole', status)
     end function
@@ -113,7 +115,7 @@ contains
         logical :: fits
         integer(c_int) :: scalar
         fits = .true.
-        if (.not. gives(here%solver)) return
+        if (.not. gives(here)) return
         scalar = given%type ! without a handle it is the call itself that fails
         if (c_associated(here%solver)) then
             if (c_get_scalar(here%solver, scalar) /= espalier_ok) scalar = -1
@@ -134,10 +136,54 @@ contains
         logical :: fits
         fits = are_numbers(here, x, status)
         if (.not. fits) return
-        if (.not. gives(here%solver)) return
+        if (.not. gives(here)) return
         fits = b%columns == x%columns
         if (.not. fits) call refuse(here, 'right-hand sides and solutions have not equally many columns', status)
     end function
+
+    ! A matrix, or this process's part of one, to C.
+    subroutine give_matrix(here, layout, rows, cols, pointers, indices, values, symmetry, triangle, status)
+        type(intended_call), intent(in) :: here
+        integer(c_int), intent(in) :: layout
+        integer(c_int64_t), intent(in) :: rows, cols
+        type(array), intent(in) :: pointers, indices, values
+        integer, intent(in), optional :: symmetry, triangle
+        integer, intent(out), optional :: status
+        type(matrix_arrays) :: matrix
+        integer(c_int) :: width
+        logical :: counts
+        counts = gives(here)
+        width = index_type_of(pointers%type, indices%type)
+        if (counts .and. layout == layout_coo .and. pointers%rows /= indices%rows) then
+            call refuse(here, 'rows and columns of the entries are not equally many', status)
+        else if (counts .and. width < 0) then
+            call refuse(here, 'the indices of the matrix are not integers of one kind, int32 or int64', status)
+        else if (counts .and. (pointers%in_order == 0 .or. indices%in_order == 0)) then
+            call refuse(here, 'an array of indices is not contiguous; give a copy of it', status)
+        else if (counts .and. indices%rows /= values%rows) then
+            call refuse(here, 'indices and values of the matrix are not equally many', status)
+        else if (are_numbers(here, values, status)) then
+            matrix = matrix_arrays(layout, espalier_general, espalier_full, width, 1, rows, cols, values%rows, &
+                                   pointers%address, indices%address, values%address)
+            if (present(symmetry)) matrix%symmetry = int(symmetry, c_int)
+            if (present(triangle)) matrix%triangle = int(triangle, c_int)
+            if (here%takes_parts) then
+                call settle(here%solver, c_set_matrix_part(here%solver, matrix), status)
+            else
+                call settle(here%solver, c_set_matrix(here%solver, matrix), status)
+            end if
+        end if
+    end subroutine
+
+    ! Values in the order of the matrix.
+    subroutine give_values(here, which, values, status)
+        type(intended_call), intent(in) :: here
+        procedure(take_values) :: which
+        type(array), intent(in) :: values
+        integer, intent(out), optional :: status
+        if (.not. are_numbers(here, values, status)) return
+        call settle(here%solver, which(here%solver, values%rows, values%address), status)
+    end subroutine
 
     pure function c_text(text) result(converted)
         character(*), intent(in) :: text

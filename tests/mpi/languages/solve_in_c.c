@@ -6,11 +6,12 @@
 #include <stdlib.h>
 
 #include "check.h"
+#include "everywhere.h"
 #include "problems.h"
 
 int failures = 0;
+int rank, ranks;
 
-static int rank, ranks;
 static espalier_op const none = ESPALIER_OP_NONE;
 
 /* A message of the caller's to the next rank, which waits for whatever comes while the library is at work. */
@@ -29,23 +30,6 @@ static void send_and_hear(ring* own, int number) {
     CHECK(own->received == number);
     listen(own);
 }
-
-/* The same text on all ranks. */
-static int is_everywhere(char const* text) {
-    char of_0[1024] = "";
-    int same, all;
-    if (rank == 0) snprintf(of_0, sizeof of_0, "%s", text);
-    MPI_Bcast(of_0, sizeof of_0, MPI_CHAR, 0, MPI_COMM_WORLD);
-    same = strcmp(of_0, text) == 0;
-    MPI_Allreduce(&same, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-    return all;
-}
-
-#define EVERYWHERE(expected, part, call)                                                                     \
-    do {                                                                                                     \
-        FAILS(solver, expected, part, call);                                                                 \
-        CHECK(is_everywhere(espalier_message(solver)));                                                      \
-    } while (0)
 
 static void processes_are_told(espalier_solver* solver) {
     int found = -1, processes = 0;
@@ -251,6 +235,7 @@ int main(int argc, char** argv) {
         espalier_destroy(&solver);
     }
     parts_of_answers_are_with_process_0();
+    parts_are_joined();
     others_may_follow(&p);
     misuse_is_refused_everywhere();
     send_and_hear(&own, 7);

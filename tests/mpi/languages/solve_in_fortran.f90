@@ -18,6 +18,7 @@ program solve_in_fortran
     call exchange(2)
     call others_follow()
     call exchange(3)
+    call all_have_parts()
     call MPI_Allreduce(failures, all_failures, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, error)
     call MPI_Finalize(error)
     if (all_failures > 0) error stop 1
@@ -118,6 +119,71 @@ contains
             call solver%refactorize(nothing)
             call solver%solve(nothing, nothing)
         end if
+    end subroutine
+
+    ! Each process has k * k / ranks columns and rows, the last one what is left.
+    subroutine all_have_parts()
+        type(espalier_solver) :: solver
+        integer :: first, last, begin, end, status, j
+        integer, allocatable :: columns(:)
+        real(real64), allocatable :: b(:, :), x(:, :)
+        real(real64) :: whole(n)
+        first = rank*(n/ranks) + 1
+        last = merge(n, first + n/ranks - 1, rank == ranks - 1)
+        begin = start(first)
+        end = start(last + 1) - 1
+        allocate (b(last - first + 1, 2), x(last - first + 1, 2))
+        b(:, 1) = 1
+        b(:, 2) = [(real(mod(j, 3), real64), j=first, last)]
+        call solver%create('d', comm=MPI_COMM_WORLD)
+        call solver%set_csc_part(n, start(first:last + 1) - begin + 1, row(begin:end), value(begin:end), &
+                                 espalier_symmetric, espalier_lower)
+        call solver%drive_rows(b, x)
+        call gather(x(:, 1), whole)
+        call check(abs(4*whole(1) - whole(2) - whole(1 + k) - 1) < 1e-12_real64, 'the first equation in parts')
+        call check(abs(4*whole(n) - whole(n - 1) - whole(n - k) - 1) < 1e-12_real64, 'the last equation in parts')
+        call solver%refactorize_part(2*value(begin:end))
+        call solver%solve_rows(b(:, 1), x(:, 1))
+        call solver%refine_rows(b(:, 1), x(:, 1))
+        call gather(x(:, 1), whole)
+        call check(abs(8*whole(n) - 2*whole(n - 1) - 2*whole(n - k) - 1) < 1e-12_real64, 'the last one doubled')
+        ! As coordinates, where the symmetric matrix is the same by rows; the order in the other kind of integer.
+        allocate (columns(begin:end))
+        do j = first, last
+            columns(start(j):start(j + 1) - 1) = j
+        end do
+        call solver%set_coo_part(int(n, int64), row(begin:end), columns, value(begin:end), espalier_symmetric, &
+                                 espalier_lower)
+        call solver%drive_rows(b(:, 1), x(:, 1))
+        call solver%set_csr_part(n, start(first:last + 1) - begin + 1, row(begin:end), value(begin:end), &
+                                 espalier_symmetric, espalier_upper)
+        call solver%drive_rows(b(:, 1), x(:, 1))
+        call gather(x(:, 1), whole)
+        call check(abs(4*whole(n) - whole(n - 1) - whole(n - k) - 1) < 1e-12_real64, 'the last equation by rows')
+        call solver%set_values_part(value(begin:end))
+        ! What is wrong on the last process alone, all are told.
+        call solver%drive_rows(b(:, 1), x(merge(2, 1, rank == ranks - 1):, 1), status=status)
+        call check(status == espalier_usage .and. index(solver%message(), 'not equally many rows') > 0, 'rows')
+        if (rank == ranks - 1) then
+            call solver%set_csc_part(n, start(first:last + 1) - begin + 1, row(begin:end), value, status=status)
+        else
+            call solver%set_csc_part(n, start(first:last + 1) - begin + 1, row(begin:end), value(begin:end), &
+                                     status=status)
+        end if
+        call check(status == espalier_usage .and. index(solver%message(), 'equally many') > 0, 'lengths of parts')
+        call solver%set_csc_part(1.5, start(first:last + 1) - begin + 1, row(begin:end), value(begin:end), status=status)
+        call check(status == espalier_bad_input, 'an order that is no integer')
+        call solver%drive_rows(b(:, 1), x(:, 1))
+    end subroutine
+
+    ! The rows of all processes behind each other.
+    subroutine gather(part, whole)
+        real(real64), intent(in) :: part(:)
+        real(real64), intent(out) :: whole(:)
+        integer :: counts(ranks), j
+        call MPI_Allgather(size(part), 1, MPI_INTEGER, counts, 1, MPI_INTEGER, MPI_COMM_WORLD, error)
+        call MPI_Allgatherv(part, size(part), MPI_DOUBLE_PRECISION, whole, counts, &
+                            [(sum(counts(:j - 1)), j=1, ranks)], MPI_DOUBLE_PRECISION, MPI_COMM_WORLD, error)
     end subroutine
 
     subroutine others_follow()

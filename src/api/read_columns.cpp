@@ -1,0 +1,103 @@
+// The public side of reading by parts: the caller's scalar type.
+#include <cmath>
+#include <complex>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "api/read_parts.hpp"
+#include "api/read_together.hpp"
+#include "api/shares.hpp"
+#include "core/scalar.hpp"
+#include "espalier/distributed.hpp"
+#include "matrix/convert.hpp"
+
+namespace espalier {
+
+namespace {
+
+template <class T, class From> void require_fits(From value, std::string const& path, Index row, Index col) {
+    auto const fits = [](double part) { return std::isfinite(static_cast<Real<T>>(part)); };
+    if (!fits(real_part(value)) || !fits(imag_part(value)))
+        throw Error(Status::bad_input,
+                    fmt::format("{}: the value in row {}, column {} is too large for single precision", path,
+                                row + 1, col + 1));
+}
+
+template <class T, class From>
+void require_all_fit(CscMatrix<From> const& part, Index first, std::string const& path) {
+    for (Index j = 0; j < part.cols; ++j)
+        for (Offset p = part.col_ptr[j]; p < part.col_ptr[j + 1]; ++p)
+            require_fits<T>(part.values[p], path, part.row_ind[p], first + j);
+}
+
+template <class T, class From>
+void require_all_fit(DenseMatrix<From> const& part, Index first, std::string const& path) {
+    for (Index j = 0; j < part.cols; ++j)
+        for (Index i = 0; i < part.rows; ++i) require_fits<T>(part.column(j)[i], path, first + i, j);
+}
+
+// `part` in scalars T; it begins with column or row `first` of the file.
+template <class T, class From> auto in_scalars(From&& part, Index first, std::string const& path) {
+    using Given = typename decltype(part.values)::value_type;
+    if constexpr (std::is_same_v<T, Given>) {
+        return std::move(part);
+    } else {
+        if (is_complex<Given> && !is_complex<T>)
+            throw Error(Status::usage, fmt::format("{}: the numbers in the file are complex, those asked for "
+                                                   "are real",
+                                                   path));
+        require_all_fit<T>(part, first, path);
+        return convert<T>(part);
+    }
+}
+
+template <class T>
+CscMatrix<T> columns_from_file(Communicator const& processes, std::string const& path, int threads) {
+    NamedMatrix named = read_matrix_parts(processes, path, threads);
+    CscMatrix<T> part;
+    Index const mine = std::visit([](auto const& matrix) { return matrix.cols; }, named.matrix);
+    Shares const columns(sum(processes, mine), processes.size());
+    read_together(processes, path, [&] {
+        part = std::visit(
+            [&](auto& matrix) {
+                return in_scalars<T>(std::move(matrix), columns.first(processes.rank()), path);
+            },
+            named.matrix);
+    });
+    return part;
+}
+
+template <class T>
+DenseMatrix<T> rows_from_file(Communicator const& processes, std::string const& path, int threads) {
+    AnyDense block = read_dense_parts(processes, path, threads);
+    DenseMatrix<T> part;
+    Index const mine = std::visit([](auto const& dense) { return dense.rows; }, block);
+    Shares const rows(sum(processes, mine), processes.size());
+    read_together(processes, path, [&] {
+        part = std::visit(
+            [&](auto& dense) { return in_scalars<T>(std::move(dense), rows.first(processes.rank()), path); },
+            block);
+    });
+    return part;
+}
+
+} // namespace
+
+template <class T>
+CscMatrix<T> read_columns(Communicator const& processes, std::string const& path, int threads) {
+    return columns_from_file<T>(processes, path, threads);
+}
+
+template <class T>
+DenseMatrix<T> read_rows(Communicator const& processes, std::string const& path, int threads) {
+    return rows_from_file<T>(processes, path, threads);
+}
+
+#define ESPALIER_INSTANTIATE(T)                                                                              \
+    template CscMatrix<T> read_columns<T>(Communicator const&, std::string const&, int);                     \
+    template DenseMatrix<T> read_rows<T>(Communicator const&, std::string const&, int);
+ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+#undef ESPALIER_INSTANTIATE
+
+} // namespace espalier

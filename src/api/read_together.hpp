@@ -1,0 +1,24 @@
+// Errors of processes that read one file together.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "comm/collective.hpp"
+
+namespace espalier {
+
+/// Collective, as all_succeed(). What is wrong with the file is told without whose part it stands in; only a
+/// file that a process cannot read and memory that it lacks are its own.
+inline void read_together(Communicator const& comm, std::string const& path,
+                          std::function<void()> const& step) {
+    std::optional<Error> mine = error_of(step);
+    if (mine && mine->status() == Status::out_of_memory)
+        mine.emplace(Status::out_of_memory, path + ": the matrix does not fit in memory");
+    Outcome const outcome = agree(comm, mine);
+    bool const own = outcome.status == Status::io_error || outcome.status == Status::out_of_memory ||
+                     outcome.status == Status::internal;
+    if (!outcome.ok()) throw Error(outcome.status, own ? outcome.message : outcome.what);
+}
+
+} // namespace espalier
