@@ -62,13 +62,26 @@ struct FactorReport {
     std::vector<double> steals_by_distance;
     Index messages = 0;              ///< Between processes.
     std::uint64_t message_bytes = 0; ///< Of those messages.
+    /// What the workers did during the factorization, seconds of all of them together: in tasks and between
+    /// two of them, ...
+    double busy_s = 0;
+    double waiting_s = 0; ///< ... and the rest: for tasks, messages, and at the end for other processes.
+    /// In calls of MPI, of the communication threads; without these of the workers, within the two above.
+    double communication_s = 0;
+    std::vector<double> busy_s_of_process;          ///< The same of each process ...
+    std::vector<double> waiting_s_of_process;       ///< ...
+    std::vector<double> communication_s_of_process; ///< ...
+    std::vector<double> messages_of_process;        ///< ... and the messages that it sent,
+    std::vector<double> message_bytes_of_process;   ///< and their bytes.
     /// Of the bytes of panels that the tasks of the factorization worked on, the part that lay on the NUMA
-    /// node of the worker; -1 where the system does not tell. With several processes, of process 0.
+    /// node of the worker; -1 where the system does not tell.
     double local_share = -1;
-    std::vector<double> local_share_of_worker; ///< The same for each worker's tasks.
-    std::vector<double> node_bytes;            ///< Where panels lie: bytes on each NUMA node.
-    bool fell_back = false;                    ///< `auto` began with llh and went on with ldlh or ldlt.
-    bool precision_fell_back = false;          ///< Mixed precision was asked for and did not do.
+    std::vector<double> local_share_of_process; ///< The same for each process's tasks,
+    std::vector<double> local_share_of_worker;  ///< and for each worker's, process by process.
+    /// Where panels lie: bytes on each NUMA node, computer by computer.
+    std::vector<double> node_bytes;
+    bool fell_back = false;           ///< `auto` began with llh and went on with ldlh or ldlt.
+    bool precision_fell_back = false; ///< Mixed precision was asked for and did not do.
 };
 
 /// Of Solver::refine.

@@ -32,21 +32,16 @@ constexpr int leader = 0;
 constexpr Index vectors_at_once = 16;
 constexpr std::size_t smallest_budget = std::size_t{64} << 20;
 
-template <class F> std::span<std::byte const> bytes_of(std::vector<F> const& values) {
-    return std::as_bytes(std::span<F const>(values));
-}
-
-template <class F> std::vector<F> values_of(std::vector<std::byte> const& bytes) {
-    std::vector<F> values(bytes.size() / sizeof(F));
-    if (!bytes.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
-    return values;
-}
+// CallSettings on their way.
+struct SettingsMessage {
+    char call[32] = {}; // names are shorter
+    int threads = 1;
+    int comm_threads = 1;
+    bool bind_threads = true;
+    bool record_trace = false;
+};
 
 } // namespace
-
-template <class Archive> static void describe(Archive& archive, CallSettings& s) {
-    archive(s.call, s.threads, s.bind_threads, s.comm_threads, s.record_trace);
-}
 
 template <class T> struct Ensemble<T>::Order {
     OrderKind kind = OrderKind::end;
@@ -59,6 +54,7 @@ template <class T> struct Ensemble<T>::Order {
     MatrixOp op = MatrixOp::none;
     Index columns = 0;
     Status status = Status::ok;
+    std::uint64_t bytes = 0; ///< end: of what follows.
 };
 
 template <class T> Ensemble<T>::Ensemble(Communicator comm, bool follows, RunRecorder& recording)
@@ -76,10 +72,11 @@ template <class T> Ensemble<T>::~Ensemble() {
     }
 }
 
-template <class T> std::string Ensemble<T>::work_with(std::function<WorkerTeam&()> workers,
-                                                      std::shared_ptr<Interrupt> interrupt,
-                                                      int comm_threads) {
+template <class T>
+std::string Ensemble<T>::work_with(std::function<WorkerTeam&()> workers, Topology const& topology,
+                                   std::shared_ptr<Interrupt> interrupt, int comm_threads) {
     workers_ = std::move(workers);
+    topology_ = &topology;
     interrupt_ = std::move(interrupt);
     if (is_alone()) return {};
     ThreadsChoice choice = choose_comm_threads(comm_, comm_threads);
@@ -87,18 +84,20 @@ template <class T> std::string Ensemble<T>::work_with(std::function<WorkerTeam&(
     return std::move(choice.message);
 }
 
+// The leader's.
+template <class T> void Ensemble<T>::share(CallSettings& settings) {
+    SettingsMessage message{
+        {}, settings.threads, settings.comm_threads, settings.bind_threads, settings.record_trace};
+    settings.call.copy(message.call, sizeof message.call - 1);
+    broadcast_value(comm_, message, leader);
+    settings = {message.call, message.threads, message.bind_threads, message.comm_threads,
+                message.record_trace};
+}
+
 template <class T> void Ensemble<T>::agree_on_call(CallSettings& settings) {
     if (is_alone()) return;
     std::string const mine = call_ = settings.call;
-    std::vector<std::byte> bytes;
-    if (leads()) {
-        Packer packer;
-        packer(settings);
-        bytes = packer.take();
-    }
-    broadcast(comm_, bytes, leader);
-    Unpacker unpacker(bytes);
-    unpacker(settings);
+    share(settings);
     std::optional<Error> other;
     if (settings.call != mine)
         other.emplace(Status::usage,
@@ -109,11 +108,8 @@ template <class T> void Ensemble<T>::agree_on_call(CallSettings& settings) {
 }
 
 template <class T> CallSettings Ensemble<T>::next_call() {
-    std::vector<std::byte> bytes;
-    broadcast(comm_, bytes, leader);
     CallSettings settings;
-    Unpacker unpacker(bytes);
-    unpacker(settings);
+    share(settings);
     agree(comm_, std::nullopt).raise();
     call_ = settings.call;
     return settings;
@@ -122,22 +118,34 @@ template <class T> CallSettings Ensemble<T>::next_call() {
 template <class T>
 void Ensemble<T>::end(std::optional<Error> const& error, Report& report, std::vector<std::byte> result) {
     if (is_alone()) return;
+    std::vector<std::byte> bytes;
+    std::optional<Error> const lost = error_of([&] {
+        Packer packer;
+        packer(report, std::string(error ? error->what() : ""), result);
+        bytes = packer.take();
+    });
     Order order;
     order.kind = OrderKind::end;
-    order.failed = error.has_value();
-    order.status = error ? error->status() : Status::ok;
+    order.failed = error || lost;
+    order.status = error ? error->status() : lost ? lost->status() : Status::ok;
+    order.bytes = bytes.size();
     give(order);
-    std::string const text = error ? error->what() : "";
-    Packer packer;
-    packer(report, text, result);
-    std::vector<std::byte> bytes = packer.take();
-    broadcast(comm_, bytes, leader);
-    gather_peaks(report);
+    report.peak_memory_of_process = deliver(bytes, order.bytes);
+    if (lost) throw *lost;
 }
 
-template <class T> void Ensemble<T>::gather_peaks(Report& report) {
-    std::vector<std::int64_t> const peaks = all_gather(comm_, static_cast<std::int64_t>(peak_rss_bytes()));
-    report.peak_memory_of_process.assign(peaks.begin(), peaks.end());
+// The leader's words to all, so many bytes; returns the peak memory of all, in one round with whether there
+// is room for them everywhere.
+template <class T>
+std::vector<double> Ensemble<T>::deliver(std::vector<std::byte>& ending, std::uint64_t bytes) {
+    constexpr std::int64_t no_room = -1;
+    bool const fits = !error_of([&] { ending.resize(bytes); });
+    std::vector<std::int64_t> const peaks =
+        all_gather(comm_, fits ? static_cast<std::int64_t>(peak_rss_bytes()) : no_room);
+    if (std::count(peaks.begin(), peaks.end(), no_room) > 0)
+        throw Error(Status::out_of_memory, "no memory for the report of process 0");
+    broadcast(comm_, std::span<std::byte>(ending), leader);
+    return {peaks.begin(), peaks.end()};
 }
 
 template <class T> std::vector<std::byte> Ensemble<T>::serve(Report& report) {
@@ -145,11 +153,12 @@ template <class T> std::vector<std::byte> Ensemble<T>::serve(Report& report) {
         Order const order = next_order();
         if (order.kind == OrderKind::end) {
             std::vector<std::byte> bytes, result;
-            broadcast(comm_, bytes, leader);
+            std::vector<double> peaks = deliver(bytes, order.bytes);
+            if (bytes.empty()) throw Error(order.status, "process 0 could not tell how its call ended");
             std::string text;
             Unpacker unpacker(bytes);
             unpacker(report, text, result);
-            gather_peaks(report);
+            report.peak_memory_of_process = std::move(peaks);
             if (order.failed) throw Error(order.status, text);
             return result;
         }
@@ -182,9 +191,9 @@ template <class T> void Ensemble<T>::obey(Order const& order) {
         options.interrupt = interrupt_.get();
         options.phases = recording_.phases();
         if (order.is_narrow)
-            run_factorize<Low>(order, {}, {}, options);
+            (void)run_factorize<Low>(order, {}, options);
         else
-            run_factorize<T>(order, {}, {}, options);
+            (void)run_factorize<T>(order, {}, options);
         return;
     }
     case OrderKind::restart_recording:
@@ -241,9 +250,7 @@ template <class T> trace::TraceParts Ensemble<T>::collect_trace() {
 
 // To the progress threads of the next run.
 template <class T> void Ensemble<T>::lend_tracks() {
-    if (is_alone()) return;
-    all_succeed(messaging(),
-                [&] { recording_.lend_tracks(messaging_.exchange, workers().places().front().node); });
+    if (!is_alone()) recording_.lend_tracks(messaging_.exchange, workers().places().front().node);
 }
 
 // What sweeps belong to, on processes that do not lead.
@@ -316,7 +323,7 @@ template <class T> void Ensemble<T>::share_assembly(AssemblyMap whole) {
                 continue;
             }
             Packer packer;
-            packer(part);
+            packer(part, std::uint64_t{sources_[at].size()});
             parts[at] = packer.take();
         }
     });
@@ -331,92 +338,93 @@ template <class T> void Ensemble<T>::take_assembly(std::vector<std::vector<std::
     AssemblyMap map;
     all_succeed(messaging(), [&] {
         Unpacker unpacker(own);
-        unpacker(map);
+        unpacker(map, own_values_);
     });
     assembly_ = std::move(map);
 }
 
 template <class T> template <class F>
-FactorizeStats Ensemble<T>::factorize(std::span<F const> values, FactorForm form, Allocation allocation,
-                                      FactorizeOptions options) {
+std::vector<FactorResult> Ensemble<T>::factorize(std::span<F const> values, FactorForm form,
+                                                 Allocation allocation, FactorizeOptions options) {
     Order order{.kind = OrderKind::factorize, .is_narrow = !std::is_same_v<F, T>};
     order.form = form;
     order.allocation = allocation;
     order.pivot_threshold = options.pivot_threshold;
-    if (is_alone()) return run_factorize<F>(order, values, {}, options);
-    give(order);
-    std::vector<std::vector<std::byte>> others(sources_.size());
-    std::vector<F> own;
-    all_succeed(messaging(), [&] {
-        for (std::size_t p = 0; p < sources_.size(); ++p) {
-            std::vector<F> chosen;
-            chosen.reserve(sources_[p].size());
-            for (Offset const at : sources_[p]) chosen.push_back(values[static_cast<std::size_t>(at)]);
-            if (p == leader)
-                own = std::move(chosen);
-            else
-                others[p].assign(bytes_of(chosen).begin(), bytes_of(chosen).end());
-        }
-    });
-    return run_factorize<F>(order, own, others, options);
+    if (!is_alone()) give(order);
+    return run_factorize<F>(order, values, options);
 }
 
-template <class T> template <class F>
-FactorizeStats Ensemble<T>::run_factorize(Order const& order, std::span<F const> own_values,
-                                          std::vector<std::vector<std::byte>> const& others,
-                                          FactorizeOptions options) {
-    std::vector<F> received;
-    if (!is_alone()) {
-        if (!leads()) all_succeed(messaging(), [] {}); // the leader's copies
-        std::vector<std::byte> const bytes = scatter(comm_, others, leader);
-        all_succeed(messaging(), [&] {
-            if (!leads()) received = values_of<F>(bytes);
-        });
-    }
-    if (!leads()) own_values = received;
+// `values` are the leader's: the whole matrix.
+template <class T> template <class F> std::vector<FactorResult>
+Ensemble<T>::run_factorize(Order const& order, std::span<F const> values, FactorizeOptions options) {
     options.messaging = messaging();
-    lend_tracks();
-    all_succeed(messaging(), [&] {
-        // The memory of one is all that was asked for.
-        if constexpr (!std::is_same_v<F, T>)
-            full_.reset();
-        else if constexpr (!std::is_same_v<Low, T>)
-            narrow_.reset();
-        auto& factor = slot<F>();
-        if (!factor) factor = std::make_unique<Factor<F>>(*structure_);
-        factor->allocate(order.form, plan_->owner_of_cblk, order.allocation, workers(), interrupt_.get());
-        std::size_t largest = 0;
-        PanelFormat const format{sizeof(F), order.form.has_upper()};
-        for (std::int32_t const b : plan_->incoming) {
-            FanInBlock const& block = plan_->factor.fan_in.blocks[static_cast<std::size_t>(b)];
-            Index const width = structure_->cblks[static_cast<std::size_t>(block.target)].width();
-            largest = std::max(largest,
-                               static_cast<std::size_t>(format.bytes(block.rows, block.rows_below, width)));
+    std::vector<F> own; // of several processes
+    {
+        std::vector<std::vector<F>> of_process;
+        std::vector<std::span<std::byte const>> from;
+        all_succeed(messaging(), [&] {
+            lend_tracks();
+            allocate<F>(order);
+            if (is_alone()) return;
+            if (!leads()) return own.resize(own_values_);
+            for (std::vector<Offset> const& sources : sources_) {
+                auto& chosen = of_process.emplace_back();
+                chosen.reserve(sources.size());
+                for (Offset const at : sources) chosen.push_back(values[static_cast<std::size_t>(at)]);
+            }
+            own = std::exchange(of_process[leader], {}); // it stays
+            for (auto const& chosen : of_process) from.push_back(std::as_bytes(std::span(chosen)));
+        });
+        if (!is_alone()) {
+            auto const into = leads() ? std::span<F>() : std::span<F>(own);
+            scatter(comm_, from, std::as_writable_bytes(into), leader);
+            values = own;
         }
-        messaging_.exchange.receive_budget = std::max(smallest_budget, 2 * largest);
-    });
-    FactorizeStats const stats =
-        espalier::factorize<F>(own_values, *assembly_, *plan_, *slot<F>(), workers(), options);
-    return total(stats);
+    }
+    return collect<F>(espalier::factorize<F>(values, *assembly_, *plan_, *slot<F>(), workers(), options));
 }
 
-// What all did together.
-template <class T> FactorizeStats Ensemble<T>::total(FactorizeStats stats) const {
-    if (is_alone()) return stats;
-    auto const longest =
-        static_cast<std::size_t>(max(comm_, static_cast<std::int64_t>(stats.steals_by_distance.size())));
-    stats.steals_by_distance.resize(longest, 0);
-    sum(comm_, std::span<std::int64_t>(stats.steals_by_distance));
-    std::int64_t counts[] = {stats.pivots_replaced, stats.negative_pivots, stats.steals,
-                             stats.exchange.messages_sent, stats.exchange.bytes_sent};
-    sum(comm_, std::span<std::int64_t>(counts));
-    stats.pivots_replaced = counts[0];
-    stats.negative_pivots = counts[1];
-    stats.steals = counts[2];
-    stats.exchange.messages_sent = counts[3];
-    stats.exchange.bytes_sent = counts[4];
-    stats.time_s = max(comm_, stats.time_s);
-    return stats;
+// The memory of one is all that was asked for.
+template <class T> template <class F> void Ensemble<T>::allocate(Order const& order) {
+    if constexpr (!std::is_same_v<F, T>)
+        full_.reset();
+    else if constexpr (!std::is_same_v<Low, T>)
+        narrow_.reset();
+    auto& factor = slot<F>();
+    if (!factor) factor = std::make_unique<Factor<F>>(*structure_);
+    factor->allocate(order.form, plan_->owner_of_cblk, order.allocation, workers(), interrupt_.get());
+    std::size_t largest = 0;
+    PanelFormat const format{sizeof(F), order.form.has_upper()};
+    for (std::int32_t const b : plan_->incoming) {
+        FanInBlock const& block = plan_->factor.fan_in.blocks[static_cast<std::size_t>(b)];
+        Index const width = structure_->cblks[static_cast<std::size_t>(block.target)].width();
+        largest =
+            std::max(largest, static_cast<std::size_t>(format.bytes(block.rows, block.rows_below, width)));
+    }
+    messaging_.exchange.receive_budget = std::max(smallest_budget, 2 * largest);
+}
+
+// With where the panels lie, on the leader.
+template <class T> template <class F>
+std::vector<FactorResult> Ensemble<T>::collect(FactorizeStats const& stats) {
+    std::vector<FactorResult> results(1);
+    std::vector<std::byte> bytes;
+    all_succeed(messaging(), [&] {
+        results[0] = {stats,
+                      measure_placement(*slot<F>(), *plan_, stats.worker_of_task, workers(), *topology_),
+                      *topology_};
+        if (leads()) return;
+        Packer packer;
+        packer(results[0]);
+        bytes = packer.take();
+    });
+    if (is_alone()) return results;
+    std::vector<std::vector<std::byte>> const packed = gather(comm_, bytes, leader);
+    for (std::size_t p = 1; p < packed.size(); ++p) {
+        Unpacker unpacker(packed[p]);
+        unpacker(results.emplace_back());
+    }
+    return results;
 }
 
 template <class T> template <class F> void Ensemble<T>::sweep(MatrixView<F> x, SweepPart part, MatrixOp op) {
@@ -445,21 +453,30 @@ template <class T> template <class Body> void Ensemble<T>::for_each_row(Body con
 
 template <class T> template <class F> void Ensemble<T>::run_sweep(Order const& order, MatrixView<F> x) {
     Index const n = structure_->n;
-    std::optional<Sweep<F>> sweep;
-    lend_tracks();
-    std::vector<F> local;
-    all_succeed(messaging(), [&] {
-        Index const vectors = std::min(order.columns, vectors_at_once);
-        sweep.emplace(*slot<F>(), *plan_, order.op, vectors, workers(), interrupt_.get(), messaging());
-        if (!leads()) local.resize(static_cast<std::size_t>(n * vectors));
-    });
+    Index const vectors = std::min(order.columns, vectors_at_once);
     auto const processes = static_cast<std::size_t>(comm_.size()),
                me = static_cast<std::size_t>(comm_.rank());
-    std::vector<std::size_t> rows(processes, 0);
-    for_each_row([&](std::size_t process, Index) { ++rows[process]; });
+    std::optional<Sweep<F>> sweep;
+    std::vector<F> local;
     std::vector<F*> columns;
-    std::vector<std::vector<std::byte>> parts(processes); // the rows of each process, row by row
-    std::vector<std::byte*> at(processes);
+    std::vector<std::size_t> rows;                    // of each process
+    std::vector<std::vector<std::byte>> memory;       // of its rows, row by row
+    std::vector<std::span<std::byte>> parts, nowhere; // of that, what is in use
+    std::vector<std::span<std::byte const>> sent, unsent;
+    std::vector<std::byte*> at;
+    all_succeed(messaging(), [&] {
+        lend_tracks();
+        sweep.emplace(*slot<F>(), *plan_, order.op, vectors, workers(), interrupt_.get(), messaging());
+        if (!leads()) local.resize(static_cast<std::size_t>(n * vectors));
+        columns.reserve(static_cast<std::size_t>(vectors));
+        rows.assign(processes, 0);
+        for_each_row([&](std::size_t process, Index) { ++rows[process]; });
+        for (std::size_t const count : rows)
+            memory.emplace_back(count * static_cast<std::size_t>(vectors) * sizeof(F));
+        at.resize(processes);
+        parts.resize(processes);
+        sent.resize(processes);
+    });
     auto const for_each_value = [&](auto const& copy) {
         for (std::size_t p = 0; p < processes; ++p) at[p] = parts[p].data();
         for_each_row([&](std::size_t process, Index row) {
@@ -470,7 +487,6 @@ template <class T> template <class F> void Ensemble<T>::run_sweep(Order const& o
         });
     };
     auto const pack = [&] {
-        for (std::size_t p = 0; p < processes; ++p) parts[p].resize(rows[p] * columns.size() * sizeof(F));
         for_each_value([](F* value, std::byte* to) { std::memcpy(to, value, sizeof(F)); });
     };
     auto const unpack = [&] {
@@ -480,22 +496,15 @@ template <class T> template <class F> void Ensemble<T>::run_sweep(Order const& o
         columns.clear();
         for (Index j = 0; j < std::min(vectors_at_once, order.columns - first); ++j)
             columns.push_back(leads() ? x.column(first + j) : local.data() + j * n);
-        all_succeed(messaging(), [&] {
-            if (leads()) pack();
-        });
-        std::vector<std::byte> mine = scatter(comm_, parts, leader);
-        if (!leads()) {
-            parts[me] = std::move(mine);
-            unpack();
-        }
+        for (std::size_t p = 0; p < processes; ++p)
+            sent[p] = parts[p] = std::span(memory[p]).first(rows[p] * columns.size() * sizeof(F));
+        if (leads()) pack();
+        scatter(comm_, leads() ? sent : unsent, parts[me], leader);
+        if (!leads()) unpack();
         sweep->run(columns, order.part);
-        all_succeed(messaging(), [&] {
-            if (!leads()) pack();
-        });
-        std::vector<std::vector<std::byte>> all = gather(comm_, parts[me], leader);
-        if (!leads()) continue;
-        parts = std::move(all);
-        unpack();
+        if (!leads()) pack();
+        gather(comm_, parts[me], leads() ? parts : nowhere, leader);
+        if (leads()) unpack();
     }
 }
 
@@ -507,7 +516,8 @@ template <class T> template <class F> Pivots<F> Ensemble<T>::pivots() {
 
 template <class T> template <class F> Pivots<F> Ensemble<T>::run_pivots() {
     Pivots<F> pivots;
-    std::vector<std::byte> mine;
+    std::vector<std::vector<std::byte>> memory; // of each process's pivots
+    std::vector<std::span<std::byte>> parts;
     // Calls body(bytes of the entries of a cblk) for each list of pivots of each cblk of a process.
     auto const for_each_part = [&](std::int32_t process, auto const& body) {
         for (std::size_t k = 0; k < structure_->cblks.size(); ++k) {
@@ -524,14 +534,17 @@ template <class T> template <class F> Pivots<F> Ensemble<T>::run_pivots() {
     };
     all_succeed(messaging(), [&] {
         pivots = pivots_of(*slot<F>());
-        if (!leads())
-            for_each_part(comm_.rank(), [&](std::span<std::byte> bytes) {
-                mine.insert(mine.end(), bytes.begin(), bytes.end());
-            });
+        for (std::int32_t p = 0; p < comm_.size(); ++p) {
+            auto& bytes = memory.emplace_back();
+            if (p == leader || (!leads() && p != comm_.rank())) continue;
+            for_each_part(
+                p, [&](std::span<std::byte> part) { bytes.insert(bytes.end(), part.begin(), part.end()); });
+        }
+        if (leads()) parts.assign(memory.begin(), memory.end());
     });
-    std::vector<std::vector<std::byte>> const parts = gather(comm_, mine, leader);
+    gather(comm_, memory[static_cast<std::size_t>(comm_.rank())], parts, leader);
     for (std::int32_t p = 1; leads() && p < comm_.size(); ++p) {
-        auto const* from = parts[static_cast<std::size_t>(p)].data();
+        auto const* from = memory[static_cast<std::size_t>(p)].data();
         for_each_part(p, [&](std::span<std::byte> bytes) {
             std::memcpy(bytes.data(), from, bytes.size());
             from += bytes.size();
@@ -541,8 +554,8 @@ template <class T> template <class F> Pivots<F> Ensemble<T>::run_pivots() {
 }
 
 #define ESPALIER_INSTANTIATE_FACTORS(T, F)                                                                   \
-    template FactorizeStats Ensemble<T>::factorize<F>(std::span<F const>, FactorForm, Allocation,            \
-                                                      FactorizeOptions);                                     \
+    template std::vector<FactorResult> Ensemble<T>::factorize<F>(std::span<F const>, FactorForm, Allocation, \
+                                                                 FactorizeOptions);                          \
     template void Ensemble<T>::sweep<F>(MatrixView<F>, SweepPart, MatrixOp);                                 \
     template Pivots<F> Ensemble<T>::pivots<F>();                                                             \
     template Factor<F>& Ensemble<T>::factor<F>();

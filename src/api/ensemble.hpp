@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "api/factor_results.hpp"
 #include "api/run_recorder.hpp"
 #include "comm/message_run.hpp"
 #include "core/interrupt.hpp"
@@ -55,10 +56,10 @@ template <class T> class Ensemble {
     /// In use; 0 with one process.
     [[nodiscard]] int comm_threads() const { return is_alone() ? 0 : messaging_.exchange.threads; }
 
-    /// What this process works with from now on. Returns what the user should know when there are fewer
-    /// communication threads than `comm_threads`.
-    std::string work_with(std::function<WorkerTeam&()> workers, std::shared_ptr<Interrupt> interrupt,
-                          int comm_threads);
+    /// What this process works with from now on; `topology` lives longer than calls do. Returns what the user
+    /// should know when there are fewer communication threads than `comm_threads`.
+    std::string work_with(std::function<WorkerTeam&()> workers, Topology const& topology,
+                          std::shared_ptr<Interrupt> interrupt, int comm_threads);
     /// Every rank, first in each call of the interface: the leader's settings, on all. Error{usage} on all
     /// ranks when they are in different calls.
     void agree_on_call(CallSettings& settings);
@@ -78,9 +79,10 @@ template <class T> class Ensemble {
     /// Where the entries of the matrix go. Keeps the leader's part.
     void share_assembly(AssemblyMap whole);
     [[nodiscard]] bool has_assembly() const { return assembly_.has_value(); }
-    /// Factorizes; F is T or Low, and the factors of the other scalar are dropped. Statistics are of all.
-    template <class F> FactorizeStats factorize(std::span<F const> values, FactorForm form,
-                                                Allocation allocation, FactorizeOptions options);
+    /// Factorizes; F is T or Low, and the factors of the other scalar are dropped. The results of all
+    /// processes.
+    template <class F> std::vector<FactorResult> factorize(std::span<F const> values, FactorForm form,
+                                                           Allocation allocation, FactorizeOptions options);
     /// A pass of right-hand sides through the factors, in place, as solve(), condense() or expand().
     template <class F> void sweep(MatrixView<F> x, SweepPart part, MatrixOp op);
     /// Of all processes.
@@ -99,22 +101,23 @@ template <class T> class Ensemble {
   private:
     struct Order;
 
+    void share(CallSettings& settings);
     template <class F> std::unique_ptr<Factor<F>>& slot();
     void lend_tracks();
     [[nodiscard]] std::optional<trace::Kind> phase_of_call() const;
     [[nodiscard]] Messaging const* messaging() const { return is_alone() ? nullptr : &messaging_; }
-    void gather_peaks(Report& report);
+    std::vector<double> deliver(std::vector<std::byte>& ending, std::uint64_t bytes);
     Order next_order();
     void give(Order order);
     void obey(Order const& order);
     void take_plan();
     void take_assembly(std::vector<std::vector<std::byte>> const& parts);
-    template <class F> FactorizeStats run_factorize(Order const& order, std::span<F const> own_values,
-                                                    std::vector<std::vector<std::byte>> const& others,
-                                                    FactorizeOptions options);
+    template <class F> void allocate(Order const& order);
+    template <class F> std::vector<FactorResult> run_factorize(Order const& order, std::span<F const> values,
+                                                               FactorizeOptions options);
+    template <class F> std::vector<FactorResult> collect(FactorizeStats const& stats);
     template <class F> void run_sweep(Order const& order, MatrixView<F> x);
     template <class F> Pivots<F> run_pivots();
-    FactorizeStats total(FactorizeStats stats) const;
     /// Calls body(process, row) with the caller's number of each row that other processes than the leader
     /// own; on those only for their own. By permuted columns.
     template <class Body> void for_each_row(Body const& body) const;
@@ -125,6 +128,7 @@ template <class T> class Ensemble {
     bool some_follow_ = false;
     Messaging messaging_;
     std::function<WorkerTeam&()> workers_;
+    Topology const* topology_ = nullptr;
     std::shared_ptr<Interrupt> interrupt_;
 
     BlockStructure const* structure_ = nullptr; ///< The leader's analysis has them, or:
@@ -134,6 +138,7 @@ template <class T> class Ensemble {
 
     std::optional<AssemblyMap> assembly_;
     std::vector<std::vector<Offset>> sources_; ///< The leader: where the values of each process are.
+    std::uint64_t own_values_ = 0;             ///< The others: how many values they have.
     std::unique_ptr<Factor<T>> full_;
     std::unique_ptr<Factor<Low>> narrow_;
 };

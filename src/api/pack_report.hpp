@@ -15,8 +15,10 @@ template <class Archive> void describe(Archive& archive, AnalysisReport& r) {
 template <class Archive> void describe(Archive& archive, FactorReport& r) {
     archive(r.assembly_s, r.time_s, r.gflops, r.scalar, r.pivots_replaced, r.negative_pivots, r.rcond,
             r.numerically_singular, r.condition_estimate, r.tasks, r.steals, r.steals_by_distance, r.messages,
-            r.message_bytes, r.local_share, r.local_share_of_worker, r.node_bytes, r.fell_back,
-            r.precision_fell_back);
+            r.message_bytes, r.busy_s, r.waiting_s, r.communication_s, r.busy_s_of_process,
+            r.waiting_s_of_process, r.communication_s_of_process, r.messages_of_process,
+            r.message_bytes_of_process, r.local_share, r.local_share_of_process, r.local_share_of_worker,
+            r.node_bytes, r.fell_back, r.precision_fell_back);
 }
 template <class Archive> void describe(Archive& archive, RefineReport& r) {
     archive(r.method, r.iterations, r.time_s, r.history, r.backward_error, r.componentwise_error,

@@ -64,7 +64,16 @@ void add_factor(Fields& fields, FactorReport const& factor) {
     fields.add("factor.steals_by_distance", factor.steals_by_distance);
     fields.add("factor.messages", factor.messages);
     fields.add("factor.message_bytes", factor.message_bytes);
+    fields.add("factor.busy_s", factor.busy_s);
+    fields.add("factor.waiting_s", factor.waiting_s);
+    fields.add("factor.communication_s", factor.communication_s);
+    fields.add("factor.busy_s_of_process", factor.busy_s_of_process);
+    fields.add("factor.waiting_s_of_process", factor.waiting_s_of_process);
+    fields.add("factor.communication_s_of_process", factor.communication_s_of_process);
+    fields.add("factor.messages_of_process", factor.messages_of_process);
+    fields.add("factor.message_bytes_of_process", factor.message_bytes_of_process);
     fields.add("factor.local_share", factor.local_share);
+    fields.add("factor.local_share_of_process", factor.local_share_of_process);
     fields.add("factor.local_share_of_worker", factor.local_share_of_worker);
     fields.add("factor.node_bytes", factor.node_bytes);
     fields.add("factor.fell_back", factor.fell_back);

@@ -10,7 +10,6 @@
 #include "api/solver_state.hpp"
 #include "core/timer.hpp"
 #include "factor/factorize.hpp"
-#include "factor/placement.hpp"
 #include "matrix/convert.hpp"
 #include "matrix/norms.hpp"
 #include "refine/condition.hpp"
@@ -127,23 +126,13 @@ template <class T> template <class F> void Solver<T>::State::factorize_numbers(C
     run.progress = options.progress;
     run.interrupt = interrupt_.get();
     run.phases = phases();
-    FactorizeStats const stats =
-        ensemble_.template factorize<F>(working.values, analysis_->form, options.allocation, run);
     FactorReport& out = report.factor;
-    out.time_s += stats.time_s;
-    out.gflops = stats.time_s > 0 ? report.analysis.flops / stats.time_s / 1e9 : 0;
-    out.pivots_replaced = stats.pivots_replaced;
-    out.negative_pivots = stats.negative_pivots;
+    double const before = out.time_s; // of an attempt that did not do
+    add_up(ensemble_.template factorize<F>(working.values, analysis_->form, options.allocation, run),
+           report.threads, out);
+    double const time_s = out.time_s - before;
+    out.gflops = time_s > 0 ? report.analysis.flops / time_s / 1e9 : 0;
     out.tasks = analysis_->plan.tasks;
-    out.messages = stats.exchange.messages_sent;
-    out.message_bytes = static_cast<std::uint64_t>(stats.exchange.bytes_sent);
-    out.steals = stats.steals;
-    out.steals_by_distance.assign(stats.steals_by_distance.begin(), stats.steals_by_distance.end());
-    Placement const placement = measure_placement(ensemble_.template factor<F>(), analysis_->plan,
-                                                  stats.worker_of_task, workers(), topology_);
-    out.local_share = placement.local_share;
-    out.local_share_of_worker = placement.local_share_of_worker;
-    out.node_bytes = placement.node_bytes;
     if (out.pivots_replaced > 0)
         note(fmt::format("{} pivot{} smaller than {:.1e} {} replaced", out.pivots_replaced,
                          out.pivots_replaced == 1 ? "" : "s", run.pivot_threshold,

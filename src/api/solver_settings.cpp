@@ -109,8 +109,8 @@ template <class T> void Solver<T>::State::adopt(CallSettings const& settings) {
     options.record_trace = settings.record_trace;
     recording_.switch_on(options.record_trace);
     interrupt_ = std::make_shared<Interrupt>(options.cancel);
-    std::string const fewer =
-        ensemble_.work_with([this]() -> WorkerTeam& { return workers(); }, interrupt_, settings.comm_threads);
+    std::string const fewer = ensemble_.work_with([this]() -> WorkerTeam& { return workers(); }, topology_,
+                                                  interrupt_, settings.comm_threads);
     bool const is_new = std::find(report.notes.begin(), report.notes.end(), fewer) == report.notes.end();
     if (!fewer.empty() && is_new) note(fewer);
     report.comm_threads = ensemble_.comm_threads();

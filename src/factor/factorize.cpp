@@ -282,6 +282,7 @@ template <class T> FactorizeStats factorize(std::span<T const> values, AssemblyM
     stats.negative_pivots = pivots.negative;
     stats.worker_of_task = run->take_workers();
     stats.steals = ran.steals();
+    stats.busy_s = ran.busy_s();
     stats.steals_by_distance = policy->steals_by_distance();
     stats.time_s = timer.seconds();
     return stats;

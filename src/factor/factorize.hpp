@@ -30,6 +30,7 @@ struct FactorizeStats {
     std::vector<WorkerId> worker_of_task; ///< Who ran each task of the plan.
     std::int64_t steals = 0;
     std::vector<std::int64_t> steals_by_distance;
+    double busy_s = 0; ///< Of all workers together, in tasks and between two of them.
     ExchangeStatistics exchange;
 };
 

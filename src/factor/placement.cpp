@@ -250,6 +250,7 @@ template <class T> Placement measure_placement(Factor<T> const& factor, FactorPl
         all += of_worker;
         placement.local_share_of_worker.push_back(of_worker.share());
     }
+    placement.touched_bytes = all.all;
     placement.local_share = all.share();
     std::erase(share_of_task, -1.0); // those that touched nothing
     if (share_of_task.empty()) return placement;

@@ -19,6 +19,7 @@ struct Placement {
     /// Bytes of panels on each node of the topology, and after these, if there are any, on nodes without
     /// cores of this process. Empty when the system does not tell.
     std::vector<double> node_bytes;
+    double touched_bytes = 0;                  ///< Those of all tasks whose place is known.
     double local_share = -1;                   ///< Of all bytes of all tasks; -1: unknown, or there are none.
     std::vector<double> local_share_of_worker; ///< -1 for a worker that touched nothing.
     double smallest_share = -1;                ///< Of a task ...

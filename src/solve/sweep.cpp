@@ -1,6 +1,7 @@
 #include "solve/sweep.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "schedule/schedule.hpp"
@@ -86,20 +87,20 @@ void Sweep<T>::run(std::span<T* const> columns, SweepPart part, SparseBlock<T> c
             received_.resize(plan_.solve.givers.size());
             solutions_.resize(plan_.partition.branches.size());
         }
-        if (team_.recorder() && levels_.empty()) levels_ = tree_levels(structure_);
+        if (!team_.recorder()) return;
+        if (levels_.empty()) levels_ = tree_levels(structure_);
+        team_.recorder()->add_dependencies(numbers_.dependencies());
     });
-    options.first_number = first_number_;
+    options.first_number = numbers_.task(0);
     options.external_events = plan_.solve.num_events;
     messages_.run(
         plan_.solve.graph, *policy, [this](TaskId task, WorkerId worker) { execute(task, worker); }, options);
 }
 
-// In the trace. A process has no more than two tasks for each branch.
+// On all processes, whatever happens after this: they number their tasks alike.
 template <class T> void Sweep<T>::number_tasks() {
-    trace::Recorder* const recorder = team_.recorder();
-    if (!recorder) return;
-    auto const of_one = 2 * static_cast<std::int64_t>(plan_.partition.branches.size());
-    first_number_ = recorder->reserve_tasks(of_one * plan_.machine.processes) + of_one * plan_.process;
+    if (trace::Recorder* const recorder = team_.recorder())
+        numbers_ = {plan_, recorder->reserve_tasks(SweepNumbers::count(plan_))};
 }
 
 template <class T> void Sweep<T>::execute(TaskId task, WorkerId worker) {
@@ -107,25 +108,30 @@ template <class T> void Sweep<T>::execute(TaskId task, WorkerId worker) {
     Branch const& one = branch(number);
     bool const is_forward = kind == SolveTaskKind::forward || kind == SolveTaskKind::give;
     trace::Track* const track = team_.track(worker);
-    trace::Scope const scope(
-        track, is_forward ? trace::Kind::forward : trace::Kind::backward,
-        track ? trace::StateInfo{first_number_ + task, one.root, levels_[static_cast<std::size_t>(one.root)]}
+    std::optional<trace::Scope> scope(
+        std::in_place, track, is_forward ? trace::Kind::forward : trace::Kind::backward,
+        track ? trace::StateInfo{numbers_.task(task), one.root, levels_[static_cast<std::size_t>(one.root)]}
               : trace::StateInfo{});
     switch (kind) {
     case SolveTaskKind::forward:
         return forward(one, number, workers_[static_cast<std::size_t>(worker)]);
     case SolveTaskKind::backward:
         backward(one, workers_[static_cast<std::size_t>(worker)]);
-        return send_solution(number, task);
-    case SolveTaskKind::give:
-        return give(number, task);
+        scope.reset(); // the messages leave after the task
+        return send_solution(number);
+    case SolveTaskKind::give: {
+        Block sum = sum_for(number);
+        scope.reset();
+        return messages_.send(plan_.process_of_branch[static_cast<std::size_t>(number)], number,
+                              std::move(sum), numbers_.given(plan_.process, number));
+    }
     case SolveTaskKind::take:
         return take(number);
     }
 }
 
 // What own branches have for a branch of another process.
-template <class T> void Sweep<T>::give(BranchId number, TaskId task) {
+template <class T> Block Sweep<T>::sum_for(BranchId number) {
     CblkId const j = branch(number).root;
     Block block = block_for(factor_.cblk(j), SweepPart::backward);
     if (block.size() > 0) {
@@ -133,8 +139,7 @@ template <class T> void Sweep<T>::give(BranchId number, TaskId task) {
         std::fill(sum.begin(), sum.end(), T(0));
         collect(j, sum.data(), false);
     }
-    messages_.send(plan_.process_of_branch[static_cast<std::size_t>(number)], number, std::move(block),
-                   first_number_ + task);
+    return block;
 }
 
 template <class T> void Sweep<T>::take(BranchId number) {
@@ -144,12 +149,12 @@ template <class T> void Sweep<T>::take(BranchId number) {
     messages_.received_done(block.size());
 }
 
-template <class T> void Sweep<T>::send_solution(BranchId number, TaskId task) {
+template <class T> void Sweep<T>::send_solution(BranchId number) {
     for (std::int32_t const giver : plan_.solve.givers_of(number)) {
         Block block = block_for(factor_.cblk(branch(number).root), SweepPart::forward);
         auto const to = block.template as<T>();
         std::copy_n(rows_of(factor_.cblk(branch(number).root)).z.data, to.size(), to.data());
-        messages_.send(giver, number, std::move(block), first_number_ + task);
+        messages_.send(giver, number, std::move(block), numbers_.solution(giver, number));
     }
 }
 

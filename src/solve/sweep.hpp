@@ -27,6 +27,7 @@
 #include "kernels/level2.hpp"
 #include "schedule/factor_plan.hpp"
 #include "solve/sparse_block.hpp"
+#include "solve/sweep_numbers.hpp"
 
 namespace espalier {
 
@@ -62,9 +63,9 @@ template <class T> class Sweep {
 
     void number_tasks();
     void execute(TaskId task, WorkerId worker);
-    void give(BranchId number, TaskId task);
+    [[nodiscard]] Block sum_for(BranchId number);
     void take(BranchId number);
-    void send_solution(BranchId number, TaskId task);
+    void send_solution(BranchId number);
     void receive(int from, std::int64_t id, Block&& block);
     [[nodiscard]] Block block_for(Cblk const& c, SweepPart idle) const;
     void subtract_received(BranchId number);
@@ -122,7 +123,7 @@ template <class T> class Sweep {
     SweepPart part_ = SweepPart::whole;
     SparseBlock<T> const* sparse_ = nullptr;
     std::vector<std::int32_t> levels_; ///< Of the cblks in the tree, for a trace.
-    std::int64_t first_number_ = 0;    ///< Of the tasks, in the trace.
+    SweepNumbers numbers_;             ///< In the trace.
     Index vectors_ = 0;
     bool conjugated_ = false; ///< The block (RowBlock), not A.
 };

@@ -31,7 +31,11 @@ struct Problem {
 template <class T> std::vector<Problem> problems() {
     using enum Factorization;
     if constexpr (is_complex<T>)
-        return {{"helmholtz3d:6", ldlt}, {"hermitian3d:6", ldlh}, {"helmholtz3d:6", lu}, {"lap3d:7", llh}};
+        return {{"helmholtz3d:6", ldlt},
+                {"helmholtz3d:6", llt},
+                {"hermitian3d:6", ldlh},
+                {"helmholtz3d:6", lu},
+                {"lap3d:7", llh}};
     else
         return {{"lap3d:8", llh}, {"elast3d:4", ldlt}, {"convdiff3d:6", lu}};
 }

@@ -1,8 +1,10 @@
 // Solvers of several processes, which are threads of the test here: everything a solver does, among 2 to 4 of
 // them, against the backward error and against a single process.
-#include <gtest/gtest.h>
+#include <algorithm>
+#include <numeric>
 
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include "core/scalar.hpp"
 #include "espalier/distributed.hpp"
@@ -95,6 +97,47 @@ TEST(ProcessesOf, AStaticScheduleSendWhatIsPredicted) {
         Report const report = solve_among(processes, matrix, b, 1, options).report;
         EXPECT_EQ(report.factor.messages, predicted.messages);
         EXPECT_EQ(static_cast<double>(report.factor.message_bytes), predicted.message_bytes);
+    }
+}
+
+TEST(ProcessesOf, ASolverReportWhatAllOfThemDid) {
+    auto const matrix = generated<double>("lap3d:9");
+    constexpr int processes = 3, threads = 2;
+    auto const sum = [](std::vector<double> const& list) {
+        return std::accumulate(list.begin(), list.end(), 0.0);
+    };
+    for (int const comm_threads : {0, 1}) {
+        Options options = many_tasks(static_order, Splitting::one_d, threads);
+        options.topology = "numa:2 core:1"; // of each process
+        options.comm_threads = comm_threads;
+        run_processes(processes, [&](Communicator const& comm) {
+            Solver<double> solver(options, comm);
+            solver.factorize(comm.rank() == 0 ? matrix : CscMatrix<double>());
+            FactorReport const& factor = solver.report().factor;
+            for (auto const* const list : {&factor.busy_s_of_process, &factor.waiting_s_of_process,
+                                           &factor.communication_s_of_process, &factor.messages_of_process,
+                                           &factor.message_bytes_of_process, &factor.local_share_of_process})
+                ASSERT_EQ(list->size(), static_cast<std::size_t>(processes));
+            EXPECT_EQ(sum(factor.messages_of_process), static_cast<double>(factor.messages));
+            EXPECT_EQ(sum(factor.message_bytes_of_process), static_cast<double>(factor.message_bytes));
+            EXPECT_DOUBLE_EQ(sum(factor.busy_s_of_process), factor.busy_s);
+            EXPECT_DOUBLE_EQ(sum(factor.waiting_s_of_process), factor.waiting_s);
+            EXPECT_NEAR(factor.busy_s + factor.waiting_s, processes * threads * factor.time_s,
+                        1e-9 * factor.time_s);
+            for (int p = 0; p < processes; ++p) {
+                EXPECT_GT(factor.busy_s_of_process[static_cast<std::size_t>(p)], 0);
+                EXPECT_GT(factor.communication_s_of_process[static_cast<std::size_t>(p)], 0);
+            }
+            // Every panel lies on one of two nodes, and each process has a worker on both.
+            ASSERT_EQ(factor.node_bytes.size(), 2u);
+            EXPECT_EQ(sum(factor.node_bytes), 8.0 * static_cast<double>(solver.report().analysis.nnz_stored));
+            EXPECT_EQ(factor.local_share_of_worker.size(), static_cast<std::size_t>(processes * threads));
+            auto const [least, most] = std::minmax_element(factor.local_share_of_process.begin(),
+                                                           factor.local_share_of_process.end());
+            EXPECT_GT(*least, 0);
+            EXPECT_LE(*least, factor.local_share);
+            EXPECT_GE(*most, factor.local_share);
+        });
     }
 }
 

@@ -112,13 +112,16 @@ TEST_F(ProcessesTrace, HasAllThreadsAndEveryMessage) {
         }
 }
 
-// Messages lead from the process of their sender to another, during the run; each task stands once.
+// Of the factorization and of all sweeps: messages lead from a task of their sender to one of another process
+// that waits for them; each task stands once.
 TEST_F(ProcessesTrace, FollowsMessagesFromTaskToTask) {
     auto const matrix = generated<double>("lap3d:9");
     Report report;
     trace::Trace const run =
         run_traced(matrix, recording(SchedulePolicy::static_order, 1), path("run.paje"), report);
-    auto const window = *trace::phase(run, "factorization");
+    auto const process_of = [&](std::int32_t container) {
+        return run.ancestor(static_cast<std::size_t>(container), trace::Place::process);
+    };
     std::map<std::int64_t, trace::State> state_of_task;
     for (trace::State const& state : run.states()) {
         if (state.task < 0) continue;
@@ -133,28 +136,43 @@ TEST_F(ProcessesTrace, FollowsMessagesFromTaskToTask) {
     for (trace::Link const& link : run.links()) {
         if (link.kind != trace::LinkKind::message) continue;
         EXPECT_LE(link.start, link.end);
-        EXPECT_NE(run.ancestor(static_cast<std::size_t>(link.from), trace::Place::process),
-                  run.ancestor(static_cast<std::size_t>(link.to), trace::Place::process));
-        if (link.start < window.end) message_of_tag[link.tag] = link;
+        EXPECT_NE(process_of(link.from), process_of(link.to));
+        EXPECT_TRUE(message_of_tag.emplace(link.tag, link).second) << "two messages " << link.tag;
     }
-    EXPECT_EQ(std::ssize(message_of_tag), report.factor.messages);
     std::set<std::int64_t> left, came;
     for (auto const& [before, after] : run.dependencies()) {
         if (auto const message = message_of_tag.find(after); message != message_of_tag.end()) {
+            trace::State const& sender = state_of_task.at(before);
             left.insert(after);
-            EXPECT_LE(state_of_task.at(before).end, message->second.start);
+            EXPECT_LE(sender.end, message->second.start);
+            EXPECT_EQ(process_of(sender.container), process_of(message->second.from));
         } else if (auto const incoming = message_of_tag.find(before); incoming != message_of_tag.end()) {
+            trace::State const& receiver = state_of_task.at(after);
             came.insert(before);
-            EXPECT_LE(incoming->second.end, state_of_task.at(after).start);
+            EXPECT_LE(incoming->second.end, receiver.start);
+            EXPECT_EQ(process_of(receiver.container), process_of(incoming->second.to));
+        } else {
+            EXPECT_LE(state_of_task.at(before).end, state_of_task.at(after).start);
         }
     }
-    EXPECT_EQ(std::ssize(left), report.factor.messages);
+    EXPECT_EQ(left.size(), message_of_tag.size());
     EXPECT_EQ(came, left);
-    auto const path = trace::critical_path(run, window);
-    ASSERT_TRUE(path);
-    EXPECT_EQ(path->unknown_tasks, 0);
-    EXPECT_GT(path->length, 0);
-    EXPECT_LE(path->length, path->window.end - path->window.begin);
+    for (char const* const phase : {"factorization", "solve", "refinement"}) {
+        SCOPED_TRACE(phase);
+        auto const window = *trace::phase(run, phase);
+        auto const messages = std::count_if(message_of_tag.begin(), message_of_tag.end(), [&](auto const& m) {
+            return m.second.start >= window.begin && m.second.start < window.end;
+        });
+        EXPECT_GT(messages, 0);
+        if (phase == std::string("factorization")) {
+            EXPECT_EQ(messages, report.factor.messages);
+        }
+        auto const path = trace::critical_path(run, window);
+        ASSERT_TRUE(path);
+        EXPECT_EQ(path->unknown_tasks, 0);
+        EXPECT_GT(path->length, 0);
+        EXPECT_LE(path->length, path->window.end - path->window.begin);
+    }
 }
 
 TEST_F(ProcessesTrace, LiesBesideItsPrediction) {

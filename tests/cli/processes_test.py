@@ -52,6 +52,9 @@ class Processes(CommandTest):
                 factor = report["factor"]
                 self.assertGreater(factor["messages"], 0)
                 self.assertGreater(factor["message_bytes"], 8 * factor["messages"])
+                for name in ("messages", "message_bytes", "busy_s", "waiting_s", "communication_s"):
+                    self.assertEqual(len(factor[name + "_of_process"]), processes)
+                    self.assertAlmostEqual(sum(factor[name + "_of_process"]), factor[name])
                 self.assertEqual(len(read_array(self.folder / "x.mtx")), 1)
                 x = read_array(self.folder / "x.mtx")[0]
                 self.assertLess(backward_error(matrix, x, [1.0] * len(x)), 1e-14)
@@ -63,6 +66,26 @@ class Processes(CommandTest):
         predicted = self.report("analyze", "lap3d:10", "--processes", 2, "--threads", 1)["prediction"]
         self.assertEqual((factor["messages"], factor["message_bytes"]),
                          (predicted["messages"], predicted["message_bytes"]))
+
+    def test_every_process_reads_its_part(self):
+        self.succeed("generate", "convdiff3d:6", "--output", "a.mtx")
+        order = read_matrix(self.folder / "a.mtx")[0]
+        self.write("b.mtx", f"%%MatrixMarket matrix array real general\n{order} 2\n"
+                   + "".join(f"{k % 7 - 3}.25\n" for k in range(2 * order)))
+        for matrix in ("a.mtx", "lap3d:4"):
+            options = ["--rhs", "b.mtx"] if matrix == "a.mtx" else []
+            for how in ("root", "distributed"):
+                self.launch_well(3, "solve", matrix, *options, "--threads", 1, "--input", how, "--output", f"{how}.mtx")
+            self.assertEqual((self.folder / "distributed.mtx").read_bytes(), (self.folder / "root.mtx").read_bytes())
+        self.write("bad.mtx", (self.folder / "a.mtx").read_text() + "1 x 2\n")
+        lines = len((self.folder / "bad.mtx").read_text().splitlines())
+        cases = ((BAD_INPUT, ("bad.mtx",), f"espalier: error: bad.mtx:{lines}: "),
+                 (IO_ERROR, ("nofile.mtx",), "nofile.mtx"),
+                 (BAD_INPUT, ("a.mtx", "--rhs", "bad.mtx"), f"bad.mtx:{lines}: "))
+        with ThreadPoolExecutor() as launchers:
+            for case, line in zip(cases, launchers.map(
+                    lambda case: self.launch_badly(case[0], 2, "solve", "--input", "distributed", *case[1]), cases)):
+                self.assertIn(case[2], line)
 
     def test_a_report_on_standard_output_is_one(self):
         done = self.launch(3, "solve", "lap3d:8", "--threads", 1, "--json", "-", "--quiet")
@@ -109,8 +132,9 @@ class Processes(CommandTest):
         self.assertIn("mpirun -n 4", self.launch_badly(USAGE, 3, "compare", "lap3d:4", "--vary", "processes=4"))
 
     def test_a_process_that_dies_ends_the_job(self):
+        # Open MPI tells of it on standard error, MPICH on standard output.
         launcher = subprocess.Popen([LAUNCHER, "-n", "3", COMMAND, "solve", "lap3d:70", "--threads", "1", "--output",
-                                     "x.mtx"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                                     "x.mtx", "--quiet"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                     cwd=self.folder, env=os.environ | ENVIRONMENT)
 
         def processes():
@@ -130,7 +154,7 @@ class Processes(CommandTest):
                 time.sleep(0.05)
             time.sleep(1)  # within the ordering, or later
             os.kill(processes()[-1], signal.SIGKILL)
-            told = launcher.communicate(timeout=60)[1]
+            told = launcher.communicate(timeout=60)[0]
         self.assertNotEqual(launcher.returncode, 0)
         self.assertTrue(told)
         self.assertEqual((processes(), self.names()), ([], []))

@@ -12,11 +12,21 @@ ALLOWED = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
            "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_btl_base_warn_component_unused": "0"}
 
 
+def launches_mpi4py():
+    """Is the launcher of the MPI that mpi4py was built with? Of another one, each process would be alone."""
+    program = "import mpi4py; mpi4py.rc.initialize = False; from mpi4py import MPI; print(MPI.Get_library_version())"
+    library, launcher = (subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
+                         for command in ([sys.executable, "-c", program], [LAUNCHER, "--version"]))
+    return ("Open MPI" in library) == ("open-mpi" in launcher)
+
+
 @pytest.mark.parametrize("processes", [1, 3])
 def test_process_0_leads_and_the_others_follow(processes):
     pytest.importorskip("mpi4py")
     if not LAUNCHER:
         pytest.skip("the package was built without MPI")
+    if not launches_mpi4py():
+        pytest.skip("mpi4py was built with another MPI")
     script = Path(__file__).with_name("processes.py")
     done = subprocess.run([LAUNCHER, "-n", str(processes), sys.executable, "-B", str(script)], capture_output=True,
                           text=True, timeout=60, env=os.environ | ALLOWED, stdin=subprocess.DEVNULL)

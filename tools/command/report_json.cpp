@@ -127,8 +127,11 @@ Json knowledge_json(MatrixKnowledge const& known) {
 }
 
 Json factor_json(FactorReport const& factor) {
-    Json shares = Json::array();
-    for (double const share : factor.local_share_of_worker) shares.push_back(estimate_or_null(share));
+    auto const shares = [](std::vector<double> const& of_each) {
+        Json list = Json::array();
+        for (double const share : of_each) list.push_back(estimate_or_null(share));
+        return list;
+    };
     return {{"assembly_s", factor.assembly_s},
             {"time_s", factor.time_s},
             {"gflops", factor.gflops},
@@ -143,8 +146,17 @@ Json factor_json(FactorReport const& factor) {
             {"steals_by_distance", factor.steals_by_distance},
             {"messages", factor.messages},
             {"message_bytes", factor.message_bytes},
+            {"busy_s", factor.busy_s},
+            {"waiting_s", factor.waiting_s},
+            {"communication_s", factor.communication_s},
+            {"busy_s_of_process", factor.busy_s_of_process},
+            {"waiting_s_of_process", factor.waiting_s_of_process},
+            {"communication_s_of_process", factor.communication_s_of_process},
+            {"messages_of_process", factor.messages_of_process},
+            {"message_bytes_of_process", factor.message_bytes_of_process},
             {"local_share", estimate_or_null(factor.local_share)},
-            {"local_share_of_worker", shares},
+            {"local_share_of_process", shares(factor.local_share_of_process)},
+            {"local_share_of_worker", shares(factor.local_share_of_worker)},
             {"node_bytes", factor.node_bytes},
             {"fell_back", factor.fell_back},
             {"precision_fell_back", factor.precision_fell_back}};

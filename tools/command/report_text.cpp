@@ -127,8 +127,13 @@ void add_factor(Table& table, Report const& report) {
                factor.gflops, to_string(report.factorization), processes, counted(report.threads, "thread"),
                readable_seconds(factor.assembly_s));
     if (factor.messages > 0)
-        table.line("  messages", "{} carrying {}", with_separators(factor.messages),
-                   readable_bytes(static_cast<double>(factor.message_bytes)));
+        table.line("  messages", "{} carrying {}; {} in MPI", with_separators(factor.messages),
+                   readable_bytes(static_cast<double>(factor.message_bytes)),
+                   readable_seconds(factor.communication_s));
+    if (report.processes > 1 && factor.busy_s + factor.waiting_s > 0)
+        table.line("  waiting", "{:.0f} % of the threads' time, {} a process",
+                   100 * factor.waiting_s / (factor.busy_s + factor.waiting_s),
+                   spread(factor.waiting_s_of_process, readable_seconds));
     if (factor.steals > 0)
         table.line("  steals", "{} of {}", with_separators(factor.steals), counted(factor.tasks, "task"));
     if (report.analysis.predicted_factor_s > 0)
