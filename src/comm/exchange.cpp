@@ -1,6 +1,7 @@
 #include "comm/exchange.hpp"
 
 #include <csignal>
+#include <limits>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -14,6 +15,7 @@ namespace {
 
 constexpr int hopeless =
     100; // failures of the library in a row, after which waiting for the others has no sense
+constexpr auto unlimited = std::numeric_limits<std::size_t>::max();
 
 // Signals are for the program's threads; a new thread has the mask of the one that makes it.
 class SignalsBlocked {
@@ -35,7 +37,8 @@ class SignalsBlocked {
 
 Exchange::Exchange(Communicator const& comm, ExchangeOptions const& options, ExchangeHandlers handlers)
     : comm_(comm), options_(options), handlers_(std::move(handlers)),
-      sending_(transport_of(comm), comm.rank(), comm.size(), handlers_.on_sent),
+      sending_(transport_of(comm), comm.rank(), comm.size(),
+               options.threads > 0 ? options.send_window : unlimited, handlers_.on_sent),
       receiving_(transport_of(comm), comm.size(), options.receive_budget, failure_,
                  {handlers_.on_block, handlers_.idle, [this](Error const& error) { on_notice(error); },
                   [this](Error const& error) { fail_here(error); }}) {
@@ -91,7 +94,7 @@ void Exchange::stop_threads() {
     threads_.clear();
 }
 
-void Exchange::send(int to, std::int64_t id, Block&& block, std::int64_t tag) {
+void Exchange::send(int to, std::int64_t id, Block&& block, MessageMark const& mark) {
     if (to < 0 || to >= comm_.size() || to == comm_.rank())
         throw Error(Status::internal, "a block for process " + std::to_string(to) + " of " +
                                           std::to_string(comm_.size()) + ", sent by process " +
@@ -100,7 +103,7 @@ void Exchange::send(int to, std::int64_t id, Block&& block, std::int64_t tag) {
     if (!mine.data()) mine = Block::allocate(0);
     if (closing_) throw Error(Status::internal, "a block was sent after the end of the run");
     if (failed()) return;
-    sending_.queue(to, id, std::move(mine), tag);
+    sending_.queue(to, id, std::move(mine), mark);
     alarm_.ring();
 }
 
@@ -148,7 +151,7 @@ void Exchange::drain() {
             else
                 backoff.pause(nobody);
             failures = 0;
-            if (closed_) continue;
+            if (closed_ || sending_.has_waiting()) continue;
             closed_ = true; // all that was queued is under way: the numbers are final
             sending_.queue_last();
         } catch (...) {

@@ -34,6 +34,10 @@ struct ExchangeOptions {
     /// block may come when there is none, however large. What the message-passing library buffers itself
     /// (small messages, below its eager limit) is not counted.
     std::size_t receive_budget = std::size_t{256} << 20;
+    /// While so many bytes are under way to a process, further blocks for it wait, so that one with a higher
+    /// priority may overtake them. Without progress threads nothing waits: it might be long until the next
+    /// poll.
+    std::size_t send_window = std::size_t{2} << 20;
     /// A progress thread with nothing to do sleeps so long at most: what it adds to a message's latency.
     std::chrono::microseconds max_sleep{300};
     /// Where a trace shows what is sent and received: the tracks of the two progress threads, twice that of
@@ -85,8 +89,7 @@ class Exchange {
 
     /// Hands in a block for another rank; returns at once. Its memory is freed when it has left. After a
     /// failure it is freed at once. Any thread. Error{internal} for a rank that is not there or this one.
-    /// `tag` is its number in a trace.
-    void send(int to, std::int64_t id, Block&& block, std::int64_t tag = -1);
+    void send(int to, std::int64_t id, Block&& block, MessageMark const& mark = {});
 
     /// `bytes` (size() of a received block) were consumed and freed. Any thread.
     void received_done(std::size_t bytes);

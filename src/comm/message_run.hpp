@@ -33,9 +33,9 @@ class MessageRun {
     /// `options` with external_events as the graph has; its on_start and poll are set here.
     RunStats run(TaskGraph const& graph, Policy& policy, TaskBody const& body, RunOptions options);
 
-    /// From a task of the run; `tag` is the message's number in a trace.
-    void send(int to, std::int64_t id, Block&& block, std::int64_t tag) {
-        exchange_->send(to, id, std::move(block), tag);
+    /// From a task of the run.
+    void send(int to, std::int64_t id, Block&& block, MessageMark const& mark) {
+        exchange_->send(to, id, std::move(block), mark);
     }
     /// From a task of the run: a block that came is freed, which had so many bytes.
     void received_done(std::size_t bytes) { exchange_->received_done(bytes); }

@@ -12,10 +12,13 @@ namespace {
 constexpr std::size_t lines_of_text = 16; // of a notice; longer messages are cut
 }
 
-SendingSide::SendingSide(Transport* transport, int rank, int size, OnSent on_sent)
-    : rank_(rank), size_(size), on_sent_(std::move(on_sent)),
-      transfers_(size > 1 ? transport->transfers() : nullptr), notice_(1 + lines_of_text),
-      last_(static_cast<std::size_t>(size)), blocks_to_(static_cast<std::size_t>(size)) {}
+SendingSide::SendingSide(Transport* transport, int rank, int size, std::size_t window, OnSent on_sent)
+    : rank_(rank), size_(size), window_(static_cast<std::int64_t>(std::min(window, std::size_t{1} << 62))),
+      on_sent_(std::move(on_sent)), transfers_(size > 1 ? transport->transfers() : nullptr),
+      destinations_(static_cast<std::size_t>(size)), notice_(1 + lines_of_text),
+      last_(static_cast<std::size_t>(size)), blocks_to_(static_cast<std::size_t>(size)) {
+    with_waiting_.reserve(destinations_.size());
+}
 
 SendingSide::~SendingSide() {
     if (num_under_way_ == 0) return;
@@ -25,23 +28,25 @@ SendingSide::~SendingSide() {
     static_cast<void>(new std::vector<MessageHeader>(std::move(notice_)));
 }
 
-void SendingSide::queue(int to, std::int64_t id, Block&& block, std::int64_t tag) {
+void SendingSide::queue(int to, std::int64_t id, Block&& block, MessageMark const& mark) {
     block.header().id = id;
-    block.header().tag = tag;
-    Message message{to, Channel::blocks, block.message(), std::move(block), {}};
+    block.header().tag = mark.tag;
+    Message message{to, Channel::blocks, block.message(), std::move(block), mark.priority, {}};
     auto const bytes = static_cast<std::int64_t>(message.block.size());
     std::lock_guard const lock(mutex_);
-    queue_.push_back(std::move(message));
+    put(std::move(message));
     waiting_ += bytes;
     peak_waiting_ = std::max(peak_waiting_, waiting_);
 }
 
 void SendingSide::drop_queued() {
     std::lock_guard const lock(mutex_);
-    std::erase_if(queue_, [this](Message const& message) {
-        waiting_ -= static_cast<std::int64_t>(message.block.size());
-        return message.channel == Channel::blocks;
-    });
+    for (int const to : with_waiting_) {
+        for (auto const& [priority, message] : destinations_[to].waiting)
+            waiting_ -= static_cast<std::int64_t>(message.block.size());
+        destinations_[to].waiting.clear();
+    }
+    with_waiting_.clear();
 }
 
 void SendingSide::queue_notices(Error const& error) {
@@ -53,7 +58,7 @@ void SendingSide::queue_notices(Error const& error) {
     std::memcpy(static_cast<void*>(notice_.data() + 1), error.what(), length);
     auto const bytes = std::as_bytes(std::span(notice_)).first(Block::message_bytes(length));
     for (int to = 0; to < size_; ++to)
-        if (to != rank_) queue_.push_back({to, Channel::control, bytes, {}, {}});
+        if (to != rank_) control_.push_back({to, Channel::control, bytes, {}, 0, {}});
 }
 
 void SendingSide::queue_last() {
@@ -62,11 +67,12 @@ void SendingSide::queue_last() {
         if (to == rank_) continue;
         last_[to].kind = MessageHeader::Kind::last;
         last_[to].id = blocks_to_[to];
-        queue_.push_back(
+        control_.push_back(
             {to,
              Channel::control,
              std::as_bytes(std::span(last_)).subspan(to * sizeof(MessageHeader), sizeof(MessageHeader)),
              {},
+             0,
              {}});
     }
 }
@@ -84,19 +90,50 @@ bool SendingSide::step() {
 
 bool SendingSide::busy() const {
     std::lock_guard const lock(mutex_);
-    return num_under_way_ > 0 || !queue_.empty();
+    return num_under_way_ > 0 || !control_.empty() || !with_waiting_.empty();
+}
+
+bool SendingSide::has_waiting() const {
+    std::lock_guard const lock(mutex_);
+    return !with_waiting_.empty();
+}
+
+void SendingSide::put(Message&& message) {
+    if (message.channel == Channel::control) return control_.push_front(std::move(message));
+    auto& waiting = destinations_[message.to].waiting;
+    bool const is_first = waiting.empty();
+    int const to = message.to;
+    double const priority = message.priority;
+    waiting.emplace(priority, std::move(message));
+    if (is_first) with_waiting_.push_back(to);
+}
+
+// What is to leave now, if anything.
+bool SendingSide::take(Message& message) {
+    std::lock_guard const lock(mutex_);
+    if (!control_.empty()) {
+        message = std::move(control_.front());
+        control_.pop_front();
+        return true;
+    }
+    for (std::size_t i = 0; i < with_waiting_.size(); ++i) {
+        auto& [waiting, under_way] = destinations_[with_waiting_[i]];
+        if (under_way > window_) continue;
+        message = std::move(waiting.begin()->second);
+        waiting.erase(waiting.begin());
+        under_way += static_cast<std::int64_t>(message.block.size());
+        if (waiting.empty()) {
+            with_waiting_[i] = with_waiting_.back();
+            with_waiting_.pop_back();
+        }
+        return true;
+    }
+    return false;
 }
 
 bool SendingSide::start_queued() {
     bool any = false;
-    for (;; any = true) {
-        Message message;
-        {
-            std::lock_guard const lock(mutex_);
-            if (queue_.empty()) return any;
-            message = std::move(queue_.front());
-            queue_.pop_front();
-        }
+    for (Message message; take(message); any = true) {
         std::size_t slot = 0;
         trace::Ticks const leaves = track_ ? trace::ticks() : 0;
         try {
@@ -105,7 +142,9 @@ bool SendingSide::start_queued() {
             slot = transfers_->send(message.to, message.channel, message.bytes);
         } catch (...) {
             std::lock_guard const lock(mutex_);
-            queue_.push_front(std::move(message));
+            if (message.channel == Channel::blocks)
+                destinations_[message.to].under_way -= static_cast<std::int64_t>(message.block.size());
+            put(std::move(message));
             throw;
         }
         if (message.channel == Channel::blocks) {
@@ -120,6 +159,7 @@ bool SendingSide::start_queued() {
         under_way_[slot] = std::move(message);
         ++num_under_way_;
     }
+    return any;
 }
 
 bool SendingSide::end_completed() {
@@ -133,6 +173,7 @@ bool SendingSide::end_completed() {
         {
             std::lock_guard const lock(mutex_);
             waiting_ -= static_cast<std::int64_t>(message.block.size());
+            destinations_[message.to].under_way -= static_cast<std::int64_t>(message.block.size());
         }
         if (on_sent_) on_sent_(message.to, message.block.header().id, message.block.size(), message.started);
     }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -19,20 +20,27 @@
 
 namespace espalier {
 
+/// What is said of a block that is handed in.
+struct MessageMark {
+    std::int64_t tag = -1; ///< Its number in a trace.
+    double priority = 0;   ///< Of those that wait for the same process the highest goes first.
+};
+
 class SendingSide {
   public:
     using Clock = std::chrono::steady_clock;
     using OnSent = std::function<void(int to, std::int64_t id, std::size_t bytes, Clock::time_point started)>;
 
-    /// For `size` processes; makes room for the messages that must be sent when memory is short.
-    SendingSide(Transport* transport, int rank, int size, OnSent on_sent);
+    /// For `size` processes; makes room for the messages that must be sent when memory is short. A block
+    /// begins its way when no more than `window` bytes are under way to the same process.
+    SendingSide(Transport* transport, int rank, int size, std::size_t window, OnSent on_sent);
     /// Messages still under way keep their memory for ever.
     ~SendingSide();
     SendingSide(SendingSide const&) = delete;
     SendingSide& operator=(SendingSide const&) = delete;
 
     // Any thread.
-    void queue(int to, std::int64_t id, Block&& block, std::int64_t tag);
+    void queue(int to, std::int64_t id, Block&& block, MessageMark const& mark);
     /// Frees the blocks whose send has not begun.
     void drop_queued();
     /// Sends the notice of this failure to every other rank; once.
@@ -43,10 +51,12 @@ class SendingSide {
     void record_on(trace::Track* track) { track_ = track; }
     /// Starts what is queued, ends what is completed; true when there was something.
     bool step();
-    /// Sends to every other rank how many blocks went there. Nothing is queued later.
+    /// Sends to every other rank how many blocks went there, when none waits. Nothing is queued later.
     void queue_last();
     /// Is anything queued or under way?
     [[nodiscard]] bool busy() const;
+    /// Is there a block whose send has not begun?
+    [[nodiscard]] bool has_waiting() const;
 
     // When nobody moves messages.
     [[nodiscard]] std::int64_t messages() const { return messages_; }
@@ -60,21 +70,33 @@ class SendingSide {
         Channel channel = Channel::blocks;
         std::span<std::byte const> bytes; // of the block, or of this object's own
         Block block;
+        double priority = 0;
         Clock::time_point started;
     };
 
+    /// Blocks that wait for one process, the first to go first.
+    struct Destination {
+        std::multimap<double, Message, std::greater<>> waiting;
+        std::int64_t under_way = 0; // bytes
+    };
+
+    void put(Message&& message);
+    bool take(Message& message);
     bool start_queued();
     bool end_completed();
 
     int rank_;
     int size_;
+    std::int64_t window_;
     OnSent on_sent_;
     trace::Track* track_ = nullptr;
     std::unique_ptr<Transfers> transfers_;
 
-    mutable std::mutex mutex_; // of the next four
-    std::deque<Message> queue_;
-    std::int64_t waiting_ = 0; // bytes queued or under way
+    mutable std::mutex mutex_; // of the next six
+    std::deque<Message> control_;
+    std::vector<Destination> destinations_; // by rank
+    std::vector<int> with_waiting_;         // those of them for which blocks wait
+    std::int64_t waiting_ = 0;              // bytes queued or under way
     std::int64_t peak_waiting_ = 0;
     std::vector<MessageHeader> notice_; // header and text
 

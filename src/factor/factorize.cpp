@@ -202,7 +202,8 @@ template <class T> class FactorizationRun {
         std::optional<Block> block = fan_in_.contributed(number);
         if (!block) return;
         FanInBlock const& info = plan_.factor.fan_in.blocks[static_cast<std::size_t>(number)];
-        messages_.send(info.to, info.number, std::move(*block), first_number_ + info.message);
+        messages_.send(info.to, info.number, std::move(*block),
+                       {.tag = first_number_ + info.message, .priority = info.priority});
     }
     // On a progress thread.
     void receive(std::int64_t id, Block&& block) {

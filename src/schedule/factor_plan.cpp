@@ -92,8 +92,9 @@ class Dealer {
         FactorTask const& message = task(t);
         auto const number = static_cast<std::size_t>(message.block);
         auto const set = [&](std::int32_t process, std::int32_t block) {
-            part(process).factor.fan_in.blocks[static_cast<std::size_t>(block)].message =
-                static_cast<std::int32_t>(t);
+            FanInBlock& one = part(process).factor.fan_in.blocks[static_cast<std::size_t>(block)];
+            one.message = static_cast<std::int32_t>(t);
+            one.priority = schedule_.tasks.graph.priority[t];
         };
         set(message.process, at_sender_[number]);
         set(message.peer, at_receiver_[number]);

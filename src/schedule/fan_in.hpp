@@ -50,6 +50,7 @@ struct FanInBlock {
     std::int32_t first_task = 0; ///< Its fan-in tasks, `tasks` in number, of `to`.
     std::int32_t tasks = 0;
     std::int32_t message = 0; ///< The number of its message among the tasks of all processes.
+    double priority = 0;      ///< Of the message: its longest path to the end.
 };
 
 struct FanInBlocks {

@@ -123,7 +123,7 @@ template <class T> void Sweep<T>::execute(TaskId task, WorkerId worker) {
         Block sum = sum_for(number);
         scope.reset();
         return messages_.send(plan_.process_of_branch[static_cast<std::size_t>(number)], number,
-                              std::move(sum), numbers_.given(plan_.process, number));
+                              std::move(sum), {.tag = numbers_.given(plan_.process, number)});
     }
     case SolveTaskKind::take:
         return take(number);
@@ -154,7 +154,7 @@ template <class T> void Sweep<T>::send_solution(BranchId number) {
         Block block = block_for(factor_.cblk(branch(number).root), SweepPart::forward);
         auto const to = block.template as<T>();
         std::copy_n(rows_of(factor_.cblk(branch(number).root)).z.data, to.size(), to.data());
-        messages_.send(giver, number, std::move(block), numbers_.solution(giver, number));
+        messages_.send(giver, number, std::move(block), {.tag = numbers_.solution(giver, number)});
     }
 }
 

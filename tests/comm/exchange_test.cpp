@@ -84,6 +84,32 @@ TEST(Exchange, LeavesBlocksBeyondTheBudgetWithTheirSenderUntilNothingElseCanHapp
         });
 }
 
+// Rank 1 comes when all of rank 0's blocks wait, but the first.
+TEST(Exchange, LetsUrgentBlocksOvertakeThoseThatWait) {
+    std::atomic<bool> handed_in{false};
+    run_processes(2, [&](Communicator const& comm) {
+        Inbox inbox;
+        ExchangeHandlers handlers;
+        handlers.on_block = into(inbox);
+        ExchangeOptions options = exchange_options(1);
+        options.send_window = 1000;
+        while (comm.rank() == 1 && !handed_in) std::this_thread::yield();
+        Exchange exchange(comm, options, std::move(handlers));
+        if (comm.rank() == 0) {
+            exchange.send(1, 0, Block::allocate(5000), {.priority = 3});
+            for (int id = 1; id < 5; ++id)
+                exchange.send(1, id, Block::allocate(5000), {.priority = id % 2 == 0 ? 1.0 : 2.0});
+            handed_in = true;
+        }
+        EXPECT_TRUE(exchange.finish().ok());
+        if (comm.rank() == 1) {
+            std::vector<std::int64_t> came;
+            while (auto const one = inbox.take()) came.push_back(one->id);
+            EXPECT_EQ(came, (std::vector<std::int64_t>{0, 1, 3, 2, 4}));
+        }
+    });
+}
+
 TEST(Exchange, TurnsWhatAHandlerThrowsIntoAFailureOfTheRank) {
     for (int const threads : {0, 1, 2})
         run_processes(3, [&](Communicator const& comm) {
