@@ -269,10 +269,11 @@ ESPALIER_API espalier_status espalier_create(espalier_solver** solver, espalier_
  *
  *  Process 0 gives the matrix and the right-hand sides and gets the solutions; its options count. What the
  *  others give is not looked at: 0 and null will do. Or each gives its part: espalier_set_matrix_part().
- * Single numbers (inertia, determinant, condition, rank) and the report are for all. Messages go over a
- * duplicate of the communicator, so that they do not meet the caller's; the handle is destroyed before MPI is
- * finalised, by a thread that may call MPI. ESPALIER_USAGE also for a communicator that is none, and before
- * MPI runs; ESPALIER_UNSUPPORTED when the library was built without MPI. */
+ *
+ *  Single numbers (inertia, determinant, condition, rank) and the report are for all. Messages go over a
+ *  duplicate of the communicator, so that they do not meet the caller's; the handle is destroyed before MPI is
+ *  finalised, by a thread that may call MPI. ESPALIER_USAGE also for a communicator that is none, and before
+ *  MPI runs; ESPALIER_UNSUPPORTED when the library was built without MPI. */
 ESPALIER_API espalier_status espalier_create_mpi(espalier_solver** solver, espalier_scalar scalar,
                                                  void const* mpi_comm);
 /** The same from the handle that a Fortran program has: its `integer`, the MPI_VAL of its type(MPI_Comm). */
@@ -433,8 +434,8 @@ ESPALIER_API espalier_status espalier_refine(espalier_solver* solver, espalier_o
 ESPALIER_API espalier_status espalier_drive(espalier_solver* solver, espalier_op op, int64_t nrhs,
                                             void const* b, int64_t ldb, void* x, int64_t ldx);
 /** For interfaces of other languages: process 0, or any process that gives a part, makes this call in place
- * of the function `call`, of which it found an argument wrong that C would not see. On all processes that
- * then is ESPALIER_USAGE with `message`. */
+ *  of the function `call`, of which it found an argument wrong that C would not see. On all processes that
+ *  then is ESPALIER_USAGE with `message`. */
 ESPALIER_API espalier_status espalier_refuse(espalier_solver* solver, char const* call, char const* message);
 
 /** @}

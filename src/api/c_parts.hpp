@@ -57,6 +57,7 @@ template <class T, class I> MatrixPart<T> checked_part(espalier_matrix const& gi
         for (Index k = 0; k < part.majors; ++k) part.pointers[k] = part.pointers[k + 1] - part.pointers[k];
         part.pointers.pop_back();
     }
+    for_each_view_entry(view, [](Index, Index, Offset) {}); // here it is known whose indices they are
     part.indices.assign(view.indices.begin(), view.indices.end());
     part.values = view.values;
     return part;

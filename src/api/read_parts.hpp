@@ -13,8 +13,8 @@
 namespace espalier {
 
 /// Collective: this process's columns of the matrix, and the description of all of it. `threads` of each
-/// process parse. Errors as read_matrix(), on all processes; one that opens no file, or another file, is
-/// Error{io_error} that names it.
+/// process parse. Errors as read_matrix(), on all processes; one that opens no file, or one of another size,
+/// is Error{io_error} that names it.
 NamedMatrix read_matrix_parts(Communicator const& comm, std::string const& path, int threads);
 
 /// Collective: this process's rows of a dense block. Errors as read_dense() and above.

@@ -1,7 +1,6 @@
 // Errors of processes that read one file together.
 #pragma once
 
-#include <functional>
 #include <string>
 
 #include "comm/collective.hpp"
@@ -10,8 +9,7 @@ namespace espalier {
 
 /// Collective, as all_succeed(). What is wrong with the file is told without whose part it stands in; only a
 /// file that a process cannot read and memory that it lacks are its own.
-inline void read_together(Communicator const& comm, std::string const& path,
-                          std::function<void()> const& step) {
+template <class Step> void read_together(Communicator const& comm, std::string const& path, Step&& step) {
     std::optional<Error> mine = error_of(step);
     if (mine && mine->status() == Status::out_of_memory)
         mine.emplace(Status::out_of_memory, path + ": the matrix does not fit in memory");

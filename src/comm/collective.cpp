@@ -49,20 +49,6 @@ Outcome agree(Communicator const& comm, std::optional<Error> const& mine) {
     return {static_cast<Status>(facts[0]), failing, std::move(message), std::move(what)};
 }
 
-std::optional<Error> error_of(std::function<void()> const& step) {
-    try {
-        step();
-    } catch (...) {
-        return current_error();
-    }
-    return std::nullopt;
-}
-
-void all_succeed(Communicator const& comm, std::function<void()> const& step) {
-    if (comm.size() == 1) return step();
-    agree(comm, error_of(step)).raise();
-}
-
 void barrier(Communicator const& comm) {
     sum(comm, std::int64_t{0});
 }

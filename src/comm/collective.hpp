@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -13,6 +12,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "core/error.hpp"
 #include "espalier/communicator.hpp"
 #include "espalier/types.hpp"
 
@@ -36,11 +36,21 @@ struct Outcome {
 Outcome agree(Communicator const& comm, std::optional<Error> const& mine);
 
 /// What `step` throws, as an Error.
-std::optional<Error> error_of(std::function<void()> const& step);
+template <class Step> std::optional<Error> error_of(Step&& step) {
+    try {
+        step();
+    } catch (...) {
+        return current_error();
+    }
+    return std::nullopt;
+}
 
 /// Calls `step` on every rank, and throws the same error on all when it has failed on one. With one process
 /// just a call.
-void all_succeed(Communicator const& comm, std::function<void()> const& step);
+template <class Step> void all_succeed(Communicator const& comm, Step&& step) {
+    if (comm.size() == 1) return step();
+    agree(comm, error_of(step)).raise();
+}
 
 /// Returns when all ranks have called it.
 void barrier(Communicator const& comm);

@@ -34,9 +34,9 @@ struct ExchangeOptions {
     /// block may come when there is none, however large. What the message-passing library buffers itself
     /// (small messages, below its eager limit) is not counted.
     std::size_t receive_budget = std::size_t{256} << 20;
-    /// While so many bytes are under way to a process, further blocks for it wait, so that one with a higher
-    /// priority may overtake them. Without progress threads nothing waits: it might be long until the next
-    /// poll.
+    /// While more bytes are under way to a process, in two blocks at least, further ones for it wait, so that
+    /// one with a higher priority may overtake them. Without progress threads nothing waits: it might be long
+    /// until the next poll.
     std::size_t send_window = std::size_t{2} << 20;
     /// A progress thread with nothing to do sleeps so long at most: what it adds to a message's latency.
     std::chrono::microseconds max_sleep{300};

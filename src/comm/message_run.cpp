@@ -4,11 +4,6 @@
 
 namespace espalier {
 
-void all_succeed(Messaging const* messaging, std::function<void()> const& step) {
-    if (!messaging) return step();
-    all_succeed(messaging->comm, step);
-}
-
 MessageRun::MessageRun(WorkerTeam& team, Messaging const* messaging, BlockHandler on_block)
     : team_(team), messaging_(messaging), on_block_(std::move(on_block)) {}
 

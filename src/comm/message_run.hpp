@@ -19,7 +19,10 @@ struct Messaging {
 
 /// Calls `step` on this rank, and throws the same error on all ranks when it has failed on one. Collective;
 /// without messaging just a call.
-void all_succeed(Messaging const* messaging, std::function<void()> const& step);
+template <class Step> void all_succeed(Messaging const* messaging, Step&& step) {
+    if (!messaging) return step();
+    all_succeed(messaging->comm, step);
+}
 
 class MessageRun {
   public:

@@ -10,8 +10,8 @@ namespace espalier {
 namespace {
 
 constexpr int short_rounds = 100, long_rounds = 10;
-constexpr std::size_t long_bytes = std::size_t{4} << 20; // far above any eager limit
-constexpr double enough = 0.2;                           // seconds for the long ones
+constexpr std::size_t long_lines = (std::size_t{4} << 20) / sizeof(MessageHeader); // above any eager limit
+constexpr double enough = 0.2; // seconds for the long ones
 constexpr std::int64_t over = -1;
 
 double seconds_between(trace::Nanoseconds from, trace::Nanoseconds to) {
@@ -32,12 +32,12 @@ LinkTiming time_link(PingPong& messages, int process) {
         shortest = std::min(shortest, round_trip(messages, process, 0));
     auto const begin = trace::steady_now();
     for (int round = 0; round < long_rounds; ++round) {
-        longest = std::min(longest, round_trip(messages, process, long_bytes / sizeof(MessageHeader)));
+        longest = std::min(longest, round_trip(messages, process, long_lines));
         if (seconds_between(begin, trace::steady_now()) > enough) break;
     }
     messages.send(process, over);
     double const extra = std::max(longest - shortest, 1e-9);
-    return {process, shortest / 2, static_cast<double>(long_bytes) / extra};
+    return {process, shortest / 2, static_cast<double>(long_lines * sizeof(MessageHeader)) / extra};
 }
 
 } // namespace
@@ -47,6 +47,10 @@ std::vector<LinkTiming> time_links(Communicator const& comm, int most) {
     int const others = comm.size() - 1, count = std::min(others, most);
     std::vector<LinkTiming> links;
     PingPong messages(comm);
+    all_succeed(comm, [&] {
+        messages.reserve(long_lines);
+        links.reserve(static_cast<std::size_t>(count));
+    });
     for (int i = 0; i < count; ++i) { // the last one is always among them
         int const process = static_cast<int>(static_cast<std::int64_t>(others) * (i + 1) / count);
         if (comm.rank() == 0) links.push_back(time_link(messages, process));

@@ -21,6 +21,11 @@ class PingPong {
     explicit PingPong(Communicator const& comm)
         : transport_(transport_of(comm)), transfers_(transport_->transfers()) {}
 
+    /// Makes room for the ballast, so that nothing fails later for want of memory.
+    void reserve(std::size_t ballast) {
+        out_.resize(1 + ballast);
+        in_.resize(1 + ballast);
+    }
     /// A number, and so many headers' lengths of ballast. Returns when it has left.
     void send(int to, std::int64_t value, std::size_t ballast = 0) {
         if (out_.size() < 1 + ballast) out_.resize(1 + ballast);

@@ -31,10 +31,12 @@ SendingSide::~SendingSide() {
 void SendingSide::queue(int to, std::int64_t id, Block&& block, MessageMark const& mark) {
     block.header().id = id;
     block.header().tag = mark.tag;
-    Message message{to, Channel::blocks, block.message(), std::move(block), mark.priority, {}};
+    Message message{to, Channel::blocks, block.message(), std::move(block), {}};
     auto const bytes = static_cast<std::int64_t>(message.block.size());
     std::lock_guard const lock(mutex_);
-    put(std::move(message));
+    auto& waiting = destinations_[to].waiting;
+    waiting.emplace(mark.priority, std::move(message));
+    if (waiting.size() == 1) with_waiting_.push_back(to);
     waiting_ += bytes;
     peak_waiting_ = std::max(peak_waiting_, waiting_);
 }
@@ -58,7 +60,7 @@ void SendingSide::queue_notices(Error const& error) {
     std::memcpy(static_cast<void*>(notice_.data() + 1), error.what(), length);
     auto const bytes = std::as_bytes(std::span(notice_)).first(Block::message_bytes(length));
     for (int to = 0; to < size_; ++to)
-        if (to != rank_) control_.push_back({to, Channel::control, bytes, {}, 0, {}});
+        if (to != rank_) control_.push_back({to, Channel::control, bytes, {}, {}});
 }
 
 void SendingSide::queue_last() {
@@ -72,7 +74,6 @@ void SendingSide::queue_last() {
              Channel::control,
              std::as_bytes(std::span(last_)).subspan(to * sizeof(MessageHeader), sizeof(MessageHeader)),
              {},
-             0,
              {}});
     }
 }
@@ -98,42 +99,47 @@ bool SendingSide::has_waiting() const {
     return !with_waiting_.empty();
 }
 
-void SendingSide::put(Message&& message) {
-    if (message.channel == Channel::control) return control_.push_front(std::move(message));
-    auto& waiting = destinations_[message.to].waiting;
-    bool const is_first = waiting.empty();
-    int const to = message.to;
-    double const priority = message.priority;
-    waiting.emplace(priority, std::move(message));
-    if (is_first) with_waiting_.push_back(to);
+// Two messages under way keep the network busy while the end of one is not noticed yet.
+bool SendingSide::has_room(Destination const& to) const {
+    return to.num_under_way < 2 || to.under_way <= window_;
 }
 
-// What is to leave now, if anything.
-bool SendingSide::take(Message& message) {
-    std::lock_guard const lock(mutex_);
-    if (!control_.empty()) {
-        message = std::move(control_.front());
-        control_.pop_front();
-        return true;
-    }
+// The block that is to leave now; empty when there is none. Under mutex_.
+SendingSide::Waiting::node_type SendingSide::take() {
     for (std::size_t i = 0; i < with_waiting_.size(); ++i) {
-        auto& [waiting, under_way] = destinations_[with_waiting_[i]];
-        if (under_way > window_) continue;
-        message = std::move(waiting.begin()->second);
-        waiting.erase(waiting.begin());
-        under_way += static_cast<std::int64_t>(message.block.size());
-        if (waiting.empty()) {
+        Destination& to = destinations_[with_waiting_[i]];
+        if (!has_room(to)) continue;
+        auto block = to.waiting.extract(to.waiting.begin());
+        if (to.waiting.empty()) {
             with_waiting_[i] = with_waiting_.back();
             with_waiting_.pop_back();
         }
-        return true;
+        return block;
     }
-    return false;
+    return {};
+}
+
+// Needs no memory. Under mutex_.
+void SendingSide::put_back(Waiting::node_type block) {
+    int const to = block.mapped().to;
+    if (destinations_[to].waiting.empty()) with_waiting_.push_back(to);
+    destinations_[to].waiting.insert(std::move(block));
 }
 
 bool SendingSide::start_queued() {
     bool any = false;
-    for (Message message; take(message); any = true) {
+    for (;; any = true) {
+        Message* control = nullptr; // stays where it is until it has left
+        Waiting::node_type block;
+        {
+            std::lock_guard const lock(mutex_);
+            if (control_.empty())
+                block = take();
+            else
+                control = &control_.front();
+        }
+        if (!control && block.empty()) return any;
+        Message& message = control ? *control : block.mapped();
         std::size_t slot = 0;
         trace::Ticks const leaves = track_ ? trace::ticks() : 0;
         try {
@@ -142,12 +148,10 @@ bool SendingSide::start_queued() {
             slot = transfers_->send(message.to, message.channel, message.bytes);
         } catch (...) {
             std::lock_guard const lock(mutex_);
-            if (message.channel == Channel::blocks)
-                destinations_[message.to].under_way -= static_cast<std::int64_t>(message.block.size());
-            put(std::move(message));
+            if (!control) put_back(std::move(block));
             throw;
         }
-        if (message.channel == Channel::blocks) {
+        if (!control) {
             ++blocks_to_[message.to];
             ++messages_;
             bytes_ += static_cast<std::int64_t>(message.block.size());
@@ -156,10 +160,16 @@ bool SendingSide::start_queued() {
                              static_cast<std::int64_t>(message.block.size()), leaves);
         }
         message.started = Clock::now();
-        under_way_[slot] = std::move(message);
         ++num_under_way_;
+        std::lock_guard const lock(mutex_);
+        if (!control) {
+            Destination& to = destinations_[message.to];
+            ++to.num_under_way;
+            to.under_way += static_cast<std::int64_t>(message.block.size());
+        }
+        under_way_[slot] = std::move(message);
+        if (control) control_.pop_front();
     }
-    return any;
 }
 
 bool SendingSide::end_completed() {
@@ -174,6 +184,7 @@ bool SendingSide::end_completed() {
             std::lock_guard const lock(mutex_);
             waiting_ -= static_cast<std::int64_t>(message.block.size());
             destinations_[message.to].under_way -= static_cast<std::int64_t>(message.block.size());
+            --destinations_[message.to].num_under_way;
         }
         if (on_sent_) on_sent_(message.to, message.block.header().id, message.block.size(), message.started);
     }

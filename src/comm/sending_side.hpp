@@ -32,7 +32,7 @@ class SendingSide {
     using OnSent = std::function<void(int to, std::int64_t id, std::size_t bytes, Clock::time_point started)>;
 
     /// For `size` processes; makes room for the messages that must be sent when memory is short. A block
-    /// begins its way when no more than `window` bytes are under way to the same process.
+    /// begins its way when no more than `window` bytes are under way to the same process, or one block only.
     SendingSide(Transport* transport, int rank, int size, std::size_t window, OnSent on_sent);
     /// Messages still under way keep their memory for ever.
     ~SendingSide();
@@ -70,18 +70,20 @@ class SendingSide {
         Channel channel = Channel::blocks;
         std::span<std::byte const> bytes; // of the block, or of this object's own
         Block block;
-        double priority = 0;
         Clock::time_point started;
     };
 
-    /// Blocks that wait for one process, the first to go first.
+    using Waiting = std::multimap<double, Message, std::greater<>>; // by priority
+    /// A process that blocks go to.
     struct Destination {
-        std::multimap<double, Message, std::greater<>> waiting;
+        Waiting waiting;
+        int num_under_way = 0;
         std::int64_t under_way = 0; // bytes
     };
 
-    void put(Message&& message);
-    bool take(Message& message);
+    [[nodiscard]] bool has_room(Destination const& to) const;
+    Waiting::node_type take();
+    void put_back(Waiting::node_type block);
     bool start_queued();
     bool end_completed();
 

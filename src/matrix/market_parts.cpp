@@ -1,6 +1,8 @@
 #include "matrix/market_parts.hpp"
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -32,6 +34,8 @@ std::optional<MarketHead> head_of(std::string const& path, std::string_view text
 
 // A head is short, unless there are pages of comments.
 std::optional<MarketHead> find_head(std::string const& path, CheckHead* check) try {
+    std::error_code unknown;
+    if (!std::filesystem::is_regular_file(path, unknown)) return {}; // who writes to a pipe sees it closed
     InputFile const file(path);
     std::size_t const size = file.announced_size();
     std::size_t const longest = std::size_t{1} << 24;
@@ -59,9 +63,9 @@ std::size_t share(std::size_t size, int part, int parts) {
 
 // Reads on to the end of the line under way; where that is.
 std::size_t finish_line(InputFile const& file, std::size_t first, TextBuffer& buffer) {
-    for (;;) {
+    for (std::size_t more_bytes = std::size_t{1} << 12;; more_bytes *= 2) {
         std::size_t const before = buffer.size();
-        buffer.reserve(before + std::max(before / 4, std::size_t{1} << 12));
+        buffer.reserve(before + more_bytes);
         bool const more = file.read_from(first + before, buffer);
         auto const found = buffer.text().find('\n', before);
         if (found != std::string_view::npos) return found + 1;

@@ -5,6 +5,7 @@
 #include <queue>
 #include <string>
 #include <tuple>
+#include <unordered_set>
 
 #include "runtime/policy_wake.hpp"
 
@@ -93,9 +94,20 @@ class Engine {
         return graph_.home.empty() ? any_worker : graph_.home[static_cast<std::size_t>(task)];
     }
 
+    [[nodiscard]] bool is_message(TaskId task) const { return transit_ && transit_->carries(task); }
+
+    // Of a message that has reached the other end: it ends later.
+    bool comes_in(TaskId task) {
+        if (!reached_.insert(task).second) return false;
+        double& end = result_.end[static_cast<std::size_t>(task)];
+        end = transit_->arrive(task, now_);
+        running_.push({end, task});
+        return true;
+    }
+
     void make_ready(TaskId task, WorkerId by) {
-        if (transit_ && transit_->carries(task)) {
-            run_until(transit_->arrival(task, now_), task, any_worker);
+        if (is_message(task)) {
+            run_until(transit_->reach(task, now_), task, any_worker);
             return;
         }
         dispatcher_.push(task, by);
@@ -155,6 +167,7 @@ class Engine {
     void finish_next() {
         TaskId const task = running_.top().task;
         running_.pop();
+        if (is_message(task) && comes_in(task)) return;
         auto const t = static_cast<std::size_t>(task);
         WorkerId const worker = result_.worker_of_task[t];
         if (worker != any_worker) {
@@ -199,6 +212,7 @@ class Engine {
     TaskGraph const& graph_;
     Dispatcher& dispatcher_;
     Transit* transit_;
+    std::unordered_set<TaskId> reached_; // messages
     TaskClock* clock_;
     std::vector<std::int32_t> waiting_;
     std::set<WorkerId> idle_;

@@ -82,8 +82,10 @@ class Transit {
   public:
     virtual ~Transit() = default;
     [[nodiscard]] virtual bool carries(TaskId task) const = 0;
-    /// When `task`, which becomes ready `now`, will have arrived. Called in the order of `now`.
-    virtual double arrival(TaskId task, double now) = 0;
+    /// When the first of `task`, which becomes ready `now`, will be at the other end; in the order of `now`.
+    virtual double reach(TaskId task, double now) = 0;
+    /// When the last of it will be there, whose first is there `now`; in the order of `now`.
+    virtual double arrive(TaskId task, double now) = 0;
 };
 
 /// `thief` began with `task`, which waited in a queue of `victim`.

@@ -12,15 +12,18 @@ bool MessageNetwork::carries(TaskId task) const {
     return tasks_.tasks[static_cast<std::size_t>(task)].kind == TaskKind::message;
 }
 
-double MessageNetwork::arrival(TaskId task, double now) {
+double MessageNetwork::reach(TaskId task, double now) {
     FactorTask const& message = tasks_.tasks[static_cast<std::size_t>(task)];
-    double& out = out_free_[static_cast<std::size_t>(message.process)];
-    double& in = in_free_[static_cast<std::size_t>(message.peer)];
-    double const seconds = message.bytes / network_.bandwidth;
-    double const leaves = std::max(now, out);
-    out = leaves + seconds;
-    in = std::max(leaves + network_.latency, in) + seconds;
-    return in;
+    double& free = out_free_[static_cast<std::size_t>(message.process)];
+    double const leaves = std::max(now, free);
+    free = leaves + message.bytes / network_.bandwidth;
+    return leaves + network_.latency;
+}
+
+double MessageNetwork::arrive(TaskId task, double now) {
+    FactorTask const& message = tasks_.tasks[static_cast<std::size_t>(task)];
+    double& free = in_free_[static_cast<std::size_t>(message.peer)];
+    return free = std::max(now, free) + message.bytes / network_.bandwidth;
 }
 
 } // namespace espalier

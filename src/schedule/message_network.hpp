@@ -18,7 +18,8 @@ class MessageNetwork : public Transit {
     MessageNetwork(FactorTasks const& tasks, MachineModel const& machine);
 
     [[nodiscard]] bool carries(TaskId task) const override;
-    double arrival(TaskId task, double now) override;
+    double reach(TaskId task, double now) override;
+    double arrive(TaskId task, double now) override;
 
   private:
     FactorTasks const& tasks_;

@@ -4,8 +4,12 @@
 
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 #include <random>
+#include <thread>
+
+#include <sys/stat.h>
 
 #include <fmt/format.h>
 
@@ -270,6 +274,21 @@ TEST(ReadParts, OtherFormatsAreDealtOut) {
     expect_same_matrix(folder.file("a.mtx.gz"), 3);
     expect_same_rows(folder.file("a.mtx.gz"), 3);
     EXPECT_EQ(result_of([&] { return read_matrix(folder.file("a.rua"), 1); }).error, "");
+}
+
+// More than a pipe holds: who opened it twice would end its writer.
+TEST(ReadParts, APipeIsOpenedOnce) {
+    TemporaryDirectory const folder;
+    auto const path = folder.file("pipe.mtx");
+    std::string const text =
+        banner + "general\n%" + std::string(300000, '-') + "\n3 3 3\n1 1 1\n2 2 2\n3 3 3\n";
+    ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+    std::thread writer([&] { std::ofstream(path) << text; });
+    run_processes(2, [&](Communicator const& comm) {
+        auto const columns = read_columns<double>(comm, path, 1);
+        EXPECT_EQ(columns.stored(), 2 - comm.rank());
+    });
+    writer.join();
 }
 
 TEST(ReadParts, AFileThatOnlySomeProcessesHaveIsOneErrorThatNamesTheProcess) {

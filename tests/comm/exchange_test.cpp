@@ -84,7 +84,7 @@ TEST(Exchange, LeavesBlocksBeyondTheBudgetWithTheirSenderUntilNothingElseCanHapp
         });
 }
 
-// Rank 1 comes when all of rank 0's blocks wait, but the first.
+// Rank 1 comes when all of rank 0's blocks wait, but the first two.
 TEST(Exchange, LetsUrgentBlocksOvertakeThoseThatWait) {
     std::atomic<bool> handed_in{false};
     run_processes(2, [&](Communicator const& comm) {
@@ -96,16 +96,16 @@ TEST(Exchange, LetsUrgentBlocksOvertakeThoseThatWait) {
         while (comm.rank() == 1 && !handed_in) std::this_thread::yield();
         Exchange exchange(comm, options, std::move(handlers));
         if (comm.rank() == 0) {
-            exchange.send(1, 0, Block::allocate(5000), {.priority = 3});
-            for (int id = 1; id < 5; ++id)
-                exchange.send(1, id, Block::allocate(5000), {.priority = id % 2 == 0 ? 1.0 : 2.0});
+            int id = 0;
+            for (double const priority : {4.0, 4.0, 2.0, 3.0, 2.0, 3.0})
+                exchange.send(1, id++, Block::allocate(5000), {.priority = priority});
             handed_in = true;
         }
         EXPECT_TRUE(exchange.finish().ok());
         if (comm.rank() == 1) {
             std::vector<std::int64_t> came;
             while (auto const one = inbox.take()) came.push_back(one->id);
-            EXPECT_EQ(came, (std::vector<std::int64_t>{0, 1, 3, 2, 4}));
+            EXPECT_EQ(came, (std::vector<std::int64_t>{0, 1, 3, 5, 2, 4}));
         }
     });
 }

@@ -34,7 +34,8 @@ TEST(Engine, MessagesOccupyNoWorker) {
     CandidateQueues queues(graph, ranges, 1);
     struct : Transit {
         [[nodiscard]] bool carries(TaskId task) const override { return task == 1; }
-        double arrival(TaskId, double now) override { return now + 5; }
+        double reach(TaskId, double now) override { return now + 2; }
+        double arrive(TaskId, double now) override { return now + 3; }
     } network;
     auto const run = simulate(graph, queues, 1, &network);
     EXPECT_EQ(run.start, (std::vector<double>{0, 1, 6, 1}));

@@ -271,13 +271,16 @@ TEST(MessageNetwork, LetsMessagesWaitForEachOther) {
         return static_cast<TaskId>(tasks.tasks.size() - 1);
     };
     TaskId const first = message(0, 1, 20), same_way = message(0, 2, 30), same_end = message(2, 1, 10),
-                 alone = message(1, 0, 40);
+                 late = message(0, 1, 5);
     MessageNetwork network(tasks, machine);
-    EXPECT_EQ(network.arrival(first, 0), 2 + 1);
-    EXPECT_EQ(network.arrival(same_way, 1), 2 + 3 + 1); // leaves when the first has left
-    EXPECT_EQ(network.arrival(same_end, 1.5), 3 + 1);   // is there at 2.5, and comes in after the first
-    EXPECT_EQ(network.arrival(alone, 2), 2 + 4 + 1);
-    EXPECT_EQ(network.arrival(first, 20), 20 + 2 + 1);
+    EXPECT_EQ(network.reach(first, 0), 1);
+    EXPECT_EQ(network.arrive(first, 1), 1 + 2);
+    EXPECT_EQ(network.reach(same_way, 1), 2 + 1); // leaves when the first has left
+    EXPECT_EQ(network.arrive(same_way, 3), 3 + 3);
+    EXPECT_EQ(network.reach(same_end, 1.5), 2.5);
+    EXPECT_EQ(network.arrive(same_end, 2.5), 3 + 1); // comes in after the first
+    EXPECT_EQ(network.reach(late, 20), 20 + 1);
+    EXPECT_EQ(network.arrive(late, 21), 21 + 0.5);
 }
 
 TEST(Schedule, GivesACblkToTheProcessThatWouldFinishItFirst) {

@@ -22,11 +22,12 @@ def receive(address):
     buffer = bytearray(PIECE)
     connection.settimeout(20)
     connection.recv_into(buffer)
-    start, total = time.monotonic(), 0
+    start = end = time.monotonic()
+    total = 0
     while got := connection.recv_into(buffer):
         total += got
         end = time.monotonic()
-    print(8 * total / (end - start))
+    print(8 * total / max(end - start, 1e-9))
 
 
 def send(address, seconds):

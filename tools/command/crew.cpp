@@ -93,18 +93,15 @@ int follow_crew() {
             world = {}; // MPI is about to be finalised
             return call.exit_code;
         }
-        if (call.work == Work::network) {
-            time_links(world);
-            continue;
-        }
         try {
+            if (call.work == Work::network) time_links(world);
             if (call.work == Work::matrix) read_matrix_together({}, call.threads);
             if (call.work == Work::dense) read_dense_together({}, call.threads);
             if (call.work != Work::solver) continue;
             Communicator const part = first(world, call.processes);
             if (part.size() == 1) continue; // not needed this time
             with_scalar(call.scalar, [&part]<class T>(T) { Solver<T>::follow({}, part); });
-        } catch (Error const&) { // process 0 tells
+        } catch (std::exception const&) { // process 0 tells
         }
     }
 }
