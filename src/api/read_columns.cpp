@@ -1,5 +1,4 @@
 // The public side of reading by parts: the caller's scalar type.
-#include <cmath>
 #include <complex>
 #include <utility>
 
@@ -16,25 +15,18 @@ namespace espalier {
 
 namespace {
 
-template <class T, class From> void require_fits(From value, std::string const& path, Index row, Index col) {
-    auto const fits = [](double part) { return std::isfinite(static_cast<Real<T>>(part)); };
-    if (!fits(real_part(value)) || !fits(imag_part(value)))
-        throw Error(Status::bad_input,
-                    fmt::format("{}: the value in row {}, column {} is too large for single precision", path,
-                                row + 1, col + 1));
-}
-
 template <class T, class From>
 void require_all_fit(CscMatrix<From> const& part, Index first, std::string const& path) {
     for (Index j = 0; j < part.cols; ++j)
         for (Offset p = part.col_ptr[j]; p < part.col_ptr[j + 1]; ++p)
-            require_fits<T>(part.values[p], path, part.row_ind[p], first + j);
+            require_fits<T>(part.values[p], path, "the file", part.row_ind[p], first + j);
 }
 
 template <class T, class From>
 void require_all_fit(DenseMatrix<From> const& part, Index first, std::string const& path) {
     for (Index j = 0; j < part.cols; ++j)
-        for (Index i = 0; i < part.rows; ++i) require_fits<T>(part.column(j)[i], path, first + i, j);
+        for (Index i = 0; i < part.rows; ++i)
+            require_fits<T>(part.column(j)[i], path, "the file", first + i, j);
 }
 
 // `part` in scalars T; it begins with column or row `first` of the file.

@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "core/scalar.hpp"
-
 namespace espalier {
 namespace {
 
@@ -48,6 +46,12 @@ template <class T> void require_square(CscMatrix<T> const& a) {
 }
 
 } // namespace
+
+void refuse_overflow(std::string_view path, std::string_view what, Index row, Index col) {
+    throw Error(Status::bad_input,
+                fmt::format("{}: {} has a value in row {}, column {} that is too large for single precision",
+                            path, what, row + 1, col + 1));
+}
 
 template <class To, class From> CscMatrix<To> convert(CscMatrix<From> const& a) {
     require_convertible<To, From>();

@@ -3,6 +3,10 @@
 // the invariants of CscMatrix (sorted rows, no duplicates), which it expects of its argument.
 #pragma once
 
+#include <cmath>
+#include <string_view>
+
+#include "core/scalar.hpp"
 #include "espalier/matrix.hpp"
 
 namespace espalier {
@@ -12,6 +16,17 @@ namespace espalier {
 /// symmetric matrix stays Symmetry::symmetric in complex scalars.
 template <class To, class From> CscMatrix<To> convert(CscMatrix<From> const& a);
 template <class To, class From> DenseMatrix<To> convert(DenseMatrix<From> const& a);
+
+/// Error{bad_input} that `what` of the file `path` has a value in that row and column (counted from 0, told
+/// from 1) which is too large.
+[[noreturn]] void refuse_overflow(std::string_view path, std::string_view what, Index row, Index col);
+
+/// That refusal when a finite value becomes infinite in scalars To.
+template <class To, class From>
+void require_fits(From value, std::string_view path, std::string_view what, Index row, Index col) {
+    auto const fits = [](double part) { return std::isfinite(static_cast<Real<To>>(part)); };
+    if (!fits(real_part(value)) || !fits(imag_part(value))) refuse_overflow(path, what, row, col);
+}
 
 /// Both triangles of a symmetric or Hermitian matrix, as a general one. A general matrix is copied.
 template <class T> CscMatrix<T> expand_symmetric(CscMatrix<T> const& a);

@@ -314,7 +314,8 @@ TEST(ReadParts, NumbersAreInTheScalarsOfTheCaller) {
         EXPECT_EQ(part.stored(), comm.rank() == 0 ? 1 : 2);
         EXPECT_EQ(read_rows<double>(comm, real, 1).rows, 2 - comm.rank());
         EXPECT_EQ(result_of([&] { return read_columns<float>(comm, real, 1); }).error,
-                  "bad_input: " + real + ": the value in row 3, column 3 is too large for single precision");
+                  "bad_input: " + real +
+                      ": the file has a value in row 3, column 3 that is too large for single precision");
         EXPECT_EQ(result_of([&] { return read_columns<double>(comm, complex, 1); }).error,
                   "usage: " + complex + ": the numbers in the file are complex, those asked for are real");
     });

@@ -1,6 +1,5 @@
 #include "problem.hpp"
 
-#include <cmath>
 #include <filesystem>
 #include <system_error>
 #include <type_traits>
@@ -40,17 +39,6 @@ template <class T> DenseMatrix<T> random(Index n, Index nrhs) {
         }
     }
     return b;
-}
-
-// A finite value must stay finite in the precision of the run; `i` and `j` count from 0.
-template <class T, class From>
-void require_fits(From value, std::string const& path, std::string_view what, Index i, Index j) {
-    auto const fits = [](double part) { return std::isfinite(static_cast<Real<T>>(part)); };
-    if (fits(real_part(value)) && fits(imag_part(value))) return;
-    throw Error(Status::bad_input,
-                fmt::format("{}: {} has a value in row {}, column {} that is too large for single "
-                            "precision",
-                            path, what, i + 1, j + 1));
 }
 
 template <class T> DenseMatrix<T> from_file(RunOptions const& options, Index n) {

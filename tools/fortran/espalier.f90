@@ -165,6 +165,123 @@ module espalier
         end subroutine
     end interface
 
+    ! What the factors tell, in espalier_results.f90.
+    interface
+        ! Signs of the eigenvalues of a real symmetric or Hermitian matrix.
+        module subroutine inertia(self, positive, negative, zero, status)
+            class(espalier_solver), intent(inout) :: self
+            integer(int64), intent(out) :: positive, negative, zero
+            integer, intent(out), optional :: status
+        end subroutine
+        ! det A = phase * exp(log_modulus)
+        module subroutine determinant(self, phase, log_modulus, status)
+            class(espalier_solver), intent(inout) :: self
+            complex(real64), intent(out) :: phase
+            real(real64), intent(out) :: log_modulus
+            integer, intent(out), optional :: status
+        end subroutine
+        ! Estimate of 1 / (|A| |A^-1|), 1-norms.
+        module subroutine rcond(self, value, status)
+            class(espalier_solver), intent(inout) :: self
+            real(real64), intent(out) :: value
+            integer, intent(out), optional :: status
+        end subroutine
+        ! The rank, by singular values above tolerance * |A| (0: the default).
+        module subroutine null_space(self, tolerance, rank, status)
+            class(espalier_solver), intent(inout) :: self
+            real(real64), intent(in) :: tolerance
+            integer(int64), intent(out) :: rank
+            integer, intent(out), optional :: status
+        end subroutine
+        ! The null vectors that null_space found, n x (n - rank).
+        module subroutine null_vectors(self, basis, status)
+            class(espalier_solver), intent(inout) :: self
+            type(*), intent(inout) :: basis(..)
+            integer, intent(out), optional :: status
+        end subroutine
+        ! The Schur complement on the unknowns of set_schur, k x k.
+        module subroutine schur_complement(self, schur, status)
+            class(espalier_solver), intent(inout) :: self
+            type(*), intent(inout) :: schur(..)
+            integer, intent(out), optional :: status
+        end subroutine
+        ! Right-hand sides r (k x columns) of the condensed system.
+        module subroutine condense(self, b, r, status)
+            class(espalier_solver), intent(inout) :: self
+            type(*), intent(in) :: b(..)
+            type(*), intent(inout) :: r(..)
+            integer, intent(out), optional :: status
+        end subroutine
+        ! The whole solution x from b and the unknowns x_schur (k x columns).
+        module subroutine expand(self, b, x_schur, x, status)
+            class(espalier_solver), intent(inout) :: self
+            type(*), intent(in) :: b(..), x_schur(..)
+            type(*), intent(inout) :: x(..)
+            integer, intent(out), optional :: status
+        end subroutine
+    end interface
+
+    ! Predictions, traces and the report, in espalier_reports.f90.
+    interface
+        ! What the schedule would be for `processes` of `threads` each (0: the cores of the topology), after analyze.
+        module subroutine predict(self, processes, threads, prediction, status)
+            class(espalier_solver), intent(inout) :: self
+            integer, intent(in) :: processes, threads
+            type(espalier_prediction), intent(out) :: prediction
+            integer, intent(out), optional :: status
+        end subroutine
+        ! That schedule as a trace, a file for ViTE or `espalier trace`; compressed when the path ends in .gz.
+        module subroutine write_predicted_trace(self, path, processes, threads, matrix_name, status)
+            class(espalier_solver), intent(inout) :: self
+            character(*), intent(in) :: path
+            integer, intent(in) :: processes, threads
+            character(*), intent(in), optional :: matrix_name
+            integer, intent(out), optional :: status
+        end subroutine
+        ! The same of what was recorded since the last analyze or write_trace; with the option record-trace.
+        module subroutine write_trace(self, path, matrix_name, status)
+            class(espalier_solver), intent(inout) :: self
+            character(*), intent(in) :: path
+            character(*), intent(in), optional :: matrix_name
+            integer, intent(out), optional :: status
+        end subroutine
+        module function report_int(self, name, status) result(number)
+            class(espalier_solver), intent(inout) :: self
+            character(*), intent(in) :: name
+            integer, intent(out), optional :: status
+            integer(int64) :: number
+        end function
+        module function report_real(self, name, status) result(number)
+            class(espalier_solver), intent(inout) :: self
+            character(*), intent(in) :: name
+            integer, intent(out), optional :: status
+            real(real64) :: number
+        end function
+        module function report_logical(self, name, status) result(truth)
+            class(espalier_solver), intent(inout) :: self
+            character(*), intent(in) :: name
+            integer, intent(out), optional :: status
+            logical :: truth
+        end function
+        module function report_string(self, name, status) result(text)
+            class(espalier_solver), intent(inout) :: self
+            character(*), intent(in) :: name
+            integer, intent(out), optional :: status
+            character(:), allocatable :: text
+        end function
+        module function report_reals(self, name, status) result(values)
+            class(espalier_solver), intent(inout) :: self
+            character(*), intent(in) :: name
+            integer, intent(out), optional :: status
+            real(real64), allocatable :: values(:)
+        end function
+        module function report_json(self, status) result(text)
+            class(espalier_solver), intent(inout) :: self
+            integer, intent(out), optional :: status
+            character(:), allocatable :: text
+        end function
+    end interface
+
 contains
 
     ! Version of the library, as "0.1.0".
@@ -439,251 +556,6 @@ contains
         call describe(x, solution)
         call take_step(self, c_drive, 'espalier_drive', right, solution, op, status)
     end subroutine
-
-    ! Signs of the eigenvalues of a real symmetric or Hermitian matrix.
-    subroutine inertia(self, positive, negative, zero, status)
-        class(espalier_solver), intent(inout) :: self
-        integer(int64), intent(out) :: positive, negative, zero
-        integer, intent(out), optional :: status
-        positive = 0
-        negative = 0
-        zero = 0
-        call settle(self%handle, c_inertia(self%handle, positive, negative, zero), status)
-    end subroutine
-
-    ! det A = phase * exp(log_modulus)
-    subroutine determinant(self, phase, log_modulus, status)
-        class(espalier_solver), intent(inout) :: self
-        complex(real64), intent(out) :: phase
-        real(real64), intent(out) :: log_modulus
-        integer, intent(out), optional :: status
-        real(c_double) :: re, im
-        integer(c_int) :: ended
-        re = 0
-        im = 0
-        log_modulus = 0
-        ended = c_determinant(self%handle, re, im, log_modulus)
-        phase = cmplx(re, im, real64)
-        call settle(self%handle, ended, status)
-    end subroutine
-
-    ! Estimate of 1 / (|A| |A^-1|), 1-norms.
-    subroutine rcond(self, value, status)
-        class(espalier_solver), intent(inout) :: self
-        real(real64), intent(out) :: value
-        integer, intent(out), optional :: status
-        value = 0
-        call settle(self%handle, c_rcond(self%handle, value), status)
-    end subroutine
-
-    ! The rank, by singular values above tolerance * |A| (0: the default).
-    subroutine null_space(self, tolerance, rank, status)
-        class(espalier_solver), intent(inout) :: self
-        real(real64), intent(in) :: tolerance
-        integer(int64), intent(out) :: rank
-        integer, intent(out), optional :: status
-        integer(c_int64_t) :: order, entries
-        integer(c_int) :: ended
-        rank = 0
-        order = 0
-        ended = c_null_space(self%handle, tolerance, rank)
-        if (ended == espalier_ok) ended = c_get_size(self%handle, order, entries)
-        self%nullity = order - rank
-        call settle(self%handle, ended, status)
-    end subroutine
-
-    ! The null vectors that null_space found, n x (n - rank).
-    subroutine null_vectors(self, basis, status)
-        class(espalier_solver), intent(inout) :: self
-        type(*), intent(inout) :: basis(..)
-        integer, intent(out), optional :: status
-        type(array) :: found
-        type(intended_call) :: here
-        logical :: counts
-        here = intended_call(self%handle, 'espalier_null_vectors')
-        counts = gives(here)
-        call describe(basis, found)
-        if (.not. are_numbers(here, found, status)) return
-        if (.not. are_long(here, found, status)) return
-        if (counts .and. found%columns < self%nullity) then
-            call refuse(here, 'the basis has fewer columns than there are null vectors', status)
-            return
-        end if
-        call settle(self%handle, c_null_vectors(self%handle, found%address, found%leading), status)
-    end subroutine
-
-    ! The Schur complement on the unknowns of set_schur, k x k.
-    subroutine schur_complement(self, schur, status)
-        class(espalier_solver), intent(inout) :: self
-        type(*), intent(inout) :: schur(..)
-        integer, intent(out), optional :: status
-        type(array) :: found
-        type(intended_call) :: here
-        logical :: counts
-        here = intended_call(self%handle, 'espalier_schur_complement')
-        counts = gives(here)
-        call describe(schur, found)
-        if (.not. are_numbers(here, found, status)) return
-        if (.not. is_whole(here, found, status)) return
-        if (counts .and. found%columns /= found%rows) then
-            call refuse(here, 'the array for the Schur complement is not square', status)
-            return
-        end if
-        call settle(self%handle, c_schur_complement(self%handle, found%address, found%leading), status)
-    end subroutine
-
-    ! Right-hand sides r (k x columns) of the condensed system.
-    subroutine condense(self, b, r, status)
-        class(espalier_solver), intent(inout) :: self
-        type(*), intent(in) :: b(..)
-        type(*), intent(inout) :: r(..)
-        integer, intent(out), optional :: status
-        type(array) :: right, reduced
-        type(intended_call) :: here
-        here = intended_call(self%handle, 'espalier_condense')
-        call describe(b, right)
-        call describe(r, reduced)
-        if (.not. are_numbers(here, right, status)) return
-        if (.not. are_as_many(here, right, reduced, status)) return
-        if (.not. are_long(here, right, status)) return
-        if (.not. is_whole(here, reduced, status)) return
-        call settle(self%handle, c_condense(self%handle, right%columns, right%address, right%leading, reduced%address, &
-                                     reduced%leading), status)
-    end subroutine
-
-    ! The whole solution x from b and the unknowns x_schur (k x columns).
-    subroutine expand(self, b, x_schur, x, status)
-        class(espalier_solver), intent(inout) :: self
-        type(*), intent(in) :: b(..), x_schur(..)
-        type(*), intent(inout) :: x(..)
-        integer, intent(out), optional :: status
-        type(array) :: right, kept, whole
-        type(intended_call) :: here
-        here = intended_call(self%handle, 'espalier_expand')
-        call describe(b, right)
-        call describe(x_schur, kept)
-        call describe(x, whole)
-        if (.not. are_numbers(here, right, status)) return
-        if (.not. are_as_many(here, right, kept, status)) return
-        if (.not. are_as_many(here, right, whole, status)) return
-        if (.not. are_long(here, right, status)) return
-        if (.not. are_long(here, whole, status)) return
-        if (.not. is_whole(here, kept, status)) return
-        call settle(self%handle, c_expand(self%handle, right%columns, right%address, right%leading, kept%address, &
-                                   kept%leading, whole%address, whole%leading), status)
-    end subroutine
-
-    ! What the schedule would be for `processes` of `threads` each (0: the cores of the topology), after analyze.
-    subroutine predict(self, processes, threads, prediction, status)
-        class(espalier_solver), intent(inout) :: self
-        integer, intent(in) :: processes, threads
-        type(espalier_prediction), intent(out) :: prediction
-        integer, intent(out), optional :: status
-        prediction = espalier_prediction(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
-        call settle(self%handle, c_predict(self%handle, int(processes, c_int), int(threads, c_int), prediction), status)
-    end subroutine
-
-    ! That schedule as a trace, a file for ViTE or `espalier trace`; compressed when the path ends in .gz.
-    subroutine write_predicted_trace(self, path, processes, threads, matrix_name, status)
-        class(espalier_solver), intent(inout) :: self
-        character(*), intent(in) :: path
-        integer, intent(in) :: processes, threads
-        character(*), intent(in), optional :: matrix_name
-        integer, intent(out), optional :: status
-        character(:), allocatable :: name
-        name = ''
-        if (present(matrix_name)) name = matrix_name
-        call settle(self%handle, c_write_predicted_trace(self%handle, c_text(path), int(processes, c_int), &
-                                                  int(threads, c_int), c_text(name)), status)
-    end subroutine
-
-    ! The same of what was recorded since the last analyze or write_trace; with the option record-trace.
-    subroutine write_trace(self, path, matrix_name, status)
-        class(espalier_solver), intent(inout) :: self
-        character(*), intent(in) :: path
-        character(*), intent(in), optional :: matrix_name
-        integer, intent(out), optional :: status
-        character(:), allocatable :: name
-        name = ''
-        if (present(matrix_name)) name = matrix_name
-        call settle(self%handle, c_write_trace(self%handle, c_text(path), c_text(name)), status)
-    end subroutine
-
-    function report_int(self, name, status) result(number)
-        class(espalier_solver), intent(inout) :: self
-        character(*), intent(in) :: name
-        integer, intent(out), optional :: status
-        integer(int64) :: number
-        number = 0
-        call settle(self%handle, c_report_int(self%handle, c_text(name), number), status)
-    end function
-
-    function report_real(self, name, status) result(number)
-        class(espalier_solver), intent(inout) :: self
-        character(*), intent(in) :: name
-        integer, intent(out), optional :: status
-        real(real64) :: number
-        number = 0
-        call settle(self%handle, c_report_real(self%handle, c_text(name), number), status)
-    end function
-
-    function report_logical(self, name, status) result(truth)
-        class(espalier_solver), intent(inout) :: self
-        character(*), intent(in) :: name
-        integer, intent(out), optional :: status
-        logical :: truth
-        integer(c_int) :: number, ended
-        number = 0
-        ended = c_report_bool(self%handle, c_text(name), number)
-        truth = number /= 0
-        call settle(self%handle, ended, status)
-    end function
-
-    function report_string(self, name, status) result(text)
-        class(espalier_solver), intent(inout) :: self
-        character(*), intent(in) :: name
-        integer, intent(out), optional :: status
-        character(:), allocatable :: text
-        type(c_ptr) :: found
-        integer(c_int) :: ended
-        found = c_null_ptr
-        ended = c_report_string(self%handle, c_text(name), found)
-        text = fortran_text(found)
-        call settle(self%handle, ended, status)
-    end function
-
-    function report_reals(self, name, status) result(values)
-        class(espalier_solver), intent(inout) :: self
-        character(*), intent(in) :: name
-        integer, intent(out), optional :: status
-        real(real64), allocatable :: values(:)
-        real(c_double), pointer :: found(:)
-        type(c_ptr) :: address
-        integer(c_int64_t) :: count
-        integer(c_int) :: ended
-        count = 0
-        address = c_null_ptr
-        ended = c_report_reals(self%handle, c_text(name), count, address)
-        if (count > 0) then
-            call c_f_pointer(address, found, [count])
-            values = found
-        else
-            allocate (values(0))
-        end if
-        call settle(self%handle, ended, status)
-    end function
-
-    function report_json(self, status) result(text)
-        class(espalier_solver), intent(inout) :: self
-        integer, intent(out), optional :: status
-        character(:), allocatable :: text
-        type(c_ptr) :: found
-        integer(c_int) :: ended
-        found = c_null_ptr
-        ended = c_report_json(self%handle, found)
-        text = fortran_text(found)
-        call settle(self%handle, ended, status)
-    end function
 
     subroutine take_step(self, which, name, b, x, op, status)
         class(espalier_solver), intent(inout) :: self
