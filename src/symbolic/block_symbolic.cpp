@@ -52,7 +52,7 @@ class Assembly {
     // The bloks below supernode s, the same for all its pieces.
     void cut_runs(SupernodeId s) {
         below_.clear();
-        for (RowRun const& run : runs_.of(s)) {
+        for (FacingRun const& run : runs_.of(s)) {
             Index const base = first_col_[run.facing];
             auto const ends = pieces_.of(run.facing);
             std::int32_t piece = pieces_.piece_of(run.facing, run.begin);

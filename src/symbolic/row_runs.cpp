@@ -77,7 +77,7 @@ std::vector<Index> rows_in_supernode(LowerPattern const& pattern, Supernodes con
 RowRuns row_runs(LowerPattern const& pattern, Supernodes const& supernodes, FacingSets const& sets) {
     struct OwnedRun {
         SupernodeId owner;
-        RowRun run;
+        FacingRun run;
     };
     auto const first_row = rows_in_supernode(pattern, supernodes);
     SupernodeId const num = supernodes.size();
@@ -90,7 +90,7 @@ RowRuns row_runs(LowerPattern const& pattern, Supernodes const& supernodes, Faci
         for (FacingSet const& set : sets.facing(j))
             finder.find(sets.of(set), [&](Vertex begin, Vertex end) {
                 Vertex const last = members[end - 1];
-                RowRun const run{j, first_row[members[begin]], first_row[last] + pattern.weight[last]};
+                FacingRun const run{j, first_row[members[begin]], first_row[last] + pattern.weight[last]};
                 found.push_back({set.owner, run});
                 ++result.ptr[set.owner + 1];
             });

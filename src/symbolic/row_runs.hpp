@@ -10,17 +10,17 @@
 
 namespace espalier {
 
-struct RowRun {
+struct FacingRun {
     SupernodeId facing = no_supernode;
     Index begin = 0; ///< Rows [begin, end), counted from the first column of the facing supernode.
     Index end = 0;
 };
 
 struct RowRuns {
-    std::vector<Offset> ptr{0}; ///< One entry a supernode, and one.
-    std::vector<RowRun> runs;   ///< Of s, by facing supernode and row: runs[ptr[s] .. ptr[s + 1]).
+    std::vector<Offset> ptr{0};  ///< One entry a supernode, and one.
+    std::vector<FacingRun> runs; ///< Of s, by facing supernode and row: runs[ptr[s] .. ptr[s + 1]).
 
-    [[nodiscard]] std::span<RowRun const> of(SupernodeId s) const {
+    [[nodiscard]] std::span<FacingRun const> of(SupernodeId s) const {
         return {runs.data() + ptr[s], runs.data() + ptr[s + 1]};
     }
 };

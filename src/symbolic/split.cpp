@@ -28,7 +28,7 @@ class CutCounts {
                 total += supernodes.width[s] + 1;
             }
         counts_.assign(total, 0);
-        for (RowRun const& run : runs.runs)
+        for (FacingRun const& run : runs.runs)
             if (Offset const at = offset_[run.facing]; at >= 0) {
                 ++counts_[at + run.begin + 1];
                 --counts_[at + run.end];

@@ -75,7 +75,7 @@ TEST(RowRuns, AreMaximalIntervalsOfTheRows) {
     for (SupernodeId leaf = 0; leaf < 60; ++leaf) {
         std::set<Vertex> covered;
         Index previous_end = -1;
-        for (RowRun const& run : runs.of(leaf)) {
+        for (FacingRun const& run : runs.of(leaf)) {
             EXPECT_GT(run.begin, previous_end) << "runs that touch or go back";
             EXPECT_EQ(run.facing, 60);
             for (Index row = run.begin; row < run.end; ++row) covered.insert(static_cast<Vertex>(row));
