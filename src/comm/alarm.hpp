@@ -10,8 +10,8 @@ namespace espalier {
 
 class Alarm {
   public:
-    /// Ends the wait under way, or the next one. Any thread.
-    void ring();
+    /// Ends the wait under way, or the next one. Any thread. Was one under way?
+    bool ring();
     /// Until it rings or the time is over.
     void wait_for(std::chrono::nanoseconds time);
     /// Until it rings.
@@ -31,14 +31,12 @@ class Alarm {
 /// bound. So a pause costs at most half as much again, and a long one no processor time.
 class Backoff {
   public:
-    explicit Backoff(std::chrono::microseconds longest) : longest_(longest) {}
     /// Something has moved.
     void reset() { since_ = Clock::now(); }
-    void pause(Alarm& alarm);
+    void pause(Alarm& alarm, std::chrono::microseconds longest);
 
   private:
     using Clock = std::chrono::steady_clock;
-    std::chrono::nanoseconds longest_;
     Clock::time_point since_ = Clock::now();
 };
 

@@ -8,6 +8,7 @@
 
 #include "comm/transport.hpp"
 #include "core/error.hpp"
+#include "runtime/wake.hpp"
 
 namespace espalier {
 
@@ -104,11 +105,22 @@ void Exchange::send(int to, std::int64_t id, Block&& block, MessageMark const& m
     if (closing_) throw Error(Status::internal, "a block was sent after the end of the run");
     if (failed()) return;
     sending_.queue(to, id, std::move(mine), mark);
-    alarm_.ring();
+    // The progress thread may stand on this core, and would wait there for the end of a time slice.
+    if (alarm_.ring()) std::this_thread::yield();
 }
 
 void Exchange::received_done(std::size_t bytes) {
     if (receiving_.give_back(bytes)) (options_.threads == 2 ? receiving_alarm_ : alarm_).ring();
+}
+
+void Exchange::look() {
+    alarm_.ring();
+    receiving_alarm_.ring();
+}
+
+std::chrono::microseconds Exchange::longest_sleep() const {
+    bool const is_waited_for = handlers_.waited_for && handlers_.waited_for();
+    return is_waited_for ? options_.max_sleep_waited_for : options_.max_sleep;
 }
 
 void Exchange::abort(Error const& error) {
@@ -142,14 +154,14 @@ Outcome Exchange::finish(std::optional<Error> const& mine) {
 // Every rank tells every other how many blocks it has sent there, and waits for as many as it is told.
 void Exchange::drain() {
     Alarm nobody;
-    Backoff backoff(options_.max_sleep);
+    Backoff backoff;
     receiving_.open();
     for (int failures = 0; !closed_ || sending_.busy() || !receiving_.complete();) {
         try {
             if (step())
                 backoff.reset();
             else
-                backoff.pause(nobody);
+                backoff.pause(nobody, options_.max_sleep_waited_for);
             failures = 0;
             if (closed_ || sending_.has_waiting()) continue;
             closed_ = true; // all that was queued is under way: the numbers are final
@@ -157,7 +169,7 @@ void Exchange::drain() {
         } catch (...) {
             if (++failures == hopeless) throw;
             fail_here(current_error());
-            backoff.pause(nobody);
+            backoff.pause(nobody, options_.max_sleep_waited_for);
         }
     }
 }
@@ -190,7 +202,8 @@ template <class Step> bool Exchange::guarded_step(Step&& step) {
 
 // A trace shows as idle all that is not sending or receiving.
 template <class Step> void Exchange::progress(Alarm& alarm, trace::Track* track, Step&& step) {
-    Backoff backoff(options_.max_sleep);
+    run_soon_after_waking();
+    Backoff backoff;
     trace::Ticks idle_since = begun_;
     auto const record_idle = [&] { // what moved meanwhile was recorded, and lies inside
         if (track) track->state(trace::Kind::idle, idle_since, trace::ticks());
@@ -201,7 +214,7 @@ template <class Step> void Exchange::progress(Alarm& alarm, trace::Track* track,
             record_idle();
             backoff.reset();
         } else {
-            backoff.pause(alarm);
+            backoff.pause(alarm, longest_sleep());
         }
     }
     record_idle();

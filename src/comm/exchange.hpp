@@ -38,8 +38,10 @@ struct ExchangeOptions {
     /// one with a higher priority may overtake them. Without progress threads nothing waits: it might be long
     /// until the next poll.
     std::size_t send_window = std::size_t{2} << 20;
-    /// A progress thread with nothing to do sleeps so long at most: what it adds to a message's latency.
-    std::chrono::microseconds max_sleep{300};
+    /// A progress thread with nothing to do sleeps so long at most, what it adds to a message's latency:
+    /// while all workers are busy, perhaps on its core, and while one waits, perhaps for a message.
+    std::chrono::microseconds max_sleep{1000};
+    std::chrono::microseconds max_sleep_waited_for{100};
     /// Where a trace shows what is sent and received: the tracks of the two progress threads, twice that of
     /// the only one, or with 0 threads that of the thread that calls finish(). Null: nowhere.
     trace::Track* sending_track = nullptr;
@@ -57,6 +59,8 @@ struct ExchangeHandlers {
     std::function<void(Error const& error)> on_abort;
     /// May a block be received beyond the budget, because nothing else can happen here? May be empty: never.
     std::function<bool()> idle;
+    /// Does a worker wait for tasks? Cheap. May be empty: never known.
+    std::function<bool()> waited_for;
     /// A block has left this process; `started` is when its send began. May be empty.
     std::function<void(int to, std::int64_t id, std::size_t bytes,
                        std::chrono::steady_clock::time_point started)>
@@ -94,6 +98,10 @@ class Exchange {
     /// `bytes` (size() of a received block) were consumed and freed. Any thread.
     void received_done(std::size_t bytes);
 
+    /// A worker begins to wait, as handlers.waited_for() tells by now: progress threads look at once. Any
+    /// thread.
+    void look();
+
     /// This rank fails: tells all others, once. Nothing when another rank's failure is known already. Any
     /// thread.
     void abort(Error const& error);
@@ -126,6 +134,7 @@ class Exchange {
     void run_sending_side();
     void run_receiving_side();
     bool step();
+    [[nodiscard]] std::chrono::microseconds longest_sleep() const;
     void fail_here(Error const& error);
     void on_notice(Error const& error);
     void tell_others(Error const& error);

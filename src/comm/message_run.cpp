@@ -12,6 +12,7 @@ void MessageRun::open() {
     handlers.on_block = on_block_;
     handlers.on_abort = [this](Error const& error) { team_.stop(error); };
     handlers.idle = [this] { return team_.idle(); };
+    handlers.waited_for = [this] { return team_.waits(); };
     ExchangeOptions options = messaging_->exchange;
     if (options.threads == 0) options.sending_track = options.receiving_track = team_.track(0);
     exchange_.emplace(messaging_->comm, options, std::move(handlers));
@@ -23,6 +24,8 @@ RunStats MessageRun::run(TaskGraph const& graph, Policy& policy, TaskBody const&
     options.on_start = [this] { open(); };
     if (messaging_->exchange.threads == 0)
         options.poll = [this](WorkerId worker) { return exchange_->poll(team_.track(worker)); };
+    else
+        options.on_sleep = [this] { exchange_->look(); };
     RunStats stats;
     std::optional<Error> const mine = error_of([&] { stats = team_.run(graph, policy, body, options); });
     if (!exchange_) open(); // the others wait for this rank at the end

@@ -25,11 +25,11 @@ template <class T, class Call> void in_pieces(std::span<T> values, Call&& call) 
 // long, on the same cores.
 void wait_for(std::span<MPI_Request> requests, char const* call) {
     Alarm nobody;
-    Backoff backoff(std::chrono::microseconds(100));
+    Backoff backoff;
     for (int done = 0; !done;) {
         check_mpi(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE),
                   call);
-        if (!done) backoff.pause(nobody);
+        if (!done) backoff.pause(nobody, std::chrono::microseconds(100));
     }
 }
 

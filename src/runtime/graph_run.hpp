@@ -60,6 +60,8 @@ struct RunOptions {
     /// call release(), stop() and idle(). An exception ends the run like one of a body.
     std::function<bool(WorkerId)> poll;
     std::chrono::nanoseconds poll_interval = std::chrono::microseconds(50);
+    /// Called by a worker that found nothing to do, each time before it sleeps; waits() is true by then.
+    std::function<void()> on_sleep;
 };
 
 struct WorkerStats {
@@ -100,6 +102,7 @@ class GraphRun {
     bool release(TaskId task);
     bool stop(Error const& reason);
     [[nodiscard]] bool idle();
+    [[nodiscard]] bool waits() const { return num_asleep_.load(std::memory_order_relaxed) > 0; }
 
   private:
     enum class State : int { ended, running };

@@ -79,6 +79,7 @@ TaskId GraphRun::sleep(WorkerId worker) {
     }
     full_fence();
     TaskId const task = policy_->pop(worker);
+    if (task == no_task && options_->on_sleep) options_->on_sleep();
 
     std::unique_lock lock(mutex_);
     if (task == no_task) {

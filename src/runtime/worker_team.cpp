@@ -225,5 +225,8 @@ bool WorkerTeam::stop(Error const& reason) {
 bool WorkerTeam::idle() {
     return run_->idle();
 }
+bool WorkerTeam::waits() const {
+    return run_->waits();
+}
 
 } // namespace espalier

@@ -74,6 +74,9 @@ class WorkerTeam {
     /// Do all workers wait for tasks? From any thread. True for good when a run goes on in which nothing more
     /// can happen without an event from outside; else an answer of the moment, and false when no run goes on.
     [[nodiscard]] bool idle();
+    /// Does a worker wait for tasks, in a run that goes on? From any thread, at the cost of reading a number;
+    /// an answer of the moment.
+    [[nodiscard]] bool waits() const;
 
   private:
     class Threads;

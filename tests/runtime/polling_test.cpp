@@ -111,6 +111,38 @@ TEST(Polling, IdleWorkersNeverSleepForLong) {
     }
 }
 
+TEST(Polling, AWorkerTellsThatItIsAboutToSleep) {
+    for (int const size : {1, 3}) {
+        WorkerTeam team(machine(), size);
+        int const rounds = 50;
+        std::atomic<int> slept{0};
+        std::atomic<int> done{0};
+        std::thread sender([&] {
+            for (int i = 0; i < rounds; ++i) {
+                EXPECT_TRUE(becomes_true([&] { return team.idle(); }));
+                EXPECT_TRUE(team.waits());
+                EXPECT_GE(slept, i + size); // all of them, and since then one for each task
+                team.release(i);
+                EXPECT_TRUE(becomes_true([&] { return done == i + 1; }));
+            }
+        });
+        RunOptions options;
+        options.external_events = rounds;
+        options.on_sleep = [&] {
+            EXPECT_TRUE(team.waits());
+            ++slept;
+        };
+        auto const body = [&](TaskId, WorkerId) {
+            EXPECT_FALSE(size == 1 && team.waits());
+            ++done;
+        };
+        FifoPolicy policy(size);
+        team.run(awaiting(rounds), policy, body, options);
+        sender.join();
+        EXPECT_EQ(done, rounds);
+    }
+}
+
 TEST(Polling, AnExceptionEndsTheRun) {
     for (int const size : team_sizes) {
         WorkerTeam team(machine(), size);

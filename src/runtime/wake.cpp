@@ -1,0 +1,47 @@
+#include "runtime/wake.hpp"
+
+#ifdef __linux__
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdint>
+#endif
+
+namespace espalier {
+
+#ifdef __linux__
+
+namespace {
+
+// struct sched_attr of sched_setattr(2) in its first version; not every C library has it.
+struct SchedulingAttributes {
+    std::uint32_t size = sizeof(SchedulingAttributes);
+    std::uint32_t policy = 0;
+    std::uint64_t flags = 0;
+    std::int32_t nice = 0;
+    std::uint32_t priority = 0;
+    std::uint64_t runtime = 0; // the time slice in ns
+    std::uint64_t deadline = 0;
+    std::uint64_t period = 0;
+};
+
+constexpr std::uint64_t shortest_slice = 100'000; // that Linux takes
+
+} // namespace
+
+void run_soon_after_waking() {
+    SchedulingAttributes attributes;
+    unsigned const no_flags = 0;
+    if (syscall(SYS_sched_getattr, 0, &attributes, attributes.size, no_flags) != 0) return;
+    if (attributes.policy != 0) return; // somebody has chosen one
+    attributes.runtime = shortest_slice;
+    syscall(SYS_sched_setattr, 0, &attributes, no_flags); // it may be refused: then all is as it was
+}
+
+#else
+
+void run_soon_after_waking() {}
+
+#endif
+
+} // namespace espalier
