@@ -97,7 +97,7 @@ void match_by_cblk(std::vector<Piece>& pieces) {
 }
 
 // Ratios and errors of the matched pieces.
-struct Sample {
+struct MatchedPieces {
     std::vector<double> ratios;
     double errors = 0;
     std::int64_t measurable = 0;
@@ -123,8 +123,8 @@ struct Sample {
 };
 
 void match(Side const& predicted, Side const& measured, Comparison& result) {
-    std::vector<Sample> samples(result.kinds.size());
-    Sample all;
+    std::vector<MatchedPieces> samples(result.kinds.size());
+    MatchedPieces all;
     auto p = predicted.pieces.begin(), m = measured.pieces.begin();
     while (p != predicted.pieces.end() && m != measured.pieces.end()) {
         if (p->key() < m->key()) {

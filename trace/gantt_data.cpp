@@ -47,14 +47,14 @@ std::string base64(std::string const& bytes) {
     return text;
 }
 
-void append_number(std::string& bytes, std::uint64_t value) {
+void append_varint(std::string& bytes, std::uint64_t value) {
     for (; value >= 128; value >>= 7) bytes += static_cast<char>(value | 128);
     bytes += static_cast<char>(value);
 }
 void append_difference(std::string& bytes, std::int64_t value, std::int64_t& before) {
     std::int64_t const difference = value - before;
     before = value;
-    append_number(bytes, static_cast<std::uint64_t>(difference << 1 ^ difference >> 63));
+    append_varint(bytes, static_cast<std::uint64_t>(difference << 1 ^ difference >> 63));
 }
 
 std::string encode(std::vector<State> const& states, Window window) {
@@ -62,10 +62,10 @@ std::string encode(std::vector<State> const& states, Window window) {
     Nanoseconds before = window.begin;
     std::int64_t cblk = 0, task = 0;
     for (State const& state : states) {
-        append_number(bytes, static_cast<std::uint64_t>(state.start - before));
-        append_number(bytes, static_cast<std::uint64_t>(state.end - state.start));
-        append_number(bytes, static_cast<std::uint64_t>(state.kind));
-        append_number(bytes, static_cast<std::uint64_t>(state.level + 1));
+        append_varint(bytes, static_cast<std::uint64_t>(state.start - before));
+        append_varint(bytes, static_cast<std::uint64_t>(state.end - state.start));
+        append_varint(bytes, static_cast<std::uint64_t>(state.kind));
+        append_varint(bytes, static_cast<std::uint64_t>(state.level + 1));
         append_difference(bytes, state.cblk, cblk);
         append_difference(bytes, state.task, task);
         before = state.end;

@@ -8,15 +8,15 @@
 namespace espalier::trace {
 namespace {
 
-void append_number(std::string& file, std::size_t value) {
+void append_uint32(std::string& file, std::size_t value) {
     for (int shift = 24; shift >= 0; shift -= 8) file += static_cast<char>(value >> shift & 255);
 }
 
 void append_chunk(std::string& file, std::string const& type, std::string const& data) {
-    append_number(file, data.size());
+    append_uint32(file, data.size());
     std::string const body = type + data;
     file += body;
-    append_number(file,
+    append_uint32(file,
                   crc32(0, reinterpret_cast<Bytef const*>(body.data()), static_cast<uInt>(body.size())));
 }
 
@@ -43,8 +43,8 @@ std::string png(std::size_t width, std::size_t height, std::vector<std::uint8_t>
 
     std::string file = "\x89PNG\r\n\x1a\n";
     std::string head;
-    append_number(head, width);
-    append_number(head, height);
+    append_uint32(head, width);
+    append_uint32(head, height);
     head += {8, 2, 0, 0, 0}; // Eight bits of red, green and blue; not interlaced.
     append_chunk(file, "IHDR", head);
     append_chunk(file, "IDAT", packed);

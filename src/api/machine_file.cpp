@@ -64,9 +64,9 @@ constexpr std::string_view key_help =
     "there are name, nodes, topology, numa_nodes, cores_per_numa_node, distances, memory_factors, speed, "
     "contention, core_bytes_per_s, numa_node_bytes_per_s, network, cost_model and comment";
 
-class Reader : private JsonFields {
+class MachineReader : private JsonFields {
   public:
-    Reader(FlatJson const& json, std::string const& source) : JsonFields(json, source) {}
+    MachineReader(FlatJson const& json, std::string const& source) : JsonFields(json, source) {}
 
     SimulatedMachine read() {
         refuse_unknown(keys, key_help);
@@ -245,7 +245,7 @@ SimulatedMachine parse_machine(std::string_view text, std::string const& source)
     std::string fault;
     auto const json = parse_flat_json(text, &fault);
     if (!json) throw Error(Status::bad_input, fmt::format("{}: {}", file, fault));
-    SimulatedMachine machine = Reader(*json, file).read();
+    SimulatedMachine machine = MachineReader(*json, file).read();
     if (machine.name.empty()) machine.name = source;
     try {
         require_valid(machine.model(1, 0));

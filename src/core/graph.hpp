@@ -17,6 +17,7 @@ struct Graph {
     [[nodiscard]] Index weight_of(Index v) const {
         return weight.empty() ? 1 : weight[static_cast<std::size_t>(v)];
     }
+    [[nodiscard]] Offset degree(Index v) const { return ptr[v + 1] - ptr[v]; }
     [[nodiscard]] Offset num_edges() const { return ptr.back() / 2; }
 };
 

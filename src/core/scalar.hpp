@@ -26,6 +26,8 @@ template <class T>
 inline constexpr Scalar scalar_of = is_complex<T> ? (std::is_same_v<Real<T>, float> ? Scalar::c : Scalar::z)
                                                   : (std::is_same_v<Real<T>, float> ? Scalar::s : Scalar::d);
 
+inline constexpr double infinity = std::numeric_limits<double>::infinity();
+
 /// Unit roundoff-like constant used in every bound: the distance from 1 to the next number.
 template <class T> inline constexpr Real<T> epsilon = std::numeric_limits<Real<T>>::epsilon();
 

@@ -9,9 +9,8 @@ namespace espalier {
 
 namespace {
 
-using enum TileKernel;
-
 std::vector<TileTask> cholesky_tasks(std::int32_t count) {
+    using enum TileKernel;
     std::vector<TileTask> tasks;
     for (std::int32_t k = 0; k < count; ++k) {
         tasks.push_back({potrf, k, k, k});
@@ -25,6 +24,7 @@ std::vector<TileTask> cholesky_tasks(std::int32_t count) {
 }
 
 std::vector<TileTask> qr_tasks(std::int32_t count) {
+    using enum TileKernel;
     std::vector<TileTask> tasks;
     for (std::int32_t k = 0; k < count; ++k) {
         tasks.push_back({geqrt, k, k, k});
@@ -117,6 +117,7 @@ TileAccesses accesses(TileTask const& task, std::int32_t count) {
     auto const tile = [count](std::int32_t i, std::int32_t j) { return i * count + j; };
     auto const [kernel, k, i, j] = task;
     std::int32_t const reflections = count * count + k;
+    using enum TileKernel;
     switch (kernel) {
     case potrf:
         return {{-1, -1}, {tile(k, k), -1}};
@@ -142,6 +143,7 @@ double flops(TileTask const& task, TileGrid const& grid) {
     auto const k = static_cast<double>(grid.size(task.k));
     auto const m = static_cast<double>(grid.size(task.i));
     auto const n = static_cast<double>(grid.size(task.j));
+    using enum TileKernel;
     switch (task.kernel) {
     case potrf:
         return k * k * k / 3;

@@ -52,7 +52,7 @@ template <class T> MatrixView<T> rows_of(MatrixView<T> view, Index first, Index 
     return view.block(first, 0, count, view.cols);
 }
 
-template <class T> PanelRows<T const> whole_panel(MatrixView<T> view, Index first_row = 0) {
+template <class T> PanelRows<T const> panel_rows(MatrixView<T> view, Index first_row = 0) {
     return {view, first_row};
 }
 
@@ -86,7 +86,7 @@ template <class T> class CholeskyFamily final : public KernelFamily<T> {
                 UpdateTarget<T> const& target) override {
         if (!this->find_rows(group, window, target, workspace)) return;
         auto& factor = this->factor_;
-        auto const source = whole_panel<T>(factor.lower(group.source));
+        auto const source = panel_rows<T>(factor.lower(group.source));
         subtract_contribution<T>(factor.structure(), group, source, source, op_, RowsFrom::column,
                                  target.lower, workspace);
     }
@@ -135,8 +135,8 @@ template <class T> class LdlFamily final : public KernelFamily<T> {
         MatrixView<T> const scaled{workspace.scaled.data(), rows, source.cols, rows};
         multiply_by_d<T>(conjugate_, factor.diagonal(group.source), factor.off_diagonal(group.source),
                          source.block(first_row, 0, rows, source.cols), scaled);
-        subtract_contribution<T>(factor.structure(), group, whole_panel<T>(source),
-                                 whole_panel<T>(scaled, first_row), op_, RowsFrom::column, target.lower,
+        subtract_contribution<T>(factor.structure(), group, panel_rows<T>(source),
+                                 panel_rows<T>(scaled, first_row), op_, RowsFrom::column, target.lower,
                                  workspace);
     }
 
@@ -176,8 +176,8 @@ template <class T> class LuFamily final : public KernelFamily<T> {
         if (!this->find_rows(group, window, target, workspace)) return;
         auto& factor = this->factor_;
         Index const width = factor.cblk(group.source).width();
-        auto const lower = whole_panel<T>(factor.lower(group.source));
-        auto const upper = whole_panel<T>(factor.upper(group.source), width);
+        auto const lower = panel_rows<T>(factor.lower(group.source));
+        auto const upper = panel_rows<T>(factor.upper(group.source), width);
         subtract_contribution<T>(factor.structure(), group, lower, upper, Op::transpose,
                                  RowsFrom::group_begin, target.lower, workspace);
         subtract_contribution<T>(factor.structure(), group, upper, lower, Op::transpose, RowsFrom::group_end,

@@ -10,27 +10,27 @@ namespace espalier {
 
 namespace {
 
-template <class T> struct Routines;
-template <> struct Routines<float> {
+template <class T> struct BlasRoutines;
+template <> struct BlasRoutines<float> {
     static constexpr auto gemm = &cblas_sgemm;
     static constexpr auto gemv = &cblas_sgemv;
     static constexpr auto syrk = &cblas_ssyrk;
     static constexpr auto trsm = &cblas_strsm;
 };
-template <> struct Routines<double> {
+template <> struct BlasRoutines<double> {
     static constexpr auto gemm = &cblas_dgemm;
     static constexpr auto gemv = &cblas_dgemv;
     static constexpr auto syrk = &cblas_dsyrk;
     static constexpr auto trsm = &cblas_dtrsm;
 };
-template <> struct Routines<std::complex<float>> {
+template <> struct BlasRoutines<std::complex<float>> {
     static constexpr auto gemm = &cblas_cgemm;
     static constexpr auto gemv = &cblas_cgemv;
     static constexpr auto syrk = &cblas_csyrk;
     static constexpr auto herk = &cblas_cherk;
     static constexpr auto trsm = &cblas_ctrsm;
 };
-template <> struct Routines<std::complex<double>> {
+template <> struct BlasRoutines<std::complex<double>> {
     static constexpr auto gemm = &cblas_zgemm;
     static constexpr auto gemv = &cblas_zgemv;
     static constexpr auto syrk = &cblas_zsyrk;
@@ -68,15 +68,15 @@ void gemm(Op op_a, Op op_b, T alpha, MatrixView<T const> a, MatrixView<T const> 
     if (c.rows == 0 || c.cols == 0) return;
     Index const depth = op_a == Op::none ? a.cols : a.rows;
     if (depth == 0 && beta == T(1)) return;
-    Routines<T>::gemm(CblasColMajor, to_cblas<T>(op_a), to_cblas<T>(op_b), blas_size(c.rows),
-                      blas_size(c.cols), blas_size(depth), factor(alpha), a.data, leading(a), b.data,
-                      leading(b), factor(beta), c.data, leading(c));
+    BlasRoutines<T>::gemm(CblasColMajor, to_cblas<T>(op_a), to_cblas<T>(op_b), blas_size(c.rows),
+                          blas_size(c.cols), blas_size(depth), factor(alpha), a.data, leading(a), b.data,
+                          leading(b), factor(beta), c.data, leading(c));
 }
 
 template <class T>
 void gemv(Op op, T alpha, MatrixView<T const> a, std::span<T const> x, T beta, std::span<T> y) {
-    Routines<T>::gemv(CblasColMajor, to_cblas<T>(op), blas_size(a.rows), blas_size(a.cols), factor(alpha),
-                      a.data, leading(a), x.data(), 1, factor(beta), y.data(), 1);
+    BlasRoutines<T>::gemv(CblasColMajor, to_cblas<T>(op), blas_size(a.rows), blas_size(a.cols), factor(alpha),
+                          a.data, leading(a), x.data(), 1, factor(beta), y.data(), 1);
 }
 
 template <class T>
@@ -86,23 +86,23 @@ void rank_k_update(bool conjugate, Real<T> alpha, MatrixView<T const> a, Real<T>
     int const k = blas_size(a.cols);
     if constexpr (is_complex<T>)
         if (conjugate) {
-            Routines<T>::herk(CblasColMajor, CblasLower, CblasNoTrans, n, k, alpha, a.data, leading(a), beta,
-                              c.data, leading(c));
+            BlasRoutines<T>::herk(CblasColMajor, CblasLower, CblasNoTrans, n, k, alpha, a.data, leading(a),
+                                  beta, c.data, leading(c));
             return;
         }
     T const alpha_t = alpha;
     T const beta_t = beta;
-    Routines<T>::syrk(CblasColMajor, CblasLower, CblasNoTrans, n, k, factor(alpha_t), a.data, leading(a),
-                      factor(beta_t), c.data, leading(c));
+    BlasRoutines<T>::syrk(CblasColMajor, CblasLower, CblasNoTrans, n, k, factor(alpha_t), a.data, leading(a),
+                          factor(beta_t), c.data, leading(c));
 }
 
 template <class T>
 void trsm(Side side, Uplo uplo, Op op, Diag diag, T alpha, MatrixView<T const> a, MatrixView<T> b) {
     if (b.rows == 0 || b.cols == 0) return;
-    Routines<T>::trsm(CblasColMajor, side == Side::left ? CblasLeft : CblasRight,
-                      uplo == Uplo::lower ? CblasLower : CblasUpper, to_cblas<T>(op),
-                      diag == Diag::unit ? CblasUnit : CblasNonUnit, blas_size(b.rows), blas_size(b.cols),
-                      factor(alpha), a.data, leading(a), b.data, leading(b));
+    BlasRoutines<T>::trsm(CblasColMajor, side == Side::left ? CblasLeft : CblasRight,
+                          uplo == Uplo::lower ? CblasLower : CblasUpper, to_cblas<T>(op),
+                          diag == Diag::unit ? CblasUnit : CblasNonUnit, blas_size(b.rows), blas_size(b.cols),
+                          factor(alpha), a.data, leading(a), b.data, leading(b));
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \

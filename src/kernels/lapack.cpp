@@ -43,23 +43,23 @@ namespace espalier {
 
 namespace {
 
-template <class T> struct Routines;
-template <> struct Routines<float> {
+template <class T> struct LapackRoutines;
+template <> struct LapackRoutines<float> {
     static constexpr auto geqrf = &sgeqrf_;
     static constexpr auto orgqr = &sorgqr_;
     static constexpr auto gesvd = &sgesvd_;
 };
-template <> struct Routines<double> {
+template <> struct LapackRoutines<double> {
     static constexpr auto geqrf = &dgeqrf_;
     static constexpr auto orgqr = &dorgqr_;
     static constexpr auto gesvd = &dgesvd_;
 };
-template <> struct Routines<std::complex<float>> {
+template <> struct LapackRoutines<std::complex<float>> {
     static constexpr auto geqrf = &cgeqrf_;
     static constexpr auto orgqr = &cungqr_;
     static constexpr auto gesvd = &cgesvd_;
 };
-template <> struct Routines<std::complex<double>> {
+template <> struct LapackRoutines<std::complex<double>> {
     static constexpr auto geqrf = &zgeqrf_;
     static constexpr auto orgqr = &zungqr_;
     static constexpr auto gesvd = &zgesvd_;
@@ -93,10 +93,10 @@ template <class T> void orthonormalize(MatrixView<T> a) {
     int const m = lapack_size(a.rows), n = lapack_size(a.cols), ld = lapack_size(a.ld);
     std::vector<T> reflectors(static_cast<std::size_t>(n));
     with_workspace<T>("geqrf", [&](T* work, int const* size, int* info) {
-        Routines<T>::geqrf(&m, &n, a.data, &ld, reflectors.data(), work, size, info);
+        LapackRoutines<T>::geqrf(&m, &n, a.data, &ld, reflectors.data(), work, size, info);
     });
     with_workspace<T>("orgqr", [&](T* work, int const* size, int* info) {
-        Routines<T>::orgqr(&m, &n, &n, a.data, &ld, reflectors.data(), work, size, info);
+        LapackRoutines<T>::orgqr(&m, &n, &n, a.data, &ld, reflectors.data(), work, size, info);
     });
 }
 
@@ -109,11 +109,11 @@ template <class T> std::vector<Real<T>> singular_values(MatrixView<T> a, MatrixV
     std::vector<Real<T>> rwork(static_cast<std::size_t>(is_complex<T> ? 5 * smaller : 0));
     with_workspace<T>("gesvd", [&](T* work, int const* size, int* info) {
         if constexpr (is_complex<T>)
-            Routines<T>::gesvd("N", "A", &m, &n, a.data, &ld, values.data(), nullptr, &one, right.data,
-                               &right_ld, work, size, rwork.data(), info, 1, 1);
+            LapackRoutines<T>::gesvd("N", "A", &m, &n, a.data, &ld, values.data(), nullptr, &one, right.data,
+                                     &right_ld, work, size, rwork.data(), info, 1, 1);
         else
-            Routines<T>::gesvd("N", "A", &m, &n, a.data, &ld, values.data(), nullptr, &one, right.data,
-                               &right_ld, work, size, info, 1, 1);
+            LapackRoutines<T>::gesvd("N", "A", &m, &n, a.data, &ld, values.data(), nullptr, &one, right.data,
+                                     &right_ld, work, size, info, 1, 1);
     });
     return values;
 }

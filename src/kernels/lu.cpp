@@ -16,7 +16,7 @@ namespace espalier {
 
 namespace {
 
-constexpr Index leaf_columns = 8;
+constexpr Index lu_leaf_columns = 8;
 
 // Interchange k of the sequence swaps row first + k with row pivots[first + k].
 template <class T>
@@ -35,8 +35,8 @@ template <class T> struct LuFactorization {
     // `a` holds the rows of the whole block; its columns [first, last) are to be factored, those before are.
     void factor(MatrixView<T> a, Index first, Index last) {
         Index const width = last - first;
-        if (width <= leaf_columns) return factor_leaf(a, first, last);
-        Index const middle = first + (width / 2 + leaf_columns - 1) / leaf_columns * leaf_columns;
+        if (width <= lu_leaf_columns) return factor_leaf(a, first, last);
+        Index const middle = first + (width / 2 + lu_leaf_columns - 1) / lu_leaf_columns * lu_leaf_columns;
         Index const left = middle - first, right = last - middle, below = a.rows - middle;
 
         factor(a, first, middle);
@@ -51,8 +51,9 @@ template <class T> struct LuFactorization {
     // B := L^-1 B.
     static void solve_unit_lower(MatrixView<T const> l, MatrixView<T> b) {
         Index const n = l.cols;
-        if (n <= 2 * leaf_columns) return trsm<T>(Side::left, Uplo::lower, Op::none, Diag::unit, T(1), l, b);
-        Index const n1 = (n / 2 + leaf_columns - 1) / leaf_columns * leaf_columns, n2 = n - n1;
+        if (n <= 2 * lu_leaf_columns)
+            return trsm<T>(Side::left, Uplo::lower, Op::none, Diag::unit, T(1), l, b);
+        Index const n1 = (n / 2 + lu_leaf_columns - 1) / lu_leaf_columns * lu_leaf_columns, n2 = n - n1;
         auto const b1 = b.block(0, 0, n1, b.cols);
         auto const b2 = b.block(n1, 0, n2, b.cols);
         solve_unit_lower(l.block(0, 0, n1, n1), b1);

@@ -11,14 +11,13 @@
 #include "matrix/assignment.hpp"
 
 #include <algorithm>
-#include <limits>
 
+#include "core/scalar.hpp"
 #include "matrix/row_heap.hpp"
 
 namespace espalier {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr Index none = -1;
 
 class Assigner {

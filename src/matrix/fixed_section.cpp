@@ -78,7 +78,7 @@ void FixedSection::parse_line(char const* p, Offset& k, Offset last, Parse const
     char const* const rest = std::find_if_not(p + std::min(column, width), p + width, is_blank);
     if (rest != p + width)
         source_.fail(rest, fmt::format("unexpected {} in column {}, after the last of the {}",
-                                       quoted({rest, p + width}), rest - p + 1, what_));
+                                       in_quotes({rest, p + width}), rest - p + 1, what_));
 }
 
 // A field that the format cuts in the wrong place usually shows a blank between digits.
@@ -86,7 +86,7 @@ void FixedSection::fail_number(char const* first, char const* last, std::string 
     std::string_view const field(first, last);
     bool const cut = field.find_first_of(" \t") != std::string_view::npos;
     auto const columns =
-        fmt::format("{} is not one number: the columns do not fit the format", quoted(field));
+        fmt::format("{} is not one number: the columns do not fit the format", in_quotes(field));
     source_.fail(first, fmt::format("{}: {}", what_, cut ? columns : fault));
 }
 

@@ -32,7 +32,7 @@ class FormatParser {
 
   private:
     [[noreturn]] void fail(char const* what, Status status = Status::bad_input) const {
-        throw Error(status, fmt::format("the format {} {}", quoted(text_), what));
+        throw Error(status, fmt::format("the format {} {}", in_quotes(text_), what));
     }
 
     // Blanks mean nothing in a format. Letters come out in upper case.

@@ -75,7 +75,7 @@ std::vector<Cell> fill_reservoir(Grid const& grid) {
     return cells;
 }
 
-using Block = BlockColumn<phases>::Block; ///< block[phase][unknown]
+using PhaseBlock = BlockColumn<phases>::Block; ///< block[phase][unknown]
 
 /// Harmonic mean of two half cells; vertical permeability is a twentieth of the horizontal one.
 double transmissibility(int axis, Cell const& a, Cell const& b) {
@@ -97,8 +97,8 @@ double mobility_slope(int phase, int by_gas, Cell const& cell) {
 }
 
 /// Derivatives by the unknowns of `self` of the flux from it to `other`, which lies `side` steps up the axis.
-Block flux_derivatives(int axis, int side, Cell const& self, Cell const& other) {
-    Block derivative{};
+PhaseBlock flux_derivatives(int axis, int side, Cell const& self, Cell const& other) {
+    PhaseBlock derivative{};
     double const conductance = transmissibility(axis, self, other);
     for (int phase = 0; phase < phases; ++phase) {
         double const weight = axis == 2 ? side * density[phase] * gravity * cell_size[2] : 0;
@@ -118,9 +118,9 @@ Block flux_derivatives(int axis, int side, Cell const& self, Cell const& other) 
 }
 
 /// Derivatives of what a cell stores of each phase, a time step.
-Block accumulation(Cell const& cell) {
+PhaseBlock accumulation(Cell const& cell) {
     double const pore = cell_size[0] * cell_size[1] * cell_size[2] * cell.porosity / days;
-    Block derivative{};
+    PhaseBlock derivative{};
     for (int phase = 0; phase < phases; ++phase)
         derivative[phase][0] =
             pore * cell.saturation[phase] * (compressibility[phase] + rock_compressibility);

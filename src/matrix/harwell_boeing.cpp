@@ -178,8 +178,8 @@ void check_rest(Source const& source, Header const& header, char const* p, std::
     char const* const rest =
         std::find_if_not(p, source.end(), [](char c) { return is_blank(c) || c == '\n'; });
     if (rest != source.end())
-        source.fail(rest,
-                    fmt::format("unexpected {} after the last entry", quoted(line_at(rest, source.end()))));
+        source.fail(
+            rest, fmt::format("unexpected {} after the last entry", in_quotes(line_at(rest, source.end()))));
 }
 
 void describe(Header const& header, CoordinateData& data) {

@@ -12,18 +12,12 @@
 #include <fmt/format.h>
 
 #include "core/scalar.hpp"
+#include "matrix/spelled.hpp"
 #include "matrix/view_entries.hpp"
 
 namespace espalier {
 
 namespace {
-
-template <class T> std::string spelled(T value) {
-    if constexpr (is_complex<T>)
-        return fmt::format("{}{:+}i", value.real(), value.imag());
-    else
-        return fmt::format("{}", value);
-}
 
 template <class T, class I> void check_triangle(MatrixArrays<T, I> const& view) {
     if (view.triangle == Triangle::full) return;

@@ -85,7 +85,7 @@ inline char const* take_index(Source const& source, char const* p, Index size, c
 inline char const* finish_line(Source const& source, char const* p, char const* end) {
     p = skip_blanks(p, end);
     if (p == end) return p;
-    if (*p != '\n') source.fail(p, fmt::format("unexpected {} after the entry", quoted(token_at(p, end))));
+    if (*p != '\n') source.fail(p, fmt::format("unexpected {} after the entry", in_quotes(token_at(p, end))));
     return p + 1;
 }
 

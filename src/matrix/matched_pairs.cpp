@@ -8,7 +8,7 @@
 namespace espalier {
 namespace {
 
-constexpr Index none = -1;
+constexpr Index unmatched = -1;
 
 template <class T> class PairCutter {
   public:
@@ -19,10 +19,10 @@ template <class T> class PairCutter {
         Index const n = a_.cols;
         std::vector<char> has_previous(n, 0), seen(n, 0);
         for (Index const row : next_)
-            if (row != none) has_previous[row] = 1;
+            if (row != unmatched) has_previous[row] = 1;
         auto const collect = [&](Index first) {
             chain_.clear();
-            for (Index j = first; j != none && !seen[j]; j = next_[j]) {
+            for (Index j = first; j != unmatched && !seen[j]; j = next_[j]) {
                 seen[j] = 1;
                 chain_.push_back(j);
             }

@@ -25,7 +25,7 @@ MarketField parse_field(Source const& source, std::string const& word) {
     if (word == "pattern") return MarketField::pattern;
     source.fail(
         source.begin(),
-        fmt::format("{} is not a Matrix Market field (real, integer, complex, pattern)", quoted(word)));
+        fmt::format("{} is not a Matrix Market field (real, integer, complex, pattern)", in_quotes(word)));
 }
 
 DeclaredSymmetry parse_symmetry(Source const& source, std::string const& word) {
@@ -36,7 +36,7 @@ DeclaredSymmetry parse_symmetry(Source const& source, std::string const& word) {
     source.fail(
         source.begin(),
         fmt::format("{} is not a Matrix Market symmetry (general, symmetric, skew-symmetric, hermitian)",
-                    quoted(word)));
+                    in_quotes(word)));
 }
 
 void parse_banner(Source const& source, MarketHeader& header) {
@@ -51,11 +51,11 @@ void parse_banner(Source const& source, MarketHeader& header) {
     if (words.size() != 5 || words[0] != "%%matrixmarket")
         source.fail(source.begin(), "the banner must be '%%MatrixMarket matrix FORMAT FIELD SYMMETRY'");
     if (words[1] != "matrix")
-        source.fail(source.begin(), fmt::format("the file holds a {}, not a matrix", quoted(words[1])));
+        source.fail(source.begin(), fmt::format("the file holds a {}, not a matrix", in_quotes(words[1])));
     header.array = words[2] == "array";
     if (!header.array && words[2] != "coordinate")
         source.fail(source.begin(),
-                    fmt::format("{} is not a Matrix Market format (coordinate, array)", quoted(words[2])));
+                    fmt::format("{} is not a Matrix Market format (coordinate, array)", in_quotes(words[2])));
     header.field = parse_field(source, words[3]);
     header.symmetry = parse_symmetry(source, words[4]);
     header.words = fmt::format("{} {} {}", words[2], words[3], words[4]);
@@ -82,7 +82,7 @@ void parse_size_line(Source const& source, MarketHeader& header) {
     }
     p = skip_blanks(p, end);
     if (p != end && *p != '\n')
-        source.fail(p, fmt::format("size line: unexpected {}", quoted(token_at(p, end))));
+        source.fail(p, fmt::format("size line: unexpected {}", in_quotes(token_at(p, end))));
     header.body = next_line(p, end);
 }
 

@@ -13,8 +13,6 @@
 namespace espalier {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 double larger(double maximum, double value) {
     return value > maximum || std::isnan(value) ? value : maximum;
 }

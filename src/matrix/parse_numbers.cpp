@@ -104,7 +104,7 @@ std::string_view token_at(char const* p, char const* end) {
     return {p, static_cast<std::size_t>(q - p)};
 }
 
-std::string quoted(std::string_view token) {
+std::string in_quotes(std::string_view token) {
     std::size_t const limit = 40;
     std::string text(token.substr(0, limit));
     for (char& c : text)
@@ -150,8 +150,8 @@ std::string bad_integer(char const* p, char const* end) {
     if (token.empty()) return "a number is missing";
     auto const digits = token.substr(token[0] == '+' || token[0] == '-' ? 1 : 0);
     if (!digits.empty() && std::all_of(digits.begin(), digits.end(), is_digit))
-        return fmt::format("{} does not fit a 64-bit integer", quoted(token));
-    return fmt::format("{} is not an integer", quoted(token));
+        return fmt::format("{} does not fit a 64-bit integer", in_quotes(token));
+    return fmt::format("{} is not an integer", in_quotes(token));
 }
 
 std::string bad_real(char const* p, char const* end) {
@@ -159,11 +159,11 @@ std::string bad_real(char const* p, char const* end) {
     if (token.empty()) return "a value is missing";
     auto const decimal = parse_decimal(token.data(), token.data() + token.size(), true);
     if (decimal && !value_of(*decimal))
-        return fmt::format("{} is too large for double precision", quoted(token));
+        return fmt::format("{} is too large for double precision", in_quotes(token));
     std::string word(token.substr(token[0] == '+' || token[0] == '-' ? 1 : 0, 3));
     for (char& c : word) c = static_cast<char>(c | 0x20);
-    if (word == "nan" || word == "inf") return fmt::format("{} is not a finite number", quoted(token));
-    return fmt::format("{} is not a number", quoted(token));
+    if (word == "nan" || word == "inf") return fmt::format("{} is not a finite number", in_quotes(token));
+    return fmt::format("{} is not a number", in_quotes(token));
 }
 
 std::vector<std::string_view> split_at_line_ends(std::string_view text, int parts) {

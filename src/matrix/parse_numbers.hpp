@@ -67,7 +67,7 @@ inline char const* next_line(char const* p, char const* end) {
 std::string_view token_at(char const* p, char const* end);
 
 /// A token in quotes for a message: shortened, unprintable characters replaced.
-std::string quoted(std::string_view token);
+std::string in_quotes(std::string_view token);
 
 char const* parse_integer_slowly(char const* p, char const* end, std::int64_t& value);
 char const* parse_real_slowly(char const* p, char const* end, double& value);

@@ -9,17 +9,11 @@
 #include <fmt/format.h>
 
 #include "core/scalar.hpp"
+#include "matrix/spelled.hpp"
 
 namespace espalier {
 
 namespace {
-
-template <class T> std::string spelled(T value) {
-    if constexpr (is_complex<T>)
-        return fmt::format("{} {:+}i", value.real(), value.imag());
-    else
-        return fmt::format("{}", value);
-}
 
 char const* adjective(DeclaredSymmetry declared) {
     switch (declared) {

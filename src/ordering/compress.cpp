@@ -35,15 +35,11 @@ std::vector<std::uint64_t> neighbourhood_hashes(Graph const& graph, Marks const&
     return hash;
 }
 
-Offset degree(Graph const& graph, Index v) {
-    return graph.ptr[v + 1] - graph.ptr[v];
-}
-
 // adj(v) + {v} = adj(w) + {w}: the sorted lists agree once w is skipped in the first and v in the second.
 // (Also when v and w are not neighbours and adj(v) = adj(w): as it should be for marked ones; others differ
 // in hash.)
 bool indistinguishable(Graph const& graph, Index v, Index w) {
-    if (degree(graph, v) != degree(graph, w)) return false;
+    if (graph.degree(v) != graph.degree(w)) return false;
     Offset e = graph.ptr[v], f = graph.ptr[w];
     Offset const e_end = graph.ptr[v + 1], f_end = graph.ptr[w + 1];
     while (true) {

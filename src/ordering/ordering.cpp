@@ -13,10 +13,6 @@ namespace espalier {
 
 namespace {
 
-Offset degree(Graph const& graph, Index v) {
-    return graph.ptr[v + 1] - graph.ptr[v];
-}
-
 // A vertex with this many neighbours fills its front whatever the order, and slows every method down; the
 // bound is AMD's (Amestoy, Davis, Duff 2004, algorithm 837).
 Offset dense_degree(Index n) {
@@ -32,18 +28,18 @@ struct Classes {
 Classes classify(Graph const& graph) {
     Classes classes;
     Offset const limit = dense_degree(graph.num_vertices);
-    auto const is_dense = [&](Index v) { return degree(graph, v) > limit; };
+    auto const is_dense = [&](Index v) { return graph.degree(v) > limit; };
     for (Index v = 0; v < graph.num_vertices; ++v) {
         auto const first = graph.adj.begin() + graph.ptr[v];
         if (is_dense(v))
             classes.dense.push_back(v);
-        else if (std::all_of(first, first + degree(graph, v), is_dense))
+        else if (std::all_of(first, first + graph.degree(v), is_dense))
             classes.isolated.push_back(v);
         else
             classes.core.push_back(v);
     }
     std::stable_sort(classes.dense.begin(), classes.dense.end(),
-                     [&](Index a, Index b) { return degree(graph, a) < degree(graph, b); });
+                     [&](Index a, Index b) { return graph.degree(a) < graph.degree(b); });
     return classes;
 }
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "core/scalar.hpp"
 #include "matrix/norms.hpp"
 #include "matrix/random.hpp"
 #include "matrix/spmv.hpp"
@@ -16,7 +16,6 @@ namespace espalier {
 namespace {
 
 constexpr Index estimate_width = 2; // vectors at a time for each right-hand side
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 template <class T> double one_norm(std::span<T const> x) {
     double sum = 0;

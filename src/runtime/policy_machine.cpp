@@ -8,26 +8,26 @@ namespace espalier {
 
 namespace {
 
-[[noreturn]] void reject(std::string const& what) {
+[[noreturn]] void reject_machine(std::string const& what) {
     throw Error(Status::internal, "scheduling policy: " + what);
 }
 
 void check(std::vector<int> const& node_of_worker, std::vector<double> const& distances) {
-    if (node_of_worker.empty()) reject("there are no workers");
+    if (node_of_worker.empty()) reject_machine("there are no workers");
     auto const least = std::min_element(node_of_worker.begin(), node_of_worker.end());
     if (*least < 0)
-        reject("worker " + std::to_string(least - node_of_worker.begin()) + " stands on node " +
-               std::to_string(*least));
+        reject_machine("worker " + std::to_string(least - node_of_worker.begin()) + " stands on node " +
+                       std::to_string(*least));
     if (distances.empty()) return;
     std::size_t side = 0;
     while (side * side < distances.size()) ++side;
     auto const nodes =
         static_cast<std::size_t>(*std::max_element(node_of_worker.begin(), node_of_worker.end())) + 1;
     if (side * side != distances.size() || side < nodes)
-        reject("a table of " + std::to_string(distances.size()) + " distances does not fit " +
-               std::to_string(nodes) + " nodes");
+        reject_machine("a table of " + std::to_string(distances.size()) + " distances does not fit " +
+                       std::to_string(nodes) + " nodes");
     for (double const distance : distances)
-        if (!(distance >= 0)) reject("a distance between nodes is " + std::to_string(distance));
+        if (!(distance >= 0)) reject_machine("a distance between nodes is " + std::to_string(distance));
 }
 
 } // namespace

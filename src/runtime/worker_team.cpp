@@ -30,7 +30,7 @@ void block_signals() {
     pthread_sigmask(SIG_BLOCK, &all, nullptr);
 }
 
-int checked_size(Topology const& topology, int threads) {
+int checked_num_workers(Topology const& topology, int threads) {
     if (threads < 0 || threads > WorkerTeam::max_workers)
         throw Error(Status::usage, std::to_string(threads) + " threads asked for; 1 to " +
                                        std::to_string(WorkerTeam::max_workers) +
@@ -162,7 +162,7 @@ class WorkerTeam::Threads {
 };
 
 WorkerTeam::WorkerTeam(Topology const& topology, int threads, bool bind) {
-    int const workers = checked_size(topology, threads);
+    int const workers = checked_num_workers(topology, threads);
     std::vector<WorkerPlace> const places = place_workers(topology, workers, bind);
     Spin const spin = choose_spin(topology, workers, places.front().pu >= 0);
     threads_ = std::make_unique<Threads>(places, spin);

@@ -20,11 +20,11 @@ struct ReadyTask {
     }
 };
 
-struct Finish {
+struct TaskEnd {
     double time;
     TaskId task;
     WorkerId worker;
-    bool operator>(Finish const& other) const {
+    bool operator>(TaskEnd const& other) const {
         return std::tuple(time, task) > std::tuple(other.time, other.task);
     }
 };
@@ -54,7 +54,7 @@ StaticSchedule list_schedule(TaskGraph const& graph, int workers, bool respect_h
     std::vector<std::int32_t> waiting(graph.num_predecessors);
     std::set<WorkerId> idle;
     for (WorkerId w = 0; w < workers; ++w) idle.insert(idle.end(), w);
-    std::priority_queue<Finish, std::vector<Finish>, std::greater<>> running;
+    std::priority_queue<TaskEnd, std::vector<TaskEnd>, std::greater<>> running;
     double now = 0;
 
     auto start = [&](std::priority_queue<ReadyTask>& queue, WorkerId worker) {

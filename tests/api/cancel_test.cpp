@@ -6,16 +6,12 @@
 #include <memory>
 #include <thread>
 
+#include "api/generated.hpp"
 #include "core/background.hpp"
 #include "espalier/espalier.hpp"
-#include "matrix/generators.hpp"
 
 namespace espalier {
 namespace {
-
-CscMatrix<double> generated(char const* spec) {
-    return std::get<CscMatrix<double>>(generate_matrix(spec).matrix);
-}
 
 template <class Step> void expect_cancelled(Step const& step) {
     try {
@@ -27,7 +23,7 @@ template <class Step> void expect_cancelled(Step const& step) {
 }
 
 TEST(Cancel, EndsEveryStepAndLeavesTheSolverUsable) {
-    auto const a = generated("lap3d:12");
+    auto const a = generated<double>("lap3d:12");
     bool cancel = false;
     Options options;
     options.threads = 2;
@@ -55,7 +51,7 @@ TEST(Cancel, EndsEveryStepAndLeavesTheSolverUsable) {
 }
 
 TEST(Cancel, WhatTheFunctionThrowsComesOut) {
-    auto const a = generated("lap2d:20");
+    auto const a = generated<double>("lap2d:20");
     Options options;
     options.threads = 2;
     options.bind_threads = false;

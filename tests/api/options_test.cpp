@@ -4,18 +4,14 @@
 #include <cmath>
 #include <random>
 
+#include "api/generated.hpp"
 #include "core/scalar.hpp"
 #include "espalier/espalier.hpp"
 #include "matrix/convert.hpp"
-#include "matrix/generators.hpp"
 #include "matrix/norms.hpp"
 
 namespace espalier {
 namespace {
-
-CscMatrix<double> generated(char const* spec) {
-    return std::get<CscMatrix<double>>(generate_matrix(spec).matrix);
-}
 
 // Rows and columns over twenty orders of magnitude.
 CscMatrix<double> badly_scaled(CscMatrix<double> a) {
@@ -45,7 +41,7 @@ template <class T> Solution<T> solved(CscMatrix<T> const& a, Options options) {
 }
 
 TEST(MatchingOption, IsUsedWhereTheDiagonalIsWeakUnlessItIsOff) {
-    auto const a = shuffled_rows(generated("convdiff3d:5"));
+    auto const a = shuffled_rows(generated<double>("convdiff3d:5"));
     Options options;
     EXPECT_TRUE(solved(a, options).report.analysis.matched);
     EXPECT_EQ(solved(a, options).report.analysis.structural_rank, a.cols);
@@ -55,15 +51,15 @@ TEST(MatchingOption, IsUsedWhereTheDiagonalIsWeakUnlessItIsOff) {
     EXPECT_EQ(without.report.analysis.structural_rank, -1);
     EXPECT_GT(without.report.factor.pivots_replaced, 0); // which is why it is on
     options.matching = Toggle::on;
-    auto const strong = generated("convdiff3d:5");
+    auto const strong = generated<double>("convdiff3d:5");
     EXPECT_TRUE(solved(strong, options).report.analysis.matched);
     options.matching = Toggle::automatic;
     EXPECT_FALSE(solved(strong, options).report.analysis.matched);
 }
 
 TEST(ScalingOption, DecidesForEveryFactorization) {
-    auto const spd = badly_scaled(generated("lap2d:12"));
-    auto const unsymmetric = badly_scaled(generated("convdiff3d:5"));
+    auto const spd = badly_scaled(generated<double>("lap2d:12"));
+    auto const unsymmetric = badly_scaled(generated<double>("convdiff3d:5"));
     for (Toggle const toggle : {Toggle::automatic, Toggle::on, Toggle::off}) {
         Options options;
         options.scaling = toggle;
@@ -80,7 +76,7 @@ TEST(ScalingOption, DecidesForEveryFactorization) {
 }
 
 TEST(ScalingOption, OffWithAMatchingOnlyPermutes) {
-    auto const a = shuffled_rows(generated("convdiff3d:5"));
+    auto const a = shuffled_rows(generated<double>("convdiff3d:5"));
     Options options;
     options.scaling = Toggle::off;
     auto const result = solved(a, options);
@@ -91,7 +87,7 @@ TEST(ScalingOption, OffWithAMatchingOnlyPermutes) {
 
 TEST(MixedPrecision, ReachesFullAccuracyFromSingleFactors) {
     for (char const* spec : {"lap3d:8", "elast3d:5", "convdiff3d:7", "saddle3d:4"}) {
-        auto const a = generated(spec);
+        auto const a = generated<double>(spec);
         Options options;
         options.mixed_precision = true;
         auto const result = solved(a, options);
@@ -104,12 +100,12 @@ TEST(MixedPrecision, ReachesFullAccuracyFromSingleFactors) {
     }
     Options options;
     options.mixed_precision = true;
-    EXPECT_FALSE(solved(generated("lap3d:8"), options).report.factor.precision_fell_back);
-    EXPECT_FALSE(solved(generated("convdiff3d:7"), options).report.factor.precision_fell_back);
+    EXPECT_FALSE(solved(generated<double>("lap3d:8"), options).report.factor.precision_fell_back);
+    EXPECT_FALSE(solved(generated<double>("convdiff3d:7"), options).report.factor.precision_fell_back);
 }
 
 TEST(MixedPrecision, NeedsHalfTheMemory) {
-    auto const a = generated("lap3d:10");
+    auto const a = generated<double>("lap3d:10");
     Options options;
     options.threads = 1;
     Solver<double> full(options);
@@ -123,7 +119,7 @@ TEST(MixedPrecision, NeedsHalfTheMemory) {
 
 // Condition number about 1e11: single precision has no digit of it.
 CscMatrix<double> too_hard_for_single() {
-    auto a = generated("lap2d:10");
+    auto a = generated<double>("lap2d:10");
     for (Index j = 0; j < a.cols; ++j)
         for (Offset p = a.col_ptr[static_cast<std::size_t>(j)];
              p < a.col_ptr[static_cast<std::size_t>(j) + 1]; ++p)
@@ -159,7 +155,7 @@ TEST(MixedPrecision, FallsBackAndSaysSo) {
 }
 
 TEST(MixedPrecision, SurvivesValuesOutsideTheRangeOfSingle) {
-    auto a = generated("lap2d:8");
+    auto a = generated<double>("lap2d:8");
     for (double& value : a.values) value *= 1e80;
     Options options;
     options.mixed_precision = true;
@@ -170,11 +166,11 @@ TEST(MixedPrecision, SurvivesValuesOutsideTheRangeOfSingle) {
 
 TEST(ConditionOption, EstimatesBothNumbers) {
     Options options;
-    auto const plain = solved(generated("lap2d:10"), options);
+    auto const plain = solved(generated<double>("lap2d:10"), options);
     EXPECT_EQ(plain.report.factor.rcond, -1);
     EXPECT_EQ(plain.report.refine.forward_error, -1);
     options.condition = true;
-    auto const easy = solved(generated("lap2d:10"), options);
+    auto const easy = solved(generated<double>("lap2d:10"), options);
     // The 5-point Laplacian on 10 x 10: |A|_1 = 8, |A^-1|_1 about 7.5.
     EXPECT_GT(easy.report.factor.rcond, 1 / 200.0);
     EXPECT_LT(easy.report.factor.rcond, 1 / 40.0);
@@ -186,7 +182,7 @@ TEST(ConditionOption, EstimatesBothNumbers) {
 }
 
 TEST(ConditionOption, SpeaksOfTheCallersMatrixWhenThatIsScaled) {
-    auto const a = badly_scaled(generated("convdiff3d:4"));
+    auto const a = badly_scaled(generated<double>("convdiff3d:4"));
     Options options;
     options.condition = true;
     auto const result = solved(a, options);
@@ -195,7 +191,7 @@ TEST(ConditionOption, SpeaksOfTheCallersMatrixWhenThatIsScaled) {
 }
 
 TEST(SetOptions, OfANewNumberOfThreadsAsksForANewAnalysis) {
-    auto const a = generated("lap2d:6");
+    auto const a = generated<double>("lap2d:6");
     Options options;
     options.threads = 1;
     options.bind_threads = false;

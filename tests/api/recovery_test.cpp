@@ -8,31 +8,19 @@
 #include <random>
 #include <set>
 
+#include "api/generated.hpp"
+#include "core/status_of.hpp"
 #include "espalier/espalier.hpp"
-#include "matrix/generators.hpp"
 #include "matrix/norms.hpp"
 
 namespace espalier {
 namespace {
-
-CscMatrix<double> generated(char const* spec) {
-    return std::get<CscMatrix<double>>(generate_matrix(spec).matrix);
-}
 
 Options on_one_thread() {
     Options options;
     options.threads = 1;
     options.bind_threads = false;
     return options;
-}
-
-template <class Step> Status status_of(Step const& step) {
-    try {
-        step();
-    } catch (Error const& error) {
-        return error.status();
-    }
-    return Status::ok;
 }
 
 // A cyclic matrix with large entries beside a weak diagonal, its rows of very different size: lu permutes and
@@ -77,7 +65,7 @@ Options one_column_at_a_time() {
 }
 
 TEST(MixedPrecision, WithoutMemoryToFallBackLeavesNoFactors) {
-    auto const a = generated("lap2d:20");
+    auto const a = generated<double>("lap2d:20");
     std::vector<double> const b(static_cast<std::size_t>(a.cols), 1.0);
     Options options = on_one_thread();
     options.mixed_precision = true;
@@ -97,7 +85,7 @@ TEST(MixedPrecision, WithoutMemoryToFallBackLeavesNoFactors) {
 }
 
 TEST(MixedPrecision, MemoryIsLimitedForThePrecisionThatIsUsed) {
-    auto const a = generated("lap2d:20");
+    auto const a = generated<double>("lap2d:20");
     Options options = on_one_thread();
     options.mixed_precision = true;
     Solver<double> solver(options);
@@ -132,7 +120,7 @@ TEST(Refine, LeavesAUsableSolutionWhenRefusedOrCancelled) {
 }
 
 TEST(Refine, TakesOnlyThePatternThatWasFactorized) {
-    auto const a = generated("lap2d:10");
+    auto const a = generated<double>("lap2d:10");
     std::vector<double> const b(100, 1.0);
     Solver<double> solver(on_one_thread());
     solver.factorize(a);

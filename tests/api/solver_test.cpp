@@ -6,6 +6,7 @@
 #include <random>
 
 #include "core/scalar.hpp"
+#include "core/status_of.hpp"
 #include "espalier/espalier.hpp"
 #include "matrix/convert.hpp"
 #include "matrix/generators.hpp"
@@ -225,15 +226,6 @@ TEST(Solver, HandlesOrdersZeroAndOne) {
     Solver<double> solver;
     solver.factorize(one);
     EXPECT_EQ(solver.solve(std::vector<double>{8}), std::vector<double>{-2});
-}
-
-Status status_of(auto call) {
-    try {
-        call();
-    } catch (Error const& error) {
-        return error.status();
-    }
-    return Status::ok;
 }
 
 TEST(Solver, NamesMisuse) {

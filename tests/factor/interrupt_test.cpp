@@ -20,14 +20,6 @@ System<double> wide_system(int workers) {
     return {real("lap3d:20"), Factorization::ldlt, workers, {}, SymbolicOptions()};
 }
 
-template <class T> void expect_equal(Factor<T> const& a, Factor<T> const& b) {
-    for (CblkId k = 0; k < a.structure().num_cblks(); ++k)
-        for (Index j = 0; j < a.cblk(k).width(); ++j)
-            ASSERT_TRUE(std::equal(a.lower(k).column(j) + j, a.lower(k).column(j) + a.cblk(k).stride,
-                                   b.lower(k).column(j) + j))
-                << "cblk " << k;
-}
-
 // Calls `then` as soon as this part of the work is done.
 class AtProgress : public ProgressSink {
   public:
@@ -76,7 +68,7 @@ class Interrupted : public ::testing::TestWithParam<int> {
         EXPECT_EQ(status_of_factorize(system_, silent), Status::ok);
         System<double> fresh = wide_system(GetParam());
         fresh.factorize();
-        expect_equal(system_.factor, fresh.factor);
+        expect_equal_factors(system_.factor, fresh.factor);
     }
     System<double> system_ = wide_system(GetParam());
 };

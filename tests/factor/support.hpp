@@ -2,6 +2,8 @@
 // dense elimination as the reference.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <complex>
 #include <numeric>
@@ -139,6 +141,15 @@ template <class T> std::vector<T> eliminate(Dense<T>& a, Index count) {
         }
     }
     return pivots;
+}
+
+/// The same bits in the lower part.
+template <class T> void expect_equal_factors(Factor<T> const& a, Factor<T> const& b) {
+    for (CblkId k = 0; k < a.structure().num_cblks(); ++k)
+        for (Index j = 0; j < a.cblk(k).width(); ++j)
+            ASSERT_TRUE(std::equal(a.lower(k).column(j) + j, a.lower(k).column(j) + a.cblk(k).stride,
+                                   b.lower(k).column(j) + j))
+                << "cblk " << k;
 }
 
 } // namespace espalier::testing

@@ -38,8 +38,8 @@ double distance_from_diagonal(MatrixView<T const> a, std::vector<Real<T>> const&
     return largest;
 }
 
-template <class T> class Lapack : public testing::Test {};
-using Scalars = testing::Types<float, double, std::complex<float>, std::complex<double>>;
+template <class T> class Lapack : public ::testing::Test {};
+using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
 TYPED_TEST_SUITE(Lapack, Scalars);
 
 TYPED_TEST(Lapack, OrthonormalizeKeepsTheSpaceAlsoWithAGapBetweenColumns) {

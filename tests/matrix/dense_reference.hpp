@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/scalar.hpp"
+#include "core/status_of.hpp"
 #include "espalier/matrix.hpp"
 
 namespace espalier::test {
@@ -110,16 +111,5 @@ CscMatrix<T> random_matrix(Index rows, Index cols, Symmetry symmetry, double den
 }
 
 inline constexpr Symmetry all_symmetries[] = {Symmetry::general, Symmetry::symmetric, Symmetry::hermitian};
-
-/// Status of the Error that `action` throws, ok if none; its message goes to `message` if given.
-template <class Action> Status status_of(Action action, std::string* message = nullptr) {
-    try {
-        action();
-    } catch (Error const& error) {
-        if (message) *message = error.what();
-        return error.status();
-    }
-    return Status::ok;
-}
 
 } // namespace espalier::test

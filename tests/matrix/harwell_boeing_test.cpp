@@ -49,7 +49,7 @@ Sample unsymmetric() {
     return s;
 }
 
-Dense const unsymmetric_values{{1, 0, 4}, {0, 3, 0}, {2, 0, 5}};
+Rows const unsymmetric_values{{1, 0, 4}, {0, 3, 0}, {2, 0, 5}};
 
 TEST(HarwellBoeing, RealUnsymmetricIsRead) {
     auto const m = parse(unsymmetric().text());
@@ -87,7 +87,7 @@ TEST(HarwellBoeing, FieldsMayTouch) {
     s.indices = {"01030201+3"};
     s.value_format = "(1P,3D9.2)";
     s.values = {"-1.00D+00-2.00D+003.000D+00", "-4.00D+00-5.00D+00"};
-    EXPECT_EQ(dense(parse(s.text())), (Dense{{-1, 0, -4}, {0, 3, 0}, {-2, 0, -5}}));
+    EXPECT_EQ(dense(parse(s.text())), (Rows{{-1, 0, -4}, {0, 3, 0}, {-2, 0, -5}}));
 }
 
 TEST(HarwellBoeing, FortranNumberFormsAreRead) {
@@ -96,7 +96,7 @@ TEST(HarwellBoeing, FortranNumberFormsAreRead) {
     s.values = {"     150   1.5-02   .5d+01     -5.  2.5E002"};
     // 150 has its point implied: 1.50.
     auto const m = parse(s.text());
-    EXPECT_EQ(dense(m), (Dense{{1.5, 0, -5}, {0, 5, 0}, {0.015, 0, 250}}));
+    EXPECT_EQ(dense(m), (Rows{{1.5, 0, -5}, {0, 5, 0}, {0.015, 0, 250}}));
     EXPECT_TRUE(has_note(m, "decimal point"));
 }
 
@@ -104,7 +104,7 @@ TEST(HarwellBoeing, ScaleFactorAppliesWithoutExponent) {
     auto s = unsymmetric();
     s.value_format = "(2P5F9.2)";
     s.values = {"    150.0   1.5E00    100.0   100.0    100.0"};
-    EXPECT_EQ(dense(parse(s.text())), (Dense{{1.5, 0, 1}, {0, 1, 0}, {1.5, 0, 1}}));
+    EXPECT_EQ(dense(parse(s.text())), (Rows{{1.5, 0, 1}, {0, 1, 0}, {1.5, 0, 1}}));
 }
 
 TEST(HarwellBoeing, SymmetricKeepsItsTriangle) {
@@ -117,7 +117,7 @@ TEST(HarwellBoeing, SymmetricKeepsItsTriangle) {
     s.values = {"  4.00E+00 -1.00E+00  5.00E+00"};
     auto const m = parse(s.text());
     EXPECT_EQ(symmetry_of(m), Symmetry::symmetric);
-    EXPECT_EQ(dense(m), (Dense{{4, -1}, {-1, 5}}));
+    EXPECT_EQ(dense(m), (Rows{{4, -1}, {-1, 5}}));
 }
 
 TEST(HarwellBoeing, SymmetricUpperTriangleIsMirrored) {
@@ -128,7 +128,7 @@ TEST(HarwellBoeing, SymmetricUpperTriangleIsMirrored) {
     s.pointers = {"  1  2  4"};
     s.indices = {"  1  1  2"};
     s.values = {"  4.00E+00 -1.00E+00  5.00E+00"};
-    EXPECT_EQ(dense(parse(s.text())), (Dense{{4, -1}, {-1, 5}}));
+    EXPECT_EQ(dense(parse(s.text())), (Rows{{4, -1}, {-1, 5}}));
 }
 
 TEST(HarwellBoeing, ComplexHermitianIsReadInPairs) {
@@ -141,7 +141,7 @@ TEST(HarwellBoeing, ComplexHermitianIsReadInPairs) {
     s.values = {"  4.00E+00  0.00E+00  1.00E+00", "  2.00E+00"};
     auto const m = parse(s.text());
     EXPECT_EQ(symmetry_of(m), Symmetry::hermitian);
-    EXPECT_EQ(dense(m), (Dense{{4, Complex(1, -2)}, {Complex(1, 2), 0}}));
+    EXPECT_EQ(dense(m), (Rows{{4, Complex(1, -2)}, {Complex(1, 2), 0}}));
 }
 
 TEST(HarwellBoeing, PatternAndIntegerAndSkewAreRead) {
@@ -149,13 +149,13 @@ TEST(HarwellBoeing, PatternAndIntegerAndSkewAreRead) {
     s.type = "pua";
     s.values.clear();
     auto const pattern = parse(s.text());
-    EXPECT_EQ(dense(pattern), (Dense{{1, 0, 1}, {0, 1, 0}, {1, 0, 1}}));
+    EXPECT_EQ(dense(pattern), (Rows{{1, 0, 1}, {0, 1, 0}, {1, 0, 1}}));
     EXPECT_TRUE(has_note(pattern, "every value is 1"));
 
     s.type = "iua";
     s.value_format = "(5I3)";
     s.values = {"  1  2  3 -4  5"};
-    EXPECT_EQ(dense(parse(s.text())), (Dense{{1, 0, -4}, {0, 3, 0}, {2, 0, 5}}));
+    EXPECT_EQ(dense(parse(s.text())), (Rows{{1, 0, -4}, {0, 3, 0}, {2, 0, 5}}));
 
     Sample skew;
     skew.type = "rza";
@@ -164,7 +164,7 @@ TEST(HarwellBoeing, PatternAndIntegerAndSkewAreRead) {
     skew.pointers = {"  1  2  2"};
     skew.indices = {"  2"};
     skew.values = {"  4.00E+00"};
-    EXPECT_EQ(dense(parse(skew.text())), (Dense{{0, -4}, {4, 0}}));
+    EXPECT_EQ(dense(parse(skew.text())), (Rows{{0, -4}, {4, 0}}));
 }
 
 TEST(HarwellBoeing, RectangularAndEmptyAreRead) {
@@ -176,7 +176,7 @@ TEST(HarwellBoeing, RectangularAndEmptyAreRead) {
     s.pointers = {"  1  2"};
     s.indices = {"  3"};
     s.values = {"  4.00E+00"};
-    EXPECT_EQ(dense(parse(s.text())), (Dense{{0}, {0}, {4}}));
+    EXPECT_EQ(dense(parse(s.text())), (Rows{{0}, {0}, {4}}));
 
     Sample empty;
     empty.type = "psa";

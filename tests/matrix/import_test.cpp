@@ -65,12 +65,12 @@ template <class T> T random_value(std::mt19937& engine) {
         return draw();
 }
 
-template <class T> using Dense = std::map<std::pair<Index, Index>, T>;
+template <class T> using Entries = std::map<std::pair<Index, Index>, T>;
 
 // Entries of a random matrix, in random order and partly in two parts, and their sum.
 template <class T> std::vector<Entry<T>> random_entries(Index rows, Index cols, Symmetry symmetry,
                                                         Triangle triangle, bool shuffled,
-                                                        std::mt19937& engine, Dense<T>& whole) {
+                                                        std::mt19937& engine, Entries<T>& whole) {
     std::vector<Entry<T>> entries;
     auto const give = [&](Index i, Index j, T value) {
         bool const shown = symmetry == Symmetry::general || triangle == Triangle::full ||
@@ -99,7 +99,7 @@ template <class T> std::vector<Entry<T>> random_entries(Index rows, Index cols, 
     return entries;
 }
 
-template <class T> void expect_equal(CscMatrix<T> const& matrix, Dense<T> const& whole) {
+template <class T> void expect_equal(CscMatrix<T> const& matrix, Entries<T> const& whole) {
     matrix.validate();
     std::size_t expected = 0;
     bool const half = matrix.symmetry != Symmetry::general;
@@ -123,7 +123,7 @@ template <class T, class I> void round_trips() {
                     for (bool const shuffled : {false, true}) {
                         if (symmetry == Symmetry::general && triangle != Triangle::full) continue;
                         Index const rows = 9, cols = symmetry == Symmetry::general ? 6 : rows;
-                        Dense<T> whole;
+                        Entries<T> whole;
                         auto entries =
                             random_entries<T>(rows, cols, symmetry, triangle, shuffled, engine, whole);
                         Foreign<T, I> foreign(layout, rows, cols, base, entries);

@@ -16,7 +16,7 @@ std::string coordinate(std::string const& words, std::string const& body) {
 
 TEST(ReadMatrixMarket, GeneralRealMatrixComesAsItStands) {
     auto const m = parse(coordinate("real general", "% a comment\n\n2 3 3\n1 1 1.5\n2 1 -2\n1 3 4e-3\n"));
-    EXPECT_EQ(dense(m), (Dense{{1.5, 0, 4e-3}, {-2, 0, 0}}));
+    EXPECT_EQ(dense(m), (Rows{{1.5, 0, 4e-3}, {-2, 0, 0}}));
     EXPECT_EQ(symmetry_of(m), Symmetry::general);
     EXPECT_EQ(m.description.name, "test.mtx");
     EXPECT_EQ(m.description.format, "Matrix Market");
@@ -28,45 +28,45 @@ TEST(ReadMatrixMarket, GeneralRealMatrixComesAsItStands) {
 TEST(ReadMatrixMarket, BannerIsCaseInsensitiveAndLayoutIsFree) {
     auto const m = parse("%%matrixmarket MATRIX Coordinate Double GENERAL\r\n%c\r\n\r\n  2\t2 2 \r\n\r\n 1 1 "
                          " 1 \r\n% c\r\n\t2 1 3\r\n\r\n");
-    EXPECT_EQ(dense(m), (Dense{{1, 0}, {3, 0}}));
+    EXPECT_EQ(dense(m), (Rows{{1, 0}, {3, 0}}));
 }
 
 TEST(ReadMatrixMarket, LastLineNeedsNoNewline) {
-    EXPECT_EQ(dense(parse(coordinate("real general", "1 2 1\n1 2 7"))), (Dense{{0, 7}}));
+    EXPECT_EQ(dense(parse(coordinate("real general", "1 2 1\n1 2 7"))), (Rows{{0, 7}}));
 }
 
 TEST(ReadMatrixMarket, ByteOrderMarkIsSkipped) {
-    EXPECT_EQ(dense(parse("\xEF\xBB\xBF" + coordinate("real general", "1 2 1\n1 2 7"))), (Dense{{0, 7}}));
+    EXPECT_EQ(dense(parse("\xEF\xBB\xBF" + coordinate("real general", "1 2 1\n1 2 7"))), (Rows{{0, 7}}));
 }
 
 TEST(ReadMatrixMarket, FortranAndSignedNumbersAreRead) {
     auto const m = parse(
         coordinate("real general", "1 6 6\n1 1 1.5D+02\n1 +2 +2\n1 3 -1d0\n1 4 .5\n1 5 5.\n1 6 +1.E-2\n"));
-    EXPECT_EQ(dense(m), (Dense{{150, 2, -1, 0.5, 5, 0.01}}));
+    EXPECT_EQ(dense(m), (Rows{{150, 2, -1, 0.5, 5, 0.01}}));
 }
 
 TEST(ReadMatrixMarket, ValuesTooSmallForADoubleBecomeZero) {
     auto const m =
         parse(coordinate("real general", "1 3 3\n1 1 1e-400\n1 2 -1D-999999999999\n1 3 4.9e-324\n"));
-    EXPECT_EQ(dense(m), (Dense{{0, 0, 4.9e-324}}));
+    EXPECT_EQ(dense(m), (Rows{{0, 0, 4.9e-324}}));
 }
 
 TEST(ReadMatrixMarket, IntegerValuesBecomeReal) {
     auto const m = parse(coordinate("integer general", "1 2 2\n1 1 -7\n1 2 +12\n"));
-    EXPECT_EQ(dense(m), (Dense{{-7, 12}}));
+    EXPECT_EQ(dense(m), (Rows{{-7, 12}}));
     EXPECT_FALSE(is_complex_matrix(m));
 }
 
 TEST(ReadMatrixMarket, PatternValuesBecomeOneWithANote) {
     auto const m = parse(coordinate("pattern symmetric", "2 2 2\n1 1\n2 1\n"));
-    EXPECT_EQ(dense(m), (Dense{{1, 1}, {1, 0}}));
+    EXPECT_EQ(dense(m), (Rows{{1, 1}, {1, 0}}));
     EXPECT_TRUE(has_note(m, "every value is 1"));
 }
 
 TEST(ReadMatrixMarket, ComplexStaysComplexWithoutImaginaryParts) {
     auto const m = parse(coordinate("complex general", "1 2 2\n1 1 1 0\n1 2 2 0\n"));
     EXPECT_TRUE(is_complex_matrix(m));
-    EXPECT_EQ(dense(m), (Dense{{1, 2}}));
+    EXPECT_EQ(dense(m), (Rows{{1, 2}}));
 }
 
 TEST(ReadMatrixMarket, EmptyMatricesAreRead) {
@@ -79,33 +79,33 @@ TEST(ReadSymmetry, LowerTriangleIsKeptAsStored) {
     auto const m = parse(coordinate("real symmetric", "2 2 3\n1 1 4\n2 1 -1\n2 2 5\n"));
     EXPECT_EQ(symmetry_of(m), Symmetry::symmetric);
     EXPECT_EQ(stored(m), 3);
-    EXPECT_EQ(dense(m), (Dense{{4, -1}, {-1, 5}}));
+    EXPECT_EQ(dense(m), (Rows{{4, -1}, {-1, 5}}));
     EXPECT_TRUE(m.description.notes.empty());
 }
 
 TEST(ReadSymmetry, UpperTriangleIsMirrored) {
     auto const m = parse(coordinate("real symmetric", "3 3 4\n1 1 4\n1 2 -1\n1 3 2\n2 3 7\n"));
     EXPECT_EQ(stored(m), 4);
-    EXPECT_EQ(dense(m), (Dense{{4, -1, 2}, {-1, 0, 7}, {2, 7, 0}}));
+    EXPECT_EQ(dense(m), (Rows{{4, -1, 2}, {-1, 0, 7}, {2, 7, 0}}));
     EXPECT_TRUE(has_note(m, "upper triangle"));
 }
 
 TEST(ReadSymmetry, EitherTriangleServesForEachPair) {
     auto const m = parse(coordinate("real symmetric", "3 3 3\n1 2 -1\n3 1 2\n2 3 7\n"));
-    EXPECT_EQ(dense(m), (Dense{{0, -1, 2}, {-1, 0, 7}, {2, 7, 0}}));
+    EXPECT_EQ(dense(m), (Rows{{0, -1, 2}, {-1, 0, 7}, {2, 7, 0}}));
     EXPECT_TRUE(has_note(m, "either triangle"));
 }
 
 TEST(ReadSymmetry, FullStorageKeepsOneHalf) {
     auto const m = parse(coordinate("real symmetric", "2 2 4\n1 1 4\n2 1 -1\n1 2 -1\n2 2 5\n"));
     EXPECT_EQ(stored(m), 3);
-    EXPECT_EQ(dense(m), (Dense{{4, -1}, {-1, 5}}));
+    EXPECT_EQ(dense(m), (Rows{{4, -1}, {-1, 5}}));
     EXPECT_TRUE(has_note(m, "both triangles"));
 }
 
 TEST(ReadSymmetry, DuplicatesAreSummedBeforeTrianglesAreCompared) {
     auto const m = parse(coordinate("real symmetric", "2 2 4\n2 1 1\n2 1 2\n1 2 3\n1 1 1\n"));
-    EXPECT_EQ(dense(m), (Dense{{1, 3}, {3, 0}}));
+    EXPECT_EQ(dense(m), (Rows{{1, 3}, {3, 0}}));
     EXPECT_EQ(m.description.duplicates_summed, 1);
     EXPECT_TRUE(has_note(m, "both triangles"));
 }
@@ -122,7 +122,7 @@ TEST(ReadSymmetry, ContradictoryTrianglesAreAnError) {
 TEST(ReadSymmetry, HermitianUpperTriangleIsConjugated) {
     auto const m = parse(coordinate("complex hermitian", "2 2 2\n1 1 2 0\n1 2 3 4\n"));
     EXPECT_EQ(symmetry_of(m), Symmetry::hermitian);
-    EXPECT_EQ(dense(m), (Dense{{2, Complex(3, 4)}, {Complex(3, -4), 0}}));
+    EXPECT_EQ(dense(m), (Rows{{2, Complex(3, 4)}, {Complex(3, -4), 0}}));
 }
 
 TEST(ReadSymmetry, HermitianDiagonalMustBeReal) {
@@ -138,13 +138,13 @@ TEST(ReadSymmetry, RealHermitianIsSymmetric) {
 TEST(ReadSymmetry, ComplexSymmetricIsNotConjugated) {
     auto const m = parse(coordinate("complex symmetric", "2 2 2\n1 1 2 1\n2 1 3 4\n"));
     EXPECT_EQ(symmetry_of(m), Symmetry::symmetric);
-    EXPECT_EQ(dense(m), (Dense{{Complex(2, 1), Complex(3, 4)}, {Complex(3, 4), 0}}));
+    EXPECT_EQ(dense(m), (Rows{{Complex(2, 1), Complex(3, 4)}, {Complex(3, 4), 0}}));
 }
 
 TEST(ReadSymmetry, SkewSymmetricIsExpanded) {
     auto const m = parse(coordinate("real skew-symmetric", "3 3 3\n2 1 5\n1 3 7\n3 3 0\n"));
     EXPECT_EQ(symmetry_of(m), Symmetry::general);
-    EXPECT_EQ(dense(m), (Dense{{0, -5, 7}, {5, 0, 0}, {-7, 0, 0}}));
+    EXPECT_EQ(dense(m), (Rows{{0, -5, 7}, {5, 0, 0}, {-7, 0, 0}}));
     EXPECT_TRUE(has_note(m, "skew-symmetric"));
 }
 
@@ -158,14 +158,14 @@ TEST(ReadSymmetry, SymmetricValuesOfAGeneralFileAreRecognized) {
     auto const m = parse(coordinate("real general", "3 3 5\n1 1 4\n3 1 -1\n2 2 1\n1 3 -1\n3 3 5\n"));
     EXPECT_EQ(symmetry_of(m), Symmetry::symmetric);
     EXPECT_EQ(stored(m), 4);
-    EXPECT_EQ(dense(m), (Dense{{4, 0, -1}, {0, 1, 0}, {-1, 0, 5}}));
+    EXPECT_EQ(dense(m), (Rows{{4, 0, -1}, {0, 1, 0}, {-1, 0, 5}}));
     EXPECT_TRUE(has_note(m, "declared general; values are symmetric"));
 }
 
 TEST(ReadSymmetry, HermitianValuesOfAGeneralFileAreRecognized) {
     auto const m = parse(coordinate("complex general", "2 2 3\n1 1 4 0\n2 1 1 2\n1 2 1 -2\n"));
     EXPECT_EQ(symmetry_of(m), Symmetry::hermitian);
-    EXPECT_EQ(dense(m), (Dense{{4, Complex(1, -2)}, {Complex(1, 2), 0}}));
+    EXPECT_EQ(dense(m), (Rows{{4, Complex(1, -2)}, {Complex(1, 2), 0}}));
     EXPECT_TRUE(has_note(m, "declared general; values are Hermitian"));
 }
 
@@ -180,7 +180,7 @@ TEST(ReadSymmetry, OneDifferenceKeepsAMatrixGeneral) {
 
 TEST(ReadMatrixMarket, DuplicatesAreSummedAndCounted) {
     auto const m = parse(coordinate("real general", "2 3 5\n2 1 1\n1 2 5\n2 1 2\n2 1 4\n1 1 8\n"));
-    EXPECT_EQ(dense(m), (Dense{{8, 5, 0}, {7, 0, 0}}));
+    EXPECT_EQ(dense(m), (Rows{{8, 5, 0}, {7, 0, 0}}));
     EXPECT_EQ(m.description.duplicates_summed, 2);
     EXPECT_EQ(m.description.entries_in_file, 5);
 }

@@ -16,7 +16,7 @@
 namespace espalier::reading {
 
 using Complex = std::complex<double>;
-using Dense = std::vector<std::vector<Complex>>; // dense[i][j], both triangles.
+using Rows = std::vector<std::vector<Complex>>; // dense[i][j], both triangles.
 
 inline NamedMatrix parse(std::string const& text, int threads = 1) {
     return parse_matrix(text, "test.mtx", threads);
@@ -35,10 +35,10 @@ inline bool is_complex_matrix(NamedMatrix const& named) {
 }
 
 /// Checks the invariants on the way.
-inline Dense dense(NamedMatrix const& named) {
+inline Rows dense(NamedMatrix const& named) {
     auto const expand = []<class T>(CscMatrix<T> const& matrix) {
         matrix.validate();
-        Dense full(matrix.rows, std::vector<Complex>(matrix.cols));
+        Rows full(matrix.rows, std::vector<Complex>(matrix.cols));
         for (Index j = 0; j < matrix.cols; ++j)
             for (Offset p = matrix.col_ptr[j]; p < matrix.col_ptr[j + 1]; ++p) {
                 Index const i = matrix.row_ind[p];

@@ -131,7 +131,7 @@ TEST(ReadMatrix, NameIsWithoutDirectories) {
     TemporaryDirectory const dir;
     auto const m = read_matrix(dir.write("small.mtx.gz", gzipped(sample)), 0);
     EXPECT_EQ(m.description.name, "small.mtx.gz");
-    EXPECT_EQ(dense(m), (Dense{{0, 7}}));
+    EXPECT_EQ(dense(m), (Rows{{0, 7}}));
 }
 
 TEST(ReadMatrix, ErrorsBeginWithThePath) {

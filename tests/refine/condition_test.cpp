@@ -12,9 +12,7 @@
 namespace espalier {
 namespace {
 
-using test::DenseLu, test::Extended, test::Square, test::to_dense, test::to_sparse;
-
-constexpr MatrixOp all_ops[] = {MatrixOp::none, MatrixOp::transpose, MatrixOp::adjoint};
+using test::all_ops, test::DenseLu, test::Extended, test::Square, test::to_dense, test::to_sparse;
 
 template <class T> double true_reciprocal_condition(CscMatrix<T> const& a) {
     auto const dense = to_dense<Extended<T>>(a);

@@ -16,6 +16,8 @@
 
 namespace espalier::test {
 
+inline constexpr MatrixOp all_ops[] = {MatrixOp::none, MatrixOp::transpose, MatrixOp::adjoint};
+
 template <class T> struct Square {
     Index n;
     std::vector<T> values;

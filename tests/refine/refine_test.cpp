@@ -122,7 +122,6 @@ TEST(Refine, KeepsTheBetterIterateWhenTheInverseIsUseless) {
     }
 }
 
-constexpr MatrixOp all_ops[] = {MatrixOp::none, MatrixOp::transpose, MatrixOp::adjoint};
 constexpr RefineMethod all_methods[] = {RefineMethod::ir, RefineMethod::gmres, RefineMethod::bicgstab,
                                         RefineMethod::automatic, RefineMethod::cg};
 
@@ -154,7 +153,7 @@ TYPED_TEST(RefineOf, EveryMethodSolvesWithEveryOp) {
     for (Symmetry const symmetry : {Symmetry::general, Symmetry::symmetric, Symmetry::hermitian}) {
         DisturbedSystem<T> const system(symmetry);
         for (RefineMethod const method : all_methods)
-            for (MatrixOp const op : all_ops) {
+            for (MatrixOp const op : test::all_ops) {
                 SCOPED_TRACE(testing::Message() << to_string(method) << " " << to_string(op));
                 bool const hermitian =
                     symmetry == Symmetry::hermitian || (symmetry == Symmetry::symmetric && !is_complex<T>);

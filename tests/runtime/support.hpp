@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/status_of.hpp"
 #include "espalier/types.hpp"
 #include "runtime/task_graph.hpp"
 #include "runtime/worker_team.hpp"
@@ -29,17 +30,6 @@ inline void PrintTo(Status status, std::ostream* out) {
 inline ::testing::AssertionResult contains(std::string const& text, std::string const& part) {
     if (text.find(part) != std::string::npos) return ::testing::AssertionSuccess();
     return ::testing::AssertionFailure() << '"' << part << "\" is not in: " << text;
-}
-
-/// The status of the Error that a call throws, with its message; ok when it throws none.
-inline Status status_of(std::function<void()> const& call, std::string* message = nullptr) {
-    try {
-        call();
-    } catch (Error const& e) {
-        if (message) *message = e.what();
-        return e.status();
-    }
-    return Status::ok;
 }
 
 using Edge = std::pair<TaskId, TaskId>;

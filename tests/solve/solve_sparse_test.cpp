@@ -48,8 +48,8 @@ template <class T> std::vector<T> in_full(CscMatrix<T> const& b) {
 }
 
 template <class T> class SparseSolveTyped : public ::testing::Test {};
-using Scalars = ::testing::Types<float, std::complex<double>>;
-TYPED_TEST_SUITE(SparseSolveTyped, Scalars);
+using RealAndComplex = ::testing::Types<float, std::complex<double>>;
+TYPED_TEST_SUITE(SparseSolveTyped, RealAndComplex);
 
 TYPED_TEST(SparseSolveTyped, AgreesWithTheDenseSolve) {
     using T = TypeParam;
