@@ -1,36 +1,18 @@
 #include "api/ensemble.hpp"
 
 #include <algorithm>
-#include <cstring>
-#include <type_traits>
 #include <utility>
 
+#include "api/ensemble_order.hpp"
 #include "api/pack_plan.hpp"
 #include "api/pack_report.hpp"
 #include "comm/thread_level.hpp"
 #include "core/pack.hpp"
 #include "runtime/process_limits.hpp"
-#include "solve/solve.hpp"
 
 namespace espalier {
 
 namespace {
-
-enum class OrderKind : std::int32_t {
-    plan,
-    assembly,
-    factorize,
-    sweep,
-    pivots,
-    restart_recording,
-    trace,
-    end
-};
-
-constexpr int leader = 0;
-/// Vectors of a sweep among several processes, at most: each holds as many whole ones.
-constexpr Index vectors_at_once = 16;
-constexpr std::size_t smallest_budget = std::size_t{64} << 20;
 
 // CallSettings on their way.
 struct SettingsMessage {
@@ -42,20 +24,6 @@ struct SettingsMessage {
 };
 
 } // namespace
-
-template <class T> struct Ensemble<T>::Order {
-    OrderKind kind = OrderKind::end;
-    bool is_narrow = false; ///< factorize, sweep, pivots: of the factors in Low.
-    bool failed = false;    ///< end.
-    FactorForm form{};
-    Allocation allocation = Allocation::local;
-    double pivot_threshold = 0;
-    SweepPart part = SweepPart::whole;
-    MatrixOp op = MatrixOp::none;
-    Index columns = 0;
-    Status status = Status::ok;
-    std::uint64_t bytes = 0; ///< end: of what follows.
-};
 
 template <class T> Ensemble<T>::Ensemble(Communicator comm, bool follows, RunRecorder& recording)
     : comm_(std::move(comm)), recording_(recording) {
@@ -219,17 +187,6 @@ template <class T> void Ensemble<T>::obey(Order const& order) {
     }
 }
 
-template <class T> template <class F> std::unique_ptr<Factor<F>>& Ensemble<T>::slot() {
-    if constexpr (std::is_same_v<F, T>)
-        return full_;
-    else
-        return narrow_;
-}
-
-template <class T> template <class F> Factor<F>& Ensemble<T>::factor() {
-    return *slot<F>();
-}
-
 template <class T> void Ensemble<T>::restart_recording() {
     if (!is_alone()) {
         Order order;
@@ -274,8 +231,9 @@ template <class T> void Ensemble<T>::share_plan(BlockStructure const& structure,
     if (is_alone()) return;
     give({.kind = OrderKind::plan});
     std::vector<std::byte> common;
-    std::vector<std::vector<std::byte>> parts(static_cast<std::size_t>(comm_.size()));
+    std::vector<std::vector<std::byte>> parts;
     all_succeed(messaging(), [&] {
+        parts.resize(static_cast<std::size_t>(comm_.size()));
         Packer packer;
         packer(structure, static_cast<SharedPlan const&>(plan));
         common = packer.take();
@@ -311,9 +269,10 @@ template <class T> void Ensemble<T>::share_assembly(AssemblyMap whole) {
         return;
     }
     give({.kind = OrderKind::assembly});
-    std::vector<std::vector<std::byte>> parts(static_cast<std::size_t>(comm_.size()));
+    std::vector<std::vector<std::byte>> parts;
     AssemblyMap mine;
     all_succeed(messaging(), [&] {
+        parts.resize(static_cast<std::size_t>(comm_.size()));
         sources_.assign(parts.size(), {});
         for (std::int32_t p = 0; p < comm_.size(); ++p) {
             auto const at = static_cast<std::size_t>(p);
@@ -343,227 +302,7 @@ template <class T> void Ensemble<T>::take_assembly(std::vector<std::vector<std::
     assembly_ = std::move(map);
 }
 
-template <class T> template <class F>
-std::vector<FactorResult> Ensemble<T>::factorize(std::span<F const> values, FactorForm form,
-                                                 Allocation allocation, FactorizeOptions options) {
-    Order order{.kind = OrderKind::factorize, .is_narrow = !std::is_same_v<F, T>};
-    order.form = form;
-    order.allocation = allocation;
-    order.pivot_threshold = options.pivot_threshold;
-    if (!is_alone()) give(order);
-    return run_factorize<F>(order, values, options);
-}
-
-// `values` are the leader's: the whole matrix.
-template <class T> template <class F> std::vector<FactorResult>
-Ensemble<T>::run_factorize(Order const& order, std::span<F const> values, FactorizeOptions options) {
-    options.messaging = messaging();
-    std::vector<F> own; // of several processes
-    {
-        std::vector<std::vector<F>> of_process;
-        std::vector<std::span<std::byte const>> from;
-        all_succeed(messaging(), [&] {
-            lend_tracks();
-            allocate<F>(order);
-            if (is_alone()) return;
-            if (!leads()) return own.resize(own_values_);
-            for (std::vector<Offset> const& sources : sources_) {
-                auto& chosen = of_process.emplace_back();
-                chosen.reserve(sources.size());
-                for (Offset const at : sources) chosen.push_back(values[static_cast<std::size_t>(at)]);
-            }
-            own = std::exchange(of_process[leader], {}); // it stays
-            for (auto const& chosen : of_process) from.push_back(std::as_bytes(std::span(chosen)));
-        });
-        if (!is_alone()) {
-            auto const into = leads() ? std::span<F>() : std::span<F>(own);
-            scatter(comm_, from, std::as_writable_bytes(into), leader);
-            values = own;
-        }
-    }
-    return collect<F>(espalier::factorize<F>(values, *assembly_, *plan_, *slot<F>(), workers(), options));
-}
-
-// The memory of one is all that was asked for.
-template <class T> template <class F> void Ensemble<T>::allocate(Order const& order) {
-    if constexpr (!std::is_same_v<F, T>)
-        full_.reset();
-    else if constexpr (!std::is_same_v<Low, T>)
-        narrow_.reset();
-    auto& factor = slot<F>();
-    if (!factor) factor = std::make_unique<Factor<F>>(*structure_);
-    factor->allocate(order.form, plan_->owner_of_cblk, order.allocation, workers(), interrupt_.get());
-    std::size_t largest = 0;
-    PanelFormat const format{sizeof(F), order.form.has_upper()};
-    for (std::int32_t const b : plan_->incoming) {
-        FanInBlock const& block = plan_->factor.fan_in.blocks[static_cast<std::size_t>(b)];
-        Index const width = structure_->cblks[static_cast<std::size_t>(block.target)].width();
-        largest =
-            std::max(largest, static_cast<std::size_t>(format.bytes(block.rows, block.rows_below, width)));
-    }
-    messaging_.exchange.receive_budget = std::max(smallest_budget, 2 * largest);
-}
-
-// With where the panels lie, on the leader.
-template <class T> template <class F>
-std::vector<FactorResult> Ensemble<T>::collect(FactorizeStats const& stats) {
-    std::vector<FactorResult> results(1);
-    std::vector<std::byte> bytes;
-    all_succeed(messaging(), [&] {
-        results[0] = {stats,
-                      measure_placement(*slot<F>(), *plan_, stats.worker_of_task, workers(), *topology_),
-                      *topology_};
-        if (leads()) return;
-        Packer packer;
-        packer(results[0]);
-        bytes = packer.take();
-    });
-    if (is_alone()) return results;
-    std::vector<std::vector<std::byte>> const packed = gather(comm_, bytes, leader);
-    for (std::size_t p = 1; p < packed.size(); ++p) {
-        Unpacker unpacker(packed[p]);
-        unpacker(results.emplace_back());
-    }
-    return results;
-}
-
-template <class T> template <class F> void Ensemble<T>::sweep(MatrixView<F> x, SweepPart part, MatrixOp op) {
-    Order order{.kind = OrderKind::sweep, .is_narrow = !std::is_same_v<F, T>};
-    order.part = part;
-    order.op = op;
-    order.columns = x.cols;
-    SolveOptions const options{op, interrupt_.get()};
-    if (is_alone() && part == SweepPart::whole) return solve<F>(*slot<F>(), *plan_, x, workers(), options);
-    if (is_alone() && part == SweepPart::forward)
-        return condense<F>(*slot<F>(), *plan_, x, workers(), options);
-    if (is_alone()) return expand<F>(*slot<F>(), *plan_, x, workers(), options);
-    give(order);
-    run_sweep<F>(order, x);
-}
-
-// Those that travel: the leader's own stay where they are.
-template <class T> template <class Body> void Ensemble<T>::for_each_row(Body const& body) const {
-    for (std::size_t k = 0; k < structure_->cblks.size(); ++k) {
-        std::int32_t const process = plan_->process_of_cblk[k];
-        if (process == leader || (!leads() && process != comm_.rank())) continue;
-        for (Index c = structure_->cblks[k].first_col; c < structure_->cblks[k].end_col; ++c)
-            body(static_cast<std::size_t>(process), structure_->inverse[static_cast<std::size_t>(c)]);
-    }
-}
-
-template <class T> template <class F> void Ensemble<T>::run_sweep(Order const& order, MatrixView<F> x) {
-    Index const n = structure_->n;
-    Index const vectors = std::min(order.columns, vectors_at_once);
-    auto const processes = static_cast<std::size_t>(comm_.size()),
-               me = static_cast<std::size_t>(comm_.rank());
-    std::optional<Sweep<F>> sweep;
-    std::vector<F> local;
-    std::vector<F*> columns;
-    std::vector<std::size_t> rows;                    // of each process
-    std::vector<std::vector<std::byte>> memory;       // of its rows, row by row
-    std::vector<std::span<std::byte>> parts, nowhere; // of that, what is in use
-    std::vector<std::span<std::byte const>> sent, unsent;
-    std::vector<std::byte*> at;
-    all_succeed(messaging(), [&] {
-        lend_tracks();
-        sweep.emplace(*slot<F>(), *plan_, order.op, vectors, workers(), interrupt_.get(), messaging());
-        if (!leads()) local.resize(static_cast<std::size_t>(n * vectors));
-        columns.reserve(static_cast<std::size_t>(vectors));
-        rows.assign(processes, 0);
-        for_each_row([&](std::size_t process, Index) { ++rows[process]; });
-        for (std::size_t const count : rows)
-            memory.emplace_back(count * static_cast<std::size_t>(vectors) * sizeof(F));
-        at.resize(processes);
-        parts.resize(processes);
-        sent.resize(processes);
-    });
-    auto const for_each_value = [&](auto const& copy) {
-        for (std::size_t p = 0; p < processes; ++p) at[p] = parts[p].data();
-        for_each_row([&](std::size_t process, Index row) {
-            for (F* const column : columns) {
-                copy(column + row, at[process]);
-                at[process] += sizeof(F);
-            }
-        });
-    };
-    auto const pack = [&] {
-        for_each_value([](F* value, std::byte* to) { std::memcpy(to, value, sizeof(F)); });
-    };
-    auto const unpack = [&] {
-        for_each_value([](F* value, std::byte* from) { std::memcpy(value, from, sizeof(F)); });
-    };
-    for (Index first = 0; first < order.columns; first += vectors_at_once) {
-        columns.clear();
-        for (Index j = 0; j < std::min(vectors_at_once, order.columns - first); ++j)
-            columns.push_back(leads() ? x.column(first + j) : local.data() + j * n);
-        for (std::size_t p = 0; p < processes; ++p)
-            sent[p] = parts[p] = std::span(memory[p]).first(rows[p] * columns.size() * sizeof(F));
-        if (leads()) pack();
-        scatter(comm_, leads() ? sent : unsent, parts[me], leader);
-        if (!leads()) unpack();
-        sweep->run(columns, order.part);
-        if (!leads()) pack();
-        gather(comm_, parts[me], leads() ? parts : nowhere, leader);
-        if (leads()) unpack();
-    }
-}
-
-template <class T> template <class F> Pivots<F> Ensemble<T>::pivots() {
-    if (is_alone()) return pivots_of(*slot<F>());
-    give({.kind = OrderKind::pivots, .is_narrow = !std::is_same_v<F, T>});
-    return run_pivots<F>();
-}
-
-template <class T> template <class F> Pivots<F> Ensemble<T>::run_pivots() {
-    Pivots<F> pivots;
-    std::vector<std::vector<std::byte>> memory; // of each process's pivots
-    std::vector<std::span<std::byte>> parts;
-    // Calls body(bytes of the entries of a cblk) for each list of pivots of each cblk of a process.
-    auto const for_each_part = [&](std::int32_t process, auto const& body) {
-        for (std::size_t k = 0; k < structure_->cblks.size(); ++k) {
-            if (plan_->process_of_cblk[k] != process) continue;
-            auto const first = static_cast<std::size_t>(structure_->cblks[k].first_col);
-            auto const width = static_cast<std::size_t>(structure_->cblks[k].width());
-            auto const part = [&](auto& list) {
-                if (!list.empty()) body(std::as_writable_bytes(std::span(list).subspan(first, width)));
-            };
-            part(pivots.diagonal);
-            part(pivots.off_diagonal);
-            part(pivots.perm);
-        }
-    };
-    all_succeed(messaging(), [&] {
-        pivots = pivots_of(*slot<F>());
-        for (std::int32_t p = 0; p < comm_.size(); ++p) {
-            auto& bytes = memory.emplace_back();
-            if (p == leader || (!leads() && p != comm_.rank())) continue;
-            for_each_part(
-                p, [&](std::span<std::byte> part) { bytes.insert(bytes.end(), part.begin(), part.end()); });
-        }
-        if (leads()) parts.assign(memory.begin(), memory.end());
-    });
-    gather(comm_, memory[static_cast<std::size_t>(comm_.rank())], parts, leader);
-    for (std::int32_t p = 1; leads() && p < comm_.size(); ++p) {
-        auto const* from = memory[static_cast<std::size_t>(p)].data();
-        for_each_part(p, [&](std::span<std::byte> bytes) {
-            std::memcpy(bytes.data(), from, bytes.size());
-            from += bytes.size();
-        });
-    }
-    return pivots;
-}
-
-#define ESPALIER_INSTANTIATE_FACTORS(T, F)                                                                   \
-    template std::vector<FactorResult> Ensemble<T>::factorize<F>(std::span<F const>, FactorForm, Allocation, \
-                                                                 FactorizeOptions);                          \
-    template void Ensemble<T>::sweep<F>(MatrixView<F>, SweepPart, MatrixOp);                                 \
-    template Pivots<F> Ensemble<T>::pivots<F>();                                                             \
-    template Factor<F>& Ensemble<T>::factor<F>();
-#define ESPALIER_INSTANTIATE(T)                                                                              \
-    template class Ensemble<T>;                                                                              \
-    ESPALIER_INSTANTIATE_FACTORS(T, T)
+#define ESPALIER_INSTANTIATE(T) template class Ensemble<T>;
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
-ESPALIER_INSTANTIATE_FACTORS(double, float)
-ESPALIER_INSTANTIATE_FACTORS(std::complex<double>, std::complex<float>)
 
 } // namespace espalier

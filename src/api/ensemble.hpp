@@ -14,6 +14,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "api/factor_results.hpp"
@@ -99,10 +100,16 @@ template <class T> class Ensemble {
     [[nodiscard]] WorkerTeam& workers() { return workers_(); }
 
   private:
+    static constexpr int leader = 0;
     struct Order;
 
     void share(CallSettings& settings);
-    template <class F> std::unique_ptr<Factor<F>>& slot();
+    template <class F> std::unique_ptr<Factor<F>>& slot() {
+        if constexpr (std::is_same_v<F, T>)
+            return full_;
+        else
+            return narrow_;
+    }
     void lend_tracks();
     [[nodiscard]] std::optional<trace::Kind> phase_of_call() const;
     [[nodiscard]] Messaging const* messaging() const { return is_alone() ? nullptr : &messaging_; }

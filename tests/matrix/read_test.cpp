@@ -115,8 +115,8 @@ TEST(ReadSymmetry, ContradictoryTrianglesAreAnError) {
         parse_error(coordinate("real symmetric", "3 3 2\n3 1 1.5\n1 3 2.5\n")),
         "bad_input: test.mtx: contradictory entries of a symmetric matrix: (3, 1) = 1.5 but (1, 3) = 2.5");
     EXPECT_EQ(parse_error(coordinate("complex hermitian", "2 2 2\n2 1 1 1\n1 2 1 1\n")),
-              "bad_input: test.mtx: contradictory entries of a Hermitian matrix: (2, 1) = 1 +1i but (1, 2) = "
-              "1 +1i");
+              "bad_input: test.mtx: contradictory entries of a Hermitian matrix: (2, 1) = 1+1i but (1, 2) = "
+              "1+1i");
 }
 
 TEST(ReadSymmetry, HermitianUpperTriangleIsConjugated) {
@@ -127,7 +127,7 @@ TEST(ReadSymmetry, HermitianUpperTriangleIsConjugated) {
 
 TEST(ReadSymmetry, HermitianDiagonalMustBeReal) {
     EXPECT_EQ(parse_error(coordinate("complex hermitian", "2 2 1\n2 2 3 -4\n")),
-              "bad_input: test.mtx: the matrix is declared Hermitian, but its diagonal entry (2, 2) = 3 -4i "
+              "bad_input: test.mtx: the matrix is declared Hermitian, but its diagonal entry (2, 2) = 3-4i "
               "is not real");
 }
 
