@@ -80,7 +80,9 @@ TEST(Exchange, LeavesBlocksBeyondTheBudgetWithTheirSenderUntilNothingElseCanHapp
             EXPECT_TRUE(exchange.finish().ok());
             auto const statistics = exchange.statistics();
             EXPECT_EQ(statistics.peak_received, comm.rank() == 1 ? 5000 + 5056 + 64 : 0);
-            EXPECT_EQ(statistics.peak_waiting, comm.rank() == 0 ? 15'000 : 0);
+            // With progress threads the first may leave before the others are handed in.
+            EXPECT_LE(statistics.peak_waiting, comm.rank() == 0 ? 15'000 : 0);
+            EXPECT_GE(statistics.peak_waiting, comm.rank() == 1 ? 0 : threads == 0 ? 15'000 : 10'000);
         });
 }
 
