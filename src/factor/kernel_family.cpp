@@ -97,20 +97,25 @@ template <class T> class CholeskyFamily final : public KernelFamily<T> {
 };
 
 // P A P^T = L D L^H or L D L^T, P local to each diagonal block.
+// Error{singular} that names the unknown whose pivot is zero, where there is one.
+template <class T> PivotStats with_pivots(Factor<T> const& factor, CblkId k, PivotStats const& stats) {
+    if (stats.zero_column >= 0)
+        throw Error(
+            Status::singular,
+            fmt::format("the matrix is singular: zero pivot at {}",
+                        describe_unknown(factor.structure(), factor.cblk(k).first_col + stats.zero_column)));
+    return stats;
+}
+
 template <class T> class LdlFamily final : public KernelFamily<T> {
   public:
     explicit LdlFamily(Factor<T>& factor) : KernelFamily<T>(factor), conjugate_(factor.form().conjugate()) {}
 
     PivotStats factorize_diagonal(CblkId k, Real<T> threshold) override {
         auto& factor = this->factor_;
-        PivotStats const stats =
-            factor_ldl<T>(conjugate_, factor.diagonal(k), factor.perm(k), factor.off_diagonal(k), threshold);
-        if (stats.zero_column >= 0)
-            throw Error(Status::singular,
-                        fmt::format("the matrix is singular: zero pivot at {}",
-                                    describe_unknown(factor.structure(),
-                                                     factor.cblk(k).first_col + stats.zero_column)));
-        return stats;
+        return with_pivots(
+            factor, k,
+            factor_ldl<T>(conjugate_, factor.diagonal(k), factor.perm(k), factor.off_diagonal(k), threshold));
     }
 
     // L21 = A21 P^T L11^-H D^-1
@@ -152,13 +157,7 @@ template <class T> class LuFamily final : public KernelFamily<T> {
 
     PivotStats factorize_diagonal(CblkId k, Real<T> threshold) override {
         auto& factor = this->factor_;
-        PivotStats const stats = factor_lu<T>(factor.diagonal(k), factor.perm(k), threshold);
-        if (stats.zero_column >= 0)
-            throw Error(Status::singular,
-                        fmt::format("the matrix is singular: zero pivot at {}",
-                                    describe_unknown(factor.structure(),
-                                                     factor.cblk(k).first_col + stats.zero_column)));
-        return stats;
+        return with_pivots(factor, k, factor_lu<T>(factor.diagonal(k), factor.perm(k), threshold));
     }
 
     // L21 = A21 U11^-1 and U12^T = (P A12)^T L11^-T

@@ -7,9 +7,9 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "api/parse_value.hpp"
 #include "crew.hpp"
 #include "help.hpp"
-#include "numbers.hpp"
 #include "option_value.hpp"
 #include "output_file.hpp"
 

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "api/parse_value.hpp"
 #include "dense/tile_tasks.hpp"
 #include "numbers.hpp"
 #include "option_value.hpp"

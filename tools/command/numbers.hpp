@@ -1,5 +1,4 @@
-// Numbers as a person types and reads them: counts and sizes from the command line, and counts, sizes and
-// times in the report. Parsing is strict: the whole text must be one decimal number in range.
+// Numbers as a person reads them: counts, sizes and times in the report.
 #pragma once
 
 #include <cstdint>
@@ -8,17 +7,6 @@
 #include <vector>
 
 namespace espalier::command {
-
-/// A decimal integer in [least, most]. Error{usage} that names `option`, the text and the range.
-std::int64_t parse_count(std::string_view option, std::string_view text, std::int64_t least,
-                         std::int64_t most);
-
-/// A finite decimal number above zero, as 1e-10. Error{usage} that names `option` and the text.
-double parse_positive(std::string_view option, std::string_view text);
-
-/// Bytes: a decimal number, with or without a fraction, and a unit. K M G T and KiB MiB GiB TiB are powers
-/// of 1024; KB MB GB TB powers of 1000; B or no unit is bytes. Error{usage} that names `option`.
-std::uint64_t parse_size(std::string_view option, std::string_view text);
 
 /// 1234567 -> "1,234,567".
 std::string with_separators(std::int64_t value);

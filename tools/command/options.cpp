@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "api/parse_value.hpp"
 #include "help.hpp"
 #include "matrix/generators.hpp"
-#include "numbers.hpp"
 #include "option_value.hpp"
 #include "output_file.hpp"
 

@@ -3,8 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "api/parse_value.hpp"
 #include "compare_options.hpp"
-#include "numbers.hpp"
 #include "option_value.hpp"
 #include "output_file.hpp"
 
