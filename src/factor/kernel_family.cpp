@@ -96,7 +96,6 @@ template <class T> class CholeskyFamily final : public KernelFamily<T> {
     Op op_ = conjugate_ ? Op::adjoint : Op::transpose;
 };
 
-// P A P^T = L D L^H or L D L^T, P local to each diagonal block.
 // Error{singular} that names the unknown whose pivot is zero, where there is one.
 template <class T> PivotStats with_pivots(Factor<T> const& factor, CblkId k, PivotStats const& stats) {
     if (stats.zero_column >= 0)
@@ -107,6 +106,7 @@ template <class T> PivotStats with_pivots(Factor<T> const& factor, CblkId k, Piv
     return stats;
 }
 
+// P A P^T = L D L^H or L D L^T, P local to each diagonal block.
 template <class T> class LdlFamily final : public KernelFamily<T> {
   public:
     explicit LdlFamily(Factor<T>& factor) : KernelFamily<T>(factor), conjugate_(factor.form().conjugate()) {}
