@@ -1,6 +1,7 @@
 #include "comm/collective.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "comm/transport.hpp"
 #include "core/error.hpp"
@@ -37,13 +38,26 @@ Outcome agree(Communicator const& comm, std::optional<Error> const& mine) {
     int const size = comm.size();
     auto const failing = static_cast<int>(min(comm, std::int64_t{mine ? comm.rank() : size}));
     if (failing == size) return {};
-    std::string const text = mine ? mine->what() : "";
+    char const* const text = failing == comm.rank() ? mine->what() : "";
     std::int64_t facts[2] = {mine ? static_cast<std::int64_t>(mine->status()) : 0,
-                             static_cast<std::int64_t>(text.size())};
+                             static_cast<std::int64_t>(std::strlen(text))};
     broadcast(comm, std::as_writable_bytes(std::span(facts)), failing);
-    std::string message =
-        failing == comm.rank() ? text : std::string(static_cast<std::size_t>(facts[1]), ' ');
-    broadcast(comm, std::as_writable_bytes(std::span(message)), failing);
+    // Where there is no memory for the message the rest of it is lost, but nobody waits in vain.
+    std::string message;
+    bool is_whole = true;
+    char piece[256];
+    for (std::size_t at = 0, left = static_cast<std::size_t>(facts[1]); left > 0;) {
+        std::size_t const length = std::min(left, sizeof piece);
+        if (failing == comm.rank()) std::memcpy(piece, text + at, length);
+        broadcast(comm, std::as_writable_bytes(std::span(piece).first(length)), failing);
+        try {
+            if (is_whole) message.append(piece, length);
+        } catch (std::exception const&) {
+            is_whole = false;
+        }
+        at += length;
+        left -= length;
+    }
     std::string what = message;
     if (size > 1) message = "process " + std::to_string(failing) + ": " + message;
     return {static_cast<Status>(facts[0]), failing, std::move(message), std::move(what)};
@@ -102,7 +116,9 @@ void min(Communicator const& comm, std::span<std::int64_t> values) {
 }
 
 std::vector<std::int64_t> all_gather(Communicator const& comm, std::int64_t mine) {
-    std::vector<std::int64_t> all(static_cast<std::size_t>(comm.size()));
+    std::vector<std::int64_t> all;
+    prepare_on_all(comm, "a number of each process",
+                   [&] { all.resize(static_cast<std::size_t>(comm.size())); });
     all[comm.rank()] = mine;
     sum(comm, all);
     return all;
@@ -123,7 +139,8 @@ std::vector<Bytes> gather(Communicator const& comm, std::span<std::byte const> m
 std::vector<std::byte> scatter(Communicator const& comm, std::vector<Bytes> const& blocks, int root) {
     bool const is_root = comm.rank() == root;
     auto const processes = static_cast<std::size_t>(comm.size());
-    std::vector<std::int64_t> sizes(processes, -1); // -1: misuse
+    std::vector<std::int64_t> sizes;
+    prepare_on_all(comm, "a number of each process", [&] { sizes.assign(processes, -1); }); // -1: misuse
     Bytes mine;
     std::vector<std::span<std::byte const>> from;
     if (is_root && blocks.size() == processes)
@@ -159,18 +176,19 @@ void scatter(Communicator const& comm, std::span<std::span<std::byte const> cons
 
 std::vector<std::int64_t> detail::exchange_sizes(Communicator const& comm,
                                                  std::span<std::int64_t const> sizes) {
-    std::optional<Error> misuse;
-    if (sizes.size() != static_cast<std::size_t>(comm.size()))
-        misuse.emplace(Status::internal, std::to_string(sizes.size()) + " blocks to exchange among " +
-                                             std::to_string(comm.size()) + " processes");
-    agree(comm, misuse).raise();
-    std::vector<std::int64_t> incoming(sizes.begin(), sizes.end());
+    std::vector<std::int64_t> incoming;
     std::vector<std::span<std::byte const>> from;
     std::vector<std::span<std::byte>> into;
-    for (std::size_t r = 0; r < sizes.size(); ++r) {
-        from.push_back(std::as_bytes(sizes.subspan(r, 1)));
-        into.push_back(std::as_writable_bytes(std::span(incoming).subspan(r, 1)));
-    }
+    all_succeed(comm, [&] {
+        if (sizes.size() != static_cast<std::size_t>(comm.size()))
+            throw Error(Status::internal, std::to_string(sizes.size()) + " blocks to exchange among " +
+                                              std::to_string(comm.size()) + " processes");
+        incoming.assign(sizes.begin(), sizes.end());
+        for (std::size_t r = 0; r < sizes.size(); ++r) {
+            from.push_back(std::as_bytes(sizes.subspan(r, 1)));
+            into.push_back(std::as_writable_bytes(std::span(incoming).subspan(r, 1)));
+        }
+    });
     exchange_blocks(comm, from, into);
     return incoming;
 }

@@ -111,7 +111,9 @@ template <class T>
 std::vector<std::vector<T>> all_to_all(Communicator const& comm, std::vector<std::vector<T>> const& blocks) {
     static_assert(std::is_trivially_copyable_v<T> && !std::is_same_v<T, bool>);
     std::vector<std::int64_t> sizes;
-    for (auto const& block : blocks) sizes.push_back(static_cast<std::int64_t>(block.size()));
+    all_succeed(comm, [&] {
+        for (auto const& block : blocks) sizes.push_back(static_cast<std::int64_t>(block.size()));
+    });
     sizes = detail::exchange_sizes(comm, sizes);
     std::vector<std::vector<T>> result;
     std::vector<std::span<std::byte const>> from;
