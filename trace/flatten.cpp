@@ -56,11 +56,10 @@ class Flattening {
     }
     [[noreturn]] void overlap(State const& state) const {
         auto const& kinds = parts_.kinds;
-        throw Error(Status::bad_input,
-                    "trace: states '" + kinds[static_cast<std::size_t>(open_.back().state.kind)].name +
-                        "' and '" + kinds[static_cast<std::size_t>(state.kind)].name + "' overlap in '" +
-                        parts_.containers[static_cast<std::size_t>(state.container)].name + "' at " +
-                        std::to_string(state.start) + " ns");
+        throw Error(Status::bad_input, "trace: states '" + kinds[open_.back().state.kind].name + "' and '" +
+                                           kinds[state.kind].name + "' overlap in '" +
+                                           parts_.containers[state.container].name + "' at " +
+                                           std::to_string(state.start) + " ns");
     }
 
     TraceParts const& parts_;

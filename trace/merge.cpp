@@ -120,9 +120,7 @@ TraceParts merge(std::vector<TraceParts> parts) {
             throw Error(Status::usage,
                         "trace: processes that recorded different kinds of states or variables");
         std::vector<std::int32_t> const now_at = append_containers(all.containers, more.containers);
-        auto const moved = [&](std::int32_t c) {
-            return c >= 0 && c < std::ssize(now_at) ? now_at[static_cast<std::size_t>(c)] : -1;
-        };
+        auto const moved = [&](std::int32_t c) { return c >= 0 && c < std::ssize(now_at) ? now_at[c] : -1; };
         for (State state : more.states) state.container = moved(state.container), all.states.push_back(state);
         for (MessageEnd end : more.message_ends)
             end.container = moved(end.container), all.message_ends.push_back(end);

@@ -66,7 +66,7 @@ class Writer {
         std::vector<bool> of_phase(trace_.kinds().size(), false);
         int deepest = -1;
         for (auto const& state : trace_.states()) {
-            if (!is_thread(state.container)) of_phase[static_cast<std::size_t>(state.kind)] = true;
+            if (!is_thread(state.container)) of_phase[state.kind] = true;
             deepest = std::max<int>(deepest, state.level);
         }
         auto const value = [&](char prefix, std::size_t number, std::string_view type,
@@ -261,7 +261,7 @@ class Writer {
         return type_of_place[static_cast<std::size_t>(trace_.containers()[container].place)];
     }
     [[nodiscard]] bool is_thread(std::int32_t container) const {
-        return trace_.containers()[static_cast<std::size_t>(container)].place == Place::thread;
+        return trace_.containers()[container].place == Place::thread;
     }
 
     Trace const& trace_;

@@ -121,15 +121,13 @@ Track& Recorder::add_thread(ThreadInfo info) {
     track.take_spare();
     if (number >= 0) {
         workers_.resize(std::max(workers_.size(), static_cast<std::size_t>(number) + 1), nullptr);
-        workers_[static_cast<std::size_t>(number)] = &track;
+        workers_[number] = &track;
     }
     return track;
 }
 
 Track* Recorder::worker(int number) const noexcept {
-    return number >= 0 && static_cast<std::size_t>(number) < workers_.size()
-               ? workers_[static_cast<std::size_t>(number)]
-               : nullptr;
+    return number >= 0 && static_cast<std::size_t>(number) < workers_.size() ? workers_[number] : nullptr;
 }
 
 std::int64_t Recorder::reserve_tasks(std::int64_t count) noexcept {
@@ -172,7 +170,7 @@ void Recorder::translate(Track const& track, std::int32_t container, ClockConver
     std::vector<std::pair<Track::Event const*, Track::Event const*>> pieces; // From the newest to the oldest.
     for (Track::Chunk const* chunk = track.chunk_.get(); chunk; chunk = chunk->before.get())
         pieces.emplace_back(chunk->events, pieces.empty() ? track.next_ : chunk->events + Track::Chunk::size);
-    std::int32_t const node = parts.containers[static_cast<std::size_t>(container)].parent;
+    std::int32_t const node = parts.containers[container].parent;
     bool const is_thread = container != process_container;
 
     auto const add = [&](Track::Event const& event) {
@@ -182,9 +180,8 @@ void Recorder::translate(Track const& track, std::int32_t container, ClockConver
         case Track::code_steal:
             if (is_thread && event.cblk >= 0 &&
                 static_cast<std::size_t>(event.cblk) < container_of_worker.size() &&
-                container_of_worker[static_cast<std::size_t>(event.cblk)] >= 0)
-                parts.links.push_back({time, time, 0, event.task,
-                                       container_of_worker[static_cast<std::size_t>(event.cblk)], container,
+                container_of_worker[event.cblk] >= 0)
+                parts.links.push_back({time, time, 0, event.task, container_of_worker[event.cblk], container,
                                        static_cast<std::int32_t>(number), LinkKind::steal});
             break;
         case Track::code_sent:
@@ -196,9 +193,9 @@ void Recorder::translate(Track const& track, std::int32_t container, ClockConver
             break;
         }
         case Track::code_sample: {
-            Place const place = parts.variables[static_cast<std::size_t>(event.cblk)].place;
+            Place const place = parts.variables[event.cblk].place;
             std::int32_t const where = place == Place::node ? node : process_container;
-            if (parts.containers[static_cast<std::size_t>(where)].place == place)
+            if (parts.containers[where].place == place)
                 parts.samples.push_back({time, static_cast<double>(number), where, event.cblk});
             break;
         }
@@ -227,7 +224,7 @@ TraceParts Recorder::collect() {
     std::vector<std::int32_t> container_of_worker(workers_.size(), -1);
     for (std::size_t t = 1; t < tracks_.size(); ++t)
         if (int const worker = tracks_[t]->info_.worker; worker >= 0)
-            container_of_worker[static_cast<std::size_t>(worker)] = container_of_track[t];
+            container_of_worker[worker] = container_of_track[t];
 
     for (std::size_t t = 0; t < tracks_.size(); ++t) {
         translate(*tracks_[t], container_of_track[t], clock, container_of_worker, parts);

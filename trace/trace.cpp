@@ -45,7 +45,7 @@ void check_containers(TraceParts const& parts) {
 
 void check_state(TraceParts const& parts, State const& state) {
     if (!within(state.container, parts.containers.size())) bad("a state in a container that does not exist");
-    auto const& container = parts.containers[static_cast<std::size_t>(state.container)];
+    auto const& container = parts.containers[state.container];
     if (container.place != Place::thread && container.place != Place::process)
         bad("a state in '" + container.name + "', which is neither a thread nor a process");
     if (!within(state.kind, parts.kinds.size())) bad("a state of unknown kind in '" + container.name + "'");
@@ -59,22 +59,21 @@ void check_indices(TraceParts const& parts) {
     for (auto const& state : parts.states) check_state(parts, state);
     for (auto const& link : parts.links) {
         for (std::int32_t const end : {link.from, link.to})
-            if (!within(end, size) || parts.containers[static_cast<std::size_t>(end)].place != Place::thread)
+            if (!within(end, size) || parts.containers[end].place != Place::thread)
                 bad("a link that does not lead from thread to thread");
         check_time(link.start, "a link starts");
         check_time(link.end, "a link ends");
     }
     for (auto const& end : parts.message_ends) {
-        if (!within(end.container, size) ||
-            parts.containers[static_cast<std::size_t>(end.container)].place != Place::thread)
+        if (!within(end.container, size) || parts.containers[end.container].place != Place::thread)
             bad("a message that is not a thread's");
         check_time(end.time, "a message");
     }
     for (auto const& sample : parts.samples) {
         if (!within(sample.container, size) || !within(sample.variable, parts.variables.size()))
             bad("a sample of an unknown variable or container");
-        auto const& container = parts.containers[static_cast<std::size_t>(sample.container)];
-        auto const& variable = parts.variables[static_cast<std::size_t>(sample.variable)];
+        auto const& container = parts.containers[sample.container];
+        auto const& variable = parts.variables[sample.variable];
         if (variable.place != container.place)
             bad("variable '" + variable.name + "' is sampled in '" + container.name + "', which is not a " +
                 to_string(variable.place));
@@ -147,7 +146,7 @@ Trace::Trace(TraceParts parts) : parts_(std::move(parts)) {
     dependencies.erase(std::unique(dependencies.begin(), dependencies.end()), dependencies.end());
 
     first_state_.assign(parts_.containers.size() + 1, 0);
-    for (auto const& state : parts_.states) ++first_state_[static_cast<std::size_t>(state.container) + 1];
+    for (auto const& state : parts_.states) ++first_state_[state.container + 1];
     std::partial_sum(first_state_.begin(), first_state_.end(), first_state_.begin());
 
     Nanoseconds first = std::numeric_limits<Nanoseconds>::max();
@@ -178,7 +177,7 @@ std::vector<std::size_t> Trace::at(Place place) const {
         if (containers()[i].parent < 0)
             pending.push_back(i);
         else
-            children[static_cast<std::size_t>(containers()[i].parent)].push_back(i);
+            children[containers()[i].parent].push_back(i);
     }
     std::vector<std::size_t> found;
     while (!pending.empty()) {
@@ -192,16 +191,14 @@ std::vector<std::size_t> Trace::at(Place place) const {
 
 std::int32_t Trace::ancestor(std::size_t container, Place place) const {
     auto at = static_cast<std::int32_t>(container);
-    while (at >= 0 && containers()[static_cast<std::size_t>(at)].place != place)
-        at = containers()[static_cast<std::size_t>(at)].parent;
+    while (at >= 0 && containers()[at].place != place) at = containers()[at].parent;
     return at;
 }
 
 void fill_idle(TraceParts& parts, std::int16_t idle, Nanoseconds begin, Nanoseconds end) {
     std::vector<std::vector<std::pair<Nanoseconds, Nanoseconds>>> busy(parts.containers.size());
     for (auto const& state : parts.states)
-        if (within(state.container, busy.size()))
-            busy[static_cast<std::size_t>(state.container)].emplace_back(state.start, state.end);
+        if (within(state.container, busy.size())) busy[state.container].emplace_back(state.start, state.end);
     for (std::size_t i = 0; i < busy.size(); ++i) {
         if (parts.containers[i].place != Place::thread) continue;
         std::sort(busy[i].begin(), busy[i].end());

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "runtime/spin.hpp"
+#include "policies/spin.hpp"
 
 namespace espalier {
 

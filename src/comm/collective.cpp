@@ -117,8 +117,7 @@ void min(Communicator const& comm, std::span<std::int64_t> values) {
 
 std::vector<std::int64_t> all_gather(Communicator const& comm, std::int64_t mine) {
     std::vector<std::int64_t> all;
-    prepare_on_all(comm, "a number of each process",
-                   [&] { all.resize(static_cast<std::size_t>(comm.size())); });
+    prepare_on_all(comm, "a number of each process", [&] { all.resize(comm.size()); });
     all[comm.rank()] = mine;
     sum(comm, all);
     return all;
@@ -151,7 +150,7 @@ std::vector<std::byte> scatter(Communicator const& comm, std::vector<Bytes> cons
         throw Error(Status::internal, "the root has not one block to scatter for each of " +
                                           std::to_string(processes) + " processes");
     prepare_on_all(comm, "a block from another process", [&] {
-        mine.resize(static_cast<std::size_t>(sizes[comm.rank()]));
+        mine.resize(sizes[comm.rank()]);
         if (is_root) from.assign(blocks.begin(), blocks.end());
     });
     scatter(comm, from, mine, root);

@@ -136,11 +136,11 @@ template <class T> std::vector<T> gather_joined(Communicator const& comm, std::s
     std::vector<std::span<std::byte>> into;
     all_succeed(comm, [&] {
         if (comm.rank() != root) return;
-        whole.resize(static_cast<std::size_t>(std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0})));
+        whole.resize(std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0}));
         std::span<T> rest(whole);
         for (auto const size : sizes) {
-            into.push_back(std::as_writable_bytes(rest.first(static_cast<std::size_t>(size))));
-            rest = rest.subspan(static_cast<std::size_t>(size));
+            into.push_back(std::as_writable_bytes(rest.first(size)));
+            rest = rest.subspan(size);
         }
     });
     gather(comm, std::as_bytes(mine), into, root);
@@ -162,7 +162,7 @@ void broadcast_container(Communicator const& comm, Container& container, int roo
     broadcast_value(comm, count, root);
     std::optional<Error> problem;
     try {
-        container.resize(static_cast<std::size_t>(count));
+        container.resize(count);
     } catch (std::exception const&) {
         problem.emplace(Status::out_of_memory, "no memory for " + std::to_string(count) + " entries of " +
                                                    std::to_string(sizeof(typename Container::value_type)) +

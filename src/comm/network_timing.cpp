@@ -49,7 +49,7 @@ std::vector<LinkTiming> time_links(Communicator const& comm, int most) {
     PingPong messages(comm);
     all_succeed(comm, [&] {
         messages.reserve(long_lines);
-        links.reserve(static_cast<std::size_t>(count));
+        links.reserve(count);
     });
     for (int i = 0; i < count; ++i) { // the last one is always among them
         int const process = static_cast<int>(static_cast<std::int64_t>(others) * (i + 1) / count);

@@ -14,9 +14,7 @@ struct Graph {
     std::vector<Index> adj;     ///< Neighbours of v: adj[ptr[v] .. ptr[v + 1]).
     std::vector<Index> weight;  ///< Matrix rows that a vertex stands for; empty when all are 1.
 
-    [[nodiscard]] Index weight_of(Index v) const {
-        return weight.empty() ? 1 : weight[static_cast<std::size_t>(v)];
-    }
+    [[nodiscard]] Index weight_of(Index v) const { return weight.empty() ? 1 : weight[v]; }
     [[nodiscard]] Offset degree(Index v) const { return ptr[v + 1] - ptr[v]; }
     [[nodiscard]] Offset num_edges() const { return ptr.back() / 2; }
 };

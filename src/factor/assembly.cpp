@@ -23,10 +23,10 @@ struct Place {
 };
 
 Place place_of(BlockStructure const& structure, Index row, Index col) {
-    CblkId const row_cblk = structure.cblk_of_col[static_cast<std::size_t>(row)];
-    CblkId const col_cblk = structure.cblk_of_col[static_cast<std::size_t>(col)];
+    CblkId const row_cblk = structure.cblk_of_col[row];
+    CblkId const col_cblk = structure.cblk_of_col[col];
     CblkId const k = std::min(row_cblk, col_cblk);
-    Cblk const& cblk = structure.cblks[static_cast<std::size_t>(k)];
+    Cblk const& cblk = structure.cblks[k];
     if (row_cblk >= col_cblk)
         return {k, panel_row_of(structure, cblk, row) + (col - cblk.first_col) * cblk.stride};
     Index const below = panel_row_of(structure, cblk, col) - cblk.width();
@@ -51,29 +51,25 @@ AssemblyMap::AssemblyMap(CscMatrix<T> const& pattern, BlockStructure const& stru
     auto for_each_entry = [&](auto visit) {
         Offset next_check = 0;
         for (Index j = 0; j < pattern.cols; ++j) {
-            check_after(next_check, pattern.col_ptr[static_cast<std::size_t>(j)], interrupt);
-            Index const col = structure.perm[static_cast<std::size_t>(j)];
-            for (Offset p = pattern.col_ptr[static_cast<std::size_t>(j)];
-                 p < pattern.col_ptr[static_cast<std::size_t>(j) + 1]; ++p) {
-                Index const row =
-                    structure.perm[static_cast<std::size_t>(pattern.row_ind[static_cast<std::size_t>(p)])];
+            check_after(next_check, pattern.col_ptr[j], interrupt);
+            Index const col = structure.perm[j];
+            for (Offset p = pattern.col_ptr[j]; p < pattern.col_ptr[j + 1]; ++p) {
+                Index const row = structure.perm[pattern.row_ind[p]];
                 bool const mirrored = half && row < col;
                 visit(mirrored ? col : row, mirrored ? row : col, mirrored && hermitian ? ~p : p);
             }
         }
     };
     for_each_entry([&](Index row, Index col, Offset) {
-        CblkId const k = std::min(structure.cblk_of_col[static_cast<std::size_t>(row)],
-                                  structure.cblk_of_col[static_cast<std::size_t>(col)]);
-        ++ptr_[static_cast<std::size_t>(k) + 1];
+        CblkId const k = std::min(structure.cblk_of_col[row], structure.cblk_of_col[col]);
+        ++ptr_[k + 1];
     });
     for (std::size_t k = 0; k + 1 < ptr_.size(); ++k) ptr_[k + 1] += ptr_[k];
-    entries_.resize(static_cast<std::size_t>(ptr_.back()));
+    entries_.resize(ptr_.back());
     std::vector<Offset> next(ptr_.begin(), ptr_.end() - 1);
     for_each_entry([&](Index row, Index col, Offset source) {
         Place const place = place_of(structure, row, col);
-        entries_[static_cast<std::size_t>(next[static_cast<std::size_t>(place.cblk)]++)] = {source,
-                                                                                            place.position};
+        entries_[next[place.cblk]++] = {source, place.position};
     });
 }
 
@@ -82,13 +78,12 @@ template <class T> void AssemblyMap::assemble(std::span<T const> values, Factor<
     Offset done = 0;
     Offset next_check = 0;
     for (CblkId k : factor.owned_by(worker)) {
-        done += ptr_[static_cast<std::size_t>(k) + 1] - ptr_[static_cast<std::size_t>(k)];
+        done += ptr_[k + 1] - ptr_[k];
         check_after(next_check, done, interrupt);
         T* const panel = factor.lower(k).data;
-        for (Offset e = ptr_[static_cast<std::size_t>(k)]; e < ptr_[static_cast<std::size_t>(k) + 1]; ++e) {
-            Entry const& entry = entries_[static_cast<std::size_t>(e)];
-            panel[entry.target] += entry.source >= 0 ? values[static_cast<std::size_t>(entry.source)]
-                                                     : conj(values[static_cast<std::size_t>(~entry.source)]);
+        for (Offset e = ptr_[k]; e < ptr_[k + 1]; ++e) {
+            Entry const& entry = entries_[e];
+            panel[entry.target] += entry.source >= 0 ? values[entry.source] : conj(values[~entry.source]);
         }
     }
 }
@@ -101,7 +96,7 @@ AssemblyMap AssemblyMap::part_of(std::span<std::int32_t const> process_of_cblk, 
     for (std::size_t k = 0; k + 1 < ptr_.size(); ++k) {
         if (process_of_cblk[k] == process)
             for (Offset e = ptr_[k]; e < ptr_[k + 1]; ++e) {
-                Entry const& entry = entries_[static_cast<std::size_t>(e)];
+                Entry const& entry = entries_[e];
                 auto const at = static_cast<Offset>(sources.size());
                 bool const conjugated = entry.source < 0;
                 sources.push_back(conjugated ? ~entry.source : entry.source);

@@ -48,7 +48,7 @@ template <class T> void Factor<T>::allocate(FactorForm form, std::vector<WorkerI
     std::vector<std::size_t> position(structure_->cblks.size());
     for (std::size_t k = 0; k < structure_->cblks.size(); ++k) {
         if (owner[k] == any_worker) continue;
-        owned_[static_cast<std::size_t>(owner[k])].push_back(static_cast<CblkId>(k));
+        owned_[owner[k]].push_back(static_cast<CblkId>(k));
         std::size_t& end = bytes[arena_index(owner[k])];
         position[k] = end;
         end += padded_bytes(panel_size(structure_->cblks[k], form), sizeof(T));
@@ -96,7 +96,7 @@ template <class T> void Factor<T>::touch_from_one_worker(WorkerTeam& team, Inter
 }
 
 template <class T> void Factor<T>::clear_owned(WorkerId worker, Interrupt* interrupt) {
-    auto& zero = zero_[static_cast<std::size_t>(worker)];
+    auto& zero = zero_[worker];
     if (zero) {
         zero = 0;                              // also when this is interrupted
         if (allocation_ != Allocation::global) // from this worker, so that pages are near it
@@ -105,7 +105,7 @@ template <class T> void Factor<T>::clear_owned(WorkerId worker, Interrupt* inter
     }
     std::size_t unchecked = cleared_at_once;
     for (CblkId const k : owned_by(worker)) {
-        auto* const data = reinterpret_cast<std::byte*>(panels_[static_cast<std::size_t>(k)]);
+        auto* const data = reinterpret_cast<std::byte*>(panels_[k]);
         std::size_t const whole = panel(k).size();
         for (std::size_t at = 0; at < whole; at += cleared_at_once) {
             std::size_t const part = std::min(cleared_at_once, whole - at);
@@ -119,19 +119,18 @@ template <class T> void Factor<T>::clear_owned(WorkerId worker, Interrupt* inter
 }
 
 template <class T> std::span<std::byte const> Factor<T>::panel(CblkId k) const {
-    return {reinterpret_cast<std::byte const*>(panels_[static_cast<std::size_t>(k)]),
+    return {reinterpret_cast<std::byte const*>(panels_[k]),
             static_cast<std::size_t>(panel_size(cblk(k), form_)) * sizeof(T)};
 }
 
 template <class T> MatrixView<T> Factor<T>::lower(CblkId k) const {
     Cblk const& c = cblk(k);
-    return {panels_[static_cast<std::size_t>(k)], c.stride, c.width(), c.stride};
+    return {panels_[k], c.stride, c.width(), c.stride};
 }
 
 template <class T> MatrixView<T> Factor<T>::upper(CblkId k) const {
     Cblk const& c = cblk(k);
-    return {panels_[static_cast<std::size_t>(k)] + c.stride * c.width(), c.rows_below(), c.width(),
-            std::max<Index>(1, c.rows_below())};
+    return {panels_[k] + c.stride * c.width(), c.rows_below(), c.width(), std::max<Index>(1, c.rows_below())};
 }
 
 template <class T> MatrixView<T> Factor<T>::diagonal(CblkId k) const {

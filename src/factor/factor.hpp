@@ -52,10 +52,10 @@ template <class T> class Factor {
 
     [[nodiscard]] BlockStructure const& structure() const { return *structure_; }
     [[nodiscard]] FactorForm form() const { return form_; }
-    [[nodiscard]] Cblk const& cblk(CblkId k) const { return structure_->cblks[static_cast<std::size_t>(k)]; }
+    [[nodiscard]] Cblk const& cblk(CblkId k) const { return structure_->cblks[k]; }
 
     /// Is the panel of cblk k here? Those of other processes are not; their views mean nothing.
-    [[nodiscard]] bool has_panel(CblkId k) const { return panels_[static_cast<std::size_t>(k)] != nullptr; }
+    [[nodiscard]] bool has_panel(CblkId k) const { return panels_[k] != nullptr; }
     [[nodiscard]] MatrixView<T> lower(CblkId k) const;
     [[nodiscard]] MatrixView<T> upper(CblkId k) const; ///< lu only.
     [[nodiscard]] MatrixView<T> diagonal(CblkId k) const;
@@ -66,9 +66,7 @@ template <class T> class Factor {
     [[nodiscard]] std::span<T const> off_diagonal(CblkId k) const;
 
     /// Cblks whose panels `worker` clears and assembles.
-    [[nodiscard]] std::vector<CblkId> const& owned_by(WorkerId worker) const {
-        return owned_[static_cast<std::size_t>(worker)];
-    }
+    [[nodiscard]] std::vector<CblkId> const& owned_by(WorkerId worker) const { return owned_[worker]; }
     [[nodiscard]] int num_owners() const { return static_cast<int>(owned_.size()); }
     /// Set all coefficients of the worker's panels to zero and map their pages; cheap when the kernel has
     /// just provided them as zeros. Error{cancelled}.

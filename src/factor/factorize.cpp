@@ -16,17 +16,13 @@ std::vector<trace::Dependency> dependencies(FactorPlan const& plan, std::int64_t
     TaskGraph const& graph = plan.factor.graph;
     std::vector<trace::Dependency> edges;
     edges.reserve(graph.successors.size());
-    auto const number = [&](TaskId t) {
-        return first_number + plan.number_of_task[static_cast<std::size_t>(t)];
-    };
+    auto const number = [&](TaskId t) { return first_number + plan.number_of_task[t]; };
     for (TaskId t = 0; t < graph.num_tasks(); ++t) {
-        for (Offset e = graph.successor_ptr[static_cast<std::size_t>(t)];
-             e < graph.successor_ptr[static_cast<std::size_t>(t) + 1]; ++e)
-            edges.push_back({number(t), number(graph.successors[static_cast<std::size_t>(e)])});
-        FactorTask const& task = plan.factor.tasks[static_cast<std::size_t>(t)];
+        for (Offset e = graph.successor_ptr[t]; e < graph.successor_ptr[t + 1]; ++e)
+            edges.push_back({number(t), number(graph.successors[e])});
+        FactorTask const& task = plan.factor.tasks[t];
         if (task.block == no_block) continue;
-        auto const message =
-            first_number + plan.factor.fan_in.blocks[static_cast<std::size_t>(task.block)].message;
+        auto const message = first_number + plan.factor.fan_in.blocks[task.block].message;
         if (task.kind == TaskKind::fan_in)
             edges.push_back({message, number(t)});
         else
@@ -57,15 +53,15 @@ template <class T> class FactorizationRun {
     }
 
     void execute(TaskId id, WorkerId worker) {
-        FactorTask const& task = plan_.factor.tasks[static_cast<std::size_t>(id)];
-        ran_by_[static_cast<std::size_t>(id)] = worker;
-        double const cost = plan_.factor.graph.cost[static_cast<std::size_t>(id)];
+        FactorTask const& task = plan_.factor.tasks[id];
+        ran_by_[id] = worker;
+        double const cost = plan_.factor.graph.cost[id];
         switch (task.kind) {
         case TaskKind::factor:
             return factorize_branch(task.source, id, worker);
         case TaskKind::diagonal:
         case TaskKind::solve: {
-            CblkId const k = plan_.partition.branches[static_cast<std::size_t>(task.source)].root;
+            CblkId const k = plan_.partition.branches[task.source].root;
             trace::Scope const scope(team_.track(worker), trace::Kind::factor, info(id, k));
             return work_on_panel(task, k, worker);
         }
@@ -127,21 +123,20 @@ template <class T> class FactorizationRun {
     // What a trace tells of a task that works on cblk k.
     [[nodiscard]] trace::StateInfo info(TaskId id, CblkId k) const {
         if (levels_.empty()) return {};
-        return {first_number_ + plan_.number_of_task[static_cast<std::size_t>(id)], k,
-                levels_[static_cast<std::size_t>(k)]};
+        return {first_number_ + plan_.number_of_task[id], k, levels_[k]};
     }
 
     // A subtree is one task; a trace also shows what it does with each cblk.
     void factorize_branch(BranchId number, TaskId id, WorkerId worker) {
-        Branch const& branch = plan_.partition.branches[static_cast<std::size_t>(number)];
+        Branch const& branch = plan_.partition.branches[number];
         if (branch.first >= factor_.structure().first_kept_cblk) return; // updated, that is all
-        WorkerStats& stats = stats_[static_cast<std::size_t>(worker)];
-        auto& workspace = workspaces_[static_cast<std::size_t>(worker)];
+        WorkerStats& stats = stats_[worker];
+        auto& workspace = workspaces_[worker];
         bool const single = branch.first == branch.root;
         trace::Track* const track = team_.track(worker);
         trace::Scope const subtree(single ? nullptr : track, trace::Kind::subtree, info(id, branch.root));
         for (CblkId k = branch.first; k <= branch.root; ++k) {
-            double const cost = plan_.cblk_cost[static_cast<std::size_t>(k)];
+            double const cost = plan_.cblk_cost[k];
             check_after(stats, cost);
             {
                 trace::Scope const scope(track, trace::Kind::factor, info(id, k));
@@ -158,8 +153,8 @@ template <class T> class FactorizationRun {
 
     // A panel whose rows are cut into groups: the diagonal block, or one of the groups below it.
     void work_on_panel(FactorTask const& task, CblkId k, WorkerId worker) {
-        WorkerStats& stats = stats_[static_cast<std::size_t>(worker)];
-        double const cost = plan_.cblk_cost[static_cast<std::size_t>(k)] / plan_.groups.count(k);
+        WorkerStats& stats = stats_[worker];
+        double const cost = plan_.cblk_cost[k] / plan_.groups.count(k);
         check_after(stats, cost);
         BlockStructure const& structure = factor_.structure();
         if (task.kind == TaskKind::diagonal) {
@@ -185,10 +180,9 @@ template <class T> class FactorizationRun {
             task.group == whole_panel ? RowWindow{} : plan_.groups.window(structure, task.target, task.group);
         for (Offset f = task.first_facing; f < task.end_facing;) {
             check(interrupt);
-            BlokId const first = structure.facing[static_cast<std::size_t>(f)];
-            FacingGroup const group =
-                facing_group(structure, structure.owner_of_blok[static_cast<std::size_t>(first)], first);
-            auto& workspace = workspaces_[static_cast<std::size_t>(worker)];
+            BlokId const first = structure.facing[f];
+            FacingGroup const group = facing_group(structure, structure.owner_of_blok[first], first);
+            auto& workspace = workspaces_[worker];
             if (task.block == no_block)
                 kernels_->update(group, workspace, window);
             else
@@ -201,14 +195,14 @@ template <class T> class FactorizationRun {
     void contributed(std::int32_t number) {
         std::optional<Block> block = fan_in_.contributed(number);
         if (!block) return;
-        FanInBlock const& info = plan_.factor.fan_in.blocks[static_cast<std::size_t>(number)];
+        FanInBlock const& info = plan_.factor.fan_in.blocks[number];
         messages_.send(info.to, info.number, std::move(*block),
                        {.tag = first_number_ + info.message, .priority = info.priority});
     }
     // On a progress thread.
     void receive(std::int64_t id, Block&& block) {
         std::int32_t const number = fan_in_.incoming(id);
-        FanInBlock const& info = plan_.factor.fan_in.blocks[static_cast<std::size_t>(number)];
+        FanInBlock const& info = plan_.factor.fan_in.blocks[number];
         fan_in_.put(number, std::move(block));
         for (std::int32_t t = 0; t < info.tasks; ++t) team_.release(info.first_task + t);
     }

@@ -8,7 +8,7 @@
 #include "espalier/matrix.hpp"
 #include "factor/assembly.hpp"
 #include "factor/factor.hpp"
-#include "schedule/factor_plan.hpp"
+#include "simulation/factor_plan.hpp"
 #include "trace/record.hpp"
 
 namespace espalier {

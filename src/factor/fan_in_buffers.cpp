@@ -35,14 +35,14 @@ FanInBuffers<T>::FanInBuffers(BlockStructure const& structure, FactorPlan const&
 
 template <class T> std::size_t FanInBuffers<T>::bytes_of(std::int32_t block) const {
     FanInBlock const& one = info(block);
-    Index const width = structure_.cblks[static_cast<std::size_t>(one.target)].width();
+    Index const width = structure_.cblks[one.target].width();
     Index const rows = one.rows + (form_.has_upper() ? one.rows_below : 0);
     return static_cast<std::size_t>(rows * width) * sizeof(T);
 }
 
 template <class T> typename FanInBuffers<T>::Views FanInBuffers<T>::views(std::int32_t block) const {
     FanInBlock const& one = info(block);
-    Index const width = structure_.cblks[static_cast<std::size_t>(one.target)].width();
+    Index const width = structure_.cblks[one.target].width();
     T* const data = slots_[block].memory.template as<T>().data();
     Views views;
     views.lower = {data, one.rows, width, std::max<Index>(1, one.rows)};
@@ -98,7 +98,7 @@ template <class T> std::int32_t FanInBuffers<T>::incoming(std::int64_t number) c
     if (number < 0 || number >= static_cast<std::int64_t>(plan_.incoming.size()))
         throw Error(Status::internal, "a fan-in block came with the number " + std::to_string(number) +
                                           " where there are " + std::to_string(plan_.incoming.size()));
-    return plan_.incoming[static_cast<std::size_t>(number)];
+    return plan_.incoming[number];
 }
 
 #define ESPALIER_INSTANTIATE(T) template class FanInBuffers<T>;

@@ -11,7 +11,7 @@
 #include "comm/block.hpp"
 #include "factor/factor.hpp"
 #include "factor/update.hpp"
-#include "schedule/factor_plan.hpp"
+#include "simulation/factor_plan.hpp"
 
 namespace espalier {
 
@@ -45,7 +45,7 @@ template <class T> class FanInBuffers {
         MatrixView<T> lower, upper;
     };
     [[nodiscard]] FanInBlock const& info(std::int32_t block) const {
-        return plan_.factor.fan_in.blocks[static_cast<std::size_t>(block)];
+        return plan_.factor.fan_in.blocks[block];
     }
     [[nodiscard]] std::size_t bytes_of(std::int32_t block) const;
     [[nodiscard]] Views views(std::int32_t block) const;

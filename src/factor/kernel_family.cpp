@@ -7,8 +7,7 @@
 namespace espalier {
 
 std::string describe_unknown(BlockStructure const& structure, Index permuted_column) {
-    return fmt::format("row and column {} of the matrix",
-                       structure.inverse[static_cast<std::size_t>(permuted_column)] + 1);
+    return fmt::format("row and column {} of the matrix", structure.inverse[permuted_column] + 1);
 }
 
 template <class T> PivotStats KernelFamily<T>::factorize_panel(CblkId k, Real<T> threshold) {
@@ -132,8 +131,8 @@ template <class T> class LdlFamily final : public KernelFamily<T> {
         auto& factor = this->factor_;
         auto const source = factor.lower(group.source);
         auto const& bloks = factor.structure().bloks;
-        Blok const& last = bloks[static_cast<std::size_t>(group.end - 1)];
-        Index const first_row = bloks[static_cast<std::size_t>(group.first)].panel_row;
+        Blok const& last = bloks[group.end - 1];
+        Index const first_row = bloks[group.first].panel_row;
         Index const rows = last.panel_row + last.height() - first_row;
         workspace.scaled.resize(
             std::max(workspace.scaled.size(), static_cast<std::size_t>(rows * source.cols)));

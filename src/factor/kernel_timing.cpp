@@ -86,12 +86,12 @@ template <class T> class WorkerKernels {
             check(interrupt);
             auto const j = static_cast<std::size_t>(k);
             for (Offset f = structure_.facing_ptr[j]; f < structure_.facing_ptr[j + 1];) {
-                BlokId const first = structure_.facing[static_cast<std::size_t>(f)];
-                CblkId const source = structure_.owner_of_blok[static_cast<std::size_t>(first)];
+                BlokId const first = structure_.facing[f];
+                CblkId const source = structure_.owner_of_blok[first];
                 FacingGroup const group = facing_group(structure_, source, first);
                 CallTimer const timer;
                 kernels_->update(group, workspace_);
-                updates[static_cast<std::size_t>(source)] += timer.seconds();
+                updates[source] += timer.seconds();
                 f += group.end - group.first;
             }
             CallTimer const timer;
@@ -171,7 +171,7 @@ template <class T> class SweepTogether {
     double run(WorkerTeam& team) {
         team.for_each_worker([&](WorkerId worker) {
             try {
-                work(*kernels_[static_cast<std::size_t>(worker)]);
+                work(*kernels_[worker]);
             } catch (...) {
                 failed_ = true;
                 throw;
@@ -237,9 +237,7 @@ KernelTimings time_kernels(FactorForm form, WorkerTeam& team, TimingOptions cons
     std::vector<std::optional<WorkerKernels<T>>> kernels(workers);
     for (std::size_t w = 0; w < workers; ++w)
         kernels[w].emplace(structure, form, team, static_cast<WorkerId>(w));
-    team.for_each_worker([&](WorkerId worker) {
-        kernels[static_cast<std::size_t>(worker)]->clear(worker, options.interrupt);
-    });
+    team.for_each_worker([&](WorkerId worker) { kernels[worker]->clear(worker, options.interrupt); });
 
     int sweeps = 0;
     team.for_each_worker([&](WorkerId worker) {

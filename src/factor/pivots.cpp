@@ -78,8 +78,7 @@ template <class T> Pivots<T> pivots_of(Factor<T> const& factor) {
         if (!factor.has_panel(k)) continue;
         auto const block = factor.diagonal(k);
         Index const first = factor.cblk(k).first_col;
-        for (Index j = 0; j < block.cols; ++j)
-            pivots.diagonal[static_cast<std::size_t>(first + j)] = block(j, j);
+        for (Index j = 0; j < block.cols; ++j) pivots.diagonal[first + j] = block(j, j);
         auto const copy = [&](auto const& from, auto& to) {
             std::copy(from.begin(), from.end(), to.begin() + first);
         };
@@ -97,7 +96,7 @@ template <class T> PivotSigns pivot_signs(Pivots<T> const& pivots) {
                                        " have no signs to count");
     PivotSigns signs;
     for (CblkId k = 0; k < pivots.structure->first_kept_cblk; ++k) {
-        Cblk const& cblk = pivots.structure->cblks[static_cast<std::size_t>(k)];
+        Cblk const& cblk = pivots.structure->cblks[k];
         if (!form.has_d()) {
             signs.positive += cblk.width();
             continue;
@@ -123,7 +122,7 @@ template <class T> PivotProduct<T> pivot_product(Pivots<T> const& pivots) {
     bool const cholesky = !form.has_d() && !form.has_upper(); // det = det(L)^2
     Product product;
     for (CblkId k = 0; k < pivots.structure->first_kept_cblk; ++k) {
-        Cblk const& cblk = pivots.structure->cblks[static_cast<std::size_t>(k)];
+        Cblk const& cblk = pivots.structure->cblks[k];
         auto const width = static_cast<std::size_t>(cblk.width());
         if (form.has_upper() && is_odd({pivots.perm.data() + cblk.first_col, width})) product.multiply(-1.0);
         for_each_pivot(

@@ -79,7 +79,7 @@ template <class T> class PanelNodes {
             for (WorkerId w = worker; w < factor.num_owners(); w += team.size()) {
                 Arena const& arena = factor.arena_of(w);
                 if (arena.empty()) continue;
-                Owner& owner = owners_[static_cast<std::size_t>(w)];
+                Owner& owner = owners_[w];
                 owner.node_bytes.assign(static_cast<std::size_t>(topology.num_nodes()) + 1, 0.0);
                 Strips const strips = global ? common : strips_of(w);
                 for (CblkId const k : factor.owned_by(w)) locate(k, arena, strips, owner);
@@ -115,7 +115,7 @@ template <class T> class PanelNodes {
         std::size_t first = 0, count = 0;
     };
     [[nodiscard]] std::span<NodeShare const> shares_of(CblkId k) const {
-        Range const range = shares_[static_cast<std::size_t>(k)];
+        Range const range = shares_[k];
         if (!range.of) return {};
         return std::span(range.of->shares).subspan(range.first, range.count);
     }
@@ -134,7 +134,7 @@ template <class T> class PanelNodes {
             auto const bytes = static_cast<double>(std::min(end, (s + 1) * strips.bytes) -
                                                    std::max(begin, s * strips.bytes));
             known += bytes;
-            owner.node_bytes[static_cast<std::size_t>(node)] += bytes;
+            owner.node_bytes[node] += bytes;
             auto const mine = all.begin() + static_cast<std::ptrdiff_t>(first);
             auto const seen =
                 std::find_if(mine, all.end(), [&](NodeShare const& n) { return n.node == node; });
@@ -143,7 +143,7 @@ template <class T> class PanelNodes {
             else
                 seen->share += static_cast<float>(bytes);
         }
-        shares_[static_cast<std::size_t>(k)] = {&owner, first, all.size() - first};
+        shares_[k] = {&owner, first, all.size() - first};
         for (std::size_t i = first; i < all.size(); ++i) all[i].share /= static_cast<float>(known);
     }
 
@@ -177,7 +177,7 @@ template <class T> Touched touched_by(FactorTask const& task, FactorPlan const& 
         if (nodes.known(k)) touched.add(bytes, nodes.share(k, node));
     };
     if (task.target == no_cblk) {
-        Branch const& branch = plan.partition.branches[static_cast<std::size_t>(task.source)];
+        Branch const& branch = plan.partition.branches[task.source];
         if (branch.first >= structure.first_kept_cblk) return touched; // nothing is done with it
         if (task.kind != TaskKind::factor) {                           // part of a panel
             CblkId const k = branch.root;
@@ -193,15 +193,13 @@ template <class T> Touched touched_by(FactorTask const& task, FactorPlan const& 
     }
     double const coefficient = sizeof(T) * (factor.form().has_upper() ? 2.0 : 1.0);
     for (Offset f = task.first_facing; f < task.end_facing;) {
-        BlokId const first = structure.facing[static_cast<std::size_t>(f)];
-        FacingGroup const group =
-            facing_group(structure, structure.owner_of_blok[static_cast<std::size_t>(first)], first);
+        BlokId const first = structure.facing[f];
+        FacingGroup const group = facing_group(structure, structure.owner_of_blok[first], first);
         f += group.end - group.first;
         Cblk const& source = factor.cblk(group.source);
-        Blok const& head = structure.bloks[static_cast<std::size_t>(group.first)];
+        Blok const& head = structure.bloks[group.first];
         Index columns = 0; // of the target
-        for (BlokId b = group.first; b < group.end; ++b)
-            columns += structure.bloks[static_cast<std::size_t>(b)].height();
+        for (BlokId b = group.first; b < group.end; ++b) columns += structure.bloks[b].height();
         auto const rows = static_cast<double>(
             task.group == whole_panel
                 ? source.stride - head.panel_row

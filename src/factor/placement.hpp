@@ -11,7 +11,7 @@
 #include "factor/factor.hpp"
 #include "runtime/topology.hpp"
 #include "runtime/worker_team.hpp"
-#include "schedule/factor_plan.hpp"
+#include "simulation/factor_plan.hpp"
 
 namespace espalier {
 

@@ -15,18 +15,16 @@ std::vector<Index> places(BlockStructure const& structure, std::span<Index const
         throw Error(Status::usage,
                     fmt::format("a Schur complement on {} unknowns was asked for, but {} were kept",
                                 unknowns.size(), k));
-    std::vector<Index> place(static_cast<std::size_t>(k), -1);
+    std::vector<Index> place(k, -1);
     for (Index i = 0; i < k; ++i) {
-        Index const unknown = unknowns[static_cast<std::size_t>(i)];
+        Index const unknown = unknowns[i];
         Index const column =
-            unknown < 0 || unknown >= structure.n
-                ? -1
-                : structure.perm[static_cast<std::size_t>(unknown)] - structure.first_kept_col();
-        if (column < 0 || place[static_cast<std::size_t>(column)] >= 0)
+            unknown < 0 || unknown >= structure.n ? -1 : structure.perm[unknown] - structure.first_kept_col();
+        if (column < 0 || place[column] >= 0)
             throw Error(Status::usage,
                         fmt::format("unknown {} (counted from 0) is {}", unknown,
                                     column < 0 ? "not one of those of the Schur complement" : "named twice"));
-        place[static_cast<std::size_t>(column)] = i;
+        place[column] = i;
     }
     return place;
 }
@@ -39,9 +37,7 @@ template <class T> DenseMatrix<T> schur_complement(Factor<T> const& factor, std:
     auto const place = places(structure, unknowns);
     Index const k = structure.num_kept_cols();
     DenseMatrix<T> s{k, k, std::vector<T>(static_cast<std::size_t>(k * k))};
-    auto const entry = [&](Index i, Index j) -> T& {
-        return s.column(place[static_cast<std::size_t>(j)])[place[static_cast<std::size_t>(i)]];
-    };
+    auto const entry = [&](Index i, Index j) -> T& { return s.column(place[j])[place[i]]; };
     // A kept panel has all rows from its first column on.
     for (CblkId c = structure.first_kept_cblk; c < structure.num_cblks(); ++c) {
         MatrixView<T> const lower = factor.lower(c);

@@ -47,7 +47,7 @@ class Builder {
 
     BlockStructure finish() {
         structure_.first_kept_cblk = structure_.num_cblks();
-        structure_.perm.resize(static_cast<std::size_t>(structure_.n));
+        structure_.perm.resize(structure_.n);
         std::iota(structure_.perm.begin(), structure_.perm.end(), Index{0});
         structure_.inverse = structure_.perm;
         list_facing(structure_);

@@ -9,7 +9,7 @@ namespace espalier {
 namespace {
 
 Blok const& blok_at(BlockStructure const& s, BlokId b) {
-    return s.bloks[static_cast<std::size_t>(b)];
+    return s.bloks[b];
 }
 
 // First blok of [from, end) whose rows end after `row`: galloping, then binary search, because targets often
@@ -137,7 +137,7 @@ template <class T> class ProductWriter {
 
 FacingGroup facing_group(BlockStructure const& structure, CblkId source, BlokId first) {
     FacingGroup group{source, blok_at(structure, first).facing_cblk, first, first};
-    BlokId const end = structure.cblks[static_cast<std::size_t>(source)].end_blok;
+    BlokId const end = structure.cblks[source].end_blok;
     while (group.end < end && blok_at(structure, group.end).facing_cblk == group.target) ++group.end;
     return group;
 }
@@ -146,8 +146,8 @@ template <class T> void find_row_runs(BlockStructure const& structure, FacingGro
                                       RowWindow window, UpdateWorkspace<T>& workspace) {
     auto& runs = workspace.runs;
     runs.clear();
-    BlokId const source_end = structure.cblks[static_cast<std::size_t>(group.source)].end_blok;
-    Cblk const& target = structure.cblks[static_cast<std::size_t>(group.target)];
+    BlokId const source_end = structure.cblks[group.source].end_blok;
+    Cblk const& target = structure.cblks[group.target];
     BlokId at = target.first_blok;
     for (BlokId b = blok_reaching(structure, group.first, source_end, window.begin); b < source_end; ++b) {
         Blok const& blok = blok_at(structure, b);
@@ -182,7 +182,7 @@ template <class T> void subtract_contribution(BlockStructure const& structure, F
                                               PanelRows<T const> a, PanelRows<T const> b, Op op_b,
                                               RowsFrom rows_from, PanelRows<T> target,
                                               UpdateWorkspace<T>& workspace) {
-    Index const target_col = structure.cblks[static_cast<std::size_t>(group.target)].first_col;
+    Index const target_col = structure.cblks[group.target].first_col;
     Index const group_begin = blok_at(structure, group.first).panel_row;
     Index const group_end =
         blok_at(structure, group.end - 1).panel_row + blok_at(structure, group.end - 1).height();

@@ -22,9 +22,9 @@
 #include "core/scalar.hpp"
 #include "kernels/product.hpp"
 #include "kernels/update.hpp"
-#include "schedule/fan_in.hpp"
-#include "schedule/row_groups.hpp"
 #include "symbolic/block_structure.hpp"
+#include "tasks/fan_in.hpp"
+#include "tasks/row_groups.hpp"
 
 namespace espalier {
 

@@ -78,7 +78,7 @@ template <class T, class Routine> void with_workspace(char const* name, Routine 
         // A size above 2^24 comes rounded, perhaps down, in single precision.
         double const roomy = static_cast<double>(real_part(wanted)) * (1 + 2e-7) + 1;
         size = lapack_size(static_cast<Index>(roomy));
-        std::vector<T> work(static_cast<std::size_t>(size));
+        std::vector<T> work(size);
         routine(work.data(), &size, &info);
     }
     if (info != 0)
@@ -91,7 +91,7 @@ template <class T, class Routine> void with_workspace(char const* name, Routine 
 template <class T> void orthonormalize(MatrixView<T> a) {
     if (a.cols == 0) return;
     int const m = lapack_size(a.rows), n = lapack_size(a.cols), ld = lapack_size(a.ld);
-    std::vector<T> reflectors(static_cast<std::size_t>(n));
+    std::vector<T> reflectors(n);
     with_workspace<T>("geqrf", [&](T* work, int const* size, int* info) {
         LapackRoutines<T>::geqrf(&m, &n, a.data, &ld, reflectors.data(), work, size, info);
     });
@@ -102,7 +102,7 @@ template <class T> void orthonormalize(MatrixView<T> a) {
 
 template <class T> std::vector<Real<T>> singular_values(MatrixView<T> a, MatrixView<T> right) {
     Index const smaller = std::min(a.rows, a.cols);
-    std::vector<Real<T>> values(static_cast<std::size_t>(smaller));
+    std::vector<Real<T>> values(smaller);
     if (smaller == 0) return values;
     int const m = lapack_size(a.rows), n = lapack_size(a.cols), ld = lapack_size(a.ld);
     int const right_ld = lapack_size(right.ld), one = 1;

@@ -112,7 +112,7 @@ template <class T> PivotStats factor_lu(MatrixView<T> a, std::span<std::int32_t>
     if (a.cols > 0) lu.factor(a, 0, a.cols);
     std::vector<std::int32_t> rows(perm.size());
     std::iota(rows.begin(), rows.end(), 0);
-    for (std::size_t k = 0; k < rows.size(); ++k) std::swap(rows[k], rows[static_cast<std::size_t>(perm[k])]);
+    for (std::size_t k = 0; k < rows.size(); ++k) std::swap(rows[k], rows[perm[k]]);
     std::ranges::copy(rows, perm.begin());
     return lu.stats;
 }

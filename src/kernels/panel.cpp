@@ -55,7 +55,7 @@ PivotStats& PivotStats::operator+=(PivotStats const& other) {
 template <class T> void permute_columns(MatrixView<T> b, std::span<std::int32_t const> perm) {
     Index const n = b.cols;
     std::vector<std::int32_t> starts; // the first column of each cycle longer than 1
-    std::vector<bool> seen(static_cast<std::size_t>(n), false);
+    std::vector<bool> seen(n, false);
     for (std::int32_t j = 0; j < n; ++j) {
         if (seen[j] || perm[j] == j) continue;
         starts.push_back(j);

@@ -60,7 +60,7 @@ char const* to_string(KernelKind kind) {
 }
 
 UpdateShape update_shape(BlockStructure const& structure, Cblk const& source, BlokId first) {
-    auto const blok = [&](BlokId b) -> Blok const& { return structure.bloks[static_cast<std::size_t>(b)]; };
+    auto const blok = [&](BlokId b) -> Blok const& { return structure.bloks[b]; };
     UpdateShape shape{
         source.stride - blok(first).panel_row, 0, source.width(), source.stride, 0, source.end_blok - first};
     for (BlokId b = first; b < source.end_blok && blok(b).facing_cblk == blok(first).facing_cblk; ++b) {
@@ -73,7 +73,7 @@ UpdateShape update_shape(BlockStructure const& structure, Cblk const& source, Bl
 UpdateShape part_of_update(BlockStructure const& structure, Cblk const& source, BlokId first,
                            UpdateShape const& whole, BlokId begin, BlokId end) {
     auto const row_of = [&](BlokId b) {
-        return b < source.end_blok ? structure.bloks[static_cast<std::size_t>(b)].panel_row : source.stride;
+        return b < source.end_blok ? structure.bloks[b].panel_row : source.stride;
     };
     UpdateShape part = whole;
     part.rows = row_of(end) - row_of(begin);
@@ -159,7 +159,7 @@ CostModel default_cost_model(Scalar scalar, KernelKind kind) {
 
 std::vector<double> cblk_costs(BlockStructure const& structure, CostModel const& model) {
     std::vector<double> costs(structure.cblks.size(), 0.0);
-    for (std::size_t k = 0; k < static_cast<std::size_t>(structure.first_kept_cblk); ++k) {
+    for (Index k = 0; k < structure.first_kept_cblk; ++k) {
         Cblk const& cblk = structure.cblks[k];
         double cost = model.panel(cblk);
         for (BlokId b = cblk.first_blok + 1; b < cblk.end_blok;) {

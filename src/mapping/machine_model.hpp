@@ -43,7 +43,7 @@ struct MachineModel {
     [[nodiscard]] int process_of(int worker) const { return worker / threads; }
     [[nodiscard]] int thread_of(int worker) const { return worker % threads; }
     [[nodiscard]] int node_of(int worker) const {
-        return node_of_thread.empty() ? 0 : node_of_thread[static_cast<std::size_t>(thread_of(worker))];
+        return node_of_thread.empty() ? 0 : node_of_thread[thread_of(worker)];
     }
     /// NUMA nodes of a process: one more than the highest number that a thread has.
     [[nodiscard]] int num_nodes() const;

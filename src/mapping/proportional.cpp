@@ -120,7 +120,7 @@ std::vector<Candidates> find_candidates(std::vector<double> const& worker_begin,
     for (std::size_t k = cblks.size(); k-- > 0;) {
         Candidates const within = cblks[k].parent == no_cblk
                                       ? Candidates{0, static_cast<int>(worker_begin.size()) - 1}
-                                      : candidates[static_cast<std::size_t>(cblks[k].parent)];
+                                      : candidates[cblks[k].parent];
         auto const first = std::upper_bound(begin, worker_begin.end(), intervals[k].begin) - begin - 1;
         auto const end = std::lower_bound(begin, worker_begin.end(), intervals[k].end) - begin;
         // An interval too short for the precision of the line may stand at the end of its parent's.
@@ -133,24 +133,24 @@ std::vector<Candidates> find_candidates(std::vector<double> const& worker_begin,
 } // namespace
 
 Candidates Mapping::processes_of(CblkId k) const {
-    Candidates const workers = candidates[static_cast<std::size_t>(k)];
+    Candidates const workers = candidates[k];
     return {workers.first / threads, (workers.end - 1) / threads + 1};
 }
 
 Candidates Mapping::workers_in(CblkId k, int process) const {
-    Candidates const workers = candidates[static_cast<std::size_t>(k)];
+    Candidates const workers = candidates[k];
     Candidates const own{process * threads, (process + 1) * threads};
     Candidates const both{std::max(workers.first, own.first), std::min(workers.end, own.end)};
     return both.first < both.end ? both : own;
 }
 
 double Mapping::share(CblkId k, int worker) const {
-    Candidates const workers = candidates[static_cast<std::size_t>(k)];
+    Candidates const workers = candidates[k];
     if (!workers.contains(worker)) return 0;
     if (workers.count() == 1) return 1;
-    Interval const own = intervals[static_cast<std::size_t>(k)];
-    double const from = std::max(own.begin, worker_begin[static_cast<std::size_t>(worker)]);
-    double const to = std::min(own.end, worker_begin[static_cast<std::size_t>(worker) + 1]);
+    Interval const own = intervals[k];
+    double const from = std::max(own.begin, worker_begin[worker]);
+    double const to = std::min(own.end, worker_begin[worker + 1]);
     return std::max(0.0, to - from) / own.length();
 }
 

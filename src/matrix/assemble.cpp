@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "core/run_threads.hpp"
 #include "core/scalar.hpp"
-#include "matrix/run_threads.hpp"
 #include "matrix/triangles.hpp"
 
 namespace espalier {

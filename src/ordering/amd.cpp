@@ -11,7 +11,7 @@ namespace espalier {
 
 std::vector<Index> order_by_amd(Graph const& graph) {
     static_assert(std::is_same_v<SuiteSparse_long, Index> && std::is_same_v<SuiteSparse_long, Offset>);
-    std::vector<Index> order(static_cast<std::size_t>(graph.num_vertices)); // order[new] = old
+    std::vector<Index> order(graph.num_vertices); // order[new] = old
     auto const code =
         amd_l_order(graph.num_vertices, graph.ptr.data(), graph.adj.data(), order.data(), nullptr, nullptr);
     if (code == AMD_OUT_OF_MEMORY) throw Error(Status::out_of_memory, "AMD ran out of memory while ordering");

@@ -28,8 +28,7 @@ std::vector<std::uint64_t> neighbourhood_hashes(Graph const& graph, Marks const&
     for (std::size_t v = 0; v < n; ++v) mixed[v] = hash_bits(v);
     for (std::size_t v = 0; v < n; ++v) {
         std::uint64_t sum = marked(last, static_cast<Index>(v)) ? hash_bits(n) : mixed[v];
-        for (Offset e = graph.ptr[v]; e < graph.ptr[v + 1]; ++e)
-            sum += mixed[static_cast<std::size_t>(graph.adj[e])];
+        for (Offset e = graph.ptr[v]; e < graph.ptr[v + 1]; ++e) sum += mixed[graph.adj[e]];
         hash[v] = sum;
     }
     return hash;
@@ -92,7 +91,7 @@ CompressedGraph compress(Graph const& graph, Marks const& last) {
     Graph& quotient = result.graph;
     quotient.num_vertices = groups;
     quotient.ptr.reserve(static_cast<std::size_t>(groups) + 1);
-    quotient.weight.assign(static_cast<std::size_t>(groups), 0);
+    quotient.weight.assign(groups, 0);
     for (Index v = 0; v < n; ++v) {
         quotient.weight[result.vertex_of_row[v]] += graph.weight_of(v);
         if (first[v] != v) continue;
@@ -110,20 +109,20 @@ struct MergedPairs {
 
 MergedPairs merge_pairs(Graph const& graph, VertexPairs const& pairs) {
     Index const n = graph.num_vertices;
-    std::vector<Index> partner(static_cast<std::size_t>(n), -1);
+    std::vector<Index> partner(n, -1);
     for (auto const& [v, w] : pairs) {
         partner[v] = w;
         partner[w] = v;
     }
     // The first of a pair names the merged vertex.
     auto const is_second = [&](Index v) { return partner[v] >= 0 && partner[v] < v; };
-    std::vector<Index> merged_of(static_cast<std::size_t>(n));
+    std::vector<Index> merged_of(n);
     Index count = 0;
     for (Index v = 0; v < n; ++v) merged_of[v] = is_second(v) ? merged_of[partner[v]] : count++;
 
     Graph merged;
     merged.num_vertices = count;
-    std::vector<Index> seen(static_cast<std::size_t>(count), -1);
+    std::vector<Index> seen(count, -1);
     for (Index v = 0; v < n; ++v) {
         if (is_second(v)) continue;
         Index const self = merged_of[v];
@@ -181,7 +180,7 @@ Graph without_edges_between(Graph const& graph, Marks const& marks) {
 
 CompressedGraph uncompressed(Graph graph) {
     CompressedGraph result{std::move(graph), {}};
-    result.vertex_of_row.resize(static_cast<std::size_t>(result.graph.num_vertices));
+    result.vertex_of_row.resize(result.graph.num_vertices);
     std::iota(result.vertex_of_row.begin(), result.vertex_of_row.end(), Index(0));
     return result;
 }

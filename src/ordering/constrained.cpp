@@ -7,7 +7,7 @@ namespace espalier {
 namespace {
 
 std::vector<char> marks_of_last(ConstrainedGraph const& graph) {
-    std::vector<char> is_last(static_cast<std::size_t>(graph.compressed.graph.num_vertices), 0);
+    std::vector<char> is_last(graph.compressed.graph.num_vertices, 0);
     for (Index const v : graph.last) is_last[v] = 1;
     return is_last;
 }

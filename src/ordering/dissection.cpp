@@ -64,13 +64,13 @@ NestedDissection::NestedDissection(Graph const& graph, int threads, Interrupt* i
       all_cuts_(all_cuts()) {
     Region root = whole_region(graph);
     grain_ = std::max<Index>(1000, root.num_interior / 64);
-    perm_.resize(static_cast<std::size_t>(root.num_interior));
+    perm_.resize(root.num_interior);
     add_components(std::move(root));
 }
 
 std::vector<Index> NestedDissection::run() {
     std::vector<std::thread> helpers;
-    helpers.reserve(static_cast<std::size_t>(threads_));
+    helpers.reserve(threads_);
     try {
         for (int t = 1; t < threads_; ++t) helpers.emplace_back([this] { work(); });
     } catch (...) {
@@ -88,10 +88,10 @@ void NestedDissection::add_components(Region root) {
     auto const component = components(root, count);
     if (count == 1) return add(std::move(root), 0, 0, 1);
 
-    std::vector<Index> size(static_cast<std::size_t>(count), 0);
+    std::vector<Index> size(count, 0);
     for (Index const c : component) ++size[c];
     // Sorted by component, the tiny ones (as group 0) first.
-    std::vector<Index> group(static_cast<std::size_t>(count), 0);
+    std::vector<Index> group(count, 0);
     Index groups = 1;
     for (Index c = 0; c < count; ++c)
         if (size[c] > tiny_component) group[c] = groups++;
@@ -101,7 +101,7 @@ void NestedDissection::add_components(Region root) {
     std::vector<Index> members(component.size());
     auto next = start;
     for (Index v = 0; v < root.num_interior; ++v) members[next[group[component[v]]]++] = v;
-    std::vector<Index> scratch(static_cast<std::size_t>(root.num_vertices()), -1);
+    std::vector<Index> scratch(root.num_vertices(), -1);
     auto const region_of = [&](Index g) {
         return induce(root, {members.data() + start[g], members.data() + start[g + 1]}, scratch);
     };
@@ -176,8 +176,7 @@ void NestedDissection::perform(Job const& job, ScotchContext& context) {
     Node& node = *job.node;
     if (job.candidate == leaf) return number(node, context);
     context.reseed(hash_bits(node.seed + static_cast<std::uint64_t>(job.candidate)));
-    node.found[static_cast<std::size_t>(job.candidate)] =
-        separate(context, separators_[static_cast<std::size_t>(job.candidate)], node.region);
+    node.found[job.candidate] = separate(context, separators_[job.candidate], node.region);
     if (node.missing.fetch_sub(1) == 1) split(node, context);
 }
 
@@ -189,18 +188,17 @@ void NestedDissection::split(Node& node, ScotchContext& context) {
     if (!best->cut()) return number(node, context);
 
     std::array<std::vector<Index>, 3> members;
-    for (Index v = 0; v < node.region.num_interior; ++v)
-        members[best->part[static_cast<std::size_t>(v)]].push_back(v);
+    for (Index v = 0; v < node.region.num_interior; ++v) members[best->part[v]].push_back(v);
     node.found = {};
-    std::vector<Index> scratch(static_cast<std::size_t>(node.region.num_vertices()), -1);
+    std::vector<Index> scratch(node.region.num_vertices(), -1);
     Index position = node.first_position;
     for (int side = 0; side < 2; ++side) {
-        auto const& part = members[static_cast<std::size_t>(side)];
+        auto const& part = members[side];
         add(induce(node.region, part, scratch), position, node.level + 1,
             hash_bits(node.seed ^ ((static_cast<std::uint64_t>(side) + 1) << 62)));
         position += static_cast<Index>(part.size());
     }
-    for (Index const v : members[2]) perm_[static_cast<std::size_t>(node.region.origin[v])] = position++;
+    for (Index const v : members[2]) perm_[node.region.origin[v]] = position++;
 }
 
 void NestedDissection::number(Node const& node, ScotchContext& context) {
@@ -209,7 +207,7 @@ void NestedDissection::number(Node const& node, ScotchContext& context) {
     auto const blocks = dissect(context, all_cuts_, region);
     std::vector<Index> inverse(blocks.position.size());
     for (std::size_t v = 0; v < inverse.size(); ++v) inverse[blocks.position[v]] = static_cast<Index>(v);
-    std::vector<Index> scratch(static_cast<std::size_t>(region.num_vertices()), -1);
+    std::vector<Index> scratch(region.num_vertices(), -1);
     for (std::size_t b = 0; b < blocks.is_leaf.size(); ++b) {
         std::span<Index> const members(inverse.data() + blocks.start[b],
                                        inverse.data() + blocks.start[b + 1]);
@@ -218,10 +216,10 @@ void NestedDissection::number(Node const& node, ScotchContext& context) {
         if (blocks.is_leaf[b]) {
             auto const position = order_leaf(induce(region, members, scratch));
             for (std::size_t k = 0; k < members.size(); ++k)
-                perm_[static_cast<std::size_t>(region.origin[members[k]])] = first + position[k];
+                perm_[region.origin[members[k]]] = first + position[k];
         } else
             for (std::size_t k = 0; k < members.size(); ++k)
-                perm_[static_cast<std::size_t>(region.origin[members[k]])] = first + static_cast<Index>(k);
+                perm_[region.origin[members[k]]] = first + static_cast<Index>(k);
     }
 }
 

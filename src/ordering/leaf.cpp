@@ -94,7 +94,7 @@ Graph interior_of(Region const& region) {
 std::vector<Index> order_leaf(Region const& region) {
     if (region.num_interior <= max_exact) return EliminationGame(region).play();
     if (region.interior_edges() > 0) return order_by_amd(interior_of(region));
-    std::vector<Index> position(static_cast<std::size_t>(region.num_interior));
+    std::vector<Index> position(region.num_interior);
     std::iota(position.begin(), position.end(), Index(0));
     return position;
 }

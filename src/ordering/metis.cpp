@@ -22,7 +22,7 @@ std::vector<Index> order_by_metis(Graph const& graph) {
     std::vector<idx_t> ptr(graph.ptr.begin(), graph.ptr.end()), adj(graph.adj.begin(), graph.adj.end());
     auto const balanced = balance_weights(graph, weight_limit);
     std::vector<idx_t> weight(balanced.begin(), balanced.end());
-    std::vector<idx_t> order(static_cast<std::size_t>(n)), position(static_cast<std::size_t>(n));
+    std::vector<idx_t> order(n), position(n);
 
     idx_t options[METIS_NOPTIONS];
     METIS_SetDefaultOptions(options);

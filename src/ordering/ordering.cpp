@@ -44,7 +44,7 @@ Classes classify(Graph const& graph) {
 }
 
 Graph subgraph(Graph const& graph, std::vector<Index> const& vertices) {
-    std::vector<Index> local(static_cast<std::size_t>(graph.num_vertices), -1);
+    std::vector<Index> local(graph.num_vertices, -1);
     for (std::size_t k = 0; k < vertices.size(); ++k) local[vertices[k]] = static_cast<Index>(k);
     Graph result;
     result.num_vertices = static_cast<Index>(vertices.size());
@@ -58,7 +58,7 @@ Graph subgraph(Graph const& graph, std::vector<Index> const& vertices) {
 }
 
 std::vector<Index> identity(Index n) {
-    std::vector<Index> perm(static_cast<std::size_t>(n));
+    std::vector<Index> perm(n);
     std::iota(perm.begin(), perm.end(), Index(0));
     return perm;
 }
@@ -84,7 +84,7 @@ std::vector<Index> fill_reducing(Graph const& graph, OrderingOptions const& opti
     auto const core = order_core(subgraph(graph, classes.core), options);
     auto const after_isolated = static_cast<Index>(classes.isolated.size());
     auto const after_core = after_isolated + static_cast<Index>(classes.core.size());
-    std::vector<Index> perm(static_cast<std::size_t>(graph.num_vertices));
+    std::vector<Index> perm(graph.num_vertices);
     for (std::size_t k = 0; k < classes.isolated.size(); ++k)
         perm[classes.isolated[k]] = static_cast<Index>(k);
     for (std::size_t k = 0; k < classes.core.size(); ++k) perm[classes.core[k]] = after_isolated + core[k];
@@ -118,7 +118,7 @@ std::vector<Index> const& checked_positions(std::vector<Index> const& positions,
             throw Error(Status::usage, "position " + std::to_string(position) + " of row " +
                                            std::to_string(row) + " in the ordering is not between 0 and " +
                                            std::to_string(n - 1));
-        Index& other = row_at[static_cast<std::size_t>(position)];
+        Index& other = row_at[position];
         if (other >= 0)
             throw Error(Status::usage, "rows " + std::to_string(other) + " and " + std::to_string(row) +
                                            " have the same position " + std::to_string(position) +

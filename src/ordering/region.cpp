@@ -24,7 +24,7 @@ Region whole_region(Graph const& graph) {
     region.interior_end.assign(graph.ptr.begin() + 1, graph.ptr.end());
     region.adj = graph.adj;
     region.weight = balance_weights(graph, std::max(weight_limit, graph.num_vertices));
-    region.origin.resize(static_cast<std::size_t>(graph.num_vertices));
+    region.origin.resize(graph.num_vertices);
     std::iota(region.origin.begin(), region.origin.end(), Index(0));
     return region;
 }
@@ -39,7 +39,7 @@ void append_halo_lists(Region& region) {
     for (Index v = 0; v < inner; ++v)
         for (Offset e = region.interior_end[v]; e < region.ptr[v + 1]; ++e) ++region.ptr[region.adj[e] + 1];
     for (Index h = inner; h < all; ++h) region.ptr[h + 1] += region.ptr[h];
-    region.adj.resize(static_cast<std::size_t>(region.ptr[all]));
+    region.adj.resize(region.ptr[all]);
     std::vector<Offset> next(region.ptr.begin() + inner, region.ptr.end() - 1);
     for (Index v = 0; v < inner; ++v)
         for (Offset e = region.interior_end[v]; e < region.ptr[v + 1]; ++e)
@@ -89,7 +89,7 @@ Region induce(Region const& parent, std::span<Index const> inside, std::vector<I
 }
 
 std::vector<Index> components(Region const& region, Index& num_components) {
-    std::vector<Index> component(static_cast<std::size_t>(region.num_interior), -1);
+    std::vector<Index> component(region.num_interior, -1);
     std::vector<Index> stack;
     num_components = 0;
     for (Index root = 0; root < region.num_interior; ++root) {

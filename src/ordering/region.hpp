@@ -25,9 +25,7 @@ struct Region {
     std::vector<Index> origin; ///< The vertex of the whole graph.
 
     [[nodiscard]] Index num_vertices() const { return static_cast<Index>(origin.size()); }
-    [[nodiscard]] Index weight_of(Index v) const {
-        return weight.empty() ? 1 : weight[static_cast<std::size_t>(v)];
-    }
+    [[nodiscard]] Index weight_of(Index v) const { return weight.empty() ? 1 : weight[v]; }
     /// Directed edges between interior vertices.
     [[nodiscard]] Offset interior_edges() const;
 };

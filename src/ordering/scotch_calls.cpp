@@ -44,7 +44,7 @@ class BoundGraph {
         Offset const edges = with_halo ? region.ptr.back() : region.interior_edges();
         check_size(vertices, edges);
         ptr_.reserve(static_cast<std::size_t>(vertices) + 1);
-        adj_.reserve(static_cast<std::size_t>(edges));
+        adj_.reserve(edges);
         for (Index v = 0; v < vertices; ++v) {
             Offset const end = with_halo ? region.ptr[v + 1] : region.interior_end[v];
             for (Offset e = region.ptr[v]; e < end; ++e) adj_.push_back(static_cast<Num>(region.adj[e]));
@@ -150,7 +150,7 @@ Blocks dissect(ScotchContext& context, ScotchStrategy const& strategy, Region co
     Blocks blocks;
     blocks.position.assign(position.begin(), position.end());
     blocks.start.assign(range.begin(), range.begin() + count + 1);
-    blocks.is_leaf.assign(static_cast<std::size_t>(count), true);
+    blocks.is_leaf.assign(count, true);
     for (Num b = 0; b < count; ++b)
         if (parent[b] >= 0) blocks.is_leaf[parent[b]] = false;
     return blocks;

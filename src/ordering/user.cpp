@@ -153,7 +153,7 @@ std::vector<Index> read_permutation(std::string const& path, Index n) {
                         std::to_string(value) + " is out of range " + std::to_string(base) + " .. " +
                             std::to_string(n - 1 + base) +
                             (base == 0 ? " (0-based, since a 0 occurs)" : " (1-based, since no 0 occurs)"));
-        Index& seen = line_of[static_cast<std::size_t>(value - base)];
+        Index& seen = line_of[value - base];
         if (seen > 0)
             reader.fail(line, std::to_string(value) + " occurs twice, first in line " + std::to_string(seen));
         seen = line;

@@ -53,9 +53,9 @@ template <class T> void subtract_product(CscMatrix<T> const& a, std::span<T cons
     bool const hermitian = a.symmetry == Symmetry::hermitian;
     bool const conjugate_stored = hermitian ? op == MatrixOp::transpose : op == MatrixOp::adjoint;
     bool const conjugate_turned = conjugate_stored != hermitian;
-    for (std::size_t j = 0; j < static_cast<std::size_t>(a.cols); ++j)
+    for (Index j = 0; j < a.cols; ++j)
         for (Offset k = a.col_ptr[j]; k < a.col_ptr[j + 1]; ++k) {
-            auto const i = static_cast<std::size_t>(a.row_ind[k]);
+            Index const i = a.row_ind[k];
             T const value = a.values[k];
             if (as_stored) entries[i].subtract(conj_if(conjugate_stored, value), x[j]);
             if (turned && !(mirrored && i == j)) entries[j].subtract(conj_if(conjugate_turned, value), x[i]);

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/random.hpp"
 #include "core/scalar.hpp"
 #include "matrix/norms.hpp"
-#include "matrix/random.hpp"
 #include "matrix/spmv.hpp"
 #include "refine/accurate_residual.hpp"
 #include "refine/groups.hpp"
@@ -62,7 +62,7 @@ template <class T> double growth_of_null_vectors(CscMatrix<T> const& a, ApplyInv
 }
 
 template <class T> Index most_entries_in_a_row(CscMatrix<T> const& a, MatrixOp op) {
-    std::vector<Index> counts(static_cast<std::size_t>(a.cols), 0);
+    std::vector<Index> counts(a.cols, 0);
     bool const mirrored = a.symmetry != Symmetry::general;
     for (Index j = 0; j < a.cols; ++j)
         for (Offset k = a.col_ptr[j]; k < a.col_ptr[j + 1]; ++k) {
@@ -124,8 +124,7 @@ template <class T> std::vector<double> weighted_inverse_norms(Index n, std::span
                                                               MatrixOp op, Interrupt* interrupt) {
     auto const weigh = [&](std::span<T> block, std::span<std::size_t const> which) {
         std::size_t const run = block.size() / which.size();
-        for (std::size_t i = 0; i < block.size(); ++i)
-            block[i] *= columns[which[i / run]].weights()[i % static_cast<std::size_t>(n)];
+        for (std::size_t i = 0; i < block.size(); ++i) block[i] *= columns[which[i / run]].weights()[i % n];
     };
     auto const apply = [&](std::span<T> block, MatrixOp inverse) {
         apply_inverse(block, static_cast<Index>(block.size()) / n, inverse);
@@ -169,7 +168,7 @@ template <class T> std::vector<double> forward_error_bounds(CscMatrix<T> const& 
                                                             Interrupt* interrupt) {
     require_block_size("b", b.size(), a.cols, nrhs);
     require_block_size("x", x.size(), a.cols, nrhs);
-    std::vector<double> bounds(static_cast<std::size_t>(nrhs), 0.0);
+    std::vector<double> bounds(nrhs, 0.0);
     if (a.cols == 0) return bounds;
     auto const n = static_cast<std::size_t>(a.cols);
     double const rounding = static_cast<double>(most_entries_in_a_row(a, op) + 1) * doubled_roundoff<T>;

@@ -63,7 +63,7 @@ template <class T> int refine_extra_precisely(CscMatrix<T> const& a, std::span<T
                                               Interrupt* interrupt) {
     auto const n = static_cast<std::size_t>(a.cols);
     int steps = 0;
-    for (std::size_t j = 0; j < static_cast<std::size_t>(nrhs); ++j)
+    for (Index j = 0; j < nrhs; ++j)
         steps = std::max(
             steps, Column<T>(a, b.subspan(j * n, n), x.subspan(j * n, n), apply_inverse, op).run(interrupt));
     return steps;

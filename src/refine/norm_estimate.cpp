@@ -5,7 +5,7 @@
 #include <limits>
 #include <numeric>
 
-#include "matrix/random.hpp"
+#include "core/random.hpp"
 
 namespace espalier {
 

@@ -5,10 +5,10 @@
 #include <limits>
 #include <string>
 
+#include "core/random.hpp"
 #include "kernels/blas.hpp"
 #include "kernels/lapack.hpp"
 #include "matrix/norms.hpp"
-#include "matrix/random.hpp"
 #include "matrix/spmv.hpp"
 #include "refine/vectors.hpp"
 

@@ -55,7 +55,7 @@ template <class T> class Refinement {
                ApplyInverse<T> const& apply_inverse, RefineOptions const& options)
         : a_(a), b_(b), x_(x), n_(static_cast<std::size_t>(a.cols)), apply_inverse_(apply_inverse),
           options_(options), matrix_norm_(infinity_norm(a, options.op)) {
-        for (std::size_t j = 0; j < static_cast<std::size_t>(nrhs); ++j) errors_.push_back(measure(j));
+        for (Index j = 0; j < nrhs; ++j) errors_.push_back(measure(j));
         report_.history.push_back(worst_error());
     }
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "runtime/task_graph.hpp"
+#include "policies/task_graph.hpp"
 #include "runtime/topology.hpp"
 
 namespace espalier {

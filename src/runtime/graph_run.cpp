@@ -177,9 +177,7 @@ void GraphRun::record_steal(WorkerId worker, TaskId task) {
     if (!mine) return;
     if (auto const steal = policy_->last_steal(worker))
         mine->steal(steal->victim,
-                    options_->first_number + (options_->numbers.empty()
-                                                  ? task
-                                                  : options_->numbers[static_cast<std::size_t>(task)]),
+                    options_->first_number + (options_->numbers.empty() ? task : options_->numbers[task]),
                     steal->distance);
 }
 

@@ -32,9 +32,9 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "runtime/exclusion.hpp"
-#include "runtime/spin.hpp"
-#include "runtime/task_graph.hpp"
+#include "policies/exclusion.hpp"
+#include "policies/spin.hpp"
+#include "policies/task_graph.hpp"
 #include "trace/record.hpp"
 
 namespace espalier {
@@ -143,7 +143,7 @@ class GraphRun {
     void end_locked();
     [[nodiscard]] WorkerId home_of(TaskId task) const;
     [[nodiscard]] trace::Track* track(WorkerId worker) const {
-        return tracks_.empty() ? nullptr : tracks_[static_cast<std::size_t>(worker)];
+        return tracks_.empty() ? nullptr : tracks_[worker];
     }
     void count_ready(int change, WorkerId by);
     void record_steal(WorkerId worker, TaskId task);

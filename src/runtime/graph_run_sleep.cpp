@@ -2,8 +2,8 @@
 // protocol and why it holds are told in graph_run.hpp.
 #include <string>
 
+#include "policies/policy_wake.hpp"
 #include "runtime/graph_run.hpp"
-#include "runtime/policy_wake.hpp"
 
 namespace espalier {
 

@@ -110,10 +110,8 @@ class Experiment {
         measure_pairs();
         WorkerTeam team(topology_, topology_.num_cores());
         if (topology_.num_cores() > 1 && !team.bound()) not_bound_ = true;
-        std::vector<Samples> samples(static_cast<std::size_t>(team.size()));
-        auto const node_of_core = [this](int core) {
-            return topology_.cores()[static_cast<std::size_t>(core)].node;
-        };
+        std::vector<Samples> samples(team.size());
+        auto const node_of_core = [this](int core) { return topology_.cores()[core].node; };
         measure_crowd(team, samples, &KernelFactors::local, node_of_core);
         if (result_.nodes > 1) {
             measure_crowd(team, samples, &KernelFactors::one_node, [](int) { return 0; });
@@ -139,12 +137,10 @@ class Experiment {
         result_.region_bytes = std::max<std::size_t>(region, block);
     }
 
-    [[nodiscard]] int os_index(int node) const {
-        return topology_.nodes()[static_cast<std::size_t>(node)].os_index;
-    }
+    [[nodiscard]] int os_index(int node) const { return topology_.nodes()[node].os_index; }
 
     void see_where(Region const& region, int node) {
-        double& most = misplaced_[static_cast<std::size_t>(node)];
+        double& most = misplaced_[node];
         double const now = region.misplaced();
         most = now < 0 || most < 0 ? -1 : std::max(most, now);
     }
@@ -155,7 +151,7 @@ class Experiment {
             Region region(result_.region_bytes, os_index(node));
             see_where(region, node);
             for (std::size_t i = 0; i < result_.cores.size(); ++i) {
-                int const pu = topology_.cores()[static_cast<std::size_t>(result_.cores[i])].pu;
+                int const pu = topology_.cores()[result_.cores[i]].pu;
                 AffinityScope const here(pu);
                 not_bound_ = not_bound_ || !here.bound();
                 for (std::size_t k = 0; k < kernels_.size(); ++k) {
@@ -172,12 +168,10 @@ class Experiment {
     // All cores at once, each on a region of its own. What may throw is done before anyone waits for others.
     void measure_crowd(WorkerTeam& team, std::vector<Samples>& samples,
                        std::vector<double> KernelFactors::*times, std::function<int(int)> const& node_of) {
-        std::vector<Region> regions(static_cast<std::size_t>(team.size()));
-        team.for_each_worker([&](WorkerId w) {
-            regions[static_cast<std::size_t>(w)] = Region(result_.region_bytes, os_index(node_of(w)));
-        });
-        for (int const core : result_.cores)
-            see_where(regions[static_cast<std::size_t>(core)], node_of(core));
+        std::vector<Region> regions(team.size());
+        team.for_each_worker(
+            [&](WorkerId w) { regions[w] = Region(result_.region_bytes, os_index(node_of(w))); });
+        for (int const core : result_.cores) see_where(regions[core], node_of(core));
         for (std::size_t k = 0; k < kernels_.size(); ++k) {
             std::atomic<int> waiting{team.size()};
             team.for_each_worker([&](WorkerId w) {
@@ -186,7 +180,7 @@ class Experiment {
                 samples[i].take(kernels_[k], regions[i], crowd_seconds_);
             });
             for (int const core : result_.cores)
-                (result_.kernels[k].*times).push_back(samples[static_cast<std::size_t>(core)].median());
+                (result_.kernels[k].*times).push_back(samples[core].median());
         }
     }
 
@@ -233,8 +227,7 @@ std::vector<int> first_of_each(Topology const& topology, int Topology::Core::*gr
     std::vector<int> cores;
     std::set<int> seen;
     for (int core = 0; core < topology.num_cores(); ++core)
-        if (seen.insert(topology.cores()[static_cast<std::size_t>(core)].*group).second)
-            cores.push_back(core);
+        if (seen.insert(topology.cores()[core].*group).second) cores.push_back(core);
     return cores;
 }
 

@@ -186,8 +186,7 @@ void WorkerTeam::record(trace::Recorder* recorder) {
     std::vector<trace::Track*> tracks(recorder ? static_cast<std::size_t>(size()) : 0);
     if (recorder) // each on its own thread, as memory that is touched first lies near it
         for_each_worker([&](WorkerId w) {
-            tracks[static_cast<std::size_t>(w)] = &recorder->add_thread(
-                {.worker = w, .node = places()[static_cast<std::size_t>(w)].node, .name = {}});
+            tracks[w] = &recorder->add_thread({.worker = w, .node = places()[w].node, .name = {}});
         });
     run_->record(tracks);
     tracks_ = std::move(tracks);

@@ -6,9 +6,9 @@
 #include <memory>
 #include <vector>
 
+#include "policies/task_graph.hpp"
 #include "runtime/binding.hpp"
 #include "runtime/graph_run.hpp"
-#include "runtime/task_graph.hpp"
 #include "runtime/topology.hpp"
 
 namespace espalier {
@@ -44,7 +44,7 @@ class WorkerTeam {
     [[nodiscard]] trace::Recorder* recorder() const { return recorder_; }
     /// Where worker `worker` records; null when nothing is recorded.
     [[nodiscard]] trace::Track* track(WorkerId worker) const {
-        return tracks_.empty() ? nullptr : tracks_[static_cast<std::size_t>(worker)];
+        return tracks_.empty() ? nullptr : tracks_[worker];
     }
 
     /// body(w) once on every worker. The first exception is rethrown after all have returned.

@@ -17,8 +17,8 @@ template <class T> void sweep_dense(Factor<T> const& factor, FactorPlan const& p
     if (x.rows == 0 || x.cols == 0) return;
     Index const vectors = std::min(x.cols, Sweep<T>::max_vectors);
     Sweep<T> sweep(factor, plan, options.op, vectors, team, options.interrupt);
-    std::vector<T*> columns(static_cast<std::size_t>(x.cols));
-    for (Index j = 0; j < x.cols; ++j) columns[static_cast<std::size_t>(j)] = x.column(j);
+    std::vector<T*> columns(x.cols);
+    for (Index j = 0; j < x.cols; ++j) columns[j] = x.column(j);
     for (std::span<T* const> rest = columns; !rest.empty();) {
         auto const block = rest.first(std::min(rest.size(), static_cast<std::size_t>(vectors)));
         sweep.run(block, part);
@@ -59,8 +59,7 @@ void require_shape(BlockStructure const& structure, Index rows, Index cols, Inde
 std::uint64_t solve_workspace_bytes(BlockStructure const& structure, FactorPlan const& plan,
                                     std::size_t scalar_bytes) {
     Offset entries = structure.n;
-    for (Branch const& branch : plan.partition.branches)
-        entries += structure.cblks[static_cast<std::size_t>(branch.root)].rows_below();
+    for (Branch const& branch : plan.partition.branches) entries += structure.cblks[branch.root].rows_below();
     Index largest = 0;
     for (Cblk const& cblk : structure.cblks) largest = std::max({largest, cblk.rows_below(), cblk.width()});
     entries += largest * static_cast<Offset>(plan.factor_schedule.lists.size());

@@ -10,7 +10,7 @@
 
 #include "core/interrupt.hpp"
 #include "factor/factor.hpp"
-#include "schedule/factor_plan.hpp"
+#include "simulation/factor_plan.hpp"
 
 namespace espalier {
 

@@ -31,8 +31,7 @@ template <class T> SparseSolveStats solve_sparse(Factor<T> const& factor, Factor
     check_right_hand_sides(structure, b, x.cols);
     std::vector<Index> const order = order_by_first_entry(b, structure);
     for (Index j = 0; j < x.cols; ++j)
-        if (b.col_ptr[static_cast<std::size_t>(j)] == b.col_ptr[static_cast<std::size_t>(j) + 1])
-            std::fill_n(x.column(j), x.rows, T(0));
+        if (b.col_ptr[j] == b.col_ptr[j + 1]) std::fill_n(x.column(j), x.rows, T(0));
 
     SparseSolveStats stats;
     auto const count = static_cast<Index>(order.size());
@@ -44,8 +43,7 @@ template <class T> SparseSolveStats solve_sparse(Factor<T> const& factor, Factor
         Index const size = std::min(vectors, count - first);
         SparseBlock<T> const block = make_sparse_block(b, structure, order, first, size);
         columns.clear();
-        for (Index c = first; c < first + size; ++c)
-            columns.push_back(x.column(order[static_cast<std::size_t>(c)]));
+        for (Index c = first; c < first + size; ++c) columns.push_back(x.column(order[c]));
         sweep.run(columns, SweepPart::whole, &block);
         ++stats.blocks;
         stats.cblks_visited += block.num_reached;

@@ -13,9 +13,8 @@ namespace espalier {
 namespace {
 
 void mark_path(BlockStructure const& structure, CblkId from, std::vector<char>& reached, CblkId& count) {
-    for (CblkId k = from; k != no_cblk && !reached[static_cast<std::size_t>(k)];
-         k = structure.cblks[static_cast<std::size_t>(k)].parent) {
-        reached[static_cast<std::size_t>(k)] = 1;
+    for (CblkId k = from; k != no_cblk && !reached[k]; k = structure.cblks[k].parent) {
+        reached[k] = 1;
         ++count;
     }
 }
@@ -27,14 +26,13 @@ std::vector<Index> order_by_first_entry(CscMatrix<T> const& b, BlockStructure co
     std::vector<std::pair<Index, Index>> starts; // first row, column
     for (Index j = 0; j < b.cols; ++j) {
         Index first = std::numeric_limits<Index>::max();
-        for (Offset p = b.col_ptr[static_cast<std::size_t>(j)];
-             p < b.col_ptr[static_cast<std::size_t>(j) + 1]; ++p) {
-            Index const row = b.row_ind[static_cast<std::size_t>(p)];
+        for (Offset p = b.col_ptr[j]; p < b.col_ptr[j + 1]; ++p) {
+            Index const row = b.row_ind[p];
             if (row < 0 || row >= structure.n)
                 throw Error(Status::bad_input, "right-hand side " + std::to_string(j + 1) +
                                                    " has an entry in row " + std::to_string(row + 1) +
                                                    " of " + std::to_string(structure.n));
-            first = std::min(first, structure.perm[static_cast<std::size_t>(row)]);
+            first = std::min(first, structure.perm[row]);
         }
         if (first != std::numeric_limits<Index>::max()) starts.emplace_back(first, j);
     }
@@ -50,13 +48,11 @@ template <class T> SparseBlock<T> make_sparse_block(CscMatrix<T> const& b, Block
     SparseBlock<T> block;
     block.reached.assign(structure.cblks.size(), 0);
     for (Index c = 0; c < count; ++c) {
-        auto const j = static_cast<std::size_t>(columns[static_cast<std::size_t>(first + c)]);
-        for (auto p = static_cast<std::size_t>(b.col_ptr[j]); p < static_cast<std::size_t>(b.col_ptr[j + 1]);
-             ++p) {
-            Index const row = structure.perm[static_cast<std::size_t>(b.row_ind[p])];
+        auto const j = static_cast<std::size_t>(columns[first + c]);
+        for (Offset p = b.col_ptr[j]; p < b.col_ptr[j + 1]; ++p) {
+            Index const row = structure.perm[b.row_ind[p]];
             block.entries.push_back({row, c, b.values[p]});
-            mark_path(structure, structure.cblk_of_col[static_cast<std::size_t>(row)], block.reached,
-                      block.num_reached);
+            mark_path(structure, structure.cblk_of_col[row], block.reached, block.num_reached);
         }
     }
     std::sort(block.entries.begin(), block.entries.end(), [](auto const& x, auto const& y) {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "schedule/schedule.hpp"
+#include "simulation/schedule.hpp"
 #include "trace/record.hpp"
 
 namespace espalier {
@@ -104,26 +104,25 @@ template <class T> void Sweep<T>::number_tasks() {
 }
 
 template <class T> void Sweep<T>::execute(TaskId task, WorkerId worker) {
-    auto const [kind, number] = plan_.solve.tasks[static_cast<std::size_t>(task)];
+    auto const [kind, number] = plan_.solve.tasks[task];
     Branch const& one = branch(number);
     bool const is_forward = kind == SolveTaskKind::forward || kind == SolveTaskKind::give;
     trace::Track* const track = team_.track(worker);
     std::optional<trace::Scope> scope(
         std::in_place, track, is_forward ? trace::Kind::forward : trace::Kind::backward,
-        track ? trace::StateInfo{numbers_.task(task), one.root, levels_[static_cast<std::size_t>(one.root)]}
-              : trace::StateInfo{});
+        track ? trace::StateInfo{numbers_.task(task), one.root, levels_[one.root]} : trace::StateInfo{});
     switch (kind) {
     case SolveTaskKind::forward:
-        return forward(one, number, workers_[static_cast<std::size_t>(worker)]);
+        return forward(one, number, workers_[worker]);
     case SolveTaskKind::backward:
-        backward(one, workers_[static_cast<std::size_t>(worker)]);
+        backward(one, workers_[worker]);
         scope.reset(); // the messages leave after the task
         return send_solution(number);
     case SolveTaskKind::give: {
         Block sum = sum_for(number);
         scope.reset();
-        return messages_.send(plan_.process_of_branch[static_cast<std::size_t>(number)], number,
-                              std::move(sum), {.tag = numbers_.given(plan_.process, number)});
+        return messages_.send(plan_.process_of_branch[number], number, std::move(sum),
+                              {.tag = numbers_.given(plan_.process, number)});
     }
     case SolveTaskKind::take:
         return take(number);
@@ -143,7 +142,7 @@ template <class T> Block Sweep<T>::sum_for(BranchId number) {
 }
 
 template <class T> void Sweep<T>::take(BranchId number) {
-    Block block = std::move(solutions_[static_cast<std::size_t>(number)]);
+    Block block = std::move(solutions_[number]);
     auto const x = block.template as<T>();
     std::copy(x.begin(), x.end(), rows_of(factor_.cblk(branch(number).root)).z.data);
     messages_.received_done(block.size());
@@ -183,15 +182,15 @@ template <class T> void Sweep<T>::receive(int from, std::int64_t id, Block&& blo
     auto const at = std::lower_bound(givers.begin(), givers.end(), from);
     if (at == givers.end() || *at != from)
         throw Error(Status::internal, "a message came from a process that has nothing to give");
-    received_[static_cast<std::size_t>(plan_.solve.giver_ptr[u] + (at - givers.begin()))] = std::move(block);
+    received_[plan_.solve.giver_ptr[u] + (at - givers.begin())] = std::move(block);
     team_.release(plan_.solve.forward_of_branch[u]);
 }
 
 template <class T> void Sweep<T>::subtract_received(BranchId number) {
     T* const x = rows_of(factor_.cblk(branch(number).root)).z.data;
     for (std::size_t g = 0; g < plan_.solve.givers_of(number).size(); ++g) {
-        Block block = std::move(received_[static_cast<std::size_t>(
-            plan_.solve.giver_ptr[static_cast<std::size_t>(number)] + static_cast<Offset>(g))]);
+        Block block = std::move(
+            received_[static_cast<std::size_t>(plan_.solve.giver_ptr[number] + static_cast<Offset>(g))]);
         auto const sum = block.template as<T>();
         subtract(sum.data(), x, static_cast<Index>(sum.size()));
         messages_.received_done(block.size());
@@ -236,7 +235,7 @@ template <class T> void Sweep<T>::backward(Branch const& b, Worker& worker) {
 template <class T> void Sweep<T>::load(Index first, Index end) {
     bool const conjugate = conjugate_a_ != conjugated_;
     for (Index i = first; i < end; ++i) {
-        Index const row = structure_.inverse[static_cast<std::size_t>(i)];
+        Index const row = structure_.inverse[i];
         T* const to = x_ + i * vectors_;
         for (Index j = 0; j < vectors_; ++j) to[j] = conj_if(conjugate, columns_[j][row]);
     }
@@ -255,7 +254,7 @@ template <class T> void Sweep<T>::load_sparse(Index first, Index end) {
 template <class T> void Sweep<T>::store(Index first, Index end) {
     bool const conjugate = conjugate_a_ != conjugated_;
     for (Index i = first; i < end; ++i) {
-        Index const row = structure_.inverse[static_cast<std::size_t>(i)];
+        Index const row = structure_.inverse[i];
         T const* const from = x_ + i * vectors_;
         for (Index j = 0; j < vectors_; ++j) columns_[j][row] = conj_if(conjugate, from[j]);
     }
@@ -341,15 +340,13 @@ void Sweep<T>::distribute(CblkId k, CblkId root, RowBlock<T> contribution, RowBl
 // from the rows of j, or added to them.
 template <class T> void Sweep<T>::collect(CblkId j, T* to, bool subtracted) {
     auto const faces =
-        std::span(structure_.facing)
-            .subspan(static_cast<std::size_t>(structure_.facing_ptr[static_cast<std::size_t>(j)]));
-    auto const count = structure_.facing_ptr[static_cast<std::size_t>(j) + 1] -
-                       structure_.facing_ptr[static_cast<std::size_t>(j)];
+        std::span(structure_.facing).subspan(static_cast<std::size_t>(structure_.facing_ptr[j]));
+    auto const count = structure_.facing_ptr[j + 1] - structure_.facing_ptr[j];
     Index const first_col = factor_.cblk(j).first_col;
-    for (BlokId const b : faces.first(static_cast<std::size_t>(count))) {
-        CblkId const owner = structure_.owner_of_blok[static_cast<std::size_t>(b)];
+    for (BlokId const b : faces.first(count)) {
+        CblkId const owner = structure_.owner_of_blok[b];
         if (is_kept(owner) || !is_reached(owner) || !factor_.has_panel(owner)) continue;
-        BranchId const source = plan_.partition.branch_of_cblk[static_cast<std::size_t>(owner)];
+        BranchId const source = plan_.partition.branch_of_cblk[owner];
         if (owner != branch(source).root) continue; // summed up in the outbox of its root
         Index const at = blok(b).panel_row - factor_.cblk(owner).width();
         T const* const from = outbox(source).z.column(at);

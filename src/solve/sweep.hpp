@@ -25,7 +25,7 @@
 #include "core/interrupt.hpp"
 #include "factor/factor.hpp"
 #include "kernels/level2.hpp"
-#include "schedule/factor_plan.hpp"
+#include "simulation/factor_plan.hpp"
 #include "solve/sparse_block.hpp"
 #include "solve/sweep_numbers.hpp"
 
@@ -78,13 +78,9 @@ template <class T> class Sweep {
     void count(Worker& worker, MatrixView<T const> coefficients);
 
     [[nodiscard]] bool is_kept(CblkId k) const { return k >= structure_.first_kept_cblk; }
-    [[nodiscard]] bool is_reached(CblkId k) const {
-        return !sparse_ || sparse_->reached[static_cast<std::size_t>(k)];
-    }
-    [[nodiscard]] Blok const& blok(BlokId b) const { return structure_.bloks[static_cast<std::size_t>(b)]; }
-    [[nodiscard]] Branch const& branch(BranchId b) const {
-        return plan_.partition.branches[static_cast<std::size_t>(b)];
-    }
+    [[nodiscard]] bool is_reached(CblkId k) const { return !sparse_ || sparse_->reached[k]; }
+    [[nodiscard]] Blok const& blok(BlokId b) const { return structure_.bloks[b]; }
+    [[nodiscard]] Branch const& branch(BranchId b) const { return plan_.partition.branches[b]; }
     [[nodiscard]] RowBlock<T> rows(Index first, Index count) const {
         return {{x_ + first * vectors_, vectors_, count, vectors_}, conjugated_};
     }
@@ -93,8 +89,7 @@ template <class T> class Sweep {
         return {{memory, vectors_, length, vectors_}, conjugated_};
     }
     [[nodiscard]] RowBlock<T> outbox(BranchId b) const {
-        return block_at(outboxes_ + outbox_ptr_[static_cast<std::size_t>(b)] * vectors_,
-                        factor_.cblk(branch(b).root).rows_below());
+        return block_at(outboxes_ + outbox_ptr_[b] * vectors_, factor_.cblk(branch(b).root).rows_below());
     }
 
     Factor<T> const& factor_;

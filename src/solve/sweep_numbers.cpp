@@ -19,7 +19,7 @@ std::vector<trace::Dependency> SweepNumbers::dependencies() const {
     for (TaskId t = 0; t < graph.num_tasks(); ++t) {
         auto const at = static_cast<std::size_t>(t);
         for (Offset e = graph.successor_ptr[at]; e < graph.successor_ptr[at + 1]; ++e)
-            edges.push_back({task(t), task(graph.successors[static_cast<std::size_t>(e)])});
+            edges.push_back({task(t), task(graph.successors[e])});
         auto const [kind, branch] = solve.tasks[at];
         switch (kind) {
         case SolveTaskKind::give:

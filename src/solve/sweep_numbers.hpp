@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "schedule/factor_plan.hpp"
+#include "simulation/factor_plan.hpp"
 #include "trace/record.hpp"
 
 namespace espalier {

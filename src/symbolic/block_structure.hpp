@@ -57,7 +57,7 @@ struct BlockStructure {
     /// but never eliminated. num_cblks() when there is none.
     CblkId first_kept_cblk = 0;
     [[nodiscard]] Index first_kept_col() const {
-        return first_kept_cblk < num_cblks() ? cblks[static_cast<std::size_t>(first_kept_cblk)].first_col : n;
+        return first_kept_cblk < num_cblks() ? cblks[first_kept_cblk].first_col : n;
     }
     [[nodiscard]] Index num_kept_cols() const { return n - first_kept_col(); }
 

@@ -17,12 +17,9 @@ template <class T> std::vector<Index> panel_rows(Factor<T> const& f, CblkId k) {
     BlockStructure const& s = f.structure();
     std::vector<Index> rows;
     for (BlokId b = f.cblk(k).first_blok; b < f.cblk(k).end_blok; ++b)
-        for (Index r = s.bloks[static_cast<std::size_t>(b)].first_row;
-             r < s.bloks[static_cast<std::size_t>(b)].end_row; ++r)
-            rows.push_back(r);
+        for (Index r = s.bloks[b].first_row; r < s.bloks[b].end_row; ++r) rows.push_back(r);
     if (f.form().has_d() || f.form().has_upper())
-        for (Index i = 0; i < f.cblk(k).width(); ++i)
-            rows[static_cast<std::size_t>(i)] = f.cblk(k).first_col + f.perm(k)[static_cast<std::size_t>(i)];
+        for (Index i = 0; i < f.cblk(k).width(); ++i) rows[i] = f.cblk(k).first_col + f.perm(k)[i];
     return rows;
 }
 
@@ -38,8 +35,8 @@ template <class T> void add_cblk(Factor<T> const& f, CblkId k, Dense<T>& sum) {
     };
     auto d = [&](Index p, Index q) {
         if (p == q) return lower(p, p);
-        if (p == q + 1) return f.off_diagonal(k)[static_cast<std::size_t>(q)];
-        if (q == p + 1) return conj_if(form.conjugate(), f.off_diagonal(k)[static_cast<std::size_t>(p)]);
+        if (p == q + 1) return f.off_diagonal(k)[q];
+        if (q == p + 1) return conj_if(form.conjugate(), f.off_diagonal(k)[p]);
         return T(0);
     };
     // Columns of U belong to the rows of the panel, but for the local permutation.
@@ -103,8 +100,8 @@ TEST(Factors, AreTheSameBitsForTheSameWorkers) {
     second.factorize();
     auto const& structure = first.structure;
     for (CblkId k = 0; k < structure.num_cblks(); ++k)
-        for (Index j = 0; j < structure.cblks[static_cast<std::size_t>(k)].width(); ++j)
-            for (Index i = j; i < structure.cblks[static_cast<std::size_t>(k)].stride; ++i)
+        for (Index j = 0; j < structure.cblks[k].width(); ++j)
+            for (Index i = j; i < structure.cblks[k].stride; ++i)
                 ASSERT_EQ(first.factor.lower(k)(i, j), second.factor.lower(k)(i, j));
 }
 

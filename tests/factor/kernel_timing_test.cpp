@@ -15,13 +15,13 @@ TEST(TimingStructure, HasEveryRowOfACblkInThePanelsItUpdates) {
         BlockStructure const s = make_timing_structure({kind}, sizeof(double), {});
         Index widest = 0, tallest = 0;
         for (CblkId k = 0; k < s.num_cblks(); ++k) {
-            Cblk const& cblk = s.cblks[static_cast<std::size_t>(k)];
+            Cblk const& cblk = s.cblks[k];
             widest = std::max(widest, cblk.width());
             tallest = std::max(tallest, cblk.stride);
             Index row = 0, panel_row = 0;
             for (BlokId b = cblk.first_blok; b < cblk.end_blok; ++b) {
-                Blok const& blok = s.bloks[static_cast<std::size_t>(b)];
-                Cblk const& facing = s.cblks[static_cast<std::size_t>(blok.facing_cblk)];
+                Blok const& blok = s.bloks[b];
+                Cblk const& facing = s.cblks[blok.facing_cblk];
                 ASSERT_GT(blok.height(), 0);
                 ASSERT_GE(blok.first_row, row);
                 ASSERT_EQ(blok.panel_row, panel_row);
@@ -32,8 +32,8 @@ TEST(TimingStructure, HasEveryRowOfACblkInThePanelsItUpdates) {
                 panel_row += blok.height();
                 // The target has all columns of its front from its own on.
                 if (b > cblk.first_blok) {
-                    Blok const& last = s.bloks[static_cast<std::size_t>(facing.end_blok - 1)];
-                    ASSERT_LE(s.bloks[static_cast<std::size_t>(cblk.end_blok - 1)].end_row, last.end_row);
+                    Blok const& last = s.bloks[facing.end_blok - 1];
+                    ASSERT_LE(s.bloks[cblk.end_blok - 1].end_row, last.end_row);
                     ASSERT_EQ(last.end_row - facing.first_col, facing.stride);
                 }
             }

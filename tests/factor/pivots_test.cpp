@@ -16,7 +16,7 @@ namespace {
 using namespace testing;
 
 std::vector<Index> natural(Index n) {
-    std::vector<Index> order(static_cast<std::size_t>(n));
+    std::vector<Index> order(n);
     std::iota(order.begin(), order.end(), Index(0));
     return order;
 }
@@ -26,8 +26,8 @@ template <class T> std::vector<double> eigenvalues(CscMatrix<T> const& a) {
     auto matrix = dense(convert<std::complex<double>>(a), natural(a.cols));
     int const n = static_cast<int>(a.cols), size = 64 * n;
     std::vector<double> values(matrix.values.size()), rwork(static_cast<std::size_t>(3 * n));
-    values.resize(static_cast<std::size_t>(n));
-    std::vector<std::complex<double>> work(static_cast<std::size_t>(size));
+    values.resize(n);
+    std::vector<std::complex<double>> work(size);
     int info = -1;
     zheev_("N", "L", &n, matrix.values.data(), &n, values.data(), work.data(), &size, rwork.data(), &info, 1,
            1);

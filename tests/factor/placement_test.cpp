@@ -35,9 +35,7 @@ template <class T> struct PlannedSystem {
     [[nodiscard]] Placement placement() {
         return measure_placement(factor, plan, plan.factor_schedule.worker_of_task, team, topology);
     }
-    [[nodiscard]] int node_of(WorkerId worker) const {
-        return team.places()[static_cast<std::size_t>(worker)].node;
-    }
+    [[nodiscard]] int node_of(WorkerId worker) const { return team.places()[worker].node; }
     [[nodiscard]] double panel_bytes() const {
         double bytes = 0;
         for (CblkId k = 0; k < base.structure.num_cblks(); ++k)
@@ -80,7 +78,7 @@ std::map<CblkId, double> bytes_of_task(PlannedSystem<T> const& run, FactorTask c
     BlockStructure const& s = run.base.structure;
     std::map<CblkId, double> bytes;
     if (task.target == no_cblk) {
-        Branch const& branch = run.plan.partition.branches[static_cast<std::size_t>(task.source)];
+        Branch const& branch = run.plan.partition.branches[task.source];
         for (CblkId k = branch.first; k <= branch.root; ++k)
             bytes[k] = static_cast<double>(run.factor.panel(k).size());
         return bytes;
@@ -88,10 +86,9 @@ std::map<CblkId, double> bytes_of_task(PlannedSystem<T> const& run, FactorTask c
     std::map<CblkId, std::pair<Index, Index>>
         read; // of each source: its first row, and columns of the target
     for (Offset f = task.first_facing; f < task.end_facing; ++f) {
-        BlokId const b = s.facing[static_cast<std::size_t>(f)];
-        Blok const& blok = s.bloks[static_cast<std::size_t>(b)];
-        auto& [row, columns] =
-            read.try_emplace(s.owner_of_blok[static_cast<std::size_t>(b)], blok.panel_row, 0).first->second;
+        BlokId const b = s.facing[f];
+        Blok const& blok = s.bloks[b];
+        auto& [row, columns] = read.try_emplace(s.owner_of_blok[b], blok.panel_row, 0).first->second;
         row = std::min(row, blok.panel_row);
         columns += blok.height();
     }
@@ -109,20 +106,17 @@ template <class T> void expect_local_placement(PlannedSystem<T>& run) {
     Placement const placement = run.placement();
     std::vector<double> node_bytes(4, 0.0), all(8, 0.0), local(8, 0.0), shares;
     for (CblkId k = 0; k < run.base.structure.num_cblks(); ++k)
-        node_bytes[static_cast<std::size_t>(
-            run.node_of(run.plan.owner_of_cblk[static_cast<std::size_t>(k)]))] +=
-            static_cast<double>(run.factor.panel(k).size());
+        node_bytes[run.node_of(run.plan.owner_of_cblk[k])] += static_cast<double>(run.factor.panel(k).size());
     EXPECT_EQ(placement.node_bytes, node_bytes);
     for (std::size_t t = 0; t < run.plan.factor.tasks.size(); ++t) {
         WorkerId const worker = run.plan.factor_schedule.worker_of_task[t];
         double task_all = 0, task_local = 0;
         for (auto const& [k, bytes] : bytes_of_task(run, run.plan.factor.tasks[t])) {
             task_all += bytes;
-            if (run.node_of(run.plan.owner_of_cblk[static_cast<std::size_t>(k)]) == run.node_of(worker))
-                task_local += bytes;
+            if (run.node_of(run.plan.owner_of_cblk[k]) == run.node_of(worker)) task_local += bytes;
         }
-        all[static_cast<std::size_t>(worker)] += task_all;
-        local[static_cast<std::size_t>(worker)] += task_local;
+        all[worker] += task_all;
+        local[worker] += task_local;
         shares.push_back(task_local / task_all);
     }
     EXPECT_NEAR(placement.local_share, sum(local) / sum(all), 1e-6);
@@ -148,10 +142,8 @@ TEST(Placement, OfAGlobalArrayIsNodeZero) {
     Placement const placement = run.placement();
     EXPECT_EQ(placement.node_bytes, (std::vector<double>{run.panel_bytes(), 0, 0, 0}));
     for (WorkerId w = 0; w < 8; ++w) {
-        bool const idle = run.plan.factor_schedule.lists[static_cast<std::size_t>(w)].empty();
-        EXPECT_EQ(placement.local_share_of_worker[static_cast<std::size_t>(w)], idle                  ? -1
-                                                                                : run.node_of(w) == 0 ? 1
-                                                                                                      : 0);
+        bool const idle = run.plan.factor_schedule.lists[w].empty();
+        EXPECT_EQ(placement.local_share_of_worker[w], idle ? -1 : run.node_of(w) == 0 ? 1 : 0);
     }
     EXPECT_GT(placement.local_share, 0);
     EXPECT_LT(placement.local_share, 1);

@@ -20,11 +20,11 @@ std::vector<Index> every(Index step, Index n) {
 
 // The order of elimination of the reference: the others ascending, then `schur` as it is given.
 std::vector<Index> interior_then(std::vector<Index> const& schur, Index n) {
-    std::vector<char> is_kept(static_cast<std::size_t>(n), 0);
-    for (Index const i : schur) is_kept[static_cast<std::size_t>(i)] = 1;
+    std::vector<char> is_kept(n, 0);
+    for (Index const i : schur) is_kept[i] = 1;
     std::vector<Index> order;
     for (Index i = 0; i < n; ++i)
-        if (!is_kept[static_cast<std::size_t>(i)]) order.push_back(i);
+        if (!is_kept[i]) order.push_back(i);
     order.insert(order.end(), schur.begin(), schur.end());
     return order;
 }
@@ -100,7 +100,7 @@ TEST(Schur, NeedsOfTheInteriorOnlyThatItIsDefinite) {
     auto a = real("lap2d:7");
     std::vector<Index> const schur{0, 8, 16, 24};
     for (Index const i : schur) // the first entry of a column is its diagonal one
-        a.values[static_cast<std::size_t>(a.col_ptr[static_cast<std::size_t>(i)])] = -1;
+        a.values[a.col_ptr[i]] = -1;
     expect_schur(a, Factorization::llh, schur);
 }
 

@@ -13,10 +13,10 @@
 
 #include "core/scalar.hpp"
 #include "factor/factorize.hpp"
+#include "generators/generators.hpp"
 #include "kernels/blas.hpp"
 #include "matrix/adjacency.hpp"
 #include "matrix/convert.hpp"
-#include "matrix/generators.hpp"
 #include "ordering/constrained.hpp"
 #include "symbolic/symbolic.hpp"
 #include "symbolic/validate.hpp"
@@ -78,10 +78,8 @@ inline CscMatrix<std::complex<double>> complex(std::string const& spec) {
 /// A - shift I.
 template <class T> CscMatrix<T> shifted(CscMatrix<T> a, double shift) {
     for (Index j = 0; j < a.cols; ++j)
-        for (Offset p = a.col_ptr[static_cast<std::size_t>(j)];
-             p < a.col_ptr[static_cast<std::size_t>(j) + 1]; ++p)
-            if (a.row_ind[static_cast<std::size_t>(p)] == j)
-                a.values[static_cast<std::size_t>(p)] -= static_cast<Real<T>>(shift);
+        for (Offset p = a.col_ptr[j]; p < a.col_ptr[j + 1]; ++p)
+            if (a.row_ind[p] == j) a.values[p] -= static_cast<Real<T>>(shift);
     return a;
 }
 
@@ -113,14 +111,11 @@ template <class T> struct Dense {
 template <class T> Dense<T> dense(CscMatrix<T> const& a, std::vector<Index> const& order) {
     CscMatrix<T> const whole = expand_symmetric(a);
     std::vector<Index> place(order.size());
-    for (std::size_t k = 0; k < order.size(); ++k)
-        place[static_cast<std::size_t>(order[k])] = static_cast<Index>(k);
+    for (std::size_t k = 0; k < order.size(); ++k) place[order[k]] = static_cast<Index>(k);
     Dense<T> out(a.cols);
     for (Index j = 0; j < a.cols; ++j)
-        for (Offset p = whole.col_ptr[static_cast<std::size_t>(j)];
-             p < whole.col_ptr[static_cast<std::size_t>(j) + 1]; ++p)
-            out(place[static_cast<std::size_t>(whole.row_ind[static_cast<std::size_t>(p)])],
-                place[static_cast<std::size_t>(j)]) = whole.values[static_cast<std::size_t>(p)];
+        for (Offset p = whole.col_ptr[j]; p < whole.col_ptr[j + 1]; ++p)
+            out(place[whole.row_ind[p]], place[j]) = whole.values[p];
     return out;
 }
 

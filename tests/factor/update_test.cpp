@@ -35,9 +35,9 @@ template <class T> std::vector<T> random_values(std::size_t size, unsigned seed)
 
 // Row of the whole matrix that a panel row of cblk k stands for.
 Index matrix_row(BlockStructure const& s, CblkId k, Index panel_row) {
-    Cblk const& cblk = s.cblks[static_cast<std::size_t>(k)];
+    Cblk const& cblk = s.cblks[k];
     for (BlokId b = cblk.first_blok; b < cblk.end_blok; ++b) {
-        Blok const& blok = s.bloks[static_cast<std::size_t>(b)];
+        Blok const& blok = s.bloks[b];
         if (panel_row < blok.panel_row + blok.height()) return blok.first_row + panel_row - blok.panel_row;
     }
     return -1;

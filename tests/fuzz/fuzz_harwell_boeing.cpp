@@ -2,8 +2,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "io/harwell_boeing.hpp"
 #include "matrix/assemble.hpp"
-#include "matrix/harwell_boeing.hpp"
 #include "tolerate.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {

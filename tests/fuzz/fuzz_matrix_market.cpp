@@ -2,7 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "matrix/read.hpp"
+#include "io/read.hpp"
 #include "tolerate.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {

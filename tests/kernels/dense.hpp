@@ -103,9 +103,8 @@ template <class T> Real<T> largest_difference(Dense<T> const& a, Dense<T> const&
 inline bool is_permutation(std::span<std::int32_t const> perm) {
     std::vector<bool> seen(perm.size(), false);
     for (std::int32_t p : perm) {
-        if (p < 0 || p >= static_cast<std::int32_t>(perm.size()) || seen[static_cast<std::size_t>(p)])
-            return false;
-        seen[static_cast<std::size_t>(p)] = true;
+        if (p < 0 || p >= static_cast<std::int32_t>(perm.size()) || seen[p]) return false;
+        seen[p] = true;
     }
     return true;
 }

@@ -13,7 +13,7 @@ namespace {
 template <class T> std::vector<T> random_values(Index count) {
     std::mt19937_64 random(3);
     std::uniform_real_distribution<Real<T>> uniform(-1, 1);
-    std::vector<T> values(static_cast<std::size_t>(count));
+    std::vector<T> values(count);
     for (T& value : values) {
         Real<T> const re = uniform(random);
         if constexpr (is_complex<T>)
@@ -33,8 +33,7 @@ double distance_from_diagonal(MatrixView<T const> a, std::vector<Real<T>> const&
     double largest = 0;
     for (Index j = 0; j < a.cols; ++j)
         for (Index i = 0; i < a.cols; ++i)
-            largest = std::max<double>(
-                largest, std::abs(c(i, j) - (i == j ? T(expected[static_cast<std::size_t>(i)]) : T(0))));
+            largest = std::max<double>(largest, std::abs(c(i, j) - (i == j ? T(expected[i]) : T(0))));
     return largest;
 }
 
@@ -61,8 +60,7 @@ TYPED_TEST(Lapack, OrthonormalizeKeepsTheSpaceAlsoWithAGapBetweenColumns) {
     for (Index j = 0; j < n; ++j)
         for (Index i = 0; i < m; ++i)
             EXPECT_NEAR(std::abs(rest[static_cast<std::size_t>(i + j * ld)]), 0, tolerance);
-    for (Index i = m; i < ld; ++i)
-        EXPECT_EQ(values[static_cast<std::size_t>(i)], before[static_cast<std::size_t>(i)]);
+    for (Index i = m; i < ld; ++i) EXPECT_EQ(values[i], before[i]);
 }
 
 TYPED_TEST(Lapack, OrthonormalizeCompletesDependentColumns) {

@@ -282,7 +282,7 @@ TYPED_TEST(Ldl, PermuteColumnsPutsColumnPermOfNewAtNew) {
     for (Index n : {0, 1, 2, 37})
         for (Index m : {0, 1, 511, 1300}) {
             auto const b = random_dense<T>(m, n, 1);
-            std::vector<std::int32_t> perm(static_cast<std::size_t>(n));
+            std::vector<std::int32_t> perm(n);
             std::iota(perm.begin(), perm.end(), 0);
             std::mt19937 random(5);
             std::shuffle(perm.begin(), perm.end(), random);

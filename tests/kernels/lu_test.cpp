@@ -32,7 +32,7 @@ TYPED_TEST(Lu, MultipliesBackToThePermutedMatrixAndBoundsL) {
     for (Index n : {0, 1, 2, 7, 8, 9, 33, 64, 129, 300}) {
         auto const a = random_dense<T>(n, n, 5);
         auto f = a;
-        std::vector<std::int32_t> perm(static_cast<std::size_t>(n));
+        std::vector<std::int32_t> perm(n);
         auto const stats = factor_lu<T>(f.view(), perm, 0);
         EXPECT_EQ(stats.replaced, 0);
         EXPECT_EQ(stats.zero_column, -1);
@@ -57,7 +57,7 @@ TYPED_TEST(Lu, GrowsAsWilkinsonsExampleDoes) {
     std::vector<std::int32_t> perm(n);
     factor_lu<T>(a.view(), perm, 0);
     EXPECT_EQ(a(n - 1, n - 1), T(static_cast<Real<T>>(1 << (n - 1))));
-    for (std::int32_t i = 0; i < n; ++i) EXPECT_EQ(perm[static_cast<std::size_t>(i)], i);
+    for (std::int32_t i = 0; i < n; ++i) EXPECT_EQ(perm[i], i);
 }
 
 TYPED_TEST(Lu, ReplacesPivotsThatAreTooSmallAndCountsThem) {

@@ -64,9 +64,9 @@ TEST(Branches, CoverEveryCblkOnceAndStayBelowTheLimitOnRandomForests) {
                 EXPECT_LE(branch.cost, total / (workers * 4.0));
             }
             for (CblkId k = branch.first; k <= branch.root; ++k) {
-                EXPECT_EQ(partition.branch_of_cblk[static_cast<std::size_t>(k)], static_cast<BranchId>(b));
+                EXPECT_EQ(partition.branch_of_cblk[k], static_cast<BranchId>(b));
                 if (k < branch.root) { // a whole subtree
-                    EXPECT_LE(parent[static_cast<std::size_t>(k)], branch.root);
+                    EXPECT_LE(parent[k], branch.root);
                 }
             }
         }

@@ -28,8 +28,7 @@ void expect_nested(BlockStructure const& structure, Mapping const& mapping) {
         Candidates const own = mapping.candidates[k];
         CblkId const parent = structure.cblks[k].parent;
         ASSERT_LT(own.first, own.end) << k;
-        Candidates const around =
-            parent == no_cblk ? Candidates{0, workers} : mapping.candidates[static_cast<std::size_t>(parent)];
+        Candidates const around = parent == no_cblk ? Candidates{0, workers} : mapping.candidates[parent];
         ASSERT_TRUE(around.contains(own)) << k;
         auto const id = static_cast<CblkId>(k);
         Candidates const processes = mapping.processes_of(id);
@@ -55,7 +54,7 @@ void expect_balanced(std::vector<double> const& costs, Mapping const& mapping,
         for (int w = mapping.candidates[k].first; w < mapping.candidates[k].end; ++w) {
             double const share = mapping.share(static_cast<CblkId>(k), w);
             EXPECT_GE(share, 0);
-            work[static_cast<std::size_t>(w)] += share * costs[k];
+            work[w] += share * costs[k];
             whole += share;
         }
         ASSERT_NEAR(whole, 1, 1e-9) << k;
@@ -131,7 +130,7 @@ TEST(Mapping, GivesEqualSubtreesOneCandidateEach) {
         if (height == 0) return first;
         CblkId const left = self(self, height - 1, first);
         CblkId const right = self(self, height - 1, left + 1);
-        parent[static_cast<std::size_t>(left)] = parent[static_cast<std::size_t>(right)] = right + 1;
+        parent[left] = parent[right] = right + 1;
         return right + 1;
     };
     ASSERT_EQ(number(number, 6, 0), 126);

@@ -20,7 +20,7 @@ inline BlockStructure tree_of(std::vector<CblkId> const& parent) {
         cblk.parent = parent[k];
         if (cblk.first_descendant == no_cblk) cblk.first_descendant = static_cast<CblkId>(k);
         if (parent[k] == no_cblk) continue;
-        auto& above = structure.cblks[static_cast<std::size_t>(parent[k])];
+        auto& above = structure.cblks[parent[k]];
         if (above.first_descendant == no_cblk) above.first_descendant = cblk.first_descendant;
     }
     return structure;
@@ -29,12 +29,12 @@ inline BlockStructure tree_of(std::vector<CblkId> const& parent) {
 // Random postordered forest: each new node adopts some of the roots before it.
 inline std::vector<CblkId> random_forest(int size, unsigned seed) {
     std::mt19937 engine(seed);
-    std::vector<CblkId> parent(static_cast<std::size_t>(size), no_cblk);
+    std::vector<CblkId> parent(size, no_cblk);
     std::vector<CblkId> roots;
     for (CblkId k = 0; k < size; ++k) {
         auto adopted = std::min<std::size_t>(roots.size(), engine() % 4);
         for (; adopted > 0; --adopted) {
-            parent[static_cast<std::size_t>(roots.back())] = k;
+            parent[roots.back()] = k;
             roots.pop_back();
         }
         roots.push_back(k);
@@ -44,14 +44,14 @@ inline std::vector<CblkId> random_forest(int size, unsigned seed) {
 
 /// A path from leaf 0 to its root.
 inline std::vector<CblkId> chain(int size) {
-    std::vector<CblkId> parent(static_cast<std::size_t>(size), no_cblk);
-    for (CblkId k = 0; k + 1 < size; ++k) parent[static_cast<std::size_t>(k)] = k + 1;
+    std::vector<CblkId> parent(size, no_cblk);
+    for (CblkId k = 0; k + 1 < size; ++k) parent[k] = k + 1;
     return parent;
 }
 
 /// Leaves under one root.
 inline std::vector<CblkId> star(int size) {
-    std::vector<CblkId> parent(static_cast<std::size_t>(size), size - 1);
+    std::vector<CblkId> parent(size, size - 1);
     parent.back() = no_cblk;
     return parent;
 }

@@ -40,7 +40,7 @@ template <class T, class I> struct Foreign {
             std::stable_sort(entries.begin(), entries.end(),
                              [&](auto const& a, auto const& b) { return major(a) < major(b); });
             pointers.assign(static_cast<std::size_t>((layout == Layout::csc ? cols : rows) + 1), 0);
-            for (auto const& e : entries) ++pointers[static_cast<std::size_t>(major(e) + 1)];
+            for (auto const& e : entries) ++pointers[major(e) + 1];
             std::partial_sum(pointers.begin(), pointers.end(), pointers.begin());
             for (I& start : pointers) start = static_cast<I>(start + base);
         }
@@ -106,11 +106,10 @@ template <class T> void expect_equal(CscMatrix<T> const& matrix, Entries<T> cons
     for (auto const& [place, value] : whole) expected += !half || place.first >= place.second;
     ASSERT_EQ(static_cast<std::size_t>(matrix.stored()), expected);
     for (Index j = 0; j < matrix.cols; ++j)
-        for (Offset p = matrix.col_ptr[static_cast<std::size_t>(j)];
-             p < matrix.col_ptr[static_cast<std::size_t>(j) + 1]; ++p) {
-            auto const at = whole.find({matrix.row_ind[static_cast<std::size_t>(p)], j});
+        for (Offset p = matrix.col_ptr[j]; p < matrix.col_ptr[j + 1]; ++p) {
+            auto const at = whole.find({matrix.row_ind[p], j});
             ASSERT_TRUE(at != whole.end());
-            ASSERT_EQ(matrix.values[static_cast<std::size_t>(p)], at->second);
+            ASSERT_EQ(matrix.values[p], at->second);
         }
 }
 

@@ -10,13 +10,13 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "api/generated.hpp"
-#include "api/problems.hpp"
 #include "comm/thread_level.hpp"
 #include "espalier/espalier.hpp"
 #include "espalier/mpi.hpp"
 #include "matrix/norms.hpp"
 #include "runtime/process_limits.hpp"
+#include "solver/generated.hpp"
+#include "solver/problems.hpp"
 
 namespace espalier {
 namespace {
@@ -165,10 +165,10 @@ TEST(ASolverOverMpi, PredictsTheMemoryOfEachProcess) {
     solver.analyze(matrix);
     auto const before = static_cast<double>(current_rss_bytes());
     solver.factorize(matrix);
-    (void)solver.solve(std::vector<double>(static_cast<std::size_t>(matrix.rows), 1));
+    (void)solver.solve(std::vector<double>(matrix.rows, 1));
     AnalysisReport const& analysis = solver.report().analysis;
     ASSERT_EQ(analysis.memory_bytes_of_process.size(), static_cast<std::size_t>(comm.size()));
-    double const predicted = analysis.memory_bytes_of_process[static_cast<std::size_t>(comm.rank())];
+    double const predicted = analysis.memory_bytes_of_process[comm.rank()];
     double const added = static_cast<double>(peak_rss_bytes()) - before;
     EXPECT_LT(predicted, 0.8 * static_cast<double>(analysis.factor_bytes));
     if (comm.rank() > 0) {

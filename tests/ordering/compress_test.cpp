@@ -26,7 +26,7 @@ std::vector<Index> brute_force_groups(Graph const& graph) {
 
 void expect_quotient(Graph const& graph, CompressedGraph const& compressed) {
     auto const& quotient = compressed.graph;
-    std::vector<std::set<Index>> lists(static_cast<std::size_t>(quotient.num_vertices));
+    std::vector<std::set<Index>> lists(quotient.num_vertices);
     std::vector<Index> weight(lists.size(), 0);
     for (Index v = 0; v < graph.num_vertices; ++v) {
         Index const group = compressed.vertex_of_row[v];

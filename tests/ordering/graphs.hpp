@@ -15,7 +15,7 @@ namespace espalier::test {
 using Edges = std::vector<std::pair<Index, Index>>;
 
 inline Graph graph_from(Index n, Edges const& edges) {
-    std::vector<std::set<Index>> lists(static_cast<std::size_t>(n));
+    std::vector<std::set<Index>> lists(n);
     for (auto [a, b] : edges)
         if (a != b) {
             lists[a].insert(b);

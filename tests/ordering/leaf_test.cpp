@@ -14,7 +14,7 @@ namespace {
 using namespace test;
 
 Region region_of(Graph const& graph, std::vector<Index> const& inside) {
-    std::vector<Index> scratch(static_cast<std::size_t>(graph.num_vertices), -1);
+    std::vector<Index> scratch(graph.num_vertices, -1);
     return induce(whole_region(graph), inside, scratch);
 }
 
@@ -89,7 +89,7 @@ TEST(Dissect, NumbersEachBlockAfterWhatItSeparates) {
     for (Index v = 0; v < 144; ++v)
         for (Offset e = graph.ptr[v]; e < graph.ptr[v + 1]; ++e)
             if (block_of(graph.adj[e]) > block_of(v)) { // no two leaves touch
-                EXPECT_FALSE(blocks.is_leaf[static_cast<std::size_t>(block_of(graph.adj[e]))]);
+                EXPECT_FALSE(blocks.is_leaf[block_of(graph.adj[e])]);
             }
 }
 

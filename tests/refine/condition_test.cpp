@@ -173,7 +173,7 @@ TEST(NormEstimate, SeesThroughCancellationInAllOnes) {
                 for (Index i = 0; i < n; ++i) {
                     double sum = 0;
                     for (Index j = 0; j < n; ++j) sum += (adjoint ? b(j, i) : b(i, j)) * x[j];
-                    block[c + static_cast<std::size_t>(i)] = sum;
+                    block[c + i] = sum;
                 }
             }
         });

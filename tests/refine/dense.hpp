@@ -70,7 +70,7 @@ template <class T> class DenseLu {
             Index pivot = k;
             for (Index i = k; i < a_.n; ++i)
                 if (std::abs(a_(i, k)) > std::abs(a_(pivot, k))) pivot = i;
-            std::swap(row_[static_cast<std::size_t>(k)], row_[static_cast<std::size_t>(pivot)]);
+            std::swap(row_[k], row_[pivot]);
             for (Index j = 0; j < a_.n; ++j) std::swap(a_(k, j), a_(pivot, j));
             if (std::abs(a_(k, k)) < threshold) {
                 a_(k, k) = T(threshold);
@@ -88,7 +88,7 @@ template <class T> class DenseLu {
     /// x := op(A)^-1 x, one column.
     void solve(T* x, MatrixOp op) const {
         Index const n = a_.n;
-        std::vector<T> y(static_cast<std::size_t>(n));
+        std::vector<T> y(n);
         if (op == MatrixOp::none) {
             for (Index i = 0; i < n; ++i) {
                 y[i] = x[row_[i]];
@@ -162,14 +162,14 @@ template <class T> T random_scalar(std::mt19937_64& random) {
 
 template <class T> std::vector<T> random_vector(Index size, std::uint64_t seed) {
     std::mt19937_64 random(seed);
-    std::vector<T> result(static_cast<std::size_t>(size));
+    std::vector<T> result(size);
     for (T& value : result) value = random_scalar<T>(random);
     return result;
 }
 
 /// A := (I - 2 u u^H) A for a random unit vector u; singular values stay.
 template <class T> void reflect(Square<T>& a, std::mt19937_64& random, bool from_right) {
-    std::vector<T> u(static_cast<std::size_t>(a.n));
+    std::vector<T> u(a.n);
     Real<T> squares = 0;
     for (T& value : u) {
         value = random_scalar<T>(random);

@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "dense.hpp"
+#include "generators/generators.hpp"
 #include "kernels/lapack.hpp"
-#include "matrix/generators.hpp"
 #include "matrix/norms.hpp"
 #include "matrix/spmv.hpp"
 
@@ -94,7 +94,7 @@ TYPED_TEST(NullSpaceOf, RandomMatricesOfEveryNullity) {
                 SCOPED_TRACE(testing::Message() << "n " << n << " nullity " << nullity << " " << hermitian);
                 std::mt19937_64 random(5);
                 std::uniform_real_distribution<double> uniform(0.05, 1);
-                std::vector<double> sigma(static_cast<std::size_t>(n));
+                std::vector<double> sigma(n);
                 for (std::size_t i = 0; i < sigma.size(); ++i) {
                     sigma[i] = static_cast<Index>(i) < nullity ? 0.0 : uniform(random);
                     if (hermitian && i % 2) sigma[i] = -sigma[i];
@@ -211,8 +211,7 @@ TEST(NullSpace, OfANeumannProblemIsTheConstants) {
     auto const lu = factorize(a);
     auto const result = null_space<double>(a, lu.apply());
     ASSERT_EQ(result.basis.cols, 1);
-    for (Index i = 0; i < 144; ++i)
-        EXPECT_NEAR(std::abs(result.basis.values[static_cast<std::size_t>(i)]), 1.0 / 12, 1e-12);
+    for (Index i = 0; i < 144; ++i) EXPECT_NEAR(std::abs(result.basis.values[i]), 1.0 / 12, 1e-12);
     EXPECT_GT(result.singular_values[1], 1e-3);
 }
 

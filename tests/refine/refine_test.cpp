@@ -30,7 +30,7 @@ template <class T> CscMatrix<T> tridiagonal(Index n, T lower, T upper) {
 }
 
 template <class T> std::vector<T> ones(Index n) {
-    return std::vector<T>(static_cast<std::size_t>(n), T(1));
+    return std::vector<T>(n, T(1));
 }
 
 // The inverse of the diagonal alone: a preconditioner that needs many steps.
@@ -183,8 +183,7 @@ TEST(Refine, ColumnsLeaveTheBlockOneAfterAnother) {
     std::vector<double> b(static_cast<std::size_t>(n * nrhs)), x(b.size(), 0.0);
     for (RefineMethod const method : {RefineMethod::gmres, RefineMethod::bicgstab}) {
         auto const exact = test::random_vector<double>(n, 3);
-        multiply<double>(MatrixOp::none, 1, system.a, exact, 0,
-                         std::span(b).first(static_cast<std::size_t>(n)));
+        multiply<double>(MatrixOp::none, 1, system.a, exact, 0, std::span(b).first(n));
         for (Index k = 1; k < nrhs; ++k) // column 1 is zero, the others hard
             for (Index i = 0; i < n; ++i)
                 b[static_cast<std::size_t>(k * n + i)] = k == 1 ? 0.0 : std::sin(static_cast<double>(i * k));
@@ -217,7 +216,7 @@ TEST(Refine, AColumnIsSolvedTheSameWayAloneAndInABlock) {
         options.method = method;
         std::vector<std::complex<double>> together(b.size()), alone(b.size());
         refine<std::complex<double>>(system.a, b, together, nrhs, system.lu.apply(), options);
-        for (std::size_t k = 0; k < static_cast<std::size_t>(nrhs); ++k)
+        for (Index k = 0; k < nrhs; ++k)
             refine<std::complex<double>>(system.a, std::span(b).subspan(k * length, length),
                                          std::span(alone).subspan(k * length, length), 1, system.lu.apply(),
                                          options);

@@ -31,7 +31,7 @@ bool becomes_true(std::function<bool()> const& condition) {
 /// Tasks without successors, each of which waits for one event.
 TaskGraph awaiting(TaskId tasks) {
     auto graph = graph_of(tasks, {});
-    graph.num_predecessors.assign(static_cast<std::size_t>(tasks), 1);
+    graph.num_predecessors.assign(tasks, 1);
     return graph;
 }
 
@@ -50,7 +50,7 @@ TEST(Polling, WorkersReleaseTasksByThemselves) {
         auto const edges = random_edges(tasks, 1, 4);
         auto graph = graph_of(tasks, edges);
         for (TaskId t = 0; t < tasks; t += 2) ++graph.num_predecessors[t];
-        std::vector<int> message(static_cast<std::size_t>(tasks), 0), seen(message);
+        std::vector<int> message(tasks, 0), seen(message);
         std::mutex one;
         TaskId next = 0;
         auto const poll = [&](WorkerId worker) {
@@ -73,7 +73,7 @@ TEST(Polling, WorkersReleaseTasksByThemselves) {
 TEST(Polling, IsDoneBetweenTasksByEveryWorker) {
     for (int const size : {1, 3}) {
         WorkerTeam team(machine(), size);
-        std::vector<int> polls(static_cast<std::size_t>(size), 0), tasks(polls);
+        std::vector<int> polls(size, 0), tasks(polls);
         FifoPolicy policy(size);
         team.run(
             graph_of(400, {}), policy, [&](TaskId, WorkerId w) { ++tasks[w]; },

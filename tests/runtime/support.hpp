@@ -17,7 +17,7 @@
 
 #include "core/status_of.hpp"
 #include "espalier/types.hpp"
-#include "runtime/task_graph.hpp"
+#include "policies/task_graph.hpp"
 #include "runtime/worker_team.hpp"
 
 namespace espalier {
@@ -37,7 +37,7 @@ using Edge = std::pair<TaskId, TaskId>;
 /// The graph of these edges, without homes; parallel edges count twice.
 inline TaskGraph graph_of(TaskId tasks, std::vector<Edge> const& edges) {
     TaskGraph graph;
-    graph.num_predecessors.assign(static_cast<std::size_t>(tasks), 0);
+    graph.num_predecessors.assign(tasks, 0);
     graph.successor_ptr.assign(static_cast<std::size_t>(tasks) + 1, 0);
     for (auto const& [from, to] : edges) {
         ++graph.successor_ptr[from + 1];
@@ -111,11 +111,11 @@ inline void nothing(TaskId, WorkerId) {}
 /// Runs a graph; each task checks, without any synchronization of its own, what its predecessors wrote.
 inline void run_checked(WorkerTeam& team, std::vector<Edge> const& edges, TaskId tasks, Policy& policy) {
     auto const graph = graph_of(tasks, edges);
-    std::vector<std::vector<TaskId>> predecessors(static_cast<std::size_t>(tasks));
+    std::vector<std::vector<TaskId>> predecessors(tasks);
     for (auto const& [from, to] : edges) predecessors[to].push_back(from);
-    std::vector<std::int64_t> depth(static_cast<std::size_t>(tasks), -1), expected(depth);
-    std::vector<int> runs(static_cast<std::size_t>(tasks), 0);
-    std::vector<int> failures(static_cast<std::size_t>(team.size()), 0);
+    std::vector<std::int64_t> depth(tasks, -1), expected(depth);
+    std::vector<int> runs(tasks, 0);
+    std::vector<int> failures(team.size(), 0);
     for (TaskId t = 0; t < tasks; ++t) {
         expected[t] = 0;
         for (TaskId p : predecessors[t]) expected[t] = std::max(expected[t], expected[p] + 1);
@@ -130,8 +130,8 @@ inline void run_checked(WorkerTeam& team, std::vector<Edge> const& edges, TaskId
         ++runs[t];
     });
     EXPECT_EQ(depth, expected);
-    EXPECT_EQ(runs, std::vector<int>(static_cast<std::size_t>(tasks), 1));
-    EXPECT_EQ(failures, std::vector<int>(static_cast<std::size_t>(team.size()), 0));
+    EXPECT_EQ(runs, std::vector<int>(tasks, 1));
+    EXPECT_EQ(failures, std::vector<int>(team.size(), 0));
     EXPECT_EQ(stats.tasks(), tasks);
     EXPECT_EQ(stats.workers.size(), static_cast<std::size_t>(team.size()));
     for (WorkerStats const& worker : stats.workers) {

@@ -30,14 +30,14 @@ TEST(WorkerTeam, RunsAFunctionOnceOnEveryWorker) {
         WorkerTeam team(machine(), size);
         ASSERT_EQ(team.size(), size);
         EXPECT_EQ(team.places().size(), static_cast<std::size_t>(size));
-        std::vector<std::thread::id> ids(static_cast<std::size_t>(size));
-        std::vector<int> calls(static_cast<std::size_t>(size), 0);
+        std::vector<std::thread::id> ids(size);
+        std::vector<int> calls(size, 0);
         for (int round = 0; round < 50; ++round)
             team.for_each_worker([&](WorkerId w) {
                 ++calls[w];
                 ids[w] = std::this_thread::get_id();
             });
-        EXPECT_EQ(calls, std::vector<int>(static_cast<std::size_t>(size), 50));
+        EXPECT_EQ(calls, std::vector<int>(size, 50));
         EXPECT_EQ(ids[0], std::this_thread::get_id());
         EXPECT_EQ(std::set<std::thread::id>(ids.begin(), ids.end()).size(), static_cast<std::size_t>(size));
     }
@@ -131,7 +131,7 @@ TEST(WorkerTeam, ManyTeamsComeAndGo) {
 TEST(WorkerTeam, IdleWorkersSleep) {
     for (int const size : {2, 4}) {
         WorkerTeam team(machine(), size);
-        std::vector<double> before(static_cast<std::size_t>(size)), after(before);
+        std::vector<double> before(size), after(before);
         FifoPolicy policy(size);
         team.for_each_worker([&](WorkerId w) { before[w] = thread_cpu_seconds(); });
         team.run(graph_of(2, {{0, 1}}), policy, [](TaskId t, WorkerId) {
@@ -188,8 +188,8 @@ TEST(WorkerTeam, EventsFromOutsideReleaseTasks) {
         auto const edges = random_edges(tasks, 1, 4);
         auto graph = graph_of(tasks, edges);
         for (TaskId t = 0; t < tasks; t += 2) ++graph.num_predecessors[t];
-        std::vector<int> message(static_cast<std::size_t>(tasks), 0);
-        std::vector<int> seen(static_cast<std::size_t>(tasks), 0);
+        std::vector<int> message(tasks, 0);
+        std::vector<int> seen(tasks, 0);
         std::atomic<bool> started{false};
         std::thread progress([&] {
             while (!started) std::this_thread::yield();

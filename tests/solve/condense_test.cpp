@@ -40,7 +40,7 @@ template <class T> void solve_dense(Dense<T> a, std::span<T> b) {
 struct Rows {
     explicit Rows(BlockStructure const& structure) {
         for (Index i = 0; i < structure.n; ++i) {
-            auto const column = static_cast<std::size_t>(structure.perm[static_cast<std::size_t>(i)]);
+            auto const column = static_cast<std::size_t>(structure.perm[i]);
             bool const is_kept = structure.cblk_of_col[column] >= structure.first_kept_cblk;
             (is_kept ? kept : interior).push_back(i);
         }
@@ -51,20 +51,18 @@ struct Rows {
 template <class T> Dense<T> interior_block(Dense<T> const& a, Rows const& rows) {
     Dense<T> block(static_cast<Index>(rows.interior.size()));
     for (Index j = 0; j < block.n; ++j)
-        for (Index i = 0; i < block.n; ++i)
-            block(i, j) =
-                a(rows.interior[static_cast<std::size_t>(i)], rows.interior[static_cast<std::size_t>(j)]);
+        for (Index i = 0; i < block.n; ++i) block(i, j) = a(rows.interior[i], rows.interior[j]);
     return block;
 }
 
 // b_s - A_si A_ii^-1 b_i.
 template <class T> std::vector<T> condensed(Dense<T> const& a, Rows const& rows, std::span<T const> b) {
     std::vector<T> y;
-    for (Index const i : rows.interior) y.push_back(b[static_cast<std::size_t>(i)]);
+    for (Index const i : rows.interior) y.push_back(b[i]);
     solve_dense<T>(interior_block(a, rows), y);
     std::vector<T> result;
     for (Index const s : rows.kept) {
-        T sum = b[static_cast<std::size_t>(s)];
+        T sum = b[s];
         for (std::size_t i = 0; i < y.size(); ++i) sum -= a(s, rows.interior[i]) * y[i];
         result.push_back(sum);
     }
@@ -73,7 +71,7 @@ template <class T> std::vector<T> condensed(Dense<T> const& a, Rows const& rows,
 
 template <class T> std::vector<T> pick(std::span<T const> x, std::vector<Index> const& rows) {
     std::vector<T> result;
-    for (Index const i : rows) result.push_back(x[static_cast<std::size_t>(i)]);
+    for (Index const i : rows) result.push_back(x[i]);
     return result;
 }
 
@@ -138,7 +136,7 @@ TEST(Condense, GoesWithTheSchurComplementOfTheFactor) {
             Dense<T> dense(17);
             dense.values = s.values;
             solve_dense<T>(dense, kept);
-            for (std::size_t i = 0; i < kept.size(); ++i) x[static_cast<std::size_t>(rows.kept[i])] = kept[i];
+            for (std::size_t i = 0; i < kept.size(); ++i) x[rows.kept[i]] = kept[i];
             expand<T>(f.factor, f.plan, f.view(x), f.team);
             EXPECT_LE(difference(x, solution), 1e-8) << to_string(kind) << ", cut for " << cut_for;
         }

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "matrix/generators.hpp"
+#include "generators/generators.hpp"
 #include "solve/sparse_block.hpp"
 #include "solve/system.hpp"
 
@@ -41,8 +41,7 @@ template <class T> CscMatrix<T> random_columns(Index n, Index nrhs, int most, un
 template <class T> std::vector<T> in_full(CscMatrix<T> const& b) {
     std::vector<T> full(static_cast<std::size_t>(b.rows * b.cols), T(0));
     for (Index j = 0; j < b.cols; ++j)
-        for (auto p = static_cast<std::size_t>(b.col_ptr[j]); p < static_cast<std::size_t>(b.col_ptr[j + 1]);
-             ++p)
+        for (Offset p = b.col_ptr[j]; p < b.col_ptr[j + 1]; ++p)
             full[static_cast<std::size_t>(j * b.rows + b.row_ind[p])] += b.values[p];
     return full;
 }
@@ -92,14 +91,11 @@ TEST(SparseSolve, ReachesWhatTheStructureOfTheFactorReaches) {
     for (Index c = 0; c < 6; ++c) {
         auto const block = make_sparse_block(b, structure, order, c, 1);
         std::vector<char> expected(structure.cblks.size(), 0);
-        for (auto const& entry : block.entries)
-            expected[static_cast<std::size_t>(structure.cblk_of_col[static_cast<std::size_t>(entry.row)])] =
-                1;
+        for (auto const& entry : block.entries) expected[structure.cblk_of_col[entry.row]] = 1;
         for (CblkId k = 0; k < structure.num_cblks(); ++k) {
-            Cblk const& cblk = structure.cblks[static_cast<std::size_t>(k)];
-            for (BlokId i = cblk.first_blok; expected[static_cast<std::size_t>(k)] && i < cblk.end_blok; ++i)
-                expected[static_cast<std::size_t>(structure.bloks[static_cast<std::size_t>(i)].facing_cblk)] =
-                    1;
+            Cblk const& cblk = structure.cblks[k];
+            for (BlokId i = cblk.first_blok; expected[k] && i < cblk.end_blok; ++i)
+                expected[structure.bloks[i].facing_cblk] = 1;
         }
         EXPECT_EQ(block.reached, expected);
         EXPECT_EQ(block.num_reached, std::count(expected.begin(), expected.end(), 1));
@@ -126,11 +122,11 @@ TEST(SparseSolve, VisitsASmallPartOfTheTree) {
 
     b.cols = 1;
     b.col_ptr.resize(2);
-    x.resize(static_cast<std::size_t>(n));
+    x.resize(n);
     auto const one = solve_sparse<double>(f.factor, f.plan, b, f.view(x), f.team);
     Index path = 0;
-    for (CblkId k = f.structure.cblk_of_col[static_cast<std::size_t>(f.structure.perm[0])]; k != no_cblk;
-         k = f.structure.cblks[static_cast<std::size_t>(k)].parent)
+    for (CblkId k = f.structure.cblk_of_col[f.structure.perm[0]]; k != no_cblk;
+         k = f.structure.cblks[k].parent)
         ++path;
     EXPECT_EQ(one.cblks_visited, path);
     EXPECT_LT(path, f.structure.num_cblks() / 4);

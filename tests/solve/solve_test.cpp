@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "matrix/generators.hpp"
+#include "generators/generators.hpp"
 #include "solve/system.hpp"
 
 namespace espalier {

@@ -24,7 +24,7 @@ template <class T> T random_scalar(std::mt19937& random) {
 
 template <class T> std::vector<T> random_vector(Index size, unsigned seed) {
     std::mt19937 random(seed);
-    std::vector<T> x(static_cast<std::size_t>(size));
+    std::vector<T> x(size);
     for (T& value : x) value = random_scalar<T>(random);
     return x;
 }
@@ -79,8 +79,7 @@ template <class T> Dense<T> dense_op(MatrixOp op, CscMatrix<T> const& a) {
             d(j, i) = conj_if(op == MatrixOp::adjoint, value);
     };
     for (Index j = 0; j < a.cols; ++j)
-        for (auto p = static_cast<std::size_t>(a.col_ptr[j]); p < static_cast<std::size_t>(a.col_ptr[j + 1]);
-             ++p) {
+        for (Offset p = a.col_ptr[j]; p < a.col_ptr[j + 1]; ++p) {
             set(a.row_ind[p], j, a.values[p]);
             if (a.symmetry != Symmetry::general && a.row_ind[p] != j)
                 set(j, a.row_ind[p], conj_if(a.symmetry == Symmetry::hermitian, a.values[p]));
@@ -92,8 +91,7 @@ template <class T> std::vector<T> product(Dense<T> const& a, std::vector<T> cons
     std::vector<T> y(x.size(), T(0));
     for (std::size_t first = 0; first < x.size(); first += static_cast<std::size_t>(a.n))
         for (Index j = 0; j < a.n; ++j)
-            for (Index i = 0; i < a.n; ++i)
-                y[first + static_cast<std::size_t>(i)] += a(i, j) * x[first + static_cast<std::size_t>(j)];
+            for (Index i = 0; i < a.n; ++i) y[first + i] += a(i, j) * x[first + j];
     return y;
 }
 

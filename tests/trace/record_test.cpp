@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "espalier/types.hpp"
-#include "trace/statistics.hpp"
+#include "tools/traces/statistics.hpp"
 
 namespace espalier::trace {
 namespace {

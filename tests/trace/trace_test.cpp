@@ -3,11 +3,11 @@
 #include <gtest/gtest.h>
 
 #include "espalier/types.hpp"
+#include "tools/traces/statistics.hpp"
 #include "trace/clock_offset.hpp"
 #include "trace/kinds.hpp"
 #include "trace/paje.hpp"
 #include "trace/sample_trace.hpp"
-#include "trace/statistics.hpp"
 
 namespace espalier::trace {
 namespace {

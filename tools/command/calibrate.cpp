@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "api/calibrate.hpp"
 #include "crew.hpp"
+#include "machine/calibrate.hpp"
 #include "machine_parts.hpp"
 #include "progress_bar.hpp"
 

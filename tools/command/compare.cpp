@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "api/machine_file.hpp"
 #include "commands.hpp"
 #include "compare_runs.hpp"
+#include "machine/machine_file.hpp"
 #include "numbers.hpp"
 #include "output_file.hpp"
 #include "problem.hpp"

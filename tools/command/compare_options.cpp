@@ -7,11 +7,11 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "api/parse_value.hpp"
 #include "crew.hpp"
 #include "help.hpp"
 #include "option_value.hpp"
 #include "output_file.hpp"
+#include "solver/parse_value.hpp"
 
 namespace espalier::command {
 

@@ -10,7 +10,7 @@
 #include "compare_record.hpp"
 #include "numbers.hpp"
 #include "render.hpp"
-#include "trace/canvas.hpp"
+#include "tools/traces/canvas.hpp"
 #include "trace/kinds.hpp"
 
 namespace espalier::command {

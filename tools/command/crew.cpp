@@ -5,10 +5,10 @@
 #include <variant>
 #include <vector>
 
-#include "api/read_parts.hpp"
 #include "comm/collective.hpp"
 #include "comm/network_timing.hpp"
 #include "core/scalar.hpp"
+#include "distributed/read_parts.hpp"
 #include "espalier/distributed.hpp"
 #include "problem.hpp"
 

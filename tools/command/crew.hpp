@@ -8,8 +8,8 @@
 #include "core/scalar.hpp"
 #include "espalier/communicator.hpp"
 #include "espalier/espalier.hpp"
+#include "io/matrix_market.hpp"
 #include "mapping/machine_model.hpp"
-#include "matrix/matrix_market.hpp"
 
 namespace espalier::command {
 

@@ -5,15 +5,15 @@
 
 #include <fmt/format.h>
 
-#include "api/analysis.hpp"
 #include "commands.hpp"
-#include "dense/dense_run.hpp"
-#include "dense/tile_kernels.hpp"
 #include "dense_report.hpp"
-#include "matrix/atomic_file.hpp"
+#include "io/atomic_file.hpp"
 #include "output_file.hpp"
-#include "runtime/make_policy.hpp"
-#include "schedule/list_schedule.hpp"
+#include "policies/make_policy.hpp"
+#include "simulation/list_schedule.hpp"
+#include "solver/analysis.hpp"
+#include "tools/dense/dense_run.hpp"
+#include "tools/dense/tile_kernels.hpp"
 #include "trace/paje.hpp"
 #include "version.hpp"
 

@@ -3,12 +3,12 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "api/parse_value.hpp"
-#include "dense/tile_tasks.hpp"
 #include "numbers.hpp"
 #include "option_value.hpp"
 #include "options.hpp"
 #include "output_file.hpp"
+#include "solver/parse_value.hpp"
+#include "tools/dense/tile_tasks.hpp"
 
 namespace espalier::command {
 

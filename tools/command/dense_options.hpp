@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "dense/tile_grid.hpp"
 #include "espalier/options.hpp"
+#include "tools/dense/tile_grid.hpp"
 
 namespace CLI {
 class App;

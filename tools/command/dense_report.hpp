@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "dense/accuracy.hpp"
-#include "dense/tile_tasks.hpp"
 #include "dense_options.hpp"
 #include "dgemm_rate.hpp"
 #include "runtime/graph_run.hpp"
+#include "tools/dense/accuracy.hpp"
+#include "tools/dense/tile_tasks.hpp"
 
 namespace espalier::command {
 

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "commands.hpp"
-#include "matrix/generators.hpp"
-#include "matrix/write.hpp"
+#include "generators/generators.hpp"
+#include "io/write.hpp"
 #include "numbers.hpp"
 #include "output_file.hpp"
 

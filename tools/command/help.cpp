@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "espalier/types.hpp"
-#include "matrix/generators.hpp"
+#include "generators/generators.hpp"
 
 namespace espalier::command {
 

@@ -25,7 +25,7 @@ Json machine_json(Topology const& topology, BlasInfo const& blas, DgemmRate cons
                   std::optional<CalibrationResult> const& calibration) {
     Json nodes = Json::array();
     for (int node = 0; node < topology.num_nodes(); ++node) {
-        auto const& facts = topology.nodes()[static_cast<std::size_t>(node)];
+        auto const& facts = topology.nodes()[node];
         Json distances = Json::array();
         for (int to = 0; to < topology.num_nodes(); ++to) distances.push_back(topology.distance(node, to));
         nodes.push_back({{"os_index", facts.os_index},

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "api/cost_model_store.hpp"
+#include "machine/cost_model_store.hpp"
 #include "runtime/numa_factors.hpp"
 #include "runtime/topology.hpp"
 

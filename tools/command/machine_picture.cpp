@@ -11,7 +11,7 @@
 
 #include "machine_parts.hpp"
 #include "render.hpp"
-#include "trace/canvas.hpp"
+#include "tools/traces/canvas.hpp"
 
 namespace espalier::command {
 
@@ -102,7 +102,7 @@ class Picture {
 
   private:
     [[nodiscard]] int node_of_row(std::size_t row) const {
-        return topology_.cores()[static_cast<std::size_t>(factors_.cores[row])].node;
+        return topology_.cores()[factors_.cores[row]].node;
     }
     [[nodiscard]] std::size_t num_rows() const { return factors_.cores.size(); }
 

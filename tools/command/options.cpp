@@ -8,11 +8,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "api/parse_value.hpp"
+#include "generators/generators.hpp"
 #include "help.hpp"
-#include "matrix/generators.hpp"
 #include "option_value.hpp"
 #include "output_file.hpp"
+#include "solver/parse_value.hpp"
 
 namespace espalier::command {
 

@@ -10,7 +10,7 @@
 
 #include "espalier/types.hpp"
 #include "interrupt.hpp"
-#include "matrix/atomic_file.hpp"
+#include "io/atomic_file.hpp"
 
 namespace espalier::command {
 

@@ -6,12 +6,12 @@
 
 #include <fmt/format.h>
 
+#include "core/random.hpp"
 #include "core/scalar.hpp"
 #include "crew.hpp"
+#include "generators/generators.hpp"
+#include "io/read.hpp"
 #include "matrix/convert.hpp"
-#include "matrix/generators.hpp"
-#include "matrix/random.hpp"
-#include "matrix/read.hpp"
 #include "numbers.hpp"
 #include "runtime/process_limits.hpp"
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "trace/canvas.hpp"
+#include "tools/traces/canvas.hpp"
 
 namespace espalier::command {
 

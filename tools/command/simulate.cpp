@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "api/machine_file.hpp"
 #include "commands.hpp"
+#include "machine/machine_file.hpp"
 #include "numbers.hpp"
 #include "run.hpp"
 

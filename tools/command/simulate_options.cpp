@@ -3,10 +3,10 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "api/parse_value.hpp"
 #include "compare_options.hpp"
 #include "option_value.hpp"
 #include "output_file.hpp"
+#include "solver/parse_value.hpp"
 
 namespace espalier::command {
 

@@ -8,8 +8,8 @@
 #include "core/scalar.hpp"
 #include "crew.hpp"
 #include "espalier/espalier.hpp"
+#include "io/write.hpp"
 #include "matrix/spmv.hpp"
-#include "matrix/write.hpp"
 #include "numbers.hpp"
 #include "run.hpp"
 

@@ -9,9 +9,9 @@
 #include "espalier/types.hpp"
 #include "help.hpp"
 #include "output_file.hpp"
-#include "trace/gantt.hpp"
+#include "tools/traces/gantt.hpp"
+#include "tools/traces/statistics.hpp"
 #include "trace/paje.hpp"
-#include "trace/statistics.hpp"
 #include "trace_json.hpp"
 #include "trace_options.hpp"
 

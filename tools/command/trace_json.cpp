@@ -29,7 +29,7 @@ Json threads_json(TraceNumbers const& numbers) {
     for (auto const& thread : numbers.statistics.threads) {
         auto const name = [&](trace::Place place) {
             auto const at = numbers.trace.ancestor(thread.container, place);
-            return at < 0 ? std::string() : containers[static_cast<std::size_t>(at)].name;
+            return at < 0 ? std::string() : containers[at].name;
         };
         Json one{{"name", containers[thread.container].name},
                  {"process", name(trace::Place::process)},

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/statistics.hpp"
+#include "tools/traces/statistics.hpp"
 #include "trace/trace.hpp"
 
 namespace espalier::command {

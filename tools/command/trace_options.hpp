@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "trace/gantt.hpp"
+#include "tools/traces/gantt.hpp"
 
 namespace CLI {
 class App;

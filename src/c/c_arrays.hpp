@@ -1,0 +1,87 @@
+// The caller's arrays in the C interface: dense blocks in and out, and matrices. What is wrong with them is
+// an Error that names it.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "c/c_session.hpp"
+#include "core/scalar.hpp"
+#include "espalier/import.hpp"
+
+namespace espalier {
+
+inline constexpr Index largest_count =
+    std::numeric_limits<Index>::max() / 64; // so that bytes of it do not overflow
+
+inline void check_block(void const* data, Index rows, Index columns, Index leading, char const* what) {
+    if (columns < 0) throw Error(Status::usage, fmt::format("{} has {} columns", what, columns));
+    if (leading < std::max<Index>(1, rows))
+        throw Error(Status::usage,
+                    fmt::format("the leading dimension of {} is {}, and its columns have {} entries", what,
+                                leading, rows));
+    if (columns > 0 && leading > largest_count / columns)
+        throw Error(Status::usage, fmt::format("{} of {} columns of {} entries is larger than memory", what,
+                                               columns, leading));
+    if (rows > 0 && columns > 0) require_pointer(data, what);
+}
+
+// The columns of a caller's block behind each other; they must be finite.
+template <class T> std::vector<T> gathered(InputBlock block, Index rows, char const* what) {
+    check_block(block.data, rows, block.columns, block.leading, what);
+    auto const* const data = static_cast<T const*>(block.data);
+    std::vector<T> values;
+    values.reserve(static_cast<std::size_t>(rows * block.columns));
+    for (Index j = 0; j < block.columns && rows > 0; ++j)
+        values.insert(values.end(), data + j * block.leading, data + j * block.leading + rows);
+    for (std::size_t k = 0; k < values.size(); ++k)
+        if (!is_finite(values[k]))
+            throw Error(Status::bad_input,
+                        fmt::format("{} has a NaN or infinity at row {}, column {} (counted from 0)", what,
+                                    static_cast<Index>(k) % rows, static_cast<Index>(k) / rows));
+    return values;
+}
+
+template <class T> void write_back(std::vector<T> const& values, Index rows, OutputBlock block) {
+    for (Index j = 0; j < block.columns && rows > 0; ++j)
+        std::copy_n(values.data() + j * rows, rows, static_cast<T*>(block.data) + j * block.leading);
+}
+
+// Spans over the arrays of a matrix; MatrixImport checks what is in them, and sizes that are no sizes.
+template <class T, class I> MatrixArrays<T, I> view_of(espalier_matrix const& given) {
+    auto const length = [](Index count) -> std::size_t {
+        return count < 0 || count > largest_count ? 0 : count;
+    };
+    MatrixArrays<T, I> view;
+    view.layout = known(given.layout, Layout::coo, "layout");
+    view.symmetry = known(given.symmetry, Symmetry::hermitian, "symmetry");
+    view.triangle = known(given.triangle, Triangle::upper, "triangle");
+    view.base = given.base;
+    view.rows = given.rows;
+    view.cols = given.cols;
+    if (given.entries < 0 || given.entries > largest_count)
+        throw Error(Status::bad_input, fmt::format("the matrix has {} entries", given.entries));
+    std::size_t starts = length(given.entries);
+    if (view.layout != Layout::coo) starts = length(view.layout == Layout::csc ? given.cols : given.rows) + 1;
+    if (starts > 0) require_pointer(given.pointers, "pointers");
+    if (given.entries > 0) {
+        require_pointer(given.indices, "indices");
+        require_pointer(given.values, "values");
+    }
+    view.pointers = {static_cast<I const*>(given.pointers), starts};
+    view.indices = {static_cast<I const*>(given.indices), length(given.entries)};
+    view.values = {static_cast<T const*>(given.values), length(given.entries)};
+    return view;
+}
+
+template <class T> MatrixImport<T> imported(espalier_matrix const& given) {
+    enum class Width { int32, int64 };
+    return known(given.index_type, Width::int64, "index_type") == Width::int32
+               ? MatrixImport<T>(view_of<T, std::int32_t>(given))
+               : MatrixImport<T>(view_of<T, std::int64_t>(given));
+}
+
+} // namespace espalier

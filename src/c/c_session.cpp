@@ -1,0 +1,158 @@
+// The typed half of the C interface: what the factors tell, predictions and traces.
+#include "c/c_session.hpp"
+
+#include <complex>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "c/c_system.hpp"
+#include "core/scalar.hpp"
+
+namespace espalier {
+
+namespace {
+
+template <class T> class TypedSession final : public SystemSession<T> {
+    using System = SystemSession<T>;
+    using System::begin, System::give, System::group_, System::matrix_, System::null_space_, System::order;
+    using System::require_analysis, System::require_factors, System::require_leader, System::solver_;
+
+  public:
+    using System::SystemSession;
+
+    Inertia inertia() override {
+        begin("espalier_inertia", [&] { require_factors("espalier_inertia"); });
+        return solver_.inertia();
+    }
+
+    Determinant<std::complex<double>> determinant() override {
+        begin("espalier_determinant", [&] { require_factors("espalier_determinant"); });
+        auto const found = solver_.determinant();
+        return {{static_cast<double>(real_part(found.phase)), static_cast<double>(imag_part(found.phase))},
+                found.log_modulus};
+    }
+
+    void reciprocal_condition(double* rcond) override {
+        begin("espalier_rcond", [&] {
+            require_pointer(rcond, "rcond");
+            require_factors("espalier_rcond");
+        });
+        double const found = solver_.reciprocal_condition(matrix_.matrix());
+        if (rcond) *rcond = found;
+    }
+
+    void null_space(double tolerance, std::int64_t* rank) override {
+        begin("espalier_null_space", [&] {
+            require_pointer(rank, "rank");
+            require_factors("espalier_null_space");
+        });
+        null_space_.reset();
+        null_space_ = solver_.null_space(matrix_.matrix(), tolerance);
+        group_.tell(null_space_->rank);
+        if (rank) *rank = null_space_->rank;
+    }
+
+    void null_vectors(void* basis, Index leading) override {
+        begin("espalier_null_vectors", [&] {
+            require_factors("espalier_null_vectors");
+            if (!null_space_)
+                throw Error(Status::usage, "espalier_null_vectors was called before espalier_null_space");
+            check_block(basis, order(), null_space_->basis.cols, leading, "basis");
+        });
+        if (group_.leads())
+            write_back(null_space_->basis.values, order(), {basis, null_space_->basis.cols, leading});
+    }
+
+    void schur_complement(void* schur, Index leading) override {
+        begin("espalier_schur_complement", [&] { require_factors("espalier_schur_complement"); });
+        auto const found = solver_.schur_complement();
+        group_.check([&] { check_block(schur, found.rows, found.cols, leading, "schur"); });
+        give(found.values, found.rows, {schur, found.cols, leading});
+    }
+
+    void condense(InputBlock b, OutputBlock reduced) override {
+        std::vector<T> right;
+        begin("espalier_condense", [&] {
+            require_factors("espalier_condense");
+            right = gathered<T>(b, order(), "b");
+        });
+        auto const condensed = solver_.condense(right, b.columns);
+        Index const kept = b.columns > 0 ? std::ssize(condensed) / b.columns : 0;
+        group_.check([&] { check_block(reduced.data, kept, reduced.columns, reduced.leading, "r"); });
+        give(condensed, kept, reduced);
+    }
+
+    void expand(InputBlock b, InputBlock x_schur, OutputBlock x) override {
+        std::vector<T> right, kept;
+        begin("espalier_expand", [&] {
+            require_factors("espalier_expand");
+            right = gathered<T>(b, order(), "b");
+            kept = gathered<T>(x_schur, std::ssize(this->options().schur), "x_schur");
+            check_block(x.data, order(), x.columns, x.leading, "x");
+        });
+        give(solver_.expand(right, kept, b.columns), order(), x);
+    }
+
+    Prediction predict(int processes, int threads) const override {
+        require_leader("espalier_predict");
+        require_analysis("espalier_predict");
+        return solver_.predict(processes, threads);
+    }
+
+    void write_predicted_trace(std::string const& path, int processes, int threads,
+                               std::string const& matrix_name) const override {
+        require_leader("espalier_write_predicted_trace");
+        require_analysis("espalier_write_predicted_trace");
+        solver_.write_predicted_trace(path, processes, threads, matrix_name);
+    }
+
+    void write_trace(char const* path, std::string const& matrix_name) override {
+        begin("espalier_write_trace", [&] { (void)path_of(path); });
+        solver_.write_trace(group_.leads() ? path_of(path) : std::string(), matrix_name);
+    }
+};
+
+} // namespace
+
+std::string path_of(char const* path) {
+    require_pointer(path, "path");
+    if (*path == '\0') throw Error(Status::usage, "the path of the trace is empty");
+    return path;
+}
+
+// maker(T()) for the scalar type T that `scalar` names.
+template <class Maker> static auto for_scalar(Scalar scalar, Maker const& maker) {
+    switch (scalar) {
+    case Scalar::s:
+        return maker(float());
+    case Scalar::d:
+        return maker(double());
+    case Scalar::c:
+        return maker(std::complex<float>());
+    case Scalar::z:
+        return maker(std::complex<double>());
+    }
+    throw Error(Status::usage, fmt::format("{} is not a scalar type; there are 's', 'd', 'c' and 'z'",
+                                           static_cast<int>(scalar)));
+}
+
+std::unique_ptr<Session> make_session(Scalar scalar) {
+    return for_scalar(
+        scalar, []<class T>(T) -> std::unique_ptr<Session> { return std::make_unique<TypedSession<T>>(); });
+}
+
+std::unique_ptr<Session> make_session(Scalar scalar, Communicator processes) {
+    SessionGroup group(std::move(processes), static_cast<int>(scalar), false);
+    return for_scalar(scalar, [&]<class T>(T) -> std::unique_ptr<Session> {
+        return std::make_unique<TypedSession<T>>(std::move(group));
+    });
+}
+
+void follow_session(Scalar scalar, Communicator processes) {
+    SessionGroup const group(std::move(processes), static_cast<int>(scalar), true);
+    for_scalar(scalar, [&]<class T>(T) { Solver<T>::follow({}, group.comm()); });
+}
+
+} // namespace espalier

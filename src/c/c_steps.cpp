@@ -1,0 +1,119 @@
+// Matrix and steps of the C interface.
+#include <fmt/format.h>
+
+#include "c/c_handle.hpp"
+
+namespace {
+
+using namespace espalier;
+
+// What refinement found is a status of its own, although X is there.
+void report_quality(RefineReport const& refine, double tolerance) {
+    if (refine.status == Status::ok) return;
+    throw Error(refine.status,
+                refine.status == Status::singular
+                    ? fmt::format("the matrix is singular to working precision; the backward error is {:.1e}",
+                                  refine.backward_error)
+                    : fmt::format("the backward error {:.1e} is above the tolerance {:.1e}",
+                                  refine.backward_error, tolerance));
+}
+
+} // namespace
+
+espalier_status espalier_set_matrix(espalier_solver* solver, espalier_matrix const* matrix) {
+    return guarded(solver, [&](espalier_solver& self) { self.session->set_matrix(matrix); });
+}
+
+espalier_status espalier_set_values(espalier_solver* solver, int64_t entries, void const* values) {
+    return guarded(solver, [&](espalier_solver& self) { self.session->set_values(entries, values); });
+}
+
+espalier_status espalier_get_size(espalier_solver* solver, int64_t* order, int64_t* entries) {
+    return guarded(solver, [&](espalier_solver& self) {
+        Index const found = self.session->order();
+        if (order) *order = found;
+        if (entries) *entries = self.session->stored();
+    });
+}
+
+espalier_status espalier_analyze(espalier_solver* solver) {
+    return guarded(solver, [](espalier_solver& self) { self.session->analyze(); });
+}
+
+espalier_status espalier_factorize(espalier_solver* solver) {
+    return guarded(solver, [](espalier_solver& self) { self.session->factorize(); });
+}
+
+espalier_status espalier_refactorize(espalier_solver* solver, int64_t entries, void const* values) {
+    return guarded(solver, [&](espalier_solver& self) { self.session->refactorize(entries, values); });
+}
+
+espalier_status espalier_solve(espalier_solver* solver, espalier_op op, int64_t nrhs, void const* b,
+                               int64_t ldb, void* x, int64_t ldx) {
+    return guarded(solver, [&](espalier_solver& self) {
+        self.session->solve(op, {b, nrhs, ldb}, {x, nrhs, ldx});
+    });
+}
+
+espalier_status espalier_solve_sparse(espalier_solver* solver, espalier_op op, espalier_matrix const* b,
+                                      void* x, int64_t ldx) {
+    return guarded(solver, [&](espalier_solver& self) { self.session->solve_sparse(op, b, x, ldx); });
+}
+
+espalier_status espalier_refine(espalier_solver* solver, espalier_op op, int64_t nrhs, void const* b,
+                                int64_t ldb, void* x, int64_t ldx) {
+    return guarded(solver, [&](espalier_solver& self) {
+        Session& session = *self.session;
+        report_quality(session.refine(op, {b, nrhs, ldb}, {x, nrhs, ldx}), session.tolerance());
+    });
+}
+
+espalier_status espalier_drive(espalier_solver* solver, espalier_op op, int64_t nrhs, void const* b,
+                               int64_t ldb, void* x, int64_t ldx) {
+    return guarded(solver, [&](espalier_solver& self) {
+        Session& session = *self.session;
+        report_quality(session.drive(op, {b, nrhs, ldb}, {x, nrhs, ldx}), session.tolerance());
+    });
+}
+
+espalier_status espalier_set_matrix_part(espalier_solver* solver, espalier_matrix const* part) {
+    return guarded(solver, [&](espalier_solver& self) { self.session->set_matrix_part(part); });
+}
+
+espalier_status espalier_set_values_part(espalier_solver* solver, int64_t entries, void const* values) {
+    return guarded(solver, [&](espalier_solver& self) { self.session->set_values_part(entries, values); });
+}
+
+espalier_status espalier_refactorize_part(espalier_solver* solver, int64_t entries, void const* values) {
+    return guarded(solver, [&](espalier_solver& self) { self.session->refactorize_part(entries, values); });
+}
+
+espalier_status espalier_solve_rows(espalier_solver* solver, espalier_op op, int64_t nrhs, int64_t rows,
+                                    void const* b, int64_t ldb, void* x, int64_t ldx) {
+    return guarded(solver, [&](espalier_solver& self) {
+        self.session->solve_rows(op, rows, {b, nrhs, ldb}, {x, nrhs, ldx});
+    });
+}
+
+espalier_status espalier_refine_rows(espalier_solver* solver, espalier_op op, int64_t nrhs, int64_t rows,
+                                     void const* b, int64_t ldb, void* x, int64_t ldx) {
+    return guarded(solver, [&](espalier_solver& self) {
+        Session& session = *self.session;
+        report_quality(session.refine_rows(op, rows, {b, nrhs, ldb}, {x, nrhs, ldx}), session.tolerance());
+    });
+}
+
+espalier_status espalier_drive_rows(espalier_solver* solver, espalier_op op, int64_t nrhs, int64_t rows,
+                                    void const* b, int64_t ldb, void* x, int64_t ldx) {
+    return guarded(solver, [&](espalier_solver& self) {
+        Session& session = *self.session;
+        report_quality(session.drive_rows(op, rows, {b, nrhs, ldb}, {x, nrhs, ldx}), session.tolerance());
+    });
+}
+
+espalier_status espalier_refuse(espalier_solver* solver, char const* call, char const* message) {
+    return guarded(solver, [&](espalier_solver& self) {
+        require_pointer(call, "call");
+        self.session->refuse(call, message ? message : "");
+    });
+}

@@ -1,0 +1,347 @@
+// Of the typed half of the C interface: the matrix, all of it or in parts, the steps, and which of analysis
+// and factors belong to the matrix that was set last.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "c/c_arrays.hpp"
+#include "c/c_group.hpp"
+#include "c/c_parts.hpp"
+#include "c/c_session.hpp"
+#include "core/scalar.hpp"
+#include "espalier/import.hpp"
+#include "refine/refine.hpp"
+
+namespace espalier {
+
+template <class T> class SystemSession : public Session {
+  public:
+    SystemSession() = default;
+    explicit SystemSession(SessionGroup group) : group_(std::move(group)), solver_({}, group_.comm()) {}
+
+    Scalar scalar() const override { return scalar_of<T>; }
+    Options const& options() const override { return solver_.options(); }
+    Report const& report() const override { return solver_.report(); }
+    Communicator const& comm() const override { return group_.comm(); }
+
+    void set_options(Options options) override {
+        Options const& old = solver_.options();
+        bool const plans_change = options.threads != old.threads || options.topology != old.topology;
+        solver_.set_options(std::move(options));
+        if (plans_change) now_.analyzed = now_.factorized = false;
+    }
+
+    void set_matrix(espalier_matrix const* matrix) override {
+        group_.begin("espalier_set_matrix", now_, [&] {
+            require_pointer(matrix, "matrix");
+            take(imported<T>(*matrix));
+        });
+        begin_anew();
+        entries_here_.reset();
+    }
+
+    void set_matrix_part(espalier_matrix const* given) override {
+        MatrixPart<T> part;
+        begin_parts("espalier_set_matrix_part", [&] {
+            require_pointer(given, "part");
+            part = checked_part<T>(*given);
+        });
+        auto whole = imported_parts(group_.callers(), facts_of(*given), std::move(part));
+        group_.check([&] { take(std::move(whole)); });
+        begin_anew();
+        entries_here_ = given->entries;
+    }
+
+    void set_values_part(Offset entries, void const* values) override {
+        take_values_part("espalier_set_values_part", entries, values);
+    }
+
+    void refactorize_part(Offset entries, void const* values) override {
+        take_values_part("espalier_refactorize_part", entries, values);
+        bring_factors();
+    }
+
+    void set_values(Offset entries, void const* values) override {
+        take_values("espalier_set_values", entries, values);
+    }
+
+    void refactorize(Offset entries, void const* values) override {
+        take_values("espalier_refactorize", entries, values);
+        bring_factors();
+    }
+
+    Index order() const override {
+        require_matrix("espalier_get_size");
+        return now_.order;
+    }
+
+    Offset stored() const override { return now_.stored; }
+
+    void analyze() override {
+        begin("espalier_analyze", [&] { require_matrix("espalier_analyze"); });
+        bring_analysis();
+    }
+
+    void factorize() override {
+        begin("espalier_factorize", [&] { require_matrix("espalier_factorize"); });
+        bring_factors();
+    }
+
+    void solve(espalier_op op, InputBlock b, OutputBlock x) override {
+        std::vector<T> values;
+        MatrixOp how = MatrixOp::none;
+        begin("espalier_solve", [&] {
+            how = known(op, MatrixOp::adjoint, "op");
+            require_factors("espalier_solve");
+            values = gathered<T>(b, order(), "b");
+            check_block(x.data, order(), x.columns, x.leading, "x");
+        });
+        solver_.solve_in_place(values, b.columns, how);
+        give(values, order(), x);
+    }
+
+    void solve_sparse(espalier_op op, espalier_matrix const* b, void* x, Index leading) override {
+        CscMatrix<T> right;
+        MatrixOp how = MatrixOp::none;
+        begin("espalier_solve_sparse", [&] {
+            require_pointer(b, "b");
+            how = known(op, MatrixOp::adjoint, "op");
+            require_factors("espalier_solve_sparse");
+            if (b->rows != order())
+                throw Error(Status::usage,
+                            fmt::format("the right-hand sides have {} rows, and the matrix is of order {}",
+                                        b->rows, order()));
+            known(b->symmetry, Symmetry::hermitian, "symmetry");
+            if (b->symmetry != ESPALIER_GENERAL)
+                throw Error(Status::usage, "right-hand sides are given as a general matrix");
+            check_block(x, order(), b->cols, leading, "x");
+            right = imported<T>(*b).matrix();
+        });
+        auto const result = solver_.solve(right, how);
+        give(result.values, order(), {x, result.cols, leading});
+    }
+
+    RefineReport refine(espalier_op op, InputBlock b, OutputBlock x) override {
+        std::vector<T> right, values;
+        MatrixOp how = MatrixOp::none;
+        begin("espalier_refine", [&] {
+            how = known(op, MatrixOp::adjoint, "op");
+            require_factors("espalier_refine");
+            right = gathered<T>(b, order(), "b");
+            values = gathered<T>({x.data, x.columns, x.leading}, order(), "x");
+        });
+        return refined(how, right, values, x);
+    }
+
+    RefineReport drive(espalier_op op, InputBlock b, OutputBlock x) override {
+        std::vector<T> right;
+        MatrixOp how = MatrixOp::none;
+        begin("espalier_drive", [&] {
+            how = known(op, MatrixOp::adjoint, "op");
+            require_matrix("espalier_drive");
+            right = gathered<T>(b, order(), "b");
+            check_block(x.data, order(), x.columns, x.leading, "x");
+        });
+        if (!now_.factorized || now_.doubtful) bring_factors();
+        auto values = solver_.solve(right, b.columns, how);
+        return refined(how, right, values, x);
+    }
+
+    void solve_rows(espalier_op op, Index rows, InputBlock b, OutputBlock x) override {
+        RowsOfSystem const mine = begin_rows("espalier_solve_rows", op, rows, b, x, RowsCall::solve);
+        auto values = joined_rows(group_.callers(), mine.b, b.columns);
+        solver_.solve_in_place(values, b.columns, mine.op);
+        give_rows(group_.callers(), values, rows, x);
+    }
+
+    RefineReport refine_rows(espalier_op op, Index rows, InputBlock b, OutputBlock x) override {
+        RowsOfSystem const mine = begin_rows("espalier_refine_rows", op, rows, b, x, RowsCall::refine);
+        auto const right = joined_rows(group_.callers(), mine.b, b.columns);
+        auto values = joined_rows(group_.callers(), mine.x, x.columns);
+        return refined_rows(mine.op, right, values, rows, x);
+    }
+
+    RefineReport drive_rows(espalier_op op, Index rows, InputBlock b, OutputBlock x) override {
+        RowsOfSystem const mine = begin_rows("espalier_drive_rows", op, rows, b, x, RowsCall::drive);
+        auto const right = joined_rows(group_.callers(), mine.b, b.columns);
+        if (!now_.factorized || now_.doubtful) bring_factors();
+        auto values = solver_.solve(right, b.columns, mine.op);
+        return refined_rows(mine.op, right, values, rows, x);
+    }
+
+    double tolerance() const override { return group_.leads() ? tolerance_here() : now_.tolerance; }
+
+    void refuse(char const* call, std::string const& message) override {
+        begin_parts(call, [&] { throw Error(Status::usage, message); });
+    }
+
+  protected:
+    void begin(char const* call, std::function<void()> const& check) {
+        now_.tolerance = tolerance_here();
+        group_.begin(call, now_, check);
+    }
+
+    void begin_parts(char const* call, std::function<void()> const& check) {
+        now_.tolerance = tolerance_here();
+        group_.begin_parts(call, now_, check);
+    }
+
+    enum class RowsCall { solve, refine, drive };
+    // What one process gives of op(A) X = B.
+    struct RowsOfSystem {
+        MatrixOp op = MatrixOp::none;
+        std::vector<T> b;
+        std::vector<T> x;
+    };
+
+    RowsOfSystem begin_rows(char const* name, espalier_op op, Index rows, InputBlock b, OutputBlock x,
+                            RowsCall call) {
+        RowsOfSystem mine;
+        begin_parts(name, [&] {
+            mine.op = known(op, MatrixOp::adjoint, "op");
+            call == RowsCall::drive ? require_matrix(name) : require_factors(name);
+            if (rows < 0 || rows > now_.order)
+                throw Error(Status::usage,
+                            fmt::format("rows = {}, and the matrix is of order {}", rows, now_.order));
+            mine.b = gathered<T>(b, rows, "b");
+            if (call == RowsCall::refine)
+                mine.x = gathered<T>({x.data, x.columns, x.leading}, rows, "x");
+            else
+                check_block(x.data, rows, x.columns, x.leading, "x");
+        });
+        require_rows(group_.callers(), now_.order, rows, b.columns, mine.op);
+        return mine;
+    }
+
+    // The matrix of process 0.
+    void take(MatrixImport<T> next) {
+        if (next.matrix().rows != next.matrix().cols)
+            throw Error(
+                Status::bad_input,
+                fmt::format("the matrix has {} rows and {} columns; only square systems can be solved",
+                            next.matrix().rows, next.matrix().cols));
+        matrix_ = std::move(next);
+    }
+
+    void begin_anew() {
+        now_ = {};
+        now_.has_matrix = true;
+        now_.order = matrix_.matrix().cols;
+        now_.stored = matrix_.matrix().stored();
+        group_.tell(now_);
+        null_space_.reset();
+    }
+
+    void take_values_part(char const* call, Offset entries, void const* values) {
+        begin_parts(call, [&] {
+            require_matrix(call);
+            if (!entries_here_)
+                throw Error(Status::usage,
+                            fmt::format("{} was called for a matrix that was not set in parts", call));
+            if (entries != *entries_here_)
+                throw Error(Status::usage,
+                            fmt::format("there are {} values, and this part was set with {} entries", entries,
+                                        *entries_here_));
+            if (entries > 0) require_pointer(values, "values");
+        });
+        std::span<T const> const mine(static_cast<T const*>(values), static_cast<std::size_t>(entries));
+        auto const whole = gather_joined<T>(group_.callers(), mine, 0);
+        group_.check([&] { matrix_.set_values(whole); });
+        now_.factorized = false;
+        null_space_.reset();
+    }
+
+    void take_values(char const* call, Offset entries, void const* values) {
+        begin(call, [&] {
+            require_matrix(call);
+            if (entries != matrix_.entries())
+                throw Error(Status::usage,
+                            fmt::format("there are {} values, and the matrix was set with {} entries",
+                                        entries, matrix_.entries()));
+            if (entries > 0) require_pointer(values, "values");
+            matrix_.set_values({static_cast<T const*>(values), static_cast<std::size_t>(entries)});
+        });
+        now_.factorized = false;
+        null_space_.reset();
+    }
+
+    double tolerance_here() const {
+        return options().tolerance > 0 ? options().tolerance : default_tolerance<T>();
+    }
+
+    void bring_analysis() {
+        now_.analyzed = now_.factorized = false;
+        solver_.analyze(matrix_.matrix());
+        now_.analyzed = true;
+    }
+
+    void bring_factors() {
+        if (!now_.analyzed) bring_analysis();
+        now_.factorized = false;
+        solver_.factorize(matrix_.matrix());
+        now_.factorized = true;
+        now_.doubtful = false;
+    }
+
+    RefineReport refined(MatrixOp op, std::vector<T> const& b, std::vector<T>& values, Index columns) {
+        now_.doubtful = true; // in mixed precision refinement may begin another factorization
+        RefineReport const report = solver_.refine(matrix_.matrix(), b, values, columns, op);
+        now_.doubtful = false;
+        return report;
+    }
+
+    RefineReport refined(MatrixOp op, std::vector<T> const& b, std::vector<T>& values, OutputBlock x) {
+        RefineReport const report = refined(op, b, values, x.columns);
+        give(values, now_.order, x);
+        return report;
+    }
+
+    RefineReport refined_rows(MatrixOp op, std::vector<T> const& b, std::vector<T>& values, Index rows,
+                              OutputBlock x) {
+        RefineReport const report = refined(op, b, values, x.columns);
+        give_rows(group_.callers(), values, rows, x);
+        return report;
+    }
+
+    // Process 0 has results.
+    void give(std::vector<T> const& values, Index rows, OutputBlock block) {
+        if (group_.leads()) write_back(values, rows, block);
+    }
+
+    void require_leader(char const* what) const {
+        if (!group_.leads()) throw Error(Status::usage, fmt::format("{} is for process 0 alone", what));
+    }
+
+    void require_matrix(char const* what) const {
+        if (!now_.has_matrix)
+            throw Error(Status::usage, fmt::format("{} was called before espalier_set_matrix", what));
+    }
+
+    void require_analysis(char const* what) const {
+        require_matrix(what);
+        if (!now_.analyzed)
+            throw Error(Status::usage,
+                        fmt::format("{} was called before espalier_analyze of this matrix", what));
+    }
+
+    void require_factors(char const* what) const {
+        require_matrix(what);
+        if (!now_.factorized)
+            throw Error(Status::usage,
+                        fmt::format("{} was called before espalier_factorize of this matrix", what));
+    }
+
+    SessionGroup group_;
+    Solver<T> solver_;
+    MatrixImport<T> matrix_;             // process 0
+    std::optional<Offset> entries_here_; // when it was set in parts
+    Standing now_;
+    std::optional<NullSpace<T>> null_space_; // of these values
+};
+
+} // namespace espalier

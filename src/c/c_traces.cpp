@@ -1,0 +1,63 @@
+// Predictions and traces in the C interface.
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "c/c_handle.hpp"
+
+namespace {
+
+using namespace espalier;
+
+// As the C++ interface takes it.
+std::string name_of(char const* matrix_name) {
+    return matrix_name ? matrix_name : "";
+}
+
+void require_threads(int threads) {
+    if (threads < 0) throw Error(Status::usage, fmt::format("no workers in {} threads", threads));
+}
+
+espalier_prediction summary(Prediction const& found) {
+    espalier_prediction out{};
+    out.processes = found.processes;
+    out.threads = found.threads;
+    out.factor_s = found.factor_s;
+    out.critical_path_s = found.critical_path_s;
+    out.work_s = found.work_s;
+    out.idle_s = std::accumulate(found.idle_s.begin(), found.idle_s.end(), 0.0);
+    out.efficiency = found.efficiency;
+    out.message_bytes = found.message_bytes;
+    out.messages = found.messages;
+    out.tasks = found.tasks;
+    for (ProcessPrediction const& process : found.process) {
+        out.memory_bytes = std::max(out.memory_bytes, process.memory_bytes);
+        out.total_memory_bytes += process.memory_bytes;
+    }
+    return out;
+}
+
+} // namespace
+
+espalier_status espalier_predict(espalier_solver* solver, int processes, int threads,
+                                 espalier_prediction* prediction) {
+    return guarded(solver, [&](espalier_solver& self) {
+        require_pointer(prediction, "prediction");
+        require_threads(threads);
+        *prediction = summary(self.session->predict(processes, threads));
+    });
+}
+
+espalier_status espalier_write_predicted_trace(espalier_solver* solver, char const* path, int processes,
+                                               int threads, char const* matrix_name) {
+    return guarded(solver, [&](espalier_solver& self) {
+        require_threads(threads);
+        self.session->write_predicted_trace(path_of(path), processes, threads, name_of(matrix_name));
+    });
+}
+
+espalier_status espalier_write_trace(espalier_solver* solver, char const* path, char const* matrix_name) {
+    return guarded(solver,
+                   [&](espalier_solver& self) { self.session->write_trace(path, name_of(matrix_name)); });
+}

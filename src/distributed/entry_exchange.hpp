@@ -1,0 +1,55 @@
+// Entries of a matrix on their way to the process that has their column or row.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "comm/collective.hpp"
+#include "distributed/shares.hpp"
+#include "matrix/assemble.hpp"
+
+namespace espalier {
+
+/// Collective: brings each entry to the owner of key(entry), with the entries of process 0 first and those of
+/// one process in their order. Frees `entries`. Error{out_of_memory} on all processes.
+template <class T, class Key>
+Triples<T> to_owners(Communicator const& comm, Shares const& shares, Triples<T> entries, Key const& key) {
+    Triples<T> blocks;
+    all_succeed(comm, [&] {
+        // Neighbours in a file mostly have the same owner.
+        int owner = 0;
+        auto const owner_of = [&](Triple<T> const& entry) {
+            Index const k = key(entry);
+            if (k < shares.first(owner) || k >= shares.first(owner + 1)) owner = shares.owner(k);
+            return static_cast<std::size_t>(owner);
+        };
+        std::vector<std::size_t> sizes(comm.size());
+        for (auto const& piece : entries)
+            for (auto const& entry : piece) ++sizes[owner_of(entry)];
+        blocks.resize(sizes.size());
+        for (std::size_t r = 0; r < sizes.size(); ++r) blocks[r].reserve(sizes[r]);
+        for (auto& piece : entries) {
+            for (auto const& entry : piece) blocks[owner_of(entry)].push_back(entry);
+            piece = {};
+        }
+    });
+    return all_to_all(comm, blocks);
+}
+
+/// The columns of this process, of `rows` entries each, from entries of a whole matrix anywhere. Entries at
+/// one place are summed in the order of to_owners(), and those that were added to another counted.
+template <class T> CscMatrix<T> own_columns(Communicator const& comm, Shares const& columns, Index rows,
+                                            Triples<T> entries, int threads, Offset& duplicates) {
+    auto mine =
+        to_owners(comm, columns, std::move(entries), [](Triple<T> const& entry) { return entry.col; });
+    CscMatrix<T> matrix;
+    all_succeed(comm, [&] {
+        Index const first = columns.first(comm.rank());
+        for (auto& piece : mine)
+            for (auto& entry : piece) entry.col -= first;
+        matrix = compress_columns(rows, columns.size(comm.rank()), std::move(mine), threads, duplicates);
+    });
+    return matrix;
+}
+
+} // namespace espalier

@@ -1,0 +1,82 @@
+// A general matrix with entries at random places. Positions are drawn twice from the same sequence (to count,
+// then to fill), so that no list of triplets is held; a place drawn twice keeps one of its values. Each
+// diagonal entry exceeds the moduli of the rest of its column by 1 % to 100 % of a typical entry, with a
+// random sign: the matrix is nonsingular.
+#include <algorithm>
+#include <cmath>
+
+#include "core/random.hpp"
+#include "generators/generate.hpp"
+
+namespace espalier {
+namespace {
+
+struct Place {
+    Index row, column;
+};
+
+/// Off the diagonal, uniformly; n > 1.
+Place draw_place(SplitMix64& random, Index n) {
+    Index const column = random.below(n), row = random.below(n - 1);
+    return {row < column ? row : row + 1, column};
+}
+
+/// Rows of each column, the diagonal included; within a column unsorted and with repetitions.
+CscMatrix<double> draw_pattern(Index n, Offset off_diagonal, std::uint64_t seed) {
+    CscMatrix<double> a;
+    a.rows = a.cols = n;
+    a.col_ptr.assign(n + 1, 1);
+    a.col_ptr[0] = 0;
+    SplitMix64 counting(seed);
+    for (Offset k = 0; k < off_diagonal; ++k) ++a.col_ptr[draw_place(counting, n).column + 1];
+    for (Index j = 0; j < n; ++j) a.col_ptr[j + 1] += a.col_ptr[j];
+
+    a.row_ind.resize(a.stored());
+    std::vector<Offset> next(a.col_ptr.begin(), a.col_ptr.end() - 1);
+    for (Index j = 0; j < n; ++j) a.row_ind[next[j]++] = j;
+    SplitMix64 filling(seed);
+    for (Offset k = 0; k < off_diagonal; ++k) {
+        auto const [row, column] = draw_place(filling, n);
+        a.row_ind[next[column]++] = row;
+    }
+    return a;
+}
+
+void sort_and_compact(CscMatrix<double>& a) {
+    Offset kept = 0, begin = 0;
+    for (Index j = 0; j < a.cols; ++j) {
+        Offset const end = a.col_ptr[j + 1];
+        std::sort(a.row_ind.begin() + begin, a.row_ind.begin() + end);
+        for (Offset k = begin; k < end; ++k)
+            if (k == begin || a.row_ind[k] != a.row_ind[kept - 1]) a.row_ind[kept++] = a.row_ind[k];
+        begin = end;
+        a.col_ptr[j + 1] = kept;
+    }
+    a.row_ind.resize(kept);
+}
+
+} // namespace
+
+CscMatrix<double> generate_random(Index n, Offset off_diagonal, std::uint64_t seed) {
+    auto a = draw_pattern(n, off_diagonal, seed);
+    sort_and_compact(a);
+    a.values.resize(a.row_ind.size());
+    SplitMix64 random(mix_bits(seed + 1));
+    for (Index j = 0; j < n; ++j) {
+        double sum = 0;
+        Offset diagonal = a.col_ptr[j];
+        for (Offset k = a.col_ptr[j]; k < a.col_ptr[j + 1]; ++k) {
+            if (a.row_ind[k] == j) {
+                diagonal = k;
+                continue;
+            }
+            a.values[k] = random.uniform(-1, 1);
+            sum += std::abs(a.values[k]);
+        }
+        double const excess = random.uniform(0.01, 1);
+        a.values[diagonal] = (random.next() & 1u) ? sum + excess : -(sum + excess);
+    }
+    return a;
+}
+
+} // namespace espalier

@@ -1,0 +1,93 @@
+// Stokes flow on a staggered (MAC) grid of n^3 cells (Harlow and Welch 1965): pressure at cell centres, each
+// velocity component at the centres of the faces across it. Walls all around but the face x = 1, where the
+// fluid may leave; so a constant pressure is felt there, and the matrix
+//     [ A  B^T ]     A: a 7-point Laplacian of each component,
+//     [ B   0  ]     B: divergence of each cell,
+// is nonsingular. Unknowns: u on the x faces 1 .. n, v and w on the inner y and z faces, then the pressures.
+// The zero block has no stored entries, so the last n^3 columns of the lower triangle are empty.
+#include <array>
+#include <utility>
+
+#include "generators/generate.hpp"
+#include "generators/stencil.hpp"
+
+namespace espalier {
+namespace {
+
+class StokesAssembly {
+  public:
+    explicit StokesAssembly(Index n)
+        : cells_{n, n, n}, faces_{Grid{n, n, n}, Grid{n, n - 1, n}, Grid{n, n, n - 1}} {
+        first_pressure_ = faces_[0].cells() + faces_[1].cells() + faces_[2].cells();
+    }
+
+    CscMatrix<double> assemble() {
+        a_.rows = a_.cols = first_pressure_ + cells_.cells();
+        a_.symmetry = Symmetry::symmetric;
+        a_.col_ptr.reserve(a_.cols + 1);
+        auto const bound = 6 * first_pressure_;
+        a_.row_ind.reserve(bound);
+        a_.values.reserve(bound);
+        Index column = 0;
+        for (int component = 0; component < 3; ++component)
+            faces_[component].for_each_cell([&](Index x, Index y, Index z) {
+                append_velocity(component, column++, {x, y, z});
+            });
+        a_.col_ptr.resize(a_.cols + 1, a_.col_ptr.back());
+        return std::move(a_);
+    }
+
+  private:
+    using Position = std::array<Index, 3>;
+
+    void put(Index row, double value) {
+        a_.row_ind.push_back(row);
+        a_.values.push_back(value);
+    }
+
+    /// -u'' along one axis, diagonal entry. The wall lies on the neighbouring node where the component is
+    /// normal to it (u = 0 there: 2), and half a step away where it is tangential (ghost -u: 3). At the
+    /// outflow the ghost equals the node: 1.
+    [[nodiscard]] double second_difference(int component, int axis, Position const& at) const {
+        Grid const& grid = faces_[component];
+        Index const extent = axis == 0 ? grid.nx : axis == 1 ? grid.ny : grid.nz;
+        double value = 2;
+        if (at[axis] == 0 && axis != component) value += 1;
+        if (at[axis] == extent - 1) {
+            if (axis == 0)
+                value -= 1;
+            else if (axis != component)
+                value += 1;
+        }
+        return value;
+    }
+
+    void append_velocity(int component, Index column, Position const& at) {
+        Grid const& grid = faces_[component];
+        double diagonal = 0;
+        for (int axis = 0; axis < 3; ++axis) diagonal += second_difference(component, axis, at);
+        put(column, diagonal);
+        if (at[0] + 1 < grid.nx) put(column + 1, -1);
+        if (at[1] + 1 < grid.ny) put(column + grid.nx, -1);
+        if (at[2] + 1 < grid.nz) put(column + grid.nx * grid.ny, -1);
+        // The face leaves the cell of its own number and enters the next one along its axis, if there is one.
+        Index const cell = cells_.cell(at[0], at[1], at[2]);
+        put(first_pressure_ + cell, 1);
+        Index const step = component == 0 ? 1 : component == 1 ? cells_.nx : cells_.nx * cells_.ny;
+        if (at[component] + 1 < cells_.nx) put(first_pressure_ + cell + step, -1);
+        a_.col_ptr.push_back(static_cast<Offset>(a_.row_ind.size()));
+    }
+
+    Grid cells_;
+    std::array<Grid, 3> faces_; ///< Where the unknowns of each component sit.
+    Index first_pressure_;
+    CscMatrix<double> a_;
+};
+
+} // namespace
+
+CscMatrix<double> generate_saddle3d(Index n) {
+    return StokesAssembly(n).assemble();
+}
+
+} // namespace espalier

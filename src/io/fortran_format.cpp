@@ -1,0 +1,168 @@
+// A recursive-descent parser of depth two. What it accepts is bounded (length, columns, repeats), so that no
+// format makes it work long.
+#include "io/fortran_format.hpp"
+
+#include <string>
+
+#include <fmt/format.h>
+
+#include "espalier/types.hpp"
+#include "io/parse_numbers.hpp"
+
+namespace espalier {
+
+namespace {
+
+constexpr int max_columns = 4096;
+constexpr std::size_t max_length = 200;
+
+class FormatParser {
+  public:
+    explicit FormatParser(std::string_view text) : text_(text) {
+        if (text.size() > max_length) fail("is too long");
+    }
+
+    std::vector<FixedField> parse() {
+        if (take() != '(') fail("does not begin with '('");
+        list();
+        if (peek() != '\0') fail("goes on after its last ')'");
+        if (fields_.empty()) fail("describes no numbers");
+        return std::move(fields_);
+    }
+
+  private:
+    [[noreturn]] void fail(char const* what, Status status = Status::bad_input) const {
+        throw Error(status, fmt::format("the format {} {}", in_quotes(text_), what));
+    }
+
+    // Blanks mean nothing in a format. Letters come out in upper case.
+    char peek() {
+        while (at_ < text_.size() && is_blank(text_[at_])) ++at_;
+        if (at_ == text_.size()) return '\0';
+        char const c = text_[at_];
+        return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+    }
+    char take() {
+        char const c = peek();
+        if (c != '\0') ++at_;
+        return c;
+    }
+
+    int number() {
+        int value = 0;
+        if (!is_digit(peek())) fail("lacks a number");
+        while (is_digit(peek())) {
+            value = 10 * value + (take() - '0');
+            if (value > max_columns) fail("has too large a number");
+        }
+        return value;
+    }
+
+    // Items up to the closing parenthesis.
+    void list() {
+        while (true) {
+            char const c = peek();
+            if (c == ')') break;
+            if (c == ',')
+                take();
+            else
+                item();
+        }
+        take();
+    }
+
+    void item() {
+        bool const negative = peek() == '-';
+        if (negative || peek() == '+') take();
+        bool const counted = negative || is_digit(peek());
+        int const count = counted ? number() : 1;
+        char const c = peek();
+        if (c == 'P' && counted) {
+            take();
+            scale_ = negative ? -count : count;
+            return;
+        }
+        if (negative || count == 0) fail("has a repeat count that is not positive");
+        if (c == '(') return group(count);
+        if (c == 'X') {
+            take();
+            return advance(count);
+        }
+        descriptor(count);
+    }
+
+    // A line that is full begins again at the group, so all fields must be in it.
+    void group(int count) {
+        if (depth_ > 0 || !fields_.empty() || column_ > 0)
+            fail("nests in a way that is not supported", Status::unsupported);
+        depth_ = 1;
+        take();
+        auto const begin = at_;
+        for (int k = 0; k < count; ++k) {
+            at_ = begin;
+            list();
+        }
+        if (peek() == ',') take();
+        if (peek() != ')') fail("nests in a way that is not supported", Status::unsupported);
+    }
+
+    void descriptor(int count) {
+        FixedField field;
+        char const letter = take();
+        switch (letter) {
+        case 'I':
+            field.integer = true;
+            break;
+        case 'E':
+            if (peek() == 'S' || peek() == 'N') take();
+            break;
+        case 'D':
+        case 'F':
+        case 'G':
+            break;
+        case '\0':
+            fail("ends without a ')'");
+        default:
+            fail("has a descriptor other than I, E, D, F, G, P and X", Status::unsupported);
+        }
+        int const width = number();
+        if (width == 0) fail("has a field of no width");
+        if (peek() == '.') {
+            take();
+            field.decimals = number();
+        }
+        if (letter != 'F' && letter != 'I' &&
+            peek() == 'E') { // Width of the exponent: of no use when reading.
+            take();
+            number();
+        }
+        if (field.integer) field.decimals = 0;
+        field.scale = field.integer ? 0 : scale_;
+        for (int k = 0; k < count; ++k) {
+            field.begin = column_;
+            advance(width);
+            field.end = column_;
+            fields_.push_back(field);
+        }
+    }
+
+    void advance(int columns) {
+        column_ += columns;
+        if (column_ > max_columns) fail("describes too long a line");
+    }
+
+    std::string_view text_;
+    std::size_t at_ = 0;
+    int depth_ = 0;
+    int column_ = 0;
+    int scale_ = 0;
+    std::vector<FixedField> fields_;
+};
+
+} // namespace
+
+std::vector<FixedField> parse_fortran_format(std::string_view text) {
+    return FormatParser(text).parse();
+}
+
+} // namespace espalier

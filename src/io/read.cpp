@@ -1,0 +1,74 @@
+// Tells the formats apart and joins the steps: load, parse, forget the text, assemble.
+#include "io/read.hpp"
+
+#include <utility>
+
+#include "io/harwell_boeing.hpp"
+#include "io/parse_numbers.hpp"
+#include "io/text_input.hpp"
+#include "matrix/assemble.hpp"
+
+namespace espalier {
+
+namespace {
+
+CoordinateData parse_entries(std::string_view text, std::string const& name, int threads) {
+    std::string_view const byte_order_mark = "\xEF\xBB\xBF";
+    if (text.substr(0, byte_order_mark.size()) == byte_order_mark) text.remove_prefix(byte_order_mark.size());
+    Source const source(text, name);
+    if (is_matrix_market(text)) return parse_matrix_market(source, threads);
+    if (is_harwell_boeing(text)) return parse_harwell_boeing(source, threads);
+    source.fail(source.begin(),
+                "not a matrix file: neither a %%MatrixMarket banner nor a Rutherford-Boeing header");
+}
+
+// Memory failures are reported like every other fault of a file.
+template <class Read> auto named_in_failures(std::string const& name, Read const& read) {
+    try {
+        return read();
+    } catch (std::bad_alloc const&) {
+        throw Error(Status::out_of_memory, name + ": the matrix does not fit in memory");
+    }
+}
+
+} // namespace
+
+std::string file_name(std::string const& path) {
+    return path.substr(path.find_last_of('/') + 1);
+}
+
+NamedMatrix read_matrix(std::string const& path, int threads) {
+    return named_in_failures(path, [&] {
+        // The text is gone before the matrix is built.
+        auto data = [&] {
+            auto const input = TextInput::load(path);
+            return parse_entries(input.text(), path, threads);
+        }();
+        data.description.name = file_name(path);
+        return assemble(std::move(data), threads);
+    });
+}
+
+NamedMatrix parse_matrix(std::string_view text, std::string const& name, int threads) {
+    return named_in_failures(name, [&] {
+        auto data = parse_entries(text, name, threads);
+        data.description.name = file_name(name);
+        return assemble(std::move(data), threads);
+    });
+}
+
+AnyDense read_dense(std::string const& path, int threads) {
+    auto const input = TextInput::load(path);
+    return parse_dense(input.text(), path, threads);
+}
+
+AnyDense parse_dense(std::string_view text, std::string const& name, int threads) {
+    return named_in_failures(name, [&] {
+        Source const source(text, name);
+        if (!is_matrix_market(text))
+            source.fail(source.begin(), "not a Matrix Market file: no %%MatrixMarket banner");
+        return parse_matrix_market_dense(source, threads);
+    });
+}
+
+} // namespace espalier

@@ -1,0 +1,100 @@
+// One line of text at a time, by to_chars, into an AtomicFile.
+#include "io/write.hpp"
+
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "core/scalar.hpp"
+#include "io/atomic_file.hpp"
+
+namespace espalier {
+
+namespace {
+
+// One line of numbers, separated by blanks.
+class Line {
+  public:
+    template <class Number> void add(Number number) {
+        if (end_ != text_) *end_++ = ' ';
+        end_ = std::to_chars(end_, text_ + sizeof text_, number).ptr;
+    }
+    template <class T> void add_value(T value) {
+        add(real_part(value));
+        if constexpr (is_complex<T>) add(imag_part(value));
+    }
+    std::string_view finish() {
+        *end_++ = '\n';
+        return {text_, static_cast<std::size_t>(end_ - text_)};
+    }
+
+  private:
+    char text_[160]; // Four numbers of at most 25 characters.
+    char* end_ = text_;
+};
+
+template <class T> char const* field_name() {
+    return is_complex<T> ? "complex" : "real";
+}
+
+template <class T> void require_finite(std::string const& path, T value, Index i, Index j) {
+    if (is_finite(value)) return;
+    throw Error(Status::bad_input,
+                fmt::format("{}: not written, entry ({}, {}) is not finite", path, i + 1, j + 1));
+}
+
+// The name may come from anywhere; as a comment it must stay on its line.
+std::string comment(std::string const& name) {
+    std::string text = "% " + name + "\n";
+    for (std::size_t k = 0; k + 1 < text.size(); ++k)
+        if (static_cast<unsigned char>(text[k]) < ' ') text[k] = ' ';
+    return text;
+}
+
+template <class T>
+void write_coordinates(std::string const& path, CscMatrix<T> const& matrix, std::string const& name) {
+    // A real Hermitian matrix is spelled symmetric.
+    auto const symmetry =
+        matrix.symmetry == Symmetry::hermitian && !is_complex<T> ? Symmetry::symmetric : matrix.symmetry;
+    AtomicFile file(path);
+    file.write(fmt::format("%%MatrixMarket matrix coordinate {} {}\n", field_name<T>(), to_string(symmetry)));
+    if (!name.empty()) file.write(comment(name));
+    file.write(fmt::format("{} {} {}\n", matrix.rows, matrix.cols, matrix.stored()));
+    for (Index j = 0; j < matrix.cols; ++j)
+        for (Offset p = matrix.col_ptr[j]; p < matrix.col_ptr[j + 1]; ++p) {
+            require_finite(path, matrix.values[p], matrix.row_ind[p], j);
+            Line line;
+            line.add(matrix.row_ind[p] + 1);
+            line.add(j + 1);
+            line.add_value(matrix.values[p]);
+            file.write(line.finish());
+        }
+    file.commit();
+}
+
+} // namespace
+
+void write_matrix(std::string const& path, NamedMatrix const& matrix) {
+    std::visit([&](auto const& typed) { write_coordinates(path, typed, matrix.description.name); },
+               matrix.matrix);
+}
+
+template <class T> void write_dense(std::string const& path, DenseMatrix<T> const& dense) {
+    AtomicFile file(path);
+    file.write(fmt::format("%%MatrixMarket matrix array {} general\n{} {}\n", field_name<T>(), dense.rows,
+                           dense.cols));
+    for (Index j = 0; j < dense.cols; ++j)
+        for (Index i = 0; i < dense.rows; ++i) {
+            require_finite(path, dense.column(j)[i], i, j);
+            Line line;
+            line.add_value(dense.column(j)[i]);
+            file.write(line.finish());
+        }
+    file.commit();
+}
+
+#define ESPALIER_INSTANTIATE(T) template void write_dense(std::string const&, DenseMatrix<T> const&);
+ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+#undef ESPALIER_INSTANTIATE
+
+} // namespace espalier

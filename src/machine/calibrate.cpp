@@ -1,0 +1,149 @@
+#include "machine/calibrate.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <complex>
+#include <cstdlib>
+#include <new>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "core/progress.hpp"
+#include "kernels/single_threaded_blas.hpp"
+#include "runtime/topology.hpp"
+#include "runtime/worker_team.hpp"
+
+namespace espalier {
+
+namespace {
+
+Toggle asked_for(Toggle option) {
+    char const* const variable = std::getenv("ESPALIER_CALIBRATION");
+    if (option != Toggle::automatic || !variable || !*variable) return option;
+    std::string_view const text = variable;
+    for (Toggle const toggle : {Toggle::automatic, Toggle::on, Toggle::off})
+        if (text == to_string(toggle)) return toggle;
+    throw Error(
+        Status::usage,
+        fmt::format("the environment variable ESPALIER_CALIBRATION is '{}', not auto, on or off", text));
+}
+
+KernelTimings time_scalar(Scalar scalar, Factorization kind, WorkerTeam& team, TimingOptions const& timing) {
+    FactorForm const form{kind};
+    switch (scalar) {
+    case Scalar::s:
+        return time_kernels<float>(form, team, timing);
+    case Scalar::c:
+        return time_kernels<std::complex<float>>(form, team, timing);
+    case Scalar::z:
+        return time_kernels<std::complex<double>>(form, team, timing);
+    case Scalar::d:
+        break;
+    }
+    return time_kernels<double>(form, team, timing);
+}
+
+MeasuredModel measure(Scalar scalar, Factorization kind, WorkerTeam& team, TimingOptions const& timing) {
+    KernelTimings const timings = time_scalar(scalar, kind, team, timing);
+    MeasuredModel model;
+    model.scalar = scalar;
+    model.calibration = fit_cost_model(timings.samples, scalar, kernel_kind(kind));
+    if (team.size() > 1) model.contention = {{team.size(), timings.contention}};
+    return model;
+}
+
+// Others may be measuring, for seconds.
+std::unique_lock<std::timed_mutex> lock(std::timed_mutex& mutex, Interrupt* interrupt) {
+    std::unique_lock<std::timed_mutex> held(mutex, std::defer_lock);
+    while (!held.try_lock_for(std::chrono::milliseconds(10))) check(interrupt);
+    return held;
+}
+
+} // namespace
+
+CostModelChoice CostModels::choose(Scalar scalar, Factorization kind, int threads, bool anew,
+                                   Interrupt* interrupt, ProgressSink* progress) {
+    KernelKind const kernels = kernel_kind(kind);
+    CostModelChoice const shipped{default_cost_model(scalar, kernels), "default"};
+    auto const held = lock(mutex_, interrupt);
+    if (!anew) {
+        if (auto const model = known(scalar, kernels, threads, "cached")) return *model;
+        if (auto stored = loaded_ ? std::nullopt : store_.load()) costs_ = std::move(*stored);
+        loaded_ = true;
+        if (auto const model = known(scalar, kernels, threads, "cached")) return *model;
+    }
+    try {
+        ProgressScope const phase(progress, "calibration", 0);
+        SingleThreadedBlas const blas;
+        WorkerTeam team(Topology::detect(), std::min(threads, cores_));
+        TimingOptions timing = timing_;
+        timing.interrupt = interrupt;
+        MachineCosts fresh;
+        fresh.memory = time_memory(team, interrupt);
+        fresh.put(measure(scalar, kind, team, timing));
+        keep(fresh);
+    } catch (Error const& error) {
+        if (error.status() != Status::out_of_memory) throw;
+        return shipped;
+    } catch (std::bad_alloc const&) {
+        return shipped;
+    }
+    return known(scalar, kernels, threads, "calibrated").value_or(shipped);
+}
+
+MachineCosts CostModels::measure_all(TimingOptions const& timing, std::optional<Network> const& network,
+                                     std::function<void()> const& done) {
+    auto const held = lock(mutex_, timing.interrupt);
+    SingleThreadedBlas const blas;
+    WorkerTeam team(Topology::detect(), cores_);
+    MachineCosts fresh;
+    fresh.memory = time_memory(team, timing.interrupt);
+    fresh.network = network;
+    for (Scalar const scalar : {Scalar::s, Scalar::d, Scalar::c, Scalar::z})
+        for (Factorization const kind : {Factorization::llh, Factorization::ldlt, Factorization::lu}) {
+            fresh.put(measure(scalar, kind, team, timing));
+            done();
+        }
+    keep(fresh);
+    return costs_;
+}
+
+std::optional<CostModelChoice> CostModels::known(Scalar scalar, KernelKind kind, int threads,
+                                                 char const* source) const {
+    MeasuredModel const* const measured = costs_.find(scalar, kind);
+    auto const model = measured ? measured->for_threads(threads, cores_) : std::nullopt;
+    if (!model) return std::nullopt;
+    return CostModelChoice{*model, source, costs_.network.value_or(Network{})};
+}
+
+// With what others have stored meanwhile.
+void CostModels::keep(MachineCosts const& fresh) {
+    if (auto stored = store_.load()) {
+        for (MeasuredModel& model : stored->models)
+            if (!costs_.find(model.scalar, model.calibration.model.kernels.kind))
+                costs_.put(std::move(model));
+        if (!costs_.network) costs_.network = stored->network;
+    }
+    if (fresh.network) costs_.network = fresh.network;
+    loaded_ = true;
+    costs_.memory = {fresh.memory.one, std::max(fresh.memory.all, costs_.memory.all)};
+    for (MeasuredModel const& model : fresh.models) costs_.put(model);
+    for (MeasuredModel& model : costs_.models) model.calibration.model.bandwidth = costs_.memory.one;
+    store_.save(costs_);
+}
+
+CostModels& cost_models() {
+    static CostModels models(CostModelStore(CostModelStore::default_folder(), this_machine()),
+                             Topology::detect().default_threads(), {});
+    return models;
+}
+
+CostModelChoice cost_model_for(Scalar scalar, Factorization kind, int threads, Toggle calibration,
+                               Interrupt* interrupt, ProgressSink* progress) {
+    Toggle const asked = asked_for(calibration);
+    if (asked == Toggle::off) return {default_cost_model(scalar, kernel_kind(kind)), "default"};
+    return cost_models().choose(scalar, kind, threads, asked == Toggle::on, interrupt, progress);
+}
+
+} // namespace espalier

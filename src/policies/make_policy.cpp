@@ -1,0 +1,30 @@
+#include "policies/make_policy.hpp"
+
+#include <string>
+
+#include "policies/nas_policy.hpp"
+#include "policies/places_policy.hpp"
+#include "policies/static_policy.hpp"
+#include "policies/tree_policy.hpp"
+
+namespace espalier {
+
+std::unique_ptr<Policy> make_policy(PolicySettings const& settings, TaskGraph const& graph,
+                                    PolicyMachine const& machine, PolicyPlan const& plan) {
+    switch (settings.kind) {
+    case SchedulePolicy::static_order:
+        if (!plan.lists) break;
+        return std::make_unique<StaticPolicy>(*plan.lists, graph.num_tasks());
+    case SchedulePolicy::dynamic_tree:
+        if (!plan.candidates) break;
+        return std::make_unique<TreePolicy>(graph, *plan.candidates, machine, settings.strict);
+    case SchedulePolicy::places:
+        return std::make_unique<PlacesPolicy>(graph, machine, settings);
+    case SchedulePolicy::nas:
+        return std::make_unique<NasPolicy>(graph, machine, settings.strict);
+    }
+    throw Error(Status::internal,
+                std::string("scheduling policy: no plan was made for ") + to_string(settings.kind));
+}
+
+} // namespace espalier

@@ -1,0 +1,83 @@
+// A priority queue of ready tasks that threads share: a binary heap under a short spin lock, and its size,
+// which is looked at without the lock.
+//
+// The size hands nothing over: who sees that there are tasks takes the lock, and whose size was 0 has seen a
+// moment at which the queue was empty. A task is in the heap before the size tells of it, and push() returns
+// after both, so a pop() that begins later, in the sense of happens-before, sees it unless another has taken
+// it. That is all the runtime asks for: a push is followed by a full fence and a look for sleepers, and a
+// last look before sleep follows a full fence after "I sleep" (graph_run.hpp).
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "policies/spin.hpp"
+#include "policies/standard_atomics.hpp"
+#include "policies/task_graph.hpp"
+
+namespace espalier {
+
+/// For sections of a few hundred instructions. Waits with its eyes open for a moment, then lets others run:
+/// on a machine with more threads than cores the holder may not be running.
+template <class Atomics> class BasicSpinLock {
+  public:
+    void lock() {
+        for (int looks = 0; flag_.test_and_set(std::memory_order_acquire);)
+            while (flag_.test(std::memory_order_relaxed))
+                if (++looks < 64)
+                    relax_processor();
+                else
+                    std::this_thread::yield();
+    }
+    void unlock() { flag_.clear(std::memory_order_release); }
+
+  private:
+    typename Atomics::Flag flag_;
+};
+
+/// All members may be called from several threads at once. O(log tasks).
+template <class Atomics> class alignas(64) BasicReadyQueue {
+  public:
+    void push(TaskId task, double priority) {
+        std::lock_guard const lock(lock_);
+        heap_.push_back({priority, task});
+        std::push_heap(heap_.begin(), heap_.end());
+        size_.store(heap_.size(), std::memory_order_relaxed);
+    }
+
+    /// The task of highest priority, of those the one with the lowest number; no_task when there is none.
+    TaskId pop() {
+        if (empty()) return no_task;
+        std::lock_guard const lock(lock_);
+        if (heap_.empty()) return no_task;
+        std::pop_heap(heap_.begin(), heap_.end());
+        TaskId const task = heap_.back().task;
+        heap_.pop_back();
+        size_.store(heap_.size(), std::memory_order_relaxed);
+        return task;
+    }
+
+    /// At some moment of the call.
+    [[nodiscard]] bool empty() const { return size_.load(std::memory_order_relaxed) == 0; }
+
+  private:
+    struct Entry {
+        double priority;
+        TaskId task;
+        bool operator<(Entry const& other) const {
+            return priority != other.priority ? priority < other.priority : task > other.task;
+        }
+    };
+
+    BasicSpinLock<Atomics> lock_;
+    typename Atomics::Size size_{0};
+    std::vector<Entry> heap_; ///< Under lock_.
+};
+
+using ReadyQueue = BasicReadyQueue<StandardAtomics>;
+
+} // namespace espalier

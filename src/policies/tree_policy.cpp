@@ -1,0 +1,119 @@
+#include "policies/tree_policy.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <tuple>
+#include <utility>
+
+namespace espalier {
+
+namespace {
+
+bool before(WorkerRange a, WorkerRange b) {
+    return std::tuple(a.first, -a.end) < std::tuple(b.first, -b.end);
+}
+
+/// The nodes of the tree, in the order of before().
+std::vector<WorkerRange> tree_nodes(TaskGraph const& graph, std::vector<WorkerRange> const& range_of_task,
+                                    int workers) {
+    if (range_of_task.size() != graph.num_predecessors.size())
+        throw Error(Status::internal, "scheduling policy: " + std::to_string(range_of_task.size()) +
+                                          " ranges of candidates for " +
+                                          std::to_string(graph.num_predecessors.size()) + " tasks");
+    std::vector<WorkerRange> nodes;
+    for (std::size_t task = 0; task < range_of_task.size(); ++task) {
+        WorkerRange const range = range_of_task[task];
+        if (range.first < 0 || range.first >= range.end || range.end > workers)
+            throw Error(Status::internal, "scheduling policy: task " + std::to_string(task) +
+                                              " has the candidates " + std::to_string(range.first) + " to " +
+                                              std::to_string(range.end) + " of " + std::to_string(workers) +
+                                              " workers");
+        if (nodes.empty() || nodes.back() != range) nodes.push_back(range);
+    }
+    for (WorkerId w = 0; w < workers; ++w) nodes.push_back({w, w + 1});
+    nodes.push_back({0, workers});
+    std::sort(nodes.begin(), nodes.end(), before);
+    nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+    return nodes;
+}
+
+} // namespace
+
+TreePolicy::TreePolicy(TaskGraph const& graph, std::vector<WorkerRange> const& range_of_task,
+                       PolicyMachine machine, bool strict)
+    : TreePolicy(graph, range_of_task, tree_nodes(graph, range_of_task, machine.num_workers()), machine,
+                 strict) {}
+
+TreePolicy::TreePolicy(TaskGraph const& graph, std::vector<WorkerRange> const& range_of_task,
+                       std::vector<WorkerRange> nodes, PolicyMachine machine, bool strict)
+    : StealingPolicy(graph, std::move(machine), static_cast<int>(nodes.size())), strict_(strict),
+      nodes_(std::move(nodes)), path_(static_cast<std::size_t>(machine_.num_workers())) {
+    node_of_task_.reserve(range_of_task.size());
+    for (WorkerRange const range : range_of_task)
+        node_of_task_.push_back(
+            static_cast<int>(std::lower_bound(nodes_.begin(), nodes_.end(), range, before) - nodes_.begin()));
+    for (int node = 0; node < num_nodes(); ++node) {
+        nodes_from_.resize(static_cast<std::size_t>(nodes_[node].first) + 1, node);
+        for (WorkerId w = nodes_[node].first; w < nodes_[node].end; ++w) path_[w].push_back(node);
+    }
+    nodes_from_.push_back(num_nodes()); // each worker has a leaf
+    for (auto& path : path_)
+        std::sort(path.begin(), path.end(), [&](int a, int b) {
+            return std::tuple(nodes_[a].count(), a) < std::tuple(nodes_[b].count(), b);
+        });
+}
+
+WorkerId TreePolicy::push(TaskId task, WorkerId) {
+    put(node_of_task_[task], task);
+    return any_worker;
+}
+
+TaskId TreePolicy::pop(WorkerId worker) {
+    if (!machine_.has(worker)) return no_task;
+    for (int const node : path_[worker])
+        if (TaskId const task = take(worker, node); task != no_task) return task;
+    for (int level = 1; level < static_cast<int>(path_[worker].size()); ++level)
+        if (TaskId const task = steal_below(level, worker); task != no_task) return task;
+    return no_task;
+}
+
+bool TreePolicy::serves(WorkerId worker, TaskId task) const {
+    if (!machine_.has(worker)) return false;
+    return !strict_ || machine_.any_on(nodes_[node_of_task_[task]], machine_.node_of(worker));
+}
+
+/// From the nearest branch that has tasks, of those that hang from that node of the worker's path: by the
+/// NUMA node and the number of the branch's worker that is nearest in number; inner nodes, whose tasks are
+/// nobody's own, before leaves, and outer ones before those inside them.
+TaskId TreePolicy::steal_below(int level, WorkerId worker) {
+    std::vector<int> const& path = path_[worker];
+    WorkerRange const ancestor = nodes_[path[level]];
+    int const here = machine_.node_of(worker);
+    using Key = std::tuple<int, int, int, WorkerId>; // rank, number, -size, first
+    for (;;) {
+        int nearest = -1;
+        Key least;
+        for (int node = nodes_from_[ancestor.first]; node < nodes_from_[ancestor.end]; ++node) {
+            if (empty(node)) continue;
+            WorkerRange const range = nodes_[node];
+            auto const hangs_from = [&](int at) { return nodes_[at].contains(range); };
+            if (range.contains(worker) || !hangs_from(path[level]) ||
+                std::any_of(path.begin(), path.begin() + level, hangs_from) ||
+                (strict_ && !machine_.any_on(range, here)))
+                continue;
+            WorkerId const victim = std::clamp(worker, range.first, range.end - 1);
+            Key const key(machine_.rank(here, machine_.node_of(victim)), std::abs(victim - worker),
+                          -range.count(), range.first);
+            if (nearest >= 0 && least < key) continue;
+            nearest = node;
+            least = key;
+        }
+        if (nearest < 0) return no_task;
+        // Where another was faster, somebody has made progress.
+        if (TaskId const task = steal(worker, nearest, nodes_[nearest].first, level); task != no_task)
+            return task;
+    }
+}
+
+} // namespace espalier

@@ -1,0 +1,120 @@
+// Cycles and paths of a matching, cut into pairs. In the scaled symmetric matrix all entries along a cycle of
+// an optimal matching have modulus 1, so what tells its pairs apart is their diagonals: (1 1; 1 1), say,
+// makes a poor pivot.
+#include "scaling/matched_pairs.hpp"
+
+#include <fmt/format.h>
+
+namespace espalier {
+namespace {
+
+constexpr Index unmatched = -1;
+
+template <class T> class PairCutter {
+  public:
+    PairCutter(Matching const& matching, CscMatrix<T> const& a)
+        : next_(matching.row_of_column), a_(a), scale_(symmetric_scaling(matching)) {}
+
+    std::vector<std::pair<Index, Index>> run() {
+        Index const n = a_.cols;
+        std::vector<char> has_previous(n, 0), seen(n, 0);
+        for (Index const row : next_)
+            if (row != unmatched) has_previous[row] = 1;
+        auto const collect = [&](Index first) {
+            chain_.clear();
+            for (Index j = first; j != unmatched && !seen[j]; j = next_[j]) {
+                seen[j] = 1;
+                chain_.push_back(j);
+            }
+        };
+        for (Index j = 0; j < n; ++j)
+            if (!has_previous[j]) {
+                collect(j);
+                cut_path();
+            }
+        for (Index j = 0; j < n; ++j)
+            if (!seen[j]) {
+                collect(j);
+                cut_cycle();
+            }
+        return std::move(pairs_);
+    }
+
+  private:
+    [[nodiscard]] Index length() const { return static_cast<Index>(chain_.size()); }
+    /// The chain as if it went on for ever.
+    [[nodiscard]] Index at(Index position) const { return chain_[position % length()]; }
+
+    void cut_path() {
+        if (length() % 2 == 0) return pair_up(0, length());
+        // What is left on both sides must be even.
+        Index const dropped = largest_diagonal(2);
+        pair_up(0, dropped);
+        pair_up(dropped + 1, length() - dropped - 1);
+    }
+
+    void cut_cycle() {
+        if (length() % 2 == 1) return pair_up(largest_diagonal(1) + 1, length() - 1);
+        pair_up(quality(1) > quality(0) ? 1 : 0, length());
+    }
+
+    void pair_up(Index first, Index count) {
+        for (Index p = first; p < first + count; p += 2) pairs_.push_back(std::minmax({at(p), at(p + 1)}));
+    }
+
+    /// Position of the largest scaled diagonal among every `step`-th index of the chain.
+    [[nodiscard]] Index largest_diagonal(Index step) const {
+        Index best = 0;
+        for (Index p = step; p < length(); p += step)
+            if (std::abs(scaled_entry(at(p), at(p))) > std::abs(scaled_entry(at(best), at(best)))) best = p;
+        return best;
+    }
+
+    /// Logarithm of the product of |determinants| of the blocks that pairing from `first` on would make.
+    [[nodiscard]] double quality(Index first) const {
+        double sum = 0;
+        for (Index p = first; p < first + length(); p += 2) {
+            Index const i = at(p), j = at(p + 1);
+            T const determinant =
+                scaled_entry(i, i) * scaled_entry(j, j) - scaled_entry(i, j) * scaled_entry(j, i);
+            sum += std::log(std::max<double>(std::abs(determinant), epsilon<T>));
+        }
+        return sum;
+    }
+
+    [[nodiscard]] T scaled_entry(Index i, Index j) const {
+        bool const mirrored = a_.symmetry != Symmetry::general && i < j;
+        Index const row = mirrored ? j : i, column = mirrored ? i : j;
+        auto const begin = a_.row_ind.begin() + a_.col_ptr[column];
+        auto const end = a_.row_ind.begin() + a_.col_ptr[column + 1];
+        auto const found = std::lower_bound(begin, end, row);
+        if (found == end || *found != row) return T(0);
+        T const value = a_.values[found - a_.row_ind.begin()];
+        return scaled_value(conj_if(mirrored && a_.symmetry == Symmetry::hermitian, value), scale_[i],
+                            scale_[j]);
+    }
+
+    std::vector<Index> const& next_; // The row matched to column j follows j.
+    CscMatrix<T> const& a_;
+    std::vector<double> const scale_;
+    std::vector<Index> chain_; // The path or cycle under the knife.
+    std::vector<std::pair<Index, Index>> pairs_;
+};
+
+} // namespace
+
+template <class T>
+std::vector<std::pair<Index, Index>> matched_pairs(Matching const& matching, CscMatrix<T> const& a) {
+    auto const size = static_cast<Index>(matching.row_of_column.size());
+    if (a.rows != a.cols || a.cols != size)
+        throw Error(Status::usage, fmt::format("a matching of {} columns does not belong to a {} x {} matrix",
+                                               size, a.rows, a.cols));
+    return PairCutter<T>(matching, a).run();
+}
+
+#define ESPALIER_INSTANTIATE(T)                                                                              \
+    template std::vector<std::pair<Index, Index>> matched_pairs(Matching const&, CscMatrix<T> const&);
+ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+#undef ESPALIER_INSTANTIATE
+
+} // namespace espalier

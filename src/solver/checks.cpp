@@ -1,0 +1,120 @@
+#include "solver/checks.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+namespace espalier {
+
+void require_sound(Options const& options) {
+    if (options.threads < 0 || options.threads > 4096)
+        throw Error(Status::usage,
+                    fmt::format("threads = {} is not between 1 and 4096 (or 0 for the cores available)",
+                                options.threads));
+    if (options.max_block_width < 1 || options.min_block_width < 1)
+        throw Error(Status::usage, "block widths must be positive");
+    if (options.split_width < 1 || options.split_rows < 1)
+        throw Error(Status::usage, "the width and the rows from which panels are cut must be positive");
+    if (!(options.tolerance >= 0) || !std::isfinite(options.tolerance))
+        throw Error(Status::usage,
+                    fmt::format("a tolerance of {} for the backward error is not a positive number "
+                                "(or 0 for the default)",
+                                options.tolerance));
+    if (!std::isfinite(options.pivot_threshold))
+        throw Error(Status::usage,
+                    fmt::format("a pivot threshold of {} is not a finite number", options.pivot_threshold));
+    if (options.max_refine_iterations < 0)
+        throw Error(Status::usage, fmt::format("max_refine_iterations = {} is negative (0 for the default)",
+                                               options.max_refine_iterations));
+}
+
+template <class T> void require_square(CscMatrix<T> const& a) {
+    if (a.rows != a.cols)
+        throw Error(Status::bad_input,
+                    fmt::format("the matrix has {} rows and {} columns; only square systems can be solved",
+                                a.rows, a.cols));
+}
+
+namespace {
+
+// Calls visit(i, j, value) for every stored entry.
+template <class T, class Visit> void for_each_entry(CscMatrix<T> const& a, Visit visit) {
+    for (Index j = 0; j < a.cols; ++j)
+        for (Offset p = a.col_ptr[j]; p < a.col_ptr[j + 1]; ++p)
+            visit(static_cast<std::size_t>(a.row_ind[p]), j, a.values[p]);
+}
+
+template <class T, class Counts>
+void require_rows_with(CscMatrix<T> const& a, Counts counts, char const* which) {
+    std::vector<bool> row(a.rows), column(a.cols);
+    bool const half = a.symmetry != Symmetry::general;
+    for_each_entry(a, [&](std::size_t i, std::size_t j, T value) {
+        if (!counts(value)) return;
+        row[i] = column[j] = true;
+        if (half) row[j] = column[i] = true;
+    });
+    for (std::size_t i = 0; i < row.size(); ++i) {
+        if (!row[i])
+            throw Error(Status::singular, fmt::format("the matrix is singular: row {} {}", i + 1, which));
+        if (!column[i])
+            throw Error(Status::singular, fmt::format("the matrix is singular: column {} {}", i + 1, which));
+    }
+}
+
+} // namespace
+
+template <class T> void require_no_empty_row(CscMatrix<T> const& a) {
+    require_rows_with(
+        a, [](T) { return true; }, "has no entry");
+}
+
+template <class T> void require_no_zero_row(CscMatrix<T> const& a) {
+    require_rows_with(
+        a, [](T value) { return value != T(0); }, "has no entry but zeros");
+}
+
+void require_memory(std::uint64_t needed, std::uint64_t limit) {
+    if (limit > 0 && needed > limit)
+        throw Error(
+            Status::out_of_memory,
+            fmt::format(
+                "the factorization needs {} bytes ({:.1f} MiB) and the limit is {} bytes ({:.1f} MiB)",
+                needed, static_cast<double>(needed) / 1048576.0, limit,
+                static_cast<double>(limit) / 1048576.0));
+}
+
+void require_block(std::size_t size, Index n, Index nrhs, char const* what) {
+    if (nrhs < 0 || (n > 0 && nrhs > std::numeric_limits<Index>::max() / n) ||
+        size != static_cast<std::size_t>(n * nrhs))
+        throw Error(Status::usage, fmt::format("{} has {} entries where {} columns of {} are expected", what,
+                                               size, nrhs, n));
+}
+
+std::uint64_t structure_bytes(BlockStructure const& s) {
+    return (s.perm.size() + s.inverse.size()) * sizeof(Index) + s.cblks.size() * sizeof(Cblk) +
+           s.bloks.size() * sizeof(Blok) + s.cblk_of_col.size() * sizeof(CblkId) +
+           s.facing_ptr.size() * sizeof(Offset) + s.facing.size() * sizeof(BlokId) +
+           s.owner_of_blok.size() * sizeof(CblkId);
+}
+
+template <class T> PatternFingerprint::PatternFingerprint(CscMatrix<T> const& a)
+    : rows_(a.rows), cols_(a.cols), pointers_(a.col_ptr.size()), stored_(a.row_ind.size()),
+      symmetry_(a.symmetry) {
+    // Multiply and rotate, one step a number: the quality of FNV at the speed of memory.
+    auto mix = [this](std::uint64_t value) {
+        hash_ = (hash_ ^ value) * 0x9E3779B97F4A7C15ULL;
+        hash_ ^= hash_ >> 29;
+    };
+    for (Offset const p : a.col_ptr) mix(static_cast<std::uint64_t>(p));
+    for (Index const i : a.row_ind) mix(static_cast<std::uint64_t>(i));
+}
+
+#define ESPALIER_INSTANTIATE(T)                                                                              \
+    template void require_square<T>(CscMatrix<T> const&);                                                    \
+    template void require_no_empty_row<T>(CscMatrix<T> const&);                                              \
+    template void require_no_zero_row<T>(CscMatrix<T> const&);                                               \
+    template PatternFingerprint::PatternFingerprint(CscMatrix<T> const&);
+ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+
+} // namespace espalier

@@ -1,0 +1,48 @@
+// What the steps of a solver demand of their arguments, each with the message that says what is wrong.
+#pragma once
+
+#include <cstdint>
+
+#include "core/scalar.hpp"
+#include "espalier/matrix.hpp"
+#include "espalier/options.hpp"
+#include "symbolic/block_structure.hpp"
+
+namespace espalier {
+
+/// Error{usage} for numbers out of range.
+void require_sound(Options const& options);
+
+/// Error{bad_input} naming the sizes.
+template <class T> void require_square(CscMatrix<T> const& a);
+
+/// Error{singular} when a row or column stores no entry at all (empty), or none but zeros.
+template <class T> void require_no_empty_row(CscMatrix<T> const& a);
+template <class T> void require_no_zero_row(CscMatrix<T> const& a);
+
+/// Error{out_of_memory} stating both numbers when `limit` is not 0 and below `needed`.
+void require_memory(std::uint64_t needed, std::uint64_t limit);
+
+/// Error{usage} unless a block of `nrhs` columns of n entries has `size` entries.
+void require_block(std::size_t size, Index n, Index nrhs, char const* what);
+
+/// Bytes that a block structure holds.
+std::uint64_t structure_bytes(BlockStructure const& structure);
+
+/// Tells patterns apart: sizes, symmetry and a hash of the index arrays. Of any arrays, also broken ones.
+class PatternFingerprint {
+  public:
+    PatternFingerprint() = default;
+    template <class T> explicit PatternFingerprint(CscMatrix<T> const& a);
+    bool operator==(PatternFingerprint const&) const = default;
+
+  private:
+    Index rows_ = -1;
+    Index cols_ = -1;
+    std::size_t pointers_ = 0;
+    std::size_t stored_ = 0;
+    Symmetry symmetry_ = Symmetry::general;
+    std::uint64_t hash_ = 0;
+};
+
+} // namespace espalier

@@ -1,0 +1,73 @@
+#include "solver/choose.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace espalier {
+
+namespace {
+
+// A necessary condition for positive definiteness, in one pass: positive diagonal, |a_ij|^2 < a_ii a_jj.
+template <class T> bool may_be_positive_definite(CscMatrix<T> const& a) {
+    std::vector<Real<T>> diagonal(a.cols, Real<T>(0));
+    for (std::size_t j = 0; j < diagonal.size(); ++j)
+        for (Offset p = a.col_ptr[j]; p < a.col_ptr[j + 1]; ++p)
+            if (a.row_ind[p] == static_cast<Index>(j)) diagonal[j] = real_part(a.values[p]);
+    for (Real<T> const d : diagonal)
+        if (!(d > 0)) return false;
+    for (std::size_t j = 0; j < diagonal.size(); ++j)
+        for (Offset p = a.col_ptr[j]; p < a.col_ptr[j + 1]; ++p) {
+            auto const i = static_cast<std::size_t>(a.row_ind[p]);
+            // Compared by roots: the product of two diagonal entries may overflow.
+            if (i != j && std::abs(a.values[p]) >= std::sqrt(diagonal[i]) * std::sqrt(diagonal[j]))
+                return false;
+        }
+    return true;
+}
+
+// Real values make symmetric and Hermitian the same, in complex scalars too.
+template <class T> bool has_real_values(CscMatrix<T> const& a) {
+    return std::all_of(a.values.begin(), a.values.end(), [](T value) { return imag_part(value) == 0; });
+}
+
+bool fits(Factorization kind, Symmetry symmetry, bool real_values) {
+    if (kind == Factorization::lu || kind == Factorization::automatic) return true;
+    if (symmetry == Symmetry::general) return false;
+    bool const wants_hermitian = kind == Factorization::llh || kind == Factorization::ldlh;
+    return real_values || (symmetry == Symmetry::hermitian) == wants_hermitian;
+}
+
+} // namespace
+
+template <class T> FactorizationChoice choose_factorization(CscMatrix<T> const& a, Factorization asked) {
+    bool const real_values = has_real_values(a);
+    bool const self_adjoint = fits(Factorization::llh, a.symmetry, real_values);
+    char const* const what = is_complex<T> ? "complex" : "real";
+    if (asked != Factorization::automatic) {
+        if (!fits(asked, a.symmetry, real_values))
+            throw Error(Status::usage,
+                        fmt::format("{} needs a {} matrix, and this one is {} {}; use lu or auto",
+                                    to_string(asked),
+                                    asked == Factorization::llt || asked == Factorization::ldlt ? "symmetric"
+                                                                                                : "Hermitian",
+                                    what, to_string(a.symmetry)));
+        return {asked, fmt::format("{} as asked for", to_string(asked))};
+    }
+    if (a.symmetry == Symmetry::general)
+        return {Factorization::lu, "auto chose lu: the matrix is not symmetric"};
+    if (!self_adjoint) return {Factorization::ldlt, "auto chose ldlt: complex symmetric"};
+    char const* const kind = is_complex<T> ? "Hermitian" : "symmetric";
+    if (may_be_positive_definite(a))
+        return {Factorization::llh, fmt::format("auto chose llh: {} with a positive diagonal", kind)};
+    return {is_complex<T> ? Factorization::ldlh : Factorization::ldlt,
+            fmt::format("auto chose {}: {}, and the diagonal shows that it is not positive definite",
+                        is_complex<T> ? "ldlh" : "ldlt", kind)};
+}
+
+#define ESPALIER_INSTANTIATE(T)                                                                              \
+    template FactorizationChoice choose_factorization<T>(CscMatrix<T> const&, Factorization);
+ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+
+} // namespace espalier

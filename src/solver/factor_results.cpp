@@ -1,0 +1,98 @@
+#include "solver/factor_results.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace espalier {
+
+namespace {
+
+// Sums by computer, in the order of their first processes, and by the computer's own number of the node; what
+// lies on nodes without cores of its process is not told apart.
+std::vector<double> node_bytes(std::vector<FactorResult> const& of_process) {
+    if (of_process.size() == 1) return of_process.front().placement.node_bytes;
+    std::map<std::string, int> number_of_machine;
+    std::map<std::pair<int, int>, double> of_node;
+    double elsewhere = 0;
+    for (FactorResult const& one : of_process) {
+        int const fresh = static_cast<int>(number_of_machine.size());
+        int const machine = number_of_machine.try_emplace(one.machine, fresh).first->second;
+        std::vector<double> const& bytes = one.placement.node_bytes;
+        for (std::size_t n = 0; n < bytes.size(); ++n)
+            if (n < one.nodes.size())
+                of_node[{machine, one.nodes[n]}] += bytes[n];
+            else
+                elsewhere += bytes[n];
+    }
+    std::vector<double> all;
+    for (auto const& [node, bytes] : of_node) all.push_back(bytes);
+    if (elsewhere > 0) all.push_back(elsewhere);
+    return all;
+}
+
+void add_placement(std::vector<FactorResult> const& of_process, FactorReport& report) {
+    report.node_bytes = node_bytes(of_process);
+    report.local_share_of_process.clear();
+    report.local_share_of_worker.clear();
+    double touched = 0, local = 0;
+    for (FactorResult const& one : of_process) {
+        Placement const& placement = one.placement;
+        report.local_share_of_process.push_back(placement.local_share);
+        report.local_share_of_worker.insert(report.local_share_of_worker.end(),
+                                            placement.local_share_of_worker.begin(),
+                                            placement.local_share_of_worker.end());
+        if (placement.local_share < 0) continue;
+        touched += placement.touched_bytes;
+        local += placement.touched_bytes * placement.local_share;
+    }
+    report.local_share = touched > 0 ? std::min(1.0, local / touched) : -1;
+}
+
+} // namespace
+
+FactorResult::FactorResult(FactorizeStats const& stats, Placement where, Topology const& topology)
+    : time_s(stats.time_s), pivots_replaced(stats.pivots_replaced), negative_pivots(stats.negative_pivots),
+      steals(stats.steals), steals_by_distance(stats.steals_by_distance),
+      messages(stats.exchange.messages_sent), message_bytes(stats.exchange.bytes_sent), busy_s(stats.busy_s),
+      communication_s(stats.exchange.seconds_in_mpi), machine(topology.machine_name()),
+      placement(std::move(where)) {
+    for (Topology::Node const& node : topology.nodes()) nodes.push_back(node.os_index);
+}
+
+void add_up(std::vector<FactorResult> const& of_process, int threads, FactorReport& report) {
+    double time_s = 0;
+    for (FactorResult const& one : of_process) time_s = std::max(time_s, one.time_s);
+    report.time_s += time_s;
+    report.pivots_replaced = report.negative_pivots = report.steals = report.messages = 0;
+    report.message_bytes = 0;
+    report.busy_s = report.waiting_s = report.communication_s = 0;
+    report.steals_by_distance.clear();
+    for (auto* const list :
+         {&report.busy_s_of_process, &report.waiting_s_of_process, &report.communication_s_of_process,
+          &report.messages_of_process, &report.message_bytes_of_process})
+        list->clear();
+    for (FactorResult const& one : of_process) {
+        report.pivots_replaced += one.pivots_replaced;
+        report.negative_pivots += one.negative_pivots;
+        report.steals += one.steals;
+        auto& distances = report.steals_by_distance;
+        distances.resize(std::max(distances.size(), one.steals_by_distance.size()), 0);
+        for (std::size_t d = 0; d < one.steals_by_distance.size(); ++d)
+            distances[d] += static_cast<double>(one.steals_by_distance[d]);
+        report.messages += one.messages;
+        report.message_bytes += static_cast<std::uint64_t>(one.message_bytes);
+        double const waiting_s = std::max(0.0, threads * time_s - one.busy_s);
+        report.busy_s += one.busy_s;
+        report.waiting_s += waiting_s;
+        report.communication_s += one.communication_s;
+        report.busy_s_of_process.push_back(one.busy_s);
+        report.waiting_s_of_process.push_back(waiting_s);
+        report.communication_s_of_process.push_back(one.communication_s);
+        report.messages_of_process.push_back(static_cast<double>(one.messages));
+        report.message_bytes_of_process.push_back(static_cast<double>(one.message_bytes));
+    }
+    add_placement(of_process, report);
+}
+
+} // namespace espalier

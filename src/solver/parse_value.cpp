@@ -1,0 +1,90 @@
+#include "solver/parse_value.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "espalier/types.hpp"
+
+namespace espalier {
+
+namespace {
+
+constexpr std::string_view prefixes = "KMGT";
+
+// The number that is the whole of `text`; a sign other than '-' and spaces are not numbers.
+template <class Number> std::optional<Number> whole_number(std::string_view text) {
+    Number value{};
+    char const* const end = text.data() + text.size();
+    auto const [stopped, error] = std::from_chars(text.data(), end, value);
+    if (error != std::errc{} || stopped != end || text.empty()) return std::nullopt;
+    return value;
+}
+
+double parse_real(std::string_view option, std::string_view text, bool zero_is_fine) {
+    auto const value = whole_number<double>(text);
+    if (!value || !std::isfinite(*value) || *value < 0 || (*value == 0 && !zero_is_fine))
+        throw Error(Status::usage, fmt::format("{} needs a number {}, not '{}'", option,
+                                               zero_is_fine ? "that is not negative" : "above zero", text));
+    return *value;
+}
+
+std::optional<double> bytes_of_unit(std::string_view unit) {
+    if (unit.empty() || unit == "B") return 1.0;
+    std::size_t const place = prefixes.find(unit.front() == 'k' ? 'K' : unit.front());
+    if (place == std::string_view::npos) return std::nullopt;
+    std::string_view const rest = unit.substr(1);
+    if (rest.empty() || rest == "iB") return std::pow(1024.0, static_cast<double>(place + 1));
+    if (rest == "B") return std::pow(1000.0, static_cast<double>(place + 1));
+    return std::nullopt;
+}
+
+} // namespace
+
+std::int64_t parse_count(std::string_view option, std::string_view text, std::int64_t least,
+                         std::int64_t most) {
+    auto const value = whole_number<std::int64_t>(text);
+    if (!value || *value < least || *value > most)
+        throw Error(Status::usage, fmt::format("{} needs a whole number between {} and {}, not '{}'", option,
+                                               least, most, text));
+    return *value;
+}
+
+double parse_positive(std::string_view option, std::string_view text) {
+    return parse_real(option, text, false);
+}
+
+double parse_not_negative(std::string_view option, std::string_view text) {
+    return parse_real(option, text, true);
+}
+
+std::uint64_t parse_size(std::string_view option, std::string_view text) {
+    std::size_t const digits = std::min(text.find_first_not_of("0123456789."), text.size());
+    auto const number = whole_number<double>(text.substr(0, digits));
+    auto const unit = bytes_of_unit(text.substr(digits));
+    if (!number || !unit || !(*number > 0))
+        throw Error(
+            Status::usage,
+            fmt::format("{} needs a size above zero such as 512M, 4G or 1.5GiB, not '{}'", option, text));
+    double const bytes = std::floor(*number * *unit);
+    if (bytes < 1 || bytes >= std::ldexp(1.0, 63))
+        throw Error(Status::usage, fmt::format("{} '{}' is outside 1 byte to 8388607 TiB", option, text));
+    return static_cast<std::uint64_t>(bytes);
+}
+
+std::string spell_size(std::uint64_t bytes) {
+    std::size_t unit = 0;
+    while (bytes > 0 && bytes % 1024 == 0 && unit < prefixes.size()) {
+        bytes /= 1024;
+        ++unit;
+    }
+    std::string text = std::to_string(bytes);
+    if (unit > 0) text += prefixes[unit - 1];
+    return text;
+}
+
+} // namespace espalier

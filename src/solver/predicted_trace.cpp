@@ -1,0 +1,246 @@
+#include "solver/predicted_trace.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "trace/kinds.hpp"
+#include "trace/record.hpp"
+
+namespace espalier {
+
+namespace {
+
+using trace::Kind;
+using trace::Nanoseconds;
+
+Nanoseconds nanoseconds(double seconds) {
+    return std::llround(seconds * 1e9);
+}
+
+class PredictedTrace {
+  public:
+    PredictedTrace(BlockStructure const& structure, CostModel const& model, Schedule const& schedule,
+                   bool with_cblks)
+        : structure_(structure), model_(model), schedule_(schedule), with_cblks_(with_cblks),
+          levels_(tree_levels(structure)) {
+        parts_.kinds = trace::standard_kinds();
+        parts_.variables = trace::standard_variables();
+    }
+
+    trace::TraceParts build(std::map<std::string, std::string> metadata) {
+        parts_.metadata = std::move(metadata);
+        parts_.metadata["origin"] = "predicted";
+        parts_.metadata.try_emplace("processes", std::to_string(schedule_.machine.processes));
+        parts_.metadata.try_emplace("threads", std::to_string(schedule_.machine.threads));
+        add_containers();
+        for (TaskId t = 0; t < static_cast<TaskId>(tasks().size()); ++t) add_task(t);
+        trace::fill_idle(parts_, static_cast<std::int16_t>(Kind::idle), 0, makespan());
+        for (std::int32_t const process : processes_)
+            add_state(Kind::factorization, process, 0, makespan(), -1, no_cblk);
+        add_steals();
+        add_dependencies();
+        add_ready_tasks();
+        add_memory();
+        return std::move(parts_);
+    }
+
+  private:
+    [[nodiscard]] std::vector<FactorTask> const& tasks() const { return schedule_.tasks.tasks; }
+    [[nodiscard]] Nanoseconds start(TaskId t) const { return nanoseconds(schedule_.run.start[t]); }
+    [[nodiscard]] Nanoseconds end(TaskId t) const { return nanoseconds(schedule_.run.end[t]); }
+    [[nodiscard]] Nanoseconds makespan() const { return nanoseconds(schedule_.makespan()); }
+    [[nodiscard]] std::int32_t thread_of(TaskId t) const {
+        WorkerId const worker = schedule_.run.worker_of_task[t];
+        return threads_[worker];
+    }
+
+    void add_containers() {
+        MachineModel const& machine = schedule_.machine;
+        std::vector<trace::ThreadInfo> threads;
+        for (int t = 0; t < machine.threads; ++t) threads.push_back({t, machine.node_of(t), ""});
+        for (int p = 0; p < machine.processes; ++p) {
+            auto const added = trace::add_process(parts_.containers, p, machine.processes, threads);
+            threads_.insert(threads_.end(), added.begin(), added.end() - 1);
+            processes_.push_back(added.back());
+        }
+    }
+
+    void add_state(Kind kind, std::int32_t container, Nanoseconds from, Nanoseconds to, TaskId task,
+                   CblkId cblk) {
+        trace::State state;
+        state.start = from, state.end = to, state.container = container;
+        state.task = task, state.cblk = cblk, state.kind = static_cast<std::int16_t>(kind);
+        if (cblk != no_cblk) state.level = static_cast<std::int16_t>(std::min(levels_[cblk], 32767));
+        parts_.states.push_back(state);
+    }
+
+    void add_task(TaskId t) {
+        FactorTask const& task = tasks()[t];
+        switch (task.kind) {
+        case TaskKind::factor:
+            return add_branch(t, schedule_.partition.branches[task.source]);
+        case TaskKind::diagonal:
+        case TaskKind::solve:
+            return add_state(Kind::factor, thread_of(t), start(t), end(t), t,
+                             schedule_.partition.branches[task.source].root);
+        case TaskKind::update:
+            return add_state(Kind::update, thread_of(t), start(t), end(t), t, task.target);
+        case TaskKind::fan_in:
+            return add_state(Kind::fan_in, thread_of(t), start(t), end(t), t, task.target);
+        case TaskKind::message: // from the update before it to the fan-in after it
+            parts_.links.push_back({start(t), end(t), std::llround(task.bytes), t, thread_of(t - 1),
+                                    thread_of(t + 1), 0, trace::LinkKind::message});
+        }
+    }
+
+    void add_branch(TaskId t, Branch const& branch) {
+        if (branch.first >= structure_.first_kept_cblk) return; // nothing is done
+        if (branch.first == branch.root)
+            return add_state(Kind::factor, thread_of(t), start(t), end(t), t, branch.root);
+        if (with_cblks_) add_cblks(t, branch);
+        add_state(Kind::subtree, thread_of(t), start(t), end(t), t, branch.root);
+    }
+
+    // Panel and updates of each cblk in the subtree, one after the other. The task's time is scaled to what
+    // the schedule gave it, which differs by rounding.
+    void add_cblks(TaskId t, Branch const& branch) {
+        std::vector<double> until{0}; // seconds after the task's start; two for each cblk
+        for (CblkId k = branch.first; k <= branch.root; ++k) {
+            Cblk const& cblk = structure_.cblks[k];
+            until.push_back(until.back() + model_.panel(cblk));
+            double updates = 0;
+            for (BlokId b = cblk.first_blok + 1; b < cblk.end_blok;) {
+                if (structure_.bloks[b].facing_cblk > branch.root) break;
+                UpdateShape const shape = update_shape(structure_, cblk, b);
+                updates += model_.update(shape);
+                b += shape.bloks;
+            }
+            until.push_back(until.back() + updates);
+        }
+        double const begin = schedule_.run.start[t];
+        double const length = schedule_.run.end[t] - begin;
+        double const scale = until.back() > 0 ? length / until.back() : 0.0;
+        Nanoseconds from = start(t);
+        for (std::size_t i = 1; i < until.size(); ++i) {
+            Nanoseconds const to = std::min(end(t), nanoseconds(begin + until[i] * scale));
+            auto const k = branch.first + static_cast<CblkId>((i - 1) / 2);
+            bool const panel = i % 2 == 1;
+            if (panel || to > from)
+                add_state(panel ? Kind::factor : Kind::update, thread_of(t), from, to, t, k);
+            from = to;
+        }
+    }
+
+    void add_steals() {
+        for (TimedSteal const& steal : schedule_.run.steals) {
+            if (steal.victim == any_worker) continue;
+            Nanoseconds const time = nanoseconds(steal.time);
+            parts_.links.push_back({time, time, 0, steal.task, threads_[steal.victim], threads_[steal.thief],
+                                    steal.distance, trace::LinkKind::steal});
+        }
+    }
+
+    void add_dependencies() {
+        TaskGraph const& graph = schedule_.tasks.graph;
+        parts_.dependencies.reserve(graph.successors.size());
+        for (TaskId t = 0; t < graph.num_tasks(); ++t)
+            for (Offset e = graph.successor_ptr[t]; e < graph.successor_ptr[t + 1]; ++e)
+                parts_.dependencies.push_back({t, graph.successors[e]});
+    }
+
+    // What is added to a variable of a process at a time.
+    struct Change {
+        std::int32_t process = 0;
+        Nanoseconds time = 0;
+        double amount = 0;
+    };
+
+    // One sample for each time at which something changes.
+    void add_samples(trace::Counter counter, std::vector<Change>& changes) {
+        std::sort(changes.begin(), changes.end(), [](Change const& a, Change const& b) {
+            return std::tie(a.process, a.time) < std::tie(b.process, b.time);
+        });
+        double value = 0;
+        for (std::size_t i = 0; i < changes.size(); ++i) {
+            if (i > 0 && changes[i].process != changes[i - 1].process) value = 0;
+            value += changes[i].amount;
+            if (i + 1 < changes.size() && changes[i + 1].process == changes[i].process &&
+                changes[i + 1].time == changes[i].time)
+                continue;
+            parts_.samples.push_back(
+                {changes[i].time, value, processes_[changes[i].process], static_cast<std::int32_t>(counter)});
+        }
+    }
+
+    // Tasks whose predecessors are done, and that have not begun.
+    void add_ready_tasks() {
+        std::vector<Nanoseconds> ready(tasks().size(), 0);
+        for (auto const& [before, after] : parts_.dependencies)
+            ready[after] = std::max(ready[after], end(static_cast<TaskId>(before)));
+        std::vector<Change> changes;
+        for (std::size_t t = 0; t < tasks().size(); ++t) {
+            if (tasks()[t].kind == TaskKind::message) continue;
+            changes.push_back({tasks()[t].process, ready[t], 1});
+            changes.push_back({tasks()[t].process, start(static_cast<TaskId>(t)), -1});
+        }
+        add_samples(trace::Counter::ready_tasks, changes);
+    }
+
+    // A fan-in block is at its sender from the first update of its sum to the end of the message, then at
+    // the receiver until it is added.
+    void add_memory() {
+        std::vector<Change> changes;
+        for (std::size_t p = 0; p < processes_.size(); ++p)
+            changes.push_back({static_cast<std::int32_t>(p), 0, schedule_.processes[p].panels});
+        struct First {
+            CblkId target = no_cblk;
+            Nanoseconds time = 0;
+        };
+        std::vector<First> first_update(processes_.size()); // for the target at hand
+        auto const count = static_cast<TaskId>(tasks().size());
+        for (TaskId t = 0; t < count; ++t) {
+            FactorTask const& task = tasks()[t];
+            First& first = first_update[task.process];
+            if (task.kind == TaskKind::update)
+                first = {task.target,
+                         first.target == task.target ? std::min(first.time, start(t)) : start(t)};
+            if (task.kind != TaskKind::message) continue;
+            Nanoseconds added = end(t);
+            for (TaskId f = t + 1; f < count && adds(f, task); ++f) added = std::max(added, end(f));
+            changes.push_back({task.process, first.time, task.bytes});
+            changes.push_back({task.process, end(t), -task.bytes});
+            changes.push_back({task.peer, end(t), task.bytes});
+            changes.push_back({task.peer, added, -task.bytes});
+        }
+        add_samples(trace::Counter::memory, changes);
+    }
+    // Is task f one of the fan-ins of this message, which follow it?
+    [[nodiscard]] bool adds(TaskId f, FactorTask const& message) const {
+        FactorTask const& task = tasks()[f];
+        return task.kind == TaskKind::fan_in && task.target == message.target && task.peer == message.process;
+    }
+
+    BlockStructure const& structure_;
+    CostModel const& model_;
+    Schedule const& schedule_;
+    bool with_cblks_;
+    std::vector<std::int32_t> levels_;
+    std::vector<std::int32_t> threads_;   // the container of each worker
+    std::vector<std::int32_t> processes_; // and of each process
+    trace::TraceParts parts_;
+};
+
+} // namespace
+
+trace::TraceParts predicted_trace(BlockStructure const& structure, CostModel const& model,
+                                  Schedule const& schedule, std::map<std::string, std::string> metadata,
+                                  std::size_t most_states) {
+    // Idle times are at most as many as tasks.
+    bool const with_cblks = 2 * (schedule.tasks.tasks.size() + structure.cblks.size()) <= most_states;
+    return PredictedTrace(structure, model, schedule, with_cblks).build(std::move(metadata));
+}
+
+} // namespace espalier

@@ -1,0 +1,74 @@
+// Dynamic 2D: the panels of wide cblks that several threads are candidates for are cut into groups of rows,
+// each of which is a task of its own to solve for and to update. In: structure, branches, candidates. Out:
+// for each cblk the first blok of each of its groups.
+//
+//     cblk j    group 0   the diagonal block      diagonal(j)
+//               group 1   some bloks below        solve(j, 1), updates of j by group: update(k, j, 1)
+//               group 2   the next ones           solve(j, 2), ...
+//
+// A group ends where the facing cblk changes, so that the rows a source has for one facing cblk lie in one
+// group of every target.
+#pragma once
+
+#include <limits>
+#include <vector>
+
+#include "mapping/branches.hpp"
+#include "mapping/proportional.hpp"
+
+namespace espalier {
+
+struct SplitOptions {
+    bool two_d = false;
+    Index min_width = 96; ///< Columns of a cblk that is cut,
+    Index rows = 384;     ///< and of each group the rows, or somewhat more.
+};
+
+/// Rows of the (permuted) matrix: [begin, end).
+struct RowWindow {
+    Index begin = 0;
+    Index end = std::numeric_limits<Index>::max();
+};
+
+class RowGroups {
+  public:
+    /// Nothing is cut.
+    RowGroups() = default;
+    /// Cut are branches of a single cblk (not kept) of at least min_width columns that have several candidate
+    /// workers in one process and rows for two groups below the diagonal block. Linear in the bloks.
+    RowGroups(BlockStructure const& structure, BranchPartition const& partition, Mapping const& mapping,
+              SplitOptions const& options);
+
+    /// Groups of cblk k, the diagonal block included; 0 when it is not cut.
+    [[nodiscard]] std::int32_t count(CblkId k) const { return ptr_.empty() ? 0 : ptr_[k + 1] - ptr_[k]; }
+    [[nodiscard]] bool is_cut(CblkId k) const { return count(k) > 0; }
+    /// Group g has the bloks [first_blok(g), first_blok(g + 1)) of its cblk.
+    [[nodiscard]] BlokId first_blok(BlockStructure const& structure, CblkId k, std::int32_t group) const;
+    /// The group that blok b of cblk k is in.
+    [[nodiscard]] std::int32_t group_of(CblkId k, BlokId b) const;
+    /// All rows that group g of cblk k has, and perhaps some that k does not have.
+    [[nodiscard]] RowWindow window(BlockStructure const& structure, CblkId k, std::int32_t group) const;
+    /// The row of the panel that the group begins with.
+    [[nodiscard]] Index first_row(BlockStructure const& structure, CblkId k, std::int32_t group) const;
+    /// How many rows the group has in the panel.
+    [[nodiscard]] Index rows(BlockStructure const& structure, CblkId k, std::int32_t group) const;
+    /// The bloks of `source`, from `first` on, that lie in the group of cblk k: [begin, end).
+    struct BlokRange {
+        BlokId begin, end;
+    };
+    [[nodiscard]] BlokRange bloks_within(BlockStructure const& structure, Cblk const& source, BlokId first,
+                                         CblkId k, std::int32_t group) const;
+    /// How many rows these are.
+    [[nodiscard]] Index rows_within(BlockStructure const& structure, Cblk const& source, BlokId first,
+                                    CblkId k, std::int32_t group) const;
+
+    template <class Archive> friend void describe(Archive& archive, RowGroups& groups) {
+        archive(groups.ptr_, groups.first_);
+    }
+
+  private:
+    std::vector<std::int32_t> ptr_;
+    std::vector<BlokId> first_;
+};
+
+} // namespace espalier

@@ -1,0 +1,145 @@
+// Files: plain, compressed, damaged and not files at all.
+#include "io/text_input.hpp"
+
+#include <thread>
+
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "reading.hpp"
+
+namespace espalier {
+namespace {
+
+using namespace reading;
+
+std::string gzipped(std::string const& text) {
+    z_stream stream{};
+    EXPECT_EQ(deflateInit2(&stream, 9, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY), Z_OK);
+    std::string output(deflateBound(&stream, text.size()), '\0');
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+    stream.avail_in = static_cast<uInt>(text.size());
+    stream.next_out = reinterpret_cast<Bytef*>(output.data());
+    stream.avail_out = static_cast<uInt>(output.size());
+    EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
+    output.resize(output.size() - stream.avail_out);
+    deflateEnd(&stream);
+    return output;
+}
+
+std::string load(std::string const& path) {
+    return std::string(TextInput::load(path).text());
+}
+
+std::string load_error(std::string const& path) {
+    return error_of([&] { load(path); });
+}
+
+std::string const sample = "%%MatrixMarket matrix coordinate real general\n1 2 1\n1 2 7\n";
+
+TEST(TextInput, PlainAndCompressedFilesGiveTheSameText) {
+    TemporaryDirectory const dir;
+    EXPECT_EQ(load(dir.write("plain.gz", sample)), sample); // Told by content, not by name.
+    EXPECT_EQ(load(dir.write("zipped.mtx", gzipped(sample))), sample);
+}
+
+TEST(TextInput, MembersOfAGzipFileAreJoined) {
+    TemporaryDirectory const dir;
+    auto const members =
+        gzipped(sample.substr(0, 20)) + gzipped("") + gzipped(sample.substr(20)) + std::string(100, '\0');
+    EXPECT_EQ(load(dir.write("a.gz", members)), sample);
+}
+
+TEST(TextInput, BuffersGrowToWhatIsNeeded) {
+    TemporaryDirectory const dir;
+    std::string large = sample;
+    while (large.size() < 3'000'000) large += "% a comment that is repeated\n";
+    EXPECT_EQ(load(dir.write("a.mtx", large)), large);
+    EXPECT_EQ(load(dir.write("a.gz", gzipped(large))), large);
+}
+
+TEST(TextInput, PipesAreRead) {
+    TemporaryDirectory const dir;
+    auto const path = dir.file("pipe");
+    ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+    std::thread writer([&] { std::ofstream(path) << sample; });
+    EXPECT_EQ(load(path), sample);
+    writer.join();
+}
+
+TEST(TextInput, EveryTruncationOfAGzipFileIsAnError) {
+    TemporaryDirectory const dir;
+    auto const whole = gzipped(sample);
+    for (std::size_t size = 2; size < whole.size(); ++size) {
+        auto const path = dir.write("a.gz", whole.substr(0, size));
+        EXPECT_EQ(load_error(path), "bad_input: " + path + ": truncated gzip data: it ends after " +
+                                        std::to_string(size) + " bytes");
+    }
+}
+
+TEST(TextInput, CorruptGzipIsAnError) {
+    TemporaryDirectory const dir;
+    auto const whole = gzipped(sample);
+    for (std::size_t k = 12; k < whole.size(); ++k) {
+        auto damaged = whole;
+        damaged[k] = static_cast<char>(damaged[k] ^ 0x55);
+        auto const message = load_error(dir.write("a.gz", damaged));
+        EXPECT_NE(message.find("gzip data"), std::string::npos) << message;
+    }
+    auto const path = dir.write("a.gz", whole + "tail");
+    EXPECT_EQ(load_error(path), "bad_input: " + path + ": 4 bytes of garbage follow the gzip data");
+}
+
+TEST(TextInput, WhatIsNoTextFileIsNamed) {
+    TemporaryDirectory const dir;
+    auto const missing = dir.file("missing.mtx");
+    EXPECT_EQ(load_error(missing), "io_error: " + missing + ": cannot open: No such file or directory");
+    EXPECT_EQ(load_error(dir.file("")), "io_error: " + dir.file("") + ": is a directory, not a file");
+    auto const empty = dir.write("empty.mtx", "");
+    EXPECT_EQ(load_error(empty), "bad_input: " + empty + ": the file is empty");
+    auto const empty_gzip = dir.write("empty.gz", gzipped(""));
+    EXPECT_EQ(load_error(empty_gzip), "bad_input: " + empty_gzip + ": the file is empty");
+    auto const binary = dir.write("binary.mtx", std::string("ab\0c", 4));
+    EXPECT_EQ(load_error(binary),
+              "bad_input: " + binary + ": binary data, not a matrix file (byte 0x00 at offset 2)");
+    auto const bzip2 = dir.write("a.bz2", "BZh91AY&SY");
+    EXPECT_EQ(load_error(bzip2),
+              "bad_input: " + bzip2 + ": not a matrix file but bzip2 data: decompress it, or use gzip");
+    std::string tar(1024, '\0');
+    tar.replace(257, 5, "ustar");
+    auto const archive = dir.write("a.tar.gz", gzipped(tar));
+    EXPECT_EQ(load_error(archive),
+              "bad_input: " + archive + ": not a matrix file but a tar archive: extract the matrix from it");
+}
+
+TEST(TextInput, EndlessDevicesAreRefused) {
+    if (::access("/dev/zero", R_OK) != 0) GTEST_SKIP() << "no /dev/zero here";
+    EXPECT_EQ(load_error("/dev/zero"),
+              "bad_input: /dev/zero: binary data, not a matrix file (byte 0x00 at offset 0)");
+}
+
+TEST(TextInput, FilesWithoutPermissionAreIoErrors) {
+    if (::geteuid() == 0) GTEST_SKIP() << "root may read everything";
+    TemporaryDirectory const dir;
+    auto const path = dir.write("a.mtx", sample);
+    ::chmod(path.c_str(), 0000);
+    EXPECT_EQ(load_error(path), "io_error: " + path + ": cannot open: Permission denied");
+}
+
+TEST(ReadMatrix, NameIsWithoutDirectories) {
+    TemporaryDirectory const dir;
+    auto const m = read_matrix(dir.write("small.mtx.gz", gzipped(sample)), 0);
+    EXPECT_EQ(m.description.name, "small.mtx.gz");
+    EXPECT_EQ(dense(m), (Rows{{0, 7}}));
+}
+
+TEST(ReadMatrix, ErrorsBeginWithThePath) {
+    TemporaryDirectory const dir;
+    auto const path = dir.write("bad.mtx", "%%MatrixMarket matrix coordinate real general\n1 2 1\n1 3 7\n");
+    EXPECT_EQ(error_of([&] { read_matrix(path, 1); }),
+              "bad_input: " + path + ":3: column index 3 is outside 1 .. 2");
+}
+
+} // namespace
+} // namespace espalier

@@ -1,0 +1,253 @@
+#include "machine/cost_model_store.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "machine/calibrate.hpp"
+#include "machine/flat_json.hpp"
+
+namespace espalier {
+namespace {
+
+namespace fs = std::filesystem;
+
+class CostModelStoreTest : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        std::string name = (fs::temp_directory_path() / "espalier-store-XXXXXX").string();
+        ASSERT_NE(mkdtemp(name.data()), nullptr);
+        folder_ = name;
+    }
+    void TearDown() override { fs::remove_all(folder_); }
+
+    [[nodiscard]] CostModelStore store() const { return {folder_ + "/deep/er", key_}; }
+    [[nodiscard]] std::size_t files() const {
+        return static_cast<std::size_t>(
+            std::distance(fs::directory_iterator(folder_ + "/deep/er"), fs::directory_iterator()));
+    }
+
+    std::string folder_;
+    MachineKey key_{"a \"fast\" CPU\t", 4, "BLAS 1\\2", "Core", "0.1"};
+};
+
+std::string read(std::string const& path) {
+    std::ifstream file(path);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+MeasuredModel model_of(Scalar scalar, KernelKind kind, double flop) {
+    MeasuredModel model;
+    model.scalar = scalar;
+    model.calibration.model = default_cost_model(scalar, kind);
+    model.calibration.model.update_seconds[UpdateTerm::flop] = flop;
+    model.calibration.update = {0.125, -0.0625};
+    model.contention = {{2, 1.5}, {4, 2.5}};
+    return model;
+}
+
+MachineCosts some_costs() {
+    MachineCosts costs;
+    costs.memory = {1.5e10, 2.5e10};
+    costs.put(model_of(Scalar::d, KernelKind::cholesky, 1e-11 / 3));
+    costs.put(model_of(Scalar::z, KernelKind::lu, 2e-11));
+    return costs;
+}
+
+TEST(FlatJson, ReadsEveryValueUnderItsPath) {
+    auto const json =
+        parse_flat_json(R"( {"a": [1, {"b": "x\"\u0009"}, true, null], "c": -2.5e-3, "d": {}} )");
+    ASSERT_TRUE(json);
+    EXPECT_EQ(json->size(), 4U);
+    EXPECT_EQ(std::get<double>(json->at("a.0")), 1);
+    EXPECT_EQ(std::get<std::string>(json->at("a.1.b")), "x\"\t");
+    EXPECT_EQ(std::get<bool>(json->at("a.2")), true);
+    EXPECT_EQ(std::get<double>(json->at("c")), -2.5e-3);
+    EXPECT_EQ(std::get<std::string>(parse_flat_json(json_quoted("\x01\"\\\n"))->at("")), "\x01\"\\\n");
+}
+
+TEST(FlatJson, DecodesEveryEscape) {
+    auto const text = [](char const* json) {
+        auto const found = parse_flat_json(json);
+        return found ? std::get<std::string>(found->at("")) : "refused";
+    };
+    EXPECT_EQ(text(R"("\u0041\u00e9\u20AC\ud83d\ude00\/")"), "A\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80/");
+    for (char const* const half : {R"("\ud83d")", R"("\ude00")", R"("\ud83d\u0041")", R"("\ud83dx")"})
+        EXPECT_EQ(text(half), "refused") << half;
+    std::string fault;
+    EXPECT_FALSE(parse_flat_json("{\"a\":\n\"\\ude00\"}", &fault));
+    EXPECT_EQ(fault, "line 2: an escape in a text is none that JSON has");
+}
+
+TEST(FlatJson, RefusesWhatIsNoJson) {
+    for (char const* const text : {"", "{", "[1,]", "{\"a\":1,\"a\":2}", "{\"a\" 1}", "1 2", "nan", "1e999",
+                                   "\"\\q\"", "\"\\u12\"", "+1", "\"a", "[1}", "{\"a.b\":1,\"a\":{\"b\":2}}"})
+        EXPECT_FALSE(parse_flat_json(text)) << text;
+    EXPECT_FALSE(parse_flat_json(std::string(100'000, '[')));
+    EXPECT_FALSE(parse_flat_json(std::string(std::size_t{5} << 20, ' ') + "1"));
+}
+
+TEST_F(CostModelStoreTest, GivesBackWhatWasStoredToTheLastBit) {
+    EXPECT_FALSE(store().load());
+    ASSERT_TRUE(store().save(some_costs()));
+    auto const loaded = store().load();
+    ASSERT_TRUE(loaded);
+    EXPECT_EQ(to_json(*loaded, key_), to_json(some_costs(), key_));
+    MeasuredModel const* const model = loaded->find(Scalar::d, KernelKind::cholesky);
+    ASSERT_NE(model, nullptr);
+    EXPECT_EQ(model->calibration.model.update_seconds[UpdateTerm::flop], 1e-11 / 3);
+    EXPECT_EQ(model->calibration.model.bandwidth, 1.5e10);
+    EXPECT_EQ(model->contention, some_costs().models[0].contention);
+    EXPECT_EQ(loaded->find(Scalar::d, KernelKind::lu), nullptr);
+    EXPECT_NE(read(store().path()).find("\"source\": \"default\""), std::string::npos);
+}
+
+TEST_F(CostModelStoreTest, KeepsANetworkThatWasMeasured) {
+    MachineCosts costs = some_costs();
+    EXPECT_FALSE(parse_costs(to_json(costs, key_), key_)->network);
+    costs.network = {3e-5, 1e9 / 8};
+    auto const loaded = parse_costs(to_json(costs, key_), key_);
+    ASSERT_TRUE(loaded && loaded->network);
+    EXPECT_EQ(loaded->network->latency, 3e-5);
+    EXPECT_EQ(loaded->network->bandwidth, 1e9 / 8);
+}
+
+TEST_F(CostModelStoreTest, IgnoresAFileThatIsDamagedOrCutOff) {
+    ASSERT_TRUE(store().save(some_costs()));
+    std::string const whole = read(store().path());
+    for (std::size_t length = 0; length + 1 < whole.size(); length += 7)
+        EXPECT_FALSE(parse_costs(whole.substr(0, length), key_)) << length;
+    // What one changed byte makes of it is nothing or costs that make sense; never a crash.
+    for (std::size_t at = 0; at < whole.size(); at += 3)
+        for (char const byte : {'\0', '-', '9', '"', '}'}) {
+            std::string damaged = whole;
+            damaged[at] = byte;
+            auto const costs = parse_costs(damaged, key_);
+            for (MeasuredModel const& model : costs ? costs->models : std::vector<MeasuredModel>())
+                for (double const seconds : model.calibration.model.update_seconds.value)
+                    ASSERT_TRUE(seconds >= 0 && seconds <= 1);
+        }
+    std::ofstream(store().path()) << "no json";
+    EXPECT_FALSE(store().load());
+    ASSERT_TRUE(store().save(some_costs()));
+    EXPECT_TRUE(store().load());
+}
+
+TEST_F(CostModelStoreTest, KnowsEachMachineBlasAndVersionApart) {
+    ASSERT_TRUE(store().save(some_costs()));
+    std::string const text = read(store().path());
+    for (int field = 0; field < 5; ++field) {
+        MachineKey other = key_;
+        std::string* const texts[] = {&other.cpu, &other.blas, &other.blas_core, &other.version};
+        if (field < 4)
+            *texts[field] += "'";
+        else
+            other.cores = 8;
+        EXPECT_FALSE(parse_costs(text, other));
+        CostModelStore const another(folder_ + "/deep/er", other);
+        EXPECT_NE(another.path(), store().path());
+        EXPECT_FALSE(another.load());
+    }
+}
+
+TEST_F(CostModelStoreTest, IsNoErrorWhereNothingCanBeWritten) {
+    EXPECT_FALSE(CostModelStore("", key_).save(some_costs()));
+    EXPECT_FALSE(CostModelStore("", key_).load());
+    std::ofstream(folder_ + "/file") << "x";
+    CostModelStore const below_a_file(folder_ + "/file/sub", key_);
+    EXPECT_FALSE(below_a_file.save(some_costs()));
+    EXPECT_FALSE(below_a_file.load());
+}
+
+TEST_F(CostModelStoreTest, LeavesAWholeFileWhenManyWriteAtOnce) {
+    std::vector<std::jthread> writers;
+    for (int w = 0; w < 4; ++w)
+        writers.emplace_back([this] {
+            for (int turn = 0; turn < 10; ++turn) {
+                store().save(some_costs());
+                EXPECT_TRUE(store().load());
+            }
+        });
+    writers.clear();
+    EXPECT_EQ(files(), 1U); // nothing temporary is left
+}
+
+TEST(MeasuredModel, InterpolatesContentionAndLetsThreadsTakeTurns) {
+    MeasuredModel const model = model_of(Scalar::d, KernelKind::cholesky, 1e-11);
+    EXPECT_EQ(model.for_threads(1, 4)->contention, 1);
+    EXPECT_EQ(model.for_threads(2, 4)->contention, 1.5);
+    EXPECT_EQ(model.for_threads(3, 4)->contention, 2);
+    EXPECT_EQ(model.for_threads(4, 4)->contention, 2.5);
+    EXPECT_EQ(model.for_threads(8, 4)->contention, 2.5);
+    EXPECT_EQ(model.for_threads(8, 4)->threads_per_core, 2);
+    EXPECT_FALSE(model.for_threads(5, 8)); // never measured
+}
+
+TEST(MachineCosts, KeepsTheContentionThatIsKnown) {
+    MachineCosts costs = some_costs();
+    MeasuredModel fresh = model_of(Scalar::d, KernelKind::cholesky, 3e-11);
+    fresh.contention = {{3, 7.0}, {4, 8.0}};
+    costs.put(fresh);
+    ASSERT_EQ(costs.models.size(), 2U);
+    EXPECT_EQ(costs.models[0].calibration.model.update_seconds[UpdateTerm::flop], 3e-11);
+    EXPECT_EQ(costs.models[0].contention,
+              (std::vector<std::pair<int, double>>{{2, 1.5}, {3, 7.0}, {4, 8.0}}));
+}
+
+TEST_F(CostModelStoreTest, MeasuresOnceAndRemembers) {
+    TimingOptions const quick{0.002, 2e6, nullptr};
+    CostModels first(store(), 2, quick);
+    EXPECT_STREQ(first.choose(Scalar::d, Factorization::llh, 2, false, nullptr).source, "calibrated");
+    auto const again = first.choose(Scalar::d, Factorization::llt, 2, false, nullptr);
+    EXPECT_STREQ(again.source, "cached");
+    EXPECT_STREQ(first.choose(Scalar::d, Factorization::llh, 2, true, nullptr).source, "calibrated");
+
+    CostModels later(store(), 2, quick); // as another process would
+    auto const cached = later.choose(Scalar::d, Factorization::llh, 6, false, nullptr);
+    EXPECT_STREQ(cached.source, "cached");
+    EXPECT_EQ(cached.model.threads_per_core, 3);
+    EXPECT_STREQ(later.choose(Scalar::s, Factorization::lu, 1, false, nullptr).source, "calibrated");
+    auto const stored = store().load();
+    ASSERT_TRUE(stored);
+    EXPECT_NE(stored->find(Scalar::d, KernelKind::cholesky), nullptr);
+    EXPECT_NE(stored->find(Scalar::s, KernelKind::lu), nullptr);
+
+    CostModels homeless(CostModelStore("", key_), 1, quick);
+    EXPECT_STREQ(homeless.choose(Scalar::d, Factorization::llh, 1, false, nullptr).source, "calibrated");
+    EXPECT_STREQ(homeless.choose(Scalar::d, Factorization::llh, 1, false, nullptr).source, "cached");
+}
+
+TEST_F(CostModelStoreTest, CanBeCancelledWhileMeasuring) {
+    CostModels models(store(), 2, {100, 2e6, nullptr});
+    Interrupt interrupt;
+    interrupt.request();
+    EXPECT_THROW(models.choose(Scalar::d, Factorization::llh, 2, false, &interrupt), Error);
+    EXPECT_FALSE(store().load());
+}
+
+TEST(CostModelFor, ObeysTheEnvironmentOnlyWhereTheOptionIsAutomatic) {
+    setenv("ESPALIER_CALIBRATION", "off", 1);
+    EXPECT_STREQ(cost_model_for(Scalar::d, Factorization::lu, 1, Toggle::automatic, nullptr).source,
+                 "default");
+    setenv("ESPALIER_CALIBRATION", "sometimes", 1);
+    EXPECT_THROW(cost_model_for(Scalar::d, Factorization::lu, 1, Toggle::automatic, nullptr), Error);
+    EXPECT_STREQ(cost_model_for(Scalar::d, Factorization::lu, 1, Toggle::off, nullptr).source, "default");
+    setenv("ESPALIER_CALIBRATION", "off", 1); // for the other tests
+}
+
+TEST(CostModelFolder, IsThatOfTheXdgSpecification) {
+    setenv("XDG_CACHE_HOME", "/some/cache", 1);
+    EXPECT_EQ(CostModelStore::default_folder(), "/some/cache/espalier");
+    setenv("XDG_CACHE_HOME", "relative", 1);
+    setenv("HOME", "/home/someone", 1);
+    EXPECT_EQ(CostModelStore::default_folder(), "/home/someone/.cache/espalier");
+    unsetenv("HOME");
+    EXPECT_EQ(CostModelStore::default_folder(), "");
+}
+
+} // namespace
+} // namespace espalier

@@ -1,0 +1,208 @@
+// Machines by their files: what is read, and how a wrong file is refused.
+#include "machine/machine_file.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace espalier {
+namespace {
+
+Error refusal_of(std::string const& text) {
+    try {
+        parse_machine(text, "m.json");
+    } catch (Error const& error) {
+        return error;
+    }
+    return Error(Status::ok, "accepted: " + text);
+}
+
+TEST(MachineFile, ReadsEveryKey) {
+    auto const machine =
+        parse_machine(R"({"name": "big", "nodes": 4, "numa_nodes": 2, "cores_per_numa_node": 3,
+        "distances": [[10, 21], [21, 10]], "memory_factors": [[1, 1.2], [1.3, 1]], "speed": 2, "contention": 1.1,
+        "core_bytes_per_s": 2e10, "numa_node_bytes_per_s": 5e10, "network": {"latency_s": 1e-6, "bytes_per_s": 2e10},
+        "comment": "anything"})",
+                      "m.json");
+    EXPECT_EQ(machine.name, "big");
+    EXPECT_EQ(machine.node_of_core, (std::vector<int>{0, 0, 0, 1, 1, 1}));
+    MachineModel const model = machine.model(4, 0);
+    EXPECT_EQ(model.num_workers(), 24);
+    EXPECT_EQ(model.memory_factor(1, 0), 1.3);
+    EXPECT_EQ(model.node_distances[1], 21);
+    EXPECT_EQ(model.network.latency, 1e-6);
+    EXPECT_EQ(model.memory.node_bandwidth, 5e10);
+    CostModel here;
+    here.contention = 1.5;
+    CostModel const costs = machine.costs(here, Scalar::d);
+    EXPECT_DOUBLE_EQ(costs.panel(100, 50), here.panel(100, 50) / 2 * 1.1 / 1.5);
+    EXPECT_EQ(costs.bandwidth, 2e10);
+}
+
+TEST(MachineFile, TakesADescriptionAndItsDistances) {
+    auto const machine = parse_machine(R"({"topology": "package:2 numa:2 core:2"})", "m.json");
+    EXPECT_EQ(machine.num_cores(), 8);
+    MachineModel const model = machine.model(1, 8);
+    EXPECT_EQ(model.memory_factor(0, 0), 1);
+    EXPECT_GT(model.memory_factor(0, 1), 1);
+    EXPECT_GT(model.memory_factor(0, 2), model.memory_factor(0, 1));
+    EXPECT_EQ(find_machine("package:2 numa:2 core:2").model(1, 0).node_distances, model.node_distances);
+}
+
+TEST(MachineFile, TakesTheCostModelOfAnotherMachine) {
+    auto const terms = [](std::string const& names) {
+        std::string text;
+        for (std::size_t begin = 0, end = 0; begin < names.size(); begin = end + 1) {
+            end = std::min(names.find(' ', begin), names.size());
+            text += (text.empty() ? "\"" : ", \"") + names.substr(begin, end - begin) + "\": 1e-9";
+        }
+        return "{" + text + "}";
+    };
+    std::string const text =
+        R"({"topology": "core:2", "cost_model": {"models": [{"scalar": "z", "kernels": "lu", "panel_s": )" +
+        terms("call column diagonal_entry diagonal_flop solve_entry solve_flop solve_strided") +
+        R"(, "update_s": )" + terms("call run left right target flop strided scatter_run scatter") + "}]}}";
+    auto const machine = parse_machine(text, "m.json");
+    CostModel const here = default_cost_model(Scalar::z, KernelKind::lu);
+    CostModel const costs = machine.costs(here, Scalar::z);
+    EXPECT_EQ(costs.panel_seconds[PanelTerm::call], 1e-9);
+    EXPECT_EQ(costs.update_seconds[UpdateTerm::flop], 1e-9);
+    EXPECT_THROW(static_cast<void>(machine.costs(default_cost_model(Scalar::d, KernelKind::lu), Scalar::d)),
+                 Error);
+    std::string missing = text;
+    missing.replace(missing.find("solve_flop"), 10, "solve_flip");
+    EXPECT_NE(
+        std::string(refusal_of(missing).what()).find("cost_model.models.0.panel_s.solve_flop\" is missing"),
+        std::string::npos);
+}
+
+TEST(MachineFile, TakesTheNetworkThatWasMeasured) {
+    auto const latency = [](std::string const& source, std::string const& more) {
+        auto const machine =
+            parse_machine(R"({"topology": "core:2", "cost_model": {"network": {"source": ")" + source +
+                              R"(", "latency_s": 0.5, "bytes_per_s": 7}})" + more + "}",
+                          "m.json");
+        return machine.model(2, 1).network.latency;
+    };
+    EXPECT_EQ(latency("measured", ""), 0.5);
+    EXPECT_EQ(latency("default", ""), Network{}.latency);
+    EXPECT_EQ(latency("measured", R"(, "network": {"latency_s": 0.25})"), 0.25);
+}
+
+// As `espalier machine --json` writes it on two nodes, shortened.
+constexpr char const* measured =
+    R"({"espalier": "0.1.0", "name": "host", "cpu": "x", "cores": 4, "packages": 1,
+    "numa_nodes": [{"os_index": 0, "package": 0, "memory_bytes": 1, "cores": [0, 1], "distances": [10, 20]},
+                   {"os_index": 1, "package": 0, "memory_bytes": 1, "cores": [2, 3], "distances": [20, 10]}],
+    "caches": [{"level": 3, "bytes": 1, "cores": 4}], "cpu_quota": null, "default_threads": 4,
+    "available_memory_bytes": 1, "blas": {"config": "c", "core": "k"}, "dgemm": {"order": 9, "time_s": 1, "gflops": 1},
+    "numa_factors": {"cores": [0, 1, 2, 3], "which_cores": "every core", "region_bytes": 1, "notes": [], "kernels": [
+      {"kernel": "daxpy", "block_order": 100, "unit_s": 1e-5, "alone": [[1, 2], [1, 2], [2, 1], [2, 1]],
+       "all_cores": {"local": [1.5, 1.5, 1.5, 1.5], "one_node": [4, 4, 4, 4], "worst": [4, 4, 4, 4]}},
+      {"kernel": "dgemm", "block_order": 100, "unit_s": 1e-5, "alone": [[1, 1.1], [1, 1.3], [1.5, 1], [1.5, 1]],
+       "all_cores": {"local": [1, 1, 1, 1], "one_node": [1, 1, 1, 1], "worst": [1, 1, 1, 1]}}]},
+    "cost_model": null})";
+
+TEST(MachineFile, UnderstandsWhatTheMachineCommandWrites) {
+    auto const machine = parse_machine(measured, "m.json");
+    EXPECT_EQ(machine.node_of_core, (std::vector<int>{0, 0, 1, 1}));
+    MachineModel const model = machine.model(1, 0);
+    EXPECT_DOUBLE_EQ(model.memory_factor(0, 1), 1.2);
+    EXPECT_DOUBLE_EQ(model.memory_factor(1, 0), 1.5);
+    EXPECT_DOUBLE_EQ(machine.costs({}, Scalar::d).bandwidth, 24e9); // 3 x 100 x 100 x 8 bytes in 10 us
+    EXPECT_DOUBLE_EQ(model.memory.node_bandwidth, 2 * 24e9 / 1.5);
+}
+
+TEST(MachineFile, NamesTheFileAndTheKeyAtFault) {
+    struct Case {
+        std::string text, word;
+    };
+    std::string const cores = R"("topology": "core:2")";
+    Case const cases[] = {
+        {"{", "line 1: this is not a JSON document"},
+        {"{" + cores + ",\n\"speed\": 1e999}", "line 2: the number 1e999 is too large"},
+        {"{" + cores + R"(, "network.latency_s": 1})", "the name \"network.latency_s\" has a dot"},
+        {"{" + cores + R"(, "speed": 1, "speed": 1})", "the name \"speed\" is there twice"},
+        {std::string(std::size_t{4} << 20, ' ') + "{}", "larger than 4 MiB"},
+        {"{" + cores + R"(, "distances": 5})", "\"distances\" is 5, not a list or an object"},
+        {"{" + cores + R"(, "speed": true})", "\"speed\" is true, not a number from"},
+        {R"({"numa_nodes": 1025, "cores_per_numa_node": 1})",
+         "\"numa_nodes\" is 1025, not a number from 1 to 1024"},
+        {R"({"topology": "numa:1025 core:1"})", "more than 1024 NUMA nodes"},
+        {"[1]", "no key \"0\""},
+        {"{}", "the cores are missing"},
+        {"{" + cores + R"(, "numa_nodes": 2, "cores_per_numa_node": 1})", "given twice"},
+        {R"({"numa_nodes": 2})", "\"cores_per_numa_node\" is missing"},
+        {R"({"numa_nodes": 1.5, "cores_per_numa_node": 1})", "\"numa_nodes\" is 1.5, not a whole number"},
+        {R"({"numa_nodes": 100000, "cores_per_numa_node": 1})",
+         "\"numa_nodes\" is 100000, not a number from"},
+        {R"({"topology": "numa:x"})", "\"topology\""},
+        {R"({"topology": 7})", "\"topology\" is 7, not a text"},
+        {"{" + cores + R"(, "sped": 1})", "no key \"sped\""},
+        {"{" + cores + R"(, "speed": "fast"})", "\"speed\" is \"fast\", not a number from"},
+        {"{" + cores + R"(, "speed": 0})", "\"speed\" is 0"},
+        {"{" + cores + R"(, "network": {"latency": 1}})", "no key \"network.latency\""},
+        {"{" + cores + R"(, "network": {"bytes_per_s": [1]}})",
+         "\"network.bytes_per_s\" is a list or an object, not one value"},
+        {"{" + cores + R"(, "memory_factors": [[0.5]]})", "\"memory_factors.0.0\" is 0.5"},
+        {R"({"topology": "numa:2 core:2", "memory_factors": [[1, 2], [1]]})",
+         "\"memory_factors.1.1\" is missing"},
+        {R"({"topology": "numa:2 core:2", "memory_factors": [[1, 2, 3], [1, 1]]})",
+         "\"memory_factors.0.2\" is there"},
+        {R"({"topology": "numa:2 core:2", "memory_factors": [[1]]})",
+         "memory factors in a table of 1 numbers"},
+        {R"({"topology": "core:2", "numa_factors": {"cores": [0]}})", "belong to a list"},
+        {"{" + cores + R"(, "cost_model": {"models": [{"scalar": "q"}]}})", "it can be s, d, c, z"},
+    };
+    for (Case const& one : cases) {
+        Error const error = refusal_of(one.text);
+        EXPECT_EQ(error.status(), Status::bad_input) << one.text;
+        EXPECT_NE(std::string(error.what()).find(one.word), std::string::npos) << error.what();
+        EXPECT_NE(std::string(error.what()).find("m.json"), std::string::npos) << error.what();
+    }
+}
+
+// Of kernels that are half as fast while four threads compute.
+std::string with_contention(int cores) {
+    auto const terms = [](auto const& names) {
+        std::string text;
+        for (std::string_view const name : names)
+            text += (text.empty() ? "\"" : ", \"") + std::string(name) + "\": 1e-9";
+        return "{" + text + "}";
+    };
+    return R"({"topology": "core:)" + std::to_string(cores) +
+           R"(", "cost_model": {"memory": {"one_bytes_per_s": 3e10, "all_bytes_per_s": 9e10},
+               "models": [{"scalar": "d", "kernels": "cholesky", "panel_s": )" +
+           terms(panel_term_names) + ", \"update_s\": " + terms(update_term_names) +
+           R"(, "contention": [{"threads": 2, "factor": 1.5}, {"threads": 4, "factor": 2}]}]}})";
+}
+
+TEST(MachineFile, TakesContentionAndMemoryOfTheCostModel) {
+    CostModel here;
+    here.contention = 7; // has nothing to do with it
+    std::pair<int, double> const expected[] = {{1, 1}, {2, 1.5}, {3, 1.75}, {4, 2}, {8, 2}};
+    for (auto const& [cores, contention] : expected) {
+        auto const machine = parse_machine(with_contention(cores), "m.json");
+        EXPECT_EQ(machine.costs(here, Scalar::d).contention, contention) << cores;
+        EXPECT_EQ(machine.costs(here, Scalar::d).bandwidth, 3e10);
+    }
+    std::string own = with_contention(4);
+    own.insert(1, R"("contention": 1.25, "core_bytes_per_s": 1e10, )");
+    EXPECT_EQ(parse_machine(own, "m.json").costs(here, Scalar::d).contention, 1.25);
+    EXPECT_EQ(parse_machine(own, "m.json").costs(here, Scalar::d).bandwidth, 1e10);
+    std::string wrong = with_contention(4);
+    wrong.replace(wrong.find("\"threads\": 4"), 12, "\"threads\": 2");
+    EXPECT_NE(std::string(refusal_of(wrong).what()).find("contention.1.threads\" is 2"), std::string::npos);
+}
+
+TEST(MachineFile, RefusesWhatTheMachineHasNot) {
+    auto const machine = parse_machine(R"({"topology": "core:4", "nodes": 2})", "m.json");
+    EXPECT_THROW(static_cast<void>(machine.model(1, 5)), Error);
+    EXPECT_THROW(static_cast<void>(machine.model(3, 4)), Error);
+    EXPECT_THROW(find_machine("missing.json"), Error);
+    EXPECT_THROW(find_machine("core:many"), Error);
+    EXPECT_TRUE(find_machine("here").is_here);
+}
+
+} // namespace
+} // namespace espalier

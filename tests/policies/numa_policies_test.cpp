@@ -1,0 +1,287 @@
+// Places and nas on made-up machines, and the settings and the machine that all policies share.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "policies/make_policy.hpp"
+#include "policies/nas_policy.hpp"
+#include "policies/places_policy.hpp"
+#include "runtime/support.hpp"
+
+namespace espalier {
+namespace {
+
+// Two NUMA nodes of two workers, and three of two.
+PolicyMachine const two_nodes({0, 0, 1, 1});
+PolicyMachine const three_nodes({0, 0, 1, 1, 2, 2});
+
+/// Task 0 is ready at the beginning, the others, with these homes, follow it.
+TaskGraph fan(std::vector<WorkerId> homes) {
+    std::vector<Edge> edges;
+    for (TaskId t = 1; t < static_cast<TaskId>(homes.size()); ++t) edges.emplace_back(0, t);
+    TaskGraph graph = graph_of(static_cast<TaskId>(homes.size()), edges);
+    graph.home = std::move(homes);
+    return graph;
+}
+
+PolicySettings places(PushStrategy push, SelectStrategy select, bool strict = false) {
+    PolicySettings settings;
+    settings.kind = SchedulePolicy::places;
+    settings.push = push;
+    settings.select = select;
+    settings.strict = strict;
+    return settings;
+}
+
+using Counts = std::vector<std::int64_t>;
+
+TEST(PolicyMachine, OrdersNodesByDistanceThenCyclically) {
+    auto const order = [](PolicyMachine const& machine, int node) {
+        std::vector<std::pair<int, int>> all;
+        for (auto const& from : machine.from(node)) all.emplace_back(from.node, from.rank);
+        return all;
+    };
+    using Order = std::vector<std::pair<int, int>>;
+    EXPECT_EQ(order(three_nodes, 1), (Order{{1, 0}, {2, 1}, {0, 1}}));
+    // Nodes 2 and 5 have workers; a table by the old numbers.
+    std::vector<double> table(36, 20);
+    table[2 * 6 + 5] = 40;
+    PolicyMachine const machine({5, 2, 3, 5}, table);
+    EXPECT_EQ(machine.num_nodes(), 3);
+    EXPECT_EQ(machine.node_of(0), 2);
+    EXPECT_EQ(machine.node_of(1), 0);
+    EXPECT_EQ(order(machine, 0), (Order{{0, 0}, {1, 1}, {2, 2}}));
+    EXPECT_EQ(machine.workers_of(2).size(), 2u);
+    EXPECT_EQ(machine.place_of(3), 1);
+    EXPECT_TRUE(machine.any_on({0, 2}, 0));
+    EXPECT_FALSE(machine.any_on({2, 4}, 0));
+
+    auto const status = [](std::vector<int> const& nodes, std::vector<double> const& distances) {
+        return status_of([&] { PolicyMachine(nodes, distances); });
+    };
+    EXPECT_EQ(status({}, {}), Status::internal);
+    EXPECT_EQ(status({0, -1}, {}), Status::internal);
+    EXPECT_EQ(status({0, 1}, {10}), Status::internal);
+    EXPECT_EQ(status({0, 1}, {10, 20, 20}), Status::internal);
+    EXPECT_EQ(status({0, 1}, {10, -20, 20, 10}), Status::internal);
+}
+
+/// The workers that get the task, pushed by worker `by`, without stealing it.
+std::vector<WorkerId> owners(Policy& policy, TaskId task, WorkerId by) {
+    std::vector<WorkerId> found;
+    for (WorkerId w = 0; w < 4; ++w) {
+        EXPECT_EQ(policy.push(task, by), any_worker);
+        EXPECT_EQ(policy.pop(w), task);
+        if (!policy.last_steal(w)) found.push_back(w);
+    }
+    return found;
+}
+
+using Workers = std::vector<WorkerId>;
+
+TEST(PlacesPolicy, DealsTheFirstTasksToTheNodesInTurn) {
+    auto graph = graph_of(5, {{1, 2}});
+    graph.home.assign(5, 0); // where they write does not count at the beginning
+    PlacesPolicy policy(graph, two_nodes, places(PushStrategy::loc, SelectStrategy::rand));
+    EXPECT_EQ(owners(policy, 4, 1), (Workers{2, 3}));
+    EXPECT_EQ(owners(policy, 0, 3), (Workers{0, 1}));
+    EXPECT_EQ(owners(policy, 1, 0), (Workers{2, 3}));
+    EXPECT_EQ(owners(policy, 2, 1), (Workers{1})); // not one of the first
+    EXPECT_EQ(owners(policy, 3, 0), (Workers{0, 1}));
+}
+
+TEST(PlacesPolicy, DealsTheFirstTasksAtRandomBySeed) {
+    auto const graph = graph_of(64, {});
+    auto const dealt = [&](std::uint64_t seed) {
+        PolicySettings settings = places(PushStrategy::loc, SelectStrategy::numa, true);
+        settings.push_init = PushInit::randnuma;
+        settings.seed = seed;
+        PlacesPolicy policy(graph, two_nodes, settings);
+        for (TaskId t = 0; t < 64; ++t) policy.push(t, 0);
+        auto const first = drain(policy, 1);
+        EXPECT_EQ(first.size() + drain(policy, 2).size(), 64u);
+        return first;
+    };
+    EXPECT_EQ(dealt(1), dealt(1));
+    EXPECT_NE(dealt(1), dealt(2));
+    EXPECT_GT(dealt(1).size(), 16u);
+    EXPECT_LT(dealt(1).size(), 48u);
+}
+
+TEST(PlacesPolicy, PushesToTheCoreOrTheNodeThatTheStrategySays) {
+    // Made ready by worker 1: a task that writes on its node, on the other node, and nowhere in particular.
+    auto const graph = fan({any_worker, 0, 3, any_worker});
+    struct Case {
+        PushStrategy push;
+        Workers near, far, nowhere;
+    };
+    for (auto const& [push, near, far, nowhere] :
+         std::vector<Case>{{PushStrategy::loc, {1}, {1}, {1}},
+                           {PushStrategy::loc_num, {0, 1}, {0, 1}, {0, 1}},
+                           {PushStrategy::numa_w, {0, 1}, {2, 3}, {0, 1}},
+                           {PushStrategy::numa_wloc, {1}, {2, 3}, {1}}}) {
+        PlacesPolicy policy(graph, two_nodes, places(push, SelectStrategy::proc));
+        EXPECT_EQ(owners(policy, 1, 1), near) << to_string(push);
+        EXPECT_EQ(owners(policy, 2, 1), far) << to_string(push);
+        EXPECT_EQ(owners(policy, 3, 1), nowhere) << to_string(push);
+        EXPECT_EQ(owners(policy, 2, any_worker), owners(policy, 2, 3)); // by its home
+    }
+}
+
+/// Fills lists of three nodes: 1 to 4 with cores 1 2 3 5, 5 and 6 with nodes 1 2, 7 with core 0, 8 with node
+/// 0; and returns what worker 0 finds.
+std::vector<TaskId> found_by_worker_0(Policy& policy) {
+    for (auto const& [task, by] : std::vector<std::pair<TaskId, WorkerId>>{
+             {1, 1}, {2, 2}, {3, 3}, {4, 5}, {5, 0}, {6, 0}, {7, 0}, {8, 5}})
+        policy.push(task, by);
+    return drain(policy, 0);
+}
+
+TaskGraph filling() {
+    return fan({any_worker, 1, 2, 3, 5, 2, 4, 0, 0});
+}
+
+TEST(PlacesPolicy, AWorkerOwnsWhatItHasPushedToItsOwnList) {
+    auto const graph = fan({any_worker, 1, 3});
+    for (PushStrategy const push :
+         {PushStrategy::loc, PushStrategy::loc_num, PushStrategy::numa_w, PushStrategy::numa_wloc}) {
+        PlacesPolicy policy(graph, two_nodes, places(push, SelectStrategy::proc));
+        policy.push(1, 0);
+        policy.push(2, 0);
+        EXPECT_EQ(policy.owns(0, 1), push == PushStrategy::loc || push == PushStrategy::numa_wloc);
+        EXPECT_EQ(policy.owns(0, 2), push == PushStrategy::loc);
+        for (WorkerId const other : {1, 2, 3}) EXPECT_FALSE(policy.owns(other, 1) || policy.owns(other, 2));
+    }
+}
+
+TEST(NasPolicy, AWorkerOwnsTheContainerThatItSharesWithNobody) {
+    auto const graph = fan({any_worker, 0, 2});
+    NasPolicy policy(graph, PolicyMachine({0, 0, 1}));
+    policy.push(1, 2);
+    policy.push(2, 0);
+    EXPECT_FALSE(policy.owns(0, 1));
+    EXPECT_TRUE(policy.owns(2, 2));
+    EXPECT_FALSE(policy.owns(0, 2));
+}
+
+TEST(PlacesPolicy, SelectsVictimsFromTheNearestOutwards) {
+    auto const graph = filling();
+    struct Case {
+        SelectStrategy select;
+        std::vector<TaskId> order;
+    };
+    for (auto const& [select, order] :
+         std::vector<Case>{{SelectStrategy::proc, {7, 8, 1, 3, 2, 4, 5, 6}},
+                           {SelectStrategy::numa, {7, 8, 5, 6, 1, 3, 2, 4}},
+                           {SelectStrategy::proc_numa, {7, 8, 1, 3, 2, 5, 4, 6}},
+                           {SelectStrategy::numa_proc, {7, 8, 1, 5, 3, 2, 6, 4}}}) {
+        PlacesPolicy policy(graph, three_nodes, places(PushStrategy::numa_wloc, select));
+        EXPECT_EQ(found_by_worker_0(policy), order) << to_string(select);
+        EXPECT_EQ(policy.steals(0), 6);
+        EXPECT_EQ(policy.steals_by_distance(), (Counts{0, 1, 5}));
+    }
+    PolicyMachine const uneven({0, 0, 1, 1, 2, 2}, {10, 30, 20, 30, 10, 30, 20, 30, 10});
+    PlacesPolicy policy(graph, uneven, places(PushStrategy::numa_wloc, SelectStrategy::numa_proc));
+    EXPECT_EQ(found_by_worker_0(policy), (std::vector<TaskId>{7, 8, 1, 6, 4, 5, 3, 2}));
+    EXPECT_EQ(policy.steals_by_distance(), (Counts{0, 1, 2, 3}));
+    EXPECT_EQ(policy.last_steal(0)->victim, 2);
+    EXPECT_EQ(policy.last_steal(0)->distance, 3);
+}
+
+TEST(PlacesPolicy, SelectsRandomVictimsBySeedAndMissesNone) {
+    auto const graph = filling();
+    for (auto const& [select, random] : std::vector<std::pair<SelectStrategy, std::set<TaskId>>>{
+             {SelectStrategy::rand, {1, 2, 3, 4}}, {SelectStrategy::rand_numa, {5, 6}}}) {
+        std::set<std::vector<TaskId>> orders;
+        for (std::uint64_t seed = 0; seed < 20; ++seed) {
+            PolicySettings settings = places(PushStrategy::numa_wloc, select);
+            settings.seed = seed;
+            PlacesPolicy policy(graph, three_nodes, settings), again(graph, three_nodes, settings);
+            auto const order = found_by_worker_0(policy);
+            EXPECT_EQ(order, found_by_worker_0(again));
+            ASSERT_EQ(order.size(), 8u);
+            EXPECT_EQ(order[0], 7);
+            EXPECT_EQ(order[1], 8);
+            auto const end = order.begin() + 2 + static_cast<int>(random.size());
+            EXPECT_EQ(std::set<TaskId>(order.begin() + 2, end), random);
+            orders.insert(order);
+        }
+        EXPECT_GT(orders.size(), 1u) << to_string(select);
+    }
+}
+
+TEST(PlacesPolicy, StrictNeverStealsFromAnotherNumaNode) {
+    auto const graph = filling();
+    for (SelectStrategy const select :
+         {SelectStrategy::rand, SelectStrategy::rand_numa, SelectStrategy::proc, SelectStrategy::numa,
+          SelectStrategy::proc_numa, SelectStrategy::numa_proc}) {
+        PlacesPolicy policy(graph, three_nodes, places(PushStrategy::numa_wloc, select, true));
+        EXPECT_EQ(found_by_worker_0(policy), (std::vector<TaskId>{7, 8, 1})) << to_string(select);
+        EXPECT_TRUE(policy.serves(1, 8));
+        for (TaskId const task : {2, 3, 5}) {
+            EXPECT_FALSE(policy.serves(0, task));
+            EXPECT_TRUE(policy.serves(3, task));
+        }
+        EXPECT_EQ(drain(policy, 4), (std::vector<TaskId>{6, 4}));
+        EXPECT_EQ(drain(policy, 2).size(), 3u);
+        EXPECT_EQ(policy.steals_by_distance(), (Counts{0, 3}));
+    }
+}
+
+TEST(NasPolicy, GivesTasksToTheNodeOfTheirHomeAndOthersInTurn) {
+    auto const graph = fan({any_worker, 0, 3, any_worker, any_worker});
+    NasPolicy flexible(graph, two_nodes), strict(graph, two_nodes, true);
+    for (TaskId task = 1; task < 5; ++task) {
+        EXPECT_EQ(flexible.push(task, 0), any_worker);
+        EXPECT_EQ(strict.push(task, 0), any_worker);
+    }
+    EXPECT_EQ(strict.pop(1), 1);
+    EXPECT_EQ(strict.pop(0), 3);
+    EXPECT_EQ(strict.pop(0), no_task);
+    EXPECT_TRUE(strict.serves(2, 4));
+    EXPECT_FALSE(strict.serves(1, 4));
+    EXPECT_EQ(drain(strict, 3), (std::vector<TaskId>{2, 4}));
+    EXPECT_EQ(strict.steals_by_distance(), Counts{0});
+
+    EXPECT_TRUE(flexible.serves(1, 4));
+    EXPECT_EQ(drain(flexible, 0), (std::vector<TaskId>{1, 3, 2, 4}));
+    EXPECT_EQ(flexible.steals(0), 2);
+    EXPECT_EQ(flexible.last_steal(0)->victim, 2);
+    EXPECT_EQ(flexible.steals_by_distance(), (Counts{0, 0, 2}));
+}
+
+TEST(NasPolicy, FlexibleTasksGoToTheNearestNodesFirst) {
+    auto const graph = fan({any_worker, 4, 2, 0});
+    PolicyMachine const uneven({0, 0, 1, 1, 2, 2}, {10, 30, 20, 30, 10, 30, 20, 30, 10});
+    NasPolicy policy(graph, uneven);
+    for (TaskId task = 1; task < 4; ++task) policy.push(task, 0);
+    EXPECT_EQ(drain(policy, 0), (std::vector<TaskId>{3, 1, 2}));
+    EXPECT_EQ(policy.steals_by_distance(), (Counts{0, 0, 1, 1}));
+}
+
+TEST(MakePolicy, KnowsAllKindsAndWhatTheyNeed) {
+    auto graph = fan({0, 1});
+    std::vector<std::vector<TaskId>> const lists{{0}, {1}, {}, {}};
+    std::vector<WorkerRange> const candidates{{0, 1}, {0, 4}};
+    for (auto const kind : {SchedulePolicy::static_order, SchedulePolicy::dynamic_tree,
+                            SchedulePolicy::places, SchedulePolicy::nas}) {
+        PolicySettings settings;
+        settings.kind = kind;
+        auto const policy = make_policy(settings, graph, two_nodes, {&lists, &candidates});
+        policy->push(0, 0);
+        EXPECT_EQ(policy->pop(0), 0);
+        EXPECT_EQ(policy->pop(4), no_task); // no such worker
+        EXPECT_EQ(policy->steals(4), 0);
+        bool const planned = kind == SchedulePolicy::static_order || kind == SchedulePolicy::dynamic_tree;
+        EXPECT_EQ(status_of([&] { make_policy(settings, graph, two_nodes); }),
+                  planned ? Status::internal : Status::ok);
+    }
+    graph.home[1] = 4;
+    std::string message;
+    EXPECT_EQ(status_of([&] { make_policy({SchedulePolicy::nas}, graph, two_nodes); }, &message),
+              Status::internal);
+    EXPECT_TRUE(contains(message, "the home of task 1 is worker 4 of 4"));
+}
+
+} // namespace
+} // namespace espalier

@@ -1,0 +1,262 @@
+// The queue of ready tasks and the protocol of looking before sleep, in every interleaving of their atomic
+// steps; and the dynamic policies under real threads.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include "policies/interleavings.hpp"
+#include "policies/make_policy.hpp"
+#include "policies/ready_queue.hpp"
+#include "runtime/support.hpp"
+
+namespace espalier {
+namespace {
+
+using SteppedQueue = BasicReadyQueue<SteppedAtomics>;
+
+/// Runs the bodies on a fresh queue in every schedule; the tasks that they took and those that are left
+/// must be `tasks`, each once. Returns how often they were not.
+struct QueueSearch {
+    std::optional<SteppedQueue> queue;
+    std::vector<TaskId> taken;
+
+    void pop() {
+        if (TaskId const task = queue->pop(); task != no_task) taken.push_back(task);
+    }
+
+    Interleavings::Result explore(std::vector<Interleavings::Body> const& bodies, std::vector<TaskId> tasks,
+                                  int& wrong) {
+        wrong = 0;
+        return Interleavings::explore(
+            bodies, [&] { taken.clear(), queue.emplace(); },
+            [&] {
+                EXPECT_EQ(queue->empty(), taken.size() == tasks.size());
+                while (!queue->empty()) pop();
+                std::sort(taken.begin(), taken.end());
+                wrong += taken != tasks;
+            });
+    }
+};
+
+TEST(ReadyQueue, NeitherLosesNorRepeatsATaskInAnyInterleaving) {
+    QueueSearch search;
+    auto const pop = [&] { search.pop(); };
+    int wrong = 0;
+    // A pop of an empty queue is one step, others four, a push three; a wait for the lock is one more.
+    auto result = search.explore(
+        {[&] { search.queue->push(1, 0), search.queue->push(2, 1); }, [&] { search.pop(), search.pop(); }},
+        {1, 2}, wrong);
+    EXPECT_EQ(wrong, 0);
+    EXPECT_EQ(result.deadlocks, 0);
+    EXPECT_GT(result.schedules, 100);
+
+    result = search.explore({[&] { search.queue->push(1, 0); }, pop, pop}, {1}, wrong);
+    EXPECT_EQ(wrong, 0);
+    EXPECT_EQ(result.deadlocks, 0);
+    EXPECT_GT(result.schedules, 100);
+}
+
+/// Sleepers and those who wake them, as in graph_run.hpp: (1) say "I sleep", (3) look a last time, (4) wait;
+/// (1) push, (3) wake who says it sleeps. The full fences (2) are in the order of the steps.
+struct Bed {
+    SteppedAtomic<bool> asleep;
+
+    template <class Look> TaskId sleep_until_found(Look look) {
+        for (;;) {
+            asleep.store(true);
+            if (TaskId const task = look(); task != no_task) return task;
+            Interleavings::wait_until([&] { return !asleep.peek(); });
+        }
+    }
+    void announce() {
+        if (asleep.load()) asleep.store(false);
+    }
+};
+
+TEST(ReadyQueue, ALookAtTheSizeBeforeSleepMissesNoTask) {
+    std::optional<SteppedQueue> queue;
+    std::optional<Bed> bed;
+    TaskId found = no_task;
+    auto const start = [&] { queue.emplace(), bed.emplace(), found = no_task; };
+    auto const end = [&] { EXPECT_EQ(found, 5); };
+    auto const push = [&] { queue->push(5, 0), bed->announce(); };
+    auto result = Interleavings::explore(
+        {push, [&] { found = bed->sleep_until_found([&] { return queue->pop(); }); }}, start, end);
+    EXPECT_EQ(result.deadlocks, 0);
+    EXPECT_GT(result.schedules, 30);
+
+    // The search sees what goes wrong when the last look comes before the word.
+    auto const too_early = [&] {
+        found = queue->pop();
+        bed->asleep.store(true);
+        if (found == no_task) Interleavings::wait_until([&] { return !bed->asleep.peek(); });
+    };
+    result = Interleavings::explore({push, too_early}, start, [] {});
+    EXPECT_GT(result.deadlocks, 0);
+}
+
+TEST(ReadyQueue, ALookAtSeveralQueuesMissesNoTaskThatIsPutBackIntoAnother) {
+    // A worker finds the resource of a task held, and the holder pushes it anew: perhaps into a queue that
+    // the thief has looked at already.
+    std::optional<SteppedQueue> first, second;
+    std::optional<Bed> bed;
+    int found = 0;
+    auto const put_back = [&] {
+        TaskId const task = second->pop();
+        if (task == no_task) return;
+        first->push(task, 0);
+        bed->announce();
+    };
+    auto const thief = [&] {
+        bed->sleep_until_found([&] {
+            TaskId const task = first->pop();
+            return task != no_task ? task : second->pop();
+        });
+        ++found;
+    };
+    auto const result = Interleavings::explore(
+        {put_back, thief},
+        [&] {
+            first.emplace(), second.emplace(), bed.emplace();
+            second->push(3, 0);
+            found = 0;
+        },
+        [&] {
+            EXPECT_EQ(found, 1);
+            EXPECT_TRUE(first->empty() && second->empty());
+        });
+    EXPECT_EQ(result.deadlocks, 0);
+    EXPECT_GT(result.schedules, 100);
+}
+
+/// A flag that is read and set in two steps.
+struct BrokenAtomics : SteppedAtomics {
+    struct Flag : SteppedFlag {
+        SteppedAtomic<bool> value;
+        bool test_and_set(std::memory_order = {}) {
+            bool const was = value.load();
+            value.store(true);
+            return was;
+        }
+        [[nodiscard]] bool test(std::memory_order = {}) const {
+            Interleavings::wait_until([this] { return !value.peek(); });
+            return value.peek();
+        }
+        void clear(std::memory_order = {}) { value.store(false); }
+    };
+};
+
+TEST(ReadyQueue, TheSearchFindsALockThatLetsTwoIn) {
+    std::optional<BasicSpinLock<BrokenAtomics>> lock;
+    int inside = 0, crowded = 0;
+    auto const enter = [&] {
+        std::lock_guard const guard(*lock);
+        ++inside;
+        Interleavings::step();
+        crowded += inside > 1;
+        --inside;
+    };
+    Interleavings::explore(
+        {enter, enter}, [&] { lock.emplace(), inside = 0; }, [] {});
+    EXPECT_GT(crowded, 0);
+}
+
+TEST(ReadyQueue, ServesByPriorityThenByNumber) {
+    ReadyQueue queue;
+    EXPECT_EQ(queue.pop(), no_task);
+    for (auto const& [task, priority] : {std::pair{4, 1.0}, {2, 1.0}, {7, 3.0}, {1, -1.0}})
+        queue.push(task, priority);
+    std::vector<TaskId> order;
+    while (!queue.empty()) order.push_back(queue.pop());
+    EXPECT_EQ(order, (std::vector<TaskId>{7, 2, 4, 1}));
+}
+
+TEST(ReadyQueue, GivesEachTaskToOneOfManyThreads) {
+    constexpr int pairs = 2, tasks_each = 2000;
+    ReadyQueue queue;
+    std::vector<int> plain(pairs * tasks_each, 0); // written before the push, read after the pop
+    std::vector<std::atomic<int>> taken(pairs * tasks_each);
+    std::atomic<int> left{pairs * tasks_each};
+    std::vector<std::thread> threads;
+    for (int pair = 0; pair < pairs; ++pair) {
+        threads.emplace_back([&, pair] {
+            for (TaskId task = pair; task < pairs * tasks_each; task += pairs) {
+                plain[task] = task;
+                queue.push(task, task % 17);
+            }
+        });
+        threads.emplace_back([&] {
+            while (left.load() > 0) {
+                TaskId const task = queue.pop();
+                if (task == no_task) {
+                    std::this_thread::yield();
+                    continue;
+                }
+                taken[task].fetch_add(1 + (plain[task] != task));
+                left.fetch_sub(1);
+            }
+        });
+    }
+    for (auto& thread : threads) thread.join();
+    for (auto const& count : taken) ASSERT_EQ(count.load(), 1);
+}
+
+/// Settings of all kinds, a few strategies each.
+std::vector<PolicySettings> many_settings() {
+    std::vector<PolicySettings> all;
+    for (bool const strict : {false, true}) {
+        PolicySettings settings;
+        settings.strict = strict;
+        settings.seed = 7;
+        all.push_back(settings);
+        settings.kind = SchedulePolicy::nas;
+        all.push_back(settings);
+        settings.kind = SchedulePolicy::places;
+        int turn = 0;
+        for (SelectStrategy const select :
+             {SelectStrategy::rand, SelectStrategy::rand_numa, SelectStrategy::proc, SelectStrategy::numa,
+              SelectStrategy::proc_numa, SelectStrategy::numa_proc}) {
+            settings.select = select;
+            settings.push = static_cast<PushStrategy>(turn % 4);
+            settings.push_init = static_cast<PushInit>(turn++ % 2);
+            all.push_back(settings);
+        }
+    }
+    return all;
+}
+
+std::string describe(PolicySettings const& settings) {
+    return std::string(to_string(settings.kind)) + ' ' + to_string(settings.push) + ' ' +
+           to_string(settings.select) + (settings.strict ? " strict" : "");
+}
+
+TEST(DynamicPolicies, RunEveryTaskOnceUnderThreads) {
+    constexpr TaskId tasks = 400;
+    constexpr int workers = 4;
+    PolicyMachine const here({0, 0, 1, 1});
+    WorkerTeam team(machine(), workers, false);
+    std::mt19937 random(3);
+    unsigned seed = 0;
+    for (PolicySettings const& settings : many_settings()) {
+        SCOPED_TRACE(describe(settings));
+        auto const edges = random_edges(tasks, 1, ++seed);
+        TaskGraph graph = graph_of(tasks, edges);
+        std::vector<WorkerRange> candidates;
+        for (TaskId t = 0; t < tasks; ++t) {
+            auto const first = static_cast<WorkerId>(random() % workers);
+            auto const count = static_cast<WorkerId>(random() % static_cast<unsigned>(workers - first));
+            candidates.push_back({first, first + count + 1});
+            graph.home.push_back(t % 5 == 0 ? any_worker : first);
+            graph.priority.push_back(static_cast<double>(random() % 50));
+        }
+        auto const policy = make_policy(settings, graph, here, {nullptr, &candidates});
+        run_checked(team, edges, tasks, *policy); // twice: a policy that has run to the end is empty
+        run_checked(team, edges, tasks, *policy);
+        for (WorkerId w = 0; w < workers; ++w) EXPECT_EQ(policy->pop(w), no_task);
+    }
+}
+
+} // namespace
+} // namespace espalier

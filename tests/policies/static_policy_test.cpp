@@ -1,0 +1,125 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "policies/static_policy.hpp"
+#include "runtime/support.hpp"
+#include "runtime/worker_team.hpp"
+
+namespace espalier {
+namespace {
+
+using Lists = std::vector<std::vector<TaskId>>;
+
+/// A topological order of the graph dealt to workers at random: a valid static schedule.
+Lists deal(TaskId tasks, int workers, unsigned seed) {
+    std::mt19937 random(seed);
+    Lists lists(static_cast<std::size_t>(workers));
+    for (TaskId t = 0; t < tasks; ++t) lists[random() % lists.size()].push_back(t);
+    return lists;
+}
+
+TEST(StaticPolicy, WaitsForTheNextTaskOfTheList) {
+    StaticPolicy policy({{2, 0}, {1}}, 3);
+    EXPECT_EQ(policy.num_workers(), 2);
+    EXPECT_EQ(policy.pop(0), no_task);
+    EXPECT_EQ(policy.push(0, 1), 0); // ready, but not its turn
+    EXPECT_EQ(policy.pop(0), no_task);
+    EXPECT_EQ(policy.push(1, 0), 1);
+    EXPECT_EQ(policy.push(2, 0), 0);
+    EXPECT_EQ(policy.pop(0), 2);
+    EXPECT_EQ(policy.pop(0), 0);
+    EXPECT_EQ(policy.pop(0), no_task);
+    EXPECT_EQ(policy.pop(1), 1);
+    EXPECT_EQ(policy.pop(1), no_task);
+    EXPECT_EQ(policy.pop(7), no_task); // a worker without a list
+    EXPECT_TRUE(policy.serves(1, 1));
+    EXPECT_FALSE(policy.serves(0, 1));
+}
+
+TEST(StaticPolicy, ResetStartsTheScheduleAgain) {
+    StaticPolicy policy({{0, 1}}, 2);
+    for (int round = 0; round < 3; ++round) {
+        EXPECT_EQ(policy.pop(0), no_task);
+        policy.push(0, 0);
+        policy.push(1, 0);
+        EXPECT_EQ(policy.pop(0), 0);
+        if (round != 1) { // also after an unfinished run
+            EXPECT_EQ(policy.pop(0), 1);
+        }
+        policy.reset();
+    }
+}
+
+TEST(StaticPolicy, ListsMustCoverEveryTaskOnce) {
+    std::string message;
+    EXPECT_EQ(status_of([] { StaticPolicy({{0, 2}}, 3); }, &message), Status::internal);
+    EXPECT_TRUE(contains(message, "task 1 is in no worker's list"));
+    EXPECT_EQ(status_of([] { StaticPolicy({{0, 1}, {2, 1}}, 3); }, &message), Status::internal);
+    EXPECT_TRUE(contains(message, "task 1 is in the lists of workers 0 and 1"));
+    EXPECT_EQ(status_of([] { StaticPolicy({{0}, {}, {1, 1}}, 2); }, &message), Status::internal);
+    EXPECT_TRUE(contains(message, "task 1 is in the lists of workers 2 and 2"));
+    EXPECT_EQ(status_of([] { StaticPolicy({{0, 3}}, 3); }, &message), Status::internal);
+    EXPECT_TRUE(contains(message, "task 3 in the list of worker 0 does not exist"));
+    EXPECT_EQ(status_of([] { StaticPolicy({{-1}}, 1); }), Status::internal);
+    EXPECT_EQ(status_of([] { StaticPolicy({}, 0); }), Status::ok);
+}
+
+TEST(StaticPolicy, TeamFollowsTheListsExactly) {
+    TaskId const tasks = 2000;
+    for (int const workers : {1, 2, 4, 8}) {
+        auto const graph = graph_of(tasks, random_edges(tasks, 3, 5));
+        auto const lists = deal(tasks, workers, 11);
+        StaticPolicy policy(lists, tasks);
+        WorkerTeam team(Topology::detect(), workers);
+        for (int round = 0; round < 3; ++round) {
+            Lists done(lists.size());
+            auto const stats = team.run(graph, policy, [&](TaskId t, WorkerId w) { done[w].push_back(t); });
+            EXPECT_EQ(done, lists) << workers << " workers";
+            EXPECT_EQ(stats.tasks(), tasks);
+            EXPECT_EQ(stats.steals(), 0);
+            policy.reset();
+        }
+    }
+}
+
+// The policy has no locks, so what a task sees of its predecessors' work it sees by the team's counting.
+TEST(StaticPolicy, TasksSeeWhatTheirPredecessorsWrote) {
+    TaskId const tasks = 2000;
+    for (int const workers : team_sizes) {
+        WorkerTeam team(machine(), workers);
+        for (unsigned seed = 0; seed < 4; ++seed) {
+            StaticPolicy policy(deal(tasks, workers, seed), tasks);
+            run_checked(team, random_edges(tasks, 2, seed), tasks, policy);
+        }
+    }
+}
+
+TEST(StaticPolicy, OrderAgainstTheDependenciesIsReportedAndDoesNotHang) {
+    auto const graph = graph_of(4, chain_edges(4));
+    for (Lists const& lists : {Lists{{0, 2, 1}, {3}}, Lists{{3}, {2, 0, 1}}}) {
+        StaticPolicy policy(lists, 4);
+        WorkerTeam team(Topology::detect(), 2);
+        std::string message;
+        EXPECT_EQ(status_of([&] { team.run(graph, policy, [](TaskId, WorkerId) {}); }, &message),
+                  Status::internal);
+        EXPECT_TRUE(contains(message, "standstill"));
+        EXPECT_TRUE(contains(message, "of 4 tasks done"));
+    }
+}
+
+TEST(StaticPolicy, ListsForMoreWorkersThanTheTeamHasAreReported) {
+    StaticPolicy policy({{0}, {}, {1}}, 2);
+    WorkerTeam team(Topology::detect(), 2);
+    std::string message;
+    EXPECT_EQ(status_of([&] { team.run(graph_of(2, {}), policy, [](TaskId, WorkerId) {}); }, &message),
+              Status::internal);
+    EXPECT_TRUE(contains(message, "1 of 2 tasks done: 1 are ready"));
+}
+
+} // namespace
+} // namespace espalier

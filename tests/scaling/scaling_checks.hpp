@@ -1,0 +1,55 @@
+// What the tests of matching and scaling share: moduli of a whole matrix entry by entry, in double.
+#pragma once
+
+#include <algorithm>
+#include <complex>
+#include <functional>
+
+#include "core/random.hpp"
+#include "matrix/convert.hpp"
+#include "matrix/dense_reference.hpp"
+
+namespace espalier::test {
+
+/// The whole matrix in the widest scalars, zeros dropped: visit(row, column, value).
+template <class T, class Visit> void for_each_nonzero(CscMatrix<T> const& a, Visit visit) {
+    auto const wide = convert<std::complex<double>>(expand_symmetric(a));
+    for (Index j = 0; j < wide.cols; ++j)
+        for (Offset k = wide.col_ptr[j]; k < wide.col_ptr[j + 1]; ++k)
+            if (wide.values[k] != 0.0) visit(wide.row_ind[k], j, wide.values[k]);
+}
+
+/// From entries column by column, each column given as rows and values.
+template <class T>
+CscMatrix<T> from_columns(Index rows, std::vector<std::vector<std::pair<Index, T>>> columns) {
+    CscMatrix<T> a;
+    a.rows = rows;
+    a.cols = static_cast<Index>(columns.size());
+    for (auto const& column : columns) {
+        for (auto const& [row, value] : column) {
+            a.row_ind.push_back(row);
+            a.values.push_back(value);
+        }
+        a.col_ptr.push_back(static_cast<Offset>(a.row_ind.size()));
+    }
+    return a;
+}
+
+/// `degree` entries a column, at random among its first rows_used(j) rows (all, if not given), of modulus
+/// between 10^-decades and 10^decades.
+inline CscMatrix<double> random_sparse(Index n, Index degree, double decades, std::uint64_t seed,
+                                       std::function<Index(Index)> const& rows_used = {}) {
+    SplitMix64 random(seed);
+    std::vector<std::vector<std::pair<Index, double>>> columns(n);
+    for (Index j = 0; j < n; ++j) {
+        std::vector<Index> rows(degree);
+        for (Index& row : rows) row = random.below(rows_used ? rows_used(j) : n);
+        std::sort(rows.begin(), rows.end());
+        rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+        for (Index const row : rows)
+            columns[j].emplace_back(row, std::pow(10.0, random.uniform(-decades, decades)));
+    }
+    return from_columns(n, std::move(columns));
+}
+
+} // namespace espalier::test

@@ -1,0 +1,158 @@
+#include "simulation/engine.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "policies/static_policy.hpp"
+#include "simulation/candidate_queues.hpp"
+#include "simulation/graphs.hpp"
+#include "tasks/factor_tasks.hpp"
+
+namespace espalier {
+namespace {
+
+TEST(Engine, WorksASmallExampleByHand) {
+    // 0 (3) -> 2 (2) -> 4 (1), 1 (1) -> 3 (2). Worker 0 may run 0, 2, 4 and worker 1 all of them.
+    auto const graph = graph_of({3, 1, 2, 2, 1}, {{2}, {3}, {4}, {}, {}});
+    Candidates const both{0, 2}, last{1, 2};
+    std::vector<TaskRange> const ranges{{both, both}, {last, last}, {both, both}, {last, last}, {both, both}};
+    CandidateQueues queues(graph, ranges, 2);
+    auto const run = simulate(graph, queues, 2);
+    EXPECT_EQ(run.start, (std::vector<double>{0, 0, 3, 1, 5}));
+    EXPECT_EQ(run.end, (std::vector<double>{3, 1, 5, 3, 6}));
+    EXPECT_EQ(run.lists, (std::vector<std::vector<TaskId>>{{0, 2, 4}, {1, 3}}));
+    EXPECT_EQ(run.busy, (std::vector<double>{6, 3}));
+    EXPECT_DOUBLE_EQ(run.idle(1), 3);
+    EXPECT_DOUBLE_EQ(run.makespan, 6);
+}
+
+TEST(Engine, MessagesOccupyNoWorker) {
+    // 0 (1) -> message 1 (5) -> 2 (1), and 3 (2) on the only worker meanwhile.
+    auto const graph = graph_of({1, 5, 1, 2}, {{1}, {2}, {}, {}});
+    std::vector<TaskRange> const ranges(4);
+    CandidateQueues queues(graph, ranges, 1);
+    struct : Transit {
+        [[nodiscard]] bool carries(TaskId task) const override { return task == 1; }
+        double reach(TaskId, double now) override { return now + 2; }
+        double arrive(TaskId, double now) override { return now + 3; }
+    } network;
+    auto const run = simulate(graph, queues, 1, &network);
+    EXPECT_EQ(run.start, (std::vector<double>{0, 1, 6, 1}));
+    EXPECT_EQ(run.worker_of_task, (std::vector<WorkerId>{0, any_worker, 0, 0}));
+    EXPECT_EQ(run.lists[0], (std::vector<TaskId>{0, 3, 2}));
+    EXPECT_DOUBLE_EQ(run.busy[0], 4);
+    EXPECT_DOUBLE_EQ(run.makespan, 7);
+}
+
+TEST(Engine, PrefersCandidatesAndReachesFartherForWhatIsUrgent) {
+    // Tasks 0 and 1 are worker 0's; worker 1, within reach, takes one rather than idle. Then worker 0 is
+    // free first: 2 is its own, but 3, of worker 1, has twice as long a way to the end and goes before.
+    auto const graph = graph_of({4, 5, 2, 2, 2}, {{2, 3}, {}, {}, {4}, {}});
+    Candidates const mine{0, 1}, yours{1, 2}, both{0, 2};
+    std::vector<TaskRange> const ranges{
+        {mine, both}, {mine, both}, {mine, both}, {yours, both}, {yours, both}};
+    CandidateQueues queues(graph, ranges, 2);
+    auto const run = simulate(graph, queues, 2);
+    EXPECT_EQ(run.worker_of_task[0], 0); // priority 4 + 4 is before 5
+    EXPECT_EQ(run.worker_of_task[1], 1);
+    EXPECT_DOUBLE_EQ(run.start[3], 4);
+    EXPECT_EQ(run.worker_of_task[3], 0);
+    EXPECT_DOUBLE_EQ(run.start[2], 5);
+    EXPECT_EQ(run.worker_of_task[2], 1);
+}
+
+TEST(Engine, NamesATaskThatNeverRan) {
+    auto graph = graph_of({1, 1}, {{1}, {}});
+    graph.num_predecessors[1] = 2;
+    std::vector<TaskRange> const ranges(2);
+    CandidateQueues queues(graph, ranges, 1);
+    try {
+        simulate(graph, queues, 1);
+        FAIL();
+    } catch (Error const& error) {
+        EXPECT_EQ(error.status(), Status::internal);
+        EXPECT_NE(std::string(error.what()).find("task 1 "), std::string::npos);
+    }
+}
+
+// Random graphs and ranges: what runs where is allowed, nobody idles while there is something to do for it,
+// and the runtime's StaticPolicy, given the lists, runs the same tasks at the same times.
+TEST(Engine, RunsWhatIsAllowedWithoutIdlingAndReplaysAsAStaticPolicy) {
+    for (unsigned seed = 0; seed < 60; ++seed) {
+        std::mt19937 engine(seed);
+        std::size_t const n = 1 + engine() % 120;
+        int const workers = 1 + static_cast<int>(engine() % 7);
+        std::vector<double> cost(n);
+        std::vector<std::vector<TaskId>> successors(n);
+        std::vector<TaskRange> ranges(n);
+        for (std::size_t t = 0; t < n; ++t) {
+            cost[t] = static_cast<double>(engine() % 10);
+            for (std::size_t s = t + 1; s < n; ++s)
+                if (engine() % 12 == 0) successors[t].push_back(static_cast<TaskId>(s));
+            auto const between = [&](int least, int most) {
+                return least + static_cast<int>(engine() % static_cast<unsigned>(most - least + 1));
+            };
+            Candidates const reach{between(0, workers - 1), workers};
+            Candidates const own{between(reach.first, workers - 1), workers};
+            ranges[t] = {own, reach};
+        }
+        auto const graph = graph_of(cost, successors);
+        CandidateQueues queues(graph, ranges, workers);
+        auto const run = simulate(graph, queues, workers);
+
+        std::vector<double> ready(n, 0.0);
+        for (std::size_t t = 0; t < n; ++t)
+            for (TaskId const s : successors[t]) ready[s] = std::max(ready[s], run.end[t]);
+        for (std::size_t t = 0; t < n; ++t) {
+            ASSERT_TRUE(ranges[t].reach.contains(run.worker_of_task[t]));
+            ASSERT_GE(run.start[t], ready[t]);
+            for (int w = ranges[t].reach.first; w < ranges[t].reach.end; ++w) {
+                // Between ready and start its workers are busy without a gap.
+                double at = ready[t];
+                for (TaskId const other : run.lists[w]) {
+                    auto const o = static_cast<std::size_t>(other);
+                    if (run.start[o] <= at) at = std::max(at, run.end[o]);
+                }
+                ASSERT_GE(at, run.start[t]) << "seed " << seed << " task " << t << " worker " << w;
+            }
+        }
+        for (auto const& list : run.lists)
+            for (std::size_t i = 1; i < list.size(); ++i) ASSERT_GE(run.start[list[i]], run.end[list[i - 1]]);
+
+        StaticPolicy policy(run.lists, graph.num_tasks());
+        PolicyDispatcher dispatcher(policy, graph);
+        auto const replay = simulate(graph, dispatcher, workers);
+        ASSERT_EQ(replay.lists, run.lists);
+        ASSERT_EQ(replay.start, run.start);
+        ASSERT_DOUBLE_EQ(replay.makespan, run.makespan);
+    }
+}
+
+// Twice as long for odd workers, and once more for each other task that runs.
+class OddClock : public TaskClock {
+  public:
+    explicit OddClock(TaskGraph const& graph) : graph_(graph) {}
+    double begin(TaskId task, WorkerId worker) override {
+        return graph_.cost[task] * (1 + worker % 2 + running_++);
+    }
+    void end(TaskId, WorkerId) override { --running_; }
+
+  private:
+    TaskGraph const& graph_;
+    int running_ = 0;
+};
+
+TEST(Engine, TakesTimesFromItsClock) {
+    // 0 and 1 begin together: 1 x 1 and 1 x (2 + 1). Then 2 after 0, while 1 runs: 1 x (1 + 1).
+    auto const graph = graph_of({1, 1, 1}, {{2}, {}, {}});
+    std::vector<TaskRange> const ranges{{{0, 1}, {0, 1}}, {{1, 2}, {1, 2}}, {{0, 1}, {0, 1}}};
+    CandidateQueues queues(graph, ranges, 2);
+    OddClock clock(graph);
+    auto const run = simulate(graph, queues, 2, nullptr, &clock);
+    EXPECT_EQ(run.end, (std::vector<double>{1, 3, 3}));
+    EXPECT_EQ(run.busy, (std::vector<double>{3, 3}));
+}
+
+} // namespace
+} // namespace espalier

@@ -1,0 +1,143 @@
+// Times of tasks where memory has a place, worked by hand and on random structures.
+#include "simulation/memory_clock.hpp"
+
+#include <gtest/gtest.h>
+
+#include "structures.hpp"
+
+namespace espalier {
+namespace {
+
+// Two threads, each on a NUMA node of its own, three times as slow on the other's memory. Plenty of
+// bandwidth.
+MachineModel two_nodes(int processes = 1, int threads_of_node = 1) {
+    MachineModel machine;
+    machine.processes = processes;
+    machine.threads = 2 * threads_of_node;
+    for (int t = 0; t < machine.threads; ++t) machine.node_of_thread.push_back(t / threads_of_node);
+    machine.memory.factors = {1, 3, 3, 1};
+    machine.memory.node_bandwidth = 1e18;
+    return machine;
+}
+
+ScheduleOptions options_for(SchedulePolicy policy, std::optional<Allocation> allocation) {
+    ScheduleOptions options;
+    options.policy.kind = policy;
+    options.allocation = allocation;
+    return options;
+}
+
+TEST(MemoryClock, WorksAnUpdateByHand) {
+    // Cblk 0 (10 columns) faces cblk 1 (30): the update reads 30 x 10 numbers and writes 30 x 30.
+    BlockStructure const structure = structure_of({1, no_cblk}, {10, 30}, 1);
+    CostModel const model;
+    ScheduleOptions options = options_for(SchedulePolicy::dynamic_tree, std::nullopt);
+    options.subtrees_per_worker = 100; // two branches
+    Schedule schedule = simulate_schedule(structure, model, two_nodes(), options);
+    ASSERT_EQ(schedule.tasks.tasks.size(), 3u);
+    ASSERT_EQ(schedule.tasks.tasks[1].kind, TaskKind::update);
+    schedule.owner_of_cblk = {0, 1};
+    schedule.tasks.graph.cost = {1, 8, 1};
+
+    MemoryClock local(structure, model, options.format, schedule, Allocation::local);
+    // On node 0 a quarter of the bytes is near, the rest takes three times as long; on node 1 it is vice
+    // versa.
+    EXPECT_DOUBLE_EQ(local.begin(1, 0), 8 * (0.25 + 0.75 * 3));
+    EXPECT_DOUBLE_EQ(local.touched()[0].share(), 0.25);
+    local.end(1, 0);
+    EXPECT_DOUBLE_EQ(local.begin(1, 1), 8 * (0.75 + 0.25 * 3));
+    EXPECT_DOUBLE_EQ(local.touched()[0].share(), 0.5);
+
+    MemoryClock global(structure, model, options.format, schedule, Allocation::global);
+    EXPECT_DOUBLE_EQ(global.begin(1, 0), 8);
+    EXPECT_DOUBLE_EQ(global.begin(2, 1), 3);
+    MemoryClock interleave(structure, model, options.format, schedule, Allocation::interleave);
+    EXPECT_DOUBLE_EQ(interleave.begin(1, 1), 16);
+    EXPECT_DOUBLE_EQ(interleave.touched()[0].share(), 0.5);
+}
+
+TEST(MemoryClock, DividesTheBandwidthOfANodeAmongThoseWhoUseIt) {
+    BlockStructure const structure = structure_of({1, no_cblk}, {10, 30}, 1);
+    CostModel model;
+    ScheduleOptions options = options_for(SchedulePolicy::dynamic_tree, std::nullopt);
+    options.subtrees_per_worker = 100;
+    MachineModel machine = two_nodes();
+    machine.memory.factors = {1, 1, 1, 1};
+    Schedule schedule = simulate_schedule(structure, model, machine, options);
+    schedule.tasks.graph.cost = {1, 1, 1};
+    // The update's traffic is 8 x (300 read + 2 x 900 written and read) bytes, and the node gives half of it.
+    schedule.machine.memory.node_bandwidth = 8400;
+    MemoryClock clock(structure, model, options.format, schedule, Allocation::global);
+    EXPECT_DOUBLE_EQ(clock.begin(1, 0), 2);
+    EXPECT_DOUBLE_EQ(clock.begin(1, 1), 4) << "two at a time";
+    clock.end(1, 0);
+    clock.end(1, 1);
+    EXPECT_DOUBLE_EQ(clock.begin(1, 1), 2) << "those that have ended ask for nothing";
+    // A thread asks for no more than it can stream.
+    model.bandwidth = 4200;
+    MemoryClock slow(structure, model, options.format, schedule, Allocation::global);
+    EXPECT_DOUBLE_EQ(slow.begin(1, 0), 1);
+    EXPECT_DOUBLE_EQ(slow.begin(1, 1), 1);
+}
+
+TEST(MemoryClock, OneNodeIsAsFastAsNone) {
+    BlockStructure const structure = random_structure(200, 3);
+    MachineModel machine;
+    machine.threads = 4;
+    machine.processes = 2;
+    for (auto const policy : {SchedulePolicy::static_order, SchedulePolicy::dynamic_tree}) {
+        auto const plain = simulate_schedule(structure, {}, machine, options_for(policy, std::nullopt));
+        for (auto const where : {Allocation::local, Allocation::global, Allocation::interleave}) {
+            auto const run = simulate_schedule(structure, {}, machine, options_for(policy, where));
+            EXPECT_EQ(run.run.start, plain.run.start);
+            EXPECT_EQ(run.local_share(), 1);
+            EXPECT_NEAR(run.memory_seconds(), 0, 1e-12 * plain.total_work());
+        }
+    }
+}
+
+TEST(MemoryClock, RunsThePlanOfAStaticScheduleAndOnlyTimesDiffer) {
+    BlockStructure const structure = random_structure(300, 4);
+    auto const machine = two_nodes(2, 2);
+    auto const plain =
+        simulate_schedule(structure, {}, machine, options_for(SchedulePolicy::static_order, std::nullopt));
+    auto const global = simulate_schedule(structure, {}, machine,
+                                          options_for(SchedulePolicy::static_order, Allocation::global));
+    EXPECT_EQ(global.run.lists, plain.run.lists);
+    EXPECT_EQ(global.owner_of_cblk, plain.owner_of_cblk);
+    EXPECT_GT(global.makespan(), plain.makespan());
+    EXPECT_GT(global.memory_seconds(), 0);
+    auto const local = simulate_schedule(structure, {}, machine,
+                                         options_for(SchedulePolicy::static_order, Allocation::local));
+    EXPECT_GT(local.local_share(), global.local_share());
+    EXPECT_LT(local.memory_seconds(), global.memory_seconds());
+}
+
+TEST(MemoryClock, SharesAndStealsAddUpOverTheProcesses) {
+    BlockStructure const structure = random_structure(400, 5);
+    ScheduleOptions options = options_for(SchedulePolicy::dynamic_tree, Allocation::local);
+    options.split = {true, 16, 16};
+    auto const schedule = simulate_schedule(structure, {}, two_nodes(3, 3), options);
+    double bytes = 0;
+    std::int64_t steals = 0;
+    for (ProcessUse const& process : schedule.processes) {
+        EXPECT_LE(process.local_bytes, process.bytes);
+        bytes += process.bytes;
+        steals += process.steals;
+    }
+    EXPECT_GT(bytes, 0);
+    EXPECT_EQ(schedule.steals(), steals);
+    std::int64_t by_distance = 0;
+    for (std::int64_t const count : schedule.steals_by_distance) by_distance += count;
+    EXPECT_EQ(by_distance, steals);
+    ASSERT_GT(schedule.run.steals.size(), 0u);
+    for (TimedSteal const& steal : schedule.run.steals) {
+        auto const t = static_cast<std::size_t>(steal.task);
+        EXPECT_EQ(schedule.run.worker_of_task[t], steal.thief);
+        EXPECT_EQ(schedule.run.start[t], steal.time);
+        EXPECT_EQ(schedule.machine.process_of(steal.thief), schedule.machine.process_of(steal.victim));
+    }
+}
+
+} // namespace
+} // namespace espalier

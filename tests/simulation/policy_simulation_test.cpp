@@ -1,0 +1,242 @@
+// The policies of the runtime in virtual time.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <set>
+
+#include "policies/make_policy.hpp"
+#include "simulation/engine.hpp"
+#include "simulation/graphs.hpp"
+
+namespace espalier {
+namespace {
+
+/// Edges from smaller to larger ids; costs, priorities, homes and candidates at random.
+struct RandomWork {
+    TaskGraph graph;
+    std::vector<WorkerRange> candidates;
+
+    RandomWork(TaskId tasks, int workers, unsigned seed) {
+        std::mt19937 random(seed);
+        auto const below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+        graph.num_predecessors.assign(tasks, 0);
+        for (TaskId t = 0; t < tasks; ++t) {
+            for (int i = below(4); i > 0 && t + 1 < tasks; --i) {
+                graph.successors.push_back(t + 1 + below(std::min(tasks - t - 1, 30)));
+                ++graph.num_predecessors[graph.successors.back()];
+            }
+            graph.successor_ptr.push_back(static_cast<Offset>(graph.successors.size()));
+            graph.cost.push_back(1 + below(9));
+            graph.priority.push_back(tasks - t + below(20));
+            WorkerId const first = below(workers);
+            candidates.push_back({first, first + 1 + below(workers - first)});
+            graph.home.push_back(below(5) == 0 ? any_worker : first);
+        }
+    }
+};
+
+std::vector<PolicySettings> dynamic_settings() {
+    std::vector<PolicySettings> all;
+    for (int i = 0; i < 16; ++i) {
+        PolicySettings settings;
+        settings.strict = i % 2 == 1;
+        settings.seed = 11;
+        settings.kind = i < 2   ? SchedulePolicy::dynamic_tree
+                        : i < 4 ? SchedulePolicy::nas
+                                : SchedulePolicy::places;
+        settings.push_init = static_cast<PushInit>(i / 2 % 2);
+        settings.push = static_cast<PushStrategy>(i / 2 % 4);
+        settings.select = static_cast<SelectStrategy>(i / 2 % 6);
+        all.push_back(settings);
+    }
+    return all;
+}
+
+TEST(PolicySimulation, EachDynamicPolicyRunsRandomGraphsToTheEndAndTheSameWayTwice) {
+    constexpr int workers = 6;
+    PolicyMachine const machine({0, 0, 0, 1, 1, 1});
+    for (PolicySettings const& settings : dynamic_settings()) {
+        RandomWork const work(300, workers, 1 + static_cast<unsigned>(settings.select));
+        auto const run = [&] {
+            auto const policy = make_policy(settings, work.graph, machine, {nullptr, &work.candidates});
+            PolicyDispatcher dispatcher(*policy, work.graph);
+            return simulate(work.graph, dispatcher, workers); // throws for a task that never ran
+        };
+        auto const first = run(), second = run();
+        EXPECT_EQ(first.worker_of_task, second.worker_of_task);
+        EXPECT_EQ(first.start, second.start);
+        for (TaskId t = 0; t < work.graph.num_tasks(); ++t)
+            for (Offset e = work.graph.successor_ptr[t]; e < work.graph.successor_ptr[t + 1]; ++e)
+                EXPECT_GE(first.start[work.graph.successors[e]], first.end[t]);
+        double const total = [&] {
+            double sum = 0;
+            for (double const cost : work.graph.cost) sum += cost;
+            return sum;
+        }();
+        double busy = 0;
+        for (double const b : first.busy) busy += b;
+        EXPECT_DOUBLE_EQ(busy, total);
+        EXPECT_GE(first.makespan, total / workers);
+    }
+}
+
+TEST(PolicySimulation, LoosePoliciesLeaveNoWorkerIdleWhileTasksAreReady) {
+    // 40 equal tasks without edges, all of worker 0: six workers need 7 rounds, strict ones 14 of three.
+    TaskGraph graph;
+    graph.num_predecessors.assign(40, 0);
+    graph.successor_ptr.assign(41, 0);
+    graph.cost.assign(40, 1);
+    graph.priority.assign(40, 0);
+    graph.home.assign(40, 0);
+    std::vector<WorkerRange> const candidates(40);
+    PolicyMachine const machine({0, 0, 0, 1, 1, 1});
+    for (PolicySettings const& settings : dynamic_settings()) {
+        auto const policy = make_policy(settings, graph, machine, {nullptr, &candidates});
+        PolicyDispatcher dispatcher(*policy, graph);
+        auto const run = simulate(graph, dispatcher, 6);
+        if (!settings.strict) {
+            EXPECT_DOUBLE_EQ(run.makespan, 7);
+        } else if (settings.kind != SchedulePolicy::places) { // which deals the first tasks to all nodes
+            EXPECT_DOUBLE_EQ(run.makespan, 14);
+        }
+    }
+}
+
+TEST(PolicySimulation, RecordsWhoStoleWhatFromWhomAndWhen) {
+    // Four tasks of worker 0: worker 1, at distance 1, takes two of them.
+    TaskGraph graph;
+    graph.num_predecessors.assign(4, 0);
+    graph.successor_ptr.assign(5, 0);
+    graph.cost.assign(4, 1);
+    graph.priority = {4, 3, 2, 1};
+    graph.home.assign(4, 0);
+    std::vector<WorkerRange> const candidates(4);
+    auto const policy = make_policy({}, graph, PolicyMachine({0, 0}), {nullptr, &candidates});
+    PolicyDispatcher dispatcher(*policy, graph);
+    auto const run = simulate(graph, dispatcher, 2);
+    ASSERT_EQ(run.steals.size(), 2u);
+    for (std::size_t i = 0; i < 2; ++i) {
+        EXPECT_EQ(run.steals[i].thief, 1);
+        EXPECT_EQ(run.steals[i].victim, 0);
+        EXPECT_EQ(run.steals[i].distance, 1);
+        EXPECT_DOUBLE_EQ(run.steals[i].time, static_cast<double>(i));
+        EXPECT_EQ(run.worker_of_task[run.steals[i].task], 1);
+    }
+}
+
+TEST(PolicySimulation, AFreeWorkerIsAskedFromTheHomeOn) {
+    // All six are idle, any may run it: worker 4, whose data it is, does.
+    TaskGraph graph;
+    graph.num_predecessors.assign(1, 0);
+    graph.successor_ptr.assign(2, 0);
+    graph.cost.assign(1, 1);
+    graph.priority.assign(1, 0);
+    graph.home.assign(1, 4);
+    std::vector<WorkerRange> const candidates{{0, 6}};
+    auto const policy = make_policy({}, graph, PolicyMachine({0, 0, 0, 1, 1, 1}), {nullptr, &candidates});
+    PolicyDispatcher dispatcher(*policy, graph);
+    EXPECT_EQ(simulate(graph, dispatcher, 6).worker_of_task[0], 4);
+}
+
+TEST(PolicySimulation, WhatAWorkerMakesReadyInAQueueOfItsOwnIsFoundByItselfAndTheRestFromTheHomeOn) {
+    // Task 1 follows task 0, which worker 0 runs, and is at home with worker 3, which idles.
+    auto graph = graph_of({1, 1}, {{1}, {}});
+    graph.home = {0, 3};
+    PolicyMachine const machine({0, 0, 1, 1});
+    auto const worker_of_1 = [&](PolicySettings const& settings, WorkerRange candidates) {
+        std::vector<WorkerRange> const ranges{{0, 1}, candidates};
+        auto const policy = make_policy(settings, graph, machine, {nullptr, &ranges});
+        PolicyDispatcher dispatcher(*policy, graph);
+        auto const run = simulate(graph, dispatcher, 4);
+        EXPECT_EQ(run.worker_of_task[0], 0);
+        EXPECT_DOUBLE_EQ(run.makespan, 2);
+        return run.worker_of_task[1];
+    };
+    EXPECT_EQ(worker_of_1({}, {0, 1}), 0);
+    EXPECT_EQ(worker_of_1({}, {2, 4}), 3);
+    EXPECT_EQ(worker_of_1({}, {3, 4}), 3);
+    EXPECT_EQ(worker_of_1({.kind = SchedulePolicy::nas}, {}), 3);
+    PolicySettings settings{.kind = SchedulePolicy::places, .push = PushStrategy::loc};
+    EXPECT_EQ(worker_of_1(settings, {}), 0);
+    settings.push = PushStrategy::numa_wloc;
+    EXPECT_EQ(worker_of_1(settings, {}), 3);
+}
+
+TEST(PolicySimulation, OfSeveralTasksInItsOwnQueueAWorkerKeepsTheBestAndOthersGetTheRest) {
+    auto graph = graph_of({1, 1, 3, 2}, {{1, 2, 3}, {}, {}, {}});
+    std::vector<WorkerRange> const ranges(4, {0, 1});
+    auto const policy = make_policy({}, graph, PolicyMachine({0, 0, 0}), {nullptr, &ranges});
+    PolicyDispatcher dispatcher(*policy, graph);
+    auto const run = simulate(graph, dispatcher, 3);
+    EXPECT_EQ(run.worker_of_task, (std::vector<WorkerId>{0, 2, 0, 1}));
+    EXPECT_DOUBLE_EQ(run.makespan, 4);
+}
+
+TEST(PolicySimulation, TasksThatExcludeEachOtherRunByPriorityAndCountAsStolenOnce) {
+    constexpr int workers = 4;
+    constexpr TaskId tasks = 20;
+    auto graph = graph_of(std::vector<double>(tasks, 1.0), std::vector<std::vector<TaskId>>(tasks));
+    graph.resource.assign(tasks, 0);
+    graph.num_resources = 1;
+    for (TaskId t = 0; t < tasks; ++t) graph.priority[t] = tasks - t;
+    std::vector<WorkerRange> const ranges(tasks, {0, 1});
+    auto const policy = make_policy({}, graph, PolicyMachine({0, 0, 0, 0}), {nullptr, &ranges});
+    PolicyDispatcher dispatcher(*policy, graph);
+    auto const run = simulate(graph, dispatcher, workers);
+    std::size_t elsewhere = 0;
+    for (WorkerId w = 1; w < workers; ++w) {
+        std::size_t const ran = run.lists[w].size();
+        EXPECT_EQ(policy->steals(w), static_cast<std::int64_t>(ran));
+        elsewhere += ran;
+    }
+    EXPECT_EQ(run.steals.size(), elsewhere);
+    EXPECT_EQ(policy->steals(0), 0);
+    for (TaskId t = 0; t < tasks; ++t) EXPECT_DOUBLE_EQ(run.start[t], t);
+}
+
+TEST(PolicySimulation, SeveralPoliciesShareTheWorkersOfOneEngine) {
+    // Workers 4 to 7 are a policy's 0 to 3: its homes, victims and owners are shifted.
+    auto graph = graph_of({1, 1}, {{1}, {}});
+    graph.home = {2, 2};
+    std::vector<WorkerRange> const ranges{{2, 3}, {3, 4}};
+    auto const policy = make_policy({}, graph, PolicyMachine({0, 0, 1, 1}), {nullptr, &ranges});
+    PolicyDispatcher dispatcher(*policy, graph, 4, 4);
+    std::set<WorkerId> const idle{0, 1, 2, 3, 4, 5, 7, 8, 9};
+    dispatcher.push(0, any_worker);
+    EXPECT_EQ(dispatcher.choose_idle(0, idle), 7); // from its home 6 on
+    EXPECT_EQ(dispatcher.choose_idle(0, {0, 5, 9}), 5);
+    EXPECT_EQ(dispatcher.choose_idle(0, {0, 3, 8}), any_worker);
+    EXPECT_EQ(dispatcher.pop(7), 0);
+    dispatcher.took(7);
+    ASSERT_TRUE(dispatcher.last_steal(7));
+    EXPECT_EQ(dispatcher.last_steal(7)->victim, 6);
+    EXPECT_EQ(policy->steals(3), 1);
+    dispatcher.push(1, 7);
+    EXPECT_EQ(dispatcher.choose_idle(1, idle), 7); // its own queue
+    EXPECT_EQ(dispatcher.choose_idle(1, {4, 5, 9}), 4);
+}
+
+TEST(Engine, NeedsCostsAndPriorities) {
+    auto graph = graph_of({1, 1}, {{1}, {}});
+    std::vector<WorkerRange> const ranges(2);
+    auto const status = [&] {
+        auto const policy = make_policy({}, graph, PolicyMachine({0}), {nullptr, &ranges});
+        PolicyDispatcher dispatcher(*policy, graph);
+        try {
+            simulate(graph, dispatcher, 1);
+        } catch (Error const& error) {
+            return error.status();
+        }
+        return Status::ok;
+    };
+    EXPECT_EQ(status(), Status::ok);
+    graph.priority.clear();
+    EXPECT_EQ(status(), Status::internal);
+    graph.priority.assign(2, 0);
+    graph.cost.clear();
+    EXPECT_EQ(status(), Status::internal);
+}
+
+} // namespace
+} // namespace espalier

@@ -1,0 +1,98 @@
+// A caller who cancels gets control back soon, from every step, and can go on with the same solver.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <thread>
+
+#include "core/background.hpp"
+#include "espalier/espalier.hpp"
+#include "solver/generated.hpp"
+
+namespace espalier {
+namespace {
+
+template <class Step> void expect_cancelled(Step const& step) {
+    try {
+        step();
+        FAIL() << "was not cancelled";
+    } catch (Error const& error) {
+        EXPECT_EQ(error.status(), Status::cancelled) << error.what();
+    }
+}
+
+TEST(Cancel, EndsEveryStepAndLeavesTheSolverUsable) {
+    auto const a = generated<double>("lap3d:12");
+    bool cancel = false;
+    Options options;
+    options.threads = 2;
+    options.bind_threads = false;
+    options.cancel = [&] { return cancel; };
+    Solver<double> solver(options);
+    std::vector<double> const b(static_cast<std::size_t>(a.cols), 1.0);
+    std::vector<double> x(b);
+
+    cancel = true;
+    expect_cancelled([&] { solver.analyze(a); });
+    cancel = false;
+    solver.analyze(a);
+    cancel = true;
+    expect_cancelled([&] { solver.factorize(a); });
+    EXPECT_THROW((void)solver.solve(b), Error); // there are no factors
+    cancel = false;
+    solver.factorize(a);
+    cancel = true;
+    expect_cancelled([&] { x = solver.solve(b); });
+    expect_cancelled([&] { solver.refine(a, b, x); });
+    cancel = false;
+    x = solver.solve(b);
+    EXPECT_EQ(solver.refine(a, b, x).status, Status::ok);
+}
+
+TEST(Cancel, WhatTheFunctionThrowsComesOut) {
+    auto const a = generated<double>("lap2d:20");
+    Options options;
+    options.threads = 2;
+    options.bind_threads = false;
+    options.cancel = []() -> bool { throw Error(Status::io_error, "the caller's own"); };
+    Solver<double> solver(options);
+    try {
+        solver.factorize(a);
+        FAIL();
+    } catch (Error const& error) {
+        EXPECT_EQ(error.status(), Status::io_error);
+    }
+}
+
+TEST(Background, HandsBackControlWhileTheWorkGoesOn) {
+    using Clock = std::chrono::steady_clock;
+    auto const finished = std::make_shared<std::atomic<bool>>(false);
+    {
+        Background background;
+        Interrupt interrupt([] { return true; });
+        auto const start = Clock::now();
+        EXPECT_THROW(background.run(
+                         [finished] {
+                             std::this_thread::sleep_for(std::chrono::milliseconds(300));
+                             *finished = true;
+                         },
+                         interrupt),
+                     Error);
+        EXPECT_FALSE(*finished);
+        EXPECT_LT(Clock::now() - start, std::chrono::milliseconds(290));
+    }
+    EXPECT_TRUE(*finished); // the end of `background` waited for it
+}
+
+TEST(Background, RethrowsAndIsUsableAgain) {
+    Background background;
+    Interrupt interrupt;
+    EXPECT_THROW(background.run([] { throw Error(Status::usage, "from inside"); }, interrupt), Error);
+    int done = 0;
+    background.run([&] { ++done; }, interrupt);
+    EXPECT_EQ(done, 1);
+}
+
+} // namespace
+} // namespace espalier

@@ -1,0 +1,388 @@
+// What a factorization gives beyond solutions, against dense references: transposed systems, sparse
+// right-hand sides, inertia, determinant, Schur complement, null space; in all scalars and factorizations.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+#include <random>
+
+#include "core/scalar.hpp"
+#include "espalier/espalier.hpp"
+#include "matrix/convert.hpp"
+#include "matrix/norms.hpp"
+
+namespace espalier {
+namespace {
+
+template <class T> using Dense = std::vector<std::vector<T>>;
+
+Options on_two_threads() {
+    Options options;
+    options.threads = 2;
+    options.bind_threads = false;
+    options.max_block_width = 8;
+    options.min_block_width = 4;
+    return options;
+}
+
+template <class T> T draw(std::mt19937& engine) {
+    std::uniform_real_distribution<double> uniform(-1, 1);
+    auto const re = static_cast<Real<T>>(uniform(engine));
+    if constexpr (is_complex<T>)
+        return T(re, static_cast<Real<T>>(uniform(engine)));
+    else
+        return re;
+}
+
+// A random sparse matrix that suits `kind`; well conditioned, indefinite where the kind allows it.
+template <class T> CscMatrix<T> random_matrix(Factorization kind, Index n, unsigned seed) {
+    std::mt19937 engine(seed);
+    bool const hermitian = kind == Factorization::llh || kind == Factorization::ldlh;
+    bool const symmetric = kind != Factorization::lu;
+    CscMatrix<T> a;
+    a.rows = a.cols = n;
+    a.symmetry = !symmetric                   ? Symmetry::general
+                 : hermitian && is_complex<T> ? Symmetry::hermitian
+                                              : Symmetry::symmetric;
+    a.col_ptr.clear();
+    for (Index j = 0; j < n; ++j) {
+        a.col_ptr.push_back(static_cast<Offset>(a.row_ind.size()));
+        for (Index i = symmetric ? j : 0; i < n; ++i) {
+            if (i != j && engine() % 7 != 0) continue;
+            T value = draw<T>(engine);
+            if (i == j) {
+                bool const definite = kind == Factorization::llh;
+                value = T(static_cast<Real<T>>(definite || engine() % 2 == 0 ? 7 : -7));
+                if (!hermitian && is_complex<T>) value += draw<T>(engine);
+            }
+            a.row_ind.push_back(i);
+            a.values.push_back(value);
+        }
+    }
+    a.col_ptr.push_back(static_cast<Offset>(a.row_ind.size()));
+    return a;
+}
+
+template <class T> Dense<T> dense(CscMatrix<T> const& a) {
+    auto const full = expand_symmetric(a);
+    Dense<T> d(static_cast<std::size_t>(a.rows), std::vector<T>(a.cols, T(0)));
+    for (Index j = 0; j < a.cols; ++j)
+        for (Offset p = full.col_ptr[j]; p < full.col_ptr[j + 1]; ++p) d[full.row_ind[p]][j] = full.values[p];
+    return d;
+}
+
+// Gauss-Jordan with partial pivoting: b := d^-1 b; returns the pivots' product as phase and log modulus.
+template <class T> Determinant<T> eliminate(Dense<T> d, Dense<T>& b) {
+    std::size_t const n = d.size();
+    Determinant<T> determinant;
+    for (std::size_t k = 0; k < n; ++k) {
+        std::size_t p = k;
+        for (std::size_t i = k + 1; i < n; ++i)
+            if (std::abs(d[i][k]) > std::abs(d[p][k])) p = i;
+        if (p != k) determinant.phase = -determinant.phase;
+        std::swap(d[k], d[p]);
+        std::swap(b[k], b[p]);
+        determinant.phase *= d[k][k] / std::abs(d[k][k]);
+        determinant.log_modulus += std::log(static_cast<double>(std::abs(d[k][k])));
+        for (std::size_t i = 0; i < n; ++i) {
+            if (i == k) continue;
+            T const factor = d[i][k] / d[k][k];
+            for (std::size_t j = k; j < n; ++j) d[i][j] -= factor * d[k][j];
+            for (std::size_t j = 0; j < b[k].size(); ++j) b[i][j] -= factor * b[k][j];
+        }
+        for (T& value : b[k]) value /= d[k][k];
+        for (std::size_t j = k + 1; j < n; ++j) d[k][j] /= d[k][k];
+    }
+    return determinant;
+}
+
+template <class T> Dense<T> columns(std::vector<T> const& values, std::size_t n) {
+    Dense<T> result(n, std::vector<T>(values.size() / n));
+    for (std::size_t k = 0; k < values.size(); ++k) result[k % n][k / n] = values[k];
+    return result;
+}
+
+template <class T> double tolerance() {
+    return 5e3 * static_cast<double>(epsilon<T>);
+}
+
+template <class T>
+void expect_near(Dense<T> const& expected, std::vector<T> const& values, char const* what) {
+    auto const actual = columns(values, expected.size());
+    double scale = 1;
+    for (auto const& row : expected)
+        for (T const value : row) scale = std::max(scale, static_cast<double>(std::abs(value)));
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+        ASSERT_EQ(actual[i].size(), expected[i].size());
+        for (std::size_t j = 0; j < expected[i].size(); ++j)
+            EXPECT_LE(std::abs(actual[i][j] - expected[i][j]), tolerance<T>() * scale)
+                << what << " at " << i << ", " << j;
+    }
+}
+
+template <class T> std::vector<T> random_block(std::size_t size, unsigned seed) {
+    std::mt19937 engine(seed);
+    std::vector<T> block(size);
+    for (T& value : block) value = draw<T>(engine);
+    return block;
+}
+
+template <class T> Dense<T> applied(MatrixOp op, Dense<T> const& d) {
+    if (op == MatrixOp::none) return d;
+    Dense<T> result(d.size(), std::vector<T>(d.size()));
+    for (std::size_t i = 0; i < d.size(); ++i)
+        for (std::size_t j = 0; j < d.size(); ++j) result[j][i] = conj_if(op == MatrixOp::adjoint, d[i][j]);
+    return result;
+}
+
+template <class T> std::vector<Factorization> kinds() {
+    using enum Factorization;
+    return is_complex<T> ? std::vector{llh, llt, ldlt, ldlh, lu} : std::vector{llh, ldlt, lu};
+}
+
+template <class T> class Capabilities : public testing::Test {};
+using Scalars = testing::Types<float, double, std::complex<float>, std::complex<double>>;
+TYPED_TEST_SUITE(Capabilities, Scalars);
+
+TYPED_TEST(Capabilities, TransposedSystemsSolveAndRefine) {
+    using T = TypeParam;
+    constexpr Index n = 40, nrhs = 3;
+    for (Factorization const kind : kinds<T>())
+        for (MatrixOp const op : {MatrixOp::none, MatrixOp::transpose, MatrixOp::adjoint}) {
+            auto const a = random_matrix<T>(kind, n, 3);
+            Options options = on_two_threads();
+            options.factorization = kind;
+            options.matching = Toggle::on; // a row permutation must be undone at the other end
+            Solver<T> solver(options);
+            solver.factorize(a);
+            auto const b = random_block<T>(static_cast<std::size_t>(n * nrhs), 5);
+            auto x = solver.solve(b, nrhs, op);
+            auto expected = columns(b, n);
+            eliminate(applied(op, dense(a)), expected);
+            expect_near(expected, x, to_string(kind));
+            auto const refined = solver.refine(a, b, x, nrhs, op);
+            EXPECT_EQ(refined.status, Status::ok) << to_string(kind) << " " << to_string(op);
+            EXPECT_LE(refined.backward_error, 20 * static_cast<double>(epsilon<T>));
+            EXPECT_NEAR(normwise_backward_error<T>(a, x, b, nrhs, op), refined.backward_error,
+                        static_cast<double>(epsilon<T>));
+        }
+}
+
+TYPED_TEST(Capabilities, SparseRightHandSidesGiveWhatDenseOnesDo) {
+    using T = TypeParam;
+    constexpr Index n = 50;
+    for (Factorization const kind : kinds<T>())
+        for (MatrixOp const op : {MatrixOp::none, MatrixOp::transpose}) {
+            auto const a = random_matrix<T>(kind, n, 11);
+            Options options = on_two_threads();
+            options.factorization = kind;
+            Solver<T> solver(options);
+            solver.factorize(a);
+            CscMatrix<T> b;
+            b.rows = n;
+            b.cols = 4;
+            b.row_ind = {3, 20, 49, 0};
+            b.values = {T(1), T(-2), T(3), T(1)};
+            b.col_ptr = {0, 1, 1, 3, 4}; // the second column is empty
+            std::vector<T> full(static_cast<std::size_t>(n * 4), T(0));
+            for (std::size_t j = 0; j < 4; ++j)
+                for (Offset p = b.col_ptr[j]; p < b.col_ptr[j + 1]; ++p)
+                    full[j * n + static_cast<std::size_t>(b.row_ind[p])] = b.values[p];
+            auto const sparse = solver.solve(b, op);
+            EXPECT_EQ(sparse.cols, 4);
+            expect_near(columns(solver.solve(full, 4, op), n), sparse.values, to_string(kind));
+        }
+}
+
+TYPED_TEST(Capabilities, DeterminantMatchesElimination) {
+    using T = TypeParam;
+    for (Factorization const kind : kinds<T>())
+        for (Index const n : {1, 2, 17, 40}) {
+            auto const a = random_matrix<T>(kind, n, static_cast<unsigned>(n));
+            for (Toggle const matching : {Toggle::automatic, Toggle::on}) {
+                Options options = on_two_threads();
+                options.factorization = kind;
+                options.matching = matching;
+                Solver<T> solver(options);
+                solver.factorize(a);
+                auto const determinant = solver.determinant();
+                Dense<T> none(static_cast<std::size_t>(n));
+                auto const expected = eliminate(dense(a), none);
+                EXPECT_LE(std::abs(determinant.phase - expected.phase), tolerance<T>())
+                    << to_string(kind) << n;
+                EXPECT_NEAR(determinant.log_modulus, expected.log_modulus,
+                            tolerance<T>() * (1 + expected.log_modulus));
+            }
+        }
+}
+
+TYPED_TEST(Capabilities, SchurComplementMatchesDenseElimination) {
+    using T = TypeParam;
+    constexpr Index n = 45;
+    std::vector<Index> const schur{31, 2, 17, 44, 0, 9, 25, 26, 27, 40, 5, 13};
+    for (Factorization const kind : kinds<T>()) {
+        auto const a = random_matrix<T>(kind, n, 21);
+        Options options = on_two_threads();
+        options.factorization = kind;
+        options.schur = schur;
+        options.matching = Toggle::on;
+        Solver<T> solver(options);
+        solver.factorize(a);
+        auto const s = solver.schur_complement();
+        ASSERT_EQ(s.rows, static_cast<Index>(schur.size()));
+
+        // S = inverse of the Schur block of the inverse.
+        auto const d = dense(a);
+        Dense<T> unit(n, std::vector<T>(schur.size(), T(0)));
+        for (std::size_t k = 0; k < schur.size(); ++k) unit[schur[k]][k] = T(1);
+        eliminate(d, unit);
+        Dense<T> inverse_block(schur.size()), expected(schur.size(), std::vector<T>(schur.size(), T(0)));
+        for (std::size_t k = 0; k < schur.size(); ++k) {
+            inverse_block[k] = unit[schur[k]];
+            expected[k][k] = T(1);
+        }
+        eliminate(inverse_block, expected);
+        expect_near(expected, s.values, to_string(kind));
+
+        // Condensing, solving with S and expanding solves the whole system.
+        auto const b = random_block<T>(static_cast<std::size_t>(n * 2), 6);
+        auto small = columns(solver.condense(b, 2), schur.size());
+        eliminate(columns(s.values, schur.size()), small);
+        std::vector<T> x_schur;
+        for (std::size_t j = 0; j < 2; ++j)
+            for (auto const& row : small) x_schur.push_back(row[j]);
+        auto whole = columns(b, n);
+        eliminate(d, whole);
+        expect_near(whole, solver.expand(b, x_schur, 2), to_string(kind));
+
+        EXPECT_THROW((void)solver.solve(b, 2), Error);
+        EXPECT_THROW((void)solver.determinant(), Error);
+    }
+}
+
+TYPED_TEST(Capabilities, InertiaMatchesTheSignsThatWereBuiltIn) {
+    using T = TypeParam;
+    // Diagonally dominant: the signs of the diagonal are those of the eigenvalues.
+    for (Factorization const kind : {Factorization::llh, Factorization::ldlh}) {
+        auto a = random_matrix<T>(kind, 30, 8);
+        Inertia expected;
+        for (Index j = 0; j < 30; ++j)
+            for (Offset p = a.col_ptr[j]; p < a.col_ptr[j + 1]; ++p)
+                if (a.row_ind[p] == j) {
+                    T& value = a.values[p];
+                    value *= static_cast<Real<T>>(4);
+                    ++(real_part(value) > 0 ? expected.positive : expected.negative);
+                }
+        Options options = on_two_threads();
+        options.factorization = kind;
+        Solver<T> solver(options);
+        solver.factorize(a);
+        EXPECT_EQ(solver.inertia(), expected) << to_string(kind);
+    }
+    auto const general = random_matrix<T>(Factorization::lu, 10, 8);
+    Solver<T> solver(on_two_threads());
+    solver.factorize(general);
+    EXPECT_THROW((void)solver.inertia(), Error);
+}
+
+// Laplacian of `count` separate paths of 7 vertices: its null space is spanned by their indicators.
+template <class T> CscMatrix<T> paths(Index count, bool symmetric) {
+    CscMatrix<T> a;
+    a.rows = a.cols = 7 * count;
+    a.symmetry = symmetric ? Symmetry::symmetric : Symmetry::general;
+    a.col_ptr.clear();
+    for (Index j = 0; j < a.cols; ++j) {
+        a.col_ptr.push_back(static_cast<Offset>(a.row_ind.size()));
+        bool const first = j % 7 == 0, last = j % 7 == 6;
+        auto const add = [&](Index i, double value) {
+            a.row_ind.push_back(i);
+            a.values.push_back(T(static_cast<Real<T>>(value)));
+        };
+        if (!symmetric && !first) add(j - 1, -1);
+        add(j, first || last ? 1 : 2);
+        if (!last) add(j + 1, -1);
+    }
+    a.col_ptr.push_back(static_cast<Offset>(a.row_ind.size()));
+    return a;
+}
+
+TYPED_TEST(Capabilities, NullSpaceOfSeparatePathsCountsThem) {
+    using T = TypeParam;
+    for (bool const symmetric : {true, false})
+        for (Index const count : {1, 3, 9}) {
+            auto const a = paths<T>(count, symmetric);
+            Options options = on_two_threads();
+            options.allow_singular = true;
+            Solver<T> solver(options);
+            solver.factorize(a);
+            auto const space = solver.null_space(a);
+            EXPECT_EQ(space.rank, 6 * count);
+            ASSERT_EQ(space.basis.cols, count);
+            for (Index j = 0; j < count; ++j) // constant on every path
+                for (Index i = 0; i < a.cols; ++i)
+                    EXPECT_LE(std::abs(space.basis.column(j)[i] - space.basis.column(j)[i - i % 7]),
+                              tolerance<T>());
+        }
+}
+
+TEST(AllowSingular, GoesOnWithEmptyRowsAndDeficientStructuralRank) {
+    CscMatrix<double> a; // row and column 1 are empty, rows 2 and 3 only meet column 3
+    a.rows = a.cols = 4;
+    a.col_ptr = {0, 1, 1, 1, 3};
+    a.row_ind = {0, 2, 3};
+    a.values = {2, 1, 1};
+    Options options = on_two_threads();
+    Solver<double> strict(options);
+    EXPECT_THROW(strict.analyze(a), Error);
+    options.allow_singular = true;
+    Solver<double> solver(options);
+    solver.factorize(a);
+    EXPECT_EQ(solver.report().analysis.structural_rank, 2);
+    auto const space = solver.null_space(a);
+    EXPECT_EQ(space.rank, 2);
+    EXPECT_EQ(solver.determinant().phase, 0);
+}
+
+TEST(AllowSingular, TakesAMatrixOfZeros) {
+    CscMatrix<double> a;
+    a.rows = a.cols = 3;
+    a.symmetry = Symmetry::symmetric;
+    a.col_ptr = {0, 1, 1, 1};
+    a.row_ind = {2};
+    a.values = {0};
+    Options options = on_two_threads();
+    options.allow_singular = true;
+    Solver<double> solver(options);
+    solver.factorize(a);
+    EXPECT_EQ(solver.null_space(a).rank, 0);
+}
+
+TEST(Schur, RefusesUnknownsThatAreNone) {
+    auto const a = paths<double>(2, true);
+    for (std::vector<Index> const& schur : {std::vector<Index>{-1}, {14}, {3, 3}}) {
+        Options options = on_two_threads();
+        options.schur = schur;
+        Solver<double> solver(options);
+        try {
+            solver.analyze(a);
+            FAIL();
+        } catch (Error const& error) {
+            EXPECT_EQ(error.status(), Status::usage) << error.what();
+        }
+    }
+}
+
+TEST(Schur, OfAllUnknownsIsTheMatrixItself) {
+    auto const a = random_matrix<double>(Factorization::lu, 6, 2);
+    Options options = on_two_threads();
+    options.schur = {5, 4, 3, 2, 1, 0};
+    Solver<double> solver(options);
+    solver.factorize(a);
+    auto const d = dense(a);
+    auto const s = solver.schur_complement();
+    for (std::size_t i = 0; i < 6; ++i)
+        for (std::size_t j = 0; j < 6; ++j) EXPECT_EQ(s.column(static_cast<Index>(j))[i], d[5 - i][5 - j]);
+}
+
+} // namespace
+} // namespace espalier

@@ -1,0 +1,169 @@
+// The predicted trace says what the schedule says, in the form of a recorded one.
+#include "solver/predicted_trace.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "simulation/structures.hpp"
+#include "tools/traces/statistics.hpp"
+#include "trace/kinds.hpp"
+#include "trace/paje.hpp"
+
+namespace espalier {
+namespace {
+
+using trace::Kind;
+using trace::Place;
+
+MachineModel machine_of(int processes, int threads, std::vector<int> nodes = {}) {
+    MachineModel machine;
+    machine.processes = processes;
+    machine.threads = threads;
+    machine.node_of_thread = std::move(nodes);
+    return machine;
+}
+
+double total_of(std::vector<trace::KindTimes> const& kinds, Kind kind) {
+    return static_cast<double>(kinds[static_cast<std::size_t>(kind)].total);
+}
+
+// On two processes of two threads, each on a NUMA node of its own.
+class PredictedTraceOfTwoProcesses : public testing::Test {
+  protected:
+    BlockStructure structure = random_structure(300, 7);
+    CostModel model;
+    Schedule schedule = simulate_schedule(structure, model, machine_of(2, 2, {0, 1}));
+    trace::Trace trace{predicted_trace(structure, model, schedule, {{"matrix", "random"}})};
+    trace::Statistics numbers = trace::statistics(trace, trace::whole(trace));
+    double rounding = 2.0 * static_cast<double>(trace.states().size()); // ns
+};
+
+TEST_F(PredictedTraceOfTwoProcesses, HasTheTimesOfTheSchedule) {
+    EXPECT_EQ(trace.about("origin"), "predicted");
+    EXPECT_EQ(trace.about("matrix"), "random");
+    EXPECT_EQ(trace.about("threads"), "2");
+    ASSERT_EQ(numbers.threads.size(), 4u);
+    for (std::size_t w = 0; w < 4; ++w) {
+        EXPECT_NEAR(static_cast<double>(numbers.threads[w].busy), schedule.run.busy[w] * 1e9, rounding);
+        EXPECT_EQ(numbers.threads[w].unrecorded, 0);
+        EXPECT_GT(numbers.threads[w].idle, 0);
+    }
+    auto const window = trace::phase(trace, "factorization");
+    ASSERT_TRUE(window.has_value());
+    EXPECT_NEAR(static_cast<double>(window->end), schedule.makespan() * 1e9, 1);
+    EXPECT_EQ(trace.end(), window->end);
+}
+
+TEST(PredictedTrace, HasTheStealsOfASimulatedPolicyAsLinks) {
+    BlockStructure const structure = random_structure(300, 7);
+    CostModel const model;
+    ScheduleOptions options;
+    options.policy.kind = SchedulePolicy::places;
+    options.allocation = Allocation::local;
+    options.split = {true, 16, 16};
+    Schedule const schedule = simulate_schedule(structure, model, machine_of(2, 4, {0, 0, 1, 1}), options);
+    trace::Trace const trace{predicted_trace(structure, model, schedule)};
+    auto const links = trace.links();
+    auto const steals = std::count_if(links.begin(), links.end(), [](trace::Link const& link) {
+        return link.kind == trace::LinkKind::steal && link.distance > 0;
+    });
+    ASSERT_GT(steals, 0);
+    EXPECT_EQ(static_cast<std::size_t>(steals), schedule.run.steals.size());
+    EXPECT_EQ(trace::statistics(trace, trace::whole(trace)).steals, steals);
+}
+
+TEST_F(PredictedTraceOfTwoProcesses, HasTheContainersOfARun) {
+    std::vector<std::string> names;
+    for (auto const& container : trace.containers()) names.push_back(container.name);
+    EXPECT_EQ(names, (std::vector<std::string>{"machine", "P0", "P0N0", "P0T0", "P0N1", "P0T1", "P1", "P1N0",
+                                               "P1T0", "P1N1", "P1T1"}));
+    EXPECT_EQ(trace.kinds(), trace::standard_kinds());
+    EXPECT_EQ(trace.variables(), trace::standard_variables());
+}
+
+TEST_F(PredictedTraceOfTwoProcesses, SendsTheMessagesOfTheSchedule) {
+    ASSERT_GT(schedule.messages(), 0);
+    EXPECT_EQ(numbers.messages, schedule.messages());
+    EXPECT_NEAR(static_cast<double>(numbers.message_bytes), schedule.message_bytes(), 0.5);
+    for (auto const& link : trace.links()) {
+        FactorTask const& task = schedule.tasks.tasks[link.tag];
+        ASSERT_EQ(task.kind, TaskKind::message);
+        auto const process = [&](std::int32_t thread) {
+            auto const container = trace.ancestor(static_cast<std::size_t>(thread), Place::process);
+            return trace.containers()[container].name;
+        };
+        EXPECT_EQ(process(link.from), "P" + std::to_string(task.process));
+        EXPECT_EQ(process(link.to), "P" + std::to_string(task.peer));
+    }
+    double most = 0;
+    for (ProcessUse const& use : schedule.processes) most = std::max(most, use.memory());
+    EXPECT_NEAR(numbers.peaks[static_cast<std::size_t>(trace::Counter::memory)], most, 0.5);
+    EXPECT_GT(numbers.peaks[static_cast<std::size_t>(trace::Counter::ready_tasks)], 1);
+}
+
+TEST_F(PredictedTraceOfTwoProcesses, HasTheCriticalPathOfTheSchedule) {
+    auto const path = trace::critical_path(trace);
+    ASSERT_TRUE(path.has_value());
+    EXPECT_NEAR(static_cast<double>(path->length), schedule.critical_path() * 1e9,
+                2.0 * static_cast<double>(path->tasks.size()));
+    EXPECT_EQ(path->unknown_tasks, 0);
+    EXPECT_LE(path->length, trace.end() + static_cast<trace::Nanoseconds>(path->tasks.size()));
+}
+
+TEST_F(PredictedTraceOfTwoProcesses, ShowsWhatASubtreeDoesUnlessThatIsTooMuch) {
+    auto const& tasks = schedule.tasks.tasks;
+    trace::Trace const brief(predicted_trace(structure, model, schedule, {}, 10));
+    EXPECT_LT(brief.states().size(), trace.states().size());
+    auto const brief_kinds = trace::statistics(brief, trace::whole(brief)).kinds;
+    // Every cblk is factorized once, and subtrees do nothing else than what stands inside them.
+    EXPECT_EQ(numbers.kinds[static_cast<std::size_t>(Kind::factor)].count, structure.num_cblks());
+    EXPECT_LT(total_of(numbers.kinds, Kind::subtree), rounding);
+    EXPECT_GT(total_of(brief_kinds, Kind::subtree), 0);
+    double panels = 0;
+    for (Cblk const& cblk : structure.cblks) panels += model.panel(cblk) * 1e9;
+    EXPECT_NEAR(total_of(numbers.kinds, Kind::factor), panels, rounding);
+    double updates = 0;
+    for (std::size_t t = 0; t < tasks.size(); ++t)
+        if (tasks[t].kind == TaskKind::update) updates += schedule.tasks.graph.cost[t] * 1e9;
+    EXPECT_NEAR(total_of(brief_kinds, Kind::update), updates, rounding);
+    EXPECT_GT(total_of(numbers.kinds, Kind::update), updates + rounding);
+    // The two are predictions of the same tasks.
+    EXPECT_EQ(trace::compare(brief, trace).match, trace::MatchBy::task);
+}
+
+TEST(PredictedTrace, MatchesARunOfTheSamePlanOrTheSameColumnBlocks) {
+    BlockStructure const structure = random_structure(200, 3);
+    CostModel const model;
+    auto const predicted = [&](int threads) {
+        return predicted_trace(structure, model, simulate_schedule(structure, model, machine_of(1, threads)));
+    };
+    trace::TraceParts run = predicted(2);
+    for (auto& state : run.states) state.start *= 2, state.end *= 2, state.task += state.task < 0 ? 0 : 1000;
+    for (auto& edge : run.dependencies) edge.before += 1000, edge.after += 1000;
+    trace::Trace const measured(std::move(run));
+    auto const same = trace::compare(trace::Trace(predicted(2)), measured);
+    EXPECT_EQ(same.match, trace::MatchBy::task);
+    EXPECT_GE(same.total.matched, structure.num_cblks());
+    EXPECT_DOUBLE_EQ(same.total.median_ratio, 2);
+    EXPECT_DOUBLE_EQ(same.makespan_error(), -0.5);
+    auto const other = trace::compare(trace::Trace(predicted(1)), measured);
+    EXPECT_EQ(other.match, trace::MatchBy::cblk);
+    EXPECT_EQ(other.kinds[0].name, "factor");
+    EXPECT_EQ(other.kinds[0].matched, structure.num_cblks());
+    EXPECT_NEAR(other.kinds[0].error(), -0.5, 0.01);
+}
+
+TEST(PredictedTrace, LeavesOutWhatASchurComplementKeeps) {
+    BlockStructure structure = random_structure(60, 5);
+    structure.first_kept_cblk = structure.num_cblks() - 1;
+    CostModel const model;
+    Schedule const schedule = simulate_schedule(structure, model, machine_of(1, 2));
+    trace::Trace const trace(predicted_trace(structure, model, schedule));
+    auto const kinds = trace::statistics(trace, trace::whole(trace)).kinds;
+    EXPECT_EQ(kinds[static_cast<std::size_t>(Kind::factor)].count, structure.num_cblks() - 1);
+}
+
+} // namespace
+} // namespace espalier

@@ -1,0 +1,325 @@
+// Solvers of several processes, which are threads of the test here: everything a solver does, among 2 to 4 of
+// them, against the backward error and against a single process.
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "core/scalar.hpp"
+#include "espalier/distributed.hpp"
+#include "espalier/espalier.hpp"
+
+#include "comm/thread_processes.hpp"
+#include "solver/generated.hpp"
+#include "solver/problems.hpp"
+
+namespace espalier {
+namespace {
+
+using enum SchedulePolicy;
+
+template <class T> struct Answer {
+    std::vector<T> x;
+    Report report;
+};
+
+// Analyzes, factorizes, solves and refines; the answer of process 0.
+template <class T> Answer<T> solve_among(int processes, CscMatrix<T> const& matrix, std::vector<T> const& b,
+                                         Index nrhs, Options const& options) {
+    Answer<T> answer;
+    run_processes(processes, [&](Communicator const& comm) {
+        bool const leads = comm.rank() == 0;
+        Solver<T> solver(options, comm);
+        CscMatrix<T> const nothing;
+        CscMatrix<T> const& mine = leads ? matrix : nothing;
+        std::vector<T> const right = leads ? b : std::vector<T>();
+        solver.analyze(mine);
+        solver.factorize(mine);
+        std::vector<T> x = solver.solve(right, nrhs);
+        RefineReport const refined = solver.refine(mine, right, x, nrhs);
+        EXPECT_EQ(x.size(), right.size());
+        EXPECT_EQ(solver.report().processes, processes);
+        EXPECT_LE(refined.backward_error, 1e3 * static_cast<double>(epsilon<T>));
+        if (leads) answer = {x, solver.report()};
+    });
+    return answer;
+}
+
+template <class T> class Processes : public ::testing::Test {};
+using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
+TYPED_TEST_SUITE(Processes, Scalars);
+
+TYPED_TEST(Processes, SolveEveryFactorizationUnderEverySchedule) {
+    using T = TypeParam;
+    int comm_threads = 0;
+    for (auto const& [spec, kind] : problems<T>()) {
+        CscMatrix<T> matrix = generated<T>(spec);
+        if (kind == Factorization::llh && is_complex<T>) matrix.symmetry = Symmetry::hermitian;
+        std::vector<T> const b(static_cast<std::size_t>(matrix.rows) * 3, T(1));
+        for (SchedulePolicy const schedule : all_schedules)
+            for (Splitting const splitting : {Splitting::one_d, Splitting::two_d})
+                for (auto const& [processes, threads] : {std::pair{2, 2}, {3, 1}, {4, 2}}) {
+                    SCOPED_TRACE(fmt::format("{} {} {} {} {} x {}", spec, to_string(kind),
+                                             to_string(schedule), to_string(splitting), processes, threads));
+                    Options options = many_tasks(schedule, splitting, threads);
+                    options.factorization = kind;
+                    options.refine = RefineMethod::none;
+                    options.comm_threads = comm_threads++ % 3;
+                    Answer<T> const answer = solve_among(processes, matrix, b, 3, options);
+                    EXPECT_GT(answer.report.factor.messages, 0);
+                }
+    }
+}
+
+TEST(ProcessesOf, AStaticScheduleGiveTheSameBitsEveryTime) {
+    auto const matrix = generated<double>("lap3d:9");
+    std::vector<double> const b(static_cast<std::size_t>(matrix.rows), 1);
+    for (Splitting const splitting : {Splitting::one_d, Splitting::two_d}) {
+        Options options = many_tasks(static_order, splitting, 2);
+        options.refine = RefineMethod::none;
+        auto const first = solve_among(3, matrix, b, 1, options);
+        for (int repeat = 0; repeat < 5; ++repeat) {
+            options.comm_threads = repeat % 3;
+            EXPECT_EQ(solve_among(3, matrix, b, 1, options).x, first.x);
+        }
+    }
+}
+
+TEST(ProcessesOf, AStaticScheduleSendWhatIsPredicted) {
+    auto const matrix = generated<double>("convdiff3d:8");
+    std::vector<double> const b(static_cast<std::size_t>(matrix.rows), 1);
+    for (int const processes : {2, 4}) {
+        Options const options = many_tasks(static_order, Splitting::one_d, 2);
+        Solver<double> alone(options);
+        alone.analyze(matrix);
+        Prediction const predicted = alone.predict(processes, 2);
+        Report const report = solve_among(processes, matrix, b, 1, options).report;
+        EXPECT_EQ(report.factor.messages, predicted.messages);
+        EXPECT_EQ(static_cast<double>(report.factor.message_bytes), predicted.message_bytes);
+    }
+}
+
+TEST(ProcessesOf, ASolverReportWhatAllOfThemDid) {
+    auto const matrix = generated<double>("lap3d:9");
+    constexpr int processes = 3, threads = 2;
+    auto const sum = [](std::vector<double> const& list) {
+        return std::accumulate(list.begin(), list.end(), 0.0);
+    };
+    for (int const comm_threads : {0, 1}) {
+        Options options = many_tasks(static_order, Splitting::one_d, threads);
+        options.topology = "numa:2 core:1"; // of each process
+        options.comm_threads = comm_threads;
+        run_processes(processes, [&](Communicator const& comm) {
+            Solver<double> solver(options, comm);
+            solver.factorize(comm.rank() == 0 ? matrix : CscMatrix<double>());
+            FactorReport const& factor = solver.report().factor;
+            for (auto const* const list : {&factor.busy_s_of_process, &factor.waiting_s_of_process,
+                                           &factor.communication_s_of_process, &factor.messages_of_process,
+                                           &factor.message_bytes_of_process, &factor.local_share_of_process})
+                ASSERT_EQ(list->size(), static_cast<std::size_t>(processes));
+            EXPECT_EQ(sum(factor.messages_of_process), static_cast<double>(factor.messages));
+            EXPECT_EQ(sum(factor.message_bytes_of_process), static_cast<double>(factor.message_bytes));
+            EXPECT_DOUBLE_EQ(sum(factor.busy_s_of_process), factor.busy_s);
+            EXPECT_DOUBLE_EQ(sum(factor.waiting_s_of_process), factor.waiting_s);
+            EXPECT_NEAR(factor.busy_s + factor.waiting_s, processes * threads * factor.time_s,
+                        1e-9 * factor.time_s);
+            for (int p = 0; p < processes; ++p) {
+                EXPECT_GT(factor.busy_s_of_process[p], 0);
+                EXPECT_GT(factor.communication_s_of_process[p], 0);
+            }
+            // Every panel lies on one of two nodes, and each process has a worker on both.
+            ASSERT_EQ(factor.node_bytes.size(), 2u);
+            EXPECT_EQ(sum(factor.node_bytes), 8.0 * static_cast<double>(solver.report().analysis.nnz_stored));
+            EXPECT_EQ(factor.local_share_of_worker.size(), static_cast<std::size_t>(processes * threads));
+            auto const [least, most] = std::minmax_element(factor.local_share_of_process.begin(),
+                                                           factor.local_share_of_process.end());
+            EXPECT_GT(*least, 0);
+            EXPECT_LE(*least, factor.local_share);
+            EXPECT_GE(*most, factor.local_share);
+        });
+    }
+}
+
+TEST(ProcessesOf, ASolverAgreeOnInertiaDeterminantConditionAndSchurComplement) {
+    auto const matrix = generated<double>("elast3d:3");
+    Options options = many_tasks(dynamic_tree, Splitting::one_d, 1);
+    options.factorization = Factorization::ldlt;
+    Solver<double> alone(options);
+    alone.factorize(matrix);
+    Inertia const inertia = alone.inertia();
+    auto const determinant = alone.determinant();
+    double const rcond = alone.reciprocal_condition(matrix);
+    Options with_schur = options;
+    with_schur.schur = {5, 17, 30, 2};
+    Solver<double> condensing(with_schur);
+    condensing.factorize(matrix);
+    auto const s = condensing.schur_complement();
+    std::vector<double> const b(static_cast<std::size_t>(matrix.rows), 1);
+    auto const condensed = condensing.condense(b);
+    auto const expanded = condensing.expand(b, std::vector<double>{1, 2, 3, 4});
+    auto const near = [](std::vector<double> const& one, std::vector<double> const& other) {
+        ASSERT_EQ(one.size(), other.size());
+        for (std::size_t i = 0; i < one.size(); ++i)
+            EXPECT_NEAR(one[i], other[i], 1e-9 * (1 + std::abs(one[i])));
+    };
+    run_processes(3, [&](Communicator const& comm) {
+        bool const leads = comm.rank() == 0;
+        CscMatrix<double> const nothing;
+        CscMatrix<double> const& mine = leads ? matrix : nothing;
+        std::vector<double> const right = leads ? b : std::vector<double>();
+        Solver<double> solver(options, comm);
+        solver.factorize(mine);
+        EXPECT_EQ(solver.inertia(), inertia);
+        EXPECT_NEAR(solver.determinant().log_modulus, determinant.log_modulus, 1e-9);
+        EXPECT_EQ(solver.determinant().phase, determinant.phase);
+        EXPECT_NEAR(solver.reciprocal_condition(mine), rcond, 1e-6 * rcond);
+        Solver<double> other(with_schur, comm);
+        other.factorize(mine);
+        auto const found = other.schur_complement();
+        auto const down = other.condense(right);
+        auto const up = other.expand(right, leads ? std::vector<double>{1, 2, 3, 4} : std::vector<double>{});
+        if (!leads) return;
+        near(found.values, s.values);
+        near(down, condensed);
+        near(up, expanded);
+    });
+}
+
+TEST(ProcessesOf, ASolverFailAlikeAndGoOn) {
+    auto const good = generated<double>("lap3d:7");
+    CscMatrix<double> bad = good;
+    for (Offset p = bad.col_ptr[100]; p < bad.col_ptr[101]; ++p)
+        if (bad.row_ind[p] == 100) bad.values[p] = -5;
+    std::vector<double> const b(static_cast<std::size_t>(good.rows), 1);
+    for (int const comm_threads : {0, 1, 2})
+        run_processes(3, [&](Communicator const& comm) {
+            bool const leads = comm.rank() == 0;
+            CscMatrix<double> const nothing;
+            Options options = many_tasks(static_order, Splitting::one_d, 2);
+            options.factorization = Factorization::llh;
+            options.comm_threads = comm_threads;
+            Solver<double> solver(options, comm);
+            solver.analyze(leads ? good : nothing);
+            for (int repeat = 0; repeat < 3; ++repeat) {
+                try {
+                    solver.factorize(leads ? bad : nothing);
+                    ADD_FAILURE() << "rank " << comm.rank();
+                } catch (Error const& error) {
+                    EXPECT_EQ(error.status(), Status::not_positive_definite);
+                    EXPECT_NE(std::string(error.what()).find("row and column 101"), std::string::npos)
+                        << error.what();
+                }
+            }
+            EXPECT_THROW(solver.solve(leads ? b : std::vector<double>()), Error);
+            solver.factorize(leads ? good : nothing);
+            std::vector<double> x = solver.solve(leads ? b : std::vector<double>());
+            EXPECT_LE(
+                solver.refine(leads ? good : nothing, leads ? b : std::vector<double>(), x).backward_error,
+                1e-14);
+        });
+}
+
+TEST(ProcessesOf, ASolverEndTogetherWhenOneIsCancelled) {
+    auto const matrix = generated<double>("lap3d:12");
+    run_processes(3, [&](Communicator const& comm) {
+        CscMatrix<double> const nothing;
+        Options options = many_tasks(dynamic_tree, Splitting::one_d, 1);
+        bool asked = false;
+        if (comm.rank() == 2) options.cancel = [&] { return asked; };
+        Solver<double> solver(options, comm);
+        solver.analyze(comm.rank() == 0 ? matrix : nothing);
+        asked = true;
+        try {
+            solver.factorize(comm.rank() == 0 ? matrix : nothing);
+            ADD_FAILURE() << "rank " << comm.rank();
+        } catch (Error const& error) {
+            EXPECT_EQ(error.status(), Status::cancelled) << error.what();
+        }
+    });
+}
+
+TEST(ProcessesOf, ASolverRefuseToBeInDifferentCalls) {
+    auto const matrix = generated<double>("lap3d:5");
+    run_processes(2, [&](Communicator const& comm) {
+        Solver<double> solver(many_tasks(static_order, Splitting::one_d, 1), comm);
+        try {
+            if (comm.rank() == 0)
+                solver.analyze(matrix);
+            else
+                solver.factorize(matrix);
+            ADD_FAILURE();
+        } catch (Error const& error) {
+            EXPECT_EQ(error.status(), Status::usage);
+        }
+    });
+}
+
+TEST(ProcessesOf, ASolverMayFollow) {
+    auto const matrix = generated<double>("lap3d:7");
+    std::vector<double> const b(static_cast<std::size_t>(matrix.rows), 1);
+    run_processes(3, [&](Communicator const& comm) {
+        if (comm.rank() > 0) return Solver<double>::follow({}, comm);
+        Solver<double> solver(many_tasks(dynamic_tree, Splitting::two_d, 2), comm);
+        EXPECT_THROW(solver.solve(b), Error);
+        for (int const threads : {2, 1}) {
+            Options options = solver.options();
+            options.threads = threads;
+            solver.set_options(options);
+            solver.factorize(matrix);
+            std::vector<double> x = solver.solve(b);
+            EXPECT_LE(solver.refine(matrix, b, x).backward_error, 1e-14);
+            EXPECT_EQ(solver.inertia().positive, matrix.rows);
+        }
+    });
+}
+
+// Columns [first, end) of a matrix.
+CscMatrix<double> columns_of(CscMatrix<double> const& matrix, Index first, Index end) {
+    CscMatrix<double> part{matrix.rows, end - first, matrix.symmetry, {}, {}, {}};
+    for (Index j = first; j <= end; ++j) part.col_ptr.push_back(matrix.col_ptr[j] - matrix.col_ptr[first]);
+    auto const from = static_cast<std::ptrdiff_t>(matrix.col_ptr[first]);
+    auto const to = static_cast<std::ptrdiff_t>(matrix.col_ptr[end]);
+    part.row_ind.assign(matrix.row_ind.begin() + from, matrix.row_ind.begin() + to);
+    part.values.assign(matrix.values.begin() + from, matrix.values.begin() + to);
+    return part;
+}
+
+TEST(ProcessesOf, ASolverMayHaveTheSystemInPieces) {
+    for (char const* const spec : {"lap3d:6", "convdiff3d:5"}) {
+        auto const matrix = generated<double>(spec);
+        std::vector<double> b(static_cast<std::size_t>(matrix.rows) * 2);
+        for (std::size_t i = 0; i < b.size(); ++i) b[i] = 1 + static_cast<double>(i % 7);
+        Solver<double> alone(many_tasks(static_order, Splitting::one_d, 1));
+        alone.factorize(matrix);
+        std::vector<double> const x = alone.solve(b, 2);
+        run_processes(3, [&](Communicator const& comm) {
+            Index const cuts[] = {0, 10, 10, matrix.cols}; // process 1 has nothing
+            Index const first = cuts[comm.rank()], end = cuts[comm.rank() + 1];
+            std::vector<double> mine, wanted;
+            for (Index j = 0; j < 2; ++j)
+                for (Index i = first; i < end; ++i) {
+                    mine.push_back(b[static_cast<std::size_t>(i + j * matrix.rows)]);
+                    wanted.push_back(x[static_cast<std::size_t>(i + j * matrix.rows)]);
+                }
+            Solver<double> solver(many_tasks(static_order, Splitting::one_d, 1), comm);
+            solver.factorize(gather_columns(comm, columns_of(matrix, first, end)));
+            std::vector<double> const whole = solver.solve(gather_rows<double>(comm, mine, 2), 2);
+            std::vector<double> const part = scatter_rows<double>(comm, whole, end - first, 2);
+            ASSERT_EQ(part.size(), wanted.size());
+            for (std::size_t i = 0; i < part.size(); ++i)
+                EXPECT_NEAR(part[i], wanted[i], 1e-12 * std::abs(wanted[i]));
+            EXPECT_THROW(scatter_rows<double>(comm, whole, end - first + 1, 2), Error);
+            EXPECT_THROW(gather_rows<double>(comm, std::vector<double>(comm.rank() == 1 ? 3 : 2), 2), Error);
+            CscMatrix<double> odd = columns_of(matrix, first, end);
+            if (comm.rank() == 2) odd.row_ind.pop_back();
+            EXPECT_THROW(gather_columns(comm, odd), Error);
+            odd = columns_of(matrix, first, end);
+            if (comm.rank() == 2) ++odd.rows;
+            EXPECT_THROW(gather_columns(comm, odd), Error);
+        });
+    }
+}
+
+} // namespace
+} // namespace espalier

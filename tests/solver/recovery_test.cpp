@@ -1,0 +1,275 @@
+// What a call that fails, is refused or is cancelled leaves behind: a solver that says no or goes on, the
+// caller's x as it was meant, and a report of what was really done.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <set>
+
+#include "core/status_of.hpp"
+#include "espalier/espalier.hpp"
+#include "matrix/norms.hpp"
+#include "solver/generated.hpp"
+
+namespace espalier {
+namespace {
+
+Options on_one_thread() {
+    Options options;
+    options.threads = 1;
+    options.bind_threads = false;
+    return options;
+}
+
+// A cyclic matrix with large entries beside a weak diagonal, its rows of very different size: lu permutes and
+// scales it.
+CscMatrix<double> permuted_and_scaled(Index n) {
+    CscMatrix<double> a;
+    a.rows = a.cols = n;
+    for (Index j = 0; j < n; ++j) {
+        Index const i = (j + 1) % n;
+        auto const add = [&](Index row, double value) {
+            a.row_ind.push_back(row);
+            a.values.push_back(std::ldexp(value, static_cast<int>(row % 7) * 6));
+        };
+        if (i < j) add(i, 3 + 0.1 * static_cast<double>(j % 3));
+        add(j, 1e-5);
+        if (i > j) add(i, 3 + 0.1 * static_cast<double>(j % 3));
+        a.col_ptr.push_back(static_cast<Offset>(a.row_ind.size()));
+    }
+    return a;
+}
+
+// Tridiagonal, regular, and with a first pivot that is replaced when columns are eliminated one by one.
+CscMatrix<double> with_a_tiny_pivot(Index n) {
+    CscMatrix<double> a;
+    a.rows = a.cols = n;
+    for (Index j = 0; j < n; ++j)
+        for (Index i = std::max<Index>(0, j - 1); i <= std::min(n - 1, j + 1); ++i) {
+            a.row_ind.push_back(i);
+            a.values.push_back(i == j ? (j == 0 ? 1e-14 : 4.0) : static_cast<double>(j - i));
+            if (i == std::min(n - 1, j + 1)) a.col_ptr.push_back(static_cast<Offset>(a.row_ind.size()));
+        }
+    return a;
+}
+
+Options one_column_at_a_time() {
+    Options options = on_one_thread();
+    options.matching = Toggle::off;
+    options.ordering = OrderingMethod::natural;
+    options.max_block_width = options.min_block_width = 1;
+    options.amalgamation_fill = 0;
+    return options;
+}
+
+TEST(MixedPrecision, WithoutMemoryToFallBackLeavesNoFactors) {
+    auto const a = generated<double>("lap2d:20");
+    std::vector<double> const b(static_cast<std::size_t>(a.cols), 1.0);
+    Options options = on_one_thread();
+    options.mixed_precision = true;
+    options.tolerance = 1e-30; // out of reach
+    Solver<double> solver(options);
+    solver.analyze(a);
+    options.max_memory = solver.report().analysis.memory_bytes;
+    solver.set_options(options);
+    solver.factorize(a);
+    ASSERT_EQ(solver.report().factor.scalar, Scalar::s);
+    auto x = solver.solve(b);
+    EXPECT_EQ(status_of([&] { solver.refine(a, b, x); }), Status::out_of_memory);
+    EXPECT_LT(normwise_backward_error<double>(a, x, b, 1), 1e-12); // the best there was
+    EXPECT_EQ(status_of([&] { (void)solver.solve(b); }), Status::usage);
+    solver.factorize(a);
+    EXPECT_EQ(solver.solve(b).size(), b.size());
+}
+
+TEST(MixedPrecision, MemoryIsLimitedForThePrecisionThatIsUsed) {
+    auto const a = generated<double>("lap2d:20");
+    Options options = on_one_thread();
+    options.mixed_precision = true;
+    Solver<double> solver(options);
+    solver.analyze(a);
+    options.max_memory = solver.report().analysis.memory_bytes;
+    options.mixed_precision = false;
+    solver.set_options(options);
+    EXPECT_EQ(status_of([&] { solver.factorize(a); }), Status::out_of_memory);
+}
+
+TEST(Refine, LeavesAUsableSolutionWhenRefusedOrCancelled) {
+    auto const a = permuted_and_scaled(50);
+    std::vector<double> const b(50, 1.0);
+    Options options = on_one_thread();
+    Solver<double> solver(options);
+    solver.factorize(a);
+    ASSERT_TRUE(solver.report().analysis.scaled);
+    auto const solved = solver.solve(b);
+
+    options.refine = RefineMethod::cg; // not for this matrix
+    solver.set_options(options);
+    auto x = solved;
+    EXPECT_EQ(status_of([&] { solver.refine(a, b, x); }), Status::usage);
+    EXPECT_EQ(x, solved);
+
+    options.refine = RefineMethod::gmres;
+    options.cancel = [] { return true; };
+    solver.set_options(options);
+    x.assign(50, 1.0); // far away, so that there is something to do
+    EXPECT_EQ(status_of([&] { solver.refine(a, b, x); }), Status::cancelled);
+    EXPECT_EQ(x, std::vector<double>(50, 1.0));
+}
+
+TEST(Refine, TakesOnlyThePatternThatWasFactorized) {
+    auto const a = generated<double>("lap2d:10");
+    std::vector<double> const b(100, 1.0);
+    Solver<double> solver(on_one_thread());
+    solver.factorize(a);
+    auto x = solver.solve(b);
+    auto outside = a, without_values = a, without_columns = a;
+    outside.row_ind.back() = Index(1) << 40;
+    without_values.values.clear();
+    without_columns.col_ptr.clear();
+    for (auto const* broken : {&outside, &without_values, &without_columns}) {
+        EXPECT_EQ(status_of([&] { solver.refine(*broken, b, x); }), Status::usage);
+        EXPECT_EQ(status_of([&] { (void)solver.reciprocal_condition(*broken); }), Status::usage);
+        EXPECT_EQ(status_of([&] { (void)solver.null_space(*broken); }), Status::usage);
+        EXPECT_NE(status_of([&] { solver.factorize(*broken); }), Status::ok);
+    }
+    EXPECT_EQ(solver.refine(a, b, x).status, Status::ok);
+}
+
+// Random, of one pattern for one `pattern`; a third of the diagonal is weak, another one for other `values`.
+CscMatrix<double> with_weak_diagonal(unsigned pattern, unsigned values) {
+    std::mt19937 where(pattern), what(values);
+    constexpr Index n = 60;
+    CscMatrix<double> a;
+    a.rows = a.cols = n;
+    for (Index j = 0; j < n; ++j) {
+        std::set<Index> const rows{j, static_cast<Index>(where() % n), static_cast<Index>(where() % n)};
+        for (Index const i : rows) {
+            double const off_diagonal = static_cast<double>(what() % 2001) / 1000 - 1;
+            a.row_ind.push_back(i);
+            a.values.push_back(i != j ? off_diagonal : what() % 3 == 0 ? 1e-3 : 9.0);
+        }
+        a.col_ptr.push_back(static_cast<Offset>(a.row_ind.size()));
+    }
+    return a;
+}
+
+TEST(Refactorization, MakesUpForScalesThatHaveAged) {
+    Options options = on_one_thread();
+    options.matching = Toggle::on;
+    std::vector<double> const b(60, 1.0);
+    for (unsigned seed = 0; seed < 40; ++seed) {
+        Solver<double> solver(options);
+        solver.analyze(with_weak_diagonal(seed, seed + 1000));
+        auto const a = with_weak_diagonal(seed, seed + 2000);
+        solver.factorize(a);
+        for (auto const op : {MatrixOp::none, MatrixOp::transpose}) {
+            auto x = solver.solve(b, 1, op);
+            auto const report = solver.refine(a, b, x, 1, op);
+            EXPECT_EQ(report.status, Status::ok) << seed;
+            EXPECT_LT(normwise_backward_error<double>(a, x, b, 1, op), 1e-12) << seed;
+        }
+    }
+}
+
+TEST(Singularity, IsNoMatterOfRightHandSidesThatAreNotFinite) {
+    auto const a = with_a_tiny_pivot(60);
+    Solver<double> solver(one_column_at_a_time());
+    solver.factorize(a);
+    ASSERT_EQ(solver.report().factor.pivots_replaced, 1);
+    std::vector<double> b(60, 1.0);
+    b[3] = std::numeric_limits<double>::quiet_NaN();
+    auto x = solver.solve(b);
+    EXPECT_EQ(solver.refine(a, b, x).status, Status::inaccurate);
+    b[3] = 1;
+    x = solver.solve(b);
+    EXPECT_EQ(solver.refine(a, b, x).status, Status::ok);
+    EXPECT_EQ(std::abs(solver.determinant().phase), 1);
+}
+
+TEST(Singularity, IsSeenInARowOfZeros) {
+    CscMatrix<double> a; // diag(1, 0)
+    a.rows = a.cols = 2;
+    a.col_ptr = {0, 1, 2};
+    a.row_ind = {0, 1};
+    a.values = {1, 0};
+    for (auto const symmetry : {Symmetry::general, Symmetry::symmetric}) {
+        a.symmetry = symmetry;
+        Options options = on_one_thread();
+        options.allow_singular = true;
+        Solver<double> solver(options);
+        solver.factorize(a);
+        EXPECT_TRUE(solver.report().factor.numerically_singular);
+        EXPECT_EQ(solver.determinant().phase, 0);
+    }
+}
+
+TEST(ConditionOption, BoundsNoErrorOfASolutionThatIsOneOfMany) {
+    CscMatrix<double> a; // ones
+    a.rows = a.cols = 2;
+    a.symmetry = Symmetry::symmetric;
+    a.col_ptr = {0, 2, 3};
+    a.row_ind = {0, 1, 1};
+    a.values = {1, 1, 1};
+    Options options = on_one_thread();
+    options.condition = true;
+    Solver<double> solver(options);
+    solver.factorize(a);
+    std::vector<double> const b(2, 1.0);
+    auto x = solver.solve(b);
+    auto const report = solver.refine(a, b, x);
+    EXPECT_EQ(report.status, Status::singular);
+    EXPECT_EQ(report.forward_error, std::numeric_limits<double>::infinity());
+}
+
+TEST(Refactorization, NotesOnlyWhatConcernsIt) {
+    auto const a = with_a_tiny_pivot(60);
+    Solver<double> solver(one_column_at_a_time());
+    solver.factorize(a);
+    auto const notes = solver.report().notes;
+    for (int i = 0; i < 3; ++i) solver.factorize(a);
+    EXPECT_EQ(solver.report().notes, notes);
+}
+
+TEST(Schur, SaysThatTheInteriorIsSingular) {
+    CscMatrix<double> a; // [1 1 1; 1 d 2; 1 2 0]
+    a.rows = a.cols = 3;
+    a.symmetry = Symmetry::symmetric;
+    a.col_ptr = {0, 3, 5, 6};
+    a.row_ind = {0, 1, 2, 1, 2, 2};
+    a.values = {1, 1, 1, 1, 2, 0};
+    Options options = on_one_thread();
+    options.schur = {2};
+    for (auto const kind : {Factorization::ldlt, Factorization::lu}) {
+        options.factorization = kind;
+        Solver<double> solver(options);
+        a.values[3] = 1;
+        solver.factorize(a);
+        EXPECT_TRUE(solver.report().factor.numerically_singular) << to_string(kind);
+        a.values[3] = 2;
+        solver.factorize(a);
+        EXPECT_FALSE(solver.report().factor.numerically_singular) << to_string(kind);
+        EXPECT_DOUBLE_EQ(solver.schur_complement().values[0], -2);
+    }
+}
+
+TEST(Options, RefuseNumbersWithoutMeaning) {
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    constexpr double infinite = std::numeric_limits<double>::infinity();
+    auto const refused = [](auto change) {
+        Options options;
+        change(options);
+        return status_of([&] { Solver<double>{options}; }) == Status::usage;
+    };
+    for (double const value : {nan, infinite, -1.0})
+        EXPECT_TRUE(refused([&](Options& o) { o.tolerance = value; }));
+    for (double const value : {nan, infinite})
+        EXPECT_TRUE(refused([&](Options& o) { o.pivot_threshold = value; }));
+    EXPECT_TRUE(refused([](Options& o) { o.max_refine_iterations = -1; }));
+    EXPECT_FALSE(refused([](Options& o) { o.pivot_threshold = -1; }));
+}
+
+} // namespace
+} // namespace espalier

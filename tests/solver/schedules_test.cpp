@@ -1,0 +1,149 @@
+// Every factorization and scalar under every schedule, allocation and splitting.
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include "core/scalar.hpp"
+#include "espalier/espalier.hpp"
+
+#include "solver/generated.hpp"
+#include "solver/problems.hpp"
+
+namespace espalier {
+namespace {
+
+using enum SchedulePolicy;
+template <class T> class Schedules : public ::testing::Test {};
+using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
+TYPED_TEST_SUITE(Schedules, Scalars);
+
+TYPED_TEST(Schedules, AllSolveToTheSameBackwardError) {
+    using T = TypeParam;
+    for (auto const& [spec, kind] : problems<T>()) {
+        CscMatrix<T> matrix = generated<T>(spec);
+        if (kind == Factorization::llh && is_complex<T>) matrix.symmetry = Symmetry::hermitian;
+        std::vector<T> const b(static_cast<std::size_t>(matrix.rows), T(1));
+        for (SchedulePolicy const schedule : all_schedules)
+            for (Splitting const splitting : {Splitting::one_d, Splitting::two_d})
+                for (int const threads : {2, 4}) {
+                    Options options = many_tasks(schedule, splitting, threads);
+                    options.factorization = kind;
+                    options.refine = RefineMethod::none;
+                    options.topology = "numa:2 core:2";
+                    options.allocation = threads == 2 ? Allocation::local : Allocation::interleave;
+                    Solver<T> solver(options);
+                    solver.factorize(matrix);
+                    std::vector<T> x = solver.solve(b);
+                    RefineReport const report = solver.refine(matrix, b, x);
+                    EXPECT_LE(report.backward_error, 1e3 * static_cast<double>(epsilon<T>))
+                        << fmt::format("{} {} {} {} {}", spec, to_string(kind), to_string(schedule),
+                                       to_string(splitting), threads);
+                }
+    }
+}
+
+TEST(DynamicSchedules, TwoDimensionsMakeMoreTasks) {
+    auto const matrix = generated<double>("lap3d:8");
+    for (SchedulePolicy const schedule : all_schedules) {
+        Index tasks[2];
+        for (Splitting const splitting : {Splitting::one_d, Splitting::two_d}) {
+            Solver<double> solver(many_tasks(schedule, splitting, 4));
+            solver.factorize(matrix);
+            tasks[splitting == Splitting::two_d] = solver.report().factor.tasks;
+        }
+        EXPECT_GT(tasks[1], tasks[0] + 20) << to_string(schedule);
+    }
+}
+
+TEST(DynamicSchedules, StaticOnesGiveTheSameBitsAlsoInTwoDimensions) {
+    auto const matrix = generated<double>("elast3d:5");
+    std::vector<double> const b(static_cast<std::size_t>(matrix.rows), 1.0);
+    std::vector<double> first;
+    for (int run = 0; run < 3; ++run) {
+        Solver<double> solver(many_tasks(static_order, Splitting::two_d, 4));
+        solver.factorize(matrix);
+        std::vector<double> const x = solver.solve(b);
+        if (run == 0) first = x;
+        EXPECT_EQ(first, x);
+    }
+}
+
+TEST(DynamicSchedules, EveryStrategyOfPlacesSolves) {
+    auto const matrix = generated<double>("lap3d:7");
+    std::vector<double> const b(static_cast<std::size_t>(matrix.rows), 1.0);
+    for (char const* const push : {"pLoc", "pLocNum", "pNumaW", "pNumaWLoc"})
+        for (char const* const select : {"sRand", "sRandNuma", "sProc", "sNuma", "sProcNuma", "sNumaProc"}) {
+            Options options = many_tasks(places, Splitting::two_d, 4);
+            options.topology = "numa:2 core:2";
+            set_option(options, "push", push);
+            set_option(options, "select", select);
+            options.strict = std::string_view(select) == "sNuma";
+            options.push_init = options.strict ? PushInit::randnuma : PushInit::cyclicnuma;
+            Solver<double> solver(options);
+            solver.factorize(matrix);
+            std::vector<double> x = solver.solve(b);
+            EXPECT_EQ(solver.refine(matrix, b, x).status, Status::ok) << push << " " << select;
+            FactorReport const& report = solver.report().factor;
+            double steals = 0;
+            for (double const count : report.steals_by_distance) steals += count;
+            EXPECT_EQ(steals, static_cast<double>(report.steals));
+        }
+}
+
+TEST(DynamicSchedules, KeepTheUnknownsOfASchurComplement) {
+    auto const matrix = generated<double>("lap3d:7");
+    DenseMatrix<double> expected;
+    for (SchedulePolicy const schedule : all_schedules) {
+        Options options = many_tasks(schedule, Splitting::two_d, 4);
+        for (Index i = 0; i < 40; ++i) options.schur.push_back(i * 8);
+        Solver<double> solver(options);
+        solver.factorize(matrix);
+        DenseMatrix<double> const schur = solver.schur_complement();
+        if (schedule == static_order) expected = schur;
+        ASSERT_EQ(schur.values.size(), expected.values.size());
+        for (std::size_t i = 0; i < schur.values.size(); ++i)
+            ASSERT_NEAR(schur.values[i], expected.values[i], 1e-12);
+    }
+}
+
+TEST(DynamicSchedules, NameTheRowThatIsNotPositive) {
+    auto matrix = generated<double>("lap3d:7");
+    matrix.values[matrix.col_ptr[100]] = -5;
+    for (SchedulePolicy const schedule : all_schedules) {
+        Options options = many_tasks(schedule, Splitting::two_d, 4);
+        options.factorization = Factorization::llh;
+        Solver<double> solver(options);
+        try {
+            solver.factorize(matrix);
+            FAIL() << to_string(schedule);
+        } catch (Error const& error) {
+            EXPECT_EQ(error.status(), Status::not_positive_definite);
+            EXPECT_NE(std::string(error.what()).find("column 101 of the matrix"), std::string::npos)
+                << error.what();
+        }
+        matrix.values[matrix.col_ptr[100]] = 6;
+        solver.factorize(matrix); // works again
+        matrix.values[matrix.col_ptr[100]] = -5;
+    }
+}
+
+TEST(DynamicSchedules, KnowWhichNumaNodesAreNear) {
+    // Behind the nearest node of the four, in the same package, those of the other package come at
+    // distance 3.
+    Options options = many_tasks(nas, Splitting::two_d, 0);
+    options.topology = "package:2 numa:2 core:2";
+    Solver<double> solver(options);
+    auto const matrix = generated<double>("lap3d:10");
+    solver.analyze(matrix);
+    EXPECT_EQ(solver.predict(1, 8).steals_by_distance.size(), 4u);
+    bool seen = false; // not in each run, as threads differ in time
+    for (int run = 0; run < 50 && !seen; ++run) {
+        solver.factorize(matrix);
+        seen = solver.report().factor.steals_by_distance.size() == 4;
+        ASSERT_LE(solver.report().factor.steals_by_distance.size(), 4u);
+    }
+    EXPECT_TRUE(seen);
+}
+
+} // namespace
+} // namespace espalier

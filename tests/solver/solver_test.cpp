@@ -1,0 +1,286 @@
+// The whole pipeline: every factorization x scalar x threads x ordering against the backward error.
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include <random>
+
+#include "core/scalar.hpp"
+#include "core/status_of.hpp"
+#include "espalier/espalier.hpp"
+#include "generators/generators.hpp"
+#include "matrix/convert.hpp"
+#include "matrix/norms.hpp"
+
+#include "solver/generated.hpp"
+
+namespace espalier {
+namespace {
+
+// The bound of the documentation: 10 epsilon times a factor for growth inside diagonal blocks. See
+// docs/algorithms.md, "Accuracy".
+constexpr double growth_allowance = 10;
+
+template <class T> std::vector<T> random_vector(Index n, unsigned seed) {
+    std::mt19937 engine(seed);
+    std::uniform_real_distribution<double> draw(-1, 1);
+    std::vector<T> x(n);
+    for (T& value : x) {
+        auto const re = static_cast<Real<T>>(draw(engine));
+        if constexpr (is_complex<T>)
+            value = T(re, static_cast<Real<T>>(draw(engine)));
+        else
+            value = re;
+    }
+    return x;
+}
+
+template <class T>
+double solve_error(CscMatrix<T> const& a, Options const& options, Index nrhs = 1, Report* report = nullptr) {
+    Solver<T> solver(options);
+    solver.analyze(a);
+    solver.factorize(a);
+    std::vector<T> const b = random_vector<T>(a.cols * nrhs, 7);
+    std::vector<T> x = solver.solve(b, nrhs);
+    RefineReport const refined = solver.refine(a, b, x, nrhs);
+    if (report) *report = solver.report();
+    double const error = normwise_backward_error<T>(a, x, b, nrhs);
+    EXPECT_LE(std::abs(error - refined.backward_error), 1e-3 * error);
+    return error;
+}
+
+struct Case {
+    Factorization factorization;
+    char const* matrix;
+};
+
+// Matrices that fit each factorization; complex ones only for complex scalars.
+std::vector<Case> cases(bool complex, bool double_precision) {
+    std::vector<Case> all = {
+        {Factorization::llh, "lap2d:13"},        {Factorization::llh, "elast3d:4"},
+        {Factorization::ldlt, "lap3d:7"},        {Factorization::ldlt, "saddle3d:4"},
+        {Factorization::lu, "convdiff3d:4"},     {Factorization::lu, "random:300:1500:3"},
+        {Factorization::lu, "lap2d:9"},          {Factorization::automatic, "saddle3d:5"},
+        {Factorization::automatic, "elast3d:3"}, {Factorization::llt, "lap3d:6"},
+    };
+    // Coefficients over six decades leave nothing of single precision's seven digits.
+    if (double_precision) all.push_back({Factorization::automatic, "spe10like:5x4x3"});
+    if (complex) {
+        for (Case const& c :
+             {Case{Factorization::ldlt, "helmholtz3d:6"}, Case{Factorization::llt, "helmholtz3d:6"},
+              Case{Factorization::llh, "hermitian3d:6"}, Case{Factorization::ldlh, "hermitian3d:6"},
+              Case{Factorization::lu, "helmholtz3d:5"}, Case{Factorization::automatic, "hermitian3d:5"}})
+            all.push_back(c);
+    } else {
+        all.push_back({Factorization::ldlh, "saddle3d:4"});
+    }
+    return all;
+}
+
+template <class T> class EveryScalar : public testing::Test {};
+using Scalars = testing::Types<float, double, std::complex<float>, std::complex<double>>;
+TYPED_TEST_SUITE(EveryScalar, Scalars);
+
+template <class T> void check_all(Options options) {
+    for (Case const& c : cases(is_complex<T>, sizeof(Real<T>) == sizeof(double))) {
+        options.factorization = c.factorization;
+        double const error = solve_error(generated<T>(c.matrix), options);
+        EXPECT_LE(error, 10 * static_cast<double>(epsilon<T>) * growth_allowance)
+            << to_string(c.factorization) << " on " << c.matrix << ", " << options.threads
+            << " threads, ordering " << to_string(options.ordering);
+    }
+}
+
+TYPED_TEST(EveryScalar, MeetsTheErrorBoundOnEveryOrderingAndNumberOfThreads) {
+    for (OrderingMethod const ordering :
+         {OrderingMethod::scotch, OrderingMethod::metis, OrderingMethod::amd, OrderingMethod::natural})
+        for (int const threads : {1, 2, 4}) {
+            Options options;
+            options.ordering = ordering;
+            options.threads = threads;
+            check_all<TypeParam>(options);
+        }
+}
+
+TYPED_TEST(EveryScalar, MeetsTheErrorBoundWithNarrowBlocks) {
+    for (int const threads : {1, 3}) {
+        Options options;
+        options.threads = threads;
+        options.max_block_width = 8;
+        options.min_block_width = 4;
+        options.amalgamation_fill = 0;
+        check_all<TypeParam>(options);
+    }
+}
+
+TYPED_TEST(EveryScalar, SolvesSeveralRightHandSides) {
+    Options options;
+    options.threads = 2;
+    for (Index const nrhs : {Index{1}, Index{3}, Index{70}})
+        for (char const* matrix : {"elast3d:3", "convdiff3d:3", "saddle3d:3"})
+            EXPECT_LE(solve_error(generated<TypeParam>(matrix), options, nrhs),
+                      10 * static_cast<double>(epsilon<TypeParam>) * growth_allowance)
+                << matrix << " with " << nrhs << " right-hand sides";
+}
+
+TYPED_TEST(EveryScalar, RefactorizesWithNewValuesOnTheSamePattern) {
+    auto a = generated<TypeParam>("convdiff3d:4");
+    Options options;
+    options.threads = 2;
+    Solver<TypeParam> solver(options);
+    solver.analyze(a);
+    auto const b = random_vector<TypeParam>(a.cols, 3);
+    for (int round = 0; round < 3; ++round) {
+        solver.factorize(a);
+        auto x = solver.solve(b);
+        auto const report = solver.refine(a, b, x);
+        EXPECT_LE(report.backward_error, 10 * static_cast<double>(epsilon<TypeParam>) * growth_allowance)
+            << "round " << round;
+        for (auto& value : a.values) value *= TypeParam(Real<TypeParam>(1.5));
+    }
+}
+
+TEST(Solver, GivesTheSameBitsEveryTime) {
+    for (char const* spec : {"elast3d:5", "convdiff3d:5", "saddle3d:5"}) {
+        auto const a = generated<double>(spec);
+        auto const b = random_vector<double>(a.cols, 11);
+        Options options;
+        options.threads = 4;
+        options.max_block_width = 16;
+        options.min_block_width = 8;
+        std::vector<double> first;
+        for (int round = 0; round < 5; ++round) {
+            Solver<double> solver(options);
+            solver.factorize(a);
+            auto const x = solver.solve(b);
+            if (round == 0)
+                first = x;
+            else
+                EXPECT_EQ(first, x) << spec << ", round " << round;
+        }
+    }
+}
+
+TEST(Solver, EveryAllocationGivesTheSameAnswer) {
+    auto const a = generated<double>("elast3d:5");
+    auto const b = random_vector<double>(a.cols, 5);
+    Options options;
+    options.threads = 2;
+    std::vector<std::vector<double>> answers;
+    for (Allocation const allocation : {Allocation::local, Allocation::global, Allocation::interleave}) {
+        options.allocation = allocation;
+        Solver<double> solver(options);
+        solver.factorize(a);
+        answers.push_back(solver.solve(b));
+    }
+    EXPECT_EQ(answers[0], answers[1]);
+    EXPECT_EQ(answers[0], answers[2]);
+}
+
+TEST(Solver, FallsBackFromLlhToLdlhWhenAutoMeetsANegativePivot) {
+    // Positive diagonal, |a_ij|^2 < a_ii a_jj, and yet indefinite: 1 on the diagonal, -0.9 beside it.
+    CscMatrix<double> a;
+    a.rows = a.cols = 40;
+    a.symmetry = Symmetry::symmetric;
+    a.col_ptr.clear();
+    for (Index j = 0; j < a.cols; ++j) {
+        a.col_ptr.push_back(static_cast<Offset>(a.values.size()));
+        a.row_ind.push_back(j);
+        a.values.push_back(1);
+        if (j + 1 < a.cols) {
+            a.row_ind.push_back(j + 1);
+            a.values.push_back(-0.9);
+        }
+    }
+    a.col_ptr.push_back(static_cast<Offset>(a.values.size()));
+    Report report;
+    EXPECT_LE(solve_error(a, Options{}, 1, &report), 1e-14);
+    EXPECT_EQ(report.factorization, Factorization::ldlh);
+    EXPECT_TRUE(report.factor.fell_back);
+    EXPECT_GT(report.factor.negative_pivots, 0);
+
+    Options strict;
+    strict.factorization = Factorization::llh;
+    Solver<double> solver(strict);
+    try {
+        solver.factorize(a);
+        FAIL() << "llh on an indefinite matrix must fail";
+    } catch (Error const& error) {
+        EXPECT_EQ(error.status(), Status::not_positive_definite);
+        EXPECT_NE(std::string(error.what()).find("row and column"), std::string::npos) << error.what();
+    }
+}
+
+TEST(Solver, HandlesOrdersZeroAndOne) {
+    CscMatrix<double> empty;
+    Solver<double> none;
+    none.factorize(empty);
+    EXPECT_TRUE(none.solve(std::vector<double>{}).empty());
+
+    CscMatrix<double> one;
+    one.rows = one.cols = 1;
+    one.symmetry = Symmetry::symmetric;
+    one.col_ptr = {0, 1};
+    one.row_ind = {0};
+    one.values = {-4};
+    Solver<double> solver;
+    solver.factorize(one);
+    EXPECT_EQ(solver.solve(std::vector<double>{8}), std::vector<double>{-2});
+}
+
+TEST(Solver, NamesMisuse) {
+    auto a = generated<double>("lap2d:4");
+    Solver<double> solver;
+    EXPECT_EQ(status_of([&] { std::ignore = solver.solve(std::vector<double>(16)); }), Status::usage);
+    solver.factorize(a);
+    EXPECT_EQ(status_of([&] { std::ignore = solver.solve(std::vector<double>(15)); }), Status::usage);
+    EXPECT_EQ(status_of([&] { solver.factorize(generated<double>("lap2d:5")); }), Status::usage);
+    auto unsymmetric = generated<double>("convdiff3d:2");
+    Options options;
+    options.factorization = Factorization::llh;
+    EXPECT_EQ(status_of([&] { Solver<double>(options).analyze(unsymmetric); }), Status::usage);
+    options.factorization = Factorization::automatic;
+    options.max_memory = 1000;
+    EXPECT_EQ(status_of([&] { Solver<double>(options).analyze(generated<double>("lap3d:8")); }),
+              Status::out_of_memory);
+    a.values[0] = std::numeric_limits<double>::quiet_NaN();
+    EXPECT_EQ(status_of([&] { Solver<double>().factorize(a); }), Status::bad_input);
+    CscMatrix<double> wide;
+    wide.rows = 2;
+    wide.cols = 3;
+    wide.col_ptr = {0, 0, 0, 0};
+    EXPECT_EQ(status_of([&] { Solver<double>().analyze(wide); }), Status::bad_input);
+}
+
+TEST(Solver, ReportsSingularMatrices) {
+    CscMatrix<double> a; // column 2 is empty
+    a.rows = a.cols = 3;
+    a.col_ptr = {0, 1, 2, 2};
+    a.row_ind = {0, 1};
+    a.values = {1, 1};
+    EXPECT_EQ(status_of([&] { Solver<double>().factorize(a); }), Status::singular);
+    a.col_ptr = {0, 1, 2, 3};
+    a.row_ind = {0, 1, 2};
+    a.values = {1, 1, 0}; // stored, but zero
+    EXPECT_EQ(status_of([&] { Solver<double>().factorize(a); }), Status::singular);
+}
+
+TEST(Solver, FlagsASingularSystemItCannotSolve) {
+    // [1 1; 1 1] x = [1, 0]: no solution; the replaced pivot must not hide it.
+    CscMatrix<double> a;
+    a.rows = a.cols = 2;
+    a.col_ptr = {0, 2, 4};
+    a.row_ind = {0, 1, 0, 1};
+    a.values = {1, 1, 1, 1};
+    Solver<double> solver;
+    solver.factorize(a);
+    EXPECT_EQ(solver.report().factor.pivots_replaced, 1);
+    std::vector<double> const b{1, 0};
+    auto x = solver.solve(b);
+    auto const report = solver.refine(a, b, x);
+    EXPECT_GT(report.backward_error, 1e-12);
+    EXPECT_FALSE(report.converged);
+}
+
+} // namespace
+} // namespace espalier

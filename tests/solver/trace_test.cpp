@@ -1,0 +1,142 @@
+// Traces and predictions through the C++ interface.
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "espalier/espalier.hpp"
+#include "generators/generators.hpp"
+#include "tools/traces/statistics.hpp"
+#include "trace/paje.hpp"
+
+namespace espalier {
+namespace {
+
+CscMatrix<double> laplacian() {
+    return std::get<CscMatrix<double>>(generate_matrix("lap3d:8").matrix);
+}
+
+Options recording(int threads) {
+    Options options;
+    options.threads = threads;
+    options.record_trace = true;
+    options.calibration = Toggle::off;
+    return options;
+}
+
+class SolverTrace : public ::testing::Test {
+  protected:
+    SolverTrace() : folder_(std::filesystem::temp_directory_path() / "espalier-trace-test-XXXXXX") {
+        std::string name = folder_.string();
+        folder_ = mkdtemp(name.data());
+    }
+    ~SolverTrace() override { std::filesystem::remove_all(folder_); }
+    [[nodiscard]] std::string path(char const* name) const { return (folder_ / name).string(); }
+
+  private:
+    std::filesystem::path folder_;
+};
+
+TEST_F(SolverTrace, HoldsEveryStepOfEveryWorker) {
+    CscMatrix<double> const matrix = laplacian();
+    Solver<double> solver(recording(2));
+    solver.analyze(matrix);
+    solver.factorize(matrix);
+    std::vector<double> const b(static_cast<std::size_t>(matrix.rows), 1.0);
+    std::vector<double> x = solver.solve(b);
+    solver.refine(matrix, b, x);
+    solver.write_trace(path("run.paje"), "lap3d:8");
+
+    trace::Trace const run = trace::read_paje(path("run.paje"));
+    EXPECT_EQ(run.about("matrix"), "lap3d:8");
+    EXPECT_EQ(run.about("origin"), "measured");
+    EXPECT_EQ(run.at(trace::Place::thread).size(), 2u);
+    EXPECT_EQ(run.dropped_events(), 0);
+    for (char const* const name :
+         {"ordering", "symbolic", "mapping", "assembly", "factorization", "solve", "refinement"})
+        EXPECT_TRUE(trace::phase(run, name).has_value()) << name;
+    auto const factorization = trace::phase(run, "factorization");
+    ASSERT_TRUE(factorization);
+    trace::ThreadTimes const times = trace::statistics(run, *factorization).total();
+    EXPECT_GT(times.busy, 0);
+    EXPECT_EQ(times.busy + times.idle + times.overhead + times.communication + times.unrecorded,
+              2 * (factorization->end - factorization->begin));
+    EXPECT_FALSE(run.dependencies().empty());
+
+    EXPECT_THROW(solver.write_trace(path("empty.paje")), Error);
+    EXPECT_FALSE(std::filesystem::exists(path("empty.paje")));
+    solver.factorize(matrix); // what was written is not written again
+    EXPECT_THROW(solver.write_trace(path("nowhere/again.paje")), Error); // and nothing is lost
+    solver.write_trace(path("again.paje"));
+    trace::Trace const again = trace::read_paje(path("again.paje"));
+    EXPECT_FALSE(trace::phase(again, "ordering").has_value());
+    EXPECT_TRUE(trace::phase(again, "factorization").has_value());
+}
+
+TEST_F(SolverTrace, IsRefusedWhenNothingWasRecorded) {
+    CscMatrix<double> const matrix = laplacian();
+    Options options = recording(1);
+    options.record_trace = false;
+    Solver<double> solver(options);
+    solver.factorize(matrix);
+    EXPECT_THROW(solver.write_trace(path("none.paje")), Error);
+    EXPECT_FALSE(std::filesystem::exists(path("none.paje")));
+}
+
+TEST_F(SolverTrace, RecordingChangesNoNumber) {
+    CscMatrix<double> const matrix = laplacian();
+    std::vector<double> const b(static_cast<std::size_t>(matrix.rows), 1.0);
+    std::vector<double> solutions[2];
+    for (bool const record : {false, true}) {
+        Options options = recording(2);
+        options.record_trace = record;
+        Solver<double> solver(options);
+        solver.factorize(matrix);
+        solutions[record] = solver.solve(b);
+    }
+    EXPECT_EQ(solutions[0], solutions[1]);
+}
+
+TEST_F(SolverTrace, PredictionsOfAnotherMachineAddUp) {
+    CscMatrix<double> const matrix = laplacian();
+    Options options = recording(2);
+    options.topology = "numa:2 core:2";
+    Solver<double> solver(options);
+    EXPECT_THROW(static_cast<void>(solver.predict(1)), Error); // before analyze
+    solver.analyze(matrix);
+    EXPECT_THROW(static_cast<void>(solver.predict(0)), Error);
+    EXPECT_THROW(static_cast<void>(solver.predict(1 << 11, 1 << 10)), Error);
+
+    Prediction const one = solver.predict(1, 2);
+    EXPECT_DOUBLE_EQ(one.factor_s, solver.report().analysis.predicted_factor_s);
+    EXPECT_EQ(one.messages, 0);
+    Prediction const all = solver.write_predicted_trace(path("predicted.paje.gz"), 3, 0, "lap3d:8");
+    EXPECT_EQ(all.threads, 4); // those of the topology
+    EXPECT_EQ(all.process.size(), 3u);
+    ASSERT_EQ(all.idle_s.size(), 12u);
+    double idle = 0, busy = 0;
+    Index cblks = 0;
+    std::int64_t sent = 0, received = 0;
+    for (double const seconds : all.idle_s) idle += seconds;
+    for (ProcessPrediction const& process : all.process) {
+        busy += process.busy_s;
+        cblks += process.cblks;
+        sent += process.messages_sent;
+        received += process.messages_received;
+    }
+    EXPECT_NEAR(busy, all.work_s, 1e-9 * all.work_s);
+    EXPECT_NEAR(busy + idle, 12 * all.factor_s, 1e-9 * 12 * all.factor_s);
+    EXPECT_EQ(cblks, solver.report().analysis.cblks);
+    EXPECT_EQ(sent, all.messages);
+    EXPECT_EQ(received, all.messages);
+    EXPECT_LE(all.critical_path_s, all.factor_s * (1 + 1e-12));
+
+    trace::Trace const written = trace::read_paje(path("predicted.paje.gz"));
+    EXPECT_EQ(written.about("origin"), "predicted");
+    EXPECT_EQ(written.at(trace::Place::thread).size(), 12u);
+    EXPECT_EQ(written.at(trace::Place::node).size(), 6u);
+}
+
+} // namespace
+} // namespace espalier

@@ -1,0 +1,363 @@
+#include "tools/traces/gantt.hpp"
+
+#include <map>
+#include <numeric>
+
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include "espalier/types.hpp"
+#include "tools/traces/canvas.hpp"
+#include "tools/traces/coverage.hpp"
+#include "tools/traces/gantt_classes.hpp"
+#include "tools/traces/gantt_data.hpp"
+#include "tools/traces/gantt_layout.hpp"
+#include "trace/sample_trace.hpp"
+
+namespace espalier::trace {
+namespace {
+
+// Many states that are much narrower than a pixel.
+TraceParts crowded(int count) {
+    TraceParts parts = sample_parts();
+    parts.states.clear();
+    parts.links.clear();
+    Nanoseconds time = 17;
+    for (int i = 0; i < count; ++i) {
+        State s;
+        s.start = time, s.end = time + 1 + i * 7919 % 97, s.kind = static_cast<std::int16_t>(i % 3);
+        s.container = 3, s.level = static_cast<std::int16_t>(i % 5), s.task = i, s.cblk = i;
+        parts.states.push_back(s);
+        time = s.end + (i % 11 == 0 ? 13 : 0);
+    }
+    return parts;
+}
+
+TEST(Coverage, KeepsEveryNanosecondOfNarrowStates) {
+    Trace const trace(crowded(50'000));
+    auto const expected = statistics(trace, whole(trace)).kinds;
+    for (std::size_t const columns : {1u, 7u, 640u, 100'003u}) {
+        Coverage coverage(whole(trace), columns, 3);
+        for (State const& s : trace.states_of(3)) coverage.add(s.start, s.end, std::size_t(s.kind));
+        std::vector<Nanoseconds> sum(3, 0);
+        for (std::size_t c = 0; c < columns; ++c) {
+            Nanoseconds in_column = 0;
+            for (std::size_t k = 0; k < 3; ++k) {
+                sum[k] += coverage.covered(c, k);
+                in_column += coverage.covered(c, k);
+            }
+            ASSERT_LE(in_column, coverage.boundary(c + 1) - coverage.boundary(c));
+        }
+        for (std::size_t k = 0; k < 3; ++k) EXPECT_EQ(sum[k], expected[k].total) << columns;
+    }
+}
+
+TEST(Coverage, CutsWindowsIntoColumnsWithoutOverflow) {
+    Nanoseconds const week = Nanoseconds(7) * 86400 * 1'000'000'000;
+    Coverage coverage({5, 5 + week}, 100'000, 1);
+    EXPECT_EQ(coverage.boundary(0), 5);
+    EXPECT_EQ(coverage.boundary(100'000), 5 + week);
+    coverage.add(0, week * 2, 0);
+    for (std::size_t c = 0; c < 100'000; c += 999) {
+        EXPECT_EQ(coverage.covered(c, 0), coverage.boundary(c + 1) - coverage.boundary(c));
+        EXPECT_EQ(coverage.column_of(coverage.boundary(c)), c);
+    }
+    EXPECT_THROW(Coverage({3, 3}, 10, 1), Error);
+}
+
+TEST(Coverage, MixesTheColoursOfAPixelByTime) {
+    Coverage coverage({0, 400}, 4, 2);
+    coverage.add(0, 100, 0);
+    coverage.add(100, 150, 0);
+    coverage.add(150, 200, 1);
+    coverage.add(200, 300, 1);
+    std::vector<Color> const colors{{255, 0, 0}, {0, 0, 255}};
+    auto const runs = color_runs(coverage, colors, {255, 255, 255});
+    ASSERT_EQ(runs.size(), 3u); // The last column is background.
+    EXPECT_EQ(runs[0].color, colors[0]);
+    EXPECT_EQ(runs[1].color, (Color{188, 0, 188})); // Half the light of 255.
+    EXPECT_EQ(runs[2].color, colors[1]);
+    EXPECT_EQ(runs[2].end, 3u);
+}
+
+TEST(SumUp, KeepsTheTimeOfEachKindAndLevelInEachBin) {
+    Trace const trace(crowded(20'000));
+    constexpr Nanoseconds bin = 1000;
+    auto const states = trace.states_of(3);
+    auto const few = sum_up(states, trace.begin(), bin);
+    EXPECT_LT(few.size(), states.size() * 9 / 10);
+    auto const covered = [&](std::span<State const> of) {
+        std::map<std::tuple<Nanoseconds, int, int>, Nanoseconds> time;
+        Nanoseconds last = 0;
+        for (State const& s : of) {
+            EXPECT_GE(s.start, last);
+            last = s.end;
+            for (Nanoseconds at = s.start; at < s.end;) {
+                Nanoseconds const b = (at - trace.begin()) / bin,
+                                  stop = std::min(s.end, trace.begin() + (b + 1) * bin);
+                time[{b, s.kind, s.level}] += stop - at;
+                at = stop;
+            }
+        }
+        return time;
+    };
+    EXPECT_EQ(covered(few), covered(states));
+}
+
+// The elements of an XML text are closed in their order.
+bool well_formed(std::string const& text) {
+    std::vector<std::string> open;
+    for (std::size_t at = text.find('<'); at != text.npos; at = text.find('<', at)) {
+        std::size_t const end = text.find('>', at);
+        if (end == text.npos) return false;
+        std::string const tag = text.substr(at + 1, end - at - 1);
+        if (tag.find('<') != tag.npos || std::count(tag.begin(), tag.end(), '"') % 2 != 0) return false;
+        std::string const name =
+            tag.substr(tag[0] == '/' ? 1 : 0, tag.find_first_of(" /", 1) - (tag[0] == '/' ? 1 : 0));
+        if (tag[0] == '/') {
+            if (open.empty() || open.back() != tag.substr(1)) return false;
+            open.pop_back();
+        } else if (tag.back() != '/')
+            open.push_back(name);
+        at = end;
+    }
+    for (std::size_t at = text.find('&'); at != text.npos; at = text.find('&', at + 1)) {
+        std::string const entity = text.substr(at, text.find(';', at) - at);
+        if (entity != "&amp" && entity != "&lt" && entity != "&gt") return false;
+    }
+    return open.empty();
+}
+
+TEST(Gantt, WritesWellFormedSvg) {
+    auto parts = sample_parts();
+    parts.containers[3].name = "<T&0>\"\x01\xff";
+    Trace const trace(parts);
+    auto const svg = gantt_svg({{&trace, whole(trace), "a & b"}});
+    EXPECT_TRUE(well_formed(svg)) << svg;
+    EXPECT_NE(svg.find("#0072b2"), std::string::npos); // factor
+    EXPECT_NE(svg.find("#000000"), std::string::npos); // idle
+    EXPECT_NE(svg.find("&lt;T&amp;0&gt;"), std::string::npos);
+    EXPECT_NE(svg.find("ready tasks"), std::string::npos);
+    auto const by_level = gantt_svg({{&trace, whole(trace), ""}}, {.color_by = ColorBy::level});
+    EXPECT_TRUE(well_formed(by_level));
+    EXPECT_NE(by_level.find("#fde74c"), std::string::npos); // root
+    EXPECT_EQ(by_level.find("#0072b2"), std::string::npos);
+}
+
+// The picture's own bytes, back from the file.
+struct Picture {
+    std::size_t width = 0, height = 0;
+    std::vector<std::uint8_t> pixels;
+    explicit Picture(std::string const& file) {
+        auto const number = [&](std::size_t at) {
+            std::size_t value = 0;
+            for (std::size_t i = 0; i < 4; ++i) value = value << 8 | static_cast<std::uint8_t>(file[at + i]);
+            return value;
+        };
+        EXPECT_EQ(file.substr(0, 8), "\x89PNG\r\n\x1a\n");
+        width = number(16), height = number(20);
+        std::size_t const packed = number(33);
+        EXPECT_EQ(file.substr(37, 4), "IDAT");
+        EXPECT_EQ(crc32(0, reinterpret_cast<Bytef const*>(file.data() + 37), uInt(packed + 4)),
+                  number(41 + packed));
+        EXPECT_EQ(file.substr(file.size() - 8, 4), "IEND");
+        std::vector<std::uint8_t> rows((width * 3 + 1) * height);
+        uLongf size = rows.size();
+        EXPECT_EQ(uncompress(rows.data(), &size, reinterpret_cast<Bytef const*>(file.data() + 41), packed),
+                  Z_OK);
+        EXPECT_EQ(size, rows.size());
+        pixels.resize(width * height * 3);
+        for (std::size_t y = 0; y < height; ++y)
+            for (std::size_t x = 0; x < width * 3; ++x)
+                pixels[y * width * 3 + x] = static_cast<std::uint8_t>(
+                    rows[y * (width * 3 + 1) + 1 + x] + (y > 0 ? pixels[(y - 1) * width * 3 + x] : 0));
+    }
+    [[nodiscard]] Color at(double x, double y) const {
+        auto const* p = &pixels[(std::size_t(y) * width + std::size_t(x)) * 3];
+        return {p[0], p[1], p[2]};
+    }
+};
+
+TEST(Gantt, PaintsTheStatesWhereTheyAre) {
+    auto parts = sample_parts();
+    parts.states.back().end = 7000; // The phase ends before the threads do.
+    Trace const trace(parts);
+    GanttOptions const options{.width = 800, .scale = 1, .max_links = 0};
+    std::vector<GanttPanel> const panels{{&trace, whole(trace), ""}};
+    Picture const picture(gantt_png(panels, options));
+    auto const layout = lay_out(panels, options);
+    ASSERT_EQ(picture.width, 800u);
+    ASSERT_EQ(picture.height, std::size_t(layout.height));
+    auto const at = [&](std::size_t row, Nanoseconds time) {
+        auto const& place = layout.panels[0].rows[row];
+        return picture.at(layout.left + layout.plot_width * double(time - 1000) / 6250,
+                          place.y + place.height / 2);
+    };
+    // Row 0 is the phase, then the threads.
+    EXPECT_EQ(at(1, 2000), (Color{0, 114, 178}));
+    EXPECT_EQ(at(1, 4000), (Color{0, 0, 0}));
+    EXPECT_EQ(at(1, 6000), (Color{230, 159, 0}));
+    EXPECT_EQ(at(2, 5250), (Color{236, 236, 236}));
+    EXPECT_EQ(at(0, 1100), (Color{255, 170, 187}));
+}
+
+TEST(Gantt, NamesThePhaseThatIsAllThereIsInsteadOfDrawingIt) {
+    Trace const trace(sample_parts());
+    std::vector<GanttPanel> const panels{{&trace, whole(trace), ""}};
+    EXPECT_FALSE(lay_out(panels, {}).panels[0].rows[0].phase);
+    EXPECT_NE(gantt_svg(panels).find("lap2d:3, solve, 2 threads"), std::string::npos);
+    EXPECT_TRUE(lay_out({{&trace, {0, 7250}, ""}}, {}).panels[0].rows[0].phase);
+}
+
+TEST(Gantt, ExplainsArrowsAndSaysWhenThereAreTooMany) {
+    Trace const trace(sample_parts());
+    std::vector<GanttPanel> const panels{{&trace, whole(trace), ""}};
+    auto const few = gantt_svg(panels), many = gantt_svg(panels, {.max_links = 1});
+    EXPECT_NE(few.find(">message<"), std::string::npos);
+    EXPECT_NE(few.find(">steal<"), std::string::npos);
+    EXPECT_EQ(many.find(">message<"), std::string::npos);
+    EXPECT_NE(many.find(">2 arrows not drawn<"), std::string::npos);
+}
+
+TEST(Gantt, DrawsAPredictionAboveTheRunOnOneAxis) {
+    auto parts = sample_parts();
+    parts.metadata["origin"] = "predicted";
+    Trace const predicted(parts), measured(sample_parts());
+    std::vector<GanttPanel> const panels{{&predicted, {1000, 4000}, ""}, {&measured, whole(measured), ""}};
+    auto const layout = lay_out(panels, {});
+    ASSERT_EQ(layout.panels.size(), 2u);
+    EXPECT_EQ(layout.panels[0].title, "predicted");
+    EXPECT_GT(layout.panels[1].rows[0].y, layout.panels[0].rows.back().y);
+    auto const svg = gantt_svg(panels);
+    EXPECT_LT(svg.find(">predicted<"), svg.find(">measured<"));
+}
+
+TEST(Gantt, StaysSmallWithManyStatesAndThreads) {
+    TraceParts parts = crowded(200'000);
+    for (int i = 0; i < 3000; ++i) parts.containers.push_back({std::to_string(i), Place::thread, 2});
+    Trace const trace(parts);
+    std::vector<GanttPanel> const panels{{&trace, whole(trace), ""}};
+    EXPECT_LT(gantt_svg(panels, {.max_threads = 100}).size(), 1'000'000u);
+    auto const layout = lay_out(panels, {});
+    EXPECT_EQ(layout.panels[0].hidden_threads, 3002u - 1024u);
+    EXPECT_LT(layout.height, 8000);
+}
+
+TEST(Gantt, PutsLevelsTogetherWhereThereAreThousands) {
+    auto parts = sample_parts();
+    parts.states[0].level = 32767;
+    Trace const trace(parts);
+    std::vector<GanttPanel> const panels{{&trace, whole(trace), ""}};
+    GanttClasses const classes(panels, ColorBy::level);
+    EXPECT_EQ(classes.size() - classes.first_level(), 256u);
+    EXPECT_EQ(classes.of(0, trace.states_of(4)[1]), classes.size() - 1);
+    EXPECT_NE(gantt_svg(panels, {.color_by = ColorBy::level}).find(">level 32767<"), std::string::npos);
+}
+
+TEST(Gantt, RefusesWhatCannotBeDrawn) {
+    Trace const trace(sample_parts());
+    EXPECT_THROW(gantt_svg({}), Error);
+    EXPECT_THROW(gantt_svg({{&trace, {5, 5}, ""}}), Error);
+    EXPECT_THROW(gantt_png({{&trace, whole(trace), ""}}, {.scale = 1000}), Error);
+    EXPECT_THROW(gantt_png({{&trace, whole(trace), ""}}, {.width = 10}), Error);
+    EXPECT_THROW(gantt_html({}), Error);
+}
+
+TEST(GanttHtml, IsOnePageThatNeedsNothingElse) {
+    auto parts = sample_parts();
+    parts.metadata["matrix"] = "</script><script>alert(1)</script>";
+    Trace const trace(parts);
+    auto const page = gantt_html({{&trace, whole(trace), ""}});
+    EXPECT_EQ(page.find("<!DOCTYPE html>"), 0u);
+    EXPECT_EQ(page.find("http"), page.npos);
+    EXPECT_EQ(page.find(" src="), page.npos);
+    EXPECT_EQ(page.find("</script>"), page.rfind("</script>"));
+    for (char const* tag : {"html", "head", "body", "style", "script", "canvas", "select"})
+        EXPECT_NE(page.find("</" + std::string(tag) + ">"), page.npos) << tag;
+}
+
+TEST(GanttHtml, TakesAFewBytesAStateAndSumsUpWhatIsTooMuch) {
+    Trace const trace(crowded(100'000));
+    auto const page = gantt_html({{&trace, whole(trace), ""}});
+    EXPECT_NE(page.find("count: 100000}"), page.npos);
+    EXPECT_LT(page.size(), 100'000u * 10 + 60'000);
+    auto const small = gantt_html({{&trace, whole(trace), ""}}, {.max_states = 5000});
+    EXPECT_LT(small.size(), 5000u * 12 + 60'000);
+}
+
+// The states of the rows, as the page's script decodes them.
+std::vector<State> decode(std::string const& page, std::size_t count) {
+    std::size_t const first = page.find("data: \"") + 7;
+    std::string const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    std::string bytes;
+    std::uint32_t bits = 0, held = 0;
+    for (std::size_t i = first; page[i] != '"' && page[i] != '='; ++i) {
+        bits = bits << 6 | std::uint32_t(letters.find(page[i]));
+        if ((held += 6) >= 8) bytes += static_cast<char>(bits >> (held -= 8));
+    }
+    std::size_t at = 0;
+    auto const number = [&] {
+        std::int64_t value = 0;
+        for (int shift = 0;; shift += 7) {
+            auto const byte = static_cast<unsigned char>(bytes.at(at++));
+            value |= std::int64_t(byte & 127) << shift;
+            if (byte < 128) return value;
+        }
+    };
+    auto const difference = [&] {
+        auto const n = number();
+        return n % 2 ? -(n + 1) / 2 : n / 2;
+    };
+    std::vector<State> states(count);
+    State last;
+    last.task = last.cblk = 0;
+    for (State& s : states) {
+        s.start = last.end + number();
+        s.end = s.start + number();
+        s.kind = static_cast<std::int16_t>(number());
+        s.level = static_cast<std::int16_t>(number() - 1);
+        s.cblk = last.cblk + difference();
+        s.task = last.task + difference();
+        last = s;
+    }
+    EXPECT_EQ(at, bytes.size());
+    return states;
+}
+
+TEST(GanttHtml, CarriesTheStatesThemselves) {
+    TraceParts parts = crowded(1000);
+    parts.states[500].task = -1;
+    parts.states[501].cblk = std::int64_t(1) << 40;
+    Trace const trace(parts);
+    auto decoded = decode(gantt_html({{&trace, whole(trace), ""}}), 1000);
+    for (State& s : decoded) s.start += trace.begin(), s.end += trace.begin(), s.container = 3;
+    EXPECT_EQ(decoded, std::vector<State>(trace.states_of(3).begin(), trace.states_of(3).end()));
+}
+
+TEST(TimeTicks, AreRoundAndReadable) {
+    auto const labels = [](Nanoseconds span) {
+        std::string text;
+        for (auto const& tick : time_ticks(span, 500)) text += tick.label + "|";
+        return text;
+    };
+    EXPECT_EQ(labels(1'000'000'000), "0 s|0.2 s|0.4 s|0.6 s|0.8 s|1.0 s|");
+    EXPECT_EQ(labels(73'000'000), "0 ms|20 ms|40 ms|60 ms|");
+    EXPECT_EQ(labels(1200), "0 us|0.5 us|1.0 us|");
+    EXPECT_EQ(labels(3), "0 ns|1 ns|2 ns|3 ns|");
+    EXPECT_LT(time_ticks(9'000'000'000'000'000, 500).size(), 12u);
+    EXPECT_EQ(readable_value(1.5e9, "bytes"), "1.5 GB");
+}
+
+TEST(RasterCanvas, WritesEveryLetterOfAscii) {
+    for (char c = '!'; c <= '~'; ++c) {
+        RasterCanvas canvas(30, 30, 1);
+        canvas.text(8, 20, std::string(1, c), {16});
+        bool inked = false;
+        for (std::size_t y = 0; y < 30; ++y)
+            for (std::size_t x = 0; x < 30; ++x) inked |= canvas.pixel(x, y).red < 160;
+        EXPECT_TRUE(inked) << c;
+    }
+}
+
+} // namespace
+} // namespace espalier::trace

@@ -1,0 +1,232 @@
+#include "tools/traces/statistics.hpp"
+
+#include <gtest/gtest.h>
+
+#include "espalier/types.hpp"
+#include "trace/sample_trace.hpp"
+
+namespace espalier::trace {
+namespace {
+
+TEST(Statistics, AddUpByHand) {
+    Trace const trace(sample_parts());
+    auto const s = statistics(trace, whole(trace));
+    ASSERT_EQ(s.threads.size(), 2u);
+    EXPECT_EQ(s.threads[0].busy, 2000 + 2750);
+    EXPECT_EQ(s.threads[0].idle, 1500);
+    EXPECT_EQ(s.threads[0].unrecorded, 0);
+    EXPECT_EQ(s.threads[0].tasks, 2);
+    EXPECT_EQ(s.threads[1].busy, 4000 + 1000);
+    EXPECT_EQ(s.threads[1].unrecorded, 500 + 750);
+    EXPECT_EQ(s.kinds[1].count, 2);
+    EXPECT_EQ(s.kinds[1].total, 6000);
+    EXPECT_EQ(s.kinds[1].mean(), 3000.0);
+    EXPECT_EQ(s.kinds[2].total, 3750);
+    EXPECT_EQ(s.kinds[3].count, 0); // A phase is no task.
+    EXPECT_EQ(s.messages, 1);
+    EXPECT_EQ(s.message_bytes, 800);
+    EXPECT_EQ(s.steals, 1);
+    EXPECT_EQ(s.peaks[0], 4096);
+    EXPECT_EQ(s.total().busy, 9750);
+}
+
+TEST(Statistics, CutAtTheWindow) {
+    Trace const trace(sample_parts());
+    auto const s = statistics(trace, {2000, 5000});
+    EXPECT_EQ(s.threads[0].busy, 1000 + 500);
+    EXPECT_EQ(s.threads[0].idle, 1500);
+    EXPECT_EQ(s.threads[0].tasks, 1);
+    EXPECT_EQ(s.threads[1].busy, 3000);
+    EXPECT_EQ(s.kinds[1].count, 0); // Both started before.
+    EXPECT_EQ(s.peaks, (std::vector<double>{4096, 2.5}));
+    auto const solve = phase(trace, "solve");
+    ASSERT_TRUE(solve.has_value());
+    EXPECT_EQ(solve->begin, 1000);
+    EXPECT_EQ(solve->end, 7250);
+}
+
+TEST(Statistics, CountAnInterruptedStateOnce) {
+    auto parts = sample_parts();
+    State inner;
+    inner.start = 2000, inner.end = 2500, inner.container = 3, inner.kind = 0;
+    parts.states.push_back(inner);
+    Trace const trace(parts);
+    auto const s = statistics(trace, whole(trace));
+    EXPECT_EQ(s.kinds[1].count, 2);
+    EXPECT_EQ(s.kinds[1].total, 5500);
+    EXPECT_EQ(s.threads[0].idle, 2000);
+}
+
+TEST(CriticalPath, FollowsTheLongestChainOfDependencies) {
+    Trace const trace(sample_parts());
+    auto const path = critical_path(trace);
+    ASSERT_TRUE(path.has_value());
+    EXPECT_EQ(path->tasks, (std::vector<std::int64_t>{1, 2})); // 4000 + 2750 > 4000 + 1000 and 2000 + 2750.
+    EXPECT_EQ(path->length, 6750);
+    EXPECT_EQ(path->kinds[1], 4000);
+    EXPECT_EQ(path->kinds[2], 2750);
+    EXPECT_EQ(path->window.end - path->window.begin, 6250);
+    EXPECT_EQ(path->unknown_tasks, 0);
+}
+
+TEST(CriticalPath, IsNotInventedWithoutDependencies) {
+    auto parts = sample_parts();
+    parts.dependencies.clear();
+    Trace const trace(parts);
+    EXPECT_FALSE(critical_path(trace).has_value());
+    EXPECT_EQ(to_text(trace, critical_path(trace)),
+              "critical path: no dependencies between tasks are recorded\n");
+}
+
+TEST(CriticalPath, PassesThroughTasksThatWereNotRecorded) {
+    auto parts = sample_parts();
+    parts.dependencies = {{0, 50}, {50, 3}};
+    auto const path = critical_path(Trace(parts));
+    ASSERT_TRUE(path.has_value());
+    EXPECT_EQ(path->unknown_tasks, 1);
+    EXPECT_EQ(path->length, 4000); // Task 1, alone, is longer than 2000 + 0 + 1000.
+}
+
+TEST(CriticalPath, RefusesACycle) {
+    auto parts = sample_parts();
+    parts.dependencies.push_back({2, 1});
+    EXPECT_THROW(critical_path(Trace(parts)), Error);
+}
+
+State piece(Nanoseconds start, Nanoseconds end, std::int64_t task, std::int64_t cblk, std::int16_t kind,
+            std::int32_t container = 3) {
+    return {start, end, task, cblk, container, kind, 0, false};
+}
+
+TEST(CriticalPath, CountsMessagesThatAreTasksAndAllTheKindsOfATask) {
+    auto parts = sample_parts();
+    // Task 7 is a subtree that shows what it does; 8 is its message, and 9 waits for that.
+    parts.kinds.push_back({"subtree", Category::work, {}});
+    parts.states = {piece(0, 100, 7, 2, 4), piece(0, 30, 7, 1, 1), piece(40, 90, 7, 1, 2),
+                    piece(150, 200, 9, 5, 1, 4), piece(500, 900, 20, 0, 3)};
+    parts.dependencies = {{7, 8}, {8, 9}, {10, 11}};
+    parts.links = {{100, 120, 64, 8, 3, 4, 0, LinkKind::message}};
+    Trace const trace(parts);
+    auto const path = critical_path(trace, {0, 400});
+    ASSERT_TRUE(path.has_value());
+    EXPECT_EQ(path->tasks, (std::vector<std::int64_t>{7, 8, 9}));
+    EXPECT_EQ(path->length, 100 + 20 + 50);
+    EXPECT_EQ(path->kinds, (std::vector<Nanoseconds>{0, 30 + 50, 50, 0, 20}));
+    EXPECT_EQ(path->messages, 20);
+    EXPECT_EQ(path->unknown_tasks, 0); // 10 and 11 have nothing to do with this window.
+    EXPECT_EQ(path->window.end, 200);
+    EXPECT_FALSE(critical_path(trace, {400, 1000}).has_value());
+}
+
+TEST(Comparison, MatchesTheTasksOfTheSamePlanWhateverTheirNumbers) {
+    auto predicted = sample_parts(), measured = sample_parts();
+    predicted.states = {piece(0, 100, 0, 4, 1), piece(100, 400, 1, 7, 1), piece(400, 500, 2, 9, 2),
+                        piece(500, 700, 3, 9, 2)};
+    // The same graph with its numbers shifted, on another thread; task 3 in two pieces. Then a solve.
+    measured.states = {piece(1000, 1200, 50, 4, 1, 4),  piece(1200, 1500, 51, 7, 1, 4),
+                       piece(1500, 1650, 52, 9, 2, 4),  piece(1650, 1750, 53, 9, 2, 4),
+                       piece(1700, 1710, -1, -1, 0, 4), piece(1750, 1860, 53, 9, 2, 4)};
+    auto const c = compare(Trace(predicted), Trace(measured));
+    EXPECT_EQ(c.match, MatchBy::task);
+    ASSERT_EQ(c.kinds.size(), 2u);
+    auto const &factor = c.kinds[0], &update = c.kinds[1];
+    EXPECT_EQ(factor.name, "factor");
+    EXPECT_EQ(factor.matched, 2);
+    EXPECT_EQ(factor.matched_predicted, 400);
+    EXPECT_EQ(factor.matched_measured, 500);
+    EXPECT_DOUBLE_EQ(factor.median_ratio, 1.5);         // of 2 and 1
+    EXPECT_DOUBLE_EQ(factor.mean_relative_error, 0.25); // of 1/2 and 0
+    EXPECT_DOUBLE_EQ(factor.error(), -0.2);
+    EXPECT_EQ(update.matched, 2);
+    EXPECT_DOUBLE_EQ(update.mean_relative_error, 1.0 / 6); // of 1/3 and 0
+    EXPECT_EQ(c.total.matched, 4);
+    EXPECT_EQ(c.total.measured.total, 200 + 300 + 150 + 90 + 110);
+    EXPECT_EQ(c.predicted_makespan, 700);
+    EXPECT_EQ(c.measured_makespan, 860);
+    EXPECT_DOUBLE_EQ(c.makespan_error(), -160.0 / 860);
+}
+
+TEST(Comparison, MatchesColumnBlocksWhenThePlansDiffer) {
+    auto predicted = sample_parts(), measured = sample_parts();
+    // One subtree that shows what it does, against a task for each cblk.
+    predicted.kinds.push_back({"subtree", Category::work, {}});
+    predicted.states = {piece(0, 100, 0, 1, 4), piece(0, 10, 0, 0, 1), piece(10, 40, 0, 0, 2),
+                        piece(40, 90, 0, 1, 1)};
+    measured.states = {piece(0, 20, 0, 0, 1), piece(20, 50, 1, 0, 2), piece(50, 100, 2, 1, 1),
+                       piece(100, 140, 3, 2, 1)};
+    auto const c = compare(Trace(predicted), Trace(measured));
+    EXPECT_EQ(c.match, MatchBy::cblk);
+    EXPECT_EQ(c.total.matched, 3);
+    EXPECT_EQ(c.kinds[0].name, "factor");
+    EXPECT_EQ(c.kinds[0].matched_measured, 70);
+    EXPECT_EQ(c.kinds[0].measured.total, 110);
+    EXPECT_NE(to_text(c).find("matched by column block"), std::string::npos);
+}
+
+TEST(Comparison, LooksAtTheLastRunOfThePhase) {
+    auto predicted = sample_parts(), measured = sample_parts();
+    predicted.kinds.push_back({"factorization", Category::work, {}});
+    measured.kinds = predicted.kinds;
+    predicted.states = {piece(0, 90, 0, 4, 1), piece(0, 100, -1, -1, 4, 1)};
+    measured.states = {piece(0, 900, 0, 4, 1),          piece(0, 1000, -1, -1, 4, 1),
+                       piece(2000, 2080, 7, 4, 1),      piece(2000, 2200, -1, -1, 4, 1),
+                       piece(2050, 2060, -1, -1, 3, 1), // a phase inside the phase
+                       piece(3000, 3500, 90, 0, 2)};
+    Trace const run(measured);
+    auto const c = compare(Trace(predicted), run);
+    EXPECT_EQ(c.measured_makespan, 80);
+    EXPECT_EQ(c.measured.end - c.measured.begin, 200);
+    ASSERT_EQ(c.kinds.size(), 1u);
+    EXPECT_EQ(c.kinds[0].matched_measured, 80);
+    EXPECT_EQ(last_phase(run, "factorization")->begin, 2000);
+    EXPECT_EQ(phase(run, "factorization")->begin, 0);
+    EXPECT_EQ(phases(run), (std::vector<std::string>{"factorization", "solve"}));
+}
+
+TEST(Comparison, RefusesAPhaseThatOneTraceLacks) {
+    auto with = sample_parts();
+    with.kinds.push_back({"factorization", Category::work, {}});
+    with.states.push_back(piece(0, 100, -1, -1, 4, 1));
+    Trace const run(with), other(sample_parts()); // which has a solve only
+    try {
+        static_cast<void>(compare(other, run));
+        FAIL();
+    } catch (Error const& error) {
+        EXPECT_EQ(error.status(), Status::usage);
+        EXPECT_STREQ(error.what(), "cannot compare phase 'factorization', which the predicted trace does not "
+                                   "have; it has solve");
+    }
+    EXPECT_THROW(static_cast<void>(compare(run, other)), Error);
+    EXPECT_GT(compare(run, other, "").total.matched, 0);
+}
+
+TEST(Comparison, OfNothingIsNothing) {
+    auto const c = compare(Trace(), Trace());
+    EXPECT_EQ(c.total.matched, 0);
+    EXPECT_EQ(c.makespan_error(), 0);
+}
+
+TEST(StatisticsText, SaysWhatWasFound) {
+    auto parts = sample_parts();
+    parts.dropped_events = 12;
+    Trace const trace(parts);
+    auto const text = to_text(trace, statistics(trace, whole(trace)), 1);
+    EXPECT_NE(text.find("T0            4.75 us   76.0%    0.0%      0.0%   24.0%        0.0%          2"),
+              std::string::npos)
+        << text;
+    EXPECT_NE(text.find("... and 1 more"), std::string::npos);
+    EXPECT_NE(text.find("1 message (0.0008 MB), 1 steal, at most 4.1 kB of memory"), std::string::npos)
+        << text;
+    EXPECT_NE(text.find("12 events dropped"), std::string::npos);
+    EXPECT_NE(
+        to_text(trace, critical_path(trace)).find("6.75 us, 108.0% of the makespan 6.25 us, in 2 tasks"),
+        std::string::npos);
+    EXPECT_NE(to_text(compare(trace, trace)).find("+0.0%"), std::string::npos)
+        << to_text(compare(trace, trace));
+    EXPECT_EQ(readable_time(1'234'567'890), "1.235 s");
+    EXPECT_EQ(readable_time(56'700'000), "56.70 ms");
+    EXPECT_EQ(readable_time(999), "999 ns");
+}
+
+} // namespace
+} // namespace espalier::trace

@@ -1,0 +1,71 @@
+#include "tools/dense/tile_kernels.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "core/timer.hpp"
+#include "kernels/panel.hpp"
+#include "kernels/product.hpp"
+#include "kernels/tile_qr.hpp"
+#include "kernels/triangular.hpp"
+
+namespace espalier {
+
+TileExecutor::TileExecutor(TiledMatrix const& matrix)
+    : matrix_(&matrix),
+      workspace_(static_cast<std::size_t>(tile_qr_workspace(TiledMatrix::inner_block, matrix.grid().tile))) {}
+
+void TileExecutor::factor_diagonal(std::int32_t k) {
+    Index const failed = factor_cholesky(true, matrix_->tile(k, k));
+    if (failed >= 0)
+        throw Error(Status::not_positive_definite, "the pivot of column " +
+                                                       std::to_string(matrix_->grid().first(k) + failed) +
+                                                       " is not positive");
+}
+
+void TileExecutor::execute(TileTask const& task) {
+    TiledMatrix const& m = *matrix_;
+    auto const [kernel, k, i, j] = task;
+    switch (kernel) {
+    case TileKernel::potrf:
+        return factor_diagonal(k);
+    case TileKernel::trsm:
+        return solve_right<double>(Op::transpose, Diag::non_unit, m.tile(k, k), m.tile(i, k));
+    case TileKernel::syrk:
+        return rank_k_update<double>(true, -1.0, m.tile(i, k), 1.0, m.tile(i, i));
+    case TileKernel::gemm:
+        return subtract_product<double>(Op::transpose, m.tile(i, k), m.tile(j, k), m.tile(i, j));
+    case TileKernel::geqrt:
+        return geqrt(m.tile(k, k), m.triangles(k, k), workspace_);
+    case TileKernel::unmqr:
+        return unmqr(Op::transpose, m.tile(k, k), m.triangles(k, k), m.tile(k, j), workspace_);
+    case TileKernel::tsqrt:
+        return tsqrt(m.tile(k, k), m.tile(i, k), m.triangles(i, k), workspace_);
+    case TileKernel::tsmqr:
+        return tsmqr(Op::transpose, m.tile(i, k), m.triangles(i, k), m.tile(k, j), m.tile(i, j), workspace_);
+    }
+}
+
+TileRates measure_rates(DenseKind kind, Index tile) {
+    constexpr Index large_enough = 256; // rates hardly change beyond
+    constexpr std::int32_t tiles = 3;   // the least that makes every kernel
+    TileGrid const grid{tiles * std::min(tile, large_enough), std::min(tile, large_enough)};
+    TileRates rates;
+    rates.fill(1);
+    auto const tasks = build_tile_tasks(kind, grid, 1, rates).tasks;
+    TiledMatrix matrix(kind, grid, 1, Allocation::local);
+    TileExecutor executor(matrix);
+    Timer const whole;
+    for (int pass = 0; pass < 3 || (pass < 50 && whole.seconds() < 0.02); ++pass) {
+        matrix.fill_owned(0);
+        for (TileTask const& task : tasks) {
+            Timer const timer;
+            executor.execute(task);
+            double& rate = rates[static_cast<std::size_t>(task.kernel)];
+            rate = std::max(rate, flops(task, grid) / std::max(timer.seconds(), 1e-8));
+        }
+    }
+    return rates;
+}
+
+} // namespace espalier

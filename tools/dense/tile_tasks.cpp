@@ -1,0 +1,223 @@
+#include "tools/dense/tile_tasks.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <string>
+
+namespace espalier {
+
+namespace {
+
+std::vector<TileTask> cholesky_tasks(std::int32_t count) {
+    using enum TileKernel;
+    std::vector<TileTask> tasks;
+    for (std::int32_t k = 0; k < count; ++k) {
+        tasks.push_back({potrf, k, k, k});
+        for (std::int32_t i = k + 1; i < count; ++i) tasks.push_back({trsm, k, i, k});
+        for (std::int32_t j = k + 1; j < count; ++j) {
+            tasks.push_back({syrk, k, j, j});
+            for (std::int32_t i = j + 1; i < count; ++i) tasks.push_back({gemm, k, i, j});
+        }
+    }
+    return tasks;
+}
+
+std::vector<TileTask> qr_tasks(std::int32_t count) {
+    using enum TileKernel;
+    std::vector<TileTask> tasks;
+    for (std::int32_t k = 0; k < count; ++k) {
+        tasks.push_back({geqrt, k, k, k});
+        for (std::int32_t j = k + 1; j < count; ++j) tasks.push_back({unmqr, k, k, j});
+        for (std::int32_t i = k + 1; i < count; ++i) {
+            tasks.push_back({tsqrt, k, i, k});
+            for (std::int32_t j = k + 1; j < count; ++j) tasks.push_back({tsmqr, k, i, j});
+        }
+    }
+    return tasks;
+}
+
+// Who waits for whom, from what tasks read and write in the order of their submission: a reader waits for the
+// last writer, a writer for those that have read since, or else for the writer before it.
+class DataFlow {
+  public:
+    explicit DataFlow(std::size_t num_data) : data_(num_data) {}
+
+    void submit(TileAccesses const& task) {
+        TaskId const id = num_tasks_++;
+        std::size_t const first = edges_.size();
+        for (std::int32_t const d : task.read)
+            if (d >= 0) {
+                wait_for(data_[d].writer, id, first);
+                data_[d].readers.push_back(id);
+            }
+        for (std::int32_t const d : task.written)
+            if (d >= 0) {
+                if (data_[d].readers.empty()) wait_for(data_[d].writer, id, first);
+                for (TaskId const reader : data_[d].readers) wait_for(reader, id, first);
+                data_[d] = {id, {}};
+            }
+    }
+
+    void store(TaskGraph& graph) const { connect_tasks(graph, num_tasks_, edges_); }
+
+  private:
+    struct Datum {
+        TaskId writer = no_task;
+        std::vector<TaskId> readers; ///< Since the last write.
+    };
+
+    // Edges from `first` on are those into the same task: few, so that a look at each is cheap.
+    void wait_for(TaskId from, TaskId to, std::size_t first) {
+        if (from == no_task) return;
+        for (std::size_t e = first; e < edges_.size(); ++e)
+            if (edges_[e].from == from) return;
+        edges_.push_back({from, to});
+    }
+
+    std::vector<Datum> data_;
+    TaskId num_tasks_ = 0;
+    std::vector<TaskEdge> edges_; ///< By `to`.
+};
+
+// Error{usage} for more tasks than can be numbered.
+void require_countable(DenseKind kind, TileGrid const& grid) {
+    constexpr Index most_tiles = 1 << 12; // a row of so many makes more tasks than a TaskId counts
+    Index const count = (grid.n - 1) / grid.tile + 1;
+    if (count <= most_tiles && num_tile_tasks(kind, count) <= std::numeric_limits<TaskId>::max()) return;
+    throw Error(Status::usage, "a matrix of order " + std::to_string(grid.n) + " in tiles of " +
+                                   std::to_string(grid.tile) + " has more than " +
+                                   std::to_string(std::numeric_limits<TaskId>::max()) +
+                                   " tasks: take larger tiles");
+}
+
+// Successors have higher numbers than their predecessors.
+void set_priorities(TaskGraph& graph) {
+    graph.priority = graph.cost;
+    for (TaskId t = graph.num_tasks() - 1; t >= 0; --t) {
+        double longest = 0;
+        for (Offset s = graph.successor_ptr[t]; s < graph.successor_ptr[t + 1]; ++s)
+            longest = std::max(longest, graph.priority[graph.successors[s]]);
+        graph.priority[t] += longest;
+    }
+}
+
+} // namespace
+
+char const* to_string(DenseKind kind) {
+    return kind == DenseKind::cholesky ? "cholesky" : "qr";
+}
+
+char const* to_string(TileKernel kernel) {
+    constexpr char const* names[] = {"potrf", "trsm", "syrk", "gemm", "geqrt", "unmqr", "tsqrt", "tsmqr"};
+    return names[static_cast<int>(kernel)];
+}
+
+TileAccesses accesses(TileTask const& task, std::int32_t count) {
+    auto const tile = [count](std::int32_t i, std::int32_t j) { return i * count + j; };
+    auto const [kernel, k, i, j] = task;
+    std::int32_t const reflections = count * count + k;
+    using enum TileKernel;
+    switch (kernel) {
+    case potrf:
+        return {{-1, -1}, {tile(k, k), -1}};
+    case trsm:
+        return {{tile(k, k), -1}, {tile(i, k), -1}};
+    case syrk:
+        return {{tile(i, k), -1}, {tile(i, i), -1}};
+    case gemm:
+        return {{tile(i, k), tile(j, k)}, {tile(i, j), -1}};
+    case geqrt:
+        return {{-1, -1}, {tile(k, k), reflections}};
+    case unmqr:
+        return {{reflections, -1}, {tile(k, j), -1}};
+    case tsqrt:
+        return {{-1, -1}, {tile(k, k), tile(i, k)}};
+    case tsmqr:
+        return {{tile(i, k), -1}, {tile(k, j), tile(i, j)}};
+    }
+    return {};
+}
+
+double flops(TileTask const& task, TileGrid const& grid) {
+    auto const k = static_cast<double>(grid.size(task.k));
+    auto const m = static_cast<double>(grid.size(task.i));
+    auto const n = static_cast<double>(grid.size(task.j));
+    using enum TileKernel;
+    switch (task.kernel) {
+    case potrf:
+        return k * k * k / 3;
+    case trsm:
+        return m * k * k;
+    case syrk:
+        return m * m * k;
+    case gemm:
+        return 2 * m * n * k;
+    case geqrt:
+        return 4 * k * k * k / 3;
+    case unmqr:
+        return 2 * k * k * n;
+    case tsqrt:
+        return 2 * m * k * k;
+    case tsmqr:
+        return 4 * m * n * k;
+    }
+    return 0;
+}
+
+double flops(DenseKind kind, Index n) {
+    auto const order = static_cast<double>(n);
+    return (kind == DenseKind::cholesky ? 1.0 : 4.0) * order * order * order / 3;
+}
+
+std::int64_t num_tile_tasks(DenseKind kind, std::int64_t count) {
+    return kind == DenseKind::cholesky ? count * (count + 1) * (count + 2) / 6
+                                       : count * (count + 1) * (2 * count + 1) / 6;
+}
+
+double TileTasks::total_cost() const {
+    return std::accumulate(graph.cost.begin(), graph.cost.end(), 0.0);
+}
+
+double TileTasks::critical_path() const {
+    return graph.priority.empty() ? 0 : *std::max_element(graph.priority.begin(), graph.priority.end());
+}
+
+TileTasks build_tile_tasks(DenseKind kind, TileGrid const& grid, int workers, TileRates const& rates) {
+    require_countable(kind, grid);
+    std::int32_t const count = grid.count();
+    TileTasks result{grid, kind == DenseKind::cholesky ? cholesky_tasks(count) : qr_tasks(count), {}};
+    TileOwners const owners(workers);
+    DataFlow flow(static_cast<std::size_t>(count) * static_cast<std::size_t>(count + 1));
+    for (TileTask const& task : result.tasks) {
+        flow.submit(accesses(task, count));
+        result.graph.cost.push_back(flops(task, grid) / rates[static_cast<std::size_t>(task.kernel)]);
+        result.graph.home.push_back(owners.of(task.i, task.j));
+    }
+    flow.store(result.graph);
+    set_priorities(result.graph);
+    return result;
+}
+
+std::vector<WorkerRange> candidate_workers(TileTasks const& tasks, PolicyMachine const& machine) {
+    WorkerRange const all{0, machine.num_workers()};
+    std::vector<WorkerRange> of_node; // all workers where a node's are not consecutive
+    for (int node = 0; node < machine.num_nodes(); ++node) {
+        auto const workers = machine.workers_of(node);
+        WorkerRange const range{workers.front(), workers.back() + 1};
+        of_node.push_back(range.count() == static_cast<int>(workers.size()) ? range : all);
+    }
+    std::vector<WorkerRange> ranges;
+    ranges.reserve(tasks.tasks.size());
+    for (std::size_t t = 0; t < tasks.tasks.size(); ++t) {
+        WorkerId const home = tasks.graph.home[t];
+        std::int64_t const rest = tasks.grid.count() - tasks.tasks[t].k;
+        std::int64_t const tiles_a_worker = rest * rest / machine.num_workers();
+        ranges.push_back(tiles_a_worker >= 4   ? WorkerRange{home, home + 1}
+                         : tiles_a_worker >= 1 ? of_node[machine.node_of(home)]
+                                               : all);
+    }
+    return ranges;
+}
+
+} // namespace espalier

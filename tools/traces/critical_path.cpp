@@ -1,0 +1,161 @@
+// The longest path in the graph of tasks, by one topological sweep (Kahn 1962).
+#include <algorithm>
+
+#include "espalier/types.hpp"
+#include "tools/traces/statistics.hpp"
+#include "tools/traces/tasks.hpp"
+
+namespace espalier::trace {
+namespace {
+
+constexpr std::size_t none = static_cast<std::size_t>(-1);
+
+// Tasks as 0 .. n-1 in the order of their numbers, those that only dependencies know included: these are
+// messages, or were not recorded.
+struct TaskPath {
+    std::vector<TaskTime> tasks;
+    std::vector<bool> is_work;
+    std::vector<std::size_t> first_successor; ///< n + 1 entries, into `successors`.
+    std::vector<std::size_t> successors;
+    std::vector<std::int64_t> unmet;
+    std::int64_t unknown = 0;
+};
+
+std::size_t index_of(std::vector<TaskTime> const& tasks, std::int64_t number) {
+    auto const at = std::lower_bound(tasks.begin(), tasks.end(), number,
+                                     [](TaskTime const& t, std::int64_t n) { return t.task < n; });
+    return at != tasks.end() && at->task == number ? static_cast<std::size_t>(at - tasks.begin()) : none;
+}
+
+// All numbers of tasks that have a state anywhere, ascending.
+std::vector<std::int64_t> recorded_tasks(Trace const& trace) {
+    std::vector<std::int64_t> numbers;
+    for (TaskTime const& task : task_times(trace, whole(trace))) numbers.push_back(task.task);
+    return numbers;
+}
+
+// Those that are recorded nowhere, and stand between tasks of the window.
+void add_unknown_tasks(TaskPath& graph, Trace const& trace, std::vector<std::int64_t> const& recorded) {
+    std::vector<TaskTime> unknown;
+    for (auto const& [before, after] : trace.dependencies()) {
+        bool const knows[] = {index_of(graph.tasks, before) != none, index_of(graph.tasks, after) != none};
+        if (knows[0] == knows[1]) continue;
+        std::int64_t const number = knows[0] ? after : before;
+        if (!std::binary_search(recorded.begin(), recorded.end(), number))
+            unknown.push_back({number, 0, 0, 0});
+    }
+    auto const by_number = [](TaskTime const& a, TaskTime const& b) { return a.task < b.task; };
+    std::sort(unknown.begin(), unknown.end(), by_number);
+    unknown.erase(std::unique(unknown.begin(), unknown.end(),
+                              [](TaskTime const& a, TaskTime const& b) { return a.task == b.task; }),
+                  unknown.end());
+    graph.unknown = static_cast<std::int64_t>(unknown.size());
+    std::vector<bool> is_message(unknown.size(), false);
+    for (Link const& link : trace.links()) {
+        if (link.kind != LinkKind::message) continue;
+        std::size_t const task = index_of(unknown, link.tag);
+        if (task == none || is_message[task]) continue;
+        is_message[task] = true;
+        unknown[task].duration = link.end - link.start;
+        --graph.unknown;
+    }
+    std::vector<TaskTime> all(graph.tasks.size() + unknown.size());
+    std::merge(graph.tasks.begin(), graph.tasks.end(), unknown.begin(), unknown.end(), all.begin(),
+               by_number);
+    graph.is_work.reserve(all.size());
+    for (TaskTime const& task : all) graph.is_work.push_back(index_of(unknown, task.task) == none);
+    graph.tasks = std::move(all);
+}
+
+TaskPath build(Trace const& trace, Window window) {
+    TaskPath graph;
+    graph.tasks = task_times(trace, window);
+    add_unknown_tasks(graph, trace, recorded_tasks(trace));
+    std::size_t const n = graph.tasks.size();
+    std::vector<std::pair<std::size_t, std::size_t>> edges;
+    for (auto const& [before, after] : trace.dependencies()) {
+        std::size_t const from = index_of(graph.tasks, before), to = index_of(graph.tasks, after);
+        if (from != none && to != none) edges.emplace_back(from, to);
+    }
+    graph.first_successor.assign(n + 1, 0);
+    graph.unmet.assign(n, 0);
+    for (auto const& [from, to] : edges) {
+        ++graph.first_successor[from + 1];
+        ++graph.unmet[to];
+    }
+    for (std::size_t t = 0; t < n; ++t) graph.first_successor[t + 1] += graph.first_successor[t];
+    graph.successors.resize(edges.size());
+    auto next = graph.first_successor;
+    for (auto const& [from, to] : edges) graph.successors[next[from]++] = to;
+    return graph;
+}
+
+// The part of each kind: a task may have states of several.
+void add_kinds(Trace const& trace, Window window, CriticalPath& path) {
+    path.kinds.assign(trace.kinds().size(), 0);
+    auto numbers = path.tasks;
+    std::sort(numbers.begin(), numbers.end());
+    for (State const& state : trace.states())
+        if (state.task >= 0 && is_work(trace, state, window) &&
+            std::binary_search(numbers.begin(), numbers.end(), state.task))
+            path.kinds[state.kind] += state.end - state.start;
+}
+
+} // namespace
+
+std::optional<CriticalPath> critical_path(Trace const& trace) {
+    return critical_path(trace, whole(trace));
+}
+
+std::optional<CriticalPath> critical_path(Trace const& trace, Window window) {
+    TaskPath graph = build(trace, window);
+    if (graph.successors.empty()) return std::nullopt;
+    std::size_t const n = graph.tasks.size();
+
+    // finish[t] = duration[t] + max over predecessors p of finish[p].
+    std::vector<Nanoseconds> finish(n, 0);
+    std::vector<std::size_t> longest(n, none);
+    std::vector<std::size_t> ready;
+    for (std::size_t t = 0; t < n; ++t)
+        if (graph.unmet[t] == 0) ready.push_back(t);
+    for (std::size_t i = 0; i < ready.size(); ++i) {
+        std::size_t const task = ready[i];
+        finish[task] += graph.tasks[task].duration;
+        for (std::size_t s = graph.first_successor[task]; s < graph.first_successor[task + 1]; ++s) {
+            std::size_t const successor = graph.successors[s];
+            if (longest[successor] == none || finish[task] > finish[successor]) {
+                finish[successor] = finish[task];
+                longest[successor] = task;
+            }
+            if (--graph.unmet[successor] == 0) ready.push_back(successor);
+        }
+    }
+    if (ready.size() < n) {
+        auto const stuck = std::find_if(graph.unmet.begin(), graph.unmet.end(), [](auto c) { return c > 0; });
+        auto const& task = graph.tasks[stuck - graph.unmet.begin()];
+        throw Error(Status::bad_input,
+                    "trace: the dependencies have a cycle, on or before task " + std::to_string(task.task));
+    }
+
+    CriticalPath path;
+    path.unknown_tasks = graph.unknown;
+    auto last = static_cast<std::size_t>(std::max_element(finish.begin(), finish.end()) - finish.begin());
+    path.length = finish[last];
+    for (; last != none; last = longest[last]) {
+        path.tasks.push_back(graph.tasks[last].task);
+        if (!graph.is_work[last]) path.messages += graph.tasks[last].duration;
+    }
+    std::reverse(path.tasks.begin(), path.tasks.end());
+    add_kinds(trace, window, path);
+    bool first = true;
+    for (std::size_t t = 0; t < n; ++t) {
+        if (!graph.is_work[t]) continue;
+        TaskTime const& task = graph.tasks[t];
+        path.window.begin = first ? task.start : std::min(path.window.begin, task.start);
+        path.window.end = first ? task.end : std::max(path.window.end, task.end);
+        first = false;
+    }
+    return path;
+}
+
+} // namespace espalier::trace

@@ -1,0 +1,222 @@
+#include "tools/traces/gantt_layout.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <map>
+
+#include "espalier/types.hpp"
+#include "tools/traces/canvas.hpp"
+
+namespace espalier::trace {
+namespace {
+
+constexpr double phase_height = 15, curve_height = 34, title_height = 34, legend_height = 72;
+constexpr double node_gap = 5, process_gap = 12, panel_gap = 14;
+constexpr std::size_t most_curves = 8;
+
+double row_height(std::size_t threads) {
+    return threads <= 8 ? 26 : threads <= 24 ? 18 : threads <= 64 ? 12 : threads <= 200 ? 6 : 3;
+}
+
+// Builds a panel from its top downwards.
+class PanelBuilder {
+  public:
+    PanelBuilder(GanttPanel const& panel, GanttOptions const& options, double top, double height,
+                 std::array<double, 2> bracket_x)
+        : trace_(*panel.trace), window_(panel.window), options_(options), y_(top + title_height),
+          row_height_(height), bracket_x_(bracket_x) {
+        result_.title = panel.title.empty() ? std::string(trace_.about("origin")) : panel.title;
+        if (result_.title.empty()) result_.title = "trace";
+        result_.title_y = top + 20;
+        for (Sample const& sample : trace_.samples())
+            ++curves_[{process_of(static_cast<std::size_t>(sample.container)), sample.variable}];
+    }
+
+    LayoutPanel build() {
+        for (std::size_t const thread : trace_.at(Place::thread))
+            threads_of_[process_of(thread)][trace_.ancestor(thread, Place::node)].push_back(thread);
+        for (std::size_t const process : trace_.at(Place::process)) add_process(process);
+        result_.bottom = y_ + (result_.hidden_threads > 0 ? 16 : 0);
+        return std::move(result_);
+    }
+
+  private:
+    std::size_t process_of(std::size_t container) const {
+        return static_cast<std::size_t>(trace_.ancestor(container, Place::process));
+    }
+
+    // Several phases in the window, or some time in none.
+    bool has_phases(std::size_t process) const {
+        auto const states = trace_.states_of(process);
+        return !states.empty() && phase_around(trace_, process, window_).empty();
+    }
+
+    void add_process(std::size_t process) {
+        double const top = y_;
+        if (has_phases(process)) add_row(process, phase_height, 2).phase = true;
+        for (auto const& [node, threads] : threads_of_[process]) add_node(node, threads);
+        for (auto const& [key, samples] : curves_) {
+            if (key.first != process || curves_.size() > most_curves) continue;
+            LayoutRow& row = add_row(process, curve_height, 4);
+            row.variable = key.second;
+            row.label = trace_.variables()[key.second].name;
+            row.label_size = 10;
+        }
+        if (y_ == top) return;
+        result_.brackets.push_back(
+            {bracket_x_[0], top, y_ - node_gap / 2, trace_.containers()[process].name, true});
+        y_ += process_gap;
+    }
+
+    void add_node(std::size_t node, std::vector<std::size_t> const& threads) {
+        double const top = y_;
+        double const gap = row_height_ >= 12 ? 2 : row_height_ >= 6 ? 1 : 0;
+        // Labels need 9 points each.
+        auto const every = static_cast<std::size_t>(std::ceil(9 / (row_height_ + gap)));
+        for (std::size_t i = 0; i < threads.size(); ++i) {
+            if (num_threads_ == options_.max_threads) {
+                ++result_.hidden_threads;
+                continue;
+            }
+            ++num_threads_;
+            LayoutRow& row = add_row(threads[i], row_height_, gap);
+            row.label_size = row_height_ >= 12 ? 11 : 8;
+            row.labelled = i % every == 0;
+        }
+        if (y_ == top) return;
+        result_.brackets.push_back({bracket_x_[1], top, y_ - gap, trace_.containers()[node].name, false});
+        y_ += node_gap;
+    }
+
+    LayoutRow& add_row(std::size_t container, double height, double gap) {
+        LayoutRow& row = result_.rows.emplace_back();
+        row.container = container;
+        row.y = y_;
+        row.height = height;
+        if (trace_.containers()[container].place == Place::thread)
+            row.label = trace_.containers()[container].name;
+        y_ += height + gap;
+        return row;
+    }
+
+    Trace const& trace_;
+    Window window_;
+    GanttOptions const& options_;
+    double y_, row_height_;
+    std::array<double, 2> bracket_x_;
+    std::map<std::pair<std::size_t, std::int32_t>, std::size_t> curves_; ///< Process, variable: samples.
+    std::map<std::size_t, std::map<std::size_t, std::vector<std::size_t>>> threads_of_; ///< Process, node.
+    std::size_t num_threads_ = 0;
+    LayoutPanel result_;
+};
+
+// Widest name of the containers at a place.
+double name_width(std::vector<GanttPanel> const& panels, Place place) {
+    double widest = 0;
+    for (GanttPanel const& panel : panels)
+        for (auto const& container : panel.trace->containers())
+            if (container.place == place) widest = std::max(widest, text_width(container.name, 11));
+    return std::min(widest, 120.0);
+}
+
+void check(std::vector<GanttPanel> const& panels, GanttOptions const& options) {
+    if (panels.empty()) throw Error(Status::usage, "trace: a picture of no trace");
+    if (!(options.width >= 300 && options.width <= 20000))
+        throw Error(Status::usage, "trace: a picture is 300 to 20000 points wide");
+    for (GanttPanel const& panel : panels)
+        if (panel.window.end <= panel.window.begin)
+            throw Error(Status::usage, "trace: nothing to draw in a window without extent");
+}
+
+} // namespace
+
+GanttLayout lay_out(std::vector<GanttPanel> const& panels, GanttOptions const& options) {
+    check(panels, options);
+    std::size_t threads = 0;
+    for (GanttPanel const& panel : panels)
+        threads = std::max(threads, std::min(options.max_threads, panel.trace->at(Place::thread).size()));
+
+    GanttLayout layout;
+    layout.width = options.width;
+    std::array<double, 2> const bracket_x{12, 12 + 16 + name_width(panels, Place::process)};
+    double const labels = bracket_x[1] + 16 + name_width(panels, Place::node) +
+                          std::max(name_width(panels, Place::thread), text_width("ready tasks", 10)) + 12;
+    layout.left = std::ceil(labels / 4) * 4; // On a whole pixel, whatever the scale.
+    layout.plot_width = std::floor(options.width - layout.left - 30);
+    double top = 8;
+    for (GanttPanel const& panel : panels) {
+        layout.panels.push_back(PanelBuilder(panel, options, top, row_height(threads), bracket_x).build());
+        top = layout.panels.back().bottom + panel_gap;
+    }
+    layout.plot_bottom = layout.panels.back().bottom;
+    layout.height = layout.plot_bottom + legend_height;
+    return layout;
+}
+
+std::string phase_around(Trace const& trace, std::size_t process, Window window) {
+    for (State const& state : trace.states_of(process))
+        if (state.start <= window.begin && state.end >= window.end) return trace.kinds()[state.kind].name;
+    return "";
+}
+
+std::vector<Tick> time_ticks(Nanoseconds span, double width) {
+    double const wanted = static_cast<double>(span) / std::max(2.0, width / 100);
+    Nanoseconds step = 1;
+    for (Nanoseconds power = 1; static_cast<double>(step) < wanted; power *= 10)
+        for (Nanoseconds const digit : {1, 2, 5, 10})
+            if (static_cast<double>(step) < wanted) step = digit * power;
+
+    struct Unit {
+        Nanoseconds size;
+        char const* name;
+    };
+    constexpr std::array<Unit, 4> units{{{1'000'000'000, "s"}, {1'000'000, "ms"}, {1'000, "us"}, {1, "ns"}}};
+    // The largest unit in which the axis counts to one at least.
+    Unit const unit =
+        *std::find_if(units.begin(), units.end() - 1, [&](Unit const& u) { return span >= u.size; });
+    int decimals = 0;
+    for (Nanoseconds size = unit.size; step % size != 0; size /= 10) ++decimals;
+
+    std::vector<Tick> ticks;
+    for (Nanoseconds time = 0; time <= span; time += step) {
+        char label[48];
+        std::snprintf(label, sizeof label, "%.*f %s", time == 0 ? 0 : decimals,
+                      static_cast<double>(time) / static_cast<double>(unit.size), unit.name);
+        ticks.push_back({time, label});
+    }
+    return ticks;
+}
+
+std::vector<double> variable_columns(GanttPanel const& panel, LayoutRow const& row, Nanoseconds span,
+                                     std::size_t columns) {
+    std::vector<double> heights(columns, 0);
+    std::map<std::int32_t, double> now; // Of each container.
+    double sum = 0;
+    std::size_t filled = 0; // Columns before this one know the value they begin with.
+    auto const column_of = [&](Nanoseconds time) {
+        double const share = static_cast<double>(time - panel.window.begin) / static_cast<double>(span);
+        return static_cast<std::size_t>(std::clamp(share, 0.0, 1.0) * static_cast<double>(columns));
+    };
+    auto const fill = [&](std::size_t end) {
+        for (; filled < std::min(end, columns); ++filled) heights[filled] = std::max(heights[filled], sum);
+    };
+    for (Sample const& sample : panel.trace->samples()) {
+        if (sample.time > panel.window.end) break;
+        if (sample.variable != row.variable ||
+            panel.trace->ancestor(static_cast<std::size_t>(sample.container), Place::process) !=
+                static_cast<std::int32_t>(row.container))
+            continue;
+        std::size_t const column = column_of(sample.time);
+        fill(column + 1);
+        double& value = now[sample.container];
+        sum += sample.value - value;
+        value = sample.value;
+        if (column < columns) heights[column] = std::max(heights[column], sum);
+    }
+    fill(column_of(panel.window.end));
+    return heights;
+}
+
+} // namespace espalier::trace

@@ -1,0 +1,198 @@
+#include "tools/traces/statistics.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "tools/traces/tasks.hpp"
+
+namespace espalier::trace {
+namespace {
+
+Nanoseconds& member(ThreadTimes& times, Category category) {
+    switch (category) {
+    case Category::work:
+        return times.busy;
+    case Category::communication:
+        return times.communication;
+    case Category::overhead:
+        return times.overhead;
+    case Category::idle:
+        break;
+    }
+    return times.idle;
+}
+
+bool is_progress_thread(Trace const& trace, std::size_t container) {
+    auto const states = trace.states_of(container);
+    auto const has = [&](Category category) {
+        return std::any_of(states.begin(), states.end(), [&](State const& state) {
+            return trace.kinds()[state.kind].category == category;
+        });
+    };
+    return has(Category::communication) && !has(Category::work);
+}
+
+ThreadTimes times_of(Trace const& trace, std::size_t container, Window window,
+                     std::vector<KindTimes>& kinds) {
+    ThreadTimes times;
+    times.container = container;
+    times.is_progress = is_progress_thread(trace, container);
+    Nanoseconds covered = 0;
+    for (State const& state : trace.states_of(container)) {
+        auto const kind = static_cast<std::size_t>(state.kind);
+        auto const category = trace.kinds()[kind].category;
+        Nanoseconds const inside =
+            std::max<Nanoseconds>(0, std::min(state.end, window.end) - std::max(state.start, window.begin));
+        bool const starts =
+            state.start >= window.begin &&
+            (state.start < window.end || state.start == trace.end()); // The last may be empty.
+        bool const counts = starts && !state.continued;
+        member(times, category) += inside;
+        covered += inside;
+        kinds[kind].total += inside;
+        kinds[kind].count += counts ? 1 : 0;
+        times.tasks += counts && category == Category::work ? 1 : 0;
+    }
+    times.unrecorded = window.end - window.begin - covered;
+    return times;
+}
+
+} // namespace
+
+Window whole(Trace const& trace) {
+    return {trace.begin(), trace.end()};
+}
+
+std::optional<Window> phase(Trace const& trace, std::string_view name) {
+    std::optional<Window> found;
+    for (std::size_t const process : trace.at(Place::process))
+        for (State const& state : trace.states_of(process)) {
+            if (trace.kinds()[state.kind].name != name) continue;
+            if (!found) found = Window{state.start, state.end};
+            found->begin = std::min(found->begin, state.start);
+            found->end = std::max(found->end, state.end);
+        }
+    return found;
+}
+
+std::optional<Window> last_phase(Trace const& trace, std::string_view name) {
+    std::optional<Window> found;
+    for (std::size_t const process : trace.at(Place::process)) {
+        std::optional<Window> last;
+        for (State const& state : trace.states_of(process)) {
+            if (trace.kinds()[state.kind].name != name) continue;
+            if (!last || !state.continued) last = Window{state.start, state.end};
+            last->end = state.end;
+        }
+        if (!last) continue;
+        if (!found) found = last;
+        found->begin = std::min(found->begin, last->begin);
+        found->end = std::max(found->end, last->end);
+    }
+    return found;
+}
+
+std::vector<std::string> phases(Trace const& trace) {
+    std::vector<std::pair<Nanoseconds, std::string>> named; // By their first starts.
+    std::vector<bool> known(trace.kinds().size(), false);
+    for (std::size_t const process : trace.at(Place::process))
+        for (State const& state : trace.states_of(process)) {
+            auto const kind = static_cast<std::size_t>(state.kind);
+            if (!known[kind]) named.emplace_back(state.start, trace.kinds()[kind].name);
+            known[kind] = true;
+        }
+    std::sort(named.begin(), named.end());
+    std::vector<std::string> names;
+    for (auto& [start, name] : named) names.push_back(std::move(name));
+    return names;
+}
+
+Statistics statistics(Trace const& trace, Window window) {
+    Statistics result;
+    result.window = window;
+    result.kinds.resize(trace.kinds().size());
+    for (std::size_t const thread : trace.at(Place::thread))
+        result.threads.push_back(times_of(trace, thread, window, result.kinds));
+
+    auto const inside = [&](Nanoseconds time) { return time >= window.begin && time <= window.end; };
+    for (Link const& link : trace.links()) {
+        if (!inside(link.start)) continue;
+        bool const message = link.kind == LinkKind::message;
+        result.messages += message ? 1 : 0;
+        result.message_bytes += message ? link.bytes : 0;
+        result.steals += message ? 0 : 1;
+    }
+    result.peaks.assign(trace.variables().size(), 0.0);
+    std::map<std::pair<std::int32_t, std::int32_t>, double> at_begin; // By container and variable.
+    auto const include = [&](std::int32_t variable, double value) {
+        double& peak = result.peaks[variable];
+        peak = std::max(peak, value);
+    };
+    for (Sample const& sample : trace.samples()) {
+        if (sample.time <= window.begin)
+            at_begin[{sample.container, sample.variable}] = sample.value;
+        else if (inside(sample.time))
+            include(sample.variable, sample.value);
+    }
+    for (auto const& [key, value] : at_begin) include(key.second, value);
+    return result;
+}
+
+ThreadTimes& ThreadTimes::operator+=(ThreadTimes const& other) {
+    busy += other.busy;
+    communication += other.communication;
+    overhead += other.overhead;
+    idle += other.idle;
+    unrecorded += other.unrecorded;
+    tasks += other.tasks;
+    return *this;
+}
+
+ThreadTimes Statistics::total() const {
+    ThreadTimes sum;
+    for (auto const& times : threads) sum += times;
+    return sum;
+}
+
+ThreadTimes Statistics::total_of(bool progress) const {
+    ThreadTimes sum;
+    sum.is_progress = progress;
+    for (auto const& times : threads)
+        if (times.is_progress == progress) sum += times;
+    return sum;
+}
+
+std::int64_t Statistics::progress_threads() const {
+    return std::count_if(threads.begin(), threads.end(), [](auto const& times) { return times.is_progress; });
+}
+
+bool is_work(Trace const& trace, State const& state, Window window) {
+    return state.start >= window.begin && state.end <= window.end &&
+           trace.kinds()[state.kind].category == Category::work &&
+           trace.containers()[state.container].place == Place::thread;
+}
+
+std::vector<TaskTime> task_times(Trace const& trace, Window window) {
+    std::vector<TaskTime> times;
+    for (State const& state : trace.states())
+        if (state.task >= 0 && is_work(trace, state, window))
+            times.push_back({state.task, state.end - state.start, state.start, state.end});
+    std::sort(times.begin(), times.end(),
+              [](TaskTime const& a, TaskTime const& b) { return a.task < b.task; });
+    std::size_t kept = 0;
+    for (TaskTime const& piece : times) {
+        if (kept == 0 || times[kept - 1].task != piece.task) {
+            times[kept++] = piece;
+            continue;
+        }
+        TaskTime& task = times[kept - 1];
+        task.duration += piece.duration;
+        task.start = std::min(task.start, piece.start);
+        task.end = std::max(task.end, piece.end);
+    }
+    times.resize(kept);
+    return times;
+}
+
+} // namespace espalier::trace
