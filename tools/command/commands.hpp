@@ -2,11 +2,11 @@
 // whatever ends it otherwise.
 #pragma once
 
-#include "compare_options.hpp"
-#include "dense_options.hpp"
-#include "options.hpp"
-#include "simulate_options.hpp"
-#include "trace_options.hpp"
+#include "tools/command/compare/options.hpp"
+#include "tools/command/dense/options.hpp"
+#include "tools/command/simulate/options.hpp"
+#include "tools/command/solve/options.hpp"
+#include "tools/command/trace/options.hpp"
 
 namespace espalier::command {
 

@@ -6,8 +6,8 @@
 #include "commands.hpp"
 #include "generators/generators.hpp"
 #include "io/write.hpp"
-#include "numbers.hpp"
-#include "output_file.hpp"
+#include "tools/command/common/numbers.hpp"
+#include "tools/command/common/output_file.hpp"
 
 namespace espalier::command {
 

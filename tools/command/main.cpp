@@ -12,12 +12,12 @@
 
 #include "comm/process_group.hpp"
 #include "commands.hpp"
-#include "crew.hpp"
-#include "help.hpp"
-#include "interrupt.hpp"
-#include "output_file.hpp"
-#include "trace_options.hpp"
-#include "version.hpp"
+#include "tools/command/common/crew.hpp"
+#include "tools/command/common/help.hpp"
+#include "tools/command/common/interrupt.hpp"
+#include "tools/command/common/output_file.hpp"
+#include "tools/command/common/version.hpp"
+#include "tools/command/trace/options.hpp"
 
 namespace espalier::command {
 

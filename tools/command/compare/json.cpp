@@ -1,0 +1,70 @@
+// The comparison as JSON: docs/report.md describes every field.
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+#include "record.hpp"
+#include "tools/command/common/version.hpp"
+
+namespace espalier::command {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// NaN is not a JSON number, and counts are whole ones.
+Json number(std::optional<double> value, ColumnForm form) {
+    constexpr double most_whole = 9e15;
+    if (!value || !std::isfinite(*value)) return nullptr;
+    bool const counts = form == ColumnForm::count || form == ColumnForm::megabytes;
+    if (counts && std::abs(*value) < most_whole) return std::llround(*value);
+    return *value;
+}
+
+Json row_json(CompareRecord const& record, CompareRow const& row) {
+    Json settings = Json::object(), times = Json::array();
+    for (std::size_t k = 0; k < row.values.size(); ++k) settings[record.asked.vary[k].name] = row.values[k];
+    for (CompareSample const& run : row.runs) times.push_back(run.factor_s);
+    Json json = {{"settings", settings}, {"factor_times_s", times}};
+    for (CompareColumn const& column : compare_columns())
+        json[column.key] = number(column.value(record, row), column.form);
+    json["status"] = to_string(row.status);
+    json["message"] = row.message.empty() ? Json(nullptr) : Json(row.message);
+    return json;
+}
+
+} // namespace
+
+std::string compare_json(CompareRecord const& record) {
+    Json vary = Json::object(), common = Json::object(), rows = Json::array();
+    for (Variation const& variation : record.asked.vary) vary[variation.name] = variation.values;
+    for (std::string_view const name : option_names())
+        if (!vary.contains(std::string(name)))
+            common[std::string(name)] = get_option(record.asked.run.library, name);
+    bool const solved = !record.asked.is_simulated();
+    common["operation"] = solved ? Json(to_string(record.asked.run.op)) : Json(nullptr);
+    common["rhs"] = solved ? Json(record.asked.run.rhs) : Json(nullptr);
+    if (!vary.contains("nrhs")) common["nrhs"] = record.nrhs > 0 ? Json(record.nrhs) : Json(nullptr);
+    for (CompareRow const& row : record.rows) rows.push_back(row_json(record, row));
+    CompareRow const* const base = record.base();
+    CompareRow const* const failure = record.first_failure();
+    Json const json = {{"espalier", version},
+                       {"matrix",
+                        {{"name", record.matrix.description.name},
+                         {"n", record.matrix.rows},
+                         {"nnz", record.matrix.nnz},
+                         {"symmetry", to_string(record.matrix.symmetry)},
+                         {"scalar", to_string(record.scalar)}}},
+                       {"simulated", record.asked.is_simulated()},
+                       {"machine", record.machine},
+                       {"repeat", record.asked.is_simulated() ? 1 : record.asked.repeat},
+                       {"factors_kept", record.asked.is_simulated() ? Json(nullptr) : Json(record.kept)},
+                       {"vary", vary},
+                       {"settings", common},
+                       {"ratio_to_row", base ? Json(base - record.rows.data()) : Json(nullptr)},
+                       {"rows", rows},
+                       {"status", to_string(failure ? failure->status : Status::ok)}};
+    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+} // namespace espalier::command

@@ -1,0 +1,146 @@
+// Cases that are run here. Every case has a solver of its own, which keeps its threads, its memory and where
+// that lies from run to run, as a program would that factorizes again and again. Where all of them together
+// would not fit into memory each run starts from a new solver: then all cases do.
+#include <algorithm>
+#include <memory>
+#include <span>
+
+#include <fmt/format.h>
+
+#include "espalier/espalier.hpp"
+#include "runs.hpp"
+#include "runtime/process_limits.hpp"
+#include "tools/command/common/crew.hpp"
+#include "tools/command/solve/problem.hpp"
+
+namespace espalier::command {
+
+namespace {
+
+constexpr double part_of_memory = 0.8; // that solvers may take of what is available
+
+std::string shortcoming(RefineReport const& refine, double tolerance) {
+    if (refine.status == Status::singular)
+        return fmt::format("the matrix is numerically singular; the backward error is {:.1e}",
+                           refine.backward_error);
+    return fmt::format("the backward error is {:.1e}, above the tolerance of {:.0e}", refine.backward_error,
+                       tolerance);
+}
+
+// The right-hand sides of all cases: each takes the first columns of them.
+RunOptions with_most_columns(RunOptions run, std::vector<CompareCase> const& cases) {
+    for (CompareCase const& one : cases)
+        if (one.run.nrhs) run.nrhs = std::max(run.nrhs.value_or(1), *one.run.nrhs);
+    return run;
+}
+
+template <class T> class Measurement {
+  public:
+    Measurement(CompareRecord& record, std::vector<CompareCase> cases, AnyMatrix&& matrix)
+        : record_(record), cases_(std::move(cases)), matrix_(take_as<T>(std::move(matrix), record.asked.run)),
+          b_(right_hand_sides<T>(with_most_columns(record.asked.run, cases_), matrix_.rows)),
+          solvers_(cases_.size()), broken_(cases_.size()) {
+        record_.nrhs = b_.cols;
+    }
+
+    void analyze_all(ProgressSink& progress) {
+        ProgressScope const phase(&progress, "analysis", static_cast<double>(cases_.size()));
+        for (std::size_t k = 0; k < cases_.size(); ++k) {
+            broken_[k] = !attempt(record_.rows[k], [&] { analyze(k); });
+            if (crew_size() > 1) solvers_[k].reset(); // they follow one at a time
+            progress.advance(1);
+        }
+        decide_what_is_kept();
+    }
+
+    void run_all(ProgressSink& progress) {
+        for (int repeat = 1; repeat <= record_.asked.repeat; ++repeat) {
+            ProgressScope const phase(&progress, fmt::format("run {} of {}", repeat, record_.asked.repeat),
+                                      static_cast<double>(cases_.size()));
+            for (std::size_t k = 0; k < cases_.size(); ++k) {
+                CompareRow& row = record_.rows[k];
+                if (!broken_[k]) broken_[k] = !attempt(row, [&] { row.runs.push_back(run(k)); });
+                if (!record_.kept || broken_[k]) solvers_[k].reset();
+                progress.advance(1);
+            }
+        }
+    }
+
+  private:
+    void analyze(std::size_t k) {
+        RunOptions const& run = cases_[k].run;
+        auto solver = std::make_unique<Solver<T>>(run.library, call_crew(scalar_of<T>, run.processes));
+        solver->analyze(matrix_);
+        AnalysisReport const& analysis = solver->report().analysis;
+        CompareRow& row = record_.rows[k];
+        row.analysis_s = analysis.total_s;
+        row.flops = analysis.flops;
+        row.memory_bytes = static_cast<double>(analysis.memory_bytes);
+        if (analysis.predicted_factor_s > 0) row.predicted_s = analysis.predicted_factor_s;
+        solvers_[k] = std::move(solver);
+        // One cost model for all cases: the others take the one that was just measured.
+        if (cases_[k].run.library.calibration == Toggle::on)
+            for (CompareCase& other : cases_)
+                if (other.run.library.calibration == Toggle::on)
+                    other.run.library.calibration = Toggle::automatic;
+    }
+
+    void decide_what_is_kept() {
+        record_.kept_bytes = 0;
+        for (CompareRow const& row : record_.rows) record_.kept_bytes += row.memory_bytes;
+        record_.spare_bytes = part_of_memory * static_cast<double>(available_memory_bytes());
+        std::uint64_t const limit = record_.asked.run.library.max_memory;
+        if (limit > 0) record_.spare_bytes = std::min(record_.spare_bytes, static_cast<double>(limit));
+        record_.kept =
+            record_.asked.repeat > 1 && crew_size() == 1 && record_.kept_bytes <= record_.spare_bytes;
+    }
+
+    CompareSample run(std::size_t k) {
+        if (!solvers_[k]) analyze(k);
+        Solver<T>& solver = *solvers_[k];
+        RunOptions const& asked = cases_[k].run;
+        solver.factorize(matrix_);
+        Index const nrhs = asked.nrhs.value_or(b_.cols);
+        auto const b = std::span<T const>(b_.values).first(static_cast<std::size_t>(b_.rows * nrhs));
+        std::vector<T> x = solver.solve(b, nrhs, asked.op);
+        solver.refine(matrix_, b, x, nrhs, asked.op);
+        Report const& report = solver.report();
+        CompareRow& row = record_.rows[k];
+        row.tasks = static_cast<double>(report.factor.tasks);
+        row.messages = static_cast<double>(report.factor.messages);
+        row.message_bytes = static_cast<double>(report.factor.message_bytes);
+        if (report.refine.status != Status::ok && row.status == Status::ok) {
+            row.status = report.refine.status;
+            row.message =
+                shortcoming(report.refine, effective_tolerance(asked.library.tolerance, report.scalar));
+        }
+        bool const has_nodes = report.factor.node_bytes.size() > 1;
+        return {.factor_s = report.factor.time_s,
+                .steals = static_cast<double>(report.factor.steals),
+                .assembly_s = report.factor.assembly_s,
+                .solve_s = report.solve_s,
+                .refine_s = report.refine.time_s,
+                .local_share = has_nodes ? report.factor.local_share : -1,
+                .backward_error = report.refine.backward_error};
+    }
+
+    CompareRecord& record_;
+    std::vector<CompareCase> cases_;
+    CscMatrix<T> matrix_;
+    DenseMatrix<T> b_;
+    std::vector<std::unique_ptr<Solver<T>>> solvers_; ///< Null: to be made for the next run.
+    std::vector<bool> broken_;                        ///< There is nothing to run.
+};
+
+} // namespace
+
+void measure_cases(CompareRecord& record, std::vector<CompareCase> cases, AnyMatrix&& matrix,
+                   ProgressSink& progress) {
+    with_scalar(record.scalar, [&]<class T>(T) {
+        Measurement<T> measurement(record, std::move(cases), std::move(matrix));
+        measurement.analyze_all(progress);
+        measurement.run_all(progress);
+    });
+}
+
+} // namespace espalier::command

@@ -1,0 +1,140 @@
+#include "record.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "tools/command/common/numbers.hpp"
+
+namespace espalier::command {
+
+namespace {
+
+std::vector<double> of_all(std::vector<CompareSample> const& runs, double CompareSample::*member) {
+    std::vector<double> values;
+    for (CompareSample const& run : runs) values.push_back(run.*member);
+    return values;
+}
+
+using Value = std::optional<double>;
+
+// The median of what every run of a measured row has.
+auto measured(double CompareSample::*member) {
+    return [member](CompareRecord const& record, CompareRow const& row) -> Value {
+        if (row.runs.empty() || record.asked.is_simulated()) return std::nullopt;
+        return row.median(member);
+    };
+}
+
+// What is the same in every run of a row.
+auto of_row(double CompareRow::*member) {
+    return [member](CompareRecord const&, CompareRow const& row) -> Value {
+        return row.runs.empty() ? std::nullopt : Value(row.*member);
+    };
+}
+
+auto of_runs(double (*reduce)(CompareRow const&)) {
+    return [reduce](CompareRecord const& record, CompareRow const& row) -> Value {
+        bool const has_spread = record.asked.repeat > 1 && !record.asked.is_simulated();
+        return row.runs.empty() || !has_spread ? std::nullopt : Value(reduce(row));
+    };
+}
+
+Value factor_s(CompareRecord const&, CompareRow const& row) {
+    return row.runs.empty() ? std::nullopt : Value(row.median(&CompareSample::factor_s));
+}
+
+Value ratio_to_base(CompareRecord const& record, CompareRow const& row) {
+    CompareRow const* const base = record.base();
+    double const unit = base ? base->median(&CompareSample::factor_s) : 0;
+    return row.runs.empty() || unit <= 0 ? std::nullopt : Value(row.median(&CompareSample::factor_s) / unit);
+}
+
+Value gflops(CompareRecord const&, CompareRow const& row) {
+    double const seconds = row.median(&CompareSample::factor_s);
+    return row.runs.empty() || seconds <= 0 ? std::nullopt : Value(row.flops / seconds / 1e9);
+}
+
+Value steals(CompareRecord const&, CompareRow const& row) {
+    return row.runs.empty() ? std::nullopt : Value(row.median(&CompareSample::steals));
+}
+
+Value local_share(CompareRecord const&, CompareRow const& row) {
+    bool const known = !row.runs.empty() && row.least(&CompareSample::local_share) >= 0;
+    return known ? Value(row.median(&CompareSample::local_share)) : std::nullopt;
+}
+
+Value backward_error(CompareRecord const& record, CompareRow const& row) {
+    if (row.runs.empty() || record.asked.is_simulated()) return std::nullopt;
+    return row.most(&CompareSample::backward_error);
+}
+
+} // namespace
+
+std::string CompareRow::name(std::vector<Variation> const& vary) const {
+    std::string text;
+    for (std::size_t k = 0; k < vary.size(); ++k)
+        text += fmt::format("{}{}={}", k == 0 ? "" : ", ", vary[k].name, values[k]);
+    return text;
+}
+
+double CompareRow::median(double CompareSample::*member) const {
+    return command::median(of_all(runs, member));
+}
+
+double CompareRow::least(double CompareSample::*member) const {
+    return runs.empty() ? 0 : std::ranges::min(of_all(runs, member));
+}
+
+double CompareRow::most(double CompareSample::*member) const {
+    return runs.empty() ? 0 : std::ranges::max(of_all(runs, member));
+}
+
+double CompareRow::spread() const {
+    double const middle = median(&CompareSample::factor_s);
+    return middle <= 0 ? 0 : (most(&CompareSample::factor_s) - least(&CompareSample::factor_s)) / middle;
+}
+
+CompareRow const* CompareRecord::base() const {
+    for (CompareRow const& row : rows)
+        if (!row.runs.empty()) return &row;
+    return nullptr;
+}
+
+CompareRow const* CompareRecord::first_failure() const {
+    for (CompareRow const& row : rows)
+        if (row.status != Status::ok) return &row;
+    return nullptr;
+}
+
+std::vector<CompareColumn> const& compare_columns() {
+    using enum ColumnForm;
+    static std::vector<CompareColumn> const columns{
+        {"factor_s", "factor [s]", seconds, true, factor_s},
+        {"factor_fastest_s", "fastest", seconds, true,
+         of_runs([](CompareRow const& row) { return row.least(&CompareSample::factor_s); })},
+        {"factor_slowest_s", "slowest", seconds, true,
+         of_runs([](CompareRow const& row) { return row.most(&CompareSample::factor_s); })},
+        {"ratio", "ratio", ratio, true, ratio_to_base},
+        {"gflops", "GF/s", rate, true, gflops},
+        {"predicted_s", "predicted", seconds, true,
+         [](CompareRecord const&, CompareRow const& row) {
+             return row.runs.empty() ? std::nullopt : row.predicted_s;
+         }},
+        {"assembly_s", "assembly", seconds, true, measured(&CompareSample::assembly_s)},
+        {"solve_s", "solve", seconds, true, measured(&CompareSample::solve_s)},
+        {"refine_s", "refine", seconds, false, measured(&CompareSample::refine_s)},
+        {"idle_share", "idle %", percent, true,
+         [](CompareRecord const&, CompareRow const& row) { return row.idle_share; }},
+        {"tasks", "tasks", count, true, of_row(&CompareRow::tasks)},
+        {"steals", "steals", count, true, steals},
+        {"local_share", "local %", percent, true, local_share},
+        {"messages", "messages", count, false, of_row(&CompareRow::messages)},
+        {"message_bytes", "sent MiB", megabytes, false, of_row(&CompareRow::message_bytes)},
+        {"memory_bytes", "", megabytes, true, of_row(&CompareRow::memory_bytes)},
+        {"analysis_s", "", seconds, true, of_row(&CompareRow::analysis_s)},
+        {"backward_error", "error", error, true, backward_error}};
+    return columns;
+}
+
+} // namespace espalier::command

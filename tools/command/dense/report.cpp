@@ -1,0 +1,183 @@
+#include "report.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "tools/command/common/numbers.hpp"
+#include "tools/command/common/version.hpp"
+
+namespace espalier::command {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string steals_text(std::vector<std::int64_t> const& by_distance) {
+    std::int64_t const all = std::accumulate(by_distance.begin(), by_distance.end(), std::int64_t{0});
+    if (all == 0) return "none";
+    std::string text = with_separators(all);
+    char const* separator = ": ";
+    for (std::size_t d = 1; d < by_distance.size(); ++d)
+        if (by_distance[d] > 0) {
+            text += fmt::format("{}{} at distance {}", separator, with_separators(by_distance[d]), d);
+            separator = ", ";
+        }
+    return text;
+}
+
+std::string schedule_text(Options const& settings) {
+    std::string text = to_string(settings.schedule);
+    if (settings.schedule == SchedulePolicy::places)
+        text += fmt::format(", {}, {}, {}", to_string(settings.push_init), to_string(settings.push),
+                            to_string(settings.select));
+    return text + (settings.strict ? ", strict" : "");
+}
+
+Json settings_json(Options const& settings) {
+    Json json = {{"schedule", to_string(settings.schedule)}};
+    if (settings.schedule == SchedulePolicy::places) {
+        json["push_init"] = to_string(settings.push_init);
+        json["push"] = to_string(settings.push);
+        json["select"] = to_string(settings.select);
+        json["seed"] = settings.seed;
+    }
+    json["strict"] = settings.strict;
+    return json;
+}
+
+// NaN is not a JSON number.
+Json number(double value) {
+    return std::isfinite(value) ? Json(value) : Json(nullptr);
+}
+
+} // namespace
+
+double DenseRecord::median_s() const {
+    std::vector<double> times;
+    for (DenseRun const& run : runs) times.push_back(run.stats.seconds);
+    return median(std::move(times));
+}
+
+DenseRun const& DenseRecord::middle() const {
+    std::vector<DenseRun const*> by_time;
+    for (DenseRun const& run : runs) by_time.push_back(&run);
+    auto const middle = by_time.begin() + static_cast<std::ptrdiff_t>((by_time.size() - 1) / 2);
+    std::nth_element(by_time.begin(), middle, by_time.end(), [](DenseRun const* one, DenseRun const* other) {
+        return one->stats.seconds < other->stats.seconds;
+    });
+    return **middle;
+}
+
+double DenseRecord::best_s() const {
+    double best = runs.front().stats.seconds;
+    for (DenseRun const& run : runs) best = std::min(best, run.stats.seconds);
+    return best;
+}
+
+DenseAccuracy DenseRecord::worst() const {
+    DenseAccuracy worst = runs.front().accuracy;
+    auto const take_worse = [](double& largest, double value) {
+        if (!(value <= largest)) largest = value; // NaN, too
+    };
+    for (DenseRun const& run : runs) {
+        take_worse(worst.backward_error, run.accuracy.backward_error);
+        if (worst.orthogonality) take_worse(*worst.orthogonality, *run.accuracy.orthogonality);
+    }
+    return worst;
+}
+
+double DenseRecord::gflops() const {
+    return flops(asked.kind, asked.grid.n) / median_s() / 1e9;
+}
+
+double DenseRecord::efficiency() const {
+    return gflops() / (dgemm.gflops() * cores);
+}
+
+double DenseRecord::idle() const {
+    RunStats const& stats = middle().stats;
+    return std::max(0.0, 1 - stats.busy_s() / (stats.seconds * threads));
+}
+
+Status DenseRecord::status() const {
+    return worst().within(asked.tolerance) ? Status::ok : Status::inaccurate;
+}
+
+std::string dense_text(DenseRecord const& record) {
+    DenseOptions const& asked = record.asked;
+    DenseRun const& run = record.middle();
+    TileGrid const& grid = asked.grid;
+    std::string text = fmt::format("{:<12}order {}, {} x {} tiles of {}, {}, {}\n", to_string(asked.kind),
+                                   grid.n, grid.count(), grid.count(), std::min(grid.tile, grid.n),
+                                   counted(record.tasks, "task"), readable_flops(flops(asked.kind, grid.n)));
+    text +=
+        fmt::format("machine     {} on {}, {}, alloc {}\n", counted(record.threads, "thread"), record.machine,
+                    counted(record.nodes, "NUMA node"), to_string(asked.library.allocation));
+    text += fmt::format("schedule    {}\n", schedule_text(asked.library));
+    if (record.predicted_s) text += fmt::format("predicted   {}\n", readable_seconds(*record.predicted_s));
+    text += fmt::format("time        {}", readable_seconds(record.median_s()));
+    if (record.runs.size() > 1)
+        text += fmt::format(", median of {}; best {}", record.runs.size(), readable_seconds(record.best_s()));
+    text += fmt::format("; critical path {}\n", readable_seconds(record.critical_path_s));
+    text += fmt::format("speed       {:.1f} GF/s, {:.0f} % of dgemm on {} ({:.1f} GF/s on one)\n",
+                        record.gflops(), 100 * record.efficiency(), counted(record.cores, "core"),
+                        record.dgemm.gflops());
+    text += fmt::format("idle        {:.1f} %\n", 100 * record.idle());
+    text += fmt::format("steals      {}\n", steals_text(run.steals_by_distance));
+    DenseAccuracy const worst = record.worst();
+    if (worst.orthogonality)
+        text += fmt::format("error       |A - Q R| / |A| = {:.1e}, |I - Q^T Q| / sqrt(n) = {:.1e}\n",
+                            worst.backward_error, *worst.orthogonality);
+    else
+        text += fmt::format("error       |A - L L^T| / |A| = {:.1e}\n", worst.backward_error);
+    return text;
+}
+
+std::string dense_json(DenseRecord const& record) {
+    DenseOptions const& asked = record.asked;
+    DenseRun const& run = record.middle();
+    Json times = Json::array(), workers = Json::array(), rates = Json::object();
+    for (DenseRun const& each : record.runs) times.push_back(each.stats.seconds);
+    for (WorkerStats const& worker : run.stats.workers)
+        workers.push_back({{"tasks", worker.tasks}, {"busy_s", worker.busy_s}, {"steals", worker.steals}});
+    for (std::size_t k = 0; k < num_tile_kernels; ++k)
+        if ((asked.kind == DenseKind::cholesky) == (k < static_cast<std::size_t>(TileKernel::geqrt)))
+            rates[to_string(static_cast<TileKernel>(k))] = record.rates[k] / 1e9;
+    DenseAccuracy const worst = record.worst();
+    Json const json = {{"espalier", version},
+                       {"kernel", to_string(asked.kind)},
+                       {"n", asked.grid.n},
+                       {"tile", asked.grid.tile},
+                       {"machine", record.machine},
+                       {"numa_nodes", record.nodes},
+                       {"threads", record.threads},
+                       {"bound", record.bound},
+                       {"alloc", to_string(asked.library.allocation)},
+                       {"settings", settings_json(asked.library)},
+                       {"tasks", record.tasks},
+                       {"flops", flops(asked.kind, asked.grid.n)},
+                       {"times_s", times},
+                       {"time_s", record.median_s()},
+                       {"gflops", record.gflops()},
+                       {"dgemm_gflops", record.dgemm.gflops()},
+                       {"efficiency", record.efficiency()},
+                       {"kernel_gflops", rates},
+                       {"work_s", record.work_s},
+                       {"critical_path_s", record.critical_path_s},
+                       {"predicted_s", record.predicted_s ? Json(*record.predicted_s) : Json(nullptr)},
+                       {"idle", record.idle()},
+                       {"workers", workers},
+                       {"steals", run.stats.steals()},
+                       {"steals_by_distance", run.steals_by_distance},
+                       {"backward_error", number(worst.backward_error)},
+                       {"orthogonality", worst.orthogonality ? number(*worst.orthogonality) : Json(nullptr)},
+                       {"tolerance", asked.tolerance},
+                       {"status", to_string(record.status())}};
+    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+} // namespace espalier::command

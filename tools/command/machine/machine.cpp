@@ -1,0 +1,105 @@
+// `espalier machine`: what the solver sees of this machine, how fast its BLAS multiplies, and what the way to
+// memory costs.
+#include <optional>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "kernels/blas.hpp"
+#include "parts.hpp"
+#include "runtime/process_limits.hpp"
+#include "runtime/topology.hpp"
+#include "tools/command/commands.hpp"
+#include "tools/command/common/dgemm_rate.hpp"
+#include "tools/command/common/output_file.hpp"
+#include "tools/command/common/version.hpp"
+
+namespace espalier::command {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json machine_json(Topology const& topology, BlasInfo const& blas, DgemmRate const& dgemm,
+                  std::optional<NumaFactors> const& factors,
+                  std::optional<CalibrationResult> const& calibration) {
+    Json nodes = Json::array();
+    for (int node = 0; node < topology.num_nodes(); ++node) {
+        auto const& facts = topology.nodes()[node];
+        Json distances = Json::array();
+        for (int to = 0; to < topology.num_nodes(); ++to) distances.push_back(topology.distance(node, to));
+        nodes.push_back({{"os_index", facts.os_index},
+                         {"package", facts.package},
+                         {"memory_bytes", facts.memory_bytes},
+                         {"cores", facts.cores},
+                         {"distances", distances}});
+    }
+    Json caches = Json::array();
+    for (auto const& cache : topology.caches())
+        caches.push_back({{"level", cache.level}, {"bytes", cache.bytes}, {"cores", cache.cores}});
+    return {{"espalier", version},
+            {"name", topology.machine_name()},
+            {"cpu", topology.cpu_model()},
+            {"cores", topology.num_cores()},
+            {"packages", topology.num_packages()},
+            {"numa_nodes", nodes},
+            {"caches", caches},
+            {"cpu_quota", cpu_quota()}, // null without a quota: infinity is not a JSON number
+            {"default_threads", topology.default_threads()},
+            {"available_memory_bytes", available_memory_bytes()},
+            {"blas", {{"config", blas.config}, {"core", blas.core}}},
+            {"dgemm", {{"order", dgemm.order}, {"time_s", dgemm.best_s}, {"gflops", dgemm.gflops()}}},
+            {"numa_factors", factors ? numa_factors_json(*factors) : Json(nullptr)},
+            {"cost_model", calibration ? calibration_json(*calibration) : Json(nullptr)}};
+}
+
+[[noreturn]] void refuse_picture() {
+    throw Error(Status::usage,
+                "--picture draws the NUMA factors, which cannot be measured on a machine that is not here");
+}
+
+} // namespace
+
+void check(MachineOptions const& options) {
+    if (options.calibrate && !options.topology.empty())
+        throw Error(Status::usage, "--calibrate measures this machine; it does not go with --topology");
+    NamedPath const outputs[] = {{"--json", options.json}, {"--picture", options.picture}},
+                    input{"--topology", is_machine_file(options.topology) ? options.topology : ""};
+    refuse_same_files(outputs, {&input, 1});
+    if (options.picture.empty()) return;
+    if (!options.topology.empty()) refuse_picture();
+    if (!options.picture.ends_with(".svg") && !options.picture.ends_with(".png"))
+        throw Error(Status::usage, fmt::format("--picture '{}' has to end in .svg or .png", options.picture));
+}
+
+void machine(MachineOptions const& options) {
+    bool const elsewhere = !options.topology.empty();
+    auto const json = OutputFile::if_named(options.json), picture = OutputFile::if_named(options.picture);
+    Topology const topology = Topology::named(options.topology);
+    if (picture && !topology.is_this_machine()) refuse_picture();
+    BlasInfo const blas = blas_info();
+    DgemmRate const dgemm = measure_dgemm(options.dgemm_order);
+    std::optional<NumaFactors> factors;
+    bool const wanted = !options.quiet || json || picture;
+    if (wanted && topology.is_this_machine()) factors = blas_numa_factors(topology);
+    bool const prints = !options.quiet && options.json != "-";
+    std::optional<CalibrationResult> calibration;
+    if (options.calibrate) calibration = calibrate(prints);
+    if (prints) {
+        for (std::string const& line : topology.describe()) print(line + "\n");
+        char const* const where = elsewhere ? " here" : "";
+        print(fmt::format("BLAS        {} ({} kernels){}\n", blas.config, blas.core, where));
+        print(fmt::format("dgemm       {:.1f} GF/s on one core{}, order {}\n", dgemm.gflops(), where,
+                          dgemm.order));
+        print(factors ? numa_factors_text(*factors) : "NUMA factors not measured: the machine is not here\n");
+        if (calibration) print(calibration_text(*calibration));
+    }
+    if (json)
+        json->write_text(machine_json(topology, blas, dgemm, factors, calibration)
+                             .dump(2, ' ', false, Json::error_handler_t::replace) +
+                         "\n");
+    if (picture)
+        picture->write_text(numa_factors_picture(*factors, topology, options.picture.ends_with(".svg")));
+}
+
+} // namespace espalier::command

@@ -1,0 +1,171 @@
+#include "problem.hpp"
+
+#include <filesystem>
+#include <system_error>
+#include <type_traits>
+
+#include <fmt/format.h>
+
+#include "core/random.hpp"
+#include "core/scalar.hpp"
+#include "generators/generators.hpp"
+#include "io/read.hpp"
+#include "matrix/convert.hpp"
+#include "runtime/process_limits.hpp"
+#include "tools/command/common/crew.hpp"
+#include "tools/command/common/numbers.hpp"
+
+namespace espalier::command {
+
+namespace {
+
+constexpr std::uint64_t random_seed = 20;
+
+template <class T> DenseMatrix<T> ones(Index n, Index nrhs) {
+    return {n, nrhs, std::vector<T>(static_cast<std::size_t>(n * nrhs), T(1))};
+}
+
+// Real and imaginary parts uniform in [-1, 1).
+template <class T> DenseMatrix<T> random(Index n, Index nrhs) {
+    DenseMatrix<T> b{n, nrhs, std::vector<T>(static_cast<std::size_t>(n * nrhs))};
+    SplitMix64 numbers(random_seed);
+    auto const next = [&numbers] { return static_cast<Real<T>>(numbers.uniform(-1, 1)); };
+    for (T& value : b.values) {
+        if constexpr (is_complex<T>) {
+            Real<T> const re = next();
+            value = T(re, next());
+        } else {
+            value = next();
+        }
+    }
+    return b;
+}
+
+template <class T> DenseMatrix<T> from_file(RunOptions const& options, Index n) {
+    auto const any = options.read_by_parts && crew_size() > 1
+                         ? crew_dense(options.rhs, options.library.threads)
+                         : read_dense(options.rhs, options.library.threads);
+    return std::visit(
+        [&]<class From>(DenseMatrix<From> const& b) -> DenseMatrix<T> {
+            if (b.cols == 0)
+                throw Error(Status::usage,
+                            fmt::format("{}: the file has no columns, one right-hand side is needed at least",
+                                        options.rhs));
+            if (b.rows != n)
+                throw Error(Status::bad_input,
+                            fmt::format("{}: the right-hand side has {} rows, the matrix {}", options.rhs,
+                                        b.rows, n));
+            if (options.nrhs && *options.nrhs != b.cols)
+                throw Error(Status::usage, fmt::format("--nrhs {} contradicts {}, which has {} columns",
+                                                       *options.nrhs, options.rhs, b.cols));
+            if constexpr (is_complex<From> && !is_complex<T>)
+                throw Error(Status::usage,
+                            fmt::format("{}: the right-hand side is complex, the system real; add "
+                                        "--precision {}",
+                                        options.rhs, to_string(scalar_of<std::complex<Real<T>>>)));
+            for (Index j = 0; j < b.cols; ++j)
+                for (Index i = 0; i < b.rows; ++i)
+                    require_fits<T>(b.column(j)[i], options.rhs, "the right-hand side", i, j);
+            return convert<T>(b);
+        },
+        any);
+}
+
+NamedMatrix read_or_generate(RunOptions const& options) {
+    if (is_generator(options.matrix)) return generate_matrix(options.matrix);
+    std::error_code error;
+    if (is_generator(options.matrix + ":") && !std::filesystem::exists(options.matrix, error))
+        for (GeneratorHelp const& help : generator_help())
+            if (help.kind == options.matrix)
+                throw Error(Status::usage,
+                            fmt::format("the generator {0} needs a size: {0}:{1}{2}", help.kind,
+                                        help.arguments,
+                                        help.arguments == "N" ? ", as in " + options.matrix + ":20" : ""));
+    if (options.matrix != "-" && !std::filesystem::exists(options.matrix, error) &&
+        options.matrix.find('/') == std::string::npos)
+        throw Error(Status::io_error,
+                    fmt::format("'{}' is neither a file nor a generator such as lap3d:20; 'espalier "
+                                "generate --help' lists those",
+                                options.matrix));
+    if (options.read_by_parts && crew_size() > 1 &&
+        options.matrix != "-") // only process 0 has standard input
+        return crew_matrix(options.matrix, options.library.threads);
+    return read_matrix(options.matrix == "-" ? "/dev/stdin" : options.matrix, options.library.threads);
+}
+
+} // namespace
+
+std::pair<AnyMatrix, MatrixFacts> load_matrix(RunOptions const& options, ProgressSink* progress) {
+    ProgressScope const phase(progress, "reading", 0);
+    NamedMatrix named = read_or_generate(options);
+    MatrixFacts facts;
+    facts.description = std::move(named.description);
+    std::visit(
+        [&]<class T>(CscMatrix<T> const& matrix) {
+            facts.rows = matrix.rows;
+            facts.cols = matrix.cols;
+            facts.nnz = matrix.nnz();
+            facts.symmetry = matrix.symmetry;
+            facts.read_as = scalar_of<T>;
+        },
+        named.matrix);
+    if (facts.rows != facts.cols)
+        throw Error(Status::bad_input,
+                    fmt::format("{}: the matrix is {} x {}, a linear system needs a square one",
+                                options.matrix, facts.rows, facts.cols));
+    return {std::move(named.matrix), std::move(facts)};
+}
+
+Scalar run_scalar(RunOptions const& options, MatrixFacts const& matrix) {
+    Scalar const scalar = options.precision.value_or(matrix.read_as);
+    if (matrix.read_as == Scalar::z && (scalar == Scalar::s || scalar == Scalar::d))
+        throw Error(Status::usage,
+                    fmt::format("--precision {} is real, but {} is complex: use {}", to_string(scalar),
+                                options.matrix, scalar == Scalar::s ? "c" : "z"));
+    return scalar;
+}
+
+template <class T> CscMatrix<T> take_as(AnyMatrix&& matrix, RunOptions const& options) {
+    Factorization const asked = options.library.factorization;
+    bool const unconjugated = asked == Factorization::llt || asked == Factorization::ldlt;
+    return std::visit(
+        [unconjugated, &options]<class From>(CscMatrix<From>& from) -> CscMatrix<T> {
+            if constexpr (std::is_same_v<T, From>) {
+                return std::move(from);
+            } else {
+                for (Index j = 0; j < from.cols; ++j)
+                    for (Offset p = from.col_ptr[j]; p < from.col_ptr[j + 1]; ++p)
+                        require_fits<T>(from.values[p], options.matrix, "the matrix", from.row_ind[p], j);
+                auto result = convert<T>(std::exchange(from, {}));
+                // A real symmetric matrix in complex numbers is Hermitian too, and better served as such.
+                if (is_complex<T> && !is_complex<From> && result.symmetry == Symmetry::symmetric &&
+                    !unconjugated)
+                    result.symmetry = Symmetry::hermitian;
+                return result;
+            }
+        },
+        matrix);
+}
+
+template <class T> DenseMatrix<T> right_hand_sides(RunOptions const& options, Index n) {
+    Index const nrhs = options.nrhs.value_or(1);
+    // Asked before they are made: memory that is only promised would end the process later.
+    double const needed = 3.0 * static_cast<double>(n) * static_cast<double>(nrhs) * sizeof(T);
+    auto const available = static_cast<double>(available_memory_bytes());
+    if (needed > available)
+        throw Error(Status::out_of_memory,
+                    fmt::format("{} and their solutions would need {}, and {} are available",
+                                counted(nrhs, "right-hand side"), readable_bytes(needed),
+                                readable_bytes(available)));
+    if (options.rhs == "ones") return ones<T>(n, nrhs);
+    if (options.rhs == "random") return random<T>(n, nrhs);
+    return from_file<T>(options, n);
+}
+
+#define ESPALIER_INSTANTIATE(T)                                                                              \
+    template CscMatrix<T> take_as(AnyMatrix&&, RunOptions const&);                                           \
+    template DenseMatrix<T> right_hand_sides(RunOptions const&, Index);
+ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+#undef ESPALIER_INSTANTIATE
+
+} // namespace espalier::command

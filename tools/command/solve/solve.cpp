@@ -1,0 +1,149 @@
+// `espalier solve`: analyze, factor, solve, refine, report.
+#include <algorithm>
+#include <complex>
+
+#include <fmt/format.h>
+
+#include "core/scalar.hpp"
+#include "espalier/espalier.hpp"
+#include "io/write.hpp"
+#include "matrix/spmv.hpp"
+#include "run.hpp"
+#include "tools/command/commands.hpp"
+#include "tools/command/common/crew.hpp"
+#include "tools/command/common/numbers.hpp"
+
+namespace espalier::command {
+
+namespace {
+
+template <class T> bool all_finite(DenseMatrix<T> const& x) {
+    return std::all_of(x.values.begin(), x.values.end(), [](T value) { return is_finite(value); });
+}
+
+// What the error line says of a solution that is not as good as it should be.
+std::string shortcoming(RunRecord const& record, bool finite) {
+    Report const& report = record.report;
+    FactorReport const& factor = report.factor;
+    std::string const lost = record.asked.output.empty() ? "" : " and is not written";
+    if (record.null_space && record.null_space->nullity > 0)
+        return fmt::format(
+            "the matrix has rank {} and this right-hand side no solution (backward error {:.1e})",
+            record.null_space->rank, report.refine.backward_error);
+    if (record.status == Status::singular) {
+        std::string const condition =
+            factor.condition_estimate > 0
+                ? fmt::format(" (condition number about {:.0e})", factor.condition_estimate)
+                : "";
+        return fmt::format("the matrix is numerically singular{}; the solution {}", condition,
+                           finite ? fmt::format("has backward error {:.1e}", report.refine.backward_error)
+                                  : "is not finite" + lost);
+    }
+    bool const single = report.scalar == Scalar::s || report.scalar == Scalar::c;
+    std::string message = finite ? fmt::format("the backward error is {:.1e}, above the tolerance of {:.0e}",
+                                               report.refine.backward_error, record.tolerance)
+                                 : fmt::format("the solution is not finite{}: it overflowed in {} precision",
+                                               lost, single ? "single" : "double");
+    if (factor.pivots_replaced > 0)
+        message += fmt::format("; {} replaced: the matrix is singular or nearly so",
+                               counted(factor.pivots_replaced, "pivot was", "pivots were"));
+    if (finite && record.asked.library.refine == RefineMethod::none) message += "; allow refinement";
+    return message;
+}
+
+template <class T> MatrixKnowledge knowledge_of(Solver<T>& solver) {
+    MatrixKnowledge known;
+    Factorization const kind = solver.report().factorization;
+    bool const self_adjoint = kind == Factorization::llh || kind == Factorization::ldlh ||
+                              (!is_complex<T> && kind != Factorization::lu);
+    if (self_adjoint) known.inertia = solver.inertia();
+    Determinant<T> const determinant = solver.determinant();
+    known.determinant_is_zero = determinant.phase == T(0);
+    known.determinant_log = determinant.log_modulus;
+    known.determinant_phase = static_cast<double>(std::arg(determinant.phase));
+    return known;
+}
+
+// x without its part in the null space, whose columns are orthonormal.
+template <class T> void project_out(DenseMatrix<T> const& null_space, DenseMatrix<T>& x) {
+    for (Index j = 0; j < x.cols; ++j)
+        for (Index k = 0; k < null_space.cols; ++k) {
+            T const* const v = null_space.column(k);
+            T part(0);
+            for (Index i = 0; i < x.rows; ++i) part += conj(v[i]) * x.column(j)[i];
+            for (Index i = 0; i < x.rows; ++i) x.column(j)[i] -= part * v[i];
+        }
+}
+
+// Of a rank-deficient system, the solution that is orthogonal to the null space, where there is one. Steps of
+// refinement keep what the factors make of the null space out of it; the last call measures the errors.
+template <class T> DenseMatrix<T> solve_rank_deficient(Solver<T>& solver, CscMatrix<T> const& matrix,
+                                                       DenseMatrix<T> const& b,
+                                                       NullSpace<T> const& null_space) {
+    DenseMatrix<T> x{b.rows, b.cols, std::vector<T>(b.values.size(), T(0))};
+    DenseMatrix<T> step = b;
+    for (int pass = 0; pass < 3; ++pass) {
+        solver.solve_in_place(step.values, step.cols);
+        project_out(null_space.basis, step);
+        for (std::size_t i = 0; i < x.values.size(); ++i) x.values[i] += step.values[i];
+        residual<T>(matrix, x.values, b.values, step.values, b.cols);
+    }
+    Options measuring = solver.options();
+    measuring.refine = RefineMethod::none;
+    solver.set_options(measuring);
+    solver.refine(matrix, b.values, x.values, b.cols);
+    return x;
+}
+
+// Everything between the matrix and the report. The solution is written before the report, so that a report
+// that says "ok" never stands beside a solution that could not be written.
+template <class T> void solve_as(Run& run) {
+    CscMatrix<T> const matrix = run.take_matrix<T>();
+    DenseMatrix<T> const b = right_hand_sides<T>(run.record().asked, matrix.rows);
+    Solver<T> solver = crew_solver<T>(run.library_options());
+    solver.analyze(matrix);
+    solver.factorize(matrix);
+    RunRecord& record = run.record();
+    NullSpace<T> null_space;
+    if (run.null_space_file()) {
+        null_space = solver.null_space(matrix);
+        record.null_space = {null_space.rank, null_space.basis.cols, null_space.singular_values};
+    }
+    DenseMatrix<T> x{b.rows, b.cols, {}};
+    if (null_space.basis.cols > 0) {
+        x = solve_rank_deficient(solver, matrix, b, null_space);
+    } else {
+        x.values = solver.solve(b.values, b.cols, record.asked.op);
+        solver.refine(matrix, b.values, x.values, b.cols, record.asked.op);
+    }
+    if (record.asked.library.condition) record.knowledge = knowledge_of(solver);
+
+    record.report = solver.report();
+    record.numbers = true;
+    bool const finite = all_finite(x);
+    bool const accurate = finite && record.report.refine.converged;
+    // Who asks for the null space expects one; then a system without a solution is what is reported.
+    bool const singular = null_space.basis.cols > 0 ? !accurate : record.report.factor.numerically_singular;
+    record.status = singular ? Status::singular : accurate ? Status::ok : Status::inaccurate;
+    record.tolerance = effective_tolerance(record.asked.library.tolerance, record.report.scalar);
+    run.stop_clock();
+    if (run.solution_file() && finite)
+        run.solution_file()->write([&x](std::string const& path) { write_dense(path, x); });
+    if (run.null_space_file())
+        run.null_space_file()->write([&](std::string const& path) { write_dense(path, null_space.basis); });
+    if (run.trace_file())
+        run.trace_file()->write(
+            [&](std::string const& path) { solver.write_trace(path, record.matrix.description.name); });
+    run.write_json();
+    run.print_results();
+    if (record.status != Status::ok) throw Error(record.status, shortcoming(record, finite));
+}
+
+} // namespace
+
+void solve(RunOptions const& options) {
+    Run run(options, Run::Purpose::solution);
+    with_scalar(run.scalar(), [&run]<class T>(T) { solve_as<T>(run); });
+}
+
+} // namespace espalier::command

@@ -1,0 +1,158 @@
+// `espalier trace`: how a run, or the prediction of one, spent its time; as tables, as JSON and as pictures.
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "espalier/types.hpp"
+#include "json.hpp"
+#include "options.hpp"
+#include "tools/command/commands.hpp"
+#include "tools/command/common/help.hpp"
+#include "tools/command/common/output_file.hpp"
+#include "tools/traces/gantt.hpp"
+#include "tools/traces/statistics.hpp"
+#include "trace/paje.hpp"
+
+namespace espalier::command {
+
+namespace {
+
+std::string listed(std::vector<std::string> const& words) {
+    std::string text;
+    for (std::string const& word : words) text += (text.empty() ? "" : ", ") + word;
+    return text;
+}
+
+constexpr char const* usual_phase = "factorization";
+
+// The phase asked for, or what is usual; "all" where that is not in the trace.
+std::string phase_of(trace::Trace const& trace, TraceOptions const& options) {
+    if (options.phase.empty()) return trace::phase(trace, usual_phase) ? usual_phase : "all";
+    if (options.phase != "all" && !trace::phase(trace, options.phase)) {
+        auto const known = trace::phases(trace);
+        throw Error(Status::usage,
+                    fmt::format("'{}' has no phase '{}'; {}", options.file, options.phase,
+                                known.empty() ? std::string("it has none") : "it has " + listed(known)));
+    }
+    return options.phase;
+}
+
+trace::Nanoseconds nanoseconds(double seconds) {
+    return std::llround(seconds * 1e9);
+}
+
+trace::Window cut(trace::Window window, TraceOptions const& options) {
+    trace::Window part = window;
+    if (options.from) part.begin = window.begin + nanoseconds(*options.from);
+    if (options.to) part.end = std::min(window.end, window.begin + nanoseconds(*options.to));
+    return part;
+}
+
+trace::Window window_of(trace::Trace const& trace, std::string const& phase, TraceOptions const& options) {
+    trace::Window const window =
+        phase == "all" ? trace::whole(trace) : trace::phase(trace, phase).value_or(trace::whole(trace));
+    trace::Window const part = cut(window, options);
+    if (part.begin >= part.end)
+        throw Error(Status::usage, fmt::format("nothing is left of '{}': it takes {} s", phase,
+                                               double(window.end - window.begin) / 1e9));
+    return part;
+}
+
+// All of it, where the phase asked for is the whole trace, is the factorization where both have one.
+void compare_with(trace::Trace predicted, TraceNumbers& numbers, TraceOptions const& options) {
+    auto const has = [](trace::Trace const& trace) { return trace::phase(trace, usual_phase).has_value(); };
+    numbers.compared = numbers.phase == "all" ? usual_phase : numbers.phase;
+    if (options.phase == "all" && !(has(predicted) && has(numbers.trace))) numbers.compared = "";
+    numbers.predicted = std::move(predicted);
+    numbers.comparison = trace::compare(*numbers.predicted, numbers.trace, numbers.compared);
+    if (!trace::phase(numbers.trace, numbers.compared)) numbers.compared = "all";
+    auto const expect = [&](std::string const& file, trace::Trace const& trace, std::string_view origin) {
+        auto const found = trace.about("origin");
+        if (found == origin) return;
+        numbers.notes.push_back(
+            found.empty() ? fmt::format("'{}' stands for what was {}, but does not say so", file, origin)
+                          : fmt::format("'{}' stands for what was {}, but it was {}", file, origin, found));
+    };
+    expect(options.compare, *numbers.predicted, "predicted");
+    expect(options.file, numbers.trace, "measured");
+    if (options.from || options.to)
+        numbers.notes.push_back(fmt::format("the comparison is of {}, whatever --from and --to say",
+                                            numbers.compared == "all" ? "both traces as a whole"
+                                                                      : "the whole " + numbers.compared));
+}
+
+// What is known of the run, and how long its phases took.
+std::string headline(std::string const& file, trace::Trace const& trace) {
+    std::string text = file;
+    char const* separator = ": ";
+    for (char const* const first : {"origin", "matrix"})
+        if (auto const value = trace.about(first); !value.empty())
+            text += separator + std::string(value), separator = ", ";
+    for (auto const& [key, value] : trace.metadata())
+        if (key != "origin" && key != "matrix") text += separator + key + " " + value, separator = ", ";
+    text = wrapped(text, 100) + '\n';
+    std::string phases;
+    separator = "phases: ";
+    for (std::string const& name : trace::phases(trace)) {
+        auto const window = *trace::phase(trace, name);
+        phases += fmt::format("{}{} {}", separator, name, trace::readable_time(window.end - window.begin));
+        separator = ", ";
+    }
+    return phases.empty() ? text : text + wrapped(phases, 100) + '\n';
+}
+
+std::string tables(TraceNumbers const& numbers, TraceOptions const& options) {
+    trace::Trace const& trace = numbers.trace;
+    std::string text = headline(options.file, trace);
+    text += fmt::format("\n{}{}\n", numbers.phase == "all" ? "the whole trace" : numbers.phase,
+                        options.from || options.to ? ", in part" : "");
+    text += trace::to_text(trace, numbers.statistics) + '\n';
+    text += trace::to_text(trace, numbers.path);
+    if (numbers.comparison)
+        text += fmt::format("\nprediction: {}compared: {}\n", headline(options.compare, *numbers.predicted),
+                            numbers.compared == "all" ? "the whole traces" : numbers.compared) +
+                trace::to_text(*numbers.comparison);
+    for (std::string const& note : numbers.notes) text += "note: " + note + "\n";
+    return text;
+}
+
+std::vector<trace::GanttPanel> panels_of(TraceNumbers const& numbers, TraceOptions const& options) {
+    std::vector<trace::GanttPanel> panels;
+    if (numbers.predicted) {
+        trace::Window const window = numbers.comparison->predicted;
+        trace::Window const part =
+            cut(numbers.phase == "all" ? trace::whole(*numbers.predicted) : window, options);
+        if (part.begin < part.end) panels.push_back({&*numbers.predicted, part, ""});
+    }
+    panels.push_back({&numbers.trace, numbers.statistics.window, ""});
+    return panels;
+}
+
+} // namespace
+
+void trace(TraceOptions const& options) {
+    auto const svg = OutputFile::if_named(options.svg), png = OutputFile::if_named(options.png),
+               html = OutputFile::if_named(options.html), json = OutputFile::if_named(options.json);
+    TraceNumbers numbers;
+    numbers.trace = trace::read_paje(options.file == "-" ? "/dev/stdin" : options.file);
+    numbers.phase = phase_of(numbers.trace, options);
+    trace::Window const window = window_of(numbers.trace, numbers.phase, options);
+    numbers.statistics = trace::statistics(numbers.trace, window);
+    // Of the whole run the factorization has the path that matters, and the only one that is recorded.
+    auto const usual = numbers.phase == "all" ? trace::phase(numbers.trace, usual_phase) : std::nullopt;
+    numbers.path = trace::critical_path(numbers.trace, usual.value_or(window));
+    if (!options.compare.empty()) compare_with(trace::read_paje(options.compare), numbers, options);
+    auto const panels = panels_of(numbers, options);
+    trace::GanttOptions drawing;
+    drawing.color_by = options.color_by;
+    drawing.width = options.width / drawing.scale;
+    if (svg) svg->write_text(trace::gantt_svg(panels, drawing));
+    if (png) png->write_text(trace::gantt_png(panels, drawing));
+    if (html) html->write_text(trace::gantt_html(panels, {.color_by = options.color_by}));
+    if (json) json->write_text(trace_json(numbers));
+    if (options.prints()) print(tables(numbers, options));
+}
+
+} // namespace espalier::command
