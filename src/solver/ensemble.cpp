@@ -8,7 +8,7 @@
 #include "runtime/process_limits.hpp"
 #include "solver/ensemble_order.hpp"
 #include "solver/pack_plan.hpp"
-#include "solver/pack_report.hpp"
+#include "solver/report_table.hpp"
 
 namespace espalier {
 

@@ -5,7 +5,7 @@
 
 #include "core/pack.hpp"
 #include "solver/ensemble_order.hpp"
-#include "solver/pack_report.hpp"
+#include "solver/report_table.hpp"
 
 namespace espalier {
 

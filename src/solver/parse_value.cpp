@@ -5,9 +5,12 @@
 #include <cmath>
 #include <optional>
 #include <system_error>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "core/suggest.hpp"
 #include "espalier/types.hpp"
 
 namespace espalier {
@@ -16,7 +19,7 @@ namespace {
 
 constexpr std::string_view prefixes = "KMGT";
 
-// The number that is the whole of `text`; a sign other than '-' and spaces are not numbers.
+// The number that makes up all of `text`. Spaces and a leading '+' are errors.
 template <class Number> std::optional<Number> whole_number(std::string_view text) {
     Number value{};
     char const* const end = text.data() + text.size();
@@ -25,11 +28,11 @@ template <class Number> std::optional<Number> whole_number(std::string_view text
     return value;
 }
 
-double parse_real(std::string_view option, std::string_view text, bool zero_is_fine) {
+double parse_real(std::string_view option, std::string_view text, bool zero_allowed) {
     auto const value = whole_number<double>(text);
-    if (!value || !std::isfinite(*value) || *value < 0 || (*value == 0 && !zero_is_fine))
+    if (!value || !std::isfinite(*value) || *value < 0 || (*value == 0 && !zero_allowed))
         throw Error(Status::usage, fmt::format("{} needs a number {}, not '{}'", option,
-                                               zero_is_fine ? "that is not negative" : "above zero", text));
+                                               zero_allowed ? "that is not negative" : "above zero", text));
     return *value;
 }
 
@@ -44,6 +47,16 @@ std::optional<double> bytes_of_unit(std::string_view unit) {
 }
 
 } // namespace
+
+std::size_t parse_choice(std::string_view option, std::string_view text,
+                         std::span<char const* const> choices) {
+    std::vector<std::string_view> const known(choices.begin(), choices.end());
+    auto const found = std::find(known.begin(), known.end(), text);
+    if (found == known.end())
+        throw Error(Status::usage, fmt::format("{} needs one of {}, not '{}'{}", option,
+                                               fmt::join(known, ", "), text, did_you_mean(text, known)));
+    return static_cast<std::size_t>(found - known.begin());
+}
 
 std::int64_t parse_count(std::string_view option, std::string_view text, std::int64_t least,
                          std::int64_t most) {
@@ -69,10 +82,10 @@ std::uint64_t parse_size(std::string_view option, std::string_view text) {
     if (!number || !unit || !(*number > 0))
         throw Error(
             Status::usage,
-            fmt::format("{} needs a size above zero such as 512M, 4G or 1.5GiB, not '{}'", option, text));
+            fmt::format("{} needs a size above zero, such as 512M, 4G or 1.5GiB, not '{}'", option, text));
     double const bytes = std::floor(*number * *unit);
     if (bytes < 1 || bytes >= std::ldexp(1.0, 63))
-        throw Error(Status::usage, fmt::format("{} '{}' is outside 1 byte to 8388607 TiB", option, text));
+        throw Error(Status::usage, fmt::format("{} '{}' is outside of 1 byte to 8388607 TiB", option, text));
     return static_cast<std::uint64_t>(bytes);
 }
 

@@ -121,19 +121,19 @@ static void options(espalier_solver* solver) {
     char const* text = NULL;
     USAGE("name is null", espalier_set_option(solver, NULL, "1"));
     USAGE("value is null", espalier_set_option(solver, "threads", NULL));
-    USAGE("there is no option 'colour'; there are factorization,",
+    USAGE("unknown option 'colour'; the options are factorization,",
           espalier_set_option(solver, "colour", "red"));
     USAGE("threads needs a whole number", espalier_set_option(solver, "threads", "many"));
     USAGE("name is null", espalier_get_option(solver, NULL, &text));
     USAGE("value is null", espalier_get_option(solver, "threads", NULL));
-    USAGE("no option", espalier_get_option(solver, "", &text));
+    USAGE("unknown option", espalier_get_option(solver, "", &text));
     USAGE("factorization = 6", espalier_set_factorization(solver, (espalier_factorization)6));
     USAGE("factorization = -1", espalier_set_factorization(solver, (espalier_factorization)-1));
     USAGE("matching = 3", espalier_set_matching(solver, (espalier_toggle)3));
     USAGE("scaling = 1000", espalier_set_scaling(solver, (espalier_toggle)1000));
-    USAGE("neither 0 nor 1", espalier_set_mixed_precision(solver, 2));
-    USAGE("neither 0 nor 1", espalier_set_condition(solver, -1));
-    USAGE("neither 0 nor 1", espalier_set_allow_singular(solver, 7));
+    USAGE("outside of 0 .. 1", espalier_set_mixed_precision(solver, 2));
+    USAGE("outside of 0 .. 1", espalier_set_condition(solver, -1));
+    USAGE("outside of 0 .. 1", espalier_set_allow_singular(solver, 7));
     int64_t const unknowns[] = {0, -5};
     USAGE("-1 unknowns", espalier_set_schur(solver, -1, unknowns, 0));
     USAGE("unknowns is null", espalier_set_schur(solver, 1, NULL, 0));
@@ -145,19 +145,19 @@ static void options(espalier_solver* solver) {
     USAGE("path is null", espalier_set_ordering_file(solver, NULL));
     USAGE("empty", espalier_set_ordering_file(solver, ""));
     USAGE("positions is null", espalier_set_ordering_positions(solver, 2, NULL, 0));
-    USAGE("of 0 unknowns", espalier_set_ordering_positions(solver, 0, unknowns, 0));
+    USAGE("0 positions", espalier_set_ordering_positions(solver, 0, unknowns, 0));
     USAGE("base = 2", espalier_set_ordering_positions(solver, 2, unknowns, 2));
     USAGE("below the base 0", espalier_set_ordering_positions(solver, 2, unknowns, 0));
     USAGE("threads needs", espalier_set_threads(solver, -1));
     USAGE("threads needs", espalier_set_threads(solver, 1 << 20));
-    USAGE("neither 0 nor 1", espalier_set_bind_threads(solver, 2));
+    USAGE("outside of 0 .. 1", espalier_set_bind_threads(solver, 2));
     USAGE("topology is null", espalier_set_topology(solver, NULL));
     USAGE("topology needs", espalier_set_topology(solver, ""));
     USAGE("numa:0", espalier_set_topology(solver, "numa:0"));
     FAILS(solver, ESPALIER_IO_ERROR, "/nonexistent/machine.xml",
           espalier_set_topology(solver, "/nonexistent/machine.xml"));
     USAGE("calibration = 3", espalier_set_calibration(solver, (espalier_toggle)3));
-    USAGE("neither 0 nor 1", espalier_set_record_trace(solver, 2));
+    USAGE("outside of 0 .. 1", espalier_set_record_trace(solver, 2));
     USAGE("schedule = 4", espalier_set_schedule(solver, (espalier_schedule)4));
     USAGE("alloc = 3", espalier_set_allocation(solver, (espalier_allocation)3));
     USAGE("split = 2", espalier_set_splitting(solver, (espalier_splitting)2));

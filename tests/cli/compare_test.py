@@ -168,7 +168,7 @@ class Compare(CommandTest):
         for arguments, part in (([], "--vary"), (["--vary", "threads"], "NAME=VALUE"),
                                 (["--vary", "threads="], "NAME=VALUE"), (["--vary", "=1"], "NAME=VALUE"),
                                 (["--vary", "threads=1,,2"], "empty value"),
-                                (["--vary", "thread=1"], "there is no option 'thread'"),
+                                (["--vary", "thread=1"], "unknown option 'thread'"),
                                 (["--vary", "thread=1"], "nrhs and processes"),
                                 (["--vary", "precision=s,d"], "--precision"),
                                 (["--vary", "nrhs=1,2", "--nrhs", 2], "contradict"),

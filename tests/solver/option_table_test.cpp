@@ -1,4 +1,4 @@
-// Options by name: every name, every value, there and back, and what is refused.
+// Options by name: every name and every value are read and printed alike; wrong ones are refused.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ std::string refusal(std::string_view name, std::string_view value) {
     return "accepted";
 }
 
-TEST(OptionStrings, EveryValueComesBackAsItWasSpelled) {
+TEST(Options, EveryValueIsPrintedAsItWasSpelled) {
     struct {
         char const* name;
         std::vector<char const*> values;
@@ -77,7 +77,7 @@ TEST(OptionStrings, EveryValueComesBackAsItWasSpelled) {
     }
 }
 
-TEST(OptionStrings, DefaultsAreValuesToo) {
+TEST(Options, DefaultsCanBeSet) {
     Options const fresh;
     for (std::string_view const name : option_names()) {
         Options options;
@@ -86,7 +86,7 @@ TEST(OptionStrings, DefaultsAreValuesToo) {
     }
 }
 
-TEST(OptionStrings, ReachTheMembers) {
+TEST(Options, SetTheMembers) {
     Options options;
     set_option(options, "ordering", "perm.txt");
     EXPECT_EQ(options.ordering, OrderingMethod::user);
@@ -108,23 +108,30 @@ TEST(OptionStrings, ReachTheMembers) {
     EXPECT_EQ(options.pivot_threshold, 0.25);
 }
 
-TEST(OptionStrings, RefusalsListWhatThereIs) {
+TEST(Options, ErrorsListTheAllowedValues) {
     EXPECT_NE(
-        refusal("colour", "red").find("there is no option 'colour'; there are factorization, matching,"),
+        refusal("colour", "red").find("unknown option 'colour'; the options are factorization, matching,"),
         std::string::npos);
     EXPECT_EQ(refusal("factorization", "qr"),
-              "factorization has no value 'qr'; it has auto, llh, llt, ldlt, ldlh, lu");
-    EXPECT_EQ(refusal("matching", "yes"), "matching has no value 'yes'; it has auto, on, off");
-    EXPECT_EQ(refusal("condition", "auto"), "condition has no value 'auto'; it has on, off");
+              "factorization needs one of auto, llh, llt, ldlt, ldlh, lu, not 'qr'");
+    EXPECT_EQ(refusal("matching", "yes"), "matching needs one of auto, on, off, not 'yes'");
+    EXPECT_EQ(refusal("condition", "auto"), "condition needs one of off, on, not 'auto'");
     EXPECT_EQ(refusal("threads", "0"), "threads needs a whole number between 1 and 4096, not '0'");
     EXPECT_EQ(refusal("tolerance", "0"), "tolerance needs a number above zero, not '0'");
     EXPECT_EQ(refusal("max-memory", "4X"),
-              "max-memory needs a size above zero such as 512M, 4G or 1.5GiB, not '4X'");
+              "max-memory needs a size above zero, such as 512M, 4G or 1.5GiB, not '4X'");
     Options const fresh;
     EXPECT_THROW(std::ignore = get_option(fresh, ""), Error);
 }
 
-TEST(OptionStrings, RefuseWhatIsNotOneValue) {
+TEST(Options, ErrorsSuggestTheNearestWord) {
+    EXPECT_TRUE(refusal("thread", "2").starts_with("unknown option 'thread'; did you mean 'threads'?; "));
+    EXPECT_TRUE(refusal("select", "snuma").ends_with("not 'snuma'; did you mean 'sNuma'?"));
+    EXPECT_TRUE(refusal("schedule", "dynmaic").ends_with("did you mean 'dynamic'?"));
+    EXPECT_EQ(refusal("refine", "jacobi").find("did you mean"), std::string::npos);
+}
+
+TEST(Options, RefuseTextsThatAreNotOneValue) {
     for (std::string_view const name : option_names()) EXPECT_NE(refusal(name, ""), "accepted") << name;
     for (char const* text : {"-1", " 2", "2 ", "1e3", "0x2", "99999999999999999999", "two"})
         for (char const* name : {"threads", "max-refine-iterations", "max-block-width", "min-block-width"})

@@ -1,0 +1,299 @@
+#include "solver/option_table.hpp"
+
+#include <array>
+#include <limits>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/names.hpp"
+#include "core/suggest.hpp"
+#include "solver/parse_value.hpp"
+
+namespace espalier {
+
+namespace {
+
+constexpr std::array<char const*, 2> off_on{"off", "on"};
+
+template <auto member> using Member = std::remove_reference_t<decltype(std::declval<Options&>().*member)>;
+
+// An enumeration, or a bool.
+template <auto member> constexpr OptionRow choice(OptionHeading const& heading) {
+    using Value = Member<member>;
+    OptionRow row{heading};
+    if constexpr (std::is_same_v<Value, bool>) {
+        row.type = OptionType::flag;
+        row.choices = off_on;
+    } else {
+        row.type = OptionType::choice;
+        row.choices = spellings<Value>;
+    }
+    row.set = [](Options& options, OptionRow const& self, std::string_view text) {
+        options.*member = static_cast<Value>(parse_choice(self.name, text, self.choices));
+    };
+    row.get = [](Options const& options, OptionRow const& self) {
+        return std::string(self.choices[static_cast<std::size_t>(options.*member)]);
+    };
+    row.set_index = [](Options& options, std::int64_t k) { options.*member = static_cast<Value>(k); };
+    return row;
+}
+
+// An integer in [least, most]. The value 0 is spelled `unset`, unless that is empty.
+template <auto member> constexpr OptionRow count(OptionHeading const& heading, std::int64_t least,
+                                                 std::int64_t most, std::string_view unset = "") {
+    OptionRow row{heading, OptionType::count, {}, least, most, unset};
+    row.set = [](Options& options, OptionRow const& self, std::string_view text) {
+        bool const is_unset = !self.unset.empty() && text == self.unset;
+        options.*member =
+            static_cast<Member<member>>(is_unset ? 0 : parse_count(self.name, text, self.least, self.most));
+    };
+    row.get = [](Options const& options, OptionRow const& self) {
+        bool const is_unset = !self.unset.empty() && options.*member == 0;
+        return is_unset ? std::string(self.unset) : std::to_string(options.*member);
+    };
+    return row;
+}
+
+// A number that is not negative. With `unset_value`, which is not allowed otherwise, it may be "auto".
+template <auto member, int unset_value> constexpr OptionRow real_or_auto(OptionHeading const& heading) {
+    OptionRow row{heading, OptionType::real};
+    row.unset = "auto";
+    row.set = [](Options& options, OptionRow const& self, std::string_view text) {
+        if (text == self.unset)
+            options.*member = unset_value;
+        else
+            options.*member =
+                unset_value == 0 ? parse_positive(self.name, text) : parse_not_negative(self.name, text);
+    };
+    row.get = [](Options const& options, OptionRow const& self) {
+        bool const is_unset = unset_value == 0 ? options.*member == 0 : options.*member < 0;
+        return is_unset ? std::string(self.unset) : fmt::format("{}", options.*member);
+    };
+    return row;
+}
+
+constexpr OptionRow amalgamation_fill(OptionHeading const& heading) {
+    OptionRow row{heading, OptionType::real};
+    row.set = [](Options& options, OptionRow const& self, std::string_view text) {
+        options.amalgamation_fill = parse_not_negative(self.name, text);
+    };
+    row.get = [](Options const& options, OptionRow const&) {
+        return fmt::format("{}", options.amalgamation_fill);
+    };
+    return row;
+}
+
+constexpr OptionRow max_memory(OptionHeading const& heading) {
+    OptionRow row{heading, OptionType::size};
+    row.unset = "none";
+    row.set = [](Options& options, OptionRow const& self, std::string_view text) {
+        options.max_memory = text == self.unset ? 0 : parse_size(self.name, text);
+    };
+    row.get = [](Options const& options, OptionRow const& self) {
+        return options.max_memory == 0 ? std::string(self.unset) : spell_size(options.max_memory);
+    };
+    return row;
+}
+
+constexpr auto ordering_methods = std::span(spellings<OrderingMethod>).first<4>(); // `user` is a file
+
+constexpr OptionRow ordering(OptionHeading const& heading) {
+    OptionRow row{heading, OptionType::text, ordering_methods};
+    row.set = [](Options& options, OptionRow const& self, std::string_view text) {
+        if (text.empty())
+            throw Error(Status::usage,
+                        fmt::format("{} needs scotch, metis, amd, natural or a file", self.name));
+        options.ordering_positions.clear();
+        options.ordering_file.clear();
+        for (std::size_t k = 0; k < ordering_methods.size(); ++k)
+            if (text == ordering_methods[k]) {
+                options.ordering = static_cast<OrderingMethod>(k);
+                return;
+            }
+        options.ordering_file = text;
+        options.ordering = OrderingMethod::user;
+    };
+    row.get = [](Options const& options, OptionRow const&) {
+        return options.ordering == OrderingMethod::user ? options.ordering_file
+                                                        : std::string(to_string(options.ordering));
+    };
+    return row;
+}
+
+constexpr std::array<char const*, 1> this_machine{"here"};
+
+constexpr OptionRow topology(OptionHeading const& heading) {
+    OptionRow row{heading, OptionType::text, this_machine};
+    row.set = [](Options& options, OptionRow const& self, std::string_view text) {
+        if (text.empty())
+            throw Error(Status::usage, fmt::format("{} needs 'here', a description or a file", self.name));
+        if (text.ends_with(".json"))
+            throw Error(Status::usage,
+                        fmt::format("{0} '{1}' is a machine file, which only simulations read "
+                                    "('espalier simulate --machine'); {0} needs an XML file of lstopo, or a "
+                                    "description such as 'numa:2 core:8'",
+                                    self.name, text));
+        options.topology = text == "here" ? "" : text;
+    };
+    row.get = [](Options const& options, OptionRow const&) {
+        return options.topology.empty() ? std::string("here") : options.topology;
+    };
+    return row;
+}
+
+using namespace subcommand;
+
+constexpr std::string_view method = "Method", machine = "Machine", scheduling = "Schedule",
+                           accuracy = "Accuracy";
+constexpr int most_threads = 4096;
+constexpr Index most_columns = 1'000'000;
+
+constexpr std::array table = {
+    choice<&Options::factorization>({"factorization", analyses, method, "KIND", "factorization of the matrix",
+                                     "chosen from its symmetry and diagonal"}),
+    choice<&Options::matching>({"matching", analyses, method, "WHEN",
+                                "permute rows (lu) or pair them (ldlt, ldlh) by a maximum-product matching",
+                                "if a diagonal entry is zero or weak"}),
+    choice<&Options::scaling>(
+        {"scaling", analyses, method, "WHEN", "scale rows and columns", "for lu, ldlt and ldlh"}),
+    choice<&Options::mixed_precision>({"mixed-precision", systems, accuracy, "",
+                                       "factorize in single precision and refine to the precision of the "
+                                       "run; fall back to full precision if "
+                                       "single precision is not accurate enough"}),
+    choice<&Options::condition>(
+        {"condition", subcommand::solve, accuracy, "",
+         "estimate the condition number and the forward error, and print the determinant "
+         "and the inertia"}),
+    choice<&Options::allow_singular>(
+        {"allow-singular", none, accuracy, "",
+         "accept a matrix that is singular by its pattern, to compute its null space"}),
+    ordering({"ordering", analyses, method, "METHOD",
+              "fill-reducing ordering; a file has the new position of each row"}),
+    count<&Options::threads>({"threads", runs, machine, "T", "worker threads of each process",
+                              "the cores that the process may use"},
+                             1, most_threads, "auto"),
+    choice<&Options::bind_threads>({"bind", none, machine, "", "bind worker threads to cores"}),
+    count<&Options::comm_threads>(
+        {"comm-threads", here, machine, "C",
+         "communication threads of each process under mpirun: with 2 one sends and one "
+         "receives, with 0 workers move messages between tasks; fewer if MPI does not "
+         "allow as many"},
+        0, 2),
+    topology(
+        {"topology", here | dense, machine, "MACHINE",
+         "plan for another machine: an XML file of lstopo, or a description such as 'numa:2 core:8'; workers "
+         "then have virtual cores and NUMA nodes",
+         "this machine"}),
+    choice<&Options::calibration>(
+        {"calibration", analyses, machine, "WHEN",
+         "predict times with a cost model measured on this machine: on measures it again, "
+         "off takes the one that is shipped",
+         "measured once, in less than 2 s, and kept"}),
+    choice<&Options::record_trace>({"record-trace", none, scheduling, "", "record what each thread does"}),
+    choice<&Options::schedule>(
+        {"schedule", runs, scheduling, "POLICY",
+         "which worker runs which task: lists made in advance (static), a tree of queues "
+         "(dynamic), or queues of cores and NUMA nodes (places, nas)"}),
+    choice<&Options::push_init>({"push-init", runs, scheduling, "WHERE",
+                                 "places: the first tasks go to the NUMA nodes in turn or at random"}),
+    choice<&Options::push>({"push", runs, scheduling, "WHERE", "places: which list receives a ready task"}),
+    choice<&Options::select>({"select", runs, scheduling, "WHERE", "places: where an idle worker steals"}),
+    choice<&Options::strict>(
+        {"strict", runs, scheduling, "", "dynamic, places, nas: no stealing across NUMA nodes"}),
+    count<&Options::seed>({"seed", runs, scheduling, "N", "places: seed of the random choices"}, 0,
+                          std::numeric_limits<std::int64_t>::max()),
+    choice<&Options::allocation>(
+        {"alloc", runs, machine, "POLICY",
+         "memory of the coefficients: touched by one thread, by the thread that owns them, "
+         "or spread over the NUMA nodes"}),
+    choice<&Options::splitting>(
+        {"split", analyses, scheduling, "KIND",
+         "tasks of a column block: one (1d), or with 2d one for each group of rows if the "
+         "block is wide and several threads are candidates"}),
+    count<&Options::split_width>(
+        {"split-width", analyses, scheduling, "COLUMNS", "2d: least width of a column block that is cut"}, 1,
+        most_columns),
+    count<&Options::split_rows>(
+        {"split-rows", analyses, scheduling, "ROWS", "2d: least number of rows in a group"}, 1, most_columns),
+    count<&Options::max_block_width>(
+        {"max-block-width", none, scheduling, "COLUMNS", "wider supernodes are split into column blocks"}, 1,
+        most_columns),
+    count<&Options::min_block_width>({"min-block-width", none, scheduling, "COLUMNS",
+                                      "least width of the column blocks of a split supernode"},
+                                     1, most_columns),
+    amalgamation_fill({"amalgamation-fill", none, method, "SHARE",
+                       "zeros that amalgamation may store, relative to the entries of the factor"}),
+    real_or_auto<&Options::pivot_threshold, -1>(
+        {"pivot-threshold", none, accuracy, "SHARE",
+         "smaller pivots, relative to the largest entry, are replaced",
+         "the square root of the machine epsilon"}),
+    choice<&Options::refine>(
+        {"refine", systems, accuracy, "METHOD",
+         "method that improves the solution: iterative refinement (ir) or a Krylov method",
+         "ir, then gmres if ir stalls"}),
+    count<&Options::max_refine_iterations>({"max-refine-iterations", none, accuracy, "N",
+                                            "most steps of the method that improves the solution",
+                                            "the default of the method"},
+                                           1, 1'000'000, "auto"),
+    real_or_auto<&Options::tolerance, 0>({"tolerance", systems, accuracy, "E",
+                                          "backward error at which a system counts as solved",
+                                          "1e-12 in double, 1e-5 in single precision"}),
+    max_memory({"max-memory", here, machine, "SIZE",
+                "refuse to factorize if that needs more memory, such as 512M, 4G or 1.5GiB", "no limit"}),
+};
+
+} // namespace
+
+std::string OptionRow::description() const {
+    std::string text;
+    if (type != OptionType::flag && !choices.empty()) {
+        text = fmt::format("{}", fmt::join(choices, ", "));
+        if (type == OptionType::text)
+            text += " or " + std::string(placeholder == "MACHINE" ? placeholder : "FILE");
+        text += ": ";
+    }
+    text += help;
+    if (type == OptionType::flag) return text;
+    text += " [" + get(Options{}, *this);
+    if (!automatic.empty()) text += ": " + std::string(automatic);
+    return text + "]";
+}
+
+std::span<OptionRow const> option_table() noexcept {
+    return table;
+}
+
+OptionRow const& option_row(std::string_view name) {
+    for (OptionRow const& row : table)
+        if (row.name == name) return row;
+    auto const names = option_names();
+    throw Error(Status::usage, fmt::format("unknown option '{}'{}; the options are {}", name,
+                                           did_you_mean(name, names), fmt::join(names, ", ")));
+}
+
+void set_option_index(Options& options, std::string_view name, std::int64_t k) {
+    OptionRow const& row = option_row(name);
+    if (k < 0 || k >= std::ssize(row.choices))
+        throw Error(Status::usage,
+                    fmt::format("{} = {} is outside of 0 .. {}", name, k, row.choices.size() - 1));
+    row.set_index(options, k);
+}
+
+void set_option(Options& options, std::string_view name, std::string_view value) {
+    OptionRow const& row = option_row(name);
+    row.set(options, row, value);
+}
+
+std::string get_option(Options const& options, std::string_view name) {
+    OptionRow const& row = option_row(name);
+    return row.get(options, row);
+}
+
+std::vector<std::string_view> option_names() {
+    std::vector<std::string_view> names;
+    for (OptionRow const& row : table) names.push_back(row.name);
+    return names;
+}
+
+} // namespace espalier
