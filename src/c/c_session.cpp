@@ -16,7 +16,7 @@ namespace {
 
 template <class T> class TypedSession final : public SystemSession<T> {
     using System = SystemSession<T>;
-    using System::begin, System::give, System::group_, System::matrix_, System::null_space_, System::order;
+    using System::begin, System::give, System::calls_, System::matrix_, System::null_space_, System::order;
     using System::require_analysis, System::require_factors, System::require_leader, System::solver_;
 
   public:
@@ -50,7 +50,7 @@ template <class T> class TypedSession final : public SystemSession<T> {
         });
         null_space_.reset();
         null_space_ = solver_.null_space(matrix_.matrix(), tolerance);
-        group_.tell(null_space_->rank);
+        null_space_->rank = on_root(calls_.comm(), [&] { return null_space_->rank; });
         if (rank) *rank = null_space_->rank;
     }
 
@@ -61,14 +61,14 @@ template <class T> class TypedSession final : public SystemSession<T> {
                 throw Error(Status::usage, "espalier_null_vectors was called before espalier_null_space");
             check_block(basis, order(), null_space_->basis.cols, leading, "basis");
         });
-        if (group_.leads())
+        if (calls_.is_root())
             write_back(null_space_->basis.values, order(), {basis, null_space_->basis.cols, leading});
     }
 
     void schur_complement(void* schur, Index leading) override {
         begin("espalier_schur_complement", [&] { require_factors("espalier_schur_complement"); });
         auto const found = solver_.schur_complement();
-        group_.check([&] { check_block(schur, found.rows, found.cols, leading, "schur"); });
+        on_root(calls_.comm(), [&] { check_block(schur, found.rows, found.cols, leading, "schur"); });
         give(found.values, found.rows, {schur, found.cols, leading});
     }
 
@@ -80,7 +80,8 @@ template <class T> class TypedSession final : public SystemSession<T> {
         });
         auto const condensed = solver_.condense(right, b.columns);
         Index const kept = b.columns > 0 ? std::ssize(condensed) / b.columns : 0;
-        group_.check([&] { check_block(reduced.data, kept, reduced.columns, reduced.leading, "r"); });
+        on_root(calls_.comm(),
+                [&] { check_block(reduced.data, kept, reduced.columns, reduced.leading, "r"); });
         give(condensed, kept, reduced);
     }
 
@@ -110,7 +111,7 @@ template <class T> class TypedSession final : public SystemSession<T> {
 
     void write_trace(char const* path, std::string const& matrix_name) override {
         begin("espalier_write_trace", [&] { (void)path_of(path); });
-        solver_.write_trace(group_.leads() ? path_of(path) : std::string(), matrix_name);
+        solver_.write_trace(calls_.is_root() ? path_of(path) : std::string(), matrix_name);
     }
 };
 
@@ -144,15 +145,15 @@ std::unique_ptr<Session> make_session(Scalar scalar) {
 }
 
 std::unique_ptr<Session> make_session(Scalar scalar, Communicator processes) {
-    SessionGroup group(std::move(processes), static_cast<int>(scalar), false);
+    HandleProcesses const agreed = agree_on_handle(std::move(processes), static_cast<int>(scalar), false);
     return for_scalar(scalar, [&]<class T>(T) -> std::unique_ptr<Session> {
-        return std::make_unique<TypedSession<T>>(std::move(group));
+        return std::make_unique<TypedSession<T>>(agreed);
     });
 }
 
 void follow_session(Scalar scalar, Communicator processes) {
-    SessionGroup const group(std::move(processes), static_cast<int>(scalar), true);
-    for_scalar(scalar, [&]<class T>(T) { Solver<T>::follow({}, group.comm()); });
+    HandleProcesses const agreed = agree_on_handle(std::move(processes), static_cast<int>(scalar), true);
+    for_scalar(scalar, [&]<class T>(T) { Solver<T>::follow({}, agreed.all); });
 }
 
 } // namespace espalier

@@ -22,12 +22,13 @@ namespace espalier {
 template <class T> class SystemSession : public Session {
   public:
     SystemSession() = default;
-    explicit SystemSession(SessionGroup group) : group_(std::move(group)), solver_({}, group_.comm()) {}
+    explicit SystemSession(HandleProcesses processes)
+        : comm_(processes.all), calls_(std::move(processes.calling)), solver_({}, comm_) {}
 
     Scalar scalar() const override { return scalar_of<T>; }
     Options const& options() const override { return solver_.options(); }
     Report const& report() const override { return solver_.report(); }
-    Communicator const& comm() const override { return group_.comm(); }
+    Communicator const& comm() const override { return comm_; }
 
     void set_options(Options options) override {
         Options const& old = solver_.options();
@@ -37,7 +38,7 @@ template <class T> class SystemSession : public Session {
     }
 
     void set_matrix(espalier_matrix const* matrix) override {
-        group_.begin("espalier_set_matrix", now_, [&] {
+        begin("espalier_set_matrix", [&] {
             require_pointer(matrix, "matrix");
             take(imported<T>(*matrix));
         });
@@ -51,8 +52,8 @@ template <class T> class SystemSession : public Session {
             require_pointer(given, "part");
             part = checked_part<T>(*given);
         });
-        auto whole = imported_parts(group_.callers(), facts_of(*given), std::move(part));
-        group_.check([&] { take(std::move(whole)); });
+        auto whole = imported_parts(calls_.comm(), facts_of(*given), std::move(part));
+        on_root(calls_.comm(), [&] { take(std::move(whole)); });
         begin_anew();
         entries_here_ = given->entries;
     }
@@ -147,48 +148,50 @@ template <class T> class SystemSession : public Session {
             right = gathered<T>(b, order(), "b");
             check_block(x.data, order(), x.columns, x.leading, "x");
         });
-        if (!now_.factorized || now_.doubtful) bring_factors();
+        if (!now_.factorized || now_.factors_uncertain) bring_factors();
         auto values = solver_.solve(right, b.columns, how);
         return refined(how, right, values, x);
     }
 
     void solve_rows(espalier_op op, Index rows, InputBlock b, OutputBlock x) override {
         RowsOfSystem const mine = begin_rows("espalier_solve_rows", op, rows, b, x, RowsCall::solve);
-        auto values = joined_rows(group_.callers(), mine.b, b.columns);
+        auto values = joined_rows(calls_.comm(), mine.b, b.columns);
         solver_.solve_in_place(values, b.columns, mine.op);
-        give_rows(group_.callers(), values, rows, x);
+        give_rows(calls_.comm(), values, rows, x);
     }
 
     RefineReport refine_rows(espalier_op op, Index rows, InputBlock b, OutputBlock x) override {
         RowsOfSystem const mine = begin_rows("espalier_refine_rows", op, rows, b, x, RowsCall::refine);
-        auto const right = joined_rows(group_.callers(), mine.b, b.columns);
-        auto values = joined_rows(group_.callers(), mine.x, x.columns);
+        auto const right = joined_rows(calls_.comm(), mine.b, b.columns);
+        auto values = joined_rows(calls_.comm(), mine.x, x.columns);
         return refined_rows(mine.op, right, values, rows, x);
     }
 
     RefineReport drive_rows(espalier_op op, Index rows, InputBlock b, OutputBlock x) override {
         RowsOfSystem const mine = begin_rows("espalier_drive_rows", op, rows, b, x, RowsCall::drive);
-        auto const right = joined_rows(group_.callers(), mine.b, b.columns);
-        if (!now_.factorized || now_.doubtful) bring_factors();
+        auto const right = joined_rows(calls_.comm(), mine.b, b.columns);
+        if (!now_.factorized || now_.factors_uncertain) bring_factors();
         auto values = solver_.solve(right, b.columns, mine.op);
         return refined_rows(mine.op, right, values, rows, x);
     }
 
-    double tolerance() const override { return group_.leads() ? tolerance_here() : now_.tolerance; }
+    double tolerance() const override { return calls_.is_root() ? tolerance_here() : now_.tolerance; }
 
     void refuse(char const* call, std::string const& message) override {
         begin_parts(call, [&] { throw Error(Status::usage, message); });
     }
 
   protected:
+    /// Collective: a call begins, and process 0 runs `check`, which looks at its arguments.
     void begin(char const* call, std::function<void()> const& check) {
-        now_.tolerance = tolerance_here();
-        group_.begin(call, now_, check);
+        begin(call);
+        on_root(calls_.comm(), check);
     }
 
+    /// Collective: a call begins in which every process has a part, and runs `check`.
     void begin_parts(char const* call, std::function<void()> const& check) {
-        now_.tolerance = tolerance_here();
-        group_.begin_parts(call, now_, check);
+        begin(call);
+        all_succeed(calls_.comm(), check);
     }
 
     enum class RowsCall { solve, refine, drive };
@@ -214,7 +217,7 @@ template <class T> class SystemSession : public Session {
             else
                 check_block(x.data, rows, x.columns, x.leading, "x");
         });
-        require_rows(group_.callers(), now_.order, rows, b.columns, mine.op);
+        require_rows(calls_.comm(), now_.order, rows, b.columns, mine.op);
         return mine;
     }
 
@@ -233,7 +236,7 @@ template <class T> class SystemSession : public Session {
         now_.has_matrix = true;
         now_.order = matrix_.matrix().cols;
         now_.stored = matrix_.matrix().stored();
-        group_.tell(now_);
+        now_ = on_root(calls_.comm(), [&] { return now_; });
         null_space_.reset();
     }
 
@@ -250,8 +253,8 @@ template <class T> class SystemSession : public Session {
             if (entries > 0) require_pointer(values, "values");
         });
         std::span<T const> const mine(static_cast<T const*>(values), static_cast<std::size_t>(entries));
-        auto const whole = gather_joined<T>(group_.callers(), mine, 0);
-        group_.check([&] { matrix_.set_values(whole); });
+        auto const whole = gather_joined<T>(calls_.comm(), mine, 0);
+        on_root(calls_.comm(), [&] { matrix_.set_values(whole); });
         now_.factorized = false;
         null_space_.reset();
     }
@@ -270,6 +273,11 @@ template <class T> class SystemSession : public Session {
         null_space_.reset();
     }
 
+    void begin(char const* call) {
+        now_.tolerance = tolerance_here();
+        calls_.begin(call, now_);
+    }
+
     double tolerance_here() const {
         return options().tolerance > 0 ? options().tolerance : default_tolerance<T>();
     }
@@ -285,13 +293,13 @@ template <class T> class SystemSession : public Session {
         now_.factorized = false;
         solver_.factorize(matrix_.matrix());
         now_.factorized = true;
-        now_.doubtful = false;
+        now_.factors_uncertain = false;
     }
 
     RefineReport refined(MatrixOp op, std::vector<T> const& b, std::vector<T>& values, Index columns) {
-        now_.doubtful = true; // in mixed precision refinement may begin another factorization
+        now_.factors_uncertain = true; // in mixed precision refinement may begin another factorization
         RefineReport const report = solver_.refine(matrix_.matrix(), b, values, columns, op);
-        now_.doubtful = false;
+        now_.factors_uncertain = false;
         return report;
     }
 
@@ -304,17 +312,17 @@ template <class T> class SystemSession : public Session {
     RefineReport refined_rows(MatrixOp op, std::vector<T> const& b, std::vector<T>& values, Index rows,
                               OutputBlock x) {
         RefineReport const report = refined(op, b, values, x.columns);
-        give_rows(group_.callers(), values, rows, x);
+        give_rows(calls_.comm(), values, rows, x);
         return report;
     }
 
     // Process 0 has results.
     void give(std::vector<T> const& values, Index rows, OutputBlock block) {
-        if (group_.leads()) write_back(values, rows, block);
+        if (calls_.is_root()) write_back(values, rows, block);
     }
 
     void require_leader(char const* what) const {
-        if (!group_.leads()) throw Error(Status::usage, fmt::format("{} is for process 0 alone", what));
+        if (!calls_.is_root()) throw Error(Status::usage, fmt::format("{} is for process 0 alone", what));
     }
 
     void require_matrix(char const* what) const {
@@ -336,11 +344,12 @@ template <class T> class SystemSession : public Session {
                         fmt::format("{} was called before espalier_factorize of this matrix", what));
     }
 
-    SessionGroup group_;
+    Communicator comm_;
+    CollectiveCalls<HandleState> calls_;
     Solver<T> solver_;
     MatrixImport<T> matrix_;             // process 0
     std::optional<Offset> entries_here_; // when it was set in parts
-    Standing now_;
+    HandleState now_;
     std::optional<NullSpace<T>> null_space_; // of these values
 };
 

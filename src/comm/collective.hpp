@@ -45,11 +45,18 @@ template <class Step> std::optional<Error> error_of(Step&& step) {
     return std::nullopt;
 }
 
-/// Calls `step` on every rank, and throws the same error on all when it has failed on one. With one process
-/// just a call.
-template <class Step> void all_succeed(Communicator const& comm, Step&& step) {
+/// Calls `step` on every rank and returns what it returns on this one; if it fails on a rank, throws the
+/// error of the lowest such rank on all. With one process just a call.
+template <class Step> auto all_succeed(Communicator const& comm, Step&& step) {
+    using Result = std::invoke_result_t<Step&>;
     if (comm.size() == 1) return step();
-    agree(comm, error_of(step)).raise();
+    if constexpr (std::is_void_v<Result>) {
+        agree(comm, error_of(step)).raise();
+    } else {
+        std::optional<Result> result;
+        agree(comm, error_of([&] { result.emplace(step()); })).raise();
+        return std::move(*result);
+    }
 }
 
 /// Returns when all ranks have called it.

@@ -12,10 +12,10 @@
 
 #include "comm/process_group.hpp"
 #include "commands.hpp"
-#include "tools/command/common/crew.hpp"
 #include "tools/command/common/help.hpp"
 #include "tools/command/common/interrupt.hpp"
 #include "tools/command/common/output_file.hpp"
+#include "tools/command/common/processes.hpp"
 #include "tools/command/common/version.hpp"
 #include "tools/command/trace/options.hpp"
 
@@ -177,14 +177,14 @@ int main(int argc, char** argv) {
     return command::guarded([&] {
         command::watch_signals();
         ProcessGroup const processes(&argc, &argv);
-        command::set_crew(processes.world());
+        command::set_processes(processes.world());
         if (processes.rank() != 0) {
             command::stay_silent();
-            return command::guarded(command::follow_crew);
+            return command::guarded(command::follow_process_0);
         }
         // Errors are told before the group is left: a launcher ends the others when the first one is gone.
         int const code = command::guarded([&] { return command::run(argc, argv); });
-        command::dismiss_crew(code);
+        command::end_processes(code);
         return code;
     });
 }

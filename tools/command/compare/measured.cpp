@@ -10,7 +10,7 @@
 #include "espalier/espalier.hpp"
 #include "runs.hpp"
 #include "runtime/process_limits.hpp"
-#include "tools/command/common/crew.hpp"
+#include "tools/command/common/processes.hpp"
 #include "tools/command/solve/problem.hpp"
 
 namespace espalier::command {
@@ -47,7 +47,7 @@ template <class T> class Measurement {
         ProgressScope const phase(&progress, "analysis", static_cast<double>(cases_.size()));
         for (std::size_t k = 0; k < cases_.size(); ++k) {
             broken_[k] = !attempt(record_.rows[k], [&] { analyze(k); });
-            if (crew_size() > 1) solvers_[k].reset(); // they follow one at a time
+            if (num_processes() > 1) solvers_[k].reset(); // they follow one at a time
             progress.advance(1);
         }
         decide_what_is_kept();
@@ -69,7 +69,8 @@ template <class T> class Measurement {
   private:
     void analyze(std::size_t k) {
         RunOptions const& run = cases_[k].run;
-        auto solver = std::make_unique<Solver<T>>(run.library, call_crew(scalar_of<T>, run.processes));
+        auto solver =
+            std::make_unique<Solver<T>>(run.library, processes_for_solver(scalar_of<T>, run.processes));
         solver->analyze(matrix_);
         AnalysisReport const& analysis = solver->report().analysis;
         CompareRow& row = record_.rows[k];
@@ -92,7 +93,7 @@ template <class T> class Measurement {
         std::uint64_t const limit = record_.asked.run.library.max_memory;
         if (limit > 0) record_.spare_bytes = std::min(record_.spare_bytes, static_cast<double>(limit));
         record_.kept =
-            record_.asked.repeat > 1 && crew_size() == 1 && record_.kept_bytes <= record_.spare_bytes;
+            record_.asked.repeat > 1 && num_processes() == 1 && record_.kept_bytes <= record_.spare_bytes;
     }
 
     CompareSample run(std::size_t k) {

@@ -8,10 +8,10 @@
 #include <fmt/format.h>
 
 #include "solver/parse_value.hpp"
-#include "tools/command/common/crew.hpp"
 #include "tools/command/common/help.hpp"
 #include "tools/command/common/option_value.hpp"
 #include "tools/command/common/output_file.hpp"
+#include "tools/command/common/processes.hpp"
 
 namespace espalier::command {
 
@@ -187,13 +187,14 @@ void check(CompareOptions const& options) {
     for (CompareCase const& one : compare_cases(options)) {
         check(one.run);
         int const wanted = one.run.processes.value_or(1);
-        if (!options.is_simulated() && wanted > crew_size())
-            throw Error(Status::usage,
-                        fmt::format("{} processes were asked for, and {} started: start with "
-                                    "'mpirun -n {}', or name a machine with --simulate",
-                                    wanted,
-                                    crew_size() == 1 ? "one was" : fmt::format("{} were", crew_size()),
-                                    wanted));
+        if (!options.is_simulated() && wanted > num_processes())
+            throw Error(
+                Status::usage,
+                fmt::format("{} processes were asked for, and {} started: start with "
+                            "'mpirun -n {}', or name a machine with --simulate",
+                            wanted,
+                            num_processes() == 1 ? "one was" : fmt::format("{} were", num_processes()),
+                            wanted));
     }
     if (options.is_simulated() && !options.run.library.topology.empty())
         throw Error(Status::usage, "--simulate and --topology both name a machine");

@@ -6,7 +6,7 @@
 
 #include "machine/calibrate.hpp"
 #include "parts.hpp"
-#include "tools/command/common/crew.hpp"
+#include "tools/command/common/processes.hpp"
 #include "tools/command/common/progress_bar.hpp"
 
 namespace espalier::command {
@@ -53,7 +53,7 @@ CalibrationResult calibrate(bool shows) {
     CalibrationResult result;
     {
         ProgressScope const phase(&bar, "calibration", CostModels::num_models);
-        result.costs = models.measure_all(timing, crew_network(), [&] { phase.advance(1); });
+        result.costs = models.measure_all(timing, measure_network(), [&] { phase.advance(1); });
     }
     result.cores = models.cores();
     CostModelStore const& store = models.store();

@@ -4,8 +4,8 @@
 #include "espalier/espalier.hpp"
 #include "run.hpp"
 #include "tools/command/commands.hpp"
-#include "tools/command/common/crew.hpp"
 #include "tools/command/common/numbers.hpp"
+#include "tools/command/common/processes.hpp"
 
 namespace espalier::command {
 
@@ -21,7 +21,7 @@ template <class T> void analyze_as(Run& run) {
 
     RunRecord& record = run.record();
     record.report = solver.report();
-    int const processes = record.asked.processes.value_or(crew_size());
+    int const processes = record.asked.processes.value_or(num_processes());
     if (run.trace_file())
         run.trace_file()->write([&](std::string const& path) {
             record.prediction = solver.write_predicted_trace(path, processes, record.report.threads,

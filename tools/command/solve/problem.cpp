@@ -12,8 +12,8 @@
 #include "io/read.hpp"
 #include "matrix/convert.hpp"
 #include "runtime/process_limits.hpp"
-#include "tools/command/common/crew.hpp"
 #include "tools/command/common/numbers.hpp"
+#include "tools/command/common/processes.hpp"
 
 namespace espalier::command {
 
@@ -42,8 +42,8 @@ template <class T> DenseMatrix<T> random(Index n, Index nrhs) {
 }
 
 template <class T> DenseMatrix<T> from_file(RunOptions const& options, Index n) {
-    auto const any = options.read_by_parts && crew_size() > 1
-                         ? crew_dense(options.rhs, options.library.threads)
+    auto const any = options.read_by_parts && num_processes() > 1
+                         ? read_dense_by_parts(options.rhs, options.library.threads)
                          : read_dense(options.rhs, options.library.threads);
     return std::visit(
         [&]<class From>(DenseMatrix<From> const& b) -> DenseMatrix<T> {
@@ -87,9 +87,9 @@ NamedMatrix read_or_generate(RunOptions const& options) {
                     fmt::format("'{}' is neither a file nor a generator such as lap3d:20; 'espalier "
                                 "generate --help' lists those",
                                 options.matrix));
-    if (options.read_by_parts && crew_size() > 1 &&
+    if (options.read_by_parts && num_processes() > 1 &&
         options.matrix != "-") // only process 0 has standard input
-        return crew_matrix(options.matrix, options.library.threads);
+        return read_matrix_by_parts(options.matrix, options.library.threads);
     return read_matrix(options.matrix == "-" ? "/dev/stdin" : options.matrix, options.library.threads);
 }
 

@@ -10,8 +10,8 @@
 #include "matrix/spmv.hpp"
 #include "run.hpp"
 #include "tools/command/commands.hpp"
-#include "tools/command/common/crew.hpp"
 #include "tools/command/common/numbers.hpp"
+#include "tools/command/common/processes.hpp"
 
 namespace espalier::command {
 
@@ -100,7 +100,7 @@ template <class T> DenseMatrix<T> solve_rank_deficient(Solver<T>& solver, CscMat
 template <class T> void solve_as(Run& run) {
     CscMatrix<T> const matrix = run.take_matrix<T>();
     DenseMatrix<T> const b = right_hand_sides<T>(run.record().asked, matrix.rows);
-    Solver<T> solver = crew_solver<T>(run.library_options());
+    Solver<T> solver = solver_of_all<T>(run.library_options());
     solver.analyze(matrix);
     solver.factorize(matrix);
     RunRecord& record = run.record();

@@ -1,0 +1,111 @@
+#include "tools/command/common/processes.hpp"
+
+#include <cstdint>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "comm/collective_call.hpp"
+#include "comm/network_timing.hpp"
+#include "core/scalar.hpp"
+#include "distributed/read_parts.hpp"
+#include "espalier/distributed.hpp"
+#include "tools/command/solve/problem.hpp"
+
+namespace espalier::command {
+
+namespace {
+
+struct Arguments {
+    Scalar scalar = Scalar::d;
+    std::int32_t count = 1;
+    std::int32_t exit_code = 0;
+    std::int32_t threads = 0;
+};
+
+CollectiveCalls<Arguments> calls;
+
+NamedMatrix gather_matrix(std::string path, int threads) {
+    broadcast(calls.comm(), path, 0);
+    NamedMatrix named = read_matrix_parts(calls.comm(), path, threads);
+    named.matrix =
+        std::visit([](auto const& part) -> AnyMatrix { return gather_columns(calls.comm(), part); },
+                   std::exchange(named.matrix, {}));
+    return named;
+}
+
+AnyDense gather_dense(std::string path, int threads) {
+    broadcast(calls.comm(), path, 0);
+    return std::visit(
+        []<class T>(DenseMatrix<T> const& part) -> AnyDense {
+            Index const rows = sum(calls.comm(), part.rows);
+            std::vector<T> const none;
+            return DenseMatrix<T>{
+                rows, part.cols, part.cols > 0 ? gather_rows<T>(calls.comm(), part.values, part.cols) : none};
+        },
+        read_dense_parts(calls.comm(), path, threads));
+}
+
+void take_part(std::string const& call, Arguments const& arguments) {
+    if (call == "network") time_links(calls.comm());
+    if (call == "matrix") gather_matrix({}, arguments.threads);
+    if (call == "dense") gather_dense({}, arguments.threads);
+    if (call != "solver") return;
+    Communicator const part = first(calls.comm(), arguments.count);
+    if (part.size() > 1) with_scalar(arguments.scalar, [&part]<class T>(T) { Solver<T>::follow({}, part); });
+}
+
+} // namespace
+
+void set_processes(Communicator const& world) {
+    calls = CollectiveCalls<Arguments>(world);
+}
+
+int num_processes() {
+    return calls.comm().size();
+}
+
+Communicator processes_for_solver(Scalar scalar, std::optional<int> count) {
+    Arguments arguments{.scalar = scalar, .count = count.value_or(num_processes())};
+    calls.begin("solver", arguments);
+    return first(calls.comm(), arguments.count);
+}
+
+std::optional<Network> measure_network() {
+    if (num_processes() == 1) return std::nullopt;
+    Arguments arguments;
+    calls.begin("network", arguments);
+    LinkTiming const worst = slowest(time_links(calls.comm()));
+    return Network{worst.latency, worst.bandwidth};
+}
+
+NamedMatrix read_matrix_by_parts(std::string const& path, int threads) {
+    Arguments arguments{.threads = threads};
+    calls.begin("matrix", arguments);
+    return gather_matrix(path, threads);
+}
+
+AnyDense read_dense_by_parts(std::string const& path, int threads) {
+    Arguments arguments{.threads = threads};
+    calls.begin("dense", arguments);
+    return gather_dense(path, threads);
+}
+
+int follow_process_0() {
+    Arguments arguments;
+    for (std::string call; !(call = calls.next(arguments)).empty();) {
+        try {
+            take_part(call, arguments);
+        } catch (std::exception const&) { // process 0 reports it
+        }
+    }
+    calls = {}; // before MPI is finalised
+    return arguments.exit_code;
+}
+
+void end_processes(int exit_code) {
+    calls.end({.exit_code = exit_code});
+    calls = {}; // before MPI is finalised
+}
+
+} // namespace espalier::command
