@@ -26,9 +26,9 @@ struct Outcome {
     std::string what;    ///< The same without the rank.
 
     [[nodiscard]] bool ok() const { return status == Status::ok; }
-    /// Throws it as an Error, unless ok().
+    /// Throws it as an Error, unless ok(). Names the process unless it is process 0, which speaks for all.
     void raise() const {
-        if (!ok()) throw Error(status, message);
+        if (!ok()) throw Error(status, rank == 0 ? what : message);
     }
 };
 

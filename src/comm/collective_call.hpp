@@ -25,21 +25,13 @@
 
 namespace espalier {
 
-namespace detail {
-/// Throws the error of process 0 on all processes.
-inline void raise_of_root(Communicator const& comm, std::optional<Error> const& error) {
-    Outcome const outcome = agree(comm, error);
-    if (!outcome.ok()) throw Error(outcome.status, outcome.what);
-}
-} // namespace detail
-
 /// Collective: process 0 runs `step`, and all processes return its result or throw its error. The result is a
 /// value that is its bytes, or one that core/pack.hpp can pack. With one process just a call.
 template <class Step> auto on_root(Communicator const& comm, Step&& step) {
     using Result = std::invoke_result_t<Step&>;
     if (comm.size() == 1) return step();
     auto const run = [&](auto const& body) {
-        detail::raise_of_root(comm, comm.rank() == 0 ? error_of(body) : std::nullopt);
+        agree(comm, comm.rank() == 0 ? error_of(body) : std::nullopt).raise();
     };
     if constexpr (std::is_void_v<Result>) {
         run(step);
