@@ -168,8 +168,8 @@ constexpr std::array table = {
     choice<&Options::allow_singular>(
         {"allow-singular", none, accuracy, "",
          "accept a matrix that is singular by its pattern, to compute its null space"}),
-    ordering({"ordering", analyses, method, "METHOD",
-              "fill-reducing ordering; a file has the new position of each row"}),
+    ordering({"ordering", analyses, method, "METHOD|FILE",
+              "fill-reducing ordering: a method, or a file with the new position of each row"}),
     count<&Options::threads>({"threads", runs, machine, "T", "worker threads of each process",
                               "the cores that the process may use"},
                              1, most_threads, "auto"),
@@ -180,11 +180,10 @@ constexpr std::array table = {
          "receives, with 0 workers move messages between tasks; fewer if MPI does not "
          "allow as many"},
         0, 2),
-    topology(
-        {"topology", here | dense, machine, "MACHINE",
-         "plan for another machine: an XML file of lstopo, or a description such as 'numa:2 core:8'; workers "
-         "then have virtual cores and NUMA nodes",
-         "this machine"}),
+    topology({"topology", here | dense, machine, "MACHINE",
+              "machine to plan for: an XML file of lstopo, or a description such as 'numa:2 core:8'; workers "
+              "then have virtual cores and NUMA nodes",
+              "this machine"}),
     choice<&Options::calibration>(
         {"calibration", analyses, machine, "WHEN",
          "predict times with a cost model measured on this machine: on measures it again, "
@@ -193,8 +192,8 @@ constexpr std::array table = {
     choice<&Options::record_trace>({"record-trace", none, scheduling, "", "record what each thread does"}),
     choice<&Options::schedule>(
         {"schedule", runs, scheduling, "POLICY",
-         "which worker runs which task: lists made in advance (static), a tree of queues "
-         "(dynamic), or queues of cores and NUMA nodes (places, nas)"}),
+         "which worker runs which task: by lists made in advance, a tree of queues, or queues of "
+         "cores and NUMA nodes"}),
     choice<&Options::push_init>({"push-init", runs, scheduling, "WHERE",
                                  "places: the first tasks go to the NUMA nodes in turn or at random"}),
     choice<&Options::push>({"push", runs, scheduling, "WHERE", "places: which list receives a ready task"}),
@@ -209,8 +208,8 @@ constexpr std::array table = {
          "or spread over the NUMA nodes"}),
     choice<&Options::splitting>(
         {"split", analyses, scheduling, "KIND",
-         "tasks of a column block: one (1d), or with 2d one for each group of rows if the "
-         "block is wide and several threads are candidates"}),
+         "tasks of a column block: one, or one for each group of rows if the block is wide and "
+         "several threads are candidates"}),
     count<&Options::split_width>(
         {"split-width", analyses, scheduling, "COLUMNS", "2d: least width of a column block that is cut"}, 1,
         most_columns),
@@ -246,15 +245,10 @@ constexpr std::array table = {
 } // namespace
 
 std::string OptionRow::description() const {
-    std::string text;
-    if (type != OptionType::flag && !choices.empty()) {
-        text = fmt::format("{}", fmt::join(choices, ", "));
-        if (type == OptionType::text)
-            text += " or " + std::string(placeholder == "MACHINE" ? placeholder : "FILE");
-        text += ": ";
-    }
-    text += help;
+    std::string text(help);
     if (type == OptionType::flag) return text;
+    if (choices.size() > 1)
+        text += fmt::format(" ({}{})", fmt::join(choices, ", "), type == OptionType::text ? " or FILE" : "");
     text += " [" + get(Options{}, *this);
     if (!automatic.empty()) text += ": " + std::string(automatic);
     return text + "]";

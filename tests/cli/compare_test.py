@@ -169,7 +169,7 @@ class Compare(CommandTest):
                                 (["--vary", "threads="], "NAME=VALUE"), (["--vary", "=1"], "NAME=VALUE"),
                                 (["--vary", "threads=1,,2"], "empty value"),
                                 (["--vary", "thread=1"], "unknown option 'thread'"),
-                                (["--vary", "thread=1"], "nrhs and processes"),
+                                (["--vary", "thread=1"], "nrhs, processes"),
                                 (["--vary", "precision=s,d"], "--precision"),
                                 (["--vary", "nrhs=1,2", "--nrhs", 2], "contradict"),
                                 (["--vary", "topology=m.json"], "espalier simulate --machine"),

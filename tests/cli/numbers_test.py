@@ -33,7 +33,7 @@ class Operation(CommandTest):
         self.assertGreater(backward_error(matrix, x, b), 1e-6)
 
     def test_unknown_operation(self):
-        self.assertIn("it has none, transpose, adjoint", self.fail_with(USAGE, "solve", "lap2d:4", "--operation", "t"))
+        self.assertIn("one of none, transpose, adjoint", self.fail_with(USAGE, "solve", "lap2d:4", "--operation", "t"))
 
 
 class MatchingAndScaling(CommandTest):

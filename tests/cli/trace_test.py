@@ -10,7 +10,7 @@ from pathlib import Path
 from support import BAD_INPUT, COMMAND, IO_ERROR, USAGE, CommandTest, strict_json
 
 # Two threads, four tasks; tests/trace/sample_trace.hpp has it in words.
-GOLDEN = Path(__file__).resolve().parents[1] / "trace/golden/small.paje"
+GOLDEN = Path(__file__).resolve().parents[1] / "tools/traces/golden/small.paje"
 
 
 class GoldenTrace(CommandTest):

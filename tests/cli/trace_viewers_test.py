@@ -17,7 +17,7 @@ from processes_test import ENVIRONMENT, LAUNCHER
 from support import COMMAND, CommandTest
 
 ROOT = Path(__file__).resolve().parents[2]
-GOLDEN = ROOT / "tests/trace/golden/small.paje"
+GOLDEN = ROOT / "tests/tools/traces/golden/small.paje"
 UNPACKED = ROOT / "build/viewers"
 
 

@@ -34,6 +34,13 @@ class Misuse(CommandTest):
     def test_unknown_commands(self):
         self.assertIn("unknown command 'slove'", self.fail_with(USAGE, "slove", "lap3d:4"))
 
+    def test_near_words_are_suggested(self):
+        for words, near in ((["slove", "lap3d:4"], "solve"), (["solve", "lap3d:4", "--thread", "2"], "--threads"),
+                            (["trace", "a.paje", "--pgn=x"], "--png"), (["solve", "lap3d:4", "--split", "1D"], "1d"),
+                            (["compare", "lap3d:4", "--vary", "ordring=amd"], "ordering")):
+            self.assertIn(f"did you mean '{near}'?", self.fail_with(USAGE, *words))
+        self.assertNotIn("did you mean", self.fail_with(USAGE, "solve", "lap3d:4", "--colour", "red"))
+
     def test_repeated_options(self):
         message = self.fail_with(USAGE, "solve", "lap3d:4", "--threads", 2, "--threads", 3)
         self.assertIn("--threads is given more than once", message)

@@ -8,9 +8,9 @@ import unittest
 from pathlib import Path
 
 COMMAND = os.environ["ESPALIER_COMMAND"]
-ROOT = Path(os.environ["ESPALIER_SOURCE"])
-PAGE = ROOT / "docs" / "espalier.1"
-COMPLETION = ROOT / "tools" / "completion"
+MATRICES = Path(__file__).resolve().parents[2] / "matrices"
+REFERENCE = Path(os.environ["ESPALIER_REFERENCE"])  # where the build writes what the command prints
+PAGE = REFERENCE / "espalier.1"
 COMMANDS = ["solve", "analyze", "compare", "simulate", "generate", "trace", "machine", "dense"]
 
 
@@ -44,12 +44,12 @@ class CommandPage(unittest.TestCase):
     def test_completions_have_every_option(self):
         for name, pattern in [("espalier.bash", r"--([a-z][a-z-]*)"), ("espalier.fish", r"(?m)^complete .* -l ([a-z-]+)"),
                               ("_espalier", r"--([a-z][a-z-]*)")]:
-            self.expect_all(name, set(re.findall(pattern, (COMPLETION / name).read_text())))
+            self.expect_all(name, set(re.findall(pattern, (REFERENCE / name).read_text())))
 
     def complete(self, *words):
         script = 'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _espalier; printf "%s\\n" "${COMPREPLY[@]}"'
-        done = subprocess.run(["bash", "-euc", script, "bash", COMPLETION / "espalier.bash", "espalier", *words],
-                              check=True, capture_output=True, text=True, cwd=ROOT / "matrices")
+        done = subprocess.run(["bash", "-euc", script, "bash", REFERENCE / "espalier.bash", "espalier", *words],
+                              check=True, capture_output=True, text=True, cwd=MATRICES)
         return set(done.stdout.split())
 
     def test_bash_completes_options_of_each_command(self):
@@ -65,7 +65,7 @@ class CommandPage(unittest.TestCase):
     def test_other_shells_accept_their_files(self):
         for shell, name in [("fish", "espalier.fish"), ("zsh", "_espalier")]:
             if shutil.which(shell):
-                subprocess.run([shell, "-n", COMPLETION / name], check=True)
+                subprocess.run([shell, "-n", REFERENCE / name], check=True)
 
 
 if __name__ == "__main__":

@@ -45,12 +45,12 @@ endif()
 
 if(ESPALIER_COMMAND)
   install(TARGETS espalier RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-  install(FILES ${PROJECT_SOURCE_DIR}/docs/espalier.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-  set(completion ${PROJECT_SOURCE_DIR}/tools/completion)
-  install(FILES ${completion}/espalier.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
-          RENAME espalier)
-  install(FILES ${completion}/espalier.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
-  install(FILES ${completion}/_espalier DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+  set(reference ${PROJECT_BINARY_DIR}/reference) # made by the command
+  install(FILES ${reference}/espalier.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 OPTIONAL)
+  install(FILES ${reference}/espalier.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
+          RENAME espalier OPTIONAL)
+  install(FILES ${reference}/espalier.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d OPTIONAL)
+  install(FILES ${reference}/_espalier DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions OPTIONAL)
 endif()
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN *.md)

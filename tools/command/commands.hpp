@@ -1,22 +1,17 @@
-// The commands: each takes its parsed options, prints, writes its files, and throws espalier::Error for
-// whatever ends it otherwise.
+// The subcommands, in the order of the help.
 #pragma once
 
-#include "tools/command/compare/options.hpp"
-#include "tools/command/dense/options.hpp"
-#include "tools/command/simulate/options.hpp"
-#include "tools/command/solve/options.hpp"
-#include "tools/command/trace/options.hpp"
+#include "tools/command/common/subcommand.hpp"
 
 namespace espalier::command {
 
-void solve(RunOptions const& options);
-void analyze(RunOptions const& options);
-void compare(CompareOptions const& options);
-void simulate(SimulateOptions const& options);
-void generate(GenerateOptions const& options);
-void trace(TraceOptions const& options);
-void machine(MachineOptions const& options);
-void dense(DenseOptions const& options);
+Subcommand solve_command();
+Subcommand analyze_command();
+Subcommand compare_command();
+Subcommand simulate_command();
+Subcommand generate_command();
+Subcommand trace_command();
+Subcommand machine_command();
+Subcommand dense_command();
 
 } // namespace espalier::command

@@ -1,17 +1,21 @@
-// The texts of --help that teach: what the command is for, examples, generators, exit codes.
+// Parts of the help that several subcommands print after their options.
 #pragma once
 
 #include <string>
+#include <string_view>
+
+#include "espalier/types.hpp"
 
 namespace espalier::command {
 
+/// Help of the command without a subcommand: examples and exit codes.
 std::string general_help();
-std::string solve_help();
-std::string analyze_help();
-std::string generate_help();
-std::string machine_help();
 
-/// `text` broken between words into lines of at most `width` characters.
-std::string wrapped(std::string const& text, std::size_t width);
+/// A table of the exit codes.
+std::string exit_codes();
+/// A table of the generators of test matrices.
+std::string generators();
+/// What the exit code of a status says.
+std::string_view status_meaning(Status status);
 
 } // namespace espalier::command

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -59,6 +60,19 @@ std::string counted(std::int64_t count, std::string_view noun, std::string_view 
     std::string const number = with_separators(count);
     if (count == 1) return fmt::format("{} {}", number, noun);
     return plural.empty() ? fmt::format("{} {}s", number, noun) : fmt::format("{} {}", number, plural);
+}
+
+std::string steals_text(std::vector<std::int64_t> const& by_distance) {
+    std::int64_t const all = std::accumulate(by_distance.begin(), by_distance.end(), std::int64_t{0});
+    if (all == 0) return "none";
+    std::string text = counted(all, "task");
+    char const* separator = ": ";
+    for (std::size_t d = 1; d < by_distance.size(); ++d)
+        if (by_distance[d] > 0) {
+            text += fmt::format("{}{} at distance {}", separator, with_separators(by_distance[d]), d);
+            separator = ", ";
+        }
+    return text;
 }
 
 } // namespace espalier::command

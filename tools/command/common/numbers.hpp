@@ -19,6 +19,9 @@ std::string readable_seconds(double seconds);
 /// "1 thread", "2 threads"; with a `plural` of its own, "1 entry", "2 entries".
 std::string counted(std::int64_t count, std::string_view noun, std::string_view plural = "");
 
+/// "1,234 tasks: 1,000 at distance 1, 234 at distance 2", from the number of steals at each distance; or "none".
+std::string steals_text(std::vector<std::int64_t> const& by_distance);
+
 /// The value in the middle, or the mean of the two that are; 0 of none.
 double median(std::vector<double> values);
 

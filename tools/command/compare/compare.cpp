@@ -27,7 +27,7 @@ std::string machine_name(CompareOptions const& options) {
                        counted(here.num_cores(), "core"));
 }
 
-// What is wrong with a machine is told before the matrix is read.
+// Errors of a machine are thrown before the matrix is read.
 void require_machines(CompareOptions const& options, std::vector<CompareCase> const& cases) {
     if (options.is_simulated()) static_cast<void>(find_machine(options.simulate));
     std::set<std::string> topologies;
@@ -43,23 +43,6 @@ void require_machines(CompareOptions const& options, std::vector<CompareCase> co
     throw Error(first.status,
                 fmt::format("{} of {} failed{}: {}: {}", failed, counted(record.rows.size(), "case"),
                             failed > 1 ? ", first" : "", first.name(record.asked.vary), first.message));
-}
-
-} // namespace
-
-bool attempt(CompareRow& row, std::function<void()> const& body) {
-    try {
-        body();
-        return true;
-    } catch (Error const& e) {
-        if (e.status() == Status::cancelled) throw;
-        row.status = e.status();
-        row.message = e.what();
-    } catch (std::bad_alloc const&) {
-        row.status = Status::out_of_memory;
-        row.message = "out of memory";
-    }
-    return false;
 }
 
 void compare(CompareOptions const& options) {
@@ -93,6 +76,29 @@ void compare(CompareOptions const& options) {
     if (json) json->write_text(compare_json(record));
     if (picture) picture->write_text(compare_picture(record, options.picture.ends_with(".svg")));
     if (record.first_failure()) fail(record);
+}
+
+} // namespace
+
+bool attempt(CompareRow& row, std::function<void()> const& body) {
+    try {
+        body();
+        return true;
+    } catch (Error const& e) {
+        if (e.status() == Status::cancelled) throw;
+        row.status = e.status();
+        row.message = e.what();
+    } catch (std::bad_alloc const&) {
+        row.status = Status::out_of_memory;
+        row.message = "out of memory";
+    }
+    return false;
+}
+
+Subcommand compare_command() {
+    return make_subcommand<CompareOptions>(
+        "compare", "the same work under several settings: a table", compare_help, declare_compare,
+        [](CompareOptions const& options) { check(options); }, compare);
 }
 
 } // namespace espalier::command

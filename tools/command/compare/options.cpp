@@ -4,12 +4,10 @@
 #include <array>
 #include <string_view>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include "solver/parse_value.hpp"
-#include "tools/command/common/help.hpp"
-#include "tools/command/common/option_value.hpp"
+#include "core/suggest.hpp"
 #include "tools/command/common/output_file.hpp"
 #include "tools/command/common/processes.hpp"
 
@@ -43,12 +41,10 @@ void take_variation(CompareOptions& options, std::string const& text) {
     options.vary.push_back(std::move(variation));
 }
 
-constexpr int most_threads = 4096; // that run here
-
-// What can be varied besides the settings of the library.
+// Options that can be varied besides those of the library.
 constexpr std::string_view processes = "processes", right_hand_sides = "nrhs";
 
-// Settings of the library that a simulation has no use for: the table would show them as if they had.
+// Settings without effect on a simulation. The table would suggest that they have one.
 constexpr std::array<std::string_view, 9> without_effect = {
     "topology",  "refine",       "max-refine-iterations", "tolerance",     "bind",
     "condition", "record-trace", "pivot-threshold",       right_hand_sides};
@@ -58,27 +54,26 @@ template <class List> bool contains(List const& list, std::string_view name) {
 }
 
 void require_name(std::string const& name) {
-    auto const names = option_names();
-    if (contains(names, name) || name == processes || name == right_hand_sides) return;
+    auto names = option_names();
+    names.insert(names.end(), {right_hand_sides, processes});
+    if (contains(names, name)) return;
     if (name == "precision")
-        throw Error(
-            Status::usage,
-            "--vary precision is not possible, as all combinations share one matrix; give --precision, "
-            "and run compare once for each; --vary mixed-precision=on,off is possible");
-    throw Error(Status::usage, fmt::format("--vary {}: there is no option '{}'; there are {}, {} and {}",
-                                           name, name, fmt::join(names, ", "), right_hand_sides, processes));
+        throw Error(Status::usage, "--vary precision is not possible because all combinations share one "
+                                   "matrix; run compare once for "
+                                   "each --precision, or use --vary mixed-precision=on,off");
+    throw Error(Status::usage, fmt::format("--vary {}: unknown option '{}'{}; the options are {}", name, name,
+                                           did_you_mean(name, names), fmt::join(names, ", ")));
 }
 
 void set(RunOptions& run, std::string const& name, std::string const& value, bool simulated) {
     try {
+        OptionRow const threads = simulated ? simulated_threads() : option_row("threads");
         if (name == processes)
-            run.processes = static_cast<int>(parse_count(name, value, 1, 1 << 20));
+            run.processes = static_cast<int>(parse_count(name, value, 1, most_processes));
         else if (name == right_hand_sides)
             run.nrhs = parse_count(name, value, 1, 1'000'000);
-        else if (name == "threads" && simulated && value != "auto")
-            run.library.threads = static_cast<int>(parse_count(name, value, 1, most_simulated_threads));
-        else if (name == "topology")
-            run.library.topology = parse_topology(name, value);
+        else if (name == threads.name)
+            threads.set(run.library, threads, value);
         else
             set_option(run.library, name, value);
     } catch (Error const& e) {
@@ -92,8 +87,8 @@ bool is_given(RunOptions const& run, std::string const& name) {
     return get_option(run.library, name) != get_option(Options{}, name);
 }
 
-// The common setting of a varied option would have no effect, nor do some settings of a simulation.
-void refuse_vain_variations(CompareOptions const& options) {
+// Error{usage} for a varied option that is also given for all combinations, or has no effect on a simulation.
+void check_variations(CompareOptions const& options) {
     for (Variation const& variation : options.vary) {
         require_name(variation.name);
         if (options.is_simulated() && contains(without_effect, variation.name))
@@ -107,7 +102,7 @@ void refuse_vain_variations(CompareOptions const& options) {
     }
 }
 
-void refuse_colliding_outputs(CompareOptions const& options) {
+void check_files(CompareOptions const& options) {
     NamedPath const outputs[] = {
         {"--csv", options.csv}, {"--json", options.run.json}, {"--picture", options.picture}};
     std::vector<NamedPath> inputs = input_files(options.run);
@@ -139,70 +134,64 @@ std::vector<CompareCase> compare_cases(CompareOptions const& options) {
     return cases;
 }
 
-void add_compare_options(CLI::App& command, CompareOptions& options) {
-    command
-        .add_option_function<std::vector<std::string>>(
-            "--vary",
-            [&options](std::vector<std::string> const& texts) {
-                for (std::string const& text : texts) take_variation(options, text);
-            },
-            wrapped("compare these values of an option: schedule=static,dynamic or threads=1,2,4; given "
-                    "several times, every combination is run. NAME is schedule, alloc, threads, split, push, "
-                    "select, ordering, factorization, max-block-width, any other setting of the library, "
-                    "nrhs or processes (of those that mpirun started, or that are simulated)",
-                    76))
-        ->expected(1)
-        ->allow_extra_args(false)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-        ->type_name("NAME=VALUE,...");
-    add_option_value(command, "--repeat", "R",
-                     "run every combination once, then all again, R times in all; medians count [3]",
-                     [&options](std::string const& text) {
-                         options.repeat = static_cast<int>(parse_count("--repeat", text, 1, 10'000));
-                     });
-    add_text_option(command, "--simulate", "MACHINE",
-                    "run nothing: simulate every combination on a machine that need not be here: as "
-                    "'espalier simulate --machine', or here",
-                    options.simulate);
-    add_option_value(
-        command, "--processes", "P", "so many of the processes that mpirun started [all], or simulated [1]",
-        [&options](std::string const& text) {
-            options.run.processes = static_cast<int>(parse_count("--processes", text, 1, 1 << 20));
-        });
-    add_text_option(command, "--csv", "FILE",
-                    "write the table as comma-separated values (- is standard output)", options.csv);
-    add_text_option(command, "--json", "FILE",
-                    "write the table as JSON, with every run (- is standard output)", options.run.json);
-    add_text_option(command, "--picture", "FILE",
-                    "draw the times as bars: an SVG file when its name ends in .svg, PNG for .png",
-                    options.picture);
-    command.add_flag("--quiet", options.run.quiet, "print nothing but errors");
+void declare_compare(OptionSet& set, CompareOptions& options) {
+    add_matrix(set, options.run);
+    add_right_hand_sides(set, options.run);
+    add_input(set, options.run);
+    set.group("Comparison");
+    OptionText vary{
+        "--vary", "NAME=VALUE,...",
+        "values of an option to compare: schedule=static,dynamic or threads=1,2,4; given several times, all "
+        "combinations are run; NAME is any setting of the library, nrhs, or processes (of those that mpirun "
+        "started, or that are simulated)"};
+    for (std::string_view const name : option_names()) vary.choices.push_back(fmt::format("{}=", name));
+    vary.choices.insert(vary.choices.end(), {"nrhs=", "processes="});
+    set.value(
+        vary, [&options](std::string const& text) { take_variation(options, text); }, true);
+    set.count({"--repeat", "R",
+               "runs of each combination, each in turn with the others; the table has medians [3]"},
+              options.repeat, 1, 10'000);
+    set.text({"--simulate", "MACHINE",
+              "simulate every combination instead of running it, on the machine that 'espalier simulate "
+              "--machine' "
+              "would take, or 'here'"},
+             options.simulate);
+    for (OptionRow const& row : option_table())
+        if ((row.subcommands & subcommand::compare) != 0)
+            set.library(options.run.library, row.name == "threads" ? simulated_threads() : row);
+    add_processes(set, options.run.processes,
+                  "processes of those that mpirun started [all], or simulated [1]");
+    set.group("Output");
+    set.text({"--csv", "FILE", "write the table as comma-separated values (- is standard output)"},
+             options.csv);
+    add_json(set, options.run.json, "table, with every run,");
+    add_picture(set, options.picture, "the times as bars");
+    add_quiet(set, options.run.quiet);
 }
 
 void check(CompareOptions const& options) {
     if (options.vary.empty())
         throw Error(Status::usage, "nothing to compare: give --vary, as in --vary schedule=static,dynamic");
-    refuse_vain_variations(options);
-    refuse_colliding_outputs(options);
+    check_variations(options);
+    check_files(options);
     for (CompareCase const& one : compare_cases(options)) {
         check(one.run);
         int const wanted = one.run.processes.value_or(1);
         if (!options.is_simulated() && wanted > num_processes())
             throw Error(
                 Status::usage,
-                fmt::format("{} processes were asked for, and {} started: start with "
-                            "'mpirun -n {}', or name a machine with --simulate",
-                            wanted,
-                            num_processes() == 1 ? "one was" : fmt::format("{} were", num_processes()),
+                fmt::format("{} processes are needed, and {} started: start with 'mpirun -n {}', or name a "
+                            "machine with --simulate",
+                            wanted, num_processes() == 1 ? "one is" : fmt::format("{} are", num_processes()),
                             wanted));
     }
     if (options.is_simulated() && !options.run.library.topology.empty())
         throw Error(Status::usage, "--simulate and --topology both name a machine");
-    if (!options.picture.empty() && !options.picture.ends_with(".svg") && !options.picture.ends_with(".png"))
-        throw Error(Status::usage, fmt::format("--picture '{}' has to end in .svg or .png", options.picture));
-    if (!options.is_simulated() && options.run.library.threads > most_threads)
+    check_picture(options.picture);
+    OptionRow const& threads = option_row("threads");
+    if (!options.is_simulated() && options.run.library.threads > threads.most)
         static_cast<void>(
-            parse_count("--threads", std::to_string(options.run.library.threads), 1, most_threads));
+            parse_count("--threads", get_option(options.run.library, "threads"), 1, threads.most));
 }
 
 std::string compare_help() {
@@ -212,16 +201,16 @@ std::string compare_help() {
            "  espalier compare a.mtx --vary ordering=scotch,metis,amd --csv - --repeat 1\n"
            "  espalier compare elast3d:48 --simulate 'numa:4 core:16' --vary schedule=static,dynamic \\\n"
            "                   --vary threads=1,16,64\n\n"
-           "Each combination is analyzed once and then factorized, solved and refined in turn with the "
-           "others, so\n"
-           "that what disturbs the machine meets all of them. The table has the median of the runs, the "
-           "fastest\n"
-           "and the slowest, and the ratio of the median to that of the first row: below 1 is faster. Rows "
+           "Each combination is analyzed once, then factorized, solved and refined in turn with the others, "
+           "so\n"
+           "that disturbances of the machine affect all of them. The table has the median, the fastest and "
+           "the\n"
+           "slowest run, and the ratio of the median to that of the first row: below 1 is faster. Rows "
            "whose\n"
            "ranges overlap may differ by chance.\n\n"
-           "A combination that fails is a row that says so; the others go on, and the exit code is that of "
-           "the\n"
-           "first failure.\n";
+           "If a combination fails, its row says so and the others go on. The exit code is that of the "
+           "first\n"
+           "failure.\n";
 }
 
 } // namespace espalier::command

@@ -1,4 +1,4 @@
-// What `espalier compare` is asked for, and the cases that follow: every combination of the varied values.
+// The options of `espalier compare`, and its cases: all combinations of the varied values.
 #pragma once
 
 #include <string>
@@ -7,9 +7,6 @@
 #include "tools/command/solve/options.hpp"
 
 namespace espalier::command {
-
-/// What --threads takes where --simulate is given.
-inline constexpr int most_simulated_threads = 1 << 16;
 
 /// One --vary: an option of the library, "nrhs", or "processes" of a simulated machine.
 struct Variation {
@@ -21,7 +18,7 @@ struct CompareOptions {
     RunOptions run; ///< The system, and the settings that all cases share.
     std::vector<Variation> vary;
     int repeat = 3;       ///< Runs of each case.
-    std::string simulate; ///< The machine to simulate, "here": this one; empty: cases run here.
+    std::string simulate; ///< The machine to simulate, or "here" for this one; empty: cases are run.
     std::string csv;      ///< Empty: none; "-": standard output.
     std::string picture;  ///< .svg or .png; empty: none.
 
@@ -39,9 +36,9 @@ struct CompareCase {
 /// option does not have.
 std::vector<CompareCase> compare_cases(CompareOptions const& options);
 
-void add_compare_options(CLI::App& command, CompareOptions& options);
+void declare_compare(OptionSet& set, CompareOptions& options);
 
-/// Checks that go beyond one option's text. Error{usage}, {io_error}.
+/// Checks that concern several options. Error{usage}, {io_error}.
 void check(CompareOptions const& options);
 
 std::string compare_help();

@@ -80,8 +80,6 @@ std::string shortcoming(DenseRecord const& record) {
                        factors ? *worst.orthogonality : worst.backward_error, record.asked.tolerance);
 }
 
-} // namespace
-
 void dense(DenseOptions const& options) {
     auto const json_file = OutputFile::if_named(options.json),
                trace_file = OutputFile::if_named(options.trace);
@@ -116,6 +114,16 @@ void dense(DenseOptions const& options) {
     if (trace_file) write_trace(*trace_file, recorder, record);
     if (json_file) json_file->write_text(dense_json(record));
     if (record.status() != Status::ok) throw Error(record.status(), shortcoming(record));
+}
+
+} // namespace
+
+Subcommand dense_command() {
+    Subcommand command = make_subcommand<DenseOptions>(
+        "dense", "tiled dense Cholesky or QR, to try schedules", dense_help, declare_dense,
+        [](DenseOptions const& options) { check(options); }, dense);
+    command.takes_file = false;
+    return command;
 }
 
 } // namespace espalier::command

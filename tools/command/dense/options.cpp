@@ -1,11 +1,10 @@
 #include "options.hpp"
 
-#include <CLI/CLI.hpp>
+#include <array>
+
 #include <fmt/format.h>
 
-#include "solver/parse_value.hpp"
 #include "tools/command/common/numbers.hpp"
-#include "tools/command/common/option_value.hpp"
 #include "tools/command/common/output_file.hpp"
 #include "tools/command/solve/options.hpp"
 #include "tools/dense/tile_tasks.hpp"
@@ -14,50 +13,27 @@ namespace espalier::command {
 
 namespace {
 
-constexpr std::int64_t most_tasks = 4'000'000; // some 100 bytes each
+constexpr std::int64_t most_tasks = 4'000'000; // about 100 bytes each
 
-DenseKind parse_kind(std::string const& text) {
-    for (DenseKind const kind : {DenseKind::cholesky, DenseKind::qr})
-        if (text == to_string(kind)) return kind;
-    throw Error(Status::usage, fmt::format("--kernel has no value '{}'; it has cholesky, qr", text));
-}
+constexpr std::array<char const*, 2> kinds{"cholesky", "qr"}; // in the order of DenseKind
 
 } // namespace
 
-void add_dense_options(CLI::App& command, DenseOptions& options) {
-    auto const add = [&command](auto&&... arguments) { add_option_value(command, arguments...); };
-    add("--kernel", "KIND", "cholesky or qr [cholesky]",
-        [&options](std::string const& text) { options.kind = parse_kind(text); });
-    add("--n", "N", "order of the matrix [4000]",
-        [&options](std::string const& text) { options.grid.n = parse_count("--n", text, 1, 1'000'000); });
-    add("--tile", "B", "order of its tiles [256]",
-        [&options](std::string const& text) { options.grid.tile = parse_count("--tile", text, 1, 20'000); });
-    add("--threads", "T", "worker threads [the cores this process may use]",
-        [&options](std::string const& text) {
-            options.library.threads = static_cast<int>(parse_count("--threads", text, 1, 4096));
-        });
-    add_policy_options(command, options.library);
-    add_library_option(command, options.library, "--alloc", "POLICY",
-                       "where the tiles live: global, local or interleave [local]");
-    add("--topology", "MACHINE",
-        "workers stand on the cores and NUMA nodes of another machine: a file of 'lstopo machine.xml', or a "
-        "description such as 'numa:2 core:8' [here: this machine]",
-        [&options](std::string const& text) {
-            options.library.topology = parse_topology("--topology", text);
-        });
-    add("--repeat", "R", "factorize so often, each time anew; the median counts [3]",
-        [&options](std::string const& text) {
-            options.repeat = static_cast<int>(parse_count("--repeat", text, 1, 10'000));
-        });
-    add("--tolerance", "E", "error that counts as right [1e-12]",
+void declare_dense(OptionSet& set, DenseOptions& options) {
+    set.group("Matrix");
+    set.choice({"--kernel", "KIND", "factorization [cholesky]"}, kinds,
+               [&options](std::size_t k) { options.kind = static_cast<DenseKind>(k); });
+    set.count({"--n", "N", "order of the matrix [4000]"}, options.grid.n, 1, 1'000'000);
+    set.count({"--tile", "B", "order of its tiles [256]"}, options.grid.tile, 1, 20'000);
+    set.count({"--repeat", "R", "factorizations, each of a new matrix; the median counts [3]"},
+              options.repeat, 1, 10'000);
+    set.value(
+        {"--tolerance", "E", "error at which the factorization counts as correct [1e-12]"},
         [&options](std::string const& text) { options.tolerance = parse_positive("--tolerance", text); });
-    add("--trace", "FILE",
-        "record the last factorization as a Paje trace (compressed when FILE ends in .gz; - is standard "
-        "output)",
-        [&options](std::string const& text) { options.trace = text; });
-    add("--json", "FILE", "write the numbers as JSON (- is standard output)",
-        [&options](std::string const& text) { options.json = text; });
-    command.add_flag("--quiet", options.quiet, "print nothing but errors");
+    set.library(options.library, subcommand::dense);
+    add_trace(set, options.trace, "the last factorization");
+    add_json(set, options.json, "numbers");
+    add_quiet(set, options.quiet);
 }
 
 void check(DenseOptions const& options) {
@@ -79,12 +55,12 @@ std::string dense_help() {
            "  espalier dense --kernel qr --schedule places --push pNumaW --select sProcNuma --strict\n"
            "  espalier dense --schedule nas --topology 'numa:2 core:4' --n 2000 --tile 100\n"
            "  espalier dense --threads 2 --trace run.paje && espalier trace run.paje --png run.png\n\n"
-           "Factorizes a random dense matrix in tiles, by the threads and under the policies that factorize\n"
-           "sparse ones: a place to compare schedules on a simple task graph. Each policy gives the same "
-           "bits.\n"
-           "The error is |A - L L^T| / |A|, or the larger of |A - Q R| / |A| and |I - Q^T Q| / sqrt(n), told "
-           "by\n"
-           "random vectors; exit code 7 when it is above the tolerance.\n";
+           "Factorizes a random dense matrix in tiles, with the threads and policies that factorize sparse\n"
+           "matrices, to compare schedules on a simple task graph. All policies give the same bits. The "
+           "error is\n"
+           "|A - L L^T| / |A|, or the larger of |A - Q R| / |A| and |I - Q^T Q| / sqrt(n), estimated with "
+           "random\n"
+           "vectors; the exit code is 7 if it is above the tolerance.\n";
 }
 
 } // namespace espalier::command

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -15,19 +14,6 @@ namespace espalier::command {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string steals_text(std::vector<std::int64_t> const& by_distance) {
-    std::int64_t const all = std::accumulate(by_distance.begin(), by_distance.end(), std::int64_t{0});
-    if (all == 0) return "none";
-    std::string text = with_separators(all);
-    char const* separator = ": ";
-    for (std::size_t d = 1; d < by_distance.size(); ++d)
-        if (by_distance[d] > 0) {
-            text += fmt::format("{}{} at distance {}", separator, with_separators(by_distance[d]), d);
-            separator = ", ";
-        }
-    return text;
-}
 
 std::string schedule_text(Options const& settings) {
     std::string text = to_string(settings.schedule);

@@ -11,12 +11,23 @@
 #include "runtime/topology.hpp"
 #include "tools/command/commands.hpp"
 #include "tools/command/common/dgemm_rate.hpp"
+#include "tools/command/common/help.hpp"
 #include "tools/command/common/output_file.hpp"
 #include "tools/command/common/version.hpp"
+#include "tools/command/solve/options.hpp"
 
 namespace espalier::command {
 
 namespace {
+
+struct MachineOptions {
+    Options library;        ///< Only the topology is used.
+    bool calibrate = false; ///< Measure the cost model thoroughly and keep it.
+    Index dgemm_order = 1000;
+    std::string picture; ///< File for the NUMA factors: .svg or .png; empty: none.
+    std::string json;    ///< Empty: none; "-": standard output.
+    bool quiet = false;
+};
 
 using Json = nlohmann::ordered_json;
 
@@ -58,24 +69,23 @@ Json machine_json(Topology const& topology, BlasInfo const& blas, DgemmRate cons
                 "--picture draws the NUMA factors, which cannot be measured on a machine that is not here");
 }
 
-} // namespace
-
-void check(MachineOptions const& options) {
-    if (options.calibrate && !options.topology.empty())
-        throw Error(Status::usage, "--calibrate measures this machine; it does not go with --topology");
+void check_machine(MachineOptions const& options) {
+    if (options.calibrate && !options.library.topology.empty())
+        throw Error(Status::usage,
+                    "--calibrate measures this machine; it cannot be combined with --topology");
     NamedPath const outputs[] = {{"--json", options.json}, {"--picture", options.picture}},
-                    input{"--topology", is_machine_file(options.topology) ? options.topology : ""};
+                    input{"--topology",
+                          is_machine_file(options.library.topology) ? options.library.topology : ""};
     refuse_same_files(outputs, {&input, 1});
     if (options.picture.empty()) return;
-    if (!options.topology.empty()) refuse_picture();
-    if (!options.picture.ends_with(".svg") && !options.picture.ends_with(".png"))
-        throw Error(Status::usage, fmt::format("--picture '{}' has to end in .svg or .png", options.picture));
+    if (!options.library.topology.empty()) refuse_picture();
+    check_picture(options.picture);
 }
 
-void machine(MachineOptions const& options) {
-    bool const elsewhere = !options.topology.empty();
+void show_machine(MachineOptions const& options) {
+    bool const elsewhere = !options.library.topology.empty();
     auto const json = OutputFile::if_named(options.json), picture = OutputFile::if_named(options.picture);
-    Topology const topology = Topology::named(options.topology);
+    Topology const topology = Topology::named(options.library.topology);
     if (picture && !topology.is_this_machine()) refuse_picture();
     BlasInfo const blas = blas_info();
     DgemmRate const dgemm = measure_dgemm(options.dgemm_order);
@@ -100,6 +110,42 @@ void machine(MachineOptions const& options) {
                          "\n");
     if (picture)
         picture->write_text(numa_factors_picture(*factors, topology, options.picture.ends_with(".svg")));
+}
+
+void declare_machine(OptionSet& set, MachineOptions& options) {
+    OptionRow topology = option_row("topology");
+    topology.help = "machine to show: an XML file of lstopo, or a description such as 'numa:2 core:8'";
+    set.library(options.library, topology);
+    set.group("Measurements");
+    set.flag(
+        {"--calibrate", "", "measure the cost model of this machine thoroughly, and keep it for later runs"},
+        options.calibrate);
+    set.count({"--dgemm-order", "N", "order of the matrices that are multiplied [1000]"}, options.dgemm_order,
+              1, 20000);
+    add_picture(set, options.picture, "the NUMA factors");
+    add_json(set, options.json);
+    add_quiet(set, options.quiet);
+}
+
+std::string machine_help() {
+    return "Examples:\n"
+           "  espalier machine\n"
+           "  espalier machine --picture factors.png --json machine.json\n"
+           "  espalier machine --topology 'package:2 numa:4 core:8'\n\n"
+           "NUMA factors: the time for a block whose data lie on another node, or while all cores work, "
+           "relative\n"
+           "to the fastest core alone.\n\n" +
+           exit_codes();
+}
+
+} // namespace
+
+Subcommand machine_command() {
+    Subcommand command =
+        make_subcommand<MachineOptions>("machine", "topology, memory, BLAS and its speed", machine_help,
+                                        declare_machine, check_machine, show_machine);
+    command.takes_file = false;
+    return command;
 }
 
 } // namespace espalier::command

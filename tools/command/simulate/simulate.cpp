@@ -1,4 +1,4 @@
-// `espalier simulate`: the same work on a machine that is not here.
+// `espalier simulate`: the factorization in virtual time on another machine.
 #include "simulate.hpp"
 
 #include <fmt/format.h>
@@ -11,6 +11,11 @@
 namespace espalier::command {
 
 namespace {
+
+struct SimulateOptions {
+    RunOptions run;
+    std::string machine = "here"; ///< As Simulation::machine.
+};
 
 // For --verbose.
 std::vector<std::string> description(SimulatedMachine const& machine, MachineModel const& model) {
@@ -34,7 +39,7 @@ std::vector<std::string> description(SimulatedMachine const& machine, MachineMod
 template <class T> void simulate_as(Run& run, SimulateOptions const& options) {
     CscMatrix<T> const matrix = run.take_matrix<T>();
     Options here = run.library_options();
-    here.threads = 0; // those asked for are elsewhere
+    here.threads = 0; // --threads is of the simulated machine
     Solver<T> solver(here);
     solver.analyze(matrix);
 
@@ -61,13 +66,59 @@ template <class T> void simulate_as(Run& run, SimulateOptions const& options) {
     run.write_json();
 }
 
-} // namespace
-
 void simulate(SimulateOptions const& options) {
     SimulatedMachine const machine = find_machine(options.machine);
     MachineModel const model = machine.model(options.run.processes.value_or(1), options.run.library.threads);
     Run run(options.run, Run::Purpose::analysis, description(machine, model));
     with_scalar(run.scalar(), [&]<class T>(T) { simulate_as<T>(run, options); });
+}
+
+void declare_simulate(OptionSet& set, SimulateOptions& options) {
+    add_matrix(set, options.run);
+    set.group("Machine");
+    set.text({"--machine", "MACHINE",
+              "machine file (.json), which 'espalier machine --json' also writes; an XML file of lstopo; or "
+              "a description "
+              "such as 'numa:4 core:8' [here: this machine]"},
+             options.machine);
+    add_processes(set, options.run.processes, "processes, each on a machine of its own [1]");
+    set.library(options.run.library, simulated_threads());
+    for (OptionRow const& row : option_table())
+        if ((row.subcommands & subcommand::simulate) != 0 && row.name != "threads")
+            set.library(options.run.library, row);
+    add_trace(set, options.run.trace, "the simulated run");
+    add_json(set, options.run.json);
+    add_quiet(set, options.run.quiet);
+    add_verbose(set, options.run.verbose);
+}
+
+void check_simulate(SimulateOptions const& options) {
+    check(options.run);
+    NamedPath const outputs[] = {{"--json", options.run.json}, {"--trace", options.run.trace}},
+                    input{"--machine", is_machine_file(options.machine) ? options.machine : ""};
+    refuse_same_files(outputs, {&input, 1});
+}
+
+std::string simulate_help() {
+    return "Examples:\n"
+           "  espalier simulate lap3d:60 --machine 'numa:4 core:8' --schedule dynamic --split 2d\n"
+           "  espalier simulate a.mtx --machine cluster.json --processes 8 --threads 32 --trace run.paje\n"
+           "  espalier machine --json this.json && espalier simulate a.mtx --machine this.json\n\n"
+           "Nothing is factorized. The matrix is analyzed here, and the tasks of its factorization run in\n"
+           "virtual time on the machine, under the scheduling policies of real runs. Times come from the "
+           "cost\n"
+           "model of this machine unless the machine file has its own. Memory on another NUMA node slows "
+           "tasks\n"
+           "down, and so does memory that many threads use at once. docs/user-guide.md explains the model, "
+           "and\n"
+           "docs/machine-file.md the file.\n";
+}
+
+} // namespace
+
+Subcommand simulate_command() {
+    return make_subcommand<SimulateOptions>("simulate", "the factorization on a machine that is not here",
+                                            simulate_help, declare_simulate, check_simulate, simulate);
 }
 
 } // namespace espalier::command

@@ -1,9 +1,10 @@
-// `espalier analyze`: everything before numbers.
+// `espalier analyze`: the analysis, and the prediction of the factorization.
 #include <fmt/format.h>
 
 #include "espalier/espalier.hpp"
 #include "run.hpp"
 #include "tools/command/commands.hpp"
+#include "tools/command/common/help.hpp"
 #include "tools/command/common/numbers.hpp"
 #include "tools/command/common/processes.hpp"
 
@@ -14,7 +15,7 @@ namespace {
 template <class T> void analyze_as(Run& run) {
     CscMatrix<T> const matrix = run.take_matrix<T>();
     Options options = run.library_options();
-    // Held to it below, so that a factorization that does not fit is described before it is refused.
+    // Checked below, so that a factorization that does not fit is described before it is refused.
     std::uint64_t const limit = std::exchange(options.max_memory, 0);
     Solver<T> solver(options);
     solver.analyze(matrix);
@@ -45,11 +46,47 @@ template <class T> void analyze_as(Run& run) {
     run.write_json();
 }
 
-} // namespace
-
 void analyze(RunOptions const& options) {
     Run run(options, Run::Purpose::analysis);
     with_scalar(run.scalar(), [&run]<class T>(T) { analyze_as<T>(run); });
+}
+
+void declare_analyze(OptionSet& set, RunOptions& run) {
+    add_matrix(set, run);
+    add_input(set, run);
+    set.library(run.library, subcommand::analyze);
+    add_processes(set, run.processes,
+                  "predict for this number of processes, with --threads workers each [1]");
+    add_trace(set, run.trace, "the predicted schedule");
+    add_json(set, run.json);
+    add_quiet(set, run.quiet);
+    add_verbose(set, run.verbose);
+}
+
+std::string analyze_help() {
+    return "Examples:\n"
+           "  espalier analyze matrix.mtx\n"
+           "  espalier analyze lap3d:80 --ordering metis --max-memory 8G --json analysis.json\n"
+           "  espalier analyze lap3d:80 --processes 8 --threads 32 --trace predicted.paje\n"
+           "  espalier analyze lap3d:80 --topology 'numa:8 core:16'\n\n"
+           "Nothing proportional to the factor is allocated. With --max-memory the exit code says whether "
+           "the\n"
+           "factorization would fit: 0, or 8.\n\n"
+           "The prediction maps the elimination tree to the processes and threads and simulates each task "
+           "with\n"
+           "the cost model of this machine, under --schedule and --split, and with 2 us and 10 GB/s between\n"
+           "processes. It ignores where memory lies; 'espalier simulate' does not. --trace writes the "
+           "predicted\n"
+           "run, and 'espalier trace' draws it.\n\n" +
+           generators() + "\n" + exit_codes();
+}
+
+} // namespace
+
+Subcommand analyze_command() {
+    return make_subcommand<RunOptions>(
+        "analyze", "ordering, structure, memory and predicted time; nothing is factorized", analyze_help,
+        declare_analyze, [](RunOptions const& run) { check(run); }, analyze);
 }
 
 } // namespace espalier::command

@@ -1,4 +1,4 @@
-// The command line: what was asked for, checked as far as it can be without a matrix.
+// The options of a run: the matrix, the settings of the library, and what is printed and written.
 #pragma once
 
 #include <optional>
@@ -6,79 +6,59 @@
 #include <vector>
 
 #include "espalier/options.hpp"
+#include "tools/command/common/option_set.hpp"
 #include "tools/command/common/output_file.hpp"
 
-namespace CLI {
-class App;
-}
-
 namespace espalier::command {
+
+inline constexpr int most_processes = 1 << 20;
+/// The most threads of each process of a simulated machine.
+inline constexpr int most_simulated_threads = 1 << 16;
 
 struct RunOptions {
     std::string matrix; ///< A file, or a generator such as lap3d:60.
     Options library;
-    std::optional<int> processes;    ///< Of the machine that is analyzed for; none: this run's.
-    std::optional<Scalar> precision; ///< None: double precision, real or complex as the matrix is.
+    std::optional<int> processes;    ///< Of the predicted machine; without a value: those of this run.
+    std::optional<Scalar> precision; ///< Without a value: double, real or complex as the matrix is.
     std::string rhs = "ones";        ///< "ones", "random" or a file.
-    std::optional<Index> nrhs;       ///< None: 1, or what the file holds.
-    std::string trace;               ///< Empty: none asked for.
-    std::string json;                ///< Empty: none; "-": standard output.
-    std::string output;              ///< The same.
-    std::string null_space;          ///< The same.
-    MatrixOp op = MatrixOp::none;    ///< Solve op(A) x = b.
-    bool read_by_parts = false;      ///< Every process its part of the files.
+    std::optional<Index> nrhs;       ///< Without a value: 1, or the columns of the file.
+    std::string trace;               ///< Output files. Empty: none; "-": standard output.
+    std::string json;
+    std::string output;
+    std::string null_space;
+    MatrixOp op = MatrixOp::none; ///< Solve op(A) x = b.
+    bool read_by_parts = false;   ///< Each process reads its part of the files.
     bool quiet = false;
     bool verbose = false;
 
-    /// The readable report goes to standard output unless data does, or the user wants none.
+    /// The readable report is printed unless an output goes to standard output, or --quiet is given.
     [[nodiscard]] bool prints() const {
         return !quiet && json != "-" && output != "-" && null_space != "-" && trace != "-";
     }
 };
 
-struct GenerateOptions {
-    std::vector<std::string> spec; ///< "lap3d", "20", or "lap3d:20": joined by colons.
-    std::string output = "-";
-    bool quiet = false;
-};
+/// Declare options that several subcommands share.
+void add_matrix(OptionSet& set, RunOptions& run);
+void add_right_hand_sides(OptionSet& set, RunOptions& run);
+void add_input(OptionSet& set, RunOptions& run);
+void add_json(OptionSet& set, std::string& json, std::string const& what = "report");
+void add_quiet(OptionSet& set, bool& quiet);
+void add_verbose(OptionSet& set, bool& verbose);
+/// A trace of `what`.
+void add_trace(OptionSet& set, std::string& trace, std::string const& what);
+void add_picture(OptionSet& set, std::string& picture, std::string const& what);
+void add_processes(OptionSet& set, std::optional<int>& processes, std::string const& help);
+/// The row of --threads for a simulated machine.
+OptionRow simulated_threads();
 
-struct MachineOptions {
-    std::string topology;   ///< As Options::topology.
-    bool calibrate = false; ///< Measure the cost model thoroughly and keep it.
-    Index dgemm_order = 1000;
-    std::string picture; ///< Where the NUMA factor tables are drawn: .svg or .png; empty: nowhere.
-    std::string json;
-    bool quiet = false;
-};
-
-/// Declare on `command` who runs which task.
-void add_policy_options(CLI::App& command, Options& library);
-/// The same, and how column blocks are cut.
-void add_schedule_options(CLI::App& command, Options& library);
-
-/// Declare on `command` the options that decide about the analysis; they fill `run` as they are parsed.
-/// `most_threads`: that --threads takes.
-void add_analysis_options(CLI::App& command, RunOptions& run, int most_threads = 4096);
-/// And those of what is predicted without numbers.
-void add_prediction_options(CLI::App& command, RunOptions& run);
-/// And those of the system and how well it is solved: operation, right-hand sides, refinement.
-void add_system_options(CLI::App& command, RunOptions& run);
-/// The same, and what else is made of the numbers: condition, null space, trace, solution.
-void add_solve_options(CLI::App& command, RunOptions& run);
-
-/// And what is told of the run, and where.
-void add_report_options(CLI::App& command, RunOptions& run);
-
-void add_generate_options(CLI::App& command, GenerateOptions& options);
-void add_machine_options(CLI::App& command, MachineOptions& options);
-
-/// The name of a machine is that of a file, not a description.
+/// A machine that is a file, not a description.
 bool is_machine_file(std::string const& name);
-/// The files that are read: no output may fall on one of them.
+/// The files that are read: no output may overwrite them.
 std::vector<NamedPath> input_files(RunOptions const& run);
 
-/// Checks that go beyond one option's text. Error{usage}, {io_error} or {unsupported}.
+/// Checks that concern several options. Error{usage}, {io_error}.
 void check(RunOptions const& run);
-void check(MachineOptions const& options);
+/// Error{usage} unless the name is empty or ends in .svg or .png.
+void check_picture(std::string const& picture);
 
 } // namespace espalier::command

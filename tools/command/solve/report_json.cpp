@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "solver/report_table.hpp"
 #include "tools/command/common/version.hpp"
 
 namespace espalier::command {
@@ -83,34 +84,32 @@ Json settings_json(RunRecord const& record) {
     return settings;
 }
 
-Json analysis_json(AnalysisReport const& analysis) {
-    return {
-        {"ordering_s", analysis.ordering_s},
-        {"symbolic_s", analysis.symbolic_s},
-        {"mapping_s", analysis.mapping_s},
-        {"total_s", analysis.total_s},
-        {"matched", analysis.matched},
-        {"scaled", analysis.scaled},
-        {"structural_rank", analysis.structural_rank < 0 ? Json(nullptr) : Json(analysis.structural_rank)},
-        {"compressed_vertices", analysis.compressed_vertices},
-        {"nnz_factor", analysis.nnz_factor},
-        {"nnz_stored", analysis.nnz_stored},
-        {"flops", analysis.flops},
-        {"flops_stored", analysis.flops_stored},
-        {"supernodes", analysis.supernodes},
-        {"cblks", analysis.cblks},
-        {"bloks", analysis.bloks},
-        {"tree_height", analysis.tree_height},
-        {"tree_depth", analysis.tree_depth},
-        {"factor_bytes", analysis.factor_bytes},
-        {"memory_bytes", analysis.memory_bytes},
-        {"memory_bytes_of_process", analysis.memory_bytes_of_process},
-        {"predicted_factor_s", analysis.predicted_factor_s},
-        {"cost_model", analysis.cost_model}};
+// A part of the report: an object with its fields.
+template <class Part> Json fields_json(Part const& part);
+
+// A value of the report; null in place of a number that is negative because it is not known.
+template <class Value> Json json_of(Value const& value, bool unknown_if_negative) {
+    if constexpr (std::is_enum_v<Value>)
+        return to_string(value);
+    else if constexpr (std::is_arithmetic_v<Value> && !std::is_same_v<Value, bool>)
+        return unknown_if_negative && value < Value(0) ? Json(nullptr) : Json(value);
+    else if constexpr (std::is_same_v<Value, ProcessPrediction>)
+        return fields_json(value);
+    else
+        return value;
+}
+template <class Value> Json json_of(std::vector<Value> const& values, bool unknown_if_negative) {
+    Json list = Json::array();
+    for (Value const& value : values) list.push_back(json_of(value, unknown_if_negative));
+    return list;
 }
 
-Json estimate_or_null(double value) {
-    return value < 0 ? Json(nullptr) : Json(value);
+template <class Part> Json fields_json(Part const& part) {
+    Json json = Json::object();
+    visit_fields(part, [&json](char const* name, auto const& value, auto... mark) {
+        json[name] = json_of(value, sizeof...(mark) > 0);
+    });
+    return json;
 }
 
 Json knowledge_json(MatrixKnowledge const& known) {
@@ -124,82 +123,6 @@ Json knowledge_json(MatrixKnowledge const& known) {
                            {"negative", known.inertia->negative},
                            {"zero", known.inertia->zero}};
     return json;
-}
-
-Json factor_json(FactorReport const& factor) {
-    auto const shares = [](std::vector<double> const& of_each) {
-        Json list = Json::array();
-        for (double const share : of_each) list.push_back(estimate_or_null(share));
-        return list;
-    };
-    return {{"assembly_s", factor.assembly_s},
-            {"time_s", factor.time_s},
-            {"gflops", factor.gflops},
-            {"scalar", to_string(factor.scalar)},
-            {"pivots_replaced", factor.pivots_replaced},
-            {"negative_pivots", factor.negative_pivots},
-            {"rcond", estimate_or_null(factor.rcond)},
-            {"numerically_singular", factor.numerically_singular},
-            {"condition_estimate", factor.condition_estimate},
-            {"tasks", factor.tasks},
-            {"steals", factor.steals},
-            {"steals_by_distance", factor.steals_by_distance},
-            {"messages", factor.messages},
-            {"message_bytes", factor.message_bytes},
-            {"busy_s", factor.busy_s},
-            {"waiting_s", factor.waiting_s},
-            {"communication_s", factor.communication_s},
-            {"busy_s_of_process", factor.busy_s_of_process},
-            {"waiting_s_of_process", factor.waiting_s_of_process},
-            {"communication_s_of_process", factor.communication_s_of_process},
-            {"messages_of_process", factor.messages_of_process},
-            {"message_bytes_of_process", factor.message_bytes_of_process},
-            {"local_share", estimate_or_null(factor.local_share)},
-            {"local_share_of_process", shares(factor.local_share_of_process)},
-            {"local_share_of_worker", shares(factor.local_share_of_worker)},
-            {"node_bytes", factor.node_bytes},
-            {"fell_back", factor.fell_back},
-            {"precision_fell_back", factor.precision_fell_back}};
-}
-
-Json prediction_json(Prediction const& prediction) {
-    Json processes = Json::array();
-    for (ProcessPrediction const& process : prediction.process)
-        processes.push_back({{"cblks", process.cblks},
-                             {"busy_s", process.busy_s},
-                             {"memory_bytes", process.memory_bytes},
-                             {"fan_in_bytes", process.fan_in_bytes},
-                             {"sent_bytes", process.sent_bytes},
-                             {"received_bytes", process.received_bytes},
-                             {"messages_sent", process.messages_sent},
-                             {"messages_received", process.messages_received},
-                             {"steals", process.steals},
-                             {"local_share", process.local_share}});
-    return {{"processes", prediction.processes},
-            {"threads", prediction.threads},
-            {"factor_s", prediction.factor_s},
-            {"critical_path_s", prediction.critical_path_s},
-            {"work_s", prediction.work_s},
-            {"memory_s", prediction.memory_s},
-            {"efficiency", prediction.efficiency},
-            {"tasks", prediction.tasks},
-            {"steals", prediction.steals},
-            {"steals_by_distance", prediction.steals_by_distance},
-            {"local_share", prediction.local_share},
-            {"messages", prediction.messages},
-            {"message_bytes", prediction.message_bytes},
-            {"idle_s", prediction.idle_s},
-            {"process", processes}};
-}
-
-Json refine_json(RefineReport const& refine) {
-    return {{"method", to_string(refine.method)},
-            {"iterations", refine.iterations},
-            {"time_s", refine.time_s},
-            {"history", refine.history},
-            {"forward_error", estimate_or_null(refine.forward_error)},
-            {"converged", refine.converged},
-            {"status", to_string(refine.status)}};
 }
 
 } // namespace
@@ -229,15 +152,15 @@ std::string json_report(RunRecord const& record) {
                  {"threads", report.threads},
                  {"blas", {{"config", record.blas.config}, {"core", record.blas.core}}},
                  {"read_s", record.read_s},
-                 {"analysis", analysis_json(report.analysis)}};
+                 {"analysis", fields_json(report.analysis)}};
     if (record.simulation)
         root["simulation"] = {{"machine", record.simulation->machine},
                               {"simulate_s", record.simulation->simulate_s}};
-    if (record.prediction) root["prediction"] = prediction_json(*record.prediction);
+    if (record.prediction) root["prediction"] = fields_json(*record.prediction);
     if (record.numbers) {
-        root["factor"] = factor_json(report.factor);
+        root["factor"] = fields_json(report.factor);
         root["solve"] = {{"time_s", report.solve_s}, {"nrhs", report.nrhs}};
-        root["refine"] = refine_json(report.refine);
+        root["refine"] = fields_json(report.refine);
         root["backward_error"] = report.refine.backward_error;
         root["componentwise_error"] = report.refine.componentwise_error;
     }

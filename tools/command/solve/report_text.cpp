@@ -83,15 +83,6 @@ void add_processes(Table& table, Prediction const& prediction) {
     }
 }
 
-// "1,234 tasks, 1000 at distance 1, 234 at 2"
-std::string steals_text(Prediction const& prediction) {
-    std::string text = counted(prediction.steals, "task");
-    for (std::size_t d = 1; d < prediction.steals_by_distance.size(); ++d)
-        if (prediction.steals_by_distance[d] > 0)
-            text += fmt::format(", {} at distance {}", with_separators(prediction.steals_by_distance[d]), d);
-    return text;
-}
-
 void add_prediction(Table& table, RunRecord const& record) {
     Prediction const& prediction = *record.prediction;
     table.line("prediction", "factorization in {} on {} of {}  ({} cost model)",
@@ -104,7 +95,7 @@ void add_prediction(Table& table, RunRecord const& record) {
                counted(prediction.tasks, "task"), 100 * prediction.efficiency);
     table.line("  critical path", "{}", readable_seconds(prediction.critical_path_s));
     table.line("  idle", "{} a thread", spread(prediction.idle_s, readable_seconds));
-    if (prediction.steals > 0) table.line("  steals", "{}", steals_text(prediction));
+    if (prediction.steals > 0) table.line("  steals", "{}", steals_text(prediction.steals_by_distance));
     if (record.simulation)
         table.line("  locality",
                    "{:.0f} % of the bytes that tasks work on are on their NUMA node; the rest "

@@ -10,6 +10,7 @@
 #include "matrix/spmv.hpp"
 #include "run.hpp"
 #include "tools/command/commands.hpp"
+#include "tools/command/common/help.hpp"
 #include "tools/command/common/numbers.hpp"
 #include "tools/command/common/processes.hpp"
 
@@ -100,7 +101,10 @@ template <class T> DenseMatrix<T> solve_rank_deficient(Solver<T>& solver, CscMat
 template <class T> void solve_as(Run& run) {
     CscMatrix<T> const matrix = run.take_matrix<T>();
     DenseMatrix<T> const b = right_hand_sides<T>(run.record().asked, matrix.rows);
-    Solver<T> solver = solver_of_all<T>(run.library_options());
+    Options library = run.library_options();
+    library.record_trace = run.trace_file().has_value();
+    library.allow_singular = run.null_space_file().has_value();
+    Solver<T> solver = solver_of_all<T>(library);
     solver.analyze(matrix);
     solver.factorize(matrix);
     RunRecord& record = run.record();
@@ -139,11 +143,70 @@ template <class T> void solve_as(Run& run) {
     if (record.status != Status::ok) throw Error(record.status, shortcoming(record, finite));
 }
 
-} // namespace
-
 void solve(RunOptions const& options) {
     Run run(options, Run::Purpose::solution);
     with_scalar(run.scalar(), [&run]<class T>(T) { solve_as<T>(run); });
+}
+
+void declare_solve(OptionSet& set, RunOptions& run) {
+    add_matrix(set, run);
+    add_right_hand_sides(set, run);
+    add_input(set, run);
+    set.library(run.library, subcommand::solve);
+    set.group("Output");
+    set.text({"--output", "FILE", "write the solution as a Matrix Market array (- is standard output)"},
+             run.output);
+    set.text({"--null-space", "FILE",
+              "accept a singular matrix, and write an orthonormal basis of its null space as a Matrix Market "
+              "array (- is "
+              "standard output)"},
+             run.null_space);
+    add_trace(set, run.trace, "what each thread does");
+    add_json(set, run.json);
+    add_quiet(set, run.quiet);
+    add_verbose(set, run.verbose);
+}
+
+std::string solve_help() {
+    return "Examples:\n"
+           "  espalier solve matrix.mtx\n"
+           "  espalier solve lap3d:40 --rhs random --nrhs 8 --json report.json\n"
+           "  espalier solve a.rua.gz --factorization lu --refine gmres --output x.mtx\n"
+           "  espalier solve big.mtx --precision s --max-memory 4G\n"
+           "  espalier solve big.mtx --mixed-precision           half the memory, then full accuracy\n"
+           "  espalier solve kkt.mtx --condition                 condition, forward error, inertia, "
+           "determinant\n"
+           "  espalier solve neumann.mtx --null-space z.mtx --output x.mtx\n"
+           "  gzip -dc matrix.mtx.gz | espalier solve -          the matrix from standard input\n"
+           "  espalier solve matrix.mtx --json - | python3 -m json.tool\n"
+           "  mpirun -np 4 --bind-to none espalier solve big.mtx --threads 8\n"
+           "  espalier solve lap3d:40 --threads 2 --trace run.paje && espalier trace run.paje --png "
+           "run.png\n\n"
+           "--factorization auto tries llh if the matrix is Hermitian or real symmetric and may be positive\n"
+           "definite by its diagonal, and falls back to ldlh if llh finds a pivot that is not positive. "
+           "Other\n"
+           "symmetric matrices get ldlt or ldlh, general matrices lu. The report says which one was used.\n\n"
+           "Unsymmetric and indefinite matrices are scaled, and matched if their diagonal is weak, unless\n"
+           "--scaling or --matching is given. The notes of the report list what was done.\n\n"
+           "The files of --json and --output appear whole or not at all. If there is no solution, neither "
+           "is\n"
+           "written. If the solution is inaccurate or the matrix numerically singular (exit codes 7 and 5), "
+           "both\n"
+           "are written, unless the solution overflowed.\n\n"
+           "Under mpirun all processes of the job factorize together, each with --threads workers. The "
+           "first\n"
+           "process reads, writes and reports; with --input distributed each process reads its part of the\n"
+           "files. docs/clusters.md explains how to start a job.\n\n"
+           "A terminal shows a bar for each long phase; a pipe gets one line for each phase.\n\n" +
+           generators() + "\n" + exit_codes();
+}
+
+} // namespace
+
+Subcommand solve_command() {
+    return make_subcommand<RunOptions>(
+        "solve", "analyze, factorize, solve, refine, report", solve_help, declare_solve,
+        [](RunOptions const& run) { check(run); }, solve);
 }
 
 } // namespace espalier::command

@@ -9,7 +9,6 @@
 #include "json.hpp"
 #include "options.hpp"
 #include "tools/command/commands.hpp"
-#include "tools/command/common/help.hpp"
 #include "tools/command/common/output_file.hpp"
 #include "tools/traces/gantt.hpp"
 #include "tools/traces/statistics.hpp"
@@ -130,9 +129,7 @@ std::vector<trace::GanttPanel> panels_of(TraceNumbers const& numbers, TraceOptio
     return panels;
 }
 
-} // namespace
-
-void trace(TraceOptions const& options) {
+void show_trace(TraceOptions const& options) {
     auto const svg = OutputFile::if_named(options.svg), png = OutputFile::if_named(options.png),
                html = OutputFile::if_named(options.html), json = OutputFile::if_named(options.json);
     TraceNumbers numbers;
@@ -153,6 +150,14 @@ void trace(TraceOptions const& options) {
     if (html) html->write_text(trace::gantt_html(panels, {.color_by = options.color_by}));
     if (json) json->write_text(trace_json(numbers));
     if (options.prints()) print(tables(numbers, options));
+}
+
+} // namespace
+
+Subcommand trace_command() {
+    return make_subcommand<TraceOptions>(
+        "trace", "statistics and pictures of a trace: tasks, idle time, critical path", trace_help,
+        declare_trace, [](TraceOptions const& options) { check(options); }, show_trace);
 }
 
 } // namespace espalier::command
