@@ -1,10 +1,11 @@
-// POSIX files rather than streams: creation that fails when the name exists, and the system's own reason
-// when something fails.
+// POSIX files rather than streams: creation that fails if the name exists, and the system's reason for every
+// failure.
 #include "io/atomic_file.hpp"
 
 #include <cerrno>
-#include <filesystem>
+#include <mutex>
 #include <new>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -27,7 +28,27 @@ bool ends_with_gz(std::string const& path) {
     return path.size() > 3 && path.ends_with(".gz");
 }
 
+// The temporaries of this process. A temporary is created, renamed and removed with the lock held.
+struct Unfinished {
+    std::mutex mutex;
+    std::set<std::string> names;
+};
+Unfinished& unfinished() {
+    static auto* const all = new Unfinished; // never destroyed: a signal may come at exit
+    return *all;
+}
+
 } // namespace
+
+std::filesystem::path behind_links(std::filesystem::path path) {
+    namespace fs = std::filesystem;
+    std::error_code error;
+    for (int links = 0; links < 40 && fs::is_symlink(path, error); ++links) {
+        if (fs::is_other(fs::status(path, error))) break; // a device or a pipe needs no resolving
+        path = path.parent_path() / fs::read_symlink(path, error);
+    }
+    return path;
+}
 
 struct AtomicFile::Compressor {
     z_stream stream{};
@@ -52,11 +73,7 @@ AtomicFile::AtomicFile(std::string const& path) : path_(path), target_(path) {
         if (fd_ < 0) fail("cannot write");
         return;
     }
-    std::error_code unresolved;
-    if (std::filesystem::is_symlink(path, unresolved)) {
-        auto const resolved = std::filesystem::weakly_canonical(path, unresolved);
-        if (!unresolved) target_ = resolved.string();
-    }
+    target_ = behind_links(path).string();
     struct stat status {};
     bool const exists = ::stat(target_.c_str(), &status) == 0;
     if (exists && S_ISDIR(status.st_mode))
@@ -66,8 +83,9 @@ AtomicFile::AtomicFile(std::string const& path) : path_(path), target_(path) {
         if (fd_ < 0) fail("cannot open for writing");
         return;
     }
-    // Read-only is a wish of the file's owner that a rename would not notice.
+    // A rename would replace a file that its owner has made read-only.
     if (exists && ::access(target_.c_str(), W_OK) != 0) fail("cannot write");
+    std::lock_guard const lock(unfinished().mutex);
     for (int attempt = 0; fd_ < 0; ++attempt) {
         temporary_ = fmt::format("{}.{}-{}.tmp", target_, ::getpid(), attempt);
         fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -76,12 +94,29 @@ AtomicFile::AtomicFile(std::string const& path) : path_(path), target_(path) {
             fail("cannot create");
         }
     }
+    unfinished().names.insert(temporary_);
     if (exists) (void)::fchmod(fd_, status.st_mode & 07777); // Keep the permissions of what is replaced.
 }
 
 AtomicFile::~AtomicFile() {
     if (fd_ >= 0) ::close(fd_);
-    if (!temporary_.empty()) ::unlink(temporary_.c_str());
+    if (temporary_.empty()) return;
+    std::lock_guard const lock(unfinished().mutex);
+    ::unlink(temporary_.c_str());
+    unfinished().names.erase(temporary_);
+}
+
+void AtomicFile::check(std::string const& path) {
+    struct stat status {};
+    bool const exists = path != "-" && ::stat(path.c_str(), &status) == 0;
+    bool const direct = exists && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+    if (direct && ::access(path.c_str(), W_OK) == 0) return; // opening a pipe would wait for its reader
+    AtomicFile const probe(path);
+}
+
+void AtomicFile::remove_unfinished() {
+    unfinished().mutex.lock(); // for ever: the process is about to end
+    for (std::string const& name : unfinished().names) ::unlink(name.c_str());
 }
 
 void AtomicFile::fail(char const* what) const {
@@ -127,7 +162,9 @@ void AtomicFile::commit() {
     drain(true);
     if (::close(std::exchange(fd_, -1)) != 0) fail("cannot write");
     if (temporary_.empty()) return;
+    std::lock_guard const lock(unfinished().mutex);
     if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail("cannot replace");
+    unfinished().names.erase(temporary_);
     temporary_.clear();
 }
 

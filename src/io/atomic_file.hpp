@@ -1,7 +1,8 @@
-// A file that appears whole or not at all: written under a temporary name beside its target, renamed when
-// it is complete. Compressed when the target's name ends in .gz.
+// A file that appears whole or not at all: it is written under a temporary name beside its target and renamed
+// when it is complete. It is compressed if the name of the target ends in .gz.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -10,22 +11,26 @@ namespace espalier {
 
 class AtomicFile {
   public:
-    /// Creates the temporary; a target that is a symbolic link is followed, so that the link remains. A
-    /// target that exists and is no regular file (a pipe, a device) is written directly, and so is standard
-    /// output, which "-" names.
-    /// Error{io_error} naming `path`.
+    /// Creates the temporary. A target that is a symbolic link is followed, so the link remains. A pipe, a
+    /// device, or standard output ("-") is written directly. Error{io_error} that begins with `path`.
     explicit AtomicFile(std::string const& path);
-    /// Removes the temporary when commit() was not reached.
+    /// Removes the temporary unless commit() succeeded.
     ~AtomicFile();
     AtomicFile(AtomicFile const&) = delete;
     AtomicFile& operator=(AtomicFile const&) = delete;
 
-    /// Appends; buffered. Error{io_error} when the disk is full or fails.
+    /// Appends to a buffer. Error{io_error} if the disk is full or fails.
     void write(std::string_view text);
 
-    /// Everything is on its way to the disk and the target is replaced. Error{io_error}; the target is then
-    /// as it was.
+    /// Writes the rest and replaces the target. Error{io_error}; the target is then unchanged.
     void commit();
+
+    /// Error{io_error} unless `path` can be written now. Leaves nothing behind.
+    static void check(std::string const& path);
+
+    /// Removes the temporaries of all files of this process, which is about to end: later calls of this class
+    /// wait for ever. For the thread that handles signals.
+    static void remove_unfinished();
 
   private:
     struct Compressor;
@@ -35,10 +40,14 @@ class AtomicFile {
 
     std::string path_; // As the caller spelled it, for messages.
     std::string target_;
-    std::string temporary_; // Empty when the target is written directly, or after commit().
+    std::string temporary_; // Empty if the target is written directly, and after commit().
     int fd_ = -1;
     std::string buffer_;
     std::unique_ptr<Compressor> compressor_;
 };
+
+/// The file that is created or replaced by writing to `path`: the end of a chain of symbolic links, whether
+/// it exists or not.
+std::filesystem::path behind_links(std::filesystem::path path);
 
 } // namespace espalier

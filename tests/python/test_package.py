@@ -43,6 +43,11 @@ def test_the_type_hints_have_what_the_extension_has():
         assert name.startswith("_") or f"def {name}(" in hints, name
 
 
+def test_the_keywords_are_those_of_the_options():
+    made = run(sys.executable, "-B", str(ROOT / "tests/python/keywords.py"))
+    assert (ROOT / "tools/python/espalier/_keywords.py").read_text() == made
+
+
 def test_types_are_complete(tmp_path):
     pytest.importorskip("mypy")
     (tmp_path / "mypy.ini").write_text("[mypy]\nstrict = True\n[mypy-scipy.*]\nignore_missing_imports = True\n")

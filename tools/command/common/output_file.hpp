@@ -1,8 +1,6 @@
-// A file that appears whole or not at all: written in a working directory beside its target, then renamed.
-// Whether that will be possible is checked when the object is made, before the long work starts.
+// The output files of the command, which are checked before the long work starts, and its standard output.
 #pragma once
 
-#include <filesystem>
 #include <functional>
 #include <optional>
 #include <span>
@@ -10,50 +8,40 @@
 
 namespace espalier::command {
 
+/// A file that appears whole or not at all (io/atomic_file.hpp), or standard output.
 class OutputFile {
   public:
-    /// "-" is standard output; a device or a pipe is written to directly. Error{io_error} naming the path
-    /// and the system's reason when it cannot be written; the check leaves nothing behind.
+    /// "-" is standard output. Error{io_error} if the file cannot be written now; the check leaves nothing
+    /// behind.
     explicit OutputFile(std::string path);
     /// Nothing for an empty path.
     static std::optional<OutputFile> if_named(std::string const& path);
 
     [[nodiscard]] bool is_stdout() const { return path_ == "-"; }
 
-    /// `writer` is given the path for an AtomicFile; what it wrote then becomes the content, or is on
-    /// standard output already. Error{io_error} when any of it did not arrive. Names that end in ".gz" keep
-    /// that ending on the way.
+    /// Calls `writer` with the path for its AtomicFile.
     void write(std::function<void(std::string const& path)> const& writer) const;
     void write_text(std::string const& text) const;
 
   private:
-    [[nodiscard]] std::string purpose() const { return "cannot write '" + path_ + "'"; }
-    /// The directory it lies in.
-    [[nodiscard]] std::filesystem::path folder() const;
-    /// Calls `writer`, with the name of `file` in its errors replaced by that which the user knows.
-    void call(std::function<void(std::string const& path)> const& writer,
-              std::filesystem::path const& file) const;
-
-    std::string path_;             ///< As the user spelled it.
-    std::filesystem::path target_; ///< With symbolic links resolved, so that the link survives the rename.
-    bool direct_ = false;          ///< A device or a pipe.
+    std::string path_;
 };
 
-/// A path, and what gave it: "--json", "the matrix". An empty one was not given.
+/// A path and its source: "--json" or "the matrix". An empty path was not given.
 struct NamedPath {
     std::string what;
     std::string path;
 };
 
-/// Error{usage} when what is written to an output would be found at another one, or at an input: however they
-/// are spelled, and whether the files exist yet or not. Devices share nothing, nor do standard input and
-/// standard output.
+/// Error{usage} if an output is the same file as another output or an input, however the paths are spelled
+/// and whether the file exists or not. Devices are never the same, nor are standard input and standard
+/// output.
 void refuse_same_files(std::span<NamedPath const> outputs, std::span<NamedPath const> inputs);
 
-/// To standard output, at once. What does not arrive there is found by check_stdout().
+/// Prints to standard output and flushes it. check_stdout() reports failures.
 void print(std::string const& text);
 
-/// Error{io_error} when something printed so far did not reach standard output.
+/// Error{io_error} if anything printed so far did not reach standard output.
 void check_stdout();
 
 } // namespace espalier::command

@@ -5,11 +5,13 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <array>
 #include <new>
 #include <string>
 
 #include "bound_solver.hpp"
 #include "comm/fortran_handle.hpp"
+#include "solver/option_table.hpp"
 
 namespace espalier::python {
 namespace {
@@ -163,10 +165,15 @@ void bind_vocabulary(py::module_& module) {
             "get", [](Options const& self, std::string const& name) { return get_option(self, name); },
             py::arg("name"))
         .def_readwrite("schur", &Options::schur);
-    module.def("option_names", [] {
-        std::vector<std::string> names;
-        for (std::string_view const name : option_names()) names.emplace_back(name);
-        return names;
+    module.def("option_table", [] {
+        static constexpr std::array<char const*, 6> types{"choice", "flag", "count", "size", "real", "text"};
+        py::list rows;
+        for (OptionRow const& row : option_table())
+            rows.append(py::dict(
+                py::arg("name") = row.name, py::arg("type") = types[static_cast<std::size_t>(row.type)],
+                py::arg("choices") = std::vector<std::string>(row.choices.begin(), row.choices.end()),
+                py::arg("unset") = row.unset, py::arg("description") = row.description()));
+        return rows;
     });
 }
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ._arrays import Symmetric, require_sparse, scalar_type
-from ._options import OptionValue
 from ._progress import Log, Progress
 from ._solver import Solver
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._keywords import Keywords
 
 
 def spsolve(
@@ -21,7 +25,7 @@ def spsolve(
     symmetric: Symmetric = None,
     progress: Progress = None,
     log: Log = None,
-    **options: OptionValue,
+    **options: Unpack[Keywords],
 ) -> npt.NDArray[Any]:
     """Solve A x = b.
 
@@ -47,7 +51,7 @@ def factorized(
     symmetric: Symmetric = None,
     progress: Progress = None,
     log: Log = None,
-    **options: OptionValue,
+    **options: Unpack[Keywords],
 ) -> Callable[..., npt.NDArray[Any]]:
     """Factorize A and return a function that solves A x = b: the method Solver.solve of a new solver, which is its
     `__self__`. The keywords are those of Solver."""

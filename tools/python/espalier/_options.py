@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from typing import Any, Union
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from . import _core
 
-OptionValue = Union[None, bool, int, float, str, "os.PathLike[str]", Sequence[int], npt.NDArray[Any]]
+_NAMES: list[str] = [row["name"] for row in _core.option_table()]
 
 
 def _spelled(name: str, value: Any) -> str:
@@ -47,7 +46,7 @@ def set_options(options: _core.Options, settings: Mapping[str, Any]) -> None:
         if keyword == "schur":
             if value is not None:
                 options.schur = _unknowns(value)
-        elif "-" in keyword or name not in _core.option_names():
+        elif "-" in keyword or name not in _NAMES:
             raise TypeError(f"there is no option '{keyword}'; there are {', '.join(_keywords())}")
         elif value is not None:
             options.set(name, _spelled(keyword, value))
@@ -64,5 +63,4 @@ def default_options() -> dict[str, str]:
 
 
 def _keywords() -> list[str]:
-    names = [name.replace("-", "_") for name in _core.option_names()]
-    return names if "schur" in names else [*names, "schur"]
+    return [*(name.replace("-", "_") for name in _NAMES), "schur"]

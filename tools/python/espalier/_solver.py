@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from typing import Any, NamedTuple, Union
+from typing import TYPE_CHECKING, Any, NamedTuple, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -13,9 +13,14 @@ from scipy import sparse
 from . import _core
 from ._arrays import Block, Symmetric, claim, operation, require_sparse, scalar_type, to_matrix
 from ._errors import AccuracyWarning, InputError, SingularMatrixWarning
-from ._options import OptionValue, get_options, set_options
+from ._options import get_options, set_options
 from ._processes import Alone, Lead, close_at_exit
 from ._progress import Log, Progress, log_function, progress_function
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._keywords import Keywords
 
 
 class Inertia(NamedTuple):
@@ -128,7 +133,7 @@ class Solver:
         progress: Progress = None,
         log: Log = None,
         comm: Any = None,
-        **options: OptionValue,
+        **options: Unpack[Keywords],
     ) -> None:
         claim(symmetric, np.dtype(np.float64))  # only to refuse early what makes no sense
         self._symmetric = symmetric
@@ -170,7 +175,7 @@ class Solver:
         """The options by keyword, in the command's spelling."""
         return get_options(self._options)
 
-    def set_options(self, **options: OptionValue) -> None:
+    def set_options(self, **options: Unpack[Keywords]) -> None:
         """Change options for what comes after: those of the analysis at the next analyze(), and so on."""
         changed = _core.Options(self._options)
         set_options(changed, options)

@@ -1,0 +1,121 @@
+"""The options as keywords of Solver, spsolve and factorized. Made by tests/python/keywords.py."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any, Literal, TypedDict
+
+import numpy.typing as npt
+
+
+class Keywords(TypedDict, total=False):
+    """Types of the keywords. None keeps the default."""
+
+    #: factorization of the matrix (auto, llh, llt, ldlt, ldlh, lu) [auto: chosen from its symmetry and
+    #: diagonal]
+    factorization: Literal["auto", "llh", "llt", "ldlt", "ldlh", "lu"] | None
+
+    #: permute rows (lu) or pair them (ldlt, ldlh) by a maximum-product matching (auto, on, off) [auto: if a
+    #: diagonal entry is zero or weak]
+    matching: Literal["auto", "on", "off"] | None
+
+    #: scale rows and columns (auto, on, off) [auto: for lu, ldlt and ldlh]
+    scaling: Literal["auto", "on", "off"] | None
+
+    #: factorize in single precision and refine to the precision of the run; fall back to full precision if
+    #: single precision is not accurate enough
+    mixed_precision: bool | None
+
+    #: estimate the condition number and the forward error, and print the determinant and the inertia
+    condition: bool | None
+
+    #: accept a matrix that is singular by its pattern, to compute its null space
+    allow_singular: bool | None
+
+    #: fill-reducing ordering: a method, or a file with the new position of each row (scotch, metis, amd,
+    #: natural or FILE) [scotch]
+    ordering: str | os.PathLike[str] | None
+
+    #: worker threads of each process [auto: the cores that the process may use]
+    threads: int | Literal["auto"] | None
+
+    #: bind worker threads to cores
+    bind: bool | None
+
+    #: communication threads of each process under mpirun: with 2 one sends and one receives, with 0 workers
+    #: move messages between tasks; fewer if MPI does not allow as many [1]
+    comm_threads: int | None
+
+    #: machine to plan for: an XML file of lstopo, or a description such as 'numa:2 core:8'; workers then have
+    #: virtual cores and NUMA nodes [here: this machine]
+    topology: str | os.PathLike[str] | None
+
+    #: predict times with a cost model measured on this machine: on measures it again, off takes the one that
+    #: is shipped (auto, on, off) [auto: measured once, in less than 2 s, and kept]
+    calibration: Literal["auto", "on", "off"] | None
+
+    #: record what each thread does
+    record_trace: bool | None
+
+    #: which worker runs which task: by lists made in advance, a tree of queues, or queues of cores and NUMA
+    #: nodes (static, dynamic, places, nas) [static]
+    schedule: Literal["static", "dynamic", "places", "nas"] | None
+
+    #: places: the first tasks go to the NUMA nodes in turn or at random (cyclicnuma, randnuma) [cyclicnuma]
+    push_init: Literal["cyclicnuma", "randnuma"] | None
+
+    #: places: which list receives a ready task (pLoc, pLocNum, pNumaW, pNumaWLoc) [pNumaWLoc]
+    push: Literal["pLoc", "pLocNum", "pNumaW", "pNumaWLoc"] | None
+
+    #: places: where an idle worker steals (sRand, sRandNuma, sProc, sNuma, sProcNuma, sNumaProc) [sNumaProc]
+    select: Literal["sRand", "sRandNuma", "sProc", "sNuma", "sProcNuma", "sNumaProc"] | None
+
+    #: dynamic, places, nas: no stealing across NUMA nodes
+    strict: bool | None
+
+    #: places: seed of the random choices [0]
+    seed: int | None
+
+    #: memory of the coefficients: touched by one thread, by the thread that owns them, or spread over the
+    #: NUMA nodes (global, local, interleave) [local]
+    alloc: Literal["global", "local", "interleave"] | None
+
+    #: tasks of a column block: one, or one for each group of rows if the block is wide and several threads
+    #: are candidates (1d, 2d) [1d]
+    split: Literal["1d", "2d"] | None
+
+    #: 2d: least width of a column block that is cut [96]
+    split_width: int | None
+
+    #: 2d: least number of rows in a group [384]
+    split_rows: int | None
+
+    #: wider supernodes are split into column blocks [256]
+    max_block_width: int | None
+
+    #: least width of the column blocks of a split supernode [128]
+    min_block_width: int | None
+
+    #: zeros that amalgamation may store, relative to the entries of the factor [0.15]
+    amalgamation_fill: float | None
+
+    #: smaller pivots, relative to the largest entry, are replaced [auto: the square root of the machine
+    #: epsilon]
+    pivot_threshold: float | Literal["auto"] | None
+
+    #: method that improves the solution: iterative refinement (ir) or a Krylov method (auto, none, ir, cg,
+    #: gmres, bicgstab) [auto: ir, then gmres if ir stalls]
+    refine: Literal["auto", "none", "ir", "cg", "gmres", "bicgstab"] | None
+
+    #: most steps of the method that improves the solution [auto: the default of the method]
+    max_refine_iterations: int | Literal["auto"] | None
+
+    #: backward error at which a system counts as solved [auto: 1e-12 in double, 1e-5 in single precision]
+    tolerance: float | Literal["auto"] | None
+
+    #: refuse to factorize if that needs more memory, such as 512M, 4G or 1.5GiB [none: no limit]
+    max_memory: int | str | None
+
+    #: unknowns that are not eliminated, counted from 0: the solver computes their Schur complement
+    schur: Sequence[int] | npt.NDArray[Any] | None
