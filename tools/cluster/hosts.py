@@ -1,8 +1,8 @@
-"""The hosts of tools/cluster-in-a-box: a private world of processes, mounts and networks, and in it some hosts.
+"""The hosts of tools/cluster-in-a-box, in separate namespaces of processes, mounts and networks.
 
-`enter_private_world` moves this process into namespaces of its own, of which it is the first process: when it ends,
-by whatever reason, the kernel ends all others in it, and with them go networks, devices and mounts. A host is a
-network and a host name, held by a sleeping process, and a share of the cores.
+`enter_namespaces` moves the script into new namespaces as their first process. When this process ends for any
+reason, the kernel ends all other processes in them and removes their networks, devices and mounts. A host is a
+network namespace and a host name, held by a sleeping process, and a share of the cores.
 """
 
 import ctypes
@@ -14,17 +14,17 @@ import subprocess
 import sys
 from pathlib import Path
 
-NETWORK = "10.83.0"  # Host h is .h; nobody outside sees it.
+NETWORK = "10.83.0"  # Host h has address .h. The network is not visible outside.
 CLONE_NEWNS, CLONE_NEWPID, CLONE_NEWNET = 0x20000, 0x20000000, 0x40000000
 PR_SET_PDEATHSIG = 1
 
 
-def enter_private_world(folder):
-    """Goes on in a child that is the first process of new namespaces; the parent waits, and ends as the child does,
-    or ends it when it is itself asked to end. `folder` is empty there, in memory, and gone afterwards."""
+def enter_namespaces(folder):
+    """Continues in a child, the first process of new namespaces. The parent waits and exits with the status of the
+    child. If it is interrupted, it kills the child. In the child, `folder` is an empty folder in memory."""
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.unshare(CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET) != 0:
-        sys.exit(f"cluster-in-a-box: the system refuses namespaces: {os.strerror(ctypes.get_errno())}")
+        sys.exit(f"cluster-in-a-box: cannot create namespaces: {os.strerror(ctypes.get_errno())}")
     signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     signal.pthread_sigmask(signal.SIG_BLOCK, signals)
     child = os.fork()
@@ -32,7 +32,7 @@ def enter_private_world(folder):
         def end(number, _):
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
-            print(f"\ncluster-in-a-box: {signal.Signals(number).name}; all that it had started is ended", file=sys.stderr)
+            print(f"\ncluster-in-a-box: {signal.Signals(number).name}; ended all its processes", file=sys.stderr)
             os._exit(128 + number)
 
         for number in signals:
@@ -41,7 +41,7 @@ def enter_private_world(folder):
         sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     for number in signals:
-        signal.signal(number, signal.SIG_IGN)  # It is the parent who decides.
+        signal.signal(number, signal.SIG_IGN)  # The parent handles them.
     signal.pthread_sigmask(signal.SIG_UNBLOCK, signals)
     run("mount --make-rprivate /")
     run("mount -t proc proc /proc")
@@ -50,7 +50,7 @@ def enter_private_world(folder):
 
 
 def run(command):
-    """What a command, given as one string, has written; the script ends when the command fails."""
+    """Runs a command, given as one string, and returns its output. Ends the script if the command fails."""
     done = subprocess.run(shlex.split(command), stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"cluster-in-a-box: '{command}' ended with {done.returncode}: {(done.stderr + done.stdout).strip()}")
@@ -70,7 +70,7 @@ class Host:
         self.run("ip link set lo up")
 
     def inside(self, command):
-        """The words that run a command, given as words, on this host."""
+        """Returns the words of a command line that runs `command`, a list of words, on this host."""
         return ["nsenter", "--target", str(self.pid), "--net", "--uts", "taskset", "-c", self.cores,
                 *map(str, command)]
 
@@ -78,7 +78,7 @@ class Host:
         return run(shlex.join(self.inside(shlex.split(command))))
 
     def traffic(self, device="net0"):
-        """Bytes and packets that the device has sent, and those that it had to drop."""
+        """Returns the bytes and packets that the device sent, and the packets that it dropped."""
         lines = Path(f"/proc/{self.pid}/net/dev").read_text().splitlines()
         fields = next(line for line in lines if line.strip().startswith(f"{device}:")).split(":")[1].split()
         return {"bytes": int(fields[8]), "packets": int(fields[9]), "dropped": int(fields[11])}
@@ -89,7 +89,8 @@ def die_with_parent():
 
 
 def share_cores(count):
-    """For each host a list of cores, as taskset reads it: equal shares, or all to everyone when there are too few."""
+    """Returns a list of cores for each host in the form of taskset: equal shares, or all cores for each host if
+    there are fewer cores than hosts."""
     cores = sorted(os.sched_getaffinity(0))
     share = len(cores) // count
     parts = [cores[h * share:(h + 1) * share] if share else cores for h in range(count)]
@@ -97,7 +98,7 @@ def share_cores(count):
 
 
 class Cluster:
-    """`count` hosts whose names all of them know; the folder has a file for each, which the launch agent reads."""
+    """`count` hosts that can resolve each other's names. The folder has a file for each host for the launch agent."""
 
     def __init__(self, count, folder):
         self.folder = folder / "hosts"
@@ -111,7 +112,7 @@ class Cluster:
         run("ip link set lo up")
 
     def traffic(self):
-        """What the hosts have sent to each other, all together."""
+        """Returns the sums of `Host.traffic` over all hosts."""
         each = [host.traffic() for host in self.hosts]
         return {key: sum(one[key] for one in each) for key in each[0]}
 

@@ -1,15 +1,14 @@
-// The network between the hosts of tools/cluster-in-a-box where the kernel has no netem: a switch to which
-// each host has a link of a given rate in each direction, and a latency from host to host. In: the latency,
-// the rate, and an open TUN device of each host (with the header that lets checksums be left out); the
-// address of host h ends in h. Out: each frame in the device of the host that it is addressed to, when
+// The network between the hosts of tools/cluster-in-a-box on kernels without netem: a switch, a link of a
+// given rate in each direction for each host, and a latency between hosts. Input: the latency, the rate, and
+// an open TUN device for each host (with the header that allows omitting checksums). The address of host h
+// ends in h. Output: each frame in the device of the host that it is addressed to, at the time
 //
 //     sent    = max(now, sender's link is free) + bytes / rate
 //     arrives = max(sent + latency - bytes / rate, receiver's link is free) + bytes / rate
 //
-// so a frame that meets no other takes bytes / rate + latency, as under netem. What a sender's link has no
-// time for yet waits in the queue of its device, as in that of a network card. Between frames the process
-// sleeps. A line on standard input is answered by a line with what was done so far; at its end the process
-// ends.
+// so a frame on an idle network takes bytes / rate + latency, as under netem. Frames for a busy link wait in
+// the queue of the sender's device, like in a network card. Between frames the process sleeps. It answers
+// each line on standard input with a line of counters, and ends at the end of standard input.
 
 #include <fcntl.h>
 #include <poll.h>
@@ -36,9 +35,9 @@ using Nanoseconds = std::int64_t;
 
 constexpr std::size_t header_bytes = 10; // struct virtio_net_hdr
 constexpr std::size_t frame_bytes = header_bytes + 65536;
-constexpr std::size_t receiver_queue_bytes = 64
-                                             << 20; // More is dropped, as by a switch whose buffer is full.
-constexpr Nanoseconds ahead = 50'000;               // A frame is taken so long before its link is free.
+constexpr std::size_t receiver_queue_bytes = std::size_t{64}
+                                             << 20; // Further frames are dropped, as by a switch.
+constexpr Nanoseconds ahead = 50'000;               // Frames are read this long before their link is free.
 
 Nanoseconds clock_now() {
     timespec t{};
@@ -56,15 +55,15 @@ struct Frame {
 
 struct Host {
     int device = -1;
-    Nanoseconds up_free = 0, down_free = 0; // When the link is done with what it was given.
+    Nanoseconds up_free = 0, down_free = 0; // Times at which the link becomes free in each direction.
     std::deque<Frame> arriving;             // In the order of `arrives`.
     std::size_t arriving_bytes = 0;
 };
 
 struct Counts {
     std::uint64_t frames = 0, bytes = 0, dropped = 0;
-    double late_sum = 0;       // Nanoseconds between when frames should have arrived and when they did.
-    Nanoseconds late_most = 0; // Since it was last asked for.
+    double late_sum = 0;       // Sum of the delays of frames beyond their arrival times, in nanoseconds.
+    Nanoseconds late_most = 0; // Largest delay since the last report.
 };
 
 class Relay {
@@ -85,7 +84,7 @@ class Relay {
     }
 
   private:
-    /// One frame to each host for which one is due; whether there was any.
+    /// Delivers one due frame to each host. Returns whether there was any.
     bool deliver() {
         bool any = false;
         for (Host& host : hosts_) {
@@ -108,7 +107,7 @@ class Relay {
         return any;
     }
 
-    /// One frame from each host whose link can have one; whether there was any.
+    /// Reads one frame from each host whose link is free. Returns whether there was any.
     bool take() {
         bool any = false;
         for (Host& host : hosts_) {
@@ -127,7 +126,7 @@ class Relay {
 
     void pass_on(Host& sender, Frame frame) {
         unsigned char const* const packet = frame.data.get() + header_bytes;
-        // Of IPv4 the last byte of the destination; nothing else is spoken here.
+        // The host number is the last byte of the IPv4 destination. There is no other traffic.
         bool const is_ipv4 = frame.size >= header_bytes + 20 && packet[0] >> 4 == 4;
         std::size_t const number = is_ipv4 ? packet[19] : 0u;
         if (number < 1 || number > hosts_.size()) return spare_.push_back(std::move(frame.data));
@@ -146,7 +145,8 @@ class Relay {
         receiver.arriving.push_back(std::move(frame));
     }
 
-    /// Until a frame is due or can be taken, or somebody asks; false when nobody will ask any more.
+    /// Sleeps until a frame is due, a frame can be read, or a request arrives. Returns false at the end of
+    /// standard input.
     bool sleep(std::vector<pollfd>& polled) {
         Nanoseconds const now = clock_now();
         Nanoseconds next = std::numeric_limits<Nanoseconds>::max();
@@ -187,7 +187,7 @@ class Relay {
     Nanoseconds latency_;
     double ns_per_byte_;
     std::vector<Host> hosts_;
-    std::vector<Buffer> spare_; // The last used is the first used again: it is in cache.
+    std::vector<Buffer> spare_; // A stack, because the last used buffer is in cache.
     Counts counts_;
 };
 
@@ -205,12 +205,13 @@ int main(int argc, char** argv) {
         devices.push_back(std::atoi(argv[i]));
         int const flags = fcntl(devices.back(), F_GETFL);
         if (flags < 0 || fcntl(devices.back(), F_SETFL, flags | O_NONBLOCK) < 0) {
-            std::fprintf(stderr, "link_relay: %s is not an open file\n", argv[i]);
+            std::fprintf(stderr, "link_relay: %s is not an open file descriptor\n", argv[i]);
             return 2;
         }
     }
-    // Wires do not wait for a core: the relay goes before all programs of the hosts, and is woken to the
-    // microsecond. Without the right to that it works too, and its line tells how late it was.
+    // A real network does not wait for a core, so the relay has priority over all programs of the hosts and
+    // wakes with a precision of a microsecond. It also works without the necessary rights; its counters show
+    // the delays.
     sched_param const first{1};
     sched_setscheduler(0, SCHED_FIFO, &first);
     prctl(PR_SET_TIMERSLACK, 1UL);

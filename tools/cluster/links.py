@@ -1,13 +1,13 @@
-"""What connects the hosts of tools/cluster-in-a-box: each has a device net0, and each pair of hosts the same latency;
-the link of each host has the same rate in each direction.
+"""The links between the hosts of tools/cluster-in-a-box. Each host has a device net0. All pairs of hosts have the
+same latency, and all links the same rate in each direction.
 
-    PlainLinks   veth pairs to a bridge, nothing held back: as fast as the kernel copies
-    NetemLinks   the same, held back by `tc netem`: each host's device by rate and latency; the bridge's end of
-                 it, where several hosts may send to one, by rate
-    RelayLinks   TUN devices between which a process moves frames when their time has come (link_relay.cpp),
-                 where the kernel has no netem
+    PlainLinks   veth pairs to a bridge without limits: as fast as the kernel copies
+    NetemLinks   veth pairs limited by `tc netem`: the device of each host by rate and latency, and the bridge's
+                 end of it, to which several hosts may send, by rate
+    RelayLinks   TUN devices; a process forwards the frames when they are due (link_relay.cpp). For kernels
+                 without netem
 
-Frames are as long as they can be (MTU), so that programs and TCP do the same whichever it is.
+Frames have the maximum length (MTU), so that programs and TCP behave alike with each kind of link.
 """
 
 import fcntl
@@ -20,17 +20,17 @@ import sys
 from hosts import die_with_parent, run
 
 MTU = 65000
-QUEUE_FRAMES = 20000  # Of netem: more than TCP leaves in a queue.
+QUEUE_FRAMES = 20000  # Limit of netem, above the number of frames that TCP queues.
 TUNSETIFF, TUNSETOFFLOAD = 0x400454CA, 0x400454D0
 IFF_TUN, IFF_NO_PI, IFF_VNET_HDR, TUN_F_CSUM = 0x0001, 0x1000, 0x4000, 0x01
 
 
 def netem_is_there():
-    """Asks the kernel, which loads the module where there is one."""
-    asked = subprocess.run(["tc", "qdisc", "add", "dev", "lo", "root", "netem", "delay", "1ms"], capture_output=True)
-    if asked.returncode == 0:
+    """Returns whether the kernel supports netem. Loads the module if it exists."""
+    added = subprocess.run(["tc", "qdisc", "add", "dev", "lo", "root", "netem", "delay", "1ms"], capture_output=True)
+    if added.returncode == 0:
         run("tc qdisc del dev lo root")
-    return asked.returncode == 0
+    return added.returncode == 0
 
 
 class PlainLinks:
@@ -38,7 +38,7 @@ class PlainLinks:
         self.hosts = cluster.hosts
         run("ip link add hub type bridge")
         for number, host in enumerate(self.hosts, 1):
-            # mtu of both ends, or the kernel would cut what the bridge passes on
+            # Both ends need the MTU. Otherwise the kernel would fragment forwarded frames.
             run(f"ip link add port{number} mtu {MTU} type veth peer name net0 mtu {MTU} netns {host.pid}")
             run(f"ip link set port{number} master hub up")
             bring_up(host)
@@ -75,17 +75,17 @@ class RelayLinks:
             [program, f"{1e9 * latency_s:.0f}", f"{bits_per_s:.0f}", *map(str, devices)], pass_fds=devices,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, preexec_fn=die_with_parent)
         for device in devices:
-            os.close(device)  # The relay has them; with it the devices go.
+            os.close(device)  # Only the relay keeps them open, so they disappear when it ends.
 
     def report(self):
-        """What the relay has done so far: frames, bytes, dropped, late_sum_s, late_most_s (since the last report),
-        cpu_s."""
+        """Returns the counters of the relay: frames, bytes, dropped, late_sum_s, late_most_s (since the last
+        report), cpu_s."""
         try:
             self._relay.stdin.write("?\n")
             self._relay.stdin.flush()
             return json.loads(self._relay.stdout.readline())
         except (OSError, ValueError):
-            sys.exit(f"cluster-in-a-box: the relay has ended with {self._relay.wait(5)}")
+            sys.exit(f"cluster-in-a-box: the relay ended with status {self._relay.wait(5)}")
 
     def close(self):
         self._relay.stdin.close()
@@ -94,14 +94,14 @@ class RelayLinks:
 
 
 def bring_up(host):
-    # Speaks IPv4 only: what the kernel says by itself over IPv6 would be counted.
+    # IPv4 only: the kernel's own IPv6 packets would be counted.
     host.run("sh -c 'echo 1 > /proc/sys/net/ipv6/conf/net0/disable_ipv6 || true'")
     host.run(f"ip address add {host.address}/24 dev net0")
     host.run("ip link set net0 up")
 
 
 def open_tun(name):
-    """Checksums are left out, as cards and veth do."""
+    """Opens a TUN device without checksums, like network cards and veth."""
     try:
         device = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
         fcntl.ioctl(device, TUNSETIFF, struct.pack("16sH22x", name.encode(), IFF_TUN | IFF_NO_PI | IFF_VNET_HDR))

@@ -1,9 +1,9 @@
 """One plain TCP stream between two hosts of tools/cluster-in-a-box.
 
-    stream.py receive ADDRESS        takes one connection, and prints what it got a second, in bits
-    stream.py send ADDRESS SECONDS   sends zeros for so long
+    stream.py receive ADDRESS        accepts one connection, and prints the rate in bits per second
+    stream.py send ADDRESS SECONDS   sends zeros for the given time
 
-The rate is that of what arrived between the first and the last byte.
+The rate is measured between the first and the last byte.
 """
 
 import socket

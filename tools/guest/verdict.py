@@ -1,6 +1,6 @@
-"""Judges what the guest of tools/numa-guest has sent: Espalier's own numbers against what each --alloc promises,
-and against what the guest's kernel says of the process's memory and threads. In: the folder of files that
-tools/guest/init wrote. Out: one line a check with the numbers seen.
+"""Evaluates the output of the guest of tools/numa-guest. Compares Espalier's report with the definition of each
+--alloc, and with the memory and threads of the process as seen by the guest's kernel. Reads the files that
+tools/guest/init wrote, and prints one line with numbers for each check.
 """
 
 import json
@@ -14,7 +14,7 @@ MIB = 1 << 20
 
 
 class Verdict:
-    """Prints each check as it is made, and counts those that fail."""
+    """Prints each check and counts the failures."""
 
     def __init__(self):
         self.failed = 0
@@ -28,7 +28,7 @@ class Verdict:
 
 
 def judge(out, nodes, cores, test_programs):
-    """True when every check holds, on a guest of `nodes` nodes with `cores` cores each."""
+    """Returns whether every check holds for a guest of `nodes` nodes with `cores` cores each."""
     verdict = Verdict()
     topology(verdict, out, nodes, cores)
     for program in test_programs:
@@ -36,13 +36,12 @@ def judge(out, nodes, cores, test_programs):
     solves = {policy: solve(verdict, out, policy, nodes * cores) for policy in POLICIES}
     if all(solves.values()):
         sums = {(out / f"{policy}.md5").read_text() for policy in POLICIES}
-        verdict.check(len(sums) == 1, "the solution has the same bits whatever the allocation")
+        verdict.check(len(sums) == 1, "the solution has the same bits with every allocation")
         for policy in POLICIES:
             placement(verdict, policy, *solves[policy], nodes, cores)
         local, mixed, one = (solves[policy][0]["factor"]["local_share"] for policy in ("local", "interleave", "global"))
         verdict.check(local > mixed + 0.1 and local > one + 0.1,
-                      f"work is nearest to its data with local: share {local:.3f}, interleave {mixed:.3f}, "
-                      f"global {one:.3f}")
+                      f"local has the largest local share: {local:.3f}, interleave {mixed:.3f}, global {one:.3f}")
     print(f"{verdict.made - verdict.failed} of {verdict.made} checks hold")
     return verdict.failed == 0
 
@@ -56,22 +55,22 @@ def topology(verdict, out, nodes, cores):
     machine = json.loads(read(out / "machine.json"))
     seen = machine["numa_nodes"]
     verdict.check(len(seen) == nodes and all(len(node["cores"]) == cores for node in seen),
-                  f"{len(seen)} nodes, of " + ", ".join(f"{len(node['cores'])} cores" for node in seen))
+                  f"{len(seen)} nodes with " + ", ".join(f"{len(node['cores'])} cores" for node in seen))
     for index, node in enumerate(seen):
         distances = [int(number) for number in read(out / f"nodes/node{index}.distance").split()]
         verdict.check(node["distances"] == distances,
-                      f"distances from node {index} as the kernel has them: {distances}")
+                      f"distances from node {index} equal those of the kernel: {distances}")
     for kernel in (machine.get("numa_factors") or {}).get("kernels", []):
         table = kernel["alone"]
         verdict.check(len(table) == nodes * cores and all(len(row) == nodes and min(row) > 0 for row in table),
-                      f"NUMA factors of {kernel['kernel']} for each core and data node: "
+                      f"NUMA factors of {kernel['kernel']} exist for each core and data node: "
                       + "; ".join(" ".join(f"{factor:.2f}" for factor in row) for row in table))
 
 
 def tests(verdict, out, program):
     print(program)
     if not (out / f"{program}.json").exists():
-        return verdict.check(False, f"it ended with {read(out / f'{program}.status')}: " + read(out / f"{program}.txt"))
+        return verdict.check(False, f"it ends with status {read(out / f'{program}.status')}: " + read(out / f"{program}.txt"))
     results = [test for suite in json.loads(read(out / f"{program}.json"))["testsuites"] for test in suite["testsuite"]]
     name = "{0[classname]}.{0[name]}".format
     failed = [name(test) for test in results if "failures" in test]
@@ -79,7 +78,7 @@ def tests(verdict, out, program):
     verdict.check(results and not failed and read(out / f"{program}.status") == "0",
                   f"{len(failed)} of {len(results)} tests fail: {' '.join(failed)}" if failed else
                   f"{len(results)} tests pass")
-    if skipped: # what this machine cannot show either
+    if skipped: # tests that need another machine
         print(f"       {len(skipped)} skipped: {' '.join(skipped)}")
     for test in results:
         for failure in test.get("failures", []):
@@ -89,7 +88,7 @@ def tests(verdict, out, program):
 # ---- one solve -----------------------------------------------------------------------------------------------
 
 def solve(verdict, out, policy, workers):
-    """The report, and the arenas as the kernel sees them; nothing when the solve has failed."""
+    """Returns the report and the arenas as seen by the kernel, or None if the solve failed."""
     print(f"solve --alloc {policy}")
     if not verdict.check(read(out / f"{policy}.status") == "0", "it ends with status 0"):
         print(read(out / f"{policy}.txt"))
@@ -100,21 +99,21 @@ def solve(verdict, out, policy, workers):
     expected = {("espalier" if worker == 0 else f"espalier-{worker}"): str(worker) for worker in range(workers)}
     verdict.check(bound == expected, "workers are bound to cores " + ", ".join(
         f"{bound.get(name, 'none')}" for name in expected))
-    if not verdict.check(report["factor"].get("local_share", -1) >= 0, "the report tells local shares"):
+    if not verdict.check(report["factor"].get("local_share", -1) >= 0, "the report contains local shares"):
         return None
     return report, arenas(samples, policy)
 
 
 def bound_threads(samples):
-    """The one core that each thread was bound to, by thread name, for those that ever were bound to one."""
+    """Returns the core of each thread that was bound to a single core, by thread name."""
     return {name: cores for sample in samples
             for name, cores in re.findall(r"Name:\s+(\S+)\nCpus_allowed_list:\s+(\d+)\n", sample)}
 
 
 def arenas(samples, policy):
-    """Bytes on each node, for each mapping that can be an arena of coefficients: one whose pages are all there
-    and are placed as the policy says. The buffers of BLAS are placed like local ones, but are hardly filled. The
-    global arena is the largest of many mappings without a policy. Of all samples, that with the most bytes.
+    """Returns the bytes on each node for each mapping that can be an arena of coefficients: all its pages exist
+    and are placed according to the policy. Buffers of BLAS are placed like local arenas but are almost empty. The
+    global arena is the largest of many mappings without a policy. Uses the sample with the most bytes.
     """
     kind = {"global": "default", "local": "local", "interleave": r"interleave:\S+"}[policy]
     best = []
@@ -134,35 +133,35 @@ def arenas(samples, policy):
 
 def placement(verdict, policy, report, mappings, nodes, cores):
     print(f"placement with {policy}")
-    told = report["factor"]["node_bytes"]
+    reported = report["factor"]["node_bytes"]
     wanted = report["analysis"]["factor_bytes"]
     kernel = [sum(mapping[node] for mapping in mappings) for node in range(nodes)]
     slack = HUGE_PAGE * max(1, len(mappings))
-    verdict.check(abs(sum(told) - wanted) <= 0.01 * wanted,
-                  f"panels on the nodes: {in_mib(told)} of {wanted / MIB:.1f} MiB")
-    verdict.check(len(told) == nodes and all(abs(a - b) <= slack for a, b in zip(told, kernel)),
-                  f"the kernel's own count agrees: {in_mib(kernel)} in {count(len(mappings), 'arena')}, in huge pages")
+    verdict.check(abs(sum(reported) - wanted) <= 0.01 * wanted,
+                  f"panels on the nodes: {in_mib(reported)} of {wanted / MIB:.1f} MiB")
+    verdict.check(len(reported) == nodes and all(abs(a - b) <= slack for a, b in zip(reported, kernel)),
+                  f"the kernel agrees: {in_mib(kernel)} in {count(len(mappings), 'arena')} on huge pages")
     share = report["factor"]["local_share"]
     by_worker = report["factor"]["local_share_of_worker"]
     shares = f"local share {share:.3f}, of workers " + " ".join(f"{one:.3f}" for one in by_worker)
-    parts = [bytes / sum(told) for bytes in told]
+    parts = [bytes / sum(reported) for bytes in reported]
     if policy == "global":
         verdict.check(max(parts) > 0.99, f"all on one node: {' '.join(f'{part:.3f}' for part in parts)}")
         home = parts.index(max(parts))
         verdict.check(all(abs(one - (worker // cores == home)) < 0.01 for worker, one in enumerate(by_worker)),
-                      f"near for the workers of node {home} alone: {shares}")
+                      f"panels are local only for the workers of node {home}: {shares}")
     elif policy == "interleave":
         verdict.check(all(abs(part - 1 / nodes) < 0.1 for part in parts),
                       f"an equal part on each node: {' '.join(f'{part:.3f}' for part in parts)}")
-        verdict.check(all(abs(one - 1 / nodes) < 0.2 for one in by_worker), f"near by chance: {shares}")
+        verdict.check(all(abs(one - 1 / nodes) < 0.2 for one in by_worker), f"local shares are as expected by chance: {shares}")
     else:
         homes = Counter(mapping.most_common(1)[0][0] for mapping in mappings)
         whole = all(len(+mapping) == 1 for mapping in mappings)
         verdict.check(whole and homes == {node: cores for node in range(nodes)},
-                      "an arena for each worker, whole on its node: " + ", ".join(
+                      "each worker has an arena entirely on its node: " + ", ".join(
                           f"{homes[node]} on node {node}" for node in range(nodes)))
-        verdict.check(min(parts) > 0.2 / nodes, f"all nodes take part: {' '.join(f'{part:.3f}' for part in parts)}")
-        verdict.check(share > 1 / nodes + 0.1, f"nearer than by chance: {shares}")
+        verdict.check(min(parts) > 0.2 / nodes, f"all nodes hold panels: {' '.join(f'{part:.3f}' for part in parts)}")
+        verdict.check(share > 1 / nodes + 0.1, f"local shares are higher than by chance: {shares}")
 
 
 def read(path):
