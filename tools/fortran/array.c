@@ -1,19 +1,19 @@
-/* What a Fortran array is, whatever its type and rank: through the descriptors that Fortran hands to C
- * (ISO/IEC TS 29113). Compiled by the companion of the Fortran compiler. */
+/* Describes a Fortran array of any type and rank by its C descriptor (ISO/IEC TS 29113). Compiled by the C compiler
+ * that belongs to the Fortran compiler. */
 #include <ISO_Fortran_binding.h>
 #include <stdint.h>
 
-/* As espalier_c.f90 has it. */
+/* Equals the type of this name in espalier_c.f90. */
 typedef struct array {
     void* address;
-    int type;        /* 's', 'd', 'c', 'z'; 'i' and 'l' for 32- and 64-bit integers; else 0 */
-    int in_order;    /* The entries of a column follow each other. */
-    int64_t rows;    /* Of a vector: its entries. */
-    int64_t columns; /* Of a vector: 1. */
-    int64_t leading; /* From one column to the next, in entries. */
+    int type;        /* 's', 'd', 'c', 'z'; 'i' and 'l' for 32- and 64-bit integers; otherwise 0 */
+    int contiguous;  /* Whether the entries of each column are contiguous. */
+    int64_t rows;    /* Number of rows, or of entries of a vector. */
+    int64_t columns; /* Number of columns, 1 for a vector. */
+    int64_t leading; /* Leading dimension: distance between columns, in entries. */
 } array;
 
-void espalier_fortran_array(CFI_cdesc_t const* given, array* found);
+array espalier_fortran_array(CFI_cdesc_t const* given);
 
 static int letter_of(CFI_cdesc_t const* given) {
     switch (given->type) {
@@ -34,20 +34,20 @@ static int letter_of(CFI_cdesc_t const* given) {
     }
 }
 
-void espalier_fortran_array(CFI_cdesc_t const* given, array* found) {
-    array const nothing = {0};
+array espalier_fortran_array(CFI_cdesc_t const* given) {
+    array found = {0};
     CFI_index_t const size = (CFI_index_t)given->elem_len;
-    *found = nothing;
-    if (given->rank < 1 || given->rank > 2 || size <= 0) return;
-    found->address = given->base_addr;
-    found->type = letter_of(given);
-    found->rows = given->dim[0].extent;
-    found->columns = given->rank == 2 ? given->dim[1].extent : 1;
-    found->leading = found->rows > 1 ? found->rows : 1;
-    found->in_order = found->rows <= 1 || given->dim[0].sm == size;
-    if (found->columns > 1) {
+    if (given->rank < 1 || given->rank > 2 || size <= 0) return found;
+    found.address = given->base_addr;
+    found.type = letter_of(given);
+    found.rows = given->dim[0].extent;
+    found.columns = given->rank == 2 ? given->dim[1].extent : 1;
+    found.leading = found.rows > 1 ? found.rows : 1;
+    found.contiguous = found.rows <= 1 || given->dim[0].sm == size;
+    if (found.columns > 1) {
         CFI_index_t const step = given->dim[1].sm;
-        found->in_order = found->in_order && step % size == 0 && step / size >= found->leading;
-        found->leading = step / size;
+        found.contiguous = found.contiguous && step % size == 0 && step / size >= found.leading;
+        found.leading = step / size;
     }
+    return found;
 }

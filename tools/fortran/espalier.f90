@@ -1,6 +1,6 @@
-! The Fortran interface of Espalier, a direct solver for large sparse systems A x = b: Fortran 2008, with the
-! arrays of any type of its Technical Specification 29113, over the C interface (include/espalier/espalier.h,
-! whose texts hold here too).
+! The Fortran interface of Espalier, a direct solver for large sparse systems A x = b. It is Fortran 2008 with the
+! assumed-type arrays of Technical Specification 29113, on top of the C interface. The documentation in
+! include/espalier/espalier.h also applies here.
 !
 !     use espalier
 !     type(espalier_solver) :: solver
@@ -8,13 +8,13 @@
 !     call solver%set_csc(col_ptr, row_ind, values)
 !     call solver%drive(b, x)
 !
-! Numbers are real(real32), real(real64) or their complex kinds, as the solver was created; indices are
-! integer(int32) or integer(int64), and count from 1. Right-hand sides and solutions are vectors, or blocks with
-! one in each column. The entries of a column must follow each other in memory: of x(1::2), give a copy. An array
-! that is otherwise is espalier_usage.
+! Numbers are real(real32), real(real64) or their complex kinds, as chosen by create. Indices are integer(int32) or
+! integer(int64), and count from 1. Right-hand sides and solutions are vectors, or blocks with one column for each.
+! The entries of a column must be contiguous in memory; pass a copy of sections such as x(1::2). Invalid arrays give
+! espalier_usage.
 !
-! Every procedure has an optional argument `status`: espalier_ok, or one of the others below, and then
-! message() tells more. Without it a failure stops the program with its message, as with stat= of allocate.
+! Every procedure has an optional argument `status`, which returns espalier_ok or another status; message() then
+! describes the failure. Without `status`, a failure stops the program with its message, like allocate without stat=.
 module espalier
     use, intrinsic :: iso_c_binding
     use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
@@ -23,30 +23,30 @@ module espalier
     implicit none
     private
 
-    ! How a call ended.
+    ! Status of a call.
     public :: espalier_ok, espalier_internal, espalier_usage, espalier_bad_input, espalier_io_error, &
         espalier_singular, espalier_not_positive_definite, espalier_inaccurate, espalier_out_of_memory, &
         espalier_unsupported, espalier_cancelled
     ! Symmetry of the values of a matrix.
     public :: espalier_general, espalier_symmetric, espalier_hermitian
-    ! Which entries of a symmetric or Hermitian matrix are given.
+    ! Stored entries of a symmetric or Hermitian matrix.
     public :: espalier_full, espalier_lower, espalier_upper
-    ! Which system is solved: A x = b, A^T x = b, A^H x = b.
+    ! Operation: A x = b, A^T x = b, A^H x = b.
     public :: espalier_op_none, espalier_op_transpose, espalier_op_adjoint
 
     public :: espalier_version, espalier_status_name, espalier_prediction, espalier_follow
 
-    ! One linear system and everything known of it. Freed when it goes out of scope; cannot be copied.
+    ! One linear system with its factorization. It is freed when it goes out of scope, and cannot be copied.
     type, public :: espalier_solver
         private
         type(c_ptr) :: handle = c_null_ptr
-        integer(int64) :: nullity = 0 ! columns that null_vectors will write
+        integer(int64) :: nullity = 0 ! number of columns of null_vectors
     contains
         procedure :: create
         procedure :: destroy
         procedure :: get_processes
         procedure :: message
-        ! Options, by the command's names and spellings.
+        ! Options, by the names and values of the command.
         procedure :: set_option
         procedure :: get_option
         procedure, private :: set_schur_32, set_schur_64
@@ -58,8 +58,7 @@ module espalier
         ! Matrix.
         procedure :: set_csc
         procedure :: set_csr
-        procedure, private :: set_coo_32, set_coo_64
-        generic :: set_coo => set_coo_32, set_coo_64
+        procedure :: set_coo
         procedure :: set_values
         procedure :: get_size
         ! Steps.
@@ -69,7 +68,7 @@ module espalier
         procedure :: solve
         procedure :: refine
         procedure :: drive
-        ! The same of which each process has a part.
+        ! Systems of which each process has a part.
         procedure :: set_csc_part
         procedure :: set_csr_part
         procedure :: set_coo_part
@@ -78,7 +77,7 @@ module espalier
         procedure :: solve_rows
         procedure :: refine_rows
         procedure :: drive_rows
-        ! What the factors tell.
+        ! Results of the factorization.
         procedure :: inertia
         procedure :: determinant
         procedure :: rcond
@@ -103,10 +102,11 @@ module espalier
         final :: finalize
     end type
 
-    ! Systems in parts, in espalier_parts.f90: each process of create(comm=...) gives its own, and none may be left
-    ! out. `n` is the order of the matrix, an integer(int32) or integer(int64); indices are those of all of it.
+    ! Systems in parts, in espalier_parts.f90. Each process of create(comm=...) passes its part, and all processes must
+    ! call. `n` is the order of the whole matrix, an integer(int32) or integer(int64). Indices refer to the whole
+    ! matrix.
     interface
-        ! Consecutive columns, those of process 0 first; col_ptr counts from 1 in the part.
+        ! Consecutive columns, beginning with those of process 0; col_ptr(1) is 1 in each part.
         module subroutine set_csc_part(self, n, col_ptr, row_ind, values, symmetry, triangle, status)
             class(espalier_solver), intent(inout) :: self
             class(*), intent(in) :: n
@@ -122,7 +122,7 @@ module espalier
             integer, intent(in), optional :: symmetry, triangle
             integer, intent(out), optional :: status
         end subroutine
-        ! Any entries; those at the same place are summed, whoever gives them.
+        ! Any entries; entries at the same position are summed, also those of different processes.
         module subroutine set_coo_part(self, n, rows, cols, values, symmetry, triangle, status)
             class(espalier_solver), intent(inout) :: self
             class(*), intent(in) :: n
@@ -130,7 +130,7 @@ module espalier
             integer, intent(in), optional :: symmetry, triangle
             integer, intent(out), optional :: status
         end subroutine
-        ! Other values of this process's part.
+        ! New values of the part of this process.
         module subroutine set_values_part(self, values, status)
             class(espalier_solver), intent(inout) :: self
             type(*), intent(in) :: values(..)
@@ -141,7 +141,7 @@ module espalier
             type(*), intent(in) :: values(..)
             integer, intent(out), optional :: status
         end subroutine
-        ! b and x are consecutive rows of right-hand sides and solutions, those of process 0 first.
+        ! b and x are consecutive rows of right-hand sides and solutions, beginning with those of process 0.
         module subroutine solve_rows(self, b, x, op, status)
             class(espalier_solver), intent(inout) :: self
             type(*), intent(in) :: b(..)
@@ -165,7 +165,7 @@ module espalier
         end subroutine
     end interface
 
-    ! What the factors tell, in espalier_results.f90.
+    ! Results of the factorization, in espalier_results.f90.
     interface
         ! Signs of the eigenvalues of a real symmetric or Hermitian matrix.
         module subroutine inertia(self, positive, negative, zero, status)
@@ -186,14 +186,14 @@ module espalier
             real(real64), intent(out) :: value
             integer, intent(out), optional :: status
         end subroutine
-        ! The rank, by singular values above tolerance * |A| (0: the default).
+        ! The rank: the number of singular values above tolerance * |A| (0: the default tolerance).
         module subroutine null_space(self, tolerance, rank, status)
             class(espalier_solver), intent(inout) :: self
             real(real64), intent(in) :: tolerance
             integer(int64), intent(out) :: rank
             integer, intent(out), optional :: status
         end subroutine
-        ! The null vectors that null_space found, n x (n - rank).
+        ! The null vectors found by null_space, n x (n - rank).
         module subroutine null_vectors(self, basis, status)
             class(espalier_solver), intent(inout) :: self
             type(*), intent(inout) :: basis(..)
@@ -212,7 +212,7 @@ module espalier
             type(*), intent(inout) :: r(..)
             integer, intent(out), optional :: status
         end subroutine
-        ! The whole solution x from b and the unknowns x_schur (k x columns).
+        ! The complete solution x from b and the unknowns x_schur (k x columns).
         module subroutine expand(self, b, x_schur, x, status)
             class(espalier_solver), intent(inout) :: self
             type(*), intent(in) :: b(..), x_schur(..)
@@ -223,14 +223,14 @@ module espalier
 
     ! Predictions, traces and the report, in espalier_reports.f90.
     interface
-        ! What the schedule would be for `processes` of `threads` each (0: the cores of the topology), after analyze.
+        ! Predicts the factorization on `processes` with `threads` each (0: the cores of the topology), after analyze.
         module subroutine predict(self, processes, threads, prediction, status)
             class(espalier_solver), intent(inout) :: self
             integer, intent(in) :: processes, threads
             type(espalier_prediction), intent(out) :: prediction
             integer, intent(out), optional :: status
         end subroutine
-        ! That schedule as a trace, a file for ViTE or `espalier trace`; compressed when the path ends in .gz.
+        ! Writes the predicted schedule as a trace for ViTE or `espalier trace`, compressed if the path ends in .gz.
         module subroutine write_predicted_trace(self, path, processes, threads, matrix_name, status)
             class(espalier_solver), intent(inout) :: self
             character(*), intent(in) :: path
@@ -238,7 +238,7 @@ module espalier
             character(*), intent(in), optional :: matrix_name
             integer, intent(out), optional :: status
         end subroutine
-        ! The same of what was recorded since the last analyze or write_trace; with the option record-trace.
+        ! Writes the run since the last analyze or write_trace as a trace, if the option record-trace is on.
         module subroutine write_trace(self, path, matrix_name, status)
             class(espalier_solver), intent(inout) :: self
             character(*), intent(in) :: path
@@ -297,9 +297,9 @@ contains
         text = fortran_text(c_status_string(int(status, c_int)))
     end function
 
-    ! An empty solver in single, double, single complex or double complex numbers: 's', 'd', 'c', 'z'. With an MPI
-    ! communicator (an integer; of a type(MPI_Comm) its mpi_val) one that all its processes create, and call
-    ! together: process 0 gives matrix and right-hand sides, and the arrays of the others are not looked at.
+    ! Creates an empty solver in single, double, single complex or double complex precision: 's', 'd', 'c', 'z'. With
+    ! an MPI communicator (an integer; the mpi_val of a type(MPI_Comm)), all its processes create the solver and make
+    ! the same calls. Process 0 passes the matrix and the right-hand sides; arrays of other processes are ignored.
     subroutine create(self, scalar, status, comm)
         class(espalier_solver), intent(inout) :: self
         character, intent(in) :: scalar
@@ -312,20 +312,20 @@ contains
         else
             ended = c_create(self%handle, int(iachar(scalar), c_int))
         end if
-        call settle_without_solver('a solver cannot be created', ended, status)
+        call finish_without_solver('cannot create a solver', ended, status)
     end subroutine
 
-    ! On all processes but process 0 of `comm`, in place of create and all calls: takes part in what process 0 does
-    ! with its solver, until that is destroyed.
+    ! Replaces create and all other calls on all processes but process 0 of `comm`: takes part in the calls of process
+    ! 0 until it destroys its solver.
     subroutine espalier_follow(scalar, comm, status)
         character, intent(in) :: scalar
         integer, intent(in) :: comm
         integer, intent(out), optional :: status
-        call settle_without_solver('process 0 cannot be followed', &
+        call finish_without_solver('cannot follow process 0', &
                                    c_follow(int(iachar(scalar), c_int), int(comm, c_int)), status)
     end subroutine
 
-    ! Number of this process, from 0, and of all that share the solver.
+    ! Rank of this process, from 0, and number of processes of the solver.
     subroutine get_processes(self, rank, processes, status)
         class(espalier_solver), intent(inout) :: self
         integer, intent(out) :: rank, processes
@@ -333,7 +333,7 @@ contains
         integer(c_int) :: number, many
         number = 0
         many = 0
-        call settle(self%handle, c_get_processes(self%handle, number, many), status)
+        call finish(self%handle, c_get_processes(self%handle, number, many), status)
         rank = number
         processes = many
     end subroutine
@@ -352,10 +352,10 @@ contains
     subroutine refuse_copy(self, other)
         class(espalier_solver), intent(inout) :: self
         class(espalier_solver), intent(in) :: other
-        if (c_associated(self%handle) .or. c_associated(other%handle)) error stop 'an espalier_solver was copied'
+        if (c_associated(self%handle) .or. c_associated(other%handle)) error stop 'an espalier_solver must not be copied'
     end subroutine
 
-    ! What went wrong in the last call; empty when it succeeded.
+    ! Message about the failure of the last call; empty if the call succeeded.
     function message(self) result(text)
         class(espalier_solver), intent(in) :: self
         character(:), allocatable :: text
@@ -366,7 +366,7 @@ contains
         class(espalier_solver), intent(inout) :: self
         character(*), intent(in) :: name, value
         integer, intent(out), optional :: status
-        call settle(self%handle, c_set_option(self%handle, c_text(name), c_text(value)), status)
+        call finish(self%handle, c_set_option(self%handle, c_text(name), c_text(value)), status)
     end subroutine
 
     function get_option(self, name, status) result(text)
@@ -379,10 +379,10 @@ contains
         found = c_null_ptr
         ended = c_get_option(self%handle, c_text(name), found)
         text = fortran_text(found)
-        call settle(self%handle, ended, status)
+        call finish(self%handle, ended, status)
     end function
 
-    ! The unknowns, counted from 1, whose Schur complement factorize leaves.
+    ! Sets the unknowns, counted from 1, whose Schur complement factorize computes.
     subroutine set_schur_32(self, unknowns, status)
         class(espalier_solver), intent(inout) :: self
         integer(int32), intent(in) :: unknowns(:)
@@ -394,7 +394,7 @@ contains
         class(espalier_solver), intent(inout) :: self
         integer(int64), intent(in) :: unknowns(:)
         integer, intent(out), optional :: status
-        call settle(self%handle, c_set_schur(self%handle, size(unknowns, kind=c_int64_t), unknowns, 1_c_int), status)
+        call finish(self%handle, c_set_schur(self%handle, size(unknowns, kind=c_int64_t), unknowns, 1), status)
     end subroutine
 
     ! void callback(char const* line, void* user)
@@ -403,7 +403,7 @@ contains
         type(c_funptr), intent(in) :: callback
         type(c_ptr), intent(in) :: user
         integer, intent(out), optional :: status
-        call settle(self%handle, c_set_log(self%handle, callback, user), status)
+        call finish(self%handle, c_set_log(self%handle, callback, user), status)
     end subroutine
 
     ! void callback(char const* phase, double fraction, void* user)
@@ -412,169 +412,133 @@ contains
         type(c_funptr), intent(in) :: callback
         type(c_ptr), intent(in) :: user
         integer, intent(out), optional :: status
-        call settle(self%handle, c_set_progress(self%handle, callback, user), status)
+        call finish(self%handle, c_set_progress(self%handle, callback, user), status)
     end subroutine
 
-    ! int callback(void* user): not 0 ends the call with espalier_cancelled
+    ! int callback(void* user): a nonzero result ends the call with espalier_cancelled
     subroutine set_cancel(self, callback, user, status)
         class(espalier_solver), intent(inout) :: self
         type(c_funptr), intent(in) :: callback
         type(c_ptr), intent(in) :: user
         integer, intent(out), optional :: status
-        call settle(self%handle, c_set_cancel(self%handle, callback, user), status)
+        call finish(self%handle, c_set_cancel(self%handle, callback, user), status)
     end subroutine
 
-    ! Compressed columns: column j is entries col_ptr(j) .. col_ptr(j + 1) - 1.
+    ! Compressed columns: column j has the entries col_ptr(j) .. col_ptr(j + 1) - 1.
     subroutine set_csc(self, col_ptr, row_ind, values, symmetry, triangle, status)
         class(espalier_solver), intent(inout) :: self
         type(*), intent(in) :: col_ptr(..), row_ind(..), values(..)
         integer, intent(in), optional :: symmetry, triangle
         integer, intent(out), optional :: status
-        type(array) :: starts, indices, numbers
-        call describe(col_ptr, starts)
-        call describe(row_ind, indices)
-        call describe(values, numbers)
-        call give_matrix(intended_call(self%handle, 'espalier_set_matrix'), layout_csc, starts%rows - 1, &
-                         starts%rows - 1, starts, indices, numbers, symmetry, triangle, status)
+        call pass_matrix(c_call(self%handle, 'espalier_set_matrix'), layout_csc, array_of(col_ptr), array_of(row_ind), &
+                         array_of(values), symmetry, triangle, status)
     end subroutine
 
-    ! Compressed rows: row i is entries row_ptr(i) .. row_ptr(i + 1) - 1.
+    ! Compressed rows: row i has the entries row_ptr(i) .. row_ptr(i + 1) - 1.
     subroutine set_csr(self, row_ptr, col_ind, values, symmetry, triangle, status)
         class(espalier_solver), intent(inout) :: self
         type(*), intent(in) :: row_ptr(..), col_ind(..), values(..)
         integer, intent(in), optional :: symmetry, triangle
         integer, intent(out), optional :: status
-        type(array) :: starts, indices, numbers
-        call describe(row_ptr, starts)
-        call describe(col_ind, indices)
-        call describe(values, numbers)
-        call give_matrix(intended_call(self%handle, 'espalier_set_matrix'), layout_csr, starts%rows - 1, &
-                         starts%rows - 1, starts, indices, numbers, symmetry, triangle, status)
+        call pass_matrix(c_call(self%handle, 'espalier_set_matrix'), layout_csr, array_of(row_ptr), array_of(col_ind), &
+                         array_of(values), symmetry, triangle, status)
     end subroutine
 
-    ! Coordinates of an n x n matrix: entry k is at rows(k), cols(k); those at the same place are summed.
-    subroutine set_coo_32(self, n, rows, cols, values, symmetry, triangle, status)
+    ! Coordinates of an n x n matrix, n an integer(int32) or integer(int64): entry k is at rows(k), cols(k). Entries at
+    ! the same position are summed.
+    subroutine set_coo(self, n, rows, cols, values, symmetry, triangle, status)
         class(espalier_solver), intent(inout) :: self
-        integer(int32), intent(in) :: n
+        class(*), intent(in) :: n
         type(*), intent(in) :: rows(..), cols(..), values(..)
         integer, intent(in), optional :: symmetry, triangle
         integer, intent(out), optional :: status
-        call set_coo_64(self, int(n, int64), rows, cols, values, symmetry, triangle, status)
+        call pass_matrix(c_call(self%handle, 'espalier_set_matrix'), layout_coo, array_of(rows), array_of(cols), &
+                         array_of(values), symmetry, triangle, status, order_of(n))
     end subroutine
 
-    subroutine set_coo_64(self, n, rows, cols, values, symmetry, triangle, status)
-        class(espalier_solver), intent(inout) :: self
-        integer(int64), intent(in) :: n
-        type(*), intent(in) :: rows(..), cols(..), values(..)
-        integer, intent(in), optional :: symmetry, triangle
-        integer, intent(out), optional :: status
-        type(array) :: row_indices, indices, numbers
-        call describe(rows, row_indices)
-        call describe(cols, indices)
-        call describe(values, numbers)
-        call give_matrix(intended_call(self%handle, 'espalier_set_matrix'), layout_coo, n, n, row_indices, indices, &
-                         numbers, symmetry, triangle, status)
-    end subroutine
-
-    ! Other values on the same pattern, in the order of set_csc, set_csr or set_coo.
+    ! New values on the same pattern, in the order of set_csc, set_csr or set_coo.
     subroutine set_values(self, values, status)
         class(espalier_solver), intent(inout) :: self
         type(*), intent(in) :: values(..)
         integer, intent(out), optional :: status
-        type(array) :: numbers
-        call describe(values, numbers)
-        call give_values(intended_call(self%handle, 'espalier_set_values'), c_set_values, numbers, status)
+        call pass_values(c_call(self%handle, 'espalier_set_values'), c_set_values, array_of(values), status)
     end subroutine
 
-    ! Order of the matrix, and entries kept of it.
+    ! Order of the matrix, and number of its stored entries.
     subroutine get_size(self, order, entries, status)
         class(espalier_solver), intent(inout) :: self
         integer(int64), intent(out) :: order, entries
         integer, intent(out), optional :: status
         order = 0
         entries = 0
-        call settle(self%handle, c_get_size(self%handle, order, entries), status)
+        call finish(self%handle, c_get_size(self%handle, order, entries), status)
     end subroutine
 
     subroutine analyze(self, status)
         class(espalier_solver), intent(inout) :: self
         integer, intent(out), optional :: status
-        call settle(self%handle, c_analyze(self%handle), status)
+        call finish(self%handle, c_analyze(self%handle), status)
     end subroutine
 
     subroutine factorize(self, status)
         class(espalier_solver), intent(inout) :: self
         integer, intent(out), optional :: status
-        call settle(self%handle, c_factorize(self%handle), status)
+        call finish(self%handle, c_factorize(self%handle), status)
     end subroutine
 
-    ! set_values and factorize in one.
+    ! Combines set_values and factorize.
     subroutine refactorize(self, values, status)
         class(espalier_solver), intent(inout) :: self
         type(*), intent(in) :: values(..)
         integer, intent(out), optional :: status
-        type(array) :: numbers
-        call describe(values, numbers)
-        call give_values(intended_call(self%handle, 'espalier_refactorize'), c_refactorize, numbers, status)
+        call pass_values(c_call(self%handle, 'espalier_refactorize'), c_refactorize, array_of(values), status)
     end subroutine
 
-    ! op(A) x = b without refinement.
+    ! Solves op(A) x = b without refinement.
     subroutine solve(self, b, x, op, status)
         class(espalier_solver), intent(inout) :: self
         type(*), intent(in) :: b(..)
         type(*), intent(inout) :: x(..)
         integer, intent(in), optional :: op
         integer, intent(out), optional :: status
-        type(array) :: right, solution
-        call describe(b, right)
-        call describe(x, solution)
-        call take_step(self, c_solve, 'espalier_solve', right, solution, op, status)
+        call run_step(self, c_solve, 'espalier_solve', array_of(b), array_of(x), op, status)
     end subroutine
 
-    ! Improves x. espalier_inaccurate and espalier_singular: x is the best there is, and not good enough.
+    ! Improves x. With espalier_inaccurate and espalier_singular, x is the best solution found, but not good enough.
     subroutine refine(self, b, x, op, status)
         class(espalier_solver), intent(inout) :: self
         type(*), intent(in) :: b(..)
         type(*), intent(inout) :: x(..)
         integer, intent(in), optional :: op
         integer, intent(out), optional :: status
-        type(array) :: right, solution
-        call describe(b, right)
-        call describe(x, solution)
-        call take_step(self, c_refine, 'espalier_refine', right, solution, op, status)
+        call run_step(self, c_refine, 'espalier_refine', array_of(b), array_of(x), op, status)
     end subroutine
 
-    ! All steps: analyze and factorize where they are due, solve and refine.
+    ! Analyzes and factorizes if necessary, solves and refines.
     subroutine drive(self, b, x, op, status)
         class(espalier_solver), intent(inout) :: self
         type(*), intent(in) :: b(..)
         type(*), intent(inout) :: x(..)
         integer, intent(in), optional :: op
         integer, intent(out), optional :: status
-        type(array) :: right, solution
-        call describe(b, right)
-        call describe(x, solution)
-        call take_step(self, c_drive, 'espalier_drive', right, solution, op, status)
+        call run_step(self, c_drive, 'espalier_drive', array_of(b), array_of(x), op, status)
     end subroutine
 
-    subroutine take_step(self, which, name, b, x, op, status)
+    subroutine run_step(self, which, name, b, x, op, status)
         class(espalier_solver), intent(inout) :: self
-        procedure(step) :: which
+        procedure(solve_function) :: which
         character(*), intent(in) :: name
         type(array), intent(in) :: b, x
         integer, intent(in), optional :: op
         integer, intent(out), optional :: status
-        type(intended_call) :: here
-        integer(c_int) :: operation
-        here = intended_call(self%handle, name)
-        operation = espalier_op_none
-        if (present(op)) operation = int(op, c_int)
-        if (.not. are_numbers(here, b, status)) return
-        if (.not. are_as_many(here, b, x, status)) return
-        if (.not. are_long(here, b, status)) return
-        if (.not. are_long(here, x, status)) return
-        call settle(self%handle, which(self%handle, operation, b%columns, b%address, b%leading, x%address, x%leading), &
-                    status)
+        type(c_call) :: call_to
+        call_to = c_call(self%handle, name)
+        if (.not. is_valid(call_to, b, status)) return
+        if (.not. has_columns_of(call_to, b, x, status)) return
+        if (.not. has_all_rows(call_to, b, status)) return
+        if (.not. has_all_rows(call_to, x, status)) return
+        call finish(self%handle, which(self%handle, operation_of(op), b%columns, b%address, b%leading, x%address, &
+                                       x%leading), status)
     end subroutine
 
 end module

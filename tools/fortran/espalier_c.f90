@@ -1,27 +1,28 @@
-! The C interface of Espalier (include/espalier/espalier.h) and of array.c as Fortran sees them: constants, types
-! that both sides lay out alike, and the functions. For the module espalier; programs use that one.
+! The functions of include/espalier/espalier.h and of array.c, with their constants and interoperable types. Only the
+! module espalier uses this module; programs use that one.
 module espalier_c
     use, intrinsic :: iso_c_binding
     implicit none
     public
 
-    ! How a call ended.
+    ! Status of a call.
     integer, parameter :: espalier_ok = 0, espalier_internal = 1, espalier_usage = 2, &
         espalier_bad_input = 3, espalier_io_error = 4, espalier_singular = 5, &
         espalier_not_positive_definite = 6, espalier_inaccurate = 7, espalier_out_of_memory = 8, &
         espalier_unsupported = 9, espalier_cancelled = 10
     ! Symmetry of the values of a matrix.
     integer, parameter :: espalier_general = 0, espalier_symmetric = 1, espalier_hermitian = 2
-    ! Which entries of a symmetric or Hermitian matrix are given.
+    ! Stored entries of a symmetric or Hermitian matrix.
     integer, parameter :: espalier_full = 0, espalier_lower = 1, espalier_upper = 2
-    ! Which system is solved: A x = b, A^T x = b, A^H x = b.
+    ! Operation: A x = b, A^T x = b, A^H x = b.
     integer, parameter :: espalier_op_none = 0, espalier_op_transpose = 1, espalier_op_adjoint = 2
 
     integer(c_int), parameter :: layout_csc = 0, layout_csr = 1, layout_coo = 2
 
-    ! What is expected of a factorization on a machine of `processes` with `threads` each, under the schedule and
-    ! splitting of the options and wherever memory lies: times in seconds, work_s + idle_s = factor_s * processes * threads; memory of the process that holds most, and of
-    ! all; messages between processes and what they carry; tasks on workers. As in espalier.h.
+    ! Prediction of a factorization on `processes` processes with `threads` threads each, under the schedule and
+    ! splitting of the options, as in espalier.h. Times are in seconds; work_s + idle_s = factor_s * processes *
+    ! threads. memory_bytes is the largest memory of a process, total_memory_bytes the sum over all. Messages are
+    ! those between processes, and tasks those of the workers. The placement of memory is ignored.
     type, bind(c) :: espalier_prediction
         integer(c_int) :: processes, threads
         real(c_double) :: factor_s, critical_path_s, work_s, idle_s, efficiency
@@ -36,53 +37,103 @@ module espalier_c
         type(c_ptr) :: pointers, indices, values
     end type
 
-    ! What array.c tells of an array.
+    ! Description of an array, made by array.c.
     type, bind(c) :: array
         type(c_ptr) :: address
-        integer(c_int) :: type, in_order
+        integer(c_int) :: type, contiguous
         integer(c_int64_t) :: rows, columns, leading
     end type
 
     abstract interface
-        function step(solver, op, nrhs, b, ldb, x, ldx) bind(c) result(status)
+        function solver_function(solver) bind(c) result(status)
+            import
+            type(c_ptr), value :: solver
+            integer(c_int) :: status
+        end function
+        function solve_function(solver, op, nrhs, b, ldb, x, ldx) bind(c) result(status)
             import
             type(c_ptr), value :: solver, b, x
             integer(c_int), value :: op
             integer(c_int64_t), value :: nrhs, ldb, ldx
             integer(c_int) :: status
         end function
-        function step_rows(solver, op, nrhs, rows, b, ldb, x, ldx) bind(c) result(status)
+        function solve_rows_function(solver, op, nrhs, rows, b, ldb, x, ldx) bind(c) result(status)
             import
             type(c_ptr), value :: solver, b, x
             integer(c_int), value :: op
             integer(c_int64_t), value :: nrhs, rows, ldb, ldx
             integer(c_int) :: status
         end function
-        function take_values(solver, entries, values) bind(c) result(status)
+        function matrix_function(solver, matrix) bind(c) result(status)
+            import
+            type(c_ptr), value :: solver
+            type(matrix_arrays), intent(in) :: matrix
+            integer(c_int) :: status
+        end function
+        function values_function(solver, entries, values) bind(c) result(status)
             import
             type(c_ptr), value :: solver, values
             integer(c_int64_t), value :: entries
             integer(c_int) :: status
         end function
+        function callback_function(solver, callback, user) bind(c) result(status)
+            import
+            type(c_ptr), value :: solver, user
+            type(c_funptr), value :: callback
+            integer(c_int) :: status
+        end function
+        function texts_function(solver, first, second) bind(c) result(status)
+            import
+            type(c_ptr), value :: solver
+            character(kind=c_char), intent(in) :: first(*), second(*)
+            integer(c_int) :: status
+        end function
+        function find_text_function(solver, name, text) bind(c) result(status)
+            import
+            type(c_ptr), value :: solver
+            character(kind=c_char), intent(in) :: name(*)
+            type(c_ptr), intent(inout) :: text
+            integer(c_int) :: status
+        end function
+        function matrix_result_function(solver, values, ld) bind(c) result(status)
+            import
+            type(c_ptr), value :: solver, values
+            integer(c_int64_t), value :: ld
+            integer(c_int) :: status
+        end function
     end interface
 
-    procedure(step), bind(c, name='espalier_solve') :: c_solve
-    procedure(step), bind(c, name='espalier_refine') :: c_refine
-    procedure(step), bind(c, name='espalier_drive') :: c_drive
-    procedure(step_rows), bind(c, name='espalier_solve_rows') :: c_solve_rows
-    procedure(step_rows), bind(c, name='espalier_refine_rows') :: c_refine_rows
-    procedure(step_rows), bind(c, name='espalier_drive_rows') :: c_drive_rows
-    procedure(take_values), bind(c, name='espalier_set_values') :: c_set_values
-    procedure(take_values), bind(c, name='espalier_refactorize') :: c_refactorize
-    procedure(take_values), bind(c, name='espalier_set_values_part') :: c_set_values_part
-    procedure(take_values), bind(c, name='espalier_refactorize_part') :: c_refactorize_part
+    procedure(solver_function), bind(c, name='espalier_analyze') :: c_analyze
+    procedure(solver_function), bind(c, name='espalier_factorize') :: c_factorize
+    procedure(solve_function), bind(c, name='espalier_solve') :: c_solve
+    procedure(solve_function), bind(c, name='espalier_refine') :: c_refine
+    procedure(solve_function), bind(c, name='espalier_drive') :: c_drive
+    procedure(solve_rows_function), bind(c, name='espalier_solve_rows') :: c_solve_rows
+    procedure(solve_rows_function), bind(c, name='espalier_refine_rows') :: c_refine_rows
+    procedure(solve_rows_function), bind(c, name='espalier_drive_rows') :: c_drive_rows
+    procedure(matrix_function), bind(c, name='espalier_set_matrix') :: c_set_matrix
+    procedure(matrix_function), bind(c, name='espalier_set_matrix_part') :: c_set_matrix_part
+    procedure(values_function), bind(c, name='espalier_set_values') :: c_set_values
+    procedure(values_function), bind(c, name='espalier_refactorize') :: c_refactorize
+    procedure(values_function), bind(c, name='espalier_set_values_part') :: c_set_values_part
+    procedure(values_function), bind(c, name='espalier_refactorize_part') :: c_refactorize_part
+    procedure(callback_function), bind(c, name='espalier_set_log') :: c_set_log
+    procedure(callback_function), bind(c, name='espalier_set_progress') :: c_set_progress
+    procedure(callback_function), bind(c, name='espalier_set_cancel') :: c_set_cancel
+    procedure(texts_function), bind(c, name='espalier_refuse') :: c_refuse
+    procedure(texts_function), bind(c, name='espalier_set_option') :: c_set_option
+    procedure(texts_function), bind(c, name='espalier_write_trace') :: c_write_trace
+    procedure(find_text_function), bind(c, name='espalier_get_option') :: c_get_option
+    procedure(find_text_function), bind(c, name='espalier_report_string') :: c_report_string
+    procedure(matrix_result_function), bind(c, name='espalier_null_vectors') :: c_null_vectors
+    procedure(matrix_result_function), bind(c, name='espalier_schur_complement') :: c_schur_complement
 
     interface
-        subroutine describe(given, found) bind(c, name='espalier_fortran_array')
+        function array_of(given) bind(c, name='espalier_fortran_array') result(found)
             import
             type(*), intent(in) :: given(..)
-            type(array), intent(out) :: found
-        end subroutine
+            type(array) :: found
+        end function
         function c_version() bind(c, name='espalier_version_string') result(text)
             import
             type(c_ptr) :: text
@@ -120,12 +171,6 @@ module espalier_c
             integer(c_int), intent(inout) :: rank, processes
             integer(c_int) :: status
         end function
-        function c_refuse(solver, name, text) bind(c, name='espalier_refuse') result(status)
-            import
-            type(c_ptr), value :: solver
-            character(kind=c_char), intent(in) :: name(*), text(*)
-            integer(c_int) :: status
-        end function
         subroutine c_destroy(solver) bind(c, name='espalier_destroy')
             import
             type(c_ptr), intent(inout) :: solver
@@ -136,19 +181,6 @@ module espalier_c
             integer(c_int), intent(out) :: scalar
             integer(c_int) :: status
         end function
-        function c_set_option(solver, name, text) bind(c, name='espalier_set_option') result(status)
-            import
-            type(c_ptr), value :: solver
-            character(kind=c_char), intent(in) :: name(*), text(*)
-            integer(c_int) :: status
-        end function
-        function c_get_option(solver, name, text) bind(c, name='espalier_get_option') result(status)
-            import
-            type(c_ptr), value :: solver
-            character(kind=c_char), intent(in) :: name(*)
-            type(c_ptr), intent(out) :: text
-            integer(c_int) :: status
-        end function
         function c_set_schur(solver, count, unknowns, base) bind(c, name='espalier_set_schur') result(status)
             import
             type(c_ptr), value :: solver
@@ -157,50 +189,10 @@ module espalier_c
             integer(c_int), value :: base
             integer(c_int) :: status
         end function
-        function c_set_log(solver, callback, user) bind(c, name='espalier_set_log') result(status)
-            import
-            type(c_ptr), value :: solver, user
-            type(c_funptr), value :: callback
-            integer(c_int) :: status
-        end function
-        function c_set_progress(solver, callback, user) bind(c, name='espalier_set_progress') result(status)
-            import
-            type(c_ptr), value :: solver, user
-            type(c_funptr), value :: callback
-            integer(c_int) :: status
-        end function
-        function c_set_cancel(solver, callback, user) bind(c, name='espalier_set_cancel') result(status)
-            import
-            type(c_ptr), value :: solver, user
-            type(c_funptr), value :: callback
-            integer(c_int) :: status
-        end function
-        function c_set_matrix(solver, matrix) bind(c, name='espalier_set_matrix') result(status)
-            import
-            type(c_ptr), value :: solver
-            type(matrix_arrays), intent(in) :: matrix
-            integer(c_int) :: status
-        end function
-        function c_set_matrix_part(solver, part) bind(c, name='espalier_set_matrix_part') result(status)
-            import
-            type(c_ptr), value :: solver
-            type(matrix_arrays), intent(in) :: part
-            integer(c_int) :: status
-        end function
         function c_get_size(solver, order, entries) bind(c, name='espalier_get_size') result(status)
             import
             type(c_ptr), value :: solver
             integer(c_int64_t), intent(inout) :: order, entries
-            integer(c_int) :: status
-        end function
-        function c_analyze(solver) bind(c, name='espalier_analyze') result(status)
-            import
-            type(c_ptr), value :: solver
-            integer(c_int) :: status
-        end function
-        function c_factorize(solver) bind(c, name='espalier_factorize') result(status)
-            import
-            type(c_ptr), value :: solver
             integer(c_int) :: status
         end function
         function c_inertia(solver, positive, negative, zero) bind(c, name='espalier_inertia') result(status)
@@ -226,18 +218,6 @@ module espalier_c
             type(c_ptr), value :: solver
             real(c_double), value :: tolerance
             integer(c_int64_t), intent(inout) :: rank
-            integer(c_int) :: status
-        end function
-        function c_null_vectors(solver, basis, ld) bind(c, name='espalier_null_vectors') result(status)
-            import
-            type(c_ptr), value :: solver, basis
-            integer(c_int64_t), value :: ld
-            integer(c_int) :: status
-        end function
-        function c_schur_complement(solver, schur, ld) bind(c, name='espalier_schur_complement') result(status)
-            import
-            type(c_ptr), value :: solver, schur
-            integer(c_int64_t), value :: ld
             integer(c_int) :: status
         end function
         function c_condense(solver, nrhs, b, ldb, r, ldr) bind(c, name='espalier_condense') result(status)
@@ -267,12 +247,6 @@ module espalier_c
             integer(c_int), value :: processes, threads
             integer(c_int) :: status
         end function
-        function c_write_trace(solver, path, matrix_name) bind(c, name='espalier_write_trace') result(status)
-            import
-            type(c_ptr), value :: solver
-            character(kind=c_char), intent(in) :: path(*), matrix_name(*)
-            integer(c_int) :: status
-        end function
         function c_report_int(solver, name, number) bind(c, name='espalier_report_int') result(status)
             import
             type(c_ptr), value :: solver
@@ -292,13 +266,6 @@ module espalier_c
             type(c_ptr), value :: solver
             character(kind=c_char), intent(in) :: name(*)
             integer(c_int), intent(inout) :: truth
-            integer(c_int) :: status
-        end function
-        function c_report_string(solver, name, text) bind(c, name='espalier_report_string') result(status)
-            import
-            type(c_ptr), value :: solver
-            character(kind=c_char), intent(in) :: name(*)
-            type(c_ptr), intent(inout) :: text
             integer(c_int) :: status
         end function
         function c_report_reals(solver, name, count, values) bind(c, name='espalier_report_reals') result(status)

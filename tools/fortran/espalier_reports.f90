@@ -1,4 +1,4 @@
-! What is known of the runs: predicted schedules, traces, and the fields of the report.
+! Predicted schedules, traces, and the fields of the report.
 submodule (espalier) espalier_reports
     implicit none
 
@@ -6,32 +6,26 @@ contains
 
     module procedure predict
         prediction = espalier_prediction(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
-        call settle(self%handle, c_predict(self%handle, int(processes, c_int), int(threads, c_int), prediction), status)
+        call finish(self%handle, c_predict(self%handle, int(processes, c_int), int(threads, c_int), prediction), status)
     end procedure
 
     module procedure write_predicted_trace
-        character(:), allocatable :: name
-        name = ''
-        if (present(matrix_name)) name = matrix_name
-        call settle(self%handle, c_write_predicted_trace(self%handle, c_text(path), int(processes, c_int), &
-                                                  int(threads, c_int), c_text(name)), status)
+        call finish(self%handle, c_write_predicted_trace(self%handle, c_text(path), int(processes, c_int), &
+                                                         int(threads, c_int), optional_text(matrix_name)), status)
     end procedure
 
     module procedure write_trace
-        character(:), allocatable :: name
-        name = ''
-        if (present(matrix_name)) name = matrix_name
-        call settle(self%handle, c_write_trace(self%handle, c_text(path), c_text(name)), status)
+        call finish(self%handle, c_write_trace(self%handle, c_text(path), optional_text(matrix_name)), status)
     end procedure
 
     module procedure report_int
         number = 0
-        call settle(self%handle, c_report_int(self%handle, c_text(name), number), status)
+        call finish(self%handle, c_report_int(self%handle, c_text(name), number), status)
     end procedure
 
     module procedure report_real
         number = 0
-        call settle(self%handle, c_report_real(self%handle, c_text(name), number), status)
+        call finish(self%handle, c_report_real(self%handle, c_text(name), number), status)
     end procedure
 
     module procedure report_logical
@@ -39,7 +33,7 @@ contains
         number = 0
         ended = c_report_bool(self%handle, c_text(name), number)
         truth = number /= 0
-        call settle(self%handle, ended, status)
+        call finish(self%handle, ended, status)
     end procedure
 
     module procedure report_string
@@ -48,7 +42,7 @@ contains
         found = c_null_ptr
         ended = c_report_string(self%handle, c_text(name), found)
         text = fortran_text(found)
-        call settle(self%handle, ended, status)
+        call finish(self%handle, ended, status)
     end procedure
 
     module procedure report_reals
@@ -65,7 +59,7 @@ contains
         else
             allocate (values(0))
         end if
-        call settle(self%handle, ended, status)
+        call finish(self%handle, ended, status)
     end procedure
 
     module procedure report_json
@@ -74,7 +68,15 @@ contains
         found = c_null_ptr
         ended = c_report_json(self%handle, found)
         text = fortran_text(found)
-        call settle(self%handle, ended, status)
+        call finish(self%handle, ended, status)
     end procedure
+
+    ! The text as a C string, empty if it is absent.
+    function optional_text(text) result(converted)
+        character(*), intent(in), optional :: text
+        character(:), allocatable :: converted
+        converted = c_null_char
+        if (present(text)) converted = c_text(text)
+    end function
 
 end submodule

@@ -102,7 +102,7 @@ contains
         else
             call solver%set_csc(none, none, nothing, status=status)
         end if
-        call check(status == espalier_usage .and. index(solver%message(), 'equally many') > 0, 'lengths')
+        call check(status == espalier_usage .and. index(solver%message(), 'different sizes') > 0, 'lengths')
         ! Not positive definite; and then the solver goes on.
         if (rank == 0) then
             call solver%refactorize(-value(:start(n + 1) - 1), status=status)
@@ -163,14 +163,14 @@ contains
         call solver%set_values_part(value(begin:end))
         ! What is wrong on the last process alone, all are told.
         call solver%drive_rows(b(:, 1), x(merge(2, 1, rank == ranks - 1):, 1), status=status)
-        call check(status == espalier_usage .and. index(solver%message(), 'not equally many rows') > 0, 'rows')
+        call check(status == espalier_usage .and. index(solver%message(), 'different numbers of rows') > 0, 'rows')
         if (rank == ranks - 1) then
             call solver%set_csc_part(n, start(first:last + 1) - begin + 1, row(begin:end), value, status=status)
         else
             call solver%set_csc_part(n, start(first:last + 1) - begin + 1, row(begin:end), value(begin:end), &
                                      status=status)
         end if
-        call check(status == espalier_usage .and. index(solver%message(), 'equally many') > 0, 'lengths of parts')
+        call check(status == espalier_usage .and. index(solver%message(), 'different sizes') > 0, 'lengths of parts')
         call solver%set_csc_part(1.5, start(first:last + 1) - begin + 1, row(begin:end), value(begin:end), status=status)
         call check(status == espalier_bad_input, 'an order that is no integer')
         call solver%drive_rows(b(:, 1), x(:, 1))
