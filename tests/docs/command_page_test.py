@@ -1,4 +1,4 @@
-"""The manual page and the completions know every option that the command has, and no other."""
+"""The manual page and the completions list exactly the options of the command."""
 
 import os
 import re

@@ -1,8 +1,8 @@
-"""Takes the examples out of the documentation, and runs one of them (README.md has the marks).
+"""Extracts the examples of the documentation and runs them. README.md describes their marks.
 
     examples.py extract OUT PAGE...         writes NAME.cpp ... and NAME.out into OUT, prints "NAME LANGUAGE" lines
-    examples.py run EXPECTED COMMAND...     runs it in an empty directory; its output must be that of the file
-                                            EXPECTED, where there is one
+    examples.py run EXPECTED COMMAND...     runs a command in an empty directory; its output must equal the file
+                                            EXPECTED if that exists
 """
 
 import re
@@ -22,7 +22,7 @@ class Mistake(Exception):
 
 
 def blocks(text):
-    """Every fenced block: (line number, language, the mark before it or None, the text inside)."""
+    """Yields every fenced block as (line number, language, the mark before it or None, the text inside)."""
     mark, language, begin, inside = None, None, 0, []
     for number, line in enumerate(text.splitlines(), 1):
         fence = FENCE.match(line)
@@ -37,35 +37,35 @@ def blocks(text):
         elif line.strip():
             mark = MARK.fullmatch(line.strip())
     if language is not None:
-        raise Mistake(f"line {begin}: the block has no end")
+        raise Mistake(f"line {begin}: the block is not closed")
 
 
 def examples_of(pages):
-    """{name: (language, source)} and {name: expected output}."""
+    """Returns {name: (language, source)} and {name: expected output}."""
     sources, outputs = {}, {}
     for page in pages:
         for line, language, mark, text in blocks(page.read_text(encoding="utf-8")):
             where = f"{page.name}:{line}"
             if not mark:
                 if language in MUST_BE_MARKED:
-                    raise Mistake(f"{where}: the {language} block is marked neither as an example nor as a fragment")
+                    raise Mistake(f"{where}: the {language} block is marked neither as example nor as fragment")
                 continue
             kind, name = mark[1], mark[2]
             if kind == "example":
                 if language not in SUFFIXES:
-                    raise Mistake(f"{where}: an example in '{language}' cannot be run")
+                    raise Mistake(f"{where}: examples in '{language}' cannot be run")
                 if name in sources:
-                    raise Mistake(f"{where}: there is another example '{name}'")
+                    raise Mistake(f"{where}: the name '{name}' is used by another example")
                 sources[name] = (language, text)
             elif kind == "output":
                 outputs[name] = text
     for name in sorted(set(outputs) - set(sources)):
-        raise Mistake(f"there is output of '{name}', but no such example")
+        raise Mistake(f"output '{name}' belongs to no example")
     return sources, outputs
 
 
 def write_changed(path, text):
-    """Leaves alone what is up to date, so that it is not compiled again."""
+    """Writes a file only if its content changes, so that it is not compiled again."""
     if not path.exists() or path.read_text(encoding="utf-8") != text:
         path.write_text(text, encoding="utf-8")
 
@@ -93,7 +93,7 @@ def run(expected, command):
             return [line.rstrip() for line in text.strip("\n").splitlines()]
 
         if lines(done.stdout) != lines(expected.read_text(encoding="utf-8")):
-            raise Mistake(f"the documentation shows other output:\n{expected.read_text(encoding='utf-8')}")
+            raise Mistake(f"the documentation shows different output:\n{expected.read_text(encoding='utf-8')}")
 
 
 def main():

@@ -1,4 +1,4 @@
-"""The extraction of examples finds what is marked, and complains of what is not."""
+"""Tests of examples.py: it finds marked blocks, and rejects unmarked ones."""
 
 import contextlib
 import io
@@ -28,7 +28,7 @@ solver.factorize(a);
 ```
 
 ```text
-A mark does not reach over text and blocks.
+A mark applies only to the next block.
 ```
 """
 
@@ -53,20 +53,20 @@ class Examples(unittest.TestCase):
         self.assertEqual(sources, {"one": ("cpp", "int main() {}\n")})
         self.assertEqual(outputs, {"one": "nothing\n"})
 
-    def test_mistakes_are_told(self):
+    def test_mistakes_are_reported(self):
         self.expect_mistake("```cpp\nint i;\n```\n", "page.md:1: .* neither")
         self.expect_mistake("<!-- fragment -->\nText.\n```python\n```\n", "page.md:3: .* neither")
         self.expect_mistake("<!-- example: a -->\n```text\n```\n", "cannot be run")
-        self.expect_mistake("<!-- output: a -->\n```text\n```\n", "no such example")
-        self.expect_mistake(PAGE + PAGE, "another example 'one'")
-        self.expect_mistake("```\nno end\n", "no end")
+        self.expect_mistake("<!-- output: a -->\n```text\n```\n", "no example")
+        self.expect_mistake(PAGE + PAGE, "'one' is used by another example")
+        self.expect_mistake("```\nno end\n", "not closed")
 
-    def test_other_output_and_failure_are_told(self):
+    def test_different_output_and_failure_are_reported(self):
         expected = self.folder / "x.out"
         expected.write_text("yes\n")
         with contextlib.redirect_stdout(io.StringIO()):
             examples.run(expected, ["echo", "yes"])
-            with self.assertRaisesRegex(examples.Mistake, "other output"):
+            with self.assertRaisesRegex(examples.Mistake, "different output"):
                 examples.run(expected, ["echo", "no"])
             with self.assertRaisesRegex(examples.Mistake, "exit code 1"):
                 examples.run(self.folder / "none", ["false"])

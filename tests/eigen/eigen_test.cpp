@@ -1,5 +1,5 @@
-// EigenLLT, EigenLDLT and EigenLU as Eigen tests its own sparse solvers: systems with a known solution, in
-// every scalar, both storage orders and both index types, with dense and sparse right-hand sides.
+// Tests of EigenLLT, EigenLDLT and EigenLU, like Eigen's tests of its own sparse solvers: systems with a known
+// solution, in every scalar, both storage orders and both index types, with dense and sparse right-hand sides.
 #include "espalier/eigen.hpp"
 
 #include <Eigen/LU>
@@ -27,7 +27,7 @@ template <class Scalar> Scalar random_scalar(std::mt19937& random) {
     }
 }
 
-// About four entries a row besides the diagonal, which is `shift` plus noise.
+// About four off-diagonal entries per row, and a diagonal of `shift` plus noise.
 template <class Matrix> Matrix random_matrix(Index n, double shift, unsigned seed) {
     using Scalar = typename Matrix::Scalar;
     using Place = typename Matrix::StorageIndex;
@@ -48,7 +48,7 @@ template <class Matrix> Matrix symmetrized(Matrix const& m) {
     return Matrix(m + Matrix(m.adjoint()));
 }
 
-// [ D  B^H ; B  0 ] with a definite D: indefinite, with a zero diagonal block.
+// [ D  B^H ; B  0 ] with definite D: an indefinite matrix with a zero diagonal block.
 template <class Matrix> Matrix saddle_point(Index half, unsigned seed) {
     Matrix const d = symmetrized(random_matrix<Matrix>(half, 12, seed));
     Matrix const b = random_matrix<Matrix>(half, 3, seed + 1);
@@ -81,7 +81,7 @@ template <class Matrix> constexpr auto close() {
            std::numeric_limits<typename Matrix::RealScalar>::epsilon();
 }
 
-// The solver finds the vector that a right-hand side was made from.
+// The solver finds the solution from which the right-hand side was computed.
 template <class Solver, class Matrix> void expect_solves(Solver const& solver, Matrix const& a) {
     ASSERT_EQ(solver.info(), Eigen::Success);
     Vector<Matrix> const x = Vector<Matrix>::Random(a.cols());
@@ -99,7 +99,7 @@ TYPED_TEST_SUITE(EigenSolvers, MatrixTypes);
 
 TYPED_TEST(EigenSolvers, CholeskyReadsEitherTriangle) {
     TypeParam const a = symmetrized(random_matrix<TypeParam>(120, 10, 1));
-    // What lies in the other triangle must not matter.
+    // The other triangle must be ignored.
     TypeParam lower = a.template triangularView<Eigen::Lower>();
     lower.coeffRef(0, 119) = 1000;
     TypeParam upper = a.template triangularView<Eigen::Upper>();
@@ -127,7 +127,7 @@ TYPED_TEST(EigenSolvers, LuSolvesWithTheMatrixItsTransposeAndItsAdjoint) {
     EXPECT_TRUE(y.isApprox(x, close<TypeParam>()));
 }
 
-TYPED_TEST(EigenSolvers, EveryKindOfRightHandSide) {
+TYPED_TEST(EigenSolvers, EveryKindOfRightHandSideIsSolved) {
     using Scalar = typename TypeParam::Scalar;
     using Dense = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic>;
     using DenseByRows = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
@@ -150,7 +150,7 @@ TYPED_TEST(EigenSolvers, EveryKindOfRightHandSide) {
     EXPECT_TRUE(Dense(transposed).isApprox(Dense::Identity(120, 120), close<TypeParam>()));
 }
 
-TYPED_TEST(EigenSolvers, DeterminantsAreThoseOfTheDenseMatrix) {
+TYPED_TEST(EigenSolvers, DeterminantsEqualThoseOfTheDenseMatrix) {
     using Scalar = typename TypeParam::Scalar;
     using Small = Eigen::Matrix<Scalar, 3, 3>;
     auto const expect_determinant = [](auto const& solver, Small const& a) {
@@ -166,7 +166,7 @@ TYPED_TEST(EigenSolvers, DeterminantsAreThoseOfTheDenseMatrix) {
     expect_determinant(espalier::EigenLDLT<TypeParam>(indefinite.sparseView()), indefinite);
 }
 
-// What a program looks like that takes any of Eigen's solvers.
+// A function that accepts any of Eigen's solvers.
 template <class Solver> Eigen::VectorXd implicit_steps(SparseD const& a, Eigen::VectorXd u) {
     Solver solver;
     solver.analyzePattern(a);
@@ -180,7 +180,7 @@ template <class Solver> Eigen::VectorXd implicit_steps(SparseD const& a, Eigen::
     return u;
 }
 
-TEST(EigenDropIn, GenericCodeGetsTheSameFromEitherLibrary) {
+TEST(EigenDropIn, GenericCodeGetsEqualResultsFromBothLibraries) {
     SparseD const a = symmetrized(random_matrix<SparseD>(200, 10, 6));
     Eigen::VectorXd const start = Eigen::VectorXd::Random(200);
     Eigen::VectorXd const expected = implicit_steps<Eigen::SimplicialLDLT<SparseD>>(a, start);
@@ -189,7 +189,7 @@ TEST(EigenDropIn, GenericCodeGetsTheSameFromEitherLibrary) {
     EXPECT_TRUE(implicit_steps<espalier::EigenLU<SparseD>>(a, start).isApprox(expected, 1e-12));
 }
 
-TEST(EigenDropIn, ComplexSymmetricMatricesOnRequest) {
+TEST(EigenDropIn, ComplexSymmetricMatricesAreSolvedOnRequest) {
     using Matrix = Eigen::SparseMatrix<std::complex<double>>;
     Matrix const m = random_matrix<Matrix>(80, 8, 7);
     Matrix const a = m + Matrix(m.transpose());
@@ -197,7 +197,7 @@ TEST(EigenDropIn, ComplexSymmetricMatricesOnRequest) {
     expect_solves(espalier::EigenLDLT<Matrix, Eigen::Upper | Eigen::Symmetric>(a), a);
 }
 
-TEST(EigenDropIn, AnalysisWithoutValuesIsMadeUpForByFactorize) {
+TEST(EigenDropIn, FactorizeSucceedsAfterAnAnalysisWithoutValues) {
     SparseD const a = random_matrix<SparseD>(60, 6, 8);
     SparseD pattern = a;
     pattern.coeffs().setZero();
@@ -208,7 +208,7 @@ TEST(EigenDropIn, AnalysisWithoutValuesIsMadeUpForByFactorize) {
     expect_solves(solver, a);
 }
 
-TEST(EigenDropIn, ANewPatternIsAnalyzedAgainAndAnOldOneIsNot) {
+TEST(EigenDropIn, OnlyANewPatternIsAnalyzedAgain) {
     SparseD const a = random_matrix<SparseD>(80, 6, 9), other = random_matrix<SparseD>(90, 6, 10);
     espalier::EigenLU<SparseD> solver(a);
     double const before = solver.report().analysis.total_s;
@@ -222,7 +222,7 @@ TEST(EigenDropIn, ANewPatternIsAnalyzedAgainAndAnOldOneIsNot) {
     expect_solves(solver, a);
 }
 
-TEST(EigenDropIn, MatricesWithRoomForMoreAndMapsAreRead) {
+TEST(EigenDropIn, UncompressedMatricesAndMapsAreRead) {
     SparseD a = symmetrized(random_matrix<SparseD>(50, 10, 11));
     a.reserve(Eigen::VectorXi::Constant(50, 20));
     ASSERT_FALSE(a.isCompressed());
@@ -248,7 +248,7 @@ TEST(EigenDropIn, EmptySystemsHaveEmptySolutions) {
     EXPECT_EQ(none.cols(), 0);
 }
 
-TEST(EigenFailures, AreToldByInfoAndTheSolverGoesOn) {
+TEST(EigenFailures, InfoReportsThemAndTheSolverRemainsUsable) {
     SparseD const good = symmetrized(random_matrix<SparseD>(40, 10, 13));
     SparseD const indefinite = saddle_point<SparseD>(20, 14);
     espalier::EigenLLT<SparseD> llt(indefinite);
@@ -269,7 +269,7 @@ TEST(EigenFailures, AreToldByInfoAndTheSolverGoesOn) {
 TEST(EigenFailures, AnInaccurateSolutionIsANumericalIssue) {
     SparseD const a = random_matrix<SparseD>(60, 4, 15);
     espalier::EigenLU<SparseD> lu;
-    lu.options().tolerance = 1e-30; // out of reach
+    lu.options().tolerance = 1e-30; // cannot be reached
     lu.compute(a);
     ASSERT_EQ(lu.info(), Eigen::Success);
     Eigen::VectorXd const x = lu.solve(Eigen::VectorXd::Random(60));
@@ -279,7 +279,7 @@ TEST(EigenFailures, AnInaccurateSolutionIsANumericalIssue) {
     EXPECT_GT(lu.report().refine.backward_error, 0);
 }
 
-TEST(EigenFailures, WhatIsNotTheMatrixsFaultIsThrown) {
+TEST(EigenFailures, FailuresNotCausedByTheMatrixAreThrown) {
     SparseD const a = random_matrix<SparseD>(60, 4, 16);
     espalier::EigenLU<SparseD> lu;
     lu.options().max_memory = 1000;

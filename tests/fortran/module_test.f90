@@ -1,4 +1,4 @@
-! Every procedure of the module, in all scalar types and index kinds, and its refusals.
+! Tests of every procedure of the module, in all scalar types and index kinds, and of invalid arguments.
 module checks
     use, intrinsic :: iso_fortran_env, only: error_unit
     implicit none
@@ -16,7 +16,7 @@ end module
 module callbacks
     use, intrinsic :: iso_c_binding
     implicit none
-    integer :: lines = 0, steps = 0, questions = 0
+    integer :: lines = 0, steps = 0, calls = 0
 contains
     subroutine take_line(line, user) bind(c)
         character(kind=c_char), intent(in) :: line(*)
@@ -31,10 +31,10 @@ contains
         if (phase(1) /= c_null_char .and. fraction <= 1 .and. .not. c_associated(user)) steps = steps + 1
     end subroutine
 
-    function stop_at_once(user) bind(c) result(answer)
+    function always_cancel(user) bind(c) result(answer)
         type(c_ptr), value :: user
         integer(c_int) :: answer
-        if (.not. c_associated(user)) questions = questions + 1
+        if (.not. c_associated(user)) calls = calls + 1
         answer = 1
     end function
 end module
@@ -110,7 +110,7 @@ contains
         call check(status == espalier_usage, 'strided solution')
     end subroutine
 
-    ! 2 on the diagonal and 1 beside it, as a lower triangle: x = 1 for b = 3 (inside 4).
+    ! Tridiagonal with 2 on the diagonal and 1 beside it, as a lower triangle: x = 1 for b = (3, 4, 3).
     subroutine scalars()
         type(espalier_solver) :: solver
         integer, parameter :: lower_ptr(4) = [1, 3, 5, 6], lower_row(5) = [1, 2, 2, 3, 3]
@@ -142,7 +142,7 @@ contains
         real(real64) :: b(4, 2), x(3, 2), vector(3), wide(5, 3)
         integer :: status
         integer(int64) :: order, entries
-        b = reshape([1, 2, 3, 99, 4, 5, 6, 99], [4, 2]) ! a row more than the system has
+        b = reshape([1, 2, 3, 99, 4, 5, 6, 99], [4, 2]) ! one row more than the system
         wide = 0
         call solver%create('d')
         call solver%set_csc(col_ptr, row_ind, a)
@@ -284,10 +284,10 @@ contains
         call check(size(history) > 0, 'numbers')
         json = solver%report_json()
         call check(json(1:1) == '{' .and. index(json, '"backward_error":') > 0, 'JSON')
-        callback = c_funloc(stop_at_once)
+        callback = c_funloc(always_cancel)
         call solver%set_cancel(callback, c_null_ptr)
         call solver%factorize(status)
-        call check(status == espalier_cancelled .and. questions > 0, 'cancel')
+        call check(status == espalier_cancelled .and. calls > 0, 'cancel')
         call solver%set_cancel(c_null_funptr, c_null_ptr)
         call solver%factorize()
         call check(len(espalier_version()) >= 5, 'version')

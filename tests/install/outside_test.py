@@ -1,4 +1,4 @@
-"""An installed tree, moved to where nobody expected it, builds and runs programs from outside."""
+"""Programs of other projects build and run with an installed tree that was moved after the installation."""
 
 import os
 import re
@@ -59,7 +59,7 @@ class Outside(unittest.TestCase):
             self.expect_program_runs(program, env={**os.environ, "LD_LIBRARY_PATH": str(self.library)})
         self.assertEqual(self.pkg_config("espalier", "--modversion"), ["0.1.0"])
 
-    def test_headers_are_the_public_ones_and_name_no_others(self):
+    def test_installed_headers_are_public_and_include_no_others(self):
         headers = {path.relative_to(self.prefix / "include") for path in self.prefix.glob("include/**/*")
                    if path.is_file()}
         public = {path.relative_to(SOURCE / "include") for path in SOURCE.glob("include/**/*.h*")}
@@ -68,7 +68,7 @@ class Outside(unittest.TestCase):
             for name in re.findall(r'#\s*include\s*"([^"]+)"', (self.prefix / "include" / header).read_text()):
                 self.assertIn(Path(name), headers, header)
 
-    def test_nothing_remembers_where_it_was_built(self):
+    def test_no_file_contains_the_build_directory(self):
         for path in self.prefix.glob("**/*"):
             if not path.is_file() or path.is_symlink():
                 continue
@@ -81,18 +81,18 @@ class Outside(unittest.TestCase):
         out = run(self.prefix / "bin" / "espalier", "solve", "lap2d:5", cwd="/")
         self.assertRegex(out, r"(?m)^status +ok$")
 
-    def test_pages_and_completions_are_there(self):
+    def test_pages_and_completions_are_installed(self):
         for name in ["share/man/man1/espalier.1", "share/bash-completion/completions/espalier",
                      "share/fish/vendor_completions.d/espalier.fish", "share/zsh/site-functions/_espalier",
                      "share/doc/espalier/LICENSE", "share/doc/espalier/cpp.md"]:
             self.assertTrue((self.prefix / name).is_file(), name)
 
-    def test_a_project_may_hold_the_sources_instead(self):
-        project = self.folder / "holds"
+    def test_a_project_may_contain_the_sources_instead(self):
+        project = self.folder / "contains"
         project.mkdir()
         shutil.copy(OUTSIDE / "from_cpp.cpp", project)
         (project / "CMakeLists.txt").write_text(
-            "cmake_minimum_required(VERSION 3.25)\nproject(holds LANGUAGES C CXX)\n"
+            "cmake_minimum_required(VERSION 3.25)\nproject(contains LANGUAGES C CXX)\n"
             f'add_subdirectory("{SOURCE}" espalier)\n'
             "add_executable(program from_cpp.cpp)\ntarget_link_libraries(program PRIVATE espalier::espalier)\n"
             "foreach(inside espalier test_core)\n  if(TARGET ${inside})\n    message(FATAL_ERROR ${inside})\n"

@@ -1,4 +1,4 @@
-"""The Debian package has what it should, needs what it should, installs, and leaves nothing behind."""
+"""Contents, dependencies, installation and removal of the Debian package."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""What the suites share: the build under test, and running programs."""
+"""Helpers of the test suites: paths of the build under test, and running programs."""
 
 import os
 import subprocess
@@ -13,7 +13,7 @@ COMPILERS = {language: os.environ[f"ESPALIER_{language.upper()}_COMPILER"] for l
 
 
 def run(*words, **settings):
-    """Its standard output; what it said on failure."""
+    """Runs a program and returns its output. Raises AssertionError with the output if the program fails."""
     done = subprocess.run([str(word) for word in words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           **settings)
     if done.returncode != 0:
@@ -22,7 +22,7 @@ def run(*words, **settings):
 
 
 def scratch(test):
-    """An empty directory for as long as the test class or test."""
+    """Creates an empty directory that is removed after the test class or test."""
     folder = tempfile.TemporaryDirectory(prefix="espalier-install-")
     (test.addClassCleanup if isinstance(test, type) else test.addCleanup)(folder.cleanup)
     return Path(folder.name)

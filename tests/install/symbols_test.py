@@ -1,11 +1,11 @@
-"""The shared library shows its interfaces and nothing else, and says what it needs."""
+"""The shared library exports its interfaces and nothing else, and lists its dependencies."""
 
 import re
 import unittest
 
 from support import LIBRARY, SOURCE, run
 
-# What public C++ headers declare and do not define, as the demangler writes it.
+# Demangled names that public C++ headers declare without a definition.
 SCALAR = r"(?:float|double|std::complex<float>|std::complex<double>)"
 CPP = re.compile(
     rf"(?:typeinfo (?:name )?for |vtable for )?espalier::(?:Error|ProgressSink|Communicator|Solver<{SCALAR}>"
@@ -16,27 +16,27 @@ CPP = re.compile(
     rf" espalier::(?:gather_columns|gather_rows|scatter_rows|read_columns|read_rows)<{SCALAR}>\(.*")
 
 
-def shown():
-    """Names defined in the dynamic symbol table, demangled, without the version node itself."""
+def exported():
+    """Returns the demangled names defined in the dynamic symbol table, without the version node."""
     lines = run("nm", "--dynamic", "--defined-only", "--demangle", "--format=posix", LIBRARY).splitlines()
     names = {re.sub(r" [A-Za-z] [0-9a-f]+.*$", "", line).split("@")[0].replace("> >", ">>") for line in lines}
     return {name for name in names if not name.startswith("ESPALIER_")}
 
 
 class Symbols(unittest.TestCase):
-    def test_only_the_interfaces_are_shown(self):
-        strangers = {name for name in shown() if not re.fullmatch(r"espalier_\w+", name) and not CPP.fullmatch(name)}
-        self.assertEqual(strangers, set())
+    def test_only_the_interfaces_are_exported(self):
+        others = {name for name in exported() if not re.fullmatch(r"espalier_\w+", name) and not CPP.fullmatch(name)}
+        self.assertEqual(others, set())
 
-    def test_every_function_of_the_c_header_is_shown(self):
+    def test_every_function_of_the_c_header_is_exported(self):
         text = (SOURCE / "include/espalier/espalier.h").read_text()
         text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
         declared = set(re.findall(r"ESPALIER_API[^;(]*?\b(espalier_\w+)\s*\(", text))
         self.assertGreater(len(declared), 20)
-        self.assertEqual(declared, {name for name in shown() if name.startswith("espalier_")})
+        self.assertEqual(declared, {name for name in exported() if name.startswith("espalier_")})
 
-    def test_solver_is_shown_in_every_scalar(self):
-        names = shown()
+    def test_solver_is_exported_for_every_scalar(self):
+        names = exported()
         for scalar in ["float", "double", "std::complex<float>", "std::complex<double>"]:
             for member in ["analyze", "factorize", "refine", "schur_complement"]:
                 self.assertTrue(any(name.startswith(f"espalier::Solver<{scalar}>::{member}(") for name in names),

@@ -1,4 +1,4 @@
-"""Small matrices whose solutions are known, and large ones whose factorization takes a while."""
+"""Test matrices of any size."""
 
 import numpy as np
 from scipy import sparse
@@ -15,7 +15,7 @@ def laplacian(k, dtype=np.float64):
 
 
 def general(n=60, dtype=np.float64, seed=1):
-    """Diagonally dominant, neither pattern nor values symmetric."""
+    """A diagonally dominant matrix with unsymmetric pattern and values."""
     random = np.random.default_rng(seed)
     A = sparse.random(n, n, 0.08, random_state=np.random.RandomState(seed), format="csc").astype(dtype)
     if np.dtype(dtype).kind == "c":
@@ -24,7 +24,7 @@ def general(n=60, dtype=np.float64, seed=1):
 
 
 def hermitian(n=50, dtype=np.complex128, seed=2):
-    """Indefinite: eigenvalues of either sign, none near zero."""
+    """An indefinite matrix with eigenvalues of both signs, none near zero."""
     A = general(n, dtype, seed)
     signs = sparse.diags(np.where(np.arange(n) % 3 == 0, -30.0, 30.0))
     return sparse.csc_matrix((A + A.conj().T) / 2 + signs, dtype=dtype)

@@ -1,4 +1,4 @@
-"""Run by test_processes.py on each of several processes: process 0 leads, the others follow."""
+"""Program of test_processes.py, run on each of several processes. Process 0 calls the solver, and the others follow."""
 
 import numpy as np
 from matrices import laplacian

@@ -1,4 +1,4 @@
-"""Python goes on while the library works: other threads, Ctrl-C, progress and log functions, fork."""
+"""Behaviour during a call: other threads, Ctrl-C, progress and log functions, fork."""
 
 import gc
 import io
@@ -15,7 +15,7 @@ import pytest
 import espalier
 from matrices import general, laplacian
 
-LARGE = 40  # grid of a matrix whose factorization takes some tenths of a second
+LARGE = 40  # Grid size for which the factorization takes some tenths of a second.
 
 
 def test_other_threads_run_during_a_factorization():
@@ -63,7 +63,7 @@ def test_threads_may_share_a_solver():
 
 
 class Interrupter(threading.Thread):
-    """Sends the signal of Ctrl-C soon after it is told that a phase has begun."""
+    """Sends the signal of Ctrl-C soon after the beginning of a phase."""
 
     def __init__(self, phase):
         super().__init__()
@@ -72,7 +72,7 @@ class Interrupter(threading.Thread):
         self.sent = None
         self.start()
 
-    def hear(self, phase, fraction):
+    def on_progress(self, phase, fraction):
         if phase == self.phase:
             self.begun.set()
 
@@ -84,15 +84,15 @@ class Interrupter(threading.Thread):
 
 
 @pytest.mark.parametrize("step, phase", [("analyze", "ordering"), ("factorize", "factorization")])
-def test_ctrl_c_ends_a_call_and_the_solver_goes_on(step, phase):
+def test_ctrl_c_ends_a_call_and_the_solver_remains_usable(step, phase):
     A = laplacian(LARGE)
     interrupter = Interrupter(phase)
-    solver = espalier.Solver(threads=1, progress=interrupter.hear)
+    solver = espalier.Solver(threads=1, progress=interrupter.on_progress)
     if step == "factorize":
         solver.analyze(A)
     with pytest.raises(KeyboardInterrupt):
         getattr(solver, step)(A)
-        pytest.fail("the call was over before the interrupt came")
+        pytest.fail("the call ended before the interrupt")
     assert time.perf_counter() - interrupter.sent < 0.5
     interrupter.join()
     A, b = laplacian(5), np.ones(125)
@@ -102,28 +102,28 @@ def test_ctrl_c_ends_a_call_and_the_solver_goes_on(step, phase):
 def test_ctrl_c_reaches_a_call_that_waits_for_another_thread():
     A = laplacian(LARGE)
     interrupter = Interrupter("factorization")
-    solver = espalier.Solver(threads=1, progress=interrupter.hear).analyze(A)
+    solver = espalier.Solver(threads=1, progress=interrupter.on_progress).analyze(A)
     other = threading.Thread(target=solver.factorize, args=(A,))
     other.start()
     with pytest.raises(KeyboardInterrupt):
         assert interrupter.begun.wait(30)
         solver.report
-        pytest.fail("the factorization was over before the interrupt came")
+        pytest.fail("the factorization ended before the interrupt")
     interrupter.join()
     other.join()
     assert solver.inertia().positive == A.shape[0]
 
 
-def test_progress_is_told_on_the_calling_thread():
-    told = []
-    solver = espalier.Solver(progress=lambda *event: told.append((*event, threading.get_ident())))
+def test_progress_is_reported_on_the_calling_thread():
+    events = []
+    solver = espalier.Solver(progress=lambda *event: events.append((*event, threading.get_ident())))
     solver.factorize(laplacian(20))
-    phases = [phase for phase, _, _ in told]
+    phases = [phase for phase, _, _ in events]
     assert "ordering" in phases and "factorization" in phases
-    assert {thread for _, _, thread in told} == {threading.get_ident()}
-    fractions = [fraction for phase, fraction, _ in told if phase == "factorization"]
+    assert {thread for _, _, thread in events} == {threading.get_ident()}
+    fractions = [fraction for phase, fraction, _ in events if phase == "factorization"]
     assert fractions[-1] == 1.0 and fractions == sorted(fractions)
-    assert all(fraction is None or 0 <= fraction <= 1 for _, fraction, _ in told)
+    assert all(fraction is None or 0 <= fraction <= 1 for _, fraction, _ in events)
 
 
 def test_the_log_goes_to_a_function_or_a_logger(caplog):
@@ -136,7 +136,7 @@ def test_the_log_goes_to_a_function_or_a_logger(caplog):
 
 
 @pytest.mark.parametrize("which", ["progress", "log"])
-def test_what_a_function_raises_comes_out(which):
+def test_exceptions_of_callbacks_propagate(which):
     def fail(*_):
         raise ZeroDivisionError("by the caller")
 
@@ -145,7 +145,7 @@ def test_what_a_function_raises_comes_out(which):
         solver.factorize(laplacian(6))
 
 
-def test_a_solver_is_not_used_from_its_own_functions():
+def test_a_solver_refuses_calls_from_its_own_callbacks():
     ready = False
     solver = espalier.Solver(log=lambda line: solver.report if ready else None).analyze(general())
     ready = True
@@ -153,12 +153,12 @@ def test_a_solver_is_not_used_from_its_own_functions():
         solver.analyze(general())
 
 
-def test_true_shows_a_bar_only_in_a_terminal(capfd):
+def test_the_bar_appears_only_in_a_terminal(capfd):
     espalier.spsolve(laplacian(6), np.ones(216), progress=True)
     assert capfd.readouterr() == ("", "")
 
 
-def test_the_bar_is_one_line_that_goes_away(monkeypatch):
+def test_the_bar_is_one_line_and_is_erased(monkeypatch):
     class Terminal(io.StringIO):
         def isatty(self):
             return True
@@ -170,17 +170,17 @@ def test_the_bar_is_one_line_that_goes_away(monkeypatch):
     assert "factorization" in shown and "[" in shown and "\n" not in shown and shown.endswith("\x1b[K")
 
 
-def test_nothing_is_printed_unless_asked(capfd):
+def test_nothing_is_printed_by_default(capfd):
     espalier.spsolve(general(), np.ones(60))
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_solver_that_its_functions_refer_to_is_collected():
+def test_a_solver_in_a_reference_cycle_with_its_callback_is_collected():
     class Owner:
         def __init__(self):
-            self.solver = espalier.Solver(log=self.hear).factorize(laplacian(3))
+            self.solver = espalier.Solver(log=self.on_log).factorize(laplacian(3))
 
-        def hear(self, line):
+        def on_log(self, line):
             pass
 
     owner = Owner()
@@ -190,7 +190,7 @@ def test_a_solver_that_its_functions_refer_to_is_collected():
     assert alive() is None
 
 
-def test_a_forked_child_is_told_to_make_a_solver_of_its_own():
+def test_a_forked_child_must_create_its_own_solver():
     A = laplacian(6)
     solver = espalier.Solver(threads=2).factorize(A)
     child = os.fork()

@@ -1,4 +1,4 @@
-"""What is wrong is told, as what a Python program expects."""
+"""Errors and warnings have the classes that a Python program expects."""
 
 import warnings
 
@@ -46,13 +46,13 @@ def test_options_are_those_that_were_given():
     assert solver.report["refine"]["method"] == "none"
 
 
-def test_options_do_not_take_a_file_that_is_not_there():
+def test_a_missing_ordering_file_is_an_error():
     with pytest.raises(OSError) as caught:
         espalier.Solver(ordering="/nonexistent/order").factorize(laplacian(2))
     assert caught.value.status == "io_error"
 
 
-def test_machines_that_cannot_be_are_refused(tmp_path):
+def test_invalid_machines_are_refused(tmp_path):
     for wrong in ("numa:0", "", "two nodes"):
         with pytest.raises(espalier.InputError):
             espalier.Solver(topology=wrong).analyze(laplacian(2))
@@ -71,7 +71,7 @@ def test_machines_that_cannot_be_are_refused(tmp_path):
         solver.predict(2, 2, trace=tmp_path / "nowhere" / "t.paje")
 
 
-def test_what_is_no_matrix_is_refused():
+def test_objects_other_than_matrices_are_refused():
     for wrong in (np.eye(3), [[1.0]], None):
         with pytest.raises(TypeError, match="scipy.sparse"):
             espalier.spsolve(wrong, np.ones(3))
@@ -140,7 +140,7 @@ def test_calls_out_of_order_are_refused():
         espalier.Solver().factorize(general()).schur_complement()
 
 
-def test_a_structurally_singular_matrix_is_an_error_and_others_are_warned_of():
+def test_a_structurally_singular_matrix_is_an_error_and_a_numerically_singular_one_a_warning():
     A = general().tolil()
     A[5, :] = 0
     with pytest.raises(espalier.SingularMatrixError) as caught:
@@ -154,7 +154,7 @@ def test_a_structurally_singular_matrix_is_an_error_and_others_are_warned_of():
     assert found[0].filename == __file__
 
 
-def test_a_missed_tolerance_is_warned_of_where_the_caller_is():
+def test_an_accuracy_warning_points_to_the_caller():
     A, b = hermitian(), np.ones(50)
     with pytest.warns(espalier.AccuracyWarning, match="backward error") as found:
         espalier.spsolve(A, b, tolerance=1e-30)
@@ -171,7 +171,7 @@ def test_a_missed_tolerance_is_warned_of_where_the_caller_is():
         solver.solve(b, refine=False)
 
 
-def test_an_indefinite_matrix_has_no_cholesky_factor_and_the_solver_goes_on():
+def test_an_indefinite_matrix_has_no_cholesky_factor_and_the_solver_remains_usable():
     A = hermitian()
     solver = espalier.Solver(factorization="llh")
     with pytest.raises(espalier.NotPositiveDefiniteError) as caught:
@@ -182,7 +182,7 @@ def test_an_indefinite_matrix_has_no_cholesky_factor_and_the_solver_goes_on():
     np.testing.assert_allclose(A @ x, np.ones(50), atol=1e-12)
 
 
-def test_a_memory_limit_is_kept():
+def test_a_memory_limit_is_respected():
     with pytest.raises(MemoryError, match="10240 bytes") as caught:
         espalier.spsolve(laplacian(10), np.ones(1000), max_memory="10K")
     assert isinstance(caught.value, espalier.OutOfMemoryError)

@@ -1,4 +1,4 @@
-"""The package as such: its names, its types, and what is installed."""
+"""The names, the type hints and the installed files of the package."""
 
 import os
 import re
@@ -26,7 +26,7 @@ def test_version_is_that_of_the_project():
     assert espalier.__version__ == declared[1]
 
 
-def test_public_names_are_there_and_documented():
+def test_public_names_exist_and_are_documented():
     for name in espalier.__all__:
         thing = getattr(espalier, name)
         assert name.startswith("__") or thing.__doc__, name
@@ -34,7 +34,7 @@ def test_public_names_are_there_and_documented():
         assert name.startswith("_") or getattr(espalier.Solver, name).__doc__, name
 
 
-def test_the_type_hints_have_what_the_extension_has():
+def test_the_type_hints_cover_the_extension():
     hints = (Path(espalier.__file__).parent / "_core.pyi").read_text()
     core = sys.modules["espalier._core"]
     for name in vars(core):
@@ -73,7 +73,7 @@ def test_types_are_complete(tmp_path):
     run(*mypy, "espalier", "use.py", directory=tmp_path, PYTHONPATH="")
 
 
-def test_what_is_installed_works_alone(tmp_path):
+def test_the_installed_package_works_alone(tmp_path):
     run(os.environ["CMAKE_COMMAND"], "--install", os.environ["ESPALIER_BUILD"], "--component", "python", "--prefix",
         str(tmp_path))
     (extension,) = [path for path in tmp_path.rglob("*") if path.is_file()]
@@ -88,7 +88,7 @@ def test_what_is_installed_works_alone(tmp_path):
     assert out == f"{tmp_path}/espalier/__init__.py [0.5 0.5 0.5 0.5]\n"
 
 
-def test_the_settings_of_the_wheel_name_what_is_there():
+def test_the_settings_of_the_wheel_name_existing_files():
     tomllib = pytest.importorskip("tomllib")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     settings = project["tool"]["scikit-build"]

@@ -1,4 +1,4 @@
-"""Several processes, where mpi4py is there and the package was built with MPI."""
+"""Several processes, if mpi4py is installed and the package was built with MPI."""
 
 import os
 import subprocess
@@ -13,7 +13,7 @@ ALLOWED = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
 
 
 def launches_mpi4py():
-    """Is the launcher of the MPI that mpi4py was built with? Of another one, each process would be alone."""
+    """Whether the launcher belongs to the MPI of mpi4py. Otherwise each process would run without the others."""
     program = "import mpi4py; mpi4py.rc.initialize = False; from mpi4py import MPI; print(MPI.Get_library_version())"
     library, launcher = (subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
                          for command in ([sys.executable, "-c", program], [LAUNCHER, "--version"]))
@@ -21,7 +21,7 @@ def launches_mpi4py():
 
 
 @pytest.mark.parametrize("processes", [1, 3])
-def test_process_0_leads_and_the_others_follow(processes):
+def test_process_0_solves_and_the_others_follow(processes):
     pytest.importorskip("mpi4py")
     if not LAUNCHER:
         pytest.skip("the package was built without MPI")

@@ -1,4 +1,4 @@
-"""What can be asked of analysis and factors besides solutions."""
+"""Results of the analysis and the factorization other than solutions."""
 
 import gzip
 
@@ -11,7 +11,7 @@ from matrices import DTYPES, block, general, hermitian, laplacian, tolerance
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_inertia_is_that_of_the_eigenvalues(dtype):
+def test_inertia_equals_the_signs_of_the_eigenvalues(dtype):
     A = hermitian(dtype=dtype)
     values = np.linalg.eigvalsh(A.toarray())
     inertia = espalier.Solver(factorization="auto").factorize(A).inertia()
@@ -21,7 +21,7 @@ def test_inertia_is_that_of_the_eigenvalues(dtype):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("make", [general, hermitian])
-def test_determinant_is_that_of_the_dense_matrix(make, dtype):
+def test_determinant_equals_that_of_the_dense_matrix(make, dtype):
     A = make(30, dtype=dtype)
     sign, logabsdet = np.linalg.slogdet(A.toarray().astype(complex))
     solver = espalier.Solver().factorize(A)
@@ -46,7 +46,7 @@ def test_rcond_is_within_a_factor_ten():
 
 
 def test_null_space_of_a_singular_matrix():
-    # A graph of two components: the constants on each are mapped to zero.
+    # Laplacian of a graph with two components: vectors constant on each component are null vectors.
     line = sparse.diags([-np.ones(9), [1.0] + 8 * [2.0] + [1.0], -np.ones(9)], [-1, 0, 1])
     A = sparse.block_diag([line, 2 * line], format="csc")
     null_space = espalier.Solver(allow_singular=True).factorize(A).null_space()
@@ -92,7 +92,7 @@ def test_the_report_is_a_dict_like_the_json():
     assert all(isinstance(note, str) for note in report["notes"]) and report["notes"]
 
 
-def test_refine_improves_what_it_is_given():
+def test_refine_improves_a_given_solution():
     A, b = general(), block(60, 1, float)[:, 0]
     solver = espalier.Solver(refine="ir").factorize(A)
     rough = solver.solve(b, refine=False) * (1 + 1e-6)
@@ -112,7 +112,7 @@ def test_predictions_of_any_machine_add_up(tmp_path):
     assert here.messages == 0 and here.idle_s.shape == (1, 2)
     path = tmp_path / "predicted.paje"
     there = solver.predict(3, trace=path, name="lap3d:8")
-    assert (there.processes, there.threads) == (3, 4) == there.idle_s.shape  # the cores of the topology
+    assert (there.processes, there.threads) == (3, 4) == there.idle_s.shape  # 0 threads: the cores of the topology
     assert there.work_s + there.idle_s.sum() == pytest.approx(12 * there.factor_s)
     assert there.efficiency == pytest.approx(there.work_s / (12 * there.factor_s))
     assert 0 < there.critical_path_s <= there.factor_s * (1 + 1e-12)

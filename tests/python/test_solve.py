@@ -1,4 +1,4 @@
-"""Solutions, for everything a matrix and a right-hand side can be."""
+"""Solutions for every kind of matrix and right-hand side."""
 
 import numpy as np
 import pytest
@@ -45,7 +45,7 @@ def test_takes_unsorted_indices_of_either_width_with_duplicates(format, kind):
     starts, indices, data = [0], [], []
     for k in range(60):
         part = slice(A.indptr[k], A.indptr[k + 1])
-        # Each entry in two halves, the second ones in reverse.
+        # Each entry is the sum of two halves; the second halves are in reverse order.
         indices += [*A.indices[part], *A.indices[part][::-1]]
         data += [*A.data[part] / 2, *A.data[part][::-1] / 2]
         starts.append(len(indices))
@@ -60,7 +60,7 @@ def test_takes_unsorted_indices_of_either_width_with_duplicates(format, kind):
 
 
 @pytest.mark.parametrize("given", [np.int8, np.int64, np.uint16, np.longdouble, bool])
-def test_computes_in_double_what_is_of_no_type_of_its_own(given):
+def test_other_scalar_types_are_computed_in_double(given):
     A = sparse.csc_matrix(np.array([[4, 1], [0, 2]]).astype(given))
     x = espalier.spsolve(A, np.array([1, 1], given))
     assert x.dtype == np.float64
@@ -128,7 +128,7 @@ def test_sparse_right_hand_sides_give_arrays():
         np.testing.assert_allclose(x, linalg.spsolve(A, b.toarray()), atol=1e-12)
 
 
-def test_symmetry_is_seen_exactly_and_can_be_told():
+def test_symmetry_is_detected_exactly_and_can_be_claimed():
     A, H = laplacian(4), hermitian()
     assert espalier.Solver().factorize(A).symmetry == "symmetric"
     assert espalier.Solver().factorize(H).symmetry == "hermitian"
@@ -136,9 +136,9 @@ def test_symmetry_is_seen_exactly_and_can_be_told():
     B = A.copy()
     B[0, 1] += 1e-10
     assert espalier.Solver().factorize(B).symmetry == "general"
-    for told in (True, "symmetric"):
+    for claimed in (True, "symmetric"):
         for one in (sparse.tril(A), sparse.triu(A, format="csr"), A):
-            x = espalier.spsolve(one, np.ones(64), symmetric=told)
+            x = espalier.spsolve(one, np.ones(64), symmetric=claimed)
             np.testing.assert_allclose(A @ x, np.ones(64), atol=1e-12)
     b = block(50, 1, complex)
     x = espalier.spsolve(sparse.triu(H), b, symmetric="hermitian")
@@ -148,7 +148,7 @@ def test_symmetry_is_seen_exactly_and_can_be_told():
         espalier.spsolve(B, np.ones(64), symmetric=True)
 
 
-def test_new_values_use_the_analysis_again():
+def test_new_values_reuse_the_analysis():
     A = laplacian(5)
     solver = espalier.Solver().analyze(A)
     assert solver.shape == (125, 125) and solver.dtype == np.float64
@@ -162,12 +162,12 @@ def test_new_values_use_the_analysis_again():
     with pytest.raises(ValueError, match="analyze"):
         solver.factorize(skewed)
     np.testing.assert_allclose(skewed @ solver.analyze(skewed).factorize(skewed).solve(b), b, atol=1e-12)
-    # Analyzed as a general matrix; that the next values are symmetric does not change the pattern.
+    # The matrix is analyzed as general. Symmetric values do not change the pattern.
     np.testing.assert_allclose(A @ solver.factorize(A).solve(b), b, atol=1e-12)
     assert solver.symmetry == "general"
 
 
-def test_a_matrix_of_other_scalars_is_analyzed_anew():
+def test_a_matrix_of_another_scalar_type_is_analyzed_again():
     A, b = laplacian(4), np.ones(64)
     solver = espalier.Solver().factorize(A)
     solver.factorize(A.astype(np.complex64))
@@ -175,14 +175,14 @@ def test_a_matrix_of_other_scalars_is_analyzed_anew():
     assert solver.solve(b).dtype == np.complex64
 
 
-def test_factorized_is_like_that_of_scipy():
+def test_factorized_behaves_like_that_of_scipy():
     A, b = general(), block(60, 1, float)[:, 0]
     solve = espalier.factorized(A, threads=1)
     np.testing.assert_allclose(solve(b), linalg.factorized(A)(b), atol=1e-12)
     assert solve.__self__.options["threads"] == "1"
 
 
-def test_later_changes_of_the_caller_arrays_do_not_matter():
+def test_later_changes_of_the_caller_arrays_have_no_effect():
     A, b = general(), block(60, 1, float)
     B = A.copy()
     solver = espalier.Solver().factorize(B)
@@ -190,7 +190,7 @@ def test_later_changes_of_the_caller_arrays_do_not_matter():
     np.testing.assert_allclose(A @ solver.solve(b), b, atol=1e-12)
 
 
-def test_mixed_precision_reaches_that_of_the_matrix():
+def test_mixed_precision_reaches_the_precision_of_the_matrix():
     A = laplacian(8)
     solver = espalier.Solver(mixed_precision=True).factorize(A)
     x = solver.solve(np.ones(512))

@@ -1,5 +1,6 @@
-# What `cmake --install` puts where: the public headers, the shared library and how CMake and pkg-config find
-# it, the command, its page and completions. All paths are relative to the prefix, which may be moved later.
+# The files that `cmake --install` installs: the public headers, the shared library with its CMake package and
+# pkg-config files, the command, its manual page and completions. All paths are relative to the prefix, so that
+# the tree can be moved.
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/espalier)
@@ -9,8 +10,8 @@ if(ESPALIER_SHARED)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/espalier DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
           FILES_MATCHING PATTERN *.h PATTERN *.hpp)
   if(TARGET espalier_fortran)
-    # Module files are the compiler's own format, hence beside the library and not among the headers. Users of
-    # another compiler have the source.
+    # The format of module files depends on the compiler, so they are next to the library and not among the headers.
+    # For other compilers the sources are installed.
     set(ESPALIER_FORTRAN_MODULES ${CMAKE_INSTALL_LIBDIR}/espalier/fortran)
     get_target_property(modules espalier_fortran Fortran_MODULE_DIRECTORY)
     target_include_directories(espalier_fortran INTERFACE $<INSTALL_INTERFACE:${ESPALIER_FORTRAN_MODULES}>)
@@ -33,7 +34,7 @@ if(ESPALIER_SHARED)
   install(FILES ${PROJECT_BINARY_DIR}/espalierConfig.cmake ${PROJECT_BINARY_DIR}/espalierConfigVersion.cmake
           DESTINATION ${package_dir})
 
-  # pkg-config finds the prefix from where the .pc file lies, however deep the library directory is.
+  # The .pc files find the prefix relative to their own path.
   file(RELATIVE_PATH ESPALIER_PC_TO_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
   foreach(name espalier espalier-fortran)
     if(name STREQUAL espalier OR TARGET espalier_fortran)
@@ -56,5 +57,5 @@ endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN *.md)
 install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md ${PROJECT_SOURCE_DIR}/LICENSE
         DESTINATION ${CMAKE_INSTALL_DOCDIR})
-# The name that Debian looks for.
+# Debian requires this name.
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)

@@ -1,5 +1,5 @@
-# The Debian package: `cpack -G DEB` in the build directory. The whole of Espalier in one; the libraries it
-# depends on are found by dpkg-shlibdeps.
+# The Debian package, made by `cpack -G DEB` in the build directory. One package contains all of Espalier.
+# dpkg-shlibdeps finds the libraries that it depends on.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME espalier)
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY ${PROJECT_DESCRIPTION})
@@ -13,7 +13,7 @@ set(CPACK_DEBIAN_PACKAGE_SECTION math)
 set(CPACK_PROJECT_CONFIG_FILE ${CMAKE_CURRENT_LIST_DIR}/package_settings.cmake)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
-# The C++ headers include the standard library's alone; whoever compiles with them has a compiler.
+# The C++ headers include only the standard library.
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "g++, cmake, pkg-config, libeigen3-dev")
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
 "Espalier solves A x = b for large sparse A by a supernodal factorization

@@ -1,4 +1,4 @@
-/* Solves, and gets a status for a mistake. */
+/* Solves a system, and gets a status for a call in the wrong order. */
 #include <espalier/espalier.h>
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-// Solves, and catches what the library throws.
+// Solves a system, and catches an error of the library.
 #include <cstdio>
 
 #include <espalier/espalier.hpp>

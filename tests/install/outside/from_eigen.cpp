@@ -1,4 +1,4 @@
-// The Eigen header as it is installed.
+// Solves a system with the installed Eigen header.
 #include <cstdio>
 
 #include <espalier/eigen.hpp>

@@ -1,4 +1,4 @@
-! Solves by the Fortran module.
+! Solves a system with the Fortran module.
 program from_fortran
     use, intrinsic :: iso_fortran_env, only: real64
     use espalier

@@ -1,4 +1,4 @@
-/* Of tests of several processes: what all of them must be told. */
+/* Checks that a call has the same status and message on all ranks. */
 #ifndef ESPALIER_TESTS_EVERYWHERE_H
 #define ESPALIER_TESTS_EVERYWHERE_H
 
@@ -11,7 +11,7 @@ extern int rank, ranks;
 /* parts_in_c.c */
 void parts_are_joined(void);
 
-/* The same text on all ranks. */
+/* Whether a text is equal on all ranks. */
 static inline int is_everywhere(char const* text) {
     char of_0[1024] = "";
     int same, all;

@@ -1,4 +1,4 @@
-/* Systems of which every process has a part, in C. */
+/* Tests of systems of which every process has a part, in C. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -7,12 +7,12 @@
 
 static espalier_op const none = ESPALIER_OP_NONE;
 
-/* Columns or rows of the ranks: more for the higher ones, none for rank 0 of several. */
+/* First column or row of a rank. Higher ranks have more, and rank 0 of several has none. */
 static int first_of(int n, int of) {
     return ranks == 1 ? of * n : n * of * (of - 1) / (ranks * (ranks - 1));
 }
 
-/* This rank's columns; `start` has room for their starts. */
+/* The columns of this rank. `start` must have room for their starts. */
 static espalier_matrix columns_of(problem const* p, int32_t* start) {
     int const first = first_of(p->n, rank), end = first_of(p->n, rank + 1);
     espalier_matrix part = described(p);
@@ -25,7 +25,7 @@ static espalier_matrix columns_of(problem const* p, int32_t* start) {
     return part;
 }
 
-/* Largest error of op(A) x = b, on all ranks, of the rows of each in columns of `leading`. */
+/* Largest error of op(A) x = b on all ranks. Each has `rows` rows, with leading dimension `leading`. */
 static double error_of(problem const* p, int transposed, int nrhs, int rows, int leading, double const* x,
                        double const* b) {
     double* const whole = malloc(2 * (size_t)p->n * sizeof *whole);
@@ -47,8 +47,7 @@ static double error_of(problem const* p, int transposed, int nrhs, int rows, int
 }
 
 static void columns_and_rows(espalier_solver* solver, problem const* p) {
-    int const rows =
-        first_of(p->n, ranks - rank) - first_of(p->n, ranks - rank - 1); /* the other way round */
+    int const rows = first_of(p->n, ranks - rank) - first_of(p->n, ranks - rank - 1); /* in reverse order */
     int const leading = rows + 3;
     int32_t* const start = malloc((size_t)(p->n + 1) * sizeof *start);
     double* const b = malloc(4 * (size_t)leading * sizeof *b);
@@ -68,7 +67,7 @@ static void columns_and_rows(espalier_solver* solver, problem const* p) {
     CHECK(error_of(p, 1, 1, rows, leading, x, b) < 1e-10);
     OK(solver, espalier_drive_rows(solver, none, 0, rows, NULL, leading, NULL, leading));
 
-    /* Twice the matrix. */
+    /* The matrix times two. */
     double* const twice = malloc(((size_t)part.entries + 1) * sizeof *twice);
     for (int k = 0; k < part.entries; ++k) twice[k] = 2 * ((double const*)part.values)[k];
     OK(solver, espalier_refactorize_part(solver, part.entries, twice));
@@ -82,8 +81,7 @@ static void columns_and_rows(espalier_solver* solver, problem const* p) {
     free(start);
 }
 
-/* The same arrays as rows are the transpose; as coordinates each entry comes in two halves, from two ranks.
- */
+/* As rows, the arrays are the transpose. As coordinates, each entry is the sum of two halves on two ranks. */
 static void other_layouts(espalier_solver* solver, problem const* p) {
     int const first = first_of(p->n, rank), rows = first_of(p->n, rank + 1) - first;
     int32_t* const start = malloc((size_t)(p->n + 1) * sizeof *start);
@@ -123,7 +121,7 @@ static void other_layouts(espalier_solver* solver, problem const* p) {
     free(start);
 }
 
-/* One rank, the last, gives what is wrong. */
+/* Only the last rank passes an invalid argument. */
 static void faults_are_everywhere(espalier_solver* solver, problem const* p) {
     int const faulty = rank == ranks - 1, rows = first_of(p->n, rank + 1) - first_of(p->n, rank);
     int32_t* const start = malloc((size_t)(p->n + 1) * sizeof *start);
@@ -196,7 +194,7 @@ static void faults_are_everywhere(espalier_solver* solver, problem const* p) {
     x[1] = 0;
     OK(solver, espalier_drive_rows(solver, none, 1, rows, x, ld, x, ld));
 
-    /* All of it from process 0 again: then there are no parts. */
+    /* The whole matrix on process 0 replaces the parts. */
     espalier_matrix const whole = described(p);
     OK(solver, espalier_set_matrix(solver, rank == 0 ? &whole : NULL));
     EVERYWHERE(ESPALIER_USAGE, "not set in parts",

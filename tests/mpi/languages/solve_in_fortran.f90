@@ -1,4 +1,4 @@
-! The Fortran module among several processes, in a program that has messages of its own on the same communicator.
+! Tests of the Fortran module on several processes, in a program with its own messages on the same communicator.
 program solve_in_fortran
     use, intrinsic :: iso_fortran_env, only: int64, real64, error_unit
     use espalier
@@ -33,7 +33,7 @@ contains
         write (error_unit, '(a, i0, 2a)') 'process ', rank, ' failed: ', what
     end subroutine
 
-    ! The five points on a k x k grid, lower triangle.
+    ! Lower triangle of the 5-point Laplacian on a k x k grid.
     subroutine fill()
         integer :: j, entries
         entries = 0
@@ -55,7 +55,7 @@ contains
         value(entries) = a_ij
     end subroutine
 
-    ! The caller's own messages.
+    ! Messages of the caller.
     subroutine exchange(number)
         integer, intent(in) :: number
         integer :: got, status(MPI_STATUS_SIZE)
@@ -76,7 +76,7 @@ contains
         call solver%set_option('factorization', 'llh')
         b = 1
         x = 0
-        ! Process 0 gives everything, the others nothing.
+        ! Only process 0 passes arrays.
         if (rank == 0) then
             call solver%set_csc(start, row(:start(n + 1) - 1), value(:start(n + 1) - 1), espalier_symmetric, &
                                 espalier_lower)
@@ -90,7 +90,7 @@ contains
         call check(order == n, 'size')
         call check(solver%report_real('backward_error') < 1e-14_real64, 'backward error')
         call exchange(7)
-        ! What the module finds wrong on process 0, all are told.
+        ! Errors found by the module on process 0 are errors on all processes.
         if (rank == 0) then
             call solver%solve(b(:5), x(:5), status=status)
         else
@@ -103,7 +103,7 @@ contains
             call solver%set_csc(none, none, nothing, status=status)
         end if
         call check(status == espalier_usage .and. index(solver%message(), 'different sizes') > 0, 'lengths')
-        ! Not positive definite; and then the solver goes on.
+        ! The solver remains usable after a matrix that is not positive definite.
         if (rank == 0) then
             call solver%refactorize(-value(:start(n + 1) - 1), status=status)
         else
@@ -121,7 +121,7 @@ contains
         end if
     end subroutine
 
-    ! Each process has k * k / ranks columns and rows, the last one what is left.
+    ! Each process has k * k / ranks columns and rows, and the last one also the remainder.
     subroutine all_have_parts()
         type(espalier_solver) :: solver
         integer :: first, last, begin, end, status, j
@@ -147,7 +147,7 @@ contains
         call solver%refine_rows(b(:, 1), x(:, 1))
         call gather(x(:, 1), whole)
         call check(abs(8*whole(n) - 2*whole(n - 1) - 2*whole(n - k) - 1) < 1e-12_real64, 'the last one doubled')
-        ! As coordinates, where the symmetric matrix is the same by rows; the order in the other kind of integer.
+        ! As coordinates with the order of the other kind, and as rows, which are equal by symmetry.
         allocate (columns(begin:end))
         do j = first, last
             columns(start(j):start(j + 1) - 1) = j
@@ -161,7 +161,7 @@ contains
         call gather(x(:, 1), whole)
         call check(abs(4*whole(n) - whole(n - 1) - whole(n - k) - 1) < 1e-12_real64, 'the last equation by rows')
         call solver%set_values_part(value(begin:end))
-        ! What is wrong on the last process alone, all are told.
+        ! Errors on the last process are errors on all processes.
         call solver%drive_rows(b(:, 1), x(merge(2, 1, rank == ranks - 1):, 1), status=status)
         call check(status == espalier_usage .and. index(solver%message(), 'different numbers of rows') > 0, 'rows')
         if (rank == ranks - 1) then
@@ -176,7 +176,7 @@ contains
         call solver%drive_rows(b(:, 1), x(:, 1))
     end subroutine
 
-    ! The rows of all processes behind each other.
+    ! Joins the rows of all processes.
     subroutine gather(part, whole)
         real(real64), intent(in) :: part(:)
         real(real64), intent(out) :: whole(:)
@@ -199,7 +199,7 @@ contains
         call solver%create('d', comm=MPI_COMM_WORLD)
         call solver%set_csc(start, row(:start(n + 1) - 1), value(:start(n + 1) - 1), espalier_symmetric, espalier_lower)
         x = 1
-        call solver%solve(x(:5), x(:5), status=status) ! the others never know
+        call solver%solve(x(:5), x(:5), status=status) ! without communication
         call check(status == espalier_usage, 'short arrays, followed')
         call solver%drive(x, x)
         call check(abs(4*x(1) - x(2) - x(1 + k) - 1) < 1e-12_real64, 'the first equation, followed')

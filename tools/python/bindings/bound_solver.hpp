@@ -1,5 +1,5 @@
-// espalier::Solver<T> for Python: every call runs without Python's lock, one at a time, and can be stopped by
-// Ctrl-C; the matrix that was factorized is kept for the calls that want it.
+// espalier::Solver<T> for Python. Calls run one at a time without the interpreter lock, and Ctrl-C stops
+// them. The factorized matrix is kept for the calls that need it.
 #pragma once
 
 #include <pybind11/numpy.h>
@@ -14,18 +14,20 @@
 #include <string>
 #include <thread>
 #include <tuple>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 #include <unistd.h>
 
-#include "attendant.hpp"
+#include "callbacks.hpp"
 #include "espalier/espalier.hpp"
 #include "matrix.hpp"
 
 namespace espalier::python {
 
-/// The caller's progress and log functions, either of which may be None: a tuple of Python's, which sees
-/// through it when it looks for garbage. Nothing of it is kept after a call.
+/// The caller's progress and log functions, either of which may be None. They are passed with each call in a
+/// Python tuple and not kept, so that Python's garbage collector sees all references to them.
 struct Listeners {
     Listeners() = default;
     Listeners(py::tuple const& functions)
@@ -47,16 +49,17 @@ template <class T> py::array_t<T> to_numpy(DenseMatrix<T>&& dense) {
 template <class T> class BoundSolver {
   public:
     using Matrix = std::shared_ptr<CscMatrix<T>>;
-    using Block = py::array_t<T, py::array::f_style>; // n x k, column-major; never converted
+    using Block = py::array_t<T, py::array::f_style>; // n x k, column-major, without conversion
     /// Status and normwise backward error of a solution.
     using Verdict = std::tuple<std::string, double>;
 
     explicit BoundSolver(Options const& options) : BoundSolver(options, Communicator()) {}
-    /// Leads the processes of `comm`, where the others follow.
+    /// Creates the solver on process 0 of `comm`; the other processes follow.
     BoundSolver(Options const& options, Communicator comm)
-        : process_(getpid()), solver_(std::make_unique<Solver<T>>(attended(options), std::move(comm))) {}
-    // The library may have to wait for work that was cancelled. In a forked child its threads do not exist,
-    // and waiting for them would never end.
+        : process_(getpid()), solver_(std::make_unique<Solver<T>>(with_callbacks(options), std::move(comm))) {
+    }
+    // The library may wait for cancelled work. A forked child must not wait, because the threads do not exist
+    // there.
     ~BoundSolver() {
         py::gil_scoped_release const no_python;
         if (getpid() != process_) (void)solver_.release();
@@ -66,7 +69,7 @@ template <class T> class BoundSolver {
     BoundSolver& operator=(BoundSolver const&) = delete;
 
     void set_options(Options const& options) {
-        run({}, [&] { solver_->set_options(attended(options)); });
+        run({}, [&] { solver_->set_options(with_callbacks(options)); });
     }
 
     void analyze(Matrix const& matrix, py::tuple const& listeners) {
@@ -91,64 +94,50 @@ template <class T> class BoundSolver {
         });
     }
 
-    /// x holds b on entry, the solution on return. With `refine`, b is read too.
+    /// x contains b on entry and the solution on return. `refine` also reads b.
     std::optional<Verdict> solve(Block const& b, Block x, MatrixOp op, bool refine,
                                  py::tuple const& listeners) {
-        std::optional<Verdict> out;
         std::span<T> const solution = writable(x);
         std::span<T const> const right = readable(b);
         Index const columns = x.shape(1);
-        run(listeners, [&] {
+        return run(listeners, [&]() -> std::optional<Verdict> {
             solver_->solve_in_place(solution, columns, op);
-            if (refine) out = verdict(solver_->refine(factorized("solve"), right, solution, columns, op));
+            if (!refine) return std::nullopt;
+            return verdict(solver_->refine(factorized("solve"), right, solution, columns, op));
         });
-        return out;
     }
 
     py::array_t<T> solve_sparse(Matrix const& b, MatrixOp op, py::tuple const& listeners) {
-        DenseMatrix<T> out;
-        run(listeners, [&] { out = solver_->solve(*b, op); });
-        return to_numpy(std::move(out));
+        return to_numpy(run(listeners, [&] { return solver_->solve(*b, op); }));
     }
 
     Verdict refine(Block const& b, Block x, MatrixOp op, py::tuple const& listeners) {
-        Verdict out;
         std::span<T> const solution = writable(x);
         std::span<T const> const right = readable(b);
         Index const columns = x.shape(1);
-        run(listeners,
-            [&] { out = verdict(solver_->refine(factorized("refine"), right, solution, columns, op)); });
-        return out;
+        return run(listeners, [&] {
+            return verdict(solver_->refine(factorized("refine"), right, solution, columns, op));
+        });
     }
 
     Inertia inertia() {
-        Inertia out;
-        run({}, [&] { out = solver_->inertia(); });
-        return out;
+        return run({}, [&] { return solver_->inertia(); });
     }
 
     Determinant<T> determinant() {
-        Determinant<T> out;
-        run({}, [&] { out = solver_->determinant(); });
-        return out;
+        return run({}, [&] { return solver_->determinant(); });
     }
 
     double rcond(py::tuple const& listeners) {
-        double out = 0;
-        run(listeners, [&] { out = solver_->reciprocal_condition(factorized("rcond")); });
-        return out;
+        return run(listeners, [&] { return solver_->reciprocal_condition(factorized("rcond")); });
     }
 
     NullSpace<T> null_space(double tolerance, py::tuple const& listeners) {
-        NullSpace<T> out;
-        run(listeners, [&] { out = solver_->null_space(factorized("null_space"), tolerance); });
-        return out;
+        return run(listeners, [&] { return solver_->null_space(factorized("null_space"), tolerance); });
     }
 
     py::array_t<T> schur_complement() {
-        DenseMatrix<T> out;
-        run({}, [&] { out = solver_->schur_complement(); });
-        return to_numpy(std::move(out));
+        return to_numpy(run({}, [&] { return solver_->schur_complement(); }));
     }
 
     py::array_t<T> condense(Block const& b, py::tuple const& listeners) {
@@ -168,14 +157,12 @@ template <class T> class BoundSolver {
         return to_numpy(std::move(out));
     }
 
-    /// Also written to `path` as a trace, when that is not empty.
+    /// Also writes the prediction to `path` as a trace, unless the path is empty.
     Prediction predict(int processes, int threads, std::string const& path, std::string const& matrix_name) {
-        Prediction out;
-        run({}, [&] {
-            out = path.empty() ? solver_->predict(processes, threads)
-                               : solver_->write_predicted_trace(path, processes, threads, matrix_name);
+        return run({}, [&] {
+            return path.empty() ? solver_->predict(processes, threads)
+                                : solver_->write_predicted_trace(path, processes, threads, matrix_name);
         });
-        return out;
     }
 
     void write_trace(std::string const& path, std::string const& matrix_name) {
@@ -183,16 +170,12 @@ template <class T> class BoundSolver {
     }
 
     Report report() {
-        Report out;
-        run({}, [&] { out = solver_->report(); });
-        return out;
+        return run({}, [&] { return solver_->report(); });
     }
 
-    /// None before factorize, or after one that failed.
+    /// The factorized matrix; None before factorize or after a failure.
     Matrix factorized_matrix() {
-        Matrix out;
-        run({}, [&] { out = std::const_pointer_cast<CscMatrix<T>>(factorized_); });
-        return out;
+        return run({}, [&] { return std::const_pointer_cast<CscMatrix<T>>(factorized_); });
     }
 
   private:
@@ -211,61 +194,67 @@ template <class T> class BoundSolver {
         return *factorized_;
     }
 
-    Options attended(Options options) {
-        options.progress = &attendant_;
-        options.log = [this](std::string_view line) { attendant_.say(line); };
-        options.cancel = [this] { return attendant_.asked(); };
+    Options with_callbacks(Options options) {
+        options.progress = &callbacks_;
+        options.log = [this](std::string_view line) { callbacks_.log_line(line); };
+        options.cancel = [this] { return callbacks_.must_cancel(); };
         return options;
     }
 
-    /// body() without Python's lock, after the calls of other threads. What it throws, or what a Python
-    /// function that it called raised, comes out here.
-    template <class Body> void run(Listeners const& listeners, Body const& body) {
+    /// Returns body(), which runs without the interpreter lock and after the calls of other threads. Rethrows
+    /// its exception, or that of a Python function that it called.
+    template <class Body> auto run(Listeners const& listeners, Body const& body) {
         if (getpid() != process_)
             throw Error(Status::usage,
-                        "this solver was made before the process forked: its threads are not in "
-                        "the child; make a new one there");
+                        "this solver was created before the process forked, and its threads do not "
+                        "exist in the child; create a new solver there");
         bool const on_main_thread = is_main_thread();
+        using Result = std::invoke_result_t<Body>;
+        std::conditional_t<std::is_void_v<Result>, std::monostate, std::optional<Result>> result;
         std::exception_ptr failure;
         py::gil_scoped_release const no_python;
-        auto const turn = wait_for_turn(on_main_thread);
+        auto const lock = lock_solver(on_main_thread);
         running_ = std::this_thread::get_id();
-        attendant_.attend(listeners.progress, listeners.log, on_main_thread);
+        callbacks_.begin_call(listeners.progress, listeners.log, on_main_thread);
         try {
-            body();
+            if constexpr (std::is_void_v<Result>)
+                body();
+            else
+                result = body();
         } catch (...) {
             failure = std::current_exception();
         }
         py::gil_scoped_acquire const python;
         try {
-            attendant_.leave();
+            callbacks_.end_call();
         } catch (...) {
-            failure = std::current_exception(); // rather than the Error{cancelled} that it made
+            failure = std::current_exception(); // It caused the Error{cancelled} of body().
         }
         running_ = std::thread::id();
         if (failure) std::rethrow_exception(failure);
+        if constexpr (!std::is_void_v<Result>) return std::move(*result);
     }
 
-    /// The mutex, taken. Python's lock is not held meanwhile, so that whoever has the mutex can get it.
-    std::unique_lock<std::timed_mutex> wait_for_turn(bool on_main_thread) {
+    /// Locks the mutex. The caller does not hold the interpreter lock, which the owner of the mutex may need.
+    std::unique_lock<std::timed_mutex> lock_solver(bool on_main_thread) {
         if (running_.load() == std::this_thread::get_id())
             throw Error(Status::usage, "a solver cannot be used from its own progress or log function");
-        std::unique_lock turn(mutex_, std::defer_lock);
-        while (!turn.try_lock_for(std::chrono::milliseconds(50))) {
+        std::unique_lock lock(mutex_, std::defer_lock);
+        while (!lock.try_lock_for(std::chrono::milliseconds(50))) {
             if (!on_main_thread) continue;
             py::gil_scoped_acquire const python;
             if (PyErr_CheckSignals() != 0) throw py::error_already_set();
         }
-        return turn;
+        return lock;
     }
 
     pid_t const process_;
-    std::timed_mutex mutex_; // of what follows; no more than one call at a time
+    std::timed_mutex mutex_; // Serializes the calls and protects the following members.
     std::atomic<std::thread::id> running_{};
-    Attendant attendant_;
+    PythonCallbacks callbacks_;
     std::optional<Symmetry> analyzed_as_;
     std::shared_ptr<CscMatrix<T> const> factorized_;
-    std::unique_ptr<Solver<T>> solver_; // last: its threads end before what they use
+    std::unique_ptr<Solver<T>> solver_; // Last, so that its threads end before the members that they use.
 };
 
 } // namespace espalier::python

@@ -1,6 +1,6 @@
-// What goes on beside a call into the library while it runs without Python's lock: Python's signal handlers
-// (Ctrl-C), and the caller's progress and log functions. All of them run on the thread that called; what
-// other threads have to tell waits until that thread is next asked whether to go on.
+// Runs Python's signal handlers (Ctrl-C) and the caller's progress and log functions during a call into the
+// library, which does not hold the interpreter lock. All of them run on the calling thread. Events of other
+// threads are queued until the library next asks that thread whether to cancel.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -19,22 +19,23 @@ namespace espalier::python {
 
 namespace py = pybind11;
 
-/// Whether this is the thread that Python runs signal handlers on. With Python's lock.
+/// Whether this is the thread on which Python runs signal handlers. Needs the interpreter lock.
 bool is_main_thread();
 
-class Attendant final : public ProgressSink {
+class PythonCallbacks final : public ProgressSink {
   public:
-    /// A call starts on this thread. `progress` (called with a phase and a fraction, or None where that is
-    /// not known) and `log` (called with a line) may be None; the caller keeps them alive until leave().
-    void attend(py::handle progress, py::handle log, bool on_main_thread);
-    /// The call is over: deliver what is left, and rethrow what a Python function raised. With Python's lock.
-    void leave();
+    /// Starts a call on this thread. `progress` receives a phase and a fraction (None if unknown), and `log`
+    /// receives a line. Both may be None, and must live until end_call().
+    void begin_call(py::handle progress, py::handle log, bool on_main_thread);
+    /// Ends the call: delivers the remaining events, and rethrows an exception that a Python function raised.
+    /// Needs the interpreter lock.
+    void end_call();
 
-    /// Options::cancel: true after a Python function or signal handler has raised. On the calling thread,
-    /// without Python's lock.
-    bool asked();
-    /// Options::log. Any thread.
-    void say(std::string_view line);
+    /// Options::cancel: returns true after a Python function or signal handler has raised. Called on the
+    /// calling thread without the interpreter lock.
+    bool must_cancel();
+    /// Options::log. Called on any thread.
+    void log_line(std::string_view line);
 
     void begin(std::string_view phase, double total) override;
     void advance(double amount) override;
@@ -46,28 +47,28 @@ class Attendant final : public ProgressSink {
         std::string name;
         double total;
         double done = 0;
-        double told = 0; // fraction that Python was last told of
+        double reported = 0; // Last fraction passed to Python.
     };
     struct Event {
-        bool is_line; // of the log, else progress
+        bool is_line; // A line of the log; otherwise progress.
         std::string text;
-        double fraction; // negative when not known
+        double fraction; // Negative if unknown.
     };
 
-    void look_after_python(bool signals);
-    void tell(Event const& event) const;
-    [[nodiscard]] std::vector<Event> news();
+    void run_callbacks(bool signals);
+    void deliver(Event const& event) const;
+    [[nodiscard]] std::vector<Event> take_events();
 
-    // The calling thread's.
+    // Used only by the calling thread.
     py::handle progress_;
     py::handle log_;
     bool on_main_thread_ = false;
-    Clock::time_point last_look_;
+    Clock::time_point last_run_;
     std::exception_ptr raised_;
 
-    std::mutex mutex_;          // of the following; never held while Python runs
-    std::vector<Phase> phases_; // running, outermost first
-    std::vector<Event> events_; // not told yet
+    std::mutex mutex_;          // Protects the following members; never held while Python runs.
+    std::vector<Phase> phases_; // Running phases, outermost first.
+    std::vector<Event> events_; // Events to be delivered.
 };
 
 } // namespace espalier::python

@@ -1,4 +1,4 @@
-// The arrays of a scipy matrix as the library's CscMatrix: checked and copied, without Python's lock.
+// Checks the arrays of a scipy matrix and copies them to a CscMatrix, without the interpreter lock.
 #pragma once
 
 #include <pybind11/numpy.h>
@@ -17,10 +17,10 @@ namespace espalier::python {
 
 namespace py = pybind11;
 
-/// What the caller says of the symmetry of a matrix; `unknown`: its values shall tell.
+/// Symmetry of a matrix as claimed by the caller. `unknown`: detected from the values.
 enum class Claim { unknown, general, symmetric, hermitian };
 
-/// Which triangle holds entries off the diagonal: one, or both (or none), as Triangle::full.
+/// The triangle with off-diagonal entries, or Triangle::full if both or none have any.
 template <class T> Triangle used_triangle(CscMatrix<T> const& a) {
     bool lower = false, upper = false;
     for (Index column = 0; column < a.cols && !(lower && upper); ++column) {
@@ -33,8 +33,8 @@ template <class T> Triangle used_triangle(CscMatrix<T> const& a) {
     return lower == upper ? Triangle::full : lower ? Triangle::lower : Triangle::upper;
 }
 
-/// The matrix of a view whose symmetry is only claimed: when one triangle is empty the other stands for both,
-/// else they must agree.
+/// Imports a matrix with claimed symmetry. If one triangle is empty, the other represents both. Otherwise
+/// both must agree. Errors as import_matrix().
 template <class T, class I> CscMatrix<T> import_claimed(MatrixArrays<T, I> view, Claim claim) {
     CscMatrix<T> matrix = import_matrix(view);
     if (claim == Claim::general) return matrix;
@@ -45,13 +45,13 @@ template <class T, class I> CscMatrix<T> import_claimed(MatrixArrays<T, I> view,
     }
     view.triangle = used_triangle(matrix);
     matrix = {};
-    // A real Hermitian matrix is a symmetric one.
+    // A real Hermitian matrix is symmetric.
     bool const hermitian = claim == Claim::hermitian && is_complex<T>;
     view.symmetry = hermitian ? Symmetry::hermitian : Symmetry::symmetric;
     return import_matrix(view);
 }
 
-/// Constructor of a matrix in Python: (layout, rows, cols, pointers, indices, values, claim).
+/// The constructor of a matrix in Python: (layout, rows, cols, pointers, indices, values, claim).
 template <class T, class I>
 std::shared_ptr<CscMatrix<T>> take_arrays(Layout layout, Index rows, Index cols,
                                           py::array_t<I, py::array::c_style> const& pointers,
@@ -68,8 +68,8 @@ std::shared_ptr<CscMatrix<T>> take_arrays(Layout layout, Index rows, Index cols,
     return std::make_shared<CscMatrix<T>>(import_claimed(view, claim));
 }
 
-/// The matrix stored as one of the symmetry `wanted`, which an earlier matrix of the same pattern had.
-/// Error{usage} when its values do not have it.
+/// Stores a matrix with the symmetry `wanted` of the analyzed matrix. Error{usage} if its values do not have
+/// this symmetry.
 template <class T>
 std::shared_ptr<CscMatrix<T> const> stored_as(Symmetry wanted, std::shared_ptr<CscMatrix<T> const> matrix) {
     Symmetry const given = matrix->symmetry;
@@ -77,8 +77,9 @@ std::shared_ptr<CscMatrix<T> const> stored_as(Symmetry wanted, std::shared_ptr<C
     if (wanted == Symmetry::general) return std::make_shared<CscMatrix<T>>(expand_symmetric(*matrix));
     CscMatrix<T> const full = expand_symmetric(*matrix);
     if (!equals_mirror_image(full, wanted == Symmetry::hermitian))
-        throw Error(Status::usage, std::string("the matrix was ") + to_string(wanted) +
-                                       " when it was analyzed and is not any more; call analyze again");
+        throw Error(Status::usage,
+                    std::string("the matrix was ") + to_string(wanted) +
+                        " when it was analyzed, but its new values are not; call analyze again");
     return std::make_shared<CscMatrix<T>>(lower_triangle(full, wanted));
 }
 

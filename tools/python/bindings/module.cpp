@@ -1,5 +1,5 @@
-// espalier._core: the library's classes for the four scalar types, as the package in ../espalier uses them.
-// What is private there is not checked again here; what could crash is.
+// espalier._core: the classes of the library for the four scalar types, used by the package in ../espalier.
+// The package checks its arguments; this module only checks what could crash.
 #include <pybind11/complex.h>
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
@@ -16,7 +16,7 @@
 namespace espalier::python {
 namespace {
 
-// The package's exception for a status, see _errors.py.
+// Raises the package's exception for a status, see _errors.py.
 void raise(Status status, char const* message) {
     py::object const error =
         py::module_::import("espalier._errors").attr("from_status")(to_string(status), message);
@@ -33,7 +33,7 @@ void translate(std::exception_ptr thrown) {
     }
 }
 
-// {"analysis": {"flops": ...}, ...} from fields named "analysis.flops".
+// Returns {"analysis": {"flops": ...}, ...} from fields named "analysis.flops".
 py::dict nested(Report const& report) {
     py::dict out;
     for (ReportField const& field : report_fields(report)) {
@@ -70,7 +70,7 @@ py::dict to_python(Prediction const& prediction) {
                     py::arg("idle_s") = prediction.idle_s, py::arg("process") = processes);
 }
 
-// Returns when the solver of process 0 is gone. Signals wait until then.
+// Returns when process 0 has destroyed its solver. Signals are handled after that.
 template <class T> void follow(int comm) {
     py::gil_scoped_release const no_python;
     Solver<T>::follow({}, communicator_of_fortran(comm));

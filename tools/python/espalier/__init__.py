@@ -2,9 +2,9 @@
 
     x = espalier.spsolve(A, b)              # one system
     solve = espalier.factorized(A)          # a function b -> x
-    solver = espalier.Solver(threads=4)     # every step, options and report
+    solver = espalier.Solver(threads=4)     # single steps, options and report
 
-The solution comes with its backward error; one that missed its tolerance gives an AccuracyWarning.
+Every solution is checked. A backward error above the tolerance gives an AccuracyWarning.
 """
 
 from ._core import version as __version__

@@ -1,5 +1,5 @@
-"""From scipy matrices and numpy arrays to what the extension module takes, and back. Nothing of the caller's is
-modified, and no more copied than must be."""
+"""Conversion of scipy matrices and numpy arrays to the types of the extension module, and back. Arrays of the caller
+are not modified, and are copied only if necessary."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scipy import sparse
 
 from . import _core
 
-# What may be said of a matrix: see Solver.
+# Values of the argument `symmetric` of Solver.
 Symmetric = Union[None, bool, str]
 
 _MATRIX = {
@@ -33,18 +33,18 @@ def operation(trans: str) -> _core.MatrixOp:
 
 
 def scalar_type(*types: npt.DTypeLike) -> np.dtype[Any]:
-    """The type to compute in: one of float32, float64, complex64 and complex128 that holds all of `types`, as far
-    as there is one."""
+    """The type of the computation: the one of float32, float64, complex64 and complex128 that holds all of `types`.
+    Other types give float64 or complex128. Raises TypeError for types that are not numeric."""
     together = np.result_type(*types)
     if together in _MATRIX:
         return together
     if together.kind not in "biufc":
-        raise TypeError(f"entries of type {together} are not numbers that Espalier can compute with")
+        raise TypeError(f"entries of type {together} are not supported; convert them to a numeric type")
     return np.dtype(np.complex128 if together.kind == "c" else np.float64)
 
 
 def claim(symmetric: Symmetric, dtype: np.dtype[Any]) -> _core.Claim:
-    """What `symmetric=` says."""
+    """The symmetry that the argument `symmetric` claims. Raises ValueError for an invalid value."""
     if symmetric is None:
         return _core.Claim.unknown
     if symmetric is False or symmetric == "general":
@@ -54,27 +54,27 @@ def claim(symmetric: Symmetric, dtype: np.dtype[Any]) -> _core.Claim:
     if symmetric == "symmetric" or (symmetric is True and dtype.kind != "c"):
         return _core.Claim.symmetric
     if symmetric is True:
-        raise ValueError("symmetric = True does not tell for a complex matrix; say 'symmetric' or 'hermitian'")
+        raise ValueError("symmetric = True is ambiguous for a complex matrix; use 'symmetric' or 'hermitian'")
     raise ValueError(f"symmetric = {symmetric!r}; it is None, True, False, 'general', 'symmetric' or 'hermitian'")
 
 
 def require_sparse(A: Any) -> None:
     if not sparse.issparse(A):
         raise TypeError(
-            f"the matrix must be one of scipy.sparse, not {type(A).__name__}; scipy.sparse.csc_matrix makes one"
+            f"the matrix must be of scipy.sparse, not {type(A).__name__}; convert it with scipy.sparse.csc_matrix"
         )
     if len(A.shape) != 2:
         raise ValueError(f"the matrix must have two dimensions, not {len(A.shape)}")
 
 
 def to_matrix(A: Any, dtype: np.dtype[Any], claimed: _core.Claim) -> _core.Matrix:
-    """A scipy matrix in the library's form. Its arrays may be of any index type, unsorted, with duplicates."""
+    """Converts a scipy matrix to the library's form. It may have any index type, unsorted entries and duplicates."""
     if A.format not in _LAYOUT:
         A = A.tocsc()
     if A.format == "coo":
         pointers, indices, values = A.row, A.col, A.data
     else:
-        # scipy allows room after the last entry.
+        # scipy allows unused elements after the last entry.
         end = int(A.indptr[-1]) if len(A.indptr) else 0
         pointers, indices, values = A.indptr, A.indices[:end], A.data[:end]
     both = (pointers, indices)
@@ -92,8 +92,8 @@ def to_matrix(A: Any, dtype: np.dtype[Any], claimed: _core.Claim) -> _core.Matri
 
 
 class Block:
-    """Right-hand sides as columns in the scalars of a solver, and the way back to the caller's shape. A complex
-    one for a real solver is two real ones."""
+    """Right-hand sides as columns of the scalar type of a solver, and the conversion back to the caller's shape. A
+    complex right-hand side of a real solver becomes two real ones."""
 
     def __init__(self, b: Any, rows: int, dtype: np.dtype[Any], what: str = "b") -> None:
         array = np.asarray(b)
@@ -105,7 +105,7 @@ class Block:
         columns = array[:, np.newaxis] if array.ndim == 1 else array
         if self.is_split:
             columns = np.hstack([columns.real, columns.imag])
-        with np.errstate(over="ignore"):  # what does not fit is infinite then
+        with np.errstate(over="ignore"):  # Values that overflow become infinite and are refused below.
             self.values: npt.NDArray[Any] = np.asarray(columns, dtype=dtype, order="F")
         finite = np.isfinite(self.values)
         if not finite.all():
@@ -116,8 +116,13 @@ class Block:
         return np.array(self.values, order="F", copy=True)
 
     def restore(self, x: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Columns that belong to these, in the caller's shape and kind (real or complex)."""
+        """Converts solution columns to the caller's shape and kind (real or complex)."""
         if self.is_split:
-            half = x.shape[1] // 2
-            x = x[:, :half] + 1j * x[:, half:]
+            x = join_parts(x)
         return x[:, 0] if len(self.shape) == 1 else x
+
+
+def join_parts(x: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Complex columns from their real parts, followed by their imaginary parts."""
+    half = x.shape[1] // 2
+    return x[:, :half] + 1j * x[:, half:]

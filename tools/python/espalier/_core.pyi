@@ -1,4 +1,4 @@
-"""The extension module: private to the package."""
+"""The extension module, which is private to the package."""
 
 from collections.abc import Callable
 from typing import Any, overload
@@ -24,7 +24,7 @@ class MatrixOp:
     transpose: MatrixOp
     adjoint: MatrixOp
 
-# The functions that are told of progress and of choices.
+# The receivers of progress and of log lines.
 Listeners = tuple[Callable[[str, float | None], object] | None, Callable[[str], object] | None]
 
 class Options:
@@ -39,7 +39,7 @@ class Options:
 # For each option: name, type, choices, the spelling of "not set" (or ""), and description.
 def option_table() -> list[dict[str, Any]]: ...
 
-# What the classes of the four scalar types have in common; not there at run time.
+# Common base of the classes of the four scalar types. It does not exist at run time.
 class Matrix:
     def __init__(
         self,

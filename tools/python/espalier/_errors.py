@@ -1,4 +1,4 @@
-"""What the library's statuses are in Python. Each error is also what a Python program would expect there."""
+"""Exceptions and warnings for the statuses of the library. Each error also derives from a standard exception."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 class EspalierError(Exception):
-    """The base of all errors; `status` is the library's word for what happened, e.g. "singular"."""
+    """The base of all errors. `status` is the name of the status in the library, for example "singular"."""
 
     status: str
 
@@ -16,11 +16,11 @@ class EspalierError(Exception):
 
 
 class InputError(EspalierError, ValueError):
-    """A matrix, right-hand side or option that cannot be meant, or a call before the one it needs."""
+    """An invalid matrix, right-hand side or option, or a call in the wrong order."""
 
 
 class FileError(EspalierError, OSError):
-    """A file (of an ordering or a machine) that cannot be read, or one (of a trace) that cannot be written."""
+    """An ordering or machine file that cannot be read, or a trace that cannot be written."""
 
 
 class SingularMatrixError(EspalierError, np.linalg.LinAlgError):
@@ -28,15 +28,15 @@ class SingularMatrixError(EspalierError, np.linalg.LinAlgError):
 
 
 class NotPositiveDefiniteError(EspalierError, np.linalg.LinAlgError):
-    """factorization="llh" met a pivot that is not positive."""
+    """A pivot is not positive with factorization="llh"."""
 
 
 class OutOfMemoryError(EspalierError, MemoryError):
-    """The factorization would need more than max_memory, or than the machine has."""
+    """The factorization needs more memory than max_memory or the machine allows."""
 
 
 class UnsupportedError(EspalierError, NotImplementedError):
-    """Understood, but this version cannot do it."""
+    """A valid request that this version does not support."""
 
 
 class AccuracyWarning(UserWarning):
@@ -44,7 +44,7 @@ class AccuracyWarning(UserWarning):
 
 
 class SingularMatrixWarning(AccuracyWarning):
-    """The matrix is singular to working precision: the solution may be any of many, or meaningless."""
+    """The matrix is singular to working precision. The solution is one of many, or meaningless."""
 
 
 _CLASSES: dict[str, type[EspalierError]] = {
@@ -59,5 +59,5 @@ _CLASSES: dict[str, type[EspalierError]] = {
 
 
 def from_status(status: str, message: str) -> EspalierError:
-    """The exception for an error of the library."""
+    """Creates the exception for an error of the library."""
     return _CLASSES.get(status, EspalierError)(message, status)

@@ -1,4 +1,4 @@
-"""A solution in one call, in the manner of scipy.sparse.linalg."""
+"""The functions spsolve and factorized, like those of scipy.sparse.linalg."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ def spsolve(
 ) -> npt.NDArray[Any]:
     """Solve A x = b.
 
-    A is a scipy.sparse matrix or array of n x n, b an array of shape (n,) or (n, k), or a scipy.sparse matrix of
-    n x k. Returns an array in the shape of b, in the precision that holds the entries of both. The keywords are
-    those of Solver. The solution is refined as the option `refine` says and its backward error compared with
-    `tolerance`: one that misses it gives an AccuracyWarning.
+    A is an n x n matrix or array of scipy.sparse. b is an array of shape (n,) or (n, k), or an n x k scipy.sparse
+    matrix. Returns an array with the shape of b, in the precision that holds the entries of both. The keywords are
+    those of Solver. The solution is refined according to the option `refine`. A backward error above the option
+    `tolerance` gives an AccuracyWarning.
     """
     require_sparse(A)
     solver = Solver(symmetric=symmetric, progress=progress, log=log, **options)
     other = b.dtype if hasattr(b, "dtype") else np.asarray(b).dtype
     precision = scalar_type(scalar_type(A.dtype), scalar_type(other))
-    # A complex b is two real ones where A is real.
+    # With a real A, a complex b is solved as two real right-hand sides.
     kind = scalar_type(A.dtype).kind
     dtype = precision if precision.kind == kind else precision.type(0).real.dtype
     solver._factorize(A, dtype)
@@ -53,7 +53,7 @@ def factorized(
     log: Log = None,
     **options: Unpack[Keywords],
 ) -> Callable[..., npt.NDArray[Any]]:
-    """Factorize A and return a function that solves A x = b: the method Solver.solve of a new solver, which is its
+    """Factorize A and return a function that solves A x = b: the method `solve` of a new Solver, available as its
     `__self__`. The keywords are those of Solver."""
     solver = Solver(symmetric=symmetric, progress=progress, log=log, **options)
     solver.factorize(A)

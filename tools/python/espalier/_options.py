@@ -1,4 +1,4 @@
-"""Options of the library from Python keywords: ordering="metis", max_memory="4G", mixed_precision=True."""
+"""Conversion of Python keywords to options: ordering="metis", max_memory="4G", mixed_precision=True."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NAMES: list[str] = [row["name"] for row in _core.option_table()]
 
 
 def _spelled(name: str, value: Any) -> str:
-    """A value as the espalier command spells it."""
+    """Converts a value to the spelling of the espalier command."""
     if isinstance(value, (bool, np.bool_)):
         return "on" if value else "off"
     if isinstance(value, (int, np.integer)):
@@ -25,40 +25,40 @@ def _spelled(name: str, value: Any) -> str:
         return str(os.fspath(value))
     if isinstance(value, str):
         return value
-    raise TypeError(f"option {name}: {type(value).__name__} is not a type of value; give a string, number or bool")
+    raise TypeError(f"option {name} is of type {type(value).__name__}; it must be a string, number or bool")
 
 
 def _unknowns(value: Any) -> list[int]:
-    """The unknowns of the Schur complement, as a list."""
+    """Converts the unknowns of the Schur complement to a list."""
     unknowns = np.asarray(value)
     if unknowns.size == 0:
         return []
     if unknowns.ndim != 1 or unknowns.dtype.kind not in "iu":
-        raise TypeError("option schur: give a sequence of integers, the unknowns counted from 0")
+        raise TypeError("option schur must be a sequence of integers, the unknowns counted from 0")
     return [int(unknown) for unknown in unknowns]
 
 
 def set_options(options: _core.Options, settings: Mapping[str, Any]) -> None:
-    """Apply keywords; None leaves an option as it is. TypeError for an unknown name or a value of a type that no
-    option has; InputError (a ValueError) for a value that the option does not have."""
+    """Applies keywords; None leaves an option unchanged. Raises TypeError for an unknown name or an unsupported type,
+    and InputError (a ValueError) for an invalid value."""
     for keyword, value in settings.items():
         name = keyword.replace("_", "-")
         if keyword == "schur":
             if value is not None:
                 options.schur = _unknowns(value)
         elif "-" in keyword or name not in _NAMES:
-            raise TypeError(f"there is no option '{keyword}'; there are {', '.join(_keywords())}")
+            raise TypeError(f"unknown option '{keyword}'; the options are {', '.join(_keywords())}")
         elif value is not None:
             options.set(name, _spelled(keyword, value))
 
 
 def get_options(options: _core.Options) -> dict[str, str]:
-    """The values by keyword, in the command's spelling; `schur`, which has none, is left out."""
+    """The values by keyword, in the spelling of the command, without `schur`."""
     return {keyword: options.get(keyword.replace("_", "-")) for keyword in _keywords() if keyword != "schur"}
 
 
 def default_options() -> dict[str, str]:
-    """What can be given as keywords to Solver, spsolve and factorized, and the defaults."""
+    """The option keywords of Solver, spsolve and factorized, with their default values."""
     return get_options(_core.Options())
 
 

@@ -1,5 +1,5 @@
-"""Solvers of several processes: process 0 leads, the others follow. Communicators are those of mpi4py, of which only
-methods are used."""
+"""Solvers on several processes. Process 0 calls the methods of a Solver, and the other processes follow. Communicators
+are those of mpi4py; only their methods are used."""
 
 from __future__ import annotations
 
@@ -20,46 +20,46 @@ _SOLVER: dict[np.dtype[Any], type[_core.Solver]] = {
 }
 
 
-class Lead:
-    """What process 0 has of the others. They follow one handle at a time."""
+class RootProcess:
+    """Process 0 of several. The other processes follow one handle at a time."""
 
     def __init__(self, comm: Any) -> None:
         if comm.Get_rank() != 0:
-            raise InputError("only process 0 of a communicator has a Solver; the others call espalier.follow", "usage")
+            raise InputError("Solver(comm=...) needs process 0; the other processes call espalier.follow", "usage")
         self._comm = comm.Dup()
         self._open = True
 
     def handle(self, dtype: np.dtype[Any], options: _core.Options) -> _core.Solver:
-        """A solver of all processes; the one before must be gone."""
+        """Creates a solver on all processes. The one before must have been destroyed."""
         if not self._open:
             raise InputError("this solver was closed", "usage")
         self._comm.bcast(dtype.char, root=0)
         return _SOLVER[dtype](options, self._comm.py2f())
 
-    def dismiss(self) -> None:
-        """The others return from follow(); the last handle must be gone."""
+    def release(self) -> None:
+        """Ends follow() on the other processes. The last handle must have been destroyed."""
         if self._open:
             self._open = False
             self._comm.bcast(None, root=0)
             self._comm.Free()
 
 
-class Alone:
-    """One process."""
+class SingleProcess:
+    """A process without others."""
 
     def handle(self, dtype: np.dtype[Any], options: _core.Options) -> _core.Solver:
         return _SOLVER[dtype](options)
 
-    def dismiss(self) -> None:
+    def release(self) -> None:
         pass
 
 
-#: Those of several processes.
+#: The solvers on several processes.
 _solvers: weakref.WeakSet[Any] = weakref.WeakSet()
 
 
 def close_at_exit(solver: Any) -> None:
-    """Before mpi4py finalises MPI, which it has registered earlier."""
+    """Closes the solver before mpi4py finalises MPI: exit functions run in reverse order of their registration."""
     if not _solvers:
         atexit.register(_close_all)
     _solvers.add(solver)
@@ -71,14 +71,14 @@ def _close_all() -> None:
 
 
 def follow(comm: Any) -> None:
-    """On every process of `comm` (an mpi4py communicator) but process 0: work for the Solver(comm=...) that process 0
-    makes there, until it is closed."""
+    """Take part in the calls of the Solver(comm=...) of process 0 until that is closed. All processes of `comm`, an
+    mpi4py communicator, except process 0 call this function."""
     if comm.Get_rank() == 0:
-        raise InputError("process 0 leads, it cannot follow: it makes a Solver(comm=...)", "usage")
+        raise InputError("process 0 cannot follow; it creates a Solver(comm=...)", "usage")
     own = comm.Dup()
     while (letter := own.bcast(None, root=0)) is not None:
         try:
             _SOLVER[np.dtype(letter)].follow(own.py2f())
         except EspalierError:
-            pass  # process 0 has it, too
+            pass  # Process 0 raises it.
     own.Free()

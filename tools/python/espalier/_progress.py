@@ -1,4 +1,4 @@
-"""Who is told of progress and of choices: the caller's functions, a bar in a terminal, a logger."""
+"""Receivers of progress and log lines: functions of the caller, a progress bar in a terminal, a logger."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import sys
 from collections.abc import Callable
 from typing import Optional, TextIO, Union
 
-# Called with the name of a phase and the fraction of it that is done, None where that is not known.
+# A function is called with the name of a phase and the completed fraction, or None if that is unknown.
 Progress = Union[None, bool, Callable[[str, Optional[float]], object]]
-# Called with one line at a time.
+# A function is called with one line at a time.
 Log = Union[None, bool, Callable[[str], object], logging.Logger]
 
 
 class Bar:
-    """One line in a terminal, redrawn while a phase goes on and erased when it ends."""
+    """A progress bar in one line of a terminal, redrawn during a phase and erased at its end."""
 
     width = 30
 
@@ -34,18 +34,18 @@ class Bar:
 
 
 def progress_function(progress: Progress) -> Callable[[str, Optional[float]], object] | None:
-    """True: a bar, where standard error is a terminal."""
+    """The receiver of progress. True is a bar if standard error is a terminal."""
     if progress is None or progress is False:
         return None
     if progress is True:
         return Bar(sys.stderr) if sys.stderr is not None and sys.stderr.isatty() else None
     if not callable(progress):
-        raise TypeError("progress: give a function of a phase and a fraction, or True")
+        raise TypeError("progress must be a function of a phase and a fraction, or True")
     return progress
 
 
 def log_function(log: Log) -> Callable[[str], object] | None:
-    """True: the logger named "espalier", at level INFO."""
+    """The receiver of log lines. True is the logger named "espalier", at level INFO."""
     if log is None or log is False:
         return None
     if log is True:
@@ -53,5 +53,5 @@ def log_function(log: Log) -> Callable[[str], object] | None:
     if isinstance(log, logging.Logger):
         return log.info
     if not callable(log):
-        raise TypeError("log: give a function of a line, a logging.Logger, or True")
+        raise TypeError("log must be a function of a line, a logging.Logger, or True")
     return log

@@ -1,4 +1,4 @@
-"""The solver object: one matrix's analysis and factors, and what can be asked of them."""
+"""The class Solver, which holds the analysis and the factors of a matrix, and its result types."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import numpy.typing as npt
 from scipy import sparse
 
 from . import _core
-from ._arrays import Block, Symmetric, claim, operation, require_sparse, scalar_type, to_matrix
+from ._arrays import Block, Symmetric, claim, join_parts, operation, require_sparse, scalar_type, to_matrix
 from ._errors import AccuracyWarning, InputError, SingularMatrixWarning
 from ._options import get_options, set_options
-from ._processes import Alone, Lead, close_at_exit
+from ._processes import RootProcess, SingleProcess, close_at_exit
 from ._progress import Log, Progress, log_function, progress_function
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Inertia(NamedTuple):
-    """How many eigenvalues are positive, negative, and zero (or of unknown sign)."""
+    """Numbers of positive, negative, and zero eigenvalues (zero includes those of unknown sign)."""
 
     positive: int
     negative: int
@@ -32,31 +32,31 @@ class Inertia(NamedTuple):
 
 
 class LogDeterminant(NamedTuple):
-    """det A = sign * exp(logabsdet), as numpy.linalg.slogdet has it."""
+    """det A = sign * exp(logabsdet), as in numpy.linalg.slogdet."""
 
     sign: Any
     logabsdet: float
 
 
 class NullSpace(NamedTuple):
-    """What a matrix maps to zero: the columns of `basis`, n x (n - rank), orthonormal."""
+    """Rank and null space of a matrix. `basis` has orthonormal columns and is n x (n - rank)."""
 
     rank: int
     basis: npt.NDArray[Any]
-    #: The smallest singular values that were looked at, ascending, divided by the norm of A.
+    #: The smallest singular values that were examined, ascending, divided by the norm of A.
     singular_values: npt.NDArray[np.float64]
 
 
 class ProcessPrediction(NamedTuple):
-    """What the static schedule expects of one process."""
+    """Prediction for one process."""
 
-    #: Column blocks that it owns.
+    #: Number of column blocks that it owns.
     cblks: int
-    #: Of all its threads together.
+    #: Busy time of all its threads together.
     busy_s: float
-    #: Its panels, fan-in blocks at their most, and all else it holds.
+    #: All its memory: panels, the maximum of fan-in blocks, and the rest.
     memory_bytes: float
-    #: The fan-in blocks alone.
+    #: Memory of the fan-in blocks alone.
     fan_in_bytes: float
     sent_bytes: float
     received_bytes: float
@@ -65,36 +65,36 @@ class ProcessPrediction(NamedTuple):
 
 
 class Prediction(NamedTuple):
-    """What the static schedule expects of a factorization on some machine: seconds and bytes."""
+    """Prediction of a factorization on a machine, in seconds and bytes."""
 
     processes: int
-    #: Of each process.
+    #: Threads of each process.
     threads: int
     #: The makespan: predicted time of the factorization.
     factor_s: float
-    #: No schedule of these tasks is shorter.
+    #: A lower bound on the time of every schedule of these tasks.
     critical_path_s: float
-    #: Of all tasks together.
+    #: Time of all tasks together.
     work_s: float
     #: work_s / (factor_s * processes * threads)
     efficiency: float
-    #: On workers.
+    #: Number of tasks of the workers.
     tasks: int
-    #: Between processes.
+    #: Number of messages between processes.
     messages: int
-    #: What they carry: the communication volume.
+    #: Bytes of these messages: the communication volume.
     message_bytes: float
-    #: Of each worker, processes x threads.
+    #: Idle time of each worker, processes x threads.
     idle_s: npt.NDArray[np.float64]
     process: tuple[ProcessPrediction, ...]
 
 
-#: Where a trace goes.
+#: The path of a trace.
 Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 
 
 class _Work(NamedTuple):
-    """A matrix's solver, so that all of it changes at once."""
+    """A handle of the library and the properties of its matrix, replaced together."""
 
     handle: _core.Solver
     dtype: np.dtype[Any]
@@ -108,22 +108,22 @@ class Solver:
         solver = espalier.Solver(ordering="metis", threads=2)
         solver.factorize(A)         # analyzes first
         x = solver.solve(b)
-        solver.factorize(A2)        # new values, same pattern: the analysis is used again
+        solver.factorize(A2)        # new values on the same pattern: reuses the analysis
 
-    symmetric: what is known of matrices. None: their values tell, exactly (a_ij == a_ji). True (real matrices),
-        "symmetric" or "hermitian": so they are; where only one triangle has entries it stands for both, else
-        both must agree up to rounding. False: treat as general.
-    progress: a function of the name of a phase and the fraction done (None when unknown); True for a bar on
-        standard error, if that is a terminal. It is called on the thread that called the solver.
-    log: a function of one line, a logging.Logger, or True for the logger "espalier": choices and fallbacks.
-    options: those of the espalier command, with underscores: see default_options(). schur: the unknowns that are
+    symmetric: the symmetry of matrices. None: detect it from the values (a_ij == a_ji exactly). True (real
+        matrices), "symmetric" or "hermitian": one triangle without entries is implied by the other; otherwise
+        both must agree up to rounding. False: treat every matrix as general.
+    progress: a function of the name of a phase and the completed fraction (None if unknown), or True for a bar on
+        standard error if that is a terminal. It is called on the thread that called the solver.
+    log: a function of one line, a logging.Logger, or True for the logger "espalier". Receives choices and fallbacks.
+    options: those of the espalier command, with underscores; see default_options(). schur: the unknowns that are
         not eliminated.
-    comm: a communicator of mpi4py, on its process 0. All its processes then work together: the others call
-        espalier.follow(comm), which returns when this solver is closed: by close(), or at the end of a `with` block.
+    comm: a communicator of mpi4py; this process must be its process 0. The other processes call
+        espalier.follow(comm), which returns when this solver is closed by close() or at the end of a `with` block.
 
-    Computes in float32, float64, complex64 or complex128, as the matrix has it (in float64 or complex128 for
-    other types). Threads may share a solver: their calls run one after another. Ctrl-C ends a call with
-    KeyboardInterrupt; the solver can be used again.
+    The computation uses float32, float64, complex64 or complex128 like the matrix, and float64 or complex128 for
+    other types. Threads may share a solver; their calls run one after another. Ctrl-C ends a call with
+    KeyboardInterrupt, and the solver can be used again.
     """
 
     def __init__(
@@ -135,21 +135,21 @@ class Solver:
         comm: Any = None,
         **options: Unpack[Keywords],
     ) -> None:
-        claim(symmetric, np.dtype(np.float64))  # only to refuse early what makes no sense
+        claim(symmetric, np.dtype(np.float64))  # raises early for an invalid value
         self._symmetric = symmetric
         self._listeners: _core.Listeners = (progress_function(progress), log_function(log))
         self._options = _core.Options()
         set_options(self._options, options)
         self._work: _Work | None = None
-        self._processes: Alone | Lead = Alone() if comm is None else Lead(comm)
+        self._processes: SingleProcess | RootProcess = SingleProcess() if comm is None else RootProcess(comm)
         if comm is not None:
             close_at_exit(self)
 
     def close(self) -> None:
-        """Forget matrix and factors. With several processes, the others return from espalier.follow(), and this solver
-        cannot be used any more."""
+        """Free the matrix and the factors. With several processes, this ends espalier.follow() on the others, and this
+        solver cannot be used any more."""
         self._work = None
-        self._processes.dismiss()
+        self._processes.release()
 
     def __enter__(self) -> Solver:
         return self
@@ -158,8 +158,8 @@ class Solver:
         self.close()
 
     def _new_handle(self, dtype: np.dtype[Any]) -> _core.Solver:
-        if isinstance(self._processes, Lead):
-            self._work = None  # the others follow one
+        if isinstance(self._processes, RootProcess):
+            self._work = None  # The other processes follow one handle at a time.
         return self._processes.handle(dtype, self._options)
 
     def __repr__(self) -> str:
@@ -172,11 +172,11 @@ class Solver:
 
     @property
     def options(self) -> dict[str, str]:
-        """The options by keyword, in the command's spelling."""
+        """The options by keyword, in the spelling of the command."""
         return get_options(self._options)
 
     def set_options(self, **options: Unpack[Keywords]) -> None:
-        """Change options for what comes after: those of the analysis at the next analyze(), and so on."""
+        """Change options for later steps: an ordering from the next analyze() on, and so on."""
         changed = _core.Options(self._options)
         set_options(changed, options)
         if self._work is not None:
@@ -187,21 +187,21 @@ class Solver:
 
     @property
     def shape(self) -> tuple[int, int] | None:
-        """Of the matrix; None before the first."""
+        """Shape of the matrix; None before the first matrix."""
         return None if self._work is None else self._work.shape
 
     @property
     def dtype(self) -> np.dtype[Any] | None:
-        """The scalars of the computation; None before the first matrix."""
+        """Scalar type of the computation; None before the first matrix."""
         return None if self._work is None else self._work.dtype
 
     @property
     def symmetry(self) -> str | None:
-        """"general", "symmetric" or "hermitian", as the matrix is treated; None before the first."""
+        """How the matrix is treated: "general", "symmetric" or "hermitian"; None before the first matrix."""
         return None if self._work is None else self._work.symmetry
 
     def analyze(self, A: Any) -> Solver:
-        """Order the unknowns and find the structure of the factors. Returns the solver."""
+        """Compute the ordering, the structure of the factors and the schedule. Returns the solver."""
         matrix, dtype = self._matrix_of(A, None)
         work = self._work
         if work is None or work.dtype != dtype:
@@ -214,8 +214,8 @@ class Solver:
         return self
 
     def factorize(self, A: Any) -> Solver:
-        """Compute the factors of A, which must have the pattern that was analyzed; if none was, or one of other
-        scalars, A is analyzed first. Returns the solver."""
+        """Compute the factors of A, which must have the analyzed pattern. Analyzes A first if there is no analysis for
+        its scalar type. Returns the solver."""
         self._factorize(A, None)
         return self
 
@@ -241,13 +241,13 @@ class Solver:
     # Solutions.
 
     def solve(self, b: Any, trans: str = "N", *, refine: bool = True) -> npt.NDArray[Any]:
-        """Solve A x = b, or with trans = "T" A^T x = b, or with "H" A^H x = b.
+        """Solve A x = b, with trans = "T" A^T x = b, or with trans = "H" A^H x = b.
 
-        b has shape (n,) or (n, k), or is a scipy.sparse matrix of n x k; so is the result, an array. It is in the
-        precision of the factorized matrix, and complex if that or b is.
+        b has shape (n,) or (n, k), or is an n x k scipy.sparse matrix. The result is an array of the same shape, in
+        the precision of the factorized matrix, and complex if the matrix or b is complex.
 
-        The solution is refined by the option `refine`, and a backward error above the tolerance gives an
-        AccuracyWarning. refine=False: neither is done, and the error not known.
+        The solution is refined according to the option `refine`. A backward error above the option `tolerance` gives
+        an AccuracyWarning. With refine=False, the solution is neither refined nor checked.
         """
         return self._solve(b, trans, refine=refine, stacklevel=3)
 
@@ -268,28 +268,23 @@ class Solver:
     ) -> npt.NDArray[Any]:
         if len(b.shape) != 2 or b.shape[0] != work.shape[0]:
             raise ValueError(f"b has shape {b.shape}; it must be ({work.shape[0]}, k)")
-        if scalar_type(b.dtype).kind == "c" and work.dtype.kind != "c":
+        split = scalar_type(b.dtype).kind == "c" and work.dtype.kind != "c"
+        if split:
             b = sparse.hstack([b.real, b.imag], format="csc")
-            split = True
-        else:
-            split = False
         x = work.handle.solve_sparse(to_matrix(b, work.dtype, _core.Claim.general), op, self._listeners)
         if refine and x.size:
             dense = np.asarray(b.toarray(), dtype=work.dtype, order="F")
             _warn(work.handle.refine(dense, x, op, self._listeners), stacklevel)
-        if split:
-            half = x.shape[1] // 2
-            x = x[:, :half] + 1j * x[:, half:]
-        return x
+        return join_parts(x) if split else x
 
     def refine(self, b: Any, x: Any, trans: str = "N") -> npt.NDArray[Any]:
-        """Improve x, a solution for b by whatever means, by the option `refine`; the result is a new array. Its
-        backward errors are in report["refine"]; one above the tolerance gives an AccuracyWarning."""
+        """Improve a given solution x for b according to the option `refine`. Returns a new array. Its backward errors
+        are in report["refine"]; an error above the option `tolerance` gives an AccuracyWarning."""
         work = self._require_work("refine")
         op = operation(trans)
         right, start = np.asarray(b), np.asarray(x)
         if right.shape != start.shape:
-            raise ValueError(f"b has shape {right.shape} and x {start.shape}; they must be the same")
+            raise ValueError(f"b has shape {right.shape} and x {start.shape}; the shapes must be equal")
         if start.dtype.kind == "c" and right.dtype.kind != "c":
             right = right.astype(complex)
         if right.dtype.kind == "c" and start.dtype.kind != "c":
@@ -300,16 +295,16 @@ class Solver:
             _warn(work.handle.refine(block.values, improved, op, self._listeners), 3)
         return block.restore(improved)
 
-    # What the factors tell.
+    # Results of the factorization.
 
     @property
     def report(self) -> dict[str, Any]:
-        """What the last calls found out, with the keys of the command's --json: report["analysis"]["flops"],
-        report["refine"]["backward_error"]. Times in seconds, memory in bytes."""
+        """Results of the last calls, with the keys of the command's --json, such as report["analysis"]["flops"] and
+        report["refine"]["backward_error"]. Times are in seconds, memory in bytes."""
         return self._require_work("report").handle.report()
 
     def inertia(self) -> Inertia:
-        """Signs of the eigenvalues, of a symmetric real or a Hermitian matrix."""
+        """Signs of the eigenvalues of a real symmetric or Hermitian matrix."""
         return Inertia(*self._require_work("inertia").handle.inertia())
 
     def slogdet(self) -> LogDeterminant:
@@ -317,19 +312,19 @@ class Solver:
         return LogDeterminant(*self._require_work("slogdet").handle.determinant())
 
     def determinant(self) -> Any:
-        """The determinant; infinite or 0 where it overflows or underflows, which slogdet() does not."""
+        """The determinant. It is infinite or 0 if it overflows or underflows; slogdet() does neither."""
         sign, logabsdet = self.slogdet()
         with np.errstate(over="ignore", under="ignore"):
             modulus = float(np.exp(logabsdet))
         return sign if sign == 0 else sign * modulus
 
     def rcond(self) -> float:
-        """An estimate of 1 / (|A| |A^-1|), in 1-norms."""
+        """An estimate of the reciprocal condition number 1 / (|A| |A^-1|) in the 1-norm."""
         return self._require_work("rcond").handle.rcond(self._listeners)
 
     def null_space(self, tolerance: float = 0) -> NullSpace:
-        """Rank, and a basis of what A maps to zero: singular values below tolerance * |A| (0: n epsilon). Give the
-        solver allow_singular=True."""
+        """Rank and a basis of the null space, for singular values below tolerance * |A| (0: n epsilon). Needs the
+        option allow_singular=True."""
         work = self._require_work("null_space")
         rank, basis, values = work.handle.null_space(float(tolerance), self._listeners)
         return NullSpace(rank, basis, np.array(values, dtype=np.float64))
@@ -339,11 +334,12 @@ class Solver:
     def predict(
         self, processes: int = 1, threads: int = 0, trace: Path | None = None, name: str = ""
     ) -> Prediction:
-        """What the schedule would be on so many processes of so many threads each (0: the cores of the topology),
-        after analyze() or factorize(). trace: a file that the schedule is written to, as write_trace() does."""
+        """Predict the factorization on a machine with the given numbers of processes and of threads in each (0: the
+        cores of the topology). Needs analyze() or factorize(). trace: path of a file for the predicted schedule, in
+        the format of write_trace()."""
         work = self._require_work("predict", "analyze")
         if threads < 0:
-            raise ValueError(f"threads = {threads}; there are none, which means all cores, or more")
+            raise ValueError(f"threads = {threads}; it must be positive, or 0 for all cores")
         path = b"" if trace is None else _file_name(trace)
         found = work.handle.predict(processes, threads, path, name)
         idle = np.array(found.pop("idle_s"), dtype=np.float64).reshape(found["processes"], found["threads"])
@@ -351,29 +347,30 @@ class Solver:
         return Prediction(idle_s=idle, process=process, **found)
 
     def write_trace(self, path: Path, name: str = "") -> None:
-        """Write what was recorded since the last analyze() or write_trace(), with the option record_trace=True, as
-        a Paje trace: a file for ViTE or `espalier trace`, compressed when its name ends in .gz. `name` stands in it
-        as that of the matrix. The file appears whole or not at all."""
+        """Write the run since the last analyze() or write_trace() as a Pajé trace for ViTE or `espalier trace`. Needs
+        the option record_trace=True. The file is compressed if its name ends in .gz, and appears complete or not at
+        all. `name` is the name of the matrix in the trace."""
         self._require_work("write_trace", "analyze").handle.write_trace(_file_name(path), name)
 
     # With the option schur.
 
     def schur_complement(self) -> npt.NDArray[Any]:
-        """S = A_ss - A_si A_ii^-1 A_is of the unknowns s of the option `schur`, in that order: k x k."""
+        """The k x k Schur complement S = A_ss - A_si A_ii^-1 A_is for the k unknowns s of the option `schur`, in that
+        order."""
         return self._require_work("schur_complement").handle.schur_complement()
 
     def condense(self, b: Any) -> npt.NDArray[Any]:
-        """b_s - A_si A_ii^-1 b_i: the right-hand side of S x_s = ... that belongs to A x = b."""
+        """The right-hand side b_s - A_si A_ii^-1 b_i of the system S x_s = ... that corresponds to A x = b."""
         work = self._require_work("condense")
         block = Block(b, work.shape[0], work.dtype)
         return block.restore(work.handle.condense(block.values, self._listeners))
 
     def expand(self, b: Any, x_schur: Any) -> npt.NDArray[Any]:
-        """The whole solution of A x = b from x_s."""
+        """The complete solution of A x = b from x_s."""
         work = self._require_work("expand")
         right, inner = np.asarray(b), np.asarray(x_schur)
         if right.shape[1:] != inner.shape[1:] or right.ndim != inner.ndim:
-            raise ValueError(f"b has shape {right.shape} and x_schur {inner.shape}; they must have as many columns")
+            raise ValueError(f"b has shape {right.shape} and x_schur {inner.shape}; the numbers of columns must be equal")
         if right.dtype.kind == "c" or inner.dtype.kind == "c":
             right, inner = right.astype(complex), inner.astype(complex)
         block = Block(right, work.shape[0], work.dtype)
