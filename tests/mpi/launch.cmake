@@ -1,13 +1,15 @@
-# How tests start programs of several processes.
+# Tests on several processes.
 
-# espalier_mpi_test(<name> <program> NP <number>... [ARGS <argument>...]): <name>.<number> runs the program on so
-# many processes, more than there are cores if need be; a hang is ended, and shows where every rank stands.
-# As Open MPI wants it: also for root, with no thread bound, silent about interfaces that are not there.
+# Settings of Open MPI: runs as root, binds no threads, and does not warn about missing network interfaces.
 set(espalier_mpi_environment
   OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
   OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_btl_base_warn_component_unused=0)
-# Followed by a number of processes and a program.
+# The number of processes and the program follow this command.
 set(espalier_mpi_launch ${CMAKE_CURRENT_LIST_DIR}/watchdog 180 ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG})
+
+# espalier_mpi_test(<name> <program> NP <number>... [ARGS <argument>...]): adds the test <name>.<number>, which runs the
+# program on this number of processes, possibly more than cores. A test that hangs is ended and shows the state of
+# every rank.
 function(espalier_mpi_test name program)
   cmake_parse_arguments(PARSE_ARGV 2 test "" "" "NP;ARGS")
   foreach(np IN LISTS test_NP)
@@ -17,7 +19,7 @@ function(espalier_mpi_test name program)
   endforeach()
 endfunction()
 
-# MPI for Fortran programs, of the same library as that for C++, where both are there: MPI::MPI_Fortran.
+# MPI::MPI_Fortran for Fortran programs, of the MPI library that C++ uses, if it has Fortran.
 if(TARGET espalier_fortran AND NOT TARGET MPI::MPI_Fortran)
   enable_language(Fortran)
   if(NOT MPI_Fortran_COMPILER)
