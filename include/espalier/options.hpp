@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "espalier/schedule_settings.hpp"
 #include "espalier/types.hpp"
 
 namespace espalier {
@@ -25,7 +26,7 @@ class ESPALIER_API ProgressSink {
 };
 
 /// The choices of one solver.
-struct Options {
+struct Options : ScheduleSettings {
     Factorization factorization = Factorization::automatic; ///< `automatic`: from symmetry and diagonal.
 
     /// Rows permuted (lu) or paired (ldlt, ldlh) by a maximum-product matching; `automatic`: where a diagonal
@@ -67,20 +68,6 @@ struct Options {
     /// kept in the user's cache directory, and measures one (for less than two seconds) where there is none;
     /// `on` measures anew; `off` uses the one that comes with the library.
     Toggle calibration = Toggle::automatic;
-    /// Who runs which task: lists made beforehand (`static_order`), or policies that threads follow as they
-    /// go.
-    SchedulePolicy schedule = SchedulePolicy::static_order;
-    PushInit push_init = PushInit::cyclicnuma;         ///< Of SchedulePolicy::places.
-    PushStrategy push = PushStrategy::numa_wloc;       ///< Of places.
-    SelectStrategy select = SelectStrategy::numa_proc; ///< Of places.
-    bool strict = false;    ///< Of dynamic_tree, places, nas: no stealing across NUMA nodes.
-    std::uint64_t seed = 0; ///< Of random choices in places.
-    Allocation allocation = Allocation::local; ///< Where coefficients live, see the user guide.
-    /// two_d: panels of wide column blocks with several candidate threads are cut into groups of rows, each a
-    /// task of its own.
-    Splitting splitting = Splitting::one_d;
-    Index split_width = 96; ///< Columns from which a column block is cut ...
-    Index split_rows = 384; ///< ... into groups of at least so many rows.
 
     Index max_block_width = 256; ///< Wider supernodes are split into column blocks ...
     Index min_block_width = 128; ///< ... of at least this width.

@@ -1,37 +1,26 @@
-// What Solver::simulate is asked: a machine that need not be here, and how to schedule on it.
+// The input of Solver::simulate: a machine, which may be a different one, and the settings of the schedule.
 #pragma once
 
-#include <cstdint>
 #include <string>
 
 #include "espalier/options.hpp"
 
 namespace espalier {
 
-/// One simulated run. Its fields mean what those of the same names in Options do.
-struct Simulation {
+/// One simulated run.
+struct Simulation : ScheduleSettings {
     /// Empty: this machine. A name that ends in .json: a machine file (docs/machine-file.md), which may be
-    /// the JSON of `espalier machine`; in .xml: an hwloc topology. Else a description: "numa:8 core:16".
+    /// the output of `espalier machine --json`. A name that ends in .xml: an hwloc topology. Else a synthetic
+    /// description such as "numa:8 core:16".
     std::string machine;
-    int processes = 1; ///< Each on a machine of its own, with a network between them.
-    int threads = 0;   ///< Of each process; 0: as many as its machine has cores.
+    int processes = 1; ///< Each runs on a machine of its own; a network connects them.
+    int threads = 0;   ///< Threads of each process; 0: one for each core of the machine.
 
-    SchedulePolicy schedule = SchedulePolicy::static_order; ///< Who runs which task.
-    PushInit push_init = PushInit::cyclicnuma;              ///< Of SchedulePolicy::places.
-    PushStrategy push = PushStrategy::numa_wloc;            ///< Of places.
-    SelectStrategy select = SelectStrategy::numa_proc;      ///< Of places.
-    bool strict = false;                                    ///< No stealing across NUMA nodes.
-    std::uint64_t seed = 0;                                 ///< Of random choices.
-    Allocation allocation = Allocation::local;              ///< Where coefficients live.
-    Splitting splitting = Splitting::one_d;                 ///< How wide column blocks become tasks.
-    Index split_width = 96;                                 ///< Of two_d.
-    Index split_rows = 384;                                 ///< Of two_d.
-
-    std::string trace;       ///< Where the simulated run is written as a Pajé trace; empty: nowhere.
-    std::string matrix_name; ///< In the trace.
+    std::string trace;       ///< File that the simulated run is written to as a Pajé trace; empty: none.
+    std::string matrix_name; ///< Name of the matrix in the trace.
 };
 
-/// What `options` say of the schedule, for `processes` of `threads` each of `machine`.
+/// A simulation with the schedule settings of `options`.
 ESPALIER_API Simulation simulation_of(Options const& options, std::string machine, int processes = 1,
                                       int threads = 0);
 

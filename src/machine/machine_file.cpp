@@ -9,7 +9,7 @@
 #include "machine/cost_model_store.hpp"
 #include "machine/flat_json.hpp"
 #include "machine/json_fields.hpp"
-#include "runtime/topology.hpp"
+#include "runtime/binding.hpp"
 
 namespace espalier {
 
@@ -227,13 +227,12 @@ class MachineReader : private JsonFields {
 };
 
 SimulatedMachine from_topology(Topology const& topology) {
+    MachineModel model = machine_model(topology, 1, topology.num_cores());
     SimulatedMachine machine;
     machine.name = topology.machine_name();
     machine.is_here = topology.is_this_machine();
-    machine.node_of_core.clear();
-    for (auto const& core : topology.cores()) machine.node_of_core.push_back(core.node);
-    for (int i = 0; i < topology.num_nodes(); ++i)
-        for (int j = 0; j < topology.num_nodes(); ++j) machine.distances.push_back(topology.distance(i, j));
+    machine.node_of_core = std::move(model.node_of_thread);
+    machine.distances = std::move(model.node_distances);
     return machine;
 }
 
@@ -263,6 +262,17 @@ SimulatedMachine find_machine(std::string const& name) {
     if (!file.eof() && text.size() <= longest_flat_json)
         throw Error(Status::io_error, fmt::format("machine file '{}' cannot be read", name));
     return parse_machine(text, name);
+}
+
+MachineModel machine_model(Topology const& topology, int processes, int threads) {
+    MachineModel machine;
+    machine.processes = processes;
+    machine.threads = threads > 0 ? threads : topology.default_threads();
+    require_valid(machine);
+    for (WorkerPlace const& place : place_workers(topology, machine.threads, false))
+        machine.node_of_thread.push_back(place.node);
+    machine.node_distances = topology.distances();
+    return machine;
 }
 
 MachineModel SimulatedMachine::model(int processes, int threads) const {

@@ -12,6 +12,7 @@
 #include "espalier/types.hpp"
 #include "mapping/cost_model.hpp"
 #include "mapping/machine_model.hpp"
+#include "runtime/topology.hpp"
 
 namespace espalier {
 
@@ -47,6 +48,10 @@ struct SimulatedMachine {
 /// read; {bad_input} that names the file and the key which is unknown, missing or has a wrong value; {usage}
 /// for a description.
 SimulatedMachine find_machine(std::string const& name);
+
+/// `processes` processes, each with `threads` workers (0: topology.default_threads()) on such a machine, and
+/// the default network. Error{usage} as require_valid(MachineModel).
+MachineModel machine_model(Topology const& topology, int processes, int threads);
 
 /// The JSON in `text`; errors call it `source`.
 SimulatedMachine parse_machine(std::string_view text, std::string const& source);

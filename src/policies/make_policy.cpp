@@ -9,9 +9,9 @@
 
 namespace espalier {
 
-std::unique_ptr<Policy> make_policy(PolicySettings const& settings, TaskGraph const& graph,
+std::unique_ptr<Policy> make_policy(ScheduleSettings const& settings, TaskGraph const& graph,
                                     PolicyMachine const& machine, PolicyPlan const& plan) {
-    switch (settings.kind) {
+    switch (settings.schedule) {
     case SchedulePolicy::static_order:
         if (!plan.lists) break;
         return std::make_unique<StaticPolicy>(*plan.lists, graph.num_tasks());
@@ -24,7 +24,7 @@ std::unique_ptr<Policy> make_policy(PolicySettings const& settings, TaskGraph co
         return std::make_unique<NasPolicy>(graph, machine, settings.strict);
     }
     throw Error(Status::internal,
-                std::string("scheduling policy: no plan was made for ") + to_string(settings.kind));
+                std::string("scheduling policy: no plan was made for ") + to_string(settings.schedule));
 }
 
 } // namespace espalier

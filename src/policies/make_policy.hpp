@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
+#include "espalier/schedule_settings.hpp"
 #include "policies/policy_machine.hpp"
-#include "policies/policy_settings.hpp"
 #include "policies/task_graph.hpp"
 
 namespace espalier {
@@ -19,7 +19,7 @@ struct PolicyPlan {
 
 /// The policy for one run of `graph`, which must outlive it. Error{internal} when the plan lacks what the
 /// kind needs, or does not fit the graph or the machine.
-std::unique_ptr<Policy> make_policy(PolicySettings const& settings, TaskGraph const& graph,
+std::unique_ptr<Policy> make_policy(ScheduleSettings const& settings, TaskGraph const& graph,
                                     PolicyMachine const& machine, PolicyPlan const& plan = {});
 
 } // namespace espalier

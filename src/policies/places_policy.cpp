@@ -12,7 +12,7 @@ constexpr int draws = 8; // random victims before the look in order
 
 } // namespace
 
-PlacesPolicy::PlacesPolicy(TaskGraph const& graph, PolicyMachine machine, PolicySettings const& settings)
+PlacesPolicy::PlacesPolicy(TaskGraph const& graph, PolicyMachine machine, ScheduleSettings const& settings)
     : StealingPolicy(graph, machine, machine.num_workers() + machine.num_nodes()), settings_(settings),
       initial_node_(static_cast<std::size_t>(graph.num_tasks()), -1),
       list_of_task_(std::make_unique<std::atomic<int>[]>(static_cast<std::size_t>(graph.num_tasks()))),

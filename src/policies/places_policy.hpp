@@ -13,16 +13,15 @@
 #include <memory>
 #include <vector>
 
-#include "policies/policy_settings.hpp"
+#include "espalier/schedule_settings.hpp"
 #include "policies/stealing_policy.hpp"
 
 namespace espalier {
 
 class PlacesPolicy : public StealingPolicy {
   public:
-    /// `graph` must outlive this. Of `settings` everything counts but the kind. The same seed and the same
-    /// order of calls give the same answers.
-    PlacesPolicy(TaskGraph const& graph, PolicyMachine machine, PolicySettings const& settings);
+    /// `graph` must outlive this. Deterministic for a given seed and order of calls.
+    PlacesPolicy(TaskGraph const& graph, PolicyMachine machine, ScheduleSettings const& settings);
 
     WorkerId push(TaskId task, WorkerId by) override;
     /// The worker's own list, then its node's, then by selection. The distance of a steal is 1 from a core of
@@ -56,7 +55,7 @@ class PlacesPolicy : public StealingPolicy {
         std::uint64_t state = 0;
     };
 
-    PolicySettings settings_;
+    ScheduleSettings settings_;
     std::vector<int> initial_node_;                    ///< Of tasks that are ready at the beginning; else -1.
     std::unique_ptr<std::atomic<int>[]> list_of_task_; ///< Since its push.
     std::vector<Generator> generators_;

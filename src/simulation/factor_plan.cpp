@@ -170,9 +170,9 @@ double FactorPlan::total_cost() const {
 }
 
 std::unique_ptr<Policy> FactorPlan::make_policy() const {
-    if (policy.kind == SchedulePolicy::static_order)
+    if (settings.schedule == SchedulePolicy::static_order)
         return std::make_unique<StaticPolicy>(factor_schedule.lists, factor.graph.num_tasks());
-    return make_factor_policy(policy, factor.graph, machine, candidates);
+    return make_factor_policy(settings, factor.graph, machine, candidates);
 }
 
 // Among several processes no order of tasks is known beforehand: each worker takes what is ready at home.
@@ -182,24 +182,12 @@ std::unique_ptr<Policy> FactorPlan::make_solve_policy() const {
     std::vector<WorkerRange> homes;
     homes.reserve(solve.graph.home.size());
     for (WorkerId const home : solve.graph.home) homes.push_back({home, home + 1});
-    PolicySettings settings;
-    settings.kind = SchedulePolicy::dynamic_tree;
-    return make_factor_policy(settings, solve.graph, machine, homes);
+    return make_factor_policy({.schedule = SchedulePolicy::dynamic_tree}, solve.graph, machine, homes);
 }
 
 ProcessPlans make_process_plans(BlockStructure const& structure, CostModel const& model,
-                                PlanOptions const& options) {
-    MachineModel machine;
-    machine.processes = options.processes;
-    machine.threads = options.workers;
-    machine.node_of_thread = options.node_of_worker;
-    machine.node_distances = options.node_distances;
-    machine.network = options.network;
-    ScheduleOptions settings;
-    settings.policy = options.policy;
-    settings.split = options.split;
-    settings.format = options.format;
-    Schedule schedule = simulate_schedule(structure, model, machine, settings);
+                                MachineModel const& machine, ScheduleOptions const& options) {
+    Schedule schedule = simulate_schedule(structure, model, machine, options);
     ProcessPlans plans;
     plans.of_process = Dealer(schedule).run();
     SharedPlan& shared = plans.shared;
@@ -208,12 +196,12 @@ ProcessPlans make_process_plans(BlockStructure const& structure, CostModel const
     shared.message_bytes = schedule.message_bytes();
     shared.tasks = schedule.tasks.graph.num_tasks() - shared.messages;
     for (ProcessUse const& use : schedule.processes) shared.memory_of_process.push_back(use.memory());
-    shared.machine = std::move(machine);
-    shared.policy = options.policy;
+    shared.machine = machine;
+    shared.settings = options;
     shared.partition = std::move(schedule.partition);
     shared.cblk_cost = std::move(schedule.cblk_cost);
     shared.groups = std::move(schedule.groups);
-    if (options.processes > 1) {
+    if (machine.processes > 1) {
         shared.process_of_cblk = std::move(schedule.process_of_cblk);
         for (Branch const& branch : shared.partition.branches)
             shared.process_of_branch.push_back(shared.process_of_cblk[branch.root]);
@@ -223,17 +211,17 @@ ProcessPlans make_process_plans(BlockStructure const& structure, CostModel const
 }
 
 FactorPlan make_factor_plan(BlockStructure const& structure, CostModel const& model,
-                            PlanOptions const& options) {
-    ProcessPlans plans = make_process_plans(structure, model, options);
+                            MachineModel const& machine, ScheduleOptions const& options) {
+    ProcessPlans plans = make_process_plans(structure, model, machine, options);
     return {std::move(plans.shared), std::move(plans.of_process.front())};
 }
 
 FactorPlan make_factor_plan(BlockStructure const& structure, CostModel const& model, int workers,
                             std::vector<int> const& node_of_worker) {
-    PlanOptions options;
-    options.workers = workers;
-    options.node_of_worker = node_of_worker;
-    return make_factor_plan(structure, model, options);
+    MachineModel machine;
+    machine.threads = workers;
+    machine.node_of_thread = node_of_worker;
+    return make_factor_plan(structure, model, machine);
 }
 
 } // namespace espalier

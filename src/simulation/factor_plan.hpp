@@ -18,7 +18,7 @@ struct SharedPlan {
     std::vector<double> cblk_cost; ///< Seconds by the cost model, updates to elsewhere included.
     RowGroups groups;
     MachineModel machine;
-    PolicySettings policy; ///< Who runs factor tasks; static_order: LocalPlan::factor_schedule.
+    ScheduleSettings settings; ///< static_order: factor tasks run as in LocalPlan::factor_schedule.
     std::vector<std::int32_t> process_of_cblk; ///< Owners; empty when there is one process.
     std::vector<std::int32_t> process_of_branch;
     double makespan = 0; ///< Of the factorization, predicted.
@@ -53,30 +53,20 @@ struct FactorPlan : SharedPlan, LocalPlan {
     [[nodiscard]] std::unique_ptr<Policy> make_solve_policy() const;
 };
 
-struct PlanOptions {
-    int processes = 1;
-    int workers = 1;                    ///< Of each process.
-    std::vector<int> node_of_worker;    ///< NUMA node of each worker; empty: there is one.
-    std::vector<double> node_distances; ///< As MachineModel's.
-    Network network;
-    PanelFormat format;
-    PolicySettings policy{.kind = SchedulePolicy::static_order};
-    SplitOptions split;
-};
-
 struct ProcessPlans {
     SharedPlan shared;
     std::vector<LocalPlan> of_process;
 };
 
-/// simulate_schedule, and what solves need. `model` counts in seconds for the scalar and factorization at
-/// hand. Linear in tasks and, for each process, in the cblks.
+/// Plans for the processes of `machine`: the result of simulate_schedule, and the task graphs of solves.
+/// `model` gives seconds for the scalar and the factorization. Linear in tasks and, for each process, in the
+/// cblks.
 ProcessPlans make_process_plans(BlockStructure const& structure, CostModel const& model,
-                                PlanOptions const& options);
+                                MachineModel const& machine, ScheduleOptions const& options = {});
 /// For one process.
 FactorPlan make_factor_plan(BlockStructure const& structure, CostModel const& model,
-                            PlanOptions const& options);
-/// A static schedule.
+                            MachineModel const& machine, ScheduleOptions const& options = {});
+/// For one process of `workers` threads.
 FactorPlan make_factor_plan(BlockStructure const& structure, CostModel const& model, int workers,
                             std::vector<int> const& node_of_worker = {});
 

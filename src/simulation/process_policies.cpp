@@ -4,7 +4,7 @@
 
 namespace espalier {
 
-std::unique_ptr<Policy> make_factor_policy(PolicySettings const& settings, TaskGraph const& graph,
+std::unique_ptr<Policy> make_factor_policy(ScheduleSettings const& settings, TaskGraph const& graph,
                                            MachineModel const& machine,
                                            std::vector<WorkerRange> const& candidates) {
     std::vector<int> nodes;
@@ -26,7 +26,7 @@ std::vector<WorkerRange> candidate_threads(FactorTasks const& tasks, BranchParti
     return ranges;
 }
 
-ProcessPolicies::ProcessPolicies(PolicySettings const& settings, FactorTasks const& tasks,
+ProcessPolicies::ProcessPolicies(ScheduleSettings const& settings, FactorTasks const& tasks,
                                  MachineModel const& machine, std::vector<WorkerRange> const& candidates)
     : tasks_(tasks), threads_(machine.threads), local_(tasks.tasks.size()) {
     for (int p = 0; p < machine.processes; ++p) processes_.push_back(std::make_unique<Process>());

@@ -16,7 +16,7 @@ namespace espalier {
 
 /// Makes the policy of a process for the factorization's tasks. `graph` has homes by the process's own
 /// threads, and must outlive the policy; `candidates` likewise are threads, by task.
-std::unique_ptr<Policy> make_factor_policy(PolicySettings const& settings, TaskGraph const& graph,
+std::unique_ptr<Policy> make_factor_policy(ScheduleSettings const& settings, TaskGraph const& graph,
                                            MachineModel const& machine,
                                            std::vector<WorkerRange> const& candidates);
 
@@ -27,7 +27,7 @@ std::vector<WorkerRange> candidate_threads(FactorTasks const& tasks, BranchParti
 class ProcessPolicies : public Dispatcher {
   public:
     /// `tasks` must outlive this.
-    ProcessPolicies(PolicySettings const& settings, FactorTasks const& tasks, MachineModel const& machine,
+    ProcessPolicies(ScheduleSettings const& settings, FactorTasks const& tasks, MachineModel const& machine,
                     std::vector<WorkerRange> const& candidates);
 
     void push(TaskId task, WorkerId by) override;

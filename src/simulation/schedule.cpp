@@ -150,7 +150,7 @@ void run_lists(Schedule& schedule, TaskClock& clock) {
         simulate(schedule.tasks.graph, dispatcher, schedule.machine.num_workers(), &network, &clock);
 }
 
-void run_policies(Schedule& schedule, PolicySettings const& settings, TaskClock* clock) {
+void run_policies(Schedule& schedule, ScheduleSettings const& settings, TaskClock* clock) {
     MachineModel const& machine = schedule.machine;
     ProcessPolicies policies(settings, schedule.tasks, machine, schedule.candidates);
     MessageNetwork network(schedule.tasks, machine);
@@ -229,13 +229,13 @@ Schedule simulate_schedule(BlockStructure const& structure, CostModel const& mod
     schedule.machine = machine;
     schedule.cblk_cost = cblk_costs(structure, model);
     schedule.mapping = proportional_mapping(structure, schedule.cblk_cost, machine, options.mapping);
-    bool const is_static = options.policy.kind == SchedulePolicy::static_order;
+    bool const is_static = options.schedule == SchedulePolicy::static_order;
     double const subtrees = options.subtrees_per_worker > 0 ? options.subtrees_per_worker
                             : is_static                     ? 3
                                                             : 16;
     schedule.partition = cut_branches(structure, schedule.cblk_cost, machine.num_workers(), subtrees);
     Contributions const contributions = find_contributions(structure, schedule.partition, model);
-    schedule.groups = RowGroups(structure, schedule.partition, schedule.mapping, options.split);
+    schedule.groups = RowGroups(structure, schedule.partition, schedule.mapping, options);
     Distribution const distribution{choose_processes(structure, schedule.partition, contributions, model,
                                                      schedule.mapping, machine, options.format,
                                                      schedule.groups),
@@ -251,9 +251,9 @@ Schedule simulate_schedule(BlockStructure const& structure, CostModel const& mod
     else
         set_owners_in_turn(schedule);
     std::optional<MemoryClock> clock;
-    if (options.allocation) clock.emplace(structure, model, options.format, schedule, *options.allocation);
+    if (options.models_memory) clock.emplace(structure, model, options.format, schedule, options.allocation);
     if (!is_static)
-        run_policies(schedule, options.policy, clock ? &*clock : nullptr);
+        run_policies(schedule, options, clock ? &*clock : nullptr);
     else if (clock)
         run_lists(schedule, *clock);
     for (std::size_t p = 0; clock && p < schedule.processes.size(); ++p) {

@@ -7,30 +7,29 @@
 #include <optional>
 #include <vector>
 
+#include "espalier/schedule_settings.hpp"
 #include "mapping/branches.hpp"
 #include "mapping/cost_model.hpp"
 #include "mapping/machine_model.hpp"
 #include "mapping/proportional.hpp"
 #include "policies/policy_machine.hpp"
-#include "policies/policy_settings.hpp"
 #include "simulation/engine.hpp"
 #include "tasks/factor_tasks.hpp"
 #include "tasks/row_groups.hpp"
 
 namespace espalier {
 
-struct ScheduleOptions {
-    MappingOptions mapping;
-    PanelFormat format;
-    /// See cut_branches; 0: 3, or 16 for the policies of the runtime, which balance as they go.
+/// static_order: list scheduling by candidates and priorities, with sums in a fixed order. The other policies
+/// are those of the runtime, with sums in the order in which contributions are computed.
+struct ScheduleOptions : ScheduleSettings {
+    PanelFormat format = {};
+    /// Task times depend on where panels are stored (memory_clock.hpp). A static plan is made without these
+    /// times and then run with them. Otherwise `allocation` has no effect: all memory is equally near.
+    bool models_memory = false;
+    MappingOptions mapping = {};
+    /// See cut_branches. 0: 3 for a static schedule, 16 for the policies of the runtime, which balance the
+    /// load as they run.
     double subtrees_per_worker = 0;
-    /// static_order: list scheduling by candidates and priorities, sums in a fixed order; else the policies
-    /// of the runtime, sums as they come.
-    PolicySettings policy{.kind = SchedulePolicy::static_order};
-    SplitOptions split;
-    /// Where panels lie, on a machine where that counts (memory_clock.hpp). The static plan is made as if it
-    /// did not, and then run. Nothing: memory is equally near everywhere.
-    std::optional<Allocation> allocation;
 };
 
 /// What a process holds and exchanges. Bytes.

@@ -124,14 +124,6 @@ template <class T> void report_structure(Analysis<T> const& analysis, bool narro
 
 } // namespace
 
-PolicySettings policy_settings(Options const& options) {
-    return {options.schedule, options.push_init, options.push, options.select, options.strict, options.seed};
-}
-
-SplitOptions split_options(Options const& options) {
-    return {options.splitting == Splitting::two_d, options.split_width, options.split_rows};
-}
-
 template <class T>
 ScalingOptions Analysis<T>::working_options(Factorization kind, Interrupt* interrupt) const {
     // Single precision has a small range, also for Cholesky.
@@ -200,7 +192,7 @@ template <class T> Analysis<T> analyze_system(CscMatrix<T> const& matrix, Option
                                               AnalysisContext const& context, Report& report) {
     auto const& interrupt = context.interrupt;
     auto const& note = context.note;
-    auto const workers = static_cast<int>(context.node_of_worker.size());
+    int const workers = context.machine.threads;
     require_square(matrix);
     matrix.validate();
     require_schur_unknowns(options.schur, matrix.cols);
@@ -272,16 +264,10 @@ template <class T> Analysis<T> analyze_system(CscMatrix<T> const& matrix, Option
     report.analysis.cost_model = source;
     trace::Scope const recorded(phases(), trace::Kind::mapping);
     Timer const timer;
-    PlanOptions plan;
-    plan.processes = context.processes;
-    plan.network = network;
-    plan.format = analysis.panel_format();
-    plan.workers = workers;
-    plan.node_of_worker = context.node_of_worker;
-    plan.node_distances = context.node_distances;
-    plan.policy = policy_settings(options);
-    plan.split = split_options(options);
-    ProcessPlans plans = make_process_plans(analysis.structure, analysis.costs, plan);
+    MachineModel machine = context.machine;
+    machine.network = network;
+    ProcessPlans plans =
+        make_process_plans(analysis.structure, analysis.costs, machine, {options, analysis.panel_format()});
     analysis.plan = {std::move(plans.shared), std::move(plans.of_process.front())};
     plans.of_process.erase(plans.of_process.begin());
     analysis.plans_of_others = std::move(plans.of_process);

@@ -45,9 +45,7 @@ template <class T> struct Analysis {
 
 /// What an analysis works with besides matrix and options.
 struct AnalysisContext {
-    int processes = 1;
-    std::vector<int> node_of_worker;    ///< One entry a worker: its NUMA node.
-    std::vector<double> node_distances; ///< As Topology::distances.
+    MachineModel machine; ///< The plan is made for it, with the network that the cost model knows.
     std::shared_ptr<Interrupt> interrupt;
     Background& background;                ///< Ordering and structure run there where options.cancel is set.
     trace::Recorder* recorder = nullptr;   ///< Of the phases; may be null.
@@ -57,10 +55,6 @@ struct AnalysisContext {
 /// Analyze `matrix`. Fills report.analysis and report.factorization. Errors as Solver::analyze.
 template <class T> Analysis<T> analyze_system(CscMatrix<T> const& matrix, Options const& options,
                                               AnalysisContext const& context, Report& report);
-
-/// What the options say of the schedule.
-PolicySettings policy_settings(Options const& options);
-SplitOptions split_options(Options const& options);
 
 /// The factorization for these values under the options of an analysis: choose_factorization, but looking at
 /// the interior block where there is a Schur complement, and never betting on llh for what may be singular.

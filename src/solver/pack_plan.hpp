@@ -33,7 +33,7 @@ template <class Archive> void describe(Archive& archive, SolveTasks& t) {
     archive(t.tasks, t.graph, t.forward_of_branch, t.backward_of_branch, t.giver_ptr, t.givers, t.num_events);
 }
 template <class Archive> void describe(Archive& archive, SharedPlan& p) {
-    archive(p.partition, p.cblk_cost, p.groups, p.machine, p.policy, p.process_of_cblk, p.process_of_branch,
+    archive(p.partition, p.cblk_cost, p.groups, p.machine, p.settings, p.process_of_cblk, p.process_of_branch,
             p.makespan, p.tasks, p.messages, p.message_bytes, p.memory_of_process);
 }
 template <class Archive> void describe(Archive& archive, LocalPlan& p) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "core/timer.hpp"
+#include "machine/machine_file.hpp"
 #include "solver/solver_state.hpp"
 
 namespace espalier {
@@ -55,7 +56,7 @@ template <class T> void Solver<T>::State::analyze(CscMatrix<T> const& matrix) {
     report.notes.clear();
     Analysis<T> made =
         analyze_system(matrix, options,
-                       {report.processes, node_of_worker(), topology_.distances(), interrupt_, background_,
+                       {machine_model(topology_, report.processes, report.threads), interrupt_, background_,
                         recording_.recorder(), [this](std::string text) { note(std::move(text)); }},
                        report);
     report.analysis.total_s = timer.seconds();

@@ -9,21 +9,7 @@
 namespace espalier {
 
 Simulation simulation_of(Options const& options, std::string machine, int processes, int threads) {
-    Simulation what;
-    what.machine = std::move(machine);
-    what.processes = processes;
-    what.threads = threads;
-    what.schedule = options.schedule;
-    what.push_init = options.push_init;
-    what.push = options.push;
-    what.select = options.select;
-    what.strict = options.strict;
-    what.seed = options.seed;
-    what.allocation = options.allocation;
-    what.splitting = options.splitting;
-    what.split_width = options.split_width;
-    what.split_rows = options.split_rows;
-    return what;
+    return {options, std::move(machine), processes, threads, {}, {}};
 }
 
 namespace {

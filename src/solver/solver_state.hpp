@@ -96,7 +96,6 @@ template <class T> struct Solver<T>::State {
 
     void note(std::string text);
     WorkerTeam& workers();
-    [[nodiscard]] std::vector<int> node_of_worker() const;
     // From here to the end of the call, this is what can cancel it, and whether it is recorded.
     void begin_call(std::string_view call);
     void adopt(CallSettings const& settings);

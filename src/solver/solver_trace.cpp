@@ -24,13 +24,6 @@ void write_to(AtomicFile& file, trace::Trace const& trace) {
 
 } // namespace
 
-template <class T> std::vector<int> Solver<T>::State::node_of_worker() const {
-    std::vector<int> nodes;
-    for (WorkerPlace const& place : place_workers(topology_, report.threads, false))
-        nodes.push_back(place.node);
-    return nodes;
-}
-
 template <class T> std::map<std::string, std::string> Solver<T>::State::trace_metadata() const {
     return {{"program", "espalier " ESPALIER_VERSION_TEXT},
             {"machine", topology_.machine_name()},
@@ -56,20 +49,10 @@ template <class T> Schedule Solver<T>::State::schedule_for(int processes, int th
     if (!analysis_) throw Error(Status::usage, "predictions need an analysis; call analyze first");
     if (threads < 0)
         throw Error(Status::usage, "a machine of " + std::to_string(threads) + " threads a process");
-    MachineModel machine;
-    machine.processes = processes;
-    machine.threads = threads > 0 ? threads : topology_.default_threads();
-    constexpr int most_threads = 1 << 20; // more are refused below
-    if (machine.threads <= most_threads)
-        for (WorkerPlace const& place : place_workers(topology_, machine.threads, false))
-            machine.node_of_thread.push_back(place.node);
-    machine.node_distances = topology_.distances();
+    MachineModel machine = machine_model(topology_, processes, threads);
     machine.network = analysis_->network;
-    ScheduleOptions settings;
-    settings.format = analysis_->panel_format();
-    settings.policy = policy_settings(analysis_->options);
-    settings.split = split_options(analysis_->options);
-    return simulate_schedule(analysis_->structure, analysis_->costs, machine, settings);
+    return simulate_schedule(analysis_->structure, analysis_->costs, machine,
+                             {analysis_->options, analysis_->panel_format()});
 }
 
 template <class T> Prediction Solver<T>::State::describe(Schedule const& schedule) const {
@@ -138,14 +121,10 @@ template <class T> Prediction Solver<T>::State::simulate(Simulation const& what)
     SimulatedMachine const machine = find_machine(what.machine);
     bool const narrow = analysis_->options.mixed_precision && analysis_->options.schur.empty() && can_narrow;
     CostModel const costs = machine.costs(analysis_->costs, narrow ? scalar_of<Low> : scalar_of<T>);
-    ScheduleOptions settings;
-    settings.format = analysis_->panel_format();
-    settings.policy = {what.schedule, what.push_init, what.push, what.select, what.strict, what.seed};
-    settings.split = {what.splitting == Splitting::two_d, what.split_width, what.split_rows};
-    settings.allocation = what.allocation;
     MachineModel model = machine.model(what.processes, what.threads);
     if (machine.is_here) model.network = analysis_->network;
-    Schedule const schedule = simulate_schedule(analysis_->structure, costs, model, settings);
+    Schedule const schedule =
+        simulate_schedule(analysis_->structure, costs, model, {what, analysis_->panel_format(), true});
     if (!what.trace.empty()) {
         auto metadata = trace_metadata();
         metadata["machine"] = machine.name;
@@ -173,7 +152,6 @@ void Solver<T>::State::write_trace(std::string const& path, std::string const& m
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
-    template std::vector<int> Solver<T>::State::node_of_worker() const;                                      \
     template trace::Track* Solver<T>::State::phases();                                                       \
     template void Solver<T>::State::sample_memory();                                                         \
     template Prediction Solver<T>::State::predict(int, int, std::string const*, std::string const&) const;   \

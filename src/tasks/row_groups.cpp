@@ -15,8 +15,8 @@ bool several_candidates_in_a_process(Mapping const& mapping, CblkId k) {
 } // namespace
 
 RowGroups::RowGroups(BlockStructure const& structure, BranchPartition const& partition,
-                     Mapping const& mapping, SplitOptions const& options) {
-    if (!options.two_d) return;
+                     Mapping const& mapping, ScheduleSettings const& settings) {
+    if (settings.splitting != Splitting::two_d) return;
     ptr_.assign(1, 0);
     ptr_.reserve(structure.cblks.size() + 1);
     auto const blok = [&](BlokId b) -> Blok const& { return structure.bloks[b]; };
@@ -24,7 +24,8 @@ RowGroups::RowGroups(BlockStructure const& structure, BranchPartition const& par
         Cblk const& cblk = structure.cblks[k];
         Branch const& branch = partition.branches[partition.branch_of_cblk[k]];
         bool const cut = branch.first == branch.root && k < structure.first_kept_cblk &&
-                         cblk.width() >= options.min_width && cblk.rows_below() >= 2 * options.rows &&
+                         cblk.width() >= settings.split_width &&
+                         cblk.rows_below() >= 2 * settings.split_rows &&
                          several_candidates_in_a_process(mapping, k);
         if (cut) {
             first_.push_back(cblk.first_blok);
@@ -33,8 +34,8 @@ RowGroups::RowGroups(BlockStructure const& structure, BranchPartition const& par
             for (BlokId b = cblk.first_blok + 2; b < cblk.end_blok; ++b) {
                 bool const may_end = blok(b).facing_cblk != blok(b - 1).facing_cblk;
                 // What would be left should make a group, too.
-                if (may_end && blok(b).panel_row - begin_row >= options.rows &&
-                    cblk.stride - blok(b).panel_row >= options.rows / 2) {
+                if (may_end && blok(b).panel_row - begin_row >= settings.split_rows &&
+                    cblk.stride - blok(b).panel_row >= settings.split_rows / 2) {
                     first_.push_back(b);
                     begin_row = blok(b).panel_row;
                 }

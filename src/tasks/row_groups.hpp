@@ -13,16 +13,11 @@
 #include <limits>
 #include <vector>
 
+#include "espalier/schedule_settings.hpp"
 #include "mapping/branches.hpp"
 #include "mapping/proportional.hpp"
 
 namespace espalier {
-
-struct SplitOptions {
-    bool two_d = false;
-    Index min_width = 96; ///< Columns of a cblk that is cut,
-    Index rows = 384;     ///< and of each group the rows, or somewhat more.
-};
 
 /// Rows of the (permuted) matrix: [begin, end).
 struct RowWindow {
@@ -34,10 +29,11 @@ class RowGroups {
   public:
     /// Nothing is cut.
     RowGroups() = default;
-    /// Cut are branches of a single cblk (not kept) of at least min_width columns that have several candidate
-    /// workers in one process and rows for two groups below the diagonal block. Linear in the bloks.
+    /// Cut are branches of a single cblk (not kept) of at least split_width columns that have several
+    /// candidate workers in one process and rows for two groups below the diagonal block. Linear in the
+    /// bloks.
     RowGroups(BlockStructure const& structure, BranchPartition const& partition, Mapping const& mapping,
-              SplitOptions const& options);
+              ScheduleSettings const& settings);
 
     /// Groups of cblk k, the diagonal block included; 0 when it is not cut.
     [[nodiscard]] std::int32_t count(CblkId k) const { return ptr_.empty() ? 0 : ptr_[k + 1] - ptr_[k]; }

@@ -24,9 +24,9 @@ TaskGraph fan(std::vector<WorkerId> homes) {
     return graph;
 }
 
-PolicySettings places(PushStrategy push, SelectStrategy select, bool strict = false) {
-    PolicySettings settings;
-    settings.kind = SchedulePolicy::places;
+ScheduleSettings places(PushStrategy push, SelectStrategy select, bool strict = false) {
+    ScheduleSettings settings;
+    settings.schedule = SchedulePolicy::places;
     settings.push = push;
     settings.select = select;
     settings.strict = strict;
@@ -93,7 +93,7 @@ TEST(PlacesPolicy, DealsTheFirstTasksToTheNodesInTurn) {
 TEST(PlacesPolicy, DealsTheFirstTasksAtRandomBySeed) {
     auto const graph = graph_of(64, {});
     auto const dealt = [&](std::uint64_t seed) {
-        PolicySettings settings = places(PushStrategy::loc, SelectStrategy::numa, true);
+        ScheduleSettings settings = places(PushStrategy::loc, SelectStrategy::numa, true);
         settings.push_init = PushInit::randnuma;
         settings.seed = seed;
         PlacesPolicy policy(graph, two_nodes, settings);
@@ -194,7 +194,7 @@ TEST(PlacesPolicy, SelectsRandomVictimsBySeedAndMissesNone) {
              {SelectStrategy::rand, {1, 2, 3, 4}}, {SelectStrategy::rand_numa, {5, 6}}}) {
         std::set<std::vector<TaskId>> orders;
         for (std::uint64_t seed = 0; seed < 20; ++seed) {
-            PolicySettings settings = places(PushStrategy::numa_wloc, select);
+            ScheduleSettings settings = places(PushStrategy::numa_wloc, select);
             settings.seed = seed;
             PlacesPolicy policy(graph, three_nodes, settings), again(graph, three_nodes, settings);
             auto const order = found_by_worker_0(policy);
@@ -265,8 +265,8 @@ TEST(MakePolicy, KnowsAllKindsAndWhatTheyNeed) {
     std::vector<WorkerRange> const candidates{{0, 1}, {0, 4}};
     for (auto const kind : {SchedulePolicy::static_order, SchedulePolicy::dynamic_tree,
                             SchedulePolicy::places, SchedulePolicy::nas}) {
-        PolicySettings settings;
-        settings.kind = kind;
+        ScheduleSettings settings;
+        settings.schedule = kind;
         auto const policy = make_policy(settings, graph, two_nodes, {&lists, &candidates});
         policy->push(0, 0);
         EXPECT_EQ(policy->pop(0), 0);

@@ -204,16 +204,16 @@ TEST(ReadyQueue, GivesEachTaskToOneOfManyThreads) {
 }
 
 /// Settings of all kinds, a few strategies each.
-std::vector<PolicySettings> many_settings() {
-    std::vector<PolicySettings> all;
+std::vector<ScheduleSettings> many_settings() {
+    std::vector<ScheduleSettings> all;
     for (bool const strict : {false, true}) {
-        PolicySettings settings;
+        ScheduleSettings settings{.schedule = SchedulePolicy::dynamic_tree};
         settings.strict = strict;
         settings.seed = 7;
         all.push_back(settings);
-        settings.kind = SchedulePolicy::nas;
+        settings.schedule = SchedulePolicy::nas;
         all.push_back(settings);
-        settings.kind = SchedulePolicy::places;
+        settings.schedule = SchedulePolicy::places;
         int turn = 0;
         for (SelectStrategy const select :
              {SelectStrategy::rand, SelectStrategy::rand_numa, SelectStrategy::proc, SelectStrategy::numa,
@@ -227,8 +227,8 @@ std::vector<PolicySettings> many_settings() {
     return all;
 }
 
-std::string describe(PolicySettings const& settings) {
-    return std::string(to_string(settings.kind)) + ' ' + to_string(settings.push) + ' ' +
+std::string describe(ScheduleSettings const& settings) {
+    return std::string(to_string(settings.schedule)) + ' ' + to_string(settings.push) + ' ' +
            to_string(settings.select) + (settings.strict ? " strict" : "");
 }
 
@@ -239,7 +239,7 @@ TEST(DynamicPolicies, RunEveryTaskOnceUnderThreads) {
     WorkerTeam team(machine(), workers, false);
     std::mt19937 random(3);
     unsigned seed = 0;
-    for (PolicySettings const& settings : many_settings()) {
+    for (ScheduleSettings const& settings : many_settings()) {
         SCOPED_TRACE(describe(settings));
         auto const edges = random_edges(tasks, 1, ++seed);
         TaskGraph graph = graph_of(tasks, edges);

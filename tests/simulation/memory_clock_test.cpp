@@ -22,8 +22,9 @@ MachineModel two_nodes(int processes = 1, int threads_of_node = 1) {
 
 ScheduleOptions options_for(SchedulePolicy policy, std::optional<Allocation> allocation) {
     ScheduleOptions options;
-    options.policy.kind = policy;
-    options.allocation = allocation;
+    options.schedule = policy;
+    options.models_memory = allocation.has_value();
+    options.allocation = allocation.value_or(Allocation::local);
     return options;
 }
 
@@ -116,7 +117,9 @@ TEST(MemoryClock, RunsThePlanOfAStaticScheduleAndOnlyTimesDiffer) {
 TEST(MemoryClock, SharesAndStealsAddUpOverTheProcesses) {
     BlockStructure const structure = random_structure(400, 5);
     ScheduleOptions options = options_for(SchedulePolicy::dynamic_tree, Allocation::local);
-    options.split = {true, 16, 16};
+    options.splitting = Splitting::two_d;
+    options.split_width = 16;
+    options.split_rows = 16;
     auto const schedule = simulate_schedule(structure, {}, two_nodes(3, 3), options);
     double bytes = 0;
     std::int64_t steals = 0;

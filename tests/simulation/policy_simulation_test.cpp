@@ -12,6 +12,8 @@
 namespace espalier {
 namespace {
 
+ScheduleSettings const dynamic{.schedule = SchedulePolicy::dynamic_tree};
+
 /// Edges from smaller to larger ids; costs, priorities, homes and candidates at random.
 struct RandomWork {
     TaskGraph graph;
@@ -36,15 +38,15 @@ struct RandomWork {
     }
 };
 
-std::vector<PolicySettings> dynamic_settings() {
-    std::vector<PolicySettings> all;
+std::vector<ScheduleSettings> dynamic_settings() {
+    std::vector<ScheduleSettings> all;
     for (int i = 0; i < 16; ++i) {
-        PolicySettings settings;
+        ScheduleSettings settings;
         settings.strict = i % 2 == 1;
         settings.seed = 11;
-        settings.kind = i < 2   ? SchedulePolicy::dynamic_tree
-                        : i < 4 ? SchedulePolicy::nas
-                                : SchedulePolicy::places;
+        settings.schedule = i < 2   ? SchedulePolicy::dynamic_tree
+                            : i < 4 ? SchedulePolicy::nas
+                                    : SchedulePolicy::places;
         settings.push_init = static_cast<PushInit>(i / 2 % 2);
         settings.push = static_cast<PushStrategy>(i / 2 % 4);
         settings.select = static_cast<SelectStrategy>(i / 2 % 6);
@@ -56,7 +58,7 @@ std::vector<PolicySettings> dynamic_settings() {
 TEST(PolicySimulation, EachDynamicPolicyRunsRandomGraphsToTheEndAndTheSameWayTwice) {
     constexpr int workers = 6;
     PolicyMachine const machine({0, 0, 0, 1, 1, 1});
-    for (PolicySettings const& settings : dynamic_settings()) {
+    for (ScheduleSettings const& settings : dynamic_settings()) {
         RandomWork const work(300, workers, 1 + static_cast<unsigned>(settings.select));
         auto const run = [&] {
             auto const policy = make_policy(settings, work.graph, machine, {nullptr, &work.candidates});
@@ -91,13 +93,13 @@ TEST(PolicySimulation, LoosePoliciesLeaveNoWorkerIdleWhileTasksAreReady) {
     graph.home.assign(40, 0);
     std::vector<WorkerRange> const candidates(40);
     PolicyMachine const machine({0, 0, 0, 1, 1, 1});
-    for (PolicySettings const& settings : dynamic_settings()) {
+    for (ScheduleSettings const& settings : dynamic_settings()) {
         auto const policy = make_policy(settings, graph, machine, {nullptr, &candidates});
         PolicyDispatcher dispatcher(*policy, graph);
         auto const run = simulate(graph, dispatcher, 6);
         if (!settings.strict) {
             EXPECT_DOUBLE_EQ(run.makespan, 7);
-        } else if (settings.kind != SchedulePolicy::places) { // which deals the first tasks to all nodes
+        } else if (settings.schedule != SchedulePolicy::places) { // which deals the first tasks to all nodes
             EXPECT_DOUBLE_EQ(run.makespan, 14);
         }
     }
@@ -112,7 +114,7 @@ TEST(PolicySimulation, RecordsWhoStoleWhatFromWhomAndWhen) {
     graph.priority = {4, 3, 2, 1};
     graph.home.assign(4, 0);
     std::vector<WorkerRange> const candidates(4);
-    auto const policy = make_policy({}, graph, PolicyMachine({0, 0}), {nullptr, &candidates});
+    auto const policy = make_policy(dynamic, graph, PolicyMachine({0, 0}), {nullptr, &candidates});
     PolicyDispatcher dispatcher(*policy, graph);
     auto const run = simulate(graph, dispatcher, 2);
     ASSERT_EQ(run.steals.size(), 2u);
@@ -134,7 +136,8 @@ TEST(PolicySimulation, AFreeWorkerIsAskedFromTheHomeOn) {
     graph.priority.assign(1, 0);
     graph.home.assign(1, 4);
     std::vector<WorkerRange> const candidates{{0, 6}};
-    auto const policy = make_policy({}, graph, PolicyMachine({0, 0, 0, 1, 1, 1}), {nullptr, &candidates});
+    auto const policy =
+        make_policy(dynamic, graph, PolicyMachine({0, 0, 0, 1, 1, 1}), {nullptr, &candidates});
     PolicyDispatcher dispatcher(*policy, graph);
     EXPECT_EQ(simulate(graph, dispatcher, 6).worker_of_task[0], 4);
 }
@@ -144,7 +147,7 @@ TEST(PolicySimulation, WhatAWorkerMakesReadyInAQueueOfItsOwnIsFoundByItselfAndTh
     auto graph = graph_of({1, 1}, {{1}, {}});
     graph.home = {0, 3};
     PolicyMachine const machine({0, 0, 1, 1});
-    auto const worker_of_1 = [&](PolicySettings const& settings, WorkerRange candidates) {
+    auto const worker_of_1 = [&](ScheduleSettings const& settings, WorkerRange candidates) {
         std::vector<WorkerRange> const ranges{{0, 1}, candidates};
         auto const policy = make_policy(settings, graph, machine, {nullptr, &ranges});
         PolicyDispatcher dispatcher(*policy, graph);
@@ -153,11 +156,11 @@ TEST(PolicySimulation, WhatAWorkerMakesReadyInAQueueOfItsOwnIsFoundByItselfAndTh
         EXPECT_DOUBLE_EQ(run.makespan, 2);
         return run.worker_of_task[1];
     };
-    EXPECT_EQ(worker_of_1({}, {0, 1}), 0);
-    EXPECT_EQ(worker_of_1({}, {2, 4}), 3);
-    EXPECT_EQ(worker_of_1({}, {3, 4}), 3);
-    EXPECT_EQ(worker_of_1({.kind = SchedulePolicy::nas}, {}), 3);
-    PolicySettings settings{.kind = SchedulePolicy::places, .push = PushStrategy::loc};
+    EXPECT_EQ(worker_of_1(dynamic, {0, 1}), 0);
+    EXPECT_EQ(worker_of_1(dynamic, {2, 4}), 3);
+    EXPECT_EQ(worker_of_1(dynamic, {3, 4}), 3);
+    EXPECT_EQ(worker_of_1({.schedule = SchedulePolicy::nas}, {}), 3);
+    ScheduleSettings settings{.schedule = SchedulePolicy::places, .push = PushStrategy::loc};
     EXPECT_EQ(worker_of_1(settings, {}), 0);
     settings.push = PushStrategy::numa_wloc;
     EXPECT_EQ(worker_of_1(settings, {}), 3);
@@ -166,7 +169,7 @@ TEST(PolicySimulation, WhatAWorkerMakesReadyInAQueueOfItsOwnIsFoundByItselfAndTh
 TEST(PolicySimulation, OfSeveralTasksInItsOwnQueueAWorkerKeepsTheBestAndOthersGetTheRest) {
     auto graph = graph_of({1, 1, 3, 2}, {{1, 2, 3}, {}, {}, {}});
     std::vector<WorkerRange> const ranges(4, {0, 1});
-    auto const policy = make_policy({}, graph, PolicyMachine({0, 0, 0}), {nullptr, &ranges});
+    auto const policy = make_policy(dynamic, graph, PolicyMachine({0, 0, 0}), {nullptr, &ranges});
     PolicyDispatcher dispatcher(*policy, graph);
     auto const run = simulate(graph, dispatcher, 3);
     EXPECT_EQ(run.worker_of_task, (std::vector<WorkerId>{0, 2, 0, 1}));
@@ -181,7 +184,7 @@ TEST(PolicySimulation, TasksThatExcludeEachOtherRunByPriorityAndCountAsStolenOnc
     graph.num_resources = 1;
     for (TaskId t = 0; t < tasks; ++t) graph.priority[t] = tasks - t;
     std::vector<WorkerRange> const ranges(tasks, {0, 1});
-    auto const policy = make_policy({}, graph, PolicyMachine({0, 0, 0, 0}), {nullptr, &ranges});
+    auto const policy = make_policy(dynamic, graph, PolicyMachine({0, 0, 0, 0}), {nullptr, &ranges});
     PolicyDispatcher dispatcher(*policy, graph);
     auto const run = simulate(graph, dispatcher, workers);
     std::size_t elsewhere = 0;
@@ -200,7 +203,7 @@ TEST(PolicySimulation, SeveralPoliciesShareTheWorkersOfOneEngine) {
     auto graph = graph_of({1, 1}, {{1}, {}});
     graph.home = {2, 2};
     std::vector<WorkerRange> const ranges{{2, 3}, {3, 4}};
-    auto const policy = make_policy({}, graph, PolicyMachine({0, 0, 1, 1}), {nullptr, &ranges});
+    auto const policy = make_policy(dynamic, graph, PolicyMachine({0, 0, 1, 1}), {nullptr, &ranges});
     PolicyDispatcher dispatcher(*policy, graph, 4, 4);
     std::set<WorkerId> const idle{0, 1, 2, 3, 4, 5, 7, 8, 9};
     dispatcher.push(0, any_worker);
@@ -221,7 +224,7 @@ TEST(Engine, NeedsCostsAndPriorities) {
     auto graph = graph_of({1, 1}, {{1}, {}});
     std::vector<WorkerRange> const ranges(2);
     auto const status = [&] {
-        auto const policy = make_policy({}, graph, PolicyMachine({0}), {nullptr, &ranges});
+        auto const policy = make_policy(dynamic, graph, PolicyMachine({0}), {nullptr, &ranges});
         PolicyDispatcher dispatcher(*policy, graph);
         try {
             simulate(graph, dispatcher, 1);

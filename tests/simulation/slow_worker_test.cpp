@@ -46,11 +46,12 @@ TEST(SlowWorker, DynamicScheduleRecoversFourFifthsOfWhatTheStaticOneLoses) {
     std::vector<Index> width;
     add_subtree(6, parent, width);
     BlockStructure const structure = structure_of(parent, width, 5);
-    PlanOptions options;
-    options.workers = workers;
-    FactorPlan const fixed = make_factor_plan(structure, CostModel{}, options);
-    options.policy.kind = SchedulePolicy::dynamic_tree;
-    FactorPlan const dynamic = make_factor_plan(structure, CostModel{}, options);
+    MachineModel machine;
+    machine.threads = workers;
+    ScheduleOptions options;
+    FactorPlan const fixed = make_factor_plan(structure, CostModel{}, machine, options);
+    options.schedule = SchedulePolicy::dynamic_tree;
+    FactorPlan const dynamic = make_factor_plan(structure, CostModel{}, machine, options);
 
     double const scale = 1.0 / fixed.total_cost();
     // Two workers, one at half speed: nobody could be faster.

@@ -150,8 +150,10 @@ TEST(TwoD, DoesEveryProductOnceAfterWhatItReadsAndBeforeWhatItMakes) {
                 machine.processes = processes;
                 machine.threads = threads;
                 ScheduleOptions options;
-                options.policy.kind = kind;
-                options.split = {true, 8, 30};
+                options.schedule = kind;
+                options.splitting = Splitting::two_d;
+                options.split_width = 8;
+                options.split_rows = 30;
                 Schedule const schedule = simulate_schedule(
                     structure, default_cost_model(Scalar::d, KernelKind::lu), machine, options);
                 ASSERT_EQ(check_graph(schedule.tasks.graph), 0);
@@ -167,7 +169,9 @@ TEST(TwoD, GroupsPartTheBloksOfAPanel) {
     for (unsigned seed = 0; seed < 8; ++seed) {
         BlockStructure const structure = random_structure(60, seed);
         ScheduleOptions options;
-        options.split = {true, 8, 40};
+        options.splitting = Splitting::two_d;
+        options.split_width = 8;
+        options.split_rows = 40;
         MachineModel machine;
         machine.threads = 4;
         Schedule const schedule = simulate_schedule(structure, CostModel{}, machine, options);

@@ -60,9 +60,11 @@ TEST(PredictedTrace, HasTheStealsOfASimulatedPolicyAsLinks) {
     BlockStructure const structure = random_structure(300, 7);
     CostModel const model;
     ScheduleOptions options;
-    options.policy.kind = SchedulePolicy::places;
+    options.schedule = SchedulePolicy::places;
     options.allocation = Allocation::local;
-    options.split = {true, 16, 16};
+    options.splitting = Splitting::two_d;
+    options.split_width = 16;
+    options.split_rows = 16;
     Schedule const schedule = simulate_schedule(structure, model, machine_of(2, 4, {0, 0, 1, 1}), options);
     trace::Trace const trace{predicted_trace(structure, model, schedule)};
     auto const links = trace.links();

@@ -160,8 +160,8 @@ TEST(DenseRun, GivesTheSameBitsUnderEveryPolicy) {
         for (auto const policy_kind : {SchedulePolicy::static_order, SchedulePolicy::dynamic_tree,
                                        SchedulePolicy::places, SchedulePolicy::nas})
             for (bool const strict : {false, true}) {
-                PolicySettings settings;
-                settings.kind = policy_kind;
+                ScheduleSettings settings;
+                settings.schedule = policy_kind;
                 settings.strict = strict;
                 auto const policy = make_policy(settings, tasks.graph, nodes, {&lists, &ranges});
                 TiledMatrix matrix(kind, grid, team.size(), Allocation::local);

@@ -102,9 +102,9 @@ void dense(DenseOptions const& options) {
     record.tasks = tasks.graph.num_tasks();
     record.work_s = tasks.total_cost();
     record.critical_path_s = tasks.critical_path();
-    PolicySettings const settings = policy_settings(options.library);
-    Plan const plan(tasks, machine, settings.kind);
-    if (settings.kind == SchedulePolicy::static_order) record.predicted_s = plan.schedule.makespan;
+    ScheduleSettings const& settings = options.library;
+    Plan const plan(tasks, machine, settings.schedule);
+    if (settings.schedule == SchedulePolicy::static_order) record.predicted_s = plan.schedule.makespan;
     for (int repeat = 1; repeat <= options.repeat; ++repeat) {
         if (trace_file && repeat == options.repeat) team.record(&recorder);
         auto const policy = make_policy(settings, tasks.graph, machine, plan.for_policy());

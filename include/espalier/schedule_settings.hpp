@@ -1,0 +1,27 @@
+// The settings of a schedule, which a solver and a simulation share.
+#pragma once
+
+#include <cstdint>
+
+#include "espalier/types.hpp"
+
+namespace espalier {
+
+/// Which worker runs which task, where coefficients are stored, and how wide column blocks become tasks.
+struct ScheduleSettings {
+    /// `static_order`: lists made in advance by a simulation. Else a policy that the workers follow as they run.
+    SchedulePolicy schedule = SchedulePolicy::static_order;
+    PushInit push_init = PushInit::cyclicnuma;         ///< Only for SchedulePolicy::places.
+    PushStrategy push = PushStrategy::numa_wloc;       ///< Only for places.
+    SelectStrategy select = SelectStrategy::numa_proc; ///< Only for places.
+    bool strict = false;    ///< No stealing across NUMA nodes; for dynamic_tree, places and nas.
+    std::uint64_t seed = 0; ///< Seed of the random choices of places.
+    Allocation allocation = Allocation::local; ///< Where coefficients are stored; see the user guide.
+    /// `two_d`: the panel of a wide column block that several threads are candidates for is cut into groups of
+    /// rows, and each group becomes a task of its own.
+    Splitting splitting = Splitting::one_d;
+    Index split_width = 96; ///< two_d: the minimum number of columns of a column block that is cut.
+    Index split_rows = 384; ///< two_d: the minimum number of rows of a group.
+};
+
+} // namespace espalier
