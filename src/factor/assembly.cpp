@@ -1,6 +1,7 @@
 #include "factor/assembly.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace espalier {
 
@@ -8,10 +9,9 @@ namespace {
 
 // Panel row of row `row` in cblk k, which has it.
 Index panel_row_of(BlockStructure const& structure, Cblk const& cblk, Index row) {
-    auto const first = structure.bloks.begin() + cblk.first_blok;
-    auto const last = structure.bloks.begin() + cblk.end_blok;
-    auto const after =
-        std::upper_bound(first, last, row, [](Index r, Blok const& b) { return r < b.first_row; });
+    auto const bloks = structure.bloks_of(cblk);
+    auto const after = std::upper_bound(bloks.begin(), bloks.end(), row,
+                                        [](Index r, Blok const& b) { return r < b.first_row; });
     Blok const& blok = *(after - 1);
     return blok.panel_row + (row - blok.first_row);
 }
@@ -26,14 +26,14 @@ Place place_of(BlockStructure const& structure, Index row, Index col) {
     CblkId const row_cblk = structure.cblk_of_col[row];
     CblkId const col_cblk = structure.cblk_of_col[col];
     CblkId const k = std::min(row_cblk, col_cblk);
-    Cblk const& cblk = structure.cblks[k];
+    Cblk const& cblk = structure.cblk(k);
     if (row_cblk >= col_cblk)
         return {k, panel_row_of(structure, cblk, row) + (col - cblk.first_col) * cblk.stride};
     Index const below = panel_row_of(structure, cblk, col) - cblk.width();
     return {k, cblk.stride * cblk.width() + below + (row - cblk.first_col) * cblk.rows_below()};
 }
 
-// Looks at the interrupt once for so many entries (less than a millisecond).
+// Checks the interrupt every 10,000 entries (less than a millisecond).
 void check_after(Offset& next_check, Offset done, Interrupt* interrupt) {
     if (done < next_check) return;
     next_check = done + 10'000;
@@ -93,18 +93,28 @@ AssemblyMap AssemblyMap::part_of(std::span<std::int32_t const> process_of_cblk, 
     AssemblyMap part;
     part.ptr_.assign(1, 0);
     sources.clear();
-    for (std::size_t k = 0; k + 1 < ptr_.size(); ++k) {
-        if (process_of_cblk[k] == process)
-            for (Offset e = ptr_[k]; e < ptr_[k + 1]; ++e) {
-                Entry const& entry = entries_[e];
-                auto const at = static_cast<Offset>(sources.size());
-                bool const conjugated = entry.source < 0;
-                sources.push_back(conjugated ? ~entry.source : entry.source);
-                part.entries_.push_back({conjugated ? ~at : at, entry.target});
-            }
-        part.ptr_.push_back(static_cast<Offset>(part.entries_.size()));
+    for (CblkId k = 0; k < std::ssize(process_of_cblk); ++k) {
+        if (process_of_cblk[k] != process) continue;
+        for (Offset e = ptr_[k]; e < ptr_[k + 1]; ++e) {
+            Entry const& entry = entries_[e];
+            Offset const at = std::ssize(sources);
+            bool const conjugated = entry.source < 0;
+            sources.push_back(conjugated ? ~entry.source : entry.source);
+            part.entries_.push_back({conjugated ? ~at : at, entry.target});
+        }
+        part.ptr_.push_back(std::ssize(part.entries_));
     }
     return part;
+}
+
+void AssemblyMap::add_ghosts(std::span<WorkerId const> owner_of_cblk) {
+    std::vector<Offset> ptr(1, 0);
+    auto next = ptr_.begin();
+    for (WorkerId const owner : owner_of_cblk) {
+        if (owner != any_worker) ++next;
+        ptr.push_back(*next);
+    }
+    ptr_ = std::move(ptr);
 }
 
 std::uint64_t AssemblyMap::bytes() const {

@@ -1,5 +1,5 @@
-// Assembly: where each entry of the matrix goes in the panels. The map is made once a pattern, so that a
-// refactorization with new values is a plain scatter, done by the owner of each panel.
+// Assembly: the place of each entry of the matrix in the panels. The map is made once for a pattern, so that
+// a refactorization with new values is a plain scatter by the owner of each panel.
 #pragma once
 
 #include <cstdint>
@@ -11,24 +11,27 @@
 
 namespace espalier {
 
-/// Entries of the matrix grouped by the cblk that holds them. Works for the symmetry the matrix is stored
-/// with: lower triangle for symmetric and Hermitian matrices, everything for general ones (lu).
+/// Entries of the matrix, grouped by the cblk that holds them. Symmetric and Hermitian matrices are stored as
+/// one triangle, general ones (lu) in full.
 class AssemblyMap {
   public:
     /// The scalar of `pattern` does not matter: factors may be in another one. Error{cancelled}.
     template <class T>
     AssemblyMap(CscMatrix<T> const& pattern, BlockStructure const& structure, Interrupt* interrupt = nullptr);
 
-    /// panel += entries of the matrix, given by its values, for the cblks that `worker` owns; panels were
-    /// cleared before. Error{cancelled}.
+    /// Adds the values of the matrix to the cleared panels of the cblks that `worker` owns. Error{cancelled}.
     template <class T> void assemble(std::span<T const> values, Factor<T>& factor, WorkerId worker,
                                      Interrupt* interrupt = nullptr) const;
 
-    /// The map of a process alone, for the values at positions `sources` (an output) of the matrix, in this
-    /// order. Linear in the cblks and in the entries of the process.
+    /// The map of the cblks that a process owns, for its values in the order of `sources` (an output), which
+    /// are positions in the matrix. Linear in the cblks and in the entries of the process.
     [[nodiscard]] AssemblyMap part_of(std::span<std::int32_t const> process_of_cblk, std::int32_t process,
                                       std::vector<Offset>& sources) const;
-    /// None: to be unpacked into.
+    /// Turns the map of the own cblks into one of all cblks of the process, ghosts included: those whose
+    /// owner is any_worker.
+    void add_ghosts(std::span<WorkerId const> owner_of_cblk);
+
+    /// An empty map, to be unpacked into.
     AssemblyMap() = default;
     template <class Archive> friend void describe(Archive& archive, AssemblyMap& map) {
         archive(map.ptr_, map.entries_);

@@ -11,7 +11,7 @@ namespace espalier {
 
 namespace {
 
-// Of the tasks of this process: on each other, of messages on them, and on messages.
+// Dependencies of the tasks of this process on each other and on messages, and of messages on tasks.
 std::vector<trace::Dependency> dependencies(FactorPlan const& plan, std::int64_t first_number) {
     TaskGraph const& graph = plan.factor.graph;
     std::vector<trace::Dependency> edges;
@@ -31,15 +31,15 @@ std::vector<trace::Dependency> dependencies(FactorPlan const& plan, std::int64_t
     return edges;
 }
 
-// One run: what its tasks share.
+// What the tasks of one run share.
 template <class T> class FactorizationRun {
   public:
     /// `first_number` is that of the plan's first task in the trace.
     FactorizationRun(FactorPlan const& plan, Factor<T>& factor, WorkerTeam& team,
                      FactorizeOptions const& options, std::int64_t first_number)
-        : plan_(plan), factor_(factor), kernels_(make_kernel_family(factor)),
+        : plan_(plan), factor_(factor), structure_(factor.structure()), kernels_(make_kernel_family(factor)),
           threshold_(static_cast<Real<T>>(options.pivot_threshold)), interrupt_(options.interrupt),
-          workspaces_(static_cast<std::size_t>(team.size())), stats_(static_cast<std::size_t>(team.size())),
+          workspaces_(team.size()), stats_(team.size()),
           progress_(options.progress, "factorization", plan.total_cost()),
           progress_step_(plan.total_cost() / 1000), team_(team),
           ran_by_(plan.factor.tasks.size(), any_worker), first_number_(first_number),
@@ -47,7 +47,7 @@ template <class T> class FactorizationRun {
           messages_(team, options.messaging,
                     [this](int, std::int64_t id, Block&& block) { receive(id, std::move(block)); }) {
         if (trace::Recorder* const recorder = team.recorder()) {
-            levels_ = tree_levels(factor.structure());
+            levels_ = tree_levels(structure_);
             recorder->add_dependencies(dependencies(plan, first_number_));
         }
     }
@@ -68,7 +68,7 @@ template <class T> class FactorizationRun {
         case TaskKind::update: {
             {
                 trace::Scope const scope(team_.track(worker), trace::Kind::update, info(id, task.target));
-                update_target(task, patient(cost), worker);
+                update_target(task, interrupt_for(cost), worker);
             }
             if (task.block != no_block) contributed(task.block);
             return;
@@ -80,7 +80,7 @@ template <class T> class FactorizationRun {
         case TaskKind::message:
             break;
         }
-        throw Error(Status::internal, "a message is no task for a worker");
+        throw Error(Status::internal, "a message was scheduled as a task of a worker");
     }
 
     RunStats run(Policy& policy, RunOptions options) {
@@ -93,7 +93,7 @@ template <class T> class FactorizationRun {
     }
     [[nodiscard]] ExchangeStatistics const& exchange() const { return messages_.statistics(); }
 
-    std::vector<WorkerId> take_workers() { return std::move(ran_by_); }
+    std::vector<WorkerId> worker_of_task() && { return std::move(ran_by_); }
 
     [[nodiscard]] PivotStats total() const {
         PivotStats sum;
@@ -105,31 +105,34 @@ template <class T> class FactorizationRun {
     struct alignas(64) WorkerStats { // written by its worker only
         PivotStats pivots;
         double unreported = 0; // cost done since the last report of progress
-        double unchecked = 0;  // cost done since the last look at the interrupt
+        double unchecked = 0;  // cost done since the last check of the interrupt
     };
 
-    // Work that costs less need not be interrupted: so many seconds pass between two looks, which are not
-    // free (a clock is read where a function of the caller is behind it).
-    static constexpr double patience = 2e-4;
-    [[nodiscard]] Interrupt* patient(double cost) const { return cost > patience ? interrupt_ : nullptr; }
+    // Seconds of work between two checks of the interrupt, which may read a clock and call the user's
+    // function.
+    static constexpr double check_interval = 2e-4;
+    // Shorter tasks run without checks.
+    [[nodiscard]] Interrupt* interrupt_for(double cost) const {
+        return cost > check_interval ? interrupt_ : nullptr;
+    }
 
     void check_after(WorkerStats& stats, double cost) {
         stats.unchecked += cost;
-        if (stats.unchecked < patience) return;
+        if (stats.unchecked < check_interval) return;
         stats.unchecked = 0;
         check(interrupt_);
     }
 
-    // What a trace tells of a task that works on cblk k.
+    // For a trace: task `id` works on cblk k.
     [[nodiscard]] trace::StateInfo info(TaskId id, CblkId k) const {
         if (levels_.empty()) return {};
-        return {first_number_ + plan_.number_of_task[id], k, levels_[k]};
+        return {first_number_ + plan_.number_of_task[id], structure_.number_of(k), levels_[k]};
     }
 
-    // A subtree is one task; a trace also shows what it does with each cblk.
+    // A subtree is one task; a trace also shows the work on each of its cblks.
     void factorize_branch(BranchId number, TaskId id, WorkerId worker) {
         Branch const& branch = plan_.partition.branches[number];
-        if (branch.first >= factor_.structure().first_kept_cblk) return; // updated, that is all
+        if (structure_.is_kept(branch.first)) return;
         WorkerStats& stats = stats_[worker];
         auto& workspace = workspaces_[worker];
         bool const single = branch.first == branch.root;
@@ -144,26 +147,24 @@ template <class T> class FactorizationRun {
             }
             if (!single) {
                 trace::Scope const scope(track, trace::Kind::update, info(id, k));
-                kernels_->update_all(k, branch.root, workspace, patient(cost));
+                kernels_->update_all(k, branch.root, workspace, interrupt_for(cost));
                 if (track) track->between_tasks();
             }
             report_progress(stats, cost);
         }
     }
 
-    // A panel whose rows are cut into groups: the diagonal block, or one of the groups below it.
+    // The diagonal block of a panel cut into groups of rows, or one of the groups below it.
     void work_on_panel(FactorTask const& task, CblkId k, WorkerId worker) {
         WorkerStats& stats = stats_[worker];
         double const cost = plan_.cblk_cost[k] / plan_.groups.count(k);
         check_after(stats, cost);
-        BlockStructure const& structure = factor_.structure();
-        if (task.kind == TaskKind::diagonal) {
+        if (task.kind == TaskKind::diagonal)
             stats.pivots += kernels_->factorize_diagonal(k, threshold_);
-        } else {
-            auto const first = static_cast<std::size_t>(plan_.groups.first_blok(structure, k, task.group));
-            kernels_->solve_rows(k, structure.bloks[first].panel_row - factor_.cblk(k).width(),
-                                 plan_.groups.rows(structure, k, task.group));
-        }
+        else
+            kernels_->solve_rows(k,
+                                 plan_.groups.first_row(structure_, k, task.group) - factor_.cblk(k).width(),
+                                 plan_.groups.rows(structure_, k, task.group));
         report_progress(stats, cost);
     }
 
@@ -175,13 +176,13 @@ template <class T> class FactorizationRun {
     }
 
     void update_target(FactorTask const& task, Interrupt* interrupt, WorkerId worker) {
-        BlockStructure const& structure = factor_.structure();
-        RowWindow const window =
-            task.group == whole_panel ? RowWindow{} : plan_.groups.window(structure, task.target, task.group);
+        RowWindow const window = task.group == whole_panel
+                                     ? RowWindow{}
+                                     : plan_.groups.window(structure_, task.target, task.group);
         for (Offset f = task.first_facing; f < task.end_facing;) {
             check(interrupt);
-            BlokId const first = structure.facing[f];
-            FacingGroup const group = facing_group(structure, structure.owner_of_blok[first], first);
+            BlokId const first = structure_.facing[f];
+            FacingGroup const group = facing_group(structure_, structure_.owner_of_blok[first], first);
             auto& workspace = workspaces_[worker];
             if (task.block == no_block)
                 kernels_->update(group, workspace, window);
@@ -191,7 +192,7 @@ template <class T> class FactorizationRun {
         }
     }
 
-    // The last contribution to a block sends it.
+    // Counts a contribution to an outgoing block; the last one sends the block.
     void contributed(std::int32_t number) {
         std::optional<Block> block = fan_in_.contributed(number);
         if (!block) return;
@@ -199,7 +200,7 @@ template <class T> class FactorizationRun {
         messages_.send(info.to, info.number, std::move(*block),
                        {.tag = first_number_ + info.message, .priority = info.priority});
     }
-    // On a progress thread.
+    // Called by a progress thread.
     void receive(std::int64_t id, Block&& block) {
         std::int32_t const number = fan_in_.incoming(id);
         FanInBlock const& info = plan_.factor.fan_in.blocks[number];
@@ -207,11 +208,10 @@ template <class T> class FactorizationRun {
         for (std::int32_t t = 0; t < info.tasks; ++t) team_.release(info.first_task + t);
     }
     void add_fan_in(FactorTask const& task) {
-        BlockStructure const& structure = factor_.structure();
         Index begin = 0, end = factor_.cblk(task.target).stride;
         if (task.group != whole_panel) {
-            begin = plan_.groups.first_row(structure, task.target, task.group);
-            end = begin + plan_.groups.rows(structure, task.target, task.group);
+            begin = plan_.groups.first_row(structure_, task.target, task.group);
+            end = begin + plan_.groups.rows(structure_, task.target, task.group);
         }
         std::size_t const freed = fan_in_.add(task.block, begin, end, factor_);
         if (freed > 0) messages_.received_done(freed);
@@ -219,6 +219,7 @@ template <class T> class FactorizationRun {
 
     FactorPlan const& plan_;
     Factor<T>& factor_;
+    BlockStructure const& structure_;
     std::unique_ptr<KernelFamily<T>> kernels_;
     Real<T> threshold_;
     Interrupt* interrupt_;
@@ -232,7 +233,7 @@ template <class T> class FactorizationRun {
     std::vector<std::int32_t> levels_; // of the cblks in the tree; empty when no trace is recorded
     std::int64_t first_number_;        // of the tasks, in the trace
     FanInBuffers<T> fan_in_;
-    MessageRun messages_; // last: its handlers use the rest
+    MessageRun messages_; // last, because its handlers use the rest
 };
 
 } // namespace
@@ -256,7 +257,7 @@ template <class T> FactorizeStats factorize(std::span<T const> values, AssemblyM
 
     trace::Scope const recorded(options.phases, trace::Kind::factorization);
     Timer const timer;
-    // On all processes, whatever happens after this: they number their tasks alike.
+    // On all processes, even if the run fails, so that all number their tasks alike.
     std::int64_t const first_number =
         team.recorder() ? team.recorder()->reserve_tasks(plan.num_numbers()) : 0;
     std::unique_ptr<FactorizationRun<T>> run;
@@ -275,7 +276,7 @@ template <class T> FactorizeStats factorize(std::span<T const> values, AssemblyM
     PivotStats const pivots = run->total();
     stats.pivots_replaced = pivots.replaced;
     stats.negative_pivots = pivots.negative;
-    stats.worker_of_task = run->take_workers();
+    stats.worker_of_task = std::move(*run).worker_of_task();
     stats.steals = ran.steals();
     stats.busy_s = ran.busy_s();
     stats.steals_by_distance = policy->steals_by_distance();
@@ -285,7 +286,7 @@ template <class T> FactorizeStats factorize(std::span<T const> values, AssemblyM
 
 std::uint64_t workspace_bytes(BlockStructure const& structure, FactorForm form, std::size_t scalar_bytes,
                               int workers) {
-    // L D of the rows that face one cblk: no more rows than that one has columns.
+    // L D of the rows that face one cblk, which are at most as many as its columns.
     Offset scaled = 0;
     Index widest = 0;
     for (Cblk const& cblk : structure.cblks) widest = std::max(widest, cblk.width());

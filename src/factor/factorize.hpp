@@ -1,5 +1,6 @@
-// The driver of a numeric factorization: assembly by the owners, then the tasks of a schedule. Among several
-// processes each does its own part of the plan; contributions to cblks of others travel as fan-in blocks.
+// The driver of a numeric factorization: assembly by the owners of the panels, then the tasks of a schedule.
+// With several processes each runs its own part of the plan, and contributions to cblks of other processes
+// travel as fan-in blocks.
 #pragma once
 
 #include "comm/message_run.hpp"
@@ -16,28 +17,28 @@ namespace espalier {
 struct FactorizeOptions {
     double pivot_threshold = 0; ///< Absolute: pivots smaller than this are replaced (not by llh, llt).
     ProgressSink* progress = nullptr;
-    /// Looked at between kernels: Error{cancelled} after what takes a few 10 ms at most, unless a single
-    /// kernel of a very tall column block does.
+    /// Checked between kernels: Error{cancelled} within a few 10 ms, unless a single kernel on a very tall
+    /// column block takes longer.
     Interrupt* interrupt = nullptr;
     trace::Track* phases = nullptr;       ///< Where assembly and factorization are recorded; may be null.
-    Messaging const* messaging = nullptr; ///< To the other processes of the plan; null when there are none.
+    Messaging const* messaging = nullptr; ///< To the other processes of the plan; null with one process.
 };
 
 struct FactorizeStats {
     double time_s = 0;
     Index pivots_replaced = 0;
     Index negative_pivots = 0;
-    std::vector<WorkerId> worker_of_task; ///< Who ran each task of the plan.
+    std::vector<WorkerId> worker_of_task; ///< The worker that ran each task of the plan.
     std::int64_t steals = 0;
     std::vector<std::int64_t> steals_by_distance;
-    double busy_s = 0; ///< Of all workers together, in tasks and between two of them.
+    double busy_s = 0; ///< Sum over the workers, in tasks and between two of them.
     ExchangeStatistics exchange;
 };
 
 /// Factorize the matrix with these values (on the pattern of `assembly`) into `factor`, which was allocated.
-/// The kept cblks of a Schur complement are updated by the others and left at that. Collective where there
-/// are several processes; statistics are those of this one. On an exception, the same on all of them, the
-/// factor's contents are undefined; its memory is kept, and all objects may be used again.
+/// The kept cblks of a Schur complement are updated but not eliminated. Collective with several processes;
+/// the statistics are those of this process. An exception is the same on all processes; it leaves the
+/// contents of the factor undefined, but its memory is kept, and all objects may be used again.
 template <class T> FactorizeStats factorize(std::span<T const> values, AssemblyMap const& assembly,
                                             FactorPlan const& plan, Factor<T>& factor, WorkerTeam& team,
                                             FactorizeOptions const& options);

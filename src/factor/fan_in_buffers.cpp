@@ -2,14 +2,15 @@
 
 #include <algorithm>
 #include <cstring>
-#include <string>
+
+#include <fmt/format.h>
 
 namespace espalier {
 
 namespace {
 
-// to += from, for rows [begin, end) of a panel; `from` has those in `rows`, of which `skipped` are not in the
-// views, whose panel starts with row `first_row`.
+// to += from, for rows [begin, end) of a panel. `from` has the rows of `rows`, without the first `skipped`
+// ones; `to` starts with row `first_row` of the panel.
 template <class T> void add_rows(MatrixView<T> from, MatrixView<T> to, std::span<BlockRows const> rows,
                                  Index first_row, Index skipped, Index begin, Index end) {
     begin = std::max(begin, first_row);
@@ -35,14 +36,14 @@ FanInBuffers<T>::FanInBuffers(BlockStructure const& structure, FactorPlan const&
 
 template <class T> std::size_t FanInBuffers<T>::bytes_of(std::int32_t block) const {
     FanInBlock const& one = info(block);
-    Index const width = structure_.cblks[one.target].width();
+    Index const width = structure_.cblk(one.target).width();
     Index const rows = one.rows + (form_.has_upper() ? one.rows_below : 0);
     return static_cast<std::size_t>(rows * width) * sizeof(T);
 }
 
 template <class T> typename FanInBuffers<T>::Views FanInBuffers<T>::views(std::int32_t block) const {
     FanInBlock const& one = info(block);
-    Index const width = structure_.cblks[one.target].width();
+    Index const width = structure_.cblk(one.target).width();
     T* const data = slots_[block].memory.template as<T>().data();
     Views views;
     views.lower = {data, one.rows, width, std::max<Index>(1, one.rows)};
@@ -58,9 +59,7 @@ template <class T> UpdateTarget<T> FanInBuffers<T>::target(std::int32_t block) {
         std::memset(slot.memory.data(), 0, slot.memory.size());
     });
     Views const one = views(block);
-    return {{one.lower, 0},
-            {one.upper, info(block).rows - info(block).rows_below},
-            plan_.factor.fan_in.rows_of(info(block))};
+    return {{one.lower, 0}, {one.upper, info(block).rows - info(block).rows_below}};
 }
 
 template <class T> std::optional<Block> FanInBuffers<T>::contributed(std::int32_t block) {
@@ -72,9 +71,9 @@ template <class T> std::optional<Block> FanInBuffers<T>::contributed(std::int32_
 template <class T> void FanInBuffers<T>::put(std::int32_t block, Block&& received) {
     Slot& slot = slots_[block];
     if (received.size() != bytes_of(block) || slot.memory.data())
-        throw Error(Status::internal, "a fan-in block of " + std::to_string(received.size()) +
-                                          " bytes came where one of " + std::to_string(bytes_of(block)) +
-                                          " was to come once");
+        throw Error(Status::internal,
+                    fmt::format("received a fan-in block of {} bytes; expected one of {} bytes, once",
+                                received.size(), bytes_of(block)));
     slot.memory = std::move(received);
 }
 
@@ -95,9 +94,10 @@ std::size_t FanInBuffers<T>::add(std::int32_t block, Index begin, Index end, Fac
 }
 
 template <class T> std::int32_t FanInBuffers<T>::incoming(std::int64_t number) const {
-    if (number < 0 || number >= static_cast<std::int64_t>(plan_.incoming.size()))
-        throw Error(Status::internal, "a fan-in block came with the number " + std::to_string(number) +
-                                          " where there are " + std::to_string(plan_.incoming.size()));
+    if (number < 0 || number >= std::ssize(plan_.incoming))
+        throw Error(Status::internal,
+                    fmt::format("received a fan-in block with number {}; expected one of {}", number,
+                                plan_.incoming.size()));
     return plan_.incoming[number];
 }
 

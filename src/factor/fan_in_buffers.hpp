@@ -1,6 +1,5 @@
-// The fan-in blocks of one process during a factorization: those that it sums up for others, from the first
-// contribution until they are handed over, and those that came, until they are added to their panels. In:
-// contributions, blocks. Out: blocks, panels.
+// The fan-in blocks of one process during a factorization. Outgoing blocks sum contributions to ghosts, from
+// the first contribution until they are sent. Incoming blocks are kept until they are added to their panels.
 #pragma once
 
 #include <atomic>
@@ -20,19 +19,20 @@ template <class T> class FanInBuffers {
     /// `structure` and `plan` live longer.
     FanInBuffers(BlockStructure const& structure, FactorPlan const& plan, FactorForm form);
 
-    /// Where contributions to outgoing block `block` go: zeros at first. Error{out_of_memory}.
+    /// Where contributions to outgoing block `block` go. Allocates it, as zeros, at the first call.
+    /// Error{out_of_memory}.
     UpdateTarget<T> target(std::int32_t block);
-    /// A contribution to it is done. Returns it after the last one, to be sent.
+    /// Counts a finished contribution. Returns the block after the last one, to be sent.
     std::optional<Block> contributed(std::int32_t block);
 
-    /// Takes incoming block `block`; before its fan-in tasks. Error{internal} for one of another size or one
-    /// that is here already.
+    /// Stores incoming block `block` for its fan-in tasks. Error{internal} when its size is wrong or when it
+    /// has come before.
     void put(std::int32_t block, Block&& received);
-    /// Adds its rows within [begin, end) of the panel of the target. One call for each fan-in task; returns
-    /// the bytes that the last one frees, else 0.
+    /// Adds its rows within [begin, end) of the target's panel. Called once for each fan-in task; returns the
+    /// bytes that the last call frees, else 0.
     std::size_t add(std::int32_t block, Index begin, Index end, Factor<T>& factor);
 
-    /// The block for which number `number` stands in messages to this process. Error{internal}.
+    /// The block with this number in messages to this process. Error{internal} when there is none.
     [[nodiscard]] std::int32_t incoming(std::int64_t number) const;
 
   private:

@@ -6,8 +6,8 @@
 
 namespace espalier {
 
-std::string describe_unknown(BlockStructure const& structure, Index permuted_column) {
-    return fmt::format("row and column {} of the matrix", structure.inverse[permuted_column] + 1);
+std::string describe_unknown(BlockStructure const& structure, Index column) {
+    return fmt::format("row and column {} of the matrix", structure.unknown_of(column) + 1);
 }
 
 template <class T> PivotStats KernelFamily<T>::factorize_panel(CblkId k, Real<T> threshold) {
@@ -18,17 +18,15 @@ template <class T> PivotStats KernelFamily<T>::factorize_panel(CblkId k, Real<T>
 
 template <class T>
 void KernelFamily<T>::update(FacingGroup const& group, UpdateWorkspace<T>& workspace, RowWindow window) {
-    UpdateTarget<T> target{{factor_.lower(group.target), 0}, {}, {}};
+    UpdateTarget<T> target{{factor_.lower(group.target), 0}, {}};
     if (factor_.form().has_upper())
         target.upper = {factor_.upper(group.target), factor_.cblk(group.target).width()};
     update(group, workspace, window, target);
 }
 
 template <class T> bool KernelFamily<T>::find_rows(FacingGroup const& group, RowWindow window,
-                                                   UpdateTarget<T> const& target,
                                                    UpdateWorkspace<T>& workspace) const {
     find_row_runs(factor_.structure(), group, window, workspace);
-    if (!target.rows.empty()) count_in_block_rows<T>(target.rows, workspace);
     return !workspace.runs.empty();
 }
 
@@ -83,7 +81,7 @@ template <class T> class CholeskyFamily final : public KernelFamily<T> {
     // A(r, c) -= L(r, k) L(c, k)^H
     void update(FacingGroup const& group, UpdateWorkspace<T>& workspace, RowWindow window,
                 UpdateTarget<T> const& target) override {
-        if (!this->find_rows(group, window, target, workspace)) return;
+        if (!this->find_rows(group, window, workspace)) return;
         auto& factor = this->factor_;
         auto const source = panel_rows<T>(factor.lower(group.source));
         subtract_contribution<T>(factor.structure(), group, source, source, op_, RowsFrom::column,
@@ -95,7 +93,7 @@ template <class T> class CholeskyFamily final : public KernelFamily<T> {
     Op op_ = conjugate_ ? Op::adjoint : Op::transpose;
 };
 
-// Error{singular} that names the unknown whose pivot is zero, where there is one.
+// Throws Error{singular} that names the unknown of a zero pivot, if there is one.
 template <class T> PivotStats with_pivots(Factor<T> const& factor, CblkId k, PivotStats const& stats) {
     if (stats.zero_column >= 0)
         throw Error(
@@ -127,15 +125,13 @@ template <class T> class LdlFamily final : public KernelFamily<T> {
     // A(r, c) -= L(r, k) (L(c, k) D)^H
     void update(FacingGroup const& group, UpdateWorkspace<T>& workspace, RowWindow window,
                 UpdateTarget<T> const& target) override {
-        if (!this->find_rows(group, window, target, workspace)) return;
+        if (!this->find_rows(group, window, workspace)) return;
         auto& factor = this->factor_;
         auto const source = factor.lower(group.source);
-        auto const& bloks = factor.structure().bloks;
-        Blok const& last = bloks[group.end - 1];
-        Index const first_row = bloks[group.first].panel_row;
+        Blok const& last = factor.structure().blok(group.end - 1);
+        Index const first_row = factor.structure().blok(group.first).panel_row;
         Index const rows = last.panel_row + last.height() - first_row;
-        workspace.scaled.resize(
-            std::max(workspace.scaled.size(), static_cast<std::size_t>(rows * source.cols)));
+        if (std::ssize(workspace.scaled) < rows * source.cols) workspace.scaled.resize(rows * source.cols);
         MatrixView<T> const scaled{workspace.scaled.data(), rows, source.cols, rows};
         multiply_by_d<T>(conjugate_, factor.diagonal(group.source), factor.off_diagonal(group.source),
                          source.block(first_row, 0, rows, source.cols), scaled);
@@ -149,7 +145,7 @@ template <class T> class LdlFamily final : public KernelFamily<T> {
     Op op_ = conjugate_ ? Op::adjoint : Op::transpose;
 };
 
-// P A = L U, P local to each diagonal block; U below is kept transposed.
+// P A = L U, P local to each diagonal block; the rest of U is stored transposed.
 template <class T> class LuFamily final : public KernelFamily<T> {
   public:
     explicit LuFamily(Factor<T>& factor) : KernelFamily<T>(factor) {}
@@ -171,7 +167,7 @@ template <class T> class LuFamily final : public KernelFamily<T> {
     // A(r, c) -= L(r, k) U(k, c) and, transposed, A(c, r)^T -= U(k, r)^T L(c, k)^T
     void update(FacingGroup const& group, UpdateWorkspace<T>& workspace, RowWindow window,
                 UpdateTarget<T> const& target) override {
-        if (!this->find_rows(group, window, target, workspace)) return;
+        if (!this->find_rows(group, window, workspace)) return;
         auto& factor = this->factor_;
         Index const width = factor.cblk(group.source).width();
         auto const lower = panel_rows<T>(factor.lower(group.source));

@@ -1,5 +1,5 @@
 // The three families of numeric kernels behind one interface: Cholesky (llh, llt), LDL (ldlt, ldlh) and LU.
-// Which one is a run-time choice made once a factorization; the driver knows only this interface.
+// The choice is made once, at run time; the driver uses only this interface.
 #pragma once
 
 #include <memory>
@@ -19,34 +19,33 @@ template <class T> class KernelFamily {
     /// |pivot| < threshold are replaced (never by Cholesky). Throws Error{not_positive_definite} or
     /// {singular}, naming the row of the matrix.
     PivotStats factorize_panel(CblkId k, Real<T> threshold);
-    /// The diagonal block alone; errors as above.
+    /// Factorize the diagonal block alone; errors as above.
     virtual PivotStats factorize_diagonal(CblkId k, Real<T> threshold) = 0;
-    /// Then the solve for `count` rows of the panel from row `first` below the diagonal block on (0 is the
-    /// first under it).
+    /// Solve for `count` rows of the panel, from row `first` below the diagonal block on, after
+    /// factorize_diagonal.
     virtual void solve_rows(CblkId k, Index first, Index count) = 0;
 
     /// Subtract the contribution of group.source to group.target, to the rows in the window, in `target`.
     virtual void update(FacingGroup const& group, UpdateWorkspace<T>& workspace, RowWindow window,
                         UpdateTarget<T> const& target) = 0;
-    /// In the target's panel.
+    /// Likewise, in the target's panel.
     void update(FacingGroup const& group, UpdateWorkspace<T>& workspace, RowWindow window = {});
 
-    /// The same for every group of cblk k from blok k.first_blok + 1 on whose target is <= last_target,
-    /// looking at the interrupt between them.
+    /// Likewise for every group of cblk k below its diagonal block whose target is <= last_target. Checks the
+    /// interrupt between groups.
     void update_all(CblkId k, CblkId last_target, UpdateWorkspace<T>& workspace, Interrupt* interrupt);
 
   protected:
     explicit KernelFamily(Factor<T>& factor) : factor_(factor) {}
-    /// Into workspace.runs the rows to write, as `target` counts them; false when there are none.
-    bool find_rows(FacingGroup const& group, RowWindow window, UpdateTarget<T> const& target,
-                   UpdateWorkspace<T>& workspace) const;
+    /// Finds the rows to write (workspace.runs); false when there are none.
+    bool find_rows(FacingGroup const& group, RowWindow window, UpdateWorkspace<T>& workspace) const;
     Factor<T>& factor_;
 };
 
 /// The family of `factor.form()`.
 template <class T> std::unique_ptr<KernelFamily<T>> make_kernel_family(Factor<T>& factor);
 
-/// "row r of the matrix" for a column of cblk k: names the unknown in the caller's own numbering (1-based).
-std::string describe_unknown(BlockStructure const& structure, Index permuted_column);
+/// The unknown of a column of the structure, in the caller's numbering (1-based), for messages.
+std::string describe_unknown(BlockStructure const& structure, Index column);
 
 } // namespace espalier

@@ -17,12 +17,11 @@ using Phase = std::complex<double>;
 template <class T, class Single, class Pair>
 void for_each_pivot(Pivots<T> const& pivots, Cblk const& cblk, Single const& single, Pair const& pair) {
     for (Index j = cblk.first_col; j < cblk.end_col; ++j) {
-        auto const at = static_cast<std::size_t>(j);
-        T const d10 = pivots.form.has_d() ? pivots.off_diagonal[at] : T(0);
+        T const d10 = pivots.form.has_d() ? pivots.off_diagonal[j] : T(0);
         if (d10 == T(0)) {
-            single(pivots.diagonal[at]);
+            single(pivots.diagonal[j]);
         } else {
-            pair(pivot_block(pivots.form.conjugate(), pivots.diagonal[at], d10, pivots.diagonal[at + 1]));
+            pair(pivot_block(pivots.form.conjugate(), pivots.diagonal[j], d10, pivots.diagonal[j + 1]));
             ++j;
         }
     }
@@ -32,16 +31,16 @@ void for_each_pivot(Pivots<T> const& pivots, Cblk const& cblk, Single const& sin
 bool is_odd(std::span<std::int32_t const> perm) {
     std::vector<bool> seen(perm.size(), false);
     bool odd = false;
-    for (std::size_t start = 0; start < perm.size(); ++start)
-        for (std::size_t i = start; !seen[i];) {
+    for (std::int32_t start = 0; start < std::ssize(perm); ++start)
+        for (std::int32_t i = start; !seen[i];) {
             seen[i] = true;
-            i = static_cast<std::size_t>(perm[i]);
+            i = perm[i];
             if (i != start) odd = !odd;
         }
     return odd;
 }
 
-// Factors multiplied up as phase and logarithm; the phase of a real product stays +-1 exactly.
+// A product as phase and logarithm of the modulus; the phase of a real product is exactly +-1.
 class Product {
   public:
     template <class T> void multiply(T factor, int times = 1) {
@@ -68,13 +67,17 @@ class Product {
 
 } // namespace
 
-template <class T> Pivots<T> pivots_of(Factor<T> const& factor) {
-    BlockStructure const& structure = factor.structure();
-    auto const n = static_cast<std::size_t>(structure.n);
+template <class T> Pivots<T> no_pivots(Factor<T> const& factor, BlockStructure const& structure) {
+    Index const n = structure.n;
     Pivots<T> pivots{factor.form(), factor.pivot_threshold(), std::vector<T>(n, T(0)), {}, {}, &structure};
     if (factor.form().has_d()) pivots.off_diagonal.assign(n, T(0));
     if (factor.form().has_upper()) pivots.perm.assign(n, 0);
-    for (CblkId k = 0; k < structure.num_cblks(); ++k) {
+    return pivots;
+}
+
+template <class T> Pivots<T> pivots_of(Factor<T> const& factor) {
+    Pivots<T> pivots = no_pivots(factor, factor.structure());
+    for (CblkId k = 0; k < factor.structure().num_cblks(); ++k) {
         if (!factor.has_panel(k)) continue;
         auto const block = factor.diagonal(k);
         Index const first = factor.cblk(k).first_col;
@@ -96,7 +99,7 @@ template <class T> PivotSigns pivot_signs(Pivots<T> const& pivots) {
                                        " have no signs to count");
     PivotSigns signs;
     for (CblkId k = 0; k < pivots.structure->first_kept_cblk; ++k) {
-        Cblk const& cblk = pivots.structure->cblks[k];
+        Cblk const& cblk = pivots.structure->cblk(k);
         if (!form.has_d()) {
             signs.positive += cblk.width();
             continue;
@@ -122,9 +125,9 @@ template <class T> PivotProduct<T> pivot_product(Pivots<T> const& pivots) {
     bool const cholesky = !form.has_d() && !form.has_upper(); // det = det(L)^2
     Product product;
     for (CblkId k = 0; k < pivots.structure->first_kept_cblk; ++k) {
-        Cblk const& cblk = pivots.structure->cblks[k];
-        auto const width = static_cast<std::size_t>(cblk.width());
-        if (form.has_upper() && is_odd({pivots.perm.data() + cblk.first_col, width})) product.multiply(-1.0);
+        Cblk const& cblk = pivots.structure->cblk(k);
+        auto const* const perm = pivots.perm.data();
+        if (form.has_upper() && is_odd({perm + cblk.first_col, perm + cblk.end_col})) product.multiply(-1.0);
         for_each_pivot(
             pivots, cblk, [&](T d) { product.multiply(d, cholesky ? 2 : 1); },
             [&](PivotBlock<T> const& d) { // scaled by |d10|, which is its largest entry or nearly so
@@ -138,6 +141,7 @@ template <class T> PivotProduct<T> pivot_product(Pivots<T> const& pivots) {
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
+    template Pivots<T> no_pivots<T>(Factor<T> const&, BlockStructure const&);                                \
     template Pivots<T> pivots_of<T>(Factor<T> const&);                                                       \
     template PivotSigns pivot_signs<T>(Pivots<T> const&);                                                    \
     template PivotProduct<T> pivot_product<T>(Pivots<T> const&);

@@ -1,22 +1,24 @@
-// What the pivots of a finished factorization tell of the matrix: the signs of its eigenvalues and its
-// determinant. Kept cblks have no pivots: with a Schur complement both are those of the eliminated block.
+// The signs of the eigenvalues of a matrix and its determinant, from the pivots of a factorization. Kept
+// cblks have no pivots, so with a Schur complement both are those of the eliminated block.
 #pragma once
 
 #include "factor/factor.hpp"
 
 namespace espalier {
 
-/// The pivots of all cblks, apart from their panels, which may be in several processes.
+/// The pivots of all cblks of a structure.
 template <class T> struct Pivots {
     FactorForm form;
     Real<T> threshold = 0;          ///< Factor::pivot_threshold().
-    std::vector<T> diagonal;        ///< By permuted column; of kept cblks meaningless.
-    std::vector<T> off_diagonal;    ///< ldlt, ldlh: as Factor's.
-    std::vector<std::int32_t> perm; ///< lu: as Factor's.
+    std::vector<T> diagonal;        ///< By column of the structure; undefined for kept cblks.
+    std::vector<T> off_diagonal;    ///< ldlt, ldlh: as in Factor.
+    std::vector<std::int32_t> perm; ///< lu: as in Factor.
     BlockStructure const* structure = nullptr;
 };
 
-/// Those of the cblks whose panels are here; zeros for others.
+/// Zeros for all columns of `structure`, for pivots of the form of `factor`.
+template <class T> Pivots<T> no_pivots(Factor<T> const& factor, BlockStructure const& structure);
+/// The pivots of the cblks that have panels in this process; zeros for ghosts.
 template <class T> Pivots<T> pivots_of(Factor<T> const& factor);
 
 struct PivotSigns {

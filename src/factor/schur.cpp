@@ -1,6 +1,7 @@
 #include "factor/schur.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -8,23 +9,27 @@ namespace espalier {
 
 namespace {
 
-// For each kept column, counted from the first one, its place in the caller's order.
+// For each kept column, counted from the first one, its place in the caller's order. O(k log k).
 std::vector<Index> places(BlockStructure const& structure, std::span<Index const> unknowns) {
     Index const k = structure.num_kept_cols();
     if (static_cast<Index>(unknowns.size()) != k)
         throw Error(Status::usage,
                     fmt::format("a Schur complement on {} unknowns was asked for, but {} were kept",
                                 unknowns.size(), k));
+    std::vector<std::pair<Index, Index>> columns; // unknown, column
+    for (Index c = 0; c < k; ++c)
+        columns.emplace_back(structure.unknown_of(structure.first_kept_col() + c), c);
+    std::sort(columns.begin(), columns.end());
     std::vector<Index> place(k, -1);
     for (Index i = 0; i < k; ++i) {
         Index const unknown = unknowns[i];
-        Index const column =
-            unknown < 0 || unknown >= structure.n ? -1 : structure.perm[unknown] - structure.first_kept_col();
-        if (column < 0 || place[column] >= 0)
+        auto const at = std::lower_bound(columns.begin(), columns.end(), std::pair(unknown, Index{0}));
+        bool const is_kept = at != columns.end() && at->first == unknown;
+        if (!is_kept || place[at->second] >= 0)
             throw Error(Status::usage,
                         fmt::format("unknown {} (counted from 0) is {}", unknown,
-                                    column < 0 ? "not one of those of the Schur complement" : "named twice"));
-        place[column] = i;
+                                    is_kept ? "named twice" : "not one of those of the Schur complement"));
+        place[at->second] = i;
     }
     return place;
 }

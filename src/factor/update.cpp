@@ -8,23 +8,19 @@ namespace espalier {
 
 namespace {
 
-Blok const& blok_at(BlockStructure const& s, BlokId b) {
-    return s.bloks[b];
-}
-
-// First blok of [from, end) whose rows end after `row`: galloping, then binary search, because targets often
+// First blok of [from, end) whose rows end after `row`, by galloping and binary search because targets often
 // have many more bloks than sources.
 BlokId blok_reaching(BlockStructure const& s, BlokId from, BlokId end, Index row) {
     BlokId step = 1;
     BlokId low = from;
-    while (low + step < end && blok_at(s, low + step - 1).end_row <= row) {
+    while (low + step < end && s.blok(low + step - 1).end_row <= row) {
         low += step;
         step *= 2;
     }
     BlokId high = std::min(low + step, end);
     while (low < high) {
         BlokId const middle = low + (high - low) / 2;
-        if (blok_at(s, middle).end_row <= row)
+        if (s.blok(middle).end_row <= row)
             low = middle + 1;
         else
             high = middle;
@@ -136,9 +132,9 @@ template <class T> class ProductWriter {
 } // namespace
 
 FacingGroup facing_group(BlockStructure const& structure, CblkId source, BlokId first) {
-    FacingGroup group{source, blok_at(structure, first).facing_cblk, first, first};
-    BlokId const end = structure.cblks[source].end_blok;
-    while (group.end < end && blok_at(structure, group.end).facing_cblk == group.target) ++group.end;
+    FacingGroup group{source, structure.blok(first).facing_cblk, first, first};
+    BlokId const end = structure.cblk(source).end_blok;
+    while (group.end < end && structure.blok(group.end).facing_cblk == group.target) ++group.end;
     return group;
 }
 
@@ -146,16 +142,16 @@ template <class T> void find_row_runs(BlockStructure const& structure, FacingGro
                                       RowWindow window, UpdateWorkspace<T>& workspace) {
     auto& runs = workspace.runs;
     runs.clear();
-    BlokId const source_end = structure.cblks[group.source].end_blok;
-    Cblk const& target = structure.cblks[group.target];
+    BlokId const source_end = structure.cblk(group.source).end_blok;
+    Cblk const& target = structure.cblk(group.target);
     BlokId at = target.first_blok;
     for (BlokId b = blok_reaching(structure, group.first, source_end, window.begin); b < source_end; ++b) {
-        Blok const& blok = blok_at(structure, b);
+        Blok const& blok = structure.blok(b);
         Index const end = std::min(blok.end_row, window.end);
         if (blok.first_row >= end) break;
         for (Index row = std::max(blok.first_row, window.begin); row < end;) {
             at = blok_reaching(structure, at, target.end_blok, row);
-            Blok const& landing = blok_at(structure, at);
+            Blok const& landing = structure.blok(at);
             Index const height = std::min(end, landing.end_row) - row;
             RowRun const run{blok.panel_row + (row - blok.first_row),
                              landing.panel_row + (row - landing.first_row), height};
@@ -169,23 +165,13 @@ template <class T> void find_row_runs(BlockStructure const& structure, FacingGro
     }
 }
 
-template <class T> void count_in_block_rows(std::span<BlockRows const> rows, UpdateWorkspace<T>& workspace) {
-    auto at = rows.begin();
-    for (RowRun& run : workspace.runs) {
-        at =
-            std::partition_point(at, rows.end(), [&](BlockRows const& r) { return r.end <= run.target_row; });
-        run.target_row += at->at - at->begin;
-    }
-}
-
 template <class T> void subtract_contribution(BlockStructure const& structure, FacingGroup const& group,
                                               PanelRows<T const> a, PanelRows<T const> b, Op op_b,
                                               RowsFrom rows_from, PanelRows<T> target,
                                               UpdateWorkspace<T>& workspace) {
-    Index const target_col = structure.cblks[group.target].first_col;
-    Index const group_begin = blok_at(structure, group.first).panel_row;
-    Index const group_end =
-        blok_at(structure, group.end - 1).panel_row + blok_at(structure, group.end - 1).height();
+    Index const target_col = structure.cblk(group.target).first_col;
+    Index const group_begin = structure.blok(group.first).panel_row;
+    Index const group_end = structure.blok(group.end - 1).panel_row + structure.blok(group.end - 1).height();
     auto first_row_of = [&](Index column_row) {
         switch (rows_from) {
         case RowsFrom::column:
@@ -210,7 +196,7 @@ template <class T> void subtract_contribution(BlockStructure const& structure, F
         width = 0;
     };
     for (BlokId g = group.first; g < group.end; ++g) {
-        Blok const& blok = blok_at(structure, g);
+        Blok const& blok = structure.blok(g);
         for (Index done = 0; done < blok.height();) {
             if (width == strip_width || count == max_runs) finish_strip();
             Index const taken = std::min(strip_width - width, blok.height() - done);
@@ -225,7 +211,6 @@ template <class T> void subtract_contribution(BlockStructure const& structure, F
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template void find_row_runs<T>(BlockStructure const&, FacingGroup const&, RowWindow,                     \
                                    UpdateWorkspace<T>&);                                                     \
-    template void count_in_block_rows<T>(std::span<BlockRows const>, UpdateWorkspace<T>&);                   \
     template void subtract_contribution<T>(BlockStructure const&, FacingGroup const&, PanelRows<T const>,    \
                                            PanelRows<T const>, Op, RowsFrom, PanelRows<T>,                   \
                                            UpdateWorkspace<T>&);

@@ -16,14 +16,12 @@
 #pragma once
 
 #include <memory>
-#include <span>
 #include <vector>
 
 #include "core/scalar.hpp"
 #include "kernels/product.hpp"
 #include "kernels/update.hpp"
 #include "symbolic/block_structure.hpp"
-#include "tasks/fan_in.hpp"
 #include "tasks/row_groups.hpp"
 
 namespace espalier {
@@ -49,11 +47,10 @@ template <class T> struct PanelRows {
     }
 };
 
-/// Where a contribution goes: the panel of the target, or a fan-in block for it.
+/// Where a contribution goes: the panel of the target or, if that is a ghost, the fan-in block for it.
 template <class T> struct UpdateTarget {
     PanelRows<T> lower;
-    PanelRows<T> upper;              ///< lu only.
-    std::span<BlockRows const> rows; ///< Of a fan-in block: the rows of the panel that it has.
+    PanelRows<T> upper; ///< lu only.
 };
 
 enum class RowsFrom {
@@ -81,9 +78,6 @@ template <class T> class UpdateWorkspace {
 /// workspace.runs.
 template <class T> void find_row_runs(BlockStructure const& structure, FacingGroup const& group,
                                       RowWindow window, UpdateWorkspace<T>& workspace);
-
-/// The same, counted by the rows of a fan-in block, which has all of them.
-template <class T> void count_in_block_rows(std::span<BlockRows const> rows, UpdateWorkspace<T>& workspace);
 
 /// The product of the head of this file; workspace.runs as find_row_runs left it.
 template <class T> void subtract_contribution(BlockStructure const& structure, FacingGroup const& group,

@@ -1,5 +1,6 @@
 #include "simulation/factor_plan.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "policies/make_policy.hpp"
@@ -10,56 +11,62 @@ namespace espalier {
 
 namespace {
 
-// Deals the tasks of a schedule out to the processes.
+// Deals a schedule out to the processes.
 class Dealer {
   public:
-    explicit Dealer(Schedule const& schedule)
-        : schedule_(schedule), parts_(static_cast<std::size_t>(schedule.machine.processes)),
-          local_id_(schedule.tasks.tasks.size(), no_task) {}
+    Dealer(BlockStructure const& structure, Schedule& schedule)
+        : structure_(structure), schedule_(schedule), sent_(schedule.machine.processes),
+          local_id_(schedule.tasks.tasks.size(), no_task) {
+        plans_.of_process.resize(schedule.machine.processes);
+    }
 
-    std::vector<LocalPlan> run() {
-        for (std::size_t p = 0; p < parts_.size(); ++p) {
-            parts_[p].process = static_cast<std::int32_t>(p);
-            parts_[p].factor.factor_of_branch.assign(schedule_.partition.branches.size(), no_task);
-        }
+    ProcessPlans run() {
+        for (std::int32_t p = 0; p < schedule_.machine.processes; ++p) part(p).process = p;
         deal_blocks();
-        for (std::size_t t = 0; t < local_id_.size(); ++t) deal_task(t);
-        for (std::size_t t = 0; t < local_id_.size(); ++t) deal_successors(t);
-        deal_branches_and_owners();
+        for (TaskId t = 0; t < num_tasks(); ++t) deal_task(t);
+        for (TaskId t = 0; t < num_tasks(); ++t) deal_successors(t);
         deal_lists();
-        return std::move(parts_);
+        if (schedule_.machine.processes == 1)
+            take_structure();
+        else
+            deal_structure();
+        return std::move(plans_);
     }
 
   private:
-    [[nodiscard]] LocalPlan& part(std::int32_t process) { return parts_[process]; }
-    [[nodiscard]] FactorTask const& task(std::size_t t) const { return schedule_.tasks.tasks[t]; }
+    [[nodiscard]] LocalPlan& part(std::int32_t process) { return plans_.of_process[process]; }
+    [[nodiscard]] TaskId num_tasks() const { return schedule_.tasks.graph.num_tasks(); }
+    [[nodiscard]] FactorTask const& task(TaskId t) const { return schedule_.tasks.tasks[t]; }
     [[nodiscard]] WorkerId thread(WorkerId worker) const {
         return worker == any_worker ? any_worker : schedule_.machine.thread_of(worker);
     }
 
-    // Each block goes to its sender and to its receiver.
+    // Each block goes to its sender and to its receiver. Only the latter needs the rows: at the sender they
+    // are the bloks of a ghost.
     void deal_blocks() {
         FanInBlocks const& all = schedule_.tasks.fan_in;
-        for (FanInBlock block : all.blocks) {
+        for (std::size_t number = 0; number < all.blocks.size(); ++number) {
+            FanInBlock block = all.blocks[number];
+            auto const rows = all.rows_of(block);
             block.number = static_cast<std::int32_t>(part(block.to).incoming.size());
-            at_sender_.push_back(add_block(block, all, part(block.from), &LocalPlan::outgoing));
-            at_receiver_.push_back(add_block(block, all, part(block.to), &LocalPlan::incoming));
+            block.first_rows = block.end_rows = 0;
+            at_sender_.push_back(add_block(block, part(block.from), part(block.from).outgoing));
+            sent_[block.from].push_back(static_cast<std::int32_t>(number));
+            auto& own_rows = part(block.to).factor.fan_in.rows;
+            block.first_rows = std::ssize(own_rows);
+            own_rows.insert(own_rows.end(), rows.begin(), rows.end());
+            block.end_rows = std::ssize(own_rows);
+            at_receiver_.push_back(add_block(block, part(block.to), part(block.to).incoming));
         }
     }
-    std::int32_t add_block(FanInBlock block, FanInBlocks const& all, LocalPlan& to,
-                           std::vector<std::int32_t> LocalPlan::*list) {
-        FanInBlocks& own = to.factor.fan_in;
-        auto const number = static_cast<std::int32_t>(own.blocks.size());
-        auto const rows = all.rows_of(block);
-        block.first_rows = static_cast<Offset>(own.rows.size());
-        own.rows.insert(own.rows.end(), rows.begin(), rows.end());
-        block.end_rows = static_cast<Offset>(own.rows.size());
-        own.blocks.push_back(block);
-        (to.*list).push_back(number);
+    static std::int32_t add_block(FanInBlock const& block, LocalPlan& to, std::vector<std::int32_t>& list) {
+        auto const number = static_cast<std::int32_t>(to.factor.fan_in.blocks.size());
+        to.factor.fan_in.blocks.push_back(block);
+        list.push_back(number);
         return number;
     }
 
-    void deal_task(std::size_t t) {
+    void deal_task(TaskId t) {
         FactorTask one = task(t);
         if (one.kind == TaskKind::message) return number_message(t);
         TaskGraph const& graph = schedule_.tasks.graph;
@@ -67,17 +74,16 @@ class Dealer {
         auto const id = static_cast<TaskId>(to.factor.tasks.size());
         local_id_[t] = id;
         if (one.block != no_block) {
-            auto const number = static_cast<std::size_t>(one.block);
+            std::int32_t const number = one.block;
             one.block = (one.kind == TaskKind::fan_in ? at_receiver_ : at_sender_)[number];
             if (one.kind == TaskKind::fan_in) {
                 FanInBlock& block = to.factor.fan_in.blocks[one.block];
-                if (schedule_.tasks.fan_in.blocks[number].first_task == static_cast<TaskId>(t))
-                    block.first_task = id;
-                ++to.num_events; // the message was its one predecessor that is no task now
+                if (schedule_.tasks.fan_in.blocks[number].first_task == t) block.first_task = id;
+                ++to.num_events; // the predecessor that was the message is an event now
             }
         }
         to.factor.tasks.push_back(one);
-        to.number_of_task.push_back(static_cast<TaskId>(t));
+        to.number_of_task.push_back(t);
         to.factor.graph.num_predecessors.push_back(graph.num_predecessors[t]);
         to.factor.graph.cost.push_back(graph.cost[t]);
         to.factor.graph.priority.push_back(graph.priority[t]);
@@ -88,16 +94,15 @@ class Dealer {
         to.factor_schedule.worker_of_task.push_back(thread(schedule_.run.worker_of_task[t]));
     }
 
-    void number_message(std::size_t t) {
+    void number_message(TaskId t) {
         FactorTask const& message = task(t);
-        auto const number = static_cast<std::size_t>(message.block);
         auto const set = [&](std::int32_t process, std::int32_t block) {
             FanInBlock& one = part(process).factor.fan_in.blocks[block];
-            one.message = static_cast<std::int32_t>(t);
+            one.message = t;
             one.priority = schedule_.tasks.graph.priority[t];
         };
-        set(message.process, at_sender_[number]);
-        set(message.peer, at_receiver_[number]);
+        set(message.process, at_sender_[message.block]);
+        set(message.peer, at_receiver_[message.block]);
     }
 
     // Resources belong to one process each.
@@ -109,64 +114,135 @@ class Dealer {
         return local;
     }
 
-    void deal_successors(std::size_t t) {
+    void deal_successors(TaskId t) {
         if (local_id_[t] == no_task) return;
         TaskGraph const& graph = schedule_.tasks.graph;
         TaskGraph& own = part(task(t).process).factor.graph;
-        for (Offset s = graph.successor_ptr[t]; s < graph.successor_ptr[t + 1]; ++s) {
-            auto const next = static_cast<std::size_t>(graph.successors[s]);
-            if (local_id_[next] != no_task) own.successors.push_back(local_id_[next]);
-        }
-        own.successor_ptr.push_back(static_cast<Offset>(own.successors.size()));
-    }
-
-    void deal_branches_and_owners() {
-        for (std::size_t u = 0; u < schedule_.partition.branches.size(); ++u) {
-            auto const t = static_cast<std::size_t>(schedule_.tasks.factor_of_branch[u]);
-            part(task(t).process).factor.factor_of_branch[u] = local_id_[t];
-        }
-        for (LocalPlan& one : parts_) one.owner_of_cblk.assign(schedule_.owner_of_cblk.size(), any_worker);
-        for (std::size_t k = 0; k < schedule_.owner_of_cblk.size(); ++k)
-            part(schedule_.process_of_cblk[k]).owner_of_cblk[k] = thread(schedule_.owner_of_cblk[k]);
+        for (Offset s = graph.successor_ptr[t]; s < graph.successor_ptr[t + 1]; ++s)
+            if (TaskId const next = local_id_[graph.successors[s]]; next != no_task)
+                own.successors.push_back(next);
+        own.successor_ptr.push_back(std::ssize(own.successors));
     }
 
     void deal_lists() {
-        int const threads = schedule_.machine.threads;
-        for (LocalPlan& one : parts_) one.factor_schedule.lists.resize(threads);
-        for (std::size_t w = 0; w < schedule_.run.lists.size(); ++w) {
-            LocalPlan& to = part(schedule_.machine.process_of(static_cast<int>(w)));
-            auto& list = to.factor_schedule.lists[static_cast<std::size_t>(thread(static_cast<int>(w)))];
-            for (TaskId const t : schedule_.run.lists[w]) list.push_back(local_id_[t]);
+        for (LocalPlan& one : plans_.of_process) {
+            one.factor_schedule.lists.resize(schedule_.machine.threads);
+            one.factor_schedule.makespan = schedule_.run.makespan;
         }
-        for (LocalPlan& one : parts_) one.factor_schedule.makespan = schedule_.run.makespan;
+        for (WorkerId w = 0; w < std::ssize(schedule_.run.lists); ++w) {
+            LocalPlan& to = part(schedule_.machine.process_of(w));
+            for (TaskId const t : schedule_.run.lists[w])
+                to.factor_schedule.lists[thread(w)].push_back(local_id_[t]);
+        }
     }
 
-    Schedule const& schedule_;
-    std::vector<LocalPlan> parts_;
-    std::vector<TaskId> local_id_; // no_task: a message
+    void take_structure() {
+        LocalPlan& only = part(0);
+        only.partition = std::move(schedule_.partition);
+        only.cblk_cost = std::move(schedule_.cblk_cost);
+        only.groups = std::move(schedule_.groups);
+        only.owner_of_cblk = std::move(schedule_.owner_of_cblk);
+        plan_solve(structure_, only, {});
+        only.solve_schedule = list_schedule(only.solve.graph, schedule_.machine.threads, true);
+    }
+
+    void deal_structure() {
+        LocalStructures structures(structure_, schedule_.process_of_cblk, schedule_.machine.processes);
+        std::vector<std::int32_t> process_of_branch;
+        for (Branch const& branch : schedule_.partition.branches)
+            process_of_branch.push_back(schedule_.process_of_cblk[branch.root]);
+        Contributors const contributors =
+            find_contributors(structure_, schedule_.partition, process_of_branch);
+        for (LocalPlan& plan : plans_.of_process) {
+            LocalStructure local = structures.part(plan.process, schedule_.tasks.fan_in, sent_[plan.process]);
+            deal_cblks(local.structure, plan);
+            plan.groups = schedule_.groups.of_part(local.structure, local.number_of_blok);
+            renumber_tasks(structures, local, plan);
+            Contributors own;
+            for (BranchId const u : plan.number_of_branch) {
+                if (process_of_branch[u] == plan.process)
+                    own.processes.insert(own.processes.end(), contributors.of(u).begin(),
+                                         contributors.of(u).end());
+                own.ptr.push_back(std::ssize(own.processes));
+            }
+            plan_solve(local.structure, plan, std::move(own));
+            plans_.structures.push_back(std::move(local.structure));
+        }
+        plans_.process_of_cblk = std::move(schedule_.process_of_cblk);
+    }
+
+    void deal_cblks(BlockStructure const& local, LocalPlan& plan) {
+        BranchPartition& to = plan.partition;
+        for (CblkId i = 0; i < local.num_cblks(); ++i) {
+            CblkId const k = local.number_of(i);
+            BranchId const u = schedule_.partition.branch_of_cblk[k];
+            std::int32_t const process = schedule_.process_of_cblk[k];
+            if (plan.number_of_branch.empty() || plan.number_of_branch.back() != u) {
+                plan.number_of_branch.push_back(u);
+                plan.process_of_branch.push_back(process);
+                to.branches.push_back({i, i, schedule_.partition.branches[u].cost});
+            }
+            to.branches.back().root = i;
+            to.branch_of_cblk.push_back(static_cast<BranchId>(to.branches.size()) - 1);
+            plan.cblk_cost.push_back(schedule_.cblk_cost[k]);
+            plan.owner_of_cblk.push_back(process == plan.process ? thread(schedule_.owner_of_cblk[k])
+                                                                 : any_worker);
+        }
+    }
+
+    void renumber_tasks(LocalStructures const& structures, LocalStructure const& local, LocalPlan& plan) {
+        auto const position = [&](Offset facing) { // of a blok that an own cblk has
+            BlokId const b = structure_.facing[facing];
+            CblkId const k = structure_.owner_of_blok[b];
+            BlokId const first = local.structure.cblk(structures.local_number(k)).first_blok;
+            return local.facing_position[first + (b - structure_.cblk(k).first_blok)];
+        };
+        for (FactorTask& one : plan.factor.tasks) {
+            CblkId const source = structures.local_number(schedule_.partition.branches[one.source].root);
+            one.source = one.kind == TaskKind::fan_in ? no_branch : plan.partition.branch_of_cblk[source];
+            if (one.target != no_cblk) one.target = structures.local_number(one.target);
+            if (one.first_facing == one.end_facing) continue;
+            one.first_facing = position(one.first_facing);
+            one.end_facing = position(one.end_facing - 1) + 1;
+        }
+        for (FanInBlock& block : plan.factor.fan_in.blocks)
+            block.target = structures.local_number(block.target);
+    }
+
+    // A solve is bound by memory: each branch stays with the worker that has its panels. Worker 0 does what
+    // concerns branches of other processes.
+    static void plan_solve(BlockStructure const& structure, LocalPlan& plan, Contributors contributors) {
+        plan.solve = build_solve_tasks(structure, plan.partition, plan.process_of_branch, plan.process,
+                                       std::move(contributors));
+        for (TaskId t = 0; t < plan.solve.graph.num_tasks(); ++t) {
+            WorkerId const owner =
+                plan.owner_of_cblk[plan.partition.branches[plan.solve.tasks[t].branch].root];
+            plan.solve.graph.home[t] = owner == any_worker ? 0 : owner;
+        }
+    }
+
+    BlockStructure const& structure_;
+    Schedule& schedule_;
+    ProcessPlans plans_;
+    std::vector<std::vector<std::int32_t>> sent_; // blocks, by process
+    std::vector<TaskId> local_id_;                // no_task: a message
     std::vector<std::int32_t> at_sender_, at_receiver_, resource_;
 };
 
-// A solve is bound by memory: each branch stays with the worker that has its panels. What belongs to branches
-// of others is done by worker 0.
-void plan_solve(BlockStructure const& structure, SharedPlan const& shared, LocalPlan& local) {
-    local.solve = build_solve_tasks(structure, shared.partition, shared.process_of_branch, local.process);
-    for (std::size_t t = 0; t < local.solve.tasks.size(); ++t) {
-        CblkId const root = shared.partition.branches[local.solve.tasks[t].branch].root;
-        WorkerId const owner = local.owner_of_cblk[root];
-        local.solve.graph.home[t] = owner == any_worker ? 0 : owner;
-    }
-    if (shared.process_of_branch.empty())
-        local.solve_schedule = list_schedule(local.solve.graph, shared.machine.threads, true);
-}
-
 } // namespace
 
-double FactorPlan::total_cost() const {
+double LocalPlan::total_cost() const {
     double sum = 0;
-    for (std::size_t k = 0; k < cblk_cost.size(); ++k)
-        if (owner_of_cblk[k] != any_worker) sum += cblk_cost[k];
+    for (CblkId k = 0; k < std::ssize(cblk_cost); ++k)
+        if (is_own(k)) sum += cblk_cost[k];
     return sum;
+}
+
+BranchId LocalPlan::find_branch(std::int64_t number) const {
+    if (number_of_branch.empty()) return static_cast<BranchId>(number);
+    auto const at = std::lower_bound(number_of_branch.begin(), number_of_branch.end(), number);
+    if (at == number_of_branch.end() || *at != number) return no_branch;
+    return static_cast<BranchId>(at - number_of_branch.begin());
 }
 
 std::unique_ptr<Policy> FactorPlan::make_policy() const {
@@ -175,9 +251,9 @@ std::unique_ptr<Policy> FactorPlan::make_policy() const {
     return make_factor_policy(settings, factor.graph, machine, candidates);
 }
 
-// Among several processes no order of tasks is known beforehand: each worker takes what is ready at home.
+// With several processes no order of tasks is known beforehand: each worker runs its tasks as they get ready.
 std::unique_ptr<Policy> FactorPlan::make_solve_policy() const {
-    if (process_of_branch.empty())
+    if (machine.processes == 1)
         return std::make_unique<StaticPolicy>(solve_schedule.lists, solve.graph.num_tasks());
     std::vector<WorkerRange> homes;
     homes.reserve(solve.graph.home.size());
@@ -188,25 +264,17 @@ std::unique_ptr<Policy> FactorPlan::make_solve_policy() const {
 ProcessPlans make_process_plans(BlockStructure const& structure, CostModel const& model,
                                 MachineModel const& machine, ScheduleOptions const& options) {
     Schedule schedule = simulate_schedule(structure, model, machine, options);
-    ProcessPlans plans;
-    plans.of_process = Dealer(schedule).run();
-    SharedPlan& shared = plans.shared;
+    SharedPlan shared;
     shared.makespan = schedule.makespan();
+    shared.branches = std::ssize(schedule.partition.branches);
     shared.messages = schedule.messages();
     shared.message_bytes = schedule.message_bytes();
     shared.tasks = schedule.tasks.graph.num_tasks() - shared.messages;
     for (ProcessUse const& use : schedule.processes) shared.memory_of_process.push_back(use.memory());
     shared.machine = machine;
     shared.settings = options;
-    shared.partition = std::move(schedule.partition);
-    shared.cblk_cost = std::move(schedule.cblk_cost);
-    shared.groups = std::move(schedule.groups);
-    if (machine.processes > 1) {
-        shared.process_of_cblk = std::move(schedule.process_of_cblk);
-        for (Branch const& branch : shared.partition.branches)
-            shared.process_of_branch.push_back(shared.process_of_cblk[branch.root]);
-    }
-    for (LocalPlan& local : plans.of_process) plan_solve(structure, shared, local);
+    ProcessPlans plans = Dealer(structure, schedule).run();
+    plans.shared = std::move(shared);
     return plans;
 }
 

@@ -1,53 +1,66 @@
 // Everything decided before numbers are touched: the branches, the task graphs of factorization and solve,
-// the order in which each worker runs them, and who owns each panel. One process makes the plans of all, and
-// each gets what all share and its own part: its tasks, numbered from 0, and what comes and goes by messages.
+// the order in which each worker runs them, and the owner of each panel. One process makes the plans of all.
+// Each process gets its own part: its structure (local_structure.hpp), its tasks, and the messages that it
+// sends and receives, all in local numbers.
 #pragma once
 
 #include <memory>
 #include <vector>
 
 #include "simulation/list_schedule.hpp"
+#include "simulation/local_structure.hpp"
 #include "simulation/schedule.hpp"
 #include "tasks/solve_tasks.hpp"
 
 namespace espalier {
 
-/// What all processes know.
+inline constexpr BranchId no_branch = -1;
+
+/// Facts about the plans of all processes; the same everywhere.
 struct SharedPlan {
-    BranchPartition partition;
-    std::vector<double> cblk_cost; ///< Seconds by the cost model, updates to elsewhere included.
-    RowGroups groups;
     MachineModel machine;
     ScheduleSettings settings; ///< static_order: factor tasks run as in LocalPlan::factor_schedule.
-    std::vector<std::int32_t> process_of_cblk; ///< Owners; empty when there is one process.
-    std::vector<std::int32_t> process_of_branch;
-    double makespan = 0; ///< Of the factorization, predicted.
+    double makespan = 0;       ///< Of the factorization, predicted, in seconds.
+    std::int64_t branches = 0;
     std::int64_t tasks = 0;
     std::int64_t messages = 0;
     double message_bytes = 0;
-    std::vector<double> memory_of_process; ///< Bytes of panels and, at their most, fan-in blocks.
+    std::vector<double> memory_of_process; ///< Bytes of panels and, at their peak, fan-in blocks.
 };
 
-/// The part of one process. Workers are its threads.
+/// The part of one process. Workers are its threads. Cblks and bloks are those of its structure, which with
+/// several processes includes ghosts; each ghost is a branch by itself.
 struct LocalPlan {
     std::int32_t process = 0;
+    BranchPartition partition;
+    std::vector<BranchId> number_of_branch;      ///< In the plan of all; ascending. Empty with one process.
+    std::vector<std::int32_t> process_of_branch; ///< Owners. Empty with one process.
+    std::vector<double> cblk_cost; ///< Seconds by the cost model, updates to other cblks included.
+    RowGroups groups;
+    std::vector<WorkerId> owner_of_cblk; ///< The worker whose memory has the panel; any_worker: a ghost.
     FactorTasks factor;                  ///< Without messages: fan_in tasks wait for an event each instead.
-    std::vector<TaskId> number_of_task;  ///< Of each among the tasks and messages of all processes.
-    std::vector<std::int32_t> outgoing;  ///< Of factor.fan_in.blocks those that are sent,
-    std::vector<std::int32_t> incoming;  ///< and those that come, by FanInBlock::number.
+    std::vector<TaskId> number_of_task;  ///< Of each task among the tasks and messages of all processes.
+    std::vector<std::int32_t> outgoing;  ///< The blocks of factor.fan_in that are sent.
+    std::vector<std::int32_t> incoming;  ///< Those that are received, by FanInBlock::number.
     std::int64_t num_events = 0;         ///< Fan-in tasks.
     StaticSchedule factor_schedule;      ///< As simulated.
-    std::vector<WorkerRange> candidates; ///< Of each factor task.
+    std::vector<WorkerRange> candidates; ///< For each factor task.
     SolveTasks solve;
-    StaticSchedule solve_schedule;       ///< Empty when there are several processes.
-    std::vector<WorkerId> owner_of_cblk; ///< In whose memory its panel is; any_worker: of another process.
+    StaticSchedule solve_schedule; ///< Empty with several processes.
+
+    /// Cost of the cblks of this process.
+    [[nodiscard]] double total_cost() const;
+    [[nodiscard]] bool is_own(CblkId k) const { return owner_of_cblk[k] != any_worker; }
+    /// The branch with this number in the plan of all processes; no_branch when it is not in this plan.
+    [[nodiscard]] BranchId find_branch(std::int64_t number) const;
+    [[nodiscard]] BranchId number_of(BranchId u) const {
+        return number_of_branch.empty() ? u : number_of_branch[u];
+    }
 };
 
 struct FactorPlan : SharedPlan, LocalPlan {
-    [[nodiscard]] double total_cost() const; ///< Of the cblks of this process.
     /// Tasks and messages of all processes: one more than the highest number.
     [[nodiscard]] std::int64_t num_numbers() const { return tasks + messages; }
-    [[nodiscard]] bool is_own(CblkId k) const { return owner_of_cblk[k] != any_worker; }
     /// A policy for one run of the factorization, or of a solve; refers to this plan.
     [[nodiscard]] std::unique_ptr<Policy> make_policy() const;
     [[nodiscard]] std::unique_ptr<Policy> make_solve_policy() const;
@@ -56,11 +69,14 @@ struct FactorPlan : SharedPlan, LocalPlan {
 struct ProcessPlans {
     SharedPlan shared;
     std::vector<LocalPlan> of_process;
+    /// With several processes the structure of each, and the owner of each cblk of the whole structure. Empty
+    /// with one process, which works on the whole structure.
+    std::vector<BlockStructure> structures;
+    std::vector<std::int32_t> process_of_cblk;
 };
 
 /// Plans for the processes of `machine`: the result of simulate_schedule, and the task graphs of solves.
-/// `model` gives seconds for the scalar and the factorization. Linear in tasks and, for each process, in the
-/// cblks.
+/// `model` gives seconds for the scalar and the factorization. Near-linear in the tasks and in the bloks.
 ProcessPlans make_process_plans(BlockStructure const& structure, CostModel const& model,
                                 MachineModel const& machine, ScheduleOptions const& options = {});
 /// For one process.

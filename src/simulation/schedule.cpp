@@ -268,6 +268,7 @@ Schedule simulate_schedule(BlockStructure const& structure, CostModel const& mod
 }
 
 std::vector<std::int32_t> tree_levels(BlockStructure const& structure) {
+    if (structure.is_part()) return structure.level_of_cblk;
     std::vector<std::int32_t> level(structure.cblks.size(), 0);
     for (std::size_t k = structure.cblks.size(); k-- > 0;)
         if (CblkId const parent = structure.cblks[k].parent; parent != no_cblk) level[k] = level[parent] + 1;

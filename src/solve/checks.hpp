@@ -1,13 +1,13 @@
-// What every kind of solve refuses.
+// Checks of the arguments of solves.
 #pragma once
 
 #include "symbolic/block_structure.hpp"
 
 namespace espalier {
 
-/// Error{usage} when cblks are kept.
+/// Error{usage} when the factor has kept cblks.
 void require_all_eliminated(BlockStructure const& structure);
-/// Error{usage} unless `rows` is n and columns so far apart do not overlap.
+/// Error{usage} unless `rows` is structure.vector_rows() and ld >= rows.
 void require_shape(BlockStructure const& structure, Index rows, Index cols, Index ld);
 
 } // namespace espalier

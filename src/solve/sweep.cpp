@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "simulation/schedule.hpp"
 #include "trace/record.hpp"
 
@@ -11,9 +13,9 @@ namespace espalier {
 
 namespace {
 
-// Multiplications between two looks at the interrupt, a fraction of a millisecond, and in one call of a
-// kernel at most.
-constexpr Offset asking_interval = Offset{1} << 19;
+// Multiplications between two checks of the interrupt (a fraction of a millisecond), and at most in one call
+// of a kernel.
+constexpr Offset check_interval = Offset{1} << 19;
 constexpr Offset longest_call = Offset{1} << 25;
 
 // Rows of a panel `width` wide that one call of a kernel takes with so many vectors.
@@ -44,21 +46,20 @@ Sweep<T>::Sweep(Factor<T> const& factor, FactorPlan const& plan, MatrixOp op, In
       backward_op_(form_.has_upper() && !transposed_ ? Op::none
                    : form_.conjugate()               ? Op::adjoint
                                                      : Op::transpose),
-      team_(team), interrupt_(interrupt), messaging_(messaging),
-      workers_(static_cast<std::size_t>(team.size())),
+      team_(team), interrupt_(interrupt), messaging_(messaging), workers_(team.size()),
       messages_(team, messaging,
                 [this](int from, std::int64_t id, Block&& block) { receive(from, id, std::move(block)); }) {
     outbox_ptr_.assign(1, 0);
     for (Branch const& b : plan.partition.branches)
         outbox_ptr_.push_back(outbox_ptr_.back() +
                               (factor.has_panel(b.root) ? factor.cblk(b.root).rows_below() : 0));
-    Index largest = 0; // what a worker's buffer holds: the rows below a cblk, or its own
+    Index largest = 0; // rows in a worker's buffer: those below a cblk, or its own
     for (Cblk const& c : structure_.cblks) largest = std::max({largest, c.rows_below(), c.width()});
-    constexpr Offset padding = 64 / sizeof(T); // no cache line has two workers
+    constexpr Offset padding = 64 / sizeof(T); // so that workers share no cache line
     Offset const for_worker = largest * vectors + padding;
     Offset const all = (structure_.n + outbox_ptr_.back()) * vectors + padding + for_worker * team.size();
-    // Not zeroed: the worker that comes first touches the pages.
-    memory_ = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(all) * sizeof(T));
+    // Not zeroed, so that the workers touch the pages first.
+    memory_ = std::make_unique_for_overwrite<std::byte[]>(all * Offset{sizeof(T)});
     x_ = reinterpret_cast<T*>(memory_.get());
     outboxes_ = x_ + structure_.n * vectors;
     T* buffer = outboxes_ + outbox_ptr_.back() * vectors + padding;
@@ -83,10 +84,8 @@ void Sweep<T>::run(std::span<T* const> columns, SweepPart part, SparseBlock<T> c
         policy = plan_.make_solve_policy();
         received_.clear();
         solutions_.clear();
-        if (messaging_) {
-            received_.resize(plan_.solve.givers.size());
-            solutions_.resize(plan_.partition.branches.size());
-        }
+        received_.resize(plan_.solve.contributors.processes.size());
+        if (messaging_) solutions_.resize(plan_.partition.branches.size());
         if (!team_.recorder()) return;
         if (levels_.empty()) levels_ = tree_levels(structure_);
         team_.recorder()->add_dependencies(numbers_.dependencies());
@@ -97,20 +96,21 @@ void Sweep<T>::run(std::span<T* const> columns, SweepPart part, SparseBlock<T> c
         plan_.solve.graph, *policy, [this](TaskId task, WorkerId worker) { execute(task, worker); }, options);
 }
 
-// On all processes, whatever happens after this: they number their tasks alike.
+// On all processes, even if the run fails, so that all number their tasks alike.
 template <class T> void Sweep<T>::number_tasks() {
-    if (trace::Recorder* const recorder = team_.recorder())
-        numbers_ = {plan_, recorder->reserve_tasks(SweepNumbers::count(plan_))};
+    trace::Recorder* const recorder = team_.recorder();
+    numbers_ = {plan_, recorder ? recorder->reserve_tasks(SweepNumbers::count(plan_)) : 0};
 }
 
 template <class T> void Sweep<T>::execute(TaskId task, WorkerId worker) {
     auto const [kind, number] = plan_.solve.tasks[task];
     Branch const& one = branch(number);
-    bool const is_forward = kind == SolveTaskKind::forward || kind == SolveTaskKind::give;
+    bool const is_forward = kind == SolveTaskKind::forward || kind == SolveTaskKind::send_sum;
     trace::Track* const track = team_.track(worker);
     std::optional<trace::Scope> scope(
         std::in_place, track, is_forward ? trace::Kind::forward : trace::Kind::backward,
-        track ? trace::StateInfo{numbers_.task(task), one.root, levels_[one.root]} : trace::StateInfo{});
+        track ? trace::StateInfo{numbers_.task(task), structure_.number_of(one.root), levels_[one.root]}
+              : trace::StateInfo{});
     switch (kind) {
     case SolveTaskKind::forward:
         return forward(one, number, workers_[worker]);
@@ -118,18 +118,18 @@ template <class T> void Sweep<T>::execute(TaskId task, WorkerId worker) {
         backward(one, workers_[worker]);
         scope.reset(); // the messages leave after the task
         return send_solution(number);
-    case SolveTaskKind::give: {
+    case SolveTaskKind::send_sum: {
         Block sum = sum_for(number);
         scope.reset();
-        return messages_.send(plan_.process_of_branch[number], number, std::move(sum),
-                              {.tag = numbers_.given(plan_.process, number)});
+        return messages_.send(plan_.process_of_branch[number], plan_.number_of(number), std::move(sum),
+                              {.tag = numbers_.sum(plan_.process, number)});
     }
-    case SolveTaskKind::take:
-        return take(number);
+    case SolveTaskKind::receive_solution:
+        return receive_solution(number);
     }
 }
 
-// What own branches have for a branch of another process.
+// The contributions of own branches to a branch of another process.
 template <class T> Block Sweep<T>::sum_for(BranchId number) {
     CblkId const j = branch(number).root;
     Block block = block_for(factor_.cblk(j), SweepPart::backward);
@@ -141,7 +141,7 @@ template <class T> Block Sweep<T>::sum_for(BranchId number) {
     return block;
 }
 
-template <class T> void Sweep<T>::take(BranchId number) {
+template <class T> void Sweep<T>::receive_solution(BranchId number) {
     Block block = std::move(solutions_[number]);
     auto const x = block.template as<T>();
     std::copy(x.begin(), x.end(), rows_of(factor_.cblk(branch(number).root)).z.data);
@@ -149,50 +149,51 @@ template <class T> void Sweep<T>::take(BranchId number) {
 }
 
 template <class T> void Sweep<T>::send_solution(BranchId number) {
-    for (std::int32_t const giver : plan_.solve.givers_of(number)) {
+    for (std::int32_t const process : plan_.solve.contributors.of(number)) {
         Block block = block_for(factor_.cblk(branch(number).root), SweepPart::forward);
         auto const to = block.template as<T>();
         std::copy_n(rows_of(factor_.cblk(branch(number).root)).z.data, to.size(), to.data());
-        messages_.send(giver, number, std::move(block), {.tag = numbers_.solution(giver, number)});
+        messages_.send(process, plan_.number_of(number), std::move(block),
+                       {.tag = numbers_.solution(process, number)});
     }
 }
 
-// For the rows of a cblk; for none when this half of the sweep is not asked for.
-template <class T> Block Sweep<T>::block_for(Cblk const& c, SweepPart idle) const {
-    return Block::allocate(part_ == idle ? 0 : static_cast<std::size_t>(c.width() * vectors_) * sizeof(T));
+// For the rows of a cblk. Sweeps of the other part exchange empty messages.
+template <class T> Block Sweep<T>::block_for(Cblk const& c, SweepPart empty_in) const {
+    return Block::allocate(part_ == empty_in ? 0 : c.width() * vectors_ * Index{sizeof(T)});
 }
 
-// On a progress thread.
+// Called by a progress thread.
 template <class T> void Sweep<T>::receive(int from, std::int64_t id, Block&& block) {
-    auto const u = static_cast<std::size_t>(id);
-    if (id < 0 || u >= plan_.process_of_branch.size())
-        throw Error(Status::internal, "a message came for a branch that is not there");
-    bool const is_own = plan_.process_of_branch[u] == plan_.process;
-    auto const wanted =
-        static_cast<std::size_t>(factor_.cblk(branch(static_cast<BranchId>(id)).root).width() * vectors_) *
-        sizeof(T);
-    if (block.size() != (part_ == (is_own ? SweepPart::backward : SweepPart::forward) ? 0 : wanted))
-        throw Error(Status::internal, "a message came with a wrong number of entries");
+    BranchId const u = plan_.find_branch(id);
+    if (u == no_branch) throw Error(Status::internal, fmt::format("received a message for branch {}", id));
+    Cblk const& root = factor_.cblk(branch(u).root);
+    bool const is_own = plan_.is_own(branch(u).root);
+    bool const is_empty = part_ == (is_own ? SweepPart::backward : SweepPart::forward);
+    std::size_t const expected = is_empty ? 0 : root.width() * vectors_ * Index{sizeof(T)};
+    if (block.size() != expected)
+        throw Error(Status::internal,
+                    fmt::format("received {} bytes for branch {}; expected {}", block.size(), id, expected));
     if (!is_own) {
         solutions_[u] = std::move(block);
         team_.release(plan_.solve.backward_of_branch[u]);
         return;
     }
-    auto const givers = plan_.solve.givers_of(static_cast<BranchId>(id));
-    auto const at = std::lower_bound(givers.begin(), givers.end(), from);
-    if (at == givers.end() || *at != from)
-        throw Error(Status::internal, "a message came from a process that has nothing to give");
-    received_[plan_.solve.giver_ptr[u] + (at - givers.begin())] = std::move(block);
+    auto const contributors = plan_.solve.contributors.of(u);
+    auto const at = std::lower_bound(contributors.begin(), contributors.end(), from);
+    if (at == contributors.end() || *at != from)
+        throw Error(Status::internal, fmt::format("process {} does not contribute to branch {}", from, id));
+    received_[plan_.solve.contributors.ptr[u] + (at - contributors.begin())] = std::move(block);
     team_.release(plan_.solve.forward_of_branch[u]);
 }
 
 template <class T> void Sweep<T>::subtract_received(BranchId number) {
+    Contributors const& contributors = plan_.solve.contributors;
     T* const x = rows_of(factor_.cblk(branch(number).root)).z.data;
-    for (std::size_t g = 0; g < plan_.solve.givers_of(number).size(); ++g) {
-        Block block = std::move(
-            received_[static_cast<std::size_t>(plan_.solve.giver_ptr[number] + static_cast<Offset>(g))]);
+    for (Offset at = contributors.ptr[number]; at < contributors.ptr[number + 1]; ++at) {
+        Block block = std::move(received_[at]);
         auto const sum = block.template as<T>();
-        subtract(sum.data(), x, static_cast<Index>(sum.size()));
+        subtract(sum.data(), x, std::ssize(sum));
         messages_.received_done(block.size());
     }
 }
@@ -205,7 +206,7 @@ template <class T> void Sweep<T>::forward(Branch const& b, BranchId number, Work
     else
         load(first, end);
     if (part_ == SweepPart::backward || !is_reached(b.root)) return;
-    if (is_kept(b.first)) {
+    if (structure_.is_kept(b.first)) {
         for (CblkId k = b.first; k <= b.root; ++k) collect(k, rows_of(factor_.cblk(k)).z.data, true);
         subtract_received(number);
         return;
@@ -227,7 +228,7 @@ template <class T> void Sweep<T>::forward(Branch const& b, BranchId number, Work
 }
 
 template <class T> void Sweep<T>::backward(Branch const& b, Worker& worker) {
-    if (part_ != SweepPart::forward && !is_kept(b.first))
+    if (part_ != SweepPart::forward && !structure_.is_kept(b.first))
         for (CblkId k = b.root; k >= b.first; --k) backward_cblk(k, worker);
     store(factor_.cblk(b.first).first_col, factor_.cblk(b.root).end_col);
 }
@@ -266,7 +267,7 @@ template <class T> void Sweep<T>::forward_cblk(CblkId k, RowBlock<T> contributio
     if (transposed_) {
         solve_triangular<T>(Uplo::upper, Op::transpose, Diag::non_unit, factor_.diagonal(k), x);
     } else {
-        // contribution may be the worker's buffer: it is written only after the permutation is done
+        // contribution may lie in the worker's buffer, which permute() uses before
         bool const pivoted = form_.has_d() || form_.has_upper();
         if (pivoted) permute(k, false, worker);
         solve_triangular<T>(Uplo::lower, Op::none, pivoted ? Diag::unit : Diag::non_unit, factor_.diagonal(k),
@@ -289,8 +290,8 @@ template <class T> void Sweep<T>::backward_cblk(CblkId k, Worker& worker) {
     RowBlock<T> const x = rows_of(c);
     RowBlock<T> const above = block_at(worker.buffer, c.rows_below());
     T* to = above.z.data;
-    for (BlokId b = c.first_blok + 1; b < c.end_blok; ++b)
-        to = std::copy_n(x_ + blok(b).first_row * vectors_, blok(b).height() * vectors_, to);
+    for (Blok const& blok : structure_.bloks_below(c))
+        to = std::copy_n(x_ + blok.first_row * vectors_, blok.height() * vectors_, to);
 
     bool const upper = form_.has_upper() && !transposed_;
     MatrixView<T> const coupling = upper ? factor_.upper(k) : factor_.below(k);
@@ -308,16 +309,15 @@ template <class T> void Sweep<T>::backward_cblk(CblkId k, Worker& worker) {
     if (pivoted) permute(k, true, worker);
 }
 
-// The contribution of cblk k: to rows of its own branch, and to the branch's outbox.
+// Adds the contribution of cblk k to rows of its own branch and to the outbox of the branch.
 template <class T>
 void Sweep<T>::distribute(CblkId k, CblkId root, RowBlock<T> contribution, RowBlock<T> outbox) {
     Cblk const& c = factor_.cblk(k);
     Cblk const& r = factor_.cblk(root);
-    auto landing = structure_.bloks.begin() + r.first_blok + 1;
-    auto const end = structure_.bloks.begin() + r.end_blok;
+    auto const root_bloks = structure_.bloks_below(r);
+    auto landing = root_bloks.begin();
     T const* from = contribution.z.data;
-    for (BlokId b = c.first_blok + 1; b < c.end_blok; ++b) {
-        Blok const& source = blok(b);
+    for (Blok const& source : structure_.bloks_below(c)) {
         if (source.facing_cblk <= root) {
             Index const size = source.height() * vectors_;
             subtract(from, x_ + source.first_row * vectors_, size);
@@ -326,7 +326,8 @@ void Sweep<T>::distribute(CblkId k, CblkId root, RowBlock<T> contribution, RowBl
         }
         for (Index row = source.first_row; row < source.end_row;) {
             if (landing->end_row <= row)
-                landing = std::partition_point(landing, end, [&](Blok const& l) { return l.end_row <= row; });
+                landing = std::partition_point(landing, root_bloks.end(),
+                                               [&](Blok const& l) { return l.end_row <= row; });
             Index const height = std::min(source.end_row, landing->end_row) - row;
             Index const at = landing->panel_row - r.width() + (row - landing->first_row);
             add(from, outbox.z.column(at), height * vectors_);
@@ -336,22 +337,19 @@ void Sweep<T>::distribute(CblkId k, CblkId root, RowBlock<T> contribution, RowBl
     }
 }
 
-// The outbox entries of every own branch below that faces j, in ascending order of the branches: subtracted
-// from the rows of j, or added to them.
+// Subtracts the outbox entries of every own branch that faces j from the rows of j, or adds them, in
+// ascending order of the branches.
 template <class T> void Sweep<T>::collect(CblkId j, T* to, bool subtracted) {
-    auto const faces =
-        std::span(structure_.facing).subspan(static_cast<std::size_t>(structure_.facing_ptr[j]));
-    auto const count = structure_.facing_ptr[j + 1] - structure_.facing_ptr[j];
     Index const first_col = factor_.cblk(j).first_col;
-    for (BlokId const b : faces.first(count)) {
+    for (BlokId const b : structure_.bloks_facing(j)) {
         CblkId const owner = structure_.owner_of_blok[b];
-        if (is_kept(owner) || !is_reached(owner) || !factor_.has_panel(owner)) continue;
+        if (structure_.is_kept(owner) || !is_reached(owner)) continue;
         BranchId const source = plan_.partition.branch_of_cblk[owner];
-        if (owner != branch(source).root) continue; // summed up in the outbox of its root
-        Index const at = blok(b).panel_row - factor_.cblk(owner).width();
-        T const* const from = outbox(source).z.column(at);
-        T* const rows = to + (blok(b).first_row - first_col) * vectors_;
-        Index const size = blok(b).height() * vectors_;
+        if (owner != branch(source).root) continue; // summed in the outbox of its root
+        Blok const& blok = structure_.blok(b);
+        T const* const from = outbox(source).z.column(blok.panel_row - factor_.cblk(owner).width());
+        T* const rows = to + (blok.first_row - first_col) * vectors_;
+        Index const size = blok.height() * vectors_;
         if (subtracted)
             subtract(from, rows, size);
         else
@@ -376,9 +374,9 @@ template <class T> void Sweep<T>::permute(CblkId k, bool inverse, Worker& worker
 }
 
 template <class T> void Sweep<T>::count(Worker& worker, MatrixView<T const> coefficients) {
-    worker.unasked += coefficients.rows * coefficients.cols * vectors_;
-    if (worker.unasked < asking_interval) return;
-    worker.unasked = 0;
+    worker.unchecked += coefficients.rows * coefficients.cols * vectors_;
+    if (worker.unchecked < check_interval) return;
+    worker.unchecked = 0;
     check(interrupt_);
 }
 

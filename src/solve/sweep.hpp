@@ -9,12 +9,13 @@
 //     forward   L, below(k)                L, below(k)        U^T, upper(k)
 //     backward  L^op, below(k)             U, upper(k)        L^T, below(k)
 //
-// where L^op is L^T or L^H. What remains of op(A) is conj(A), and conj(A) x = b is A conj(x) = conj(b): the
-// vectors are conjugated where a branch takes them in and hands them out.
+// where L^op is L^T or L^H. The rest of op(A) is conj(A), and conj(A) x = b is A conj(x) = conj(b): a branch
+// conjugates the vectors when it loads and when it stores them.
 //
-// Among several processes each does its own branches. What these have for the cblk of another process is
-// summed up and sent to it (give), which subtracts what comes by ascending ranks; and it sends its solution
-// to all who gave (take). So the order of summation depends on the plan alone.
+// With several processes each runs its own branches. Their contributions to the cblk of another process, a
+// ghost here, are summed and sent to its owner (send_sum), which subtracts the sums by ascending ranks. The
+// owner sends its solution back to all contributors (receive_solution). So the order of summation depends on
+// the plan alone.
 #pragma once
 
 #include <memory>
@@ -40,19 +41,20 @@ template <class T> class Sweep {
     static constexpr Index max_vectors = is_complex<T> ? 32 : 64;
 
     /// For blocks of up to `vectors` columns. Allocates all its memory now. The arguments live longer.
-    /// `messaging` leads to the other processes of the plan; null when there are none.
+    /// `messaging` connects the processes of the plan; null with one process.
     Sweep(Factor<T> const& factor, FactorPlan const& plan, MatrixOp op, Index vectors, WorkerTeam& team,
           Interrupt* interrupt, Messaging const* messaging = nullptr);
 
-    /// In place for columns of n entries each in the caller's order of rows; among several processes each
-    /// reads and writes the rows of its own branches, and all call this. With `sparse`, which whole sweeps
-    /// and forward ones of a single process can have, the columns are only written to.
+    /// In place for columns of structure.vector_rows() entries each: with one process in the caller's order
+    /// of rows; with several the own rows of each process, in the order of structure.unknowns. Collective,
+    /// with as many columns on each process. With `sparse`, for whole and forward sweeps of a single process,
+    /// the columns are only written.
     void run(std::span<T* const> columns, SweepPart part, SparseBlock<T> const* sparse = nullptr);
 
   private:
-    struct alignas(64) Worker { // of one worker
+    struct alignas(64) Worker { // written by one worker
         T* buffer = nullptr;
-        Offset unasked = 0; // multiplications since the interrupt was asked
+        Offset unchecked = 0; // multiplications since the last check of the interrupt
     };
 
     void forward(Branch const& branch, BranchId number, Worker& worker);
@@ -64,10 +66,10 @@ template <class T> class Sweep {
     void number_tasks();
     void execute(TaskId task, WorkerId worker);
     [[nodiscard]] Block sum_for(BranchId number);
-    void take(BranchId number);
+    void receive_solution(BranchId number);
     void send_solution(BranchId number);
     void receive(int from, std::int64_t id, Block&& block);
-    [[nodiscard]] Block block_for(Cblk const& c, SweepPart idle) const;
+    [[nodiscard]] Block block_for(Cblk const& c, SweepPart empty_in) const;
     void subtract_received(BranchId number);
 
     void forward_cblk(CblkId k, RowBlock<T> contribution, Worker& worker);
@@ -77,9 +79,7 @@ template <class T> class Sweep {
     void permute(CblkId k, bool inverse, Worker& worker);
     void count(Worker& worker, MatrixView<T const> coefficients);
 
-    [[nodiscard]] bool is_kept(CblkId k) const { return k >= structure_.first_kept_cblk; }
     [[nodiscard]] bool is_reached(CblkId k) const { return !sparse_ || sparse_->reached[k]; }
-    [[nodiscard]] Blok const& blok(BlokId b) const { return structure_.bloks[b]; }
     [[nodiscard]] Branch const& branch(BranchId b) const { return plan_.partition.branches[b]; }
     [[nodiscard]] RowBlock<T> rows(Index first, Index count) const {
         return {{x_ + first * vectors_, vectors_, count, vectors_}, conjugated_};
@@ -105,20 +105,20 @@ template <class T> class Sweep {
 
     std::vector<Offset> outbox_ptr_; ///< By branch, in entries of one vector.
     std::vector<Worker> workers_;
-    std::unique_ptr<std::byte[]> memory_; ///< Of everything below.
+    std::unique_ptr<std::byte[]> memory_; ///< Holds x_, outboxes_ and the workers' buffers.
     T* x_ = nullptr;
     T* outboxes_ = nullptr;
 
-    // Blocks that came: of branch u those of its givers from plan.solve.giver_ptr[u] on, or its solution.
+    // Received blocks: the sums for branch u from plan.solve.contributors.ptr[u] on, or its solution.
     std::vector<Block> received_, solutions_;
     MessageRun messages_;
 
-    // Of the present run.
+    // The present run:
     std::span<T* const> columns_;
     SweepPart part_ = SweepPart::whole;
     SparseBlock<T> const* sparse_ = nullptr;
     std::vector<std::int32_t> levels_; ///< Of the cblks in the tree, for a trace.
-    SweepNumbers numbers_;             ///< In the trace.
+    SweepNumbers numbers_;             ///< Of tasks and messages, for a trace.
     Index vectors_ = 0;
     bool conjugated_ = false; ///< The block (RowBlock), not A.
 };

@@ -143,7 +143,6 @@ template <class T> std::uint64_t Analysis<T>::memory_bytes(Scalar factor_scalar,
     bool const narrow = factor_scalar != scalar_of<T>;
     bool const alone = plan.memory_of_process.size() == 1;
     std::size_t const bytes = narrow ? sizeof(Narrow<T>) : sizeof(T);
-    int const workers = static_cast<int>(plan.factor_schedule.lists.size());
     // llh that auto chose may have to go on as ldlh: with a larger workspace, on a scaled copy.
     bool const may_fall_back =
         form.kind == Factorization::llh && options.factorization == Factorization::automatic;
@@ -155,9 +154,9 @@ template <class T> std::uint64_t Analysis<T>::memory_bytes(Scalar factor_scalar,
                                        : static_cast<std::uint64_t>(plan.memory_of_process[process] * ratio);
     // What the message-passing library takes for buffers of its own when blocks begin to move; measured.
     std::uint64_t const library = alone ? 0 : std::uint64_t{8} << 20;
-    std::uint64_t const everywhere = panels + library + workspace_bytes(structure, largest, bytes, workers) +
-                                     solve_workspace_bytes(structure, plan, bytes) +
-                                     structure_bytes(structure);
+    std::uint64_t const everywhere = panels + library +
+                                     workspace_bytes(structure, largest, bytes, plan.machine.threads) +
+                                     needs[process].solve_entries * bytes + needs[process].structure_bytes;
     // Its part of the map and of the values; process 0 knows where the values of the others are.
     std::uint64_t const part = entries / plan.memory_of_process.size();
     std::uint64_t const assembly =
@@ -268,9 +267,15 @@ template <class T> Analysis<T> analyze_system(CscMatrix<T> const& matrix, Option
     machine.network = network;
     ProcessPlans plans =
         make_process_plans(analysis.structure, analysis.costs, machine, {options, analysis.panel_format()});
-    analysis.plan = {std::move(plans.shared), std::move(plans.of_process.front())};
-    plans.of_process.erase(plans.of_process.begin());
-    analysis.plans_of_others = std::move(plans.of_process);
+    static_cast<SharedPlan&>(analysis.plan) = plans.shared;
+    for (std::size_t p = 0; p < plans.of_process.size(); ++p) {
+        BlockStructure const& own = machine.processes == 1 ? analysis.structure : plans.structures[p];
+        analysis.needs.push_back({structure_bytes(own), solve_workspace_bytes(own, plans.of_process[p], 1)});
+    }
+    if (machine.processes == 1)
+        static_cast<LocalPlan&>(analysis.plan) = std::move(plans.of_process.front());
+    else
+        analysis.plans = std::move(plans);
     report.analysis.mapping_s = timer.seconds();
     report_structure(analysis, narrow, report.analysis);
     return analysis;

@@ -22,16 +22,23 @@
 namespace espalier {
 
 template <class T> struct Analysis {
+    /// What a process holds besides panels and values.
+    struct Needs {
+        std::uint64_t structure_bytes = 0;
+        std::uint64_t solve_entries = 0; ///< Of the workspace of a solve.
+    };
+
     PatternFingerprint pattern; ///< Of the caller's matrix.
     Options options;            ///< Those it was made with.
     FactorForm form;
     ScaledSystem<T> system;
     BlockStructure structure;
     CostModel costs;
-    Network network;                        ///< Between processes.
-    FactorPlan plan;                        ///< Of process 0.
-    std::vector<LocalPlan> plans_of_others; ///< Of processes 1, 2, ...
-    Offset working_entries = 0;             ///< Stored entries of the working system.
+    Network network;            ///< Between processes.
+    FactorPlan plan;            ///< With several processes only its SharedPlan is set.
+    ProcessPlans plans;         ///< With several processes, until they are dealt out.
+    std::vector<Needs> needs;   ///< For each process.
+    Offset working_entries = 0; ///< Stored entries of the working system.
 
     /// What factorization and solve add to the matrix: panels in `factor_scalar`, and all else. Of the
     /// process that needs most.

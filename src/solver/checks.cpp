@@ -91,13 +91,6 @@ void require_block(std::size_t size, Index n, Index nrhs, char const* what) {
                                                size, nrhs, n));
 }
 
-std::uint64_t structure_bytes(BlockStructure const& s) {
-    return (s.perm.size() + s.inverse.size()) * sizeof(Index) + s.cblks.size() * sizeof(Cblk) +
-           s.bloks.size() * sizeof(Blok) + s.cblk_of_col.size() * sizeof(CblkId) +
-           s.facing_ptr.size() * sizeof(Offset) + s.facing.size() * sizeof(BlokId) +
-           s.owner_of_blok.size() * sizeof(CblkId);
-}
-
 template <class T> PatternFingerprint::PatternFingerprint(CscMatrix<T> const& a)
     : rows_(a.rows), cols_(a.cols), pointers_(a.col_ptr.size()), stored_(a.row_ind.size()),
       symmetry_(a.symmetry) {

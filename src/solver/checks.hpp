@@ -26,9 +26,6 @@ void require_memory(std::uint64_t needed, std::uint64_t limit);
 /// Error{usage} unless a block of `nrhs` columns of n entries has `size` entries.
 void require_block(std::size_t size, Index n, Index nrhs, char const* what);
 
-/// Bytes that a block structure holds.
-std::uint64_t structure_bytes(BlockStructure const& structure);
-
 /// Tells patterns apart: sizes, symmetry and a hash of the index arrays. Of any arrays, also broken ones.
 class PatternFingerprint {
   public:

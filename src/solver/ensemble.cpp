@@ -7,7 +7,6 @@
 #include "core/pack.hpp"
 #include "runtime/process_limits.hpp"
 #include "solver/ensemble_order.hpp"
-#include "solver/pack_plan.hpp"
 #include "solver/report_table.hpp"
 
 namespace espalier {
@@ -223,44 +222,30 @@ template <class T> void Ensemble<T>::drop_factors() {
     narrow_.reset();
 }
 
-template <class T> void Ensemble<T>::share_plan(BlockStructure const& structure, FactorPlan const& plan,
-                                                std::vector<LocalPlan> const& plans_of_others) {
-    structure_ = &structure;
+template <class T>
+void Ensemble<T>::share_plan(BlockStructure const& structure, FactorPlan const& plan, ProcessPlans plans) {
+    whole_ = structure_ = &structure;
     plan_ = &plan;
     drop_factors();
     if (is_alone()) return;
     give({.kind = OrderKind::plan});
-    std::vector<std::byte> common;
-    std::vector<std::vector<std::byte>> parts;
     all_succeed(messaging(), [&] {
-        parts.resize(comm_.size());
-        Packer packer;
-        packer(structure, static_cast<SharedPlan const&>(plan));
-        common = packer.take();
-        for (LocalPlan const& local : plans_of_others) {
-            Packer own;
-            own(local);
-            parts[local.process] = own.take();
-        }
+        process_of_cblk_ = std::move(plans.process_of_cblk);
+        unknowns_ = owned_unknowns(structure, process_of_cblk_, comm_.size());
     });
-    broadcast(comm_, common, leader);
-    (void)scatter(comm_, parts, leader);
-    all_succeed(messaging(), [] {});
+    take_part(std::move(plans));
 }
 
 template <class T> void Ensemble<T>::take_plan() {
     drop_factors();
     all_succeed(messaging(), [] {});
-    std::vector<std::byte> common;
-    broadcast(comm_, common, leader);
-    std::vector<std::byte> const own = scatter(comm_, {}, leader);
-    all_succeed(messaging(), [&] {
-        Unpacker unpack_common(common), unpack_own(own);
-        unpack_common(own_structure_, static_cast<SharedPlan&>(own_plan_));
-        unpack_own(static_cast<LocalPlan&>(own_plan_));
-    });
-    structure_ = &own_structure_;
-    plan_ = &own_plan_;
+    take_part({});
+}
+
+template <class T> void Ensemble<T>::take_part(ProcessPlans plans) {
+    part_ = deal_plans(comm_, std::move(plans));
+    structure_ = &part_.structure;
+    plan_ = &part_.plan;
 }
 
 template <class T> void Ensemble<T>::share_assembly(AssemblyMap whole) {
@@ -269,37 +254,14 @@ template <class T> void Ensemble<T>::share_assembly(AssemblyMap whole) {
         return;
     }
     give({.kind = OrderKind::assembly});
-    std::vector<std::vector<std::byte>> parts;
-    AssemblyMap mine;
-    all_succeed(messaging(), [&] {
-        parts.resize(comm_.size());
-        sources_.assign(parts.size(), {});
-        for (std::int32_t p = 0; p < comm_.size(); ++p) {
-            auto const at = static_cast<std::size_t>(p);
-            AssemblyMap part = whole.part_of(plan_->process_of_cblk, p, sources_[at]);
-            if (p == leader) {
-                mine = std::move(part);
-                continue;
-            }
-            Packer packer;
-            packer(part, std::uint64_t{sources_[at].size()});
-            parts[at] = packer.take();
-        }
-    });
-    (void)scatter(comm_, parts, leader);
-    all_succeed(messaging(), [] {});
-    assembly_ = std::move(mine);
+    take_assembly(whole);
 }
 
-template <class T> void Ensemble<T>::take_assembly(std::vector<std::vector<std::byte>> const& parts) {
-    all_succeed(messaging(), [] {});
-    std::vector<std::byte> const own = scatter(comm_, parts, leader);
-    AssemblyMap map;
-    all_succeed(messaging(), [&] {
-        Unpacker unpacker(own);
-        unpacker(map, own_values_);
-    });
-    assembly_ = std::move(map);
+template <class T> void Ensemble<T>::take_assembly(AssemblyMap const& whole) {
+    AssemblyPart part = deal_assembly(comm_, whole, process_of_cblk_, *plan_);
+    assembly_ = std::move(part.map);
+    sources_ = std::move(part.sources);
+    own_values_ = part.values;
 }
 
 #define ESPALIER_INSTANTIATE(T) template class Ensemble<T>;

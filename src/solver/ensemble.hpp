@@ -22,6 +22,7 @@
 #include "espalier/communicator.hpp"
 #include "espalier/report.hpp"
 #include "factor/assembly.hpp"
+#include "factor/deal_plan.hpp"
 #include "factor/factorize.hpp"
 #include "factor/pivots.hpp"
 #include "solve/sweep.hpp"
@@ -75,8 +76,7 @@ template <class T> class Ensemble {
     // Orders, given by the leader. With one process they are its own work.
 
     /// Structure and plans. The leader's own stay where they are, and live longer.
-    void share_plan(BlockStructure const& structure, FactorPlan const& plan,
-                    std::vector<LocalPlan> const& plans_of_others);
+    void share_plan(BlockStructure const& structure, FactorPlan const& plan, ProcessPlans plans);
     /// Where the entries of the matrix go. Keeps the leader's part.
     void share_assembly(AssemblyMap whole);
     [[nodiscard]] bool has_assembly() const { return assembly_.has_value(); }
@@ -118,16 +118,14 @@ template <class T> class Ensemble {
     void give(Order order);
     void obey(Order const& order);
     void take_plan();
-    void take_assembly(std::vector<std::vector<std::byte>> const& parts);
+    void take_part(ProcessPlans plans);
+    void take_assembly(AssemblyMap const& whole);
     template <class F> void allocate(Order const& order);
     template <class F> std::vector<FactorResult> run_factorize(Order const& order, std::span<F const> values,
                                                                FactorizeOptions options);
     template <class F> std::vector<FactorResult> collect(FactorizeStats const& stats);
     template <class F> void run_sweep(Order const& order, MatrixView<F> x);
     template <class F> Pivots<F> run_pivots();
-    /// Calls body(process, row) with the caller's number of each row that other processes than the leader
-    /// own; on those only for their own. By permuted columns.
-    template <class Body> void for_each_row(Body const& body) const;
 
     Communicator comm_;
     RunRecorder& recording_;
@@ -138,14 +136,17 @@ template <class T> class Ensemble {
     Topology const* topology_ = nullptr;
     std::shared_ptr<Interrupt> interrupt_;
 
-    BlockStructure const* structure_ = nullptr; ///< The leader's analysis has them, or:
+    BlockStructure const* structure_ = nullptr; ///< Of this process.
     FactorPlan const* plan_ = nullptr;
-    BlockStructure own_structure_;
-    FactorPlan own_plan_;
+    ProcessPart part_; ///< With several processes: where these two are.
+    // With several processes, on the leader:
+    BlockStructure const* whole_ = nullptr;
+    std::vector<std::int32_t> process_of_cblk_;
+    std::vector<std::vector<Index>> unknowns_; ///< Rows of the vectors of each process.
 
     std::optional<AssemblyMap> assembly_;
     std::vector<std::vector<Offset>> sources_; ///< The leader: where the values of each process are.
-    std::uint64_t own_values_ = 0;             ///< The others: how many values they have.
+    Offset own_values_ = 0;                    ///< The number of values of this process.
     std::unique_ptr<Factor<T>> full_;
     std::unique_ptr<Factor<Low>> narrow_;
 };

@@ -62,10 +62,8 @@ template <class T> void Solver<T>::State::analyze(CscMatrix<T> const& matrix) {
     report.analysis.total_s = timer.seconds();
     require_memory(report.analysis.memory_bytes, options.max_memory);
     analysis_ = std::move(made);
-    std::vector<LocalPlan> const others = std::move(analysis_->plans_of_others);
-    analysis_->plans_of_others.clear();
     try {
-        ensemble_.share_plan(analysis_->structure, analysis_->plan, others);
+        ensemble_.share_plan(analysis_->structure, analysis_->plan, std::move(analysis_->plans));
     } catch (...) {
         analysis_.reset();
         throw;

@@ -11,9 +11,15 @@
 //
 // Everything is in the numbering after permutation (perm[old] = new, postordered). Cblks are numbered in a
 // postorder of their tree, so a subtree is the contiguous range [first_descendant, k].
+//
+// The part of one process among several (simulation/local_structure.hpp) has the same form. It has the cblks
+// that the process owns and ghosts: cblks of other processes that its panels face. Cblks and columns are
+// renumbered in ascending order. The bloks of a ghost are the rows of its panel that the process contributes
+// to, stacked as in the fan-in block.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "espalier/types.hpp"
@@ -46,25 +52,26 @@ struct Cblk {
 };
 
 struct BlockStructure {
-    Index n = 0;
-    std::vector<Index> perm;    ///< perm[old row] = new row.
-    std::vector<Index> inverse; ///< inverse[new row] = old row.
+    Index n = 0;                 ///< Columns.
+    std::vector<Index> perm;     ///< perm[old row] = new row. Empty in a part.
+    std::vector<Index> inverse;  ///< For each column its row in vectors: inverse[perm[i]] = i. Ghosts: -1.
+    std::vector<Index> unknowns; ///< In a part, for each row of its vectors the row of the whole system.
     std::vector<Cblk> cblks;
     std::vector<Blok> bloks;
-    std::vector<CblkId> cblk_of_col; ///< For each column, its cblk.
+    std::vector<CblkId> cblk_of_col; ///< For each column, its cblk. Empty in a part.
 
     /// Cblks [first_kept_cblk, num_cblks()) are those of a Schur complement: last in the numbering, updated
     /// but never eliminated. num_cblks() when there is none.
     CblkId first_kept_cblk = 0;
-    [[nodiscard]] Index first_kept_col() const {
-        return first_kept_cblk < num_cblks() ? cblks[first_kept_cblk].first_col : n;
-    }
-    [[nodiscard]] Index num_kept_cols() const { return n - first_kept_col(); }
 
     /// Off-diagonal bloks that face cblk j, by ascending owner: facing[facing_ptr[j] .. facing_ptr[j + 1]).
     std::vector<Offset> facing_ptr;
     std::vector<BlokId> facing;
     std::vector<CblkId> owner_of_blok; ///< For each blok, the cblk whose panel holds it.
+
+    // In a part, for each cblk:
+    std::vector<CblkId> number_of_cblk;      ///< Its number in the whole structure; ascending.
+    std::vector<std::int32_t> level_of_cblk; ///< Its distance from the root of its tree.
 
     // Of the elimination itself (column counts), before amalgamation, without the kept columns:
     Offset nnz_factor = 0;    ///< Entries of L, diagonal included.
@@ -77,6 +84,32 @@ struct BlockStructure {
 
     [[nodiscard]] CblkId num_cblks() const { return static_cast<CblkId>(cblks.size()); }
     [[nodiscard]] BlokId num_bloks() const { return static_cast<BlokId>(bloks.size()); }
+    [[nodiscard]] Cblk const& cblk(CblkId k) const { return cblks[k]; }
+    [[nodiscard]] Blok const& blok(BlokId b) const { return bloks[b]; }
+    [[nodiscard]] std::span<Blok const> bloks_of(Cblk const& c) const {
+        return {bloks.data() + c.first_blok, bloks.data() + c.end_blok};
+    }
+    /// The bloks of a cblk without its diagonal block.
+    [[nodiscard]] std::span<Blok const> bloks_below(Cblk const& c) const { return bloks_of(c).subspan(1); }
+    [[nodiscard]] std::span<BlokId const> bloks_facing(CblkId j) const {
+        return {facing.data() + facing_ptr[j], facing.data() + facing_ptr[j + 1]};
+    }
+
+    [[nodiscard]] bool is_kept(CblkId k) const { return k >= first_kept_cblk; }
+    [[nodiscard]] Index first_kept_col() const {
+        return first_kept_cblk < num_cblks() ? cblks[first_kept_cblk].first_col : n;
+    }
+    [[nodiscard]] Index num_kept_cols() const { return n - first_kept_col(); }
+
+    [[nodiscard]] bool is_part() const { return !number_of_cblk.empty(); }
+    /// Rows of the vectors that solves work on: those of all columns but ghosts.
+    [[nodiscard]] Index vector_rows() const { return is_part() ? std::ssize(unknowns) : n; }
+    /// The row of the whole system that belongs to a column (not of a ghost).
+    [[nodiscard]] Index unknown_of(Index col) const {
+        return is_part() ? unknowns[inverse[col]] : inverse[col];
+    }
+    /// The number of a cblk in the whole structure.
+    [[nodiscard]] CblkId number_of(CblkId k) const { return is_part() ? number_of_cblk[k] : k; }
 };
 
 } // namespace espalier

@@ -45,6 +45,21 @@ RowGroups::RowGroups(BlockStructure const& structure, BranchPartition const& par
     }
 }
 
+RowGroups RowGroups::of_part(BlockStructure const& part, std::span<BlokId const> number_of_blok) const {
+    RowGroups groups;
+    if (ptr_.empty()) return groups;
+    groups.ptr_.assign(1, 0);
+    for (CblkId i = 0; i < part.num_cblks(); ++i) {
+        auto const begin = number_of_blok.begin() + part.cblk(i).first_blok;
+        auto const end = number_of_blok.begin() + part.cblk(i).end_blok;
+        CblkId const k = part.number_of(i);
+        for (std::int32_t g = ptr_[k]; g < ptr_[k + 1]; ++g)
+            groups.first_.push_back(std::lower_bound(begin, end, first_[g]) - number_of_blok.begin());
+        groups.ptr_.push_back(static_cast<std::int32_t>(groups.first_.size()));
+    }
+    return groups;
+}
+
 BlokId RowGroups::first_blok(BlockStructure const& structure, CblkId k, std::int32_t group) const {
     if (group == count(k)) return structure.cblks[k].end_blok;
     return first_[ptr_[k] + group];

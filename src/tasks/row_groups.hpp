@@ -11,6 +11,7 @@
 #pragma once
 
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "espalier/schedule_settings.hpp"
@@ -34,6 +35,10 @@ class RowGroups {
     /// bloks.
     RowGroups(BlockStructure const& structure, BranchPartition const& partition, Mapping const& mapping,
               ScheduleSettings const& settings);
+
+    /// The groups of the cblks of a part of the structure, each blok of which lies in blok number_of_blok of
+    /// the whole one. A group without bloks there is empty.
+    [[nodiscard]] RowGroups of_part(BlockStructure const& part, std::span<BlokId const> number_of_blok) const;
 
     /// Groups of cblk k, the diagonal block included; 0 when it is not cut.
     [[nodiscard]] std::int32_t count(CblkId k) const { return ptr_.empty() ? 0 : ptr_[k + 1] - ptr_[k]; }

@@ -1,16 +1,15 @@
-// What structures and plans consist of, for core/pack.hpp.
+// The members of structures and plans, for core/pack.hpp.
 #pragma once
 
 #include "core/pack.hpp"
 #include "simulation/factor_plan.hpp"
-#include "symbolic/block_structure.hpp"
 
 namespace espalier {
 
+/// Of a part: arrays that only whole structures have are left out.
 template <class Archive> void describe(Archive& archive, BlockStructure& s) {
-    archive(s.n, s.perm, s.inverse, s.cblks, s.bloks, s.cblk_of_col, s.first_kept_cblk, s.facing_ptr,
-            s.facing, s.owner_of_blok, s.nnz_factor, s.flops, s.tree_height, s.num_supernodes, s.stored,
-            s.stored_flops);
+    archive(s.n, s.inverse, s.unknowns, s.cblks, s.bloks, s.first_kept_cblk, s.facing_ptr, s.facing,
+            s.owner_of_blok, s.number_of_cblk, s.level_of_cblk);
 }
 template <class Archive> void describe(Archive& archive, BranchPartition& p) {
     archive(p.branches, p.branch_of_cblk);
@@ -24,21 +23,23 @@ template <class Archive> void describe(Archive& archive, TaskGraph& g) {
             g.num_resources);
 }
 template <class Archive> void describe(Archive& archive, FactorTasks& t) {
-    archive(t.tasks, t.graph, t.fan_in.blocks, t.fan_in.rows, t.factor_of_branch);
+    archive(t.tasks, t.graph, t.fan_in.blocks, t.fan_in.rows);
 }
 template <class Archive> void describe(Archive& archive, StaticSchedule& s) {
     archive(s.lists, s.worker_of_task, s.makespan);
 }
 template <class Archive> void describe(Archive& archive, SolveTasks& t) {
-    archive(t.tasks, t.graph, t.forward_of_branch, t.backward_of_branch, t.giver_ptr, t.givers, t.num_events);
+    archive(t.tasks, t.graph, t.forward_of_branch, t.backward_of_branch, t.contributors.ptr,
+            t.contributors.processes, t.num_events);
 }
 template <class Archive> void describe(Archive& archive, SharedPlan& p) {
-    archive(p.partition, p.cblk_cost, p.groups, p.machine, p.settings, p.process_of_cblk, p.process_of_branch,
-            p.makespan, p.tasks, p.messages, p.message_bytes, p.memory_of_process);
+    archive(p.machine, p.settings, p.makespan, p.branches, p.tasks, p.messages, p.message_bytes,
+            p.memory_of_process);
 }
 template <class Archive> void describe(Archive& archive, LocalPlan& p) {
-    archive(p.process, p.factor, p.number_of_task, p.outgoing, p.incoming, p.num_events, p.factor_schedule,
-            p.candidates, p.solve, p.solve_schedule, p.owner_of_cblk);
+    archive(p.process, p.partition, p.number_of_branch, p.process_of_branch, p.cblk_cost, p.groups,
+            p.owner_of_cblk, p.factor, p.number_of_task, p.outgoing, p.incoming, p.num_events,
+            p.factor_schedule, p.candidates, p.solve, p.solve_schedule);
 }
 
 } // namespace espalier

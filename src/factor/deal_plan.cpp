@@ -1,0 +1,76 @@
+#include "factor/deal_plan.hpp"
+
+#include <utility>
+
+#include "comm/collective.hpp"
+#include "core/pack.hpp"
+#include "simulation/pack_plan.hpp"
+
+namespace espalier {
+
+namespace {
+
+// Gives each other process what `describe_part` packs for it on process 0, and unpacks it there with `take`.
+template <class Pack, class Take>
+void deal(Communicator const& comm, Pack const& describe_part, Take const& take) {
+    std::vector<std::vector<std::byte>> parts;
+    all_succeed(comm, [&] {
+        if (comm.rank() > 0) return;
+        parts.resize(comm.size());
+        for (int p = 1; p < comm.size(); ++p) {
+            Packer packer;
+            describe_part(p, packer);
+            parts[p] = packer.take();
+        }
+    });
+    std::vector<std::byte> const mine = scatter(comm, parts, 0);
+    all_succeed(comm, [&] {
+        if (comm.rank() == 0) return;
+        Unpacker unpacker(mine);
+        take(unpacker);
+    });
+}
+
+} // namespace
+
+ProcessPart deal_plans(Communicator const& comm, ProcessPlans plans) {
+    ProcessPart part;
+    deal(
+        comm,
+        [&](int p, Packer& packer) {
+            packer(plans.shared, plans.of_process[p], plans.structures[p]);
+            plans.of_process[p] = {};
+            plans.structures[p] = {};
+        },
+        [&](Unpacker& unpacker) {
+            unpacker(static_cast<SharedPlan&>(part.plan), static_cast<LocalPlan&>(part.plan), part.structure);
+        });
+    if (comm.rank() == 0) {
+        part.plan = {std::move(plans.shared), std::move(plans.of_process.front())};
+        part.structure = std::move(plans.structures.front());
+    }
+    return part;
+}
+
+AssemblyPart deal_assembly(Communicator const& comm, AssemblyMap const& whole,
+                           std::span<std::int32_t const> process_of_cblk, FactorPlan const& plan) {
+    AssemblyPart part;
+    deal(
+        comm,
+        [&](int p, Packer& packer) {
+            part.sources.resize(comm.size());
+            AssemblyMap const map = whole.part_of(process_of_cblk, p, part.sources[p]);
+            packer(map, Offset{std::ssize(part.sources[p])});
+        },
+        [&](Unpacker& unpacker) { unpacker(part.map, part.values); });
+    all_succeed(comm, [&] {
+        if (comm.rank() == 0) {
+            part.map = whole.part_of(process_of_cblk, 0, part.sources[0]);
+            part.values = std::ssize(part.sources[0]);
+        }
+        part.map.add_ghosts(plan.owner_of_cblk);
+    });
+    return part;
+}
+
+} // namespace espalier
