@@ -20,10 +20,18 @@ class SplitMix64 {
   public:
     explicit SplitMix64(std::uint64_t seed) : state_(seed) {}
     std::uint64_t next() { return mix_bits(state_ += golden_increment); }
+    /// The k-th number of the sequence of `seed`, from 0.
+    static std::uint64_t at(std::uint64_t seed, Index k) {
+        return mix_bits(seed + (static_cast<std::uint64_t>(k) + 1) * golden_increment);
+    }
     /// In 0 .. bound - 1, bound > 0. The bias of the remainder, bound / 2^64, is of no concern here.
     Index below(Index bound) { return static_cast<Index>(next() % static_cast<std::uint64_t>(bound)); }
     /// In [low, high).
     double uniform(double low, double high) { return low + (high - low) * unit_interval(next()); }
+    /// The k-th number of the sequence of `seed`, in [low, high).
+    static double uniform_at(std::uint64_t seed, Index k, double low, double high) {
+        return low + (high - low) * unit_interval(at(seed, k));
+    }
 
   private:
     std::uint64_t state_;

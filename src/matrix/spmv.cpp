@@ -1,7 +1,7 @@
 // Sparse matrix times dense vector, columns of the matrix in their order. Storage and operation reduce to
 // three questions about a stored entry a(i, j): does row i receive a(i, j) x(j) (`scatter`), does row j
-// receive a(i, j) x(i) (`gather`), and which of the two is conjugated. Vectors are taken one by one: carrying
-// four through each pass over the matrix was measured to lose more on triangles than it gains on general
+// receive a(i, j) x(i) (`gather`), and which of the two is conjugated. The loop takes vectors one by one:
+// four in each pass over the matrix were measured to lose more on triangles than they gain on general
 // matrices.
 #include "matrix/spmv.hpp"
 
@@ -44,7 +44,7 @@ Walk plan(Symmetry symmetry, MatrixOp op) {
 }
 
 template <bool Scatter, bool Gather, class T>
-void add_product(Walk walk, T alpha, CscMatrix<T> const& a, T const* x, T* y) {
+void add_by_walk(Walk walk, T alpha, CscMatrix<T> const& a, T const* x, T* y) {
     for (Index j = 0; j < a.cols; ++j) {
         T const scaled = Scatter ? times(alpha, x[j]) : T(0);
         T sum(0);
@@ -73,62 +73,35 @@ void require_block_size(char const* what, std::size_t size, Index length, Index 
                     fmt::format("{} has {} entries, {} vectors of {} are needed", what, size, nrhs, length));
 }
 
+template <class T> void add_product(MatrixOp op, T alpha, CscMatrix<T> const& a, T const* x, T* y) {
+    auto const walk = plan(a.symmetry, op);
+    auto const add = walk.scatter && walk.gather ? add_by_walk<true, true, T>
+                     : walk.scatter              ? add_by_walk<true, false, T>
+                                                 : add_by_walk<false, true, T>;
+    add(walk, alpha, a, x, y);
+}
+
+template <class T> void scale_block(T beta, std::span<T> y) {
+    if (beta == T(0))
+        std::fill(y.begin(), y.end(), T(0));
+    else if (beta != T(1))
+        for (T& value : y) value = times(beta, value);
+}
+
 template <class T> void multiply(MatrixOp op, T alpha, CscMatrix<T> const& a, std::span<T const> x, T beta,
                                  std::span<T> y, Index nrhs) {
     Index const x_rows = op == MatrixOp::none ? a.cols : a.rows;
     Index const y_rows = op == MatrixOp::none ? a.rows : a.cols;
     require_block_size("x", x.size(), x_rows, nrhs);
     require_block_size("y", y.size(), y_rows, nrhs);
-    if (beta == T(0))
-        std::fill(y.begin(), y.end(), T(0));
-    else if (beta != T(1))
-        for (T& value : y) value = times(beta, value);
-
-    auto const walk = plan(a.symmetry, op);
-    auto const add = walk.scatter && walk.gather ? add_product<true, true, T>
-                     : walk.scatter              ? add_product<true, false, T>
-                                                 : add_product<false, true, T>;
-    for (Index c = 0; c < nrhs; ++c) add(walk, alpha, a, x.data() + c * x_rows, y.data() + c * y_rows);
-}
-
-template <class T> void residual(CscMatrix<T> const& a, std::span<T const> x, std::span<T const> b,
-                                 std::span<T> r, Index nrhs, MatrixOp op) {
-    Index const rows = op == MatrixOp::none ? a.rows : a.cols;
-    require_block_size("b", b.size(), rows, nrhs);
-    require_block_size("r", r.size(), rows, nrhs);
-    if (r.data() != b.data()) std::copy(b.begin(), b.end(), r.begin());
-    multiply(op, T(-1), a, x, T(1), r, nrhs);
-}
-
-template <class T>
-void abs_product(CscMatrix<T> const& a, std::span<T const> x, std::span<Real<T>> w, Index nrhs, MatrixOp op) {
-    Index const x_rows = op == MatrixOp::none ? a.cols : a.rows;
-    Index const w_rows = op == MatrixOp::none ? a.rows : a.cols;
-    require_block_size("x", x.size(), x_rows, nrhs);
-    require_block_size("w", w.size(), w_rows, nrhs);
-    std::fill(w.begin(), w.end(), Real<T>(0));
-    bool const mirrored = a.symmetry != Symmetry::general;
-    bool const along_columns = op != MatrixOp::none && !mirrored;
-    for (Index c = 0; c < nrhs; ++c) {
-        T const* const xc = x.data() + c * x_rows;
-        Real<T>* const wc = w.data() + c * w_rows;
-        for (Index j = 0; j < a.cols; ++j) {
-            Real<T> const xj = along_columns ? Real<T>(0) : std::abs(xc[j]);
-            for (Offset k = a.col_ptr[j]; k < a.col_ptr[j + 1]; ++k) {
-                Index const i = a.row_ind[k];
-                Real<T> const modulus = std::abs(a.values[k]);
-                if (!along_columns) wc[i] += modulus * xj;
-                if (along_columns || (mirrored && i != j)) wc[j] += modulus * std::abs(xc[i]);
-            }
-        }
-    }
+    scale_block(beta, y);
+    for (Index c = 0; c < nrhs; ++c) add_product(op, alpha, a, x.data() + c * x_rows, y.data() + c * y_rows);
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
-    template void multiply(MatrixOp, T, CscMatrix<T> const&, std::span<T const>, T, std::span<T>, Index);    \
-    template void residual(CscMatrix<T> const&, std::span<T const>, std::span<T const>, std::span<T>, Index, \
-                           MatrixOp);                                                                        \
-    template void abs_product(CscMatrix<T> const&, std::span<T const>, std::span<Real<T>>, Index, MatrixOp);
+    template void add_product(MatrixOp, T, CscMatrix<T> const&, T const*, T*);                               \
+    template void scale_block(T, std::span<T>);                                                              \
+    template void multiply(MatrixOp, T, CscMatrix<T> const&, std::span<T const>, T, std::span<T>, Index);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 #undef ESPALIER_INSTANTIATE
 

@@ -1,6 +1,6 @@
 // Products of a sparse matrix with one or several dense vectors, which are the columns of contiguous
-// column-major blocks. Sequential: refinement needs a handful of products a solve, and each is one pass over
-// the matrix.
+// column-major blocks. The products run on one thread: refinement needs a handful of them for a solve, and
+// each is one pass over the matrix.
 #pragma once
 
 #include <span>
@@ -16,14 +16,12 @@ namespace espalier {
 template <class T> void multiply(MatrixOp op, T alpha, CscMatrix<T> const& a, std::span<T const> x, T beta,
                                  std::span<T> y, Index nrhs = 1);
 
-/// R = B - op(A) X, for `nrhs` columns. R may be the same memory as B.
-template <class T> void residual(CscMatrix<T> const& a, std::span<T const> x, std::span<T const> b,
-                                 std::span<T> r, Index nrhs = 1, MatrixOp op = MatrixOp::none);
+/// y += alpha op(A) x for one vector, without checks: x and y have room for all rows and columns that the
+/// entries of A touch.
+template <class T> void add_product(MatrixOp op, T alpha, CscMatrix<T> const& a, T const* x, T* y);
 
-/// W = |op(A)| |X|, entrywise moduli: the scale against which an entry of B - op(A) X is to be judged (Oettli
-/// and Prager 1964).
-template <class T> void abs_product(CscMatrix<T> const& a, std::span<T const> x, std::span<Real<T>> w,
-                                    Index nrhs = 1, MatrixOp op = MatrixOp::none);
+/// y := beta y; zeros for beta = 0, whatever y has been.
+template <class T> void scale_block(T beta, std::span<T> y);
 
 /// Error{usage} naming `what` unless a block of `nrhs` vectors of `length` entries has just `size` entries.
 void require_block_size(char const* what, std::size_t size, Index length, Index nrhs);

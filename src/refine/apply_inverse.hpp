@@ -1,4 +1,4 @@
-// What refinement, condition estimates and null spaces know of a factorization.
+// What refinement, condition estimates and null spaces use of a factorization.
 #pragma once
 
 #include <functional>
@@ -8,8 +8,9 @@
 
 namespace espalier {
 
-/// Overwrites `columns` vectors of n entries, contiguous in the span, with op(A)^-1 (as the factors have it)
-/// times them.
+/// Overwrites `columns` vectors, contiguous in the span, with op(A)^-1 times them, as the factors have it.
+/// Collective: each process gives the rows that it owns (distributed/distributed_rows.hpp). An error is
+/// thrown on all processes.
 template <class T> using ApplyInverse = std::function<void(std::span<T>, Index columns, MatrixOp op)>;
 
 } // namespace espalier

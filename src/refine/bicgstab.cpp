@@ -15,42 +15,45 @@ template <class T> class BicgstabColumn {
         : recurrence_(problem, column), shadow_(problem.n()), p_(problem.n()), v_(problem.n()) {}
 
     Recurrence<T>& recurrence() { return recurrence_; }
-    [[nodiscard]] std::vector<T> const& p() const { return p_; }
+    [[nodiscard]] std::span<T const> r() { return recurrence_.r(); }
+    [[nodiscard]] std::span<T const> p() const { return p_; }
+    // The shadow of a recurrence that begins is its first residual.
+    [[nodiscard]] std::span<T const> shadow() {
+        if (recurrence_.is_fresh()) shadow_ = recurrence_.r();
+        return shadow_;
+    }
 
-    // p := r + beta (p - omega v). False on breakdown, as below.
-    bool turn() {
+    // p := r + beta (p - omega v) with rho = shadow^H r. False on breakdown, as below.
+    bool turn(T rho) {
         auto const& r = recurrence_.r();
+        if (!is_usable(rho)) return stop();
         if (recurrence_.is_fresh()) {
-            shadow_ = p_ = r;
-            rho_ = dot<T>(shadow_, r);
-            return is_usable(rho_) || stop();
+            p_ = r;
+        } else {
+            if (!is_usable(omega_)) return stop();
+            T const beta = (rho / rho_) * (alpha_ / omega_);
+            for (Index i = 0; i < std::ssize(p_); ++i) p_[i] = r[i] + beta * (p_[i] - omega_ * v_[i]);
         }
-        T const rho = dot<T>(shadow_, r);
-        if (!is_usable(rho) || !is_usable(omega_)) return stop();
-        T const beta = (rho / rho_) * (alpha_ / omega_);
         rho_ = rho;
-        for (std::size_t i = 0; i < p_.size(); ++i) p_[i] = r[i] + beta * (p_[i] - omega_ * v_[i]);
         return true;
     }
 
-    // With p^ = M^-1 p and v = A p^: x += alpha p^, r -= alpha v, so that r is the method's s.
-    bool advance_half(std::span<T const> p_hat, std::span<T const> v) {
-        T const projected = dot<T>(shadow_, v);
+    // With p^ = M^-1 p, v = A p^ and projected = shadow^H v: x += alpha p^, r -= alpha v, so that r is the
+    // method's s.
+    bool advance_half(std::span<T const> p_hat, std::span<T const> v, T projected) {
         if (!is_usable(projected)) return stop();
         alpha_ = rho_ / projected;
         recurrence_.add_to_x(alpha_, p_hat);
         add_scaled<T>(-alpha_, v, recurrence_.r());
-        std::copy(v.begin(), v.end(), v_.begin());
+        std::ranges::copy(v, v_.begin());
         return true;
     }
 
     // With s^ = M^-1 s and t = A s^: x += omega s^, r = s - omega t, omega = t^H s / t^H t.
-    void advance(std::span<T const> s_hat, std::span<T const> t) {
-        T const squares = dot<T>(t, t);
-        omega_ = squares == T(0) ? T(0) : dot<T>(t, recurrence_.r()) / squares;
+    void advance(std::span<T const> s_hat, std::span<T const> t, T product, T squares) {
+        omega_ = squares == T(0) ? T(0) : product / squares;
         recurrence_.add_to_x(omega_, s_hat);
         add_scaled<T>(-omega_, t, recurrence_.r());
-        recurrence_.finish_iteration();
     }
 
   private:
@@ -70,21 +73,39 @@ template <class T> class BicgstabColumn {
 template <class T> void bicgstab(KrylovProblem<T> const& problem, std::span<KrylovColumn<T>> columns) {
     using Column = BicgstabColumn<T>;
     LockStep<T, Column> steps(problem, columns);
+    std::vector<Column*> turned, half_way;
+    problem.rows().reduction().all_succeed([&] {
+        turned.reserve(columns.size());
+        half_way.reserve(columns.size());
+    });
+    auto const solve_and_multiply = [&](std::vector<Column*> const& which, auto const& vector) {
+        steps.pack(which, vector);
+        steps.solve(std::ssize(which));
+        steps.product(std::ssize(which));
+    };
     while (!steps.done()) {
-        std::vector<Column*> turned, half_way;
-        for (Column* state : steps.active())
-            if (state->turn()) turned.push_back(state);
-        steps.pack(turned, [](Column& state) -> std::span<T const> { return state.p(); });
-        steps.solve(turned.size());
-        steps.product(turned.size());
-        for (std::size_t c = 0; c < turned.size(); ++c)
-            if (turned[c]->advance_half(steps.block(c), steps.image(c))) half_way.push_back(turned[c]);
-        steps.pack(half_way, [](Column& state) -> std::span<T const> { return state.recurrence().r(); });
-        steps.solve(half_way.size());
-        steps.product(half_way.size());
-        for (std::size_t c = 0; c < half_way.size(); ++c)
-            half_way[c]->advance(steps.block(c), steps.image(c));
-        steps.drop_those_done();
+        auto const& active = steps.active();
+        auto const rho = problem.sum(
+            std::ssize(active), [&](Index c) { return local_dot<T>(active[c]->shadow(), active[c]->r()); });
+        turned.clear();
+        for (Index c = 0; c < std::ssize(active); ++c)
+            if (active[c]->turn(static_cast<T>(rho[c]))) turned.push_back(active[c]);
+        solve_and_multiply(turned, [](Column& state) { return state.p(); });
+        auto const projected = problem.sum(
+            std::ssize(turned), [&](Index c) { return local_dot<T>(turned[c]->shadow(), steps.image(c)); });
+        half_way.clear();
+        for (Index c = 0; c < std::ssize(turned); ++c)
+            if (turned[c]->advance_half(steps.block(c), steps.image(c), static_cast<T>(projected[c])))
+                half_way.push_back(turned[c]);
+        solve_and_multiply(half_way, [](Column& state) { return state.r(); });
+        auto const products = problem.sum(2 * std::ssize(half_way), [&](Index k) {
+            std::span<T const> const t = steps.image(k / 2);
+            return local_dot<T>(t, k % 2 ? t : half_way[k / 2]->r());
+        });
+        for (Index c = 0; c < std::ssize(half_way); ++c)
+            half_way[c]->advance(steps.block(c), steps.image(c), static_cast<T>(products[2 * c]),
+                                 static_cast<T>(products[2 * c + 1]));
+        steps.finish(half_way);
     }
 }
 

@@ -7,9 +7,9 @@
 #include "core/scalar.hpp"
 #include "matrix/norms.hpp"
 #include "matrix/spmv.hpp"
-#include "refine/accurate_residual.hpp"
 #include "refine/groups.hpp"
 #include "refine/norm_estimate.hpp"
+#include "refine/vectors.hpp"
 
 namespace espalier {
 
@@ -17,85 +17,91 @@ namespace {
 
 constexpr Index estimate_width = 2; // vectors at a time for each right-hand side
 
-template <class T> double one_norm(std::span<T const> x) {
-    double sum = 0;
-    for (T const value : x) sum += static_cast<double>(std::abs(value));
-    return sum;
-}
-
-// The largest |y| / |A y| among a few vectors turned towards the null space, so a lower bound of |A^-1| that
-// asks A itself: y := A~^-1 A~^-H y finds what the factors make small, and y - A~^-1 (A y) takes out what
+// The largest |y| / |A y| among a few vectors turned towards the null space, a lower bound of |A^-1| that
+// uses A itself: y := A~^-1 A~^-H y finds what the factors make small, and y - A~^-1 (A y) takes out what
 // their own error has put in.
-template <class T> double growth_of_null_vectors(CscMatrix<T> const& a, ApplyInverse<T> const& apply_inverse,
-                                                 Interrupt* interrupt) {
-    auto const n = static_cast<std::size_t>(a.cols);
-    SplitMix64 random(2);
-    std::vector<T> y(n), image(n);
-    for (T& value : y) value = static_cast<Real<T>>(random.uniform(-1, 1));
-    double largest = 0;
-    auto const normalize = [&] {
-        double const length = one_norm<T>(y);
-        if (!std::isfinite(length) || length == 0) return false;
-        for (T& value : y) value /= static_cast<Real<T>>(length);
-        return true;
-    };
-    // False when y is no vector to go on with.
-    auto const measure = [&] {
-        if (!normalize()) return false;
-        multiply<T>(MatrixOp::none, T(1), a, y, T(0), image);
-        double const size = one_norm<T>(image);
-        if (std::isnan(size)) return false;
-        largest = std::max(largest, one_norm<T>(y) / size);
-        return size > 0;
-    };
-    apply_inverse(y, 1, MatrixOp::adjoint);
-    if (!normalize()) return largest;
-    apply_inverse(y, 1, MatrixOp::none);
-    bool going_on = measure();
-    for (int step = 0; going_on && step < 2; ++step) {
-        check(interrupt);
-        apply_inverse(image, 1, MatrixOp::none);
-        for (std::size_t i = 0; i < n; ++i) y[i] -= image[i];
-        going_on = measure();
+template <class T> class NullVectorGrowth {
+  public:
+    NullVectorGrowth(DistributedMatrix<T> const& a, ApplyInverse<T> const& apply_inverse,
+                     Interrupt* interrupt)
+        : a_(a), apply_inverse_(apply_inverse), interrupt_(interrupt) {
+        a.rows().reduction().all_succeed([&] {
+            y_.resize(a.rows().count());
+            image_.resize(y_.size());
+        });
+        for (Index i = 0; i < std::ssize(y_); ++i)
+            y_[i] = static_cast<Real<T>>(SplitMix64::uniform_at(2, a.rows().number(i), -1, 1));
     }
-    return largest;
-}
 
-template <class T> Index most_entries_in_a_row(CscMatrix<T> const& a, MatrixOp op) {
-    std::vector<Index> counts(a.cols, 0);
-    bool const mirrored = a.symmetry != Symmetry::general;
-    for (Index j = 0; j < a.cols; ++j)
-        for (Offset k = a.col_ptr[j]; k < a.col_ptr[j + 1]; ++k) {
-            Index const i = a.row_ind[k];
-            if (mirrored || op == MatrixOp::none) ++counts[i];
-            if ((mirrored && i != j) || (!mirrored && op != MatrixOp::none)) ++counts[j];
+    double run() {
+        apply_inverse_(y_, 1, MatrixOp::adjoint);
+        if (!normalize()) return largest_;
+        apply_inverse_(y_, 1, MatrixOp::none);
+        bool goes_on = measure();
+        for (int step = 0; goes_on && step < 2; ++step) {
+            apply_inverse_(image_, 1, MatrixOp::none);
+            for (Index i = 0; i < std::ssize(y_); ++i) y_[i] -= image_[i];
+            goes_on = measure();
         }
-    return *std::max_element(counts.begin(), counts.end()); // of at least one row
-}
+        return largest_;
+    }
 
-// A column of x under examination. First residual(); then, given d, w = |s| + (nz + 1) u (|op(A)||x| + |b|)
-// as largest entry and entries relative to it, so that none is lost to underflow.
+  private:
+    double one_norm(std::vector<T> const& x) const {
+        return a_.rows().reduction().template sum<double>(1, [&](std::span<double> sum) {
+            check(interrupt_);
+            sum[0] = local_one_norm<T>(x);
+        })[0];
+    }
+    bool normalize() {
+        double const length = one_norm(y_);
+        if (!std::isfinite(length) || length == 0) return false;
+        for (T& value : y_) value /= static_cast<Real<T>>(length);
+        return true;
+    }
+    // False when y cannot be improved any more.
+    bool measure() {
+        if (!normalize()) return false;
+        a_.multiply(MatrixOp::none, T(1), y_, T(0), image_);
+        double const size = one_norm(image_);
+        if (std::isnan(size)) return false;
+        largest_ = std::max(largest_, one_norm(y_) / size);
+        return size > 0;
+    }
+
+    DistributedMatrix<T> const& a_;
+    ApplyInverse<T> const& apply_inverse_;
+    Interrupt* interrupt_;
+    std::vector<T> y_, image_;
+    double largest_ = 0;
+};
+
+// A column of x whose error is bounded. First residual(); then, given d, w = |s| + (nz + 1) u (|op(A)||x| +
+// |b|) as largest entry and entries relative to it, so that none is lost to underflow.
 template <class T> class ErrorBound {
   public:
-    ErrorBound(CscMatrix<T> const& a, std::span<T const> b, std::span<T const> x, MatrixOp op)
-        : a_(a), b_(b), x_(x), op_(op) {}
+    ErrorBound(DistributedMatrix<T> const& a, std::span<T const> b, std::span<T const> x, MatrixOp op)
+        : a_(&a), b_(b), x_(x), op_(op), relative_(b.size()), s_(b.size()), w_(b.size()) {}
 
-    void residual(std::span<T> r) const { accurate_residual<T>(a_, x_, {}, b_, r, op_); }
+    void residual(std::span<T> r) const { a_->accurate_residual({x_}, b_, r, op_); }
 
     void weigh(std::span<T const> d, double rounding) {
-        step_ = infinity_norm<T>(d);
-        std::vector<T> s(b_.size());
-        accurate_residual<T>(a_, x_, d, b_, s, op_);
-        relative_.resize(b_.size());
-        abs_product<T>(a_, x_, relative_, 1, op_);
-        std::vector<double> w(b_.size());
-        for (std::size_t i = 0; i < w.size(); ++i) {
-            double const terms = static_cast<double>(relative_[i]) + static_cast<double>(std::abs(b_[i]));
-            w[i] = static_cast<double>(std::abs(s[i])) + rounding * terms;
-            size_ = w[i] > size_ || std::isnan(w[i]) ? w[i] : size_;
-        }
-        for (std::size_t i = 0; i < w.size(); ++i)
-            relative_[i] = size_ > 0 ? static_cast<Real<T>>(w[i] / size_) : Real<T>(0);
+        a_->accurate_residual({x_, d}, b_, s_, op_);
+        a_->abs_product(x_, relative_, 1, op_);
+        auto const norms = a_->rows().reduction().max(3, [&](std::span<double> largest) {
+            for (Index i = 0; i < std::ssize(w_); ++i) {
+                double const terms = static_cast<double>(relative_[i]) + static_cast<double>(std::abs(b_[i]));
+                w_[i] = static_cast<double>(std::abs(s_[i])) + rounding * terms;
+            }
+            largest[0] = infinity_norm(d);
+            largest[1] = infinity_norm(std::span<double const>(w_));
+            largest[2] = infinity_norm(x_);
+        });
+        step_ = norms[0];
+        size_ = norms[1];
+        x_norm_ = norms[2];
+        for (Index i = 0; i < std::ssize(w_); ++i)
+            relative_[i] = size_ > 0 ? static_cast<Real<T>>(w_[i] / size_) : Real<T>(0);
     }
 
     // w over its largest entry.
@@ -103,98 +109,112 @@ template <class T> class ErrorBound {
 
     // From | |op(A)^-1| weights |.
     [[nodiscard]] double result(double norm) const {
-        double const x_norm = infinity_norm<T>(x_);
         double const absolute = step_ + (size_ == 0 ? 0 : size_ * norm);
-        double const bound = absolute == 0 ? 0 : absolute / x_norm;
-        return std::isfinite(bound) && std::isfinite(x_norm) ? bound : infinity;
+        double const bound = absolute == 0 ? 0 : absolute / x_norm_;
+        return std::isfinite(bound) && std::isfinite(x_norm_) ? bound : infinity;
     }
 
   private:
-    CscMatrix<T> const& a_;
+    DistributedMatrix<T> const* a_;
     std::span<T const> b_, x_;
     MatrixOp op_;
     double step_ = 0; // |d|
     double size_ = 0; // largest entry of w; infinite or NaN where something was not finite
+    double x_norm_ = 0;
     std::vector<Real<T>> relative_;
+    std::vector<T> s_;
+    std::vector<double> w_;
 };
 
 // Estimates | |op(A)^-1| w_k | = |B_k| in the 1-norm, B_k = diag(w_k) op(A)^-H, for the columns of a group.
-template <class T> std::vector<double> weighted_inverse_norms(Index n, std::span<ErrorBound<T> const> columns,
+template <class T> std::vector<double> weighted_inverse_norms(DistributedRows const& rows,
+                                                              std::span<ErrorBound<T> const> columns,
                                                               ApplyInverse<T> const& apply_inverse,
                                                               MatrixOp op, Interrupt* interrupt) {
-    auto const weigh = [&](std::span<T> block, std::span<std::size_t const> which) {
-        std::size_t const run = block.size() / which.size();
-        for (std::size_t i = 0; i < block.size(); ++i) block[i] *= columns[which[i / run]].weights()[i % n];
-    };
-    auto const apply = [&](std::span<T> block, MatrixOp inverse) {
-        apply_inverse(block, static_cast<Index>(block.size()) / n, inverse);
+    Index const m = rows.count();
+    auto const weigh = [&](std::span<T> block, Index width, std::span<Index const> which) {
+        for (Index c = 0; c < width * std::ssize(which); ++c) {
+            auto const& weights = columns[which[c / width]].weights();
+            for (Index i = 0; i < m; ++i) block[c * m + i] *= weights[i];
+        }
     };
     // Moduli do not tell A^-T from A^-H.
-    bool const turned = op != MatrixOp::none;
-    BlockProduct<T> const multiply = [&](std::span<T> block, std::span<std::size_t const> which) {
-        apply(block, turned ? MatrixOp::none : MatrixOp::adjoint);
-        weigh(block, which);
+    MatrixOp const inverse = op == MatrixOp::none ? MatrixOp::adjoint : MatrixOp::none;
+    MatrixOp const inverse_adjoint = op == MatrixOp::none ? MatrixOp::none : MatrixOp::adjoint;
+    BlockProduct<T> const multiply = [&](std::span<T> block, Index width, std::span<Index const> which) {
+        apply_inverse(block, width * std::ssize(which), inverse);
+        weigh(block, width, which);
     };
-    BlockProduct<T> const multiply_adjoint = [&](std::span<T> block, std::span<std::size_t const> which) {
-        weigh(block, which);
-        apply(block, turned ? MatrixOp::adjoint : MatrixOp::none);
+    BlockProduct<T> const multiply_adjoint = [&](std::span<T> block, Index width,
+                                                 std::span<Index const> which) {
+        weigh(block, width, which);
+        apply_inverse(block, width * std::ssize(which), inverse_adjoint);
     };
-    return estimate_one_norms<T>(n, columns.size(), estimate_width, multiply, multiply_adjoint, interrupt);
+    return estimate_one_norms<T>(rows, std::ssize(columns), estimate_width, multiply, multiply_adjoint,
+                                 interrupt);
 }
 
 } // namespace
 
-template <class T> double reciprocal_condition(CscMatrix<T> const& a, ApplyInverse<T> const& apply_inverse,
-                                               Interrupt* interrupt) {
-    if (a.cols == 0) return 1;
-    double const norm = one_norm(a);
+template <class T> double reciprocal_condition(DistributedMatrix<T> const& a,
+                                               ApplyInverse<T> const& apply_inverse, Interrupt* interrupt) {
+    if (a.order() == 0) return 1;
+    double const norm = a.one_norm();
     if (!(norm > 0) || !std::isfinite(norm)) return 0;
     auto const product = [&](MatrixOp op) {
-        return BlockProduct<T>([&apply_inverse, &a, op](std::span<T> block, std::span<std::size_t const>) {
-            apply_inverse(block, static_cast<Index>(block.size()) / a.cols, op);
+        return BlockProduct<T>([&apply_inverse, op](std::span<T> block, Index width, std::span<Index const>) {
+            apply_inverse(block, width, op);
         });
     };
-    double inverse_norm = estimate_one_norms<T>(a.cols, 1, 4, product(MatrixOp::none),
+    double inverse_norm = estimate_one_norms<T>(a.rows(), 1, 4, product(MatrixOp::none),
                                                 product(MatrixOp::adjoint), interrupt)[0];
     if (std::isfinite(inverse_norm))
-        inverse_norm = std::max(inverse_norm, growth_of_null_vectors(a, apply_inverse, interrupt));
+        inverse_norm = std::max(inverse_norm, NullVectorGrowth<T>(a, apply_inverse, interrupt).run());
     if (!std::isfinite(inverse_norm) || inverse_norm == 0) return 0;
     return std::min(1.0, 1 / inverse_norm / norm);
 }
 
-template <class T> std::vector<double> forward_error_bounds(CscMatrix<T> const& a, std::span<T const> b,
-                                                            std::span<T const> x, Index nrhs,
-                                                            ApplyInverse<T> const& apply_inverse, MatrixOp op,
-                                                            Interrupt* interrupt) {
-    require_block_size("b", b.size(), a.cols, nrhs);
-    require_block_size("x", x.size(), a.cols, nrhs);
-    std::vector<double> bounds(nrhs, 0.0);
-    if (a.cols == 0) return bounds;
-    auto const n = static_cast<std::size_t>(a.cols);
-    double const rounding = static_cast<double>(most_entries_in_a_row(a, op) + 1) * doubled_roundoff<T>;
-    auto const group = static_cast<std::size_t>(columns_in_group(a.cols, estimate_width + 1, sizeof(T)));
+template <class T> std::vector<double> forward_error_bounds(DistributedMatrix<T> const& a,
+                                                            std::span<T const> b, std::span<T const> x,
+                                                            Index nrhs, ApplyInverse<T> const& apply_inverse,
+                                                            MatrixOp op, Interrupt* interrupt) {
+    DistributedRows const& rows = a.rows();
+    Index const m = rows.count();
+    std::vector<double> bounds;
+    std::vector<ErrorBound<T>> columns;
+    std::vector<T> steps;
+    rows.reduction().all_succeed([&] {
+        require_block_size("b", b.size(), m, nrhs);
+        require_block_size("x", x.size(), m, nrhs);
+        bounds.resize(nrhs, 0.0);
+    });
+    if (a.order() == 0) return bounds;
+    double const rounding = static_cast<double>(a.most_entries_in_a_row(op) + 1) * doubled_roundoff<T>;
+    Index const group = columns_in_group(rows, estimate_width + 4, sizeof(T));
 
-    for (std::size_t first = 0; first < bounds.size(); first += group) {
-        std::size_t const count = std::min(group, bounds.size() - first);
-        std::vector<ErrorBound<T>> columns;
-        std::vector<T> steps(n * count);
-        for (std::size_t k = 0; k < count; ++k) {
-            columns.emplace_back(a, b.subspan((first + k) * n, n), x.subspan((first + k) * n, n), op);
-            columns[k].residual(std::span<T>(steps).subspan(k * n, n));
-        }
-        check(interrupt);
-        apply_inverse(steps, static_cast<Index>(count), op);
-        for (std::size_t k = 0; k < count; ++k)
-            columns[k].weigh(std::span<T const>(steps).subspan(k * n, n), rounding);
-        auto const norms = weighted_inverse_norms<T>(a.cols, columns, apply_inverse, op, interrupt);
-        for (std::size_t k = 0; k < count; ++k) bounds[first + k] = columns[k].result(norms[k]);
+    for (Index first = 0; first < nrhs; first += group) {
+        Index const count = std::min(group, nrhs - first);
+        rows.reduction().all_succeed([&] {
+            check(interrupt);
+            columns.clear();
+            steps.resize(m * count);
+            for (Index k = first; k < first + count; ++k)
+                columns.emplace_back(a, b.subspan(k * m, m), x.subspan(k * m, m), op);
+        });
+        auto const step = [&](Index k) { return std::span(steps).subspan(k * m, m); };
+        for (Index k = 0; k < count; ++k) columns[k].residual(step(k));
+        apply_inverse(steps, count, op);
+        for (Index k = 0; k < count; ++k) columns[k].weigh(step(k), rounding);
+        auto const norms = weighted_inverse_norms<T>(rows, columns, apply_inverse, op, interrupt);
+        for (Index k = 0; k < count; ++k) bounds[first + k] = columns[k].result(norms[k]);
     }
     return bounds;
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
-    template double reciprocal_condition<T>(CscMatrix<T> const&, ApplyInverse<T> const&, Interrupt*);        \
-    template std::vector<double> forward_error_bounds<T>(CscMatrix<T> const&, std::span<T const>,            \
+    template double reciprocal_condition<T>(DistributedMatrix<T> const&, ApplyInverse<T> const&,             \
+                                            Interrupt*);                                                     \
+    template std::vector<double> forward_error_bounds<T>(DistributedMatrix<T> const&, std::span<T const>,    \
                                                          std::span<T const>, Index, ApplyInverse<T> const&,  \
                                                          MatrixOp, Interrupt*);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)

@@ -1,5 +1,5 @@
-// How far a solution can be trusted: the condition number and bounds of the forward error, from a few
-// solves with the factors at hand.
+// The accuracy of solutions: the condition number and bounds of the forward error, from a few solves with the
+// factors at hand.
 //
 // Both rest on an estimate of the 1-norm of a matrix B that is known by its products with B and B^H (Hager
 // 1984; Higham 1988; the blocks of vectors are those of Higham and Tisseur 2000). The estimate is a lower
@@ -11,15 +11,16 @@
 
 #include "core/interrupt.hpp"
 #include "core/scalar.hpp"
-#include "espalier/matrix.hpp"
+#include "distributed/distributed_matrix.hpp"
 #include "refine/apply_inverse.hpp"
 
 namespace espalier {
 
 /// Estimate of 1 / (|A| |A^-1|) in 1-norms, at most 1; 0 when A is exactly singular or the factors break down
-/// (NaN, Inf). Where the factors are of a neighbour of A (replaced pivots, lower precision), vectors that A
-/// itself makes small are looked for too. A of order 0 has 1.
-template <class T> double reciprocal_condition(CscMatrix<T> const& a, ApplyInverse<T> const& apply_inverse,
+/// (NaN, Inf). Factors may be those of a neighbour of A (replaced pivots, lower precision), so the estimate
+/// also uses vectors that A itself makes small. The empty matrix has 1. Collective. Error{cancelled}.
+template <class T> double reciprocal_condition(DistributedMatrix<T> const& a,
+                                               ApplyInverse<T> const& apply_inverse,
                                                Interrupt* interrupt = nullptr);
 
 /// For each of `nrhs` columns, a bound of |x - x_exact| / |x| in infinity norms:
@@ -27,12 +28,12 @@ template <class T> double reciprocal_condition(CscMatrix<T> const& a, ApplyInver
 /// where d is a step of refinement, s = b - op(A) (x + d) what it leaves, both residuals are computed with
 /// the unit roundoff u of twice the working precision, nz is the most entries in a row, and the norm with
 /// |op(A)^-1| is estimated (Arioli, Demmel, Duff 1989; Higham 2002, chapter 15). With d = 0 it would be the
-/// usual bound, which cannot see cancellation in op(A)^-1 r and so is above the error by the square root of
-/// the order; this one is as good as equal to the error while the factors have a digit right. About ten
-/// solves a column. Infinite where something is not finite.
-template <class T> std::vector<double> forward_error_bounds(CscMatrix<T> const& a, std::span<T const> b,
-                                                            std::span<T const> x, Index nrhs,
-                                                            ApplyInverse<T> const& apply_inverse, MatrixOp op,
-                                                            Interrupt* interrupt = nullptr);
+/// usual bound, which ignores cancellation in op(A)^-1 r and exceeds the error by about the square root of
+/// the order; this bound nearly equals the error as long as the factors have one correct digit. About ten
+/// solves for each column. Infinite where something is not finite. Collective. Error{cancelled}.
+template <class T> std::vector<double> forward_error_bounds(DistributedMatrix<T> const& a,
+                                                            std::span<T const> b, std::span<T const> x,
+                                                            Index nrhs, ApplyInverse<T> const& apply_inverse,
+                                                            MatrixOp op, Interrupt* interrupt = nullptr);
 
 } // namespace espalier

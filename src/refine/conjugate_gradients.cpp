@@ -14,30 +14,26 @@ template <class T> class CgColumn {
         : recurrence_(problem, column), p_(problem.n()) {}
 
     Recurrence<T>& recurrence() { return recurrence_; }
-    [[nodiscard]] std::vector<T> const& p() const { return p_; }
+    [[nodiscard]] std::span<T const> p() const { return p_; }
 
-    // p := z + beta p with z = M^-1 r. False on breakdown, as below.
-    bool turn(std::span<T const> z) {
-        T const rho = dot<T>(recurrence_.r(), z);
+    // p := z + beta p with z = M^-1 r and rho = r^H z. False on breakdown, as below.
+    bool turn(std::span<T const> z, T rho) {
         if (!is_finite(rho) || rho == T(0)) return stop();
-        if (recurrence_.is_fresh()) {
-            std::copy(z.begin(), z.end(), p_.begin());
-        } else {
-            T const beta = rho / rho_;
-            for (std::size_t i = 0; i < p_.size(); ++i) p_[i] = z[i] + beta * p_[i];
-        }
+        T const beta = recurrence_.is_fresh() ? T(0) : rho / rho_;
+        if (recurrence_.is_fresh())
+            std::ranges::copy(z, p_.begin());
+        else
+            for (Index i = 0; i < std::ssize(p_); ++i) p_[i] = z[i] + beta * p_[i];
         rho_ = rho;
         return true;
     }
 
-    // x += alpha p, r -= alpha q with q = A p.
-    bool advance(std::span<T const> q) {
-        T const curvature = dot<T>(p_, q);
+    // x += alpha p, r -= alpha q with q = A p and curvature = p^H q.
+    bool advance(std::span<T const> q, T curvature) {
         if (!is_finite(curvature) || curvature == T(0)) return stop();
         T const alpha = rho_ / curvature;
         recurrence_.add_to_x(alpha, p_);
         add_scaled<T>(-alpha, q, recurrence_.r());
-        recurrence_.finish_iteration();
         return true;
     }
 
@@ -56,18 +52,32 @@ template <class T> class CgColumn {
 
 template <class T>
 void conjugate_gradients(KrylovProblem<T> const& problem, std::span<KrylovColumn<T>> columns) {
-    LockStep<T, CgColumn<T>> steps(problem, columns);
+    using Column = CgColumn<T>;
+    LockStep<T, Column> steps(problem, columns);
+    std::vector<Column*> turned, advanced;
+    problem.rows().reduction().all_succeed([&] {
+        turned.reserve(columns.size());
+        advanced.reserve(columns.size());
+    });
     while (!steps.done()) {
         auto const& active = steps.active();
-        steps.pack(active, [](CgColumn<T>& state) -> std::span<T const> { return state.recurrence().r(); });
-        steps.solve(active.size());
-        std::vector<CgColumn<T>*> turned;
-        for (std::size_t c = 0; c < active.size(); ++c)
-            if (active[c]->turn(steps.block(c))) turned.push_back(active[c]);
-        steps.pack(turned, [](CgColumn<T>& state) -> std::span<T const> { return state.p(); });
-        steps.product(turned.size());
-        for (std::size_t c = 0; c < turned.size(); ++c) turned[c]->advance(steps.image(c));
-        steps.drop_those_done();
+        steps.pack(active, [](Column& state) -> std::span<T const> { return state.recurrence().r(); });
+        steps.solve(std::ssize(active));
+        auto const rho = problem.sum(std::ssize(active), [&](Index c) {
+            return local_dot<T>(active[c]->recurrence().r(), steps.block(c));
+        });
+        turned.clear();
+        for (Index c = 0; c < std::ssize(active); ++c)
+            if (active[c]->turn(steps.block(c), static_cast<T>(rho[c]))) turned.push_back(active[c]);
+        steps.pack(turned, [](Column& state) { return state.p(); });
+        steps.product(std::ssize(turned));
+        auto const curvature = problem.sum(
+            std::ssize(turned), [&](Index c) { return local_dot<T>(turned[c]->p(), steps.image(c)); });
+        advanced.clear();
+        for (Index c = 0; c < std::ssize(turned); ++c)
+            if (turned[c]->advance(steps.image(c), static_cast<T>(curvature[c])))
+                advanced.push_back(turned[c]);
+        steps.finish(advanced);
     }
 }
 

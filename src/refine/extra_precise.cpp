@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include "core/scalar.hpp"
 #include "matrix/norms.hpp"
-#include "refine/accurate_residual.hpp"
+#include "matrix/spmv.hpp"
 
 namespace espalier {
 
@@ -17,26 +16,34 @@ constexpr int max_corrections = 60; // at a rate of 1/2, as many as there are bi
 
 template <class T> class Column {
   public:
-    Column(CscMatrix<T> const& a, std::span<T const> b, std::span<T> x, ApplyInverse<T> const& apply_inverse,
-           MatrixOp op)
-        : a_(a), b_(b), x_(x), start_(x.begin(), x.end()), apply_inverse_(apply_inverse), op_(op),
-          correction_(x.size()) {}
+    Column(DistributedMatrix<T> const& a, ApplyInverse<T> const& apply_inverse, MatrixOp op,
+           Interrupt* interrupt)
+        : a_(a), apply_inverse_(apply_inverse), op_(op), interrupt_(interrupt) {}
 
-    int run(Interrupt* interrupt) {
-        double before = std::numeric_limits<double>::infinity();
+    int run(std::span<T const> b, std::span<T> x) {
+        a_.rows().reduction().all_succeed([&] {
+            start_.assign(x.begin(), x.end());
+            correction_.resize(x.size());
+        });
+        double before = infinity;
         for (int step = 0; step < max_corrections; ++step) {
-            check(interrupt);
-            accurate_residual<T>(a_, x_, {}, b_, correction_, op_);
+            a_.accurate_residual({x}, b, correction_, op_);
             apply_inverse_(correction_, 1, op_);
-            double const size = infinity_norm<T>(std::span<T const>(correction_));
-            double const solution = infinity_norm<T>(std::span<T const>(x_));
+            auto const norms = a_.rows().reduction().max(2, [&](std::span<double> largest) {
+                check(interrupt_);
+                largest[0] = infinity_norm<T>(std::span<T const>(correction_));
+                largest[1] = infinity_norm<T>(std::span<T const>(x));
+            });
+            double const size = norms[0], solution = norms[1];
             // The first one is to be smaller than x itself.
             double const bound = step == 0 ? solution / 2 : before / 2;
             if (!(size <= bound)) {
-                if (before > static_cast<double>(epsilon<T>) * 8 * solution) take_back();
+                // Stagnation far from convergence says that the corrections meant nothing.
+                if (before > static_cast<double>(epsilon<T>) * 8 * solution)
+                    std::ranges::copy(start_, x.begin());
                 return step;
             }
-            for (std::size_t i = 0; i < x_.size(); ++i) x_[i] += correction_[i];
+            for (Index i = 0; i < std::ssize(x); ++i) x[i] += correction_[i];
             before = size;
             if (size <= static_cast<double>(epsilon<T>) / 2 * solution) return step + 1;
         }
@@ -44,34 +51,30 @@ template <class T> class Column {
     }
 
   private:
-    // Stagnation far from convergence says that the corrections meant nothing.
-    void take_back() { std::copy(start_.begin(), start_.end(), x_.begin()); }
-
-    CscMatrix<T> const& a_;
-    std::span<T const> b_;
-    std::span<T> x_;
-    std::vector<T> const start_;
+    DistributedMatrix<T> const& a_;
     ApplyInverse<T> const& apply_inverse_;
     MatrixOp op_;
-    std::vector<T> correction_;
+    Interrupt* interrupt_;
+    std::vector<T> start_, correction_;
 };
 
 } // namespace
 
-template <class T> int refine_extra_precisely(CscMatrix<T> const& a, std::span<T const> b, std::span<T> x,
-                                              Index nrhs, ApplyInverse<T> const& apply_inverse, MatrixOp op,
-                                              Interrupt* interrupt) {
-    auto const n = static_cast<std::size_t>(a.cols);
+template <class T>
+int refine_extra_precisely(DistributedMatrix<T> const& a, std::span<T const> b, std::span<T> x, Index nrhs,
+                           ApplyInverse<T> const& apply_inverse, MatrixOp op, Interrupt* interrupt) {
+    Index const n = a.rows().count();
+    Column<T> column(a, apply_inverse, op, interrupt);
     int steps = 0;
     for (Index j = 0; j < nrhs; ++j)
-        steps = std::max(
-            steps, Column<T>(a, b.subspan(j * n, n), x.subspan(j * n, n), apply_inverse, op).run(interrupt));
+        steps = std::max(steps, column.run(b.subspan(j * n, n), x.subspan(j * n, n)));
     return steps;
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
-    template int refine_extra_precisely<T>(CscMatrix<T> const&, std::span<T const>, std::span<T>, Index,     \
-                                           ApplyInverse<T> const&, MatrixOp, Interrupt*);
+    template int refine_extra_precisely<T>(DistributedMatrix<T> const&, std::span<T const>, std::span<T>,    \
+                                           Index, ApplyInverse<T> const&, MatrixOp, Interrupt*);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+#undef ESPALIER_INSTANTIATE
 
 } // namespace espalier

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "kernels/blas.hpp"
-#include "matrix/norms.hpp"
 #include "refine/krylov.hpp"
 
 namespace espalier {
@@ -13,194 +12,308 @@ namespace espalier {
 namespace {
 
 // Givens rotation [c s; -conj(s) c] that maps (f, g) to (r, 0).
-template <class T> void make_rotation(T f, T g, Real<T>& c, T& s) {
-    Real<T> const length = std::hypot(std::abs(f), std::abs(g));
-    if (std::abs(f) == 0) {
-        c = 0;
-        s = length == 0 ? T(0) : conj(g) / length;
-        return;
-    }
-    c = std::abs(f) / length;
-    s = (f / std::abs(f)) * conj(g) / length;
-}
+template <class T> struct Rotation {
+    Real<T> c = 1;
+    T s = T(0);
 
-// One right-hand side: cycles of at most m steps. A step takes A M^-1 v of its last basis vector v; when the
-// cycle is over, combine() and then correct() make an iterate of it and begin the next.
+    Rotation(T f, T g) {
+        Real<T> const length = std::hypot(std::abs(f), std::abs(g));
+        if (std::abs(f) == 0) {
+            c = 0;
+            s = length == 0 ? T(0) : conj(g) / length;
+            return;
+        }
+        c = std::abs(f) / length;
+        s = (f / std::abs(f)) * conj(g) / length;
+    }
+    void apply(T& f, T& g) const {
+        T const upper = c * f + s * g;
+        g = -conj(s) * f + c * g;
+        f = upper;
+    }
+};
+
+// One right-hand side: cycles of at most m steps. A step takes w = A M^-1 v of its last basis vector v, makes
+// it orthogonal to the basis (project, subtract_projection) and adds it (extend); when the cycle is over,
+// combine() and then correct() make an iterate of it.
 template <class T> class GmresColumn {
   public:
     GmresColumn(KrylovProblem<T> const& problem, KrylovColumn<T>& column)
-        : problem_(problem), column_(column), residual_(problem.n()) {
-        measure(column_.x);
-        if (!(error_ < worse_than_a_guess)) {
-            std::fill(column_.x.begin(), column_.x.end(), T(0));
-            measure(column_.x);
-        }
-        if (std::isfinite(error_) && error_ > problem_.target) begin_cycle();
-    }
+        : problem_(&problem), column_(&column), residual_(problem.n()) {}
 
+    [[nodiscard]] KrylovColumn<T>& column() { return *column_; }
     [[nodiscard]] bool active() const { return active_; }
     [[nodiscard]] bool cycle_is_over() const { return over_; }
     [[nodiscard]] std::span<T const> last_basis_vector() const { return basis_vector(steps_); }
+    [[nodiscard]] std::span<T const> residual() const { return residual_; }
+    [[nodiscard]] double error() const { return error_; }
+    [[nodiscard]] Index basis_size() const { return steps_ + 1; }
 
-    // Adds basis vector steps + 1 and a column of the Hessenberg matrix from w = A M^-1 v.
-    void extend(std::span<T> w) {
-        check(problem_.interrupt);
-        std::vector<T> h(steps_ + 2);
-        orthogonalize(w, h);
-        Real<T> const length = norm2<T>(w);
-        over_ = true;
-        if (!std::isfinite(length)) return; // the step is worth nothing
-        h[steps_ + 1] = T(length);
-        rotate(h);
-        hessenberg_.push_back(std::move(h));
-        ++steps_;
-        column_.errors.push_back(error_ * static_cast<double>(std::abs(rhs_[steps_]) / beta_));
-        if (!(length > 0)) return; // the space is exhausted
-        append(w, length);
-        over_ = std::abs(rhs_[steps_]) <= wanted_ || steps_ == longest_;
+    // Takes x, whose residual and backward error these are, if it is better than before.
+    void start(std::span<T const> residual, double error) {
+        std::ranges::copy(residual, residual_.begin());
+        error_ = error;
+        active_ = std::isfinite(error_) && error_ > problem_->target;
     }
 
-    // V y with R y = rhs: what M^-1 is to be applied to.
-    void combine(std::span<T> step) const {
-        std::vector<T> y(rhs_.begin(), rhs_.begin() + static_cast<std::ptrdiff_t>(steps_));
-        for (std::size_t i = steps_; i-- > 0;) {
-            for (std::size_t j = i + 1; j < steps_; ++j) y[i] -= hessenberg_[j][i] * y[j];
-            y[i] = hessenberg_[i][i] == T(0) ? T(0) : y[i] / hessenberg_[i][i];
-        }
-        std::fill(step.begin(), step.end(), T(0));
-        if (steps_ > 0) gemv<T>(Op::none, T(1), basis(steps_), y, T(0), step);
+    // Memory for a cycle of an active column; the basis takes it as it grows.
+    void reserve_cycle() {
+        Index const left = problem_->max_iterations - std::ssize(column_->errors);
+        longest_ = std::min<Index>(problem_->restart, left);
+        if (longest_ <= 0) return;
+        basis_.clear();
+        basis_.reserve((longest_ + 1) * problem_->n());
+        hessenberg_.clear();
+        hessenberg_.reserve((longest_ + 1) * (longest_ + 2));
+        rotations_.clear();
+        rotations_.reserve(longest_);
+        rhs_.clear();
+        rhs_.reserve(longest_ + 1);
+        projection_.resize(longest_ + 2);
+        sums_.resize(longest_ + 2);
+        column_->errors.reserve(column_->errors.size() + longest_);
     }
 
-    // x + step, if it is better; then the next cycle, if there is reason for one.
-    void correct(std::span<T> step) {
-        active_ = false;
-        if (steps_ == 0) return;
-        double const before = error_;
-        add_scaled<T>(T(1), column_.x, step);
-        measure(step);
-        column_.errors.back() = error_;
-        if (!(error_ < before)) return;
-        std::copy(step.begin(), step.end(), column_.x.begin());
-        bool const stagnates = error_ > 0.9 * before;
-        if (error_ > problem_.target && !stagnates) begin_cycle();
-    }
-
-  private:
-    void measure(std::span<T const> x) {
-        residual<T>(problem_.a, x, column_.b, residual_, 1, problem_.op);
-        error_ = normwise_backward_error<T>(problem_.matrix_norm, residual_, x, column_.b, 1);
-    }
-
-    void begin_cycle() {
-        std::size_t const left = static_cast<std::size_t>(problem_.max_iterations) - column_.errors.size();
-        longest_ = std::min(static_cast<std::size_t>(problem_.restart), left);
-        beta_ = norm2<T>(residual_);
+    // From the residual, of 2-norm `beta`, and the infinity norm of x.
+    void begin_cycle(Real<T> beta, double x_norm) {
+        beta_ = beta;
         active_ = longest_ > 0 && beta_ > 0 && std::isfinite(beta_);
         if (!active_) return;
         // A residual that meets the target, so that the cycle knows when to stop without forming x: the
         // infinity norm is below the 2-norm. |x| counts only once x means something, as a wild x would make
         // any residual look small.
-        double const size_of_x =
-            error_ < worse_than_a_guess ? problem_.matrix_norm * infinity_norm<T>(column_.x) : 0.0;
-        wanted_ = static_cast<Real<T>>(problem_.target * (size_of_x + infinity_norm<T>(column_.b)));
+        double const size_of_x = error_ < worse_than_a_guess ? problem_->matrix_norm * x_norm : 0.0;
+        wanted_ = static_cast<Real<T>>(problem_->target * (size_of_x + column_->b_norm));
         steps_ = 0;
         over_ = false;
-        basis_.clear();
-        basis_.reserve((longest_ + 1) * problem_.n()); // untouched, and so not there, until it is used
         append(residual_, beta_);
-        hessenberg_.clear();
-        rotations_.clear();
         rhs_.assign(1, T(beta_));
     }
 
+    // The part of V^H w of the local rows.
+    void project(std::span<T const> w, std::span<Wide<T>> result) {
+        std::span<T> const local = std::span(projection_).first(basis_size());
+        std::ranges::fill(local, T(0)); // gemv does nothing without rows
+        gemv<T>(Op::adjoint, T(1), basis(basis_size()), w, T(0), local);
+        std::ranges::transform(local, result.begin(), [](T value) { return Wide<T>(value); });
+    }
+    // w -= V h with h = V^H w.
+    void subtract_projection(std::span<T> w, std::span<Wide<T> const> h, bool is_first) {
+        if (is_first) std::ranges::fill(sums_, T(0));
+        for (Index i = 0; i < basis_size(); ++i) {
+            projection_[i] = static_cast<T>(h[i]);
+            sums_[i] += projection_[i];
+        }
+        gemv<T>(Op::none, T(-1), basis(basis_size()), std::span<T const>(projection_).first(basis_size()),
+                T(1), w);
+    }
+
+    // Adds basis vector steps + 1 and a column of the Hessenberg matrix from w, which has this 2-norm.
+    void extend(std::span<T const> w, Real<T> length) {
+        over_ = true;
+        if (!std::isfinite(length)) return; // the step is worth nothing
+        sums_[steps_ + 1] = T(length);
+        rotate();
+        ++steps_;
+        column_->errors.push_back(error_ * static_cast<double>(std::abs(rhs_[steps_]) / beta_));
+        if (!(length > 0)) return; // the space is exhausted
+        append(w, length);
+        over_ = std::abs(rhs_[steps_]) <= wanted_ || steps_ == longest_;
+    }
+
+    // V y with R y = rhs, to which M^-1 is applied next.
+    void combine(std::span<T> step) {
+        std::span<T> const y = std::span(projection_).first(steps_);
+        std::copy_n(rhs_.begin(), steps_, y.begin());
+        for (Index i = steps_ - 1; i >= 0; --i) {
+            for (Index j = i + 1; j < steps_; ++j) y[i] -= r(i, j) * y[j];
+            y[i] = r(i, i) == T(0) ? T(0) : y[i] / r(i, i);
+        }
+        std::ranges::fill(step, T(0));
+        if (steps_ > 0) gemv<T>(Op::none, T(1), basis(steps_), y, T(0), step);
+    }
+
+    // Takes x with this residual and backward error if it is better; active when another cycle is worth it.
+    void correct(std::span<T const> x, std::span<T const> residual, double error) {
+        active_ = false;
+        if (steps_ == 0) return;
+        column_->errors.back() = error;
+        if (!(error < error_)) return;
+        std::ranges::copy(x, column_->x.begin());
+        bool const stagnates = error > 0.9 * error_;
+        start(residual, error);
+        active_ = active_ && !stagnates;
+    }
+
+  private:
     void append(std::span<T const> w, Real<T> length) {
         basis_.insert(basis_.end(), w.begin(), w.end());
         for (T& value : std::span<T>(basis_).last(w.size())) value /= length;
     }
 
-    // w := (I - V V^H) w and h := V^H w. Twice: with replaced pivots M^-1 is huge in a few directions, and
-    // one pass loses orthogonality.
-    void orthogonalize(std::span<T> w, std::vector<T>& h) const {
-        std::vector<T> projection(steps_ + 1);
-        auto const v = basis(steps_ + 1);
-        for (int pass = 0; pass < 2; ++pass) {
-            gemv<T>(Op::adjoint, T(1), v, w, T(0), projection);
-            gemv<T>(Op::none, T(-1), v, projection, T(1), w);
-            for (std::size_t i = 0; i <= steps_; ++i) h[i] += projection[i];
-        }
+    // Makes the column of the Hessenberg matrix in sums_ one of R, and the right-hand side follows.
+    void rotate() {
+        for (Index i = 0; i < steps_; ++i) rotations_[i].apply(sums_[i], sums_[i + 1]);
+        Rotation<T> const& rotation = rotations_.emplace_back(sums_[steps_], sums_[steps_ + 1]);
+        rotation.apply(sums_[steps_], sums_[steps_ + 1]);
+        hessenberg_.insert(hessenberg_.end(), sums_.begin(), sums_.begin() + longest_ + 1);
+        rhs_.push_back(-conj(rotation.s) * rhs_[steps_]);
+        rhs_[steps_] = rotation.c * rhs_[steps_];
     }
 
-    // Makes the column of the Hessenberg matrix one of R, and the right-hand side follows.
-    void rotate(std::vector<T>& h) {
-        for (std::size_t i = 0; i < steps_; ++i) {
-            auto const [c, s] = rotations_[i];
-            T const upper = c * h[i] + s * h[i + 1];
-            h[i + 1] = -conj(s) * h[i] + c * h[i + 1];
-            h[i] = upper;
-        }
-        Rotation rotation;
-        auto& [c, s] = rotation;
-        make_rotation(h[steps_], h[steps_ + 1], c, s);
-        h[steps_] = c * h[steps_] + s * h[steps_ + 1];
-        h[steps_ + 1] = T(0);
-        rotations_.push_back(rotation);
-        rhs_.push_back(-conj(s) * rhs_[steps_]);
-        rhs_[steps_] = c * rhs_[steps_];
+    [[nodiscard]] T r(Index i, Index j) const { return hessenberg_[i + j * (longest_ + 1)]; }
+    [[nodiscard]] std::span<T const> basis_vector(Index k) const {
+        return std::span<T const>(basis_).subspan(k * problem_->n(), problem_->n());
+    }
+    [[nodiscard]] MatrixView<T const> basis(Index vectors) const {
+        return {basis_.data(), problem_->n(), vectors, std::max<Index>(problem_->n(), 1)};
     }
 
-    [[nodiscard]] std::span<T const> basis_vector(std::size_t k) const {
-        return std::span<T const>(basis_).subspan(k * problem_.n(), problem_.n());
-    }
-    [[nodiscard]] MatrixView<T const> basis(std::size_t vectors) const {
-        auto const n = static_cast<Index>(problem_.n());
-        return {basis_.data(), n, static_cast<Index>(vectors), n};
-    }
-    struct Rotation {
-        Real<T> c = 1;
-        T s = T(0);
-    };
-
-    KrylovProblem<T> const& problem_;
-    KrylovColumn<T>& column_;
-    std::vector<T> residual_; // of the last x that was measured
+    KrylovProblem<T> const* problem_;
+    KrylovColumn<T>* column_;
+    std::vector<T> residual_; // of column_->x
     double error_ = 0;        // normwise backward error of the same
     bool active_ = false;
     bool over_ = false;
-    std::size_t steps_ = 0; // of this cycle
-    std::size_t longest_ = 0;
+    Index steps_ = 0; // of this cycle
+    Index longest_ = 0;
     Real<T> beta_ = 0; // |residual| at the start of the cycle
     Real<T> wanted_ = 0;
-    std::vector<T> basis_;                   // n x (steps + 1)
-    std::vector<std::vector<T>> hessenberg_; // column k has k + 2 entries, R after the rotations
-    std::vector<Rotation> rotations_;
-    std::vector<T> rhs_; // of the least-squares problem: |rhs[steps]| is its residual
+    std::vector<T> basis_;      // n x (steps + 1)
+    std::vector<T> hessenberg_; // (longest + 1) x steps, upper triangle: R after the rotations
+    std::vector<Rotation<T>> rotations_;
+    std::vector<T> rhs_;               // of the least-squares problem: |rhs[steps]| is its residual
+    std::vector<T> projection_, sums_; // of this step: V^H w in one pass and in all
+};
+
+template <class T> class Gmres {
+  public:
+    Gmres(KrylovProblem<T> const& problem, std::span<KrylovColumn<T>> columns) : problem_(problem) {
+        auto const count = std::ssize(columns);
+        rows().reduction().all_succeed([&] {
+            block_ = PackedColumns<T>(problem.n(), count);
+            image_ = PackedColumns<T>(problem.n(), count);
+            errors_.resize(count);
+            b_norms_.resize(count);
+            lengths_.resize(count);
+            states_.reserve(count);
+            active_.reserve(count);
+            over_.reserve(count);
+            for (auto& column : columns) active_.push_back(&states_.emplace_back(problem, column));
+        });
+        measure_start();
+        bool all_are_good = true;
+        for (Index c = 0; c < count; ++c) {
+            if (errors_[c] < worse_than_a_guess) continue;
+            std::ranges::fill(columns[c].x, T(0));
+            all_are_good = false;
+        }
+        if (!all_are_good) measure_start();
+        for (Index c = 0; c < count; ++c) active_[c]->start(image_.column(c), errors_[c]);
+        begin_cycles(active_);
+        drop_inactive();
+    }
+
+    void run() {
+        while (!active_.empty()) {
+            auto const count = std::ssize(active_);
+            for (Index c = 0; c < count; ++c) block_.put(c, active_[c]->last_basis_vector());
+            problem_.solve(block_, count);
+            problem_.product(block_, image_, count);
+            // Twice: with replaced pivots M^-1 is huge in a few directions, and one pass loses orthogonality.
+            orthogonalize(true);
+            orthogonalize(false);
+            two_norms<T>(rows(), std::span(lengths_).first(count), [&](Index c) { return image_.column(c); });
+            over_.clear();
+            for (Index c = 0; c < count; ++c) {
+                active_[c]->extend(image_.column(c), lengths_[c]);
+                if (active_[c]->cycle_is_over()) over_.push_back(active_[c]);
+            }
+            if (!over_.empty()) end_cycles();
+        }
+    }
+
+  private:
+    using Column = GmresColumn<T>;
+
+    [[nodiscard]] DistributedRows const& rows() const { return problem_.rows(); }
+
+    void measure(std::vector<Column*> const& which) {
+        auto const count = std::ssize(which);
+        for (Index c = 0; c < count; ++c) {
+            image_.put(c, which[c]->column().b);
+            b_norms_[c] = which[c]->column().b_norm;
+        }
+        problem_.measure(block_, image_, b_norms_, std::span(errors_).first(count));
+    }
+    void measure_start() {
+        for (Index c = 0; c < std::ssize(active_); ++c) block_.put(c, active_[c]->column().x);
+        measure(active_);
+    }
+
+    // The next cycle of those of `which` that are active.
+    void begin_cycles(std::vector<Column*> const& which) {
+        auto const count = std::ssize(which);
+        rows().reduction().all_succeed([&] {
+            for (Column* state : which)
+                if (state->active()) state->reserve_cycle();
+        });
+        two_norms<T>(rows(), std::span(lengths_).first(count), [&](Index c) { return which[c]->residual(); });
+        auto const x_norms = rows().reduction().max(count, [&](std::span<double> largest) {
+            for (Index c = 0; c < count; ++c)
+                largest[c] = infinity_norm<T>(std::span<T const>(which[c]->column().x));
+        });
+        for (Index c = 0; c < count; ++c)
+            if (which[c]->active()) which[c]->begin_cycle(lengths_[c], x_norms[c]);
+    }
+    void drop_inactive() {
+        std::erase_if(active_, [](Column const* state) { return !state->active(); });
+    }
+
+    // One pass of w := (I - V V^H) w for all columns.
+    void orthogonalize(bool is_first) {
+        Index total = 0;
+        for (Column const* state : active_) total += state->basis_size();
+        auto const for_each = [&](auto values, auto const& visit) {
+            for (Index c = 0; c < std::ssize(active_); ++c) {
+                Index const size = active_[c]->basis_size();
+                visit(*active_[c], image_.column(c), values.first(size));
+                values = values.subspan(size);
+            }
+        };
+        auto const projections =
+            rows().reduction().template sum<Wide<T>>(total, [&](std::span<Wide<T>> values) {
+                check(problem_.interrupt);
+                for_each(values, [](Column& state, std::span<T> w, auto part) { state.project(w, part); });
+            });
+        for_each(projections, [&](Column& state, std::span<T> w, auto part) {
+            state.subtract_projection(w, part, is_first);
+        });
+    }
+
+    void end_cycles() {
+        auto const count = std::ssize(over_);
+        for (Index c = 0; c < count; ++c) over_[c]->combine(block_.column(c));
+        problem_.solve(block_, count);
+        for (Index c = 0; c < count; ++c) add_scaled<T>(T(1), over_[c]->column().x, block_.column(c));
+        measure(over_);
+        for (Index c = 0; c < count; ++c) over_[c]->correct(block_.column(c), image_.column(c), errors_[c]);
+        begin_cycles(over_);
+        drop_inactive();
+    }
+
+    KrylovProblem<T> const& problem_;
+    std::vector<Column> states_;
+    std::vector<Column*> active_, over_;
+    PackedColumns<T> block_, image_;
+    std::vector<double> errors_, b_norms_;
+    std::vector<Real<T>> lengths_;
 };
 
 } // namespace
 
 template <class T> void gmres(KrylovProblem<T> const& problem, std::span<KrylovColumn<T>> columns) {
-    std::vector<GmresColumn<T>> states;
-    for (auto& column : columns) states.emplace_back(problem, column);
-    std::vector<GmresColumn<T>*> active;
-    for (auto& state : states)
-        if (state.active()) active.push_back(&state);
-    PackedColumns<T> block(problem.n(), active.size()), image(problem.n(), active.size());
-
-    while (!active.empty()) {
-        for (std::size_t c = 0; c < active.size(); ++c) block.put(c, active[c]->last_basis_vector());
-        problem.solve(block.first(active.size()));
-        problem.product(block.first(active.size()), image.first(active.size()));
-        std::vector<GmresColumn<T>*> over;
-        for (std::size_t c = 0; c < active.size(); ++c) {
-            active[c]->extend(image.column(c));
-            if (active[c]->cycle_is_over()) over.push_back(active[c]);
-        }
-        if (over.empty()) continue;
-        for (std::size_t c = 0; c < over.size(); ++c) over[c]->combine(block.column(c));
-        problem.solve(block.first(over.size()));
-        for (std::size_t c = 0; c < over.size(); ++c) over[c]->correct(block.column(c));
-        std::erase_if(active, [](auto const* state) { return !state->active(); });
-    }
+    Gmres<T>(problem, columns).run();
 }
 
 #define ESPALIER_INSTANTIATE(T) template void gmres<T>(KrylovProblem<T> const&, std::span<KrylovColumn<T>>);

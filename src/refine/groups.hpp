@@ -4,18 +4,19 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "espalier/types.hpp"
+#include "distributed/distributed_rows.hpp"
 
 namespace espalier {
 
-/// Memory for the vectors of the columns that advance together.
-inline constexpr std::uint64_t group_bytes = std::uint64_t(256) << 20;
+/// Memory of a process for the vectors of the columns that advance together.
+inline constexpr Index group_bytes = Index(256) << 20;
 
-/// Columns of n entries of `scalar_bytes` that fit when each comes with so many vectors; at least one.
-inline Index columns_in_group(Index n, Index vectors_per_column, std::size_t scalar_bytes) {
-    std::uint64_t const vector_bytes = static_cast<std::uint64_t>(std::max<Index>(n, 1)) * scalar_bytes;
-    std::uint64_t const vectors = group_bytes / vector_bytes;
-    return std::max<Index>(1, static_cast<Index>(vectors) / vectors_per_column);
+/// Columns whose vectors of `scalar_bytes` for each row fit when each column comes with so many vectors; at
+/// least one. The same on all processes.
+inline Index columns_in_group(DistributedRows const& rows, Index vectors_per_column,
+                              std::size_t scalar_bytes) {
+    Index const vector_bytes = std::max<Index>(rows.largest_share(), 1) * static_cast<Index>(scalar_bytes);
+    return std::max<Index>(1, group_bytes / vector_bytes / vectors_per_column);
 }
 
 } // namespace espalier

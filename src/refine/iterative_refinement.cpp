@@ -3,7 +3,6 @@
 #include <cmath>
 #include <vector>
 
-#include "matrix/norms.hpp"
 #include "refine/krylov.hpp"
 
 namespace espalier {
@@ -14,39 +13,50 @@ void iterative_refinement(KrylovProblem<T> const& problem, std::span<KrylovColum
         KrylovColumn<T>* column;
         double error;
     };
+    auto const count = std::ssize(columns);
+    PackedColumns<T> block, residuals;
     std::vector<State> active;
-    PackedColumns<T> block(problem.n(), columns.size()), residuals(problem.n(), columns.size());
-    auto const measure = [&](std::span<T const> r, std::span<T const> x, std::span<T const> b) {
-        return normwise_backward_error<T>(problem.matrix_norm, r, x, b, 1);
+    std::vector<double> errors, b_norms;
+    problem.rows().reduction().all_succeed([&] {
+        block = PackedColumns<T>(problem.n(), count);
+        residuals = PackedColumns<T>(problem.n(), count);
+        active.reserve(count);
+        errors.resize(count);
+        b_norms.resize(count);
+    });
+    // Measures the x in the block. A column goes on with its residual in the block when keep(state, error)
+    // says so.
+    auto const measure = [&](auto const& goes_on) {
+        auto const width = std::ssize(active);
+        for (Index c = 0; c < width; ++c) {
+            residuals.put(c, active[c].column->b);
+            b_norms[c] = active[c].column->b_norm;
+        }
+        problem.measure(block, residuals, b_norms, std::span(errors).first(width));
+        Index left = 0;
+        for (Index c = 0; c < width; ++c) {
+            if (!goes_on(c, active[c])) continue;
+            block.put(left, residuals.column(c));
+            active[left++] = {active[c].column, errors[c]};
+        }
+        active.resize(left);
     };
     for (auto& column : columns) {
-        auto const r = block.column(active.size());
-        residual<T>(problem.a, column.x, column.b, r, 1, problem.op);
-        double const error = measure(r, column.x, column.b);
-        if (std::isfinite(error) && error > problem.target) active.push_back({&column, error});
+        block.put(std::ssize(active), column.x);
+        active.push_back({&column, infinity});
     }
+    measure([&](Index c, State const&) { return std::isfinite(errors[c]) && errors[c] > problem.target; });
 
-    // The block begins each step with the residuals of the active columns.
     for (int step = 0; step < problem.max_iterations && !active.empty(); ++step) {
-        problem.solve(block.first(active.size()));
-        for (std::size_t c = 0; c < active.size(); ++c) {
+        problem.solve(block, std::ssize(active));
+        for (Index c = 0; c < std::ssize(active); ++c)
             add_scaled<T>(T(1), active[c].column->x, block.column(c));
-            residuals.put(c, active[c].column->b);
-        }
-        residual<T>(problem.a, block.first(active.size()), residuals.first(active.size()),
-                    residuals.first(active.size()), static_cast<Index>(active.size()), problem.op);
-        std::vector<State> going_on;
-        for (std::size_t c = 0; c < active.size(); ++c) {
-            auto [column, before] = active[c];
-            double const error = measure(residuals.column(c), block.column(c), column->b);
-            column->errors.push_back(error);
-            if (!(error < before)) continue;
-            std::copy_n(block.column(c).begin(), problem.n(), column->x.begin());
-            if (!(error > problem.target && error < before / 2)) continue;
-            block.put(going_on.size(), residuals.column(c));
-            going_on.push_back({column, error});
-        }
-        active = std::move(going_on);
+        measure([&](Index c, State const& state) {
+            state.column->errors.push_back(errors[c]);
+            if (!(errors[c] < state.error)) return false;
+            std::ranges::copy(block.column(c), state.column->x.begin());
+            return errors[c] > problem.target && errors[c] < state.error / 2;
+        });
     }
 }
 

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "core/random.hpp"
+#include "refine/vectors.hpp"
 
 namespace espalier {
 
@@ -13,144 +14,240 @@ namespace {
 
 constexpr int most_rounds = 6;
 constexpr Index exact_up_to = 8; // rows
+constexpr std::uint64_t seed = 1;
 
-// One matrix's way through the algorithm: start() fills its run of the block, which then is multiplied by B
-// and given to take_product(); that leaves signs, to be multiplied by B^H and given to choose().
+// A row among those of all processes, and how large it is in the present block.
+struct Candidate {
+    double height = 0;
+    Index number = -1; // -1: none
+    Index local = -1;  // at its owner
+    int owner = 0;
+};
+
+// The run of one matrix in the algorithm: start() fills its columns of the block, which then are multiplied
+// by B and given to take_product(); make_signs() prepares the product with B^H, and choose() takes it.
 template <class T> class NormEstimate {
   public:
-    NormEstimate(std::size_t n, std::size_t width) : n_(n), width_(width), random_(1) {}
+    NormEstimate(DistributedRows const& rows, Index width)
+        : rows_(&rows), m_(rows.count()), width_(width), drawn_(rows.order() * std::max<Index>(width - 2, 0)),
+          heights_(m_), order_(m_) {
+        units_.reserve(width);
+        tried_.reserve(most_rounds * width);
+    }
 
     [[nodiscard]] double norm() const { return norm_; }
+    [[nodiscard]] bool is_exact() const { return width_ == rows_->order(); }
 
-    void start(std::span<T> run) {
-        std::fill(run.begin(), run.end(), T(0));
-        if (!units_.empty() || width_ == n_) {
-            for (std::size_t c = 0; c < width_; ++c) run[c * n_ + (units_.empty() ? c : units_[c])] = T(1);
-            return;
-        }
-        // All ones; alternating signs with growing weights (Higham 1988), against unlucky cancellation; and
-        // random signs. Each of 1-norm one.
-        auto const n = static_cast<Real<T>>(n_);
-        for (std::size_t i = 0; i < n_; ++i) {
+    void start(std::span<T> run) const {
+        std::ranges::fill(run, T(0));
+        auto const n = static_cast<Real<T>>(rows_->order());
+        for (Index c = 0; c < std::ssize(units_); ++c)
+            if (units_[c].owner == rows_->comm().rank()) run[c * m_ + units_[c].local] = T(1);
+        for (Index l = 0; l < m_ && units_.empty(); ++l) {
+            Index const i = rows_->number(l);
+            if (is_exact()) {
+                run[i * m_ + l] = T(1);
+                continue;
+            }
+            // All ones; alternating signs with growing weights (Higham 1988), against unlucky cancellation;
+            // and random signs. Each of 1-norm one.
             Real<T> const weight = 1 + static_cast<Real<T>>(i) / (n - 1);
-            run[i] = T(1 / n);
-            if (width_ > 1) run[n_ + i] = T((i % 2 ? -weight : weight) * 2 / (3 * n));
-            for (std::size_t c = 2; c < width_; ++c) run[c * n_ + i] = random_sign() / n;
+            run[l] = T(1 / n);
+            if (width_ > 1) run[m_ + l] = T((i % 2 ? -weight : weight) * 2 / (3 * n));
+            for (Index c = 2; c < width_; ++c) run[c * m_ + l] = random_sign(i * (width_ - 2) + c - 2) / n;
         }
     }
 
-    // False when nothing better is to be expected.
-    bool take_product(std::span<T> run) {
+    // From the 1-norms of the columns. False when nothing better is to be expected.
+    bool take_product(std::span<double const> norms) {
         bool improved = false;
-        for (std::size_t c = 0; c < width_; ++c) {
-            double sum = 0;
-            for (T const value : run.subspan(c * n_, n_)) sum += static_cast<double>(std::abs(value));
-            if (!std::isfinite(sum)) {
-                norm_ = std::numeric_limits<double>::infinity();
+        for (Index c = 0; c < width_; ++c) {
+            if (!std::isfinite(norms[c])) {
+                norm_ = infinity;
                 return false;
             }
-            if (sum <= norm_) continue;
-            norm_ = sum;
+            if (norms[c] <= norm_) continue;
+            norm_ = norms[c];
             improved = true;
-            if (!units_.empty()) best_unit_ = units_[c];
+            if (!units_.empty()) best_ = units_[c];
         }
-        if (width_ == n_ || ++rounds_ == most_rounds || !(improved || rounds_ < 2)) return false;
-        for (std::size_t c = 0; c < width_; ++c) {
-            auto const column = run.subspan(c * n_, n_);
-            for (T& value : column) value = value == T(0) ? T(1) : value / std::abs(value);
-            replace_if_parallel(run, c);
-        }
-        return true;
+        return !(is_exact() || ++rounds_ == most_rounds || !(improved || rounds_ < 2));
     }
 
-    // The unit vectors of the rows of B^H S that are largest; false when they have all been tried.
-    bool choose(std::span<T const> run) {
-        std::vector<Real<T>> height(n_, Real<T>(0));
-        for (std::size_t i = 0; i < n_; ++i)
-            for (std::size_t c = 0; c < width_; ++c)
-                height[i] = std::max(height[i], std::abs(run[c * n_ + i])); // a NaN here shows in the norm
-        auto const highest = *std::max_element(height.begin(), height.end());
-        if (!units_.empty() && best_unit_ < n_ && highest <= height[best_unit_]) return false;
-        if (n_ - tried_.size() < width_) return false;
-        for (std::size_t const tried : tried_) height[tried] = -1;
-        std::vector<std::size_t> order(n_);
-        std::iota(order.begin(), order.end(), std::size_t(0));
-        std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(width_) - 1, order.end(),
-                         [&](std::size_t i, std::size_t j) {
-                             return height[i] > height[j] || (height[i] == height[j] && i < j);
-                         });
-        order.resize(width_);
-        units_ = order;
-        tried_.insert(tried_.end(), order.begin(), order.end());
+    void make_signs(std::span<T> run) const {
+        for (T& value : run) value = value == T(0) ? T(1) : value / std::abs(value);
+    }
+    // The local part of the inner product of two columns of signs.
+    [[nodiscard]] Wide<T> product(std::span<T const> run, Index c, Index earlier) const {
+        Wide<T> sum(0);
+        for (Index l = 0; l < m_; ++l) sum += Wide<T>(conj(run[earlier * m_ + l]) * run[c * m_ + l]);
+        return sum;
+    }
+    // A column of signs that only repeats an earlier one finds nothing new. products: of column c with all
+    // before it.
+    void replace_if_parallel(std::span<T> run, Index c, std::span<Wide<T> const> products) {
+        auto const n = static_cast<double>(rows_->order());
+        if (std::ranges::none_of(products, [&](auto value) { return std::abs(value) >= n * (1 - 1e-5); }))
+            return;
+        for (Index l = 0; l < m_; ++l) run[c * m_ + l] = random_sign(drawn_ + rows_->number(l));
+        drawn_ += rows_->order();
+    }
+
+    // Numbers in a message with the candidates of all processes, and the height of the best unit so far.
+    [[nodiscard]] Index message_size() const { return rows_->comm().size() * (1 + 3 * width_) + 1; }
+    // The rows of B^H S that are largest on this process: zeros become numbers of this process in `message`.
+    void send_candidates(std::span<T const> run, std::span<double> message) {
+        std::ranges::fill(heights_, Real<T>(0));
+        for (Index c = 0; c < width_; ++c)
+            for (Index l = 0; l < m_; ++l)
+                heights_[l] =
+                    std::max(heights_[l], std::abs(run[c * m_ + l])); // a NaN here shows in the norm
+        int const rank = rows_->comm().rank();
+        if (best_.number >= 0 && best_.owner == rank)
+            message.back() = static_cast<double>(heights_[best_.local]);
+        double* to = message.data() + rank * (1 + 3 * width_);
+        if (m_ > 0) *to = static_cast<double>(std::ranges::max(heights_));
+        for (Candidate const& tried : tried_)
+            if (tried.owner == rank) heights_[tried.local] = -1;
+        std::iota(order_.begin(), order_.end(), Index(0));
+        auto const middle = order_.begin() + std::min(width_, m_);
+        std::ranges::partial_sort(order_, middle, [&](Index i, Index j) {
+            return heights_[i] > heights_[j] ||
+                   (heights_[i] == heights_[j] && rows_->number(i) < rows_->number(j));
+        });
+        for (auto l = order_.begin(); l != middle && heights_[*l] >= 0; ++l) {
+            *++to = static_cast<double>(heights_[*l]);
+            *++to = static_cast<double>(rows_->number(*l));
+            *++to = static_cast<double>(*l + 1);
+        }
+    }
+    // The unit vectors of the rows that are largest of all; false when they have all been tried.
+    bool choose(std::span<double const> message) {
+        double highest = 0;
+        units_.clear();
+        for (int owner = 0; owner < rows_->comm().size(); ++owner) {
+            double const* from = message.data() + owner * (1 + 3 * width_);
+            highest = std::max(highest, *from++);
+            for (Index k = 0; k < width_; ++k, from += 3)
+                if (from[2] > 0)
+                    insert({from[0], static_cast<Index>(from[1]), static_cast<Index>(from[2]) - 1, owner});
+        }
+        if (best_.number >= 0 && highest <= message.back()) return false;
+        if (std::ssize(units_) < width_) return false;
+        tried_.insert(tried_.end(), units_.begin(), units_.end());
         return true;
     }
 
   private:
-    T random_sign() { return random_.next() >> 63 ? T(-1) : T(1); }
+    [[nodiscard]] static T random_sign(Index k) { return SplitMix64::at(seed, k) >> 63 ? T(-1) : T(1); }
 
-    // A column of signs that only repeats an earlier one finds nothing new.
-    void replace_if_parallel(std::span<T> run, std::size_t c) {
-        for (std::size_t earlier = 0; earlier < c; ++earlier) {
-            T product(0);
-            for (std::size_t i = 0; i < n_; ++i) product += conj(run[earlier * n_ + i]) * run[c * n_ + i];
-            if (std::abs(product) < static_cast<Real<T>>(n_) * (1 - Real<T>(1e-5))) continue;
-            for (T& value : run.subspan(c * n_, n_)) value = random_sign();
+    // Keeps the `width` largest, in order.
+    void insert(Candidate const& candidate) {
+        auto const place = std::ranges::find_if(units_, [&](Candidate const& other) {
+            return candidate.height > other.height ||
+                   (candidate.height == other.height && candidate.number < other.number);
+        });
+        if (place == units_.end() && std::ssize(units_) == width_) return;
+        if (std::ssize(units_) < width_) {
+            units_.insert(place, candidate);
             return;
         }
+        std::move_backward(place, units_.end() - 1, units_.end());
+        *place = candidate;
     }
 
-    std::size_t n_;
-    std::size_t width_;
-    SplitMix64 random_; // of a fixed seed
+    DistributedRows const* rows_;
+    Index m_;
+    Index width_;
+    Index drawn_; // random signs so far
     double norm_ = 0;
     int rounds_ = 0;
-    std::size_t best_unit_ = std::numeric_limits<std::size_t>::max();
-    std::vector<std::size_t> units_; // of the next block; none yet in the first round
-    std::vector<std::size_t> tried_;
+    Candidate best_;
+    std::vector<Candidate> units_; // of the next block; none yet in the first round
+    std::vector<Candidate> tried_;
+    std::vector<Real<T>> heights_;
+    std::vector<Index> order_;
 };
 
 } // namespace
 
-template <class T> std::vector<double> estimate_one_norms(Index n, std::size_t count, Index width,
-                                                          BlockProduct<T> const& multiply,
+template <class T> std::vector<double> estimate_one_norms(DistributedRows const& rows, Index count,
+                                                          Index width, BlockProduct<T> const& multiply,
                                                           BlockProduct<T> const& multiply_adjoint,
                                                           Interrupt* interrupt) {
-    auto const rows = static_cast<std::size_t>(n);
-    auto const columns = static_cast<std::size_t>(n <= exact_up_to ? n : std::min(width, n));
-    std::size_t const length = rows * columns;
-    std::vector<NormEstimate<T>> estimates(count, NormEstimate<T>(rows, columns));
-    std::vector<T> block(length * count);
-    auto const run = [&](std::size_t place) { return std::span<T>(block).subspan(place * length, length); };
-    std::vector<std::size_t> active(count);
-    std::iota(active.begin(), active.end(), std::size_t(0));
+    auto& reduction = rows.reduction();
+    Index const n = rows.order(), m = rows.count();
+    Index const columns = n <= exact_up_to ? n : std::min(width, n);
+    Index const pairs = columns * (columns - 1) / 2;
+    std::vector<NormEstimate<T>> estimates;
+    std::vector<T> block;
+    std::vector<Index> active;
+    std::vector<double> result;
+    reduction.all_succeed([&] {
+        result.resize(count);
+        for (Index k = 0; k < count; ++k) estimates.emplace_back(rows, columns);
+        block.resize(m * columns * count);
+        active.resize(count);
+    });
+    auto const run = [&](Index place) { return std::span(block).subspan(place * m * columns, m * columns); };
+    auto const used = [&] { return std::span(block).first(m * columns * std::ssize(active)); };
+    // Keeps the active matrices, and their columns, for which goes_on(matrix, place) holds.
+    auto const keep = [&](auto const& goes_on) {
+        Index left = 0;
+        for (Index place = 0; place < std::ssize(active); ++place) {
+            if (!goes_on(estimates[active[place]], place)) continue;
+            if (left != place) std::ranges::copy(run(place), run(left).begin());
+            active[left++] = active[place];
+        }
+        active.resize(left);
+    };
+    std::iota(active.begin(), active.end(), Index(0));
 
     while (!active.empty()) {
-        check(interrupt);
-        for (std::size_t place = 0; place < active.size(); ++place)
-            estimates[active[place]].start(run(place));
-        multiply(std::span<T>(block).first(active.size() * length), active);
-        std::vector<std::size_t> going_on;
-        for (std::size_t place = 0; place < active.size(); ++place) {
-            if (!estimates[active[place]].take_product(run(place))) continue;
-            if (going_on.size() != place)
-                std::copy_n(run(place).begin(), length, run(going_on.size()).begin());
-            going_on.push_back(active[place]);
-        }
-        active.clear();
-        if (going_on.empty()) break;
-        check(interrupt);
-        multiply_adjoint(std::span<T>(block).first(going_on.size() * length), going_on);
-        for (std::size_t place = 0; place < going_on.size(); ++place)
-            if (estimates[going_on[place]].choose(run(place))) active.push_back(going_on[place]);
+        for (Index place = 0; place < std::ssize(active); ++place) estimates[active[place]].start(run(place));
+        multiply(used(), columns, active);
+        auto const norms =
+            reduction.template sum<double>(columns * std::ssize(active), [&](std::span<double> sums) {
+                check(interrupt);
+                for (Index c = 0; c < std::ssize(sums); ++c)
+                    sums[c] = local_one_norm<T>(std::span(block).subspan(c * m, m));
+            });
+        keep([&](NormEstimate<T>& estimate, Index place) {
+            return estimate.take_product(norms.subspan(place * columns, columns));
+        });
+        if (active.empty()) break;
+        for (Index place = 0; place < std::ssize(active); ++place)
+            estimates[active[place]].make_signs(run(place));
+        auto const products =
+            reduction.template sum<Wide<T>>(pairs * std::ssize(active), [&](std::span<Wide<T>> sums) {
+                for (Index place = 0, k = 0; place < std::ssize(active); ++place)
+                    for (Index c = 1; c < columns; ++c)
+                        for (Index earlier = 0; earlier < c; ++earlier)
+                            sums[k++] = estimates[active[place]].product(run(place), c, earlier);
+            });
+        for (Index place = 0; place < std::ssize(active); ++place)
+            for (Index c = 1; c < columns; ++c)
+                estimates[active[place]].replace_if_parallel(
+                    run(place), c, products.subspan(place * pairs + c * (c - 1) / 2, c));
+        multiply_adjoint(used(), columns, active);
+        Index const size = estimates[active.front()].message_size();
+        auto const message =
+            reduction.template sum<double>(size * std::ssize(active), [&](std::span<double> numbers) {
+                check(interrupt);
+                for (Index place = 0; place < std::ssize(active); ++place)
+                    estimates[active[place]].send_candidates(run(place), numbers.subspan(place * size, size));
+            });
+        keep([&](NormEstimate<T>& estimate, Index place) {
+            return estimate.choose(message.subspan(place * size, size));
+        });
     }
-    std::vector<double> norms;
-    for (auto const& estimate : estimates) norms.push_back(estimate.norm());
-    return norms;
+    std::ranges::transform(estimates, result.begin(), &NormEstimate<T>::norm);
+    return result;
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
-    template std::vector<double> estimate_one_norms<T>(Index, std::size_t, Index, BlockProduct<T> const&,    \
-                                                       BlockProduct<T> const&, Interrupt*);
+    template std::vector<double> estimate_one_norms<T>(                                                      \
+        DistributedRows const&, Index, Index, BlockProduct<T> const&, BlockProduct<T> const&, Interrupt*);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 #undef ESPALIER_INSTANTIATE
 

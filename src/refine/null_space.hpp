@@ -1,6 +1,6 @@
 // The vectors that a singular or nearly singular matrix maps to zero, by inverse subspace iteration.
 //
-// What comes in is the factorization of a nonsingular neighbour A~ of A, whose tiny pivots were replaced.
+// The input is the factorization of a nonsingular neighbour A~ of A, whose tiny pivots were replaced.
 // A step maps the block V to A~^-1 A~^-H V, which turns it towards the smallest singular vectors of A~; it is
 // then joined by A~^-1 A V, since V - A~^-1 A V = A~^-1 (A~ - A) V keeps null vectors of A as they are and
 // takes out what the replaced pivots put in; and the best vectors of the joint space are found by Rayleigh
@@ -13,7 +13,7 @@
 
 #include "core/interrupt.hpp"
 #include "core/scalar.hpp"
-#include "espalier/matrix.hpp"
+#include "distributed/distributed_matrix.hpp"
 #include "refine/apply_inverse.hpp"
 
 namespace espalier {
@@ -22,18 +22,20 @@ struct NullSpaceOptions {
     double tolerance = 0;  ///< Singular values up to tolerance * |A| count as zero; 0: n epsilon.
     Index first_block = 4; ///< Vectors to begin with: a little more than the null vectors expected.
     Interrupt* interrupt = nullptr;
-    std::uint64_t max_bytes = 0; ///< Limit to the blocks of vectors; 0 for none.
+    std::uint64_t max_bytes = 0; ///< Limit to the blocks of vectors of a process; 0 for none.
 };
 
 template <class T> struct NullSpaceResult {
-    DenseMatrix<T> basis; ///< n x nullity, orthonormal columns v with |A v| <= tolerance * |A|.
-    std::vector<double> singular_values; ///< All that were looked at, ascending, over |A|.
+    DenseMatrix<T> basis; ///< Local rows of nullity orthonormal columns v with |A v| <= tolerance * |A|.
+    std::vector<double> singular_values; ///< All that were computed, ascending, over |A|.
 };
 
 /// Right null vectors of A, of any symmetry. The block doubles while all of its vectors are null. |A| is
-/// sqrt(|A|_1 |A|_inf), at least the 2-norm and equal to the infinity norm for a symmetric matrix.
-/// Error{singular} when the factors break down (NaN, Inf), {out_of_memory} above max_bytes, {cancelled}.
-template <class T> NullSpaceResult<T> null_space(CscMatrix<T> const& a, ApplyInverse<T> const& apply_inverse,
+/// sqrt(|A|_1 |A|_inf), at least the 2-norm and equal to the infinity norm for a symmetric matrix. Start
+/// vectors depend on the numbers of rows, not on their owners. Collective. Error{singular} when the factors
+/// break down (NaN, Inf), {out_of_memory} above max_bytes, {cancelled}.
+template <class T> NullSpaceResult<T> null_space(DistributedMatrix<T> const& a,
+                                                 ApplyInverse<T> const& apply_inverse,
                                                  NullSpaceOptions const& options = {});
 
 } // namespace espalier

@@ -1,6 +1,6 @@
-// What the methods of short recurrences share: a right-hand side whose residual is kept by recurrence and
-// compared with the true one before it is believed. The recurrence works on A d = r / |r| with x + |r| d the
-// iterate, so that inner products of very large or small right-hand sides neither overflow nor vanish.
+// Common parts of the methods of short recurrences. The residual of a column is kept by recurrence, and
+// compared with the true one before the method stops. The recurrence works on A d = r / |r| with x + |r| d
+// the iterate, so that inner products of very large or small right-hand sides neither overflow nor vanish.
 #pragma once
 
 #include <algorithm>
@@ -8,113 +8,169 @@
 #include <limits>
 #include <vector>
 
-#include "matrix/norms.hpp"
 #include "refine/krylov.hpp"
 
 namespace espalier {
 
+/// One column.
 template <class T> class Recurrence {
   public:
     Recurrence(KrylovProblem<T> const& problem, KrylovColumn<T>& column)
-        : problem_(problem), column_(column), b_norm_(infinity_norm<T>(column.b)), r_(problem.n()),
-          x_(column.x.begin(), column.x.end()) {
-        residual<T>(problem.a, x_, column.b, r_, 1, problem.op);
-        double const error = normwise_backward_error<T>(problem.matrix_norm, r_, x_, column.b, 1);
-        if (!(error < worse_than_a_guess)) std::fill(column.x.begin(), column.x.end(), T(0));
-        begin();
-    }
+        : column_(&column), r_(problem.n()), x_(problem.n()) {}
 
     [[nodiscard]] bool active() const { return active_; }
     /// The recurrence has begun and has done no iteration yet.
     [[nodiscard]] bool is_fresh() const { return fresh_; }
     std::vector<T>& r() { return r_; }
+    KrylovColumn<T>& column() { return *column_; }
 
     /// x += factor d, d in the scale of r.
     void add_to_x(T factor, std::span<T const> d) { add_scaled<T>(factor * scale_, d, x_); }
 
-    /// To be called when x and r are those of the next iteration. Keeps the best x, and begins anew where the
-    /// method believes that it has arrived.
-    void finish_iteration() {
+    /// Infinity norms of the local rows of r and x.
+    [[nodiscard]] std::array<double, 2> norms() const {
+        return {static_cast<double>(scale_) * infinity_norm<T>(std::span<T const>(r_)),
+                infinity_norm<T>(std::span<T const>(x_))};
+    }
+    /// x and r are those of the next iteration, with this backward error. Keeps the best x, and asks to begin
+    /// anew when the error by recurrence is small enough.
+    void finish_iteration(KrylovProblem<T> const& problem, double error) {
         fresh_ = false;
-        double const r_norm = static_cast<double>(scale_) * infinity_norm<T>(std::span<T const>(r_));
-        double const error = normwise_backward_error(problem_.matrix_norm, r_norm,
-                                                     infinity_norm<T>(std::span<T const>(x_)), b_norm_);
-        column_.errors.push_back(error);
+        column_->errors.push_back(error);
         if (error < best_) {
             best_ = error;
-            std::copy(x_.begin(), x_.end(), column_.x.begin());
+            std::ranges::copy(x_, column_->x.begin());
         }
-        bool const last = static_cast<int>(column_.errors.size()) >= problem_.max_iterations;
+        bool const last = static_cast<int>(column_->errors.size()) >= problem.max_iterations;
         if (!std::isfinite(error) || last)
             active_ = false;
-        else if (error <= problem_.target)
-            begin();
+        else
+            begins_ = error <= problem.target;
     }
 
-    /// To be called when the recurrence cannot go on: begins anew from the best x, unless that is where it
-    /// came from.
+    /// The recurrence cannot go on: asks to begin anew from the best x, unless it has only begun there.
     void break_down() {
         if (fresh_)
             active_ = false;
         else
-            begin();
+            begins_ = true;
+    }
+    [[nodiscard]] bool begins() const { return active_ && begins_; }
+
+    /// Begins anew from the best x, with its true residual `r` of 2-norm `length`; not without progress.
+    void begin(KrylovProblem<T> const& problem, std::span<T const> r, double error, Real<T> length) {
+        std::ranges::copy(column_->x, x_.begin());
+        best_ = error;
+        scale_ = length;
+        active_ = best_ > problem.target && best_ < 0.9 * error_at_begin_ && std::isfinite(scale_);
+        error_at_begin_ = best_;
+        fresh_ = true;
+        begins_ = false;
+        if (active_) std::ranges::transform(r, r_.begin(), [&](T value) { return value / scale_; });
     }
 
   private:
-    // From the true residual of the best x; not again without progress.
-    void begin() {
-        std::copy(column_.x.begin(), column_.x.end(), x_.begin());
-        residual<T>(problem_.a, x_, column_.b, r_, 1, problem_.op);
-        best_ = normwise_backward_error<T>(problem_.matrix_norm, r_, x_, column_.b, 1);
-        scale_ = norm2<T>(r_);
-        active_ = best_ > problem_.target && best_ < 0.9 * error_at_begin_ && std::isfinite(scale_);
-        error_at_begin_ = best_;
-        fresh_ = true;
-        if (active_)
-            for (T& value : r_) value /= scale_;
-    }
-
-    KrylovProblem<T> const& problem_;
-    KrylovColumn<T>& column_; // its x is the best so far
-    double b_norm_;
+    KrylovColumn<T>* column_; // its x is the best so far
     std::vector<T> r_, x_;
     Real<T> scale_ = 0;
     double best_ = 0;
-    double error_at_begin_ = std::numeric_limits<double>::infinity();
-    bool active_ = false;
+    double error_at_begin_ = infinity;
+    bool active_ = true;
     bool fresh_ = true;
+    bool begins_ = true;
 };
 
-/// The states of all columns, and those of them that have something to do.
+/// The states of all columns, and those of them that still iterate.
 template <class T, class State> class LockStep {
   public:
-    LockStep(KrylovProblem<T> const& problem, std::span<KrylovColumn<T>> columns)
-        : block_(problem.n(), columns.size()), image_(problem.n(), columns.size()), problem_(problem) {
-        states_.reserve(columns.size());
-        for (auto& column : columns) active_.push_back(&states_.emplace_back(problem, column));
-        drop_those_done();
+    LockStep(KrylovProblem<T> const& problem, std::span<KrylovColumn<T>> columns) : problem_(problem) {
+        auto const count = std::ssize(columns);
+        problem.rows().reduction().all_succeed([&] {
+            block_ = PackedColumns<T>(problem.n(), count);
+            image_ = PackedColumns<T>(problem.n(), count);
+            states_.reserve(count);
+            active_.reserve(count);
+            beginning_.reserve(count);
+            errors_.resize(count);
+            b_norms_.resize(count);
+            lengths_.resize(count);
+            for (auto& column : columns) active_.push_back(&states_.emplace_back(problem, column));
+        });
+        beginning_ = active_;
+        measure_beginning();
+        bool all_are_good = true;
+        for (Index c = 0; c < count; ++c) {
+            if (errors_[c] < worse_than_a_guess) continue;
+            std::ranges::fill(columns[c].x, T(0));
+            all_are_good = false;
+        }
+        if (!all_are_good) measure_beginning();
+        begin();
     }
 
     [[nodiscard]] bool done() const { return active_.empty(); }
     [[nodiscard]] std::vector<State*> const& active() const { return active_; }
-    void drop_those_done() {
+
+    /// Ends the step of all: `finished` are the states that have done an iteration.
+    void finish(std::vector<State*> const& finished) {
+        auto const count = std::ssize(finished);
+        auto const norms = problem_.rows().reduction().max(2 * count, [&](std::span<double> largest) {
+            check(problem_.interrupt);
+            for (Index k = 0; k < count; ++k) {
+                auto const local = finished[k]->recurrence().norms();
+                std::ranges::copy(local, largest.begin() + 2 * k);
+            }
+        });
+        for (Index k = 0; k < count; ++k) {
+            auto& recurrence = finished[k]->recurrence();
+            recurrence.finish_iteration(problem_, normwise_backward_error(problem_.matrix_norm, norms[2 * k],
+                                                                          norms[2 * k + 1],
+                                                                          recurrence.column().b_norm));
+        }
+        beginning_.clear();
+        for (State* state : active_)
+            if (state->recurrence().begins()) beginning_.push_back(state);
+        measure_beginning();
+        begin();
+    }
+
+    /// Packs vector(state) of `which` states; then M^-1 and op(A) times that.
+    template <class Vector> void pack(std::vector<State*> const& which, Vector vector) {
+        for (Index c = 0; c < std::ssize(which); ++c) block_.put(c, vector(*which[c]));
+    }
+    void solve(Index columns) { problem_.solve(block_, columns); }
+    void product(Index columns) { problem_.product(block_, image_, columns); }
+    [[nodiscard]] std::span<T> block(Index c) { return block_.column(c); }
+    [[nodiscard]] std::span<T> image(Index c) { return image_.column(c); }
+
+  private:
+    // Residuals of the best x of the states that begin, in the image, and their errors.
+    void measure_beginning() {
+        auto const count = std::ssize(beginning_);
+        for (Index c = 0; c < count; ++c) {
+            KrylovColumn<T> const& column = beginning_[c]->recurrence().column();
+            block_.put(c, column.x);
+            image_.put(c, column.b);
+            b_norms_[c] = column.b_norm;
+        }
+        problem_.measure(block_, image_, b_norms_, std::span(errors_).first(count));
+    }
+    void begin() {
+        auto const count = std::ssize(beginning_);
+        if (count > 0)
+            two_norms<T>(problem_.rows(), std::span(lengths_).first(count),
+                         [&](Index c) { return image_.column(c); });
+        for (Index c = 0; c < count; ++c)
+            beginning_[c]->recurrence().begin(problem_, image_.column(c), errors_[c], lengths_[c]);
         std::erase_if(active_, [](State* state) { return !state->recurrence().active(); });
     }
 
-    /// Packs vector(state) of `which` states; then M^-1 and, with `product`, op(A) times that.
-    template <class Vector> void pack(std::vector<State*> const& which, Vector vector) {
-        for (std::size_t c = 0; c < which.size(); ++c) block_.put(c, vector(*which[c]));
-    }
-    void solve(std::size_t columns) { problem_.solve(block_.first(columns)); }
-    void product(std::size_t columns) { problem_.product(block_.first(columns), image_.first(columns)); }
-    [[nodiscard]] std::span<T> block(std::size_t c) { return block_.column(c); }
-    [[nodiscard]] std::span<T> image(std::size_t c) { return image_.column(c); }
-
-  private:
-    std::vector<State> states_;
-    std::vector<State*> active_;
-    PackedColumns<T> block_, image_;
     KrylovProblem<T> const& problem_;
+    std::vector<State> states_;
+    std::vector<State*> active_, beginning_;
+    PackedColumns<T> block_, image_;
+    std::vector<double> errors_, b_norms_;
+    std::vector<Real<T>> lengths_;
 };
 
 } // namespace espalier

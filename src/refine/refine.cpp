@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
+#include <numeric>
+#include <optional>
 #include <vector>
 
 #include "core/timer.hpp"
+#include "distributed/backward_error.hpp"
 #include "matrix/norms.hpp"
 #include "matrix/spmv.hpp"
 #include "refine/condition.hpp"
@@ -35,48 +37,107 @@ template <class T> Method<T> function_of(RefineMethod method) {
     }
 }
 
-// Vectors of n entries that a method keeps for a column, those of the blocks and the copy of x included.
+// Vectors that a method keeps for a column, those of the blocks, of the measurement and the copy of x
+// included.
 Index vectors_per_column(RefineMethod method, int restart) {
     switch (method) {
     case RefineMethod::ir:
-        return 3;
+        return 5;
     case RefineMethod::cg:
-        return 6;
-    case RefineMethod::bicgstab:
         return 8;
+    case RefineMethod::bicgstab:
+        return 10;
     default:
-        return restart + 5;
+        return restart + 7;
     }
 }
 
+// The best errors so far, step by step: of every column at the start, and after each of its steps.
+class Trace {
+  public:
+    explicit Trace(std::vector<double> const& start) : columns_(start.size()) {
+        for (Index j = 0; j < std::ssize(start); ++j) columns_[j].push_back(start[j]);
+    }
+    // As many steps as `errors` has, the last of which is known to end at `final`.
+    void add(Index j, std::vector<double> const& errors, double final) {
+        auto& best = columns_[j];
+        for (double const error : errors) best.push_back(std::min(best.back(), std::max(error, final)));
+        best.back() = final;
+        steps_ = std::max(steps_, std::ssize(errors));
+    }
+    [[nodiscard]] Index steps() const { return steps_; }
+    // The worst column of each step.
+    void append_to(std::vector<double>& history) const {
+        for (Index step = 1; step <= steps_; ++step) {
+            double worst = 0;
+            for (auto const& best : columns_)
+                worst = std::max(worst, best[std::min(step, std::ssize(best) - 1)]);
+            history.push_back(worst);
+        }
+    }
+
+  private:
+    std::vector<std::vector<double>> columns_;
+    Index steps_ = 0;
+};
+
 template <class T> class Refinement {
   public:
-    Refinement(CscMatrix<T> const& a, std::span<T const> b, std::span<T> x, Index nrhs,
+    Refinement(DistributedMatrix<T> const& a, std::span<T const> b, std::span<T> x, Index nrhs,
                ApplyInverse<T> const& apply_inverse, RefineOptions const& options)
-        : a_(a), b_(b), x_(x), n_(static_cast<std::size_t>(a.cols)), apply_inverse_(apply_inverse),
-          options_(options), matrix_norm_(infinity_norm(a, options.op)) {
-        for (Index j = 0; j < nrhs; ++j) errors_.push_back(measure(j));
+        : a_(a), b_(b), x_(x), m_(a.rows().count()), apply_inverse_(apply_inverse),
+          options_(options), problem_{a, apply_inverse, options.op} {
+        reduction().all_succeed([&] {
+            errors_.resize(nrhs);
+            b_norms_.resize(nrhs);
+            is_finite_.resize(nrhs);
+            report_.history.reserve(1);
+        });
+        problem_.matrix_norm = a.infinity_norm(options.op);
+        problem_.target = rounding();
+        problem_.restart = longest_recurrence();
+        problem_.interrupt = options.interrupt;
+        auto const found = reduction().max(2 * nrhs, [&](std::span<double> largest) {
+            for (Index j = 0; j < nrhs; ++j) {
+                largest[2 * j] = infinity_norm(this->b(j));
+                largest[2 * j + 1] = all_finite(this->b(j)) ? 0 : 1;
+            }
+        });
+        for (Index j = 0; j < nrhs; ++j) {
+            b_norms_[j] = found[2 * j];
+            is_finite_[j] = found[2 * j + 1] == 0;
+        }
+        Index const group = columns_in_group(a.rows(), 2, sizeof(T));
+        std::vector<Index> columns;
+        for (Index first = 0; first < nrhs; first += group) {
+            reduction().all_succeed([&] {
+                columns.resize(std::min(group, nrhs - first));
+                std::iota(columns.begin(), columns.end(), first);
+            });
+            measure(columns, [&](Index j, double error) { errors_[j] = error; });
+        }
         report_.history.push_back(worst_error());
     }
 
     // Runs the method on the columns whose error is above `level`, a group at a time.
     void run(RefineMethod method, double level) {
-        int const restart = longest_recurrence();
-        KrylovProblem<T> const problem{a_,         apply_inverse_,          options_.op, matrix_norm_,
-                                       rounding(), iteration_limit(method), restart,     options_.interrupt};
-        std::vector<std::size_t> columns;
-        for (std::size_t j = 0; j < errors_.size(); ++j)
-            if (errors_[j] > level && all_finite<T>(b(j))) columns.push_back(j);
-        auto const group = static_cast<std::size_t>(
-            columns_in_group(a_.cols, vectors_per_column(method, restart), sizeof(T)));
-        Trace trace(errors_);
-        for (std::size_t first = 0; first < columns.size(); first += group)
-            run_group(method, problem,
-                      std::span(columns).subspan(first, std::min(group, columns.size() - first)), trace);
-        if (trace.steps() == 0) return;
+        problem_.max_iterations = iteration_limit(method);
+        std::vector<Index> columns;
+        std::optional<Trace> trace;
+        reduction().all_succeed([&] {
+            for (Index j = 0; j < std::ssize(errors_); ++j)
+                if (errors_[j] > level && is_finite_[j]) columns.push_back(j);
+            trace.emplace(errors_);
+        });
+        Index const group =
+            columns_in_group(a_.rows(), vectors_per_column(method, problem_.restart), sizeof(T));
+        for (Index first = 0; first < std::ssize(columns); first += group)
+            run_group(method, std::span(columns).subspan(first, std::min(group, std::ssize(columns) - first)),
+                      *trace);
+        if (trace->steps() == 0) return;
         report_.method = method;
-        report_.iterations += static_cast<int>(trace.steps());
-        trace.append_to(report_.history);
+        report_.iterations += static_cast<int>(trace->steps());
+        reduction().all_succeed([&] { trace->append_to(report_.history); });
     }
 
     [[nodiscard]] double worst_error() const {
@@ -85,10 +146,10 @@ template <class T> class Refinement {
     static double rounding() { return 4 * static_cast<double>(epsilon<T>); }
 
     RefineReport finish(double tolerance) {
-        auto const nrhs = static_cast<Index>(errors_.size());
+        auto const nrhs = std::ssize(errors_);
         report_.backward_error = worst_error();
-        for (std::size_t j = 0; j < errors_.size(); ++j) {
-            check(options_.interrupt);
+        for (Index j = 0; j < nrhs; ++j) {
+            reduction().all_succeed([&] { check(options_.interrupt); });
             report_.componentwise_error =
                 std::max(report_.componentwise_error,
                          componentwise_backward_error<T>(a_, std::span<T const>(x(j)), b(j), 1, options_.op));
@@ -104,69 +165,62 @@ template <class T> class Refinement {
     }
 
   private:
-    // Best errors so far, step by step: what every column had at the start, and has after each of its steps.
-    class Trace {
-      public:
-        explicit Trace(std::vector<double> const& start) : columns_(start.size()) {
-            for (std::size_t j = 0; j < start.size(); ++j) columns_[j].push_back(start[j]);
-        }
-        // As many steps as `errors` has; the last of them is known to be `final`.
-        void add(std::size_t j, std::vector<double> const& errors, double final) {
-            auto& best = columns_[j];
-            for (double const error : errors) best.push_back(std::min(best.back(), std::max(error, final)));
-            best.back() = final;
-            steps_ = std::max(steps_, errors.size());
-        }
-        [[nodiscard]] std::size_t steps() const { return steps_; }
-        // The worst column of each step.
-        void append_to(std::vector<double>& history) const {
-            for (std::size_t step = 1; step <= steps_; ++step) {
-                double worst = 0;
-                for (auto const& best : columns_)
-                    worst = std::max(worst, best[std::min(step, best.size() - 1)]);
-                history.push_back(worst);
-            }
-        }
-
-      private:
-        std::vector<std::vector<double>> columns_;
-        std::size_t steps_ = 0;
-    };
-
-    void run_group(RefineMethod method, KrylovProblem<T> const& problem, std::span<std::size_t const> group,
-                   Trace& trace) {
+    void run_group(RefineMethod method, std::span<Index const> group, Trace& trace) {
+        constexpr int most_reserved = 100'000;
         std::vector<KrylovColumn<T>> columns;
-        PackedColumns<T> given(n_, group.size());
-        for (std::size_t c = 0; c < group.size(); ++c) {
-            columns.push_back({b(group[c]), x(group[c]), {}});
-            given.put(c, x(group[c]));
-        }
-        auto const take_back = [&](std::size_t c) {
-            std::copy_n(given.column(c).begin(), n_, x(group[c]).begin());
-        };
+        PackedColumns<T> given;
+        reduction().all_succeed([&] {
+            given = PackedColumns<T>(m_, std::ssize(group));
+            for (Index const j : group) {
+                given.put(std::ssize(columns), x(j));
+                columns.push_back({b(j), x(j), b_norms_[j], {}});
+                columns.back().errors.reserve(std::min(problem_.max_iterations, most_reserved));
+            }
+        });
+        auto const restore = [&](Index c) { std::ranges::copy(given.column(c), x(group[c]).begin()); };
         try {
-            function_of<T>(method)(problem, columns);
+            function_of<T>(method)(problem_, columns);
         } catch (...) {
-            for (std::size_t c = 0; c < group.size(); ++c) take_back(c);
+            for (Index c = 0; c < std::ssize(group); ++c) restore(c);
             throw;
         }
-        for (std::size_t c = 0; c < group.size(); ++c) {
-            double const error = measure(group[c]);
-            if (error <= errors_[group[c]])
-                errors_[group[c]] = error;
+        Index c = 0;
+        measure(group, [&](Index j, double error) {
+            if (error <= errors_[j])
+                errors_[j] = error;
             else
-                take_back(c);
-            trace.add(group[c], columns[c].errors, errors_[group[c]]);
-        }
+                restore(c);
+            ++c;
+        });
+        reduction().all_succeed([&] {
+            for (Index k = 0; k < std::ssize(group); ++k)
+                trace.add(group[k], columns[k].errors, errors_[group[k]]);
+        });
     }
 
-    double measure(std::size_t j) const {
-        check(options_.interrupt);
-        std::vector<T> r(n_);
-        residual<T>(a_, x(j), b(j), r, 1, options_.op);
-        double const error = normwise_backward_error<T>(matrix_norm_, r, x(j), b(j), 1);
-        if (std::isfinite(error)) return error;
-        return normwise_backward_error<T>(a_, x(j), b(j), 1, options_.op); // where something overflowed
+    // Calls take(j, error) for the columns j, with the normwise backward error of each.
+    template <class Take> void measure(std::span<Index const> columns, Take const& take) {
+        auto const count = std::ssize(columns);
+        PackedColumns<T> xs, residuals;
+        std::vector<double> b_norms, errors;
+        reduction().all_succeed([&] {
+            xs = PackedColumns<T>(m_, count);
+            residuals = PackedColumns<T>(m_, count);
+            b_norms.resize(count);
+            errors.resize(count);
+        });
+        for (Index c = 0; c < count; ++c) {
+            xs.put(c, x(columns[c]));
+            residuals.put(c, b(columns[c]));
+            b_norms[c] = b_norms_[columns[c]];
+        }
+        problem_.measure(xs, residuals, b_norms, errors);
+        for (Index c = 0; c < count; ++c) {
+            Index const j = columns[c];
+            if (!std::isfinite(errors[c])) // perhaps of an overflow alone
+                errors[c] = normwise_backward_error<T>(a_, x(j), b(j), 1, options_.op);
+            take(j, errors[c]);
+        }
     }
 
     [[nodiscard]] int iteration_limit(RefineMethod method) const {
@@ -176,36 +230,40 @@ template <class T> class Refinement {
 
     // Each replaced pivot may cost GMRES a step: as long a recurrence as a few million coefficients hold.
     [[nodiscard]] int longest_recurrence() const {
-        return static_cast<int>(std::clamp<Index>(4'000'000 / std::max<Index>(1, a_.cols), 30, 250));
+        return static_cast<int>(std::clamp<Index>(4'000'000 / std::max<Index>(1, a_.order()), 30, 250));
     }
 
-    [[nodiscard]] std::span<T const> b(std::size_t j) const { return b_.subspan(j * n_, n_); }
-    [[nodiscard]] std::span<T> x(std::size_t j) const { return x_.subspan(j * n_, n_); }
+    [[nodiscard]] RowReduction& reduction() const { return a_.rows().reduction(); }
+    [[nodiscard]] std::span<T const> b(Index j) const { return b_.subspan(j * m_, m_); }
+    [[nodiscard]] std::span<T> x(Index j) const { return x_.subspan(j * m_, m_); }
 
-    CscMatrix<T> const& a_;
+    DistributedMatrix<T> const& a_;
     std::span<T const> b_;
     std::span<T> x_;
-    std::size_t n_;
+    Index m_; // local rows
     ApplyInverse<T> const& apply_inverse_;
     RefineOptions const& options_;
-    double matrix_norm_;
-    std::vector<double> errors_; // of each column of x
+    KrylovProblem<T> problem_;
+    std::vector<double> errors_, b_norms_; // of each column
+    std::vector<bool> is_finite_;          // b of each column
     RefineReport report_;
 };
 
 } // namespace
 
-template <class T> RefineReport refine(CscMatrix<T> const& a, std::span<T const> b, std::span<T> x,
+template <class T> RefineReport refine(DistributedMatrix<T> const& a, std::span<T const> b, std::span<T> x,
                                        Index nrhs, ApplyInverse<T> const& apply_inverse,
                                        RefineOptions const& options) {
     Timer const timer;
     bool const hermitian =
-        a.symmetry == Symmetry::hermitian || (a.symmetry == Symmetry::symmetric && !is_complex<T>);
-    if (options.method == RefineMethod::cg && !hermitian)
-        throw Error(Status::usage, "cg needs a real symmetric or Hermitian matrix; use gmres or bicgstab");
-    if (a.rows != a.cols) throw Error(Status::usage, "refinement needs a square matrix");
-    require_block_size("b", b.size(), a.cols, nrhs);
-    require_block_size("x", x.size(), a.cols, nrhs);
+        a.symmetry() == Symmetry::hermitian || (a.symmetry() == Symmetry::symmetric && !is_complex<T>);
+    a.rows().reduction().all_succeed([&] {
+        if (options.method == RefineMethod::cg && !hermitian)
+            throw Error(Status::usage,
+                        "cg needs a real symmetric or Hermitian matrix; use gmres or bicgstab");
+        require_block_size("b", b.size(), a.rows().count(), nrhs);
+        require_block_size("x", x.size(), a.rows().count(), nrhs);
+    });
     double const tolerance = options.tolerance > 0 ? options.tolerance : default_tolerance<T>();
     ProgressScope const progress(options.progress, "refinement", 0);
 
@@ -229,7 +287,7 @@ template <class T> RefineReport refine(CscMatrix<T> const& a, std::span<T const>
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template double default_tolerance<T>();                                                                  \
-    template RefineReport refine<T>(CscMatrix<T> const&, std::span<T const>, std::span<T>, Index,            \
+    template RefineReport refine<T>(DistributedMatrix<T> const&, std::span<T const>, std::span<T>, Index,    \
                                     ApplyInverse<T> const&, RefineOptions const&);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 #undef ESPALIER_INSTANTIATE

@@ -1,9 +1,9 @@
 // Refinement of the solutions of op(A) X = B, and their errors.
 //
 // Iterative refinement repeats x += op(A)^-1 (b - op(A) x) with the factors at hand and the residual in
-// working precision (Skeel 1980): a step or two undo growth and a few replaced pivots. Where it stalls, a
-// Krylov method with the factors as preconditioner goes on (krylov.hpp). All right-hand sides advance
-// together, one blocked solve a step, and leave as they arrive.
+// working precision (Skeel 1980): a step or two undo growth and a few replaced pivots. When it stalls, a
+// Krylov method with the factors as preconditioner continues (krylov.hpp). All right-hand sides advance
+// together, one blocked solve a step, and leave the block when they have converged.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@
 #include "core/interrupt.hpp"
 #include "core/progress.hpp"
 #include "core/scalar.hpp"
-#include "espalier/matrix.hpp"
+#include "distributed/distributed_matrix.hpp"
 #include "espalier/report.hpp"
 #include "refine/apply_inverse.hpp"
 
@@ -19,7 +19,7 @@ namespace espalier {
 
 struct RefineOptions {
     RefineMethod method = RefineMethod::automatic;
-    int max_iterations = 0; ///< Of each right-hand side; 0: 10 steps of ir, 300 of a Krylov method.
+    int max_iterations = 0; ///< For each right-hand side; 0: 10 steps of ir, 300 of a Krylov method.
     double tolerance = 0;   ///< Backward error that counts as converged; 0: default_tolerance<T>().
     ProgressSink* progress = nullptr;
     MatrixOp op = MatrixOp::none;
@@ -30,16 +30,17 @@ struct RefineOptions {
 /// 1e-12 in double precision, 1e-5 in single.
 template <class T> double default_tolerance();
 
-/// Improve the columns of x in place. Every method stops when the normwise backward error is at the level of
-/// rounding (4 epsilon) and keeps the best iterate of each column; ir also stops where a step no longer
+/// Improves the columns of x in place. Every method stops when the normwise backward error is at the level of
+/// rounding (4 epsilon) and keeps the best iterate of each column; ir also stops when a step no longer
 /// halves the error. `automatic` is ir, then gmres for the columns that are still above the tolerance.
 ///
-/// In the report, `method` is the last one that did a step, `iterations` counts those of the slowest column,
-/// history has iterations + 1 entries, of the best iterates so far (inside a Krylov method by its own
-/// recurrence), and status is ok or inaccurate. A NaN or Inf in the matrix, b or what comes out as x gives
-/// an infinite backward error. Error{usage} for cg on a matrix that is neither Hermitian nor real symmetric,
-/// or a span of the wrong size; Error{cancelled}, with x between two iterates.
-template <class T> RefineReport refine(CscMatrix<T> const& a, std::span<T const> b, std::span<T> x,
+/// b and x have the local rows of nrhs columns; the report is the same on all processes. In it, `method` is
+/// the last one that did a step, `iterations` counts those of the slowest column, history has iterations + 1
+/// entries, of the best iterates so far (inside a Krylov method by its own recurrence), and status is ok or
+/// inaccurate. A NaN or Inf in the matrix, b or the resulting x gives an infinite backward error. Collective.
+/// Error{usage} for cg on a matrix that is neither Hermitian nor real symmetric, or a span of the wrong size;
+/// Error{cancelled}, with x between two iterates, when the interrupt of any process says so.
+template <class T> RefineReport refine(DistributedMatrix<T> const& a, std::span<T const> b, std::span<T> x,
                                        Index nrhs, ApplyInverse<T> const& apply_inverse,
                                        RefineOptions const& options);
 

@@ -1,20 +1,23 @@
-// Is a matrix singular to working precision? Asked after a factorization whose pivots make one wonder.
+// Tests whether a matrix is singular to working precision, after a factorization with suspiciously small
+// pivots.
 //
-// Inverse iteration with the factors, y := A^-1 y, turns any start towards a null vector of theirs, and steps
-// of refinement of A y = 0 make it one of A. If then
+// Inverse iteration with the factors, y := A^-1 y, turns any start towards a null vector of the factors, and
+// steps of refinement of A y = 0 make it one of A. If then
 //     w = max_i |A y|_i / (|A| |y|)_i
 // is of the order of rounding, some matrix within a relative change w of every entry of A is exactly
 // singular (Oettli and Prager 1964): a certificate that does not depend on scaling, and that no well-posed
 // system can give. 1/w is a lower bound on the order of its componentwise condition number.
 //
-// A w of a few epsilon leaves open whether the matrix is the rounded image of a singular one or a regular one
-// at the edge. Then it counts how well the factors know it in that direction: y^H A~^-1 A y / y^H y is 1
-// where they do, and near 0 where A y is nothing but rounding, as it is where A is singular.
+// With a w of a few epsilon the matrix may be the rounded image of a singular one, or regular but close to
+// singular. The accuracy of the factors in that direction then decides: y^H A~^-1 A y / y^H y is 1 if they
+// are accurate, and near 0 if A y is rounding error alone, as for a singular A.
 #pragma once
 
+#include <span>
+
 #include "core/interrupt.hpp"
-#include "espalier/matrix.hpp"
-#include "factor/pivots.hpp"
+#include "distributed/distributed_matrix.hpp"
+#include "factor/factor.hpp"
 #include "refine/apply_inverse.hpp"
 
 namespace espalier {
@@ -31,24 +34,27 @@ struct WeakestDirection {
     }
 };
 
-/// Four solves.
+/// Takes four solves. Collective.
 template <class T>
-WeakestDirection weakest_direction(CscMatrix<T> const& a, ApplyInverse<T> const& apply_inverse);
+WeakestDirection weakest_direction(DistributedMatrix<T> const& a, ApplyInverse<T> const& apply_inverse);
 
 /// Some column of x is so large, |A| |x| > |b| / (100 epsilon) in infinity norms and largest entries, that
-/// the rounding of x alone keeps A x away from b: of a matrix in good scale, a sign of singularity. Columns
-/// whose b is not finite do not count.
+/// the rounding of x alone keeps A x away from b: for a well-scaled matrix, a sign of singularity. Columns
+/// whose b is not finite do not count. Collective.
 template <class T>
-bool grows_as_singular(CscMatrix<T> const& a, std::span<T const> b, std::span<T const> x, Index nrhs);
+bool grows_as_singular(DistributedMatrix<T> const& a, std::span<T const> b, std::span<T const> x, Index nrhs);
 
 /// The same for a random right-hand side, solved and refined with at most 50 iterations. The null
 /// vectors of a singular matrix may hide from weakest_direction() among entries of very different size;
-/// hardly any right-hand side is without a part in them.
-template <class T> bool probe_grows_as_singular(CscMatrix<T> const& a, ApplyInverse<T> const& apply_inverse,
-                                                Interrupt* interrupt);
+/// hardly any right-hand side has no component along them. Collective.
+template <class T> bool probe_grows_as_singular(DistributedMatrix<T> const& a,
+                                                ApplyInverse<T> const& apply_inverse, Interrupt* interrupt);
 
-/// Smallest pivot of the factor of `b`, relative to what it started from: the diagonal entry for Cholesky,
-/// the largest entry of the matrix otherwise. Of eliminated unknowns only.
-template <class T> double smallest_relative_pivot(CscMatrix<T> const& b, Pivots<T> const& pivots);
+/// Smallest pivot of a factor of `b` in scalars F, relative to what it started from: the diagonal entry for
+/// Cholesky, the largest entry of the matrix otherwise. rows[k] is the local row of the k-th pivot of this
+/// process; pivots with rows[k] < 0 do not count. `off_diagonal` as in Pivots. Collective.
+template <class T, class F>
+double smallest_relative_pivot(DistributedMatrix<T> const& b, FactorForm form, std::span<F const> diagonal,
+                               std::span<F const> off_diagonal, std::span<Index const> rows);
 
 } // namespace espalier

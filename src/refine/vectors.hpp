@@ -1,4 +1,4 @@
-// The vector operations of the Krylov methods, and blocks of columns that share a solve.
+// Operations on the local rows of distributed vectors, and blocks of columns that share a solve.
 #pragma once
 
 #include <algorithm>
@@ -9,16 +9,24 @@
 #include <vector>
 
 #include "core/scalar.hpp"
+#include "distributed/distributed_rows.hpp"
 
 namespace espalier {
 
-/// x^H y. In independent partial sums, which a compiler can keep in one vector register.
-template <class T> T dot(std::span<T const> x, std::span<T const> y) {
-    constexpr std::size_t lanes = 8;
+/// What sums over processes are taken in: double or std::complex<double>.
+template <class T> using Wide = std::conditional_t<is_complex<T>, std::complex<double>, double>;
+
+/// Unit roundoff of twice the working precision, in which accurate residuals are computed.
+template <class T> inline constexpr double doubled_roundoff = static_cast<double>(epsilon<T>) *
+                                                              static_cast<double>(epsilon<T>) / 4;
+
+/// x^H y of the local rows. In independent partial sums, which a compiler can keep in one vector register.
+template <class T> T local_dot(std::span<T const> x, std::span<T const> y) {
+    constexpr Index lanes = 8;
     std::array<Real<T>, lanes> real{}, imaginary{};
-    for (std::size_t i = 0; i < x.size(); i += lanes) {
-        std::size_t const end = std::min(lanes, x.size() - i);
-        for (std::size_t l = 0; l < end; ++l) {
+    for (Index i = 0; i < std::ssize(x); i += lanes) {
+        Index const end = std::min(lanes, std::ssize(x) - i);
+        for (Index l = 0; l < end; ++l) {
             T const u = x[i + l], v = y[i + l];
             real[l] += real_part(u) * real_part(v);
             if constexpr (is_complex<T>) {
@@ -28,7 +36,7 @@ template <class T> T dot(std::span<T const> x, std::span<T const> y) {
         }
     }
     Real<T> re(0), im(0);
-    for (std::size_t l = 0; l < lanes; ++l) {
+    for (Index l = 0; l < lanes; ++l) {
         re += real[l];
         im += imaginary[l];
     }
@@ -38,49 +46,69 @@ template <class T> T dot(std::span<T const> x, std::span<T const> y) {
         return re;
 }
 
-/// 2-norm; right also where squares overflow or underflow. NaN where an entry is.
-template <class T> Real<T> norm2(std::span<T const> x) {
-    Real<T> const squares = real_part(dot<T>(x, x));
-    if (squares > std::numeric_limits<Real<T>>::min() / epsilon<T> && std::isfinite(squares))
-        return std::sqrt(squares);
-    Real<T> largest(0);
-    for (T const value : x) largest = std::max(largest, abs1(value));
-    if (largest == 0 || !std::isfinite(largest)) return std::sqrt(squares);
-    Real<T> sum(0);
-    for (T const value : x) {
-        Real<T> const re = real_part(value) / largest, im = imag_part(value) / largest;
-        sum += re * re + im * im;
+/// Sum of moduli of the local rows.
+template <class T> double local_one_norm(std::span<T const> x) {
+    double sum = 0;
+    for (T const value : x) sum += static_cast<double>(std::abs(value));
+    return sum;
+}
+
+/// Collective: norms[k] = 2-norm of column(k), a span of local rows. Right also where squares overflow or
+/// underflow; NaN where an entry is.
+template <class T, class Column>
+void two_norms(DistributedRows const& rows, std::span<Real<T>> norms, Column const& column) {
+    auto const count = std::ssize(norms);
+    auto const squares = rows.reduction().template sum<double>(count, [&](std::span<double> sums) {
+        for (Index k = 0; k < count; ++k) {
+            std::span<T const> const x = column(k);
+            sums[k] = static_cast<double>(real_part(local_dot<T>(x, x)));
+        }
+    });
+    for (Index k = 0; k < count; ++k) norms[k] = static_cast<Real<T>>(squares[k]);
+    for (Index k = 0; k < count; ++k) {
+        Real<T>& norm = norms[k];
+        bool const is_usable = norm > std::numeric_limits<Real<T>>::min() / epsilon<T> && std::isfinite(norm);
+        norm = std::sqrt(norm);
+        if (is_usable) continue;
+        std::span<T const> const x = column(k);
+        double const largest = rows.reduction().max(1, [&](std::span<double> maximum) {
+            for (T const value : x) maximum[0] = std::max(maximum[0], static_cast<double>(abs1(value)));
+        })[0];
+        if (largest == 0 || !std::isfinite(largest)) continue;
+        double const sum = rows.reduction().template sum<double>(1, [&](std::span<double> sums) {
+            for (T const value : x) {
+                double const re = static_cast<double>(real_part(value)) / largest;
+                double const im = static_cast<double>(imag_part(value)) / largest;
+                sums[0] += re * re + im * im;
+            }
+        })[0];
+        norm = static_cast<Real<T>>(largest * std::sqrt(sum));
     }
-    return largest * std::sqrt(sum);
 }
 
 /// y += factor x. Complex products by their formula, as a NaN need not be told from an Inf here.
 template <class T> void add_scaled(T factor, std::span<T const> x, std::span<T> y) {
+    auto const n = std::ssize(x);
     if constexpr (is_complex<T>) {
         Real<T> const re = factor.real(), im = factor.imag();
-        for (std::size_t i = 0; i < x.size(); ++i)
+        for (Index i = 0; i < n; ++i)
             y[i] += T(re * x[i].real() - im * x[i].imag(), re * x[i].imag() + im * x[i].real());
     } else {
-        for (std::size_t i = 0; i < x.size(); ++i) y[i] += factor * x[i];
+        for (Index i = 0; i < n; ++i) y[i] += factor * x[i];
     }
 }
 
-template <class T> bool all_finite(std::span<T const> x) {
-    return std::all_of(x.begin(), x.end(), [](T value) { return is_finite(value); });
-}
-
-/// Room for some columns of n entries side by side, of which any first few are used.
+/// Room for some columns of local rows side by side, of which any first few are used.
 template <class T> class PackedColumns {
   public:
-    PackedColumns(std::size_t n, std::size_t columns) : n_(n), values_(n * columns) {}
-    [[nodiscard]] std::span<T> column(std::size_t j) { return std::span<T>(values_).subspan(j * n_, n_); }
-    [[nodiscard]] std::span<T> first(std::size_t columns) {
-        return std::span<T>(values_).first(columns * n_);
-    }
-    void put(std::size_t j, std::span<T const> x) { std::copy(x.begin(), x.end(), column(j).begin()); }
+    PackedColumns() = default;
+    PackedColumns(Index rows, Index columns) : rows_(rows), values_(rows * columns) {}
+    [[nodiscard]] std::span<T> column(Index j) { return std::span(values_).subspan(j * rows_, rows_); }
+    [[nodiscard]] std::span<T> first(Index columns) { return std::span(values_).first(columns * rows_); }
+    void put(Index j, std::span<T const> x) { std::copy(x.begin(), x.end(), column(j).begin()); }
 
   private:
-    std::size_t n_;
+    Index rows_ = 0;
     std::vector<T> values_;
 };
 

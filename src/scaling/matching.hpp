@@ -10,6 +10,7 @@
 #include "core/interrupt.hpp"
 #include "core/scalar.hpp"
 #include "espalier/matrix.hpp"
+#include "scaling/scaled_value.hpp"
 
 namespace espalier {
 
@@ -32,22 +33,5 @@ template <class T> Matching maximum_product_matching(CscMatrix<T> const& a, Inte
 /// s_i = sqrt(r_i c_i): for a symmetric or Hermitian matrix |s_i a_ij s_j| <= 1, and = 1 on the matching
 /// (Duff and Pralet 2005).
 std::vector<double> symmetric_scaling(Matching const& matching);
-
-/// row_scale * value * column_scale: scales may be as large as 2^1000 where their product with the value is
-/// of order 1, so the largest factor is multiplied by the smallest first.
-template <class T> T scaled_value(T value, double row_scale, double column_scale) {
-    auto const scaled = [&](double part) {
-        double low = std::min(row_scale, column_scale), high = std::max(row_scale, column_scale);
-        if (std::abs(part) < low)
-            std::swap(part, low);
-        else if (std::abs(part) > high)
-            std::swap(part, high);
-        return static_cast<Real<T>>(low * high * part);
-    };
-    if constexpr (is_complex<T>)
-        return T(scaled(value.real()), scaled(value.imag()));
-    else
-        return scaled(value);
-}
 
 } // namespace espalier

@@ -7,6 +7,7 @@
 
 #include "core/timer.hpp"
 #include "factor/factorize.hpp"
+#include "factor/pivots.hpp"
 #include "kernels/single_threaded_blas.hpp"
 #include "matrix/convert.hpp"
 #include "matrix/norms.hpp"
@@ -149,8 +150,12 @@ template <class T> CscMatrix<T> const& Solver<T>::State::make_working(CscMatrix<
 
 template <class T> template <class F> bool Solver<T>::State::is_suspicious(CscMatrix<F> const& working) {
     double const small = 0.01 * std::sqrt(static_cast<double>(epsilon<F>));
-    return report.factor.pivots_replaced > 0 ||
-           smallest_relative_pivot(working, ensemble_.template pivots<F>()) <= small;
+    if (report.factor.pivots_replaced > 0) return true;
+    Pivots<F> const pivots = ensemble_.template pivots<F>();
+    BlockStructure const& structure = analysis_->structure;
+    auto const rows = std::span<Index const>(structure.inverse).first(structure.first_kept_col());
+    return smallest_relative_pivot<F, F>(working, pivots.form, pivots.diagonal, pivots.off_diagonal, rows) <=
+           small;
 }
 
 // Costs four solves, and only where a pivot is suspiciously small.

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/timer.hpp"
+#include "distributed/backward_error.hpp"
 #include "kernels/single_threaded_blas.hpp"
 #include "matrix/norms.hpp"
 #include "refine/condition.hpp"

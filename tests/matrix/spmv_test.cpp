@@ -93,61 +93,6 @@ TYPED_TEST(Spmv, BetaZeroDoesNotReadY) {
     EXPECT_TRUE(is_finite(y[0]));
 }
 
-TYPED_TEST(Spmv, ResidualIsBMinusAxAlsoInPlace) {
-    using T = TypeParam;
-    for (Symmetry const symmetry : all_symmetries) {
-        auto const a = random_matrix<T>(14, 14, symmetry, 0.4, 12);
-        auto const x = random_vector<T>(14 * 3, 3);
-        auto b = random_vector<T>(14 * 3, 4);
-        auto const expected = dense_multiply(T(-1), to_dense(a), x, T(1), b);
-        std::vector<T> r(b.size());
-        residual<T>(a, x, b, r, 3);
-        expect_close(r, expected);
-        residual<T>(a, x, b, b, 3);
-        EXPECT_EQ(b, r);
-    }
-}
-
-TYPED_TEST(Spmv, ResidualAndAbsProductKnowEveryOp) {
-    using T = TypeParam;
-    for (Symmetry const symmetry : all_symmetries)
-        for (MatrixOp const op : {MatrixOp::transpose, MatrixOp::adjoint}) {
-            auto const a = random_matrix<T>(symmetry == Symmetry::general ? 9 : 14, 14, symmetry, 0.4, 12);
-            auto const x = random_vector<T>(a.rows * 2, 3);
-            auto const b = random_vector<T>(a.cols * 2, 4);
-            auto const dense = to_dense(a);
-            std::vector<T> r(b.size()), expected = b;
-            std::vector<Real<T>> w(b.size()), expected_w(b.size());
-            for (Index c = 0; c < 2; ++c)
-                for (Index i = 0; i < a.cols; ++i)
-                    for (Index j = 0; j < a.rows; ++j) {
-                        T const value = conj_if(op == MatrixOp::adjoint, dense(j, i));
-                        expected[i + c * a.cols] -= value * x[j + c * a.rows];
-                        expected_w[i + c * a.cols] += std::abs(value) * std::abs(x[j + c * a.rows]);
-                    }
-            residual<T>(a, x, b, r, 2, op);
-            expect_close(r, expected);
-            abs_product<T>(a, x, w, 2, op);
-            expect_close(w, expected_w);
-        }
-}
-
-TYPED_TEST(Spmv, AbsProductUsesModuli) {
-    using T = TypeParam;
-    for (Symmetry const symmetry : all_symmetries) {
-        auto const a = random_matrix<T>(symmetry == Symmetry::general ? 9 : 14, 14, symmetry, 0.4, 12);
-        auto const x = random_vector<T>(14 * 2, 3);
-        auto const dense = to_dense(a);
-        std::vector<Real<T>> w(a.rows * 2), expected(a.rows * 2);
-        for (Index c = 0; c < 2; ++c)
-            for (Index i = 0; i < a.rows; ++i)
-                for (Index j = 0; j < 14; ++j)
-                    expected[i + c * a.rows] += std::abs(dense(i, j)) * std::abs(x[j + c * 14]);
-        abs_product<T>(a, x, w, 2);
-        expect_close(w, expected);
-    }
-}
-
 TEST(Spmv, ANanInXReachesTheRowsThatMeetIt) {
     // Lower triangle of [1 2 .; 2 . .; . . 1].
     CscMatrix<double> const a{3, 3, Symmetry::symmetric, {0, 2, 2, 3}, {0, 1, 2}, {1, 2, 1}};
@@ -172,6 +117,4 @@ TEST(Spmv, RefusesVectorsOfTheWrongSize) {
     EXPECT_EQ(run(MatrixOp::none, ten, three, 2), Status::usage);
     EXPECT_EQ(run(MatrixOp::none, five, three, -1), Status::usage);
     EXPECT_EQ(run(MatrixOp::none, five, three, Index(1) << 62), Status::usage);
-    EXPECT_EQ(status_of([&] { residual<double>(a, five, three, five); }), Status::usage);
-    EXPECT_EQ(status_of([&] { abs_product<double>(a, five, std::span<double>(ten)); }), Status::usage);
 }

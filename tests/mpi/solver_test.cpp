@@ -13,7 +13,7 @@
 #include "comm/thread_level.hpp"
 #include "espalier/espalier.hpp"
 #include "espalier/mpi.hpp"
-#include "matrix/norms.hpp"
+#include "distributed/backward_error.hpp"
 #include "runtime/process_limits.hpp"
 #include "solver/generated.hpp"
 #include "solver/problems.hpp"

@@ -5,8 +5,6 @@
 #include <cstdint>
 
 #include "dense.hpp"
-#include "matrix/norms.hpp"
-#include "matrix/spmv.hpp"
 #include "refine/norm_estimate.hpp"
 
 namespace espalier {
@@ -166,10 +164,9 @@ TEST(NormEstimate, SeesThroughCancellationInAllOnes) {
         for (Index i = 0; i < n; ++i)
             b(i, j) = (i == 4 ? 100.0 : 1.0) * (j == 17 ? static_cast<double>(n - 1) : -1.0);
     auto const times = [&](bool adjoint) {
-        return BlockProduct<double>([&b, adjoint](std::span<double> block, std::span<std::size_t const>) {
-            for (std::size_t c = 0; c < block.size(); c += static_cast<std::size_t>(n)) {
-                std::vector<double> const x(block.begin() + static_cast<std::ptrdiff_t>(c),
-                                            block.begin() + static_cast<std::ptrdiff_t>(c) + n);
+        return BlockProduct<double>([&b, n, adjoint](std::span<double> block, Index, std::span<Index const>) {
+            for (Index c = 0; c < std::ssize(block); c += n) {
+                std::vector<double> const x(block.begin() + c, block.begin() + c + n);
                 for (Index i = 0; i < n; ++i) {
                     double sum = 0;
                     for (Index j = 0; j < n; ++j) sum += (adjoint ? b(j, i) : b(i, j)) * x[j];
@@ -179,8 +176,9 @@ TEST(NormEstimate, SeesThroughCancellationInAllOnes) {
         });
     };
     for (Index const width : {1, 2, 3, 4})
-        EXPECT_NEAR(estimate_one_norms<double>(n, 1, width, times(false), times(true), nullptr)[0],
-                    one_norm(b), 1e-9 * one_norm(b));
+        EXPECT_NEAR(
+            estimate_one_norms<double>(DistributedRows(n), 1, width, times(false), times(true), nullptr)[0],
+            one_norm(b), 1e-9 * one_norm(b));
 }
 
 // From a solution in extended precision.

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "dense.hpp"
-#include "matrix/norms.hpp"
+#include "distributed/backward_error.hpp"
 #include "matrix/spmv.hpp"
 
 namespace espalier {

@@ -9,7 +9,7 @@
 #include "core/scalar.hpp"
 #include "espalier/espalier.hpp"
 #include "matrix/convert.hpp"
-#include "matrix/norms.hpp"
+#include "distributed/backward_error.hpp"
 
 namespace espalier {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "core/status_of.hpp"
 #include "espalier/espalier.hpp"
-#include "matrix/norms.hpp"
+#include "distributed/backward_error.hpp"
 #include "solver/generated.hpp"
 
 namespace espalier {

@@ -10,7 +10,7 @@
 #include "espalier/espalier.hpp"
 #include "generators/generators.hpp"
 #include "matrix/convert.hpp"
-#include "matrix/norms.hpp"
+#include "distributed/backward_error.hpp"
 
 #include "solver/generated.hpp"
 

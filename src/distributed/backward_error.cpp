@@ -1,0 +1,171 @@
+#include "distributed/backward_error.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "matrix/norms.hpp"
+#include "matrix/spmv.hpp"
+
+namespace espalier {
+namespace {
+
+double safe_ratio(double error, double scale) {
+    if (!std::isfinite(error) || !std::isfinite(scale)) return infinity;
+    if (error == 0) return 0;
+    return scale == 0 ? infinity : error / scale;
+}
+
+// Where a product of two finite numbers overflows, the factors are multiplied by this first, and what is
+// added to the product by its square. Fractions do not change, and what underflows on the way is too small
+// beside a scale above the largest number to change them either.
+template <class T> constexpr double shrink = sizeof(Real<T>) == sizeof(float) ? 0x1p-80 : 0x1p-540;
+
+template <class T> std::vector<T> shrunk(std::span<T const> values, int times) {
+    std::vector<T> result(values.begin(), values.end());
+    for (; times > 0; --times) // one by one: the square is no number in single precision
+        for (T& value : result) value *= static_cast<Real<T>>(shrink<T>);
+    return result;
+}
+
+// A system so small that neither b - A x nor |A||x| + |b| overflows.
+template <class T> struct ShrunkSystem {
+    DistributedMatrix<T> matrix;
+    std::vector<T> x, b;
+
+    ShrunkSystem(DistributedMatrix<T> const& a, std::span<T const> x_given, std::span<T const> b_given)
+        : matrix(a.times(static_cast<Real<T>>(shrink<T>))) {
+        a.rows().reduction().all_succeed([&] {
+            x = shrunk<T>(x_given, 1);
+            b = shrunk<T>(b_given, 2);
+        });
+    }
+};
+
+bool on_all(DistributedRows const& rows, bool mine) {
+    return rows.reduction().max(1, [&](std::span<double> failed) { failed[0] = !mine; })[0] == 0;
+}
+
+template <class T>
+bool is_finite_system(DistributedMatrix<T> const& a, std::span<T const> x, std::span<T const> b) {
+    return on_all(a.rows(), all_finite<T>(x) && all_finite<T>(b)) && a.is_finite();
+}
+
+// One column, its residual in r.
+template <class T> double normwise_error_of_column(DistributedMatrix<T> const& a, double matrix_norm,
+                                                   std::span<T const> x, std::span<T const> b, std::span<T> r,
+                                                   MatrixOp op) {
+    a.residual(x, b, r, 1, op);
+    return normwise_backward_errors<T>(a.rows(), matrix_norm, r, x, b, 1)[0];
+}
+
+// |b - op(A) x|_i / (|op(A)||x| + |b|)_i of every local row of one column; infinite too where one of the two
+// only overflows.
+template <class T> std::vector<double> row_errors(DistributedMatrix<T> const& a, std::span<T const> x,
+                                                  std::span<T const> b, MatrixOp op) {
+    std::vector<T> r;
+    std::vector<Real<T>> scale;
+    std::vector<double> errors;
+    a.rows().reduction().all_succeed([&] {
+        r.resize(b.size());
+        scale.resize(b.size());
+        errors.resize(b.size());
+    });
+    a.residual(x, b, r, 1, op);
+    a.abs_product(x, scale, 1, op);
+    for (Index i = 0; i < std::ssize(errors); ++i)
+        errors[i] = safe_ratio(modulus(r[i]), static_cast<double>(scale[i]) + modulus(b[i]));
+    return errors;
+}
+
+} // namespace
+
+double normwise_backward_error(double matrix_norm, double r_norm, double x_norm, double b_norm) {
+    double const scale = matrix_norm * x_norm + b_norm;
+    if (std::isfinite(scale) || !(std::isfinite(matrix_norm) && std::isfinite(x_norm)))
+        return safe_ratio(r_norm, scale);
+    constexpr double once = shrink<double>;
+    return safe_ratio(r_norm * once * once, (matrix_norm * once) * (x_norm * once) + b_norm * once * once);
+}
+
+template <class T> std::vector<double> normwise_backward_errors(DistributedRows const& rows,
+                                                                double matrix_norm, std::span<T const> r,
+                                                                std::span<T const> x, std::span<T const> b,
+                                                                Index columns) {
+    std::vector<double> errors;
+    auto const norms = rows.reduction().max(3 * columns, [&](std::span<double> largest) {
+        errors.resize(columns);
+        Index const m = rows.count();
+        for (auto const block : {r, x, b}) require_block_size("a block of vectors", block.size(), m, columns);
+        for (Index c = 0; c < columns; ++c) {
+            largest[3 * c] = infinity_norm(r.subspan(c * m, m));
+            largest[3 * c + 1] = infinity_norm(x.subspan(c * m, m));
+            largest[3 * c + 2] = infinity_norm(b.subspan(c * m, m));
+        }
+    });
+    for (Index c = 0; c < columns; ++c)
+        errors[c] = normwise_backward_error(matrix_norm, norms[3 * c], norms[3 * c + 1], norms[3 * c + 2]);
+    return errors;
+}
+
+template <class T> double normwise_backward_error(DistributedMatrix<T> const& a, std::span<T const> x,
+                                                  std::span<T const> b, Index columns, MatrixOp op) {
+    Index const m = a.rows().count();
+    std::vector<T> r;
+    a.rows().reduction().all_succeed([&] {
+        require_block_size("x", x.size(), m, columns);
+        require_block_size("b", b.size(), m, columns);
+        r.resize(m);
+    });
+    double const matrix_norm = a.infinity_norm(op);
+    double worst = 0;
+    for (Index c = 0; c < columns;
+         ++c) { // by themselves: the others may be so much smaller that they would vanish
+        auto const x_c = x.subspan(c * m, m), b_c = b.subspan(c * m, m);
+        double error = normwise_error_of_column<T>(a, matrix_norm, x_c, b_c, r, op);
+        if (!std::isfinite(error) && is_finite_system(a, x_c, b_c)) {
+            ShrunkSystem<T> const small(a, x_c, b_c);
+            error = normwise_error_of_column<T>(small.matrix, small.matrix.infinity_norm(op), small.x,
+                                                small.b, r, op);
+        }
+        worst = std::max(worst, error);
+    }
+    return worst;
+}
+
+template <class T> double componentwise_backward_error(DistributedMatrix<T> const& a, std::span<T const> x,
+                                                       std::span<T const> b, Index columns, MatrixOp op) {
+    Index const m = a.rows().count();
+    a.rows().reduction().all_succeed([&] {
+        require_block_size("x", x.size(), m, columns);
+        require_block_size("b", b.size(), m, columns);
+    });
+    // An entry of x that meets an empty column appears in neither r nor |A||x|.
+    if (!on_all(a.rows(), all_finite(x))) return infinity;
+    auto const finite = [](double error) { return std::isfinite(error); };
+    double worst = 0;
+    for (Index c = 0; c < columns; ++c) {
+        auto const x_c = x.subspan(c * m, m), b_c = b.subspan(c * m, m);
+        auto errors = row_errors(a, x_c, b_c, op);
+        if (!on_all(a.rows(), std::all_of(errors.begin(), errors.end(), finite)) &&
+            is_finite_system(a, x_c, b_c)) {
+            ShrunkSystem<T> const small(a, x_c, b_c);
+            auto const again = row_errors<T>(small.matrix, small.x, small.b, op);
+            for (Index i = 0; i < m; ++i)
+                if (!finite(errors[i])) errors[i] = again[i];
+        }
+        worst = std::max(worst, infinity_norm(std::span<double const>(errors)));
+    }
+    return a.rows().reduction().max(1, [&](std::span<double> largest) { largest[0] = worst; })[0];
+}
+
+#define ESPALIER_INSTANTIATE(T)                                                                              \
+    template std::vector<double> normwise_backward_errors(                                                   \
+        DistributedRows const&, double, std::span<T const>, std::span<T const>, std::span<T const>, Index);  \
+    template double normwise_backward_error(DistributedMatrix<T> const&, std::span<T const>,                 \
+                                            std::span<T const>, Index, MatrixOp);                            \
+    template double componentwise_backward_error(DistributedMatrix<T> const&, std::span<T const>,            \
+                                                 std::span<T const>, Index, MatrixOp);
+ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+#undef ESPALIER_INSTANTIATE
+
+} // namespace espalier

@@ -1,0 +1,425 @@
+#include "distributed/distributed_matrix.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "distributed/deal.hpp"
+#include "distributed/halo.hpp"
+#include "matrix/norms.hpp"
+#include "matrix/spmv.hpp"
+#include "matrix/visit_entries.hpp"
+#include "scaling/scaled_value.hpp"
+
+namespace espalier {
+
+namespace {
+
+// A sum of products, and what rounding has taken from it.
+template <class R> struct CompensatedSum {
+    R value = 0;
+    R lost = 0;
+
+    void add(R term, R term_lost) {
+        R const sum = value + term;
+        R const part = sum - value;
+        lost += ((value - (sum - part)) + (term - part)) + term_lost;
+        value = sum;
+    }
+    void add_product(R a, R b) {
+        R const product = a * b;
+        add(product, std::fma(a, b, -product));
+    }
+};
+
+// An entry of a residual.
+template <class T> struct AccurateEntry {
+    CompensatedSum<T> sum;
+    void subtract(T a, T x) { sum.add_product(-a, x); }
+    void add(AccurateEntry const& other) { sum.add(other.sum.value, other.sum.lost); }
+    void add(T value) { sum.add(value, 0); }
+    [[nodiscard]] T result() const { return sum.value + sum.lost; }
+};
+template <class R> struct AccurateEntry<std::complex<R>> {
+    CompensatedSum<R> re, im;
+    void subtract(std::complex<R> a, std::complex<R> x) {
+        re.add_product(-a.real(), x.real());
+        re.add_product(a.imag(), x.imag());
+        im.add_product(-a.real(), x.imag());
+        im.add_product(-a.imag(), x.real());
+    }
+    void add(AccurateEntry const& other) {
+        re.add(other.re.value, other.re.lost);
+        im.add(other.im.value, other.im.lost);
+    }
+    void add(std::complex<R> value) {
+        re.add(value.real(), 0);
+        im.add(value.imag(), 0);
+    }
+    [[nodiscard]] std::complex<R> result() const { return {re.value + re.lost, im.value + im.lost}; }
+};
+
+// Rows of the whole matrix that the processes own, on process 0; elsewhere empty.
+struct Owners {
+    std::vector<Index> rows;         // of process 0 in local order, then those of process 1, ...
+    std::vector<std::int64_t> begin; // of each process in `rows`
+
+    explicit Owners(DistributedRows const& all) {
+        Communicator const& comm = all.comm();
+        auto const counts = all_gather(comm, all.count());
+        rows = gather_joined<Index>(comm, all.numbers(), 0);
+        all_succeed(comm, [&] {
+            begin.assign(1, 0);
+            for (auto const count : counts) begin.push_back(begin.back() + count);
+        });
+    }
+    [[nodiscard]] std::span<Index const> rows_of(int r) const {
+        return std::span(rows).subspan(begin[r], begin[r + 1] - begin[r]);
+    }
+};
+
+// The entries of the columns of a process. Remote rows are numbered behind its own, by owner.
+struct LocalPattern {
+    std::vector<Offset> col_ptr{0};
+    std::vector<Index> row_ind;
+    std::vector<std::vector<Index>> wanted; // local numbers of remote rows at their owners
+};
+
+// Makes the patterns of all processes, one after another, from the whole matrix.
+class PatternDealer {
+  public:
+    PatternDealer(Owners const& owners, Index n) : owners_(owners), owner_(n), place_(n), number_(n) {
+        for (int r = 0; r + 1 < std::ssize(owners.begin); ++r) {
+            auto const rows = owners.rows_of(r);
+            for (Index l = 0; l < std::ssize(rows); ++l) {
+                owner_[rows[l]] = r;
+                place_[rows[l]] = l;
+            }
+        }
+    }
+
+    template <class T> LocalPattern pattern_of(int r, CscMatrix<T> const& whole) {
+        auto const columns = owners_.rows_of(r);
+        std::vector<Index> remote;
+        for_each_row(columns, whole, [&](Index i) {
+            if (owner_[i] != r) remote.push_back(i);
+        });
+        std::sort(remote.begin(), remote.end(), [&](Index i, Index j) {
+            return owner_[i] != owner_[j] ? owner_[i] < owner_[j] : place_[i] < place_[j];
+        });
+        remote.erase(std::unique(remote.begin(), remote.end()), remote.end());
+        LocalPattern pattern;
+        pattern.wanted.resize(owners_.begin.size() - 1);
+        for (Index h = 0; h < std::ssize(remote); ++h) {
+            number_[remote[h]] = std::ssize(columns) + h;
+            pattern.wanted[owner_[remote[h]]].push_back(place_[remote[h]]);
+        }
+        for (Index const j : columns)
+            pattern.col_ptr.push_back(pattern.col_ptr.back() + whole.col_ptr[j + 1] - whole.col_ptr[j]);
+        pattern.row_ind.reserve(pattern.col_ptr.back());
+        for_each_row(columns, whole,
+                     [&](Index i) { pattern.row_ind.push_back(owner_[i] == r ? place_[i] : number_[i]); });
+        return pattern;
+    }
+
+  private:
+    template <class T, class Visit>
+    static void for_each_row(std::span<Index const> columns, CscMatrix<T> const& whole, Visit const& visit) {
+        for (Index const j : columns)
+            for (Offset p = whole.col_ptr[j]; p < whole.col_ptr[j + 1]; ++p) visit(whole.row_ind[p]);
+    }
+
+    Owners const& owners_;
+    std::vector<int> owner_;
+    std::vector<Index> place_;  // at the owner
+    std::vector<Index> number_; // of remote rows at the process whose pattern is made
+};
+
+// value times the factor of row i; no factors are ones.
+template <class V> V scaled(std::vector<double> const& factors, Index i, V value) {
+    return factors.empty() ? value : scaled_value(value, factors[i]);
+}
+
+// Memory for one kind of numbers.
+struct Buffer {
+    std::vector<std::byte> bytes;
+    template <class E> [[nodiscard]] E* as() { return reinterpret_cast<E*>(bytes.data()); }
+};
+
+} // namespace
+
+template <class T> struct DistributedMatrix<T>::Part {
+    CscMatrix<T> own;
+    CscMatrix<T> const* entries = &own;
+    Halo halo;
+
+    // Workspace: one column of x and y with their remote rows, the remote rows of all columns, and one column
+    // of sums. Sizes are bytes for each row.
+    Buffer x, y, imported, exported, sums;
+    std::size_t reserved[3] = {};
+
+    void reserve(DistributedRows const& rows, std::size_t x_bytes, std::size_t y_bytes, Index columns) {
+        std::size_t const wanted[3] = {x_bytes, y_bytes, std::max(x_bytes, y_bytes) * columns};
+        if (std::equal(wanted, wanted + 3, reserved, std::less_equal<>())) return;
+        rows.reduction().all_succeed([&] {
+            auto const grow = [](Buffer& buffer, std::size_t bytes) {
+                if (bytes > buffer.bytes.size()) buffer.bytes.resize(bytes);
+            };
+            grow(x, wanted[0] * entries->rows);
+            grow(y, wanted[1] * entries->rows);
+            grow(imported, wanted[2] * halo.size());
+            grow(exported, wanted[2] * halo.size());
+        });
+        halo.reserve(wanted[2]);
+        for (int k = 0; k < 3; ++k) reserved[k] = std::max(reserved[k], wanted[k]);
+    }
+};
+
+template <class T> DistributedMatrix<T>::DistributedMatrix(CscMatrix<T> const& whole)
+    : DistributedMatrix(DistributedRows(whole.cols), &whole) {}
+
+template <class T> DistributedMatrix<T>::DistributedMatrix(DistributedRows rows, CscMatrix<T> const* whole)
+    : rows_(std::move(rows)) {
+    Communicator const& comm = rows_.comm();
+    all_succeed(comm, [&] {
+        part_ = std::make_shared<Part>();
+        if (!whole || (whole->rows == order() && whole->cols == order())) return;
+        throw Error(Status::usage, fmt::format("the matrix is {} x {}; a square matrix of order {} is needed",
+                                               whole->rows, whole->cols, order()));
+    });
+    if (rows_.is_alone()) {
+        part_->entries = whole;
+        return;
+    }
+    Owners const owners(rows_);
+    std::optional<PatternDealer> dealer;
+    CscMatrix<T>& own = part_->own;
+    std::vector<std::vector<Index>> wanted;
+    auto const bytes = deal_out(comm, [&](Packer& packer, int r) {
+        if (!dealer) dealer.emplace(owners, order());
+        LocalPattern const pattern = dealer->pattern_of(r, *whole);
+        packer(whole->symmetry, pattern.col_ptr, pattern.row_ind, pattern.wanted);
+    });
+    all_succeed(comm, [&] {
+        Unpacker{bytes}(own.symmetry, own.col_ptr, own.row_ind, wanted);
+        own.cols = own.rows = rows_.count();
+        for (auto const& of_process : wanted) own.rows += std::ssize(of_process);
+        own.values.resize(own.row_ind.size());
+    });
+    part_->halo = Halo(comm, std::move(wanted));
+    deal_values(owners.begin, owners.rows, whole);
+}
+template <class T> void DistributedMatrix<T>::set_values(CscMatrix<T> const* whole) {
+    if (rows().is_alone()) {
+        part_->entries = whole;
+        return;
+    }
+    Owners const owners(rows());
+    deal_values(owners.begin, owners.rows, whole);
+}
+
+// The columns of a process are columns of the whole matrix, entry by entry.
+template <class T> void DistributedMatrix<T>::deal_values(std::span<std::int64_t const> begin,
+                                                          std::span<Index const> owned,
+                                                          CscMatrix<T> const* whole) {
+    auto const bytes = deal_out(rows().comm(), [&](Packer& packer, int r) {
+        std::vector<T> values;
+        for (Index const j : owned.subspan(begin[r], begin[r + 1] - begin[r]))
+            values.insert(values.end(), whole->values.begin() + whole->col_ptr[j],
+                          whole->values.begin() + whole->col_ptr[j + 1]);
+        packer(values);
+    });
+    rows().reduction().all_succeed([&] { Unpacker{bytes}(part_->own.values); });
+}
+
+template <class T> DistributedMatrix<T> DistributedMatrix<T>::unscaled(std::span<double const> r,
+                                                                       std::span<double const> c) const {
+    DistributedMatrix result = *this;
+    auto const invert = [](std::span<double const> scales, std::vector<double>& factors) {
+        factors.resize(scales.size());
+        std::transform(scales.begin(), scales.end(), factors.begin(), [](double scale) { return 1 / scale; });
+    };
+    rows().reduction().all_succeed([&] {
+        invert(r, result.r_);
+        invert(c, result.c_);
+    });
+    return result;
+}
+
+template <class T> DistributedMatrix<T> DistributedMatrix<T>::times(Real<T> factor) const {
+    DistributedMatrix result = *this;
+    rows().reduction().all_succeed([&] {
+        auto part = std::make_shared<Part>();
+        part->own = local();
+        part->halo = part_->halo;
+        for (T& value : part->own.values) value *= factor;
+        result.part_ = std::move(part);
+    });
+    return result;
+}
+
+template <class T> CscMatrix<T> const& DistributedMatrix<T>::local() const {
+    return *part_->entries;
+}
+
+template <class T> Symmetry DistributedMatrix<T>::symmetry() const {
+    return local().symmetry;
+}
+
+template <class T> Index DistributedMatrix<T>::halo_size() const {
+    return part_->halo.size();
+}
+
+template <class T>
+void DistributedMatrix<T>::require_block(char const* what, std::size_t size, Index columns) const {
+    require_block_size(what, size, rows().count(), columns);
+}
+
+// For each of `columns` columns: the values of `x` at the local and, where op(A) reads them, the remote rows,
+// then kernel(x, y), which adds to zeros at local and remote rows, then add(row, column, y), for local rows
+// and for the contributions of other processes.
+template <class T> template <class X, class Y, class Value, class Kernel, class Add>
+void DistributedMatrix<T>::accumulate(MatrixOp op, Index columns, Value const& value, Kernel const& kernel,
+                                      Add const& add) const {
+    Part& part = *part_;
+    Index const m = rows().count(), h = part.halo.size();
+    part.reserve(rows(), sizeof(X), sizeof(Y), columns);
+    bool const imports = is_mirrored() || op != MatrixOp::none;
+    bool const exports = is_mirrored() || op == MatrixOp::none;
+    X* const x = part.x.template as<X>();
+    Y* const y = part.y.template as<Y>();
+    X* const imported = part.imported.template as<X>();
+    Y* const exported = part.exported.template as<Y>();
+    if (imports && part.halo.is_needed())
+        part.halo.template import_values<X>({imported, static_cast<std::size_t>(h * columns)}, columns,
+                                            value);
+    for (Index c = 0; c < columns; ++c) {
+        for (Index i = 0; i < m; ++i) x[i] = value(i, c);
+        if (imports) std::copy_n(imported + c * h, h, x + m);
+        std::fill_n(y, m + h, Y());
+        kernel(x, y);
+        for (Index i = 0; i < m; ++i) add(i, c, y[i]);
+        if (exports) std::copy_n(y + m, h, exported + c * h);
+    }
+    if (exports && part.halo.is_needed())
+        part.halo.template export_values<Y>({exported, static_cast<std::size_t>(h * columns)}, columns, add);
+}
+
+template <class T> void DistributedMatrix<T>::multiply(MatrixOp op, T alpha, std::span<T const> x, T beta,
+                                                       std::span<T> y, Index columns) const {
+    if (rows().is_alone() && r_.empty() && c_.empty())
+        return espalier::multiply<T>(op, alpha, local(), x, beta, y, columns);
+    require_block("x", x.size(), columns);
+    require_block("y", y.size(), columns);
+    scale_block(beta, y);
+    Index const m = rows().count();
+    accumulate<T, T>(
+        op, columns, [&](Index i, Index c) { return scaled(inner(op), i, x[i + c * m]); },
+        [&](T const* from, T* to) { add_product(op, alpha, local(), from, to); },
+        [&](Index i, Index c, T value) { y[i + c * m] += scaled(outer(op), i, value); });
+}
+
+template <class T> void DistributedMatrix<T>::residual(std::span<T const> x, std::span<T const> b,
+                                                       std::span<T> r, Index columns, MatrixOp op) const {
+    require_block("b", b.size(), columns);
+    require_block("r", r.size(), columns);
+    if (r.data() != b.data()) std::copy(b.begin(), b.end(), r.begin());
+    multiply(op, T(-1), x, T(1), r, columns);
+}
+
+template <class T> void DistributedMatrix<T>::abs_product(std::span<T const> x, std::span<Real<T>> w,
+                                                          Index columns, MatrixOp op) const {
+    require_block("x", x.size(), columns);
+    require_block("w", w.size(), columns);
+    std::fill(w.begin(), w.end(), Real<T>(0));
+    Index const m = rows().count();
+    accumulate<Real<T>, Real<T>>(
+        op, columns, [&](Index i, Index c) { return std::abs(scaled(inner(op), i, x[i + c * m])); },
+        [&](Real<T> const* from, Real<T>* to) {
+            for_each_entry(op, local(),
+                           [&](Index i, Index j, T value) { to[i] += std::abs(value) * from[j]; });
+        },
+        [&](Index i, Index c, Real<T> value) { w[i + c * m] += scaled(outer(op), i, value); });
+}
+
+template <class T> void DistributedMatrix<T>::accurate_residual(std::initializer_list<std::span<T const>> x,
+                                                                std::span<T const> b, std::span<T> r,
+                                                                MatrixOp op) const {
+    using Entry = AccurateEntry<T>;
+    require_block("b", b.size(), 1);
+    require_block("r", r.size(), 1);
+    Index const m = rows().count();
+    if (part_->sums.bytes.empty()) // on all processes alike
+        rows().reduction().all_succeed([&] { part_->sums.bytes.resize((m + 1) * sizeof(Entry)); });
+    std::span<Entry> const entries(part_->sums.template as<Entry>(), m);
+    // b - R A C x = R (R^-1 b - A C x)
+    auto const& factor = outer(op);
+    for (Index i = 0; i < m; ++i) {
+        entries[i] = Entry();
+        entries[i].add(factor.empty() ? b[i] : scaled_value(b[i], 1 / factor[i]));
+    }
+    for (std::span<T const> const summand : x) {
+        require_block("x", summand.size(), 1);
+        accumulate<T, Entry>(
+            op, 1, [&](Index i, Index) { return scaled(inner(op), i, summand[i]); },
+            [&](T const* from, Entry* to) {
+                for_each_entry(op, local(),
+                               [&](Index i, Index j, T value) { to[i].subtract(value, from[j]); });
+            },
+            [&](Index i, Index, Entry const& value) { entries[i].add(value); });
+    }
+    for (Index i = 0; i < m; ++i) r[i] = scaled(factor, i, entries[i].result());
+}
+
+template <class T> double DistributedMatrix<T>::infinity_norm(MatrixOp op) const {
+    std::vector<double> sums;
+    rows().reduction().all_succeed([&] { sums.resize(rows().count()); });
+    accumulate<double, double>(
+        op, 1, [&](Index i, Index) { return scaled(inner(op), i, 1.0); },
+        [&](double const* weights, double* to) {
+            for_each_entry(op, local(),
+                           [&](Index i, Index j, T value) { to[i] += modulus(value) * weights[j]; });
+        },
+        [&](Index i, Index, double value) { sums[i] += scaled(outer(op), i, value); });
+    return rows().reduction().max(1, [&](std::span<double> largest) {
+        largest[0] = espalier::infinity_norm<double>(std::span<double const>(sums));
+    })[0];
+}
+
+template <class T> double DistributedMatrix<T>::max_abs() const {
+    return rows().reduction().max(1, [&](std::span<double> largest) {
+        largest[0] = espalier::infinity_norm(std::span<T const>(local().values));
+    })[0];
+}
+
+template <class T> bool DistributedMatrix<T>::is_finite() const {
+    return rows().reduction().max(
+               1, [&](std::span<double> found) { found[0] = all_finite<T>(local().values) ? 0 : 1; })[0] == 0;
+}
+
+template <class T> Index DistributedMatrix<T>::most_entries_in_a_row(MatrixOp op) const {
+    std::vector<Index> counts;
+    rows().reduction().all_succeed([&] { counts.resize(rows().count()); });
+    accumulate<char, Index>(
+        op, 1, [](Index, Index) { return char(); },
+        [&](char const*, Index* to) { for_each_entry(op, local(), [&](Index i, Index, T) { ++to[i]; }); },
+        [&](Index i, Index, Index value) { counts[i] += value; });
+    return max(rows().comm(), counts.empty() ? 0 : *std::max_element(counts.begin(), counts.end()));
+}
+
+template <class T> std::vector<double> DistributedMatrix<T>::diagonal_moduli() const {
+    std::vector<double> moduli(rows().count());
+    for_each_entry(local(), [&](Index i, Index j, T value) {
+        if (i == j) moduli[i] = modulus(value);
+    });
+    return moduli;
+}
+
+#define ESPALIER_INSTANTIATE(T) template class DistributedMatrix<T>;
+ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+#undef ESPALIER_INSTANTIATE
+
+} // namespace espalier
