@@ -1,12 +1,11 @@
 #include "machine/cost_model_store.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string_view>
 #include <system_error>
 
@@ -14,7 +13,6 @@
 
 #include "io/atomic_file.hpp"
 #include "kernels/blas.hpp"
-#include "machine/flat_json.hpp"
 #include "runtime/topology.hpp"
 
 namespace espalier {
@@ -22,103 +20,50 @@ namespace espalier {
 namespace {
 
 constexpr int file_format = 1;
-constexpr std::string_view measured_network = "measured", default_network = "default";
-constexpr Scalar scalars[] = {Scalar::s, Scalar::d, Scalar::c, Scalar::z};
-constexpr KernelKind kinds[] = {KernelKind::cholesky, KernelKind::ldl, KernelKind::lu};
+constexpr char const* measured_network = "measured";
+constexpr double most_bytes_per_s = 1e18, most_seconds = 1e6;
 
-template <class Term, class Names> std::string terms_json(PerTerm<Term> const& seconds, Names const& names) {
-    std::string json;
-    for (std::size_t t = 0; t < names.size(); ++t)
-        json += fmt::format("{}\"{}\": {}", t > 0 ? ", " : "", names[t], seconds.value[t]);
-    return "{" + json + "}";
+template <class Term, class Names> Json terms_json(PerTerm<Term> const& seconds, Names const& names) {
+    Json json = Json::object();
+    for (std::size_t t = 0; t < names.size(); ++t) json.set(std::string(names[t]), seconds.value[t]);
+    return json;
 }
 
-std::string model_json(MeasuredModel const& model) {
+Json quality_json(FitQuality const& fit) {
+    return Json::object({{"median_error", fit.median_error}, {"total_error", fit.total_error}});
+}
+
+Json model_json(MeasuredModel const& model) {
     CostModel const& costs = model.calibration.model;
-    std::string contention;
+    Json contention = Json::array();
     for (auto const& [threads, factor] : model.contention)
-        contention += fmt::format("{}{{\"threads\": {}, \"factor\": {}}}", contention.empty() ? "" : ", ",
-                                  threads, factor);
-    auto const quality = [](FitQuality const& fit) {
-        return fmt::format("{{\"median_error\": {}, \"total_error\": {}}}", fit.median_error,
-                           fit.total_error);
-    };
-    return fmt::format("  {{\"scalar\": \"{}\", \"kernels\": \"{}\",\n"
-                       "   \"panel_s\": {},\n   \"update_s\": {},\n"
-                       "   \"panel_fit\": {}, \"update_fit\": {},\n   \"contention\": [{}]}}",
-                       to_string(model.scalar), to_string(costs.kernels.kind),
-                       terms_json(costs.panel_seconds, panel_term_names),
-                       terms_json(costs.update_seconds, update_term_names), quality(model.calibration.panel),
-                       quality(model.calibration.update), contention);
+        contention.append(Json::object({{"threads", threads}, {"factor", factor}}));
+    return Json::object({{"scalar", to_string(model.scalar)},
+                         {"kernels", to_string(costs.kernels.kind)},
+                         {"panel_s", terms_json(costs.panel_seconds, panel_term_names)},
+                         {"update_s", terms_json(costs.update_seconds, update_term_names)},
+                         {"panel_fit", quality_json(model.calibration.panel)},
+                         {"update_fit", quality_json(model.calibration.update)},
+                         {"contention", contention}});
 }
 
-// Reads what to_json wrote; `good` tells whether everything was there and made sense.
-class Reader {
-  public:
-    explicit Reader(FlatJson const& json) : json_(json) {}
-    [[nodiscard]] bool good() const { return good_; }
+MachineKey read_key(JsonField const& json) {
+    return {json["cpu"].text(), json["cores"].count(0, 1 << 30), json["blas"].text(),
+            json["blas_core"].text(), json["espalier"].text()};
+}
 
-    std::string text(std::string const& path) {
-        auto const at = json_.find(path);
-        auto const* const value = at == json_.end() ? nullptr : std::get_if<std::string>(&at->second);
-        return value ? *value : (good_ = false, std::string());
-    }
-    double number(std::string const& path, double least, double most) {
-        auto const at = json_.find(path);
-        auto const* const value = at == json_.end() ? nullptr : std::get_if<double>(&at->second);
-        if (value && *value >= least && *value <= most) return *value;
-        good_ = false;
-        return least;
-    }
-    int count(std::string const& path, int least, int most) {
-        return static_cast<int>(number(path, least, most));
-    }
-    [[nodiscard]] bool has(std::string const& path) const { return json_.contains(path); }
+template <class Term, class Names> PerTerm<Term> read_terms(JsonField const& json, Names const& names) {
+    constexpr double most_seconds_of_term = 1;
+    PerTerm<Term> seconds;
+    for (std::size_t t = 0; t < names.size(); ++t)
+        seconds.value[t] = json[names[t]].number(0, most_seconds_of_term);
+    return seconds;
+}
 
-    MachineKey key() {
-        return {text("machine.cpu"), count("machine.cores", 0, 1 << 30), text("machine.blas"),
-                text("machine.blas_core"), text("machine.espalier")};
-    }
-
-    MeasuredModel model(std::string const& at) {
-        constexpr double most_seconds = 1; // of one unit of a term
-        MeasuredModel model;
-        model.scalar = one_of(scalars, at + ".scalar");
-        KernelKind const kind = one_of(kinds, at + ".kernels");
-        CostModel& costs = model.calibration.model;
-        costs = default_cost_model(model.scalar, kind);
-        for (std::size_t t = 0; t < panel_term_names.size(); ++t)
-            costs.panel_seconds.value[t] =
-                number(fmt::format("{}.panel_s.{}", at, panel_term_names[t]), 0, most_seconds);
-        for (std::size_t t = 0; t < update_term_names.size(); ++t)
-            costs.update_seconds.value[t] =
-                number(fmt::format("{}.update_s.{}", at, update_term_names[t]), 0, most_seconds);
-        model.calibration.panel = quality(at + ".panel_fit");
-        model.calibration.update = quality(at + ".update_fit");
-        for (int c = 0; has(fmt::format("{}.contention.{}.threads", at, c)); ++c) {
-            auto const one = fmt::format("{}.contention.{}", at, c);
-            int const before = model.contention.empty() ? 1 : model.contention.back().first;
-            int const threads = count(one + ".threads", before + 1, 1 << 20);
-            model.contention.emplace_back(threads, number(one + ".factor", 0.01, 1e6));
-        }
-        return model;
-    }
-
-  private:
-    FitQuality quality(std::string const& at) {
-        return {number(at + ".median_error", 0, 1e6), number(at + ".total_error", -1, 1e6)};
-    }
-    template <class Value, std::size_t n> Value one_of(Value const (&values)[n], std::string const& path) {
-        std::string const name = text(path);
-        for (Value const value : values)
-            if (name == to_string(value)) return value;
-        good_ = false;
-        return values[0];
-    }
-
-    FlatJson const& json_;
-    bool good_ = true;
-};
+FitQuality read_quality(JsonField const& json) {
+    if (!json) return {};
+    return {json["median_error"].number(0, 1e6), json["total_error"].number(-1, 1e6)};
+}
 
 // FNV-1a.
 std::uint64_t hash_of(std::string_view text) {
@@ -172,39 +117,79 @@ void MachineCosts::put(MeasuredModel model) {
     models.push_back(std::move(model));
 }
 
+Network read_network(JsonField const& json, Network network) {
+    if (auto const latency = json["latency_s"]) network.latency = latency.number(0, most_seconds);
+    if (auto const bandwidth = json["bytes_per_s"]) network.bandwidth = bandwidth.number(1, most_bytes_per_s);
+    return network;
+}
+
+std::optional<Network> read_measured_network(JsonField const& json) {
+    auto const source = json["source"];
+    if (!source || source.text() != measured_network) return std::nullopt;
+    return read_network(json, {});
+}
+
+MeasuredModel read_model(JsonField const& json) {
+    MeasuredModel model;
+    model.scalar = json["scalar"].choice(std::array{Scalar::s, Scalar::d, Scalar::c, Scalar::z});
+    KernelKind const kind =
+        json["kernels"].choice(std::array{KernelKind::cholesky, KernelKind::ldl, KernelKind::lu});
+    CostModel& costs = model.calibration.model;
+    costs = default_cost_model(model.scalar, kind);
+    costs.panel_seconds = read_terms<PanelTerm>(json["panel_s"], panel_term_names);
+    costs.update_seconds = read_terms<UpdateTerm>(json["update_s"], update_term_names);
+    model.calibration.panel = read_quality(json["panel_fit"]);
+    model.calibration.update = read_quality(json["update_fit"]);
+    if (auto const contention = json["contention"])
+        for (JsonField const& one : contention.items()) {
+            int const before = model.contention.empty() ? 1 : model.contention.back().first;
+            int const threads = one["threads"].count(before + 1, 1 << 20);
+            model.contention.emplace_back(threads, one["factor"].number(0.01, 1e6));
+        }
+    return model;
+}
+
 std::string to_json(MachineCosts const& costs, MachineKey const& key) {
     Network const network = costs.network.value_or(Network{});
-    std::string models;
-    for (MeasuredModel const& model : costs.models)
-        models += (models.empty() ? "" : ",\n") + model_json(model);
-    return fmt::format(
-        "{{\"format\": {},\n"
-        " \"machine\": {{\"cpu\": {}, \"cores\": {}, \"blas\": {}, \"blas_core\": {}, \"espalier\": {}}},\n"
-        " \"memory\": {{\"one_bytes_per_s\": {}, \"all_bytes_per_s\": {}}},\n"
-        " \"network\": {{\"source\": \"{}\", \"latency_s\": {}, \"bytes_per_s\": {}}},\n"
-        " \"models\": [\n{}]}}\n",
-        file_format, json_quoted(key.cpu), key.cores, json_quoted(key.blas), json_quoted(key.blas_core),
-        json_quoted(key.version), costs.memory.one, costs.memory.all,
-        costs.network ? measured_network : default_network, network.latency, network.bandwidth, models);
+    Json models = Json::array();
+    for (MeasuredModel const& model : costs.models) models.append(model_json(model));
+    Json const machine = Json::object({{"cpu", key.cpu},
+                                       {"cores", key.cores},
+                                       {"blas", key.blas},
+                                       {"blas_core", key.blas_core},
+                                       {"espalier", key.version}});
+    Json const memory =
+        Json::object({{"one_bytes_per_s", costs.memory.one}, {"all_bytes_per_s", costs.memory.all}});
+    return Json::object({{"format", file_format},
+                         {"machine", machine},
+                         {"memory", memory},
+                         {"network", Json::object({{"source", costs.network ? measured_network : "default"},
+                                                   {"latency_s", network.latency},
+                                                   {"bytes_per_s", network.bandwidth}})},
+                         {"models", models}})
+               .text(1) +
+           '\n';
 }
 
 std::optional<MachineCosts> parse_costs(std::string const& text, MachineKey const& key) {
-    auto const json = parse_flat_json(text);
-    if (!json) return std::nullopt;
-    Reader reader(*json);
-    if (reader.count("format", 0, 1 << 30) != file_format || !(reader.key() == key)) return std::nullopt;
-    MachineCosts costs;
-    costs.memory = {reader.number("memory.one_bytes_per_s", 1, 1e18),
-                    reader.number("memory.all_bytes_per_s", 1, 1e18)};
-    if (reader.text("network.source") == measured_network)
-        costs.network = {reader.number("network.latency_s", 0, 1e6),
-                         reader.number("network.bytes_per_s", 1, 1e18)};
-    for (int m = 0; reader.has(fmt::format("models.{}.scalar", m)); ++m) {
-        costs.put(reader.model(fmt::format("models.{}", m)));
-        costs.models.back().calibration.model.bandwidth = costs.memory.one;
+    std::string const source = "cost models";
+    try {
+        Json const document = Json::parse(text, source);
+        JsonField const json(document, source);
+        if (json["format"].count(0, 1 << 30) != file_format || read_key(json["machine"]) != key)
+            return std::nullopt;
+        MachineCosts costs;
+        costs.memory = {json["memory"]["one_bytes_per_s"].number(1, most_bytes_per_s),
+                        json["memory"]["all_bytes_per_s"].number(1, most_bytes_per_s)};
+        costs.network = read_measured_network(json["network"]);
+        for (JsonField const& one : json["models"].items()) {
+            costs.put(read_model(one));
+            costs.models.back().calibration.model.bandwidth = costs.memory.one;
+        }
+        return costs;
+    } catch (Error const&) {
+        return std::nullopt;
     }
-    if (!reader.good()) return std::nullopt;
-    return costs;
 }
 
 CostModelStore::CostModelStore(std::string folder, MachineKey key)
@@ -220,7 +205,7 @@ std::string CostModelStore::default_folder() {
         char const* const value = std::getenv(name);
         return std::string(value ? value : "");
     };
-    // Relative paths are to be ignored, says the XDG base directory specification.
+    // The XDG base directory specification ignores relative paths.
     if (std::string const cache = variable("XDG_CACHE_HOME"); cache.starts_with('/'))
         return cache + "/espalier";
     if (std::string const home = variable("HOME"); home.starts_with('/')) return home + "/.cache/espalier";
@@ -228,12 +213,11 @@ std::string CostModelStore::default_folder() {
 }
 
 std::optional<MachineCosts> CostModelStore::load() const {
-    constexpr std::size_t most_bytes = std::size_t{1} << 20;
     std::error_code error;
     if (path_.empty() || !std::filesystem::is_regular_file(path_, error)) return std::nullopt;
     std::ifstream file(path_, std::ios::binary);
-    std::string text(most_bytes, '\0');
-    file.read(text.data(), static_cast<std::streamsize>(most_bytes));
+    std::string text(longest_json, '\0');
+    file.read(text.data(), std::ssize(text));
     text.resize(file.gcount());
     return parse_costs(text, key_);
 }

@@ -1,6 +1,6 @@
-// What was measured of this machine, kept in a file of the user's cache directory for later runs, and a
-// choice among it. The file is JSON, one for each machine and BLAS; it is always whole, and the last one to
-// write it wins. A file that is damaged, of another machine or of another version counts as none.
+// The measured cost models of this machine, kept for later runs in a file in the user's cache directory.
+// There is one JSON file for each machine, BLAS and version of Espalier. It is replaced as a whole, and the
+// last writer wins. A file that is damaged, or belongs to another machine or version, is ignored.
 #pragma once
 
 #include <optional>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "factor/kernel_timing.hpp"
+#include "io/json.hpp"
 #include "mapping/calibration.hpp"
 #include "mapping/machine_model.hpp"
 
@@ -16,11 +17,11 @@ namespace espalier {
 
 /// What a measurement depends on.
 struct MachineKey {
-    std::string cpu;       ///< Model of the processor.
-    int cores = 0;         ///< Those that this process may use.
-    std::string blas;      ///< Configuration of the library ...
-    std::string blas_core; ///< ... and the processor it has kernels for.
-    std::string version;   ///< Of Espalier: kernels change.
+    std::string cpu;       ///< The model of the processor.
+    int cores = 0;         ///< The cores that this process may use.
+    std::string blas;      ///< The configuration of the BLAS.
+    std::string blas_core; ///< The processor whose kernels the BLAS uses.
+    std::string version;   ///< The version of Espalier, whose kernels change.
     bool operator==(MachineKey const&) const = default;
 };
 MachineKey this_machine();
@@ -28,39 +29,48 @@ MachineKey this_machine();
 /// The model of one scalar and kind of kernels.
 struct MeasuredModel {
     Scalar scalar = Scalar::d;
-    Calibration calibration;                        ///< Of one thread: its model has contention 1.
-    std::vector<std::pair<int, double>> contention; ///< By number of threads, more than 1, ascending.
+    Calibration calibration; ///< For one thread, so its contention is 1.
+    std::vector<std::pair<int, double>>
+        contention; ///< Numbers of threads above 1, ascending, and their factors.
 
-    /// For that many threads on that many cores: interpolated between numbers that were measured. Nothing
-    /// when no number as large was. More threads than cores take turns.
+    /// The model for `threads` on `cores`. Contention is interpolated between the measured numbers of
+    /// threads; nothing is returned beyond the largest. More threads than cores share the cores.
     [[nodiscard]] std::optional<CostModel> for_threads(int threads, int cores) const;
 };
 
 struct MachineCosts {
     MemoryRates memory;
-    std::optional<Network> network; ///< Between processes; nothing where it was not measured.
+    std::optional<Network> network; ///< Between processes, if it was measured.
     std::vector<MeasuredModel> models;
 
     [[nodiscard]] MeasuredModel const* find(Scalar scalar, KernelKind kind) const;
-    /// Takes the place of the one of the same scalar and kernels; its contention is added to what was known.
+    /// Adds the model, or replaces that of the same scalar and kernels, whose other contention factors are
+    /// kept.
     void put(MeasuredModel model);
 };
 
+/// A network as machine files and cost-model files write it. Missing members keep the values of `network`.
+Network read_network(JsonField const& json, Network network);
+/// The network of a cost-model file; nothing if it was not measured.
+std::optional<Network> read_measured_network(JsonField const& json);
+/// One of the "models" of a cost-model file. Error{bad_input}.
+MeasuredModel read_model(JsonField const& json);
+
 std::string to_json(MachineCosts const& costs, MachineKey const& key);
-/// Nothing when the text is not that, is of another machine, or has a number that makes no sense.
+/// Nothing if the text was not written by to_json(), describes another machine, or has a value out of range.
 std::optional<MachineCosts> parse_costs(std::string const& text, MachineKey const& key);
 
 class CostModelStore {
   public:
-    /// In `folder`, which is made when it is needed. Empty: nothing is kept.
+    /// The folder is created when it is needed. If its name is empty, nothing is kept.
     CostModelStore(std::string folder, MachineKey key);
     /// $XDG_CACHE_HOME/espalier, or $HOME/.cache/espalier; empty when neither is set.
     static std::string default_folder();
 
-    [[nodiscard]] std::string const& path() const { return path_; } ///< Empty where nothing is kept.
+    [[nodiscard]] std::string const& path() const { return path_; } ///< Empty if nothing is kept.
     [[nodiscard]] MachineKey const& key() const { return key_; }
     [[nodiscard]] std::optional<MachineCosts> load() const;
-    /// False when it could not be written, which is no error.
+    /// False if the file cannot be written, which is not an error.
     bool save(MachineCosts const& costs) const;
 
   private:

@@ -1,4 +1,3 @@
-// Written by hand, since nlohmann json, which the command uses, crashes when it runs out of memory half-way.
 #include "solver/report_json.hpp"
 
 #include <cmath>
@@ -7,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "machine/flat_json.hpp"
+#include "io/json.hpp"
 
 namespace espalier {
 
@@ -23,7 +22,7 @@ std::string json_value(double value) {
     return std::isfinite(value) ? fmt::format("{}", value) : "null";
 }
 std::string json_value(std::string const& value) {
-    return json_quoted(value);
+    return Json(value).text();
 }
 
 template <class Item> std::string json_value(std::vector<Item> const& items) {
@@ -49,10 +48,10 @@ std::string to_json(std::vector<ReportField> const& fields) {
             dot == std::string_view::npos ? std::string_view() : name.substr(0, dot);
         if (owner != object && !object.empty()) json += '}';
         if (!first) json += ',';
-        if (owner != object && !owner.empty()) json += json_quoted(owner) + ":{";
+        if (owner != object && !owner.empty()) json += Json(owner).text() + ":{";
         object = owner;
         first = false;
-        json += json_quoted(name.substr(owner.empty() ? 0 : dot + 1)) + ':' +
+        json += Json(name.substr(owner.empty() ? 0 : dot + 1)).text() + ':' +
                 std::visit([](auto const& value) { return json_value(value); }, field.value);
     }
     return json + (object.empty() ? "}" : "}}");

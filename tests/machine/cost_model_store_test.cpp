@@ -9,7 +9,6 @@
 #include <gtest/gtest.h>
 
 #include "machine/calibrate.hpp"
-#include "machine/flat_json.hpp"
 
 namespace espalier {
 namespace {
@@ -26,9 +25,8 @@ class CostModelStoreTest : public ::testing::Test {
     void TearDown() override { fs::remove_all(folder_); }
 
     [[nodiscard]] CostModelStore store() const { return {folder_ + "/deep/er", key_}; }
-    [[nodiscard]] std::size_t files() const {
-        return static_cast<std::size_t>(
-            std::distance(fs::directory_iterator(folder_ + "/deep/er"), fs::directory_iterator()));
+    [[nodiscard]] std::ptrdiff_t files() const {
+        return std::distance(fs::directory_iterator(folder_ + "/deep/er"), fs::directory_iterator());
     }
 
     std::string folder_;
@@ -58,40 +56,7 @@ MachineCosts some_costs() {
     return costs;
 }
 
-TEST(FlatJson, ReadsEveryValueUnderItsPath) {
-    auto const json =
-        parse_flat_json(R"( {"a": [1, {"b": "x\"\u0009"}, true, null], "c": -2.5e-3, "d": {}} )");
-    ASSERT_TRUE(json);
-    EXPECT_EQ(json->size(), 4U);
-    EXPECT_EQ(std::get<double>(json->at("a.0")), 1);
-    EXPECT_EQ(std::get<std::string>(json->at("a.1.b")), "x\"\t");
-    EXPECT_EQ(std::get<bool>(json->at("a.2")), true);
-    EXPECT_EQ(std::get<double>(json->at("c")), -2.5e-3);
-    EXPECT_EQ(std::get<std::string>(parse_flat_json(json_quoted("\x01\"\\\n"))->at("")), "\x01\"\\\n");
-}
-
-TEST(FlatJson, DecodesEveryEscape) {
-    auto const text = [](char const* json) {
-        auto const found = parse_flat_json(json);
-        return found ? std::get<std::string>(found->at("")) : "refused";
-    };
-    EXPECT_EQ(text(R"("\u0041\u00e9\u20AC\ud83d\ude00\/")"), "A\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80/");
-    for (char const* const half : {R"("\ud83d")", R"("\ude00")", R"("\ud83d\u0041")", R"("\ud83dx")"})
-        EXPECT_EQ(text(half), "refused") << half;
-    std::string fault;
-    EXPECT_FALSE(parse_flat_json("{\"a\":\n\"\\ude00\"}", &fault));
-    EXPECT_EQ(fault, "line 2: an escape in a text is none that JSON has");
-}
-
-TEST(FlatJson, RefusesWhatIsNoJson) {
-    for (char const* const text : {"", "{", "[1,]", "{\"a\":1,\"a\":2}", "{\"a\" 1}", "1 2", "nan", "1e999",
-                                   "\"\\q\"", "\"\\u12\"", "+1", "\"a", "[1}", "{\"a.b\":1,\"a\":{\"b\":2}}"})
-        EXPECT_FALSE(parse_flat_json(text)) << text;
-    EXPECT_FALSE(parse_flat_json(std::string(100'000, '[')));
-    EXPECT_FALSE(parse_flat_json(std::string(std::size_t{5} << 20, ' ') + "1"));
-}
-
-TEST_F(CostModelStoreTest, GivesBackWhatWasStoredToTheLastBit) {
+TEST_F(CostModelStoreTest, LoadsEveryBitThatWasStored) {
     EXPECT_FALSE(store().load());
     ASSERT_TRUE(store().save(some_costs()));
     auto const loaded = store().load();
@@ -106,7 +71,7 @@ TEST_F(CostModelStoreTest, GivesBackWhatWasStoredToTheLastBit) {
     EXPECT_NE(read(store().path()).find("\"source\": \"default\""), std::string::npos);
 }
 
-TEST_F(CostModelStoreTest, KeepsANetworkThatWasMeasured) {
+TEST_F(CostModelStoreTest, KeepsAMeasuredNetwork) {
     MachineCosts costs = some_costs();
     EXPECT_FALSE(parse_costs(to_json(costs, key_), key_)->network);
     costs.network = {3e-5, 1e9 / 8};
@@ -121,7 +86,7 @@ TEST_F(CostModelStoreTest, IgnoresAFileThatIsDamagedOrCutOff) {
     std::string const whole = read(store().path());
     for (std::size_t length = 0; length + 1 < whole.size(); length += 7)
         EXPECT_FALSE(parse_costs(whole.substr(0, length), key_)) << length;
-    // What one changed byte makes of it is nothing or costs that make sense; never a crash.
+    // A changed byte makes the file invalid, or leaves values in range; it never crashes.
     for (std::size_t at = 0; at < whole.size(); at += 3)
         for (char const byte : {'\0', '-', '9', '"', '}'}) {
             std::string damaged = whole;
@@ -137,7 +102,7 @@ TEST_F(CostModelStoreTest, IgnoresAFileThatIsDamagedOrCutOff) {
     EXPECT_TRUE(store().load());
 }
 
-TEST_F(CostModelStoreTest, KnowsEachMachineBlasAndVersionApart) {
+TEST_F(CostModelStoreTest, KeepsAFileForEachMachineBlasAndVersion) {
     ASSERT_TRUE(store().save(some_costs()));
     std::string const text = read(store().path());
     for (int field = 0; field < 5; ++field) {
@@ -154,7 +119,7 @@ TEST_F(CostModelStoreTest, KnowsEachMachineBlasAndVersionApart) {
     }
 }
 
-TEST_F(CostModelStoreTest, IsNoErrorWhereNothingCanBeWritten) {
+TEST_F(CostModelStoreTest, ReportsFailureWithoutAnErrorIfNothingCanBeWritten) {
     EXPECT_FALSE(CostModelStore("", key_).save(some_costs()));
     EXPECT_FALSE(CostModelStore("", key_).load());
     std::ofstream(folder_ + "/file") << "x";
@@ -163,7 +128,7 @@ TEST_F(CostModelStoreTest, IsNoErrorWhereNothingCanBeWritten) {
     EXPECT_FALSE(below_a_file.load());
 }
 
-TEST_F(CostModelStoreTest, LeavesAWholeFileWhenManyWriteAtOnce) {
+TEST_F(CostModelStoreTest, LeavesAWholeFileIfSeveralThreadsWriteAtOnce) {
     std::vector<std::jthread> writers;
     for (int w = 0; w < 4; ++w)
         writers.emplace_back([this] {
@@ -173,10 +138,10 @@ TEST_F(CostModelStoreTest, LeavesAWholeFileWhenManyWriteAtOnce) {
             }
         });
     writers.clear();
-    EXPECT_EQ(files(), 1U); // nothing temporary is left
+    EXPECT_EQ(files(), 1); // no temporary file is left
 }
 
-TEST(MeasuredModel, InterpolatesContentionAndLetsThreadsTakeTurns) {
+TEST(MeasuredModel, InterpolatesContentionAndSharesCores) {
     MeasuredModel const model = model_of(Scalar::d, KernelKind::cholesky, 1e-11);
     EXPECT_EQ(model.for_threads(1, 4)->contention, 1);
     EXPECT_EQ(model.for_threads(2, 4)->contention, 1.5);
@@ -187,7 +152,7 @@ TEST(MeasuredModel, InterpolatesContentionAndLetsThreadsTakeTurns) {
     EXPECT_FALSE(model.for_threads(5, 8)); // never measured
 }
 
-TEST(MachineCosts, KeepsTheContentionThatIsKnown) {
+TEST(MachineCosts, KeepsKnownContentionOfOtherThreadCounts) {
     MachineCosts costs = some_costs();
     MeasuredModel fresh = model_of(Scalar::d, KernelKind::cholesky, 3e-11);
     fresh.contention = {{3, 7.0}, {4, 8.0}};
@@ -216,9 +181,10 @@ TEST_F(CostModelStoreTest, MeasuresOnceAndRemembers) {
     EXPECT_NE(stored->find(Scalar::d, KernelKind::cholesky), nullptr);
     EXPECT_NE(stored->find(Scalar::s, KernelKind::lu), nullptr);
 
-    CostModels homeless(CostModelStore("", key_), 1, quick);
-    EXPECT_STREQ(homeless.choose(Scalar::d, Factorization::llh, 1, false, nullptr).source, "calibrated");
-    EXPECT_STREQ(homeless.choose(Scalar::d, Factorization::llh, 1, false, nullptr).source, "cached");
+    CostModels without_folder(CostModelStore("", key_), 1, quick);
+    EXPECT_STREQ(without_folder.choose(Scalar::d, Factorization::llh, 1, false, nullptr).source,
+                 "calibrated");
+    EXPECT_STREQ(without_folder.choose(Scalar::d, Factorization::llh, 1, false, nullptr).source, "cached");
 }
 
 TEST_F(CostModelStoreTest, CanBeCancelledWhileMeasuring) {
@@ -229,7 +195,7 @@ TEST_F(CostModelStoreTest, CanBeCancelledWhileMeasuring) {
     EXPECT_FALSE(store().load());
 }
 
-TEST(CostModelFor, ObeysTheEnvironmentOnlyWhereTheOptionIsAutomatic) {
+TEST(CostModelFor, ReadsTheEnvironmentOnlyIfTheOptionIsAutomatic) {
     setenv("ESPALIER_CALIBRATION", "off", 1);
     EXPECT_STREQ(cost_model_for(Scalar::d, Factorization::lu, 1, Toggle::automatic, nullptr).source,
                  "default");
@@ -239,7 +205,7 @@ TEST(CostModelFor, ObeysTheEnvironmentOnlyWhereTheOptionIsAutomatic) {
     setenv("ESPALIER_CALIBRATION", "off", 1); // for the other tests
 }
 
-TEST(CostModelFolder, IsThatOfTheXdgSpecification) {
+TEST(CostModelFolder, FollowsTheXdgSpecification) {
     setenv("XDG_CACHE_HOME", "/some/cache", 1);
     EXPECT_EQ(CostModelStore::default_folder(), "/some/cache/espalier");
     setenv("XDG_CACHE_HOME", "relative", 1);

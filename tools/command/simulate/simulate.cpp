@@ -28,7 +28,7 @@ std::vector<std::string> description(SimulatedMachine const& machine, MachineMod
     if (machine.bandwidth) lines.back() += fmt::format(", {:.1f} GB/s by one core", *machine.bandwidth / 1e9);
     if (machine.speed != 1)
         lines.push_back(fmt::format("speed       {} of that of the cost model", machine.speed));
-    if (!machine.kernels.empty()) lines.emplace_back("cost model  that of the machine file");
+    if (!machine.models.empty()) lines.emplace_back("cost model  that of the machine file");
     if (machine.count > 0) lines.push_back(fmt::format("computers   {}", machine.count));
     if (!machine.is_here)
         lines.push_back(fmt::format("network     {:.1f} us, {:.1f} GB/s", model.network.latency * 1e6,
