@@ -106,7 +106,7 @@ class Simulate(CommandTest):
         self.assertIn('"sped"', message)
         self.assertIn("same file", fails(USAGE, "--machine", "m.json", "--json", "./m.json"))
         fails(USAGE, "--topology", "numa:2 core:4")  # of a run here
-        self.assertIn("2 threads for a machine of 1 core:",
+        self.assertIn("has 1 core, fewer than 2 threads",
                       fails(USAGE, "--machine", "core:1", "--threads", 2))
         few = self.machine(TWO_NODES | {"nodes": 2})
         self.assertIn("2 nodes", fails(USAGE, "--machine", few, "--processes", 3))
