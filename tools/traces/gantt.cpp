@@ -60,7 +60,8 @@ class Painter {
         LayoutPanel const& place = layout_.panels[p];
         draw_grid(place);
         canvas_.text(10, place.title_y, place.title, {15, ink, Anchor::start, true});
-        canvas_.text(10 + text_width(place.title, 15) + 16, place.title_y, describe(panel), {12, pale_ink});
+        canvas_.text(10 + text_width(place.title, 15, true) + 16, place.title_y, describe(panel),
+                     {12, pale_ink});
         for (auto const& bracket : place.brackets) {
             canvas_.line(bracket.x, bracket.top, bracket.x, bracket.bottom, 2, {180, 180, 180});
             canvas_.text(bracket.x + 6, (bracket.top + bracket.bottom) / 2 + 4, bracket.name,
@@ -250,20 +251,22 @@ class Painter {
     Nanoseconds span_ = 0;
 };
 
-} // namespace
-
-std::string gantt_svg(std::vector<GanttPanel> const& panels, GanttOptions const& options) {
-    GanttLayout const layout = lay_out(panels, options);
-    SvgCanvas canvas(layout.width, layout.height);
+std::string draw(std::vector<GanttPanel> const& panels, GanttOptions const& options,
+                 GanttLayout const& layout, Canvas& canvas) {
     Painter(panels, options, layout, canvas).draw();
     return canvas.finish();
 }
 
+} // namespace
+
+std::string gantt_svg(std::vector<GanttPanel> const& panels, GanttOptions const& options) {
+    GanttLayout const layout = lay_out(panels, options);
+    return draw(panels, options, layout, *svg_canvas(layout.width, layout.height));
+}
+
 std::string gantt_png(std::vector<GanttPanel> const& panels, GanttOptions const& options) {
     GanttLayout const layout = lay_out(panels, options);
-    RasterCanvas canvas(layout.width, layout.height, options.scale);
-    Painter(panels, options, layout, canvas).draw();
-    return canvas.finish();
+    return draw(panels, options, layout, *png_canvas(layout.width, layout.height, options.scale));
 }
 
 } // namespace espalier::trace

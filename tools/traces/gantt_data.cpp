@@ -1,9 +1,11 @@
 #include "tools/traces/gantt_data.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <map>
+#include <set>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "tools/traces/gantt_layout.hpp"
 #include "trace/kinds.hpp"
@@ -11,26 +13,12 @@
 namespace espalier::trace {
 namespace {
 
-constexpr std::size_t curve_columns = 2000;
+using Json = nlohmann::ordered_json;
 
-std::string quoted(std::string_view text) {
-    std::string result = "\"";
-    for (char const c : text) {
-        auto const code = static_cast<unsigned char>(c);
-        if (code < ' ' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&') {
-            char escape[8];
-            std::snprintf(escape, sizeof escape, "\\u%04x", code);
-            result += escape;
-        } else
-            result += c;
-    }
-    return result += '"';
-}
+constexpr int curve_columns = 2000;
 
 std::string hex(Color color) {
-    char text[16];
-    std::snprintf(text, sizeof text, "\"#%02x%02x%02x\"", color.red, color.green, color.blue);
-    return text;
+    return fmt::format("#{:02x}{:02x}{:02x}", color.red, color.green, color.blue);
 }
 
 std::string base64(std::string const& bytes) {
@@ -83,7 +71,7 @@ std::vector<State> clip(std::span<State const> states, Window window) {
     return inside;
 }
 
-// The states of all rows, few enough.
+// The states of all rows, summed up until there are at most `most`.
 std::vector<std::vector<State>> gather(GanttPanel const& panel, std::vector<std::size_t> const& rows,
                                        std::size_t most) {
     std::vector<std::vector<State>> states;
@@ -101,112 +89,89 @@ std::vector<std::vector<State>> gather(GanttPanel const& panel, std::vector<std:
     return states;
 }
 
-class PanelText {
+class PanelData {
   public:
-    PanelText(GanttPanel const& panel, HtmlOptions const& options) : panel_(panel), trace_(*panel.trace) {
-        for (std::size_t i = 0; i < 4; ++i)
-            for (std::size_t const container : trace_.at(static_cast<Place>(i)))
-                if (i > 0) rows_.push_back(container);
-        order_rows();
+    PanelData(GanttPanel const& panel, HtmlOptions const& options) : panel_(panel), trace_(*panel.trace) {
+        list_rows();
         states_ = gather(panel, rows_, options.max_states);
         most_links_ = options.max_links;
     }
 
-    std::string text() {
+    [[nodiscard]] Json json() const {
         std::string const title = panel_.title.empty() ? std::string(trace_.about("origin")) : panel_.title;
-        std::string about;
-        for (auto const& [key, value] : trace_.metadata())
-            about += (about.empty() ? "" : ", ") + quoted(key) + ": " + quoted(value);
-        std::string result = "{title: " + quoted(title.empty() ? "trace" : title) + ", about: {" + about +
-                             "}, length: " + std::to_string(panel_.window.end - panel_.window.begin) + ",\n";
-        result += "kinds: [" + kinds() + "],\n";
-        result += "curves: [" + curves() + "],\n";
-        result += links();
+        Json result{{"title", title.empty() ? "trace" : title},
+                    {"about", trace_.metadata()},
+                    {"length", length()},
+                    {"kinds", Json::array()},
+                    {"rows", Json::array()}};
+        for (StateKind const& kind : trace_.kinds())
+            result["kinds"].push_back(
+                {{"name", kind.name}, {"color", hex(kind.color)}, {"category", to_string(kind.category)}});
         std::string bytes;
-        result += "rows: [" + rows(bytes) + "],\n";
-        return result + "data: \"" + base64(bytes) + "\"}";
+        for (std::size_t r = 0; r < rows_.size(); ++r) {
+            auto const& container = trace_.containers()[rows_[r]];
+            result["rows"].push_back({{"name", container.name},
+                                      {"place", to_string(container.place)},
+                                      {"count", states_[r].size()}});
+            bytes += encode(states_[r], panel_.window);
+        }
+        result["data"] = base64(bytes);
+        add_links(result);
+        result["curves"] = curves();
+        return result;
     }
 
   private:
-    // Depth first: a process, its nodes, each before its threads.
-    void order_rows() {
-        std::map<std::size_t, std::vector<std::size_t>> children;
-        for (std::size_t const row : rows_) children[trace_.containers()[row].parent].push_back(row);
-        rows_.clear();
+    [[nodiscard]] Nanoseconds length() const { return panel_.window.end - panel_.window.begin; }
+
+    // Depth first: a process, its nodes, and after each node its threads.
+    void list_rows() {
+        std::map<std::int32_t, std::vector<std::size_t>> children;
+        for (Place const place : {Place::node, Place::thread})
+            for (std::size_t const container : trace_.at(place))
+                children[trace_.containers()[container].parent].push_back(container);
         for (std::size_t const process : trace_.at(Place::process)) {
             rows_.push_back(process);
-            for (std::size_t const node : children[process]) {
+            for (std::size_t const node : children[static_cast<std::int32_t>(process)]) {
                 rows_.push_back(node);
-                rows_.insert(rows_.end(), children[node].begin(), children[node].end());
+                auto const& threads = children[static_cast<std::int32_t>(node)];
+                rows_.insert(rows_.end(), threads.begin(), threads.end());
             }
         }
         row_of_.assign(trace_.containers().size(), 0);
         for (std::size_t r = 0; r < rows_.size(); ++r) row_of_[rows_[r]] = r;
     }
 
-    std::string kinds() const {
-        std::string text;
-        for (StateKind const& kind : trace_.kinds())
-            text += (text.empty() ? "{name: " : ", {name: ") + quoted(kind.name) +
-                    ", color: " + hex(kind.color) + ", category: \"" + to_string(kind.category) + "\"}";
-        return text;
-    }
-
-    std::string rows(std::string& bytes) const {
-        std::string text;
-        for (std::size_t r = 0; r < rows_.size(); ++r) {
-            auto const& container = trace_.containers()[rows_[r]];
-            text += (r > 0 ? ",\n{name: " : "{name: ") + quoted(container.name) + ", place: \"" +
-                    to_string(container.place) + "\", count: " + std::to_string(states_[r].size()) + "}";
-            bytes += encode(states_[r], panel_.window);
-        }
-        return text;
-    }
-
-    std::string links() const {
-        std::string text;
+    void add_links(Json& result) const {
+        Json links = Json::array();
         std::size_t count = 0;
         for (Link const& link : trace_.links()) {
             if (link.start < panel_.window.begin || link.end > panel_.window.end) continue;
             if (++count > most_links_) continue;
-            char line[160];
-            std::snprintf(line, sizeof line, "%s[%zu,%zu,%lld,%lld,%d,%lld]", count > 1 ? "," : "",
-                          row_of_[link.from], row_of_[link.to],
-                          static_cast<long long>(link.start - panel_.window.begin),
-                          static_cast<long long>(link.end - panel_.window.begin),
-                          link.kind == LinkKind::message ? 0 : 1, static_cast<long long>(link.bytes));
-            text += line;
+            links.push_back({row_of_[link.from], row_of_[link.to], link.start - panel_.window.begin,
+                             link.end - panel_.window.begin, link.kind == LinkKind::message ? 0 : 1,
+                             link.bytes});
         }
-        return "links: [" + text +
-               "], left_out: " + std::to_string(count > most_links_ ? count - most_links_ : 0) + ",\n";
+        result["links"] = std::move(links);
+        result["left_out"] = count > most_links_ ? count - most_links_ : 0;
     }
 
-    std::string curves() const {
-        std::map<std::pair<std::size_t, std::int32_t>, bool> present; // Process and variable.
+    [[nodiscard]] Json curves() const {
+        std::set<std::pair<std::int32_t, std::int32_t>> present; // processes and variables
         for (Sample const& sample : trace_.samples())
-            present[{static_cast<std::size_t>(
-                         trace_.ancestor(static_cast<std::size_t>(sample.container), Place::process)),
-                     sample.variable}] = true;
-        std::string text;
-        for (auto const& [key, unused] : present) {
-            static_cast<void>(unused);
+            present.emplace(trace_.ancestor(sample.container, Place::process), sample.variable);
+        Json result = Json::array();
+        for (auto const& [process, v] : present) {
             LayoutRow row;
-            row.container = key.first;
-            row.variable = key.second;
-            auto const& variable = trace_.variables()[key.second];
-            text += (text.empty() ? "{row: " : ",\n{row: ") + std::to_string(row_of_[key.first]) +
-                    ", name: " + quoted(variable.name) + ", unit: " + quoted(variable.unit) + ", values: [";
-            bool first = true;
-            for (double const value :
-                 variable_columns(panel_, row, panel_.window.end - panel_.window.begin, curve_columns)) {
-                char number[40];
-                std::snprintf(number, sizeof number, first ? "%.6g" : ",%.6g", value);
-                text += number;
-                first = false;
-            }
-            text += "]}";
+            row.container = process;
+            row.variable = v;
+            auto const& variable = trace_.variables()[v];
+            result.push_back({{"row", row_of_[process]},
+                              {"name", variable.name},
+                              {"unit", variable.unit},
+                              {"values", variable_columns(panel_, row, length(), curve_columns)}});
         }
-        return text;
+        return result;
     }
 
     GanttPanel const& panel_;
@@ -255,15 +220,23 @@ std::vector<State> sum_up(std::span<State const> states, Nanoseconds begin, Nano
 }
 
 std::string gantt_data(std::vector<GanttPanel> const& panels, HtmlOptions const& options) {
-    std::string text = options.color_by == ColorBy::kind ? "{by: \"kind\"" : "{by: \"level\"";
     int deepest = -1;
     for (GanttPanel const& panel : panels)
         for (State const& state : panel.trace->states()) deepest = std::max<int>(deepest, state.level);
-    text += ", levels: [";
-    for (int level = 0; level <= deepest; ++level) text += hex(level_color(level, deepest)) += ',';
-    text += "], panels: [\n";
-    for (GanttPanel const& panel : panels) (text += PanelText(panel, options).text()) += ",\n";
-    return text + "]}";
+    Json result{{"by", options.color_by == ColorBy::kind ? "kind" : "level"},
+                {"levels", Json::array()},
+                {"panels", Json::array()}};
+    for (int level = 0; level <= deepest; ++level)
+        result["levels"].push_back(hex(level_color(level, deepest)));
+    for (GanttPanel const& panel : panels) result["panels"].push_back(PanelData(panel, options).json());
+    // A name must not end the script that holds the data.
+    std::string text;
+    for (char const c : result.dump(-1, ' ', false, Json::error_handler_t::replace))
+        if (c == '<')
+            text += "\\u003c";
+        else
+            text += c;
+    return text;
 }
 
 } // namespace espalier::trace

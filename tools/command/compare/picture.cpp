@@ -9,7 +9,6 @@
 
 #include "record.hpp"
 #include "tools/command/common/numbers.hpp"
-#include "tools/command/common/render.hpp"
 #include "tools/traces/canvas.hpp"
 #include "trace/kinds.hpp"
 
@@ -103,7 +102,7 @@ class Picture {
     void place() {
         double x = margin;
         for (std::size_t c = 0; c < vary_.size(); ++c) {
-            double width = text_width(vary_[c].name, letters) * 1.12;
+            double width = text_width(vary_[c].name, letters, true);
             for (std::string const& value : vary_[c].values)
                 width = std::max(width, text_width(shortened(value), letters));
             label_x_.push_back(x);
@@ -121,7 +120,7 @@ class Picture {
         }
         rows_end_ = y;
         ratio_x_ = bars_x_ + bars_width + 150;
-        width_ = std::max({ratio_x_, margin + text_width(title_, 18) * 1.12,
+        width_ = std::max({ratio_x_, margin + text_width(title_, 18, true),
                            margin + text_width(subtitle_, letters)}) +
                  margin;
         height_ = rows_end_ + 66 + margin;
@@ -276,7 +275,11 @@ class Picture {
 } // namespace
 
 std::string compare_picture(CompareRecord const& record, bool svg) {
-    return render(Picture(record), svg);
+    Picture const picture(record);
+    double const width = picture.width(), height = picture.height();
+    auto const canvas = svg ? trace::svg_canvas(width, height) : trace::png_canvas(width, height);
+    picture.draw(*canvas);
+    return canvas->finish();
 }
 
 } // namespace espalier::command

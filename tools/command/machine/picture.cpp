@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include "parts.hpp"
-#include "tools/command/common/render.hpp"
 #include "tools/traces/canvas.hpp"
 
 namespace espalier::command {
@@ -138,7 +137,7 @@ class Picture {
             right = std::max(right, x + width);
             x += width + gap_of_kernels;
         }
-        width_ = std::max({right, margin + text_width(title_, 18) * 1.1, margin + text_width(subtitle_, 12),
+        width_ = std::max({right, margin + text_width(title_, 18, true), margin + text_width(subtitle_, 12),
                            400.0}) +
                  margin;
         for (std::string const& remark : factors_.remarks)
@@ -152,7 +151,7 @@ class Picture {
         KernelFactors const& kernel = factors_.kernels[k];
         double const y = rows_top_[k] - head_height - 8;
         canvas.text(kernel_x_[k], y, kernel.kernel, {15, ink, Anchor::start, true});
-        canvas.text(kernel_x_[k] + text_width(kernel.kernel, 15) * 1.1 + 8, y,
+        canvas.text(kernel_x_[k] + text_width(kernel.kernel, 15, true) + 8, y,
                     fmt::format("128x128 blocks, 1 = {:.3g} us", kernel.unit_s * 1e6), {12, pale_ink});
         draw_rows(canvas, kernel_x_[k] + labels_width, rows_top_[k]);
         for (std::size_t m = 2 * k; m < 2 * k + 2; ++m) draw_map(canvas, maps_[m], map_x_[m], rows_top_[k]);
@@ -237,7 +236,11 @@ class Picture {
 } // namespace
 
 std::string numa_factors_picture(NumaFactors const& factors, Topology const& topology, bool svg) {
-    return render(Picture(factors, topology), svg);
+    Picture const picture(factors, topology);
+    double const width = picture.width(), height = picture.height();
+    auto const canvas = svg ? trace::svg_canvas(width, height) : trace::png_canvas(width, height);
+    picture.draw(*canvas);
+    return canvas->finish();
 }
 
 } // namespace espalier::command
