@@ -1,14 +1,14 @@
-// Matrices in the arrays of the program one already has: compressed columns, compressed rows or coordinates,
-// counted from 0 or 1, with indices of 32 or 64 bits, in any order, symmetric ones in full or as one
-// triangle.
+// Import of sparse matrices from the arrays of the calling program: compressed columns, compressed rows or
+// coordinates, with indices that count from 0 or 1 and have 32 or 64 bits, in any order. Symmetric matrices are
+// given in full or as one triangle.
 //
-//     espalier::MatrixArrays<double, int> view;          // spans over the caller's arrays, nothing is owned
+//     espalier::MatrixArrays<double, int> view;          // spans over the caller's arrays
 //     view.layout = espalier::Layout::csr;
 //     view.rows = view.cols = n;
 //     view.pointers = row_ptr; view.indices = col_ind; view.values = values;
 //     espalier::MatrixImport<double> import(view);     // checked and copied
 //     solver.factorize(import.matrix());
-//     import.set_values(new_values);                   // the same layout and order as in the view
+//     import.set_values(new_values);                   // in the layout and order of the view
 //     solver.factorize(import.matrix());
 #pragma once
 
@@ -23,7 +23,7 @@
 
 namespace espalier {
 
-/// What the index arrays of a MatrixArrays mean.
+/// The meaning of the index arrays of a MatrixArrays.
 enum class Layout {
     csc, ///< Compressed sparse columns.
     csr, ///< Compressed sparse rows.
@@ -32,12 +32,12 @@ enum class Layout {
 
 /// Which entries of a symmetric or Hermitian matrix are given.
 enum class Triangle {
-    full,  ///< All; an entry must equal its mirror image up to rounding, and the lower one is kept.
+    full,  ///< All. Mirror images must agree up to rounding; the lower triangle is kept.
     lower, ///< Those with row >= column.
     upper, ///< Those with row <= column.
 };
 
-/// A sparse matrix in somebody else's arrays. Entries may come in any order, those at one position are
+/// A view of a sparse matrix in the caller's arrays. Entries may have any order; entries at the same position are
 /// summed.
 ///
 ///     layout  pointers                          indices               values
@@ -45,33 +45,34 @@ enum class Triangle {
 ///     csr     rows + 1 starts of rows           column of each entry  of each entry
 ///     coo     row of each entry                 column of each entry  of each entry
 template <class T, class I> struct MatrixArrays {
-    Layout layout = Layout::csc;           ///< Which row of the table.
-    Symmetry symmetry = Symmetry::general; ///< Of the values.
+    Layout layout = Layout::csc;           ///< Row of the table above.
+    Symmetry symmetry = Symmetry::general; ///< Symmetry of the values.
     Triangle triangle = Triangle::full;    ///< Which entries are given.
-    Index base = 0;                        ///< Indices and starts count from here: 0 or 1.
+    Index base = 0;                        ///< Indices and starts count from 0 or 1.
     Index rows = 0;                        ///< Number of rows.
     Index cols = 0;                        ///< Number of columns.
-    std::span<I const> pointers;           ///< See the table.
-    std::span<I const> indices;            ///< See the table.
-    std::span<T const> values;             ///< Of each entry.
+    std::span<I const> pointers;           ///< See the table above.
+    std::span<I const> indices;            ///< See the table above.
+    std::span<T const> values;             ///< Value of each entry.
 };
 
-/// The CscMatrix of a view, and the way of each of its values into it.
+/// The CscMatrix of a view, and the mapping of the view's values into it.
 template <class T> class ESPALIER_API MatrixImport {
   public:
-    /// An empty matrix.
+    /// An empty matrix with no rows and columns.
     MatrixImport() = default;
-    /// Checks and copies, in time linear in rows, columns and entries. Error{bad_input} naming the position
-    /// and value at fault (sizes, starts, indices, NaN, Inf, an entry in the wrong triangle, one that
-    /// contradicts its mirror image); Error{usage} for a base or triangle that does not make sense. Index is
-    /// std::int32_t or std::int64_t.
+    /// Checks and copies the view in time linear in rows, columns and entries. I is std::int32_t or
+    /// std::int64_t. Throws Error{bad_input} with the position and value of an invalid size, start, index, NaN,
+    /// Inf, entry in the wrong triangle, or entry that contradicts its mirror image; Error{usage} for an invalid
+    /// base or triangle.
     template <class I> explicit MatrixImport(MatrixArrays<T, I> const& view);
 
-    /// What the solver takes.
+    /// The imported matrix.
     [[nodiscard]] CscMatrix<T> const& matrix() const { return matrix_; }
-    /// Entries of the view.
+    /// Number of entries of the view.
     [[nodiscard]] Offset entries() const { return entries_; }
-    /// Other values in the layout and order of the view. On Error{bad_input} the matrix is as it was.
+    /// Replaces the values; `values` has the layout and order of the view. Throws Error{usage} if their number is
+    /// wrong, Error{bad_input} as the constructor; the matrix is then unchanged.
     void set_values(std::span<T const> values);
 
   private:
@@ -85,14 +86,14 @@ template <class T> class ESPALIER_API MatrixImport {
     CscMatrix<T> matrix_;
     Offset entries_ = 0;
     Index base_ = 0;              // for messages
-    bool upper_ = false;          // that triangle of a symmetric or Hermitian matrix was given
-    bool both_triangles_ = false; // of a symmetric or Hermitian matrix were given
-    // Of each entry of the view in matrix_.values, ~place for a mirror image above the diagonal; empty: entry
-    // k is at k.
+    bool upper_ = false;          // the upper triangle of a symmetric or Hermitian matrix was given
+    bool both_triangles_ = false; // both triangles of a symmetric or Hermitian matrix were given
+    // Position in matrix_.values of each entry of the view, or ~position if the entry is above the diagonal; empty
+    // if entry k is at position k.
     std::vector<Offset> place_;
 };
 
-/// The matrix of a view, for one use.
+/// Imports the matrix of a view once.
 template <class T, class I> CscMatrix<T> import_matrix(MatrixArrays<T, I> const& view) {
     return MatrixImport<T>(view).matrix();
 }

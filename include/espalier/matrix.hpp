@@ -1,9 +1,9 @@
-// The matrix the pipeline starts from: compressed sparse columns.
+// Sparse matrices in compressed columns, and dense blocks of vectors.
 //
-// Invariants (validate() checks them): col_ptr has cols + 1 non-decreasing entries from 0; the rows of
-// each column are sorted and without duplicates; a symmetric or Hermitian matrix is square and stores its
-// lower triangle only (row >= column), the diagonal included where it is present; a Hermitian matrix has
-// a real diagonal.
+// validate() checks the invariants of a sparse matrix: col_ptr has cols + 1 non-decreasing entries that start
+// at 0; the rows of each column ascend without duplicates; a symmetric or Hermitian matrix is square and
+// stores only its lower triangle (row >= column), including the diagonal entries that are present; the
+// diagonal of a Hermitian matrix is real.
 #pragma once
 
 #include <complex>
@@ -11,11 +11,13 @@
 #include <variant>
 #include <vector>
 
+#include "espalier/range.hpp"
 #include "espalier/types.hpp"
 
 namespace espalier {
 
-/// Compressed sparse columns; column j is at positions col_ptr[j] .. col_ptr[j + 1] - 1.
+/// Compressed sparse columns. Column j occupies the positions col_ptr[j] .. col_ptr[j + 1] - 1 of row_ind and
+/// values.
 template <class T> struct ESPALIER_API CscMatrix {
     Index rows = 0;                        ///< Number of rows.
     Index cols = 0;                        ///< Number of columns.
@@ -24,41 +26,43 @@ template <class T> struct ESPALIER_API CscMatrix {
     std::vector<Index> row_ind;            ///< Row of each stored entry, ascending in each column.
     std::vector<T> values;                 ///< Value of each stored entry.
 
-    /// Entries stored (for a symmetric matrix: of the lower triangle).
+    /// The positions of the entries of column j in row_ind and values.
+    [[nodiscard]] IndexRange entries_of(Index j) const { return {col_ptr[j], col_ptr[j + 1]}; }
+    /// Number of stored entries (those of the lower triangle unless the symmetry is general).
     [[nodiscard]] Offset stored() const { return col_ptr.back(); }
-    /// Entries of the whole matrix: those above the diagonal of a symmetric matrix counted too.
+    /// Number of entries of the whole matrix, both triangles included.
     [[nodiscard]] Offset nnz() const;
-    /// Error{bad_input} naming the first broken invariant, or a NaN or Inf with its row and column.
+    /// Throws Error{bad_input} that names the first broken invariant, or a NaN or Inf with its row and column.
     void validate() const;
 };
 
-/// A matrix as it comes from a file or generator.
+/// A matrix as a file or a generator provides it.
 using AnyMatrix = std::variant<CscMatrix<double>, CscMatrix<std::complex<double>>>;
 
-/// What was understood when a matrix was read or generated; printed by the command.
+/// Describes where a matrix comes from and how it was interpreted.
 struct MatrixDescription {
     std::string name;               ///< File name without directories, or the generator's spelling.
     std::string format;             ///< "Matrix Market", "Rutherford-Boeing", "Harwell-Boeing", "generator".
-    std::string declared;           ///< The file's own words, e.g. "coordinate real symmetric" or "rsa".
-    Offset entries_in_file = 0;     ///< Entries as the file counts them.
-    Offset duplicates_summed = 0;   ///< Entries that were added to another at the same place.
+    std::string declared;           ///< The type as the file declares it, e.g. "coordinate real symmetric" or "rsa".
+    Offset entries_in_file = 0;     ///< Number of entries in the file.
+    Offset duplicates_summed = 0;   ///< Entries added to an earlier one at the same position.
     std::vector<std::string> notes; ///< e.g. "both triangles of a symmetric matrix were stored".
 };
 
-/// A matrix and where it is from.
+/// A matrix and its description.
 struct NamedMatrix {
-    AnyMatrix matrix;              ///< The entries.
-    MatrixDescription description; ///< Where they are from.
+    AnyMatrix matrix;              ///< The matrix.
+    MatrixDescription description; ///< Its origin.
 };
 
 /// Column-major dense block, e.g. several right-hand sides: entry (i, j) is values[i + j * rows].
 template <class T> struct DenseMatrix {
     Index rows = 0;        ///< Number of rows.
     Index cols = 0;        ///< Number of columns.
-    std::vector<T> values; ///< rows * cols of them.
-    /// The first of the `rows` entries of column j.
+    std::vector<T> values; ///< rows * cols values.
+    /// Pointer to the `rows` entries of column j.
     [[nodiscard]] T* column(Index j) { return values.data() + j * rows; }
-    /// The same.
+    /// Pointer to the `rows` entries of column j.
     [[nodiscard]] T const* column(Index j) const { return values.data() + j * rows; }
 };
 

@@ -7,7 +7,7 @@
 namespace espalier {
 
 void Background::run(std::function<void()> work, Interrupt& interrupt) {
-    wait(interrupt); // for what an earlier cancellation left running
+    wait(interrupt); // earlier work may go on after a cancellation
     join();
     exception_ = nullptr;
     start(std::move(work));
@@ -25,7 +25,7 @@ void Background::start(std::function<void()> work) {
             } catch (...) {
                 exception_ = std::current_exception();
             }
-            work = {}; // what it owns goes before the caller hears of the end
+            work = {}; // releases the data of the work before the caller continues
             {
                 std::lock_guard const lock(mutex_);
                 done_ = true;
@@ -33,12 +33,12 @@ void Background::start(std::function<void()> work) {
             ended_.notify_all();
         });
     } catch (...) {
-        done_ = true; // there is no thread
+        done_ = true; // the thread was not started
         throw;
     }
 }
 
-// Until the thread has done its work. The interrupt is asked without the lock: it calls the caller's code.
+// Waits until the work is done. The lock is released for interrupt.check(), which calls the caller's code.
 void Background::wait(Interrupt& interrupt) {
     for (std::unique_lock lock(mutex_);
          !ended_.wait_for(lock, std::chrono::milliseconds(10), [this] { return done_; });) {

@@ -1,5 +1,5 @@
-// Work that cannot be interrupted, on a thread of its own, so that a caller who cancels gets control back at
-// once: the thread is left to finish alone, and is joined before the next work starts or at the end.
+// Runs work that cannot be interrupted on a separate thread, so that a cancelling caller regains control at
+// once. The thread then finishes alone; it is joined before the next work starts, or by the destructor.
 #pragma once
 
 #include <condition_variable>
@@ -12,6 +12,7 @@
 
 namespace espalier {
 
+/// A thread that runs one piece of work at a time.
 class Background {
   public:
     Background() = default;
@@ -19,8 +20,8 @@ class Background {
     Background& operator=(Background const&) = delete;
     ~Background() { join(); }
 
-    /// Runs `work`, after any earlier one, to its end and rethrows what it threw; or throws Error{cancelled}
-    /// as soon as `interrupt` says so, with `work` still running: it must own all it touches.
+    /// Waits for earlier work, runs `work` to its end and rethrows its exception. Throws Error{cancelled} as
+    /// soon as `interrupt` is requested while `work` goes on running, so `work` must own all its data.
     void run(std::function<void()> work, Interrupt& interrupt);
 
   private:
@@ -31,8 +32,8 @@ class Background {
     std::thread thread_;
     std::mutex mutex_;
     std::condition_variable ended_;
-    bool done_ = true;             // under mutex_ while there is a thread
-    std::exception_ptr exception_; // written by the thread before done_
+    bool done_ = true;             // guarded by mutex_ while the thread runs
+    std::exception_ptr exception_; // set by the thread before done_
 };
 
 } // namespace espalier

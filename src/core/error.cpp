@@ -3,10 +3,17 @@
 #include <new>
 #include <stdexcept>
 #include <system_error>
-
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace espalier {
+
+void reject_integer(char const* what, std::string const& value) {
+    throw Error(
+        Status::unsupported,
+        fmt::format("{} = {} does not fit the integer type of the library that needs it", what, value));
+}
 
 Error current_error() {
     try {
@@ -17,7 +24,7 @@ Error current_error() {
         return {Status::out_of_memory, "out of memory"};
     } catch (std::length_error const&) {
         return {Status::out_of_memory, "an array would be larger than the address space"};
-    } catch (std::system_error const& error) { // threads that cannot be started
+    } catch (std::system_error const& error) { // a thread could not be started
         bool const scarce = error.code() == std::errc::resource_unavailable_try_again ||
                             error.code() == std::errc::not_enough_memory;
         return {scarce ? Status::out_of_memory : Status::internal, error.what()};

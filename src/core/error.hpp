@@ -13,28 +13,31 @@
 
 namespace espalier {
 
-/// `value` as a To, or Error{Status::unsupported} naming `what` when it does not fit. Used wherever a
-/// library wants its own integer type.
+/// Throws Error{unsupported}: the integer `what` = `value` does not fit the type that a library requires.
+[[noreturn]] void reject_integer(char const* what, std::string const& value);
+
+/// Converts `value` to the integer type of an external library. Throws Error{unsupported} with the name
+/// `what` if it does not fit.
 template <class To, class From> To checked_cast(From value, char const* what) {
     static_assert(std::is_integral_v<To> && std::is_integral_v<From>);
     if (value < From(0)
             ? static_cast<std::int64_t>(value) < static_cast<std::int64_t>(std::numeric_limits<To>::min())
             : static_cast<std::uint64_t>(value) > static_cast<std::uint64_t>(std::numeric_limits<To>::max()))
-        throw Error(Status::unsupported, std::string(what) + " = " + std::to_string(value) +
-                                             " does not fit the integer type of the library that needs it");
+        reject_integer(what, std::to_string(value));
     return static_cast<To>(value);
 }
 
-/// What is being handled, as an Error: to be called inside a catch block.
+/// Converts the exception that is being handled to an Error. Call it inside a catch block.
 Error current_error();
 
-/// Keeps the first exception that any thread reports; the others are dropped.
+/// Keeps the first exception that any thread reports and drops the others.
 class FirstError {
   public:
-    /// To be called inside a catch block.
+    /// Records the exception that is being handled. Call it inside a catch block.
     void capture() noexcept;
+    /// Whether an exception is recorded.
     [[nodiscard]] bool raised() const noexcept { return raised_.load(std::memory_order_acquire); }
-    /// Rethrow the captured exception, if there is one. Called by one thread, after the others are done.
+    /// Rethrows the recorded exception, if any. Call it on one thread after the others have finished.
     void rethrow();
 
   private:

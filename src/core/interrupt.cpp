@@ -3,16 +3,16 @@
 namespace espalier {
 
 namespace {
-constexpr auto asking_interval = std::chrono::milliseconds(10);
+constexpr auto callback_interval = std::chrono::milliseconds(10);
 }
 
 bool Interrupt::requested() {
     if (requested_.load(std::memory_order_relaxed)) return true;
-    if (!asked_ || std::this_thread::get_id() != asker_) return false;
+    if (!callback_ || std::this_thread::get_id() != callback_thread_) return false;
     auto const now = Clock::now();
-    if (now - last_asked_ < asking_interval) return false;
-    last_asked_ = now;
-    if (!asked_()) return false;
+    if (now - last_call_ < callback_interval) return false;
+    last_call_ = now;
+    if (!callback_()) return false;
     request();
     return true;
 }

@@ -1,5 +1,5 @@
-// A caller's wish to stop, seen by everything that works for him. Worker threads look at a flag; the thread
-// that made the interrupt also asks the caller's function, at most every 10 ms.
+// Cancellation of a running computation. Worker threads check a flag; the thread that constructed the
+// interrupt also calls the caller's cancel function, at most every 10 ms.
 #pragma once
 
 #include <atomic>
@@ -12,32 +12,34 @@
 
 namespace espalier {
 
+/// A request to stop, shared by all threads of a computation.
 class Interrupt {
   public:
-    /// `asked` is called on the thread that constructs the interrupt; it may be empty.
-    explicit Interrupt(std::function<bool()> asked = {})
-        : asked_(std::move(asked)), asker_(std::this_thread::get_id()) {}
+    /// `callback` returns true to cancel. It is called only on the constructing thread, and may be empty.
+    explicit Interrupt(std::function<bool()> callback = {})
+        : callback_(std::move(callback)), callback_thread_(std::this_thread::get_id()) {}
     Interrupt(Interrupt const&) = delete;
     Interrupt& operator=(Interrupt const&) = delete;
 
-    /// From now on everyone is to stop. Any thread.
+    /// Requests a stop. Any thread may call it.
     void request() noexcept { requested_.store(true, std::memory_order_relaxed); }
-    /// Any thread. What the caller's function throws comes out on its own thread.
+    /// Whether a stop is requested. Any thread may call it; an exception of the callback passes through.
     [[nodiscard]] bool requested();
-    /// Error{cancelled} when requested. Cheap enough for every millisecond of work, not for every entry.
+    /// Throws Error{cancelled} if a stop is requested. Cheap enough to call once per millisecond of work, but
+    /// not once per entry.
     void check();
-    /// Set as soon as any thread has learnt of it.
+    /// The flag that request() sets.
     [[nodiscard]] std::atomic<bool> const& flag() const noexcept { return requested_; }
 
   private:
     using Clock = std::chrono::steady_clock;
     std::atomic<bool> requested_{false};
-    std::function<bool()> asked_;
-    std::thread::id asker_;
-    Clock::time_point last_asked_; // of the asking thread
+    std::function<bool()> callback_;
+    std::thread::id callback_thread_;
+    Clock::time_point last_call_; // used by callback_thread_ only
 };
 
-/// check() of an interrupt that may be absent.
+/// Calls check() if `interrupt` is not null.
 inline void check(Interrupt* interrupt) {
     if (interrupt) interrupt->check();
 }

@@ -1,5 +1,5 @@
-// Values as bytes, to send to another process of the same program. A type whose bytes are its value, a
-// vector or a string need nothing; another type says once what it consists of:
+// Conversion of values to bytes, for messages to other processes of the same program. Trivially copyable
+// types, vectors and strings need no description; any other type lists its members once:
 //
 //     template <class Archive> void describe(Archive& archive, Thing& thing) { archive(thing.a, thing.b); }
 #pragma once
@@ -21,9 +21,12 @@ template <class T> inline constexpr bool is_sequence<std::vector<T>> = true;
 template <> inline constexpr bool is_sequence<std::string> = true;
 } // namespace pack_detail
 
+/// Appends values to a byte string.
 class Packer {
   public:
+    /// Appends the values in order.
     template <class... T> void operator()(T const&... values) { (put(values), ...); }
+    /// Moves the bytes out.
     [[nodiscard]] std::vector<std::byte> take() { return std::move(bytes_); }
 
   private:
@@ -37,7 +40,7 @@ class Packer {
         } else if constexpr (std::is_trivially_copyable_v<T>) {
             put_bytes(&value, sizeof(T));
         } else {
-            describe(*this, const_cast<T&>(value)); // only reads
+            describe(*this, const_cast<T&>(value)); // a Packer only reads the value
         }
     }
     void put_bytes(void const* data, std::size_t size) {
@@ -49,12 +52,14 @@ class Packer {
     std::vector<std::byte> bytes_;
 };
 
+/// Reads values back from a byte string.
 class Unpacker {
   public:
-    /// `bytes` live longer.
+    /// The memory of `bytes` must outlive the Unpacker.
     explicit Unpacker(std::span<std::byte const> bytes) : bytes_(bytes) {}
-    /// In the order in which they were packed. Error{internal} when the bytes end before.
+    /// Reads values in the order of packing. Throws Error{internal} if there are too few bytes.
     template <class... T> void operator()(T&... values) { (get(values), ...); }
+    /// Whether all bytes are read.
     [[nodiscard]] bool at_end() const { return bytes_.empty(); }
 
   private:

@@ -1,4 +1,4 @@
-// A phase of a possibly absent ProgressSink (espalier/options.hpp), ended by scope.
+// A phase of progress reports (ProgressSink, espalier/options.hpp) that ends with its scope.
 #pragma once
 
 #include <string_view>
@@ -7,6 +7,7 @@
 
 namespace espalier {
 
+/// Begins a phase of `sink`, which may be null, and ends it in the destructor.
 class ProgressScope {
   public:
     ProgressScope(ProgressSink* sink, std::string_view phase, double total) : sink_(sink) {
@@ -18,9 +19,10 @@ class ProgressScope {
         try {
             if (sink_) sink_->end();
         } catch (...) {
-            // a display that fails is no reason to lose the work
+            // a failing display must not stop the computation
         }
     }
+    /// Reports that `amount` of the total is done.
     void advance(double amount) const {
         if (sink_) sink_->advance(amount);
     }

@@ -1,6 +1,5 @@
-// Random numbers and smooth random fields that are the same on every platform: integer arithmetic, and
-// products and sums of doubles only. The standard distributions are not (their algorithms are left to the
-// library).
+// Random numbers and smooth random fields that are identical on every platform. They use only integer
+// arithmetic and sums and products of doubles, unlike the distributions of the standard library.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +9,7 @@
 
 namespace espalier {
 
-/// The upper 53 bits as a double in [0, 1).
+/// Converts the upper 53 bits to a double in [0, 1).
 inline double unit_interval(std::uint64_t bits) {
     return static_cast<double>(bits >> 11) * 0x1p-53;
 }
@@ -19,14 +18,15 @@ inline double unit_interval(std::uint64_t bits) {
 class SplitMix64 {
   public:
     explicit SplitMix64(std::uint64_t seed) : state_(seed) {}
+    /// The next 64 bits.
     std::uint64_t next() { return mix_bits(state_ += golden_increment); }
     /// The k-th number of the sequence of `seed`, from 0.
     static std::uint64_t at(std::uint64_t seed, Index k) {
         return mix_bits(seed + (static_cast<std::uint64_t>(k) + 1) * golden_increment);
     }
-    /// In 0 .. bound - 1, bound > 0. The bias of the remainder, bound / 2^64, is of no concern here.
+    /// A number in 0 .. bound - 1, bound > 0. The bias of the remainder, bound / 2^64, is negligible.
     Index below(Index bound) { return static_cast<Index>(next() % static_cast<std::uint64_t>(bound)); }
-    /// In [low, high).
+    /// A number in [low, high).
     double uniform(double low, double high) { return low + (high - low) * unit_interval(next()); }
     /// The k-th number of the sequence of `seed`, in [low, high).
     static double uniform_at(std::uint64_t seed, Index k, double low, double high) {
@@ -37,14 +37,14 @@ class SplitMix64 {
     std::uint64_t state_;
 };
 
-/// A smooth field with values in [-1, 1]: random values on a lattice of spacings (sx, sy, sz), blended
-/// between lattice points with a cubic that has zero slope at them.
+/// A smooth random field with values in [-1, 1]: random values on a lattice with spacings (sx, sy, sz),
+/// interpolated by a cubic that has zero slope at the lattice points.
 class SmoothNoise {
   public:
     SmoothNoise(std::uint64_t seed, double sx, double sy, double sz)
         : seed_(mix_bits(seed)), scale_{1 / sx, 1 / sy, 1 / sz} {}
 
-    /// Coordinates must not be negative.
+    /// The value at a point with non-negative coordinates.
     [[nodiscard]] double operator()(double x, double y, double z) const {
         double const scaled[3] = {x * scale_[0], y * scale_[1], z * scale_[2]};
         std::uint64_t cell[3];
@@ -61,7 +61,7 @@ class SmoothNoise {
             for (unsigned d = 0; d < 3; ++d) {
                 unsigned const up = corner >> d & 1u;
                 weight *= up ? blend[d] : 1 - blend[d];
-                hash = mix_bits(hash + 0x9e3779b97f4a7c15u * (cell[d] + up + 1));
+                hash = mix_bits(hash + golden_increment * (cell[d] + up + 1));
             }
             sum += weight * (2 * unit_interval(hash) - 1);
         }

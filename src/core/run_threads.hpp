@@ -1,5 +1,5 @@
-// A team of threads for one loop: body(0) .. body(count - 1), each on its own thread, and the calling
-// thread takes the first. For the readers, which work before any runtime exists.
+// A parallel loop for the readers, which run before the runtime exists: body(0) .. body(count - 1), each on
+// its own thread; the calling thread runs body(0).
 #pragma once
 
 #include <algorithm>
@@ -10,15 +10,16 @@
 
 namespace espalier {
 
-/// `threads` as a caller gave it: 0 and below mean the cores this process may use; never more than 64.
+/// The number of threads to use for the requested `threads`: values below 1 mean all cores of the process;
+/// the result is at most 64.
 inline int team_size(int threads) {
     if (threads <= 0) threads = static_cast<int>(std::thread::hardware_concurrency());
     return std::clamp(threads, 1, 64);
 }
 
-/// Run body(t) for t in [0, count) and wait for all. When several throw, the exception of the smallest t is
-/// rethrown, so that the outcome does not depend on timing. Threads that the system refuses to start are
-/// made up for by the caller.
+/// Runs body(t) for t in [0, count) and waits for all calls. If several throw, the exception of the smallest
+/// t is rethrown, so the outcome does not depend on timing. If the system cannot start all threads, the
+/// calling thread runs the remaining calls.
 template <class Body> void run_threads(int count, Body const& body) {
     if (count <= 0) return;
     std::vector<std::exception_ptr> errors(count);
@@ -35,7 +36,7 @@ template <class Body> void run_threads(int count, Body const& body) {
     try {
         for (; next < count; ++next) team.emplace_back(guarded, next);
     } catch (std::system_error const&) {
-        // The remaining indices are done below.
+        // The calling thread runs the remaining calls below.
     }
     guarded(0);
     for (; next < count; ++next) guarded(next);

@@ -1,5 +1,4 @@
-// Compile-time facts about the four scalar types, and the few operations that differ between real and
-// complex ones.
+// Properties of the four scalar types, and the operations that differ between real and complex scalars.
 #pragma once
 
 #include <cmath>
@@ -13,9 +12,10 @@ namespace espalier {
 
 template <class T> struct RealOf { using type = T; };
 template <class R> struct RealOf<std::complex<R>> { using type = R; };
+/// The real type of the same precision.
 template <class T> using Real = typename RealOf<T>::type;
 
-/// The single-precision scalar of the same kind: float for double, T itself for what is single already.
+/// The single-precision scalar of the same kind: float for double, T itself if it is single precision.
 template <class T> struct NarrowOf { using type = float; };
 template <class R> struct NarrowOf<std::complex<R>> { using type = std::complex<float>; };
 template <class T> using Narrow = typename NarrowOf<T>::type;
@@ -28,10 +28,10 @@ inline constexpr Scalar scalar_of = is_complex<T> ? (std::is_same_v<Real<T>, flo
 
 inline constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Unit roundoff-like constant used in every bound: the distance from 1 to the next number.
+/// The machine epsilon: the distance from 1 to the next larger number.
 template <class T> inline constexpr Real<T> epsilon = std::numeric_limits<Real<T>>::epsilon();
 
-/// Real flops of one multiply and one add of T, relative to a real multiply-add (1 or 4).
+/// Cost of a multiply-add of T relative to a real multiply-add.
 template <class T> inline constexpr double flop_factor = is_complex<T> ? 4.0 : 1.0;
 
 template <class T> constexpr T conj(T value) {
@@ -41,7 +41,7 @@ template <class T> constexpr T conj(T value) {
         return value;
 }
 
-/// conj(value) where `conjugate`, else value: the difference between A^H and A^T.
+/// conj(value) if `conjugate`, else value; distinguishes A^H from A^T.
 template <class T> constexpr T conj_if(bool conjugate, T value) {
     return conjugate ? conj(value) : value;
 }
@@ -60,7 +60,7 @@ template <class T> constexpr Real<T> imag_part(T value) {
         return Real<T>(0);
 }
 
-/// |Re| + |Im|: within sqrt(2) of the modulus, without its square root (the BLAS's cabs1).
+/// |Re| + |Im| (BLAS cabs1): within a factor sqrt(2) of the modulus, without a square root.
 template <class T> inline Real<T> abs1(T value) {
     if constexpr (is_complex<T>)
         return std::abs(value.real()) + std::abs(value.imag());
@@ -72,7 +72,7 @@ template <class T> inline bool is_finite(T value) {
     return std::isfinite(real_part(value)) && std::isfinite(imag_part(value));
 }
 
-/// Instantiate `macro(T)` for every scalar type.
+/// Expands `macro(T)` for every scalar type.
 #define ESPALIER_FOR_EACH_SCALAR(macro)                                                                      \
     macro(float) macro(double) macro(std::complex<float>) macro(std::complex<double>)
 

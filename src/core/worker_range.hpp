@@ -1,9 +1,9 @@
-// A range of workers: of candidates for a task or a column block, of those of a process or of a NUMA node.
+// A range of workers, such as the candidates of a task or the workers of a process or NUMA node.
 #pragma once
 
 namespace espalier {
 
-/// The numbers first .. end - 1, never none. Processes are counted in the same way.
+/// The workers (or processes) first .. end - 1; never empty.
 struct WorkerRange {
     int first = 0;
     int end = 1;

@@ -110,7 +110,7 @@ template <class T> DenseMatrix<T> scatter(Index rows, Index cols, Index first_ro
     for (auto const& piece : triples)
         for (auto const& entry : piece) dense.column(entry.col)[entry.row - first_row] += entry.value;
     if (!std::all_of(dense.values.begin(), dense.values.end(), is_finite<T>))
-        throw Error(Status::bad_input, name + ": duplicates of an entry sum to more than a double holds");
+        throw Error(Status::bad_input, name + ": the sum of the duplicates of an entry overflows a double");
     return dense;
 }
 

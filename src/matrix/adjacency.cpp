@@ -1,36 +1,34 @@
-// The adjacency graph of A + A^T. A triangle is mirrored in one pass; a general matrix is merged, column
-// by column, with its transposed pattern. Both find the lists sorted, so no sort is needed.
+// The adjacency graph of A + A^T. A stored triangle is mirrored; a general matrix is merged column by column
+// with its transposed pattern. Both produce sorted lists, so no sort is needed.
 #include "matrix/adjacency.hpp"
 
 #include <fmt/format.h>
 
 #include "core/scalar.hpp"
+#include "matrix/entries.hpp"
 
 namespace espalier {
 namespace {
 
-/// Each stored entry below the diagonal is one edge. Columns are walked in ascending order, so list v
-/// receives its smaller neighbours (from their columns) before its own column adds the larger ones.
+/// Each stored entry below the diagonal is an edge. Columns are visited in ascending order, so list v
+/// receives its smaller neighbours, from their columns, before its own column adds the larger ones.
 template <class T> Graph mirror_triangle(CscMatrix<T> const& a) {
     Graph graph;
     graph.num_vertices = a.cols;
     graph.ptr.assign(a.cols + 1, 0);
-    for (Index j = 0; j < a.cols; ++j)
-        for (Offset k = a.col_ptr[j]; k < a.col_ptr[j + 1]; ++k)
-            if (Index const i = a.row_ind[k]; i != j) {
-                ++graph.ptr[i + 1];
-                ++graph.ptr[j + 1];
-            }
-    for (Index v = 0; v < a.cols; ++v) graph.ptr[v + 1] += graph.ptr[v];
-
+    for_each_entry(a, [&](Index i, Index j, Offset) {
+        if (i == j) return;
+        ++graph.ptr[i + 1];
+        ++graph.ptr[j + 1];
+    });
+    std::partial_sum(graph.ptr.begin(), graph.ptr.end(), graph.ptr.begin());
     graph.adj.resize(graph.ptr.back());
     std::vector<Offset> next(graph.ptr.begin(), graph.ptr.end() - 1);
-    for (Index j = 0; j < a.cols; ++j)
-        for (Offset k = a.col_ptr[j]; k < a.col_ptr[j + 1]; ++k)
-            if (Index const i = a.row_ind[k]; i != j) {
-                graph.adj[next[i]++] = j;
-                graph.adj[next[j]++] = i;
-            }
+    for_each_entry(a, [&](Index i, Index j, Offset) {
+        if (i == j) return;
+        graph.adj[next[i]++] = j;
+        graph.adj[next[j]++] = i;
+    });
     return graph;
 }
 
@@ -42,14 +40,13 @@ struct Pattern {
 template <class T> Pattern transposed_pattern(CscMatrix<T> const& a) {
     Pattern t{std::vector<Offset>(a.rows + 1, 0), std::vector<Index>(a.row_ind.size())};
     for (Index const i : a.row_ind) ++t.ptr[i + 1];
-    for (Index i = 0; i < a.rows; ++i) t.ptr[i + 1] += t.ptr[i];
+    std::partial_sum(t.ptr.begin(), t.ptr.end(), t.ptr.begin());
     std::vector<Offset> next(t.ptr.begin(), t.ptr.end() - 1);
-    for (Index j = 0; j < a.cols; ++j)
-        for (Offset k = a.col_ptr[j]; k < a.col_ptr[j + 1]; ++k) t.ind[next[a.row_ind[k]]++] = j;
+    for_each_entry(a, [&](Index i, Index j, Offset) { t.ind[next[i]++] = j; });
     return t;
 }
 
-/// visit(i) for each i of the union of two sorted ranges, except `self`, in ascending order.
+/// Calls visit(i) in ascending order for each i != self in the union of two sorted ranges.
 template <class Visit> void merge_except(Index const* p, Index const* p_end, Index const* q,
                                          Index const* q_end, Index self, Visit visit) {
     while (p != p_end || q != q_end) {
@@ -85,7 +82,7 @@ template <class T> Graph merge_with_transpose(CscMatrix<T> const& a) {
 template <class T> Graph adjacency_graph(CscMatrix<T> const& a) {
     if (a.rows != a.cols)
         throw Error(Status::bad_input,
-                    fmt::format("matrix is {} x {}, a square one is needed", a.rows, a.cols));
+                    fmt::format("the matrix is {} x {}; a square matrix is needed", a.rows, a.cols));
     return a.symmetry == Symmetry::general ? merge_with_transpose(a) : mirror_triangle(a);
 }
 

@@ -1,5 +1,4 @@
-// A counting sort by columns, in parallel where columns or pieces are independent; then the rows of each
-// column. See assemble.hpp.
+// A parallel counting sort by columns, followed by a sort of the rows of each column.
 #include "matrix/assemble.hpp"
 
 #include <algorithm>
@@ -10,39 +9,41 @@
 
 #include "core/run_threads.hpp"
 #include "core/scalar.hpp"
+#include "matrix/entries.hpp"
 #include "matrix/triangles.hpp"
 
 namespace espalier {
 
 namespace {
 
-// A run of pieces that one thread counts and places, with a count per column over the columns it meets.
-// In a file sorted by columns the runs meet disjoint columns, so all counts together are as long as one.
+// A run of pieces that one thread counts and places. It has a count for each column between its first and
+// last. In a file sorted by columns the runs have disjoint columns, so all counts together take as much
+// memory as one.
 struct Run {
-    std::size_t first_piece = 0;
-    std::size_t end_piece = 0;
+    Index first_piece = 0;
+    Index end_piece = 0;
     Index first_col = 0;
-    std::vector<Offset> next; // Counts; then, for each column, where the run's next entry goes.
+    std::vector<Offset> next; // The count of each column; later the position of the run's next entry in it.
 };
 
-// As many runs as threads, unless their counts could outgrow the matrix itself.
+// Makes one run per thread, but fewer if their counts could take more memory than the matrix.
 template <class T> std::vector<Run> make_runs(Triples<T> const& triples, Index cols, int threads) {
     Offset entries = 0;
-    for (auto const& piece : triples) entries += static_cast<Offset>(piece.size());
-    Offset const affordable = 1 + entries / std::max<Index>(cols, 1);
-    auto const count = static_cast<std::size_t>(
-        std::clamp<Offset>(std::min<Offset>(threads, static_cast<Offset>(triples.size())), 1, affordable));
+    for (auto const& piece : triples) entries += std::ssize(piece);
+    Index const affordable = 1 + entries / std::max<Index>(cols, 1);
+    Index const pieces = std::ssize(triples);
+    Index const count = std::clamp<Index>(std::min<Index>(threads, pieces), 1, affordable);
     std::vector<Run> runs(count);
-    for (std::size_t r = 0; r < count; ++r) {
-        runs[r].first_piece = r * triples.size() / count;
-        runs[r].end_piece = (r + 1) * triples.size() / count;
+    for (Index r = 0; r < count; ++r) {
+        runs[r].first_piece = r * pieces / count;
+        runs[r].end_piece = (r + 1) * pieces / count;
     }
     return runs;
 }
 
 template <class T, class Visit>
 void for_each_triple(Run const& run, Triples<T> const& triples, Visit const& visit) {
-    for (std::size_t k = run.first_piece; k < run.end_piece; ++k)
+    for (Index k = run.first_piece; k < run.end_piece; ++k)
         for (auto const& entry : triples[k]) visit(entry);
 }
 
@@ -59,14 +60,14 @@ template <class T> void count_columns(Run& run, Triples<T> const& triples, Index
     for_each_triple(run, triples, [&](Triple<T> const& entry) { ++count[entry.col - first]; });
 }
 
-// From counts to positions: the entries of a column lie in the order of the runs.
+// Converts counts to positions. The entries of a column are ordered by run.
 void assign_positions(std::vector<Run>& runs, std::vector<Offset>& col_ptr) {
     for (auto const& run : runs)
-        for (std::size_t k = 0; k < run.next.size(); ++k) col_ptr[run.first_col + k + 1] += run.next[k];
+        for (Index k = 0; k < std::ssize(run.next); ++k) col_ptr[run.first_col + k + 1] += run.next[k];
     std::partial_sum(col_ptr.begin(), col_ptr.end(), col_ptr.begin());
     std::vector<Offset> free = col_ptr;
     for (auto& run : runs)
-        for (std::size_t k = 0; k < run.next.size(); ++k) {
+        for (Index k = 0; k < std::ssize(run.next); ++k) {
             Offset& position = free[run.first_col + k];
             position += std::exchange(run.next[k], position);
         }
@@ -80,15 +81,16 @@ template <class T> void place(Run& run, Triples<T>& triples, CscMatrix<T>& matri
         matrix.row_ind[p] = entry.row;
         matrix.values[p] = entry.value;
     });
-    for (std::size_t k = run.first_piece; k < run.end_piece; ++k) std::vector<Triple<T>>().swap(triples[k]);
+    for (Index k = run.first_piece; k < run.end_piece; ++k) std::vector<Triple<T>>().swap(triples[k]);
 }
 
-// Sort positions [first, end) by row and sum duplicates at the front; returns how many entries remain.
+// Sorts the entries of a column by row and sums duplicates at the front; returns how many entries remain.
 template <class T>
-Offset sort_and_sum(CscMatrix<T>& matrix, Offset first, Offset end, std::vector<std::pair<Index, T>>& work) {
-    auto* const rows = matrix.row_ind.data() + first;
-    auto* const values = matrix.values.data() + first;
-    auto const length = end - first;
+Offset sort_and_sum(CscMatrix<T>& matrix, Index column, std::vector<std::pair<Index, T>>& work) {
+    auto const entries = matrix.entries_of(column);
+    auto* const rows = matrix.row_ind.data() + entries.first;
+    auto* const values = matrix.values.data() + entries.first;
+    Offset const length = entries.size();
     bool increasing = true;
     for (Offset k = 1; k < length; ++k) increasing &= rows[k - 1] < rows[k];
     if (increasing) return length;
@@ -109,10 +111,10 @@ Offset sort_and_sum(CscMatrix<T>& matrix, Offset first, Offset end, std::vector<
     return kept;
 }
 
-// Close the gaps that summed duplicates left: column j keeps its first kept[j] entries.
+// Closes the gaps left by summed duplicates: column j keeps its first kept[j] entries.
 template <class T> void close_gaps(CscMatrix<T>& matrix, std::vector<Offset> const& kept) {
     Offset end = 0;
-    for (std::size_t j = 0; j < kept.size(); ++j) {
+    for (Index j = 0; j < matrix.cols; ++j) {
         Offset const first = std::exchange(matrix.col_ptr[j], end);
         std::copy_n(matrix.row_ind.begin() + first, kept[j], matrix.row_ind.begin() + end);
         std::copy_n(matrix.values.begin() + first, kept[j], matrix.values.begin() + end);
@@ -126,7 +128,7 @@ template <class T> void close_gaps(CscMatrix<T>& matrix, std::vector<Offset> con
 template <class T> Offset sort_columns(CscMatrix<T>& matrix, int threads) {
     std::vector<Offset> kept(matrix.cols);
     run_threads(threads, [&](int t) {
-        // Columns that begin in the t-th share of the entries.
+        // Thread t takes the columns that begin in the t-th share of the entries.
         auto const share = [&](int k) -> Index {
             if (k == 0 || k == threads) return k == 0 ? 0 : matrix.cols;
             auto const entry = matrix.stored() / threads * k;
@@ -135,8 +137,7 @@ template <class T> Offset sort_columns(CscMatrix<T>& matrix, int threads) {
         };
         std::vector<std::pair<Index, T>> work;
         Index const end = share(t + 1);
-        for (Index j = share(t); j < end; ++j)
-            kept[j] = sort_and_sum(matrix, matrix.col_ptr[j], matrix.col_ptr[j + 1], work);
+        for (Index j = share(t); j < end; ++j) kept[j] = sort_and_sum(matrix, j, work);
     });
     Offset const duplicates = matrix.stored() - std::accumulate(kept.begin(), kept.end(), Offset{0});
     if (duplicates > 0) close_gaps(matrix, kept);
@@ -150,11 +151,10 @@ std::string absurd_sizes(Index rows, Index cols, Offset entries) {
     Index const size = std::max(rows, cols);
     char const* const what = size == rows ? "rows" : "columns";
     if (rows < 0 || cols < 0 || entries < 0)
-        return fmt::format("negative size in {} x {}, {} entries", rows, cols, entries);
+        return fmt::format("a size is negative: {} rows, {} columns, {} entries", rows, cols, entries);
     if (size > largest) return fmt::format("{} {} exceed the limit of {}", size, what, largest);
     if ((size - 1'000'000) / 16 > entries)
-        return fmt::format("{} {} for {} entries: nearly all of them are structurally empty", size, what,
-                           entries);
+        return fmt::format("{} {} for {} entries; nearly all {} are empty", size, what, entries, what);
     return {};
 }
 
@@ -177,13 +177,12 @@ CscMatrix<T> compress_columns(Index rows, Index cols, Triples<T> triples, int th
 }
 
 template <class T> void check_duplicates(CscMatrix<T> const& matrix, Index first, std::string const& source) {
-    for (Index j = 0; j < matrix.cols; ++j)
-        for (Offset p = matrix.col_ptr[j]; p < matrix.col_ptr[j + 1]; ++p)
-            if (!is_finite(matrix.values[p]))
-                throw Error(
-                    Status::bad_input,
-                    fmt::format("{}: the duplicates of entry ({}, {}) sum to more than a double holds",
-                                source, matrix.row_ind[p] + 1, first + j + 1));
+    for_each_entry(matrix, [&](Index i, Index j, Offset p) {
+        if (!is_finite(matrix.values[p]))
+            throw Error(Status::bad_input,
+                        fmt::format("{}: the sum of the duplicates of entry ({}, {}) overflows a double",
+                                    source, i + 1, first + j + 1));
+    });
 }
 
 void note_duplicates(Offset count, std::vector<std::string>& notes) {

@@ -1,5 +1,6 @@
-// From the coordinate triples of a file to compressed sparse columns, and from what the file declared to
-// what its values are. Linear in the entries, but for columns whose rows come unsorted (k log k each).
+// Assembly of a matrix from the coordinate triples of a file, including the treatment of the declared
+// symmetry. Takes time linear in the number of entries, plus k log k for each column whose k rows are not
+// sorted.
 #pragma once
 
 #include <complex>
@@ -11,50 +12,53 @@
 
 namespace espalier {
 
-/// One entry of a file, 0-based.
+/// One entry of a file.
 template <class T> struct Triple {
-    Index row;
-    Index col;
-    T value;
+    Index row; ///< 0-based.
+    Index col; ///< 0-based.
+    T value;   ///< Value.
 };
 
-/// The entries of a file in its order, in one piece per thread that parsed them.
+/// The entries of a file in its order, in one piece for each thread that parsed them.
 template <class T> using Triples = std::vector<std::vector<Triple<T>>>;
+/// Real or complex entries.
 using AnyTriples = std::variant<Triples<double>, Triples<std::complex<double>>>;
 
-/// What a file says of its matrix's symmetry, and so which of its entries stand for two.
+/// The symmetry that a file declares. Unless it is general, an off-diagonal entry also stands for its mirror
+/// image.
 enum class DeclaredSymmetry { general, symmetric, hermitian, skew_symmetric };
 
-/// What a reader hands over: a file's content, before it is understood.
+/// The content of a file, as a reader returns it.
 struct CoordinateData {
-    std::string source; ///< Name for messages.
-    Index rows = 0;
-    Index cols = 0;
-    DeclaredSymmetry declared = DeclaredSymmetry::general;
-    AnyTriples triples;
-    MatrixDescription description;
+    std::string source;                                    ///< File name for messages.
+    Index rows = 0;                                        ///< Number of rows.
+    Index cols = 0;                                        ///< Number of columns.
+    DeclaredSymmetry declared = DeclaredSymmetry::general; ///< Declared symmetry.
+    AnyTriples triples;                                    ///< The entries.
+    MatrixDescription description;                         ///< Description without the notes of assemble().
 };
 
-/// The matrix of a file. Duplicates of one position are summed and counted. A matrix declared symmetric or
-/// Hermitian keeps its lower triangle, whichever triangle (or both) the file stores; a skew-symmetric one is
-/// expanded; a square general one whose values are exactly symmetric (Hermitian) becomes so. Each of these
-/// leaves a note in the description. Error{bad_input} when the entries contradict the declaration, or a sum
-/// of duplicates overflows. The triples are freed on the way.
+/// Assembles the matrix of a file. Duplicate entries are summed and counted. A matrix declared symmetric or
+/// Hermitian keeps its lower triangle, whichever triangles the file stores; a skew-symmetric matrix is
+/// expanded; a square general matrix with exactly symmetric or Hermitian values becomes symmetric or
+/// Hermitian. Each of these adds a note to the description. Throws Error{bad_input} if entries contradict the
+/// declaration or a sum of duplicates overflows. Frees the triples before it returns.
 NamedMatrix assemble(CoordinateData data, int threads);
 
-/// For readers, once the sizes are known and before anything is allocated for them: what is absurd about
-/// them, or an empty string. Sizes must be non-negative, rows and columns at most 2^40, and at most
-/// 16 entries + 10^6 (else nearly all of them are empty).
+/// Checks the sizes in a file before memory is allocated for them. Returns the reason why they are
+/// implausible, or an empty string. Sizes must be non-negative; the numbers of rows and columns must be at
+/// most 2^40 and at most 16 entries + 10^6, as otherwise nearly all rows or columns would be empty.
 std::string absurd_sizes(Index rows, Index cols, Offset entries);
 
-/// Entries with the same column together and sorted by row, duplicates summed in the file's order (so the
-/// result does not depend on `threads`) and counted. Indices must be in range. Frees `triples`.
+/// Sorts the entries by column and row, and sums and counts duplicates. The sums follow the order of the
+/// file, so the result does not depend on `threads`. Indices must be in range. Frees `triples`.
 template <class T>
 CscMatrix<T> compress_columns(Index rows, Index cols, Triples<T> triples, int threads, Offset& duplicates);
 
-/// Error{bad_input}, beginning with `source`, when a sum of duplicates overflowed. `matrix` has the columns
-/// of another from `first` on.
+/// Throws Error{bad_input}, starting with `source`, if a sum of duplicates overflowed. `matrix` holds the
+/// columns of the file from `first` on.
 template <class T> void check_duplicates(CscMatrix<T> const& matrix, Index first, std::string const& source);
+/// Adds a note about `count` summed duplicates.
 void note_duplicates(Offset count, std::vector<std::string>& notes);
 
 } // namespace espalier

@@ -1,8 +1,9 @@
-// Conversions between storage forms. The passes walk the columns in ascending order, so whatever they
-// append to other columns arrives there sorted; nothing is ever sorted afterwards.
+// Columns are visited in ascending order, so entries appended to other columns arrive sorted by row.
 #include "matrix/convert.hpp"
 
 #include <fmt/format.h>
+
+#include "matrix/entries.hpp"
 
 namespace espalier {
 namespace {
@@ -15,7 +16,7 @@ template <class To, class From> void require_convertible() {
                                 to_string(scalar_of<To>)));
 }
 
-/// Only called where require_convertible() has passed; from complex to real it would drop the imaginary part.
+// Requires require_convertible(), because a conversion from complex to real would drop the imaginary part.
 template <class To, class From> To cast(From value) {
     if constexpr (is_complex<To>)
         return To(static_cast<Real<To>>(real_part(value)), static_cast<Real<To>>(imag_part(value)));
@@ -24,30 +25,15 @@ template <class To, class From> To cast(From value) {
 }
 
 [[noreturn]] void reject_overflow(Index i, Index j) {
-    throw Error(Status::bad_input,
-                fmt::format("value at row {}, column {} (counted from 0) is too large for single "
-                            "precision",
-                            i, j));
-}
-
-template <class T> CscMatrix<T> empty_like(CscMatrix<T> const& a, Index rows, Index cols) {
-    CscMatrix<T> result;
-    result.rows = rows;
-    result.cols = cols;
-    result.symmetry = a.symmetry;
-    result.col_ptr.assign(cols + 1, 0);
-    return result;
-}
-
-template <class T> void require_square(CscMatrix<T> const& a) {
-    if (a.rows != a.cols)
-        throw Error(Status::bad_input,
-                    fmt::format("matrix is {} x {}, a square one is needed", a.rows, a.cols));
+    throw Error(
+        Status::bad_input,
+        fmt::format("the value at row {}, column {} (counted from 0) is too large for single precision", i,
+                    j));
 }
 
 } // namespace
 
-void refuse_overflow(std::string_view path, std::string_view what, Index row, Index col) {
+void reject_overflow(std::string_view path, std::string_view what, Index row, Index col) {
     throw Error(Status::bad_input,
                 fmt::format("{}: {} has a value in row {}, column {} that is too large for single precision",
                             path, what, row + 1, col + 1));
@@ -62,11 +48,10 @@ template <class To, class From> CscMatrix<To> convert(CscMatrix<From> const& a) 
     result.col_ptr = a.col_ptr;
     result.row_ind = a.row_ind;
     result.values.resize(a.values.size());
-    for (Index j = 0; j < a.cols; ++j)
-        for (Offset k = a.col_ptr[j]; k < a.col_ptr[j + 1]; ++k) {
-            result.values[k] = cast<To>(a.values[k]);
-            if (!is_finite(result.values[k]) && is_finite(a.values[k])) reject_overflow(a.row_ind[k], j);
-        }
+    for_each_entry(a, [&](Index i, Index j, Offset p) {
+        result.values[p] = cast<To>(a.values[p]);
+        if (!is_finite(result.values[p]) && is_finite(a.values[p])) reject_overflow(i, j);
+    });
     return result;
 }
 
@@ -85,72 +70,61 @@ template <class To, class From> DenseMatrix<To> convert(DenseMatrix<From> const&
 template <class T> CscMatrix<T> expand_symmetric(CscMatrix<T> const& a) {
     if (a.symmetry == Symmetry::general) return a;
     bool const conjugate = a.symmetry == Symmetry::hermitian;
-    auto full = empty_like(a, a.rows, a.cols);
-    full.symmetry = Symmetry::general;
-    for (Index j = 0; j < a.cols; ++j)
-        for (Offset k = a.col_ptr[j]; k < a.col_ptr[j + 1]; ++k) {
-            ++full.col_ptr[j + 1];
-            if (a.row_ind[k] != j) ++full.col_ptr[a.row_ind[k] + 1];
-        }
-    for (Index j = 0; j < a.cols; ++j) full.col_ptr[j + 1] += full.col_ptr[j];
-
-    full.row_ind.resize(full.stored());
-    full.values.resize(full.stored());
-    std::vector<Offset> next(full.col_ptr.begin(), full.col_ptr.end() - 1);
-    auto const append = [&](Index i, Index j, T value) {
-        Offset const place = next[j]++;
-        full.row_ind[place] = i;
-        full.values[place] = value;
-    };
-    // When column j is reached, its part above the diagonal has been appended by the columns before it.
-    for (Index j = 0; j < a.cols; ++j)
-        for (Offset k = a.col_ptr[j]; k < a.col_ptr[j + 1]; ++k) {
-            Index const i = a.row_ind[k];
-            append(i, j, a.values[k]);
-            if (i != j) append(j, i, conj_if(conjugate, a.values[k]));
-        }
-    return full;
+    return build_columns<T>(a.rows, a.cols, Symmetry::general, [&](auto const& put) {
+        for_each_entry(a, [&](Index i, Index j, Offset p) {
+            put(i, j, a.values[p]);
+            if (i != j) put(j, i, conj_if(conjugate, a.values[p]));
+        });
+    });
 }
 
 template <class T> CscMatrix<T> lower_triangle(CscMatrix<T> const& a, Symmetry symmetry) {
-    require_square(a);
+    if (a.rows != a.cols)
+        throw Error(Status::bad_input,
+                    fmt::format("the matrix is {} x {}; a square matrix is needed", a.rows, a.cols));
     if (symmetry == Symmetry::general || (a.symmetry != Symmetry::general && a.symmetry != symmetry))
-        throw Error(Status::usage, fmt::format("the lower triangle of a {} matrix cannot stand for a {} one",
-                                               to_string(a.symmetry), to_string(symmetry)));
+        throw Error(Status::usage,
+                    fmt::format("the lower triangle of a {} matrix cannot represent a {} matrix",
+                                to_string(a.symmetry), to_string(symmetry)));
     if (a.symmetry == symmetry) return a;
-    auto lower = empty_like(a, a.rows, a.cols);
-    lower.symmetry = symmetry;
-    for (Index j = 0; j < a.cols; ++j) {
-        for (Offset k = a.col_ptr[j]; k < a.col_ptr[j + 1]; ++k)
-            if (a.row_ind[k] >= j) {
-                lower.row_ind.push_back(a.row_ind[k]);
-                lower.values.push_back(a.values[k]);
-            }
-        lower.col_ptr[j + 1] = static_cast<Offset>(lower.row_ind.size());
-    }
-    return lower;
+    return build_columns<T>(a.rows, a.cols, symmetry, [&](auto const& put) {
+        for_each_entry(a, [&](Index i, Index j, Offset p) {
+            if (i >= j) put(i, j, a.values[p]);
+        });
+    });
 }
 
 template <class T> CscMatrix<T> transpose(CscMatrix<T> const& a) {
-    if (a.symmetry != Symmetry::general) {
-        auto result = a;
-        if (a.symmetry == Symmetry::hermitian)
-            for (T& value : result.values) value = conj_if(true, value);
-        return result;
-    }
-    auto result = empty_like(a, a.cols, a.rows);
-    for (Index const i : a.row_ind) ++result.col_ptr[i + 1];
-    for (Index i = 0; i < a.rows; ++i) result.col_ptr[i + 1] += result.col_ptr[i];
-    result.row_ind.resize(a.stored());
-    result.values.resize(a.stored());
-    std::vector<Offset> next(result.col_ptr.begin(), result.col_ptr.end() - 1);
-    for (Index j = 0; j < a.cols; ++j)
-        for (Offset k = a.col_ptr[j]; k < a.col_ptr[j + 1]; ++k) {
-            Offset const place = next[a.row_ind[k]]++;
-            result.row_ind[place] = j;
-            result.values[place] = a.values[k];
-        }
+    if (a.symmetry == Symmetry::general)
+        return build_columns<T>(a.cols, a.rows, a.symmetry, [&](auto const& put) {
+            for_each_entry(a, [&](Index i, Index j, Offset p) { put(j, i, a.values[p]); });
+        });
+    auto result = a;
+    if (a.symmetry == Symmetry::hermitian)
+        for (T& value : result.values) value = conj(value);
     return result;
+}
+
+std::vector<Index> complement(std::span<Index const> removed, Index n) {
+    std::vector<bool> is_removed(n, false);
+    for (Index const i : removed) is_removed[i] = true;
+    std::vector<Index> rest;
+    rest.reserve(n - std::ssize(removed));
+    for (Index i = 0; i < n; ++i)
+        if (!is_removed[i]) rest.push_back(i);
+    return rest;
+}
+
+template <class T> CscMatrix<T> interior_block(CscMatrix<T> const& a, std::span<Index const> removed) {
+    auto const kept = complement(removed, a.cols);
+    Index const size = std::ssize(kept);
+    std::vector<Index> number(a.cols, -1);
+    for (Index k = 0; k < size; ++k) number[kept[k]] = k;
+    return build_columns<T>(size, size, a.symmetry, [&](auto const& put) {
+        for (Index k = 0; k < size; ++k)
+            for (Offset p : a.entries_of(kept[k]))
+                if (Index const i = number[a.row_ind[p]]; i >= 0) put(i, k, a.values[p]);
+    });
 }
 
 #define ESPALIER_INSTANTIATE_PAIR(To, From)                                                                  \
@@ -163,7 +137,8 @@ template <class T> CscMatrix<T> transpose(CscMatrix<T> const& a) {
     ESPALIER_INSTANTIATE_PAIR(std::complex<double>, T)                                                       \
     template CscMatrix<T> expand_symmetric(CscMatrix<T> const&);                                             \
     template CscMatrix<T> lower_triangle(CscMatrix<T> const&, Symmetry);                                     \
-    template CscMatrix<T> transpose(CscMatrix<T> const&);
+    template CscMatrix<T> transpose(CscMatrix<T> const&);                                                    \
+    template CscMatrix<T> interior_block(CscMatrix<T> const&, std::span<Index const>);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 #undef ESPALIER_INSTANTIATE
 #undef ESPALIER_INSTANTIATE_PAIR

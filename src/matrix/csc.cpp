@@ -1,5 +1,5 @@
-// The members of CscMatrix: counting the entries of the whole matrix, and the check of its invariants.
-// validate() assumes nothing about the arrays: every read is guarded by a check made before it.
+// The members of CscMatrix. validate() assumes nothing about the arrays; each read follows a check of its
+// bounds.
 #include "espalier/matrix.hpp"
 
 #include <fmt/format.h>
@@ -15,57 +15,56 @@ namespace {
 
 /// After this, col_ptr may be used to index row_ind and values.
 template <class T> void check_shape(CscMatrix<T> const& a) {
-    if (a.rows < 0 || a.cols < 0) reject(fmt::format("matrix has negative size {} x {}", a.rows, a.cols));
+    if (a.rows < 0 || a.cols < 0) reject(fmt::format("the matrix has negative size {} x {}", a.rows, a.cols));
     if (a.symmetry != Symmetry::general && a.rows != a.cols)
-        reject(fmt::format("a {} matrix must be square, this one is {} x {}", to_string(a.symmetry), a.rows,
-                           a.cols));
-    if (a.col_ptr.empty() || static_cast<Index>(a.col_ptr.size() - 1) != a.cols)
-        reject(fmt::format("col_ptr has {} entries, a matrix of {} columns needs one more than that",
-                           a.col_ptr.size(), a.cols));
+        reject(fmt::format("a {} matrix must be square; this matrix is {} x {}", to_string(a.symmetry),
+                           a.rows, a.cols));
+    if (a.col_ptr.empty() || std::ssize(a.col_ptr) - 1 != a.cols)
+        reject(fmt::format("col_ptr has {} entries; a matrix of {} columns needs {}", a.col_ptr.size(),
+                           a.cols, a.cols + 1));
     if (a.col_ptr.front() != 0) reject(fmt::format("col_ptr starts with {}, not 0", a.col_ptr.front()));
     for (Index j = 0; j < a.cols; ++j)
         if (a.col_ptr[j + 1] < a.col_ptr[j])
             reject(fmt::format("col_ptr decreases from {} to {} at column {} (counted from 0)", a.col_ptr[j],
                                a.col_ptr[j + 1], j));
-    auto const stored = static_cast<std::size_t>(a.col_ptr.back());
-    if (a.row_ind.size() != stored)
-        reject(fmt::format("row_ind has {} entries, col_ptr announces {}", a.row_ind.size(), stored));
-    if (a.values.size() != stored)
-        reject(fmt::format("values has {} entries, col_ptr announces {}", a.values.size(), stored));
+    if (std::ssize(a.row_ind) != a.stored())
+        reject(fmt::format("row_ind has {} entries; col_ptr needs {}", a.row_ind.size(), a.stored()));
+    if (std::ssize(a.values) != a.stored())
+        reject(fmt::format("values has {} entries; col_ptr needs {}", a.values.size(), a.stored()));
 }
 
 template <class T> void check_rows(CscMatrix<T> const& a, Index j) {
     Index previous = -1;
-    for (Offset k = a.col_ptr[j]; k < a.col_ptr[j + 1]; ++k) {
+    for (Offset k : a.entries_of(j)) {
         Index const i = a.row_ind[k];
         if (i < 0 || i >= a.rows)
-            reject(fmt::format("row {} in column {} is outside of 0 .. {}", i, j, a.rows - 1));
+            reject(fmt::format("row {} in column {} is outside 0 .. {}", i, j, a.rows - 1));
         if (i == previous) reject(fmt::format("row {} appears twice in column {} (counted from 0)", i, j));
         if (i < previous)
             reject(fmt::format("rows of column {} are not sorted: {} follows {} (counted from 0)", j, i,
                                previous));
         if (a.symmetry != Symmetry::general && i < j)
-            reject(fmt::format(
-                "row {}, column {} (counted from 0) lies above the diagonal, a {} matrix stores its "
-                "lower triangle only",
-                i, j, to_string(a.symmetry)));
+            reject(fmt::format("the entry at row {}, column {} (counted from 0) is above the diagonal; a {} "
+                               "matrix stores only its "
+                               "lower triangle",
+                               i, j, to_string(a.symmetry)));
         previous = i;
     }
 }
 
 template <class T> void check_values(CscMatrix<T> const& a, Index j) {
-    for (Offset k = a.col_ptr[j]; k < a.col_ptr[j + 1]; ++k) {
+    for (Offset k : a.entries_of(j)) {
         Index const i = a.row_ind[k];
         T const value = a.values[k];
         if (!is_finite(value)) {
             bool const nan = std::isnan(real_part(value)) || std::isnan(imag_part(value));
-            reject(fmt::format("value at row {}, column {} (counted from 0) is {}", i, j,
+            reject(fmt::format("the value at row {}, column {} (counted from 0) is {}", i, j,
                                nan ? "NaN" : "infinite"));
         }
         if (a.symmetry == Symmetry::hermitian && i == j && imag_part(value) != 0)
-            reject(
-                fmt::format("diagonal entry {} (counted from 0) of a hermitian matrix has imaginary part {}",
-                            j, imag_part(value)));
+            reject(fmt::format(
+                "the diagonal entry {} (counted from 0) of a Hermitian matrix has imaginary part {}", j,
+                imag_part(value)));
     }
 }
 
@@ -75,7 +74,7 @@ template <class T> Offset CscMatrix<T>::nnz() const {
     if (symmetry == Symmetry::general) return stored();
     Offset diagonal = 0;
     for (Index j = 0; j < cols; ++j)
-        if (col_ptr[j] < col_ptr[j + 1] && row_ind[col_ptr[j]] == j) ++diagonal;
+        if (!entries_of(j).empty() && row_ind[col_ptr[j]] == j) ++diagonal;
     return 2 * stored() - diagonal;
 }
 

@@ -1,7 +1,7 @@
-// From foreign arrays to CscMatrix. A pass over the entries checks every index, counts columns and sees in
-// which order the entries come; when it is not already that of CscMatrix, a counting sort by rows and then
-// one by columns (both stable: duplicates are summed in the caller's order) bring them into it. What is left
-// of that is the place of each entry, and values, the first as well as later ones, go through it.
+// Conversion of the caller's arrays to a CscMatrix. A pass over the entries checks every index and determines
+// the order of the entries. If it is not that of CscMatrix, counting sorts by rows and by columns establish
+// it; both are stable, so duplicates are summed in the caller's order. The result is the place of each entry,
+// through which values are stored now and later.
 #include "espalier/import.hpp"
 
 #include <algorithm>
@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "core/scalar.hpp"
+#include "matrix/entries.hpp"
 #include "matrix/spelled.hpp"
 #include "matrix/view_entries.hpp"
 
@@ -24,21 +25,21 @@ template <class T, class I> void check_triangle(MatrixArrays<T, I> const& view) 
     bool const lower = view.triangle == Triangle::lower;
     for_each_view_entry(view, [&](Index row, Index column, Offset k) {
         if (lower ? row >= column : row <= column) return;
-        reject_view(
-            fmt::format("entry {} at row {}, column {} (counted from {}) is {} the diagonal; the {} triangle "
-                        "of a {} matrix was announced",
-                        k + view.base, row + view.base, column + view.base, view.base,
-                        lower ? "above" : "below", lower ? "lower" : "upper", to_string(view.symmetry)));
+        reject_view(fmt::format(
+            "entry {} at row {}, column {} (counted from {}) is {} the diagonal; expected only the {} "
+            "triangle of a {} matrix",
+            k + view.base, row + view.base, column + view.base, view.base, lower ? "above" : "below",
+            lower ? "lower" : "upper", to_string(view.symmetry)));
     });
 }
 
-// How the entries come.
+// The order of the entries of a view.
 struct Order {
-    bool as_stored = true;   // strictly by column, then row, and none is mirrored: nothing to sort
-    bool rows_ascend = true; // only columns are to be sorted
+    bool as_stored = true;   // ascending by column, then row, and none is mirrored: no sort is needed
+    bool rows_ascend = true; // only a sort by columns is needed
 };
 
-template <class T, class I> Order look_at_order(MatrixArrays<T, I> const& view) {
+template <class T, class I> Order order_of(MatrixArrays<T, I> const& view) {
     Order order;
     Index last_row = -1, last_column = -1;
     bool const mirrors_apart = view.triangle == Triangle::full;
@@ -52,26 +53,22 @@ template <class T, class I> Order look_at_order(MatrixArrays<T, I> const& view) 
     return order;
 }
 
-// An entry on its way: of a known row, to a column.
-struct Traveller {
-    Index column;
-    Offset entry; // ~k for a mirror image
-};
-
-// The entries by rows, in the caller's order within each.
+// The entries sorted by row, in the caller's order within each row.
 struct RowBuckets {
+    struct Entry {
+        Index column;
+        Offset number; // ~k for a mirror image
+    };
     std::vector<Offset> start;
-    std::vector<Traveller> travellers;
+    std::vector<Entry> entries;
 
     template <class T, class I> explicit RowBuckets(MatrixArrays<T, I> const& view) {
-        start.assign(static_cast<std::size_t>(view.rows) + 1, 0);
+        start.assign(view.rows + 1, 0);
         for_each_target(view, [&](Index row, Index, Offset) { ++start[row + 1]; });
         std::partial_sum(start.begin(), start.end(), start.begin());
-        travellers.resize(view.values.size());
+        entries.resize(view.values.size());
         std::vector<Offset> next(start.begin(), start.end() - 1);
-        for_each_target(view, [&](Index row, Index column, Offset k) {
-            travellers[next[row]++] = {column, k};
-        });
+        for_each_target(view, [&](Index row, Index column, Offset k) { entries[next[row]++] = {column, k}; });
     }
 };
 
@@ -85,7 +82,7 @@ template <class T> template <class I> MatrixImport<T>::MatrixImport(MatrixArrays
     matrix_.rows = view.rows;
     matrix_.cols = view.cols;
     matrix_.symmetry = symmetric && !is_complex<T> ? Symmetry::symmetric : view.symmetry;
-    entries_ = static_cast<Offset>(view.values.size());
+    entries_ = std::ssize(view.values);
     base_ = view.base;
     upper_ = view.triangle == Triangle::upper;
     both_triangles_ = symmetric && view.triangle == Triangle::full;
@@ -94,9 +91,9 @@ template <class T> template <class I> MatrixImport<T>::MatrixImport(MatrixArrays
 }
 
 template <class T> template <class I> void MatrixImport<T>::build_pattern(MatrixArrays<T, I> const& view) {
-    Order const order = look_at_order(view);
+    Order const order = order_of(view);
     auto& col_ptr = matrix_.col_ptr;
-    col_ptr.assign(static_cast<std::size_t>(view.cols) + 1, 0);
+    col_ptr.assign(view.cols + 1, 0);
     for_each_target(view, [&](Index, Index column, Offset) { ++col_ptr[column + 1]; });
     std::partial_sum(col_ptr.begin(), col_ptr.end(), col_ptr.begin());
     matrix_.row_ind.resize(view.values.size());
@@ -104,7 +101,7 @@ template <class T> template <class I> void MatrixImport<T>::build_pattern(Matrix
         for_each_target(view, [&](Index row, Index, Offset k) { matrix_.row_ind[k < 0 ? ~k : k] = row; });
         return;
     }
-    std::vector<Offset> source(view.values.size()); // of each position: its entry, or ~entry
+    std::vector<Offset> source(view.values.size()); // the entry at each position, or ~entry
     std::vector<Offset> next(col_ptr.begin(), col_ptr.end() - 1);
     auto const put = [&](Index row, Index column, Offset k) {
         Offset const p = next[column]++;
@@ -117,13 +114,12 @@ template <class T> template <class I> void MatrixImport<T>::build_pattern(Matrix
         RowBuckets const buckets(view);
         for (Index row = 0; row < view.rows; ++row)
             for (Offset p = buckets.start[row]; p < buckets.start[row + 1]; ++p)
-                put(row, buckets.travellers[p].column, buckets.travellers[p].entry);
+                put(row, buckets.entries[p].column, buckets.entries[p].number);
     }
     merge_duplicates(source);
 }
 
-// Entries at one position follow each other; all get the place of the first. A mirror image has a place of
-// its own only where its original is missing.
+// Consecutive entries at one position share the place of the first.
 template <class T> void MatrixImport<T>::merge_duplicates(std::vector<Offset> const& source) {
     place_.resize(source.size());
     Offset end = 0;
@@ -141,9 +137,9 @@ template <class T> void MatrixImport<T>::merge_duplicates(std::vector<Offset> co
 }
 
 template <class T> void MatrixImport<T>::set_values(std::span<T const> values) {
-    if (static_cast<Offset>(values.size()) != entries_)
-        throw Error(Status::usage, fmt::format("there are {} values, and the pattern has {} entries",
-                                               values.size(), entries_));
+    if (std::ssize(values) != entries_)
+        throw Error(Status::usage,
+                    fmt::format("there are {} values; the pattern has {} entries", values.size(), entries_));
     for (Offset k = 0; k < entries_; ++k)
         if (!is_finite(values[k])) {
             Offset const place = place_.empty() ? k : place_[k];
@@ -170,8 +166,8 @@ template <class T> void MatrixImport<T>::add_values(std::span<T const> values, s
         for (T& value : sums) value = conj(value);
 }
 
-// Sums each triangle for itself. They may differ by the rounding of those sums, whose terms are as large as
-// `size` says, and of whatever computed the terms.
+// Sums the two triangles separately. They may differ by rounding errors relative to `size`, the sum of the
+// moduli of the terms.
 template <class T>
 void MatrixImport<T>::add_both_triangles(std::span<T const> values, std::vector<T>& sums) const {
     bool const hermitian = matrix_.symmetry == Symmetry::hermitian;
@@ -183,36 +179,33 @@ void MatrixImport<T>::add_both_triangles(std::span<T const> values, std::vector<
         (place < 0 ? mirrors : sums)[p] += values[k];
         size[p] += abs1(values[k]);
     }
-    for (Index j = 0; j < matrix_.cols; ++j)
-        for (Offset p = matrix_.col_ptr[j]; p < matrix_.col_ptr[j + 1]; ++p) {
-            T const mirror = conj_if(hermitian, mirrors[p]);
-            if (matrix_.row_ind[p] == j || !(abs1(sums[p] - mirror) > 64 * epsilon<T> * size[p])) continue;
+    for_each_entry(matrix_, [&](Index i, Index j, Offset p) {
+        T const mirror = conj_if(hermitian, mirrors[p]);
+        if (i != j && abs1(sums[p] - mirror) > 64 * epsilon<T> * size[p])
             reject_view(fmt::format("contradictory entries of a {} matrix: {} is {}, but {} is {}",
                                     to_string(matrix_.symmetry), position(p, false), spelled(sums[p]),
                                     position(p, true), spelled(mirrors[p])));
-        }
+    });
 }
 
-// Sums may overflow, and rounding may leave an imaginary part where a Hermitian matrix has none.
+// Rejects sums that overflow, and removes imaginary rounding errors from the diagonal of a Hermitian matrix.
 template <class T> void MatrixImport<T>::check_sums(std::vector<T>& sums) const {
     bool const hermitian = matrix_.symmetry == Symmetry::hermitian;
-    for (Index j = 0; j < matrix_.cols; ++j)
-        for (Offset p = matrix_.col_ptr[j]; p < matrix_.col_ptr[j + 1]; ++p) {
-            if (!is_finite(sums[p]))
-                reject_view(fmt::format("the entries at {} sum to more than the scalar type holds",
-                                        position(p, false)));
-            if (!hermitian || matrix_.row_ind[p] != j || imag_part(sums[p]) == 0) continue;
-            if (std::abs(imag_part(sums[p])) > 64 * epsilon<T> * std::abs(real_part(sums[p])))
-                reject_view(
-                    fmt::format("the diagonal entry at {} of a hermitian matrix has imaginary part {}",
-                                position(p, false), imag_part(sums[p])));
-            sums[p] = real_part(sums[p]);
-        }
+    for_each_entry(matrix_, [&](Index i, Index j, Offset p) {
+        if (!is_finite(sums[p]))
+            reject_view(
+                fmt::format("the sum of the entries at {} overflows the scalar type", position(p, false)));
+        if (!hermitian || i != j || imag_part(sums[p]) == 0) return;
+        if (std::abs(imag_part(sums[p])) > 64 * epsilon<T> * std::abs(real_part(sums[p])))
+            reject_view(fmt::format("the diagonal entry at {} of a Hermitian matrix has imaginary part {}",
+                                    position(p, false), imag_part(sums[p])));
+        sums[p] = real_part(sums[p]);
+    });
 }
 
 template <class T> std::string MatrixImport<T>::position(Offset stored, bool mirrored) const {
     auto const& col_ptr = matrix_.col_ptr;
-    // Found again from its place: this is for messages only.
+    // Only messages need the column of a position, so it is searched for here.
     Index column = std::upper_bound(col_ptr.begin(), col_ptr.end(), stored) - col_ptr.begin() - 1;
     Index row = matrix_.row_ind[stored];
     if (mirrored != upper_) std::swap(row, column);

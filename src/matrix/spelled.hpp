@@ -1,4 +1,4 @@
-// Numbers as error messages show them.
+// The format of numbers in error messages.
 #pragma once
 
 #include <fmt/format.h>
@@ -9,7 +9,7 @@
 
 namespace espalier {
 
-/// As many digits as it takes to tell the value apart; complex ones as 1+2i.
+/// The shortest text that identifies the value; complex values as 1+2i.
 template <class T> std::string spelled(T value) {
     if constexpr (is_complex<T>)
         return fmt::format("{}{:+}i", value.real(), value.imag());

@@ -1,14 +1,14 @@
-// Linear passes over compressed columns; sorted rows are kept throughout, which is what makes merging two
-// triangles and comparing a matrix with its transpose cheap.
+// Linear passes over compressed columns. All intermediate columns are sorted, so triangles can be merged, and
+// a matrix compared with its transpose, in linear time.
 #include "matrix/triangles.hpp"
 
 #include <complex>
-#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "core/scalar.hpp"
+#include "matrix/entries.hpp"
 #include "matrix/spelled.hpp"
 
 namespace espalier {
@@ -29,43 +29,16 @@ char const* adjective(DeclaredSymmetry declared) {
     return "unknown";
 }
 
-template <class T> CscMatrix<T> empty_square(Index n) {
-    CscMatrix<T> matrix;
-    matrix.rows = matrix.cols = n;
-    matrix.col_ptr.assign(n + 1, 0);
-    return matrix;
-}
-
-template <class T> void allocate_from_counts(CscMatrix<T>& matrix) {
-    std::partial_sum(matrix.col_ptr.begin(), matrix.col_ptr.end(), matrix.col_ptr.begin());
-    matrix.row_ind.resize(matrix.stored());
-    matrix.values.resize(matrix.stored());
-}
-
-// Visit every entry as visit(i, j, position), columns in order and rows ascending in each.
-template <class T, class Visit> void for_each_entry(CscMatrix<T> const& matrix, Visit const& visit) {
-    for (Index j = 0; j < matrix.cols; ++j)
-        for (Offset p = matrix.col_ptr[j]; p < matrix.col_ptr[j + 1]; ++p) visit(matrix.row_ind[p], j, p);
-}
-
-// The mirror image of the entries above the diagonal: a strictly lower triangle with sorted columns.
+// The mirror image of the entries above the diagonal, a strictly lower triangle.
 template <class T> CscMatrix<T> mirror_of_upper(CscMatrix<T> const& matrix, DeclaredSymmetry declared) {
-    auto mirror = empty_square<T>(matrix.cols);
-    for_each_entry(matrix, [&](Index i, Index j, Offset) {
-        if (i < j) ++mirror.col_ptr[i + 1];
+    return build_columns<T>(matrix.rows, matrix.cols, Symmetry::general, [&](auto const& put) {
+        for_each_entry(matrix, [&](Index i, Index j, Offset p) {
+            if (i < j) put(j, i, mirror_image(declared, matrix.values[p]));
+        });
     });
-    allocate_from_counts(mirror);
-    std::vector<Offset> next(mirror.col_ptr.begin(), mirror.col_ptr.end() - 1);
-    for_each_entry(matrix, [&](Index i, Index j, Offset p) {
-        if (i >= j) return;
-        Offset const q = next[i]++;
-        mirror.row_ind[q] = j;
-        mirror.values[q] = mirror_image(declared, matrix.values[p]);
-    });
-    return mirror;
 }
 
-// The union of two lower triangles that must agree where they overlap; counts the overlap.
+// The union of two lower triangles; counts the entries in both and calls `disagree` if their values differ.
 template <class T, class Disagree>
 CscMatrix<T> merge(CscMatrix<T> const& a, CscMatrix<T> const& b, Offset& overlap, Disagree const& disagree) {
     CscMatrix<T> merged;
@@ -74,51 +47,40 @@ CscMatrix<T> merge(CscMatrix<T> const& a, CscMatrix<T> const& b, Offset& overlap
     merged.col_ptr.assign(a.cols + 1, 0);
     merged.row_ind.reserve(a.stored() + b.stored());
     merged.values.reserve(a.stored() + b.stored());
-    auto const take = [&](CscMatrix<T> const& from, Offset p) {
+    auto const append = [&](CscMatrix<T> const& from, Offset p) {
         merged.row_ind.push_back(from.row_ind[p]);
         merged.values.push_back(from.values[p]);
     };
     for (Index j = 0; j < a.cols; ++j) {
-        Offset p = a.col_ptr[j], q = b.col_ptr[j];
-        Offset const p_end = a.col_ptr[j + 1], q_end = b.col_ptr[j + 1];
+        auto [p, p_end] = a.entries_of(j);
+        auto [q, q_end] = b.entries_of(j);
         while (p < p_end || q < q_end) {
-            Index const of_a = p < p_end ? a.row_ind[p] : a.rows;
-            Index const of_b = q < q_end ? b.row_ind[q] : b.rows;
-            if (of_a == of_b) {
-                if (a.values[p] != b.values[q]) disagree(of_a, j, a.values[p], b.values[q]);
+            Index const row_a = p < p_end ? a.row_ind[p] : a.rows;
+            Index const row_b = q < q_end ? b.row_ind[q] : b.rows;
+            if (row_a == row_b) {
+                if (a.values[p] != b.values[q]) disagree(row_a, j, a.values[p], b.values[q]);
                 ++overlap;
             }
-            if (of_a <= of_b)
-                take(a, p++);
+            if (row_a <= row_b)
+                append(a, p++);
             else
-                take(b, q);
-            if (of_b <= of_a) ++q;
+                append(b, q);
+            if (row_b <= row_a) ++q;
         }
-        merged.col_ptr[j + 1] = static_cast<Offset>(merged.row_ind.size());
+        merged.col_ptr[j + 1] = std::ssize(merged.row_ind);
     }
     return merged;
 }
 
-// The whole of a skew-symmetric matrix from its lower triangle.
-template <class T> void expand_skew(CscMatrix<T>& matrix) {
-    auto whole = empty_square<T>(matrix.cols);
-    for_each_entry(matrix, [&](Index i, Index j, Offset) {
-        ++whole.col_ptr[j + 1];
-        if (i != j) ++whole.col_ptr[i + 1];
+// Expands the lower triangle of a skew-symmetric matrix to a general matrix. The entries above the diagonal
+// come first in each column.
+template <class T> CscMatrix<T> expand_skew(CscMatrix<T> const& matrix) {
+    return build_columns<T>(matrix.rows, matrix.cols, Symmetry::general, [&](auto const& put) {
+        for_each_entry(matrix, [&](Index i, Index j, Offset p) {
+            if (i != j) put(j, i, -matrix.values[p]);
+        });
+        for_each_entry(matrix, [&](Index i, Index j, Offset p) { put(i, j, matrix.values[p]); });
     });
-    allocate_from_counts(whole);
-    std::vector<Offset> next(whole.col_ptr.begin(), whole.col_ptr.end() - 1);
-    auto const put = [&](Index i, Index j, T value) {
-        Offset const q = next[j]++;
-        whole.row_ind[q] = i;
-        whole.values[q] = value;
-    };
-    // Columns stay sorted: first what lies above the diagonal, by ascending row, then the rest.
-    for_each_entry(matrix, [&](Index i, Index j, Offset p) {
-        if (i != j) put(j, i, -matrix.values[p]);
-    });
-    for_each_entry(matrix, [&](Index i, Index j, Offset p) { put(i, j, matrix.values[p]); });
-    matrix = std::move(whole);
 }
 
 } // namespace
@@ -205,21 +167,21 @@ template <class T> void fold_triangles(CscMatrix<T>& matrix, DeclaredSymmetry de
         counts.both = fold_in(matrix, 0, mirror_of_upper(matrix, declared), declared, source);
     note_storage(counts, notes);
     if (declared == DeclaredSymmetry::skew_symmetric) {
-        expand_skew(matrix);
+        matrix = expand_skew(matrix);
         notes.push_back(note_of_expansion);
     } else {
         matrix.symmetry = folded_symmetry<T>(declared);
     }
 }
 
-// As columns are visited in order, the mirror image of A(i, j), i > j, must be the first entry of column i
-// that was not matched before.
+// Columns are visited in order, so the mirror image of A(i, j), i > j, must be the first entry of column i
+// that is not matched yet.
 template <class T> bool equals_mirror_image(CscMatrix<T> const& matrix, bool conjugate) {
     std::vector<Offset> next(matrix.col_ptr.begin(), matrix.col_ptr.end() - 1);
     for (Index j = 0; j < matrix.cols; ++j) {
         Offset const end = matrix.col_ptr[j + 1];
         Offset p = next[j];
-        if (p < end && matrix.row_ind[p] < j) return false; // A(i, j), i < j, that column i did not have.
+        if (p < end && matrix.row_ind[p] < j) return false; // column i lacks its mirror image
         for (; p < end; ++p) {
             Index const i = matrix.row_ind[p];
             Offset const q = i == j ? p : next[i]++;

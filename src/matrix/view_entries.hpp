@@ -1,5 +1,5 @@
-// The entries of a foreign matrix one by one: every size, start and index is checked before it is used. For
-// import.cpp.
+// Checked access to the entries of a MatrixArrays: each size, start and index is checked before it is used.
+// Part of import.cpp.
 #pragma once
 
 #include <cstdint>
@@ -13,85 +13,89 @@
 
 namespace espalier {
 
+/// Throws Error{bad_input}.
 [[noreturn]] inline void reject_view(std::string const& message) {
     throw Error(Status::bad_input, message);
 }
 
-inline constexpr Index largest_view_size = Index{1} << 40; // keeps sums of sizes and bases from overflowing
+/// Limit of rows and columns; sums of sizes and bases below it do not overflow.
+inline constexpr Index largest_view_size = Index{1} << 40;
 
+/// Names of the dimensions of a compressed layout in messages.
 struct ViewWords {
-    char const* minor; // what indices hold
-    char const* major; // what pointers are about
+    char const* minor; ///< The dimension of the indices.
+    char const* major; ///< The dimension of the pointers.
 };
+/// The names for csc or csr.
 inline ViewWords view_words(Layout layout) {
     return layout == Layout::csc ? ViewWords{"row", "column"} : ViewWords{"column", "row"};
 }
 
+/// Checks base, symmetry, sizes and array lengths. Throws Error{usage} or Error{bad_input}.
 template <class T, class I> void check_view_sizes(MatrixArrays<T, I> const& view) {
     if (view.base != 0 && view.base != 1)
-        throw Error(Status::usage, fmt::format("base = {}; indices count from 0 or from 1", view.base));
+        throw Error(Status::usage, fmt::format("base = {}; expected 0 or 1", view.base));
     if (view.symmetry == Symmetry::general && view.triangle != Triangle::full)
-        throw Error(Status::usage, "a general matrix is given in full, not as a triangle");
+        throw Error(Status::usage, "a general matrix cannot be given as a triangle; use triangle = full");
     if (view.rows < 0 || view.cols < 0)
         reject_view(fmt::format("the matrix has negative size {} x {}", view.rows, view.cols));
     if (view.rows > largest_view_size || view.cols > largest_view_size)
         reject_view(fmt::format("the matrix of size {} x {} exceeds the limit of {} rows and columns",
                                 view.rows, view.cols, largest_view_size));
     if (view.symmetry != Symmetry::general && view.rows != view.cols)
-        reject_view(fmt::format("a {} matrix must be square, this one is {} x {}", to_string(view.symmetry),
-                                view.rows, view.cols));
+        reject_view(fmt::format("a {} matrix must be square; this matrix is {} x {}",
+                                to_string(view.symmetry), view.rows, view.cols));
     if (view.indices.size() != view.values.size())
         reject_view(
-            fmt::format("there are {} indices for {} values", view.indices.size(), view.values.size()));
+            fmt::format("there are {} indices but {} values", view.indices.size(), view.values.size()));
     if (view.layout == Layout::coo && view.pointers.size() != view.values.size())
         reject_view(
-            fmt::format("there are {} row indices for {} values", view.pointers.size(), view.values.size()));
-    // A size that no array of the caller's vouches for: it will be that of one here.
+            fmt::format("there are {} row indices but {} values", view.pointers.size(), view.values.size()));
+    // No array of the caller has this size, but the import allocates one.
     bool const square = view.rows == view.cols;
     if (view.layout == Layout::coo || (view.layout == Layout::csr && !square)) {
-        auto const entries = static_cast<Offset>(view.values.size());
-        std::string const absurd = absurd_sizes(square ? view.rows : 0, view.cols, entries);
+        std::string const absurd = absurd_sizes(square ? view.rows : 0, view.cols, std::ssize(view.values));
         if (!absurd.empty()) reject_view(absurd);
     }
 }
 
-// The starts of a compressed layout, so that they may be used to index the other arrays.
+/// Checks the starts of a compressed layout. Throws Error{bad_input} if they cannot index the other arrays.
 template <class T, class I> void check_view_pointers(MatrixArrays<T, I> const& view) {
     char const* const major = view_words(view.layout).major;
     Index const count = view.layout == Layout::csc ? view.cols : view.rows;
     auto const& start = view.pointers;
-    if (start.size() != static_cast<std::size_t>(count) + 1)
-        reject_view(fmt::format("there are {} {} starts, a matrix of {} {}s needs one more than that",
-                                start.size(), major, count, major));
+    if (std::ssize(start) != count + 1)
+        reject_view(fmt::format("there are {} {} starts; a matrix of {} {}s needs {}", start.size(), major,
+                                count, major, count + 1));
     if (start[0] != view.base)
-        reject_view(fmt::format("the first {} start is {}, not the base {}", major, start[0], view.base));
+        reject_view(
+            fmt::format("the first {} start is {}; expected the base {}", major, start[0], view.base));
     for (Index k = 0; k < count; ++k)
         if (start[k + 1] < start[k])
             reject_view(fmt::format("{} starts decrease from {} to {} at {} {} (counted from {})", major,
                                     start[k], start[k + 1], major, k + view.base, view.base));
-    // start[count] >= base here, so that nothing overflows.
+    // start[count] >= base, so the difference does not overflow.
     if (static_cast<std::uint64_t>(start[count]) - static_cast<std::uint64_t>(view.base) !=
         view.indices.size())
-        reject_view(fmt::format("the last {} start is {}, which announces {} entries; there are {}", major,
+        reject_view(fmt::format("the last {} start is {}, which means {} entries; there are {}", major,
                                 start[count], start[count] - view.base, view.indices.size()));
 }
 
-// A 0-based index from the caller's, which may be anything.
+/// Converts an index of the caller to a 0-based index. Throws Error{bad_input} if it is out of range.
 template <class T, class I> Index checked_view_index(MatrixArrays<T, I> const& view, I given, Index size,
                                                      char const* what, Offset entry) {
     auto const index = static_cast<Index>(given);
     if (index < view.base || index >= size + view.base)
-        reject_view(fmt::format("entry {} (counted from {}): {} {} is outside of {} .. {}", entry + view.base,
+        reject_view(fmt::format("entry {} (counted from {}): {} {} is outside {} .. {}", entry + view.base,
                                 view.base, what, index, view.base, size - 1 + view.base));
     return index - view.base;
 }
 
-// Calls visit(row, column, k) for the k-th entry, k = 0, 1, ...
+/// Calls visit(row, column, k) for the k-th entry, k = 0, 1, ...
 template <class T, class I, class Visit>
 void for_each_view_entry(MatrixArrays<T, I> const& view, Visit const& visit) {
-    auto const entries = static_cast<Offset>(view.values.size());
     if (view.layout == Layout::coo) {
-        for (Offset k = 0; k < entries; ++k)
+        for (Offset k = 0; k < std::ssize(view.values); ++k)
             visit(checked_view_index(view, view.pointers[k], view.rows, "row", k),
                   checked_view_index(view, view.indices[k], view.cols, "column", k), k);
         return;
@@ -109,8 +113,8 @@ void for_each_view_entry(MatrixArrays<T, I> const& view, Visit const& visit) {
     }
 }
 
-// The same with every entry of a symmetric matrix below the diagonal: visit(row, column, k), or ~k for the
-// mirror image of an entry above.
+/// Calls visit(row, column, k) for the k-th entry; an entry above the diagonal of a symmetric matrix is
+/// replaced by its mirror image and ~k.
 template <class T, class I, class Visit>
 void for_each_target(MatrixArrays<T, I> const& view, Visit const& visit) {
     bool const folds = view.symmetry != Symmetry::general;

@@ -1,13 +1,13 @@
-// Shortest augmenting paths. Columns are the sources: from an unmatched column, Dijkstra's algorithm runs
-// along entries to rows and from a matched row to its column, by the reduced cost
+// Shortest augmenting paths. Dijkstra's algorithm starts at an unmatched column and walks along entries to
+// rows and from a matched row to its column, with the reduced costs
 //     cost(i, j) - row_dual[i] - column_dual[j] >= 0,
-// which is 0 on the matching. The nearest unmatched row ends it; the duals of what was nearer are moved so
-// that the path's entries have reduced cost 0 too, and matched and unmatched entries along it change roles.
+// which are 0 on the matching. It ends at the nearest unmatched row. The duals of the nearer rows and columns
+// are then changed so that the entries of the path have reduced cost 0 too, and the path is augmented.
 //
-// A search that reaches no unmatched row has walked a set of rows whose columns have entries in these rows
-// only. No later search can leave it, so it is buried: later ones pass it by, which keeps the work on
-// structurally singular matrices linear. They then raise column duals without regard to it; the end makes up
-// for that by moving the duals of each buried set as a whole.
+// A search that reaches no unmatched row has visited a set of rows whose columns have entries in these rows
+// only. No later search can leave this set, so it is closed: later searches skip it, which keeps the work
+// linear for structurally singular matrices. Later searches raise column duals without regard to closed sets;
+// in the end, the duals of each closed set are lowered as a whole to correct this.
 #include "scaling/assignment.hpp"
 
 #include <algorithm>
@@ -30,8 +30,8 @@ class Assigner {
         start_duals();
         match_tight_entries();
         for (Index j = 0; j < costs_.n; ++j)
-            if (columns_[j].row == none && !augment_from(j)) bury(j);
-        lower_buried();
+            if (columns_[j].row == none && !augment_from(j)) close_set(j);
+        lower_closed();
         fit_unmatched();
         return result();
     }
@@ -40,16 +40,16 @@ class Assigner {
     using Row = AssignmentRow;
     struct Column {
         double dual = 0;
-        Index row = none; // Matched to it,
-        Offset entry = 0; // by this entry.
-        Index burial = 0; // The number of the burial that took it, from 1; 0: alive.
+        Index row = none;     // The matched row.
+        Offset entry = 0;     // The matched entry.
+        Index closed_set = 0; // The closed set of the column, from 1; 0 if it is open.
     };
     struct Step {
-        Index column; // Before a row on the shortest path to it,
-        Offset entry; // and the entry that leads there.
+        Index column; // The column before a row on the shortest path to it.
+        Offset entry; // The entry of that column in the row.
     };
 
-    void check_now_and_then() {
+    void check_interrupt() {
         if (++scans_ % 1024 == 0) check(interrupt_);
     }
     void start_duals();
@@ -64,15 +64,13 @@ class Assigner {
     void flip_path(Index root);
     void forget_search();
 
-    void bury(Index root);
-    void lower_buried();
+    void close_set(Index root);
+    void lower_closed();
     void fit_unmatched();
     Assignment result();
 
-    [[nodiscard]] Offset begin(Index j) const { return costs_.col_ptr[j]; }
-    [[nodiscard]] Offset end(Index j) const { return costs_.col_ptr[j + 1]; }
     Row& row_at(Offset k) { return rows_[costs_.row_ind[k]]; }
-    /// Not negative but for rounding.
+    // Not negative, apart from rounding errors.
     double reduced_cost(Offset k, Column const& column) {
         return (costs_.cost[k] - row_at(k).dual) - column.dual;
     }
@@ -88,20 +86,20 @@ class Assigner {
     std::vector<Row> rows_;
     std::vector<Column> columns_;
 
-    // For the initial matching: the entry of each column before which there is no unmatched tight row.
-    std::vector<Offset> next_look_;
+    // For the initial matching: entries of each column before this position have no unmatched tight row.
+    std::vector<Offset> next_unchecked_;
 
-    // The search under way.
+    // State of the current search.
     std::vector<Step> reached_;
     RowHeap heap_;
-    std::vector<Index> ready_;   // Rows as near as the one just left: they need no heap.
+    std::vector<Index> ready_;   // Rows at the current distance, which need no heap.
     std::vector<Index> touched_; // Rows with a finite distance.
     std::vector<Index> settled_; // Matched rows whose distance is final.
-    double shortest_ = infinity; // Distance of the nearest unmatched row so far,
-    Index nearest_ = none;       // and that row.
+    double shortest_ = infinity; // Distance of the nearest unmatched row found so far.
+    Index nearest_ = none;       // That row.
 
-    std::vector<Index> buried_; // Columns, in the order of their burials.
-    Index num_burials_ = 0;
+    std::vector<Index> closed_columns_; // In the order of their closed sets.
+    Index num_closed_sets_ = 0;
 };
 
 /// row_dual[i] = min_j cost(i, j), then column_dual[j] = min_i cost(i, j) - row_dual[i].
@@ -110,22 +108,23 @@ void Assigner::start_duals() {
         row_at(k).dual = std::min(row_at(k).dual, costs_.cost[k]);
     for (Index j = 0; j < costs_.n; ++j) {
         double least = infinity;
-        for (Offset k = begin(j); k < end(j); ++k) least = std::min(least, costs_.cost[k] - row_at(k).dual);
+        for (Offset k : costs_.entries_of(j)) least = std::min(least, costs_.cost[k] - row_at(k).dual);
         columns_[j].dual = least;
     }
 }
 
-/// A matching of tight entries (reduced cost 0) that is large, but need not be the largest.
+/// Finds a large, not necessarily maximum, matching of tight entries (reduced cost 0).
 void Assigner::match_tight_entries() {
-    next_look_.assign(costs_.col_ptr.begin(), costs_.col_ptr.end() - 1);
+    next_unchecked_.assign(costs_.col_ptr.begin(), costs_.col_ptr.end() - 1);
     for (Index j = 0; j < costs_.n; ++j)
         if (!match_in_one_step(j)) match_in_two_steps(j);
-    next_look_ = {};
+    next_unchecked_ = {};
 }
 
-/// Rows never become unmatched again, so each entry is looked at once over all calls.
+/// Matches a column to an unmatched tight row. Matched rows stay matched, so each entry is checked only once
+/// over all calls.
 bool Assigner::match_in_one_step(Index column) {
-    for (Offset& k = next_look_[column]; k < end(column); ++k)
+    for (Offset& k = next_unchecked_[column]; k < costs_.col_ptr[column + 1]; ++k)
         if (row_at(k).column == none && reduced_cost(k, columns_[column]) <= 0) {
             match(costs_.row_ind[k], column, k);
             return true;
@@ -133,9 +132,9 @@ bool Assigner::match_in_one_step(Index column) {
     return false;
 }
 
-/// Take the row of another column that can be matched elsewhere.
+/// Matches a column to the row of another column that can be matched elsewhere.
 bool Assigner::match_in_two_steps(Index column) {
-    for (Offset k = begin(column); k < end(column); ++k)
+    for (Offset k : costs_.entries_of(column))
         if (reduced_cost(k, columns_[column]) <= 0 && match_in_one_step(row_at(k).column)) {
             match(costs_.row_ind[k], column, k);
             return true;
@@ -143,12 +142,12 @@ bool Assigner::match_in_two_steps(Index column) {
     return false;
 }
 
-/// Whether a path was found; the matching is then one larger.
+/// Searches an augmenting path from an unmatched column and, if there is one, augments the matching.
 bool Assigner::augment_from(Index root) {
-    check_now_and_then();
+    check_interrupt();
     scan(root, 0);
     for (Index i = next_row(); i != none; i = next_row()) {
-        check_now_and_then();
+        check_interrupt();
         scan(rows_[i].column, rows_[i].distance);
     }
     if (nearest_ == none) return false;
@@ -158,9 +157,9 @@ bool Assigner::augment_from(Index root) {
     return true;
 }
 
-/// Reach the rows of a column that is itself `base` away from the root.
+/// Updates the distances of the rows of a column at distance `base` from the root.
 void Assigner::scan(Index column, double base) {
-    for (Offset k = begin(column); k < end(column); ++k) {
+    for (Offset k : costs_.entries_of(column)) {
         Row& row = row_at(k);
         if (row.place <= Row::settled) continue;
         double const distance = base + std::max(0.0, reduced_cost(k, columns_[column]));
@@ -182,8 +181,8 @@ void Assigner::scan(Index column, double base) {
     }
 }
 
-/// The nearest matched row that was not scanned, its distance now final; none when no path through it can be
-/// shorter than the one that is known.
+/// Removes the nearest matched row that was not scanned and makes its distance final. Returns `none` if no
+/// path through it can be shorter than the known one.
 Index Assigner::next_row() {
     Index nearest = none;
     if (!ready_.empty()) {
@@ -198,8 +197,9 @@ Index Assigner::next_row() {
     return nearest;
 }
 
-/// A row at distance d < shortest, and its column, move by shortest - d in opposite directions: its matched
-/// entry stays tight, and entries from its column to rows that are farther lose no more than they have.
+/// The duals of a row at distance d < shortest and of its column change by shortest - d in opposite
+/// directions: the matched entry stays tight, and the reduced costs of the column's other entries stay
+/// non-negative.
 void Assigner::update_duals() {
     for (Index const i : settled_) {
         double const change = shortest_ - rows_[i].distance;
@@ -208,7 +208,7 @@ void Assigner::update_duals() {
     }
 }
 
-/// Match along the path, which makes its entries tight; the root gets its dual here.
+/// Matches the entries of the path, which makes them tight, and sets the dual of the root.
 void Assigner::flip_path(Index root) {
     for (Index i = nearest_, column = none; column != root;) {
         Step const step = reached_[i];
@@ -233,47 +233,49 @@ void Assigner::forget_search() {
     nearest_ = none;
 }
 
-/// After a search that failed: every row it touched is settled, and closed off with its column.
-void Assigner::bury(Index root) {
-    ++num_burials_;
-    auto const take = [&](Index column) {
-        columns_[column].burial = num_burials_;
-        buried_.push_back(column);
+/// Closes the rows and columns that a failed search visited. All its touched rows are settled.
+void Assigner::close_set(Index root) {
+    ++num_closed_sets_;
+    auto const add = [&](Index column) {
+        columns_[column].closed_set = num_closed_sets_;
+        closed_columns_.push_back(column);
     };
-    for (Index const i : settled_) take(rows_[i].column);
-    take(root);
+    for (Index const i : settled_) add(rows_[i].column);
+    add(root);
     auto const rows = std::move(settled_);
     settled_.clear();
     forget_search();
-    for (Index const i : rows) rows_[i].place = Row::buried;
+    for (Index const i : rows) rows_[i].place = Row::closed;
 }
 
-/// The columns of burial b have entries in rows of the burials up to b only, so all rows of b may go down by
-/// the same `drop[b]` and its columns up. From the last burial to the first, drop what later columns need:
-///     row_dual[i] - drop[b] + column_dual[j] + drop[burial of j] <= cost(i, j),   i in b, j later or alive.
-void Assigner::lower_buried() {
-    if (num_burials_ == 0) return;
-    std::vector<double> drop(num_burials_ + 1, 0.0);
-    auto const demand = [&](Index j) {
+/// The columns of closed set b have entries only in rows of the closed sets 1 .. b, so all row duals of set b
+/// may decrease by drop[b] while its column duals increase by drop[b]. From the last set to the first,
+/// drop[b] is the smallest value for which
+///     row_dual[i] - drop[b] + column_dual[j] + drop[set of j] <= cost(i, j)
+/// for rows i of set b and columns j that are open or in a later set.
+void Assigner::lower_closed() {
+    if (num_closed_sets_ == 0) return;
+    std::vector<double> drop(num_closed_sets_ + 1, 0.0);
+    auto const update_drops = [&](Index j) {
         Column const& column = columns_[j];
-        for (Offset k = begin(j); k < end(j); ++k) {
+        for (Offset k : costs_.entries_of(j)) {
             if (row_at(k).column == none) continue;
-            Index const burial = columns_[row_at(k).column].burial;
-            if (burial != 0 && burial != column.burial)
-                drop[burial] = std::max(drop[burial], drop[column.burial] - reduced_cost(k, column));
+            Index const set = columns_[row_at(k).column].closed_set;
+            if (set != 0 && set != column.closed_set)
+                drop[set] = std::max(drop[set], drop[column.closed_set] - reduced_cost(k, column));
         }
     };
     for (Index j = 0; j < costs_.n; ++j)
-        if (columns_[j].burial == 0) demand(j);
-    for (auto j = buried_.rbegin(); j != buried_.rend(); ++j) demand(*j);
-    for (Index const j : buried_) {
-        columns_[j].dual += drop[columns_[j].burial];
-        if (columns_[j].row != none) rows_[columns_[j].row].dual -= drop[columns_[j].burial];
+        if (columns_[j].closed_set == 0) update_drops(j);
+    for (auto j = closed_columns_.rbegin(); j != closed_columns_.rend(); ++j) update_drops(*j);
+    for (Index const j : closed_columns_) {
+        columns_[j].dual += drop[columns_[j].closed_set];
+        if (columns_[j].row != none) rows_[columns_[j].row].dual -= drop[columns_[j].closed_set];
     }
 }
 
-/// Make the matched entries tight to the last bit, and raise the duals of unmatched rows and columns until
-/// an entry of theirs is tight too. (Such a row meets matched columns only, and the other way round.)
+/// Makes the matched entries tight to the last bit, and raises the duals of unmatched rows and columns until
+/// one of their entries is tight. Unmatched rows have entries in matched columns only, and vice versa.
 void Assigner::fit_unmatched() {
     for (Row& row : rows_)
         if (row.column == none) row.dual = infinity;
@@ -281,11 +283,11 @@ void Assigner::fit_unmatched() {
         Column& column = columns_[j];
         if (column.row == none) {
             column.dual = infinity;
-            for (Offset k = begin(j); k < end(j); ++k)
+            for (Offset k : costs_.entries_of(j))
                 column.dual = std::min(column.dual, costs_.cost[k] - row_at(k).dual);
         } else {
             column.dual = costs_.cost[column.entry] - rows_[column.row].dual;
-            for (Offset k = begin(j); k < end(j); ++k)
+            for (Offset k : costs_.entries_of(j))
                 if (row_at(k).column == none)
                     row_at(k).dual = std::min(row_at(k).dual, costs_.cost[k] - column.dual);
         }

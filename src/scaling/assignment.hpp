@@ -1,35 +1,38 @@
-// The linear assignment problem on a sparse square matrix of costs: match every column to a row of its own
-// such that the sum of the matched costs is least. In: costs by column; out: a matching, and the dual
-// variables that prove it optimal. Duff and Koster 2001, after Derigs and Metz 1986.
+// The linear assignment problem for a sparse square matrix of costs: match each column to a distinct row such
+// that the sum of the matched costs is minimal. Input: costs by column; output: a matching, and dual
+// variables that prove it optimal. Follows Duff and Koster 2001, after Derigs and Metz 1986.
 #pragma once
 
 #include <vector>
 
 #include "core/interrupt.hpp"
-#include "espalier/types.hpp"
+#include "espalier/range.hpp"
 
 namespace espalier {
 
-/// Costs of the entries that may be matched, compressed by column; each finite.
+/// Finite costs of the entries that may be matched, in compressed columns.
 struct SparseCosts {
-    Index n = 0;
-    std::vector<Offset> col_ptr{0};
-    std::vector<Index> row_ind;
-    std::vector<double> cost;
+    Index n = 0;                    ///< Number of rows and of columns.
+    std::vector<Offset> col_ptr{0}; ///< n + 1 positions.
+    std::vector<Index> row_ind;     ///< Row of each entry.
+    std::vector<double> cost;       ///< Cost of each entry.
+
+    /// Positions of the entries of column j.
+    [[nodiscard]] IndexRange entries_of(Index j) const { return {col_ptr[j], col_ptr[j + 1]}; }
 };
 
-/// A matching of the largest possible size, and duals with
-///     row_dual[i] + column_dual[j] <= cost(i, j), equal where column j is matched to row i
-/// (up to rounding). So no matching of the same rows and columns costs less.
+/// A matching of the largest possible size, and duals that satisfy, up to rounding,
+///     row_dual[i] + column_dual[j] <= cost(i, j), with equality if column j is matched to row i.
+/// Hence no matching of the same rows and columns costs less.
 struct Assignment {
-    std::vector<Index> row_of_column; ///< -1 where a column is not matched.
-    std::vector<double> row_dual;     ///< As large as the columns allow where a row is not matched.
-    std::vector<double> column_dual;  ///< As large as the rows allow. Duals of empty rows and columns are 0.
-    Index size = 0;                   ///< Matched columns: the structural rank.
+    std::vector<Index> row_of_column; ///< The row matched to each column, or -1.
+    std::vector<double> row_dual;     ///< Maximal for unmatched rows; 0 for empty rows.
+    std::vector<double> column_dual;  ///< Maximal for unmatched columns; 0 for empty columns.
+    Index size = 0;                   ///< Number of matched columns, the structural rank.
 };
 
-/// Near-linear in practice; n searches of the whole matrix at worst. Memory is linear. No recursion.
-/// Error{cancelled} by `interrupt`.
+/// Solves the assignment problem in near-linear time in practice, in the worst case with n searches of the
+/// whole matrix. Memory is linear. Throws Error{cancelled} if `interrupt` is requested.
 Assignment solve_assignment(SparseCosts const& costs, Interrupt* interrupt = nullptr);
 
 } // namespace espalier

@@ -1,7 +1,6 @@
 // Each sweep divides every row and column by the square root of its largest modulus, all at once. Once no
-// modulus is above 1, a maximum m becomes at least sqrt(m): the distance from 1 halves, in logarithms, a
-// sweep. In logarithms of base 2 and single precision throughout: the result is rounded to powers of two
-// anyway.
+// modulus is above 1, a maximum m becomes at least sqrt(m): its logarithm halves in each sweep. Logarithms of
+// base 2 in single precision suffice, because the result is rounded to powers of two.
 #include "scaling/equilibrate.hpp"
 
 #include <algorithm>
@@ -14,9 +13,9 @@ namespace espalier {
 namespace {
 
 constexpr float minus_infinity = -std::numeric_limits<float>::infinity();
-/// From the widest range of doubles, 2^2100, to less than 2 by halving the exponent.
+// Halving the exponent of the widest range of doubles, 2^2100, reaches less than 2 in 12 sweeps.
 constexpr int max_sweeps = 12;
-/// Maxima this near to 1 (in binary digits) are as good as the rounding that follows.
+// Maxima this close to 1 (in binary digits) are within the error of the final rounding.
 constexpr float tolerance = 0.5f;
 
 using Logs = std::vector<float>;
@@ -26,17 +25,18 @@ template <class T> Logs logs_of_moduli(CscMatrix<T> const& a) {
     Logs logs;
     logs.reserve(a.stored());
     for (Index j = 0; j < a.cols; ++j)
-        for (Offset k = a.col_ptr[j]; k < a.col_ptr[j + 1]; ++k) {
+        for (Offset k : a.entries_of(j)) {
             require_finite(a.values[k], a.row_ind[k], j);
             logs.push_back(static_cast<float>(bits * log_modulus(a.values[k])));
         }
     return logs;
 }
 
-/// Moves scales against the logarithms of their maxima; the largest of these, but for empty rows.
+// Subtracts half the logarithm of each maximum from its scale. Returns the largest modulus of these
+// logarithms, without empty rows.
 float correct(Logs& scale, Logs const& maxima) {
     float worst = 0;
-    for (std::size_t i = 0; i < scale.size(); ++i) {
+    for (Index i = 0; i < std::ssize(scale); ++i) {
         if (maxima[i] == minus_infinity) continue;
         scale[i] -= maxima[i] / 2;
         worst = std::max(worst, std::abs(maxima[i]));
@@ -62,7 +62,7 @@ template <class T> Scaling equilibrate(CscMatrix<T> const& a) {
     for (int sweep = 0; sweep < max_sweeps && worst > tolerance; ++sweep) {
         Logs row_maxima(a.rows, minus_infinity), column_maxima(a.cols, minus_infinity);
         for (Index j = 0; j < a.cols; ++j)
-            for (Offset k = a.col_ptr[j]; k < a.col_ptr[j + 1]; ++k) {
+            for (Offset k : a.entries_of(j)) {
                 Index const i = a.row_ind[k];
                 float const log = logs[k] + (rows[i] + columns[j]);
                 row_maxima[i] = std::max(row_maxima[i], log);

@@ -1,16 +1,17 @@
-// Logarithms of moduli, for scaling: products of wildly scaled entries are sums that neither overflow nor
+// Logarithms of moduli for scaling: products of badly scaled entries become sums, which neither overflow nor
 // underflow.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
-#include <string>
+
+#include <fmt/format.h>
 
 #include "core/scalar.hpp"
 
 namespace espalier {
 
-/// log |value|, to a few units in the last place also where |value| itself would overflow; -infinity for 0.
+/// log |value| with an error of a few units in the last place, even if |value| overflows; -infinity for 0.
 template <class T> double log_modulus(T value) {
     double const re = std::abs(static_cast<double>(real_part(value)));
     if constexpr (is_complex<T>) {
@@ -23,12 +24,14 @@ template <class T> double log_modulus(T value) {
     }
 }
 
-/// Error{bad_input} with the place of a value that is NaN or infinite: it has no logarithm to work with.
+/// Throws Error{bad_input} with the position of the value if it is NaN or infinite.
 template <class T> void require_finite(T value, Index row, Index col) {
     if (!is_finite(value))
-        throw Error(Status::bad_input, "value at row " + std::to_string(row) + ", column " +
-                                           std::to_string(col) +
-                                           " (counted from 0) is not finite, so the matrix cannot be scaled");
+        throw Error(
+            Status::bad_input,
+            fmt::format("the value at row {}, column {} (counted from 0) is not finite, so the matrix "
+                        "cannot be scaled",
+                        row, col));
 }
 
 } // namespace espalier

@@ -1,6 +1,6 @@
-// Cycles and paths of a matching, cut into pairs. In the scaled symmetric matrix all entries along a cycle of
-// an optimal matching have modulus 1, so what tells its pairs apart is their diagonals: (1 1; 1 1), say,
-// makes a poor pivot.
+// Splits cycles and paths of a matching into pairs. In the scaled symmetric matrix all entries along a cycle
+// of an optimal matching have modulus 1, so the diagonal entries decide which pairs are good pivots: (1 1; 1
+// 1) is singular.
 #include "scaling/matched_pairs.hpp"
 
 #include <fmt/format.h>
@@ -42,12 +42,12 @@ template <class T> class PairCutter {
 
   private:
     [[nodiscard]] Index length() const { return static_cast<Index>(chain_.size()); }
-    /// The chain as if it went on for ever.
+    /// The chain, continued periodically.
     [[nodiscard]] Index at(Index position) const { return chain_[position % length()]; }
 
     void cut_path() {
         if (length() % 2 == 0) return pair_up(0, length());
-        // What is left on both sides must be even.
+        // The rest on both sides must have even length.
         Index const dropped = largest_diagonal(2);
         pair_up(0, dropped);
         pair_up(dropped + 1, length() - dropped - 1);
@@ -62,7 +62,7 @@ template <class T> class PairCutter {
         for (Index p = first; p < first + count; p += 2) pairs_.push_back(std::minmax({at(p), at(p + 1)}));
     }
 
-    /// Position of the largest scaled diagonal among every `step`-th index of the chain.
+    /// Position of the largest scaled diagonal entry among every `step`-th index of the chain.
     [[nodiscard]] Index largest_diagonal(Index step) const {
         Index best = 0;
         for (Index p = step; p < length(); p += step)
@@ -70,7 +70,7 @@ template <class T> class PairCutter {
         return best;
     }
 
-    /// Logarithm of the product of |determinants| of the blocks that pairing from `first` on would make.
+    /// Logarithm of the product of |determinants| of the 2 x 2 blocks if pairs start at position `first`.
     [[nodiscard]] double quality(Index first) const {
         double sum = 0;
         for (Index p = first; p < first + length(); p += 2) {
@@ -85,19 +85,18 @@ template <class T> class PairCutter {
     [[nodiscard]] T scaled_entry(Index i, Index j) const {
         bool const mirrored = a_.symmetry != Symmetry::general && i < j;
         Index const row = mirrored ? j : i, column = mirrored ? i : j;
-        auto const begin = a_.row_ind.begin() + a_.col_ptr[column];
-        auto const end = a_.row_ind.begin() + a_.col_ptr[column + 1];
-        auto const found = std::lower_bound(begin, end, row);
-        if (found == end || *found != row) return T(0);
-        T const value = a_.values[found - a_.row_ind.begin()];
-        return scaled_value(conj_if(mirrored && a_.symmetry == Symmetry::hermitian, value), scale_[i],
+        auto const [first, last] = a_.entries_of(column);
+        auto const rows = a_.row_ind.begin();
+        Offset const p = std::lower_bound(rows + first, rows + last, row) - rows;
+        if (p == last || a_.row_ind[p] != row) return T(0);
+        return scaled_value(conj_if(mirrored && a_.symmetry == Symmetry::hermitian, a_.values[p]), scale_[i],
                             scale_[j]);
     }
 
-    std::vector<Index> const& next_; // The row matched to column j follows j.
+    std::vector<Index> const& next_; // The index after j is the row matched to column j.
     CscMatrix<T> const& a_;
     std::vector<double> const scale_;
-    std::vector<Index> chain_; // The path or cycle under the knife.
+    std::vector<Index> chain_; // The path or cycle being split.
     std::vector<std::pair<Index, Index>> pairs_;
 };
 
@@ -105,10 +104,11 @@ template <class T> class PairCutter {
 
 template <class T>
 std::vector<std::pair<Index, Index>> matched_pairs(Matching const& matching, CscMatrix<T> const& a) {
-    auto const size = static_cast<Index>(matching.row_of_column.size());
+    Index const size = std::ssize(matching.row_of_column);
     if (a.rows != a.cols || a.cols != size)
-        throw Error(Status::usage, fmt::format("a matching of {} columns does not belong to a {} x {} matrix",
-                                               size, a.rows, a.cols));
+        throw Error(Status::usage,
+                    fmt::format("a matching of {} columns cannot be used for a matrix of size {} x {}", size,
+                                a.rows, a.cols));
     return PairCutter<T>(matching, a).run();
 }
 

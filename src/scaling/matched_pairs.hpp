@@ -1,6 +1,6 @@
-// Pairs of rows and columns for 2 x 2 pivots: what a matching says about a symmetric matrix, which must keep
-// its rows and columns in the same order. In: a matching; out: disjoint pairs of indices to be eliminated
-// together. Duff and Pralet 2005.
+// Pairs of rows and columns for 2 x 2 pivots of a symmetric matrix, whose rows and columns must be permuted
+// alike. Input: a matching; output: disjoint pairs of indices to be eliminated together. Follows Duff and
+// Pralet 2005.
 #pragma once
 
 #include <utility>
@@ -10,11 +10,11 @@
 
 namespace espalier {
 
-/// The matching as a permutation falls apart into cycles (and, where the matrix is structurally singular,
-/// paths). Of a longer cycle, neighbours are paired: of the two ways to do so in a cycle of even length, the
-/// one whose scaled 2 x 2 blocks have the larger product of |determinants|; one of odd length first loses
-/// the index with the largest scaled diagonal. Each pair is (smaller, larger) and has a matched entry off
-/// the diagonal; an index in no pair stands alone. Error{usage} when the sizes do not agree.
+/// Splits the cycles of the matching, seen as a permutation, into pairs of neighbours. A structurally
+/// singular matrix also has paths. A cycle of even length can be split in two ways; the one whose scaled 2 x
+/// 2 blocks have the larger product of |determinants| is taken. A cycle of odd length first drops the index
+/// with the largest scaled diagonal. Each pair is (smaller, larger) and has a matched off-diagonal entry.
+/// Throws Error{usage} if the sizes of the matching and the matrix differ.
 template <class T>
 std::vector<std::pair<Index, Index>> matched_pairs(Matching const& matching, CscMatrix<T> const& a);
 

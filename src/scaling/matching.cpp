@@ -1,8 +1,8 @@
-// Maximum products as least sums: the costs are
+// Maximizing the product means minimizing the sum of the costs
 //     cost(i, j) = log max_i |a_ij| - log |a_ij| >= 0,
-// and optimal duals u, v of the assignment problem give the scales
-//     r_i = exp(u_i),   c_j = exp(v_j) / max_i |a_ij|,   since then |r_i a_ij c_j| = exp(u_i + v_j - cost(i,
-//     j)).
+// and optimal duals u, v of this assignment problem give the scales
+//     r_i = exp(u_i),   c_j = exp(v_j) / max_i |a_ij|,
+// because then |r_i a_ij c_j| = exp(u_i + v_j - cost(i, j)) <= 1.
 #include "scaling/matching.hpp"
 
 #include <limits>
@@ -16,8 +16,7 @@
 namespace espalier {
 namespace {
 
-/// The costs of the nonzero entries of a general matrix; log_maxima[j] = log max_i |a_ij|, 0 for a column
-/// of zeros.
+// Costs of the nonzero entries of a general matrix; log_maxima[j] = log max_i |a_ij|, or 0 for a zero column.
 template <class T> SparseCosts column_costs(CscMatrix<T> const& a, std::vector<double>& log_maxima) {
     SparseCosts costs;
     costs.n = a.cols;
@@ -27,23 +26,23 @@ template <class T> SparseCosts column_costs(CscMatrix<T> const& a, std::vector<d
     log_maxima.assign(a.cols, 0.0);
     for (Index j = 0; j < a.cols; ++j) {
         double maximum = -std::numeric_limits<double>::infinity();
-        for (Offset k = a.col_ptr[j]; k < a.col_ptr[j + 1]; ++k) {
+        for (Offset k : a.entries_of(j)) {
             require_finite(a.values[k], a.row_ind[k], j);
             if (a.values[k] == T(0)) continue;
             costs.row_ind.push_back(a.row_ind[k]);
             costs.cost.push_back(log_modulus(a.values[k]));
             maximum = std::max(maximum, costs.cost.back());
         }
-        costs.col_ptr.push_back(static_cast<Offset>(costs.cost.size()));
-        for (Offset k = costs.col_ptr[j]; k < costs.col_ptr[j + 1]; ++k)
-            costs.cost[k] = maximum - costs.cost[k];
-        if (costs.col_ptr[j] < costs.col_ptr[j + 1]) log_maxima[j] = maximum;
+        costs.col_ptr.push_back(std::ssize(costs.cost));
+        for (Offset k : costs.entries_of(j)) costs.cost[k] = maximum - costs.cost[k];
+        if (!costs.entries_of(j).empty()) log_maxima[j] = maximum;
     }
     return costs;
 }
 
-/// Scales from their logarithms. The product of a row's and a column's scale does not change when all rows
-/// go up and all columns down by the same factor: done when that spares some of them from being clamped.
+// Computes scales from their logarithms, clamped to 2^-1000 .. 2^1000. Multiplying all row scales and
+// dividing all column scales by the same factor changes no product of the two; this is done if it avoids
+// clamping.
 void exponentiate(std::vector<double>& rows, std::vector<double>& columns) {
     double const limit = 1000 * std::log(2.0);
     double lowest = 0, highest = 0;
@@ -63,7 +62,7 @@ void exponentiate(std::vector<double>& rows, std::vector<double>& columns) {
 template <class T> Matching maximum_product_matching(CscMatrix<T> const& a, Interrupt* interrupt) {
     if (a.rows != a.cols)
         throw Error(Status::bad_input,
-                    fmt::format("matrix is {} x {}, only a square one can be matched", a.rows, a.cols));
+                    fmt::format("the matrix is {} x {}; a matching needs a square matrix", a.rows, a.cols));
     std::vector<double> log_maxima;
     auto const costs = a.symmetry == Symmetry::general ? column_costs(a, log_maxima)
                                                        : column_costs(expand_symmetric(a), log_maxima);
@@ -76,7 +75,7 @@ template <class T> Matching maximum_product_matching(CscMatrix<T> const& a, Inte
 
 std::vector<double> symmetric_scaling(Matching const& matching) {
     std::vector<double> scale(matching.row_scale.size());
-    for (std::size_t i = 0; i < scale.size(); ++i)
+    for (Index i = 0; i < std::ssize(scale); ++i)
         scale[i] = std::sqrt(matching.row_scale[i]) * std::sqrt(matching.column_scale[i]);
     return scale;
 }

@@ -1,5 +1,5 @@
-// The rows that a shortest path search has reached: what is known of each, and the heap of those whose
-// distance is not final yet, nearest first. Part of assignment.cpp.
+// State of the rows in a shortest path search, and the heap of rows whose distance is not final yet. Part of
+// assignment.cpp.
 #pragma once
 
 #include <algorithm>
@@ -10,30 +10,31 @@
 
 namespace espalier {
 
-/// Half a cache line: a scan of a column touches one of these an entry.
+/// State of a row. It fills half a cache line, because the scan of a column reads one per entry.
 struct alignas(32) AssignmentRow {
     static constexpr Index none = -1;
-    // Values of `place` beside the places in the heap.
-    static constexpr Index untouched = -1;
-    static constexpr Index settled = -2; ///< Its distance is final.
-    static constexpr Index buried = -3;  ///< No unmatched row can be reached from here, now or later.
+    // Values of `place` for rows outside the heap.
+    static constexpr Index untouched = -1; ///< Not reached by the current search.
+    static constexpr Index settled = -2;   ///< The distance is final.
+    static constexpr Index closed = -3;    ///< No unmatched row can be reached from here, now or later.
 
-    double dual = std::numeric_limits<double>::infinity();
+    double dual = std::numeric_limits<double>::infinity();     ///< Dual variable.
     double distance = std::numeric_limits<double>::infinity(); ///< From the root of the search.
-    Index column = none;                                       ///< Matched to it.
-    Index place = untouched;
+    Index column = none;                                       ///< The matched column.
+    Index place = untouched;                                   ///< Position in the heap, or one of the above.
 };
 
-/// A heap of row numbers by their distance, with four children a node. Each row knows its place, so that it
-/// can be moved up or taken out.
+/// A heap of rows by distance, with four children per node. Each row stores its place, so it can be moved up
+/// or removed.
 class RowHeap {
   public:
     explicit RowHeap(std::vector<AssignmentRow>& rows) : rows_(rows) {}
 
     [[nodiscard]] bool empty() const { return heap_.empty(); }
+    /// The row with the smallest distance.
     [[nodiscard]] Index nearest() const { return heap_.front().row; }
 
-    /// The row is new, or is in the heap and its distance has become less.
+    /// Inserts a row, or moves it up after its distance decreased.
     void raise(Index row) {
         Index place = rows_[row].place;
         if (place < 0) {
@@ -43,7 +44,7 @@ class RowHeap {
         sift_up({rows_[row].distance, row}, place);
     }
 
-    /// Take out a row that is in the heap; it is settled.
+    /// Removes a row from the heap and marks it as settled.
     void remove(Index row) {
         Index const hole = rows_[row].place;
         Item const last = heap_.back();
@@ -58,12 +59,12 @@ class RowHeap {
 
   private:
     struct Item {
-        double distance = 0; // The row's; kept here so that comparisons stay within the heap.
+        double distance = 0; // Copy of the row's distance, so that comparisons read only the heap.
         Index row = 0;
     };
     static constexpr Index arity = 4;
 
-    [[nodiscard]] Index size() const { return static_cast<Index>(heap_.size()); }
+    [[nodiscard]] Index size() const { return std::ssize(heap_); }
     void put(Item item, Index place) {
         heap_[place] = item;
         rows_[item.row].place = place;

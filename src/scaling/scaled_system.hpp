@@ -1,92 +1,79 @@
-// The system that is really factorized: B = P R A C, with scalings R and C by powers of two (which round
-// nothing) and a row permutation P that brings large entries onto the diagonal.
-//
-//   llh, llt     B = A, or S A S where scaling is asked for
-//   ldlt, ldlh   B = S A S, rows and columns of largest modulus about 1 (Ruiz 2001); where a diagonal entry
-//   is
-//                weak then, S of a maximum-product matching, whose pairs want to be 2x2 pivots (Duff, Pralet
-//                2005)
-//   lu           the same with R and C apart, when every diagonal entry is strong then; else P, R and C of a
-//                maximum-product matching (Duff and Koster 2001)
-//
-// Unknowns of a Schur complement are left as they are: P, R and C come from the interior block alone.
+// The system B y = b' that is factorized instead of A x = b: B = P R A C with the row permutation P and the
+// scales R and C of a ScalingChoice, y = C^-1 x and b' = P R b. A ScaledSystem converts matrices and vectors
+// between the two; its accessors give the scale and the place of each row, for vectors whose rows are
+// distributed.
 #pragma once
 
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "core/interrupt.hpp"
 #include "core/scalar.hpp"
 #include "espalier/matrix.hpp"
+#include "scaling/scaling_choice.hpp"
 
 namespace espalier {
 
-/// What is asked of a working system.
-struct ScalingOptions {
-    Factorization kind = Factorization::lu;
-    Toggle matching = Toggle::automatic;
-    Toggle scaling = Toggle::automatic;
-    bool allow_singular = false; ///< Match as far as it goes where the structural rank is deficient.
-    std::span<Index const> schur = {};
-    Interrupt* interrupt = nullptr;
-};
-
+/// A chosen transformation of linear systems with matrices in scalars T.
 template <class T> class ScaledSystem {
   public:
+    /// The identity.
     ScaledSystem() = default;
-    /// Decides P, R and C from the values of `a`. Error{singular} with the structural rank when no
-    /// permutation has a diagonal without zeros; looked at only where a diagonal entry is weak.
-    ScaledSystem(CscMatrix<T> const& a, ScalingOptions const& options);
+    /// Chooses P, R and C from the values of `a`; see choose_scaling() for the errors.
+    ScaledSystem(CscMatrix<T> const& a, ScalingOptions const& options)
+        : choice_(choose_scaling(a, options)),
+          expands_(options.kind == Factorization::lu && a.symmetry != Symmetry::general) {}
 
-    /// B is A itself, so that no copy is needed.
-    [[nodiscard]] bool is_identity() const {
-        return row_scale_.empty() && place_of_row_.empty() && !expands_;
-    }
-    [[nodiscard]] bool is_permuted() const { return !place_of_row_.empty(); }
-    [[nodiscard]] bool is_scaled() const { return !row_scale_.empty(); }
-    [[nodiscard]] bool is_matched() const { return matched_; }
-    /// Known where a matching was looked for, else -1. Of the interior where there is a Schur complement.
-    [[nodiscard]] Index structural_rank() const { return structural_rank_; }
+    /// The scales, the permutation and the result of the matching.
+    [[nodiscard]] ScalingChoice const& choice() const { return choice_; }
+    /// Whether B is A itself, so that no copy is needed.
+    [[nodiscard]] bool is_identity() const { return !is_scaled() && !is_permuted() && !expands_; }
+    /// Whether rows are permuted.
+    [[nodiscard]] bool is_permuted() const { return !choice_.row_place.empty(); }
+    /// Whether rows and columns are scaled.
+    [[nodiscard]] bool is_scaled() const { return !choice_.row_scale.empty(); }
+    /// Whether P, R and C come from a matching.
+    [[nodiscard]] bool is_matched() const { return choice_.matched; }
+    /// Structural rank (of the interior block if there is a Schur complement); -1 if unknown.
+    [[nodiscard]] Index structural_rank() const { return choice_.structural_rank; }
     /// Rows to be eliminated together (ldlt, ldlh).
-    [[nodiscard]] std::vector<std::pair<Index, Index>> const& pairs() const { return pairs_; }
+    [[nodiscard]] std::vector<std::pair<Index, Index>> const& pairs() const { return choice_.pairs; }
 
-    /// B for this or other values on the same pattern, with the P, R and C decided once.
+    /// Scale R(i, i) of row i of A, a power of two.
+    [[nodiscard]] double row_scale(Index i) const { return is_scaled() ? choice_.row_scale[i] : 1.0; }
+    /// Scale C(j, j) of column j of A, a power of two.
+    [[nodiscard]] double column_scale(Index j) const { return is_scaled() ? choice_.column_scale[j] : 1.0; }
+    /// The row of B that row i of A becomes.
+    [[nodiscard]] Index row_place(Index i) const { return is_permuted() ? choice_.row_place[i] : i; }
+
+    /// B for the given values on the pattern that P, R and C were chosen for.
     [[nodiscard]] CscMatrix<T> apply(CscMatrix<T> const& a) const;
 
-    /// Where values other than those that R and C were made for have spoiled the scale of `b` = apply(a) (a
-    /// row or column is off by more than 2^8), new scales for b and this system. Not with a Schur complement.
+    /// Adapts the scales to new values: if the largest modulus of a row or column of `b` = apply(a) is off 1
+    /// by more than 2^8, scales b and this system anew. Not for systems with a Schur complement.
     void rescale(CscMatrix<T>& b);
 
-    /// From op(A) x = b to op(B) y = b', in place, n x columns: to_working(b), y to x and back.
+    /// Converts a right-hand side of op(A) x = b to that of op(B) y = b', in place; n x columns.
     void to_working(std::span<T> b, Index columns, MatrixOp op = MatrixOp::none) const;
+    /// Converts a solution y of op(B) y = b' to x, in place; n x columns.
     void from_working(std::span<T> y, Index columns, MatrixOp op = MatrixOp::none) const;
+    /// Converts a solution x of op(A) x = b to y, in place; n x columns.
     void solution_to_working(std::span<T> x, Index columns, MatrixOp op = MatrixOp::none) const;
-    /// to_working of a sparse block (n x columns, stored in full).
+    /// Converts a sparse right-hand side with general storage, n x columns.
     [[nodiscard]] CscMatrix<T> to_working(CscMatrix<T> b, MatrixOp op) const;
 
-    /// det A = det B * (-1)^odd() * exp(log_factor()).
+    /// Whether P is an odd permutation: det A = det B * (-1)^odd() * exp(log_factor()).
     [[nodiscard]] bool odd() const;
+    /// Logarithm of 1 / (det R det C).
     [[nodiscard]] double log_factor() const;
 
   private:
-    void decide(CscMatrix<T> const& a, ScalingOptions const& options);
-    void match(CscMatrix<T> const& a, ScalingOptions const& options);
-    void set_scales(std::vector<double> rows, std::vector<double> columns);
-    void lift(std::vector<Index> const& interior, Index n);
     void scale(std::span<T> block, Index columns, std::vector<double> const& by, bool inverse) const;
     void permute(std::span<T> block, Index columns, bool inverse) const;
+    void permute_rows(CscMatrix<T>& a) const;
 
-    std::vector<double> row_scale_; // empty: ones
-    std::vector<double> column_scale_;
-    std::vector<Index> place_of_row_; // empty: identity
-    std::vector<std::pair<Index, Index>> pairs_;
-    Index structural_rank_ = -1;
-    bool matched_ = false;
-    bool expands_ = false; // lu on a matrix that is stored as a triangle
+    ScalingChoice choice_;
+    bool expands_ = false; // B is general although A is stored as a triangle
 };
-
-/// The rows and columns of `a` that are not in `removed` (distinct, in range), ascending.
-template <class T> CscMatrix<T> interior_block(CscMatrix<T> const& a, std::span<Index const> removed);
 
 } // namespace espalier

@@ -224,8 +224,8 @@ static void matrices(espalier_solver* solver, espalier_matrix const* good) {
     BAD("must be square", rows = 5);
     BAD("-3 entries", entries = -3);
     BAD("entries", entries = INT64_MAX);
-    BAD("announces", entries = good->entries - 1);
-    BAD("not the base 1", base = 1);
+    BAD("which means", entries = good->entries - 1);
+    BAD("expected the base 1", base = 1);
     double spoiled[64];
     memcpy(spoiled, good->values, (size_t)good->entries * sizeof *spoiled);
     spoiled[2] = NAN;
@@ -235,7 +235,7 @@ static void matrices(espalier_solver* solver, espalier_matrix const* good) {
     int32_t wrong_rows[64];
     memcpy(wrong_rows, good->indices, (size_t)good->entries * sizeof *wrong_rows);
     wrong_rows[1] = 1000000;
-    BAD("row 1000000 is outside of 0 .. 3", indices = wrong_rows);
+    BAD("row 1000000 is outside 0 .. 3", indices = wrong_rows);
     int32_t const start[] = {0, 1}, row[] = {0};
     double const one[] = {1};
     espalier_matrix const oblong = {

@@ -73,7 +73,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadFile{GENERAL "99999999999999 99999999999999 1\n1 1 1\n",
                 "bad_input: test.mtx:2: 99999999999999 rows exceed the limit of 1099511627776"},
         BadFile{GENERAL "2 500000000000 1\n1 1 1\n", "bad_input: test.mtx:2: 500000000000 columns for 1 "
-                                                     "entries: nearly all of them are structurally empty"},
+                                                     "entries; nearly all columns are empty"},
         BadFile{GENERAL "2 2 9000000000000000000\n1 1 1\n",
                 "bad_input: test.mtx:2: 9000000000000000000 entries are declared, but only 6 bytes follow"}));
 
@@ -104,7 +104,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "bad_input: test.mtx:3: value: '1e999' is too large for double precision"},
         BadFile{GENERAL "3 3 1\n1 1 1\x01\x80\n", "bad_input: test.mtx:3: value: '1?\?' is not a number"},
         BadFile{GENERAL "3 3 2\n1 1 1e308\n1 1 1e308\n",
-                "bad_input: test.mtx: the duplicates of entry (1, 1) sum to more than a double holds"},
+                "bad_input: test.mtx: the sum of the duplicates of entry (1, 1) overflows a double"},
         BadFile{"%%MatrixMarket matrix coordinate integer general\n3 3 1\n1 1 1.5\n",
                 "bad_input: test.mtx:3: value: '1.5' is not an integer"},
         BadFile{"%%MatrixMarket matrix coordinate integer general\n3 3 1\n1 1 9223372036854775808\n",

@@ -306,9 +306,8 @@ TEST(BadHarwellBoeing, AbsurdSizesAreRefusedBeforeAllocation) {
               std::string::npos);
     s = unsymmetric();
     s.rows = 2'000'000'000;
-    EXPECT_EQ(
-        error_with(s),
-        "bad_input: test.mtx:3: 2000000000 rows for 5 entries: nearly all of them are structurally empty");
+    EXPECT_EQ(error_with(s),
+              "bad_input: test.mtx:3: 2000000000 rows for 5 entries; nearly all rows are empty");
     s = unsymmetric();
     s.pointer_format = "(2000I1)"; // Many numbers a line, and lines without them.
     s.cols = 50;

@@ -71,10 +71,9 @@ TEST(Csc, ValidateNamesEachBrokenInvariant) {
                     "col_ptr has 4 entries");
     expect_rejected(broken([](M& a) { a.col_ptr[0] = 1; }), "starts with 1");
     expect_rejected(broken([](M& a) { a.col_ptr[1] = 4; }), "decreases from 4 to 3 at column 1");
-    expect_rejected(broken([](M& a) { a.col_ptr[3] = 1000; }),
-                    "row_ind has 5 entries, col_ptr announces 1000");
+    expect_rejected(broken([](M& a) { a.col_ptr[3] = 1000; }), "row_ind has 5 entries; col_ptr needs 1000");
     expect_rejected(broken([](M& a) { a.values.pop_back(); }), "values has 4 entries");
-    expect_rejected(broken([](M& a) { a.row_ind[1] = 3; }), "row 3 in column 0 is outside of 0 .. 2");
+    expect_rejected(broken([](M& a) { a.row_ind[1] = 3; }), "row 3 in column 0 is outside 0 .. 2");
     expect_rejected(broken([](M& a) { a.row_ind[0] = -7; }), "row -7 in column 0");
     expect_rejected(broken([](M& a) { a.row_ind[1] = 0; }), "row 0 appears twice in column 0");
     expect_rejected(broken([](M& a) { std::swap(a.row_ind[3], a.row_ind[4]); }), "not sorted: 0 follows 2");

@@ -211,29 +211,29 @@ TEST(Import, RefusesSizesThatDoNotFit) {
     constexpr auto bad = Status::bad_input;
     spoiled(bad, "negative size -1 x 3", [](Small& s) { s.view.rows = -1; });
     spoiled(bad, "exceeds the limit of", [](Small& s) { s.view.cols = std::numeric_limits<Index>::max(); });
-    spoiled(bad, "4 column starts, a matrix of 4 columns", [](Small& s) { s.view.cols = 4; });
-    spoiled(bad, "7 indices for 6 values", [](Small& s) { s.values.pop_back(); });
-    spoiled(bad, "there are 4 row indices for 7 values", [](Small& s) { s.view.layout = Layout::coo; });
-    spoiled(bad, "must be square, this one is 4 x 3", [](Small& s) {
+    spoiled(bad, "4 column starts; a matrix of 4 columns needs 5", [](Small& s) { s.view.cols = 4; });
+    spoiled(bad, "7 indices but 6 values", [](Small& s) { s.values.pop_back(); });
+    spoiled(bad, "there are 4 row indices but 7 values", [](Small& s) { s.view.layout = Layout::coo; });
+    spoiled(bad, "must be square; this matrix is 4 x 3", [](Small& s) {
         s.view.symmetry = Symmetry::symmetric;
         s.view.rows = 4;
     });
-    spoiled(bad, "structurally empty", [](Small& s) {
+    spoiled(bad, "nearly all rows are empty", [](Small& s) {
         s.view.layout = Layout::coo;
         s.pointers = s.indices;
         s.view.rows = s.view.cols = Index{1} << 39;
     });
     spoiled(Status::usage, "base = 2", [](Small& s) { s.view.base = 2; });
-    spoiled(Status::usage, "given in full", [](Small& s) { s.view.triangle = Triangle::lower; });
+    spoiled(Status::usage, "use triangle = full", [](Small& s) { s.view.triangle = Triangle::lower; });
 }
 
 TEST(Import, RefusesStartsThatDoNotClimbFromTheBase) {
     constexpr auto bad = Status::bad_input;
-    spoiled(bad, "first column start is 1, not the base 0", [](Small& s) { s.view.base = 0; });
+    spoiled(bad, "first column start is 1; expected the base 0", [](Small& s) { s.view.base = 0; });
     spoiled(bad, "decrease from 6 to 5 at column 3", [](Small& s) { s.pointers = {1, 3, 6, 5}; });
     spoiled(bad, "decrease from 3 to -2147483648 at column 2",
             [](Small& s) { s.pointers[2] = std::numeric_limits<int>::min(); });
-    spoiled(bad, "last column start is 9, which announces 8 entries; there are 7",
+    spoiled(bad, "last column start is 9, which means 8 entries; there are 7",
             [](Small& s) { s.pointers[3] = 9; });
     spoiled(bad, "last row start is 7", [](Small& s) {
         s.view.layout = Layout::csr;
@@ -243,7 +243,7 @@ TEST(Import, RefusesStartsThatDoNotClimbFromTheBase) {
 
 TEST(Import, RefusesIndicesOutOfRangeInEveryWidth) {
     constexpr auto bad = Status::bad_input;
-    spoiled(bad, "entry 3 (counted from 1): row 4 is outside of 1 .. 3", [](Small& s) { s.indices[2] = 4; });
+    spoiled(bad, "entry 3 (counted from 1): row 4 is outside 1 .. 3", [](Small& s) { s.indices[2] = 4; });
     spoiled(bad, "entry 1 (counted from 1): row 0 is outside", [](Small& s) { s.indices[0] = 0; });
     spoiled(bad, "column -2147483648 is outside", [](Small& s) {
         s.view.layout = Layout::csr;
@@ -268,19 +268,21 @@ TEST(Import, RefusesValuesThatAreNoNumbers) {
     spoiled(bad, "value 5 at row 3, column 2 (counted from 1) is NaN", [](Small& s) { s.values[4] = NAN; });
     spoiled(bad, "value 1 at row 1, column 1 (counted from 1) is infinite",
             [](Small& s) { s.values[0] = -INFINITY; });
-    spoiled(bad, "the entries at row 2, column 1 (counted from 1) sum to more", [](Small& s) {
+    spoiled(bad, "the sum of the entries at row 2, column 1 (counted from 1) overflows", [](Small& s) {
         s.indices[0] = 2;
         s.values[0] = s.values[1] = std::numeric_limits<double>::max();
     });
 }
 
 TEST(Import, RefusesEntriesInTheWrongTriangle) {
-    spoiled(Status::bad_input, "entry 3 at row 1, column 2 (counted from 1) is above the diagonal; the lower",
+    spoiled(Status::bad_input,
+            "entry 3 at row 1, column 2 (counted from 1) is above the diagonal; expected only the lower",
             [](Small& s) {
                 s.view.symmetry = Symmetry::symmetric;
                 s.view.triangle = Triangle::lower;
             });
-    spoiled(Status::bad_input, "entry 2 at row 2, column 1 (counted from 1) is below the diagonal; the upper",
+    spoiled(Status::bad_input,
+            "entry 2 at row 2, column 1 (counted from 1) is below the diagonal; expected only the upper",
             [](Small& s) {
                 s.view.symmetry = Symmetry::symmetric;
                 s.view.triangle = Triangle::upper;

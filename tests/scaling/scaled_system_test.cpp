@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "generators/generators.hpp"
+#include "matrix/entries.hpp"
 #include "matrix/spmv.hpp"
 
 namespace espalier {
@@ -12,17 +15,15 @@ namespace {
 
 CscMatrix<double> dense(std::vector<std::vector<double>> const& rows) {
     CscMatrix<double> a;
-    a.rows = a.cols = static_cast<Index>(rows.size());
-    a.col_ptr.clear();
-    for (std::size_t j = 0; j < rows.size(); ++j) {
-        a.col_ptr.push_back(static_cast<Offset>(a.values.size()));
-        for (std::size_t i = 0; i < rows.size(); ++i)
+    a.rows = a.cols = std::ssize(rows);
+    for (Index j = 0; j < a.cols; ++j) {
+        for (Index i = 0; i < a.rows; ++i)
             if (rows[i][j] != 0) {
-                a.row_ind.push_back(static_cast<Index>(i));
+                a.row_ind.push_back(i);
                 a.values.push_back(rows[i][j]);
             }
+        a.col_ptr.push_back(std::ssize(a.values));
     }
-    a.col_ptr.push_back(static_cast<Offset>(a.values.size()));
     return a;
 }
 
@@ -31,7 +32,7 @@ TEST(ScaledSystem, LeavesAWellScaledMatrixAlone) {
     EXPECT_TRUE(ScaledSystem<double>(lap, {.kind = Factorization::llh}).is_identity());
     EXPECT_TRUE(ScaledSystem<double>(lap, {.kind = Factorization::ldlt}).is_identity());
     EXPECT_FALSE(
-        ScaledSystem<double>(lap, {.kind = Factorization::lu}).is_identity()); // both triangles are wanted
+        ScaledSystem<double>(lap, {.kind = Factorization::lu}).is_identity()); // lu needs both triangles
     EXPECT_FALSE(ScaledSystem<double>(lap, {.kind = Factorization::lu}).is_scaled());
 }
 
@@ -48,7 +49,7 @@ TEST(ScaledSystem, BringsTheMatchedEntriesOntoTheDiagonal) {
             largest = std::max(largest, value);
             if (b.row_ind[p] == j) diagonal = value;
         }
-        EXPECT_GE(diagonal, 0.5); // 1 but for the rounding of scales to powers of two
+        EXPECT_GE(diagonal, 0.5); // 1, up to the rounding of scales to powers of two
         EXPECT_LE(largest, 2);
     }
 }
@@ -67,6 +68,48 @@ TEST(ScaledSystem, IsTheSameSystem) {
     for (std::size_t i = 0; i < 6; ++i) EXPECT_NEAR(left[i], b[i], 1e-15 * std::abs(b[i]));
     system.from_working(y, 2);
     EXPECT_EQ(y, x);
+}
+
+TEST(ScaledSystem, AccessorsDescribeTheWorkingMatrix) {
+    auto const a = dense({{0, 4, 0}, {0, 1e-9, 2e6}, {1e-4, 0, 3}});
+    ScaledSystem<double> const system(a, {.kind = Factorization::lu});
+    auto const b = system.apply(a);
+    std::map<std::pair<Index, Index>, double> entries;
+    for_each_entry(b, [&](Index i, Index j, Offset p) { entries[{i, j}] = b.values[p]; });
+    for_each_entry(a, [&](Index i, Index j, Offset p) {
+        double const scaled = system.row_scale(i) * a.values[p] * system.column_scale(j);
+        EXPECT_EQ((entries[{system.row_place(i), j}]), scaled);
+    });
+    // P is the cyclic permutation of three rows, which is even.
+    EXPECT_FALSE(system.odd());
+    double log_scales = 0;
+    for (Index i = 0; i < 3; ++i) log_scales += std::log(system.row_scale(i) * system.column_scale(i));
+    EXPECT_NEAR(system.log_factor(), -log_scales, 1e-12);
+}
+
+TEST(ScaledSystem, LeavesSchurUnknownsAlone) {
+    auto const a = dense({{0, 0, 4}, {0, 1, 1e6}, {1e-4, 1e6, 0}});
+    std::vector<Index> const schur{1};
+    ScaledSystem<double> const system(a, {.kind = Factorization::lu, .schur = schur});
+    ASSERT_TRUE(system.is_permuted());
+    EXPECT_EQ(system.choice().row_place, (std::vector<Index>{2, 1, 0}));
+    EXPECT_TRUE(system.odd());
+    EXPECT_EQ(system.row_scale(1), 1.0);
+    EXPECT_EQ(system.column_scale(1), 1.0);
+}
+
+TEST(ScaledSystem, RescalesForValuesOfAnotherSize) {
+    auto a = dense({{0, 4, 0}, {0, 1e-9, 2e6}, {1e-4, 0, 3}});
+    ScaledSystem<double> system(a, {.kind = Factorization::lu});
+    auto b = system.apply(a);
+    auto const unchanged = b.values;
+    system.rescale(b);
+    EXPECT_EQ(b.values, unchanged);
+    for (Offset p : a.entries_of(2)) a.values[p] *= 1e9;
+    b = system.apply(a);
+    system.rescale(b);
+    EXPECT_EQ(b.values, system.apply(a).values);
+    EXPECT_LE(std::abs(*std::max_element(b.values.begin(), b.values.end())), 256);
 }
 
 TEST(ScaledSystem, NamesTheStructuralRank) {

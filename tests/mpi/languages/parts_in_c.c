@@ -154,11 +154,11 @@ static void faults_are_everywhere(espalier_solver* solver, problem const* p) {
         EVERYWHERE(ESPALIER_BAD_INPUT, "first column start", espalier_set_matrix_part(solver, &part));
         start[0] = 0;
         p->row[p->entries - 1] += p->n;
-        EVERYWHERE(ESPALIER_BAD_INPUT, "is outside of", espalier_set_matrix_part(solver, &part));
+        EVERYWHERE(ESPALIER_BAD_INPUT, "is outside", espalier_set_matrix_part(solver, &part));
         p->row[p->entries - 1] -= p->n;
     } else {
         EVERYWHERE(ESPALIER_BAD_INPUT, "first column start", espalier_set_matrix_part(solver, &part));
-        EVERYWHERE(ESPALIER_BAD_INPUT, "is outside of", espalier_set_matrix_part(solver, &part));
+        EVERYWHERE(ESPALIER_BAD_INPUT, "is outside", espalier_set_matrix_part(solver, &part));
     }
     OK(solver, espalier_set_matrix_part(solver, &part));
     EVERYWHERE(ESPALIER_USAGE, "before espalier_factorize",

@@ -1,0 +1,40 @@
+// Visits of stored entries, and the two-pass construction of compressed columns.
+#pragma once
+
+#include <numeric>
+#include <vector>
+
+#include "espalier/matrix.hpp"
+
+namespace espalier {
+
+/// Calls visit(i, j, p) for the entry at each position p, column by column with ascending rows i.
+template <class T, class Visit> void for_each_entry(CscMatrix<T> const& a, Visit const& visit) {
+    for (Index j = 0; j < a.cols; ++j)
+        for (Offset p : a.entries_of(j)) visit(a.row_ind[p], j, p);
+}
+
+/// Builds a matrix from entries that `emit(put)` passes to put(i, j, value). emit is called twice, first to
+/// count and then to store the entries, and must emit the rows of each column in ascending order without
+/// duplicates.
+template <class T, class Emit>
+CscMatrix<T> build_columns(Index rows, Index cols, Symmetry symmetry, Emit const& emit) {
+    CscMatrix<T> a;
+    a.rows = rows;
+    a.cols = cols;
+    a.symmetry = symmetry;
+    a.col_ptr.assign(cols + 1, 0);
+    emit([&](Index, Index j, T) { ++a.col_ptr[j + 1]; });
+    std::partial_sum(a.col_ptr.begin(), a.col_ptr.end(), a.col_ptr.begin());
+    a.row_ind.resize(a.stored());
+    a.values.resize(a.stored());
+    std::vector<Offset> next(a.col_ptr.begin(), a.col_ptr.end() - 1);
+    emit([&](Index i, Index j, T value) {
+        Offset const p = next[j]++;
+        a.row_ind[p] = i;
+        a.values[p] = value;
+    });
+    return a;
+}
+
+} // namespace espalier
