@@ -20,8 +20,8 @@ template <class T> void check_shape(CscMatrix<T> const& a) {
         reject(fmt::format("a {} matrix must be square; this matrix is {} x {}", to_string(a.symmetry),
                            a.rows, a.cols));
     if (a.col_ptr.empty() || std::ssize(a.col_ptr) - 1 != a.cols)
-        reject(fmt::format("col_ptr has {} entries; a matrix of {} columns needs {}", a.col_ptr.size(),
-                           a.cols, a.cols + 1));
+        reject(
+            fmt::format("col_ptr has {} entries; expected cols + 1 for cols = {}", a.col_ptr.size(), a.cols));
     if (a.col_ptr.front() != 0) reject(fmt::format("col_ptr starts with {}, not 0", a.col_ptr.front()));
     for (Index j = 0; j < a.cols; ++j)
         if (a.col_ptr[j + 1] < a.col_ptr[j])

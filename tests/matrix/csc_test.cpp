@@ -78,7 +78,7 @@ TEST(Csc, ValidateNamesEachBrokenInvariant) {
     expect_rejected(broken([](M& a) { a.row_ind[1] = 0; }), "row 0 appears twice in column 0");
     expect_rejected(broken([](M& a) { std::swap(a.row_ind[3], a.row_ind[4]); }), "not sorted: 0 follows 2");
     expect_rejected(broken([](M& a) { a.row_ind[2] = 0; }, true),
-                    "row 0, column 1 (counted from 0) lies above");
+                    "row 0, column 1 (counted from 0) is above");
     expect_rejected(broken([](M& a) { a.values[4] = std::nan(""); }),
                     "row 2, column 2 (counted from 0) is NaN");
     expect_rejected(broken([](M& a) { a.values[1] = -INFINITY; }),
