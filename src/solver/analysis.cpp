@@ -11,6 +11,7 @@
 #include "core/timer.hpp"
 #include "factor/factorize.hpp"
 #include "machine/calibrate.hpp"
+#include "matrix/convert.hpp"
 #include "matrix/adjacency.hpp"
 #include "ordering/constrained.hpp"
 #include "ordering/ordering.hpp"
