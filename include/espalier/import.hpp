@@ -1,6 +1,6 @@
 // Import of sparse matrices from the arrays of the calling program: compressed columns, compressed rows or
-// coordinates, with indices that count from 0 or 1 and have 32 or 64 bits, in any order. Symmetric matrices are
-// given in full or as one triangle.
+// coordinates, with indices that count from 0 or 1 and have 32 or 64 bits, in any order. Symmetric matrices
+// are given in full or as one triangle.
 //
 //     espalier::MatrixArrays<double, int> view;          // spans over the caller's arrays
 //     view.layout = espalier::Layout::csr;
@@ -37,8 +37,8 @@ enum class Triangle {
     upper, ///< Those with row <= column.
 };
 
-/// A view of a sparse matrix in the caller's arrays. Entries may have any order; entries at the same position are
-/// summed.
+/// A view of a sparse matrix in the caller's arrays. Entries may have any order; entries at the same position
+/// are summed.
 ///
 ///     layout  pointers                          indices               values
 ///     csc     cols + 1 starts of columns        row of each entry     of each entry
@@ -62,17 +62,17 @@ template <class T> class ESPALIER_API MatrixImport {
     /// An empty matrix with no rows and columns.
     MatrixImport() = default;
     /// Checks and copies the view in time linear in rows, columns and entries. I is std::int32_t or
-    /// std::int64_t. Throws Error{bad_input} with the position and value of an invalid size, start, index, NaN,
-    /// Inf, entry in the wrong triangle, or entry that contradicts its mirror image; Error{usage} for an invalid
-    /// base or triangle.
+    /// std::int64_t. Throws Error{bad_input} with the position and value of an invalid size, start, index,
+    /// NaN, Inf, entry in the wrong triangle, or entry that contradicts its mirror image; Error{usage} for an
+    /// invalid base or triangle.
     template <class I> explicit MatrixImport(MatrixArrays<T, I> const& view);
 
     /// The imported matrix.
     [[nodiscard]] CscMatrix<T> const& matrix() const { return matrix_; }
     /// Number of entries of the view.
     [[nodiscard]] Offset entries() const { return entries_; }
-    /// Replaces the values; `values` has the layout and order of the view. Throws Error{usage} if their number is
-    /// wrong, Error{bad_input} as the constructor; the matrix is then unchanged.
+    /// Replaces the values; `values` has the layout and order of the view. Throws Error{usage} if their
+    /// number is wrong, Error{bad_input} as the constructor; the matrix is then unchanged.
     void set_values(std::span<T const> values);
 
   private:
@@ -88,8 +88,8 @@ template <class T> class ESPALIER_API MatrixImport {
     Index base_ = 0;              // for messages
     bool upper_ = false;          // the upper triangle of a symmetric or Hermitian matrix was given
     bool both_triangles_ = false; // both triangles of a symmetric or Hermitian matrix were given
-    // Position in matrix_.values of each entry of the view, or ~position if the entry is above the diagonal; empty
-    // if entry k is at position k.
+    // Position in matrix_.values of each entry of the view, or ~position if the entry is above the diagonal;
+    // empty if entry k is at position k.
     std::vector<Offset> place_;
 };
 

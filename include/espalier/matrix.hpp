@@ -32,7 +32,7 @@ template <class T> struct ESPALIER_API CscMatrix {
     [[nodiscard]] Offset stored() const { return col_ptr.back(); }
     /// Number of entries of the whole matrix, both triangles included.
     [[nodiscard]] Offset nnz() const;
-    /// Throws Error{bad_input} that names the first broken invariant, or a NaN or Inf with its row and column.
+    /// Throws Error{bad_input} naming the first broken invariant, or a NaN or Inf with its row and column.
     void validate() const;
 };
 
@@ -43,9 +43,9 @@ using AnyMatrix = std::variant<CscMatrix<double>, CscMatrix<std::complex<double>
 struct MatrixDescription {
     std::string name;               ///< File name without directories, or the generator's spelling.
     std::string format;             ///< "Matrix Market", "Rutherford-Boeing", "Harwell-Boeing", "generator".
-    std::string declared;           ///< The type as the file declares it, e.g. "coordinate real symmetric" or "rsa".
+    std::string declared;           ///< The declared type, e.g. "coordinate real symmetric" or "rsa".
     Offset entries_in_file = 0;     ///< Number of entries in the file.
-    Offset duplicates_summed = 0;   ///< Entries added to an earlier one at the same position.
+    Offset duplicates_summed = 0;   ///< Duplicate entries that were summed.
     std::vector<std::string> notes; ///< e.g. "both triangles of a symmetric matrix were stored".
 };
 

@@ -1,4 +1,4 @@
-// Lines are found by one scan, which also gives each thread its share; fields are then cut by column.
+// One scan finds the lines and divides them among the threads, which then cut the fields by column.
 #include "io/fixed_section.hpp"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ std::string_view line_at(char const* p, char const* end) {
 FixedSection::FixedSection(Source const& source, char const* begin, char const* what,
                            std::vector<FixedField> format, Offset count, int threads)
     : source_(source), what_(what), format_(std::move(format)), count_(count), begin_(begin) {
-    auto const per_line = static_cast<Offset>(format_.size());
+    Offset const per_line = std::ssize(format_);
     num_lines_ = count / per_line + (count % per_line != 0);
     Offset const lines_per_piece = std::max<Offset>(num_lines_ / team_size(threads) + 1, 4096);
     char const* p = begin;
@@ -33,18 +33,17 @@ FixedSection::FixedSection(Source const& source, char const* begin, char const* 
     }
     end_ = p;
     if (count > end_ - begin)
-        source.fail(begin, fmt::format("{} {} are announced, but their lines have only {} bytes", count, what,
-                                       end_ - begin));
+        source.fail(begin, fmt::format("the header declares {} {}, but their lines have only {} bytes", count,
+                                       what, end_ - begin));
 }
 
 char const* FixedSection::line_of(Offset k) const {
     char const* p = begin_;
-    for (Offset line = k / static_cast<Offset>(format_.size()); line > 0; --line)
-        p = next_line(p, source_.end());
+    for (Offset line = k / std::ssize(format_); line > 0; --line) p = next_line(p, source_.end());
     return p;
 }
 
-// Calls parse(first, last, field, k) for the characters of every number k, blanks around it removed.
+// Calls parse(first, last, field, k) for the characters of every number k without surrounding blanks.
 template <class Parse> void FixedSection::for_each(Parse const& parse) const {
     auto const num_pieces = static_cast<int>(pieces_.size());
     run_threads(num_pieces, [&](int t) {
@@ -58,22 +57,21 @@ template <class Parse> void FixedSection::for_each(Parse const& parse) const {
 template <class Parse>
 void FixedSection::parse_line(char const* p, Offset& k, Offset last, Parse const& parse) const {
     auto const line = line_at(p, source_.end());
-    auto const width = static_cast<int>(std::min<std::size_t>(line.size(), 1 << 20));
+    auto const width = static_cast<int>(std::min<Index>(std::ssize(line), 1 << 20));
     bool const no_newline = line_end(p, source_.end()) == source_.end();
     int column = 0;
-    for (std::size_t f = 0; f < format_.size() && k < last; ++f, ++k) {
-        char const* first = p + std::min(format_[f].begin, width);
-        char const* end = p + std::min(format_[f].end, width);
+    for (auto field = format_.begin(); field != format_.end() && k < last; ++field, ++k) {
+        char const* first = p + std::min(field->begin, width);
+        char const* end = p + std::min(field->end, width);
         while (first != end && *first == ' ') ++first;
         while (first != end && end[-1] == ' ') --end;
         if (first == end)
-            source_.fail(first,
-                         fmt::format("columns {} to {} are blank, but number {} of {} {} belongs there",
-                                     format_[f].begin + 1, format_[f].end, k + 1, count_, what_));
-        if (no_newline && format_[f].end > source_.end() - p)
+            source_.fail(first, fmt::format("columns {} to {} are blank; expected number {} of {} {}",
+                                            field->begin + 1, field->end, k + 1, count_, what_));
+        if (no_newline && field->end > source_.end() - p)
             source_.fail(first, "the file ends inside a number");
-        parse(first, end, format_[f], k);
-        column = format_[f].end;
+        parse(first, end, *field, k);
+        column = field->end;
     }
     char const* const rest = std::find_if_not(p + std::min(column, width), p + width, is_blank);
     if (rest != p + width)
@@ -81,12 +79,12 @@ void FixedSection::parse_line(char const* p, Offset& k, Offset last, Parse const
                                        in_quotes({rest, p + width}), rest - p + 1, what_));
 }
 
-// A field that the format cuts in the wrong place usually shows a blank between digits.
+// A blank between digits usually means that the format does not fit the columns.
 void FixedSection::fail_number(char const* first, char const* last, std::string const& fault) const {
     std::string_view const field(first, last);
     bool const cut = field.find_first_of(" \t") != std::string_view::npos;
     auto const columns =
-        fmt::format("{} is not one number: the columns do not fit the format", in_quotes(field));
+        fmt::format("{} is not one number; the columns do not fit the format", in_quotes(field));
     source_.fail(first, fmt::format("{}: {}", what_, cut ? columns : fault));
 }
 
@@ -105,7 +103,7 @@ std::vector<double> FixedSection::reals(bool& implied) const {
     std::vector<double> numbers(count_);
     std::atomic<bool> any_implied{false};
     for_each([&](char const* first, char const* last, FixedField const& field, Offset k) {
-        if (field.decimals > 0 && !std::memchr(first, '.', static_cast<std::size_t>(last - first)))
+        if (field.decimals > 0 && !std::memchr(first, '.', last - first))
             any_implied.store(true, std::memory_order_relaxed);
         if (!parse_fixed_real(first, last, field.decimals, field.scale, numbers[k]))
             fail_number(first, last, bad_real(first, last));

@@ -1,5 +1,5 @@
-// A section of a Harwell-Boeing file: numbers in fixed columns, as many to a line as its format has fields.
-// In: where it begins, its format and how many numbers it has; out: the numbers, and where it ends.
+// A section of a Harwell-Boeing file: numbers in fixed columns, with one number per field of the format in
+// each line. Input: start, format and number of numbers; output: the numbers, and the end of the section.
 #pragma once
 
 #include <string_view>
@@ -10,28 +10,32 @@
 
 namespace espalier {
 
-/// The line of p, without blanks and carriage returns at its end.
+/// The line that contains p, from p on, without trailing blanks and carriage returns.
 std::string_view line_at(char const* p, char const* end);
 
+/// The lines of a section.
 class FixedSection {
   public:
-    /// Finds the section's lines from `begin` on. `what` names its numbers in messages, e.g. "row indices";
-    /// it and the source must outlive the section. Error{bad_input} as "name:line: what" when the file is too
-    /// short for `count` numbers, before anything of that size is allocated.
+    /// Finds the lines of the section, which starts at `begin`. `what` names the numbers in messages, e.g.
+    /// "row indices"; `what` and the source must outlive the section. Throws Error{bad_input} "name:line:
+    /// ..." if the file is too short for `count` numbers, before memory of that size is allocated.
     FixedSection(Source const& source, char const* begin, char const* what, std::vector<FixedField> format,
                  Offset count, int threads);
 
-    /// The numbers, which must be integers in lowest .. highest. Error{bad_input} naming line and fault.
+    /// Parses integers. Throws Error{bad_input} with the line if one is not an integer in lowest .. highest.
     [[nodiscard]] std::vector<Index> integers(Index lowest, Index highest) const;
 
-    /// The numbers, which must be real and finite; `implied` tells whether one of them had no decimal point
-    /// and so has some digits of fraction by its format. Error{bad_input} naming line and fault.
+    /// Parses real numbers. Sets `implied` if a number has no decimal point, so that the format implies its
+    /// fraction. Throws Error{bad_input} with the line if one is not a finite number.
     [[nodiscard]] std::vector<double> reals(bool& implied) const;
 
+    /// The end of the section.
     [[nodiscard]] char const* end() const { return end_; }
+    /// Number of lines of the section.
     [[nodiscard]] Offset num_lines() const { return num_lines_; }
+    /// Name of the numbers in messages.
     [[nodiscard]] char const* what() const { return what_; }
-    /// The line that holds number k, for messages.
+    /// The line that contains number k, for messages.
     [[nodiscard]] char const* line_of(Offset k) const;
 
   private:

@@ -1,5 +1,5 @@
-// A recursive-descent parser of depth two. What it accepts is bounded (length, columns, repeats), so that no
-// format makes it work long.
+// A recursive-descent parser of depth two. Length, columns and repeat counts are bounded, so every format is
+// parsed in a short time.
 #include "io/fortran_format.hpp"
 
 #include <string>
@@ -25,7 +25,7 @@ class FormatParser {
     std::vector<FixedField> parse() {
         if (take() != '(') fail("does not begin with '('");
         list();
-        if (peek() != '\0') fail("goes on after its last ')'");
+        if (peek() != '\0') fail("has text after its last ')'");
         if (fields_.empty()) fail("describes no numbers");
         return std::move(fields_);
     }
@@ -35,7 +35,7 @@ class FormatParser {
         throw Error(status, fmt::format("the format {} {}", in_quotes(text_), what));
     }
 
-    // Blanks mean nothing in a format. Letters come out in upper case.
+    // Skips blanks, which have no meaning in a format, and converts letters to upper case.
     char peek() {
         while (at_ < text_.size() && is_blank(text_[at_])) ++at_;
         if (at_ == text_.size()) return '\0';
@@ -58,7 +58,7 @@ class FormatParser {
         return value;
     }
 
-    // Items up to the closing parenthesis.
+    // Parses items up to the closing parenthesis.
     void list() {
         while (true) {
             char const c = peek();
@@ -91,10 +91,10 @@ class FormatParser {
         descriptor(count);
     }
 
-    // A line that is full begins again at the group, so all fields must be in it.
+    // Fortran repeats the group when a line is full, so the group must contain all fields.
     void group(int count) {
         if (depth_ > 0 || !fields_.empty() || column_ > 0)
-            fail("nests in a way that is not supported", Status::unsupported);
+            fail("has an unsupported nesting of parentheses", Status::unsupported);
         depth_ = 1;
         take();
         auto const begin = at_;
@@ -103,7 +103,7 @@ class FormatParser {
             list();
         }
         if (peek() == ',') take();
-        if (peek() != ')') fail("nests in a way that is not supported", Status::unsupported);
+        if (peek() != ')') fail("has an unsupported nesting of parentheses", Status::unsupported);
     }
 
     void descriptor(int count) {
@@ -121,18 +121,17 @@ class FormatParser {
         case 'G':
             break;
         case '\0':
-            fail("ends without a ')'");
+            fail("ends without ')'");
         default:
             fail("has a descriptor other than I, E, D, F, G, P and X", Status::unsupported);
         }
         int const width = number();
-        if (width == 0) fail("has a field of no width");
+        if (width == 0) fail("has a field of width 0");
         if (peek() == '.') {
             take();
             field.decimals = number();
         }
-        if (letter != 'F' && letter != 'I' &&
-            peek() == 'E') { // Width of the exponent: of no use when reading.
+        if (letter != 'F' && letter != 'I' && peek() == 'E') { // input does not need the exponent's width
             take();
             number();
         }
@@ -148,7 +147,7 @@ class FormatParser {
 
     void advance(int columns) {
         column_ += columns;
-        if (column_ > max_columns) fail("describes too long a line");
+        if (column_ > max_columns) fail("describes a line that is too long");
     }
 
     std::string_view text_;

@@ -1,4 +1,4 @@
-// Inflation by zlib, member after member, into a buffer that grows by doubling up to a bound.
+// zlib inflates one member after the other into a buffer that doubles up to a limit.
 #include "io/gunzip.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace espalier {
 
 namespace {
 
-constexpr std::size_t largest_step = std::size_t{1} << 30; // zlib counts in 32 bits.
+constexpr std::size_t largest_step = std::size_t{1} << 30; // zlib counts bytes in 32 bits
 constexpr std::size_t always_allowed = std::size_t{1} << 30;
 constexpr std::size_t largest_ratio = 200;
 
@@ -26,9 +26,9 @@ class Inflater {
     Inflater& operator=(Inflater const&) = delete;
     ~Inflater() { inflateEnd(&stream_); }
 
-    // One call of inflate() from `input` to the buffer's room; `input` loses what was consumed.
+    // Calls inflate() once, with the free space of `output`, and removes the consumed bytes from `input`.
     int step(std::string_view& input, TextBuffer& output) {
-        // zlib's interface is not const-correct; it does not write there.
+        // zlib does not write to next_in, although its type is not const.
         stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(input.data()));
         stream_.avail_in = static_cast<uInt>(std::min(input.size(), largest_step));
         stream_.next_out = reinterpret_cast<Bytef*>(output.tail());
@@ -41,7 +41,7 @@ class Inflater {
         return code;
     }
     void next_member() { inflateReset(&stream_); }
-    [[nodiscard]] char const* message() const { return stream_.msg ? stream_.msg : "unknown fault"; }
+    [[nodiscard]] char const* message() const { return stream_.msg ? stream_.msg : "unknown error"; }
 
   private:
     z_stream stream_{};
@@ -52,9 +52,9 @@ void make_room(TextBuffer& output, std::size_t limit, std::string const& path) {
     if (output.size() >= limit)
         throw Error(
             Status::bad_input,
-            fmt::format(
-                "{}: the gzip data expands to more than {} bytes, {} times its size: not a matrix file", path,
-                limit, largest_ratio));
+            fmt::format("{}: the gzip data expands to more than {} bytes, {} times its size; this is not a "
+                        "matrix file",
+                        path, limit, largest_ratio));
     output.reserve(std::min(limit, 2 * output.size()));
 }
 
@@ -77,7 +77,7 @@ TextBuffer gunzip(std::string_view compressed, std::string const& path) {
         if (code == Z_STREAM_END) {
             if (rest.find_first_not_of('\0') == std::string_view::npos) return output;
             if (!is_gzip(rest))
-                throw bad(fmt::format("{} bytes of garbage follow the gzip data", rest.size()));
+                throw bad(fmt::format("{} bytes of other data follow the gzip data", rest.size()));
             inflater.next_member();
         } else if (code == Z_MEM_ERROR) {
             throw std::bad_alloc();

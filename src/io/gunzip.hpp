@@ -1,4 +1,4 @@
-// Decompression of a whole gzip file held in memory (RFC 1952), of one or several members.
+// Decompression of a gzip file in memory (RFC 1952) with one or several members.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace espalier {
 
-/// Whether the data begins as a gzip file does.
+/// Whether the data starts like a gzip file.
 bool is_gzip(std::string_view data);
 
-/// The text of all members, one after the other. Error{bad_input} naming `path` when the data is truncated
-/// or corrupt, when something other than zero padding follows the last member, or when it expands further
-/// than any matrix file does (over 1 GiB and over 200 times its size).
+/// The concatenated text of all members. Throws Error{bad_input} with `path` if the data is truncated or
+/// corrupt, if anything but zero padding follows the last member, or if it expands to more than both 1 GiB
+/// and 200 times its size, which no matrix file does.
 TextBuffer gunzip(std::string_view compressed, std::string const& path);
 
 } // namespace espalier

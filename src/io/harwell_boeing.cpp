@@ -1,5 +1,5 @@
-// The header, then two or three sections of numbers (fixed_section.hpp), checked against each other and
-// turned into triples.
+// Parses the header and two or three sections of numbers (fixed_section.hpp), checks them against each other
+// and converts them to triples.
 #include "io/harwell_boeing.hpp"
 
 #include <algorithm>
@@ -16,7 +16,8 @@ namespace espalier {
 
 namespace {
 
-// The non-negative integers of a line, if it has nothing else and no more than `most`.
+// The non-negative integers of a line; nothing if the line contains anything else or more than `most` of
+// them.
 std::optional<std::vector<Index>> integers_of(std::string_view line, std::size_t most) {
     std::vector<Index> values;
     char const* const end = line.data() + line.size();
@@ -30,9 +31,9 @@ std::optional<std::vector<Index>> integers_of(std::string_view line, std::size_t
 }
 
 struct Header {
-    std::string type;             // "rsa", in lower case.
-    std::array<Index, 5> lines{}; // In all, of pointers, of row indices, of values, of right-hand sides.
-    bool harwell = false;         // Harwell-Boeing counts right-hand sides; Rutherford-Boeing has none.
+    std::string type;             // e.g. "rsa", in lower case
+    std::array<Index, 5> lines{}; // of the body, the pointers, row indices, values and right-hand sides
+    bool harwell = false;         // only Harwell-Boeing has a count of lines of right-hand sides
     Index rows = 0;
     Index cols = 0;
     Offset entries = 0;
@@ -43,7 +44,7 @@ struct Header {
     [[nodiscard]] bool is_complex() const { return type[0] == 'c'; }
 };
 
-// Lines 2 and 3, from the beginning of line 2; nothing when they are not those of such a file.
+// Parses lines 2 and 3; p is the beginning of line 2. Returns nothing if they are not those of such a file.
 std::optional<Header> parse_counts(char const* p, char const* end) {
     Header header;
     auto const counts = integers_of(line_at(p, end), 5);
@@ -60,8 +61,7 @@ std::optional<Header> parse_counts(char const* p, char const* end) {
     if (header.type.size() != 3 || !std::strchr("rcpiq", header.type[0]) ||
         !std::strchr("ushzr", header.type[1]) || !std::strchr("aex", header.type[2]))
         return std::nullopt;
-    auto const after = static_cast<std::size_t>(first + 3 - line.data());
-    auto const sizes = integers_of(line.substr(after), 4);
+    auto const sizes = integers_of(line.substr(first + 3 - line.data()), 4);
     if (!sizes || sizes->size() < 3) return std::nullopt;
     header.rows = (*sizes)[0];
     header.cols = (*sizes)[1];
@@ -72,7 +72,7 @@ std::optional<Header> parse_counts(char const* p, char const* end) {
     return header;
 }
 
-// The k-th (...) of the format line, parentheses inside it included.
+// The k-th (...) of the format line with its nested parentheses.
 std::vector<FixedField> format_at(Source const& source, Header const& header, int k) {
     auto rest = line_at(header.format_line, source.end());
     for (int seen = 0;; ++seen) {
@@ -99,23 +99,23 @@ std::vector<FixedField> format_at(Source const& source, Header const& header, in
 
 void check_pointers(Source const& source, FixedSection const& section, std::vector<Index> const& pointers,
                     Offset entries) {
-    auto const fail = [&](std::size_t k, std::string const& what) {
-        source.fail(section.line_of(static_cast<Offset>(k)), fmt::format("{}: {}", section.what(), what));
+    auto const fail = [&](Offset k, std::string const& what) {
+        source.fail(section.line_of(k), fmt::format("{}: {}", section.what(), what));
     };
     if (pointers.front() != 1) fail(0, fmt::format("the first is {}, not 1", pointers.front()));
-    for (std::size_t k = 1; k < pointers.size(); ++k)
+    for (Offset k = 1; k < std::ssize(pointers); ++k)
         if (pointers[k] < pointers[k - 1])
             fail(k, fmt::format("{} follows {}", pointers[k], pointers[k - 1]));
     if (pointers.back() != entries + 1)
-        fail(pointers.size() - 1,
-             fmt::format("the last is {}, but {} entries are announced", pointers.back(), entries));
+        fail(std::ssize(pointers) - 1,
+             fmt::format("the last is {}, but the header declares {} entries", pointers.back(), entries));
 }
 
-// value_of(k) is the value of entry k.
+// Entry k has the value value_of(k).
 template <class T, class ValueOf> Triples<T> make_triples(std::vector<Index> const& pointers,
                                                           std::vector<Index> const& rows, int threads,
                                                           ValueOf const& value_of) {
-    auto const cols = static_cast<Index>(pointers.size()) - 1;
+    Index const cols = std::ssize(pointers) - 1;
     auto const count = rows.size() < 100'000 ? 1 : team_size(threads);
     Triples<T> triples(count);
     run_threads(count, [&](int t) {
@@ -147,29 +147,29 @@ void require_supported(Source const& source, Header const& header) {
         source.fail(header.size_line, fmt::format("type {}: {}", header.type, what), Status::unsupported);
     };
     if (header.type[2] == 'e' || header.type[2] == 'x')
-        unsupported("elemental matrices must be assembled first");
+        unsupported("elemental matrices are not supported; assemble the matrix first");
     if (header.type[0] == 'q') unsupported("the values are in another file");
     if (header.type[0] == 'p' && header.type[1] == 'z') unsupported("a pattern cannot be skew-symmetric");
     if (header.has_values() && header.lines[3] == 0)
         source.fail(
             header.size_line,
-            fmt::format("type {} has values, but the header announces no lines of them", header.type));
+            fmt::format("type {} has values, but the header declares no lines of values", header.type));
     Offset const bytes = source.end() - header.body;
     if (header.entries > bytes || header.cols > bytes)
         source.fail(header.size_line,
-                    fmt::format("{} columns and {} entries are announced, but only {} bytes follow",
+                    fmt::format("the header declares {} columns and {} entries, but only {} bytes follow",
                                 header.cols, header.entries, bytes));
     auto const absurd = absurd_sizes(header.rows, header.cols, header.entries);
     if (!absurd.empty()) source.fail(header.size_line, absurd);
 }
 
-void compare_line_counts(FixedSection const& section, Index announced, std::vector<std::string>& notes) {
-    if (section.num_lines() != announced)
-        notes.push_back(fmt::format("the header announces {} lines of {}, the format needs {}", announced,
+void compare_line_counts(FixedSection const& section, Index declared, std::vector<std::string>& notes) {
+    if (section.num_lines() != declared)
+        notes.push_back(fmt::format("the header declares {} lines of {}, the format needs {}", declared,
                                     section.what(), section.num_lines()));
 }
 
-// What follows the last section: right-hand sides if the header says so, else nothing.
+// Only right-hand sides that the header declares may follow the last section.
 void check_rest(Source const& source, Header const& header, char const* p, std::vector<std::string>& notes) {
     if (header.lines[4] > 0) {
         notes.push_back("the right-hand sides in the file were not read");
@@ -189,7 +189,7 @@ void describe(Header const& header, CoordinateData& data) {
     data.description.format = header.harwell ? "Harwell-Boeing" : "Rutherford-Boeing";
     data.description.declared = header.type;
     data.description.entries_in_file = header.entries;
-    if (!header.has_values()) data.description.notes.push_back("a pattern without values: every value is 1");
+    if (!header.has_values()) data.description.notes.push_back("a pattern without values; every value is 1");
 }
 
 } // namespace

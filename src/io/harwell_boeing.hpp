@@ -1,5 +1,5 @@
-// Harwell-Boeing and Rutherford-Boeing files, parsed from memory: compressed columns in fixed-width Fortran
-// fields, read by column since they may touch. Duff, Grimes, Lewis 1992, "Users' guide for the
+// Parser of Harwell-Boeing and Rutherford-Boeing files in memory. They hold compressed columns in fixed-width
+// Fortran fields, which need not be separated by blanks. Duff, Grimes, Lewis 1992, "Users' guide for the
 // Harwell-Boeing sparse matrix collection (release I)"; Duff, Grimes, Lewis 1997, "The Rutherford-Boeing
 // sparse matrix collection".
 #pragma once
@@ -11,14 +11,13 @@
 
 namespace espalier {
 
-/// Whether the text has the header of such a file: counts of lines, then a three-letter type and sizes.
+/// Whether the text has the header of such a file: line counts, then a three-letter type and sizes.
 bool is_harwell_boeing(std::string_view text);
 
-/// An assembled matrix: real, complex, integer or pattern (whose values become 1); unsymmetric, symmetric,
-/// Hermitian, skew-symmetric or rectangular. Right-hand sides that follow it are not read. The lines of
-/// each section follow from its format; where the header counts them differently a note says so.
-/// Error{bad_input} as "name:line: what"; Error{unsupported} for elemental matrices, and for values that are
-/// in another file.
+/// Parses an assembled matrix: real, complex, integer or pattern (with values 1); unsymmetric, symmetric,
+/// Hermitian, skew-symmetric or rectangular. Right-hand sides are not read. The format determines the lines
+/// of each section; a note is added if the header counts them differently. Throws Error{bad_input}
+/// "name:line: ..."; Error{unsupported} for elemental matrices and for values in another file.
 CoordinateData parse_harwell_boeing(Source const& source, int threads);
 
 } // namespace espalier

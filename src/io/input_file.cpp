@@ -23,7 +23,7 @@ Error system_failure(std::string const& path, char const* what) {
                  fmt::format("{}: {}: {}", path, what, std::generic_category().message(errno)));
 }
 
-// Appends what `read_some` gives; false when it gives nothing.
+// Appends the bytes of one read_some(); returns false at the end of the file.
 template <class Read> bool append(std::string const& path, TextBuffer& buffer, Read const& read_some) {
     while (true) {
         auto const count = read_some(buffer.tail(), std::min(buffer.room(), largest_read));
@@ -44,10 +44,10 @@ InputFile::~InputFile() {
     ::close(fd_);
 }
 
-std::size_t InputFile::announced_size() const {
+std::size_t InputFile::size() const {
     struct stat status {};
     if (::fstat(fd_, &status) != 0) throw system_failure(path_, "cannot read");
-    if (S_ISDIR(status.st_mode)) throw Error(Status::io_error, path_ + ": is a directory, not a file");
+    if (S_ISDIR(status.st_mode)) throw Error(Status::io_error, path_ + ": this is a directory, not a file");
     return S_ISREG(status.st_mode) ? static_cast<std::size_t>(status.st_size) : 0;
 }
 

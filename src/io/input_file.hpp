@@ -1,4 +1,4 @@
-// A file by POSIX calls, which tell the reason of a failure: read from its beginning, or anywhere.
+// Reads files through POSIX calls, whose errors state the reason of a failure.
 #pragma once
 
 #include <cstddef>
@@ -8,20 +8,22 @@
 
 namespace espalier {
 
+/// An open file.
 class InputFile {
   public:
-    /// Error{io_error}. The path outlives this.
+    /// Opens the file. `path` must outlive the object. Throws Error{io_error}.
     explicit InputFile(std::string const& path);
     InputFile(InputFile const&) = delete;
     InputFile& operator=(InputFile const&) = delete;
     ~InputFile();
 
-    /// Bytes that the file says it has; 0 for pipes and devices, which do not say. Error{io_error} for a
-    /// directory.
-    [[nodiscard]] std::size_t announced_size() const;
-    /// Reads on, into the buffer's room; false at the end of the file. Error{io_error}.
+    /// Size in bytes; 0 for pipes and devices. Throws Error{io_error} for a directory.
+    [[nodiscard]] std::size_t size() const;
+    /// Reads the next bytes into the free space of the buffer; returns false at the end of the file. Throws
+    /// Error{io_error}.
     bool read(TextBuffer& buffer) const;
-    /// The bytes from `first` on, until the buffer is full; false when the file ends before. Error{io_error}.
+    /// Reads from position `first` until the buffer is full; returns false if the file ends before. Throws
+    /// Error{io_error}.
     bool read_from(std::size_t first, TextBuffer& buffer) const;
 
   private:

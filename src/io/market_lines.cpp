@@ -1,4 +1,4 @@
-// One parser for coordinates and one for arrays, over the kind of value.
+// A parser for coordinates and one for arrays, templates over the kind of value.
 #include "io/market_lines.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace espalier {
 
 namespace {
 
-// The value of one entry, for each field; null when there is none at p.
+// Parsers of the value of an entry for each field; they return null if there is no value at p.
 struct RealValue {
     using type = double;
     static char const* parse(char const* p, char const* end, double& value) {
@@ -46,7 +46,7 @@ struct PatternValue {
     }
 };
 
-// Call visit(value type) for the field.
+// Calls visit(value parser) for the field.
 template <class Visit> auto with_value_of(MarketField field, Visit const& visit) {
     switch (field) {
     case MarketField::integer:
@@ -61,7 +61,7 @@ template <class Visit> auto with_value_of(MarketField field, Visit const& visit)
     return visit(RealValue{});
 }
 
-// Why Value::parse found nothing at p.
+// Throws the error for the text at p that Value::parse() rejected.
 template <class Value> [[noreturn]] void fail_value(Source const& source, char const* p) {
     char const* const end = source.end();
     if constexpr (std::is_same_v<Value, IntegerValue>) source.fail(p, "value: " + bad_integer(p, end));
@@ -71,7 +71,7 @@ template <class Value> [[noreturn]] void fail_value(Source const& source, char c
     source.fail(p, "imaginary part: " + bad_real(skip_blanks(imaginary, end), end));
 }
 
-// A 1-based index in 1 .. size, made 0-based.
+// Parses an index in 1 .. size and converts it to 0-based.
 inline char const* take_index(Source const& source, char const* p, Index size, char const* what,
                               Index& index) {
     char const* const after = parse_integer(p, source.end(), index);
@@ -89,7 +89,7 @@ inline char const* finish_line(Source const& source, char const* p, char const* 
     return p + 1;
 }
 
-// The triples of the lines in `piece`. Lines are counted first: an exact reservation is cheaper than growth.
+// The triples of the lines in `piece`. Counting the lines first is cheaper than growing the vector.
 template <class Value> std::vector<Triple<typename Value::type>>
 parse_piece(Source const& source, MarketHeader const& header, std::string_view piece) {
     std::vector<Triple<typename Value::type>> triples;
@@ -125,7 +125,7 @@ std::vector<typename Value::type> parse_array_piece(Source const& source, std::s
     return values;
 }
 
-// Parse in pieces, one per thread; the first error in the order of the file is the one reported.
+// Parses one piece per thread. If several fail, the first error in the order of the file is thrown.
 template <class Parse> auto parse_in_pieces(Source const& lines, int threads, Parse const& parse) {
     auto const pieces = split_at_line_ends(lines.text(), team_size(threads));
     std::vector<decltype(parse(lines.text()))> parsed(pieces.size());
@@ -156,7 +156,7 @@ void require_count(Source const& lines, Offset before, Offset here, bool is_last
     if (before > declared || found <= declared) return;
     char const* p = next_data_line(lines.begin(), lines.end());
     for (Offset k = before; k < declared; ++k) p = next_data_line(next_line(p, lines.end()), lines.end());
-    lines.fail(p, fmt::format("more than the {} entries that were declared", declared));
+    lines.fail(p, fmt::format("there are more than the declared {} entries", declared));
 }
 
 } // namespace espalier

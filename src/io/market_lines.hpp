@@ -1,5 +1,5 @@
-// The lines after the head of a Matrix Market file, or some of them: entries out, in the order of the file.
-// Lines are cut at line ends into one piece per thread, each parsed into its own array.
+// Parser of the lines after the head of a Matrix Market file, or of some of them. Output: the entries in the
+// order of the file. Each thread parses a piece of whole lines into its own array.
 #pragma once
 
 #include <complex>
@@ -12,25 +12,27 @@
 
 namespace espalier {
 
-/// The numbers of an array file in its order, in one piece per thread that parsed them.
+/// The numbers of an array file in its order, in one piece for each thread that parsed them.
 template <class T> using Pieces = std::vector<std::vector<T>>;
+/// Real or complex numbers.
 using AnyPieces = std::variant<Pieces<double>, Pieces<std::complex<double>>>;
 
-/// Whole lines of a coordinate file. The first fault in their order is Error{bad_input}, "name:line: what";
-/// so are those of the others.
+/// Parses whole lines of a coordinate file. Throws Error{bad_input} "name:line: ..." for the first invalid
+/// line.
 AnyTriples parse_entry_lines(Source const& lines, MarketHeader const& header, int threads);
-/// Of an array file.
+/// Parses whole lines of an array file, with the same errors.
 AnyPieces parse_array_lines(Source const& lines, MarketHeader const& header, int threads);
 
-/// Entries in all pieces together.
+/// Number of entries in all pieces.
 template <class T> Offset total_size(std::vector<std::vector<T>> const& pieces) {
     Offset sum = 0;
-    for (auto const& piece : pieces) sum += static_cast<Offset>(piece.size());
+    for (auto const& piece : pieces) sum += std::ssize(piece);
     return sum;
 }
 
-/// Of consecutive parts of a file's lines: `before` entries are in those that precede `lines`, `here` in it.
-/// The part with the first entry too many tells of it; of entries that are missing the last part does.
+/// Checks the number of entries in part of the lines of a file: `before` entries precede `lines`, which
+/// contain `here` entries. Throws Error{bad_input} if `lines` contain the first entry beyond the declared
+/// number, or if they are the last part and entries are missing.
 void require_count(Source const& lines, Offset before, Offset here, bool is_last, Offset declared);
 
 } // namespace espalier

@@ -17,7 +17,7 @@ namespace {
 
 using CheckHead = void(Source const& source, MarketHeader const& header, Offset bytes);
 
-// Of a file whose first bytes are `text`; nothing when the head does not end there.
+// The head of a file that starts with `text`; nothing if the head does not end within `text`.
 std::optional<MarketHead> head_of(std::string const& path, std::string_view text, std::size_t file_size,
                                   CheckHead* check) {
     Source const source(text, path);
@@ -26,18 +26,19 @@ std::optional<MarketHead> head_of(std::string const& path, std::string_view text
     if (head.header.body == source.end() && text.size() < file_size) return std::nullopt;
     head.body = head.header.body - source.begin();
     head.body_line = source.line_of(head.header.body);
-    head.file_size = static_cast<Offset>(file_size);
+    head.file_size = file_size;
     check(source, head.header, head.file_size - head.body);
     head.header.size_line = head.header.body = nullptr;
     return head;
 }
 
-// A head is short, unless there are pages of comments.
+// Reads increasing parts of the file, because comments may make the head long.
 std::optional<MarketHead> find_head(std::string const& path, CheckHead* check) try {
     std::error_code unknown;
-    if (!std::filesystem::is_regular_file(path, unknown)) return {}; // who writes to a pipe sees it closed
+    if (!std::filesystem::is_regular_file(path, unknown))
+        return {}; // reading would consume the data of a pipe
     InputFile const file(path);
-    std::size_t const size = file.announced_size();
+    std::size_t const size = file.size();
     std::size_t const longest = std::size_t{1} << 24;
     TextBuffer buffer;
     for (std::size_t tried = std::size_t{1} << 16;; tried *= 4) {
@@ -48,7 +49,7 @@ std::optional<MarketHead> find_head(std::string const& path, CheckHead* check) t
         bool const is_last = tried >= longest || buffer.size() == size;
         try {
             if (auto head = head_of(path, buffer.text(), size, check); head || is_last) return head;
-        } catch (Error const&) { // which may be because it is cut
+        } catch (Error const&) { // possibly because the text is incomplete
             if (is_last) throw;
         }
     }
@@ -57,11 +58,10 @@ std::optional<MarketHead> find_head(std::string const& path, CheckHead* check) t
 }
 
 std::size_t share(std::size_t size, int part, int parts) {
-    auto const count = static_cast<std::size_t>(parts);
-    return size / count * part + std::min<std::size_t>(part, size % count);
+    return size / parts * part + std::min<std::size_t>(part, size % parts);
 }
 
-// Reads on to the end of the line under way; where that is.
+// Reads to the end of the current line and returns its position.
 std::size_t finish_line(InputFile const& file, std::size_t first, TextBuffer& buffer) {
     for (std::size_t more_bytes = std::size_t{1} << 12;; more_bytes *= 2) {
         std::size_t const before = buffer.size();
@@ -85,19 +85,20 @@ std::optional<MarketHead> find_dense_head(std::string const& path) {
 
 Lines read_lines(std::string const& path, MarketHead const& head, int part, int parts) {
     InputFile const file(path);
-    if (static_cast<Offset>(file.announced_size()) != head.file_size)
-        throw Error(Status::io_error, fmt::format("{}: the file has {} bytes here, and had {} where its head "
-                                                  "was read",
-                                                  path, file.announced_size(), head.file_size));
-    auto const body = static_cast<std::size_t>(head.body);
-    auto const size = static_cast<std::size_t>(head.file_size) - body;
+    if (file.size() != static_cast<std::uint64_t>(head.file_size))
+        throw Error(Status::io_error,
+                    fmt::format("{}: the file has {} bytes on this process, but {} bytes on the "
+                                "process that read its head",
+                                path, file.size(), head.file_size));
+    std::size_t const body = head.body;
+    std::size_t const size = head.file_size - head.body;
     std::size_t const begin = body + share(size, part, parts);
     std::size_t const end = body + share(size, part + 1, parts);
     Lines lines;
     if (begin == end) return lines;
     TextBuffer& buffer = lines.buffer;
-    std::size_t const first =
-        begin > body ? begin - 1 : begin; // a line feed there, and one begins at `begin`
+    // If the byte before `begin` is a line feed, a line starts at `begin`.
+    std::size_t const first = begin > body ? begin - 1 : begin;
     buffer.reserve(end - first);
     if (!file.read_from(first, buffer))
         throw Error(Status::io_error, path + ": the file became shorter while it was read");

@@ -1,5 +1,5 @@
-// A Matrix Market file that several readers share: what its head says, and the lines of each. A line is of
-// the part in whose range of bytes it begins; the ranges divide evenly what follows the head.
+// A Matrix Market file that several processes read in parts. The bytes after the head are divided evenly; a
+// line belongs to the part that contains its first byte.
 #pragma once
 
 #include <optional>
@@ -11,31 +11,34 @@
 
 namespace espalier {
 
+/// The head of a file.
 struct MarketHead {
-    MarketHeader header;  ///< Its pointers are null.
-    Offset file_size = 0; ///< Bytes.
-    Offset body = 0;      ///< Where the lines begin that follow the size line, in bytes,
-    Offset body_line = 0; ///< and the number of the first.
+    MarketHeader header;  ///< Banner and sizes; the pointers are null.
+    Offset file_size = 0; ///< Size of the file in bytes.
+    Offset body = 0;      ///< Position in bytes of the first line after the size line.
+    Offset body_line = 0; ///< Number of that line, from 1.
 };
 
+/// For messages between processes (core/pack.hpp).
 template <class Archive> void describe(Archive& archive, MarketHead& head) {
     auto& [array, field, symmetry, words, rows, cols, entries, size_line, body] = head.header;
     archive(array, field, symmetry, words, rows, cols, entries, head.file_size, head.body, head.body_line);
 }
 
-/// Of a sparse matrix, or of a dense block. Nothing when the file is not a plain Matrix Market file, or when
-/// something is wrong with its head, which the reader of whole files tells.
+/// Reads the head of a sparse matrix. Returns nothing if the file is not an uncompressed Matrix Market file,
+/// or if the head is invalid; read_matrix() then reports the error.
 std::optional<MarketHead> find_matrix_head(std::string const& path);
+/// Reads the head of a dense block, likewise.
 std::optional<MarketHead> find_dense_head(std::string const& path);
 
-/// Lines of a file, and what holds them.
+/// Lines of a file.
 struct Lines {
-    TextBuffer buffer;
-    std::string_view text{"", 0};
+    TextBuffer buffer;            ///< Owns the characters.
+    std::string_view text{"", 0}; ///< The lines.
 };
 
-/// Those of part 0 <= part < parts. Error{io_error} when the file cannot be read or has another size than the
-/// head says.
+/// Reads the lines of part 0 <= part < parts. Throws Error{io_error} if the file cannot be read or its size
+/// differs from head.file_size.
 Lines read_lines(std::string const& path, MarketHead const& head, int part, int parts);
 
 } // namespace espalier

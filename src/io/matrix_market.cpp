@@ -1,4 +1,4 @@
-// What a Matrix Market file may say of itself, held against its size; and its entries put together.
+// Checks the declared sizes of a Matrix Market file against the size of the file, and parses its entries.
 #include "io/matrix_market.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace espalier {
 
 namespace {
 
-// An entry takes at least this much: a digit and a separator for each of its numbers.
+// The smallest size of an entry in bytes: a digit and a separator for each number.
 Offset smallest_entry(MarketHeader const& header) {
     int const indices = header.array ? 0 : 2;
     int const values = header.field == MarketField::pattern   ? 0
@@ -27,7 +27,7 @@ void require_room_for(Source const& source, MarketHeader const& header, Offset e
                     fmt::format("{} entries are declared, but only {} bytes follow", entries, bytes));
 }
 
-// rows * cols, when a dense block of that size may be allocated.
+// rows * cols, if a dense block of that size may be allocated.
 Offset dense_size(Source const& source, MarketHeader const& header, Offset limit) {
     Index const largest = Index{1} << 40;
     Offset size = 0;
@@ -39,8 +39,7 @@ Offset dense_size(Source const& source, MarketHeader const& header, Offset limit
 }
 
 Source lines_of(Source const& source, MarketHeader const& header) {
-    std::string_view const body(header.body, static_cast<std::size_t>(source.end() - header.body));
-    return {body, source.name(), source.line_of(header.body)};
+    return {{header.body, source.end()}, source.name(), source.line_of(header.body)};
 }
 
 AnyDense read_array(Source const& lines, MarketHeader const& header, Offset size, int threads) {
@@ -67,7 +66,8 @@ AnyTriples read_entries(Source const& lines, MarketHeader const& header, int thr
 
 void check_matrix_head(Source const& source, MarketHeader const& header, Offset bytes) {
     if (header.array)
-        source.fail(source.begin(), "an array (dense) file, not a sparse matrix: 'coordinate' is needed",
+        source.fail(source.begin(),
+                    "this is an array (dense) file; a sparse matrix needs format 'coordinate'",
                     Status::unsupported);
     require_room_for(source, header, header.entries, bytes);
     auto const absurd = absurd_sizes(header.rows, header.cols, header.entries);
@@ -100,13 +100,13 @@ CoordinateData without_entries(std::string const& name, MarketHeader const& head
     data.description.declared = header.words;
     data.description.entries_in_file = header.entries;
     if (header.field == MarketField::pattern)
-        data.description.notes.push_back("a pattern without values: every value is 1");
+        data.description.notes.push_back("a pattern without values; every value is 1");
     return data;
 }
 
 template <class T> DenseMatrix<T> scatter(Index rows, Index cols, Index first_row, Triples<T> const& triples,
                                           std::string const& name) {
-    DenseMatrix<T> dense{rows, cols, std::vector<T>(static_cast<std::size_t>(rows * cols))};
+    DenseMatrix<T> dense{rows, cols, std::vector<T>(rows * cols)};
     for (auto const& piece : triples)
         for (auto const& entry : piece) dense.column(entry.col)[entry.row - first_row] += entry.value;
     if (!std::all_of(dense.values.begin(), dense.values.end(), is_finite<T>))

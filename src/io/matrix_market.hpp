@@ -1,4 +1,4 @@
-// Matrix Market exchange files, parsed from memory. Boisvert, Pozo, Remington 1996, "The Matrix Market
+// Parser of Matrix Market exchange files in memory. Boisvert, Pozo, Remington 1996, "The Matrix Market
 // exchange formats: initial design", NISTIR 5935.
 #pragma once
 
@@ -12,30 +12,32 @@
 
 namespace espalier {
 
+/// A real or complex dense block.
 using AnyDense = std::variant<DenseMatrix<double>, DenseMatrix<std::complex<double>>>;
 
 /// Whether the text begins with the %%MatrixMarket banner, in any case.
 bool is_matrix_market(std::string_view text);
 
-/// A coordinate file: real, double, integer, complex or pattern (whose values become 1); general, symmetric,
-/// skew-symmetric or hermitian. One entry per line; blank and comment lines may stand anywhere after the
-/// banner. Error{bad_input} as "name:line: what"; Error{unsupported} for an array file.
+/// Parses a coordinate file: real, double, integer, complex or pattern (with values 1); general, symmetric,
+/// skew-symmetric or Hermitian. Each line has one entry; blank and comment lines may appear anywhere after
+/// the banner. Throws Error{bad_input} "name:line: ..."; Error{unsupported} for an array file.
 CoordinateData parse_matrix_market(Source const& source, int threads);
 
-/// A dense block, e.g. right-hand sides: an array file (real, double, integer or complex; general), or a
-/// coordinate file, whose absent entries are zero. Duplicates of a coordinate file are summed.
+/// Parses a dense block, e.g. right-hand sides, from a general array file (real, double, integer or complex)
+/// or a general coordinate file, whose missing entries are 0 and whose duplicates are summed. Throws
+/// Error{bad_input} "name:line: ..."; Error{unsupported} for other symmetries.
 AnyDense parse_matrix_market_dense(Source const& source, int threads);
 
-// The steps of these, for a file of which each process reads some of the lines. `bytes` follow the head.
+// The following steps are also used for a file that several processes read in parts.
 
-/// What a head says of a sparse matrix that cannot be; Error as parse_matrix_market().
+/// Checks the head of a sparse matrix that is followed by `bytes` bytes; errors as parse_matrix_market().
 void check_matrix_head(Source const& source, MarketHeader const& header, Offset bytes);
-/// Of a dense block; Error as parse_matrix_market_dense().
+/// Checks the head of a dense block, with the errors of parse_matrix_market_dense().
 void check_dense_head(Source const& source, MarketHeader const& header, Offset bytes);
-/// All but the entries of the file `name`.
+/// The content of the file `name` without its entries.
 CoordinateData without_entries(std::string const& name, MarketHeader const& header);
-/// Rows first_row .. first_row + rows - 1 of the dense block of a coordinate file, whose `triples` are
-/// theirs. Error{bad_input} when a sum overflows.
+/// Rows first_row .. first_row + rows - 1 of the dense block of a coordinate file; `triples` are the entries
+/// of these rows. Throws Error{bad_input} if a sum of duplicates overflows.
 template <class T> DenseMatrix<T> scatter(Index rows, Index cols, Index first_row, Triples<T> const& triples,
                                           std::string const& name);
 

@@ -1,4 +1,3 @@
-// Words and sizes of the head; every way in which they can be wrong is told apart here.
 #include "io/matrix_market_header.hpp"
 
 #include <vector>

@@ -1,5 +1,5 @@
-// The head of a Matrix Market file: its banner and its size line. In: the text; out: what the file says it
-// holds, and where its entries begin.
+// The head of a Matrix Market file: banner and size line. Input: the text; output: the declared content, and
+// the beginning of the entries.
 #pragma once
 
 #include <string>
@@ -9,25 +9,27 @@
 
 namespace espalier {
 
+/// The field of the banner.
 enum class MarketField { real, integer, complex, pattern };
 
 /// The banner and the size line.
 struct MarketHeader {
-    bool array = false;
-    MarketField field = MarketField::real;
-    DeclaredSymmetry symmetry = DeclaredSymmetry::general;
-    std::string words; // "coordinate real symmetric", in lower case.
-    Index rows = 0;
-    Index cols = 0;
-    Offset entries = 0; // Of a coordinate file, as declared.
-    char const* size_line = nullptr;
-    char const* body = nullptr; // The line after the size line.
+    bool array = false;                                    ///< Format array instead of coordinate.
+    MarketField field = MarketField::real;                 ///< Field.
+    DeclaredSymmetry symmetry = DeclaredSymmetry::general; ///< Symmetry.
+    std::string words;  ///< Format, field and symmetry in lower case, e.g. "coordinate real general".
+    Index rows = 0;     ///< Declared number of rows.
+    Index cols = 0;     ///< Declared number of columns.
+    Offset entries = 0; ///< Declared number of entries of a coordinate file.
+    char const* size_line = nullptr; ///< Beginning of the size line.
+    char const* body = nullptr;      ///< Beginning of the line after the size line.
 };
 
-/// Error{bad_input} as "name:line: what". The sizes are not negative, and not yet held against the file.
+/// Parses the head. The sizes are not negative, but not yet checked against the file. Throws Error{bad_input}
+/// "name:line: ...".
 MarketHeader parse_market_header(Source const& source);
 
-/// The first non-blank character, from p on, of a line that is neither blank nor a comment, or `end`.
+/// The first non-blank character at or after p in a line that is neither blank nor a comment, or `end`.
 inline char const* next_data_line(char const* p, char const* end) {
     for (p = skip_blanks(p, end); p != end && (*p == '\n' || *p == '%'); p = skip_blanks(p, end))
         p = next_line(p, end);

@@ -1,5 +1,5 @@
-// The paths of parse_numbers.hpp that are rarely taken: signs, Fortran exponents, and what to say about
-// text that is no number.
+// The rare cases of parse_numbers.hpp: signs, Fortran exponents, and messages about text that is not a
+// number.
 #include "io/parse_numbers.hpp"
 
 #include <algorithm>
@@ -12,13 +12,13 @@ namespace espalier {
 
 namespace {
 
-// The parts of a decimal number: sign, digits with at most one point, exponent.
+// The parts of a decimal number.
 struct Decimal {
     bool negative = false;
     bool has_point = false;
     bool has_exponent = false;
-    std::string_view mantissa; // Digits and point.
-    std::int64_t exponent = 0; // Clamped to +-10^9, far outside the range of a double.
+    std::string_view mantissa; // digits with at most one point
+    std::int64_t exponent = 0; // clamped to +-10^9, far outside the range of a double
 };
 
 char const* skip_digits(char const* p, char const* end) {
@@ -32,7 +32,8 @@ std::int64_t clamped_integer(char const* p, char const* end) {
     return sum;
 }
 
-// [p, end) as a Decimal when all of it is one. A sign alone may start the exponent if `bare_exponent`.
+// Parses [p, end) as a decimal number; nothing if it is not one. With `bare_exponent`, the exponent may lack
+// its letter.
 std::optional<Decimal> parse_decimal(char const* p, char const* end, bool bare_exponent) {
     Decimal d;
     if (p != end && (*p == '+' || *p == '-')) d.negative = *p++ == '-';
@@ -46,7 +47,7 @@ std::optional<Decimal> parse_decimal(char const* p, char const* end, bool bare_e
         digits += p - fraction;
     }
     if (digits == 0) return std::nullopt;
-    d.mantissa = {first, static_cast<std::size_t>(p - first)};
+    d.mantissa = {first, p};
     if (p == end) return d;
 
     bool const letter = std::strchr("eEdD", *p) != nullptr && *p != '\0';
@@ -61,16 +62,16 @@ std::optional<Decimal> parse_decimal(char const* p, char const* end, bool bare_e
     return d;
 }
 
-// The power of ten just above |mantissa * 10^exponent|: what tells overflow from underflow.
+// The exponent of the power of ten just above |mantissa * 10^exponent|; distinguishes overflow from
+// underflow.
 std::int64_t magnitude(Decimal const& d) {
     auto const point = std::min(d.mantissa.find('.'), d.mantissa.size());
     auto const first = d.mantissa.find_first_not_of("0.");
     if (first == std::string_view::npos) return 0;
-    auto const before_point = static_cast<std::int64_t>(point) - static_cast<std::int64_t>(first);
-    return d.exponent + before_point;
+    return d.exponent + static_cast<std::int64_t>(point - first);
 }
 
-// Rounded correctly by from_chars; zero on underflow; nothing on overflow.
+// The value, rounded correctly by from_chars; zero on underflow, nothing on overflow.
 std::optional<double> value_of(Decimal const& d) {
     auto const text = fmt::format("{}e{}", d.mantissa, d.exponent);
     double value = 0;
@@ -94,14 +95,14 @@ void Source::fail(char const* where, std::string const& what, Status status) con
 
 char const* line_end(char const* p, char const* end) {
     if (p == end) return end;
-    void const* const found = std::memchr(p, '\n', static_cast<std::size_t>(end - p));
+    void const* const found = std::memchr(p, '\n', end - p);
     return found ? static_cast<char const*>(found) : end;
 }
 
 std::string_view token_at(char const* p, char const* end) {
     char const* q = p;
     while (!ends_number(q, end)) ++q;
-    return {p, static_cast<std::size_t>(q - p)};
+    return {p, q};
 }
 
 std::string in_quotes(std::string_view token) {
@@ -134,7 +135,7 @@ char const* parse_real_slowly(char const* p, char const* end, double& value) {
 bool parse_fixed_real(char const* p, char const* end, int decimals, int scale, double& value) {
     auto const [stop, error] = std::from_chars(p, end, value);
     if (error == std::errc{} && stop == end && std::isfinite(value) && scale == 0 &&
-        std::memchr(p, '.', static_cast<std::size_t>(end - p)))
+        std::memchr(p, '.', end - p))
         return true;
     auto decimal = parse_decimal(p, end, true);
     if (!decimal) return false;
@@ -168,18 +169,17 @@ std::string bad_real(char const* p, char const* end) {
 
 std::vector<std::string_view> split_at_line_ends(std::string_view text, int parts) {
     std::size_t const smallest = std::size_t{1} << 18;
-    std::size_t const count =
-        std::clamp<std::size_t>(text.size() / smallest, 1, static_cast<std::size_t>(parts));
+    std::size_t const count = std::clamp<std::size_t>(text.size() / smallest, 1, parts);
     std::size_t const share = text.size() / count;
     std::vector<std::string_view> pieces;
     char const* const end = text.data() + text.size();
     char const* first = text.data();
     for (std::size_t k = 1; k < count; ++k) {
         char const* const last = next_line(std::max(first, text.data() + k * share), end);
-        pieces.emplace_back(first, static_cast<std::size_t>(last - first));
+        pieces.emplace_back(first, last);
         first = last;
     }
-    pieces.emplace_back(first, static_cast<std::size_t>(end - first));
+    pieces.emplace_back(first, end);
     return pieces;
 }
 

@@ -1,6 +1,5 @@
-// Numbers in text, at the speed of memory. In: a range of characters. Out: an integer or a double, or the
-// reason why there is none. Nothing counts lines on the way: a message's line number is found from the
-// position at fault, when there is one.
+// Fast parsing of numbers in text. Input: a range of characters; output: an integer or a double, or the
+// reason why there is none. Lines are counted only for error messages, from the position of the error.
 #pragma once
 
 #include <charconv>
@@ -15,8 +14,8 @@
 
 namespace espalier {
 
-/// A text and the name it goes by in messages; part of a file's when it begins with line `first_line` of it.
-/// The characters belong to the caller.
+/// A text and its name in messages. It may be part of a file that begins with line `first_line`. The caller
+/// owns the characters.
 class Source {
   public:
     Source(std::string_view text, std::string name, std::int64_t first_line = 1)
@@ -26,9 +25,9 @@ class Source {
     [[nodiscard]] char const* begin() const { return text_.data(); }
     [[nodiscard]] char const* end() const { return text_.data() + text_.size(); }
 
-    /// 1-based line of a position inside the text (or its end).
+    /// 1-based line number of a position in the text or at its end.
     [[nodiscard]] std::int64_t line_of(char const* where) const;
-    /// Error{status}, "name:line: what".
+    /// Throws Error{status} "name:line: what" for the position `where`.
     [[noreturn]] void fail(char const* where, std::string const& what,
                            Status status = Status::bad_input) const;
 
@@ -38,23 +37,26 @@ class Source {
     std::int64_t first_line_;
 };
 
+/// Whether c is white space other than a line feed.
 inline bool is_blank(char c) {
     return c == ' ' || (c >= '\t' && c <= '\r' && c != '\n');
 }
+/// Whether c is a decimal digit.
 inline bool is_digit(char c) {
     return static_cast<unsigned char>(c - '0') < 10;
 }
+/// Whether p is at a blank, a line feed or the end.
 inline bool ends_number(char const* p, char const* end) {
     return p == end || is_blank(*p) || *p == '\n';
 }
 
-/// Past the blanks of this line.
+/// The first character at or after p that is not a blank.
 inline char const* skip_blanks(char const* p, char const* end) {
     while (p != end && is_blank(*p)) ++p;
     return p;
 }
 
-/// The newline that ends the line of p, or `end`.
+/// The line feed that ends the line of p, or `end`.
 char const* line_end(char const* p, char const* end);
 
 /// The first character of the next line, or `end`.
@@ -66,14 +68,16 @@ inline char const* next_line(char const* p, char const* end) {
 /// The characters up to the next blank or line end.
 std::string_view token_at(char const* p, char const* end);
 
-/// A token in quotes for a message: shortened, unprintable characters replaced.
+/// The token in quotes for a message, shortened and without unprintable characters.
 std::string in_quotes(std::string_view token);
 
+/// The general case of parse_integer().
 char const* parse_integer_slowly(char const* p, char const* end, std::int64_t& value);
+/// The general case of parse_real().
 char const* parse_real_slowly(char const* p, char const* end, double& value);
 
-/// An integer at p, followed by a blank or the end of its line. Returns the position after it, or null when
-/// there is none or it does not fit 64 bits; bad_integer() then says which.
+/// Parses an integer at p that is followed by a blank or the end of the line. Returns the position after it,
+/// or null if there is no integer or it does not fit 64 bits; bad_integer() then gives the reason.
 inline char const* parse_integer(char const* p, char const* end, std::int64_t& value) {
     char const* q = p;
     std::uint64_t sum = 0;
@@ -85,9 +89,9 @@ inline char const* parse_integer(char const* p, char const* end, std::int64_t& v
     return parse_integer_slowly(p, end, value);
 }
 
-/// A finite real number at p, followed by a blank or the end of its line: what C and Fortran print, so also
-/// a leading '+' and the exponent letters D and d. One too small for a double is rounded to zero. Returns
-/// the position after it, or null; bad_real() then says why.
+/// Parses a finite real number at p that is followed by a blank or the end of the line, in the formats of C
+/// and Fortran, including a leading '+' and the exponent letters D and d. Underflow gives 0. Returns the
+/// position after it, or null; bad_real() then gives the reason.
 inline char const* parse_real(char const* p, char const* end, double& value) {
     auto const [q, error] = std::from_chars(p, end, value);
     if (error == std::errc{} && ends_number(q, end) && std::isfinite(value)) [[likely]]
@@ -95,17 +99,19 @@ inline char const* parse_real(char const* p, char const* end, double& value) {
     return parse_real_slowly(p, end, value);
 }
 
-/// A real number that fills [p, end), without blanks, read as a Fortran edit descriptor does: no decimal
-/// point means that the last `decimals` digits are the fraction; without an exponent the number is divided
-/// by 10^scale; the exponent's letter may be missing ("1.5-103"). False when it is none; bad_real() says why.
+/// Parses [p, end), without blanks, as a real number according to a Fortran edit descriptor: without a
+/// decimal point the last `decimals` digits are the fraction; without an exponent the number is divided by
+/// 10^scale; the letter of the exponent may be missing ("1.5-103"). Returns false if it is not a number;
+/// bad_real() then gives the reason.
 bool parse_fixed_real(char const* p, char const* end, int decimals, int scale, double& value);
 
-/// Why there is no integer (no real number) at p, e.g. "'1.5' is not an integer".
+/// The reason why there is no integer at p, e.g. "'1.5' is not an integer".
 std::string bad_integer(char const* p, char const* end);
+/// The reason why there is no finite real number at p.
 std::string bad_real(char const* p, char const* end);
 
-/// `text` in at most `parts` pieces of similar size, each but the last ending with a newline. Pieces are no
-/// smaller than a few hundred kilobytes, so a small text comes back whole. At least one piece.
+/// Splits `text` into 1 to `parts` pieces of similar size that end with a line feed, except possibly the
+/// last. Pieces have at least 256 KiB, so a small text is not split.
 std::vector<std::string_view> split_at_line_ends(std::string_view text, int parts);
 
 } // namespace espalier

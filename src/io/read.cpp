@@ -1,4 +1,4 @@
-// Tells the formats apart and joins the steps: load, parse, forget the text, assemble.
+// Detects the format and runs the steps: load, parse, free the text, assemble.
 #include "io/read.hpp"
 
 #include <utility>
@@ -19,11 +19,11 @@ CoordinateData parse_entries(std::string_view text, std::string const& name, int
     if (is_matrix_market(text)) return parse_matrix_market(source, threads);
     if (is_harwell_boeing(text)) return parse_harwell_boeing(source, threads);
     source.fail(source.begin(),
-                "not a matrix file: neither a %%MatrixMarket banner nor a Rutherford-Boeing header");
+                "not a matrix file: it has neither a %%MatrixMarket banner nor a Rutherford-Boeing header");
 }
 
-// Memory failures are reported like every other fault of a file.
-template <class Read> auto named_in_failures(std::string const& name, Read const& read) {
+// Adds the name of the file to an out-of-memory error.
+template <class Read> auto with_name_in_errors(std::string const& name, Read const& read) {
     try {
         return read();
     } catch (std::bad_alloc const&) {
@@ -38,8 +38,8 @@ std::string file_name(std::string const& path) {
 }
 
 NamedMatrix read_matrix(std::string const& path, int threads) {
-    return named_in_failures(path, [&] {
-        // The text is gone before the matrix is built.
+    return with_name_in_errors(path, [&] {
+        // The text is freed before the matrix is built.
         auto data = [&] {
             auto const input = TextInput::load(path);
             return parse_entries(input.text(), path, threads);
@@ -50,7 +50,7 @@ NamedMatrix read_matrix(std::string const& path, int threads) {
 }
 
 NamedMatrix parse_matrix(std::string_view text, std::string const& name, int threads) {
-    return named_in_failures(name, [&] {
+    return with_name_in_errors(name, [&] {
         auto data = parse_entries(text, name, threads);
         data.description.name = file_name(name);
         return assemble(std::move(data), threads);
@@ -63,10 +63,10 @@ AnyDense read_dense(std::string const& path, int threads) {
 }
 
 AnyDense parse_dense(std::string_view text, std::string const& name, int threads) {
-    return named_in_failures(name, [&] {
+    return with_name_in_errors(name, [&] {
         Source const source(text, name);
         if (!is_matrix_market(text))
-            source.fail(source.begin(), "not a Matrix Market file: no %%MatrixMarket banner");
+            source.fail(source.begin(), "not a Matrix Market file: it has no %%MatrixMarket banner");
         return parse_matrix_market_dense(source, threads);
     });
 }

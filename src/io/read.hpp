@@ -1,7 +1,6 @@
-// The front door of matrix input: a path in, a matrix and what was understood of it out. The format is told
-// by the content: the %%MatrixMarket banner, or the header of a Harwell-Boeing or Rutherford-Boeing file;
-// gzip by its first bytes. `threads` parse; 0 for the cores this process may use. The result does not
-// depend on their number.
+// Reads matrices and dense blocks from files. The content determines the format: a %%MatrixMarket banner, the
+// header of a Harwell-Boeing or Rutherford-Boeing file, or the first bytes of gzip data. `threads` threads
+// parse the text; 0 means all cores of the process. The result does not depend on the number of threads.
 #pragma once
 
 #include <string>
@@ -12,19 +11,21 @@
 
 namespace espalier {
 
-/// Error{io_error} when the file cannot be read; Error{bad_input} as "path:line: what" when it cannot be
-/// understood, or when its entries contradict the symmetry it declares; Error{unsupported};
+/// Reads a sparse matrix. Throws Error{io_error} if the file cannot be read; Error{bad_input} "path:line:
+/// ..." if it is invalid or its entries contradict the declared symmetry; Error{unsupported};
 /// Error{out_of_memory}.
 NamedMatrix read_matrix(std::string const& path, int threads);
 
-/// A dense block such as right-hand sides, from a Matrix Market array or coordinate file. Errors as above.
+/// Reads a dense block, e.g. right-hand sides, from a Matrix Market array or coordinate file, with the same
+/// errors.
 AnyDense read_dense(std::string const& path, int threads);
 
-/// Both from memory; `name` stands for the path in messages.
+/// Parses a sparse matrix in memory; `name` replaces the path in messages.
 NamedMatrix parse_matrix(std::string_view text, std::string const& name, int threads);
+/// Parses a dense block in memory; `name` replaces the path in messages.
 AnyDense parse_dense(std::string_view text, std::string const& name, int threads);
 
-/// A path's last part, which is the name of its matrix.
+/// The last component of a path, which is the name of the matrix.
 std::string file_name(std::string const& path);
 
 } // namespace espalier

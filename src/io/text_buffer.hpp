@@ -1,5 +1,5 @@
-// Characters in memory that grows without being cleared or, for large sizes, copied: a file's text passes
-// through it once, and touching every page twice would cost as much as reading the file.
+// A growing buffer of characters that is not cleared and, if large, not copied when it grows. The text of a
+// file passes through it once, and touching every page twice would cost as much as reading the file.
 #pragma once
 
 #include <cstddef>
@@ -10,17 +10,19 @@
 
 namespace espalier {
 
+/// A text and free space after it.
 class TextBuffer {
   public:
     [[nodiscard]] std::string_view text() const { return {data_.get(), size_}; }
     [[nodiscard]] std::size_t size() const { return size_; }
-    /// Characters that fit after the text without growing.
+    /// Number of characters that fit after the text.
     [[nodiscard]] std::size_t room() const { return capacity_ - size_; }
-    /// Where the next character goes; write at most room() there, then call added().
+    /// Position after the text. Write at most room() characters there, then call added().
     [[nodiscard]] char* tail() { return data_.get() + size_; }
+    /// Extends the text by `count` characters written at tail().
     void added(std::size_t count) { size_ += count; }
 
-    /// Room for `capacity` characters in all. std::bad_alloc, with the text left as it was.
+    /// Allocates space for `capacity` characters in total. Throws std::bad_alloc and then keeps the text.
     void reserve(std::size_t capacity) {
         if (capacity <= capacity_) return;
         auto* const grown = static_cast<char*>(std::realloc(data_.get(), capacity));

@@ -1,4 +1,3 @@
-// Looks at the first block of a file before the rest is read.
 #include "io/text_input.hpp"
 
 #include <algorithm>
@@ -13,18 +12,17 @@ namespace espalier {
 
 namespace {
 
-// What a file that is not text probably is.
+// The kind of a binary file, or null.
 char const* kind_of_binary(std::string_view head) {
     using namespace std::string_view_literals;
     auto const begins = [&](std::string_view magic) { return head.substr(0, magic.size()) == magic; };
-    if (head.size() > 262 && head.substr(257, 5) == "ustar")
-        return "a tar archive: extract the matrix from it";
-    if (begins("BZh")) return "bzip2 data: decompress it, or use gzip";
+    if (head.size() > 262 && head.substr(257, 5) == "ustar") return "a tar archive; extract the matrix first";
+    if (begins("BZh")) return "bzip2 data; decompress it or use gzip";
     if (begins("\xFD"
                "7zXZ\0"sv))
-        return "xz data: decompress it, or use gzip";
-    if (begins("\x28\xB5\x2F\xFD")) return "zstd data: decompress it, or use gzip";
-    if (begins("PK\x03\x04")) return "a zip archive: extract the matrix from it";
+        return "xz data; decompress it or use gzip";
+    if (begins("\x28\xB5\x2F\xFD")) return "zstd data; decompress it or use gzip";
+    if (begins("PK\x03\x04")) return "a zip archive; extract the matrix first";
     if (begins("\x89HDF")) return "HDF5 data";
     return nullptr;
 }
@@ -32,12 +30,12 @@ char const* kind_of_binary(std::string_view head) {
 TextBuffer read_whole(std::string const& path) {
     InputFile const file(path);
     TextBuffer buffer;
-    // One byte more than announced, so that the end is seen without growing.
-    buffer.reserve(std::max(file.announced_size() + 1, std::size_t{1} << 16));
+    // One extra byte, so that the end of the file is detected without growing the buffer.
+    buffer.reserve(std::max(file.size() + 1, std::size_t{1} << 16));
     bool checked = false;
     while (file.read(buffer)) {
         if (!checked && buffer.size() >= 512 && !is_gzip(buffer.text())) {
-            require_text(buffer.text(), path); // Before the rest of an endless device is read.
+            require_text(buffer.text(), path); // before the rest of an endless device is read
             checked = true;
         }
         if (buffer.room() == 0) buffer.reserve(2 * buffer.size());
@@ -47,7 +45,7 @@ TextBuffer read_whole(std::string const& path) {
 
 } // namespace
 
-// Control characters do not occur in text; bytes above 127 may, in comments.
+// Control characters mean binary data; bytes above 127 may occur in comments.
 void require_text(std::string_view text, std::string const& path) {
     auto const head = text.substr(0, std::size_t{1} << 16);
     if (char const* const kind = kind_of_binary(head))

@@ -1,4 +1,4 @@
-// A text file, whole, in memory; decompressed when it begins as gzip does, whatever its name.
+// A whole text file in memory. gzip data is decompressed, regardless of the name of the file.
 #pragma once
 
 #include <string>
@@ -8,18 +8,19 @@
 
 namespace espalier {
 
-/// Error{bad_input}, beginning with the path, when the first 64 KiB of `text` are none: control characters,
-/// or what other formats begin with.
+/// Throws Error{bad_input}, starting with the path, if the first 64 KiB of `text` contain control characters
+/// or the signature of a binary format.
 void require_text(std::string_view text, std::string const& path);
 
+/// The text of a file.
 class TextInput {
   public:
-    /// Error{io_error} when the file cannot be opened or read (missing, a directory, no permission);
-    /// Error{bad_input} when it is empty, not text, or damaged gzip; Error{out_of_memory}. Every message
-    /// begins with the path. A file is read rather than mapped: one that shrinks while it is being parsed
-    /// then does no harm.
+    /// Reads a file. It is not mapped, so it may change while it is parsed. Throws Error{io_error} if the
+    /// file cannot be opened or read; Error{bad_input} if it is empty, not text, or damaged gzip data;
+    /// Error{out_of_memory}. Every message starts with the path.
     static TextInput load(std::string const& path);
 
+    /// The (decompressed) text.
     [[nodiscard]] std::string_view text() const { return buffer_.text(); }
 
   private:

@@ -1,4 +1,3 @@
-// One line of text at a time, by to_chars, into an AtomicFile.
 #include "io/write.hpp"
 
 #include <charconv>
@@ -25,11 +24,11 @@ class Line {
     }
     std::string_view finish() {
         *end_++ = '\n';
-        return {text_, static_cast<std::size_t>(end_ - text_)};
+        return {text_, end_};
     }
 
   private:
-    char text_[160]; // Four numbers of at most 25 characters.
+    char text_[160]; // four numbers of at most 25 characters
     char* end_ = text_;
 };
 
@@ -40,10 +39,10 @@ template <class T> char const* field_name() {
 template <class T> void require_finite(std::string const& path, T value, Index i, Index j) {
     if (is_finite(value)) return;
     throw Error(Status::bad_input,
-                fmt::format("{}: not written, entry ({}, {}) is not finite", path, i + 1, j + 1));
+                fmt::format("{}: not written because entry ({}, {}) is not finite", path, i + 1, j + 1));
 }
 
-// The name may come from anywhere; as a comment it must stay on its line.
+// Replaces control characters of the name, so that the comment is one line.
 std::string comment(std::string const& name) {
     std::string text = "% " + name + "\n";
     for (std::size_t k = 0; k + 1 < text.size(); ++k)
@@ -53,7 +52,7 @@ std::string comment(std::string const& name) {
 
 template <class T>
 void write_coordinates(std::string const& path, CscMatrix<T> const& matrix, std::string const& name) {
-    // A real Hermitian matrix is spelled symmetric.
+    // The format has no real Hermitian matrices.
     auto const symmetry =
         matrix.symmetry == Symmetry::hermitian && !is_complex<T> ? Symmetry::symmetric : matrix.symmetry;
     AtomicFile file(path);
@@ -61,7 +60,7 @@ void write_coordinates(std::string const& path, CscMatrix<T> const& matrix, std:
     if (!name.empty()) file.write(comment(name));
     file.write(fmt::format("{} {} {}\n", matrix.rows, matrix.cols, matrix.stored()));
     for (Index j = 0; j < matrix.cols; ++j)
-        for (Offset p = matrix.col_ptr[j]; p < matrix.col_ptr[j + 1]; ++p) {
+        for (Offset p : matrix.entries_of(j)) {
             require_finite(path, matrix.values[p], matrix.row_ind[p], j);
             Line line;
             line.add(matrix.row_ind[p] + 1);

@@ -1,5 +1,5 @@
-// Matrix Market files from matrices in memory. Numbers are the shortest that read back as the same value.
-// Files appear whole or not at all, and are gzip when the name ends in .gz.
+// Writes Matrix Market files. Numbers have the fewest digits that identify the value. A file appears complete
+// or not at all (atomic_file.hpp); it is compressed by gzip if its name ends in .gz.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace espalier {
 
-/// A coordinate file: "symmetric" or "hermitian" with the lower triangle as stored, else "general"; the
-/// description's name as a comment. Error{io_error} naming `path`; Error{bad_input} when a value is NaN or
-/// infinite, which no reader would accept.
+/// Writes a coordinate file: "symmetric" or "hermitian" with the lower triangle, else "general"; the name of
+/// the description is a comment. Throws Error{io_error} with `path`; Error{bad_input} for a NaN or infinite
+/// value.
 void write_matrix(std::string const& path, NamedMatrix const& matrix);
 
-/// An array file, column by column, for any of the four scalars. Errors as above.
+/// Writes an array file, column by column, with the same errors.
 template <class T> void write_dense(std::string const& path, DenseMatrix<T> const& dense);
 
 } // namespace espalier

@@ -4,8 +4,9 @@
 #include <bit>
 #include <cstdint>
 #include <numeric>
-#include <string>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "core/mix_bits.hpp"
 
@@ -13,45 +14,45 @@ namespace espalier {
 
 namespace {
 
-// The vertices that are to be last; empty when none is.
+// Whether each vertex must come last; empty if none must.
 using Marks = std::vector<char>;
 
 bool marked(Marks const& marks, Index v) {
     return !marks.empty() && marks[v];
 }
 
-// hash(v) = sum over the closed neighbourhood of v of hash_bits(w): equal for indistinguishable vertices.
-// Marked vertices have no edges between them, and are alike when their open neighbourhoods are.
+// hash(v) is the sum of hash_bits(w) over the closed neighbourhood of v, so indistinguishable vertices have
+// equal hashes. Marked vertices have no edges between them and are compared by their open neighbourhoods.
 std::vector<std::uint64_t> neighbourhood_hashes(Graph const& graph, Marks const& last) {
-    auto const n = static_cast<std::size_t>(graph.num_vertices);
+    Index const n = graph.num_vertices;
     std::vector<std::uint64_t> mixed(n), hash(n);
-    for (std::size_t v = 0; v < n; ++v) mixed[v] = hash_bits(v);
-    for (std::size_t v = 0; v < n; ++v) {
-        std::uint64_t sum = marked(last, static_cast<Index>(v)) ? hash_bits(n) : mixed[v];
-        for (Offset e = graph.ptr[v]; e < graph.ptr[v + 1]; ++e) sum += mixed[graph.adj[e]];
+    for (Index v = 0; v < n; ++v) mixed[v] = hash_bits(v);
+    for (Index v = 0; v < n; ++v) {
+        std::uint64_t sum = marked(last, v) ? hash_bits(n) : mixed[v];
+        for (Index const w : graph.neighbours(v)) sum += mixed[w];
         hash[v] = sum;
     }
     return hash;
 }
 
-// adj(v) + {v} = adj(w) + {w}: the sorted lists agree once w is skipped in the first and v in the second.
-// (Also when v and w are not neighbours and adj(v) = adj(w): as it should be for marked ones; others differ
-// in hash.)
+// Whether adj(v) + {v} = adj(w) + {w}: the sorted lists agree without w in the first and v in the second.
+// This also holds if v and w are not neighbours and adj(v) = adj(w). Marked vertices need this case; others
+// then differ in their hashes.
 bool indistinguishable(Graph const& graph, Index v, Index w) {
     if (graph.degree(v) != graph.degree(w)) return false;
-    Offset e = graph.ptr[v], f = graph.ptr[w];
-    Offset const e_end = graph.ptr[v + 1], f_end = graph.ptr[w + 1];
+    auto const of_v = graph.neighbours(v), of_w = graph.neighbours(w);
+    auto e = of_v.begin(), f = of_w.begin();
     while (true) {
-        if (e < e_end && graph.adj[e] == w) ++e;
-        if (f < f_end && graph.adj[f] == v) ++f;
-        if (e == e_end || f == f_end) return e == e_end && f == f_end;
-        if (graph.adj[e++] != graph.adj[f++]) return false;
+        if (e != of_v.end() && *e == w) ++e;
+        if (f != of_w.end() && *f == v) ++f;
+        if (e == of_v.end() || f == of_w.end()) return e == of_v.end() && f == of_w.end();
+        if (*e++ != *f++) return false;
     }
 }
 
-// first[v]: the first vertex that v is merged with, itself when there is none. Vertices are entered in a hash
-// table with linear probing. A chain of different vertices with one hash does not happen by chance; it is
-// followed a few steps only, so that no input makes this quadratic (a vertex not merged is no error).
+// first[v] is the first vertex that v is merged with, or v itself. Vertices are inserted in a hash table with
+// linear probing. Different vertices with equal hashes are improbable; only a few are compared, so that no
+// input causes quadratic time. A vertex that is therefore not merged is no error.
 std::vector<Index> first_of_each(Graph const& graph, Marks const& last) {
     constexpr int max_collisions = 8;
     auto const hash = neighbourhood_hashes(graph, last);
@@ -86,25 +87,25 @@ CompressedGraph compress(Graph const& graph, Marks const& last) {
         result.vertex_of_row[v] = first[v] == v ? groups++ : result.vertex_of_row[first[v]];
     if (10 * groups > 9 * n || n == 0) return uncompressed(graph);
 
-    // A neighbour of one member is a neighbour of all, and so are all members of its group: the list of a
-    // group is its first member's, first members only, and stays sorted.
+    // All members of a group have the same neighbours, which include all members of a neighbouring group. So
+    // the list of a group consists of the first members in the list of its first member, and stays sorted.
     Graph& quotient = result.graph;
     quotient.num_vertices = groups;
-    quotient.ptr.reserve(static_cast<std::size_t>(groups) + 1);
+    quotient.ptr.reserve(groups + 1);
     quotient.weight.assign(groups, 0);
     for (Index v = 0; v < n; ++v) {
         quotient.weight[result.vertex_of_row[v]] += graph.weight_of(v);
         if (first[v] != v) continue;
-        for (Offset e = graph.ptr[v]; e < graph.ptr[v + 1]; ++e)
-            if (Index const w = graph.adj[e]; first[w] == w) quotient.adj.push_back(result.vertex_of_row[w]);
-        quotient.ptr.push_back(static_cast<Offset>(quotient.adj.size()));
+        for (Index const w : graph.neighbours(v))
+            if (first[w] == w) quotient.adj.push_back(result.vertex_of_row[w]);
+        quotient.ptr.push_back(std::ssize(quotient.adj));
     }
     return result;
 }
 
 struct MergedPairs {
     Graph graph;
-    std::vector<Index> vertex_of; ///< For each vertex before.
+    std::vector<Index> vertex_of; ///< The merged vertex of each original vertex.
 };
 
 MergedPairs merge_pairs(Graph const& graph, VertexPairs const& pairs) {
@@ -114,7 +115,7 @@ MergedPairs merge_pairs(Graph const& graph, VertexPairs const& pairs) {
         partner[v] = w;
         partner[w] = v;
     }
-    // The first of a pair names the merged vertex.
+    // The first vertex of a pair determines the number of the merged vertex.
     auto const is_second = [&](Index v) { return partner[v] >= 0 && partner[v] < v; };
     std::vector<Index> merged_of(n);
     Index count = 0;
@@ -126,14 +127,14 @@ MergedPairs merge_pairs(Graph const& graph, VertexPairs const& pairs) {
     for (Index v = 0; v < n; ++v) {
         if (is_second(v)) continue;
         Index const self = merged_of[v];
-        auto const begin = static_cast<std::ptrdiff_t>(merged.adj.size());
+        Offset const begin = std::ssize(merged.adj);
         seen[self] = self;
         Index weight = 0;
         for (Index const member : {v, partner[v]}) {
             if (member < 0) continue;
             weight += graph.weight_of(member);
-            for (Offset e = graph.ptr[member]; e < graph.ptr[member + 1]; ++e) {
-                Index const neighbour = merged_of[graph.adj[e]];
+            for (Index const w : graph.neighbours(member)) {
+                Index const neighbour = merged_of[w];
                 if (seen[neighbour] == self) continue;
                 seen[neighbour] = self;
                 merged.adj.push_back(neighbour);
@@ -141,23 +142,19 @@ MergedPairs merge_pairs(Graph const& graph, VertexPairs const& pairs) {
         }
         std::sort(merged.adj.begin() + begin, merged.adj.end());
         merged.weight.push_back(weight);
-        merged.ptr.push_back(static_cast<Offset>(merged.adj.size()));
+        merged.ptr.push_back(std::ssize(merged.adj));
     }
     return {std::move(merged), std::move(merged_of)};
 }
 
 Marks mark(Index n, std::span<Index const> last) {
-    Marks marks(static_cast<std::size_t>(n), 0);
+    Marks marks(n, 0);
     for (Index const v : last) {
         if (v < 0 || v >= n)
-            throw Error(Status::usage, "unknown " + std::to_string(v) +
-                                           " (counted from 0), to be numbered last, is "
-                                           "not one of " +
-                                           std::to_string(n));
+            throw Error(Status::usage,
+                        fmt::format("unknown {} (counted from 0) cannot come last; there are {}", v, n));
         if (marks[v]++)
-            throw Error(Status::usage, "unknown " + std::to_string(v) +
-                                           " (counted from 0), to be numbered last, is "
-                                           "named twice");
+            throw Error(Status::usage, fmt::format("unknown {} (counted from 0) is listed twice", v));
     }
     return marks;
 }
@@ -169,9 +166,9 @@ Graph without_edges_between(Graph const& graph, Marks const& marks) {
     result.ptr.reserve(graph.ptr.size());
     result.adj.reserve(graph.adj.size());
     for (Index v = 0; v < graph.num_vertices; ++v) {
-        for (Offset e = graph.ptr[v]; e < graph.ptr[v + 1]; ++e)
-            if (Index const w = graph.adj[e]; !marks[v] || !marks[w]) result.adj.push_back(w);
-        result.ptr.push_back(static_cast<Offset>(result.adj.size()));
+        for (Index const w : graph.neighbours(v))
+            if (!marks[v] || !marks[w]) result.adj.push_back(w);
+        result.ptr.push_back(std::ssize(result.adj));
     }
     return result;
 }
@@ -204,7 +201,7 @@ ConstrainedGraph compress_with_last(Graph const& graph, std::span<Index const> l
     for (auto const& pair : pairs)
         if (!marks[pair.first] && !marks[pair.second]) inside.push_back(pair);
     auto merged = merge_pairs(without_edges_between(graph, marks), inside);
-    Marks merged_marks(static_cast<std::size_t>(merged.graph.num_vertices), 0);
+    Marks merged_marks(merged.graph.num_vertices, 0);
     for (Index const v : last) merged_marks[merged.vertex_of[v]] = 1;
 
     ConstrainedGraph result{compress(merged.graph, merged_marks), {}};

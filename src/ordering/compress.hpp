@@ -1,6 +1,6 @@
-// Compression of indistinguishable vertices: v and w are merged when adj(v) + {v} = adj(w) + {w}. Several
-// unknowns at one mesh node are the usual cause; the compressed graph of 3-dof elasticity has 3 times
-// fewer vertices and 9 times fewer edges. Ashcraft 1995, "Compressed graphs and the minimum degree
+// Compression of indistinguishable vertices: v and w are merged if adj(v) + {v} = adj(w) + {w}, which is
+// usual for the unknowns of a mesh node. The compressed graph of elasticity with 3 unknowns per node has 3
+// times fewer vertices and 9 times fewer edges. Ashcraft 1995, "Compressed graphs and the minimum degree
 // algorithm".
 #pragma once
 
@@ -12,40 +12,41 @@
 
 namespace espalier {
 
+/// A graph with one vertex per group of merged vertices.
 struct CompressedGraph {
-    Graph graph; ///< One vertex a group, in the order of their first members; weight = rows in it.
-    std::vector<Index>
-        vertex_of_row; ///< For each vertex of the input (row of the matrix), its vertex in `graph`.
+    Graph graph; ///< Groups in the order of their first members; weights are numbers of rows.
+    std::vector<Index> vertex_of_row; ///< The vertex in `graph` of each row of the matrix.
 };
 
-/// Linear in the edges (hashing, then exact comparison within equal hashes). Weights of the input are added
-/// up within a group. When less than a tenth of the vertices would disappear the graph is returned as it is.
+/// Merges indistinguishable vertices in time linear in the edges, by hashing and exact comparison. Weights
+/// are added within each group. Returns the graph unchanged if compression would remove less than a tenth of
+/// the vertices.
 CompressedGraph compress(Graph const& graph);
 
-/// The graph as it is, every vertex a group of its own: for orderings that are given by rows.
+/// The graph with every vertex as a group, for orderings of matrix rows.
 CompressedGraph uncompressed(Graph graph);
 
-/// Pairs of vertices, no vertex in two of them.
+/// Disjoint pairs of vertices.
 using VertexPairs = std::vector<std::pair<Index, Index>>;
 
-/// `graph` with the two vertices of each pair made one, then compressed: rows that are to be eliminated
-/// together stay together in every order. Near-linear.
+/// Merges the vertices of each pair and compresses the result, so rows that must be eliminated together stay
+/// together in every ordering. Takes nearly linear time.
 CompressedGraph compress_with_pairs(Graph const& graph, VertexPairs const& pairs);
 
-/// A graph some of whose vertices every order has to number last (order_with_last in constrained.hpp): the
-/// unknowns of a Schur complement, which is dense whatever the edges between them.
+/// A graph with vertices that every ordering must number last (constrained.hpp): the unknowns of a Schur
+/// complement, which is dense regardless of the edges between them.
 struct ConstrainedGraph {
     CompressedGraph compressed; ///< Without the edges between two vertices of `last`.
     std::vector<Index> last;    ///< Vertices of compressed.graph, ascending.
 };
 
-/// `graph` compressed, vertices that are `last` merged with their like only: with those that have the same
-/// neighbours among the others. Pairs as above, but those with a vertex in `last` are let go. Error{usage}
-/// for a vertex that does not exist or is named twice.
+/// Compresses `graph`. Vertices in `last` are merged only with each other, if they have the same neighbours
+/// outside `last`. Merges pairs as above, without those that have a vertex in `last`. Throws Error{usage} if
+/// a vertex does not exist or is listed twice.
 ConstrainedGraph compress_with_last(Graph const& graph, std::span<Index const> last,
                                     VertexPairs const& pairs = {});
 
-/// The same without compression: for orderings that are given by rows.
+/// The constrained graph without compression, for orderings of matrix rows.
 ConstrainedGraph uncompressed_with_last(Graph const& graph, std::span<Index const> last);
 
 } // namespace espalier

@@ -1,6 +1,10 @@
 #include "ordering/constrained.hpp"
 
 #include <algorithm>
+#include <utility>
+
+#include "ordering/permutation.hpp"
+#include "ordering/subgraph.hpp"
 
 namespace espalier {
 
@@ -14,16 +18,16 @@ std::vector<char> marks_of_last(ConstrainedGraph const& graph) {
 
 std::vector<Index> interior_vertices(std::vector<char> const& is_last) {
     std::vector<Index> vertices;
-    for (std::size_t v = 0; v < is_last.size(); ++v)
-        if (!is_last[v]) vertices.push_back(static_cast<Index>(v));
+    for (Index v = 0; v < std::ssize(is_last); ++v)
+        if (!is_last[v]) vertices.push_back(v);
     return vertices;
 }
 
-// Who is eliminated when.
-std::vector<Index> sequence(ConstrainedGraph const& graph, OrderingOptions const& options) {
+// The elimination order: vertices by new number.
+std::vector<Index> elimination_order(ConstrainedGraph const& graph, OrderingOptions const& options) {
     auto const is_last = marks_of_last(graph);
     if (options.method == OrderingMethod::natural || options.method == OrderingMethod::user) {
-        auto inverse = compute_ordering(graph.compressed.graph, options).inverse; // of all rows
+        auto inverse = compute_ordering(graph.compressed.graph, options).inverse;
         std::stable_partition(inverse.begin(), inverse.end(), [&](Index v) { return !is_last[v]; });
         return inverse;
     }
@@ -37,29 +41,14 @@ std::vector<Index> sequence(ConstrainedGraph const& graph, OrderingOptions const
 } // namespace
 
 Graph interior_graph(ConstrainedGraph const& constrained) {
-    Graph const& graph = constrained.compressed.graph;
-    auto const is_last = marks_of_last(constrained);
-    auto const vertices = interior_vertices(is_last);
-    std::vector<Index> number(is_last.size(), -1);
-    for (std::size_t k = 0; k < vertices.size(); ++k) number[vertices[k]] = static_cast<Index>(k);
-    Graph interior;
-    interior.num_vertices = static_cast<Index>(vertices.size());
-    for (Index const v : vertices) {
-        for (Offset e = graph.ptr[v]; e < graph.ptr[v + 1]; ++e)
-            if (Index const w = number[graph.adj[e]]; w >= 0) interior.adj.push_back(w);
-        interior.ptr.push_back(static_cast<Offset>(interior.adj.size()));
-        if (!graph.weight.empty()) interior.weight.push_back(graph.weight[v]);
-    }
-    return interior;
+    return induced_subgraph(constrained.compressed.graph, interior_vertices(marks_of_last(constrained)));
 }
 
 Ordering order_with_last(ConstrainedGraph const& graph, OrderingOptions const& options) {
     if (graph.last.empty()) return compute_ordering(graph.compressed.graph, options);
-    Ordering ordering{{}, sequence(graph, options)};
-    ordering.perm.resize(ordering.inverse.size());
-    for (std::size_t k = 0; k < ordering.inverse.size(); ++k)
-        ordering.perm[ordering.inverse[k]] = static_cast<Index>(k);
-    return ordering;
+    auto inverse = elimination_order(graph, options);
+    auto perm = invert_permutation(inverse, "the constrained ordering");
+    return {std::move(perm), std::move(inverse)};
 }
 
 } // namespace espalier

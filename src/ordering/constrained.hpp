@@ -1,5 +1,5 @@
-// Orderings with a set of vertices that has to come last. In: a constrained graph. Out: a fill-reducing order
-// of the other vertices, the interior, followed by those.
+// Orderings with a set of vertices that must come last. Input: a constrained graph; output: a fill-reducing
+// ordering of the other vertices, the interior, followed by these vertices.
 #pragma once
 
 #include "ordering/compress.hpp"
@@ -7,12 +7,12 @@
 
 namespace espalier {
 
-/// The graph without its last vertices, the others in their order.
+/// The subgraph of the interior vertices in their order.
 Graph interior_graph(ConstrainedGraph const& graph);
 
-/// Orders the interior as compute_ordering would, and then the last vertices by ascending number (`user`: as
-/// they follow each other in the file). `natural` and `user` need uncompressed_with_last. Throws what
-/// compute_ordering throws.
+/// Orders the interior like compute_ordering(), followed by the last vertices in ascending order, or in their
+/// order in the user's ordering. The methods natural and user require uncompressed_with_last(). Throws the
+/// errors of compute_ordering().
 Ordering order_with_last(ConstrainedGraph const& graph, OrderingOptions const& options);
 
 } // namespace espalier

@@ -6,21 +6,22 @@
 
 #include "core/mix_bits.hpp"
 #include "ordering/leaf.hpp"
+#include "ordering/permutation.hpp"
 
 namespace espalier {
 
 namespace {
 
-// How a region is cut. Two separators are tried and the better one is taken:
+// Separators of a region. The better one of two candidates is taken:
 //
 //   multilevel  heavy-edge coarsening to 100 vertices, greedy graph growing there, Fiduccia-Mattheyses in a
 //               band of width 3 on the way up (Hendrickson, Leland 1995; Chevalier, Pellegrini 2006);
 //   flat        greedy growing on the region itself from several seeds, the best one refined.
 //
-// Coarsening forgets the lattice of a mesh and ends at planes along its axes; growth on the mesh itself
-// follows its distance spheres, and a slanted cut of an n x n x n grid under the 7-point stencil needs 3/4
-// n^2 vertices where a plane needs n^2. On 27-point and 2-D meshes the multilevel cut wins more often.
-// SCOTCH's default, two multilevel cuts, never sees the slanted ones. Sum of squared column counts:
+// Coarsening loses the lattice of a mesh and finds planes along its axes. Growing on the mesh itself follows
+// spheres of equal distance and finds slanted cuts: in an n x n x n grid with the 7-point stencil they need
+// 3/4 n^2 vertices, whereas a plane needs n^2. On 27-point and 2-D meshes the multilevel cut is better more
+// often. The default of SCOTCH, two multilevel cuts, finds no slanted cuts. Sums of squared column counts:
 //
 //                       SCOTCH default   METIS      multilevel   flat       both
 //   7-point 60^3        2.44e11          2.13e11    2.4e11       1.2e11     1.13e11
@@ -29,30 +30,31 @@ namespace {
 //   27-point 33.33.32   2.2e11           2.05e11    2.1e11       2.4e11     2.07e11
 //   9-point 1000^2      2.73e10          2.36e10                            2.13e10
 //
-// in 1.1 to 1.6 times the time of METIS on one thread. Tried without gain: other balances (0.05 to 0.4), band
-// widths, coarsening ratios, more multilevel cuts, and dropping a candidate in the children of a region where
-// it lost (worse in 2-D).
+// This takes 1.1 to 1.6 times the time of METIS on one thread. Without gain: other balances (0.05 to 0.4),
+// band widths and coarsening ratios, more multilevel cuts, and dropping a candidate in the children of a
+// region in which it was worse (a loss in 2-D).
 char const* const multilevel =
     "m{rat=0.7,vert=100,low=h{pass=10}f{bal=0.2},asc=b{width=3,bnd=f{bal=0.2},org=f{bal=0.2}}}";
 char const* const flat = "h{pass=10}f{bal=0.2}";
-char const* const flat_of_large = "h{pass=20}f{bal=0.2}"; // on 60^3, 5 % less work than 10 seeds
+char const* const flat_of_large = "h{pass=20}f{bal=0.2}"; // 5 % less work than 10 passes on 60^3
 
-// One level of dissection only: the parts come back as column blocks.
+// A strategy for one level of dissection, which returns the parts as column blocks.
 std::string one_cut(char const* separator) {
     return std::string("n{sep=/(levl<1)?") + separator + ";,ole=s,ose=s}";
 }
 
-// The same choice further down, the flat cut alone below 1000 vertices (a third of the time, 1 % of the
-// work), to leaves of 120 vertices, which order_leaf numbers: SCOTCH's own halo minimum degree and minimum
-// fill (7.0.3) crash or loop on some graphs. Separators keep their order, since rows are reordered inside
-// supernodes later. The bound on levels stops a chain of useless cuts on graphs that have no separators.
+// A strategy for all further levels: both candidates, but only the flat cut below 1000 vertices (a third of
+// the time for 1 % of the work), down to leaves of 120 vertices, which order_leaf() numbers, because halo
+// minimum degree and minimum fill of SCOTCH 7.0.3 crash or do not end on some graphs. Separators keep their
+// order, since rows are reordered inside supernodes later. The limit of levels stops useless cuts of graphs
+// without good separators.
 std::string all_cuts() {
     return std::string("n{sep=/((vert>120)&(levl<40))?(/(vert>1000)?(") + multilevel + "|" + flat + "):(" +
            flat + "););,ole=s,ose=s}";
 }
 
 constexpr int max_level = 40;
-constexpr int max_threads = 128; // about as many leaves as there ever are
+constexpr int max_threads = 128; // about the maximum number of leaves
 constexpr Index tiny_component = 120;
 
 } // namespace
@@ -74,7 +76,7 @@ std::vector<Index> NestedDissection::run() {
     try {
         for (int t = 1; t < threads_; ++t) helpers.emplace_back([this] { work(); });
     } catch (...) {
-        // system_error or bad_alloc: fewer threads than asked for do the same work
+        // system_error or bad_alloc: fewer threads do the same work
     }
     work();
     for (auto& helper : helpers) helper.join();
@@ -82,7 +84,7 @@ std::vector<Index> NestedDissection::run() {
     return std::move(perm_);
 }
 
-// Components are dissected one by one; the tiny ones are ordered together, by minimum degree alone.
+// Large components are dissected separately; tiny components are ordered together by minimum degree.
 void NestedDissection::add_components(Region root) {
     Index count = 0;
     auto const component = components(root, count);
@@ -90,12 +92,12 @@ void NestedDissection::add_components(Region root) {
 
     std::vector<Index> size(count, 0);
     for (Index const c : component) ++size[c];
-    // Sorted by component, the tiny ones (as group 0) first.
+    // Sort vertices by group: group 0 has all tiny components, each other group is a large component.
     std::vector<Index> group(count, 0);
     Index groups = 1;
     for (Index c = 0; c < count; ++c)
         if (size[c] > tiny_component) group[c] = groups++;
-    std::vector<Index> start(static_cast<std::size_t>(groups) + 1, 0);
+    std::vector<Index> start(groups + 1, 0);
     for (Index const c : component) ++start[group[c] + 1];
     for (Index g = 0; g < groups; ++g) start[g + 1] += start[g];
     std::vector<Index> members(component.size());
@@ -110,8 +112,7 @@ void NestedDissection::add_components(Region root) {
         auto const position = order_leaf(tiny);
         for (Index v = 0; v < tiny.num_interior; ++v) perm_[tiny.origin[v]] = position[v];
     }
-    for (Index g = 1; g < groups; ++g)
-        add(region_of(g), start[g], 0, hash_bits(static_cast<std::uint64_t>(g)));
+    for (Index g = 1; g < groups; ++g) add(region_of(g), start[g], 0, hash_bits(g));
 }
 
 void NestedDissection::add(Region region, Index first_position, int level, std::uint64_t seed) {
@@ -137,7 +138,7 @@ bool NestedDissection::next(Job& job) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return !jobs_.empty() || running_ == 0 || error_.raised(); });
     if (jobs_.empty() || error_.raised()) return false;
-    job = std::move(jobs_.back()); // the deepest first: few regions alive at a time
+    job = std::move(jobs_.back()); // the deepest job first keeps few regions in memory
     jobs_.pop_back();
     ++running_;
     return true;
@@ -164,7 +165,7 @@ void NestedDissection::work() {
             job.node.reset();
             finished();
         }
-    } catch (...) { // no context, no work from this thread
+    } catch (...) { // the context could not be created
         std::lock_guard const lock(mutex_);
         error_.capture();
         changed_.notify_all();
@@ -175,12 +176,12 @@ void NestedDissection::perform(Job const& job, ScotchContext& context) {
     check(interrupt_);
     Node& node = *job.node;
     if (job.candidate == leaf) return number(node, context);
-    context.reseed(hash_bits(node.seed + static_cast<std::uint64_t>(job.candidate)));
+    context.reseed(hash_bits(node.seed + job.candidate));
     node.found[job.candidate] = separate(context, separators_[job.candidate], node.region);
     if (node.missing.fetch_sub(1) == 1) split(node, context);
 }
 
-// Positions of a region: part 0, part 1, separator.
+// Numbers part 0, part 1 and the separator of a region in this order.
 void NestedDissection::split(Node& node, ScotchContext& context) {
     Separation const* best = &node.found.front();
     for (auto const& candidate : node.found)
@@ -196,7 +197,7 @@ void NestedDissection::split(Node& node, ScotchContext& context) {
         auto const& part = members[side];
         add(induce(node.region, part, scratch), position, node.level + 1,
             hash_bits(node.seed ^ ((static_cast<std::uint64_t>(side) + 1) << 62)));
-        position += static_cast<Index>(part.size());
+        position += std::ssize(part);
     }
     for (Index const v : members[2]) perm_[node.region.origin[v]] = position++;
 }
@@ -205,21 +206,17 @@ void NestedDissection::number(Node const& node, ScotchContext& context) {
     Region const& region = node.region;
     context.reseed(node.seed);
     auto const blocks = dissect(context, all_cuts_, region);
-    std::vector<Index> inverse(blocks.position.size());
-    for (std::size_t v = 0; v < inverse.size(); ++v) inverse[blocks.position[v]] = static_cast<Index>(v);
+    auto inverse = invert_permutation(blocks.position, "SCOTCH");
     std::vector<Index> scratch(region.num_vertices(), -1);
-    for (std::size_t b = 0; b < blocks.is_leaf.size(); ++b) {
+    for (Index b = 0; b < std::ssize(blocks.is_leaf); ++b) {
         std::span<Index> const members(inverse.data() + blocks.start[b],
                                        inverse.data() + blocks.start[b + 1]);
         Index const first = node.first_position + blocks.start[b];
         std::sort(members.begin(), members.end());
-        if (blocks.is_leaf[b]) {
-            auto const position = order_leaf(induce(region, members, scratch));
-            for (std::size_t k = 0; k < members.size(); ++k)
-                perm_[region.origin[members[k]]] = first + position[k];
-        } else
-            for (std::size_t k = 0; k < members.size(); ++k)
-                perm_[region.origin[members[k]]] = first + static_cast<Index>(k);
+        std::vector<Index> position;
+        if (blocks.is_leaf[b]) position = order_leaf(induce(region, members, scratch));
+        for (Index k = 0; k < std::ssize(members); ++k)
+            perm_[region.origin[members[k]]] = first + (position.empty() ? k : position[k]);
     }
 }
 

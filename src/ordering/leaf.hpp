@@ -1,4 +1,4 @@
-// The leaves of nested dissection: small regions numbered by minimum degree, the halo counted.
+// Orders the leaves of nested dissection, which are small regions, by minimum degree with halo.
 #pragma once
 
 #include <vector>
@@ -7,9 +7,10 @@
 
 namespace espalier {
 
-/// The position of each interior vertex, 0 .. num_interior. Up to 256 interior vertices: exact external
-/// minimum degree over interior and halo (Tinney and Walker 1967; Pellegrini, Roman, Amestoy 2000), weights
-/// counted, ties to the lower number. Beyond that: SuiteSparse's AMD on the interior alone.
+/// The position 0 .. num_interior - 1 of each interior vertex. Regions with up to 256 interior vertices are
+/// ordered by exact external minimum degree in interior and halo (Tinney and Walker 1967; Pellegrini, Roman,
+/// Amestoy 2000) with weights; ties go to the lower number. Larger regions are ordered by AMD on the interior
+/// alone.
 std::vector<Index> order_leaf(Region const& region);
 
 } // namespace espalier

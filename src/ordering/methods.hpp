@@ -1,5 +1,5 @@
-// What ordering.cpp dispatches to. Each takes a graph with at least two vertices and one edge, and returns
-// perm[old] = new over its vertices. Weights are honoured where the method knows how to (AMD does not).
+// The methods of ordering.cpp. Each takes a graph with at least two vertices and one edge, and returns
+// perm[old] = new. All except AMD use the weights.
 #pragma once
 
 #include <string>
@@ -10,25 +10,24 @@
 
 namespace espalier {
 
-/// Nested dissection on SCOTCH's separators, run by `threads` threads; the result does not depend on them.
+/// Nested dissection with separators by SCOTCH. The result does not depend on the number of threads.
 std::vector<Index> order_by_scotch(Graph const& graph, int threads, Interrupt* interrupt = nullptr);
 
-/// SCOTCH's own ordering driver under a strategy string of the caller, weights ignored: one thread, or
-/// `threads` threads and a result that varies with them when not `deterministic`. Error{usage} when SCOTCH
-/// rejects the string.
+/// Ordering by SCOTCH with a strategy string, without weights. Uses one thread if `deterministic`; otherwise
+/// the result varies with the number of threads. Throws Error{usage} if SCOTCH rejects the string.
 std::vector<Index> order_by_scotch_strategy(Graph const& graph, std::string const& strategy, int threads,
                                             bool deterministic);
 
-/// METIS_NodeND (Karypis and Kumar 1998), always on one thread and with the same seed.
+/// Nested dissection by METIS_NodeND (Karypis and Kumar 1998), on one thread with a fixed seed.
 std::vector<Index> order_by_metis(Graph const& graph);
 
 /// Approximate minimum degree (Amestoy, Davis and Duff 1996).
 std::vector<Index> order_by_amd(Graph const& graph);
 
-/// The weights of `graph` as a dissection needs them: integers in 1 .. 64 with a sum of at most `limit` >=
-/// num_vertices, in proportion as far as that allows; empty when they are all equal. They only steer balance,
-/// so rounding is harmless, but a vertex that outweighs a whole region is not: METIS 5.1 then recurses
-/// without end.
+/// The weights of `graph` for a dissection: integers in 1 .. 64 with a sum of at most `limit` >=
+/// num_vertices, approximately proportional to the original weights; empty if all are equal. They only affect
+/// the balance, so rounding does no harm. A weight larger than that of a whole region would make METIS 5.1
+/// recurse without end.
 std::vector<Index> balance_weights(Graph const& graph, Index limit);
 
 } // namespace espalier

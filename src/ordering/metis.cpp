@@ -1,8 +1,9 @@
-// Nested dissection by METIS 5. Its generator is rand(), its signal handlers are process-wide: one caller at
-// a time, and the sequence of rand() starts anew for the rest of the program after each ordering.
+// Nested dissection by METIS 5. METIS uses rand() and process-wide signal handlers, so only one thread may
+// call it at a time, and each call resets the sequence of rand() for the whole program.
 #include <limits>
 #include <mutex>
 
+#include <fmt/format.h>
 #include <metis.h>
 
 #include "core/error.hpp"
@@ -11,14 +12,13 @@
 namespace espalier {
 
 std::vector<Index> order_by_metis(Graph const& graph) {
-    // METIS adds up weights in its own type.
+    // METIS sums weights in its own integer type.
     constexpr Index weight_limit = std::numeric_limits<idx_t>::max() / 4;
     auto n = checked_cast<idx_t>(graph.num_vertices, "number of vertices to order with METIS");
     checked_cast<idx_t>(graph.ptr.back(), "number of adjacency entries to order with METIS");
     if (graph.num_vertices > weight_limit)
-        throw Error(Status::unsupported, "METIS orders at most " + std::to_string(weight_limit) +
-                                             " vertices with its integers, this graph has " +
-                                             std::to_string(n));
+        throw Error(Status::unsupported,
+                    fmt::format("the graph has {} vertices; METIS can order at most {}", n, weight_limit));
     std::vector<idx_t> ptr(graph.ptr.begin(), graph.ptr.end()), adj(graph.adj.begin(), graph.adj.end());
     auto const balanced = balance_weights(graph, weight_limit);
     std::vector<idx_t> weight(balanced.begin(), balanced.end());
@@ -28,7 +28,7 @@ std::vector<Index> order_by_metis(Graph const& graph) {
     METIS_SetDefaultOptions(options);
     options[METIS_OPTION_NUMBERING] = 0;
     options[METIS_OPTION_SEED] = 1;
-    options[METIS_OPTION_COMPRESS] = 0; // compress.cpp did, and METIS would forget the weights
+    options[METIS_OPTION_COMPRESS] = 0; // the graph is compressed already, and METIS would ignore the weights
     int code;
     {
         static std::mutex one_at_a_time;
@@ -39,7 +39,7 @@ std::vector<Index> order_by_metis(Graph const& graph) {
     if (code == METIS_ERROR_MEMORY)
         throw Error(Status::out_of_memory, "METIS ran out of memory while ordering");
     if (code != METIS_OK)
-        throw Error(Status::internal, "METIS_NodeND failed with code " + std::to_string(code));
+        throw Error(Status::internal, fmt::format("METIS_NodeND failed with code {}", code));
     return {position.begin(), position.end()};
 }
 

@@ -1,28 +1,33 @@
-// Chooses the method, and keeps from the libraries what none of them needs to see: vertices without
-// neighbours are numbered first, nearly dense ones last.
+// Selects the method. Isolated vertices are numbered first and nearly dense vertices last without any
+// library.
 #include "ordering/ordering.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "ordering/methods.hpp"
 #include "ordering/permutation.hpp"
+#include "ordering/subgraph.hpp"
 
 namespace espalier {
 
 namespace {
 
-// A vertex with this many neighbours fills its front whatever the order, and slows every method down; the
-// bound is AMD's (Amestoy, Davis, Duff 2004, algorithm 837).
+// A vertex with this many neighbours has a dense front in every ordering and slows all methods down. The
+// bound is that of AMD (Amestoy, Davis, Duff 2004, algorithm 837).
 Offset dense_degree(Index n) {
     return std::max<Offset>(16, static_cast<Offset>(10 * std::sqrt(static_cast<double>(n))));
 }
 
-// The vertices in three classes, each in ascending order (dense ones by ascending degree). An isolated vertex
-// has no neighbours but dense ones, so that the core has none.
+// The vertices in three classes. An isolated vertex has only dense neighbours, so the core has no vertices
+// without neighbours.
 struct Classes {
-    std::vector<Index> isolated, core, dense;
+    std::vector<Index> isolated, core; // ascending
+    std::vector<Index> dense;          // by ascending degree
 };
 
 Classes classify(Graph const& graph) {
@@ -30,10 +35,10 @@ Classes classify(Graph const& graph) {
     Offset const limit = dense_degree(graph.num_vertices);
     auto const is_dense = [&](Index v) { return graph.degree(v) > limit; };
     for (Index v = 0; v < graph.num_vertices; ++v) {
-        auto const first = graph.adj.begin() + graph.ptr[v];
+        auto const neighbours = graph.neighbours(v);
         if (is_dense(v))
             classes.dense.push_back(v);
-        else if (std::all_of(first, first + graph.degree(v), is_dense))
+        else if (std::all_of(neighbours.begin(), neighbours.end(), is_dense))
             classes.isolated.push_back(v);
         else
             classes.core.push_back(v);
@@ -41,20 +46,6 @@ Classes classify(Graph const& graph) {
     std::stable_sort(classes.dense.begin(), classes.dense.end(),
                      [&](Index a, Index b) { return graph.degree(a) < graph.degree(b); });
     return classes;
-}
-
-Graph subgraph(Graph const& graph, std::vector<Index> const& vertices) {
-    std::vector<Index> local(graph.num_vertices, -1);
-    for (std::size_t k = 0; k < vertices.size(); ++k) local[vertices[k]] = static_cast<Index>(k);
-    Graph result;
-    result.num_vertices = static_cast<Index>(vertices.size());
-    for (Index const v : vertices) {
-        for (Offset e = graph.ptr[v]; e < graph.ptr[v + 1]; ++e)
-            if (Index const w = local[graph.adj[e]]; w >= 0) result.adj.push_back(w);
-        result.ptr.push_back(static_cast<Offset>(result.adj.size()));
-        if (!graph.weight.empty()) result.weight.push_back(graph.weight[v]);
-    }
-    return result;
 }
 
 std::vector<Index> identity(Index n) {
@@ -79,51 +70,46 @@ std::vector<Index> order_core(Graph const& graph, OrderingOptions const& options
 
 std::vector<Index> fill_reducing(Graph const& graph, OrderingOptions const& options) {
     auto const classes = classify(graph);
-    if (classes.core.size() == static_cast<std::size_t>(graph.num_vertices))
-        return order_core(graph, options);
-    auto const core = order_core(subgraph(graph, classes.core), options);
-    auto const after_isolated = static_cast<Index>(classes.isolated.size());
-    auto const after_core = after_isolated + static_cast<Index>(classes.core.size());
+    if (std::ssize(classes.core) == graph.num_vertices) return order_core(graph, options);
+    auto const core = order_core(induced_subgraph(graph, classes.core), options);
+    Index const num_isolated = std::ssize(classes.isolated);
     std::vector<Index> perm(graph.num_vertices);
-    for (std::size_t k = 0; k < classes.isolated.size(); ++k)
-        perm[classes.isolated[k]] = static_cast<Index>(k);
-    for (std::size_t k = 0; k < classes.core.size(); ++k) perm[classes.core[k]] = after_isolated + core[k];
-    for (std::size_t k = 0; k < classes.dense.size(); ++k)
-        perm[classes.dense[k]] = after_core + static_cast<Index>(k);
+    Index position = 0;
+    for (Index const v : classes.isolated) perm[v] = position++;
+    for (Index k = 0; k < std::ssize(core); ++k, ++position) perm[classes.core[k]] = num_isolated + core[k];
+    for (Index const v : classes.dense) perm[v] = position++;
     return perm;
 }
 
 void check_shape(Graph const& graph) {
-    auto const n = static_cast<std::size_t>(graph.num_vertices);
-    if (graph.num_vertices < 0 || graph.ptr.size() != n + 1 || graph.ptr.front() != 0 ||
-        graph.ptr.back() != static_cast<Offset>(graph.adj.size()) ||
-        (!graph.weight.empty() && graph.weight.size() != n))
-        throw Error(Status::internal, "the arrays of the graph to order have inconsistent sizes");
+    Index const n = graph.num_vertices;
+    if (n < 0 || std::ssize(graph.ptr) != n + 1 || graph.ptr.front() != 0 ||
+        graph.ptr.back() != std::ssize(graph.adj) || (!graph.weight.empty() && std::ssize(graph.weight) != n))
+        throw Error(Status::internal, "the arrays of the graph have inconsistent sizes");
 }
 
 void require_rows(Graph const& graph, OrderingMethod method) {
     if (std::any_of(graph.weight.begin(), graph.weight.end(), [](Index w) { return w != 1; }))
-        throw Error(Status::usage, std::string("the ordering '") + to_string(method) +
-                                       "' is over matrix rows and cannot be applied to a compressed graph");
+        throw Error(Status::usage,
+                    fmt::format("the ordering '{}' orders matrix rows and cannot be applied to a "
+                                "compressed graph",
+                                to_string(method)));
 }
 
 std::vector<Index> const& checked_positions(std::vector<Index> const& positions, Index n) {
-    if (static_cast<Index>(positions.size()) != n)
-        throw Error(Status::usage, "the ordering has " + std::to_string(positions.size()) +
-                                       " positions, the matrix " + std::to_string(n) + " rows");
-    std::vector<Index> row_at(positions.size(), -1);
-    for (std::size_t row = 0; row < positions.size(); ++row) {
+    if (std::ssize(positions) != n)
+        throw Error(Status::usage,
+                    fmt::format("the ordering has {} positions, the matrix {} rows", positions.size(), n));
+    std::vector<Index> row_at(n, -1);
+    for (Index row = 0; row < n; ++row) {
         Index const position = positions[row];
         if (position < 0 || position >= n)
-            throw Error(Status::usage, "position " + std::to_string(position) + " of row " +
-                                           std::to_string(row) + " in the ordering is not between 0 and " +
-                                           std::to_string(n - 1));
-        Index& other = row_at[position];
-        if (other >= 0)
-            throw Error(Status::usage, "rows " + std::to_string(other) + " and " + std::to_string(row) +
-                                           " have the same position " + std::to_string(position) +
-                                           " in the ordering");
-        other = static_cast<Index>(row);
+            throw Error(Status::usage,
+                        fmt::format("position {} of row {} in the ordering is not between 0 and {}", position,
+                                    row, n - 1));
+        if (Index const other = std::exchange(row_at[position], row); other >= 0)
+            throw Error(Status::usage, fmt::format("rows {} and {} have the same position {} in the ordering",
+                                                   other, row, position));
     }
     return positions;
 }
@@ -137,12 +123,13 @@ std::vector<Index> balance_weights(Graph const& graph, Index limit) {
     double sum = 0;
     for (Index const w : weight) sum += static_cast<double>(std::max<Index>(1, w));
     auto const n = static_cast<double>(graph.num_vertices);
-    // Heavy as they may be, on average they become 8; rounding up to 1 may add n to the scaled sum.
+    // The scaled weights are 8 on average; rounding up to 1 may add n to their sum.
     double const room = (static_cast<double>(limit) - n) * (1 - 1e-6);
     double const scale = std::min({1.0, 8 * n / sum, room / sum});
-    std::vector<Index> scaled(weight.size());
-    for (std::size_t v = 0; v < weight.size(); ++v)
-        scaled[v] = static_cast<Index>(std::clamp(scale * static_cast<double>(weight[v]), 1.0, 64.0));
+    std::vector<Index> scaled;
+    scaled.reserve(weight.size());
+    for (Index const w : weight)
+        scaled.push_back(static_cast<Index>(std::clamp(scale * static_cast<double>(w), 1.0, 64.0)));
     return scaled;
 }
 
@@ -163,9 +150,9 @@ Ordering compute_ordering(Graph const& graph, OrderingOptions const& options) {
     default:
         ordering.perm = fill_reducing(graph, options);
     }
-    if (ordering.perm.size() != static_cast<std::size_t>(graph.num_vertices))
+    if (std::ssize(ordering.perm) != graph.num_vertices)
         throw Error(Status::internal,
-                    std::string(to_string(options.method)) + " returned an order of the wrong length");
+                    fmt::format("{} returned an ordering of the wrong length", to_string(options.method)));
     ordering.inverse = invert_permutation(ordering.perm, to_string(options.method));
     return ordering;
 }

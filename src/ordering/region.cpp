@@ -16,7 +16,7 @@ Offset Region::interior_edges() const {
 }
 
 Region whole_region(Graph const& graph) {
-    // SCOTCH forms 2 * (sum of weights) in its own type.
+    // SCOTCH computes 2 * (sum of weights) in its own integer type.
     constexpr Index weight_limit = std::numeric_limits<std::int32_t>::max() / 4;
     Region region;
     region.num_interior = graph.num_vertices;
@@ -31,11 +31,11 @@ Region whole_region(Graph const& graph) {
 
 namespace {
 
-// The halo's lists are the transpose of the interior's edges into it.
+// Appends the lists of the halo vertices, the transpose of the edges from the interior to the halo.
 void append_halo_lists(Region& region) {
     Index const inner = region.num_interior;
     Index const all = region.num_vertices();
-    region.ptr.resize(static_cast<std::size_t>(all) + 1, 0);
+    region.ptr.resize(all + 1, 0);
     for (Index v = 0; v < inner; ++v)
         for (Offset e = region.interior_end[v]; e < region.ptr[v + 1]; ++e) ++region.ptr[region.adj[e] + 1];
     for (Index h = inner; h < all; ++h) region.ptr[h + 1] += region.ptr[h];
@@ -51,32 +51,30 @@ void append_halo_lists(Region& region) {
 Region induce(Region const& parent, std::span<Index const> inside, std::vector<Index>& scratch) {
     auto& local = scratch;
     Region child;
-    child.num_interior = static_cast<Index>(inside.size());
-    std::vector<Index> members(inside.begin(), inside.end()); // in the parent; the halo is appended
-    std::size_t edges = 0;
+    child.num_interior = std::ssize(inside);
+    std::vector<Index> members(inside.begin(), inside.end()); // numbers in the parent; the halo is appended
+    Offset edges = 0;
     for (Index v = 0; v < child.num_interior; ++v) {
         local[inside[v]] = v;
-        edges += static_cast<std::size_t>(parent.ptr[inside[v] + 1] - parent.ptr[inside[v]]);
+        edges += std::ssize(parent.neighbours(inside[v]));
     }
     child.ptr.reserve(inside.size() + 1);
     child.interior_end.reserve(inside.size());
     child.adj.reserve(edges);
     for (Index const v : inside) {
-        auto const first = parent.adj.begin() + parent.ptr[v];
-        auto const last = parent.adj.begin() + parent.ptr[v + 1];
-        for (auto w = first; w != last; ++w)
-            if (Index const k = local[*w]; k >= 0 && k < child.num_interior) child.adj.push_back(k);
-        child.interior_end.push_back(static_cast<Offset>(child.adj.size()));
-        for (auto w = first; w != last; ++w) {
-            Index& k = local[*w];
+        for (Index const w : parent.neighbours(v))
+            if (Index const k = local[w]; k >= 0 && k < child.num_interior) child.adj.push_back(k);
+        child.interior_end.push_back(std::ssize(child.adj));
+        for (Index const w : parent.neighbours(v)) {
+            Index& k = local[w];
             if (k >= 0 && k < child.num_interior) continue;
-            if (k < 0) { // first sight of this halo vertex
-                k = static_cast<Index>(members.size());
-                members.push_back(*w);
+            if (k < 0) { // a new halo vertex
+                k = std::ssize(members);
+                members.push_back(w);
             }
             child.adj.push_back(k);
         }
-        child.ptr.push_back(static_cast<Offset>(child.adj.size()));
+        child.ptr.push_back(std::ssize(child.adj));
     }
     child.origin.reserve(members.size());
     for (Index const v : members) {
@@ -99,8 +97,8 @@ std::vector<Index> components(Region const& region, Index& num_components) {
         while (!stack.empty()) {
             Index const v = stack.back();
             stack.pop_back();
-            for (Offset e = region.ptr[v]; e < region.interior_end[v]; ++e)
-                if (Index const w = region.adj[e]; component[w] < 0) {
+            for (Index const w : region.interior_neighbours(v))
+                if (component[w] < 0) {
                     component[w] = num_components;
                     stack.push_back(w);
                 }

@@ -1,12 +1,12 @@
-// A piece of the graph under nested dissection, with the ring of already numbered vertices around it:
+// A part of the graph in nested dissection, with the already numbered vertices around it:
 //
 //      +-----------+---+        interior: vertices still to be numbered, 0 .. num_interior
 //      | interior  | h |        halo: their neighbours outside, num_interior .. num_vertices
 //      +-----------+ a |
-//      |   h a l o     |        Edges between two halo vertices are left out.
+//      |   h a l o     |        Edges between two halo vertices are not stored.
 //      +---------------+
 //
-// The halo lets minimum degree on the leaves see true degrees (Pellegrini, Roman, Amestoy 2000).
+// With the halo, minimum degree on the leaves uses true degrees (Pellegrini, Roman, Amestoy 2000).
 #pragma once
 
 #include <span>
@@ -16,29 +16,41 @@
 
 namespace espalier {
 
+/// A region. The neighbours of an interior vertex are its interior neighbours, followed by those in the halo.
 struct Region {
-    Index num_interior = 0;
+    Index num_interior = 0;           ///< Number of interior vertices.
     std::vector<Offset> ptr{0};       ///< num_vertices() + 1 entries.
-    std::vector<Offset> interior_end; ///< Interior v: its interior neighbours end here in adj, halo follows.
-    std::vector<Index> adj;
-    std::vector<Index> weight; ///< Empty when all are 1.
-    std::vector<Index> origin; ///< The vertex of the whole graph.
+    std::vector<Offset> interior_end; ///< The end of the interior neighbours of each interior vertex in adj.
+    std::vector<Index> adj;           ///< The neighbours of v are adj[ptr[v] .. ptr[v + 1]).
+    std::vector<Index> weight;        ///< Empty if all are 1.
+    std::vector<Index> origin;        ///< The number of each vertex in the whole graph.
 
-    [[nodiscard]] Index num_vertices() const { return static_cast<Index>(origin.size()); }
+    /// Number of interior and halo vertices.
+    [[nodiscard]] Index num_vertices() const { return std::ssize(origin); }
+    /// Neighbours of v.
+    [[nodiscard]] std::span<Index const> neighbours(Index v) const {
+        return {adj.data() + ptr[v], adj.data() + ptr[v + 1]};
+    }
+    /// Interior neighbours of the interior vertex v.
+    [[nodiscard]] std::span<Index const> interior_neighbours(Index v) const {
+        return {adj.data() + ptr[v], adj.data() + interior_end[v]};
+    }
+    /// Weight of v.
     [[nodiscard]] Index weight_of(Index v) const { return weight.empty() ? 1 : weight[v]; }
-    /// Directed edges between interior vertices.
+    /// Number of directed edges between interior vertices.
     [[nodiscard]] Offset interior_edges() const;
 };
 
-/// The whole graph, without halo; weights as balance_weights makes them for 32-bit libraries.
+/// The whole graph without halo; weights come from balance_weights() for libraries with 32-bit integers.
 Region whole_region(Graph const& graph);
 
-/// The region whose interior is `inside` (interior vertices of `parent`, ascending) and whose halo is all
-/// their other neighbours in `parent`. `scratch` holds a -1 for each vertex of the parent, before and after.
-/// Time linear in `inside` and its edges.
+/// The region with interior `inside` (interior vertices of `parent`, ascending) and all their other
+/// neighbours in `parent` as halo. `scratch` has an entry -1 for each vertex of the parent, before and after
+/// the call. Takes time linear in `inside` and its edges.
 Region induce(Region const& parent, std::span<Index const> inside, std::vector<Index>& scratch);
 
-/// The connected component of each interior vertex, numbered by their first vertex; halo ignored.
+/// The connected component of each interior vertex, without the halo. Components are numbered by their first
+/// vertices.
 std::vector<Index> components(Region const& region, Index& num_components);
 
 } // namespace espalier

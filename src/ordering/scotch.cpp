@@ -1,4 +1,4 @@
-// Orderings by SCOTCH: nested dissection of our own on its separators, or a strategy string of the caller's.
+// Orderings by SCOTCH: nested dissection with its separators, or a strategy string of the caller.
 #include <algorithm>
 
 #include "ordering/dissection.hpp"
@@ -10,7 +10,7 @@ std::vector<Index> order_by_scotch(Graph const& graph, int threads, Interrupt* i
     return NestedDissection(graph, threads, interrupt).run();
 }
 
-// SCOTCH splits its generator with its threads, so the order depends on their number: one when that matters.
+// SCOTCH splits its random generator among its threads, so a deterministic ordering needs a single thread.
 std::vector<Index> order_by_scotch_strategy(Graph const& graph, std::string const& strategy, int threads,
                                             bool deterministic) {
     ScotchStrategy const parsed(strategy);

@@ -5,8 +5,9 @@
 #include <mutex>
 #include <numeric>
 
-#include <stdio.h> // scotch.h names FILE without including it
+#include <stdio.h> // scotch.h uses FILE without this header
 
+#include <fmt/format.h>
 #include <scotch.h>
 
 #include "core/error.hpp"
@@ -24,16 +25,17 @@ namespace {
 
 using Num = SCOTCH_Num;
 
-// SCOTCH initializes its global generator lazily, and clones are made from it.
+// Guards the global generator of SCOTCH, which is initialized when it is first cloned.
 std::mutex global_generator;
 
 void expect_success(int code, char const* call) {
-    if (code != 0) throw Error(Status::internal, std::string(call) + " of SCOTCH failed (out of memory?)");
+    if (code != 0)
+        throw Error(Status::internal, fmt::format("{} of SCOTCH failed, possibly for lack of memory", call));
 }
 
-// A region as a graph of SCOTCH bound to a context: to be dissected, its interior alone; to be numbered, with
-// its halo but without weights (the halo minimum degree and minimum fill methods of SCOTCH 7.0.3 read and
-// write out of bounds on some weighted graphs).
+// A region as a SCOTCH graph bound to a context: for dissection, the interior alone; for numbering, interior
+// and halo without weights, because halo minimum degree and minimum fill of SCOTCH 7.0.3 read and write out
+// of bounds on some weighted graphs.
 enum class Use { dissect, number };
 
 class BoundGraph {
@@ -43,11 +45,11 @@ class BoundGraph {
         Index const vertices = with_halo ? region.num_vertices() : region.num_interior;
         Offset const edges = with_halo ? region.ptr.back() : region.interior_edges();
         check_size(vertices, edges);
-        ptr_.reserve(static_cast<std::size_t>(vertices) + 1);
+        ptr_.reserve(vertices + 1);
         adj_.reserve(edges);
         for (Index v = 0; v < vertices; ++v) {
-            Offset const end = with_halo ? region.ptr[v + 1] : region.interior_end[v];
-            for (Offset e = region.ptr[v]; e < end; ++e) adj_.push_back(static_cast<Num>(region.adj[e]));
+            for (Index const w : with_halo ? region.neighbours(v) : region.interior_neighbours(v))
+                adj_.push_back(static_cast<Num>(w));
             ptr_.push_back(static_cast<Num>(adj_.size()));
         }
         if (use == Use::dissect)
@@ -74,10 +76,10 @@ class BoundGraph {
     static void check_size(Index vertices, Offset edges) {
         checked_cast<Num>(edges, "number of adjacency entries to order with SCOTCH");
         constexpr auto limit = static_cast<Index>(std::numeric_limits<Num>::max() / 4);
-        if (vertices > limit) // it also forms twice the sum of all weights
-            throw Error(Status::unsupported, "SCOTCH orders at most " + std::to_string(limit) +
-                                                 " vertices with its integers, this graph has " +
-                                                 std::to_string(vertices));
+        if (vertices > limit) // SCOTCH also computes twice the sum of all weights
+            throw Error(
+                Status::unsupported,
+                fmt::format("the graph has {} vertices; SCOTCH can order at most {}", vertices, limit));
     }
 
     std::vector<Num> ptr_{0};
@@ -93,7 +95,7 @@ ScotchStrategy::ScotchStrategy(std::string const& text) : handle_(std::make_uniq
     expect_success(SCOTCH_stratInit(&handle_->value), "SCOTCH_stratInit");
     if (SCOTCH_stratGraphOrder(&handle_->value, text.c_str()) != 0) {
         SCOTCH_stratExit(&handle_->value);
-        throw Error(Status::usage, "SCOTCH does not accept the ordering strategy '" + text + "'");
+        throw Error(Status::usage, fmt::format("SCOTCH rejects the ordering strategy '{}'", text));
     }
 }
 
@@ -105,13 +107,12 @@ ScotchContext::ScotchContext(int threads, bool deterministic) : handle_(std::mak
     std::lock_guard const lock(global_generator);
     SCOTCH_Context* const context = &handle_->value;
     expect_success(SCOTCH_contextInit(context), "SCOTCH_contextInit");
-    // Without an explicit spawn the first use would take every core.
+    // Without an explicit spawn the first use would start a thread for every core.
     if (SCOTCH_contextRandomClone(context) != 0 ||
         SCOTCH_contextOptionSetNum(context, SCOTCH_OPTIONNUMDETERMINISTIC, deterministic ? 1 : 0) != 0 ||
         SCOTCH_contextThreadSpawn(context, threads, nullptr) != 0) {
         SCOTCH_contextExit(context);
-        throw Error(Status::internal,
-                    "SCOTCH cannot make a context with " + std::to_string(threads) + " threads");
+        throw Error(Status::internal, fmt::format("SCOTCH cannot create a context with {} threads", threads));
     }
 }
 
@@ -135,7 +136,7 @@ bool Separation::better_than(Separation const& other) const {
 }
 
 Blocks dissect(ScotchContext& context, ScotchStrategy const& strategy, Region const& region) {
-    auto const n = static_cast<std::size_t>(region.num_interior);
+    Index const n = region.num_interior;
     std::vector<Num> position(n), range(n + 1), parent(n);
     Num count = 1;
     range[1] = static_cast<Num>(n);
@@ -161,25 +162,24 @@ Separation separate(ScotchContext& context, ScotchStrategy const& strategy, Regi
     Separation result;
     if (blocks.start.size() < 3) return result;
     result.part.resize(blocks.position.size());
-    for (std::size_t v = 0; v < result.part.size(); ++v) { // two blocks: it fell apart without a separator
+    for (Index v = 0; v < region.num_interior; ++v) { // two blocks are disconnected and have no separator
         Index const p = blocks.position[v];
-        std::size_t const part = p < blocks.start[1] ? 0 : p < blocks.start[2] ? 1 : 2;
-        result.part[v] = static_cast<std::uint8_t>(part);
-        result.weight[part] += region.weight_of(static_cast<Index>(v));
+        std::uint8_t const part = p < blocks.start[1] ? 0 : p < blocks.start[2] ? 1 : 2;
+        result.part[v] = part;
+        result.weight[part] += region.weight_of(v);
     }
     return result;
 }
 
 std::vector<Index> order_interior(ScotchContext& context, ScotchStrategy const& strategy,
                                   Region const& region) {
-    auto const interior = static_cast<std::size_t>(region.num_interior);
-    std::vector<Index> result(interior);
+    std::vector<Index> result(region.num_interior);
     std::iota(result.begin(), result.end(), Index(0));
     if (region.ptr.back() == 0) return result;
     BoundGraph graph(context, region, Use::number);
     std::vector<Num> inside(result.begin(), result.end());
-    std::vector<Num> position(region.origin.size()); // the list's vertices get the first positions
-    expect_success(SCOTCH_graphOrderList(graph.get(), static_cast<Num>(interior), inside.data(),
+    std::vector<Num> position(region.origin.size()); // the interior gets the first positions
+    expect_success(SCOTCH_graphOrderList(graph.get(), static_cast<Num>(region.num_interior), inside.data(),
                                          &strategy.handle().value, position.data(), nullptr, nullptr, nullptr,
                                          nullptr),
                    "SCOTCH_graphOrderList");

@@ -1,7 +1,9 @@
-// A permutation of the rows, given by the user as a text file.
+// Reads a permutation of the rows from a text file.
 #include <charconv>
 #include <fstream>
 #include <string_view>
+
+#include <fmt/format.h>
 
 #include "ordering/permutation.hpp"
 
@@ -9,30 +11,30 @@ namespace espalier {
 
 namespace {
 
-// Words of a text file, comments left out. A word longer than any number is cut, so that a binary file
-// costs no memory.
+// Reads the words of a text file without comments. Longer words than any number are cut, so a binary file
+// does not use much memory.
 class WordReader {
   public:
     explicit WordReader(std::string const& path) : path_(path), file_(path, std::ios::binary) {
-        if (!file_) throw Error(Status::io_error, "cannot open ordering file '" + path + "'");
+        if (!file_) throw Error(Status::io_error, fmt::format("cannot open ordering file '{}'", path));
     }
 
-    /// False at the end of the file.
+    /// Reads the next word; returns false at the end of the file.
     bool next(std::string& word) {
         word.clear();
         skip_blanks();
         while (peek() != end && !is_blank(peek()) && word.size() < max_word)
             word.push_back(static_cast<char>(take()));
-        if (file_.bad()) throw Error(Status::io_error, "cannot read ordering file '" + path_ + "'");
+        if (file_.bad()) throw Error(Status::io_error, fmt::format("cannot read ordering file '{}'", path_));
         return !word.empty();
     }
-    /// The first line when it is a Matrix Market banner, else nothing. To be called first.
+    /// Returns the first line if it is a Matrix Market banner, else an empty string. Call it first.
     std::string banner() {
         std::string text;
         std::string_view constexpr mark = "%%MatrixMarket";
         while (text.size() < mark.size() && peek() == mark[text.size()])
             text.push_back(static_cast<char>(take()));
-        if (text != mark) { // a comment, if it began like one
+        if (text != mark) { // a comment if it starts with %
             if (!text.empty()) skip_line();
             return {};
         }
@@ -43,8 +45,7 @@ class WordReader {
     }
     [[nodiscard]] Index line() const { return line_; }
     [[noreturn]] void fail(Index line, std::string const& what) const {
-        throw Error(Status::bad_input,
-                    "ordering file '" + path_ + "', line " + std::to_string(line) + ": " + what);
+        throw Error(Status::bad_input, fmt::format("ordering file '{}', line {}: {}", path_, line, what));
     }
 
   private:
@@ -94,11 +95,12 @@ Index parse_integer(WordReader const& reader, std::string const& word) {
     return value;
 }
 
-// The banner and the two sizes of a Matrix Market array; leaves the reader before the first value.
+// Checks the banner and the two sizes of a Matrix Market array. The next word is then the first value.
 void skip_matrix_market_header(WordReader& reader, std::string const& banner, Index n) {
     if (banner.find(" array ") == std::string::npos || banner.find(" general") == std::string::npos)
-        reader.fail(1, "a permutation is a Matrix Market 'matrix array integer general', not " +
-                           printable(banner));
+        reader.fail(
+            1, fmt::format("a permutation must be a Matrix Market 'matrix array integer general', not {}",
+                           printable(banner)));
     std::string word;
     Index size[2] = {0, 0};
     for (Index& s : size) {
@@ -106,9 +108,8 @@ void skip_matrix_market_header(WordReader& reader, std::string const& banner, In
         s = parse_integer(reader, word);
     }
     if (!(size[0] == n && size[1] == 1) && !(size[0] == 1 && size[1] == n))
-        reader.fail(reader.line(), "the array is " + std::to_string(size[0]) + " by " +
-                                       std::to_string(size[1]) + ", a permutation of the " +
-                                       std::to_string(n) + " rows is needed");
+        reader.fail(reader.line(), fmt::format("the array is {} by {}; a permutation of {} rows is needed",
+                                               size[0], size[1], n));
 }
 
 struct Entry {
@@ -122,13 +123,14 @@ std::vector<Entry> read_entries(WordReader& reader, std::string const& path, Ind
     while (reader.next(word)) {
         Index const line = reader.line();
         Index const value = parse_integer(reader, word);
-        if (static_cast<Index>(entries.size()) == n)
-            reader.fail(line, "more integers than the " + std::to_string(n) + " rows of the matrix");
+        if (std::ssize(entries) == n)
+            reader.fail(line, fmt::format("more integers than the {} rows of the matrix", n));
         entries.push_back({value, line});
     }
-    if (static_cast<Index>(entries.size()) < n)
-        throw Error(Status::bad_input, "ordering file '" + path + "' has " + std::to_string(entries.size()) +
-                                           " integers, the matrix has " + std::to_string(n) + " rows");
+    if (std::ssize(entries) < n)
+        throw Error(Status::bad_input,
+                    fmt::format("ordering file '{}' has {} integers, the matrix has {} rows", path,
+                                entries.size(), n));
     return entries;
 }
 
@@ -136,7 +138,7 @@ std::vector<Entry> read_entries(WordReader& reader, std::string const& path, Ind
 
 std::vector<Index> read_permutation(std::string const& path, Index n) {
     WordReader reader(path);
-    // Only the very first line can be a banner.
+    // Only the first line can be a banner.
     if (std::string const banner = reader.banner(); !banner.empty())
         skip_matrix_market_header(reader, banner, n);
     auto const entries = read_entries(reader, path, n);
@@ -146,16 +148,14 @@ std::vector<Index> read_permutation(std::string const& path, Index n) {
         if (entry.value == 0) base = 0;
     std::vector<Index> perm(entries.size());
     std::vector<Index> line_of(entries.size(), 0);
-    for (std::size_t row = 0; row < entries.size(); ++row) {
+    for (Index row = 0; row < n; ++row) {
         auto const [value, line] = entries[row];
         if (value < base || value - base >= n)
             reader.fail(line,
-                        std::to_string(value) + " is out of range " + std::to_string(base) + " .. " +
-                            std::to_string(n - 1 + base) +
-                            (base == 0 ? " (0-based, since a 0 occurs)" : " (1-based, since no 0 occurs)"));
+                        fmt::format("{} is out of range {} .. {} ({})", value, base, n - 1 + base,
+                                    base == 0 ? "0-based, since a 0 occurs" : "1-based, since no 0 occurs"));
         Index& seen = line_of[value - base];
-        if (seen > 0)
-            reader.fail(line, std::to_string(value) + " occurs twice, first in line " + std::to_string(seen));
+        if (seen > 0) reader.fail(line, fmt::format("{} occurs twice, first in line {}", value, seen));
         seen = line;
         perm[row] = value - base;
     }

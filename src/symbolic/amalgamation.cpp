@@ -10,8 +10,8 @@ namespace espalier {
 
 namespace {
 
-// The bounds on all merges together are relative to the factor as it would be without them. In that, each
-// supernode weighs more than its numbers: it takes some 500 bytes to describe, and is never free to process.
+// The bounds on all merges are relative to the factor without merges. Each supernode adds these amounts to
+// its entries and flops, because its description takes about 500 bytes and its processing has a fixed cost.
 constexpr double entries_per_supernode = 64;
 constexpr double flops_per_supernode = 2e4;
 
@@ -56,37 +56,37 @@ class Amalgamation {
         return nodes;
     }
 
-    [[nodiscard]] bool merges_within_bounds_at(double price_of_zeros) {
-        prices_.stored_entry = price_of_zeros;
+    [[nodiscard]] bool merge_at(double entry_price) {
+        prices_.stored_entry = entry_price;
         merge_all(&prices_);
         return extra_.entries <= allowed_.entries && extra_.flops <= allowed_.flops;
     }
 
-    // Finds, within a factor sqrt(2), the lowest price of zeros from the model's own upwards that meets the
-    // bounds, and leaves the merges made at it.
+    // Finds, within a factor sqrt(2), the lowest price of stored entries that meets the bounds and is not
+    // below the default, and makes the merges at this price.
     bool merge_within_bounds() {
         double too_low = prices_.stored_entry;
-        if (merges_within_bounds_at(too_low)) return true;
+        if (merge_at(too_low)) return true;
         double high = 4 * too_low;
-        for (; !merges_within_bounds_at(high); high *= 4) {
+        for (; !merge_at(high); high *= 4) {
             if (high > 1e12) return false;
             too_low = high;
         }
         for (int halvings = 2; halvings-- > 0;) {
             double const middle = std::sqrt(too_low * high);
-            (merges_within_bounds_at(middle) ? high : too_low) = middle;
+            (merge_at(middle) ? high : too_low) = middle;
         }
-        return prices_.stored_entry == high || merges_within_bounds_at(high);
+        return prices_.stored_entry == high || merge_at(high);
     }
 
-    // Without prices, only what stores no zeros is merged.
+    // Without prices, only merges that store no zeros are made.
     void merge_all(MergePrices const* prices) {
         nodes_ = fine_nodes();
         extra_ = {};
         merged_.assign(fine_.parent.size(), 0);
         for (SupernodeId p = 0; p < end_; ++p) {
             candidates_.assign(children_.of(p).begin(), children_.of(p).end());
-            // Fewest zeros per column first.
+            // Children that cause the fewest zeros per column come first.
             std::sort(candidates_.begin(), candidates_.end(), [&](SupernodeId a, SupernodeId b) {
                 return std::pair(-nodes_[a].below, a) < std::pair(-nodes_[b].below, b);
             });
@@ -109,7 +109,7 @@ class Amalgamation {
     }
 
     [[nodiscard]] Supernodes result() const {
-        std::vector<SupernodeId> top(fine_.parent.size()); // where each fine supernode ended up
+        std::vector<SupernodeId> top(fine_.parent.size()); // the group of each fine supernode
         std::vector<Index> below(fine_.parent.size());
         for (SupernodeId s = fine_.size(); s-- > 0;) {
             top[s] = merged_[s] ? top[fine_.parent[s]] : s;
@@ -120,10 +120,10 @@ class Amalgamation {
 
     Supernodes const& fine_;
     Children children_;
-    SupernodeId end_; // of those that may take their children
+    SupernodeId end_; // supernodes before it may absorb their children
     std::vector<SupernodeId> candidates_;
     std::vector<Node> nodes_;
-    std::vector<char> merged_; // into the parent
+    std::vector<char> merged_; // whether each supernode is merged into its parent
     MergePrices prices_;
     Totals allowed_;
     Totals extra_;

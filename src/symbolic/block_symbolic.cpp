@@ -4,6 +4,8 @@
 #include <limits>
 #include <numeric>
 
+#include <fmt/format.h>
+
 #include "symbolic/column_counts.hpp"
 #include "symbolic/etree.hpp"
 
@@ -22,7 +24,7 @@ class Assembly {
         if (keep_last) out_.first_kept_cblk = first_cblk_[order_.back()];
         for (SupernodeId const s : order_) {
             cut_runs(s);
-            for (std::size_t piece = 0; piece < pieces_.of(s).size(); ++piece) append_cblk(s, piece);
+            for (Index piece = 0; piece < std::ssize(pieces_.of(s)); ++piece) append_cblk(s, piece);
         }
         link_tree();
         list_facing(out_);
@@ -35,21 +37,21 @@ class Assembly {
         first_cblk_.resize(order_.size());
         number_.resize(order_.size());
         CblkId cblk = 0;
-        for (std::size_t k = 0; k < order_.size(); ++k) {
+        for (SupernodeId k = 0; k < supernodes_.size(); ++k) {
             SupernodeId const s = order_[k];
-            number_[s] = static_cast<std::int32_t>(k);
+            number_[s] = k;
             first_col_[s] = out_.n;
             first_cblk_[s] = cblk;
             out_.n += supernodes_.width[s];
             cblk += static_cast<CblkId>(pieces_.of(s).size());
         }
-        out_.num_supernodes = static_cast<Index>(order_.size());
+        out_.num_supernodes = supernodes_.size();
         out_.first_kept_cblk = cblk;
         out_.cblks.reserve(cblk);
         out_.cblk_of_col.resize(out_.n);
     }
 
-    // The bloks below supernode s, the same for all its pieces.
+    // Finds the bloks below supernode s, which all its pieces have in common.
     void cut_runs(SupernodeId s) {
         below_.clear();
         for (FacingRun const& run : runs_.of(s)) {
@@ -64,7 +66,7 @@ class Assembly {
         }
     }
 
-    void append_cblk(SupernodeId s, std::size_t piece) {
+    void append_cblk(SupernodeId s, Index piece) {
         auto const ends = pieces_.of(s);
         auto const id = out_.num_cblks();
         Cblk cblk;
@@ -80,7 +82,7 @@ class Assembly {
             out_.owner_of_blok.push_back(id);
         };
         append({cblk.first_col, cblk.end_col, id, 0});
-        for (std::size_t later = piece + 1; later < ends.size(); ++later)
+        for (Index later = piece + 1; later < std::ssize(ends); ++later)
             append({first_col_[s] + ends[later - 1], first_col_[s] + ends[later],
                     first_cblk_[s] + static_cast<CblkId>(later), 0});
         for (Blok const& blok : below_) append(blok);
@@ -108,7 +110,7 @@ class Assembly {
     std::vector<SupernodeId> const& order_;
     std::vector<Index> first_col_;     // of each supernode
     std::vector<CblkId> first_cblk_;   // of each supernode
-    std::vector<std::int32_t> number_; // of each supernode, in the end
+    std::vector<std::int32_t> number_; // final number of each supernode
     std::vector<Blok> below_;
     BlockStructure out_;
 };
@@ -117,7 +119,7 @@ class Assembly {
 
 std::vector<SupernodeId> final_order(Supernodes const& supernodes, RowRuns const& runs,
                                      Pieces const& pieces) {
-    // The piece that holds the first row below each supernode.
+    // The piece that contains the first row below each supernode.
     std::vector<std::int32_t> piece(supernodes.parent.size(), 0);
     for (SupernodeId s = 0; s < supernodes.size(); ++s)
         if (auto const below = runs.of(s); !below.empty())
@@ -132,9 +134,9 @@ std::vector<SupernodeId> final_order(Supernodes const& supernodes, RowRuns const
 BlockStructure block_symbolic(Supernodes const& supernodes, RowRuns const& runs, Pieces const& pieces,
                               std::vector<SupernodeId> const& order, bool keep_last) {
     if (pieces.ends.size() > std::numeric_limits<CblkId>::max())
-        throw Error(Status::unsupported, std::to_string(pieces.ends.size()) +
-                                             " column blocks are more than " +
-                                             std::to_string(std::numeric_limits<CblkId>::max()));
+        throw Error(Status::unsupported,
+                    fmt::format("{} column blocks exceed the limit of {}; increase the block width",
+                                pieces.ends.size(), std::numeric_limits<CblkId>::max()));
     return Assembly(supernodes, runs, pieces, order).run(keep_last);
 }
 

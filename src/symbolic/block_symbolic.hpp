@@ -1,4 +1,5 @@
-// Block symbolic factorization: from supernodes, their runs of rows and their pieces to cblks and bloks.
+// Block symbolic factorization. Input: supernodes, their runs of rows and their pieces; output: cblks and
+// bloks.
 //
 //     supernode cut into three pieces             the bloks of its three cblks
 //     +---+---+---+
@@ -13,8 +14,8 @@
 //     | r | r | r |   supernode is cut
 //     +---+---+---+
 //
-// Linear in the number of bloks. After Charrier and Roman 1989, "Algorithmique et calculs de complexité pour
-// un solveur de type dissections emboîtées".
+// Takes time linear in the number of bloks. Follows Charrier and Roman 1989, "Algorithmique et calculs de
+// complexité pour un solveur de type dissections emboîtées".
 #pragma once
 
 #include <vector>
@@ -24,18 +25,18 @@
 
 namespace espalier {
 
-/// The order in which the supernodes are numbered in the end, as a list of supernodes. When a supernode is
-/// split, some children hang from later pieces than others; these come first, so that the cblks are numbered
-/// in a postorder of *their* tree.
+/// The final order of the supernodes, as a list of supernodes. If a supernode is split, its children have
+/// different pieces as parents. Children of later pieces come first, so that the cblks are numbered in a
+/// postorder of the tree of cblks.
 std::vector<SupernodeId> final_order(Supernodes const& supernodes, RowRuns const& runs, Pieces const& pieces);
 
-/// Cblks, bloks, facing lists, parents and the sizes of what is stored; supernode order[k] becomes number k,
-/// and the last one is kept (not eliminated) with `keep_last`. The permutation and the sizes of the exact
-/// factor are left to the caller.
+/// Builds cblks, bloks, facing lists, parents and the stored sizes. Supernode order[k] gets number k; with
+/// `keep_last` the last one is not eliminated. The caller adds the permutation and the sizes of the exact
+/// factor. Throws Error{unsupported} if there are more cblks than CblkId can number.
 BlockStructure block_symbolic(Supernodes const& supernodes, RowRuns const& runs, Pieces const& pieces,
                               std::vector<SupernodeId> const& order, bool keep_last = false);
 
-/// Fills in facing_ptr and facing, from cblks and bloks. Linear.
+/// Computes facing_ptr and facing from cblks and bloks in linear time.
 void list_facing(BlockStructure& structure);
 
 } // namespace espalier

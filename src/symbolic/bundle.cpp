@@ -18,13 +18,13 @@ class Bundling {
         Children const children(fine_.parent);
         for (SupernodeId s = 0; s < fine_.size(); ++s) top_[s] = s;
         for (SupernodeId p = 0; p < fine_.size(); ++p) bundle(children.of(p));
-        auto const roots = children.roots(); // the last of which is the last supernode
+        auto const roots = children.roots(); // the last root is the last supernode
         bundle(keep_last ? roots.first(roots.size() - 1) : roots);
         return coarsen(fine_, top_, below_);
     }
 
   private:
-    // The bundle at hand is numbered by its last member, as coarsen() wants it.
+    // Numbers each bundle by its last member, as coarsen() requires.
     void bundle(std::span<SupernodeId const> siblings) {
         members_.clear();
         for (SupernodeId s : siblings) {
@@ -63,8 +63,8 @@ class Bundling {
     MergePrices const prices_;
     std::vector<SupernodeId> top_;
     std::vector<Index> below_;
-    std::vector<SupernodeId> seen_by_; // the stamp of the bundle that last had this row
-    std::vector<SupernodeId> members_; // of the bundle at hand, at most bundle_width of them
+    std::vector<SupernodeId> seen_by_; // the stamp of the last bundle with this row
+    std::vector<SupernodeId> members_; // of the current bundle, at most bundle_width
     SupernodeId stamp_ = no_supernode;
     Index width_ = 0;
     Index rows_ = 0;

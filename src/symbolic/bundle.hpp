@@ -1,10 +1,9 @@
-// Bundling: what amalgamation leaves narrow, because its parent is too tall to take it, is merged with its
-// siblings. In: supernodes. Out: fewer of them. An arrow matrix has as many leaves as columns, a diagonal one
-// as many roots, and every ordering by minimum degree on the leaves of a dissection leaves single columns
-// behind.
+// Bundling: narrow supernodes that amalgamation could not merge into their parents are merged with their
+// siblings. Input: supernodes; output: fewer supernodes. An arrow matrix has as many leaves as columns, a
+// diagonal matrix as many roots, and minimum degree on the leaves of a dissection leaves single columns.
 //
 // The rows of siblings outside their parent's columns are rows of the parent, so any union of siblings is a
-// correct supernode; it stores zeros between the siblings, and where their rows differ.
+// valid supernode. It stores zeros between the siblings and where their rows differ.
 #pragma once
 
 #include "symbolic/merge_cost.hpp"
@@ -12,12 +11,12 @@
 
 namespace espalier {
 
-/// Bundles grow no wider than this.
+/// The maximum width of a bundle.
 inline constexpr Index bundle_width = 16;
 
-/// Merges neighbouring siblings (roots are siblings too) where the merged supernode costs less. With the
-/// prices at which amalgamation met its bounds, few zeros arise beyond them. With `keep_last` the last
-/// supernode is left alone. Linear in the rows of the supernodes.
+/// Merges neighbouring siblings, including roots, if the merged supernode costs less. `prices` are those at
+/// which amalgamation met its bounds, so the bounds are hardly exceeded. With `keep_last` the last supernode
+/// is not merged. Takes time linear in the rows of the supernodes.
 Supernodes bundle_siblings(LowerPattern const& pattern, Supernodes const& supernodes,
                            MergePrices const& prices, bool keep_last = false);
 

@@ -1,19 +1,18 @@
 #include "symbolic/column_counts.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace espalier {
 
 namespace {
 
-// Disjoint sets of the vertices already passed; the representative of v's set is the highest ancestor of v
-// passed so far, or the first one not passed.
+// Disjoint sets of visited vertices. The representative of the set of v is the lowest ancestor of v (or v
+// itself) that is not linked to its parent yet.
 class AncestorSets {
   public:
-    explicit AncestorSets(Vertex n) : link_(n) {
-        for (Vertex v = 0; v < n; ++v) link_[v] = v;
-    }
-    void hang(Vertex v, Vertex parent) { link_[v] = parent; }
+    explicit AncestorSets(Vertex n) : link_(n) { std::iota(link_.begin(), link_.end(), 0); }
+    void link(Vertex v, Vertex parent) { link_[v] = parent; }
     Vertex find(Vertex v) {
         while (link_[v] != v) {
             link_[v] = link_[link_[v]]; // path halving
@@ -26,19 +25,20 @@ class AncestorSets {
     std::vector<Vertex> link_;
 };
 
-// first[j]: the first descendant of j in postorder.
+// first[j] is the first descendant of j in postorder.
 std::vector<Vertex> first_descendants(std::span<Vertex const> parent) {
     auto const n = static_cast<Vertex>(parent.size());
     std::vector<Vertex> first(n);
-    for (Vertex j = 0; j < n; ++j) first[j] = j;
+    std::iota(first.begin(), first.end(), 0);
     for (Vertex j = 0; j < n; ++j)
         if (parent[j] != no_vertex) first[parent[j]] = std::min(first[parent[j]], first[j]);
     return first;
 }
 
-// The vertices with i in their structure form a subtree rooted at i, the row subtree. A count is the sum of
-// the weights of the row subtrees through a vertex: +w at every leaf of a row subtree, -w where the paths
-// from two neighbouring leaves meet, -w above its root, then sums over the subtrees of the whole tree.
+// The vertices with i in their structure form a subtree rooted at i, the row subtree. The count of a vertex
+// is the sum of the weights of the row subtrees that contain it. It results from +w at each leaf of a row
+// subtree, -w at the least common ancestor of two consecutive leaves, and -w at the parent of its root,
+// summed over the subtree of the vertex.
 std::vector<Index> count_rows(LowerPattern const& pattern, std::span<Vertex const> parent) {
     Vertex const n = pattern.num_vertices();
     auto const first = first_descendants(parent);
@@ -47,7 +47,7 @@ std::vector<Index> count_rows(LowerPattern const& pattern, std::span<Vertex cons
     std::vector<Vertex> last_leaf(n, no_vertex);
     AncestorSets passed(n);
     for (Vertex j = 0; j < n; ++j) {
-        if (first[j] == j) count[j] += pattern.weight[j]; // the row subtree of a leaf is the leaf
+        if (first[j] == j) count[j] += pattern.weight[j]; // the row subtree of a leaf is the leaf itself
         for (Vertex i : pattern.below(j)) {
             if (first[j] <= last_first[i]) continue; // an earlier leaf lies below j
             count[j] += pattern.weight[i];
@@ -57,7 +57,7 @@ std::vector<Index> count_rows(LowerPattern const& pattern, std::span<Vertex cons
         }
         if (parent[j] != no_vertex) {
             count[parent[j]] -= pattern.weight[j];
-            passed.hang(j, parent[j]);
+            passed.link(j, parent[j]);
         }
     }
     for (Vertex j = 0; j < n; ++j)

@@ -1,7 +1,7 @@
-// Column counts of the factor without forming it, in nearly linear time in the edges of the graph. In: the
-// lower pattern and its elimination tree, postordered. Out: for each vertex the rows in its column of L, and
-// the sizes that follow from them. Gilbert, Ng, Peyton 1994, "An efficient algorithm to compute row and
-// column counts for sparse Cholesky factorization".
+// Column counts of the factor in time nearly linear in the edges of the graph, without forming the factor.
+// Input: the lower pattern and its postordered elimination tree; output: the number of rows in the column of
+// L of each vertex, and the resulting sizes. Gilbert, Ng, Peyton 1994, "An efficient algorithm to compute row
+// and column counts for sparse Cholesky factorization".
 #pragma once
 
 #include <span>
@@ -11,24 +11,25 @@
 
 namespace espalier {
 
+/// Column counts and the sizes of the exact factor.
 struct ColumnCounts {
-    std::vector<Index> count; ///< Rows in the structure of each vertex, its own included.
+    std::vector<Index> count; ///< Rows in the structure of each vertex, including its own.
     Offset nnz = 0;           ///< Entries of L, diagonal included.
     double flops = 0;         ///< Sum of squared column counts.
     Index tree_height = 0;    ///< Columns on the longest path of the elimination tree.
 };
 
-/// A vertex of weight w and count c stands for columns of counts c, c - 1, ..., c - w + 1. `parent` must be
-/// postordered. The last `kept` vertices, made a chain by chain_last, count as a clique; nnz, flops and
-/// tree_height are of the others alone.
+/// Computes the counts. A vertex of weight w and count c represents columns with counts c, c - 1, ..., c - w
+/// + 1. `parent` must be postordered. The last `kept` vertices, a chain after chain_last(), count as a
+/// clique; nnz, flops and tree_height do not include them.
 ColumnCounts column_counts(LowerPattern const& pattern, std::span<Vertex const> parent, Vertex kept = 0);
 
-/// Entries of `width` dense columns of heights height, height - 1, ...
+/// Number of entries of `width` dense columns of heights height, height - 1, ...
 constexpr Offset trapezoid_entries(Index height, Index width) {
     return width * height - width * (width - 1) / 2;
 }
 
-/// Sum of the squared heights of the same columns: w h^2 - h w (w - 1) + w (w - 1) (2 w - 1) / 6.
+/// Sum of the squared heights of these columns: w h^2 - h w (w - 1) + w (w - 1) (2 w - 1) / 6.
 constexpr double trapezoid_flops(Index height, Index width) {
     auto const h = static_cast<double>(height);
     auto const w = static_cast<double>(width);

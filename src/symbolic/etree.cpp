@@ -10,8 +10,8 @@ std::vector<Vertex> elimination_tree(Graph const& graph, Ordering const& orderin
     std::vector<Vertex> ancestor(n, no_vertex);
     for (Vertex j = 0; j < n; ++j) {
         Index const old = ordering.inverse[j];
-        for (Offset e = graph.ptr[old]; e < graph.ptr[old + 1]; ++e) {
-            auto i = static_cast<Vertex>(ordering.perm[graph.adj[e]]);
+        for (Index const neighbour : graph.neighbours(old)) {
+            auto i = static_cast<Vertex>(ordering.perm[neighbour]);
             while (i < j) {
                 Vertex const next = ancestor[i];
                 ancestor[i] = j; // path compression
@@ -39,8 +39,8 @@ std::vector<Vertex> postorder(std::span<Vertex const> parent) {
 
 std::vector<Vertex> postorder(std::span<Vertex const> parent, std::span<Vertex const> sibling_order) {
     auto const n = static_cast<Vertex>(parent.size());
-    // A virtual node n above all roots makes the forest one tree. Each node is put in front of its siblings,
-    // so walking backwards leaves the lists in the order asked for.
+    // A virtual node n is the parent of all roots. Each node is inserted in front of its siblings, so
+    // inserting the nodes in reverse order sorts the lists by sibling_order.
     std::vector<Vertex> first_child(n + 1, no_vertex);
     std::vector<Vertex> next_sibling(n, no_vertex);
     auto const parent_of = [&](Vertex v) { return parent[v] == no_vertex ? n : parent[v]; };
@@ -50,7 +50,7 @@ std::vector<Vertex> postorder(std::span<Vertex const> parent, std::span<Vertex c
         first_child[parent_of(v)] = v;
     }
 
-    // first_child[v] is used up as the children of v are entered, so the way back up needs no stack.
+    // first_child[v] advances as the children of v are visited, so no stack is needed.
     std::vector<Vertex> order;
     order.reserve(n);
     Vertex v = n;
@@ -69,16 +69,16 @@ std::vector<Vertex> postorder(std::span<Vertex const> parent, std::span<Vertex c
 
 std::vector<Vertex> positions_of(std::span<Vertex const> order) {
     std::vector<Vertex> position(order.size());
-    for (std::size_t k = 0; k < order.size(); ++k) position[order[k]] = static_cast<Vertex>(k);
+    for (Vertex k = 0; k < std::ssize(order); ++k) position[order[k]] = k;
     return position;
 }
 
 Ordering compose(Ordering const& ordering, std::span<Vertex const> post) {
     Ordering composed{std::vector<Index>(post.size()), std::vector<Index>(post.size())};
-    for (std::size_t k = 0; k < post.size(); ++k) {
+    for (Index k = 0; k < std::ssize(post); ++k) {
         Index const old = ordering.inverse[post[k]];
         composed.inverse[k] = old;
-        composed.perm[old] = static_cast<Index>(k);
+        composed.perm[old] = k;
     }
     return composed;
 }
@@ -86,7 +86,7 @@ Ordering compose(Ordering const& ordering, std::span<Vertex const> post) {
 std::vector<Vertex> relabel_forest(std::span<Vertex const> parent, std::span<Vertex const> post) {
     auto const position = positions_of(post);
     std::vector<Vertex> relabelled(parent.size(), no_vertex);
-    for (std::size_t k = 0; k < post.size(); ++k)
+    for (Vertex k = 0; k < std::ssize(post); ++k)
         if (Vertex const p = parent[post[k]]; p != no_vertex) relabelled[k] = position[p];
     return relabelled;
 }

@@ -1,6 +1,6 @@
-// The elimination tree of a permuted graph, and postorders of forests. In: a graph and an order of its
-// vertices. Out: parents, by new number. No step recurses, because trees may be as deep as they have nodes.
-// Liu 1990, "The role of elimination trees in sparse factorization".
+// The elimination tree of a permuted graph, and postorders of forests. Input: a graph and an ordering of its
+// vertices; output: parents by new number. Nothing recurses, because a tree may be as deep as its number of
+// nodes. Liu 1990, "The role of elimination trees in sparse factorization".
 #pragma once
 
 #include <span>
@@ -10,25 +10,25 @@
 
 namespace espalier {
 
-/// parent[j] = min{ i > j : L(i, j) != 0 }, or no_vertex for a root; vertices numbered by ordering.perm.
+/// parent[j] = min{ i > j : L(i, j) != 0 }, or no_vertex for a root. Vertices are numbered by ordering.perm.
 std::vector<Vertex> elimination_tree(Graph const& graph, Ordering const& ordering);
 
-/// Makes a chain of the last `kept` vertices: the tree of the graph with an edge more between each of them
-/// and the next. They then come last in every postorder; the tree of the others stays what it is.
+/// Makes the last `kept` vertices a chain, as if consecutive ones were connected by edges. They then come
+/// last in every postorder. The tree of the other vertices does not change.
 void chain_last(std::span<Vertex> parent, Vertex kept);
 
-/// The nodes of a forest, every subtree contiguous and its root last; siblings and roots in ascending
-/// order. parent[j] > j is not required. result[k] is the k-th node visited.
+/// A postorder of a forest: result[k] is the k-th node. Each subtree is contiguous and its root comes last;
+/// siblings and roots ascend. parent[j] > j is not required.
 std::vector<Vertex> postorder(std::span<Vertex const> parent);
 
-/// The same, with siblings and roots visited in the order in which `sibling_order`, a permutation of all
-/// nodes, lists them.
+/// A postorder of a forest with siblings and roots in the order of `sibling_order`, a permutation of all
+/// nodes.
 std::vector<Vertex> postorder(std::span<Vertex const> parent, std::span<Vertex const> sibling_order);
 
-/// position[order[k]] = k.
+/// The inverse permutation: position[order[k]] = k.
 std::vector<Vertex> positions_of(std::span<Vertex const> order);
 
-/// The order that numbers k-th the vertex which `ordering` numbers post[k].
+/// The ordering that gives number k to the vertex with number post[k] in `ordering`.
 Ordering compose(Ordering const& ordering, std::span<Vertex const> post);
 
 /// The forest `parent` with node post[k] renamed to k.

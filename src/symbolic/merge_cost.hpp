@@ -1,20 +1,19 @@
-// What a supernode costs: the model by which amalgamation decides. Two supernodes are merged when the merged
-// one costs no more than both.
+// The cost model of amalgamation. Two supernodes are merged if the merged supernode costs no more than both.
 #pragma once
 
 #include "symbolic/column_counts.hpp"
 
 namespace espalier {
 
-/// Prices in units of one flop inside a large gemm (about 1/30 ns).
+/// Costs relative to one flop of a large gemm (about 1/30 ns).
 struct MergePrices {
-    double supernode = 1e5;    ///< What a supernode costs before it computes anything.
-    double update_entry = 80;  ///< An entry of the update matrix, beyond its flops: it is added into its
-                               ///< target, and computed by kernels too thin to be fast.
-    double stored_entry = 100; ///< Memory traffic of an entry of the panel.
+    double supernode = 1e5;    ///< Fixed cost of a supernode.
+    double update_entry = 80;  ///< Cost per entry of the update matrix beyond its flops: the addition to the
+                               ///< target, and the inefficiency of thin kernels.
+    double stored_entry = 100; ///< Memory traffic per entry of the panel.
 };
 
-/// Of a supernode with `width` columns and `below` rows below them.
+/// The cost of a supernode with `width` columns and `below` rows below them.
 inline double supernode_cost(Index width, Index below, MergePrices const& prices) {
     auto const r = static_cast<double>(below);
     return prices.supernode + prices.update_entry * r * r / 2 + trapezoid_flops(width + below, width) +

@@ -12,23 +12,17 @@ LowerPattern lower_pattern(Graph const& graph, Ordering const& ordering) {
     for (Vertex i = 0; i < n; ++i) {
         Index const old = ordering.inverse[i];
         pattern.weight[i] = graph.weight_of(old);
-        for (Offset e = graph.ptr[old]; e < graph.ptr[old + 1]; ++e) {
-            Index const j = ordering.perm[graph.adj[e]];
-            if (j < i) ++pattern.ptr[j + 1];
-        }
+        for (Index const neighbour : graph.neighbours(old))
+            if (Index const j = ordering.perm[neighbour]; j < i) ++pattern.ptr[j + 1];
     }
     std::partial_sum(pattern.ptr.begin(), pattern.ptr.end(), pattern.ptr.begin());
 
-    // Rows i come in ascending order, so each column's list is filled in sorted order.
+    // Rows are visited in ascending order, so the list of each column is sorted.
     pattern.rows.resize(pattern.ptr[n]);
     std::vector<Offset> next(pattern.ptr.begin(), pattern.ptr.end() - 1);
-    for (Vertex i = 0; i < n; ++i) {
-        Index const old = ordering.inverse[i];
-        for (Offset e = graph.ptr[old]; e < graph.ptr[old + 1]; ++e) {
-            Index const j = ordering.perm[graph.adj[e]];
-            if (j < i) pattern.rows[next[j]++] = i;
-        }
-    }
+    for (Vertex i = 0; i < n; ++i)
+        for (Index const neighbour : graph.neighbours(ordering.inverse[i]))
+            if (Index const j = ordering.perm[neighbour]; j < i) pattern.rows[next[j]++] = i;
     return pattern;
 }
 

@@ -1,7 +1,7 @@
-// The strictly lower triangle of the graph after permutation, by columns: what elimination sees of A.
+// The strictly lower triangle of the permuted graph by columns.
 //
-// Everything up to the block structure works on the vertices of the compressed graph. Their lists are by far
-// the largest arrays of the analysis, so they hold 32-bit numbers; a graph that does not fit is refused.
+// All steps before the block structure work on the vertices of the compressed graph. The lists of vertices
+// are by far the largest arrays of the analysis, so they have 32-bit entries; larger graphs are rejected.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,15 @@ namespace espalier {
 using Vertex = std::int32_t; ///< A vertex of the compressed graph.
 inline constexpr Vertex no_vertex = -1;
 
+/// The lower triangle of a graph.
 struct LowerPattern {
     std::vector<Offset> ptr{0}; ///< num_vertices() + 1 entries.
-    std::vector<Vertex> rows;   ///< Neighbours of j after j, ascending: rows[ptr[j] .. ptr[j + 1]).
-    std::vector<Index> weight;  ///< Rows that each vertex stands for (never empty, unlike Graph::weight).
+    std::vector<Vertex> rows;   ///< Neighbours i > j of j, ascending: rows[ptr[j] .. ptr[j + 1]).
+    std::vector<Index> weight;  ///< Number of matrix rows of each vertex; never empty.
 
+    /// Number of vertices.
     [[nodiscard]] Vertex num_vertices() const { return static_cast<Vertex>(weight.size()); }
+    /// Neighbours i > j of j, ascending.
     [[nodiscard]] std::span<Vertex const> below(Vertex j) const {
         return {rows.data() + ptr[j], rows.data() + ptr[j + 1]};
     }

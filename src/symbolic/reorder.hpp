@@ -1,13 +1,13 @@
-// The order of columns inside supernodes. Any order of the columns of one supernode gives the same panels,
-// but the rows of its descendants fall into fewer dense runs when columns that the same descendants reach are
-// neighbours. In: for each supernode the sets of its columns that descendants reach. Out: the members of each
-// supernode in a new order, and the sets in the new positions.
+// The order of columns inside supernodes. It does not change the panel of the supernode, but the rows of its
+// descendants form fewer dense runs if columns in the structure of the same descendants are neighbours.
+// Input: for each supernode the sets of its columns that are rows of its descendants; output: the members of
+// each supernode in a new order, and the sets with the new positions.
 //
 // Partition refinement (Jacquelin, Ng, Peyton 2018, "Fast and effective reordering of columns within
-// supernodes using partition refinement"): each set splits the parts that it cuts, and its side of a cut part
-// is put next to the neighbouring part that it also reaches. Linear in the size of the sets. (The
-// travelling-salesman formulation of Pichon, Faverge, Ramet, Roman 2017 minimises the same count, at a
-// quadratic price.)
+// supernodes using partition refinement"): each set splits the parts that it intersects, and the elements in
+// the set move next to a neighbouring part that the set also intersects. Takes time linear in the size of the
+// sets. The travelling-salesman formulation of Pichon, Faverge, Ramet, Roman 2017 minimizes the same count in
+// quadratic time.
 #pragma once
 
 #include "symbolic/structure.hpp"

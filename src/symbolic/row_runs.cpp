@@ -8,8 +8,8 @@ namespace espalier {
 
 namespace {
 
-// Finds the maximal intervals of small sets of integers, in time linear in the set plus a 64th of its span;
-// sparse sets are sorted instead.
+// Finds the maximal intervals of sets of integers. A bit set takes time linear in the size plus 1/64 of the
+// span of the set; sparse sets are sorted instead.
 class RunFinder {
   public:
     template <class Emit> void find(std::span<Vertex const> set, Emit const& emit) {
@@ -18,7 +18,7 @@ class RunFinder {
         Vertex const end = *high + 1;
         if (end - begin == static_cast<Vertex>(set.size()))
             emit(begin, end);
-        else if (static_cast<std::size_t>((end - begin) / 64) > set.size())
+        else if ((end - begin) / 64 > std::ssize(set))
             by_sorting(set, emit);
         else
             by_bits(set, begin, end, emit);
@@ -28,10 +28,10 @@ class RunFinder {
     template <class Emit> void by_sorting(std::span<Vertex const> set, Emit const& emit) {
         sorted_.assign(set.begin(), set.end());
         std::sort(sorted_.begin(), sorted_.end());
-        for (std::size_t k = 0; k < sorted_.size();) {
-            std::size_t const first = k;
+        for (Index k = 0; k < std::ssize(sorted_);) {
+            Index const first = k;
             do ++k;
-            while (k < sorted_.size() && sorted_[k] == sorted_[k - 1] + 1);
+            while (k < std::ssize(sorted_) && sorted_[k] == sorted_[k - 1] + 1);
             emit(sorted_[first], sorted_[k - 1] + 1);
         }
     }
@@ -48,7 +48,7 @@ class RunFinder {
         }
     }
 
-    // First position >= at whose bit, after xor with `flip`, is set. There is one.
+    // The first position >= at whose bit is set after xor with `flip`; it exists.
     [[nodiscard]] Vertex next(Vertex at, std::uint64_t flip) const {
         Vertex word = at / 64;
         std::uint64_t left = ((bits_[word] ^ flip) >> (at % 64)) << (at % 64);

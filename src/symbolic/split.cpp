@@ -15,8 +15,7 @@ Index num_pieces(Index width, SymbolicOptions const& options) {
     return std::clamp<Index>(wanted, 1, std::max<Index>(1, width / options.min_width));
 }
 
-// For the supernodes that will be split, how many runs each of their columns would cut if a piece began
-// there.
+// For the supernodes that will be split, the number of runs that a cut before each column divides.
 class CutCounts {
   public:
     CutCounts(Supernodes const& supernodes, RowRuns const& runs, SymbolicOptions const& options)
@@ -38,7 +37,7 @@ class CutCounts {
                 std::partial_sum(counts_.begin() + at, counts_.begin() + at + supernodes.width[s] + 1,
                                  counts_.begin() + at);
     }
-    /// counts[col]: runs that a cut before column `col` would cut.
+    /// Entry col is the number of runs that a cut before column col divides.
     [[nodiscard]] std::int32_t const* of(SupernodeId s) const { return counts_.data() + offset_[s]; }
 
   private:
@@ -46,17 +45,17 @@ class CutCounts {
     std::vector<std::int32_t> counts_;
 };
 
-// The best cut in [low, high]: fewest runs cut; then a width of the piece that is a multiple of 16 or of 8;
-// then nearest to the even cut.
+// The best cut in [low, high]: it divides the fewest runs; then the width of the piece is a multiple of 16,
+// or of 8; then it is nearest to the even cut.
 Index best_cut(Index previous, Index even, Index low, Index high, std::int32_t const* cut_runs) {
-    auto const awkwardness = [&](Index col) {
+    auto const misalignment = [&](Index col) {
         Index const width = col - previous;
         return width % 16 == 0 ? 0 : width % 8 == 0 ? 1 : 2;
     };
     Index best = low;
     auto best_rank = std::tuple{std::numeric_limits<std::int32_t>::max(), 0, Index{0}};
     for (Index col = low; col <= high; ++col) {
-        auto const rank = std::tuple{cut_runs[col], awkwardness(col), std::abs(col - even)};
+        auto const rank = std::tuple{cut_runs[col], misalignment(col), std::abs(col - even)};
         if (rank < best_rank) {
             best_rank = rank;
             best = col;
@@ -67,11 +66,11 @@ Index best_cut(Index previous, Index even, Index low, Index high, std::int32_t c
 
 void append_cuts(Index width, Index pieces, SymbolicOptions const& options, std::int32_t const* cut_runs,
                  std::vector<Index>& ends) {
-    Index const slack = width / pieces / 8; // wider gains nothing more
+    Index const slack = width / pieces / 8; // more slack brings no gain
     Index const widest = std::max(options.max_width, (width + pieces - 1) / pieces);
     Index previous = 0;
     for (Index left = pieces; left > 1; --left) {
-        // What is left must stay divisible among the pieces left.
+        // The remaining columns must fit the bounds of the remaining pieces.
         Index const even = previous + (width - previous + left / 2) / left;
         Index const lowest = std::max(previous + options.min_width, width - (left - 1) * widest);
         Index const highest = std::min(previous + widest, width - (left - 1) * options.min_width);
@@ -98,7 +97,7 @@ Pieces split_supernodes(Supernodes const& supernodes, RowRuns const& runs, Symbo
             append_cuts(width, pieces, options, cut_counts.of(s), result.ends);
         else
             result.ends.push_back(width);
-        result.ptr.push_back(static_cast<Offset>(result.ends.size()));
+        result.ptr.push_back(std::ssize(result.ends));
     }
     return result;
 }

@@ -1,6 +1,6 @@
-// Splitting of wide supernodes into pieces, the future cblks. In: the widths of the supernodes and the runs
-// of rows that face them. Out: for each supernode the columns at which it is cut: as evenly as the bounds
-// allow, near each even cut preferring a column at which few facing runs are cut in two.
+// Splitting of wide supernodes into pieces, which become cblks. Input: the widths of the supernodes and the
+// runs of rows that face them; output: the columns at which each supernode is cut. Cuts are nearly even, and
+// placed where they divide few facing runs.
 #pragma once
 
 #include <span>
@@ -11,19 +11,21 @@
 
 namespace espalier {
 
+/// The pieces of all supernodes.
 struct Pieces {
-    std::vector<Offset> ptr{0}; ///< One entry a supernode, and one.
-    std::vector<Index> ends;    ///< Columns of s at which its pieces end: ends[ptr[s] .. ptr[s + 1]).
+    std::vector<Offset> ptr{0}; ///< Number of supernodes + 1 entries.
+    std::vector<Index> ends;    ///< The columns of s at which its pieces end: ends[ptr[s] .. ptr[s + 1]).
 
+    /// The columns of s at which its pieces end.
     [[nodiscard]] std::span<Index const> of(SupernodeId s) const {
         return {ends.data() + ptr[s], ends.data() + ptr[s + 1]};
     }
-    /// The piece of s that holds its column `col`.
+    /// The piece of s that contains its column `col`.
     [[nodiscard]] std::int32_t piece_of(SupernodeId s, Index col) const;
 };
 
-/// Every piece is at most options.max_width wide and at least options.min_width, unless its whole supernode
-/// is narrower or both bounds cannot be kept; then max_width gives way.
+/// Splits supernodes into pieces of options.min_width to options.max_width columns. A supernode narrower than
+/// min_width is one piece; if both bounds cannot hold, pieces may be wider than max_width.
 Pieces split_supernodes(Supernodes const& supernodes, RowRuns const& runs, SymbolicOptions const& options);
 
 } // namespace espalier

@@ -21,10 +21,11 @@ RowStructure row_structure(LowerPattern const& pattern, Supernodes const& supern
         };
         for (Vertex v : supernodes.members_of(s)) seen_by[v] = s;
         for (SupernodeId c = first_child[s]; c != no_supernode; c = next_sibling[c])
-            for (Offset k = result.ptr[c]; k < result.ptr[c + 1]; ++k) add(result.rows[k]);
+            for (Offset k = result.ptr[c]; k < result.ptr[c + 1]; ++k)
+                add(result.rows[k]); // add() reallocates
         for (Vertex v : supernodes.members_of(s))
             for (Vertex row : pattern.below(v)) add(row);
-        result.ptr.push_back(static_cast<Offset>(result.rows.size()));
+        result.ptr.push_back(std::ssize(result.rows));
 
         if (SupernodeId const p = supernodes.parent[s]; p != no_supernode) {
             next_sibling[s] = first_child[p];
@@ -40,7 +41,7 @@ FacingSets facing_sets(RowStructure const& structure, Supernodes const& supernod
     std::vector<Vertex> position(supernode_of.size()); // of each vertex among the members of its supernode
     for (SupernodeId s = 0; s < num; ++s) {
         auto const members = supernodes.members_of(s);
-        for (std::size_t k = 0; k < members.size(); ++k) position[members[k]] = static_cast<Vertex>(k);
+        for (Vertex k = 0; k < std::ssize(members); ++k) position[members[k]] = k;
     }
 
     std::vector<Offset> element_ptr(num + 1, 0);
@@ -57,7 +58,7 @@ FacingSets facing_sets(RowStructure const& structure, Supernodes const& supernod
     std::partial_sum(element_ptr.begin(), element_ptr.end(), element_ptr.begin());
     std::partial_sum(result.set_ptr.begin(), result.set_ptr.end(), result.set_ptr.begin());
 
-    // Owners come in ascending order, so the elements of one set land side by side.
+    // Owners are visited in ascending order, so the elements of each set are contiguous.
     result.sets.resize(result.set_ptr[num]);
     result.elements.resize(structure.rows.size());
     std::vector<Offset> next_set(result.set_ptr.begin(), result.set_ptr.end() - 1);

@@ -1,6 +1,6 @@
-// The row structure of each supernode: the vertices below its columns. In: the lower pattern and a partition
-// into supernodes. Out: row lists, and the same seen from the supernodes that own the rows as columns.
-// Time and space are linear in the edges plus the output.
+// The row structure of each supernode: the vertices below its columns. Input: the lower pattern and a
+// partition into supernodes; output: lists of rows, and their inverse, grouped by the supernodes that own the
+// rows as columns. Time and memory are linear in the edges plus the output.
 #pragma once
 
 #include <span>
@@ -10,40 +10,46 @@
 
 namespace espalier {
 
+/// The rows below all supernodes.
 struct RowStructure {
-    std::vector<Offset> ptr{0}; ///< One entry a supernode, and one.
-    std::vector<Vertex> rows;   ///< Rows below supernode s, in no order: rows[ptr[s] .. ptr[s + 1]).
+    std::vector<Offset> ptr{0}; ///< Number of supernodes + 1 entries.
+    std::vector<Vertex> rows;   ///< Rows below supernode s, unordered: rows[ptr[s] .. ptr[s + 1]).
 
+    /// The rows below supernode s, unordered.
     [[nodiscard]] std::span<Vertex const> rows_of(SupernodeId s) const {
         return {rows.data() + ptr[s], rows.data() + ptr[s + 1]};
     }
 };
 
-/// rows(s) = (A(:, columns of s) united with rows(c) for the children c of s) without the columns of s.
+/// rows(s) is the union of A(:, columns of s) and rows(c) for all children c of s, without the columns of s.
 RowStructure row_structure(LowerPattern const& pattern, Supernodes const& supernodes);
 
 /// Rows of supernode `owner` that are columns of supernode j: elements [begin, end) of FacingSets::elements.
 struct FacingSet {
-    SupernodeId owner = no_supernode;
-    Offset begin = 0;
-    Offset end = 0;
+    SupernodeId owner = no_supernode; ///< The supernode with these rows.
+    Offset begin = 0;                 ///< First element.
+    Offset end = 0;                   ///< One past the last element.
+    /// Number of elements.
     [[nodiscard]] Offset size() const { return end - begin; }
 };
 
 /// For each supernode j the rows of its descendants that face it.
 struct FacingSets {
     std::vector<Offset> set_ptr{0}; ///< Sets that face j, by owner: sets[set_ptr[j] .. set_ptr[j + 1]).
-    std::vector<FacingSet> sets;
-    std::vector<Vertex> elements; ///< Positions among the members of j, in no order within a set.
+    std::vector<FacingSet> sets;    ///< All sets.
+    std::vector<Vertex> elements;   ///< Positions among the members of j, unordered within a set.
 
+    /// The sets that face supernode j, by ascending owner.
     [[nodiscard]] std::span<FacingSet const> facing(SupernodeId j) const {
         return {sets.data() + set_ptr[j], sets.data() + set_ptr[j + 1]};
     }
+    /// The elements of a set.
     [[nodiscard]] std::span<Vertex const> of(FacingSet const& set) const {
         return {elements.data() + set.begin, elements.data() + set.end};
     }
 };
 
+/// Groups the rows of all supernodes by the supernodes that own them as columns.
 FacingSets facing_sets(RowStructure const& structure, Supernodes const& supernodes);
 
 } // namespace espalier

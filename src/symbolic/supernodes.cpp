@@ -18,7 +18,7 @@ Supernodes fundamental_supernodes(LowerPattern const& pattern, std::span<Vertex 
     result.members.resize(n);
     std::iota(result.members.begin(), result.members.end(), 0);
     std::vector<SupernodeId> supernode_of(n);
-    auto const continues = [&](Vertex v) { // the supernode of the vertex before
+    auto const continues = [&](Vertex v) { // whether v belongs to the supernode of v - 1
         if (v == 0 || v == first_kept) return false;
         return v > first_kept || (parent[v - 1] == v && num_children[v] == 1 &&
                                   count[v - 1] == count[v] + pattern.weight[v - 1]);
@@ -53,7 +53,7 @@ Supernodes coarsen(Supernodes const& fine, std::span<SupernodeId const> group_of
             groups.push_back(s);
         }
     std::vector<SupernodeId> parent(groups.size(), no_supernode);
-    for (std::size_t k = 0; k < groups.size(); ++k)
+    for (Index k = 0; k < std::ssize(groups); ++k)
         if (SupernodeId const p = fine.parent[groups[k]]; p != no_supernode) parent[k] = number[group_of[p]];
 
     auto const post = postorder(parent);

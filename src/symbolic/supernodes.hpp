@@ -1,7 +1,7 @@
-// Supernodes: sets of vertices whose columns are stored together as one dense panel. In: the postordered
-// elimination tree with its column counts. Out: the finest useful partition, the fundamental supernodes (Liu,
-// Ng, Peyton 1993): chains of the tree in which each vertex is the only child of the next and has exactly one
-// row more, itself.
+// Supernodes: sets of vertices whose columns are stored together as one dense panel. Input: the postordered
+// elimination tree with its column counts; output: the fundamental supernodes (Liu, Ng, Peyton 1993), which
+// are chains of the tree in which each vertex is the only child of the next, and has exactly one additional
+// row, itself.
 #pragma once
 
 #include <span>
@@ -11,6 +11,7 @@
 
 namespace espalier {
 
+/// Number of a supernode.
 using SupernodeId = std::int32_t;
 inline constexpr SupernodeId no_supernode = -1;
 
@@ -18,33 +19,37 @@ inline constexpr SupernodeId no_supernode = -1;
 /// supernodes of a subtree are consecutive.
 struct Supernodes {
     std::vector<Vertex> member_ptr{0}; ///< size() + 1 entries.
-    std::vector<Vertex> members;       ///< Vertices of s, in column order: members[member_ptr[s] .. [s + 1]).
+    std::vector<Vertex> members;       ///< Vertices of s in column order: members[member_ptr[s] .. [s + 1]).
     std::vector<SupernodeId> parent;   ///< no_supernode for a root.
-    std::vector<Index> width;          ///< Columns: the weights of the members.
-    std::vector<Index> below;          ///< Rows below the columns.
+    std::vector<Index> width;          ///< Number of columns, the sum of the weights of the members.
+    std::vector<Index> below;          ///< Number of rows below the columns.
 
+    /// Number of supernodes.
     [[nodiscard]] SupernodeId size() const { return static_cast<SupernodeId>(parent.size()); }
+    /// Number of vertices of s.
     [[nodiscard]] Vertex num_members(SupernodeId s) const { return member_ptr[s + 1] - member_ptr[s]; }
+    /// Vertices of s in column order.
     [[nodiscard]] std::span<Vertex const> members_of(SupernodeId s) const {
         return {members.data() + member_ptr[s], members.data() + member_ptr[s + 1]};
     }
+    /// Vertices of s in column order.
     [[nodiscard]] std::span<Vertex> members_of(SupernodeId s) {
         return {members.data() + member_ptr[s], members.data() + member_ptr[s + 1]};
     }
 };
 
-/// `parent` is postordered and `count` belongs to it. The last `kept` vertices (chain_last), if any, are one
-/// supernode.
+/// The fundamental supernodes for a postordered tree and its column counts. The last `kept` vertices
+/// (chain_last()), if any, form one supernode.
 Supernodes fundamental_supernodes(LowerPattern const& pattern, std::span<Vertex const> parent,
                                   std::span<Index const> count, Vertex kept = 0);
 
-/// Merges groups of supernodes. group_of[s] is the highest-numbered supernode of the group of s, and has the
-/// parent that the group will have; below[g] are the rows below group g. The members of a group keep their
-/// order (descendants before ancestors); the groups are renumbered in postorder.
+/// Merges groups of supernodes. group_of[s] is the last supernode of the group of s; its parent becomes the
+/// parent of the group. below[g] is the number of rows below group g. The members of a group keep their
+/// order, so descendants precede ancestors; the groups are renumbered in postorder.
 Supernodes coarsen(Supernodes const& fine, std::span<SupernodeId const> group_of,
                    std::span<Index const> below);
 
-/// For each vertex, the supernode it is a member of.
+/// The supernode of each vertex.
 std::vector<SupernodeId> supernode_of_vertex(Supernodes const& supernodes);
 
 } // namespace espalier

@@ -1,6 +1,6 @@
 #include "symbolic/symbolic.hpp"
 
-#include <numeric>
+#include <fmt/format.h>
 
 #include "core/error.hpp"
 #include "ordering/permutation.hpp"
@@ -19,36 +19,33 @@ void check(SymbolicOptions const& options) {
     auto const require = [](bool holds, char const* what) {
         if (!holds) throw Error(Status::usage, what);
     };
-    require(options.min_width >= 1, "the least block width must be at least 1");
+    require(options.min_width >= 1, "the minimum block width must be at least 1");
     require(options.max_width >= options.min_width,
-            "the greatest block width is below the least block width");
+            "the maximum block width must not be below the minimum block width");
     require(options.amalgamation_fill >= 0 && options.max_extra_flops >= 0,
-            "the zeros and the work that amalgamation may add must not be negative");
+            "the limits of amalgamation (fill and extra flops) must not be negative");
 }
 
 void check(CompressedGraph const& compressed, Ordering const& ordering, Index kept) {
     Index const n = compressed.graph.num_vertices;
     if (kept < 0 || kept > n)
-        throw Error(Status::internal,
-                    std::to_string(kept) + " vertices are to be kept of a graph of " + std::to_string(n));
+        throw Error(Status::internal, fmt::format("cannot keep {} of {} vertices", kept, n));
     checked_cast<Vertex>(n, "number of vertices of the compressed graph");
-    if (static_cast<Index>(ordering.perm.size()) != n)
-        throw Error(Status::internal, "an ordering of " + std::to_string(ordering.perm.size()) +
-                                          " vertices was given for a graph of " + std::to_string(n));
+    if (std::ssize(ordering.perm) != n)
+        throw Error(Status::internal,
+                    fmt::format("the ordering has {} vertices, the graph has {}", ordering.perm.size(), n));
     if (invert_permutation(ordering.perm, "the ordering") != ordering.inverse)
-        throw Error(Status::internal, "the inverse of the ordering does not belong to it");
+        throw Error(Status::internal, "perm and inverse of the ordering disagree");
     std::vector<Index> rows(n, 0);
     for (Index const v : compressed.vertex_of_row) {
         if (v < 0 || v >= n)
-            throw Error(Status::internal, "a row belongs to vertex " + std::to_string(v) + " of a graph of " +
-                                              std::to_string(n));
+            throw Error(Status::internal, fmt::format("a row belongs to vertex {} of {}", v, n));
         ++rows[v];
     }
     for (Index v = 0; v < n; ++v)
         if (rows[v] != compressed.graph.weight_of(v) || rows[v] == 0)
-            throw Error(Status::internal, "vertex " + std::to_string(v) + " has weight " +
-                                              std::to_string(compressed.graph.weight_of(v)) + " but " +
-                                              std::to_string(rows[v]) + " rows");
+            throw Error(Status::internal, fmt::format("vertex {} has weight {} but {} rows", v,
+                                                      compressed.graph.weight_of(v), rows[v]));
 }
 
 Supernodes merged(LowerPattern const& pattern, Supernodes const& fundamental,
@@ -58,7 +55,7 @@ Supernodes merged(LowerPattern const& pattern, Supernodes const& fundamental,
     return bundle_siblings(pattern, amalgamated.supernodes, *amalgamated.prices, options.kept_vertices > 0);
 }
 
-// Rows of one vertex follow each other in their old order; vertices follow the supernodes.
+// The rows of a vertex are consecutive and in their old order; vertices have the order of the supernodes.
 void expand_permutation(CompressedGraph const& compressed, Ordering const& postordered,
                         LowerPattern const& pattern, Supernodes const& supernodes,
                         std::vector<SupernodeId> const& order, BlockStructure& structure) {

@@ -1,4 +1,5 @@
-// Symbolic factorization: from a graph and an order of its vertices to the block structure of the factor.
+// Symbolic factorization. Input: a graph and an ordering of its vertices; output: the block structure of the
+// factor.
 #pragma once
 
 #include "ordering/compress.hpp"
@@ -8,13 +9,11 @@
 
 namespace espalier {
 
-/// With options.kept_vertices = m the last m vertices of the ordering are not eliminated: see
-/// BlockStructure::first_kept_cblk.
-///
-/// Works on the compressed graph throughout and expands at the end, so its time does not grow with the
-/// unknowns per node. Every step is linear or near-linear in the edges of the graph plus the rows of the
-/// supernodes. Error{usage} for options out of range, Error{internal} when graph and ordering do not belong
-/// together, Error{unsupported} beyond 2^31 - 1 vertices of the compressed graph.
+/// Works on the compressed graph and expands the result at the end, so the time does not grow with the number
+/// of unknowns per node. Each step is linear or nearly linear in the edges of the graph plus the rows of the
+/// supernodes. The last options.kept_vertices vertices are not eliminated (BlockStructure::first_kept_cblk).
+/// Throws Error{usage} for invalid options; Error{internal} if graph and ordering do not match;
+/// Error{unsupported} for more than 2^31 - 1 vertices; Error{cancelled}.
 BlockStructure symbolic_factorization(CompressedGraph const& compressed, Ordering const& ordering,
                                       SymbolicOptions const& options);
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "symbolic/column_counts.hpp"
 
 namespace espalier {
@@ -27,15 +29,12 @@ class Validation {
 
   private:
     static void require(bool holds, char const* what, Index number) {
-        if (!holds)
-            throw Error(Status::internal,
-                        std::string("block structure: ") + what + ", at " + std::to_string(number));
+        if (!holds) throw Error(Status::internal, fmt::format("block structure: {} at {}", what, number));
     }
 
     void check_permutation() const {
-        require(s_.n >= 0 && static_cast<Index>(s_.perm.size()) == s_.n, "permutation of the wrong size",
-                s_.n);
-        require(static_cast<Index>(s_.inverse.size()) == s_.n, "inverse of the wrong size", s_.n);
+        require(s_.n >= 0 && std::ssize(s_.perm) == s_.n, "wrong size of perm", s_.n);
+        require(std::ssize(s_.inverse) == s_.n, "wrong size of inverse", s_.n);
         for (Index old = 0; old < s_.n; ++old) {
             Index const row = s_.perm[old];
             require(row >= 0 && row < s_.n && s_.inverse[row] == old, "perm and inverse disagree", old);
@@ -43,18 +42,17 @@ class Validation {
     }
 
     void check_columns() const {
-        require(static_cast<Index>(s_.cblk_of_col.size()) == s_.n, "cblk_of_col of the wrong size", s_.n);
-        require(s_.owner_of_blok.size() == s_.bloks.size(), "owner_of_blok of the wrong size",
-                s_.num_bloks());
+        require(std::ssize(s_.cblk_of_col) == s_.n, "wrong size of cblk_of_col", s_.n);
+        require(s_.owner_of_blok.size() == s_.bloks.size(), "wrong size of owner_of_blok", s_.num_bloks());
         Index col = 0;
         BlokId blok = 0;
         std::int32_t supernode = -1;
         for (CblkId k = 0; k < s_.num_cblks(); ++k) {
             Cblk const& cblk = s_.cblks[k];
-            require(cblk.first_col == col && cblk.end_col > col && cblk.end_col <= s_.n, "columns with a gap",
-                    k);
+            require(cblk.first_col == col && cblk.end_col > col && cblk.end_col <= s_.n,
+                    "gap between columns", k);
             require(cblk.first_blok == blok && cblk.end_blok > blok && cblk.end_blok <= s_.num_bloks(),
-                    "bloks with a gap", k);
+                    "gap between bloks", k);
             require(cblk.supernode == supernode || cblk.supernode == supernode + 1, "supernodes out of order",
                     k);
             for (; col < cblk.end_col; ++col) require(s_.cblk_of_col[col] == k, "wrong cblk_of_col", col);
@@ -62,8 +60,8 @@ class Validation {
                 require(s_.owner_of_blok[blok] == k, "wrong owner_of_blok", blok);
             supernode = cblk.supernode;
         }
-        require(col == s_.n, "columns in no cblk", col);
-        require(blok == s_.num_bloks(), "bloks in no cblk", blok);
+        require(col == s_.n, "columns outside all cblks", col);
+        require(blok == s_.num_bloks(), "bloks outside all cblks", blok);
         require(s_.num_supernodes == supernode + 1, "wrong number of supernodes", s_.num_supernodes);
     }
 
@@ -81,9 +79,9 @@ class Validation {
                     b);
             Cblk const& facing = s_.cblks[blok.facing_cblk];
             require(blok.first_row >= facing.first_col && blok.end_row <= facing.end_col,
-                    "blok leaves its facing cblk", b);
+                    "blok exceeds its facing cblk", b);
             require(b == cblk.first_blok || blok.first_row > end_row || facing.first_col == end_row,
-                    "blok that should be one with the blok above", b);
+                    "blok not merged with the blok above", b);
             require(blok.panel_row == panel_row, "wrong panel_row", b);
             panel_row += blok.height();
             end_row = blok.end_row;
@@ -96,7 +94,8 @@ class Validation {
         bool const is_root = cblk.end_blok == cblk.first_blok + 1;
         require(cblk.parent == (is_root ? no_cblk : s_.bloks[cblk.first_blok + 1].facing_cblk),
                 "wrong parent", k);
-        // Postorder: the subtrees of the children tile [first_descendant, k), the last child being k - 1.
+        // In a postorder the subtrees of the children cover [first_descendant, k), and the last child is k -
+        // 1.
         CblkId first = k;
         while (first > 0 && s_.cblks[first - 1].parent == k) first = s_.cblks[first - 1].first_descendant;
         require(cblk.first_descendant == first, "wrong first_descendant", k);
@@ -114,19 +113,18 @@ class Validation {
             Blok const& blok = s_.bloks[b];
             while (above < parent.end_blok && s_.bloks[above].end_row < blok.end_row) ++above;
             require(above < parent.end_blok && s_.bloks[above].first_row <= blok.first_row,
-                    "rows that the parent does not have", b);
+                    "rows missing in the parent", b);
         }
     }
 
     void check_facing_lists() const {
         require(s_.facing_ptr.size() == s_.cblks.size() + 1 && s_.facing_ptr.front() == 0,
-                "facing_ptr of the wrong size", s_.num_cblks());
-        require(static_cast<BlokId>(s_.facing.size()) == s_.num_bloks() - s_.num_cblks(),
-                "facing of the wrong size", s_.num_bloks());
-        require(s_.facing_ptr.back() == static_cast<Offset>(s_.facing.size()),
-                "facing_ptr that does not end at the end", s_.num_cblks());
+                "wrong size of facing_ptr", s_.num_cblks());
+        require(std::ssize(s_.facing) == s_.num_bloks() - s_.num_cblks(), "wrong size of facing",
+                s_.num_bloks());
+        require(s_.facing_ptr.back() == std::ssize(s_.facing), "wrong end of facing_ptr", s_.num_cblks());
         for (CblkId j = 0; j < s_.num_cblks(); ++j) {
-            require(s_.facing_ptr[j] <= s_.facing_ptr[j + 1], "facing_ptr that decreases", j);
+            require(s_.facing_ptr[j] <= s_.facing_ptr[j + 1], "decreasing facing_ptr", j);
             BlokId previous = -1;
             for (Offset f = s_.facing_ptr[j]; f < s_.facing_ptr[j + 1]; ++f) {
                 BlokId const b = s_.facing[f];
@@ -138,17 +136,17 @@ class Validation {
         }
     }
 
-    // The kept cblks are all pieces of the last supernode, which is dense.
+    // All kept cblks are pieces of the last supernode, which is dense.
     void check_kept() const {
         CblkId const first = s_.first_kept_cblk;
         require(first >= 0 && first <= s_.num_cblks(), "first_kept_cblk out of range", first);
         if (first == s_.num_cblks()) return;
         require(first == 0 || s_.cblks[first - 1].supernode < s_.cblks[first].supernode,
-                "kept cblks that share a supernode with others", first);
+                "supernode with kept and other cblks", first);
         for (CblkId k = first; k < s_.num_cblks(); ++k) {
-            require(s_.cblks[k].supernode == s_.cblks[first].supernode, "kept cblks of several supernodes",
+            require(s_.cblks[k].supernode == s_.cblks[first].supernode, "kept cblks in several supernodes",
                     k);
-            require(s_.cblks[k].stride == s_.n - s_.cblks[k].first_col, "kept cblk that is not dense", k);
+            require(s_.cblks[k].stride == s_.n - s_.cblks[k].first_col, "kept cblk is not dense", k);
         }
     }
 

@@ -1,18 +1,17 @@
-// The invariants of a block structure, checked; and its depth. For tests and for those who do not trust a
-// structure that they were given.
+// Checks of the invariants of a block structure, and its depth.
 #pragma once
 
 #include "symbolic/block_structure.hpp"
 
 namespace espalier {
 
-/// Error{internal} naming the first cblk or blok that breaks what block_structure.hpp promises: permutation,
-/// columns covered once, bloks ascending and each inside its facing cblk, panel rows, parents and postorder,
-/// facing lists, kept cblks, totals; and that the rows of each cblk beyond its parent's columns are rows of
-/// its parent, so that every update finds its target. Linear time.
+/// Checks the invariants of block_structure.hpp in linear time: permutation, columns covered once, ascending
+/// bloks inside their facing cblks, panel rows, parents and postorder, facing lists, kept cblks, totals. Also
+/// checks that the rows of a cblk outside its parent's columns are rows of the parent, so that every update
+/// has a target. Throws Error{internal} that names the first invalid cblk or blok.
 void validate(BlockStructure const& structure);
 
-/// Cblks on the longest path from a leaf to a root of the cblk tree.
+/// Number of cblks on the longest path from a leaf to a root of the tree of cblks.
 int tree_depth(BlockStructure const& structure);
 
 } // namespace espalier

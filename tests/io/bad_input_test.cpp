@@ -30,8 +30,8 @@ TEST_P(BadMatrixMarket, NamesLineAndFault) {
 INSTANTIATE_TEST_SUITE_P(
     Banner, BadMatrixMarket,
     testing::Values(
-        BadFile{"hello\n", "bad_input: test.mtx:1: not a matrix file: neither a %%MatrixMarket banner nor a "
-                           "Rutherford-Boeing header"},
+        BadFile{"hello\n", "bad_input: test.mtx:1: not a matrix file: it has neither a %%MatrixMarket banner "
+                           "nor a Rutherford-Boeing header"},
         BadFile{"%%MatrixMarket matrix coordinate real\n1 1 0\n",
                 "bad_input: test.mtx:1: the banner must be '%%MatrixMarket matrix FORMAT FIELD SYMMETRY'"},
         BadFile{"%%MatrixMarket matrix coordinate real general extra\n1 1 0\n",
@@ -50,9 +50,9 @@ INSTANTIATE_TEST_SUITE_P(
                 "skew-symmetric, hermitian)"},
         BadFile{"%%MatrixMarket matrix coordinate pattern skew-symmetric\n1 1 0\n",
                 "bad_input: test.mtx:1: a pattern cannot be skew-symmetric"},
-        BadFile{
-            "%%MatrixMarket matrix array real general\n1 1\n1\n",
-            "unsupported: test.mtx:1: an array (dense) file, not a sparse matrix: 'coordinate' is needed"},
+        BadFile{"%%MatrixMarket matrix array real general\n1 1\n1\n",
+                "unsupported: test.mtx:1: this is an array (dense) file; a sparse matrix needs format "
+                "'coordinate'"},
         BadFile{"%%MatrixMarket matrix coordinate real symmetric\n2 3 0\n",
                 "bad_input: test.mtx: the matrix is declared symmetric, but has 2 rows and 3 columns"}));
 
@@ -82,7 +82,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         BadFile{GENERAL "3 3 2\n1 1 1.00000\n", "bad_input: test.mtx:4: the file ends after 1 of 2 entries"},
         BadFile{GENERAL "3 3 1\n1 1 1\n\n% c\n2 2 2\n3 3 3\n",
-                "bad_input: test.mtx:6: more than the 1 entries that were declared"},
+                "bad_input: test.mtx:6: there are more than the declared 1 entries"},
         BadFile{GENERAL "3 3 1\n0 1 1\n", "bad_input: test.mtx:3: row index 0 is outside 1 .. 3"},
         BadFile{GENERAL "3 3 1\n1 4 1\n", "bad_input: test.mtx:3: column index 4 is outside 1 .. 3"},
         BadFile{GENERAL "3 3 1\n-1 1 1\n", "bad_input: test.mtx:3: row index -1 is outside 1 .. 3"},
@@ -139,11 +139,11 @@ TEST(BadMatrixMarket, EveryTruncationIsAnErrorOrCompletes) {
 
 TEST(BadDense, FaultsAreNamed) {
     EXPECT_EQ(dense_error("1\n2\n"),
-              "bad_input: b.mtx:1: not a Matrix Market file: no %%MatrixMarket banner");
+              "bad_input: b.mtx:1: not a Matrix Market file: it has no %%MatrixMarket banner");
     EXPECT_EQ(dense_error("%%MatrixMarket matrix array real general\n3 1\n1.0\n2.0\n"),
               "bad_input: b.mtx:5: the file ends after 2 of 3 entries");
     EXPECT_EQ(dense_error("%%MatrixMarket matrix array real general\n1 1\n1\n2\n"),
-              "bad_input: b.mtx:4: more than the 1 entries that were declared");
+              "bad_input: b.mtx:4: there are more than the declared 1 entries");
     EXPECT_EQ(dense_error("%%MatrixMarket matrix array real general\n4000000000 4000000000\n1\n"),
               "bad_input: b.mtx:2: a dense 4000000000 x 4000000000 block is too large for this file");
     EXPECT_EQ(dense_error("%%MatrixMarket matrix array real symmetric\n1 1\n1\n"),

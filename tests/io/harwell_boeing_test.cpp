@@ -199,7 +199,7 @@ TEST(HarwellBoeing, WrongLineCountsInTheHeaderAreNoted) {
     text.replace(text.find("             2"), 14, "             9"); // Lines of row indices.
     auto const m = parse(text);
     EXPECT_EQ(dense(m), unsymmetric_values);
-    EXPECT_TRUE(has_note(m, "announces 9 lines of row indices, the format needs 2"));
+    EXPECT_TRUE(has_note(m, "declares 9 lines of row indices, the format needs 2"));
 }
 
 // Several pieces per section.
@@ -244,7 +244,7 @@ TEST(BadHarwellBoeing, PointersMustAscendFromOneToTheEntries) {
     EXPECT_EQ(error_with(s), "bad_input: test.mtx:5: column pointers: 3 follows 4");
     s.pointers = {"  1  3  4  5"};
     EXPECT_EQ(error_with(s),
-              "bad_input: test.mtx:5: column pointers: the last is 5, but 5 entries are announced");
+              "bad_input: test.mtx:5: column pointers: the last is 5, but the header declares 5 entries");
     s.pointers = {"  1  3  4  7"};
     EXPECT_EQ(error_with(s), "bad_input: test.mtx:5: column pointers: 7 is outside 1 .. 6");
 }
@@ -256,13 +256,12 @@ TEST(BadHarwellBoeing, IndicesMustBeRows) {
     s.indices = {"  1  3  x  1", "  3"};
     EXPECT_EQ(error_with(s), "bad_input: test.mtx:6: row indices: 'x' is not an integer");
     s.indices = {"  1  3  2", "  1  3"};
-    EXPECT_EQ(
-        error_with(s),
-        "bad_input: test.mtx:6: columns 10 to 12 are blank, but number 4 of 5 row indices belongs there");
+    EXPECT_EQ(error_with(s),
+              "bad_input: test.mtx:6: columns 10 to 12 are blank; expected number 4 of 5 row indices");
     s.indices = {"1 3 2 1", "3"};
     EXPECT_EQ(
         error_with(s),
-        "bad_input: test.mtx:6: row indices: '1 3' is not one number: the columns do not fit the format");
+        "bad_input: test.mtx:6: row indices: '1 3' is not one number; the columns do not fit the format");
     s.indices = {"  1  3  2  1  3", "  3"};
     EXPECT_EQ(error_with(s),
               "bad_input: test.mtx:6: unexpected '3' in column 15, after the last of the row indices");
@@ -281,20 +280,22 @@ TEST(BadHarwellBoeing, ValuesMustBeFiniteNumbers) {
     EXPECT_EQ(error_with(s), "bad_input: test.mtx:8: values: 'one' is not a number");
     s.values = {"  1.00E+00  2.00E+00  3.00E+00", "  4.00E+00"};
     EXPECT_EQ(error_with(s),
-              "bad_input: test.mtx:9: columns 11 to 20 are blank, but number 5 of 5 values belongs there");
+              "bad_input: test.mtx:9: columns 11 to 20 are blank; expected number 5 of 5 values");
     s.values = {"  1.00E+00  2.00E+00  3.00E+00"};
     EXPECT_EQ(error_with(s), "bad_input: test.mtx:9: the file ends in the values, after 1 of 2 lines");
     s.values = {"  1.00E+00  2.00E+00  3.00E+00", "  4.00E+00  5.00E+00", "  6.00E+00"};
     EXPECT_EQ(error_with(s), "bad_input: test.mtx:10: unexpected '6.00E+00' after the last entry");
     s.values = {};
     EXPECT_EQ(error_with(s),
-              "bad_input: test.mtx:3: type rua has values, but the header announces no lines of them");
+              "bad_input: test.mtx:3: type rua has values, but the header declares no lines of values");
 }
 
 TEST(BadHarwellBoeing, UnsupportedTypesAreNamed) {
     auto s = unsymmetric();
     s.type = "rse";
-    EXPECT_EQ(error_with(s), "unsupported: test.mtx:3: type rse: elemental matrices must be assembled first");
+    EXPECT_EQ(
+        error_with(s),
+        "unsupported: test.mtx:3: type rse: elemental matrices are not supported; assemble the matrix first");
     s.type = "qua";
     EXPECT_EQ(error_with(s), "unsupported: test.mtx:3: type qua: the values are in another file");
 }
@@ -302,8 +303,9 @@ TEST(BadHarwellBoeing, UnsupportedTypesAreNamed) {
 TEST(BadHarwellBoeing, AbsurdSizesAreRefusedBeforeAllocation) {
     auto s = unsymmetric();
     s.cols = 2'000'000'000;
-    EXPECT_NE(error_with(s).find("test.mtx:3: 2000000000 columns and 5 entries are announced, but only"),
-              std::string::npos);
+    EXPECT_NE(
+        error_with(s).find("test.mtx:3: the header declares 2000000000 columns and 5 entries, but only"),
+        std::string::npos);
     s = unsymmetric();
     s.rows = 2'000'000'000;
     EXPECT_EQ(error_with(s),
@@ -311,8 +313,9 @@ TEST(BadHarwellBoeing, AbsurdSizesAreRefusedBeforeAllocation) {
     s = unsymmetric();
     s.pointer_format = "(2000I1)"; // Many numbers a line, and lines without them.
     s.cols = 50;
-    EXPECT_EQ(error_with(s),
-              "bad_input: test.mtx:5: 51 column pointers are announced, but their lines have only 13 bytes");
+    EXPECT_EQ(
+        error_with(s),
+        "bad_input: test.mtx:5: the header declares 51 column pointers, but their lines have only 13 bytes");
 }
 
 TEST(BadHarwellBoeing, FormatsAreChecked) {

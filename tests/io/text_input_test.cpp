@@ -88,14 +88,14 @@ TEST(TextInput, CorruptGzipIsAnError) {
         EXPECT_NE(message.find("gzip data"), std::string::npos) << message;
     }
     auto const path = dir.write("a.gz", whole + "tail");
-    EXPECT_EQ(load_error(path), "bad_input: " + path + ": 4 bytes of garbage follow the gzip data");
+    EXPECT_EQ(load_error(path), "bad_input: " + path + ": 4 bytes of other data follow the gzip data");
 }
 
 TEST(TextInput, WhatIsNoTextFileIsNamed) {
     TemporaryDirectory const dir;
     auto const missing = dir.file("missing.mtx");
     EXPECT_EQ(load_error(missing), "io_error: " + missing + ": cannot open: No such file or directory");
-    EXPECT_EQ(load_error(dir.file("")), "io_error: " + dir.file("") + ": is a directory, not a file");
+    EXPECT_EQ(load_error(dir.file("")), "io_error: " + dir.file("") + ": this is a directory, not a file");
     auto const empty = dir.write("empty.mtx", "");
     EXPECT_EQ(load_error(empty), "bad_input: " + empty + ": the file is empty");
     auto const empty_gzip = dir.write("empty.gz", gzipped(""));
@@ -105,12 +105,12 @@ TEST(TextInput, WhatIsNoTextFileIsNamed) {
               "bad_input: " + binary + ": binary data, not a matrix file (byte 0x00 at offset 2)");
     auto const bzip2 = dir.write("a.bz2", "BZh91AY&SY");
     EXPECT_EQ(load_error(bzip2),
-              "bad_input: " + bzip2 + ": not a matrix file but bzip2 data: decompress it, or use gzip");
+              "bad_input: " + bzip2 + ": not a matrix file but bzip2 data; decompress it or use gzip");
     std::string tar(1024, '\0');
     tar.replace(257, 5, "ustar");
     auto const archive = dir.write("a.tar.gz", gzipped(tar));
     EXPECT_EQ(load_error(archive),
-              "bad_input: " + archive + ": not a matrix file but a tar archive: extract the matrix from it");
+              "bad_input: " + archive + ": not a matrix file but a tar archive; extract the matrix first");
 }
 
 TEST(TextInput, EndlessDevicesAreRefused) {

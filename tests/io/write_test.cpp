@@ -101,7 +101,7 @@ TEST(WriteDense, ValuesThatAreNotFiniteAreRefused) {
     EXPECT_EQ(error_of([&] {
                   write_dense(dir.file("x.mtx"), DenseMatrix<double>{2, 1, {1, nan}});
               }),
-              "bad_input: " + dir.file("x.mtx") + ": not written, entry (2, 1) is not finite");
+              "bad_input: " + dir.file("x.mtx") + ": not written because entry (2, 1) is not finite");
     EXPECT_EQ(dir.num_files(), 0u);
 }
 

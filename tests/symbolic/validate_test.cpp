@@ -46,7 +46,7 @@ TEST_F(Validate, RefusesABlokThatLeavesItsFacingCblk) {
     auto& cblk = structure_.cblks[0];
     ASSERT_GT(cblk.end_blok, cblk.first_blok + 1);
     structure_.bloks[cblk.first_blok + 1].facing_cblk = cblk.parent + 1;
-    expect_refused("blok leaves its facing cblk");
+    expect_refused("blok exceeds its facing cblk");
 }
 
 TEST_F(Validate, RefusesAWrongPanelRow) {
@@ -93,7 +93,7 @@ TEST_F(Validate, RefusesRowsThatTheParentDoesNotHave) {
         if (last.height() < 2 || structure_.bloks[child.end_blok - 1].end_row != last.end_row) continue;
         --last.end_row;
         --parent.stride;
-        return expect_refused("rows that the parent does not have");
+        return expect_refused("rows missing in the parent");
     }
     FAIL() << "no such parent";
 }
@@ -104,7 +104,7 @@ TEST_F(Validate, RefusesKeptCblksThatAreNotTheLastSupernode) {
     expect_refused("first_kept_cblk out of range");
     structure_.first_kept_cblk = structure_.num_cblks() - 1;
     ASSERT_EQ(structure_.cblks[structure_.num_cblks() - 2].supernode, structure_.cblks.back().supernode);
-    expect_refused("kept cblks that share a supernode with others");
+    expect_refused("supernode with kept and other cblks");
     structure_.first_kept_cblk = 0;
     expect_refused("kept cblk");
 }
