@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 
 #include "core/scalar.hpp"
+#include "distributed/distributed_matrix.hpp"
 #include "espalier/espalier.hpp"
 #include "io/write.hpp"
-#include "matrix/spmv.hpp"
 #include "run.hpp"
 #include "tools/command/commands.hpp"
 #include "tools/command/common/help.hpp"
@@ -87,7 +87,7 @@ template <class T> DenseMatrix<T> solve_rank_deficient(Solver<T>& solver, CscMat
         solver.solve_in_place(step.values, step.cols);
         project_out(null_space.basis, step);
         for (std::size_t i = 0; i < x.values.size(); ++i) x.values[i] += step.values[i];
-        residual<T>(matrix, x.values, b.values, step.values, b.cols);
+        DistributedMatrix<T>(matrix).residual(x.values, b.values, step.values, b.cols);
     }
     Options measuring = solver.options();
     measuring.refine = RefineMethod::none;
