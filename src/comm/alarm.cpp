@@ -7,13 +7,13 @@
 namespace espalier {
 
 namespace {
-constexpr std::chrono::microseconds brisk{20};
+constexpr std::chrono::microseconds spin_time{20};
 }
 
 bool Alarm::ring() {
     rung_.store(true);
     if (!sleeping_.load()) return false;
-    std::lock_guard const lock(mutex_); // not between the sleeper's look at rung_ and its sleep
+    std::lock_guard const lock(mutex_); // not between the waiting thread's read of rung_ and its sleep
     changed_.notify_one();
     return true;
 }
@@ -35,10 +35,10 @@ void Alarm::wait() {
 }
 
 void Backoff::pause(Alarm& alarm, std::chrono::microseconds longest) {
-    auto const still = Clock::now() - since_;
-    // To yield would give a busy core away for a whole time slice; out of a sleep one comes back soon.
-    if (still < brisk) return relax_processor();
-    alarm.wait_for(std::min<std::chrono::nanoseconds>(longest, still / 2));
+    auto const idle = Clock::now() - since_;
+    // A thread that yields a busy core waits for a whole time slice; one that wakes from sleep runs soon.
+    if (idle < spin_time) return relax_processor();
+    alarm.wait_for(std::min<std::chrono::nanoseconds>(longest, idle / 2));
 }
 
 } // namespace espalier

@@ -1,4 +1,5 @@
-// A sleep that others can end: one thread waits, any thread rings. To ring for somebody awake takes no lock.
+// A sleep that other threads can end: one thread waits, any thread rings. Ringing takes no lock while the
+// waiting thread is awake.
 #pragma once
 
 #include <atomic>
@@ -10,28 +11,30 @@ namespace espalier {
 
 class Alarm {
   public:
-    /// Ends the wait under way, or the next one. Any thread. Was one under way?
+    /// Ends the current wait, or the next one. Any thread. Returns true if a wait was under way.
     bool ring();
-    /// Until it rings or the time is over.
+    /// Waits until ring() or until the time is over.
     void wait_for(std::chrono::nanoseconds time);
-    /// Until it rings.
+    /// Waits until ring().
     void wait();
 
   private:
     template <class Wait> void sleep(Wait&& wait);
 
-    // ring() writes rung_ and then reads sleeping_, the sleeper the other way round, in one order for all.
+    // ring() writes rung_ and then reads sleeping_; the waiting thread writes sleeping_ and then reads rung_.
+    // Sequential consistency makes one of them see the other.
     std::atomic<bool> rung_{false};
     std::atomic<bool> sleeping_{false};
     std::mutex mutex_;
     std::condition_variable changed_;
 };
 
-/// How long to wait when nothing moves: not at all at first, then half as long as nothing has moved, within a
-/// bound. So a pause costs at most half as much again, and a long one no processor time.
+/// Chooses how long to wait between two polls that find nothing: not at all at first, then half the time
+/// since the last event, up to a bound. So waiting lasts at most half as long again as necessary, and long
+/// waits take no processor time.
 class Backoff {
   public:
-    /// Something has moved.
+    /// A poll has found something.
     void reset() { since_ = Clock::now(); }
     void pause(Alarm& alarm, std::chrono::microseconds longest);
 

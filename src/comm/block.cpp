@@ -3,8 +3,9 @@
 #include <cstring>
 #include <limits>
 #include <new>
-#include <string>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "espalier/types.hpp"
 
@@ -16,11 +17,11 @@ std::size_t Block::message_bytes(std::size_t bytes) {
 
 Block Block::allocate(std::size_t bytes) {
     if (bytes > std::numeric_limits<std::size_t>::max() / 2)
-        throw Error(Status::out_of_memory, "no memory for a message of " + std::to_string(bytes) + " bytes");
+        throw Error(Status::out_of_memory, fmt::format("no memory for a message of {} bytes", bytes));
     std::size_t const all = message_bytes(bytes);
     Block block = for_message(all);
     block.size_ = bytes;
-    std::memset(block.memory_ + all - alignment, 0, alignment); // nothing uninitialised is ever sent
+    std::memset(block.memory_ + all - alignment, 0, alignment); // so that no uninitialised bytes are sent
     block.header() = MessageHeader{};
     block.header().bytes = bytes;
     return block;
@@ -31,7 +32,7 @@ Block Block::for_message(std::size_t bytes) {
     block.memory_ =
         static_cast<std::byte*>(::operator new (bytes, std::align_val_t{alignment}, std::nothrow));
     if (!block.memory_)
-        throw Error(Status::out_of_memory, "no memory for a message of " + std::to_string(bytes) + " bytes");
+        throw Error(Status::out_of_memory, fmt::format("no memory for a message of {} bytes", bytes));
     block.size_ = bytes - sizeof(MessageHeader);
     return block;
 }

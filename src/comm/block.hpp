@@ -1,6 +1,6 @@
-// Memory on its way between two processes: a header of one cache line and the payload behind it, so that one
-// message carries both and the payload is aligned. Both ends are multiples of the line, in which messages are
-// counted: their number stays an int up to 128 GiB.
+// Memory of a message: a header of one cache line and the payload behind it, so that one message carries both
+// and the payload is aligned. Lengths are multiples of a line, and messages are counted in lines: their
+// number fits an int up to 128 GiB.
 #pragma once
 
 #include <cstddef>
@@ -9,26 +9,26 @@
 
 namespace espalier {
 
-/// What a message starts with.
+/// The start of each message.
 struct alignas(64) MessageHeader {
     /// `block` carries a payload; `notice` says that the sender failed; `last` that nothing follows.
     enum class Kind : std::int32_t { block, notice, last };
 
-    std::int64_t id = 0; ///< Of a block: the user's name for it. Of the last message: blocks sent before it.
-    std::uint64_t bytes = 0; ///< Of the payload.
+    std::int64_t id = 0;     ///< block: chosen by the user. last: the number of blocks sent before.
+    std::uint64_t bytes = 0; ///< Size of the payload.
     Kind kind = Kind::block;
-    std::int32_t status = 0; ///< Of a notice.
-    std::int64_t tag = -1;   ///< Of a block: what a trace calls it.
+    std::int32_t status = 0; ///< notice: the Status of the error.
+    std::int64_t tag = -1;   ///< block: its number in a trace.
 };
 static_assert(sizeof(MessageHeader) == 64);
 
-/// Owns one piece of such memory; movable, freed with the object. An empty block has no memory at all.
+/// Owns the memory of one message; movable, freed with the object. A default block has no memory.
 class Block {
   public:
     static constexpr std::size_t alignment = 64;
 
     Block() = default;
-    /// `bytes` of payload, not initialised. Error{out_of_memory} states their number.
+    /// A block with `bytes` of payload, not initialised. Error{out_of_memory} states their number.
     static Block allocate(std::size_t bytes);
     ~Block();
     Block(Block&& other) noexcept;
@@ -43,15 +43,15 @@ class Block {
         return {reinterpret_cast<T*>(data()), size_ / sizeof(T)};
     }
 
-    /// Bytes of the whole message with a payload of `bytes`: what a block takes of memory.
+    /// Bytes of the whole message with a payload of `bytes`, which is the memory of a block.
     static std::size_t message_bytes(std::size_t bytes);
 
   private:
     friend class SendingSide;
     friend class ReceivingSide;
 
-    /// Memory for a whole message of `bytes`, a multiple of the alignment; the payload is what its header
-    /// says.
+    /// Memory to receive a message of `bytes`, a multiple of the alignment. Its header gives the size of the
+    /// payload.
     static Block for_message(std::size_t bytes);
     [[nodiscard]] MessageHeader& header() const { return *reinterpret_cast<MessageHeader*>(memory_); }
     [[nodiscard]] std::span<std::byte> message() const { return {memory_, message_bytes(size_)}; }

@@ -17,7 +17,7 @@ using trace::Nanoseconds;
 
 constexpr int rounds = 20;
 
-ClockOffset ask(PingPong& messages, int process, ClockReader const& now, bool same_clock) {
+ClockOffset measure(PingPong& messages, int process, ClockReader const& now, bool same_clock) {
     ClockOffset best{0, 0, std::numeric_limits<Nanoseconds>::max()};
     for (int round = 0; round < rounds; ++round) {
         Nanoseconds const asked = now();
@@ -30,8 +30,8 @@ ClockOffset ask(PingPong& messages, int process, ClockReader const& now, bool sa
     return best;
 }
 
-// Of the running system, whose steady clock all its processes read.
-std::uint64_t name_of_system() {
+// Identifies the running system, whose processes share a steady clock.
+std::uint64_t system_identity() {
     std::string id;
     std::ifstream("/proc/sys/kernel/random/boot_id") >> id;
     return id.empty() ? 0 : std::hash<std::string>{}(id) | 1;
@@ -48,7 +48,8 @@ std::vector<ClockOffset> measure_clock_offsets(Communicator const& comm, ClockRe
     if (comm.rank() == 0) {
         offsets.push_back({now(), 0, 0});
         for (int process = 1; process < comm.size(); ++process)
-            offsets.push_back(ask(messages, process, now, this_clock != 0 && clocks[process] == clocks[0]));
+            offsets.push_back(
+                measure(messages, process, now, this_clock != 0 && clocks[process] == clocks[0]));
     } else {
         for (int round = 0; round < rounds; ++round) {
             messages.receive();
@@ -60,7 +61,7 @@ std::vector<ClockOffset> measure_clock_offsets(Communicator const& comm, ClockRe
 }
 
 std::vector<ClockOffset> measure_clock_offsets(Communicator const& comm) {
-    return measure_clock_offsets(comm, trace::steady_now, name_of_system());
+    return measure_clock_offsets(comm, trace::steady_now, system_identity());
 }
 
 } // namespace espalier

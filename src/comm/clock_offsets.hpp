@@ -1,6 +1,6 @@
-// How far the clocks of the processes are apart, by messages to and fro: process 0 asks each in turn what
-// time it is. The answer was given between question and arrival, and taken for the middle it is wrong by half
-// the round trip at most (Cristian 1989); of several rounds the shortest counts.
+// The offsets between the clocks of the processes, measured with messages: process 0 asks each other process
+// for its time. The answer was given between the question and its arrival; taken for the middle, its error is
+// at most half the round trip (Cristian 1989). The shortest of several round trips is used.
 #pragma once
 
 #include <functional>
@@ -11,16 +11,16 @@
 
 namespace espalier {
 
-/// Nanoseconds by a clock of this process.
+/// Reads a clock of this process, in nanoseconds.
 using ClockReader = std::function<trace::Nanoseconds()>;
 
-/// Collective, with no exchange under way. On process 0 the offset of each process, elsewhere nothing. Takes
-/// some 20 round trips for each process. `this_clock` names the clock, 0 for no name: processes that name
-/// theirs alike have the same, and no error, unless what is measured contradicts.
+/// Collective, with no exchange under way. Returns the offset of each process on process 0, and nothing on
+/// the others. Takes about 20 round trips for each process. `this_clock` identifies the clock, 0 if unknown:
+/// processes with the same identity share a clock and have offset 0, unless the measurement contradicts.
 std::vector<trace::ClockOffset> measure_clock_offsets(Communicator const& comm, ClockReader const& now,
                                                       std::uint64_t this_clock);
 
-/// trace::steady_now() of every process: those of one running system have the same.
+/// Offsets of trace::steady_now(), which the processes of one running system share.
 std::vector<trace::ClockOffset> measure_clock_offsets(Communicator const& comm);
 
 } // namespace espalier

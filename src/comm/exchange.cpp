@@ -2,9 +2,10 @@
 
 #include <csignal>
 #include <limits>
-#include <string>
 #include <system_error>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "comm/transport.hpp"
 #include "core/error.hpp"
@@ -14,11 +15,10 @@ namespace espalier {
 
 namespace {
 
-constexpr int hopeless =
-    100; // failures of the library in a row, after which waiting for the others has no sense
+constexpr int max_failures = 100; // of the library in a row, before drain() gives up
 constexpr auto unlimited = std::numeric_limits<std::size_t>::max();
 
-// Signals are for the program's threads; a new thread has the mask of the one that makes it.
+// Progress threads leave signals to the program's threads: a new thread inherits the mask of its creator.
 class SignalsBlocked {
   public:
     SignalsBlocked() {
@@ -49,13 +49,16 @@ Exchange::Exchange(Communicator const& comm, ExchangeOptions const& options, Exc
     }
     auto const choice = choose_comm_threads(comm_, options_.threads);
     if (options_.threads < 0 || options_.threads > 2 || choice.threads != options_.threads)
-        throw Error(Status::usage,
-                    choice.message.empty() ? "the communication threads are 0, 1 or 2" : choice.message);
+        throw Error(Status::usage, choice.message.empty()
+                                       ? "the number of communication threads must be 0, 1 or 2"
+                                       : choice.message);
     if (thread_level(comm_) < ThreadLevel::serialized) {
         if (!transport_of(comm_)->on_main_thread())
-            throw Error(Status::usage, "the MPI library runs with " +
-                                           std::string(to_string(thread_level(comm_))) +
-                                           ": messages are for the main thread, and this is another");
+            throw Error(
+                Status::usage,
+                fmt::format("the MPI library runs with {}: only the main thread may communicate; call "
+                            "the solver from it",
+                            to_string(thread_level(comm_))));
         main_thread_ = std::this_thread::get_id();
     }
     record_on(options_.sending_track, options_.receiving_track);
@@ -65,9 +68,9 @@ Exchange::Exchange(Communicator const& comm, ExchangeOptions const& options, Exc
 Exchange::~Exchange() {
     if (finished_) return;
     try {
-        finish(Error(Status::internal, "a run was left before its end"));
+        finish(Error(Status::internal, "a run was abandoned before its end"));
     } catch (...) {
-        finished_ = true; // the message-passing library has failed: nobody can be told
+        finished_ = true; // the message-passing library has failed: no rank can be notified
     }
 }
 
@@ -82,8 +85,8 @@ void Exchange::start_threads() {
             threads_.emplace_back([this] { run_receiving_side(); });
         }
     } catch (std::system_error const& e) {
-        // The others are told, if not by a thread, then by finish().
-        fail_here(Error(Status::internal, std::string("no thread for communication: ") + e.what()));
+        // Notices leave in finish() at the latest.
+        fail_here(Error(Status::internal, fmt::format("cannot start a communication thread: {}", e.what())));
     }
 }
 
@@ -97,15 +100,14 @@ void Exchange::stop_threads() {
 
 void Exchange::send(int to, std::int64_t id, Block&& block, MessageMark const& mark) {
     if (to < 0 || to >= comm_.size() || to == comm_.rank())
-        throw Error(Status::internal, "a block for process " + std::to_string(to) + " of " +
-                                          std::to_string(comm_.size()) + ", sent by process " +
-                                          std::to_string(comm_.rank()));
+        throw Error(Status::internal, fmt::format("process {} of {} sends a block to process {}",
+                                                  comm_.rank(), comm_.size(), to));
     Block mine = std::move(block);
     if (!mine.data()) mine = Block::allocate(0);
     if (closing_) throw Error(Status::internal, "a block was sent after the end of the run");
     if (failed()) return;
     sending_.queue(to, id, std::move(mine), mark);
-    // The progress thread may stand on this core, and would wait there for the end of a time slice.
+    // The progress thread may share this core, and would wait there until the end of the time slice.
     if (alarm_.ring()) std::this_thread::yield();
 }
 
@@ -113,18 +115,18 @@ void Exchange::received_done(std::size_t bytes) {
     if (receiving_.give_back(bytes)) (options_.threads == 2 ? receiving_alarm_ : alarm_).ring();
 }
 
-void Exchange::look() {
+void Exchange::wake() {
     alarm_.ring();
     receiving_alarm_.ring();
 }
 
 std::chrono::microseconds Exchange::longest_sleep() const {
-    bool const is_waited_for = handlers_.waited_for && handlers_.waited_for();
-    return is_waited_for ? options_.max_sleep_waited_for : options_.max_sleep;
+    bool const waits = handlers_.worker_waits && handlers_.worker_waits();
+    return waits ? options_.max_sleep_while_waiting : options_.max_sleep;
 }
 
 void Exchange::abort(Error const& error) {
-    if (failure_.here(error)) tell_others(error);
+    if (failure_.here(error)) notify_others(error);
 }
 
 bool Exchange::poll(trace::Track* track) {
@@ -151,25 +153,25 @@ Outcome Exchange::finish(std::optional<Error> const& mine) {
     return outcome;
 }
 
-// Every rank tells every other how many blocks it has sent there, and waits for as many as it is told.
+// Each rank sends each other one the number of blocks sent there, and waits for the numbers it receives.
 void Exchange::drain() {
-    Alarm nobody;
+    Alarm never;
     Backoff backoff;
-    receiving_.open();
+    receiving_.lift_budget();
     for (int failures = 0; !closed_ || sending_.busy() || !receiving_.complete();) {
         try {
             if (step())
                 backoff.reset();
             else
-                backoff.pause(nobody, options_.max_sleep_waited_for);
+                backoff.pause(never, options_.max_sleep_while_waiting);
             failures = 0;
             if (closed_ || sending_.has_waiting()) continue;
-            closed_ = true; // all that was queued is under way: the numbers are final
+            closed_ = true; // all queued blocks are under way: the numbers are final
             sending_.queue_last();
         } catch (...) {
-            if (++failures == hopeless) throw;
+            if (++failures == max_failures) throw;
             fail_here(current_error());
-            backoff.pause(nobody, options_.max_sleep_waited_for);
+            backoff.pause(never, options_.max_sleep_while_waiting);
         }
     }
 }
@@ -190,7 +192,7 @@ bool Exchange::step() {
     return sent || received;
 }
 
-// Nothing gets out of a progress thread, or out of a poll between two tasks.
+// No exception leaves a progress thread, or a poll between two tasks.
 template <class Step> bool Exchange::guarded_step(Step&& step) {
     try {
         return step();
@@ -200,12 +202,12 @@ template <class Step> bool Exchange::guarded_step(Step&& step) {
     }
 }
 
-// A trace shows as idle all that is not sending or receiving.
+// A trace shows all time without sending or receiving as idle.
 template <class Step> void Exchange::progress(Alarm& alarm, trace::Track* track, Step&& step) {
     run_soon_after_waking();
     Backoff backoff;
     trace::Ticks idle_since = begun_;
-    auto const record_idle = [&] { // what moved meanwhile was recorded, and lies inside
+    auto const record_idle = [&] { // messages of this time are recorded already, as nested states
         if (track) track->state(trace::Kind::idle, idle_since, trace::ticks());
         idle_since = trace::ticks();
     };
@@ -233,7 +235,7 @@ void Exchange::run_sending_side() {
     progress(alarm_, options_.sending_track, [this] {
         if (sending_.step()) return true;
         if (sending_.busy()) return false;
-        alarm_.wait(); // nothing happens here before somebody sends
+        alarm_.wait(); // until a worker sends
         return true;
     });
 }
@@ -244,27 +246,27 @@ void Exchange::run_receiving_side() {
 
 void Exchange::fail_here(Error const& error) {
     if (!failure_.here(error)) return;
-    tell_others(error);
-    tell_user(error);
+    notify_others(error);
+    notify_user(error);
 }
 
 void Exchange::on_notice(Error const& error) {
     if (!failure_.elsewhere()) return;
     sending_.drop_queued();
-    tell_user(error);
+    notify_user(error);
 }
 
-void Exchange::tell_others(Error const& error) {
+void Exchange::notify_others(Error const& error) {
     sending_.drop_queued();
     if (comm_.size() == 1 || closed_) return;
     sending_.queue_notices(error);
     alarm_.ring();
 }
 
-void Exchange::tell_user(Error const& error) {
+void Exchange::notify_user(Error const& error) {
     try {
         if (handlers_.on_abort) handlers_.on_abort(error);
-    } catch (...) { // the run ends already
+    } catch (...) { // the run ends anyway
     }
 }
 

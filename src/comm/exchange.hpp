@@ -1,8 +1,8 @@
-// Blocks of bytes on their way between the processes during one run, a factorization or a triangular sweep.
-// Any worker hands in blocks at any time; progress threads, or workers between two tasks, move them along;
-// who receives sets a bound on the memory of blocks that it has not consumed, beyond which blocks stay with
-// their sender. When one rank fails all are told, what is under way is received and dropped, and all ranks
-// end with the same error and with no message left behind.
+// The messages of one run, a factorization or a triangular sweep, between the processes. Any worker sends
+// blocks at any time; progress threads, or workers between two tasks, move the messages. The receiver bounds
+// the memory of received blocks that are not consumed; beyond the bound, blocks stay with their sender. When
+// one rank fails it notifies all others, messages under way are received and dropped, and all ranks end with
+// the same error and with no message left.
 #pragma once
 
 #include <atomic>
@@ -27,101 +27,98 @@
 namespace espalier {
 
 struct ExchangeOptions {
-    /// 0: whoever calls poll() moves messages; 1: one progress thread makes all calls of the message-passing
+    /// 0: callers of poll() move messages; 1: one progress thread makes all calls of the message-passing
     /// library (ThreadLevel::serialized at least); 2: one sends and one receives (ThreadLevel::multiple).
     int threads = 1;
-    /// Received blocks that nobody has given back by received_done() take at most so many bytes, but one
-    /// block may come when there is none, however large. What the message-passing library buffers itself
-    /// (small messages, below its eager limit) is not counted.
+    /// Maximum bytes of received blocks before received_done(); a single block may be larger. Buffers of the
+    /// message-passing library (for messages below its eager limit) are not counted.
     std::size_t receive_budget = std::size_t{256} << 20;
-    /// While more bytes are under way to a process, in two blocks at least, further ones for it wait, so that
-    /// one with a higher priority may overtake them. Without progress threads nothing waits: it might be long
-    /// until the next poll.
+    /// While more bytes than this are under way to a process, in two blocks at least, further blocks for it
+    /// wait, so that one with a higher priority can overtake them. Without progress threads no block waits,
+    /// because the next poll may be late.
     std::size_t send_window = std::size_t{2} << 20;
-    /// A progress thread with nothing to do sleeps so long at most, what it adds to a message's latency:
-    /// while all workers are busy, perhaps on its core, and while one waits, perhaps for a message.
+    /// Maximum sleep of an idle progress thread, which adds to the latency of messages: while all workers are
+    /// busy, and while a worker waits, perhaps for a message.
     std::chrono::microseconds max_sleep{1000};
-    std::chrono::microseconds max_sleep_waited_for{100};
-    /// Where a trace shows what is sent and received: the tracks of the two progress threads, twice that of
-    /// the only one, or with 0 threads that of the thread that calls finish(). Null: nowhere.
+    std::chrono::microseconds max_sleep_while_waiting{100};
+    /// Tracks of a trace for sent and received messages: those of the two progress threads, twice that of the
+    /// only one, or with 0 threads that of the thread that calls finish(). Null: not recorded.
     trace::Track* sending_track = nullptr;
     trace::Track* receiving_track = nullptr;
 };
 
-/// What the user of an exchange does. Called by whoever moves messages at that time, until finish() returns,
-/// and by a progress thread perhaps before the constructor has returned. What they throw makes this rank
-/// fail.
+/// Callbacks of the user of an exchange. The thread that moves messages calls them until finish() returns; a
+/// progress thread may call them before the constructor has returned. Their exceptions make this rank fail.
 struct ExchangeHandlers {
-    /// A block has come. Not after a failure. Its size() is to be given back by received_done() later.
+    /// A block was received; not called after a failure. The user calls received_done() with its size()
+    /// later.
     std::function<void(int from, std::int64_t id, Block&& block)> on_block;
-    /// Another rank has failed (its error), or this one did while it moved messages: stop working. At most
-    /// once, and not after this rank's own abort().
+    /// Another rank has failed with this error, or this rank while it moved messages: stop working. Called at
+    /// most once, and not after this rank's own abort().
     std::function<void(Error const& error)> on_abort;
-    /// May a block be received beyond the budget, because nothing else can happen here? May be empty: never.
+    /// May a block exceed the budget, because this process can do nothing else? Empty: never.
     std::function<bool()> idle;
-    /// Does a worker wait for tasks? Cheap. May be empty: never known.
-    std::function<bool()> waited_for;
-    /// A block has left this process; `started` is when its send began. May be empty.
+    /// Does a worker wait for tasks? Must be cheap. Empty: unknown.
+    std::function<bool()> worker_waits;
+    /// The send of a block is complete; `started` is when it began. May be empty.
     std::function<void(int to, std::int64_t id, std::size_t bytes,
                        std::chrono::steady_clock::time_point started)>
         on_sent;
 };
 
-/// Of this rank, over one run. Messages are blocks; notices of failure and of the end are not counted.
+/// Statistics of this rank over one run. Messages are blocks; notices of failure and of the end do not count.
 struct ExchangeStatistics {
     std::int64_t messages_sent = 0;
     std::int64_t messages_received = 0; ///< Dropped ones included.
     std::int64_t bytes_sent = 0;        ///< Of payload.
     std::int64_t bytes_received = 0;
-    std::int64_t peak_received = 0; ///< Most bytes of received blocks that were not given back.
-    std::int64_t peak_waiting = 0;  ///< Most bytes of blocks that were handed in and had not left.
-    double seconds_in_mpi = 0;      ///< Of progress threads or of polling workers; without the handlers.
+    std::int64_t peak_received = 0; ///< Maximum bytes of received blocks before received_done().
+    std::int64_t peak_waiting = 0;  ///< Maximum bytes of blocks whose send was not complete.
+    double seconds_in_mpi = 0;      ///< In progress threads or polling workers, without the callbacks.
 };
 
 class Exchange {
   public:
-    /// Starts the progress threads, which block signals. Not collective, but every rank of `comm` has one
-    /// exchange at a time, and no rank uses `comm` otherwise until finish(). With 0 threads and a library
-    /// that lets only the main thread call it, the constructor, poll() and finish() are of that thread;
-    /// Error{usage} otherwise, and for more threads than choose_comm_threads allows. No threads with one
-    /// process.
+    /// Starts the progress threads, which block signals; none with one process. Not collective, but each rank
+    /// of `comm` has one exchange at a time and makes no other use of `comm` until finish(). With 0 threads
+    /// and ThreadLevel::funneled, only the main thread may call the constructor, poll() and finish().
+    /// Error{usage} on another thread, and for more threads than choose_comm_threads allows.
     Exchange(Communicator const& comm, ExchangeOptions const& options, ExchangeHandlers handlers);
-    /// An exchange that was not finished fails on all ranks: finish() with an error.
+    /// Makes the run fail on all ranks if finish() was not called.
     ~Exchange();
     Exchange(Exchange const&) = delete;
     Exchange& operator=(Exchange const&) = delete;
 
-    /// Hands in a block for another rank; returns at once. Its memory is freed when it has left. After a
-    /// failure it is freed at once. Any thread. Error{internal} for a rank that is not there or this one.
+    /// Queues a block for another rank and returns at once. Frees its memory when the send is complete, or at
+    /// once after a failure. Any thread. Error{internal} for this rank or one out of range.
     void send(int to, std::int64_t id, Block&& block, MessageMark const& mark = {});
 
-    /// `bytes` (size() of a received block) were consumed and freed. Any thread.
+    /// A received block of `bytes` was consumed and freed. Any thread.
     void received_done(std::size_t bytes);
 
-    /// A worker begins to wait, as handlers.waited_for() tells by now: progress threads look at once. Any
-    /// thread.
-    void look();
+    /// Wakes the progress threads because a worker begins to wait; handlers.worker_waits() is true by now.
+    /// Any thread.
+    void wake();
 
-    /// This rank fails: tells all others, once. Nothing when another rank's failure is known already. Any
-    /// thread.
+    /// Makes this rank fail and notifies all others, once. Does nothing after the failure of another rank is
+    /// known. Any thread.
     void abort(Error const& error);
 
-    /// Has this rank failed, or another one as far as is known here? Any thread.
+    /// Has this rank failed, or is the failure of another one known here? Any thread.
     [[nodiscard]] bool failed() const { return failure_.failed(); }
 
-    /// With 0 threads: moves messages along, unless another thread is at it; true when something moved. Any
-    /// thread, between tasks; where only the main thread may, others return false. Nothing with progress
-    /// threads. `track` is where the caller records what moves; null: nowhere.
+    /// With 0 threads: sends and receives what is possible, unless another thread does so; true if something
+    /// moved. Any thread, between tasks; if only the main thread may call the library, others return false.
+    /// Does nothing with progress threads. `track` is the caller's track of a trace, or null.
     bool poll(trace::Track* track = nullptr);
 
-    /// The end of the run, collective, also after a failure; when no worker uses the exchange any more. Sends
-    /// and receives until nothing is under way on any rank; blocks that come now do not wait for the budget.
-    /// Success, or the error with which the lowest rank failed by itself: `mine` or that of abort(), unless
-    /// this rank had been told of another's failure before. Error{internal} when the message-passing library
-    /// itself fails.
+    /// Ends the run, after the last use by a worker and also after a failure. Collective. Sends and receives
+    /// until no message is under way on any rank; the budget no longer applies. Returns success, or the error
+    /// of the lowest rank that failed by itself: with `mine` or by abort(), before it knew of another's
+    /// failure. Error{internal} when the message-passing library fails.
     Outcome finish(std::optional<Error> const& mine = std::nullopt);
 
-    /// After finish().
+    /// Valid after finish().
     [[nodiscard]] ExchangeStatistics statistics() const;
 
   private:
@@ -137,25 +134,25 @@ class Exchange {
     [[nodiscard]] std::chrono::microseconds longest_sleep() const;
     void fail_here(Error const& error);
     void on_notice(Error const& error);
-    void tell_others(Error const& error);
-    void tell_user(Error const& error);
+    void notify_others(Error const& error);
+    void notify_user(Error const& error);
     void drain();
 
     Communicator comm_;
     ExchangeOptions options_;
     ExchangeHandlers handlers_;
-    std::thread::id main_thread_; // when only that may call the library
+    std::thread::id main_thread_; // if only that one may call the library
     RunFailure failure_;
     SendingSide sending_;
     ReceivingSide receiving_;
-    std::atomic_flag polling_; // with 0 threads: somebody moves messages
+    std::atomic_flag polling_; // with 0 threads: some thread moves messages
     std::atomic<bool> stop_{false};
     std::atomic<bool> closing_{false}; // finish() was called
-    bool closed_ = false;              // a notice would not be received any more
+    bool closed_ = false;              // notices would not be received any more
     bool finished_ = false;
     trace::Ticks begun_ = trace::ticks();
-    Alarm alarm_;           // of the one progress thread, or of the one that sends
-    Alarm receiving_alarm_; // of the one that receives
+    Alarm alarm_;           // of the only progress thread, or of the sending one
+    Alarm receiving_alarm_; // of the receiving one
     std::vector<std::thread> threads_;
 };
 

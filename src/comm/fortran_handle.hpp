@@ -1,11 +1,11 @@
-// Communicators as Fortran programs have them: MPI_Fint, an int in every library that we know.
+// Communicators of Fortran programs: MPI_Fint, an int in all known libraries.
 #pragma once
 
 #include "espalier/communicator.hpp"
 
 namespace espalier {
 
-/// Collective; as Communicator::from_mpi, whose errors it has.
+/// Collective. Errors as Communicator::from_mpi.
 Communicator communicator_of_fortran(int handle);
 
 } // namespace espalier

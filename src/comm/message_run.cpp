@@ -12,7 +12,7 @@ void MessageRun::open() {
     handlers.on_block = on_block_;
     handlers.on_abort = [this](Error const& error) { team_.stop(error); };
     handlers.idle = [this] { return team_.idle(); };
-    handlers.waited_for = [this] { return team_.waits(); };
+    handlers.worker_waits = [this] { return team_.waits(); };
     ExchangeOptions options = messaging_->exchange;
     if (options.threads == 0) options.sending_track = options.receiving_track = team_.track(0);
     exchange_.emplace(messaging_->comm, options, std::move(handlers));
@@ -20,15 +20,15 @@ void MessageRun::open() {
 
 RunStats MessageRun::run(TaskGraph const& graph, Policy& policy, TaskBody const& body, RunOptions options) {
     if (!messaging_) return team_.run(graph, policy, body, options);
-    // Blocks may come as soon as there is an exchange, and have to find the run going on.
+    // Blocks may arrive as soon as the exchange exists, and the run must have started by then.
     options.on_start = [this] { open(); };
     if (messaging_->exchange.threads == 0)
         options.poll = [this](WorkerId worker) { return exchange_->poll(team_.track(worker)); };
     else
-        options.on_sleep = [this] { exchange_->look(); };
+        options.on_sleep = [this] { exchange_->wake(); };
     RunStats stats;
     std::optional<Error> const mine = error_of([&] { stats = team_.run(graph, policy, body, options); });
-    if (!exchange_) open(); // the others wait for this rank at the end
+    if (!exchange_) open(); // finish() is collective
     trace::Ticks const done = trace::ticks();
     Outcome const outcome = exchange_->finish(mine);
     record_waiting(done);
@@ -38,7 +38,8 @@ RunStats MessageRun::run(TaskGraph const& graph, Policy& policy, TaskBody const&
     return stats;
 }
 
-// For the others, at the end; the team rests. A worker that moves messages then tells itself.
+// Records that the workers wait for the other processes at the end. A worker that moves messages records that
+// itself.
 void MessageRun::record_waiting(trace::Ticks since) {
     trace::Ticks const now = trace::ticks();
     for (WorkerId w = messaging_->exchange.threads == 0 ? 1 : 0; w < team_.size(); ++w)

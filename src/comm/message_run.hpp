@@ -1,6 +1,6 @@
-// A task graph that runs on all processes at once, each with its own part of it and a team of its own: the
-// team's run and an exchange side by side. A message that comes counts an event down and makes tasks ready.
-// The first error anywhere ends the run everywhere, with the same error.
+// A run of a task graph on all processes: each runs its own part with its own team, with an exchange beside
+// it. A received message is an event that makes tasks ready. The first error on any process ends the run on
+// all processes with the same error.
 #pragma once
 
 #include <functional>
@@ -11,14 +11,14 @@
 
 namespace espalier {
 
-/// How a run talks to the other processes.
+/// The connection of a run to the other processes.
 struct Messaging {
     Communicator comm;
     ExchangeOptions exchange;
 };
 
-/// Calls `step` on this rank, and throws the same error on all ranks when it has failed on one. Collective;
-/// without messaging just a call.
+/// Calls `step` on this rank, and throws the same error on all ranks if it fails on one. Collective; without
+/// messaging it only calls `step`.
 template <class Step> void all_succeed(Messaging const* messaging, Step&& step) {
     if (!messaging) return step();
     all_succeed(messaging->comm, step);
@@ -28,22 +28,22 @@ class MessageRun {
   public:
     using BlockHandler = std::function<void(int from, std::int64_t id, Block&& block)>;
 
-    /// `messaging` is null where there is one process: then this is WorkerTeam::run(). `on_block` is called
-    /// for each block that comes, and may call WorkerTeam::release().
+    /// With one process `messaging` is null, and run() is WorkerTeam::run(). `on_block` is called for each
+    /// received block, and may call WorkerTeam::release().
     MessageRun(WorkerTeam& team, Messaging const* messaging, BlockHandler on_block);
 
-    /// Collective where there are several processes: returns on all ranks or throws the same error on all.
-    /// `options` with external_events as the graph has; its on_start and poll are set here.
+    /// Collective with several processes: returns on all ranks or throws the same error on all.
+    /// options.external_events is the number of events in the graph; on_start and poll are set here.
     RunStats run(TaskGraph const& graph, Policy& policy, TaskBody const& body, RunOptions options);
 
-    /// From a task of the run.
+    /// Called by a task of the run.
     void send(int to, std::int64_t id, Block&& block, MessageMark const& mark) {
         exchange_->send(to, id, std::move(block), mark);
     }
-    /// From a task of the run: a block that came is freed, which had so many bytes.
+    /// Called by a task of the run after it has freed a received block of `bytes`.
     void received_done(std::size_t bytes) { exchange_->received_done(bytes); }
 
-    /// Of the last run.
+    /// Statistics of the last run.
     [[nodiscard]] ExchangeStatistics const& statistics() const { return statistics_; }
 
   private:

@@ -1,16 +1,16 @@
-// Return codes of MPI as errors.
+// Turns return codes of MPI into errors.
 #pragma once
 
 #include <mpi.h>
 
-#include <string>
+#include <fmt/format.h>
 
 #include "espalier/types.hpp"
 
 namespace espalier {
 
-/// Error{internal} (or out_of_memory) with the name of the call and the library's text, unless `code` is
-/// success.
+/// Throws Error{internal} or {out_of_memory} with the name of the call and the text of the library, unless
+/// `code` is MPI_SUCCESS.
 inline void check_mpi(int code, char const* call) {
     if (code == MPI_SUCCESS) return;
     char text[MPI_MAX_ERROR_STRING + 1] = "";
@@ -21,7 +21,7 @@ inline void check_mpi(int code, char const* call) {
     for (char& c : text)
         if (c == '\n') c = ' ';
     throw Error(error_class == MPI_ERR_NO_MEM ? Status::out_of_memory : Status::internal,
-                std::string(call) + " failed: " + text);
+                fmt::format("{} failed: {}", call, text));
 }
 
 } // namespace espalier

@@ -6,7 +6,7 @@
 namespace espalier {
 
 Communicator communicator_of_fortran(int handle) {
-    // Before and after MPI runs there is nothing to look a handle up in.
+    // MPI converts handles only between MPI_Init and MPI_Finalize.
     int runs = 0, ended = 0;
     MPI_Initialized(&runs);
     MPI_Finalized(&ended);

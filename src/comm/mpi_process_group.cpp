@@ -9,7 +9,7 @@ namespace espalier {
 
 namespace {
 
-// Launchers announce themselves in the environment; starting MPI without one would cost a process manager.
+// Launchers set variables in the environment. MPI_Init without a launcher would start a process manager.
 bool started_by_launcher() {
     for (char const* name : {"OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMIX_RANK"})
         if (std::getenv(name)) return true;

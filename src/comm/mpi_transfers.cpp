@@ -10,7 +10,7 @@ int lines_of(std::size_t bytes) {
     return checked_cast<int>(bytes / sizeof(MessageHeader), "lines of a message");
 }
 
-// Stays free until a request is put there.
+// A slot without a request; it stays in free_ until a request is stored there.
 std::size_t MpiTransfers::free_slot() {
     if (free_.empty()) {
         auto const slot = requests_.size();
@@ -43,7 +43,7 @@ std::size_t MpiTransfers::receive(Arrival const& arrival, std::span<std::byte> i
 void MpiTransfers::completed(std::vector<std::size_t>& slots) {
     slots.clear();
     if (free_.size() == requests_.size()) return;
-    // What is completed is not forgotten for want of memory.
+    // Reserve before MPI_Testsome, so that completed requests are never lost to a lack of memory.
     slots.reserve(requests_.capacity());
     free_.reserve(requests_.capacity());
     int count = 0;
@@ -55,7 +55,7 @@ void MpiTransfers::completed(std::vector<std::size_t>& slots) {
     for (int i = 0; i < count; ++i) {
         if (code == MPI_ERR_IN_STATUS && statuses_[i].MPI_ERROR != MPI_SUCCESS)
             failed = statuses_[i].MPI_ERROR;
-        slots.push_back(static_cast<std::size_t>(indices_[i]));
+        slots.push_back(indices_[i]);
         free_.push_back(slots.back());
     }
     check_mpi(failed, "MPI_Testsome");

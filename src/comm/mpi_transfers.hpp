@@ -1,5 +1,5 @@
-// Transfers over MPI: an array of requests, looked at by one MPI_Testsome. Messages are counted in cache
-// lines, so that the number stays an int.
+// Transfers over MPI: an array of requests, tested with one MPI_Testsome. Messages are counted in cache
+// lines, so that the count fits an int.
 #pragma once
 
 #include <mpi.h>
@@ -11,7 +11,7 @@
 
 namespace espalier {
 
-/// MPI tags of the room, on a communicator of its own.
+/// MPI tags, on the duplicated communicator of a transport.
 enum MpiTag : int { blocks_tag = 1, control_tag = 2, gather_tag = 3 };
 
 inline int tag_of(Channel channel) {
@@ -32,12 +32,12 @@ inline MPI_Message message_of(std::uint64_t handle) {
     return message;
 }
 
-/// So many bytes in lines; Error{unsupported} beyond the range of int.
+/// Bytes as a number of lines. Error{unsupported} beyond the range of int.
 int lines_of(std::size_t bytes);
 
 class MpiTransfers final : public Transfers {
   public:
-    /// `line`: the type of a line of sizeof(MessageHeader) bytes. Both outlive this.
+    /// `line` is the type of a line of sizeof(MessageHeader) bytes. Both arguments outlive this object.
     MpiTransfers(MPI_Comm comm, MPI_Datatype line) : comm_(comm), line_(line) {}
     std::size_t send(int to, Channel channel, std::span<std::byte const> bytes) override;
     std::size_t receive(Arrival const& arrival, std::span<std::byte> into) override;

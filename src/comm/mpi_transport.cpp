@@ -12,7 +12,7 @@ namespace espalier {
 
 namespace {
 
-// Longer pieces of memory go in several calls, whose counts are ints.
+// Longer memory is divided among several calls, because counts are ints.
 constexpr std::size_t longest_piece = std::size_t{1} << 30;
 
 template <class T, class Call> void in_pieces(std::span<T> values, Call&& call) {
@@ -21,15 +21,14 @@ template <class T, class Call> void in_pieces(std::span<T> values, Call&& call) 
         call(values.first(std::min(most, values.size())));
 }
 
-// Until all are completed. A process that waits for others leaves its core to them: they may be busy for
-// long, on the same cores.
+// Waits for all requests. Sleeps in between, because the other processes may work for long on the same cores.
 void wait_for(std::span<MPI_Request> requests, char const* call) {
-    Alarm nobody;
+    Alarm never;
     Backoff backoff;
     for (int done = 0; !done;) {
         check_mpi(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE),
                   call);
-        if (!done) backoff.pause(nobody, std::chrono::microseconds(100));
+        if (!done) backoff.pause(never, std::chrono::microseconds(100));
     }
 }
 
@@ -96,15 +95,17 @@ bool is_running() {
 
 Communicator Communicator::from_mpi(void const* mpi_comm) {
     if (!is_running())
-        throw Error(Status::usage,
-                    "an MPI communicator was given while MPI is not initialised or is finalised");
+        throw Error(
+            Status::usage,
+            "MPI is not initialised or already finalised: create the communicator between MPI_Init and "
+            "MPI_Finalize");
     if (!mpi_comm) throw Error(Status::usage, "the pointer to an MPI communicator is null");
     auto const given = *static_cast<MPI_Comm const*>(mpi_comm);
     if (given == MPI_COMM_NULL) throw Error(Status::usage, "the MPI communicator is MPI_COMM_NULL");
     int between_groups = 0;
     check_mpi(MPI_Comm_test_inter(given, &between_groups), "MPI_Comm_test_inter");
     if (between_groups)
-        throw Error(Status::usage, "the MPI communicator is one between two groups (an intercommunicator)");
+        throw Error(Status::usage, "the MPI communicator is an intercommunicator; pass an intracommunicator");
     MPI_Comm own = MPI_COMM_NULL;
     check_mpi(MPI_Comm_dup(given, &own), "MPI_Comm_dup");
     auto transport = std::make_shared<MpiTransport>(own);
@@ -193,7 +194,7 @@ void MpiTransport::all_to_all(std::span<std::span<std::byte const> const> from,
     auto const size = static_cast<int>(from.size());
     int const rank = rank_in(comm_);
     Requests requests;
-    for (int step = 1; step < size; ++step) // not all to rank 0 first
+    for (int step = 1; step < size; ++step) // so that not all ranks address rank 0 first
         requests.receive(into[(rank + size - step) % size], (rank + size - step) % size, comm_);
     for (int step = 1; step < size; ++step)
         requests.send(from[(rank + step) % size], (rank + step) % size, comm_);
@@ -213,8 +214,7 @@ std::optional<Arrival> MpiTransport::probe(Channel channel) {
     if (!found) return std::nullopt;
     int lines = 0;
     check_mpi(MPI_Get_count(&status, line_, &lines), "MPI_Get_count");
-    return Arrival{status.MPI_SOURCE, static_cast<std::size_t>(lines) * sizeof(MessageHeader),
-                   handle_of(message)};
+    return Arrival{status.MPI_SOURCE, lines * sizeof(MessageHeader), handle_of(message)};
 }
 
 void MpiTransport::receive(Arrival const& arrival, std::span<std::byte> into) {
@@ -222,8 +222,8 @@ void MpiTransport::receive(Arrival const& arrival, std::span<std::byte> into) {
 }
 
 void MpiTransport::discard(Arrival const& arrival) {
-    MessageHeader everywhere;
-    receive_lines(arrival, &everywhere, same_line_);
+    MessageHeader line;
+    receive_lines(arrival, &line, same_line_);
 }
 
 void MpiTransport::receive_lines(Arrival const& arrival, void* into, MPI_Datatype type) {

@@ -1,4 +1,4 @@
-// The transport of real processes: a duplicate of the caller's MPI communicator.
+// The transport over MPI, on a duplicate of the caller's communicator.
 #pragma once
 
 #include <mpi.h>
@@ -9,7 +9,7 @@ namespace espalier {
 
 class MpiTransport final : public Transport {
   public:
-    /// Takes over a communicator that returns errors.
+    /// Takes ownership of the communicator and makes it return errors.
     explicit MpiTransport(MPI_Comm own);
     ~MpiTransport() override;
     MpiTransport(MpiTransport const&) = delete;
@@ -39,8 +39,9 @@ class MpiTransport final : public Transport {
 
     MPI_Comm comm_;
     MPI_Datatype line_ = MPI_DATATYPE_NULL; // sizeof(MessageHeader) bytes
-    // The same with an extent of 0: lines that all go to one place. MPI defines no result for that, and none
-    // is looked at; a buffer that is too short would be worse, Open MPI 4 writes beyond its end.
+    // Likewise with an extent of 0, so that all lines overlap: to receive a message without keeping it. MPI
+    // leaves the contents undefined; a short buffer is no alternative, because Open MPI 4 writes beyond its
+    // end.
     MPI_Datatype same_line_ = MPI_DATATYPE_NULL;
 };
 

@@ -11,14 +11,14 @@ namespace {
 
 constexpr int short_rounds = 100, long_rounds = 10;
 constexpr std::size_t long_lines = (std::size_t{4} << 20) / sizeof(MessageHeader); // above any eager limit
-constexpr double enough = 0.2; // seconds for the long ones
-constexpr std::int64_t over = -1;
+constexpr double max_seconds = 0.2; // for the long messages of one link
+constexpr std::int64_t end_of_test = -1;
 
 double seconds_between(trace::Nanoseconds from, trace::Nanoseconds to) {
     return static_cast<double>(to - from) * 1e-9;
 }
 
-// Out and back, the ballast only out.
+// Seconds until an empty answer to a message with `ballast` lines.
 double round_trip(PingPong& messages, int process, std::size_t ballast) {
     auto const begin = trace::steady_now();
     messages.send(process, 0, ballast);
@@ -33,9 +33,9 @@ LinkTiming time_link(PingPong& messages, int process) {
     auto const begin = trace::steady_now();
     for (int round = 0; round < long_rounds; ++round) {
         longest = std::min(longest, round_trip(messages, process, long_lines));
-        if (seconds_between(begin, trace::steady_now()) > enough) break;
+        if (seconds_between(begin, trace::steady_now()) > max_seconds) break;
     }
-    messages.send(process, over);
+    messages.send(process, end_of_test);
     double const extra = std::max(longest - shortest, 1e-9);
     return {process, shortest / 2, static_cast<double>(long_lines * sizeof(MessageHeader)) / extra};
 }
@@ -55,7 +55,7 @@ std::vector<LinkTiming> time_links(Communicator const& comm, int most) {
         int const process = static_cast<int>(static_cast<std::int64_t>(others) * (i + 1) / count);
         if (comm.rank() == 0) links.push_back(time_link(messages, process));
         if (comm.rank() == process)
-            while (messages.receive() != over) messages.send(0, 0);
+            while (messages.receive() != end_of_test) messages.send(0, 0);
     }
     barrier(comm);
     return links;

@@ -1,4 +1,4 @@
-// How long messages take between the processes of a communicator, as a cost model wants to know it.
+// Measures latency and bandwidth between the processes of a communicator, for a cost model.
 #pragma once
 
 #include <vector>
@@ -7,19 +7,19 @@
 
 namespace espalier {
 
-/// From process 0 to another one, the best that was seen: noise only ever adds.
+/// From process 0 to another process. The best of several measurements, because noise only adds time.
 struct LinkTiming {
     int process = 0;
-    double latency = 0;   ///< Seconds of a message without contents.
-    double bandwidth = 0; ///< Bytes per second of a long one.
+    double latency = 0;   ///< Seconds of an empty message.
+    double bandwidth = 0; ///< Bytes per second of a long message.
 };
 
-/// Measures from process 0 to `most` others at most, evenly spread, one after the other; some tenths of a
-/// second for each where the network is slow, a hundredth where it is not. Collective; the links on process
-/// 0, nothing elsewhere or with one process.
+/// Measures the links from process 0 to at most `most` others, evenly spread, one after the other. Each takes
+/// a hundredth of a second, or some tenths on a slow network. Collective. Returns the links on process 0, and
+/// nothing on the others or with one process.
 std::vector<LinkTiming> time_links(Communicator const& comm, int most = 16);
 
-/// The slowest in each respect, which a schedule has to reckon with. Of one link at least.
+/// The largest latency and the smallest bandwidth of the links, of which there is at least one.
 LinkTiming slowest(std::vector<LinkTiming> const& links);
 
 } // namespace espalier

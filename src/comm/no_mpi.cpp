@@ -1,4 +1,4 @@
-// What takes the place of the mpi_*.cpp files in a build without MPI: one process, always.
+// Replaces the mpi_*.cpp files in a build without MPI, which always has one process.
 #include "comm/fortran_handle.hpp"
 #include "comm/process_group.hpp"
 #include "espalier/communicator.hpp"

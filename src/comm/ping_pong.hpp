@@ -1,4 +1,4 @@
-// One message at a time, to and fro between two processes: what clocks and networks are measured with.
+// Single messages back and forth between two processes, to measure clocks and networks.
 #pragma once
 
 #include <chrono>
@@ -21,22 +21,22 @@ class PingPong {
     explicit PingPong(Communicator const& comm)
         : transport_(transport_of(comm)), transfers_(transport_->transfers()) {}
 
-    /// Makes room for the ballast, so that nothing fails later for want of memory.
+    /// Allocates memory for messages with so many lines of ballast.
     void reserve(std::size_t ballast) {
         out_.resize(1 + ballast);
         in_.resize(1 + ballast);
     }
-    /// A number, and so many headers' lengths of ballast. Returns when it has left.
+    /// Sends a number and `ballast` lines of sizeof(MessageHeader) bytes. Returns when the send is complete.
     void send(int to, std::int64_t value, std::size_t ballast = 0) {
         if (out_.size() < 1 + ballast) out_.resize(1 + ballast);
         out_[0].id = value;
         transfers_->send(to, Channel::control, std::as_bytes(std::span(out_).first(1 + ballast)));
         std::vector<std::size_t> completed;
-        for (Patience patience; completed.empty(); patience.wait()) transfers_->completed(completed);
+        for (Waiting waiting; completed.empty(); waiting.wait()) transfers_->completed(completed);
     }
-    /// The number of the next message, which has come with all its ballast.
+    /// Receives the next message and returns its number.
     std::int64_t receive() {
-        for (Patience patience;; patience.wait()) {
+        for (Waiting waiting;; waiting.wait()) {
             auto const arrival = transport_->probe(Channel::control);
             if (!arrival) continue;
             std::size_t const length = arrival->bytes / sizeof(MessageHeader);
@@ -47,24 +47,24 @@ class PingPong {
     }
 
   private:
-    // Awake while messages go to and fro; asleep while it is another's turn.
-    class Patience {
+    // Yields at first, while an answer is expected soon; sleeps later, while other processes are measured.
+    class Waiting {
       public:
         void wait() {
-            if (trace::steady_now() - since_ < awake)
+            if (trace::steady_now() - since_ < yield_time)
                 std::this_thread::yield();
             else
                 std::this_thread::sleep_for(std::chrono::microseconds(50));
         }
 
       private:
-        static constexpr trace::Nanoseconds awake = 500'000;
+        static constexpr trace::Nanoseconds yield_time = 500'000;
         trace::Nanoseconds since_ = trace::steady_now();
     };
 
     Transport* transport_;
     std::unique_ptr<Transfers> transfers_;
-    std::vector<MessageHeader> out_, in_; // touched before they are timed again
+    std::vector<MessageHeader> out_, in_; // kept, so that only the first message touches new pages
 };
 
 } // namespace espalier

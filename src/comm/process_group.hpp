@@ -1,5 +1,5 @@
-// The processes that a launcher started together, as the command sees them. Without MPI, or when the command
-// was not started by a launcher, there is one.
+// The processes that a launcher has started together, for the command. One process without MPI or without a
+// launcher.
 #pragma once
 
 #include "comm/thread_level.hpp"
@@ -7,12 +7,12 @@
 
 namespace espalier {
 
-/// Construct once, in main, before threads are created: initialises MPI when this build has it and a launcher
-/// (mpirun, srun) started the process, and finalises it in the end. Of the command alone: the library uses
-/// MPI as its caller initialised it.
+/// Constructed once, in main, before threads are created. Initialises MPI if this build has it and a launcher
+/// (mpirun, srun) has started the process; the destructor finalises it. Only the command uses this: the
+/// library uses MPI as its caller has initialised it.
 class ProcessGroup {
   public:
-    /// MPI may give another thread level than is wanted (thread_level tells).
+    /// MPI may provide another thread level (see thread_level).
     ProcessGroup(int* argc, char*** argv, ThreadLevel wanted = ThreadLevel::multiple);
     ~ProcessGroup();
     ProcessGroup(ProcessGroup const&) = delete;

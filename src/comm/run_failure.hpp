@@ -1,5 +1,5 @@
-// Why a run ends early, as one rank knows it: by an error of its own, or because another rank said that it
-// failed. Whichever came first stands: what fails here after another's notice is a consequence, not a cause.
+// The reason why a run ends early, as known to one rank: its own error, or the notice of another rank. The
+// first one is kept, because errors after a notice are its consequences.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,7 @@ namespace espalier {
 
 class RunFailure {
   public:
-    /// An error of this rank; true when it is the first one known here. Any thread.
+    /// Records an error of this rank; true if it is the first failure known here. Any thread.
     bool here(Error const& error) {
         std::lock_guard const lock(mutex_);
         if (failed()) return false;
@@ -20,7 +20,7 @@ class RunFailure {
         failed_.store(true, std::memory_order_release);
         return true;
     }
-    /// Another rank has failed; true when that is the first error known here. Any thread.
+    /// Records the failure of another rank; true if it is the first one known here. Any thread.
     bool elsewhere() {
         std::lock_guard const lock(mutex_);
         if (failed()) return false;
@@ -28,7 +28,7 @@ class RunFailure {
         return true;
     }
     [[nodiscard]] bool failed() const { return failed_.load(std::memory_order_acquire); }
-    /// The error with which this rank failed by itself.
+    /// The error of this rank, unless another one failed first.
     [[nodiscard]] std::optional<Error> own() const {
         std::lock_guard const lock(mutex_);
         return own_;

@@ -9,20 +9,19 @@
 namespace espalier {
 
 namespace {
-constexpr std::size_t lines_of_text = 16; // of a notice; longer messages are cut
+constexpr std::size_t lines_of_text = 16; // of a notice; longer texts are truncated
 }
 
 SendingSide::SendingSide(Transport* transport, int rank, int size, std::size_t window, OnSent on_sent)
     : rank_(rank), size_(size), window_(static_cast<std::int64_t>(std::min(window, std::size_t{1} << 62))),
       on_sent_(std::move(on_sent)), transfers_(size > 1 ? transport->transfers() : nullptr),
-      destinations_(static_cast<std::size_t>(size)), notice_(1 + lines_of_text),
-      last_(static_cast<std::size_t>(size)), blocks_to_(static_cast<std::size_t>(size)) {
+      destinations_(size), notice_(1 + lines_of_text), last_(size), blocks_to_(size) {
     with_waiting_.reserve(destinations_.size());
 }
 
 SendingSide::~SendingSide() {
     if (num_under_way_ == 0) return;
-    // The library still reads it; only after a failure of the library itself.
+    // The library may still read it. Happens only after a failure of the library.
     static_cast<void>(new std::vector<Message>(std::move(under_way_)));
     static_cast<void>(new std::vector<MessageHeader>(std::move(last_)));
     static_cast<void>(new std::vector<MessageHeader>(std::move(notice_)));
@@ -99,12 +98,12 @@ bool SendingSide::has_waiting() const {
     return !with_waiting_.empty();
 }
 
-// Two messages under way keep the network busy while the end of one is not noticed yet.
+// Two messages under way keep the network busy until the completion of one is noticed.
 bool SendingSide::has_room(Destination const& to) const {
     return to.num_under_way < 2 || to.under_way <= window_;
 }
 
-// The block that is to leave now; empty when there is none. Under mutex_.
+// Takes the next block to send; empty if there is none. mutex_ is held.
 SendingSide::Waiting::node_type SendingSide::take() {
     for (std::size_t i = 0; i < with_waiting_.size(); ++i) {
         Destination& to = destinations_[with_waiting_[i]];
@@ -119,7 +118,7 @@ SendingSide::Waiting::node_type SendingSide::take() {
     return {};
 }
 
-// Needs no memory. Under mutex_.
+// Allocates no memory. mutex_ is held.
 void SendingSide::put_back(Waiting::node_type block) {
     int const to = block.mapped().to;
     if (destinations_[to].waiting.empty()) with_waiting_.push_back(to);
@@ -129,7 +128,7 @@ void SendingSide::put_back(Waiting::node_type block) {
 bool SendingSide::start_queued() {
     bool any = false;
     for (;; any = true) {
-        Message* control = nullptr; // stays where it is until it has left
+        Message* control = nullptr; // stays in the queue until its send has begun
         Waiting::node_type block;
         {
             std::lock_guard const lock(mutex_);
@@ -143,7 +142,7 @@ bool SendingSide::start_queued() {
         std::size_t slot = 0;
         trace::Ticks const leaves = track_ ? trace::ticks() : 0;
         try {
-            // Room for it now, so that nothing fails after the send has begun.
+            // Allocate the slot first, so that nothing fails after the send has begun.
             if (num_under_way_ == under_way_.size()) under_way_.emplace_back();
             slot = transfers_->send(message.to, message.channel, message.bytes);
         } catch (...) {

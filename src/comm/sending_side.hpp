@@ -1,5 +1,5 @@
-// The half of an exchange that sends: a queue that every worker may fill, and the messages under way, moved
-// along by one thread at a time.
+// The sending half of an exchange: a queue that any worker fills, and the messages under way, which one
+// thread at a time moves.
 #pragma once
 
 #include <chrono>
@@ -20,10 +20,10 @@
 
 namespace espalier {
 
-/// What is said of a block that is handed in.
+/// Attributes of a block to send.
 struct MessageMark {
     std::int64_t tag = -1; ///< Its number in a trace.
-    double priority = 0;   ///< Of those that wait for the same process the highest goes first.
+    double priority = 0;   ///< Of the blocks that wait for one process the highest goes first.
 };
 
 class SendingSide {
@@ -31,10 +31,10 @@ class SendingSide {
     using Clock = std::chrono::steady_clock;
     using OnSent = std::function<void(int to, std::int64_t id, std::size_t bytes, Clock::time_point started)>;
 
-    /// For `size` processes; makes room for the messages that must be sent when memory is short. A block
-    /// begins its way when no more than `window` bytes are under way to the same process, or one block only.
+    /// For `size` processes. Allocates the messages that must be sent even without free memory. The send of a
+    /// block begins while at most `window` bytes, or only one block, are under way to its process.
     SendingSide(Transport* transport, int rank, int size, std::size_t window, OnSent on_sent);
-    /// Messages still under way keep their memory for ever.
+    /// Never frees the memory of messages still under way.
     ~SendingSide();
     SendingSide(SendingSide const&) = delete;
     SendingSide& operator=(SendingSide const&) = delete;
@@ -43,22 +43,23 @@ class SendingSide {
     void queue(int to, std::int64_t id, Block&& block, MessageMark const& mark);
     /// Frees the blocks whose send has not begun.
     void drop_queued();
-    /// Sends the notice of this failure to every other rank; once.
+    /// Queues a notice of this failure for each other rank. Called once.
     void queue_notices(Error const& error);
 
     // One thread at a time.
-    /// Where to record what happens from now on; null: nowhere.
+    /// Sets the track of a trace; null: not recorded.
     void record_on(trace::Track* track) { track_ = track; }
-    /// Starts what is queued, ends what is completed; true when there was something.
+    /// Starts queued messages and ends completed ones; true if there was one.
     bool step();
-    /// Sends to every other rank how many blocks went there, when none waits. Nothing is queued later.
+    /// Queues the last message for each other rank, the number of blocks sent there. No block waits then, and
+    /// nothing is queued later.
     void queue_last();
     /// Is anything queued or under way?
     [[nodiscard]] bool busy() const;
     /// Is there a block whose send has not begun?
     [[nodiscard]] bool has_waiting() const;
 
-    // When nobody moves messages.
+    // While no thread moves messages.
     [[nodiscard]] std::int64_t messages() const { return messages_; }
     [[nodiscard]] std::int64_t bytes() const { return bytes_; }
     [[nodiscard]] std::int64_t peak_waiting() const { return peak_waiting_; }
@@ -68,13 +69,13 @@ class SendingSide {
     struct Message {
         int to = -1;
         Channel channel = Channel::blocks;
-        std::span<std::byte const> bytes; // of the block, or of this object's own
+        std::span<std::byte const> bytes; // of the block, or of notice_ or last_
         Block block;
         Clock::time_point started;
     };
 
     using Waiting = std::multimap<double, Message, std::greater<>>; // by priority
-    /// A process that blocks go to.
+    /// The blocks for one process.
     struct Destination {
         Waiting waiting;
         int num_under_way = 0;
@@ -94,10 +95,10 @@ class SendingSide {
     trace::Track* track_ = nullptr;
     std::unique_ptr<Transfers> transfers_;
 
-    mutable std::mutex mutex_; // of the next six
+    mutable std::mutex mutex_; // guards the next six members
     std::deque<Message> control_;
     std::vector<Destination> destinations_; // by rank
-    std::vector<int> with_waiting_;         // those of them for which blocks wait
+    std::vector<int> with_waiting_;         // ranks for which blocks wait
     std::int64_t waiting_ = 0;              // bytes queued or under way
     std::int64_t peak_waiting_ = 0;
     std::vector<MessageHeader> notice_; // header and text

@@ -1,5 +1,7 @@
 #include "comm/thread_level.hpp"
 
+#include <fmt/format.h>
+
 #include "comm/transport.hpp"
 
 namespace espalier {
@@ -43,10 +45,10 @@ ThreadsChoice choose_comm_threads(ThreadLevel level, int wanted) {
     int const most = most_threads(level);
     if (wanted <= most) return {wanted, ""};
     ThreadLevel const needed = wanted == 1 ? ThreadLevel::serialized : ThreadLevel::multiple;
-    return {most, std::to_string(wanted) +
-                      (wanted == 1 ? " communication thread needs " : " communication threads need ") +
-                      to_string(needed) + " and the MPI library runs with " + to_string(level) + ": " +
-                      (most == 1 ? "one communication thread is used" : "the worker threads communicate")};
+    return {most,
+            fmt::format("{} communication thread{} {} and the MPI library runs with {}: {}", wanted,
+                        wanted == 1 ? " needs" : "s need", to_string(needed), to_string(level),
+                        most == 1 ? "one communication thread is used" : "the worker threads communicate")};
 }
 
 ThreadsChoice choose_comm_threads(Communicator const& comm, int wanted) {

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <string>
+
+#include <fmt/format.h>
 
 #include "runtime/process_limits.hpp"
 
@@ -11,11 +12,11 @@ namespace espalier {
 namespace {
 
 constexpr std::size_t cache_line = 64;
-// Between two looks at the interrupt:
-constexpr std::size_t cleared_at_once = 16 * Arena::alignment; // some milliseconds
+// Bytes between two checks of the interrupt, cleared in some milliseconds.
+constexpr std::size_t cleared_at_once = 16 * Arena::alignment;
 
 std::size_t padded_bytes(Offset coefficients, std::size_t scalar_bytes) {
-    return (static_cast<std::size_t>(coefficients) * scalar_bytes + cache_line - 1) / cache_line * cache_line;
+    return (scalar_bytes * coefficients + cache_line - 1) / cache_line * cache_line;
 }
 
 void populate_in_parts(std::span<std::byte> range, Interrupt* interrupt) {
@@ -39,19 +40,19 @@ std::uint64_t panel_bytes(BlockStructure const& structure, FactorForm form, std:
 
 template <class T> void Factor<T>::allocate(FactorForm form, std::vector<WorkerId> const& owner,
                                             Allocation allocation, WorkerTeam& team, Interrupt* interrupt) {
-    auto const num_workers = static_cast<std::size_t>(team.size());
+    int const num_workers = team.size();
     form_ = form;
     allocation_ = allocation;
     owned_.assign(num_workers, {});
     zero_.assign(num_workers, 0);
     std::vector<std::size_t> bytes(allocation == Allocation::global ? 1 : num_workers, 0);
     std::vector<std::size_t> position(structure_->cblks.size());
-    for (std::size_t k = 0; k < structure_->cblks.size(); ++k) {
+    for (CblkId k = 0; k < structure_->num_cblks(); ++k) {
         if (owner[k] == any_worker) continue;
-        owned_[owner[k]].push_back(static_cast<CblkId>(k));
+        owned_[owner[k]].push_back(k);
         std::size_t& end = bytes[arena_index(owner[k])];
         position[k] = end;
-        end += padded_bytes(panel_size(structure_->cblks[k], form), sizeof(T));
+        end += padded_bytes(panel_size(cblk(k), form), sizeof(T));
     }
     keep_or_replace_arenas(bytes);
     panels_.resize(structure_->cblks.size());
@@ -59,16 +60,15 @@ template <class T> void Factor<T>::allocate(FactorForm form, std::vector<WorkerI
         panels_[k] = owner[k] == any_worker
                          ? nullptr
                          : reinterpret_cast<T*>(arenas_[arena_index(owner[k])].data() + position[k]);
-    perm_.assign(form.has_d() || form.has_upper() ? static_cast<std::size_t>(structure_->n) : 0, 0);
-    off_diagonal_.assign(form.has_d() ? static_cast<std::size_t>(structure_->n) : 0, T(0));
+    perm_.assign(form.has_d() || form.has_upper() ? structure_->n : 0, 0);
+    off_diagonal_.assign(form.has_d() ? structure_->n : 0, T(0));
 
     if (allocation == Allocation::global && arenas_[0].fresh()) touch_from_one_worker(team, interrupt);
-    for (std::size_t w = 0; w < num_workers; ++w)
-        zero_[w] = arenas_[arena_index(static_cast<WorkerId>(w))].fresh();
-    for (Arena& arena : arenas_) arena.mark_used(); // also when what follows is interrupted
+    for (WorkerId w = 0; w < num_workers; ++w) zero_[w] = arenas_[arena_index(w)].fresh();
+    for (Arena& arena : arenas_) arena.mark_used(); // even if the next steps are interrupted
 }
 
-// One arena for each entry of `bytes`. The old one goes before the new one comes.
+// Makes one arena for each entry of `bytes`. Frees old arenas before it allocates new ones.
 template <class T> void Factor<T>::keep_or_replace_arenas(std::vector<std::size_t> const& bytes) {
     arenas_.resize(bytes.size());
     std::size_t wanted = 0;
@@ -78,17 +78,15 @@ template <class T> void Factor<T>::keep_or_replace_arenas(std::vector<std::size_
         arenas_[a] = Arena();
         wanted += bytes[a];
     }
-    // Each arena alone may fit where all together do not.
+    // Check the sum: each arena alone may fit although all together do not.
     if (std::uint64_t const available = wanted > 0 ? available_memory_bytes() : 0; wanted > available)
-        throw Error(Status::out_of_memory, "the factors need " + std::to_string(wanted) +
-                                               " bytes more, and " + std::to_string(available) +
-                                               " are available");
+        throw Error(Status::out_of_memory,
+                    fmt::format("the factors need {} bytes more, and {} are available", wanted, available));
     for (std::size_t a = 0; a < bytes.size(); ++a)
         if (arenas_[a].size() < bytes[a]) arenas_[a] = Arena(bytes[a], allocation_);
 }
 
-// As a program would that knows nothing of NUMA: the memory comes from the node of worker 0 as far as it
-// goes.
+// Like a program without regard to NUMA: the memory comes from the node of worker 0 while that has some.
 template <class T> void Factor<T>::touch_from_one_worker(WorkerTeam& team, Interrupt* interrupt) {
     team.for_each_worker([&](WorkerId worker) {
         if (worker == 0) populate_in_parts(arenas_[0].bytes(), interrupt);
@@ -98,7 +96,7 @@ template <class T> void Factor<T>::touch_from_one_worker(WorkerTeam& team, Inter
 template <class T> void Factor<T>::clear_owned(WorkerId worker, Interrupt* interrupt) {
     auto& zero = zero_[worker];
     if (zero) {
-        zero = 0;                              // also when this is interrupted
+        zero = 0;                              // even if this is interrupted
         if (allocation_ != Allocation::global) // from this worker, so that pages are near it
             populate_in_parts(arenas_[arena_index(worker)].bytes(), interrupt);
         return;
@@ -119,8 +117,7 @@ template <class T> void Factor<T>::clear_owned(WorkerId worker, Interrupt* inter
 }
 
 template <class T> std::span<std::byte const> Factor<T>::panel(CblkId k) const {
-    return {reinterpret_cast<std::byte const*>(panels_[k]),
-            static_cast<std::size_t>(panel_size(cblk(k), form_)) * sizeof(T)};
+    return std::as_bytes(std::span<T const>(panels_[k], panels_[k] + panel_size(cblk(k), form_)));
 }
 
 template <class T> MatrixView<T> Factor<T>::lower(CblkId k) const {
@@ -144,16 +141,16 @@ template <class T> MatrixView<T> Factor<T>::below(CblkId k) const {
 }
 
 template <class T> std::span<std::int32_t> Factor<T>::perm(CblkId k) {
-    return {perm_.data() + cblk(k).first_col, static_cast<std::size_t>(cblk(k).width())};
+    return {perm_.data() + cblk(k).first_col, perm_.data() + cblk(k).end_col};
 }
 template <class T> std::span<std::int32_t const> Factor<T>::perm(CblkId k) const {
-    return {perm_.data() + cblk(k).first_col, static_cast<std::size_t>(cblk(k).width())};
+    return {perm_.data() + cblk(k).first_col, perm_.data() + cblk(k).end_col};
 }
 template <class T> std::span<T> Factor<T>::off_diagonal(CblkId k) {
-    return {off_diagonal_.data() + cblk(k).first_col, static_cast<std::size_t>(cblk(k).width())};
+    return {off_diagonal_.data() + cblk(k).first_col, off_diagonal_.data() + cblk(k).end_col};
 }
 template <class T> std::span<T const> Factor<T>::off_diagonal(CblkId k) const {
-    return {off_diagonal_.data() + cblk(k).first_col, static_cast<std::size_t>(cblk(k).width())};
+    return {off_diagonal_.data() + cblk(k).first_col, off_diagonal_.data() + cblk(k).end_col};
 }
 
 #define ESPALIER_INSTANTIATE(T) template class Factor<T>;

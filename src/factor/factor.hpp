@@ -6,15 +6,15 @@
 //               diagonal block, stored transposed: rows_below x width.
 //
 // The panels of the kept cblks of a Schur complement hold A_ss - A_si A_ii^-1 A_is, not factorized; their
-// perm and off_diagonal mean nothing (schur.hpp reads them).
+// perm and off_diagonal are undefined (schur.hpp reads the panels).
 //
-// Panels live in arenas, which are kept from one factorization to the next:
+// Panels lie in arenas, which are kept from one factorization to the next:
 //
-//   local       one for each owner (worker), who is the first to touch it;
-//   interleave  the same, with its pages dealt out over the NUMA nodes;
-//   global      one for all, every page of which worker 0 is the first to touch: the usual baseline.
+//   local       one for each owner (worker), which touches it first;
+//   interleave  likewise, with pages distributed over the NUMA nodes;
+//   global      one for all owners, which worker 0 touches first: the baseline.
 //
-// Whatever the allocation, owners clear and assemble their own panels: only places differ, never the numbers.
+// With each allocation the owners clear and assemble their panels, so the numbers are the same.
 #pragma once
 
 #include <memory>
@@ -30,7 +30,7 @@
 
 namespace espalier {
 
-/// What distinguishes the five factorizations for storage and kernels.
+/// The properties of the five factorizations that storage and kernels depend on.
 struct FactorForm {
     Factorization kind = Factorization::llh;
     [[nodiscard]] bool has_upper() const { return kind == Factorization::lu; }
@@ -43,18 +43,17 @@ template <class T> class Factor {
     /// `structure` must outlive the factor. Allocates nothing yet.
     explicit Factor(BlockStructure const& structure) : structure_(&structure) {}
 
-    /// Make room for a factorization of this form, cblk k belonging to owner[k]; any_worker: to another
-    /// process, and there is no panel. Arenas of an earlier
-    /// factorization are kept when they fit and were made for this allocation. A new global arena is touched
-    /// here. Error{out_of_memory}, {cancelled}.
+    /// Allocates the panels of a factorization of this form. Worker owner[k] owns cblk k; any_worker marks a
+    /// ghost, which has no panel. Keeps arenas of an earlier factorization that are large enough and were
+    /// made for this allocation. Touches a new global arena. Error{out_of_memory}, {cancelled}.
     void allocate(FactorForm form, std::vector<WorkerId> const& owner, Allocation allocation,
                   WorkerTeam& team, Interrupt* interrupt = nullptr);
 
     [[nodiscard]] BlockStructure const& structure() const { return *structure_; }
     [[nodiscard]] FactorForm form() const { return form_; }
-    [[nodiscard]] Cblk const& cblk(CblkId k) const { return structure_->cblks[k]; }
+    [[nodiscard]] Cblk const& cblk(CblkId k) const { return structure_->cblk(k); }
 
-    /// Is the panel of cblk k here? Those of other processes are not; their views mean nothing.
+    /// Does this process have the panel of cblk k? Ghosts have none, and their views are invalid.
     [[nodiscard]] bool has_panel(CblkId k) const { return panels_[k] != nullptr; }
     [[nodiscard]] MatrixView<T> lower(CblkId k) const;
     [[nodiscard]] MatrixView<T> upper(CblkId k) const; ///< lu only.
@@ -68,24 +67,25 @@ template <class T> class Factor {
     /// Cblks whose panels `worker` clears and assembles.
     [[nodiscard]] std::vector<CblkId> const& owned_by(WorkerId worker) const { return owned_[worker]; }
     [[nodiscard]] int num_owners() const { return static_cast<int>(owned_.size()); }
-    /// Set all coefficients of the worker's panels to zero and map their pages; cheap when the kernel has
-    /// just provided them as zeros. Error{cancelled}.
+    /// Sets all coefficients of the worker's panels to zero and maps their pages; cheap when the kernel has
+    /// just provided zeros. Error{cancelled}.
     void clear_owned(WorkerId worker, Interrupt* interrupt = nullptr);
 
     [[nodiscard]] Allocation allocation() const { return allocation_; }
-    /// Where the panels of `worker` lie, among others when the allocation is global. Empty for a worker that
-    /// owns none.
+    /// The arena of the panels of `worker`; with global allocation that of all workers. Empty for a worker
+    /// without panels.
     [[nodiscard]] Arena const& arena_of(WorkerId worker) const { return arenas_[arena_index(worker)]; }
-    /// All of the panels of cblk k, as bytes in that arena.
+    /// The panels of cblk k, lower and upper, as bytes in the arena.
     [[nodiscard]] std::span<std::byte const> panel(CblkId k) const;
 
-    /// Pivots of D and U of this modulus have been replaced; others are larger. 0: none. Set by factorize().
+    /// The modulus of replaced pivots of D and U; all others are larger. 0: none was replaced. Set by
+    /// factorize().
     [[nodiscard]] Real<T> pivot_threshold() const { return pivot_threshold_; }
     void set_pivot_threshold(Real<T> threshold) { pivot_threshold_ = threshold; }
 
   private:
-    [[nodiscard]] std::size_t arena_index(WorkerId owner) const {
-        return allocation_ == Allocation::global ? 0 : static_cast<std::size_t>(owner);
+    [[nodiscard]] WorkerId arena_index(WorkerId owner) const {
+        return allocation_ == Allocation::global ? 0 : owner;
     }
     void keep_or_replace_arenas(std::vector<std::size_t> const& bytes);
     void touch_from_one_worker(WorkerTeam& team, Interrupt* interrupt);
@@ -95,7 +95,7 @@ template <class T> class Factor {
     Allocation allocation_ = Allocation::local;
     std::vector<Arena> arenas_;
     std::vector<std::vector<CblkId>> owned_;
-    std::vector<std::uint8_t> zero_; ///< Of each owner's panels: they are zeros that the kernel provided.
+    std::vector<std::uint8_t> zero_; ///< For each owner: its panels are zeros that the kernel provided.
     std::vector<T*> panels_;         ///< lower(k); upper(k) follows it.
     std::vector<std::int32_t> perm_;
     std::vector<T> off_diagonal_;

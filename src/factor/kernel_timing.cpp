@@ -18,19 +18,19 @@ namespace espalier {
 
 namespace {
 
-// A low quantile: what disturbs a measurement makes it longer.
+// The lower quartile, because disturbances only add time.
 double typical(std::vector<double>& times) {
-    auto const at = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 4);
+    auto const at = times.begin() + std::ssize(times) / 4;
     std::nth_element(times.begin(), at, times.end());
     return *at;
 }
 
-// Measures a call. On a machine with other work to do a thread is put aside now and then, which its processor
-// time does not count; but that is slow to read, and too coarse for the shortest calls.
+// Measures a call, as the smaller one of wall time and processor time. The latter excludes time in which the
+// system runs other work, but is slow to read and too coarse for the shortest calls.
 class CallTimer {
   public:
     CallTimer() : processor_(processor_seconds()) {}
-    // Since construction.
+    // Seconds since construction.
     [[nodiscard]] double seconds() const {
         double const wall = timer_.seconds() - overhead();
         return std::max(std::min(wall, processor_seconds() - processor_), 1e-8);
@@ -42,7 +42,7 @@ class CallTimer {
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
         return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
     }
-    // Of reading the clock of the wall.
+    // Seconds that reading the wall clock takes.
     static double overhead() {
         static double const seconds = [] {
             std::vector<double> times(200);
@@ -59,7 +59,7 @@ class CallTimer {
     Timer timer_; // after processor_
 };
 
-// Panels and workspace of one worker, and its measurements.
+// Panels, workspace and measurements of one worker.
 template <class T> class WorkerKernels {
   public:
     WorkerKernels(BlockStructure const& structure, FactorForm form, WorkerTeam& team, WorkerId worker)
@@ -74,18 +74,17 @@ template <class T> class WorkerKernels {
                 static_cast<double>(engine()) / static_cast<double>(std::minstd_rand::max()) - 0.5));
     }
 
-    // On the worker's own thread, so that the pages are near it.
+    // Called by the thread of the worker, so that the pages are near it.
     void clear(WorkerId worker, Interrupt* interrupt) { factor_.clear_owned(worker, interrupt); }
 
-    // A factorization, its kernels timed. Each cblk takes its updates just before it is factorized, as tasks
-    // do: by then the panels that they come from have left the nearest caches.
+    // Factorizes and measures the kernels. As in tasks, each cblk receives its updates just before it is
+    // factorized, when the source panels have left the nearest caches.
     void sweep(Interrupt* interrupt) {
         fill_panels();
         std::vector<double> updates(structure_.cblks.size(), 0.0); // by source
         for (CblkId k = 0; k < structure_.num_cblks(); ++k) {
             check(interrupt);
-            auto const j = static_cast<std::size_t>(k);
-            for (Offset f = structure_.facing_ptr[j]; f < structure_.facing_ptr[j + 1];) {
+            for (Offset f = structure_.facing_ptr[k]; f < structure_.facing_ptr[k + 1];) {
                 BlokId const first = structure_.facing[f];
                 CblkId const source = structure_.owner_of_blok[first];
                 FacingGroup const group = facing_group(structure_, source, first);
@@ -96,17 +95,17 @@ template <class T> class WorkerKernels {
             }
             CallTimer const timer;
             kernels_->factorize_panel(k, Real<T>(0));
-            panel_times_[j].push_back(timer.seconds());
+            panel_times_[k].push_back(timer.seconds());
         }
         for (std::size_t k = 0; k < updates.size(); ++k) update_times_[k].push_back(updates[k]);
     }
 
-    // Forgets the measurements.
+    // Drops the measurements.
     void restart() {
         for (auto* times : {&panel_times_, &update_times_})
             for (auto& of_cblk : *times) of_cblk.clear();
     }
-    // Of a sweep, all in all.
+    // Typical seconds of a sweep.
     [[nodiscard]] double total() {
         double sum = 0;
         for (auto* times : {&panel_times_, &update_times_})
@@ -114,11 +113,11 @@ template <class T> class WorkerKernels {
         return sum;
     }
 
-    // One sample a cblk: what it costs altogether to update others with it.
+    // One sample for each cblk: its panel, and all its updates of others together.
     KernelSamples samples(KernelSet kernels) {
         KernelSamples samples;
-        for (std::size_t k = 0; k < structure_.cblks.size(); ++k) {
-            Cblk const& cblk = structure_.cblks[k];
+        for (CblkId k = 0; k < structure_.num_cblks(); ++k) {
+            Cblk const& cblk = structure_.cblk(k);
             samples.panels.push_back(
                 {panel_counts(kernels, cblk.width(), cblk.rows_below()), typical(panel_times_[k])});
             if (cblk.rows_below() == 0) continue;
@@ -135,7 +134,7 @@ template <class T> class WorkerKernels {
     }
 
   private:
-    // Entries below 1/2, and a dominant diagonal: all factorizations go through, and no pivot is replaced.
+    // Entries below 1/2 and a dominant diagonal, so that all factorizations succeed without replaced pivots.
     void fill_panels() {
         for (CblkId k = 0; k < structure_.num_cblks(); ++k) {
             MatrixView<T> const lower = factor_.lower(k);
@@ -161,13 +160,13 @@ template <class T> class WorkerKernels {
     std::vector<std::vector<double>> panel_times_, update_times_; // by cblk
 };
 
-// `sweeps` sweeps on every worker at once. Who is done goes on until all are.
+// Runs `sweeps` sweeps on all workers at once. Each continues until all have finished theirs.
 template <class T> class SweepTogether {
   public:
     SweepTogether(std::vector<std::optional<WorkerKernels<T>>>& kernels, int sweeps, Interrupt* interrupt)
         : kernels_(kernels), sweeps_(sweeps), interrupt_(interrupt) {}
 
-    // The seconds of a sweep, mean over the workers.
+    // Returns the mean over the workers of the seconds of a sweep.
     double run(WorkerTeam& team) {
         team.for_each_worker([&](WorkerId worker) {
             try {
@@ -187,7 +186,7 @@ template <class T> class SweepTogether {
         own.restart();
         for (int s = 0; s < sweeps_ && !failed_; ++s) own.sweep(interrupt_);
         ++done_;
-        while (done_ < static_cast<int>(kernels_.size()) && !failed_) own.sweep(interrupt_);
+        while (done_ < std::ssize(kernels_) && !failed_) own.sweep(interrupt_);
     }
 
     std::vector<std::optional<WorkerKernels<T>>>& kernels_;
@@ -197,10 +196,10 @@ template <class T> class SweepTogether {
     std::atomic<bool> failed_{false};
 };
 
-// The part of the time for one worker that one sweep may take.
+// The maximum share of options.seconds for one sweep.
 constexpr double sweep_part = 0.6;
 
-// Multiply-adds of T a second, times two, in a product of a size that is common.
+// Operations of T per second (a multiply-add counts as two) in a product of a typical size.
 template <class T> double product_rate() {
     constexpr Index n = 200;
     std::vector<T> a(n * n, T(1)), c(n * n, T(0));
@@ -213,7 +212,7 @@ template <class T> double product_rate() {
     return 2.0 * n * n * n / typical(times);
 }
 
-// y += x / 2, some times; bytes per second.
+// Bytes per second of y += x / 2.
 double stream(std::vector<double> const& x, std::vector<double>& y, Interrupt* interrupt) {
     std::vector<double> times;
     for (int turn = 0; turn < 5; ++turn) {
@@ -229,14 +228,13 @@ double stream(std::vector<double> const& x, std::vector<double>& y, Interrupt* i
 
 template <class T>
 KernelTimings time_kernels(FactorForm form, WorkerTeam& team, TimingOptions const& options) {
-    auto const workers = static_cast<std::size_t>(team.size());
-    double const available = static_cast<double>(available_memory_bytes() / (2 * workers));
+    int const workers = team.size();
+    double const available = static_cast<double>(available_memory_bytes()) / (2 * workers);
     TimingLimits const limits{std::min(options.worker_bytes, available),
                               options.seconds * sweep_part * product_rate<T>()};
     auto const structure = make_timing_structure(form, sizeof(T), limits);
     std::vector<std::optional<WorkerKernels<T>>> kernels(workers);
-    for (std::size_t w = 0; w < workers; ++w)
-        kernels[w].emplace(structure, form, team, static_cast<WorkerId>(w));
+    for (WorkerId w = 0; w < workers; ++w) kernels[w].emplace(structure, form, team, w);
     team.for_each_worker([&](WorkerId worker) { kernels[worker]->clear(worker, options.interrupt); });
 
     int sweeps = 0;
@@ -256,13 +254,12 @@ KernelTimings time_kernels(FactorForm form, WorkerTeam& team, TimingOptions cons
 
 MemoryRates time_memory(WorkerTeam& team, Interrupt* interrupt) {
     constexpr std::size_t bytes = 24'000'000; // of each vector
-    auto const workers = static_cast<std::size_t>(team.size());
-    std::size_t const entries =
+    auto const workers = static_cast<std::uint64_t>(team.size());
+    std::uint64_t const entries =
         std::min<std::uint64_t>(bytes, available_memory_bytes() / (8 * workers)) / sizeof(double);
     std::vector<std::vector<double>> x(workers), y(workers);
     std::vector<double> rate(workers);
-    team.for_each_worker([&](WorkerId worker) {
-        auto const w = static_cast<std::size_t>(worker);
+    team.for_each_worker([&](WorkerId w) {
         x[w].assign(entries, 1.0);
         y[w].assign(entries, 1.0);
     });
@@ -270,10 +267,7 @@ MemoryRates time_memory(WorkerTeam& team, Interrupt* interrupt) {
     team.for_each_worker([&](WorkerId worker) {
         if (worker == 0) rates.one = stream(x[0], y[0], interrupt);
     });
-    team.for_each_worker([&](WorkerId worker) {
-        auto const w = static_cast<std::size_t>(worker);
-        rate[w] = stream(x[w], y[w], interrupt);
-    });
+    team.for_each_worker([&](WorkerId w) { rate[w] = stream(x[w], y[w], interrupt); });
     for (double const r : rate) rates.all += r;
     return rates;
 }

@@ -11,21 +11,21 @@ namespace espalier {
 
 namespace {
 
-constexpr std::size_t most_pages_asked = 8192;
+constexpr std::size_t max_pages = 8192;
 constexpr std::size_t smallest_strip = std::size_t{16} << 10;
 
-// Of an arena: strip s, of `bytes`, lies on node[s] of the topology; num_nodes() stands for all others.
+// Strip s of an arena, of `bytes`, lies on node[s] of the topology; num_nodes() stands for all other nodes.
 struct Strips {
     std::size_t bytes = 1;
-    std::vector<int> node; ///< page_unknown where the system did not tell.
+    std::vector<int> node; ///< page_unknown if the system gives no node.
 };
 
 std::size_t divided(std::size_t value, std::size_t by) {
     return (value + by - 1) / by;
 }
 
-// The pages of this machine, by the numbers of the topology.
-Strips ask_system(Arena const& arena, std::size_t strip_bytes, Topology const& topology) {
+// Reads the nodes of the pages from the system.
+Strips measure_strips(Arena const& arena, std::size_t strip_bytes, Topology const& topology) {
     PageSample sample = sample_nodes(arena.bytes(), strip_bytes);
     Strips strips{sample.strip_bytes, std::move(sample.node)};
     for (int& node : strips.node) {
@@ -40,25 +40,24 @@ Strips ask_system(Arena const& arena, std::size_t strip_bytes, Topology const& t
     return strips;
 }
 
-// `first_page`: those of arenas before this one, as if arenas followed each other.
-Strips imagine(Arena const& arena, int node_of_owner, int num_nodes, std::size_t first_page) {
+// Predicts the nodes of the pages. `first_page` counts the pages of the arenas before this one.
+Strips predict_strips(Arena const& arena, int node_of_owner, int num_nodes, std::size_t first_page) {
     if (arena.allocation() != Allocation::interleave)
         return {arena.size(), {arena.allocation() == Allocation::global ? 0 : node_of_owner}};
     Strips strips{arena.page_bytes(), std::vector<int>(divided(arena.size(), arena.page_bytes()))};
     for (std::size_t s = 0; s < strips.node.size(); ++s)
-        strips.node[s] = static_cast<int>(first_page++ % static_cast<std::size_t>(num_nodes));
+        strips.node[s] = static_cast<int>(first_page++ % num_nodes);
     return strips;
 }
 
-// For each panel the share of its bytes on each node that has some; shares of the bytes whose place is known.
+// For each panel the shares of its bytes on the nodes, relative to the bytes whose node is known.
 template <class T> class PanelNodes {
   public:
     PanelNodes(Factor<T> const& factor, WorkerTeam& team, Topology const& topology)
-        : factor_(factor), owners_(static_cast<std::size_t>(factor.num_owners())),
-          shares_(factor.structure().cblks.size()) {
+        : factor_(factor), owners_(factor.num_owners()), shares_(factor.structure().cblks.size()) {
         bool const global = factor.allocation() == Allocation::global;
         std::size_t total = 0;
-        std::vector<std::size_t> first_page; // of each arena, where pages are dealt out
+        std::vector<std::size_t> first_page; // of each interleaved arena
         std::size_t pages = 0;
         for (WorkerId w = 0; w < factor.num_owners(); ++w) {
             Arena const& arena = factor.arena_of(w);
@@ -66,13 +65,12 @@ template <class T> class PanelNodes {
             if (!arena.empty()) pages += divided(arena.size(), arena.page_bytes());
             if (w == 0 || !global) total += arena.size();
         }
-        std::size_t const strip_bytes = std::max(smallest_strip, divided(total, most_pages_asked));
+        std::size_t const strip_bytes = std::max(smallest_strip, divided(total, max_pages));
         auto const strips_of = [&](WorkerId w) {
             Arena const& arena = factor.arena_of(w);
-            auto const o = static_cast<std::size_t>(w);
             return topology.is_this_machine()
-                       ? ask_system(arena, strip_bytes, topology)
-                       : imagine(arena, team.places()[o].node, topology.num_nodes(), first_page[o]);
+                       ? measure_strips(arena, strip_bytes, topology)
+                       : predict_strips(arena, team.places()[w].node, topology.num_nodes(), first_page[w]);
         };
         Strips const common = global && total > 0 ? strips_of(0) : Strips{};
         team.for_each_worker([&](WorkerId worker) {
@@ -80,17 +78,17 @@ template <class T> class PanelNodes {
                 Arena const& arena = factor.arena_of(w);
                 if (arena.empty()) continue;
                 Owner& owner = owners_[w];
-                owner.node_bytes.assign(static_cast<std::size_t>(topology.num_nodes()) + 1, 0.0);
+                owner.node_bytes.assign(topology.num_nodes() + 1, 0.0);
                 Strips const strips = global ? common : strips_of(w);
                 for (CblkId const k : factor.owned_by(w)) locate(k, arena, strips, owner);
             }
         });
-        node_bytes_.assign(static_cast<std::size_t>(topology.num_nodes()) + 1, 0.0);
+        node_bytes_.assign(topology.num_nodes() + 1, 0.0);
         for (Owner const& owner : owners_)
             for (std::size_t n = 0; n < owner.node_bytes.size(); ++n) node_bytes_[n] += owner.node_bytes[n];
     }
 
-    /// Part of panel k on `node`; of all nodes together 1, or 0 when nothing is known.
+    /// Share of panel k on `node`; the sum over all nodes is 1, or 0 when nothing is known.
     [[nodiscard]] double share(CblkId k, int node) const {
         for (auto const& [where, part] : shares_of(k))
             if (where == node) return part;
@@ -98,7 +96,7 @@ template <class T> class PanelNodes {
     }
     [[nodiscard]] bool known(CblkId k) const { return !shares_of(k).empty(); }
 
-    /// Those whose place is known, by node of the topology, and last those elsewhere.
+    /// Known bytes on each node of the topology, and last those on other nodes.
     [[nodiscard]] std::vector<double> const& node_bytes() const { return node_bytes_; }
 
   private:
@@ -112,7 +110,7 @@ template <class T> class PanelNodes {
     };
     struct Range {
         Owner const* of = nullptr;
-        std::size_t first = 0, count = 0;
+        std::int64_t first = 0, count = 0;
     };
     [[nodiscard]] std::span<NodeShare const> shares_of(CblkId k) const {
         Range const range = shares_[k];
@@ -126,7 +124,7 @@ template <class T> class PanelNodes {
         auto const begin = static_cast<std::size_t>(panel.data() - arena.data());
         std::size_t const end = begin + panel.size();
         std::vector<NodeShare>& all = owner.shares;
-        std::size_t const first = all.size();
+        std::int64_t const first = std::ssize(all);
         double known = 0;
         for (std::size_t s = begin / strips.bytes; s * strips.bytes < end; ++s) {
             int const node = strips.node[s];
@@ -135,7 +133,7 @@ template <class T> class PanelNodes {
                                                    std::max(begin, s * strips.bytes));
             known += bytes;
             owner.node_bytes[node] += bytes;
-            auto const mine = all.begin() + static_cast<std::ptrdiff_t>(first);
+            auto const mine = all.begin() + first;
             auto const seen =
                 std::find_if(mine, all.end(), [&](NodeShare const& n) { return n.node == node; });
             if (seen == all.end())
@@ -143,17 +141,17 @@ template <class T> class PanelNodes {
             else
                 seen->share += static_cast<float>(bytes);
         }
-        shares_[k] = {&owner, first, all.size() - first};
-        for (std::size_t i = first; i < all.size(); ++i) all[i].share /= static_cast<float>(known);
+        shares_[k] = {&owner, first, std::ssize(all) - first};
+        for (std::int64_t i = first; i < std::ssize(all); ++i) all[i].share /= static_cast<float>(known);
     }
 
     Factor<T> const& factor_;
     std::vector<Owner> owners_;
-    std::vector<Range> shares_; ///< By cblk: where its own are.
+    std::vector<Range> shares_; ///< By cblk: its shares in Owner::shares.
     std::vector<double> node_bytes_;
 };
 
-// Bytes that one or more tasks touched.
+// Bytes of one or more tasks.
 struct Touched {
     double all = 0;
     double local = 0;
@@ -178,8 +176,8 @@ template <class T> Touched touched_by(FactorTask const& task, FactorPlan const& 
     };
     if (task.target == no_cblk) {
         Branch const& branch = plan.partition.branches[task.source];
-        if (branch.first >= structure.first_kept_cblk) return touched; // nothing is done with it
-        if (task.kind != TaskKind::factor) {                           // part of a panel
+        if (structure.is_kept(branch.first)) return touched; // not factorized
+        if (task.kind != TaskKind::factor) {                 // part of a panel
             CblkId const k = branch.root;
             Index const width = factor.cblk(k).width();
             Index const rows = plan.groups.rows(structure, k, task.group);
@@ -197,12 +195,11 @@ template <class T> Touched touched_by(FactorTask const& task, FactorPlan const& 
         FacingGroup const group = facing_group(structure, structure.owner_of_blok[first], first);
         f += group.end - group.first;
         Cblk const& source = factor.cblk(group.source);
-        Blok const& head = structure.bloks[group.first];
         Index columns = 0; // of the target
-        for (BlokId b = group.first; b < group.end; ++b) columns += structure.bloks[b].height();
+        for (BlokId b = group.first; b < group.end; ++b) columns += structure.blok(b).height();
         auto const rows = static_cast<double>(
             task.group == whole_panel
-                ? source.stride - head.panel_row
+                ? source.stride - structure.blok(group.first).panel_row
                 : plan.groups.rows_within(structure, source, group.first, task.target, task.group));
         add(group.source, rows * static_cast<double>(source.width()) * coefficient);
         add(task.target, rows * static_cast<double>(columns) * coefficient);
@@ -224,25 +221,24 @@ template <class T> Placement measure_placement(Factor<T> const& factor, FactorPl
         return placement;
     }
 
-    // Each worker counts a part of the tasks, whoever ran them.
-    std::size_t const tasks = plan.factor.tasks.size(), workers = static_cast<std::size_t>(team.size());
+    // Each worker counts a part of the tasks, including those that other workers ran.
+    std::int64_t const tasks = std::ssize(plan.factor.tasks), workers = team.size();
     std::vector<double> share_of_task(tasks, -1);
     std::vector<std::vector<Touched>> counted(workers);
     team.for_each_worker([&](WorkerId counter) {
-        auto const part = static_cast<std::size_t>(counter);
         std::vector<Touched> of_worker(workers);
-        for (std::size_t t = part * tasks / workers; t < (part + 1) * tasks / workers; ++t) {
-            auto const worker = static_cast<std::size_t>(worker_of_task[t]);
+        for (auto t = counter * tasks / workers; t < (counter + 1) * tasks / workers; ++t) {
+            WorkerId const worker = worker_of_task[t];
             Touched const touched =
                 touched_by(plan.factor.tasks[t], plan, factor, nodes, team.places()[worker].node);
             of_worker[worker] += touched;
             share_of_task[t] = touched.share();
         }
-        counted[part] = std::move(of_worker);
+        counted[counter] = std::move(of_worker);
     });
 
     Touched all;
-    for (std::size_t w = 0; w < workers; ++w) {
+    for (WorkerId w = 0; w < workers; ++w) {
         Touched of_worker;
         for (auto const& part : counted) of_worker += part[w];
         all += of_worker;
@@ -250,9 +246,9 @@ template <class T> Placement measure_placement(Factor<T> const& factor, FactorPl
     }
     placement.touched_bytes = all.all;
     placement.local_share = all.share();
-    std::erase(share_of_task, -1.0); // those that touched nothing
+    std::erase(share_of_task, -1.0); // tasks without bytes
     if (share_of_task.empty()) return placement;
-    auto const middle = share_of_task.begin() + static_cast<std::ptrdiff_t>(share_of_task.size() / 2);
+    auto const middle = share_of_task.begin() + std::ssize(share_of_task) / 2;
     std::nth_element(share_of_task.begin(), middle, share_of_task.end());
     placement.median_share = *middle;
     placement.smallest_share = *std::min_element(share_of_task.begin(), middle + 1);

@@ -41,7 +41,7 @@ template <class T> DenseMatrix<T> schur_complement(Factor<T> const& factor, std:
     FactorForm const form = factor.form();
     auto const place = places(structure, unknowns);
     Index const k = structure.num_kept_cols();
-    DenseMatrix<T> s{k, k, std::vector<T>(static_cast<std::size_t>(k * k))};
+    DenseMatrix<T> s{k, k, std::vector<T>(k * k)};
     auto const entry = [&](Index i, Index j) -> T& { return s.column(place[j])[place[i]]; };
     // A kept panel has all rows from its first column on.
     for (CblkId c = structure.first_kept_cblk; c < structure.num_cblks(); ++c) {

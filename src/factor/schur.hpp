@@ -1,5 +1,4 @@
-// The Schur complement that a factorization with kept cblks leaves. In: a finished factor. Out: one dense
-// matrix.
+// The Schur complement after a factorization with kept cblks. In: a finished factor. Out: one dense matrix.
 //
 //     [ A_ii  A_is ]      S = A_ss - A_si A_ii^-1 A_is
 //     [ A_si  A_ss ]
@@ -12,9 +11,9 @@
 
 namespace espalier {
 
-/// S with its rows and columns in the order of `unknowns`: all the kept rows of the matrix that was
-/// factorized, in its numbering before structure.perm, each once. k x k, both triangles also when S is
-/// symmetric. Error{usage} when `unknowns` are not the kept ones.
+/// S, k x k with both triangles, with rows and columns in the order of `unknowns`: all kept rows of the
+/// factorized matrix, in its numbering before the permutation, each once. With several processes only process
+/// 0 has the kept panels and calls this. Error{usage} when `unknowns` are not the kept ones.
 template <class T> DenseMatrix<T> schur_complement(Factor<T> const& factor, std::span<Index const> unknowns);
 
 } // namespace espalier

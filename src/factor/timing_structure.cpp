@@ -11,16 +11,16 @@ namespace espalier {
 
 namespace {
 
-constexpr Index widest = 256;
+constexpr Index max_width = 256;
 
 // Fronts of one size.
 struct Level {
     Index order;     ///< Columns of the front.
-    int fronts;      ///< How many of them: the small ones are to count, too.
-    int sources;     ///< Cblks below each.
-    double coverage; ///< Part of the front that a source has rows in.
-    int most_runs;   ///< Runs of rows that face the same cblk.
-    bool even;       ///< Strides are powers of two, or nearly so, and columns collide in the cache.
+    int fronts;      ///< Their number; many small ones, so that these matter too.
+    int sources;     ///< Cblks below each front.
+    double coverage; ///< Share of the front in which a source has rows.
+    int max_runs;    ///< Maximum runs of rows that face one cblk.
+    bool even;       ///< Strides are near powers of two, so that columns collide in the cache.
 };
 constexpr Level levels[] = {{60, 80, 6, 0.5, 3, false},  {120, 40, 6, 0.5, 3, false},
                             {238, 12, 6, 0.5, 3, false}, {478, 3, 5, 0.7, 2, false},
@@ -29,7 +29,7 @@ constexpr Level levels[] = {{60, 80, 6, 0.5, 3, false},  {120, 40, 6, 0.5, 3, fa
 
 class Builder {
   public:
-    // As many fronts of each size as real scalars and Cholesky have bytes for, but one at least.
+    // Scales the number of fronts of each size to the bytes of a coefficient, with at least one front.
     Builder(FactorForm form, std::size_t scalar_bytes, TimingLimits const& limits) {
         double const sides = form.has_upper() ? 2 : 1; // L and U
         double const bytes = static_cast<double>(scalar_bytes) * sides;
@@ -55,7 +55,7 @@ class Builder {
     }
 
   private:
-    [[nodiscard]] double uniform(double low, double high) { // the same with every standard library
+    [[nodiscard]] double uniform(double low, double high) { // does not depend on the standard library
         return low + (high - low) * static_cast<double>(engine_() - std::minstd_rand::min()) /
                          static_cast<double>(std::minstd_rand::max());
     }
@@ -66,8 +66,8 @@ class Builder {
     void add_front(Level const& level) {
         std::vector<Index> widths;
         for (int s = 0; s < level.sources; ++s) {
-            double const most = std::min(static_cast<double>(level.order) / 3, double{widest});
-            double const least = std::max(2.0, std::min(most / 4, double{widest} / 2));
+            double const most = std::min(static_cast<double>(level.order) / 3, double{max_width});
+            double const least = std::max(2.0, std::min(most / 4, double{max_width} / 2));
             widths.push_back(static_cast<Index>(least * std::pow(most / least, uniform(0.0, 1.0))));
         }
         Index const sources_cols = std::accumulate(widths.begin(), widths.end(), Index{0});
@@ -76,7 +76,7 @@ class Builder {
         cut_.assign(1, front_begin_);
         while (cut_.back() < front_begin_ + level.order) {
             Index const width =
-                level.even ? widest : std::min(widest, uniform(level.order / 10, level.order / 3));
+                level.even ? max_width : std::min(max_width, uniform(level.order / 10, level.order / 3));
             cut_.push_back(std::min(cut_.back() + width, front_begin_ + level.order));
         }
         for (Index const width : widths) add_source(level, width);
@@ -90,7 +90,7 @@ class Builder {
         begin_cblk(width);
         for (std::size_t j = 0; j + 1 < cut_.size(); ++j) {
             if (uniform(0.0, 1.0) > level.coverage + 0.2) continue;
-            Index const runs = std::min(uniform(Index{1}, Index{level.most_runs}), cut_[j + 1] - cut_[j]);
+            Index const runs = std::min(uniform(Index{1}, Index{level.max_runs}), cut_[j + 1] - cut_[j]);
             for (Index r = 0; r < runs; ++r) { // each in its own part of the columns
                 Index const begin = cut_[j] + r * (cut_[j + 1] - cut_[j]) / runs;
                 Index const room = cut_[j] + (r + 1) * (cut_[j + 1] - cut_[j]) / runs - begin;
@@ -111,11 +111,11 @@ class Builder {
         cblk.first_blok = cblk.end_blok = structure_.num_bloks();
         cblk.first_descendant = id;
         structure_.cblks.push_back(cblk);
-        structure_.cblk_of_col.insert(structure_.cblk_of_col.end(), static_cast<std::size_t>(width), id);
+        structure_.cblk_of_col.insert(structure_.cblk_of_col.end(), width, id);
         push_blok({cblk.first_col, cblk.end_col, id, 0});
     }
 
-    // Of the last cblk, facing cblk j of the front.
+    // Adds a blok to the last cblk that faces cblk j of the front.
     void add_blok(Index first_row, Index end_row, std::size_t j) {
         Cblk const& cblk = structure_.cblks.back();
         push_blok({first_row, end_row, front_cblk_ + static_cast<CblkId>(j), cblk.stride});
@@ -131,7 +131,7 @@ class Builder {
 
     BlockStructure structure_;
     std::minstd_rand engine_{1};
-    // Of the front at hand:
+    // The current front:
     Index front_begin_ = 0;
     CblkId front_cblk_ = 0;
     std::vector<Index> cut_; // first columns of its cblks, and its end

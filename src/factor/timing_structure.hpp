@@ -1,6 +1,6 @@
-// A made-up block structure to time kernels on, with the shapes that nested dissection gives: dense fronts
-// from some tens to some thousands of columns, cut into cblks, and below each front other cblks that update
-// it. Those below a small front are narrow and have many short runs of rows, those below a large one are as
+// An artificial block structure for kernel timings, with the shapes that nested dissection gives: dense
+// fronts of some tens to some thousands of columns, split into cblks, and below each front cblks that update
+// it. Below a small front these are narrow and have many short runs of rows; below a large one they are as
 // wide as cblks get and have few.
 #pragma once
 
@@ -12,12 +12,12 @@
 namespace espalier {
 
 struct TimingLimits {
-    double bytes = 256e6; ///< Of all panels.
-    double flops = 20e9;  ///< To factorize them, as for real scalars. Both are kept to roughly.
+    double bytes = 256e6; ///< Approximate size of all panels.
+    double flops = 20e9;  ///< Approximate operations to factorize them, counted as for real scalars.
 };
 
-/// Of all sizes of fronts that fit within the limits, but small ones at least. The same on every call. (What
-/// only solves and assembly read is left empty.)
+/// Has fronts of all sizes that fit within the limits, and at least small ones. Deterministic. Members that
+/// only solves and assembly read are empty.
 BlockStructure make_timing_structure(FactorForm form, std::size_t scalar_bytes, TimingLimits const& limits);
 
 } // namespace espalier

@@ -11,8 +11,8 @@
 //   |     |                          | * |
 //   +-----+                          +---+
 //
-// Where a run is long and the columns are adjacent the product is subtracted straight into the target; the
-// rest goes through the worker's buffer and is then subtracted run by run.
+// If a run is long and the columns are adjacent, the product is subtracted from the target directly. The rest
+// goes through the buffer of the worker and is subtracted run by run.
 #pragma once
 
 #include <memory>
@@ -37,8 +37,8 @@ struct FacingGroup {
 /// The group that starts with blok `first` of cblk `source`.
 FacingGroup facing_group(BlockStructure const& structure, CblkId source, BlokId first);
 
-/// One operand or target of a product: `first_row` is the row of the source (target) panel, counted from
-/// the diagonal block's first row, that the view starts with. Upper panels and copies start below it.
+/// One operand or target of a product. The view starts with row `first_row` of the panel, counted from the
+/// first row of the diagonal block; upper panels and copies start below it.
 template <class T> struct PanelRows {
     MatrixView<T> view;
     Index first_row = 0;
@@ -59,27 +59,28 @@ enum class RowsFrom {
     group_end,   ///< Rows below the group (U side of lu).
 };
 
-/// What a worker needs at hand; one per worker, never shared.
+/// Buffers of one worker.
 template <class T> class UpdateWorkspace {
   public:
-    static constexpr Index buffer_size = 64 * 1024; ///< Coefficients: stays in the second-level cache.
+    static constexpr Index buffer_size =
+        64 * 1024; ///< Coefficients, so that it stays in the second-level cache.
 
     UpdateWorkspace() : buffer_(std::make_unique_for_overwrite<T[]>(buffer_size)) {}
     [[nodiscard]] T* buffer() { return buffer_.get(); }
     std::vector<RowRun> runs;
-    std::vector<RowRun> clipped; ///< Of one product in the buffer.
+    std::vector<RowRun> clipped; ///< The runs of one product in the buffer.
     std::vector<T> scaled;       ///< L D of the rows in use (ldlt, ldlh).
 
   private:
     std::unique_ptr<T[]> buffer_;
 };
 
-/// Where the rows of `group.source` from the group on that lie in the window are in the target's panel, into
-/// workspace.runs.
+/// Finds the rows of the target's panel for the rows of group.source from the group on that lie in the window
+/// (workspace.runs).
 template <class T> void find_row_runs(BlockStructure const& structure, FacingGroup const& group,
                                       RowWindow window, UpdateWorkspace<T>& workspace);
 
-/// The product of the head of this file; workspace.runs as find_row_runs left it.
+/// Subtracts the product described at the head of this file, for the rows found by find_row_runs.
 template <class T> void subtract_contribution(BlockStructure const& structure, FacingGroup const& group,
                                               PanelRows<T const> a, PanelRows<T const> b, Op op_b,
                                               RowsFrom rows_from, PanelRows<T> target,

@@ -1,7 +1,8 @@
 #include "solve/solve_sparse.hpp"
 
 #include <algorithm>
-#include <string>
+
+#include <fmt/format.h>
 
 #include "solve/checks.hpp"
 #include "solve/sweep.hpp"
@@ -15,9 +16,8 @@ void check_right_hand_sides(BlockStructure const& structure, CscMatrix<T> const&
     if (b.symmetry != Symmetry::general)
         throw Error(Status::usage, "sparse right-hand sides must be stored in full (general)");
     if (b.rows != structure.n || b.cols != columns)
-        throw Error(Status::usage, "sparse right-hand sides are " + std::to_string(b.rows) + " x " +
-                                       std::to_string(b.cols) + ", the solutions " +
-                                       std::to_string(structure.n) + " x " + std::to_string(columns));
+        throw Error(Status::usage, fmt::format("the sparse right-hand sides are {} x {}; expected {} x {}",
+                                               b.rows, b.cols, structure.n, columns));
 }
 
 } // namespace

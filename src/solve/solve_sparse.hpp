@@ -1,4 +1,5 @@
-// Solves with sparse right-hand sides: the forward half visits only what they reach (sparse_block.hpp).
+// Solves with sparse right-hand sides: the forward half visits only the cblks that they reach
+// (sparse_block.hpp).
 #pragma once
 
 #include "espalier/matrix.hpp"
@@ -6,17 +7,17 @@
 
 namespace espalier {
 
-/// How much of the tree the forward half of a sparse solve saw.
+/// The part of the tree that the forward half of a sparse solve visits.
 struct SparseSolveStats {
-    Index blocks = 0;          ///< Groups of right-hand sides that went through the tree together.
-    Offset cblks_visited = 0;  ///< Summed over the blocks ...
-    Offset cblks_in_total = 0; ///< ... of blocks * num_cblks.
+    Index blocks = 0;          ///< Groups of right-hand sides that are solved together.
+    Offset cblks_visited = 0;  ///< Sum over the blocks.
+    Offset cblks_in_total = 0; ///< blocks * num_cblks.
 };
 
-/// op(A) X = B for B stored in full (n x nrhs, Symmetry::general): X into x (n x nrhs, x.ld >= n), which need
-/// not be initialized. The same as solve() with a dense B up to rounding, columns of zeros included. Entries
-/// that B stores twice are added. Error{usage} as for solve(), and when sizes do not fit together or B is
-/// declared symmetric; Error{bad_input} naming a row outside the matrix.
+/// Solves op(A) X = B with one process. B is n x nrhs, Symmetry::general; entries stored twice are added. X
+/// (n x nrhs, x.ld >= n) is written; it equals the result of solve() up to rounding. Error{usage} as for
+/// solve(), and when sizes do not match or B is declared symmetric; Error{bad_input} naming a row outside the
+/// matrix.
 template <class T> SparseSolveStats solve_sparse(Factor<T> const& factor, FactorPlan const& plan,
                                                  CscMatrix<T> const& b, MatrixView<T> x, WorkerTeam& team,
                                                  SolveOptions const& options = {});

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <limits>
-#include <string>
 #include <tuple>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "core/scalar.hpp"
 
@@ -13,7 +14,7 @@ namespace espalier {
 namespace {
 
 void mark_path(BlockStructure const& structure, CblkId from, std::vector<char>& reached, CblkId& count) {
-    for (CblkId k = from; k != no_cblk && !reached[k]; k = structure.cblks[k].parent) {
+    for (CblkId k = from; k != no_cblk && !reached[k]; k = structure.cblk(k).parent) {
         reached[k] = 1;
         ++count;
     }
@@ -29,9 +30,8 @@ std::vector<Index> order_by_first_entry(CscMatrix<T> const& b, BlockStructure co
         for (Offset p = b.col_ptr[j]; p < b.col_ptr[j + 1]; ++p) {
             Index const row = b.row_ind[p];
             if (row < 0 || row >= structure.n)
-                throw Error(Status::bad_input, "right-hand side " + std::to_string(j + 1) +
-                                                   " has an entry in row " + std::to_string(row + 1) +
-                                                   " of " + std::to_string(structure.n));
+                throw Error(Status::bad_input, fmt::format("right-hand side {} has an entry in row {} of {}",
+                                                           j + 1, row + 1, structure.n));
             first = std::min(first, structure.perm[row]);
         }
         if (first != std::numeric_limits<Index>::max()) starts.emplace_back(first, j);
@@ -48,7 +48,7 @@ template <class T> SparseBlock<T> make_sparse_block(CscMatrix<T> const& b, Block
     SparseBlock<T> block;
     block.reached.assign(structure.cblks.size(), 0);
     for (Index c = 0; c < count; ++c) {
-        auto const j = static_cast<std::size_t>(columns[first + c]);
+        Index const j = columns[first + c];
         for (Offset p = b.col_ptr[j]; p < b.col_ptr[j + 1]; ++p) {
             Index const row = structure.perm[b.row_ind[p]];
             block.entries.push_back({row, c, b.values[p]});

@@ -1,8 +1,7 @@
-// Sparse right-hand sides on their way into the tree. The forward solve with a sparse vector touches only the
-// unknowns that its nonzeros reach in the graph of L (Gilbert, Peierls 1988), which are those on the paths
-// from the nonzeros to the root of the elimination tree (Liu 1990). Several vectors that go through the tree
-// together touch the union of their paths, so those are put together that start near each other: in the order
-// of their first nonzeros in the postorder (Amestoy, L'Excellent, Moreau 2019).
+// Blocks of sparse right-hand sides. The forward solve with a sparse vector visits only the unknowns that its
+// nonzeros reach in the graph of L (Gilbert, Peierls 1988): those on the paths from the nonzeros to the root
+// of the elimination tree (Liu 1990). A block of vectors visits the union of their paths, so vectors are
+// grouped by the order of their first nonzeros in the postorder (Amestoy, L'Excellent, Moreau 2019).
 #pragma once
 
 #include <vector>
@@ -12,7 +11,7 @@
 
 namespace espalier {
 
-/// Columns of B that go through the tree together.
+/// Columns of B that are solved together.
 template <class T> struct SparseBlock {
     struct Entry {
         Index row;    ///< In the permuted order.
@@ -24,13 +23,13 @@ template <class T> struct SparseBlock {
     CblkId num_reached = 0;
 };
 
-/// The columns of b that have entries, by their first rows in the permuted order. Error{bad_input} naming a
-/// row that the matrix does not have.
+/// The columns of b that have entries, ordered by their first rows in the permuted order. Error{bad_input}
+/// naming a row outside the matrix.
 template <class T>
 std::vector<Index> order_by_first_entry(CscMatrix<T> const& b, BlockStructure const& structure);
 
-/// The block of the columns `columns[first] .. columns[first + count - 1]` of b. Its time is linear in its
-/// entries (but for their sort) and in the cblks.
+/// The block of the columns `columns[first] .. columns[first + count - 1]` of b. Near-linear in its entries,
+/// and linear in the cblks.
 template <class T> SparseBlock<T> make_sparse_block(CscMatrix<T> const& b, BlockStructure const& structure,
                                                     std::vector<Index> const& columns, Index first,
                                                     Index count);

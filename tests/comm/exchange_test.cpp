@@ -96,7 +96,7 @@ TEST(Exchange, LooksWhenAskedToAndAgainAndAgainWhileItIsWaitedFor) {
             std::atomic<bool> waits{false};
             ExchangeHandlers handlers;
             handlers.on_block = [](int, std::int64_t, Block&&) {};
-            handlers.waited_for = [&] {
+            handlers.worker_waits = [&] {
                 ++looks;
                 return waits.load();
             };
@@ -111,11 +111,11 @@ TEST(Exchange, LooksWhenAskedToAndAgainAndAgainWhileItIsWaitedFor) {
             };
             for (int i = 0; i < 100; ++i) {
                 int const before = looks;
-                exchange.look();
+                exchange.wake();
                 EXPECT_TRUE(come_to(before + 1));
             }
             waits = true;
-            exchange.look();
+            exchange.wake();
             EXPECT_TRUE(come_to(looks + 100));
             EXPECT_TRUE(exchange.finish().ok());
         });
@@ -177,7 +177,7 @@ TEST(Exchange, LeftByAnExceptionFailsOnAllRanks) {
         Exchange exchange(comm, exchange_options(1), std::move(handlers));
         if (comm.rank() == 0) return;
         auto const outcome = exchange.finish();
-        EXPECT_EQ(outcome.message, "process 0: a run was left before its end");
+        EXPECT_EQ(outcome.message, "process 0: a run was abandoned before its end");
     });
 }
 
