@@ -1,4 +1,4 @@
-// A sleep that others end.
+// Tests of a sleep that other threads end.
 #include "comm/alarm.hpp"
 
 #include <gtest/gtest.h>
@@ -13,11 +13,11 @@ namespace {
 
 TEST(Alarm, IsKeptForTheNextSleep) {
     Alarm alarm;
-    EXPECT_FALSE(alarm.ring()); // nobody sleeps
-    alarm.wait();               // it rang already: no test ends here otherwise
+    EXPECT_FALSE(alarm.ring()); // no thread sleeps
+    alarm.wait();               // returns because it rang before
 }
 
-TEST(Alarm, EndsASleepThatBeginsOrGoesOn) {
+TEST(Alarm, EndsASleepThatBeginsOrHasBegun) {
     Alarm alarm;
     for (int i = 0; i < 100; ++i) {
         std::atomic<bool> awake{false};
@@ -33,7 +33,7 @@ TEST(Alarm, EndsASleepThatBeginsOrGoesOn) {
     }
 }
 
-TEST(Alarm, TellsOfASleepThatGoesOn) {
+TEST(Alarm, RingReturnsTrueDuringASleep) {
     Alarm alarm;
     std::atomic<bool> over{false};
     std::thread sleeper([&] {
@@ -45,7 +45,7 @@ TEST(Alarm, TellsOfASleepThatGoesOn) {
     sleeper.join();
 }
 
-TEST(Backoff, SleepsHalfAsLongAsNothingHasMovedWithinABound) {
+TEST(Backoff, SleepsHalfTheIdleTimeWithinABound) {
     using namespace std::chrono_literals;
     using Clock = std::chrono::steady_clock;
     Alarm alarm;

@@ -1,4 +1,4 @@
-// Clocks that are apart, read by threads that play processes.
+// Clocks with known offsets, read by threads in place of processes.
 #include <cstdlib>
 
 #include <gtest/gtest.h>
@@ -13,10 +13,10 @@ namespace {
 
 constexpr trace::Nanoseconds ahead = 5'000'000'000;
 
-TEST(ClockOffsets, AreFoundWithinTheErrorThatIsStated) {
+TEST(ClockOffsets, AreMeasuredWithinTheStatedError) {
     run_processes(3, [](Communicator const& comm) {
         auto const skewed = [&] { return trace::steady_now() + comm.rank() * ahead; };
-        auto const offsets = measure_clock_offsets(comm, skewed, 1); // a name that is not to be believed
+        auto const offsets = measure_clock_offsets(comm, skewed, 1); // the identity is wrong
         EXPECT_EQ(offsets.empty(), comm.rank() > 0);
         if (comm.rank() > 0) return;
         ASSERT_EQ(offsets.size(), 3u);
@@ -29,7 +29,7 @@ TEST(ClockOffsets, AreFoundWithinTheErrorThatIsStated) {
     });
 }
 
-TEST(ClockOffsets, AreNoneOfOneClock) {
+TEST(ClockOffsets, AreZeroForASharedClock) {
     run_processes(2, [](Communicator const& comm) {
         auto const offsets = measure_clock_offsets(comm);
         if (comm.rank() > 0) return;

@@ -107,7 +107,7 @@ TEST(CollectiveCalls, AreFollowedUntilProcess0Ends) {
     });
 }
 
-TEST(CollectiveCalls, ThatAreRefusedDoNotReachWhoFollows) {
+TEST(CollectiveCalls, ThatAreRefusedDoNotReachFollowers) {
     run_processes(3, [](Communicator const& comm) { // process 1 follows, process 2 makes its own calls
         CollectiveCalls<Arguments> const calls(comm);
         Arguments arguments;

@@ -9,7 +9,7 @@ TEST(Collective, FunctionsAreTrivialForOneProcess) {
     all_agreements(Communicator());
 }
 
-TEST(Collective, FunctionsMeanTheSameOnAllProcesses) {
+TEST(Collective, FunctionsAgreeOnAllProcesses) {
     for (int const size : {2, 3, 5})
         run_processes(size, [](Communicator const& comm) {
             all_collectives(comm, 10'000);

@@ -17,7 +17,7 @@ inline std::vector<std::byte> bytes_of(int rank, std::size_t count) {
     return bytes;
 }
 
-/// Blocks from every rank to every other, some of them empty, and what all have behind each other.
+/// Blocks from each rank to each other, some of them empty, and the joined blocks of all ranks.
 inline void every_pair(Communicator const& comm, std::size_t large) {
     int const size = comm.size();
     int const rank = comm.rank();
@@ -73,7 +73,7 @@ inline void all_collectives(Communicator const& comm, std::size_t large) {
     barrier(comm);
 }
 
-/// Nobody fails; each rank alone; several at once: the lowest counts.
+/// No rank fails; each rank fails alone; several fail, and the error of the lowest is reported.
 inline void all_agreements(Communicator const& comm) {
     EXPECT_TRUE(agree(comm, std::nullopt).ok());
     for (int lowest = 0; lowest < comm.size(); ++lowest) {

@@ -8,8 +8,8 @@
 namespace espalier {
 namespace {
 
-// Under a launcher the command's tests look at several processes (tests/cli/processes_test.py).
-TEST(ProcessGroup, IsAloneWithoutALauncher) {
+// tests/cli/processes_test.py tests several processes under a launcher.
+TEST(ProcessGroup, HasOneProcessWithoutALauncher) {
     ProcessGroup const group(nullptr, nullptr);
     EXPECT_EQ(group.rank(), 0);
     EXPECT_EQ(group.size(), 1);
@@ -22,7 +22,7 @@ TEST(Communicator, IsTheCallingProcessByDefault) {
     EXPECT_EQ(comm.size(), 1);
 }
 
-TEST(Communicator, IsRefusedWhereMpiDoesNotRun) {
+TEST(Communicator, IsRefusedWhileMpiDoesNotRun) {
     int const not_looked_at = 0;
     try {
         Communicator::from_mpi(&not_looked_at);

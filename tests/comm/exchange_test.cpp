@@ -13,7 +13,7 @@ TEST(Exchange, CarriesAllBlocksBetweenAllProcesses) {
                           [&](Communicator const& comm) { all_to_all(comm, exchange_options(threads), {}); });
 }
 
-TEST(Exchange, KeepsToATinyBudgetAlsoWithASlowReceiver) {
+TEST(Exchange, KeepsToATinyBudgetWithASlowReceiver) {
     Traffic traffic{.blocks = 20};
     for (int const slow : {-1, 1})
         for (int const threads : {0, 1, 2})
@@ -24,14 +24,14 @@ TEST(Exchange, KeepsToATinyBudgetAlsoWithASlowReceiver) {
             });
 }
 
-TEST(Exchange, FinishBringsWhatIsUnderWay) {
+TEST(Exchange, FinishDeliversBlocksUnderWay) {
     for (int const threads : {0, 1, 2})
         run_processes(3, [&](Communicator const& comm) {
             all_to_all(comm, exchange_options(threads, 1000), {.may_finish_early = true});
         });
 }
 
-TEST(Exchange, EndsEverywhereWithTheErrorOfTheRankThatFailed) {
+TEST(Exchange, EndsOnAllRanksWithTheErrorOfTheFailedRank) {
     for (int const threads : {0, 1, 2})
         for (std::size_t const budget : {1000, 10'000'000})
             run_processes(3, [&](Communicator const& comm) {
@@ -42,7 +42,7 @@ TEST(Exchange, EndsEverywhereWithTheErrorOfTheRankThatFailed) {
             });
 }
 
-TEST(Exchange, CanBeHadManyTimesInARow) {
+TEST(Exchange, CanBeRepeatedManyTimes) {
     for (int const threads : {0, 1, 2})
         run_processes(2, [&](Communicator const& comm) {
             for (unsigned round = 0; round < 50; ++round)
@@ -51,8 +51,8 @@ TEST(Exchange, CanBeHadManyTimesInARow) {
         });
 }
 
-// Rank 1 comes when rank 0 has handed in three blocks, and keeps the first; rank 0 has nothing else to do.
-TEST(Exchange, LeavesBlocksBeyondTheBudgetWithTheirSenderUntilNothingElseCanHappen) {
+// Rank 1 starts when rank 0 has queued three blocks, and keeps the first; rank 0 has nothing else to do.
+TEST(Exchange, LeavesBlocksBeyondTheBudgetWithTheirSenderUntilTheReceiverIsIdle) {
     for (int const threads : {0, 1, 2}) {
         std::atomic<bool> handed_in{false};
         run_processes(2, [&](Communicator const& comm) {
@@ -88,8 +88,8 @@ TEST(Exchange, LeavesBlocksBeyondTheBudgetWithTheirSenderUntilNothingElseCanHapp
     }
 }
 
-// Left alone, a progress thread would sleep half as long again each time, for hours in the end.
-TEST(Exchange, LooksWhenAskedToAndAgainAndAgainWhileItIsWaitedFor) {
+// Without wake() and worker_waits() the sleeps of a progress thread would grow to hours.
+TEST(Exchange, PollsAfterWakeAndOftenWhileAWorkerWaits) {
     for (int const threads : {1, 2})
         run_processes(2, [&](Communicator const& comm) {
             std::atomic<int> looks{0};
@@ -121,8 +121,8 @@ TEST(Exchange, LooksWhenAskedToAndAgainAndAgainWhileItIsWaitedFor) {
         });
 }
 
-// Rank 1 comes when all of rank 0's blocks wait, but the first two.
-TEST(Exchange, LetsUrgentBlocksOvertakeThoseThatWait) {
+// Rank 1 starts when all blocks of rank 0 but the first two wait.
+TEST(Exchange, LetsUrgentBlocksOvertakeWaitingOnes) {
     std::atomic<bool> handed_in{false};
     run_processes(2, [&](Communicator const& comm) {
         Inbox inbox;
@@ -147,7 +147,7 @@ TEST(Exchange, LetsUrgentBlocksOvertakeThoseThatWait) {
     });
 }
 
-TEST(Exchange, TurnsWhatAHandlerThrowsIntoAFailureOfTheRank) {
+TEST(Exchange, TurnsAnExceptionOfAHandlerIntoAFailureOfTheRank) {
     for (int const threads : {0, 1, 2})
         run_processes(3, [&](Communicator const& comm) {
             std::atomic<int> told{0};
@@ -170,7 +170,7 @@ TEST(Exchange, TurnsWhatAHandlerThrowsIntoAFailureOfTheRank) {
         });
 }
 
-TEST(Exchange, LeftByAnExceptionFailsOnAllRanks) {
+TEST(Exchange, AbandonedByAnExceptionFailsOnAllRanks) {
     run_processes(2, [&](Communicator const& comm) {
         ExchangeHandlers handlers;
         handlers.on_block = [](int, std::int64_t, Block&&) {};
@@ -181,7 +181,7 @@ TEST(Exchange, LeftByAnExceptionFailsOnAllRanks) {
     });
 }
 
-TEST(Exchange, TellsALongErrorWhollyAtTheEnd) {
+TEST(Exchange, ReportsALongErrorInFullAtTheEnd) {
     run_processes(2, [&](Communicator const& comm) {
         std::string const text(5000, 'x');
         Exchange exchange(comm, exchange_options(1), {});
@@ -191,7 +191,7 @@ TEST(Exchange, TellsALongErrorWhollyAtTheEnd) {
     });
 }
 
-TEST(Exchange, RefusesBlocksForNobodyAndAfterTheEnd) {
+TEST(Exchange, RefusesBlocksForInvalidRanksAndAfterTheEnd) {
     run_processes(2, [&](Communicator const& comm) {
         Exchange exchange(comm, exchange_options(0), {});
         for (int const to : {-1, comm.rank(), 2})
@@ -201,7 +201,7 @@ TEST(Exchange, RefusesBlocksForNobodyAndAfterTheEnd) {
     });
 }
 
-TEST(Exchange, OfOneProcessHasNothingToDo) {
+TEST(Exchange, DoesNothingWithOneProcess) {
     Exchange exchange(Communicator(), exchange_options(2), {});
     EXPECT_FALSE(exchange.poll());
     EXPECT_THROW(exchange.send(0, 0, Block::allocate(8)), Error);
@@ -210,7 +210,7 @@ TEST(Exchange, OfOneProcessHasNothingToDo) {
     EXPECT_EQ(outcome.message, "pivot 3");
 }
 
-TEST(Exchange, TakesOnlyAsManyThreadsAsTheLibraryAllows) {
+TEST(Exchange, UsesOnlyAsManyThreadsAsTheLibraryAllows) {
     EXPECT_EQ(choose_comm_threads(ThreadLevel::multiple, 2).threads, 2);
     auto const one = choose_comm_threads(ThreadLevel::serialized, 2);
     EXPECT_EQ(one.threads, 1);
@@ -224,7 +224,7 @@ TEST(Exchange, TakesOnlyAsManyThreadsAsTheLibraryAllows) {
         ThreadLevel::serialized);
 }
 
-TEST(Exchange, IsOfTheMainThreadWhereTheLibraryIs) {
+TEST(Exchange, IsBoundToTheMainThreadIfTheLibraryIs) {
     run_processes(
         2,
         [](Communicator const& comm) {
@@ -243,7 +243,7 @@ TEST(Exchange, IsOfTheMainThreadWhereTheLibraryIs) {
         ThreadLevel::funneled);
 }
 
-TEST(Block, IsAlignedAndSaysWhatItCannotHave) {
+TEST(Block, IsAlignedAndReportsALackOfMemory) {
     for (std::size_t const bytes : {0, 1, 64, 65, 1000}) {
         Block const block = Block::allocate(bytes);
         EXPECT_EQ(block.size(), bytes);

@@ -1,4 +1,4 @@
-// The network between threads that play processes.
+// Network timings between threads in place of processes.
 #include <gtest/gtest.h>
 
 #include "comm/network_timing.hpp"
@@ -8,7 +8,7 @@
 namespace espalier {
 namespace {
 
-TEST(NetworkTiming, VisitsSomeLinksAndTheLast) {
+TEST(NetworkTiming, MeasuresSomeLinksAndTheLast) {
     run_processes(5, [](Communicator const& comm) {
         auto const links = time_links(comm, 2);
         ASSERT_EQ(links.size(), comm.rank() == 0 ? 2u : 0u);
@@ -24,7 +24,7 @@ TEST(NetworkTiming, VisitsSomeLinksAndTheLast) {
     EXPECT_TRUE(time_links(Communicator()).empty());
 }
 
-TEST(NetworkTiming, ReckonsWithTheSlowest) {
+TEST(NetworkTiming, ReturnsTheSlowestInEachRespect) {
     LinkTiming const worst = slowest({{1, 2e-6, 5e9}, {2, 1e-6, 1e9}, {3, 9e-6, 4e9}});
     EXPECT_EQ(worst.process, 2);
     EXPECT_EQ(worst.latency, 9e-6);

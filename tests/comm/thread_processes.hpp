@@ -1,6 +1,6 @@
-// Processes that are threads of the test: a transport within one process, so that everything written for
-// several processes runs under the sanitizers, and without MPI. Every send is a rendezvous: it is completed
-// when the receiver has taken the message, which is the hardest case for whoever must not wait in a circle.
+// Threads in place of processes: a transport within one process, so that code for several processes runs
+// under the sanitizers and without MPI. Each send is a rendezvous that completes when the receiver has taken
+// the message, which is the hardest case for code that must not deadlock.
 //
 //     run_processes(3, [](Communicator const& comm) { ... });  // three times at once
 #pragma once
@@ -29,12 +29,12 @@ struct ThreadMessage {
     std::shared_ptr<std::atomic<bool>> taken;
 };
 
-// What the processes share.
+// The state that all processes share.
 class ThreadProcesses {
   public:
     explicit ThreadProcesses(int size) : size_(size), pointers_(size), boxes_(size) {}
 
-    // Shows every process what each brings; all have looked when it returns.
+    // Calls look() with the pointers of all processes; returns after all processes have done so.
     template <class Look> void together(int rank, void const* mine, Look&& look) {
         pointers_[rank] = mine;
         meet();

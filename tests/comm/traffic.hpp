@@ -24,12 +24,12 @@ struct Traffic {
     int blocks = 30; ///< From every rank to every other.
     std::size_t largest = 100'000;
     unsigned seed = 1;
-    int senders = 2;               ///< Threads a rank that hand in blocks.
+    int senders = 2;               ///< Sending threads of each rank.
     int slow_rank = -1;            ///< Takes a millisecond for each block.
-    bool may_finish_early = false; ///< The receivers leave to finish() what has not come.
+    bool may_finish_early = false; ///< The receivers leave blocks under way to finish().
 };
 
-// Sizes are those of small and of large blocks alike; both ends know them.
+// Sizes of small and large blocks; both ends know them.
 inline std::size_t size_of_block(Traffic const& traffic, int from, int to, std::int64_t id) {
     std::minstd_rand random(static_cast<unsigned>(traffic.seed + 31U * from + 1009U * to + 50021U * id));
     random.discard(3);
@@ -55,7 +55,7 @@ inline bool is_right(Traffic const& traffic, int from, int to, std::int64_t id, 
     return true;
 }
 
-// Blocks that have come and that the test has not consumed.
+// Received blocks that the test has not consumed.
 class Inbox {
   public:
     struct Entry {
@@ -93,7 +93,7 @@ inline void move_along(Exchange& exchange) {
     if (!exchange.poll()) std::this_thread::sleep_for(std::chrono::microseconds(20));
 }
 
-// One of the threads of a rank that hand in its blocks: every senders-th.
+// A sending thread of a rank: sends every senders-th block.
 inline void send_share(Exchange& exchange, Communicator const& comm, Traffic const& traffic, int share) {
     for (std::int64_t id = share; id < traffic.blocks; id += traffic.senders)
         for (int step = 1; step < comm.size(); ++step) {
@@ -102,7 +102,7 @@ inline void send_share(Exchange& exchange, Communicator const& comm, Traffic con
         }
 }
 
-/// Every rank sends to every other; all that comes is right, and within the budget.
+/// Each rank sends to each other; all blocks arrive with the right contents and within the budget.
 inline void all_to_all(Communicator const& comm, ExchangeOptions const& options, Traffic const& traffic) {
     Inbox inbox;
     std::atomic<int> sent{0};
@@ -146,8 +146,8 @@ inline void all_to_all(Communicator const& comm, ExchangeOptions const& options,
               std::max<std::int64_t>(options.receive_budget, Block::message_bytes(traffic.largest)));
 }
 
-/// A run in which ranks fail: `first` by abort() after a few blocks, `second` too (-1: none). The others go
-/// on until they are told, and then bring an error of their own, which is not the cause.
+/// A run in which rank `first` fails with abort() after a few blocks, and `second` too (-1: none). The others
+/// continue until they are notified, and then report an error of their own, which is a consequence.
 inline void failing(Communicator const& comm, ExchangeOptions const& options, Traffic const& traffic,
                     int first, int second) {
     Inbox inbox;

@@ -1,4 +1,4 @@
-// The factors themselves: put together again they must give the matrix.
+// Multiplies the factors and compares the product with the matrix.
 //
 // With G_k = [P_k^T L11; L21] of cblk k:   A = sum_k G_k G_k^H          (llh, llt)
 //                                          A = sum_k G_k D_k G_k^H      (ldlt, ldlh)

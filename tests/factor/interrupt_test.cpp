@@ -1,4 +1,4 @@
-// Cancellation of a factorization under way, and what can be done with the objects afterwards.
+// Cancels a factorization while it runs, and uses the objects again.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -15,12 +15,12 @@ namespace {
 using namespace testing;
 using namespace std::chrono_literals;
 
-// The wide cblks of real use.
+// Cblks as wide as in real problems.
 System<double> wide_system(int workers) {
     return {real("lap3d:20"), Factorization::ldlt, workers, {}, SymbolicOptions()};
 }
 
-// Calls `then` as soon as this part of the work is done.
+// Calls `then` after this share of the work.
 class AtProgress : public ProgressSink {
   public:
     AtProgress(double part, std::function<void()> then) : part_(part), then_(std::move(then)) {}
@@ -74,7 +74,7 @@ class Interrupted : public ::testing::TestWithParam<int> {
 };
 INSTANTIATE_TEST_SUITE_P(Workers, Interrupted, ::testing::Values(1, 3));
 
-// Some work is left for kernels that are under way.
+// Leaves some work to kernels that are running.
 constexpr double soon = 0.75;
 
 TEST_P(Interrupted, ByAFlagSetDuringATask) {
@@ -125,7 +125,7 @@ TEST_P(Interrupted, ByWhatTheQuestionThrows) {
     EXPECT_THROW((void)status_of_factorize(system_, interrupt), std::domain_error);
 }
 
-TEST(Interrupt, BeforeTheStartIsHeededByEveryStep) {
+TEST(Interrupt, BeforeTheStartCancelsEachStep) {
     Interrupt interrupt;
     interrupt.request();
     System<double> system(real("lap2d:8"), Factorization::lu, 2);

@@ -30,7 +30,7 @@ TEST(TimingStructure, HasEveryRowOfACblkInThePanelsItUpdates) {
                 ASSERT_GE(blok.facing_cblk, k);
                 row = blok.end_row;
                 panel_row += blok.height();
-                // The target has all columns of its front from its own on.
+                // The target has all later columns of its front.
                 if (b > cblk.first_blok) {
                     Blok const& last = s.bloks[facing.end_blok - 1];
                     ASSERT_LE(s.bloks[cblk.end_blok - 1].end_row, last.end_row);
@@ -44,7 +44,7 @@ TEST(TimingStructure, HasEveryRowOfACblkInThePanelsItUpdates) {
     }
 }
 
-TEST(TimingStructure, KeepsToItsLimits) {
+TEST(TimingStructure, StaysWithinItsLimits) {
     auto const bytes = [](double most, double flops) {
         FactorForm const form{Factorization::ldlt};
         return panel_bytes(make_timing_structure(form, 16, {most, flops}), form, 16);
@@ -66,7 +66,7 @@ template <class T> void expect_model(Factorization kind, WorkerTeam& team) {
         EXPECT_GT(timings.contention, 0.2); // the machine may have other work to do
     Calibration const found = fit_cost_model(timings.samples, scalar_of<T>, kernel_kind(kind));
     EXPECT_LT(std::abs(found.update.total_error), 0.5);
-    // Large enough to be neither nothing nor hours.
+    // Between very small and hours.
     double const seconds = found.model.update({100, 40, 50, 153, 1, 3});
     EXPECT_GT(seconds, 1e-7);
     EXPECT_LT(seconds, 1);

@@ -1,5 +1,5 @@
-// Every allocation of a worker team and a factorization fails once, alone and with all that follow: an
-// exception comes out, nothing is left running, and the same objects then do their work. This file replaces
+// Each allocation of a worker team and a factorization fails once, alone and with all later ones: an
+// exception is thrown, no thread keeps running, and the objects can be used again. This file replaces
 // operator new for its whole program.
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ void* allocate(std::size_t bytes, std::size_t alignment) {
     return memory;
 }
 
-// Not inlined, or gcc warns that what came from new goes to free.
+// Not inlined, or GCC warns that memory from new is passed to free.
 [[gnu::noinline]] void release(void* memory) noexcept {
     std::free(memory);
 }
@@ -70,8 +70,8 @@ namespace {
 
 using namespace testing;
 
-// Calls body with allocations [first, last] failing; what it throws must say so. Returns whether it came so
-// far. (It need not throw: the standard library's streams swallow a failure.)
+// Calls body with allocations [first, last] failing; its exception must report that. Returns whether an
+// allocation failed. (It need not throw, because streams of the standard library ignore a failure.)
 template <class Body> bool fails(long first, long last, Body const& body) {
     first_failure = first;
     last_failure = last;
@@ -85,8 +85,8 @@ template <class Body> bool fails(long first, long last, Body const& body) {
     return allocations.exchange(-1) > first;
 }
 
-// Calls body once for each allocation that it makes, that one failing, and again with all later ones failing
-// too; and `use` after each of these calls.
+// Calls body twice for each allocation that it makes: with that one failing, and with all later ones failing
+// too. Calls `use` after each of these calls.
 template <class Body, class Use> void expect_survival(Body const& body, Use const& use) {
     constexpr long for_ever = 1'000'000'000;
     for (long const burst : {0L, for_ever}) {
@@ -122,13 +122,13 @@ template <class T> void expect_factorization_to_survive(CscMatrix<T> const& a, F
                     });
 }
 
-TEST(OutOfMemory, EndsAFactorizationButNotItsObjects) {
+TEST(OutOfMemory, EndsAFactorizationWhoseObjectsStayUsable) {
     expect_factorization_to_survive(real("lap2d:5"), Factorization::llh);
     expect_factorization_to_survive(shifted(real("lap2d:5"), 2.1), Factorization::ldlt);
     expect_factorization_to_survive(complex("helmholtz3d:3"), Factorization::lu);
 }
 
-TEST(OutOfMemory, EndsAnAllocationButNotTheFactor) {
+TEST(OutOfMemory, EndsAnAllocationOfAFactorThatStaysUsable) {
     System<double> reference(real("lap2d:5"), Factorization::ldlt, 2),
         system(reference.matrix, reference.kind, 2);
     expect_survival(

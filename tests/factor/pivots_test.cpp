@@ -35,7 +35,7 @@ template <class T> std::vector<double> eigenvalues(CscMatrix<T> const& a) {
     return values;
 }
 
-// Pivots are sought in one block: what a zero diagonal needs that has not been matched.
+// One wide block, because pivots are chosen within blocks: needed for a zero diagonal without matching.
 SymbolicOptions one_block() {
     SymbolicOptions options;
     options.amalgamation_fill = options.max_extra_flops = 1000;
@@ -98,7 +98,7 @@ TEST(PivotSigns, CountReplacedPivotsAsZero) {
     }
 }
 
-TEST(PivotSigns, AreNotThereWithoutARealD) {
+TEST(PivotSigns, NeedARealD) {
     System<double> lu(real("lap2d:4"), Factorization::lu, 1);
     System<std::complex<double>> ldlt(complex("helmholtz3d:2"), Factorization::ldlt, 1);
     lu.factorize();
@@ -178,7 +178,7 @@ TEST(PivotProduct, NeitherOverflowsNorUnderflows) {
     }
 }
 
-TEST(PivotProduct, IsThatOfTheInteriorBesideASchurComplement) {
+TEST(PivotProduct, IsThatOfTheInteriorWithASchurComplement) {
     expect_determinant(shifted(real("lap2d:7"), 2.1), Factorization::ldlt, {0, 8, 16, 30, 31, 32});
     expect_determinant(real("random:60:300:9"), Factorization::lu, {5, 6, 7, 50});
 }

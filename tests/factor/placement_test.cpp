@@ -1,4 +1,4 @@
-// Where panels lie and who used them, on machines that are not here: every node is known by construction.
+// The nodes of panels and of the workers that used them, on synthetic machines with known nodes.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -21,7 +21,7 @@ std::vector<int> nodes_of(std::vector<WorkerPlace> const& places) {
     return nodes;
 }
 
-// A matrix, analyzed and planned for the workers of a topology, one a core.
+// A matrix, analyzed and planned for the workers of a topology with one worker for each core.
 template <class T> struct PlannedSystem {
     PlannedSystem(std::string const& spec, Factorization factorization, Topology machine, int workers)
         : base(generated(spec), factorization, 1), topology(std::move(machine)), team(topology, workers),
@@ -72,7 +72,7 @@ double sum(std::vector<double> const& values) {
     return std::accumulate(values.begin(), values.end(), 0.0);
 }
 
-// What the head of placement.hpp says, blok by blok: bytes that a task touches in each panel.
+// The bytes of a task in each panel, counted blok by blok as placement.hpp defines them.
 template <class T>
 std::map<CblkId, double> bytes_of_task(PlannedSystem<T> const& run, FactorTask const& task) {
     BlockStructure const& s = run.base.structure;
@@ -171,7 +171,7 @@ TEST(Placement, OfInterleavedPanelsGoesRoundTheNodesPageByPage) {
     EXPECT_NEAR(placement.local_share, 0.25, 0.1);
 }
 
-TEST(Placement, FollowsWhoeverRanTheTasks) {
+TEST(Placement, FollowsTheWorkersThatRanTheTasks) {
     auto run = four_nodes();
     auto const share_on = [&](WorkerId worker) {
         std::vector<WorkerId> const everything(run.plan.factor.tasks.size(), worker);
@@ -202,7 +202,7 @@ TEST(Placement, ReadsRealPagesBack) {
     }
 }
 
-TEST(Placement, OfNothingIsUnknown) {
+TEST(Placement, OfNoPanelsIsUnknown) {
     BlockStructure const empty;
     Factor<double> factor(empty);
     Topology const topology = Topology::synthetic("numa:2 core:1");
@@ -213,12 +213,12 @@ TEST(Placement, OfNothingIsUnknown) {
     EXPECT_TRUE(placement.node_bytes.empty());
 }
 
-TEST(Allocation, ChangesPlacesAndNeverNumbers) {
+TEST(Allocation, ChangesPlacesButNotNumbers) {
     for (Factorization const kind : {Factorization::llh, Factorization::ldlt, Factorization::lu}) {
         auto run = four_nodes("lap3d:7", kind);
         run.factorize(Allocation::local);
         auto const expected = run.coefficients();
-        // Each after each other, and twice in a row: with new memory, and with what is there.
+        // Each after each other one, and twice in a row: with new memory, and with kept memory.
         for (Allocation const allocation :
              {Allocation::global, Allocation::global, Allocation::interleave, Allocation::interleave,
               Allocation::global, Allocation::local, Allocation::local, Allocation::interleave}) {
@@ -230,7 +230,7 @@ TEST(Allocation, ChangesPlacesAndNeverNumbers) {
     }
 }
 
-TEST(Allocation, KeepsTheMemoryOfTheSamePolicyOnly) {
+TEST(Allocation, KeepsMemoryOnlyForTheSameAllocation) {
     auto run = four_nodes();
     for (Allocation const allocation : all_allocations) {
         run.factorize(allocation);
@@ -281,7 +281,7 @@ TEST(Allocation, OfAGlobalArrayCanBeCancelled) {
     EXPECT_TRUE(run.coefficients() == after);
 }
 
-TEST(FactorPlan, KnowsTheNodesOfItsWorkers) {
+TEST(FactorPlan, UsesTheNodesOfItsWorkers) {
     System<double> const system(real("lap3d:6"), Factorization::llh, 1);
     auto const lists = [&](std::vector<int> const& nodes) {
         return make_factor_plan(system.structure, CostModel{}, 4, nodes).factor_schedule.lists;

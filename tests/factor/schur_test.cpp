@@ -18,7 +18,7 @@ std::vector<Index> every(Index step, Index n) {
     return unknowns;
 }
 
-// The order of elimination of the reference: the others ascending, then `schur` as it is given.
+// The order of elimination of the reference: the other unknowns ascending, then `schur` as given.
 std::vector<Index> interior_then(std::vector<Index> const& schur, Index n) {
     std::vector<char> is_kept(n, 0);
     for (Index const i : schur) is_kept[i] = 1;
@@ -86,7 +86,7 @@ TEST(Schur, IsEmptyWhenAllIsEliminated) {
     EXPECT_TRUE(schur_complement<double>(system.factor, {}).values.empty());
 }
 
-TEST(Schur, LetsDisconnectedPartsBe) {
+TEST(Schur, LeavesDisconnectedPartsUnchanged) {
     auto const a = side_by_side(side_by_side(real("lap2d:7"), real("lap2d:5")), real("lap2d:1"));
     std::vector<Index> const in_the_first{3, 10, 17, 24, 31, 38, 45};
     for (auto const kind : {Factorization::llh, Factorization::ldlt, Factorization::lu}) {
@@ -96,7 +96,7 @@ TEST(Schur, LetsDisconnectedPartsBe) {
     }
 }
 
-TEST(Schur, NeedsOfTheInteriorOnlyThatItIsDefinite) {
+TEST(Schur, NeedsOnlyADefiniteInterior) {
     auto a = real("lap2d:7");
     std::vector<Index> const schur{0, 8, 16, 24};
     for (Index const i : schur) // the first entry of a column is its diagonal one
@@ -117,7 +117,7 @@ TEST(Schur, RefusesUnknownsThatWereNotKept) {
         }
 }
 
-TEST(Factors, MayBeInAnotherScalarThanTheirAnalysis) { // mixed precision
+TEST(Factors, CanHaveAnotherScalarThanTheirAnalysis) { // mixed precision
     auto const a = real("elast3d:2");
     System<double> wide(a, Factorization::llh, 2);
     System<float> narrow(convert<float>(a), Factorization::llh, 2);

@@ -1,5 +1,5 @@
-// What the tests of the factor room share: a system analyzed and ready to be factorized, small matrices, and
-// dense elimination as the reference.
+// Shared by the tests of the factor room: an analyzed system, small matrices, and dense elimination as the
+// reference.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@
 
 namespace espalier::testing {
 
-/// Narrow cblks, so that small matrices have many.
+/// Options for narrow cblks, so that small matrices have many.
 inline SymbolicOptions narrow_cblks() {
     SymbolicOptions options;
     options.max_width = 12;
@@ -31,7 +31,7 @@ inline SymbolicOptions narrow_cblks() {
     return options;
 }
 
-/// Everything up to the factorization of one matrix, `schur` being kept.
+/// A matrix, ready to be factorized; the unknowns `schur` are kept.
 template <class T> struct System {
     System(CscMatrix<T> const& a, Factorization factorization, int workers, std::vector<Index> schur = {},
            SymbolicOptions options = narrow_cblks())
@@ -107,7 +107,7 @@ template <class T> struct Dense {
     std::vector<T> values;
 };
 
-/// The whole matrix with rows and columns in this order.
+/// The full matrix with rows and columns in this order.
 template <class T> Dense<T> dense(CscMatrix<T> const& a, std::vector<Index> const& order) {
     CscMatrix<T> const whole = expand_symmetric(a);
     std::vector<Index> place(order.size());
@@ -119,8 +119,8 @@ template <class T> Dense<T> dense(CscMatrix<T> const& a, std::vector<Index> cons
     return out;
 }
 
-/// Gaussian elimination of the first `count` columns, pivots sought among the first `count` rows. Returns the
-/// pivots; negated once for each interchange of two rows.
+/// Gaussian elimination of the first `count` columns with pivots from the first `count` rows. Returns the
+/// pivots; a pivot is negated if its row was interchanged.
 template <class T> std::vector<T> eliminate(Dense<T>& a, Index count) {
     std::vector<T> pivots;
     for (Index k = 0; k < count; ++k) {
@@ -138,7 +138,7 @@ template <class T> std::vector<T> eliminate(Dense<T>& a, Index count) {
     return pivots;
 }
 
-/// The same bits in the lower part.
+/// Expects equal bits in the lower panels.
 template <class T> void expect_equal_factors(Factor<T> const& a, Factor<T> const& b) {
     for (CblkId k = 0; k < a.structure().num_cblks(); ++k)
         for (Index j = 0; j < a.cblk(k).width(); ++j)

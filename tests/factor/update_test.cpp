@@ -8,7 +8,7 @@ namespace espalier {
 namespace {
 
 // Source cblk 0: columns [0, 3), rows below 5-6, 8, 11-12, 40-79. Target cblk 1: columns [5, 10), rows below
-// 10-13 and 40-79 (its facing cblks do not matter here).
+// 10-13 and 40-79 (the facing cblks are not used).
 BlockStructure two_cblks() {
     BlockStructure s;
     s.n = 80;
@@ -33,7 +33,7 @@ template <class T> std::vector<T> random_values(std::size_t size, unsigned seed)
     return values;
 }
 
-// Row of the whole matrix that a panel row of cblk k stands for.
+// The row of the matrix of a panel row of cblk k.
 Index matrix_row(BlockStructure const& s, CblkId k, Index panel_row) {
     Cblk const& cblk = s.cblks[k];
     for (BlokId b = cblk.first_blok; b < cblk.end_blok; ++b) {

@@ -7,7 +7,7 @@
 namespace espalier {
 namespace {
 
-TEST(MpiCommunicator, HasTheProcessesOfTheCallersInItsOrder) {
+TEST(MpiCommunicator, HasTheProcessesAndTheOrderOfTheCallersCommunicator) {
     int rank = 0;
     int size = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -25,7 +25,7 @@ TEST(MpiCommunicator, HasTheProcessesOfTheCallersInItsOrder) {
     EXPECT_EQ(sum(half, std::int64_t{1}), half.size());
 }
 
-TEST(MpiCommunicator, IsNotMadeOfWhatIsNoGroup) {
+TEST(MpiCommunicator, RefusesInvalidCommunicators) {
     EXPECT_THROW(Communicator::from_mpi(nullptr), Error);
     try {
         communicator(MPI_COMM_NULL);
@@ -45,7 +45,7 @@ TEST(MpiCommunicator, IsNotMadeOfWhatIsNoGroup) {
     MPI_Comm_free(&half);
 }
 
-TEST(MpiCollective, FunctionsMeanTheSameOnAllProcesses) {
+TEST(MpiCollective, FunctionsAgreeOnAllProcesses) {
     Communicator const all = communicator(MPI_COMM_WORLD);
     all_collectives(all, 3'000'000);
     all_agreements(all);

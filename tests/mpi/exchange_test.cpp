@@ -26,20 +26,20 @@ TEST(MpiExchange, CarriesSmallAndLargeBlocksBetweenAllProcesses) {
     }
 }
 
-TEST(MpiExchange, KeepsToATinyBudgetAlsoWithASlowReceiver) {
+TEST(MpiExchange, KeepsToATinyBudgetWithASlowReceiver) {
     Communicator const all = communicator(MPI_COMM_WORLD);
     for (int const threads : possible_threads(all))
         for (int const slow : {-1, 0})
             all_to_all(all, exchange_options(threads, 10'000), {.blocks = 20, .slow_rank = slow});
 }
 
-TEST(MpiExchange, FinishBringsWhatIsUnderWay) {
+TEST(MpiExchange, FinishDeliversBlocksUnderWay) {
     Communicator const all = communicator(MPI_COMM_WORLD);
     for (int const threads : possible_threads(all))
         all_to_all(all, exchange_options(threads, 10'000), {.blocks = 20, .may_finish_early = true});
 }
 
-TEST(MpiExchange, EndsEverywhereWithTheErrorOfTheRankThatFailed) {
+TEST(MpiExchange, EndsOnAllRanksWithTheErrorOfTheFailedRank) {
     Communicator const all = communicator(MPI_COMM_WORLD);
     if (all.size() == 1) return;
     for (int const threads : possible_threads(all))
@@ -51,7 +51,7 @@ TEST(MpiExchange, EndsEverywhereWithTheErrorOfTheRankThatFailed) {
         }
 }
 
-TEST(MpiExchange, CanBeHadManyTimesInARow) {
+TEST(MpiExchange, CanBeRepeatedManyTimes) {
     Communicator const all = communicator(MPI_COMM_WORLD);
     for (unsigned round = 0; round < 60; ++round)
         for (int const threads : possible_threads(all))
@@ -59,8 +59,8 @@ TEST(MpiExchange, CanBeHadManyTimesInARow) {
                        {.blocks = 2, .largest = 300, .seed = round, .senders = 1});
 }
 
-// The caller has messages of his own under way, with the tags that the library uses.
-TEST(MpiExchange, DoesNotMeetTheMessagesOfTheCaller) {
+// The caller has messages under way, with the tags that the library uses.
+TEST(MpiExchange, IsSeparateFromTheMessagesOfTheCaller) {
     Communicator const all = communicator(MPI_COMM_WORLD);
     int const next = (all.rank() + 1) % all.size();
     for (int const threads : possible_threads(all)) {
@@ -83,7 +83,7 @@ TEST(MpiExchange, DoesNotMeetTheMessagesOfTheCaller) {
     }
 }
 
-// No more address space than is in use now, and a little.
+// Limits the address space to a little more than is in use.
 class LittleMemory {
   public:
     explicit LittleMemory(std::size_t more) {
@@ -102,7 +102,7 @@ class LittleMemory {
     rlimit before_;
 };
 
-TEST(MpiExchange, EndsEverywhereWhenARankHasNoMemoryForABlock) {
+TEST(MpiExchange, EndsOnAllRanksIfOneHasNoMemoryForABlock) {
 #ifdef __SANITIZE_ADDRESS__
     GTEST_SKIP() << "the sanitizer reserves the address space";
 #endif
@@ -130,7 +130,7 @@ TEST(MpiExchange, EndsEverywhereWhenARankHasNoMemoryForABlock) {
     }
 }
 
-TEST(MpiExchange, TellsWhichThreadsTheLibraryAllows) {
+TEST(MpiExchange, ReportsTheThreadsThatTheLibraryAllows) {
     Communicator const all = communicator(MPI_COMM_WORLD);
     auto const most = possible_threads(all).back();
     auto const choice = choose_comm_threads(thread_level(all), 2);

@@ -36,7 +36,7 @@ template <class T> void solve_dense(Dense<T> a, std::span<T> b) {
     }
 }
 
-// Which of the caller's rows are interior, and which are kept.
+// The interior rows and the kept rows, in the caller's numbering.
 struct Rows {
     explicit Rows(BlockStructure const& structure) {
         for (Index i = 0; i < structure.n; ++i) {
@@ -75,8 +75,8 @@ template <class T> std::vector<T> pick(std::span<T const> x, std::vector<Index> 
     return result;
 }
 
-// The structure is factorized as a whole; then its last cblks are declared kept. What is eliminated before
-// them does not depend on what they hold.
+// The structure is factorized as a whole; then its last cblks are declared kept. The elimination of the other
+// cblks does not depend on them.
 template <class T> void check_condense_and_expand(Factorization kind, int workers) {
     Index const n = 90;
     auto const a = random_system<T>(kind, n, 21);
@@ -110,7 +110,7 @@ template <class T> void check_condense_and_expand(Factorization kind, int worker
         }
 }
 
-TEST(Condense, EliminatesTheInteriorAndExpandBringsItBack) {
+TEST(Condense, EliminatesTheInteriorAndExpandSolvesForIt) {
     for (Factorization const kind : all_factorizations)
         for (int const workers : {1, 3}) {
             check_condense_and_expand<double>(kind, workers);
@@ -118,8 +118,8 @@ TEST(Condense, EliminatesTheInteriorAndExpandBringsItBack) {
         }
 }
 
-// S x_s = b_s - A_si A_ii^-1 b_i, with the S that a factorization leaves, solves the whole system.
-TEST(Condense, GoesWithTheSchurComplementOfTheFactor) {
+// S x_s = b_s - A_si A_ii^-1 b_i with the S of the factorization solves the whole system.
+TEST(Condense, MatchesTheSchurComplementOfTheFactor) {
     using T = std::complex<double>;
     Index const n = 90;
     for (Factorization const kind : all_factorizations)
@@ -155,7 +155,7 @@ TEST(Condense, IsHalfASolveWhenNothingIsKept) {
     }
 }
 
-TEST(Condense, LeavesAllAloneWhenEverythingIsKept) {
+TEST(Condense, ChangesNothingWhenEverythingIsKept) {
     auto const a = random_system<double>(Factorization::lu, 60, 4);
     Factorized<double> f(a, Factorization::lu, 2);
     f.structure.first_kept_cblk = 0;

@@ -28,7 +28,7 @@ ProcessPlans plans_for(BlockStructure const& structure, int processes, Factoriza
     return make_process_plans(structure, CostModel{}, machine, options);
 }
 
-// Solves with as many processes, each with its own rows only; the rows of all, put together.
+// Solves with `processes` processes, each of which has only its own rows. Returns the rows of all.
 template <class T> std::vector<T> solve_with(int processes, CscMatrix<T> const& a, Factorization kind,
                                              std::vector<T> const& b, MatrixOp op, Index kept = 0) {
     BlockStructure const structure = Factorized<T>::analyze(a, kept);
@@ -125,7 +125,7 @@ TEST(ProcessSolve, RefusesVectorsOfAnotherLengthOnAllProcesses) {
     });
 }
 
-// Bytes of structure and plan of the process that holds most.
+// Maximum over the processes of the bytes of structure and plan.
 std::size_t largest_part(BlockStructure const& structure, int processes) {
     ProcessPlans plans =
         plans_for(structure, processes, Factorization::llh, sizeof(double), Splitting::one_d);

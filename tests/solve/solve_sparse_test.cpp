@@ -1,4 +1,4 @@
-// Sparse right-hand sides against the same ones in full, and what part of the tree they visit.
+// Sparse right-hand sides compared with dense ones, and the part of the tree that they visit.
 #include "solve/solve_sparse.hpp"
 
 #include <gtest/gtest.h>
@@ -63,7 +63,7 @@ TYPED_TEST(SparseSolveTyped, AgreesWithTheDenseSolve) {
                 solve<T>(f.factor, f.plan, f.view(expected), f.team, {op, nullptr});
                 std::vector<T> x(expected.size(), std::numeric_limits<Real<T>>::quiet_NaN());
                 solve_sparse<T>(f.factor, f.plan, b, f.view(x), f.team, {op, nullptr});
-                // The same matrix, but columns stand elsewhere in their block: other roundings.
+                // Columns have other places in their blocks, so rounding differs.
                 ASSERT_LE(difference(x, expected), 1e4 * epsilon<T>)
                     << to_string(kind) << ", op " << to_string(op) << ", " << nrhs << " columns";
             }
@@ -81,8 +81,8 @@ TEST(SparseSolve, GivesTheBitsOfTheDenseSolveForOneColumn) {
     EXPECT_EQ(x, expected);
 }
 
-// Marked by walking the pattern of L column by column, as Gilbert and Peierls do.
-TEST(SparseSolve, ReachesWhatTheStructureOfTheFactorReaches) {
+// Marks the pattern of L column by column, as Gilbert and Peierls do.
+TEST(SparseSolve, ReachesTheUnknownsThatThePatternOfLReaches) {
     auto const a = std::get<CscMatrix<double>>(generate_matrix("lap2d:20").matrix);
     auto const structure = Factorized<double>::analyze(a);
     auto const b = random_columns<double>(a.cols, 9, 2, 3);
@@ -105,7 +105,7 @@ TEST(SparseSolve, ReachesWhatTheStructureOfTheFactorReaches) {
 TEST(SparseSolve, VisitsASmallPartOfTheTree) {
     auto const a = std::get<CscMatrix<double>>(generate_matrix("lap3d:12").matrix);
     Factorized<double> f(a, Factorization::llh, 2);
-    // Unit vectors of all unknowns, which stand in an order that has nothing to do with the tree.
+    // Unit vectors of all unknowns, in an order unrelated to the tree.
     Index const n = a.cols;
     CscMatrix<double> b;
     b.rows = b.cols = n;
@@ -132,7 +132,7 @@ TEST(SparseSolve, VisitsASmallPartOfTheTree) {
     EXPECT_LT(path, f.structure.num_cblks() / 4);
 }
 
-TEST(SparseSolve, RefusesWhatDoesNotFit) {
+TEST(SparseSolve, RefusesWrongSizes) {
     auto const a = random_system<double>(Factorization::lu, 40, 2);
     Factorized<double> f(a, Factorization::lu, 1);
     std::vector<double> x(80);

@@ -1,5 +1,5 @@
-// Dense right-hand sides: every factorization, scalar and op against a product with the dense matrix, however
-// the tree is cut into branches.
+// Dense right-hand sides: each factorization, scalar and op against a product with the dense matrix, for
+// several partitions of the tree into branches.
 #include "solve/solve.hpp"
 
 #include <chrono>
@@ -62,7 +62,7 @@ TYPED_TEST(SolveTyped, SolvesWithEveryOpOfEveryFactorization) {
     }
 }
 
-TEST(Solve, BringsBackAKnownSolutionOnAMesh) {
+TEST(Solve, ReturnsAKnownSolutionOnAMesh) {
     auto const a = std::get<CscMatrix<double>>(generate_matrix("elast3d:4").matrix);
     for (int const cut_for : {1, 2, 7}) {
         Factorized<double> f(a, Factorization::llh, 2, cut_for);
@@ -73,7 +73,7 @@ TEST(Solve, BringsBackAKnownSolutionOnAMesh) {
     }
 }
 
-TEST(Solve, LeavesWhatLiesBetweenTheColumnsAlone) {
+TEST(Solve, LeavesEntriesBetweenTheColumnsUnchanged) {
     auto const a = random_system<double>(Factorization::lu, 40, 2);
     Factorized<double> f(a, Factorization::lu, 2);
     Index const ld = 47;
@@ -138,8 +138,8 @@ TEST(Solve, StopsWhenItIsCancelledAndCanBeUsedAgain) {
     }
 }
 
-// One worker and one branch: between the tasks there are three occasions to ask, so the fourth is in a task.
-TEST(Solve, AsksForCancellationInsideABranch) {
+// One worker and one branch: there are three checks between the tasks, so the fourth is inside a task.
+TEST(Solve, ChecksForCancellationInsideABranch) {
     auto const a = std::get<CscMatrix<double>>(generate_matrix("lap3d:12").matrix);
     Factorized<double> f(a, Factorization::llh, 1, 1);
     ASSERT_EQ(f.plan.partition.branches.size(), 1U);

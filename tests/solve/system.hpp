@@ -1,4 +1,4 @@
-// What the tests of this room share: small random systems, factorized, next to dense arithmetic on the same
+// Shared by the tests of this room: small random systems, factorized, and dense arithmetic on the same
 // matrix.
 #pragma once
 
@@ -29,8 +29,8 @@ template <class T> std::vector<T> random_vector(Index size, unsigned seed) {
     return x;
 }
 
-/// A random matrix that `kind` factorizes: a chain, so that the tree is deep, and four more entries a column.
-/// Where the factorization has pivots to choose, the diagonal does not dominate.
+/// A random matrix for a factorization `kind`: a chain, so that the tree is deep, and four more entries in
+/// each column. If the factorization chooses pivots, the diagonal does not dominate.
 template <class T> CscMatrix<T> random_system(Factorization kind, Index n, unsigned seed) {
     std::mt19937 random(seed);
     std::uniform_int_distribution<Index> row(0, n - 1);
@@ -106,10 +106,10 @@ template <class T> double difference(std::vector<T> const& x, std::vector<T> con
     return largest / std::max(scale, 1e-30);
 }
 
-/// A factorized matrix. Cblks are narrow and the tree is cut as if for many workers, so that there is
-/// something to do for every part of a solve, whatever the number of `workers`.
+/// A factorized matrix. Cblks are narrow and the tree is cut as if for many workers, so that all parts of a
+/// solve have work for each number of `workers`.
 template <class T> struct Factorized {
-    /// The last `kept` vertices of the ordering stay for a Schur complement.
+    /// The last `kept` vertices of the ordering are kept for a Schur complement.
     Factorized(CscMatrix<T> const& a, Factorization kind, int workers, int cut_for = 5, Index kept = 0)
         : structure(analyze(a, kept)), plan(make_plan(structure, workers, cut_for)),
           team(Topology::detect(), workers), factor(structure) {
