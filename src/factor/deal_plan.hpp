@@ -1,5 +1,5 @@
-// How process 0 gives all others what they work with: structures, plans and the places of matrix entries. All
-// functions are collective.
+// Process 0 deals out structures, plans and the places of matrix entries to all processes. All functions are
+// collective.
 #pragma once
 
 #include "espalier/communicator.hpp"
@@ -8,7 +8,7 @@
 
 namespace espalier {
 
-/// What a process works with.
+/// The structure and the plan of one process.
 struct ProcessPart {
     BlockStructure structure;
     FactorPlan plan;

@@ -31,7 +31,7 @@ std::vector<trace::Dependency> dependencies(FactorPlan const& plan, std::int64_t
     return edges;
 }
 
-// What the tasks of one run share.
+// The state that the tasks of one run share.
 template <class T> class FactorizationRun {
   public:
     /// `first_number` is that of the plan's first task in the trace.
@@ -179,17 +179,14 @@ template <class T> class FactorizationRun {
         RowWindow const window = task.group == whole_panel
                                      ? RowWindow{}
                                      : plan_.groups.window(structure_, task.target, task.group);
-        for (Offset f = task.first_facing; f < task.end_facing;) {
+        auto& workspace = workspaces_[worker];
+        for_each_facing_group(structure_, task.first_facing, task.end_facing, [&](FacingGroup const& group) {
             check(interrupt);
-            BlokId const first = structure_.facing[f];
-            FacingGroup const group = facing_group(structure_, structure_.owner_of_blok[first], first);
-            auto& workspace = workspaces_[worker];
             if (task.block == no_block)
                 kernels_->update(group, workspace, window);
             else
                 kernels_->update(group, workspace, window, fan_in_.target(task.block));
-            f += group.end - group.first;
-        }
+        });
     }
 
     // Counts a contribution to an outgoing block; the last one sends the block.

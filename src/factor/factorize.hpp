@@ -20,7 +20,7 @@ struct FactorizeOptions {
     /// Checked between kernels: Error{cancelled} within a few 10 ms, unless a single kernel on a very tall
     /// column block takes longer.
     Interrupt* interrupt = nullptr;
-    trace::Track* phases = nullptr;       ///< Where assembly and factorization are recorded; may be null.
+    trace::Track* phases = nullptr;       ///< Records assembly and factorization; may be null.
     Messaging const* messaging = nullptr; ///< To the other processes of the plan; null with one process.
 };
 

@@ -19,7 +19,7 @@ template <class T> class FanInBuffers {
     /// `structure` and `plan` live longer.
     FanInBuffers(BlockStructure const& structure, FactorPlan const& plan, FactorForm form);
 
-    /// Where contributions to outgoing block `block` go. Allocates it, as zeros, at the first call.
+    /// The target of contributions to outgoing block `block`, which the first call allocates as zeros.
     /// Error{out_of_memory}.
     UpdateTarget<T> target(std::int32_t block);
     /// Counts a finished contribution. Returns the block after the last one, to be sent.

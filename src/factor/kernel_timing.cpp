@@ -84,15 +84,12 @@ template <class T> class WorkerKernels {
         std::vector<double> updates(structure_.cblks.size(), 0.0); // by source
         for (CblkId k = 0; k < structure_.num_cblks(); ++k) {
             check(interrupt);
-            for (Offset f = structure_.facing_ptr[k]; f < structure_.facing_ptr[k + 1];) {
-                BlokId const first = structure_.facing[f];
-                CblkId const source = structure_.owner_of_blok[first];
-                FacingGroup const group = facing_group(structure_, source, first);
-                CallTimer const timer;
-                kernels_->update(group, workspace_);
-                updates[source] += timer.seconds();
-                f += group.end - group.first;
-            }
+            for_each_facing_group(structure_, structure_.facing_ptr[k], structure_.facing_ptr[k + 1],
+                                  [&](FacingGroup const& group) {
+                                      CallTimer const timer;
+                                      kernels_->update(group, workspace_);
+                                      updates[group.source] += timer.seconds();
+                                  });
             CallTimer const timer;
             kernels_->factorize_panel(k, Real<T>(0));
             panel_times_[k].push_back(timer.seconds());

@@ -190,10 +190,7 @@ template <class T> Touched touched_by(FactorTask const& task, FactorPlan const& 
         return touched;
     }
     double const coefficient = sizeof(T) * (factor.form().has_upper() ? 2.0 : 1.0);
-    for (Offset f = task.first_facing; f < task.end_facing;) {
-        BlokId const first = structure.facing[f];
-        FacingGroup const group = facing_group(structure, structure.owner_of_blok[first], first);
-        f += group.end - group.first;
+    for_each_facing_group(structure, task.first_facing, task.end_facing, [&](FacingGroup const& group) {
         Cblk const& source = factor.cblk(group.source);
         Index columns = 0; // of the target
         for (BlokId b = group.first; b < group.end; ++b) columns += structure.blok(b).height();
@@ -203,7 +200,7 @@ template <class T> Touched touched_by(FactorTask const& task, FactorPlan const& 
                 : plan.groups.rows_within(structure, source, group.first, task.target, task.group));
         add(group.source, rows * static_cast<double>(source.width()) * coefficient);
         add(task.target, rows * static_cast<double>(columns) * coefficient);
-    }
+    });
     return touched;
 }
 

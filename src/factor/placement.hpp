@@ -20,7 +20,7 @@ struct Placement {
     /// any. Empty when the system gives no information.
     std::vector<double> node_bytes;
     double touched_bytes = 0;                  ///< Bytes of all tasks whose node is known.
-    double local_share = -1;                   ///< Of all bytes of all tasks; -1: unknown or none.
+    double local_share = -1;                   ///< Share of all bytes of all tasks; -1: unknown or none.
     std::vector<double> local_share_of_worker; ///< -1 for a worker without bytes.
     double smallest_share = -1;                ///< Minimum over the tasks.
     double median_share = -1;                  ///< Median over the tasks.

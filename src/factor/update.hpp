@@ -37,6 +37,17 @@ struct FacingGroup {
 /// The group that starts with blok `first` of cblk `source`.
 FacingGroup facing_group(BlockStructure const& structure, CblkId source, BlokId first);
 
+/// Calls body(group) for each group of the bloks structure.facing[begin .. end).
+template <class Body>
+void for_each_facing_group(BlockStructure const& structure, Offset begin, Offset end, Body const& body) {
+    while (begin < end) {
+        BlokId const first = structure.facing[begin];
+        FacingGroup const group = facing_group(structure, structure.owner_of_blok[first], first);
+        body(group);
+        begin += group.end - group.first;
+    }
+}
+
 /// One operand or target of a product. The view starts with row `first_row` of the panel, counted from the
 /// first row of the diagonal block; upper panels and copies start below it.
 template <class T> struct PanelRows {
@@ -47,7 +58,7 @@ template <class T> struct PanelRows {
     }
 };
 
-/// Where a contribution goes: the panel of the target or, if that is a ghost, the fan-in block for it.
+/// The target of a contribution: the panel of a cblk or, for a ghost, its fan-in block.
 template <class T> struct UpdateTarget {
     PanelRows<T> lower;
     PanelRows<T> upper; ///< lu only.

@@ -117,8 +117,8 @@ template <class T> class Sweep {
     std::span<T* const> columns_;
     SweepPart part_ = SweepPart::whole;
     SparseBlock<T> const* sparse_ = nullptr;
-    std::vector<std::int32_t> levels_; ///< Of the cblks in the tree, for a trace.
-    SweepNumbers numbers_;             ///< Of tasks and messages, for a trace.
+    std::vector<std::int32_t> levels_; ///< Levels of the cblks in the tree, for a trace.
+    SweepNumbers numbers_;             ///< Numbers of tasks and messages, for a trace.
     Index vectors_ = 0;
     bool conjugated_ = false; ///< The block (RowBlock), not A.
 };
