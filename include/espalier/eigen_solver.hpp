@@ -1,5 +1,5 @@
-// What Espalier's solvers for Eigen have in common: the matrix in the library's form, the steps and their
-// failures in Eigen's terms, dense and sparse right-hand sides. Included by espalier/eigen.hpp.
+// The common base of Espalier's solvers for Eigen: conversion of the matrix, the steps with their errors as
+// in Eigen, and dense and sparse right-hand sides. Included by espalier/eigen.hpp.
 #pragma once
 
 #include <Eigen/SparseCore>
@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <limits>
 #include <new>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,37 +18,37 @@
 
 namespace espalier {
 
-/// What Espalier's solvers for Eigen have in common; `Derived` is one of them. `SparseMatrix` is an
-/// Eigen::SparseMatrix of either order, any index type, and scalar float, double or their complex forms.
+/// Base class of the solver `Derived`. `SparseMatrix` is an Eigen::SparseMatrix in either storage order, with
+/// any index type, and scalars float, double or their complex types.
 ///
-/// No member throws for what is wrong with the numbers or the pattern of a matrix: info() says so and
-/// lastErrorMessage() tells more. Lack of memory and cancellation are thrown, as std::bad_alloc and Error.
-/// One solver must not be used by two threads at a time, not even for its const members.
+/// Errors in the values or the pattern of a matrix are not thrown: info() reports them and lastErrorMessage()
+/// describes them. Lack of memory and cancellation are thrown as std::bad_alloc and Error. Two threads must
+/// not use one solver at the same time, not even through const members.
 template <class Derived, class SparseMatrix> class EigenSolver : public Eigen::SparseSolverBase<Derived> {
     using Base = Eigen::SparseSolverBase<Derived>;
 
   public:
-    /// What Eigen asks of a solver.
+    /// The interface of an Eigen solver.
     /// @{
     using MatrixType = SparseMatrix;
-    using Scalar = typename MatrixType::Scalar;             ///< Of matrix and solution.
-    using RealScalar = typename MatrixType::RealScalar;     ///< Of its modulus.
-    using StorageIndex = typename MatrixType::StorageIndex; ///< Of its pattern.
+    using Scalar = typename MatrixType::Scalar;             ///< Scalar of matrix and solution.
+    using RealScalar = typename MatrixType::RealScalar;     ///< Type of its modulus.
+    using StorageIndex = typename MatrixType::StorageIndex; ///< Index type of the matrix.
     enum {
         ColsAtCompileTime = MatrixType::ColsAtCompileTime,
         MaxColsAtCompileTime = MatrixType::MaxColsAtCompileTime
     };
     /// @}
 
-    /// Both steps for one matrix.
+    /// Calls analyzePattern() and factorize().
     Derived& compute(MatrixType const& matrix) {
         analyzePattern(matrix);
         return factorize(matrix);
     }
 
-    /// Ordering and structure, for every matrix of this pattern. Scaling and matching are chosen by the
-    /// values too, so give typical ones; where they do not serve (all zero, say), factorize() makes up for
-    /// it.
+    /// Computes ordering and structure for all matrices of this pattern. Scaling and matching depend on the
+    /// values, which should be typical; if they are not usable, e.g. all zero, factorize() repeats the
+    /// analysis.
     Derived& analyzePattern(MatrixType const& matrix) {
         take(matrix);
         guarded([&] { analyze(); });
@@ -56,7 +57,7 @@ template <class Derived, class SparseMatrix> class EigenSolver : public Eigen::S
         return this->derived();
     }
 
-    /// Numeric factorization. A matrix of another pattern than the last one is analyzed first.
+    /// Numeric factorization. A matrix with a different pattern than the last one is analyzed first.
     Derived& factorize(MatrixType const& matrix) {
         bool const same_pattern = take(matrix);
         factorized_ = false;
@@ -71,21 +72,22 @@ template <class Derived, class SparseMatrix> class EigenSolver : public Eigen::S
         return this->derived();
     }
 
-    /// Of the last factorize() or, after it, solve(). NumericalIssue: singular, not positive definite, or
-    /// solved with a backward error above the tolerance. InvalidInput: not square, NaN, Inf.
+    /// The result of the last factorize() or of a later solve(). NumericalIssue: the matrix is singular or
+    /// not positive definite, or the backward error exceeds the tolerance. InvalidInput: the matrix is not
+    /// square or has a NaN or Inf.
     [[nodiscard]] Eigen::ComputationInfo info() const {
         eigen_assert(this->m_isInitialized && "info() before compute()");
         return info_;
     }
-    /// One line on what info() complains about; empty after success.
+    /// One line that describes the error of info(); empty after success.
     [[nodiscard]] std::string const& lastErrorMessage() const { return message_; }
 
-    /// Of the last matrix.
+    /// Number of rows of the last matrix.
     [[nodiscard]] Eigen::Index rows() const { return static_cast<Eigen::Index>(matrix_.rows); }
-    /// Of the last matrix.
+    /// Number of columns of the last matrix.
     [[nodiscard]] Eigen::Index cols() const { return static_cast<Eigen::Index>(matrix_.cols); }
 
-    /// det A may overflow; its logarithm does not.
+    /// det A. It may overflow, unlike its logarithm.
     [[nodiscard]] Scalar determinant() const {
         Determinant<Scalar> const det = factored_determinant();
         return det.phase * Scalar(static_cast<RealScalar>(std::exp(det.log_modulus)));
@@ -94,35 +96,36 @@ template <class Derived, class SparseMatrix> class EigenSolver : public Eigen::S
     [[nodiscard]] RealScalar logAbsDeterminant() const {
         return static_cast<RealScalar>(factored_determinant().log_modulus);
     }
-    /// det A / |det A|, or 0.
+    /// det A / |det A|, or 0 if det A = 0.
     [[nodiscard]] Scalar signDeterminant() const { return factored_determinant().phase; }
 
-    /// For what comes after: change threads, ordering, tolerance ... The factorization is the class's.
+    /// Options of the next steps, such as threads, ordering and tolerance. The class determines the
+    /// factorization.
     [[nodiscard]] Options& options() { return options_; }
-    /// The same.
+    /// Options of the next steps.
     [[nodiscard]] Options const& options() const { return options_; }
-    /// What the last steps found out: fill, work, times, backward error.
+    /// Results of the last steps: fill, work, times, backward error.
     [[nodiscard]] Report const& report() const { return solver_.report(); }
 
-    /// What Solve expressions call.
+    /// Called by Solve expressions with dense right-hand sides.
     template <class Rhs, class Dest>
     void _solve_impl(Eigen::MatrixBase<Rhs> const& b, Eigen::MatrixBase<Dest>& x) const {
         solve_as(MatrixOp::none, b, x);
     }
-    /// The same for sparse right-hand sides.
+    /// Called by Solve expressions with sparse right-hand sides.
     template <class Rhs, class Dest>
     void _solve_impl(Eigen::SparseMatrixBase<Rhs> const& b, Eigen::SparseMatrixBase<Dest>& x) const {
         solve_as(MatrixOp::none, b, x);
     }
 
-    /// x = op(A)^-1 b, several columns at once. Without a factorization x is NaN.
+    /// x = op(A)^-1 b for one or several columns. x is NaN if there is no factorization.
     template <class Rhs, class Dest>
     void solve_as(MatrixOp op, Eigen::MatrixBase<Rhs> const& b, Eigen::MatrixBase<Dest>& x) const {
         DenseBlock block = b;
         solve_block(op, block);
         x.derived() = block;
     }
-    /// The same for sparse right-hand sides, in groups of columns.
+    /// x = op(A)^-1 b for sparse right-hand sides, in groups of columns.
     template <class Rhs, class Dest> void solve_as(MatrixOp op, Eigen::SparseMatrixBase<Rhs> const& b,
                                                    Eigen::SparseMatrixBase<Dest>& x) const {
         using Columns = Eigen::SparseMatrix<Scalar, Eigen::ColMajor, typename Dest::StorageIndex>;
@@ -143,7 +146,7 @@ template <class Derived, class SparseMatrix> class EigenSolver : public Eigen::S
     }
 
   protected:
-    /// `kept`: Eigen::Lower or Eigen::Upper for the triangle of a symmetric matrix that is read.
+    /// `kept` is the triangle of a symmetric matrix that is read: Eigen::Lower or Eigen::Upper.
     EigenSolver(Factorization kind, Symmetry symmetry, unsigned kept = 0)
         : kind_(kind), upper_(kept == Eigen::Upper) {
         matrix_.symmetry = symmetry;
@@ -152,7 +155,7 @@ template <class Derived, class SparseMatrix> class EigenSolver : public Eigen::S
   private:
     using DenseBlock = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::ColMajor>;
 
-    // Calls visit(row, column, value) for every entry that is used, with the rows of each column ascending.
+    // Calls visit(row, column, value) for each used entry, with ascending rows in each column.
     template <class Visit> void for_each_entry(MatrixType const& given, Visit const& visit) const {
         bool const general = matrix_.symmetry == Symmetry::general;
         for (Eigen::Index outer = 0; outer < given.outerSize(); ++outer)
@@ -166,24 +169,24 @@ template <class Derived, class SparseMatrix> class EigenSolver : public Eigen::S
             }
     }
 
-    // The entry of the lower triangle that stands for one of the triangle given.
+    // The entry of the lower triangle for an entry of the given triangle.
     Scalar of_lower(Scalar const& value, bool diagonal) const {
         if (matrix_.symmetry != Symmetry::hermitian) return value;
         if (diagonal) return Scalar(Eigen::numext::real(value));
         return upper_ ? Eigen::numext::conj(value) : value;
     }
 
-    // Into the form of the library, in time linear in the entries; whether the pattern is the one before.
+    // Converts the matrix in time linear in its entries. Returns whether the pattern is unchanged.
     bool take(MatrixType const& given) {
-        auto const n = static_cast<std::size_t>(given.cols());
-        std::vector<Offset> next(n + 1, 0);
+        auto const n = static_cast<Index>(given.cols());
+        std::vector<Offset> next(static_cast<std::size_t>(n + 1), 0);
         for_each_entry(given, [&](Index, Index column, Scalar const&) { ++next[column + 1]; });
-        for (std::size_t j = 0; j < n; ++j) next[j + 1] += next[j];
+        std::partial_sum(next.begin(), next.end(), next.begin());
         bool const same_shape = matrix_.rows == given.rows() && matrix_.col_ptr == next;
         matrix_.rows = static_cast<Index>(given.rows());
-        matrix_.cols = static_cast<Index>(given.cols());
+        matrix_.cols = n;
         matrix_.col_ptr = next;
-        std::vector<Index> rows(static_cast<std::size_t>(next[n]));
+        std::vector<Index> rows(static_cast<std::size_t>(next.back()));
         matrix_.values.resize(rows.size());
         for_each_entry(given, [&](Index row, Index column, Scalar const& value) {
             Offset const at = next[column]++;
@@ -211,7 +214,7 @@ template <class Derived, class SparseMatrix> class EigenSolver : public Eigen::S
         analyzed_ = true;
     }
 
-    // Runs a step and turns what it throws about the matrix into info().
+    // Runs a step and converts errors in the matrix to info().
     template <class Step> void guarded(Step const& step) const {
         try {
             info_ = Eigen::Success;
@@ -236,7 +239,7 @@ template <class Derived, class SparseMatrix> class EigenSolver : public Eigen::S
         }
     }
 
-    static std::string complaint(RefineReport const& refined) {
+    static std::string inaccurate_message(RefineReport const& refined) {
         char text[80];
         std::snprintf(text, sizeof text, "solved with a backward error of %.1e, above the tolerance",
                       refined.backward_error);
@@ -244,7 +247,7 @@ template <class Derived, class SparseMatrix> class EigenSolver : public Eigen::S
     }
 
     void solve_block(MatrixOp op, DenseBlock& block) const {
-        eigen_assert(factorized_ && "solve() without a factorization: look at info() after compute()");
+        eigen_assert(factorized_ && "solve() without a factorization: check info() after compute()");
         if (!factorized_)
             return block.setConstant(Scalar(std::numeric_limits<RealScalar>::quiet_NaN())), void();
         if (block.size() == 0) return;
@@ -256,12 +259,12 @@ template <class Derived, class SparseMatrix> class EigenSolver : public Eigen::S
             std::vector<Scalar> const b(x.begin(), x.end());
             solver_.solve_in_place(x, nrhs, op);
             RefineReport const refined = solver_.refine(matrix_, b, x, nrhs, op);
-            if (refined.status != Status::ok) throw Error(Status::inaccurate, complaint(refined));
+            if (refined.status != Status::ok) throw Error(Status::inaccurate, inaccurate_message(refined));
         });
     }
 
     [[nodiscard]] Determinant<Scalar> factored_determinant() const {
-        eigen_assert(factorized_ && "determinant() without a factorization: look at info() after compute()");
+        eigen_assert(factorized_ && "determinant() without a factorization: check info() after compute()");
         return cols() > 0 ? solver_.determinant() : Determinant<Scalar>();
     }
 
@@ -271,7 +274,7 @@ template <class Derived, class SparseMatrix> class EigenSolver : public Eigen::S
     CscMatrix<Scalar> matrix_;
     bool analyzed_ = false;
     bool factorized_ = false;
-    // solve() is const for Eigen; the solver underneath keeps times and workspace.
+    // Eigen requires a const solve(), but the solver updates times and workspace.
     mutable Solver<Scalar> solver_;
     mutable Eigen::ComputationInfo info_ = Eigen::InvalidInput;
     mutable std::string message_;

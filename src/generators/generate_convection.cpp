@@ -1,9 +1,9 @@
 // Steady convection, diffusion and reaction of 5 coupled fields u on the n^3 interior nodes of the unit cube:
 //     sum_d d/dx_d (M_d u) - D laplace(u) + R u,    M_d = v_d I + C_d,
-// v a helical vortex, C_d dense and symmetric (as in symmetric hyperbolic systems such as linearized MHD), D
-// dense and positive definite, R dense and unsymmetric. Central differences with M_d taken at the faces
+// where v is a helical vortex, C_d dense and symmetric (as in symmetric hyperbolic systems such as linearized
+// MHD), D dense and positive definite, and R dense and unsymmetric. Central differences with M_d at the faces
 // between nodes make the convective part exactly skew-symmetric; diffusion and reaction are positive
-// definite, hence the matrix is nonsingular for every n.
+// definite, so the matrix is nonsingular for every n.
 #include "core/random.hpp"
 #include "generators/generate.hpp"
 #include "generators/stencil.hpp"
@@ -15,7 +15,8 @@ constexpr int fields = 5;
 using Block = BlockColumn<fields>::Block;
 using Point = std::array<double, 3>;
 
-/// Rotation around the axis of the cube and a draught along it, strongest in the middle, faster upwards.
+/// Rotation around the vertical axis of the cube and flow along it, strongest in the middle, faster at the
+/// top.
 double velocity(int axis, Point const& r) {
     double const strength = 16 * r[0] * (1 - r[0]) * r[1] * (1 - r[1]) * (1 + r[2]);
     double const direction[3] = {-4 * (r[1] - 0.5), 4 * (r[0] - 0.5), 0.7};
@@ -55,7 +56,7 @@ CscMatrix<double> generate_convdiff3d(Index n) {
                     6 * medium.diffusion[i][j] / (h * h) + amplitude * medium.reaction[i][j];
         for (int axis = 0; axis < 3; ++axis)
             for (int const side : {-1, 1}) {
-                // Row q = p + side: its flux through the face towards p is minus `side` times M u(p) / 2h.
+                // Row q = p + side: the flux through its face towards p is -side * M u(p) / 2h.
                 Point face = node;
                 face[axis] += side * h / 2;
                 double const v = velocity(axis, face);

@@ -1,6 +1,7 @@
-// Linear elasticity on the unit cube cut into n^3 trilinear bricks: Young's modulus 1 with eight stiff (10)
-// spherical inclusions, Poisson's ratio 0.3. The face x = 0 is clamped and its nodes are removed, which
-// leaves n (n + 1)^2 nodes of 3 displacements each; the other faces are free. Lengths are in bricks.
+// Linear elasticity on the unit cube with n^3 trilinear bricks: Young's modulus is 1, and 10 in eight
+// spherical inclusions; Poisson's ratio is 0.3. The face x = 0 is clamped and its nodes are removed, which
+// leaves n (n + 1)^2 nodes with 3 displacements each; the other faces are free. The unit of length is a
+// brick.
 #include <array>
 #include <cmath>
 #include <utility>
@@ -12,11 +13,11 @@
 namespace espalier {
 namespace {
 
-/// The 24 x 24 stiffness matrix of a unit brick of modulus 1. Corner c lies at the bits of c (x lowest);
-/// the displacement d of corner c is unknown 3 c + d.
+/// The 24 x 24 stiffness matrix of a unit brick of modulus 1. The bits of c are the coordinates of corner c
+/// (x lowest); displacement d of corner c is unknown 3 c + d.
 using BrickStiffness = std::array<std::array<double, 24>, 24>;
 
-using Gradients = std::array<std::array<double, 3>, 8>; ///< Of the 8 shape functions at one point.
+using Gradients = std::array<std::array<double, 3>, 8>; ///< Gradients of the 8 shape functions at a point.
 
 Gradients shape_gradients(std::array<double, 3> const& point) {
     Gradients gradients;
@@ -60,8 +61,8 @@ BrickStiffness brick_stiffness() {
     return stiffness;
 }
 
-/// Young's modulus of each brick: 10 inside of eight spheres of radius 0.15, whose centres have coordinates
-/// 1/4 or 3/4.
+/// Young's modulus of each brick: 10 inside eight spheres of radius 0.15 whose centres have coordinates 1/4
+/// or 3/4.
 std::vector<double> brick_moduli(Index n) {
     auto const from_centre = [n](Index i) {
         double const x = (static_cast<double>(i) + 0.5) / static_cast<double>(n);
@@ -108,7 +109,7 @@ class ElasticityAssembly {
         return q.x >= 1 && q.x <= n_ && q.y >= 0 && q.y <= n_ && q.z >= 0 && q.z <= n_;
     }
 
-    /// The block A(q, p): the sum over the bricks that have both nodes as corners.
+    /// The block A(q, p), a sum over the bricks with both nodes as corners.
     [[nodiscard]] Block couple(Node q, Node p) const {
         Block block{};
         for (unsigned corner = 0; corner < 8; ++corner) { // p is this corner of the brick
@@ -126,11 +127,11 @@ class ElasticityAssembly {
         return block;
     }
 
-    /// The three columns of node p, rows of nodes from p on.
+    /// Appends the three columns of node p with the rows of the nodes from p on.
     void append_columns(Node p) {
         std::array<Neighbour, 14> neighbours;
         int count = 0;
-        for (int step = 13; step < 27; ++step) { // 13 is p itself, x fastest
+        for (int step = 13; step < 27; ++step) { // 13 is p itself; x runs fastest
             Node const q{p.x + step % 3 - 1, p.y + step / 3 % 3 - 1, p.z + step / 9 - 1};
             if (is_free(q)) neighbours[count++] = {number_of(q), couple(q, p)};
         }
@@ -140,7 +141,7 @@ class ElasticityAssembly {
                     matrix_.row_ind.push_back(3 * neighbours[k].number + i);
                     matrix_.values.push_back(neighbours[k].block[i][j]);
                 }
-            matrix_.col_ptr.push_back(static_cast<Offset>(matrix_.row_ind.size()));
+            matrix_.col_ptr.push_back(std::ssize(matrix_.row_ind));
         }
     }
 

@@ -1,4 +1,4 @@
-// Laplacians of the unit square and cube by central differences, not divided by h^2, so that all entries
+// Laplacians of the unit square and cube by central differences without the division by h^2, so all entries
 // are small integers.
 #include "generators/generate.hpp"
 #include "generators/stencil.hpp"

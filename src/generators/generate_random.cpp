@@ -1,9 +1,10 @@
-// A general matrix with entries at random places. Positions are drawn twice from the same sequence (to count,
-// then to fill), so that no list of triplets is held; a place drawn twice keeps one of its values. Each
-// diagonal entry exceeds the moduli of the rest of its column by 1 % to 100 % of a typical entry, with a
-// random sign: the matrix is nonsingular.
+// A general matrix with entries at random positions. The positions are drawn twice from the same sequence, to
+// count and to store them, so no list of triples is needed; a position that occurs twice becomes one entry.
+// The modulus of each diagonal entry exceeds the sum of the moduli of the rest of its column by 0.01 to 1, so
+// the matrix is nonsingular.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "core/random.hpp"
 #include "generators/generate.hpp"
@@ -11,32 +12,32 @@
 namespace espalier {
 namespace {
 
-struct Place {
+struct Position {
     Index row, column;
 };
 
-/// Off the diagonal, uniformly; n > 1.
-Place draw_place(SplitMix64& random, Index n) {
+/// Draws a uniformly distributed off-diagonal position; n > 1.
+Position draw_position(SplitMix64& random, Index n) {
     Index const column = random.below(n), row = random.below(n - 1);
     return {row < column ? row : row + 1, column};
 }
 
-/// Rows of each column, the diagonal included; within a column unsorted and with repetitions.
+/// The rows of each column including the diagonal, unsorted and with repetitions.
 CscMatrix<double> draw_pattern(Index n, Offset off_diagonal, std::uint64_t seed) {
     CscMatrix<double> a;
     a.rows = a.cols = n;
     a.col_ptr.assign(n + 1, 1);
     a.col_ptr[0] = 0;
     SplitMix64 counting(seed);
-    for (Offset k = 0; k < off_diagonal; ++k) ++a.col_ptr[draw_place(counting, n).column + 1];
-    for (Index j = 0; j < n; ++j) a.col_ptr[j + 1] += a.col_ptr[j];
+    for (Offset k = 0; k < off_diagonal; ++k) ++a.col_ptr[draw_position(counting, n).column + 1];
+    std::partial_sum(a.col_ptr.begin(), a.col_ptr.end(), a.col_ptr.begin());
 
     a.row_ind.resize(a.stored());
     std::vector<Offset> next(a.col_ptr.begin(), a.col_ptr.end() - 1);
     for (Index j = 0; j < n; ++j) a.row_ind[next[j]++] = j;
     SplitMix64 filling(seed);
     for (Offset k = 0; k < off_diagonal; ++k) {
-        auto const [row, column] = draw_place(filling, n);
+        auto const [row, column] = draw_position(filling, n);
         a.row_ind[next[column]++] = row;
     }
     return a;
@@ -65,7 +66,7 @@ CscMatrix<double> generate_random(Index n, Offset off_diagonal, std::uint64_t se
     for (Index j = 0; j < n; ++j) {
         double sum = 0;
         Offset diagonal = a.col_ptr[j];
-        for (Offset k = a.col_ptr[j]; k < a.col_ptr[j + 1]; ++k) {
+        for (Offset k : a.entries_of(j)) {
             if (a.row_ind[k] == j) {
                 diagonal = k;
                 continue;

@@ -1,10 +1,10 @@
-// One Newton step of implicit three-phase flow (water, oil, gas) through layered rock, in the manner of the
-// tenth SPE comparative case (Christie and Blunt 2001): unknowns pressure p, water and gas saturation of each
-// cell. The equation of a phase is its accumulation over a time step plus its fluxes through the faces,
+// One Newton step of implicit three-phase flow (water, oil, gas) through layered rock, similar to the tenth
+// SPE comparative case (Christie and Blunt 2001). The unknowns are pressure p, water and gas saturation of
+// each cell. The equation of a phase is its accumulation in a time step plus its fluxes through the faces,
 //     F = T lambda(upstream saturation) (Phi_1 - Phi_2),    Phi = p + capillary pressure - density g z
-// from cell 1 to cell 2, where z points down. The flux that leaves one cell enters the other, so in each
-// column the fluxes of a phase sum to zero and only the accumulation is left. Units: metre, day, bar,
-// millidarcy, cP.
+// from cell 1 to cell 2, where z points down. The flux out of one cell enters the other, so in each column
+// the fluxes of a phase sum to zero, and only the accumulation remains. Units: metre, day, bar, millidarcy,
+// cP.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -20,12 +20,12 @@ constexpr int phases = 3; // water, oil, gas; and unknowns: pressure, water, gas
 constexpr double cell_size[3] = {10, 10, 2};
 constexpr double days = 1;         // length of the time step
 constexpr double darcy = 0.008527; // m^3/day from mD m bar/cP
-constexpr double gravity = 0.0981; // bar a metre of density 1
+constexpr double gravity = 0.0981; // bar per metre at density 1
 constexpr double viscosity[phases] = {0.5, 3.0, 0.02};
 constexpr double density[phases] = {1.0, 0.8, 0.1};
 constexpr double compressibility[phases] = {4e-5, 1e-4, 4e-3}; // 1/bar
 constexpr double rock_compressibility = 5e-5;
-/// Derivative of a phase's capillary pressure by the water and gas saturation, bar.
+/// Derivative of the capillary pressure of a phase by the water and gas saturation, in bar.
 constexpr double capillary_slope[phases][2] = {{-0.5, 0}, {0, 0}, {0, 0.4}};
 
 struct Cell {
@@ -33,8 +33,8 @@ struct Cell {
     double saturation[phases];
 };
 
-/// log10 of the permeability, up to a linear map: layers of four cells, long lenses within them, and a
-/// grain of its own for each cell.
+/// log10 of the permeability up to a linear map: layers of four cells, long lenses in the layers, and noise
+/// in each cell.
 std::vector<double> raw_log_permeability(Grid const& grid) {
     SmoothNoise const lenses(11, 12, 6, 1.5), patches(12, 5, 4, 1);
     SplitMix64 grain(13);
@@ -42,7 +42,7 @@ std::vector<double> raw_log_permeability(Grid const& grid) {
     result.reserve(grid.cells());
     grid.for_each_cell([&](Index ix, Index iy, Index iz) {
         auto const x = static_cast<double>(ix), y = static_cast<double>(iy), z = static_cast<double>(iz);
-        double const layer = 2 * unit_interval(mix_bits(static_cast<std::uint64_t>(iz / 4 + 100))) - 1;
+        double const layer = 2 * unit_interval(mix_bits(iz / 4 + 100)) - 1;
         double white = 0; // a sum of uniforms is nearly normal
         for (int i = 0; i < 4; ++i) white += grain.uniform(-0.3, 0.3);
         result.push_back(1.2 * layer + 1.5 * lenses(x, y, z) + 0.7 * patches(x, y, z) + white);
@@ -50,7 +50,7 @@ std::vector<double> raw_log_permeability(Grid const& grid) {
     return result;
 }
 
-/// Permeabilities from 1e-4 to about 3000 mD: 7.5 decades whatever the size of the grid.
+/// Permeabilities span 7.5 decades from 1e-4 to about 3000 mD, independent of the size of the grid.
 std::vector<Cell> fill_reservoir(Grid const& grid) {
     constexpr double lowest = -4, decades = 7.5;
     auto const log_permeability = raw_log_permeability(grid);
@@ -77,7 +77,7 @@ std::vector<Cell> fill_reservoir(Grid const& grid) {
 
 using PhaseBlock = BlockColumn<phases>::Block; ///< block[phase][unknown]
 
-/// Harmonic mean of two half cells; vertical permeability is a twentieth of the horizontal one.
+/// Harmonic mean of two half cells; the vertical permeability is 1/20 of the horizontal permeability.
 double transmissibility(int axis, Cell const& a, Cell const& b) {
     double const area = cell_size[0] * cell_size[1] * cell_size[2] / cell_size[axis];
     double const ratio = a.permeability / (a.permeability + b.permeability);
@@ -89,20 +89,21 @@ double capillary(int phase, Cell const& cell) {
     return capillary_slope[phase][0] * cell.saturation[0] + capillary_slope[phase][1] * cell.saturation[2];
 }
 
-/// d mobility / d (water, gas) of lambda = saturation^2 / viscosity, where oil fills what the others leave.
+/// Derivative of the mobility saturation^2 / viscosity by the water or gas saturation; the rest of a cell is
+/// oil.
 double mobility_slope(int phase, int by_gas, Cell const& cell) {
     double const slope = 2 * cell.saturation[phase] / viscosity[phase];
     if (phase == 1) return -slope;
     return (phase == 2) == (by_gas == 1) ? slope : 0;
 }
 
-/// Derivatives by the unknowns of `self` of the flux from it to `other`, which lies `side` steps up the axis.
+/// Derivatives of the flux from `self` to `other`, `side` steps up the axis, by the unknowns of `self`.
 PhaseBlock flux_derivatives(int axis, int side, Cell const& self, Cell const& other) {
     PhaseBlock derivative{};
     double const conductance = transmissibility(axis, self, other);
     for (int phase = 0; phase < phases; ++phase) {
         double const weight = axis == 2 ? side * density[phase] * gravity * cell_size[2] : 0;
-        // Exchanging the cells negates each difference exactly, so both agree which of them is upstream.
+        // Exchanging the cells negates each difference exactly, so both cells use the same upstream cell.
         double const drop =
             (self.pressure - other.pressure) + (capillary(phase, self) - capillary(phase, other)) + weight;
         bool const from_self = drop > 0 || (drop == 0 && side > 0);
@@ -117,7 +118,7 @@ PhaseBlock flux_derivatives(int axis, int side, Cell const& self, Cell const& ot
     return derivative;
 }
 
-/// Derivatives of what a cell stores of each phase, a time step.
+/// Derivatives of the accumulation of each phase in a time step.
 PhaseBlock accumulation(Cell const& cell) {
     double const pore = cell_size[0] * cell_size[1] * cell_size[2] * cell.porosity / days;
     PhaseBlock derivative{};

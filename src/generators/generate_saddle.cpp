@@ -1,6 +1,6 @@
 // Stokes flow on a staggered (MAC) grid of n^3 cells (Harlow and Welch 1965): pressure at cell centres, each
-// velocity component at the centres of the faces across it. Walls all around but the face x = 1, where the
-// fluid may leave; so a constant pressure is felt there, and the matrix
+// velocity component at the centres of the faces normal to it. All faces of the cube are walls, except the
+// outflow x = 1, where the pressure is fixed, so the matrix
 //     [ A  B^T ]     A: a 7-point Laplacian of each component,
 //     [ B   0  ]     B: divergence of each cell,
 // is nonsingular. Unknowns: u on the x faces 1 .. n, v and w on the inner y and z faces, then the pressures.
@@ -45,9 +45,9 @@ class StokesAssembly {
         a_.values.push_back(value);
     }
 
-    /// -u'' along one axis, diagonal entry. The wall lies on the neighbouring node where the component is
-    /// normal to it (u = 0 there: 2), and half a step away where it is tangential (ghost -u: 3). At the
-    /// outflow the ghost equals the node: 1.
+    /// Diagonal entry of -u'' along one axis: 2 in the interior and at a wall normal to the component, which
+    /// is the neighbouring node with u = 0; 3 at a tangential wall half a step away (ghost -u); 1 at the
+    /// outflow (ghost u).
     [[nodiscard]] double second_difference(int component, int axis, Position const& at) const {
         Grid const& grid = faces_[component];
         Index const extent = axis == 0 ? grid.nx : axis == 1 ? grid.ny : grid.nz;
@@ -70,16 +70,17 @@ class StokesAssembly {
         if (at[0] + 1 < grid.nx) put(column + 1, -1);
         if (at[1] + 1 < grid.ny) put(column + grid.nx, -1);
         if (at[2] + 1 < grid.nz) put(column + grid.nx * grid.ny, -1);
-        // The face leaves the cell of its own number and enters the next one along its axis, if there is one.
+        // Flow through the face leaves the cell with the same coordinates and enters the next cell along the
+        // axis.
         Index const cell = cells_.cell(at[0], at[1], at[2]);
         put(first_pressure_ + cell, 1);
         Index const step = component == 0 ? 1 : component == 1 ? cells_.nx : cells_.nx * cells_.ny;
         if (at[component] + 1 < cells_.nx) put(first_pressure_ + cell + step, -1);
-        a_.col_ptr.push_back(static_cast<Offset>(a_.row_ind.size()));
+        a_.col_ptr.push_back(std::ssize(a_.row_ind));
     }
 
     Grid cells_;
-    std::array<Grid, 3> faces_; ///< Where the unknowns of each component sit.
+    std::array<Grid, 3> faces_; ///< The faces of each component.
     Index first_pressure_;
     CscMatrix<double> a_;
 };

@@ -12,10 +12,11 @@ namespace espalier {
 
 using Complex = std::complex<double>;
 
-// -laplace(u) - k^2 (1 + i damping) u with h = 1, k = 2 pi / 10 times a slowness between 0.8 and 1.2.
-// Damping grows quadratically over the outer 8 nodes (a sponge) and is 0.001 inside. At a face, du/dn = i k u
-// halfway between the node and its ghost makes the ghost (1 + i k/2) / (1 - i k/2) times the node. Both put a
-// negative imaginary part on the diagonal and there is none elsewhere, so the matrix is nonsingular.
+// -laplace(u) - k^2 (1 + i damping) u with h = 1, k = 2 pi / 10 times a slowness between 0.8 and 1.2. Damping
+// is 0.001 inside and grows quadratically over the outer 8 nodes (a sponge). At a face, du/dn = i k u halfway
+// between a node and its ghost gives the ghost the value (1 + i k/2) / (1 - i k/2) times that of the node.
+// Both make the imaginary part of the diagonal negative, and all other entries are real, so the matrix is
+// nonsingular.
 CscMatrix<Complex> generate_helmholtz3d(Index n) {
     constexpr double k_mean = 2 * std::numbers::pi / 10;
     constexpr double sponge_width = 8, sponge_damping = 0.2, bulk_damping = 1e-3;
@@ -39,9 +40,10 @@ CscMatrix<Complex> generate_helmholtz3d(Index n) {
                                       [](int, Index, Index, Index) { return Complex(-1); });
 }
 
-// The Laplacian with Peierls phases: hopping p -> q = p + e contributes -exp(i theta), theta the line
-// integral of the vector potential B x r / 2 of a uniform field, tilted so that every direction has phases.
-// The moduli of a row sum to 6 at most and the diagonal is a little more: positive definite.
+// The Laplacian with Peierls phases: hopping p -> q = p + e has the entry -exp(i theta), where theta is the
+// line integral of the vector potential B x r / 2 of a uniform field, tilted so that every direction has
+// phases. The off-diagonal moduli of a row sum to at most 6 and the diagonal is larger, so the matrix is
+// positive definite.
 CscMatrix<Complex> generate_hermitian3d(Index n) {
     constexpr double shift = 0.01;
     constexpr double flux = 2 * std::numbers::pi;

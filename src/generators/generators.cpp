@@ -1,5 +1,5 @@
-// The table of generators, and the reading of "kind:arguments". The number of entries is estimated in
-// floating point before anything is computed in integers, so that no size overflows.
+// The table of generators and the parser of "kind:arguments". The number of entries is estimated in floating
+// point before any integer computation, so no size overflows.
 #include "generators/generators.hpp"
 
 #include <array>
@@ -28,51 +28,52 @@ double cube(Index n) {
 
 struct Kind {
     GeneratorHelp help;
-    std::string_view form;              ///< The whole spelling and what the arguments must be, for messages.
-    std::string_view declared;          ///< As a file's header would put it.
+    std::string_view form;              ///< The required arguments, for messages.
+    std::string_view declared;          ///< Type in the format of a file header.
     double (*stored)(Arguments const&); ///< Upper bound of the stored entries (and of the rows).
     AnyMatrix (*make)(Arguments const&);
 };
 
+constexpr std::string_view positive_n = "a positive integer N";
 constexpr std::string_view complex_symmetric = "complex symmetric";
 constexpr std::string_view real_general = "real general";
 constexpr std::string_view real_spd = "real symmetric positive definite";
 
 constexpr Kind kinds[] = {
     {{"lap2d", "N", "5-point Laplacian of a square, N^2 rows, symmetric positive definite"},
-     "lap2d:N needs a positive integer N",
+     positive_n,
      real_spd,
      [](Arguments const& a) { return 3.0 * static_cast<double>(a[0]) * static_cast<double>(a[0]); },
      [](Arguments const& a) -> AnyMatrix { return generate_lap2d(a[0]); }},
     {{"lap3d", "N", "7-point Laplacian of a cube, N^3 rows, symmetric positive definite"},
-     "lap3d:N needs a positive integer N",
+     positive_n,
      real_spd,
      [](Arguments const& a) { return 4 * cube(a[0]); },
      [](Arguments const& a) -> AnyMatrix { return generate_lap3d(a[0]); }},
     {{"elast3d", "N",
       "elasticity of N^3 bricks with stiff inclusions, 3N(N+1)^2 rows, symmetric positive definite"},
-     "elast3d:N needs a positive integer N",
+     positive_n,
      real_spd,
      [](Arguments const& a) { return 126 * cube(static_cast<double>(a[0]) + 1); },
      [](Arguments const& a) -> AnyMatrix { return generate_elast3d(a[0]); }},
     {{"convdiff3d", "N", "convection and diffusion of 5 coupled fields on N^3 nodes, 5N^3 rows, unsymmetric"},
-     "convdiff3d:N needs a positive integer N",
+     positive_n,
      real_general,
      [](Arguments const& a) { return 175 * cube(a[0]); },
      [](Arguments const& a) -> AnyMatrix { return generate_convdiff3d(a[0]); }},
     {{"helmholtz3d", "N", "Helmholtz equation with absorbing boundary, N^3 rows, complex symmetric"},
-     "helmholtz3d:N needs a positive integer N",
+     positive_n,
      complex_symmetric,
      [](Arguments const& a) { return 4 * cube(a[0]); },
      [](Arguments const& a) -> AnyMatrix { return generate_helmholtz3d(a[0]); }},
     {{"hermitian3d", "N", "particle in a magnetic field, N^3 rows, complex Hermitian positive definite"},
-     "hermitian3d:N needs a positive integer N",
+     positive_n,
      "complex hermitian positive definite",
      [](Arguments const& a) { return 4 * cube(a[0]); },
      [](Arguments const& a) -> AnyMatrix { return generate_hermitian3d(a[0]); }},
     {{"spe10like", "NXxNYxNZ",
-      "three-phase flow in layered rock, 3 unknowns a cell, badly scaled, unsymmetric"},
-     "spe10like:NXxNYxNZ needs positive integers NX, NY and NZ",
+      "three-phase flow in layered rock, 3 unknowns per cell, badly scaled, unsymmetric"},
+     "positive integers NX, NY and NZ",
      real_general,
      [](Arguments const& a) {
          return 63 * static_cast<double>(a[0]) * static_cast<double>(a[1]) * static_cast<double>(a[2]);
@@ -80,17 +81,15 @@ constexpr Kind kinds[] = {
      [](Arguments const& a) -> AnyMatrix { return generate_spe10like(a[0], a[1], a[2]); }},
     {{"saddle3d", "N",
       "Stokes flow on a staggered grid, 4N^3-2N^2 rows, symmetric indefinite, zero pressure block"},
-     "saddle3d:N needs a positive integer N",
+     positive_n,
      "real symmetric indefinite",
      [](Arguments const& a) { return 19 * cube(a[0]); },
      [](Arguments const& a) -> AnyMatrix { return generate_saddle3d(a[0]); }},
     {{"random", "N:NNZ:SEED", "N rows, about NNZ entries at random places besides the diagonal, unsymmetric"},
-     "random:N:NNZ:SEED needs integers N >= 1, NNZ from 0 to N(N-1), and SEED from 0 to 2^63 - 2",
+     "integers N >= 1, NNZ from 0 to N(N-1), and SEED from 0 to 2^63 - 2",
      real_general,
      [](Arguments const& a) { return static_cast<double>(a[0]) + static_cast<double>(a[1]); },
-     [](Arguments const& a) -> AnyMatrix {
-         return generate_random(a[0], a[1], static_cast<std::uint64_t>(a[2]));
-     }},
+     [](Arguments const& a) -> AnyMatrix { return generate_random(a[0], a[1], a[2]); }},
 };
 
 Kind const* find_kind(std::string_view name) {
@@ -99,7 +98,7 @@ Kind const* find_kind(std::string_view name) {
     return nullptr;
 }
 
-/// Decimal digits only; a number that does not fit becomes the largest Index, which every caller refuses.
+/// Parses decimal digits; a number that does not fit becomes the largest Index, which all generators reject.
 std::optional<Index> parse_count(std::string_view text) {
     if (text.empty() || text.find_first_not_of("0123456789") != std::string_view::npos) return std::nullopt;
     Index value = 0;
@@ -107,13 +106,13 @@ std::optional<Index> parse_count(std::string_view text) {
     return result.ec == std::errc::result_out_of_range ? std::numeric_limits<Index>::max() : value;
 }
 
-/// As many numbers as the form has, separated as it separates them.
+/// Parses as many numbers as the form has, with the same separators.
 std::optional<Arguments> parse_arguments(std::string_view form, std::string_view text) {
     char const separator = form.find(':') != std::string_view::npos ? ':' : 'x';
     bool const single = form == "N";
     Arguments arguments{};
-    for (std::size_t i = 0; i < (single ? 1 : arguments.size()); ++i) {
-        bool const last = single || i + 1 == arguments.size();
+    for (int i = 0; i < (single ? 1 : 3); ++i) {
+        bool const last = single || i == 2;
         auto const end = last ? text.size() : text.find(separator);
         if (end == std::string_view::npos) return std::nullopt;
         auto const value = parse_count(text.substr(0, end));
@@ -139,7 +138,7 @@ bool in_range(Kind const& kind, Arguments const& a) {
     std::string known;
     for (Kind const& kind : kinds)
         known += fmt::format("{}{}:{}", known.empty() ? "" : ", ", kind.help.kind, kind.help.arguments);
-    misuse(fmt::format("'{}' is not a generator; there are {}", spec, known));
+    misuse(fmt::format("'{}' is not a generator; the generators are {}", spec, known));
 }
 
 } // namespace
@@ -155,10 +154,12 @@ NamedMatrix generate_matrix(std::string_view spec) {
     if (!kind) reject_unknown(spec);
     auto const text = colon == std::string_view::npos ? std::string_view() : spec.substr(colon + 1);
     auto const arguments = parse_arguments(kind->help.arguments, text);
-    if (!arguments || !in_range(*kind, *arguments)) misuse(fmt::format("{}, got '{}'", kind->form, spec));
+    if (!arguments || !in_range(*kind, *arguments))
+        misuse(
+            fmt::format("{}:{} needs {}, got '{}'", kind->help.kind, kind->help.arguments, kind->form, spec));
     double const entries = kind->stored(*arguments);
     if (!(entries <= max_entries))
-        misuse(fmt::format("'{}' is too large: about {:.1e} entries, the limit is 2^40 = {:.1e}", spec,
+        misuse(fmt::format("'{}' is too large: it has about {:.1e} entries, the limit is 2^40 = {:.1e}", spec,
                            entries, max_entries));
 
     NamedMatrix result;

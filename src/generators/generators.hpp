@@ -1,5 +1,4 @@
-// Test matrices by name: "lap3d:60" wherever a matrix file could stand. The families themselves are in
-// generate.hpp.
+// Test matrices by name, such as "lap3d:60", in place of a matrix file. generate.hpp declares the families.
 #pragma once
 
 #include <string_view>
@@ -9,24 +8,24 @@
 
 namespace espalier {
 
-/// One line of the command's help.
+/// A line of the help text.
 struct GeneratorHelp {
-    std::string_view kind;        ///< "lap3d"
-    std::string_view arguments;   ///< "N", "NXxNYxNZ", "N:NNZ:SEED": what follows the kind and a colon.
+    std::string_view kind; ///< "lap3d"
+    std::string_view
+        arguments; ///< The form of the text after the kind and a colon: "N", "NXxNYxNZ" or "N:NNZ:SEED".
     std::string_view description; ///< One line: equation, size, symmetry.
 };
 
-/// Whether `spec` is to be understood as a generator rather than as a file name: it begins with a known kind
-/// and a colon. Its arguments may still be wrong.
+/// Whether `spec` is a generator rather than a file name: it starts with a known kind and a colon. The
+/// arguments may be invalid.
 bool is_generator(std::string_view spec);
 
-/// The matrix that `spec` names; the same on every call and machine (up to the last bits of sine and
-/// exponential functions). Error{usage} with the right form when the kind is unknown, or an argument is
-/// missing, not a number, zero, negative, or asks for more than 2^40 entries; Error{out_of_memory} when
-/// memory does not suffice.
+/// The matrix `spec`, identical on every call and machine up to the last bits of sine and exponential
+/// functions. Throws Error{usage} with the required form if the kind is unknown, an argument is missing or
+/// not a positive number, or the matrix has more than 2^40 entries; Error{out_of_memory}.
 NamedMatrix generate_matrix(std::string_view spec);
 
-/// All kinds, in the order in which to print them.
+/// All kinds in the order for printing.
 std::vector<GeneratorHelp> generator_help();
 
 } // namespace espalier

@@ -1,5 +1,5 @@
-// Matrices of 7-point stencils on a box of cells, written directly in CSC order: the neighbours of a cell
-// have ascending numbers in the order -z, -y, -x, itself, +x, +y, +z, since x runs fastest.
+// Matrices of 7-point stencils on a box of cells, built directly in CSC order. x runs fastest, so the
+// neighbours of a cell have ascending numbers in the order -z, -y, -x, itself, +x, +y, +z.
 #pragma once
 
 #include <array>
@@ -12,11 +12,13 @@ namespace espalier {
 /// nx x ny x nz cells, numbered with x fastest.
 struct Grid {
     Index nx = 1, ny = 1, nz = 1;
+    /// Number of cells.
     [[nodiscard]] Index cells() const { return nx * ny * nz; }
+    /// Number of the cell (x, y, z).
     [[nodiscard]] Index cell(Index x, Index y, Index z) const { return x + nx * (y + ny * z); }
-    /// Pairs of neighbouring cells.
+    /// Number of pairs of neighbouring cells.
     [[nodiscard]] Index faces() const { return (nx - 1) * ny * nz + nx * (ny - 1) * nz + nx * ny * (nz - 1); }
-    /// visit(x, y, z) for each cell in the order of its number.
+    /// Calls visit(x, y, z) for each cell in ascending order.
     template <class Visit> void for_each_cell(Visit visit) const {
         for (Index z = 0; z < nz; ++z)
             for (Index y = 0; y < ny; ++y)
@@ -24,8 +26,8 @@ struct Grid {
     }
 };
 
-/// The lower triangle of a matrix with one unknown a cell. diagonal(x, y, z) gives A(p, p) for the cell p
-/// there, coupling(axis, x, y, z) gives A(q, p) for its neighbour q one step up the axis.
+/// The lower triangle of a matrix with one unknown per cell. For cell p at (x, y, z), diagonal(x, y, z)
+/// returns A(p, p), and coupling(axis, x, y, z) returns A(q, p) for its neighbour q one step up the axis.
 template <class T, class Diagonal, class Coupling>
 CscMatrix<T> seven_point_lower(Grid const& grid, Symmetry symmetry, Diagonal diagonal, Coupling coupling) {
     CscMatrix<T> a;
@@ -50,23 +52,25 @@ CscMatrix<T> seven_point_lower(Grid const& grid, Symmetry symmetry, Diagonal dia
     return a;
 }
 
-/// One block column of a matrix with B unknowns a cell: the B x B blocks A(q, p) of a fixed cell p, those of
-/// neighbours outside of the grid included (they are dropped).
+/// A block column of a matrix with B unknowns per cell: the B x B blocks A(q, p) for a fixed cell p. Blocks
+/// of neighbours outside the grid are ignored.
 template <int B> class BlockColumn {
   public:
     using Block = std::array<std::array<double, B>, B>; ///< block[row][column]
 
+    /// The block A(p, p).
     Block& diagonal() { return blocks_[3]; }
-    /// q is one step up (side = 1) or down (side = -1) the axis.
+    /// The block A(q, p) for the neighbour q one step up (side = 1) or down (side = -1) the axis.
     Block& neighbour(int axis, int side) { return blocks_[side < 0 ? 2 - axis : 4 + axis]; }
+    /// The block at a slot 0 .. 6 in the order of q.
     Block const& operator[](int slot) const { return blocks_[slot]; }
 
   private:
     std::array<Block, 7> blocks_{}; ///< In the order of q.
 };
 
-/// A general matrix with B unknowns a cell (numbered together), every block stored whole, zeros included.
-/// fill(x, y, z, column) writes the blocks of the cell there into `column`, which comes zeroed.
+/// A general matrix with B consecutive unknowns per cell. Blocks are stored with their zeros. fill(x, y, z,
+/// column) writes the blocks of cell (x, y, z) to `column`, which is initialized to 0.
 template <int B, class Fill> CscMatrix<double> seven_point_blocks(Grid const& grid, Fill fill) {
     CscMatrix<double> a;
     a.rows = a.cols = B * grid.cells();

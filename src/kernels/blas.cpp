@@ -1,5 +1,4 @@
-// Thin typed wrappers: the four spellings of each BLAS routine behind one template, sizes checked on the
-// way in. Comes in: views. Goes out: a call of CBLAS.
+// Templates for the CBLAS routines of the four scalar types, with checked sizes.
 #include "kernels/blas.hpp"
 
 #include <cblas.h>
@@ -11,32 +10,19 @@ namespace espalier {
 namespace {
 
 template <class T> struct BlasRoutines;
-template <> struct BlasRoutines<float> {
-    static constexpr auto gemm = &cblas_sgemm;
-    static constexpr auto gemv = &cblas_sgemv;
-    static constexpr auto syrk = &cblas_ssyrk;
-    static constexpr auto trsm = &cblas_strsm;
-};
-template <> struct BlasRoutines<double> {
-    static constexpr auto gemm = &cblas_dgemm;
-    static constexpr auto gemv = &cblas_dgemv;
-    static constexpr auto syrk = &cblas_dsyrk;
-    static constexpr auto trsm = &cblas_dtrsm;
-};
-template <> struct BlasRoutines<std::complex<float>> {
-    static constexpr auto gemm = &cblas_cgemm;
-    static constexpr auto gemv = &cblas_cgemv;
-    static constexpr auto syrk = &cblas_csyrk;
-    static constexpr auto herk = &cblas_cherk;
-    static constexpr auto trsm = &cblas_ctrsm;
-};
-template <> struct BlasRoutines<std::complex<double>> {
-    static constexpr auto gemm = &cblas_zgemm;
-    static constexpr auto gemv = &cblas_zgemv;
-    static constexpr auto syrk = &cblas_zsyrk;
-    static constexpr auto herk = &cblas_zherk;
-    static constexpr auto trsm = &cblas_ztrsm;
-};
+#define ESPALIER_ROUTINES(T, letter)                                                                         \
+    template <> struct BlasRoutines<T> {                                                                     \
+        static constexpr auto gemm = &cblas_##letter##gemm;                                                  \
+        static constexpr auto gemv = &cblas_##letter##gemv;                                                  \
+        static constexpr auto syrk = &cblas_##letter##syrk;                                                  \
+        static constexpr auto trsm = &cblas_##letter##trsm;                                                  \
+        static constexpr auto trsv = &cblas_##letter##trsv;                                                  \
+    };
+ESPALIER_ROUTINES(float, s)
+ESPALIER_ROUTINES(double, d)
+ESPALIER_ROUTINES(std::complex<float>, c)
+ESPALIER_ROUTINES(std::complex<double>, z)
+#undef ESPALIER_ROUTINES
 
 // CBLAS takes real factors by value and complex ones by address.
 template <class T> auto factor(T const& value) {
@@ -46,7 +32,7 @@ template <class T> auto factor(T const& value) {
         return value;
 }
 
-// For a real matrix the adjoint is the transpose; some libraries are slower when told the former.
+// The adjoint of a real matrix is passed as its transpose, because some libraries are slower for the adjoint.
 template <class T> CBLAS_TRANSPOSE to_cblas(Op op) {
     if (op == Op::none) return CblasNoTrans;
     return is_complex<T> && op == Op::adjoint ? CblasConjTrans : CblasTrans;
@@ -56,7 +42,7 @@ int blas_size(Index value) {
     return checked_cast<int>(value, "a BLAS dimension");
 }
 
-// BLAS wants a leading dimension of at least 1, also where there is a single column.
+// BLAS requires a leading dimension of at least 1, even for a single column.
 template <class T> int leading(MatrixView<T> view) {
     return view.ld < 1 ? 1 : blas_size(view.ld);
 }
@@ -79,6 +65,12 @@ void gemv(Op op, T alpha, MatrixView<T const> a, std::span<T const> x, T beta, s
                           a.data, leading(a), x.data(), 1, factor(beta), y.data(), 1);
 }
 
+template <class T> void trsv(Uplo uplo, Op op, Diag diag, MatrixView<T const> a, std::span<T> x) {
+    BlasRoutines<T>::trsv(CblasColMajor, uplo == Uplo::lower ? CblasLower : CblasUpper, to_cblas<T>(op),
+                          diag == Diag::unit ? CblasUnit : CblasNonUnit, blas_size(a.rows), a.data,
+                          leading(a), x.data(), 1);
+}
+
 template <class T>
 void rank_k_update(bool conjugate, Real<T> alpha, MatrixView<T const> a, Real<T> beta, MatrixView<T> c) {
     if (c.cols == 0 || (a.cols == 0 && beta == Real<T>(1))) return;
@@ -86,8 +78,14 @@ void rank_k_update(bool conjugate, Real<T> alpha, MatrixView<T const> a, Real<T>
     int const k = blas_size(a.cols);
     if constexpr (is_complex<T>)
         if (conjugate) {
-            BlasRoutines<T>::herk(CblasColMajor, CblasLower, CblasNoTrans, n, k, alpha, a.data, leading(a),
-                                  beta, c.data, leading(c));
+            constexpr auto herk = [] {
+                if constexpr (std::is_same_v<Real<T>, float>)
+                    return &cblas_cherk;
+                else
+                    return &cblas_zherk;
+            }();
+            herk(CblasColMajor, CblasLower, CblasNoTrans, n, k, alpha, a.data, leading(a), beta, c.data,
+                 leading(c));
             return;
         }
     T const alpha_t = alpha;
@@ -108,6 +106,7 @@ void trsm(Side side, Uplo uplo, Op op, Diag diag, T alpha, MatrixView<T const> a
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template void gemm<T>(Op, Op, T, MatrixView<T const>, MatrixView<T const>, T, MatrixView<T>);            \
     template void gemv<T>(Op, T, MatrixView<T const>, std::span<T const>, T, std::span<T>);                  \
+    template void trsv<T>(Uplo, Op, Diag, MatrixView<T const>, std::span<T>);                                \
     template void rank_k_update<T>(bool, Real<T>, MatrixView<T const>, Real<T>, MatrixView<T>);              \
     template void trsm<T>(Side, Uplo, Op, Diag, T, MatrixView<T const>, MatrixView<T>);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)

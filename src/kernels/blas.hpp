@@ -1,5 +1,5 @@
-// Typed access to BLAS and LAPACK (sequential) for the four scalar types. Only this room includes CBLAS.
-// Sizes are converted to the library's integers with a check.
+// Typed access to BLAS for the four scalar types. Only this room includes CBLAS. All functions throw
+// Error{unsupported} if a size does not fit the integers of the library.
 #pragma once
 
 #include <span>
@@ -10,9 +10,13 @@
 
 namespace espalier {
 
+/// op(A): A, A^T or A^H.
 enum class Op { none, transpose, adjoint };
+/// Side of a triangular matrix in a product.
 enum class Side { left, right };
+/// Triangle of a matrix.
 enum class Uplo { lower, upper };
+/// Diagonal of a triangular matrix.
 enum class Diag { non_unit, unit };
 
 /// C = alpha op(A) op(B) + beta C.
@@ -21,6 +25,8 @@ void gemm(Op op_a, Op op_b, T alpha, MatrixView<T const> a, MatrixView<T const> 
 /// y = alpha op(A) x + beta y.
 template <class T>
 void gemv(Op op, T alpha, MatrixView<T const> a, std::span<T const> x, T beta, std::span<T> y);
+/// x = op(A)^-1 x, A triangular.
+template <class T> void trsv(Uplo uplo, Op op, Diag diag, MatrixView<T const> a, std::span<T> x);
 /// Lower triangle of C = alpha A A^H + beta C (conjugate) or alpha A A^T + beta C. alpha and beta are real.
 template <class T>
 void rank_k_update(bool conjugate, Real<T> alpha, MatrixView<T const> a, Real<T> beta, MatrixView<T> c);
@@ -28,15 +34,15 @@ void rank_k_update(bool conjugate, Real<T> alpha, MatrixView<T const> a, Real<T>
 template <class T>
 void trsm(Side side, Uplo uplo, Op op, Diag diag, T alpha, MatrixView<T const> a, MatrixView<T> b);
 
-/// Lets BLAS use that many threads (1 inside our tasks, whatever the library's own default is). Returns what
-/// it used before.
+/// Sets the number of threads of BLAS and returns the previous number.
 int set_blas_threads(int threads);
 
-/// What BLAS this is: its configuration string and the processor kernel it runs, e.g. "SkylakeX".
+/// Identity of the BLAS library.
 struct BlasInfo {
-    std::string config;
-    std::string core;
+    std::string config; ///< Configuration string.
+    std::string core;   ///< Processor kernel, e.g. "SkylakeX"; may be empty.
 };
+/// The BLAS library that is in use.
 BlasInfo blas_info();
 
 } // namespace espalier

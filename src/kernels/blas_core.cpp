@@ -1,5 +1,5 @@
-// The BLAS library as a whole: its threads and its identity. The functions are OpenBLAS's own, declared weak
-// so that another BLAS links too and is left as it is.
+// Threads and identity of the BLAS library. The functions belong to OpenBLAS and are declared weak, so
+// another BLAS can be linked; its number of threads is not changed.
 #include "kernels/blas.hpp"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // Cholesky factorization of a diagonal block: A = L L^H, or A = L L^T without conjugation.
 //
-// Recursive in halves, so that nearly all the work is in solves and updates of growing size (Gustavson 1997):
+// The recursion splits the block in halves, so nearly all the work is in solves and updates of growing size
+// (Gustavson 1997):
 //
 //     [ A11      ]      A11 = L11 L11^H;   L21 = A21 L11^-H;   A22 - L21 L21^H = L22 L22^H
 //     [ A21  A22 ]
@@ -16,8 +17,8 @@ namespace {
 
 constexpr Index leaf_columns = 8;
 
-// The lower triangle of A -= L L^H. The upper triangle of A belongs to the caller, so the diagonal blocks
-// are done aside.
+// The lower triangle of A -= L L^H. The upper triangle of A must not change, so diagonal blocks are computed
+// in a buffer.
 template <class T> void update_lower(bool conjugate, MatrixView<T> l, MatrixView<T> a) {
     constexpr Index strip = 32;
     Op const op = conjugate ? Op::adjoint : Op::transpose;
@@ -35,15 +36,15 @@ template <class T> void update_lower(bool conjugate, MatrixView<T> l, MatrixView
     }
 }
 
-// The root of a pivot, or 0 where there is none: a Hermitian matrix has real pivots, and they are positive;
-// without conjugation the principal root is taken of any that is not zero.
+// The root of a pivot, or 0 if the pivot is invalid. A Hermitian positive definite matrix has positive real
+// pivots; without conjugation the principal root of any nonzero pivot is valid.
 template <class T> T root_of(bool conjugate, T pivot) {
     if (!is_finite(pivot)) return T(0);
     if (conjugate || !is_complex<T>) return real_part(pivot) > 0 ? T(std::sqrt(real_part(pivot))) : T(0);
     return std::sqrt(pivot);
 }
 
-// A few columns, one after another, looking right.
+// Right-looking factorization of a few columns.
 template <class T> Index factor_leaf(bool conjugate, MatrixView<T> a) {
     Index const n = a.cols;
     for (Index j = 0; j < n; ++j) {

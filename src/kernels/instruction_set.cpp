@@ -1,11 +1,11 @@
-// Asks the processor, by the compiler's cpuid helper (which also checks that the system saves the registers).
+// Uses the cpuid helper of the compiler, which also checks that the operating system saves the registers.
 #include "kernels/instruction_set.hpp"
 
 namespace espalier {
 
 namespace {
 
-InstructionSet ask_processor() {
+InstructionSet detect() {
 #if defined(__x86_64__)
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
@@ -20,7 +20,7 @@ InstructionSet ask_processor() {
 } // namespace
 
 InstructionSet widest_instruction_set() {
-    static InstructionSet const widest = ask_processor();
+    static InstructionSet const widest = detect();
     return widest;
 }
 

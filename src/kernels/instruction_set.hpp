@@ -1,16 +1,17 @@
-// Which vector instructions this processor has. The small kernels of this room are compiled once for each
-// of these sets and chosen when the program runs, so that one binary serves old and new processors.
+// The vector instructions of the processor. The small kernels are compiled for each of these sets and
+// selected at run time, so one binary runs on old and new processors.
 #pragma once
 
 namespace espalier {
 
+/// Instruction sets.
 enum class InstructionSet {
-    baseline, ///< What every processor of this architecture has (SSE2 on x86-64).
+    baseline, ///< Available on every processor of the architecture (SSE2 on x86-64).
     avx2,     ///< 256-bit vectors and fused multiply-add.
-    avx512,   ///< 512-bit vectors (F, BW, DQ, VL, CD: what Skylake servers and Zen 4 brought).
+    avx512,   ///< 512-bit vectors (F, BW, DQ, VL, CD; since Skylake servers and Zen 4).
 };
 
-/// The widest set this processor has; found once.
+/// The widest set of this processor.
 InstructionSet widest_instruction_set();
 
 } // namespace espalier

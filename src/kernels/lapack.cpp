@@ -1,13 +1,15 @@
-// The Fortran routines behind lapack.hpp: declared here, called with the workspace they ask for.
+// Declarations of the Fortran routines, and calls with the workspace that they request.
 #include "kernels/lapack.hpp"
 
 #include <algorithm>
 #include <cstddef>
 
+#include <fmt/format.h>
+
 #include "core/error.hpp"
 
 extern "C" {
-// A Fortran compiler passes the lengths of its character arguments behind the others.
+// Fortran passes the lengths of character arguments after the other arguments.
 #define ESPALIER_DECLARE(letter, T)                                                                          \
     void letter##geqrf_(int const*, int const*, T*, int const*, T*, T*, int const*, int*);
 ESPALIER_DECLARE(s, float)
@@ -44,46 +46,36 @@ namespace espalier {
 namespace {
 
 template <class T> struct LapackRoutines;
-template <> struct LapackRoutines<float> {
-    static constexpr auto geqrf = &sgeqrf_;
-    static constexpr auto orgqr = &sorgqr_;
-    static constexpr auto gesvd = &sgesvd_;
-};
-template <> struct LapackRoutines<double> {
-    static constexpr auto geqrf = &dgeqrf_;
-    static constexpr auto orgqr = &dorgqr_;
-    static constexpr auto gesvd = &dgesvd_;
-};
-template <> struct LapackRoutines<std::complex<float>> {
-    static constexpr auto geqrf = &cgeqrf_;
-    static constexpr auto orgqr = &cungqr_;
-    static constexpr auto gesvd = &cgesvd_;
-};
-template <> struct LapackRoutines<std::complex<double>> {
-    static constexpr auto geqrf = &zgeqrf_;
-    static constexpr auto orgqr = &zungqr_;
-    static constexpr auto gesvd = &zgesvd_;
-};
+#define ESPALIER_ROUTINES(T, letter, orgqr_name)                                                             \
+    template <> struct LapackRoutines<T> {                                                                   \
+        static constexpr auto geqrf = &letter##geqrf_;                                                       \
+        static constexpr auto orgqr = &orgqr_name;                                                           \
+        static constexpr auto gesvd = &letter##gesvd_;                                                       \
+    };
+ESPALIER_ROUTINES(float, s, sorgqr_)
+ESPALIER_ROUTINES(double, d, dorgqr_)
+ESPALIER_ROUTINES(std::complex<float>, c, cungqr_)
+ESPALIER_ROUTINES(std::complex<double>, z, zungqr_)
+#undef ESPALIER_ROUTINES
 
 int lapack_size(Index value) {
     return checked_cast<int>(value, "a LAPACK dimension");
 }
 
-// Calls routine(work, size, info) twice: for the size it wants, then with that much.
+// Calls routine(work, size, info) twice: to query the workspace size, and with that workspace.
 template <class T, class Routine> void with_workspace(char const* name, Routine routine) {
     T wanted(0);
     int size = -1, info = 0;
     routine(&wanted, &size, &info);
     if (info == 0) {
-        // A size above 2^24 comes rounded, perhaps down, in single precision.
+        // In single precision a size above 2^24 may be rounded down.
         double const roomy = static_cast<double>(real_part(wanted)) * (1 + 2e-7) + 1;
         size = lapack_size(static_cast<Index>(roomy));
         std::vector<T> work(size);
         routine(work.data(), &size, &info);
     }
     if (info != 0)
-        throw Error(Status::internal,
-                    std::string("LAPACK's ") + name + " failed, info = " + std::to_string(info));
+        throw Error(Status::internal, fmt::format("LAPACK routine {} failed with info = {}", name, info));
 }
 
 } // namespace
@@ -106,7 +98,7 @@ template <class T> std::vector<Real<T>> singular_values(MatrixView<T> a, MatrixV
     if (smaller == 0) return values;
     int const m = lapack_size(a.rows), n = lapack_size(a.cols), ld = lapack_size(a.ld);
     int const right_ld = lapack_size(right.ld), one = 1;
-    std::vector<Real<T>> rwork(static_cast<std::size_t>(is_complex<T> ? 5 * smaller : 0));
+    std::vector<Real<T>> rwork(is_complex<T> ? 5 * smaller : 0);
     with_workspace<T>("gesvd", [&](T* work, int const* size, int* info) {
         if constexpr (is_complex<T>)
             LapackRoutines<T>::gesvd("N", "A", &m, &n, a.data, &ld, values.data(), nullptr, &one, right.data,

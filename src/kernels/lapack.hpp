@@ -1,5 +1,5 @@
-// Typed access to the LAPACK routines that dense subproblems need. Sequential; sizes are converted to the
-// library's integers with a check.
+// Typed access to the LAPACK routines for dense subproblems. All functions throw Error{unsupported} if a size
+// does not fit the integers of the library.
 #pragma once
 
 #include <vector>
@@ -9,13 +9,13 @@
 
 namespace espalier {
 
-/// A := Q of its QR factorization by Householder reflections: orthonormal columns that span those of A (and
-/// more, where these are dependent). At least as many rows as columns.
+/// Replaces A by the factor Q of its QR factorization: orthonormal columns whose span contains the columns of
+/// A, which may be dependent. A has at least as many rows as columns.
 template <class T> void orthonormalize(MatrixView<T> a);
 
-/// Singular values in descending order, min(rows, cols) of them, and with `right` (cols x cols) the right
-/// singular vectors as its rows, conjugated: A = U diag(values) right. A is overwritten and must be finite.
-/// Error{internal} when the iteration fails.
+/// The min(rows, cols) singular values in descending order. Stores the conjugated right singular vectors as
+/// the rows of `right` (cols x cols): A = U diag(values) right. A must be finite and is overwritten. Throws
+/// Error{internal} if the iteration fails.
 template <class T> std::vector<Real<T>> singular_values(MatrixView<T> a, MatrixView<T> right);
 
 } // namespace espalier

@@ -1,11 +1,11 @@
 // Symmetric indefinite factorization of a diagonal block: A(p, p) = L D L^H (or L^T) with rook pivoting,
-// which bounds the entries of L (Ashcraft, Grimes, Lewis 1998: a column is searched, then the row of its
-// largest entry, and so on until an entry is largest in both; then a 1x1 or 2x2 pivot is taken there).
+// which bounds the entries of L (Ashcraft, Grimes, Lewis 1998): a column is searched, then the row of its
+// largest entry, and so on until an entry is largest in its row and column; it determines a 1x1 or 2x2 pivot.
 //
-// Blocked (Dongarra, Duff, Sorensen, van der Vorst 1998, ch. 5): a panel of columns is computed looking
-// left, with W = L D kept beside it, and the columns right of it are updated at once by A -= L W^H.
-// Columns are permuted in the lower triangle as they are chosen; a panel's row interchanges are applied to
-// the panels left of it when it is done.
+// The algorithm is blocked (Dongarra, Duff, Sorensen, van der Vorst 1998, ch. 5): a panel of columns is
+// computed left-looking, with W = L D in a buffer; then the columns to the right are updated by A -= L W^H.
+// Columns are permuted in the lower triangle when they are chosen; the row interchanges of a panel are
+// applied to the panels on its left when the panel is complete.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -47,8 +47,8 @@ template <class T> class RookFactorization {
     }
 
   private:
-    // Column c of the matrix that is left after the pivots before k, rows k to n, into W's column `slot`:
-    // A(:, c) - L W(c, :)^H over the panel. What lies above the diagonal comes from row c.
+    // Stores rows k to n of column c after the pivots before k in column `slot` of W: A(:, c) - L W(c, :)^H
+    // over the panel. The entries above the diagonal come from row c.
     void load_column(Index c, Index k, Index slot) {
         T* const to = w_.column(slot);
         for (Index i = k; i < c; ++i) to[i] = conj_if(conjugate_, a_(c, i));
@@ -60,7 +60,7 @@ template <class T> class RookFactorization {
         if (conjugate_) to[c] = real_part(to[c]);
     }
 
-    // The row >= k, other than `skip`, of the largest entry of W's column `slot`; -1 where all are zero.
+    // The row >= k, except `skip`, of the largest entry in column `slot` of W; -1 if all are zero.
     LargestEntry<T> largest(Index slot, Index k, Index skip) const {
         T const* const column = w_.column(slot);
         auto const above = largest_entry(column + k, skip - k);
@@ -69,14 +69,14 @@ template <class T> class RookFactorization {
         return {above.index < 0 ? -1 : k + above.index, above.value};
     }
 
-    // Find the pivot of step k, move it there and compute its columns of L. Returns 1 or 2.
+    // Finds the pivot of step k, moves it to k and computes its columns of L. Returns its size, 1 or 2.
     Index eliminate(Index k) {
         Index const slot = k - first_;
         Index p = k;
         load_column(k, k, slot);
         auto [r, colmax] = largest(slot, k, k);
         Real<T> const size = abs1(w_(k, slot));
-        // Also the way out for NaN, which is then found in the pivot or its column.
+        // A NaN ends the search here and is detected in the pivot or its column.
         if (r < 0 || size >= alpha * colmax || std::max(size, colmax) < threshold_) return pivot_1x1(k, k);
 
         while (true) {
@@ -93,7 +93,7 @@ template <class T> class RookFactorization {
         }
     }
 
-    // Bring row and column p to place k <= p. Column k of A is moved to p; what was there is in W already.
+    // Moves row and column p to k <= p. Column k of A moves to p, whose old content is already in W.
     void interchange(Index k, Index p, Index slots) {
         if (p == k) return;
         a_(p, p) = a_(k, k);
@@ -130,10 +130,10 @@ template <class T> class RookFactorization {
         return 1;
     }
 
-    // Pivot on rows and columns p (in W's column `slot`) and r (in the next).
+    // Pivot of rows and columns p (in column `slot` of W) and r (in the next column).
     Index pivot_2x2(Index k, Index p, Index r) {
         Index const slot = k - first_;
-        if (r == k) { // rounding only: rook search cannot come back to where it began
+        if (r == k) { // only through rounding errors; rook search does not return to its start
             std::swap_ranges(w_.column(slot) + k, w_.column(slot) + n_, w_.column(slot + 1) + k);
             std::swap(p, r);
         }
@@ -167,11 +167,11 @@ template <class T> class RookFactorization {
                                   w_.block(k, 0, m, depth), a_.block(k, k, m, m));
     }
 
-    // The interchanges of the panel, in the columns of the panels left of it.
+    // Applies the interchanges of the panel to the columns of the panels on its left.
     void interchange_left() {
         for (Index j = 0; j < first_; ++j) {
             T* const column = a_.column(j);
-            for (std::size_t i = 0; i < num_interchanges_; ++i)
+            for (Index i = 0; i < num_interchanges_; ++i)
                 std::swap(column[interchanges_[i].first], column[interchanges_[i].second]);
         }
         num_interchanges_ = 0;
@@ -189,12 +189,12 @@ template <class T> class RookFactorization {
     Real<T> threshold_;
 
     Index first_ = 0; ///< First column of the panel.
-    Index slots_;     ///< Columns of W: a panel may end one over its width, with a 2x2 pivot.
+    Index slots_;     ///< Columns of W. A 2x2 pivot at the end may extend a panel by one column.
     std::unique_ptr<T[]> storage_;
     MatrixView<T> w_; ///< W = L D of the panel: column first_ + s of the matrix in slot s.
     T* row_;          ///< A row of W, conjugated where needed.
-    std::array<std::pair<Index, Index>, panel_width + 1> interchanges_; ///< Those of the panel ...
-    std::size_t num_interchanges_ = 0;                                  ///< ... and how many.
+    std::array<std::pair<Index, Index>, panel_width + 1> interchanges_; ///< Interchanges of the panel.
+    Index num_interchanges_ = 0;
     PivotStats stats_;
 };
 

@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include <cblas.h>
-
-#include "core/error.hpp"
 #include "kernels/panel.hpp"
 #include "kernels/pivot_block.hpp"
 #include "kernels/product.hpp"
@@ -15,50 +12,8 @@ namespace espalier {
 
 namespace {
 
-template <class T> CBLAS_TRANSPOSE cblas_op(Op op) {
-    if (op == Op::none) return CblasNoTrans;
-    return is_complex<T> && op == Op::adjoint ? CblasConjTrans : CblasTrans;
-}
-
-int to_int(Index value) {
-    return checked_cast<int>(value, "a dimension of a BLAS call");
-}
-
-// y = alpha op(A) x + beta y.
-template <class T> void gemv(Op op, T alpha, MatrixView<T const> a, T const* x, T beta, T* y) {
-    int const m = to_int(a.rows);
-    int const n = to_int(a.cols);
-    int const ld = to_int(a.ld);
-    auto const trans = cblas_op<T>(op);
-    if constexpr (std::is_same_v<T, float>)
-        cblas_sgemv(CblasColMajor, trans, m, n, alpha, a.data, ld, x, 1, beta, y, 1);
-    else if constexpr (std::is_same_v<T, double>)
-        cblas_dgemv(CblasColMajor, trans, m, n, alpha, a.data, ld, x, 1, beta, y, 1);
-    else if constexpr (std::is_same_v<T, std::complex<float>>)
-        cblas_cgemv(CblasColMajor, trans, m, n, &alpha, a.data, ld, x, 1, &beta, y, 1);
-    else
-        cblas_zgemv(CblasColMajor, trans, m, n, &alpha, a.data, ld, x, 1, &beta, y, 1);
-}
-
-// x = op(A)^-1 x.
-template <class T> void trsv(Uplo uplo, Op op, Diag diag, MatrixView<T const> a, T* x) {
-    auto const side = uplo == Uplo::lower ? CblasLower : CblasUpper;
-    auto const unit = diag == Diag::unit ? CblasUnit : CblasNonUnit;
-    auto const trans = cblas_op<T>(op);
-    int const n = to_int(a.rows);
-    int const ld = to_int(a.ld);
-    if constexpr (std::is_same_v<T, float>)
-        cblas_strsv(CblasColMajor, side, trans, unit, n, a.data, ld, x, 1);
-    else if constexpr (std::is_same_v<T, double>)
-        cblas_dtrsv(CblasColMajor, side, trans, unit, n, a.data, ld, x, 1);
-    else if constexpr (std::is_same_v<T, std::complex<float>>)
-        cblas_ctrsv(CblasColMajor, side, trans, unit, n, a.data, ld, x, 1);
-    else
-        cblas_ztrsv(CblasColMajor, side, trans, unit, n, a.data, ld, x, 1);
-}
-
-// A matrix is read once, from memory. Register tiles read it across its columns, which no hardware foresees;
-// so a piece that fits into the second-level cache is fetched column by column beforehand.
+// A matrix is read once from memory. Register tiles read it across its columns, which hardware does not
+// prefetch, so a part that fits in the second-level cache is first fetched column by column.
 template <class T> Index rows_in_cache(MatrixView<T const> a) {
     constexpr Index cache = 128 * 1024 / sizeof(T);
     return std::max<Index>(cache / std::max<Index>(1, a.cols) / 16 * 16, 16);
@@ -72,15 +27,15 @@ template <class T> void fetch(MatrixView<T const> a) {
 constexpr Index leaf_width = 8;
 
 // Z := Z E^-1 for E = op(A) lower triangular (op is Op::none or Op::transpose) of at most leaf_width columns.
-// Solved from the right end: that is Z' := Z' E'^-1 with E' upper triangular, where ' turns the order of all
-// columns (and rows of E) round.
+// With the order of all columns, and of the rows of E, reversed, this is Z' := Z' E'^-1 with E' upper
+// triangular.
 template <class T> void solve_lower_leaf(Op op, Diag diag, MatrixView<T const> a, MatrixView<T> z) {
     Index const n = a.cols;
-    std::array<T, leaf_width * leaf_width> turned;
+    std::array<T, leaf_width * leaf_width> reversed;
     for (Index j = 0; j < n; ++j)
         for (Index i = 0; i <= j; ++i)
-            turned[i + j * n] = op == Op::none ? a(n - 1 - i, n - 1 - j) : a(n - 1 - j, n - 1 - i);
-    solve_right<T>(Op::none, diag, {turned.data(), n, n, n}, {z.column(n - 1), z.rows, n, -z.ld});
+            reversed[i + j * n] = op == Op::none ? a(n - 1 - i, n - 1 - j) : a(n - 1 - j, n - 1 - i);
+    solve_right<T>(Op::none, diag, {reversed.data(), n, n, n}, {z.column(n - 1), z.rows, n, -z.ld});
 }
 
 //     [ Z1 Z2 ] [ E11     ]^-1:   Z2 := Z2 E22^-1;   Z1 := (Z1 - Z2 E21) E11^-1
@@ -101,7 +56,7 @@ template <class T> void solve_lower(Op op, Diag diag, MatrixView<T const> a, Mat
 
 template <class T> void multiply(MatrixView<T const> a, RowBlock<T const> x, RowBlock<T> y) {
     if (y.vectors() == 0 || y.length() == 0) return;
-    if (y.vectors() == 1) return gemv<T>(Op::none, T(1), a, x.z.data, T(0), y.z.data);
+    if (y.vectors() == 1) return gemv<T>(Op::none, T(1), a, x.only(), T(0), y.only());
     Index const step = rows_in_cache(a);
     for (Index i = 0; i < a.rows; i += step) {
         auto const part = a.block(i, 0, std::min(step, a.rows - i), a.cols);
@@ -113,7 +68,7 @@ template <class T> void multiply(MatrixView<T const> a, RowBlock<T const> x, Row
 
 template <class T> void subtract_multiply(Op op, MatrixView<T const> a, RowBlock<T const> y, RowBlock<T> x) {
     if (x.vectors() == 0 || x.length() == 0 || y.length() == 0) return;
-    if (x.vectors() == 1) return gemv<T>(op, T(-1), a, y.z.data, T(1), x.z.data);
+    if (x.vectors() == 1) return gemv<T>(op, T(-1), a, y.only(), T(1), x.only());
     Index const step = rows_in_cache(a);
     for (Index i = 0; i < a.rows; i += step) {
         auto const part = a.block(i, 0, std::min(step, a.rows - i), a.cols);
@@ -124,8 +79,8 @@ template <class T> void subtract_multiply(Op op, MatrixView<T const> a, RowBlock
 
 template <class T> void solve_triangular(Uplo uplo, Op op, Diag diag, MatrixView<T const> a, RowBlock<T> x) {
     if (x.vectors() == 0 || x.length() == 0) return;
-    if (x.vectors() == 1) return trsv<T>(uplo, op, diag, a, x.z.data);
-    // X := A^-1 X is Z := Z A^-T or Z A^-H; X := A^-T X and A^-H X are Z := Z A^-1
+    if (x.vectors() == 1) return trsv<T>(uplo, op, diag, a, x.only());
+    // X := A^-1 X is Z := Z A^-T or Z := Z A^-H; X := A^-T X and X := A^-H X are Z := Z A^-1.
     Op const on_rows = op != Op::none ? Op::none : x.conjugated ? Op::adjoint : Op::transpose;
     if ((uplo == Uplo::upper) == (on_rows == Op::none))
         solve_right<T>(on_rows, diag, a, x.z);
@@ -163,5 +118,6 @@ void solve_d(bool conjugate, MatrixView<T const> diagonal, std::span<T const> of
     template void solve_triangular<T>(Uplo, Op, Diag, MatrixView<T const>, RowBlock<T>);                     \
     template void solve_d<T>(bool, MatrixView<T const>, std::span<T const>, RowBlock<T>);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+#undef ESPALIER_INSTANTIATE
 
 } // namespace espalier

@@ -32,7 +32,7 @@ template <class T> struct LuFactorization {
     Real<T> threshold;
     PivotStats stats;
 
-    // `a` holds the rows of the whole block; its columns [first, last) are to be factored, those before are.
+    // Factors columns [first, last) of `a`, which has all rows of the block. The columns before are factored.
     void factor(MatrixView<T> a, Index first, Index last) {
         Index const width = last - first;
         if (width <= lu_leaf_columns) return factor_leaf(a, first, last);
@@ -61,7 +61,7 @@ template <class T> struct LuFactorization {
         solve_unit_lower(l.block(n1, n1, n2, n2), b2);
     }
 
-    // Few columns, one after another, looking right within them.
+    // Right-looking factorization of a few columns.
     void factor_leaf(MatrixView<T> a, Index first, Index last) {
         for (Index k = first; k < last; ++k) {
             pivots[k] = static_cast<std::int32_t>(largest(a, k));
@@ -75,7 +75,7 @@ template <class T> struct LuFactorization {
         }
     }
 
-    // The row >= k of the largest entry of column k; k itself where it is NaN, which is then found out.
+    // The row >= k of the largest entry of column k; k if entry k is not finite, which is detected later.
     static Index largest(MatrixView<T> a, Index k) {
         T const* const column = a.column(k) + k;
         auto const found = largest_entry(column, a.rows - k);
@@ -83,8 +83,8 @@ template <class T> struct LuFactorization {
         return keep ? k : k + found.index;
     }
 
-    // Replace the pivot where it is too small, and make the column of L. False where it cannot be divided by:
-    // the column of L is zero then.
+    // Replaces the pivot if it is too small and computes the column of L. Returns false if it cannot be
+    // divided by; the column of L is then zero.
     bool divide_by_pivot(Index k, T* column, Index rows) {
         T& pivot = column[k];
         if (Real<T> const size = std::abs(pivot); size < threshold) {
@@ -107,12 +107,12 @@ template <class T> struct LuFactorization {
 } // namespace
 
 template <class T> PivotStats factor_lu(MatrixView<T> a, std::span<std::int32_t> perm, Real<T> threshold) {
-    // perm first holds the interchanges of the steps, then what they amount to.
+    // perm contains the interchanges of the steps until they are converted to a permutation.
     LuFactorization<T> lu{perm, threshold, {}};
     if (a.cols > 0) lu.factor(a, 0, a.cols);
     std::vector<std::int32_t> rows(perm.size());
     std::iota(rows.begin(), rows.end(), 0);
-    for (std::size_t k = 0; k < rows.size(); ++k) std::swap(rows[k], rows[perm[k]]);
+    for (Index k = 0; k < std::ssize(rows); ++k) std::swap(rows[k], rows[perm[k]]);
     std::ranges::copy(rows, perm.begin());
     return lu.stats;
 }

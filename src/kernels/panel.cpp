@@ -1,5 +1,4 @@
-// What the panel of a factored diagonal block needs: its columns permuted, the triangular solve of LDL, and
-// products and solves with the block-diagonal D.
+// Column permutations, the triangular solve of LDL, and products and solves with the block-diagonal D.
 #include "kernels/panel.hpp"
 
 #include <algorithm>
@@ -51,7 +50,7 @@ PivotStats& PivotStats::operator+=(PivotStats const& other) {
     return *this;
 }
 
-// Cycle by cycle; rows are taken in blocks, so that a column just read is still in cache when it is written.
+// Permutes cycle by cycle, in blocks of rows, so that a column is still in cache when it is overwritten.
 template <class T> void permute_columns(MatrixView<T> b, std::span<std::int32_t const> perm) {
     Index const n = b.cols;
     std::vector<std::int32_t> starts; // the first column of each cycle longer than 1

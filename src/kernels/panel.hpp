@@ -1,9 +1,9 @@
-// Factorization of a diagonal block, and the triangular solves that make the rest of its panel. Sequential.
-// Three families: Cholesky (llh, llt), LDL (ldlt, ldlh), LU.
+// Sequential factorization of a diagonal block by Cholesky (llh, llt), LDL (ldlt, ldlh) or LU, and the
+// triangular solves for the rest of its panel.
 //
-// Pivots too small to divide by are replaced: |pivot| < threshold becomes threshold (with the pivot's sign
-// or phase; +threshold when it is zero), and the number of replacements is returned. threshold = 0 turns
-// that off except for exact zeros, which then are reported by `zero_column`.
+// Small pivots are replaced: |pivot| < threshold becomes threshold with the sign or phase of the pivot, or
+// +threshold if the pivot is zero; the number of replacements is returned. threshold = 0 disables this; zero
+// pivots are then reported in `zero_column`.
 #pragma once
 
 #include <cstdint>
@@ -13,48 +13,50 @@
 
 namespace espalier {
 
+/// Statistics of the pivots of a block.
 struct PivotStats {
-    /// Pivots replaced by +-threshold.
+    /// Number of replaced pivots.
     Index replaced = 0;
-    /// First local column whose pivot could neither be divided by nor replaced: zero, NaN or Inf; -1 if none.
+    /// First local column with a zero, NaN or Inf pivot that was not replaced; -1 if none.
     Index zero_column = -1;
-    /// LDL with real D: negative eigenvalues of D (a 2x2 pivot is indefinite and counts one).
+    /// Number of negative eigenvalues of a real D of LDL; each 2x2 pivot is indefinite and has one.
     Index negative = 0;
+    /// Adds counts; keeps the first zero_column.
     PivotStats& operator+=(PivotStats const& other);
 };
 
-/// A = L L^H (conjugate) or L L^T, lower triangle in place, blocked. Only the lower triangle is read and
-/// written. Returns the first column whose pivot is not positive (conjugate or real), not finite or exactly
-/// zero (llt on complex numbers, which has no sign to look at), or -1. Nothing is replaced.
+/// A = L L^H (conjugate) or L L^T in place. Only the lower triangle is read and written. Returns the first
+/// column with an invalid pivot, or -1. A pivot is invalid if it is not finite, not positive (conjugate or
+/// real), or zero (complex without conjugation). No pivot is replaced.
 template <class T> Index factor_cholesky(bool conjugate, MatrixView<T> a);
 
-/// A(p, p) = L D L^H (conjugate) or L D L^T by rook pivoting with 1x1 and 2x2 pivots, which keeps the entries
-/// of L below 3 or so, blocked, lower triangle in place. Only the lower triangle is read; the strict upper
-/// triangle is used as scratch and left with anything.
-/// On return the strict lower triangle of `a` holds unit lower L (rows permuted consistently: the whole L
-/// belongs to the permuted matrix), the diagonal holds D, and off_diagonal[k] = D(k + 1, k) where columns
-/// k, k + 1 are a 2x2 pivot (then L(k + 1, k) is stored as 0), else 0. perm[new] = old, both local.
-/// Spans have a.cols entries. The diagonal of a Hermitian D is real; imaginary parts on A's are ignored.
+/// A(p, p) = L D L^H (conjugate) or L D L^T in place by rook pivoting with 1x1 and 2x2 pivots, which bounds
+/// the entries of L by about 3. Only the lower triangle is read; the strict upper triangle is overwritten. On
+/// return the strict lower triangle of `a` contains the unit lower triangular L of the permuted matrix, and
+/// the diagonal contains that of D. off_diagonal[k] = D(k + 1, k) if columns k, k + 1 are a 2x2 pivot (L(k +
+/// 1, k) is then stored as 0), else 0. perm[new] = old with local numbers. Spans have a.cols entries. The
+/// diagonal of a Hermitian D is real; imaginary parts of the diagonal of A are ignored.
 template <class T> PivotStats factor_ldl(bool conjugate, MatrixView<T> a, std::span<std::int32_t> perm,
                                          std::span<T> off_diagonal, Real<T> threshold);
 
-/// A(p, :) = L U with partial pivoting, recursive, in place: unit lower L below the diagonal, U on and above.
+/// A(p, :) = L U in place with partial pivoting: unit lower triangular L below the diagonal, U on and above
+/// it. perm[new] = old.
 template <class T> PivotStats factor_lu(MatrixView<T> a, std::span<std::int32_t> perm, Real<T> threshold);
 
 /// B(:, new) = B(:, perm[new]) in place.
 template <class T> void permute_columns(MatrixView<T> b, std::span<std::int32_t const> perm);
 
-/// The rows below an LDL diagonal block: B := B(:, p) L^-H D^-1 (or L^-T), so that B is the final L21.
+/// The rows below an LDL diagonal block: B := B(:, p) L^-H D^-1 (or L^-T), which is L21.
 template <class T> void solve_panel_ldl(bool conjugate, MatrixView<T const> diagonal,
                                         std::span<std::int32_t const> perm, std::span<T const> off_diagonal,
                                         MatrixView<T> b);
 
-/// W = B D, where D is as factor_ldl left it (diagonal in `diagonal`, 2x2 couplings in off_diagonal).
+/// W = B D for the D of factor_ldl(), with its diagonal in `diagonal` and its 2x2 couplings in off_diagonal.
 template <class T> void multiply_by_d(bool conjugate, MatrixView<T const> diagonal,
                                       std::span<T const> off_diagonal, MatrixView<T const> b,
                                       MatrixView<T> w);
 
-/// X := D^-1 X in place, for the diagonal solve of LDL.
+/// X := D^-1 X, the diagonal solve of LDL.
 template <class T>
 void solve_d(bool conjugate, MatrixView<T const> diagonal, std::span<T const> off_diagonal, MatrixView<T> x);
 

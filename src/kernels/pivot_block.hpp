@@ -8,7 +8,7 @@
 
 namespace espalier {
 
-/// x y, without the detour that C++ asks of a complex product to recover infinities from NaN.
+/// x y without the recovery of infinities that C++ requires for complex products.
 template <class T> T times(T x, T y) {
     if constexpr (is_complex<T>)
         return {x.real() * y.real() - x.imag() * y.imag(), x.real() * y.imag() + x.imag() * y.real()};
@@ -16,14 +16,16 @@ template <class T> T times(T x, T y) {
         return x * y;
 }
 
+/// A 2x2 pivot.
 template <class T> struct PivotBlock { T d00, d10, d01, d11; };
 
+/// The 2x2 pivot with off-diagonal entry d10; Hermitian if `conjugate`.
 template <class T> PivotBlock<T> pivot_block(bool conjugate, T d00, T d10, T d11) {
     return {d00, d10, conj_if(conjugate, d10), d11};
 }
 
-/// The inverse, scaled by |d10| on the way so that the determinant neither overflows nor underflows:
-/// with D = |d10| E, inv(D) = [e11 -e01; -e10 e00] / (|d10| det E). d10 is not zero.
+/// The inverse. D is scaled by |d10| != 0 so that the determinant neither overflows nor underflows:
+/// with D = |d10| E, inv(D) = [e11 -e01; -e10 e00] / (|d10| det E).
 template <class T> PivotBlock<T> inverse(bool conjugate, PivotBlock<T> const& d) {
     Real<T> const scale = std::abs(d.d10);
     T const e00 = d.d00 / scale;

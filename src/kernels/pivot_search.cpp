@@ -1,4 +1,5 @@
-// Two passes: the largest size with vectors, then the first entry that has it.
+// The first pass computes the largest size with vector instructions, the second finds the first entry of that
+// size.
 #include "kernels/pivot_search.hpp"
 
 #include "kernels/instruction_set.hpp"
@@ -8,7 +9,7 @@ namespace espalier {
 
 namespace {
 
-// Sizes of the entries in a vector; both reals of a complex number get its size.
+// Sizes of the entries in a vector; both parts of a complex number get its size.
 template <class T, int width> ESPALIER_INLINE void to_sizes(vector::VectorOf<Real<T>, width>& x) {
     x = x < 0 ? -x : x;
     if constexpr (is_complex<T>)

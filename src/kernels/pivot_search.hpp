@@ -1,16 +1,17 @@
-// The largest entry of a column, by |Re| + |Im|: what every pivot search asks for.
+// The largest entry of a column in terms of |Re| + |Im|, for pivot searches.
 #pragma once
 
 #include "core/scalar.hpp"
 
 namespace espalier {
 
+/// A position and its size.
 template <class T> struct LargestEntry {
-    Index index = -1;  ///< The first of the largest; -1 where all are zero or NaN.
+    Index index = -1;  ///< The first largest entry; -1 if all are zero or NaN.
     Real<T> value = 0; ///< Its |Re| + |Im|.
 };
 
-/// Of x[0 .. n). NaN is passed over.
+/// The largest entry of x[0 .. n). NaN entries are ignored.
 template <class T> LargestEntry<T> largest_entry(T const* x, Index n);
 
 } // namespace espalier

@@ -1,4 +1,4 @@
-// Choice between register tiles and BLAS, and the tiles compiled for each instruction set.
+// Selects register tiles or BLAS, and compiles the tiles for each instruction set.
 #include "kernels/product.hpp"
 
 #include "kernels/product_tile.hpp"
@@ -31,12 +31,12 @@ void product_for(InstructionSet instructions, vector::Operands<Real<T>, Stride> 
     product_baseline<T>(op, conjugate_b);
 }
 
-// Blocks of A that stay in the second-level cache while the columns of C go by: 256 KiB at most.
+// Blocks of A have at most 256 KiB, so they stay in the second-level cache for all columns of C.
 template <class T> constexpr Index block_rows = is_complex<T> ? 128 : 256;
 constexpr Index block_depth = 128;
 
-// Columns a multiple of 1 KiB apart fall on few sets of the first-level cache and push each other out, and
-// BLAS, which copies its operands, is faster.
+// Columns at distances of a multiple of 1 KiB map to few sets of the first-level cache and evict each other.
+// BLAS, which copies its operands, is then faster.
 template <class T> bool collides(MatrixView<T const> a) {
     return a.ld * static_cast<Index>(sizeof(T)) % 1024 == 0 && a.cols > 32;
 }
@@ -80,7 +80,7 @@ template <class T> void tiled_product(InstructionSet instructions, vector::Into 
         run(b.ld, vector::UnitStride());
 }
 
-// Blocks of A by all of C's columns. Only a subtraction can be done in blocks of the depth.
+// Multiplies blocks of A with all columns. Only a subtraction can be split along the depth.
 template <class T> void blocked_product(vector::Into into, Op op_b, MatrixView<T const> a,
                                         MatrixView<T const> b, MatrixView<T> c) {
     auto const instructions = widest_instruction_set();

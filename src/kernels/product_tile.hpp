@@ -3,22 +3,24 @@
 // column_stride, a constant 1 for B^T, where the entries of a row then have constant addresses. Everything is
 // inlined into functions compiled for one instruction set.
 //
-// A tile holds `vectors` x `columns` accumulators in registers and walks down k: a few vectors of rows of A
-// against a row of broadcast entries of B. Where the rows do not fill the last vector, it is moved up and
-// overlaps the one before it in the same tile: both compute the same bits for the rows they share, and C is
-// read before it is written. (A vector that overlaps one just written would wait for that store.)
+// A tile holds `vectors` x `columns` accumulators in registers and loops over k: it multiplies a few vectors
+// of rows of A with a row of broadcast entries of B. If the rows do not fill the last vector, it is moved up
+// and overlaps the previous vector of the tile: both compute the same bits for their common rows, and C is
+// read before it is written. (A load that overlaps a recent store would wait for that store.)
 #pragma once
 
 #include "kernels/vector.hpp"
 
 namespace espalier::vector {
 
+/// The operation on C.
 enum class Into { assign, subtract };
 
+/// A stride of 1 known at compile time.
 using UnitStride = std::integral_constant<Index, 1>;
 
-/// The operands, with complex numbers seen as pairs of reals: rows and ld of A and C count reals, the
-/// strides of B count entries.
+/// The operands with complex numbers as pairs of reals: rows and ld of A and C count reals, the strides of B
+/// count entries.
 template <class R, class Stride> struct Operands {
     Index rows, columns, depth;
     R const* a;

@@ -8,7 +8,7 @@ namespace espalier {
 
 namespace {
 
-// BLAS has one number of threads for the whole process.
+// The number of threads of BLAS is global.
 std::mutex blas_mutex;
 int blas_users = 0;
 int blas_threads_before = 1;

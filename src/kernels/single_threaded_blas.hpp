@@ -1,9 +1,9 @@
-// BLAS runs on one thread inside tasks; the caller's setting comes back afterwards.
+// Restricts BLAS to one thread inside tasks and restores the caller's setting afterwards.
 #pragma once
 
 namespace espalier {
 
-/// BLAS uses one thread while at least one of these exists; the last one to go restores the previous number.
+/// BLAS uses one thread while at least one object exists. The last destructor restores the previous number.
 class SingleThreadedBlas {
   public:
     SingleThreadedBlas();

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <string>
+
+#include <fmt/format.h>
 
 #include "core/error.hpp"
 
 extern "C" {
-// A Fortran compiler passes the lengths of its character arguments behind the others.
+// Fortran passes the lengths of character arguments after the other arguments.
 void dgeqrt_(int const* m, int const* n, int const* nb, double* a, int const* lda, double* t, int const* ldt,
              double* work, int* info);
 void dgemqrt_(char const* side, char const* trans, int const* m, int const* n, int const* k, int const* nb,
@@ -24,24 +25,24 @@ namespace espalier {
 
 namespace {
 
-// What LAPACK calls a pentagon with no triangle at its bottom: a full matrix.
+// A pentagonal matrix of LAPACK without a triangle is a full matrix.
 constexpr int no_triangle = 0;
 
 int size(Index value) {
     return checked_cast<int>(value, "a LAPACK dimension");
 }
 
-// There are no more columns in an inner block than there are reflections.
+// An inner block has at most as many columns as there are reflections.
 int inner_block(MatrixView<double const> t, Index reflections) {
     return size(std::min(t.rows, reflections));
 }
 
 void check(char const* routine, int info, std::span<double const> work, Index wanted) {
-    if (static_cast<Index>(work.size()) < wanted)
-        throw Error(Status::internal, std::string(routine) + ": the workspace is too small");
+    if (std::ssize(work) < wanted)
+        throw Error(Status::internal, fmt::format("{}: the workspace has {} entries; {} are needed", routine,
+                                                  work.size(), wanted));
     if (info != 0)
-        throw Error(Status::internal,
-                    std::string("LAPACK's ") + routine + " failed, info = " + std::to_string(info));
+        throw Error(Status::internal, fmt::format("LAPACK routine {} failed with info = {}", routine, info));
 }
 
 char const* letter(Op op) {

@@ -1,4 +1,4 @@
-// The recursion of solve_right, and its tiles compiled for each instruction set.
+// The recursion of solve_right(), with tiles compiled for each instruction set.
 //
 //     [ B1 B2 ] [ E11 E12 ]^-1:   B1 := B1 E11^-1;   B2 := (B2 - B1 E12) E22^-1
 //               [     E22 ]
@@ -90,8 +90,7 @@ template <class T> struct RightSolve {
 template <class T>
 void solve_right(InstructionSet instructions, Op op, Diag diag, MatrixView<T const> t, MatrixView<T> b) {
     if (b.rows == 0 || b.cols == 0) return;
-    constexpr Index block_rows =
-        is_complex<T> ? 128 : 256; // of B, so that it stays in cache from tile to tile
+    constexpr Index block_rows = is_complex<T> ? 128 : 256; // keeps the block of B in cache between tiles
     RightSolve<T> const solve{instructions, op, diag};
     for (Index i = 0; i < b.rows; i += block_rows)
         solve.run(t, b.block(i, 0, std::min(block_rows, b.rows - i), b.cols));

@@ -1,5 +1,5 @@
-// Triangular solves from the right, B := B op(T)^-1, which make the panel below a factored diagonal block.
-// At all sizes: tiles of a few columns held in registers, and subtract_product between them.
+// Triangular solves from the right, B := B op(T)^-1, for the panel below a factored diagonal block. They use
+// tiles of a few columns in registers, and subtract_product() between them.
 #pragma once
 
 #include "kernels/product.hpp"
@@ -14,7 +14,7 @@ namespace espalier {
 ///     U panel of LU, stored transposed, B L^-T: solve_right(Op::transpose, Diag::unit, LU, B)
 template <class T> void solve_right(Op op, Diag diag, MatrixView<T const> t, MatrixView<T> b);
 
-/// The same with the instructions given, which must be ones that the processor has.
+/// Solves with the given instructions, which the processor must support.
 template <class T>
 void solve_right(InstructionSet instructions, Op op, Diag diag, MatrixView<T const> t, MatrixView<T> b);
 

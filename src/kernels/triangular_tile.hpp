@@ -1,14 +1,15 @@
-// The register tiles of solve_right: X E = B for a few columns, E upper triangular with entry (p, j) at
-// e[p * row_stride + j * column_stride]. A tile holds vectors of rows of all its columns, and solves from
-// left to right. Where the rows do not fill the last vector, it is moved up and overlaps the one before it in
-// the same tile: both compute the same bits for the rows they share, and B is read before it is written.
+// The register tiles of solve_right: X E = B for a few columns, E upper triangular with entry (p, j) at e[p *
+// row_stride + j * column_stride]. A tile holds vectors of rows of all its columns and solves from left to
+// right. If the rows do not fill the last vector, it is moved up and overlaps the previous vector of the
+// tile: both compute the same bits for their common rows, and B is read before it is written.
 #pragma once
 
 #include "kernels/vector.hpp"
 
 namespace espalier::vector {
 
-/// Complex numbers are seen as pairs of reals: rows and ldb count reals, the strides of E count entries.
+/// The operands with complex numbers as pairs of reals: rows and ldb count reals, the strides of E count
+/// entries.
 template <class R> struct Triangle {
     R const* e;
     Index row_stride, column_stride;

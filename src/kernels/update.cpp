@@ -1,4 +1,4 @@
-// Subtraction of a buffered contribution by runs of rows, a column at a time.
+// Subtracts a buffered contribution column by column in runs of rows.
 #include "kernels/update.hpp"
 
 #include "core/scalar.hpp"
@@ -7,7 +7,7 @@ namespace espalier {
 
 namespace {
 
-// to[0 : n) -= from[0 : n), in reals: a complex difference is that of its parts.
+// to[0 : n) -= from[0 : n) in reals; complex numbers are subtracted by parts.
 template <class R> inline void subtract(R* __restrict to, R const* __restrict from, Index n) {
     for (Index i = 0; i < n; ++i) to[i] -= from[i];
 }

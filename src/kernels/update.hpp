@@ -1,5 +1,5 @@
-// Scatter-add: a contribution computed into a worker's buffer is subtracted from the panel it belongs to.
-// Its rows are contiguous in pieces only: a run is a piece that is contiguous in both.
+// Scatter-add: subtracts a contribution in the buffer of a worker from its panel. A run is a range of rows
+// that is contiguous in both.
 #pragma once
 
 #include <span>
@@ -8,15 +8,16 @@
 
 namespace espalier {
 
-/// Rows [source_row, source_row + height) of a contribution go to rows [target_row, target_row + height).
+/// Rows [source_row, source_row + height) of a contribution and [target_row, target_row + height) of the
+/// panel.
 struct RowRun {
     Index source_row = 0;
     Index target_row = 0;
     Index height = 0;
 };
 
-/// target(target rows, j) -= source(source rows, j) for every run and every column j of source. The target
-/// view starts at the column that source's column 0 belongs to. Runs do not overlap; neither do the views.
+/// target(target rows, j) -= source(source rows, j) for every run and every column j of the source. Column 0
+/// of the target view corresponds to column 0 of the source. Runs must not overlap, nor the views.
 template <class T>
 void scatter_subtract(MatrixView<T const> source, std::span<RowRun const> runs, MatrixView<T> target);
 

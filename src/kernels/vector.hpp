@@ -1,8 +1,6 @@
-// Vectors of the compiler's own kind, and the functions that code for several instruction sets is made of.
-//
-// Such code is written once, as templates that are inlined wherever they are used, and each instruction set
-// has one function, marked with its target, that uses them. So this header must come after the pragma
-// below in a file, and nothing in it may be called from anywhere else.
+// Vector types of the compiler, and building blocks of code for several instruction sets. Such code consists
+// of always inlined templates, which are called only from one function per instruction set, marked with its
+// target.
 #pragma once
 
 #include <algorithm>
@@ -19,17 +17,17 @@
 #define ESPALIER_AVX512 [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx2,fma")]]
 #endif
 
-// Multiply-adds are fused where the instruction set can (GCC does not in strict ISO mode).
+// Enables fused multiply-adds, which GCC does not use in strict ISO mode.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("fp-contract=fast")
 #endif
 
 namespace espalier::vector {
 
-/// Reals in one vector of the smallest kind: a complex number is never cut in two.
+/// Number of reals in the smallest vector; a complex number is never split.
 template <class T> inline constexpr int narrowest = is_complex<T> ? 2 : 1;
 
-/// Reals of T in a vector of so many bytes.
+/// Number of reals of T in a vector of `bytes` bytes.
 template <class T, int bytes> inline constexpr int lanes = bytes / static_cast<int>(sizeof(Real<T>));
 
 template <class R, int width> struct VectorType {
@@ -45,7 +43,8 @@ template <class Vector, class R> ESPALIER_INLINE void store(Vector const& from, 
     std::memcpy(to, &from, sizeof(Vector));
 }
 
-/// First row of vector v among the `vectors` that hold rows [i, end): the last is moved up to end with them.
+/// First row of vector v among the `vectors` vectors for rows [i, end). The last vector is moved up to end at
+/// `end`.
 template <int width, int vectors> ESPALIER_INLINE Index row_of(int v, Index i, Index end) {
     return v == vectors - 1 ? end - width : i + v * width;
 }

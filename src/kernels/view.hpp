@@ -1,19 +1,22 @@
-// A column-major window on memory that someone else owns.
+// Column-major views of memory owned by the caller.
 #pragma once
 
 #include "espalier/types.hpp"
 
 namespace espalier {
 
+/// A dense matrix in memory of the caller.
 template <class T> struct MatrixView {
-    T* data = nullptr;
-    Index rows = 0;
-    Index cols = 0;
-    Index ld = 0; ///< Distance between columns, >= rows.
+    T* data = nullptr; ///< Entry (0, 0).
+    Index rows = 0;    ///< Number of rows.
+    Index cols = 0;    ///< Number of columns.
+    Index ld = 0;      ///< Distance between columns, >= rows.
 
+    /// Entry (i, j).
     T& operator()(Index i, Index j) const { return data[i + j * ld]; }
+    /// The first entry of column j.
     [[nodiscard]] T* column(Index j) const { return data + j * ld; }
-    /// Rows [i, i + m), columns [j, j + n).
+    /// The block of rows [i, i + m) and columns [j, j + n).
     [[nodiscard]] MatrixView block(Index i, Index j, Index m, Index n) const {
         return {data + i + j * ld, m, n, ld};
     }

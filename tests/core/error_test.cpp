@@ -8,13 +8,13 @@
 namespace espalier {
 namespace {
 
-TEST(CheckedCast, KeepsWhatFits) {
+TEST(CheckedCast, KeepsValuesThatFit) {
     EXPECT_EQ(checked_cast<std::int32_t>(std::int64_t{2147483647}, "x"), 2147483647);
     EXPECT_EQ(checked_cast<std::int32_t>(std::int64_t{-2147483648}, "x"), -2147483648);
     EXPECT_EQ(checked_cast<std::uint8_t>(255, "x"), 255);
 }
 
-TEST(CheckedCast, NamesWhatDoesNotFit) {
+TEST(CheckedCast, NamesTheValueThatDoesNotFit) {
     try {
         checked_cast<std::int32_t>(std::int64_t{2147483648}, "the number of rows");
         FAIL();

@@ -1,4 +1,4 @@
-// The random numbers of the generators, and the matrices made of nothing else.
+// The random numbers of the generators, and the random matrices.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -46,7 +46,7 @@ TEST(GenerateRandom, HasADominantDiagonalOfBothSigns) {
     EXPECT_LT(negative, 200);
 }
 
-TEST(RandomNumbers, AreThePublishedSequence) {
+TEST(RandomNumbers, MatchThePublishedSequence) {
     SplitMix64 random(1234567); // first outputs of the reference implementation for this seed
     EXPECT_EQ(random.next(), 6457827717110365317u);
     EXPECT_EQ(random.next(), 3203168211198807973u);

@@ -1,4 +1,4 @@
-// How a call failed, for the tests of all rooms.
+// The status of a failed call, for the tests of all rooms.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace espalier {
 
-/// The status of the Error that `call` throws, ok when it throws none; its message goes to `message`.
+/// The status of the Error that `call` throws, or ok; stores the message of the Error in `message`.
 template <class Call> Status status_of(Call const& call, std::string* message = nullptr) {
     try {
         call();

@@ -1,4 +1,4 @@
-// Harwell-Boeing and Rutherford-Boeing text.
+// Fuzzes the reader of Harwell-Boeing and Rutherford-Boeing text.
 #include <cstddef>
 #include <cstdint>
 
@@ -9,7 +9,7 @@
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
     using namespace espalier;
     Source const source({reinterpret_cast<char const*>(data), size}, "fuzz.rb");
-    // A matrix that was accepted must be valid: an Error from validate() is a failure of the reader.
+    // An accepted matrix must be valid; an Error of validate() is a bug of the reader.
     NamedMatrix matrix;
     fuzz::tolerate([&] { matrix = assemble(parse_harwell_boeing(source, 1), 1); });
     std::visit([](auto const& typed) { typed.validate(); }, matrix.matrix);

@@ -1,5 +1,5 @@
-// What a reader may do with hostile text: understand it, giving a matrix that keeps its invariants, or
-// refuse it with bad_input or unsupported and one line of message. Anything else ends the fuzzer.
+// The permitted results of a reader for arbitrary text: a valid matrix, or bad_input or unsupported with a
+// message of one line. Anything else ends the fuzzer.
 #pragma once
 
 #include <cstdlib>

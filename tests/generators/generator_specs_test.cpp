@@ -1,4 +1,4 @@
-// The spelling of generators: what is one, and what a wrong one is told.
+// The spelling of generators and the messages for invalid ones.
 #include <set>
 #include <string>
 
@@ -10,7 +10,7 @@
 using namespace espalier;
 using namespace espalier::test;
 
-TEST(GeneratorSpecs, AreToldFromFileNamesByKindAndColon) {
+TEST(GeneratorSpecs, AreDistinguishedFromFileNamesByKindAndColon) {
     EXPECT_TRUE(is_generator("lap3d:60"));
     EXPECT_TRUE(is_generator("lap3d:x"));
     EXPECT_FALSE(is_generator("lap3d"));
@@ -21,7 +21,7 @@ TEST(GeneratorSpecs, AreToldFromFileNamesByKindAndColon) {
     EXPECT_FALSE(is_generator(":"));
 }
 
-TEST(GeneratorSpecs, ThatAreWrongAreRefusedWithTheRightForm) {
+TEST(GeneratorSpecs, AreRejectedWithTheRequiredForm) {
     auto const refusal = [](std::string const& spec) {
         std::string message;
         EXPECT_EQ(status_of([&] { generate_matrix(spec); }, &message), Status::usage) << spec;
@@ -41,7 +41,7 @@ TEST(GeneratorSpecs, ThatAreWrongAreRefusedWithTheRightForm) {
     EXPECT_NE(refusal("").find("not a generator"), std::string::npos);
 }
 
-TEST(GeneratorSpecs, ThatAreTooLargeAreRefusedBeforeAnythingIsComputed) {
+TEST(GeneratorSpecs, ThatAreTooLargeAreRejectedBeforeAnyComputation) {
     for (auto const& help : generator_help()) {
         std::string const kind(help.kind);
         for (std::string const number :

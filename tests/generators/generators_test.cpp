@@ -1,5 +1,5 @@
-// Every generator on sizes small enough for dense algebra: the size and symmetry it promises, entries known
-// by hand, and the property that makes its family worth having.
+// Every generator at sizes small enough for dense algebra: size, symmetry, known entries, and the
+// characteristic property of the family.
 #include <algorithm>
 #include <string>
 
@@ -36,7 +36,7 @@ char const* const small_specs[] = {"lap2d:1",         "lap2d:5",         "lap3d:
 
 } // namespace
 
-TEST(Generators, ObeyTheInvariantsAndDescribeThemselves) {
+TEST(Generators, SatisfyTheInvariantsAndDescribeThemselves) {
     for (std::string const spec : small_specs) {
         SCOPED_TRACE(spec);
         auto const named = generate_matrix(spec);
@@ -54,7 +54,7 @@ TEST(Generators, ObeyTheInvariantsAndDescribeThemselves) {
     }
 }
 
-TEST(Generators, HaveThePromisedNumberOfRows) {
+TEST(Generators, HaveTheDocumentedNumberOfRows) {
     EXPECT_EQ(rows_of("lap2d:7"), 49);
     EXPECT_EQ(rows_of("lap3d:5"), 125);
     EXPECT_EQ(rows_of("elast3d:4"), 3 * 4 * 5 * 5);
@@ -66,7 +66,7 @@ TEST(Generators, HaveThePromisedNumberOfRows) {
     EXPECT_EQ(rows_of("random:123:456:7"), 123);
 }
 
-TEST(Generators, GiveTheSameMatrixTwice) {
+TEST(Generators, AreDeterministic) {
     for (std::string const spec : small_specs) {
         auto const first = generate_matrix(spec).matrix, second = generate_matrix(spec).matrix;
         std::visit(
@@ -86,7 +86,7 @@ TEST(Generators, AreNonsingular) {
     EXPECT_GT(pivot_ratio_of("saddle3d:4"), 1e-6);
 }
 
-TEST(Generators, ThatPromiseDefinitenessKeepIt) {
+TEST(Generators, DeclaredDefiniteAreDefinite) {
     for (char const* spec : {"lap2d:1", "lap2d:8", "lap3d:4", "elast3d:1", "elast3d:3"})
         EXPECT_TRUE(is_positive_definite(to_dense(make(spec)))) << spec;
     for (char const* spec : {"hermitian3d:1", "hermitian3d:6"})
@@ -107,7 +107,7 @@ TEST(GenerateLaplace, HasTheEntriesOfTheStencil) {
     for (Index const neighbour : {4, 10, 12, 14, 16, 22}) EXPECT_EQ(dense(neighbour, 13), -1);
 }
 
-TEST(GenerateElasticity, HasRigidMotionsInItsNullSpaceAwayFromTheClamp) {
+TEST(GenerateElasticity, HasRigidMotionsInItsNullSpaceAwayFromTheClampedFace) {
     constexpr Index n = 4;
     auto const a = make("elast3d:4");
     double scale = 0;
@@ -147,9 +147,9 @@ TEST(GenerateElasticity, CouplesEachInnerNodeWithItsTwentySixNeighbours) {
         EXPECT_EQ(full.col_ptr[3 * inner + dof + 1] - full.col_ptr[3 * inner + dof], 81);
 }
 
-TEST(GenerateElasticity, StretchesABarAsHookesLawSays) {
-    // Without its clamp a brick under uniform strain e_xx = 1 (so u = x) has the nodal forces of the uniform
-    // stress (lambda + 2 mu): the force on the four nodes of its face x = 1 sums to the stress, for area 1.
+TEST(GenerateElasticity, StretchesABarAccordingToHookesLaw) {
+    // A free brick with uniform strain e_xx = 1 (u = x) has the uniform stress lambda + 2 mu, so the forces
+    // on the four nodes of its face x = 1, of area 1, sum to this stress.
     constexpr double lambda = 0.3 / (1.3 * 0.4), mu = 0.5 / 1.3;
     auto const a = make("elast3d:1");
     std::vector<double> u(12), force(12);
@@ -201,7 +201,7 @@ TEST(GenerateHelmholtz, DampsEveryUnknownAndNothingElse) {
     EXPECT_LT(phase_min, phase_max);
 }
 
-TEST(GenerateHermitian, CarriesTheSameFluxThroughEverySquare) {
+TEST(GenerateHermitian, HasTheSameFluxThroughEverySquare) {
     auto const full = to_dense(expand_symmetric(make<Complex>("hermitian3d:4")));
     auto const around = [&](Index p, Index e, Index f) { // p -> p+e -> p+e+f -> p+f -> p
         return std::arg(full(p + e, p) * full(p + e + f, p + e) * full(p + f, p + e + f) * full(p, p + f));
@@ -228,8 +228,8 @@ TEST(GenerateReservoir, SpansSixDecadesOfTransmissibility) {
 }
 
 TEST(GenerateReservoir, ConservesEachPhase) {
-    // Fluxes cancel in the column sums of a phase; what is left is the accumulation in the cell, which has
-    // d water / d water saturation = pore volume and no water by gas saturation.
+    // Fluxes cancel in the column sums of a phase. The accumulation remains, with d water / d water
+    // saturation = pore volume and d water / d gas saturation = 0.
     auto const a = make("spe10like:6x5x4");
     EXPECT_EQ(a.stored(), 9 * (120 + 2 * (5 * 5 * 4 + 6 * 4 * 4 + 6 * 5 * 3)));
     for (Index cell = 0; cell < 120; ++cell) {
@@ -260,12 +260,12 @@ TEST(GenerateSaddle, HasNoEntriesInThePressureBlock) {
     auto const a = make("saddle3d:3");
     EXPECT_EQ(a.symmetry, Symmetry::symmetric);
     for (Index j = velocities; j < a.cols; ++j) EXPECT_EQ(a.col_ptr[j], a.col_ptr[j + 1]);
-    // 4 N^3 - 2 N^2 rows, an N^3 block of zeros, and all of the velocities' diagonals.
+    // 4 N^3 - 2 N^2 rows, an N^3 zero block, and all diagonal entries of the velocities.
     EXPECT_EQ(a.cols - velocities, n * n * n);
     for (Index j = 0; j < velocities; ++j) EXPECT_EQ(a.row_ind[a.col_ptr[j]], j);
 }
 
-TEST(GenerateSaddle, ConservesMassAndSeesConstantPressureOnlyAtTheOutflow) {
+TEST(GenerateSaddle, ConservesMassAndFixesThePressureOnlyAtTheOutflow) {
     constexpr Index n = 3, cells = 27, velocities = 27 + 2 * 9 * 2;
     auto const full = to_dense(make("saddle3d:3"));
     for (Index face = 0; face < velocities; ++face) {
@@ -276,7 +276,7 @@ TEST(GenerateSaddle, ConservesMassAndSeesConstantPressureOnlyAtTheOutflow) {
     }
 }
 
-TEST(GenerateSaddle, HasAPositiveDefiniteVelocityBlockWithWallsAsDescribed) {
+TEST(GenerateSaddle, HasAPositiveDefiniteVelocityBlockWithWalls) {
     constexpr Index velocities = 27 + 2 * 9 * 2;
     auto const full = to_dense(make("saddle3d:3"));
     Dense<double> velocity(velocities, velocities);

@@ -1,4 +1,4 @@
-// Matrix Market files that are wrong: each fault has its own message, with the line where it stands.
+// Invalid Matrix Market files: each error has its own message with the line number.
 #include <fmt/format.h>
 
 #include "reading.hpp"
@@ -23,7 +23,7 @@ struct BadFile {
 
 class BadMatrixMarket : public testing::TestWithParam<BadFile> {};
 
-TEST_P(BadMatrixMarket, NamesLineAndFault) {
+TEST_P(BadMatrixMarket, NamesLineAndError) {
     EXPECT_EQ(parse_error(GetParam().text), GetParam().message);
 }
 
@@ -137,7 +137,7 @@ TEST(BadMatrixMarket, EveryTruncationIsAnErrorOrCompletes) {
     EXPECT_EQ(stored(parse(text)), 3);
 }
 
-TEST(BadDense, FaultsAreNamed) {
+TEST(BadDense, ErrorsAreNamed) {
     EXPECT_EQ(dense_error("1\n2\n"),
               "bad_input: b.mtx:1: not a Matrix Market file: it has no %%MatrixMarket banner");
     EXPECT_EQ(dense_error("%%MatrixMarket matrix array real general\n3 1\n1.0\n2.0\n"),

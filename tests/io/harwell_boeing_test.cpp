@@ -1,4 +1,4 @@
-// Harwell-Boeing and Rutherford-Boeing files, and the Fortran formats they are written in.
+// Harwell-Boeing and Rutherford-Boeing files and their Fortran formats.
 #include <fmt/format.h>
 
 #include "io/fortran_format.hpp"
@@ -9,13 +9,13 @@ namespace {
 
 using namespace reading;
 
-// A header with line counts that are right for these small sections, and the sections as given.
+// A file with the given sections and a header with matching line counts.
 struct Sample {
     std::string type = "rua";
     int rows = 0, cols = 0, entries = 0;
     std::string pointer_format = "(4I3)", index_format = "(4I3)", value_format = "(3E10.2)";
     std::vector<std::string> pointers, indices, values;
-    std::vector<std::string> right_hand_sides; // With the header line that announces them first.
+    std::vector<std::string> right_hand_sides; // The first one is the header line that declares them.
     bool harwell = false;
 
     [[nodiscard]] std::string text() const {
@@ -94,7 +94,7 @@ TEST(HarwellBoeing, FortranNumberFormsAreRead) {
     auto s = unsymmetric();
     s.value_format = "(5F9.2)";
     s.values = {"     150   1.5-02   .5d+01     -5.  2.5E002"};
-    // 150 has its point implied: 1.50.
+    // 150 has an implied decimal point: 1.50.
     auto const m = parse(s.text());
     EXPECT_EQ(dense(m), (Rows{{1.5, 0, -5}, {0, 5, 0}, {0.015, 0, 250}}));
     EXPECT_TRUE(has_note(m, "decimal point"));
@@ -202,7 +202,7 @@ TEST(HarwellBoeing, WrongLineCountsInTheHeaderAreNoted) {
     EXPECT_TRUE(has_note(m, "declares 9 lines of row indices, the format needs 2"));
 }
 
-// Several pieces per section.
+// The sections are parsed in several pieces.
 TEST(HarwellBoeing, ThreadsDoNotChangeTheResult) {
     Index const n = 120'000;
     Sample s;
@@ -300,7 +300,7 @@ TEST(BadHarwellBoeing, UnsupportedTypesAreNamed) {
     EXPECT_EQ(error_with(s), "unsupported: test.mtx:3: type qua: the values are in another file");
 }
 
-TEST(BadHarwellBoeing, AbsurdSizesAreRefusedBeforeAllocation) {
+TEST(BadHarwellBoeing, ImplausibleSizesAreRejectedBeforeAllocation) {
     auto s = unsymmetric();
     s.cols = 2'000'000'000;
     EXPECT_NE(
@@ -345,7 +345,7 @@ std::vector<std::pair<int, int>> columns_of(char const* format) {
     return columns;
 }
 
-TEST(FortranFormat, FieldsStandSideBySide) {
+TEST(FortranFormat, FieldsAreAdjacent) {
     using Columns = std::vector<std::pair<int, int>>;
     EXPECT_EQ(columns_of("(3I5)"), (Columns{{0, 5}, {5, 10}, {10, 15}}));
     EXPECT_EQ(columns_of(" ( I2 , 1x, i3.3 ) "), (Columns{{0, 2}, {3, 6}}));
@@ -365,7 +365,7 @@ TEST(FortranFormat, DecimalsAndScaleAreKept) {
     EXPECT_TRUE(fields[2].integer);
 }
 
-TEST(FortranFormat, NonsenseIsRefused) {
+TEST(FortranFormat, InvalidFormatsAreRejected) {
     for (auto const* text : {"",
                              "I5",
                              "(",

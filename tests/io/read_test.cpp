@@ -1,4 +1,4 @@
-// What a Matrix Market file is understood to mean.
+// The interpretation of Matrix Market files.
 #include <map>
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@ std::string coordinate(std::string const& words, std::string const& body) {
     return "%%MatrixMarket matrix coordinate " + words + "\n" + body;
 }
 
-TEST(ReadMatrixMarket, GeneralRealMatrixComesAsItStands) {
+TEST(ReadMatrixMarket, GeneralRealMatrixIsReadUnchanged) {
     auto const m = parse(coordinate("real general", "% a comment\n\n2 3 3\n1 1 1.5\n2 1 -2\n1 3 4e-3\n"));
     EXPECT_EQ(dense(m), (Rows{{1.5, 0, 4e-3}, {-2, 0, 0}}));
     EXPECT_EQ(symmetry_of(m), Symmetry::general);
@@ -90,7 +90,7 @@ TEST(ReadSymmetry, UpperTriangleIsMirrored) {
     EXPECT_TRUE(has_note(m, "upper triangle"));
 }
 
-TEST(ReadSymmetry, EitherTriangleServesForEachPair) {
+TEST(ReadSymmetry, EachPairMayBeInEitherTriangle) {
     auto const m = parse(coordinate("real symmetric", "3 3 3\n1 2 -1\n3 1 2\n2 3 7\n"));
     EXPECT_EQ(dense(m), (Rows{{0, -1, 2}, {-1, 0, 7}, {2, 7, 0}}));
     EXPECT_TRUE(has_note(m, "either triangle"));
@@ -170,7 +170,8 @@ TEST(ReadSymmetry, HermitianValuesOfAGeneralFileAreRecognized) {
 }
 
 TEST(ReadSymmetry, OneDifferenceKeepsAMatrixGeneral) {
-    // In pattern above, in pattern below, in value, and on the diagonal of a nearly Hermitian matrix.
+    // The difference is an entry above or below the diagonal, a value, or on the diagonal of a Hermitian
+    // matrix.
     EXPECT_EQ(symmetry_of(parse(coordinate("real general", "3 3 2\n1 1 4\n1 3 -1\n"))), Symmetry::general);
     EXPECT_EQ(symmetry_of(parse(coordinate("real general", "3 3 2\n1 1 4\n3 1 -1\n"))), Symmetry::general);
     EXPECT_EQ(symmetry_of(parse(coordinate("real general", "3 3 2\n1 3 -1\n3 1 -2\n"))), Symmetry::general);
@@ -185,7 +186,7 @@ TEST(ReadMatrixMarket, DuplicatesAreSummedAndCounted) {
     EXPECT_EQ(m.description.entries_in_file, 5);
 }
 
-// Large enough to be parsed in several pieces.
+// The file is large enough to be parsed in several pieces.
 TEST(ReadMatrixMarket, ThreadsDoNotChangeTheResult) {
     std::mt19937 random(1);
     std::map<std::pair<int, int>, double> expected;

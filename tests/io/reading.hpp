@@ -1,4 +1,5 @@
-// Shared by the tests of the readers and writers: text in, a dense picture out, and what an error says.
+// Helpers of the tests of readers and writers: dense matrices from text, error messages, temporary
+// directories.
 #pragma once
 
 #include <complex>
@@ -34,7 +35,7 @@ inline bool is_complex_matrix(NamedMatrix const& named) {
     return named.matrix.index() == 1;
 }
 
-/// Checks the invariants on the way.
+/// The dense matrix; checks the invariants.
 inline Rows dense(NamedMatrix const& named) {
     auto const expand = []<class T>(CscMatrix<T> const& matrix) {
         matrix.validate();
@@ -57,7 +58,7 @@ inline bool has_note(NamedMatrix const& named, std::string const& part) {
     return false;
 }
 
-/// "status: message" of the Error that `action` throws; fails the test when there is none.
+/// "status: message" of the Error that `action` throws; the test fails if it throws none.
 template <class Action> std::string error_of(Action const& action) {
     try {
         action();
@@ -72,7 +73,7 @@ inline std::string parse_error(std::string const& text, int threads = 1) {
     return error_of([&] { parse(text, threads); });
 }
 
-/// A fresh directory, removed with what is in it.
+/// A new directory that is removed with its contents.
 class TemporaryDirectory {
   public:
     TemporaryDirectory() {

@@ -1,4 +1,4 @@
-// Files: plain, compressed, damaged and not files at all.
+// Plain, compressed, damaged and missing files.
 #include "io/text_input.hpp"
 
 #include <thread>
@@ -51,7 +51,7 @@ TEST(TextInput, MembersOfAGzipFileAreJoined) {
     EXPECT_EQ(load(dir.write("a.gz", members)), sample);
 }
 
-TEST(TextInput, BuffersGrowToWhatIsNeeded) {
+TEST(TextInput, BuffersGrowAsNeeded) {
     TemporaryDirectory const dir;
     std::string large = sample;
     while (large.size() < 3'000'000) large += "% a comment that is repeated\n";
@@ -91,7 +91,7 @@ TEST(TextInput, CorruptGzipIsAnError) {
     EXPECT_EQ(load_error(path), "bad_input: " + path + ": 4 bytes of other data follow the gzip data");
 }
 
-TEST(TextInput, WhatIsNoTextFileIsNamed) {
+TEST(TextInput, FilesThatAreNotTextAreNamed) {
     TemporaryDirectory const dir;
     auto const missing = dir.file("missing.mtx");
     EXPECT_EQ(load_error(missing), "io_error: " + missing + ": cannot open: No such file or directory");
@@ -113,7 +113,7 @@ TEST(TextInput, WhatIsNoTextFileIsNamed) {
               "bad_input: " + archive + ": not a matrix file but a tar archive; extract the matrix first");
 }
 
-TEST(TextInput, EndlessDevicesAreRefused) {
+TEST(TextInput, EndlessDevicesAreRejected) {
     if (::access("/dev/zero", R_OK) != 0) GTEST_SKIP() << "no /dev/zero here";
     EXPECT_EQ(load_error("/dev/zero"),
               "bad_input: /dev/zero: binary data, not a matrix file (byte 0x00 at offset 0)");

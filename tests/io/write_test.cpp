@@ -1,4 +1,4 @@
-// What is written reads back the same, and a file appears whole or not at all.
+// Written files can be read back, and appear complete or not at all.
 #include "io/write.hpp"
 
 #include <limits>
@@ -52,7 +52,7 @@ TEST(WriteMatrix, EverySymmetryReadsBack) {
     EXPECT_EQ(dir.num_files(), 2u);
 }
 
-TEST(WriteMatrix, RealHermitianIsSpelledSymmetric) {
+TEST(WriteMatrix, RealHermitianIsWrittenAsSymmetric) {
     TemporaryDirectory const dir;
     write_matrix(dir.file("a.mtx"), named(lower_2x2<double>(Symmetry::hermitian, 4, 2, 3)));
     EXPECT_EQ(symmetry_of(read_matrix(dir.file("a.mtx"), 1)), Symmetry::symmetric);
@@ -65,7 +65,7 @@ TEST(WriteMatrix, NamesWithLineEndsStayInTheirComment) {
     EXPECT_EQ(dense(read_matrix(dir.file("a.mtx"), 1)), dense(matrix));
 }
 
-TEST(WriteMatrix, GzipNamesGiveGzipFiles) {
+TEST(WriteMatrix, GzipNamesCreateGzipFiles) {
     TemporaryDirectory const dir;
     write_matrix(dir.file("a.mtx.gz"), named(lower_2x2<double>(Symmetry::symmetric, 4, 2, 3)));
     EXPECT_EQ(content_of(dir.file("a.mtx.gz")).substr(0, 2), "\x1f\x8b");
@@ -95,7 +95,7 @@ TEST(WriteDense, LongFilesReadBackCompressedToo) {
     }
 }
 
-TEST(WriteDense, ValuesThatAreNotFiniteAreRefused) {
+TEST(WriteDense, ValuesThatAreNotFiniteAreRejected) {
     TemporaryDirectory const dir;
     auto const nan = std::numeric_limits<double>::quiet_NaN();
     EXPECT_EQ(error_of([&] {

@@ -1,5 +1,5 @@
-// Whether this BLAS may be called from several threads at once. Some builds share buffers between callers
-// without a lock and return a wrong number once in a thousand calls, which refinement then hides.
+// Checks that BLAS can be called from several threads at once. Some builds share buffers between callers
+// without a lock and return a wrong result about once in a thousand calls, which refinement would hide.
 #include <chrono>
 #include <cstring>
 #include <thread>
@@ -14,7 +14,7 @@ using namespace testing;
 
 constexpr Index n = 72;
 
-// trsm, rank-k update, gemm and Cholesky one after another on data made from `seed`.
+// Runs trsm, rank-k update, gemm and Cholesky in sequence on data for `seed`.
 template <class T> std::vector<T> chain(unsigned seed) {
     auto l = random_definite<T>(true, n, seed);
     auto b = random_dense<T>(2 * n, n, seed + 1);

@@ -1,4 +1,4 @@
-// L L^H and L L^T of a diagonal block, and where they fail.
+// L L^H and L L^T of a diagonal block, and the column of a failure.
 #include "kernels/dense.hpp"
 #include "kernels/panel.hpp"
 
@@ -53,7 +53,7 @@ TYPED_TEST(Cholesky, StopsAtNaNAndInfinity) {
                 a(column, column) = bad;
                 EXPECT_EQ(factor_cholesky<T>(conjugate, a.view()), column) << "n = " << n << ", " << bad;
 
-                // Off the diagonal it is met at the latest in the pivot of its row.
+                // An off-diagonal entry is detected at the latest in the pivot of its row.
                 auto b = random_definite<T>(conjugate, n, 7);
                 b(n - 1, 0) = bad;
                 Index const failed = factor_cholesky<T>(conjugate, b.view());

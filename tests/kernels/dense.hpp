@@ -1,5 +1,4 @@
-// Small dense helpers for the tests of this room: random matrices, slow and plain products to compare with,
-// and the norms that bounds are stated in.
+// Dense helpers for the tests of this room: random matrices, reference products and norms.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,8 +14,8 @@ namespace espalier::testing {
 
 using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
 
-/// A matrix that owns its entries. The leading dimension is larger than the rows, so that a kernel that
-/// takes one for the other is found out.
+/// A matrix that owns its entries. The leading dimension exceeds the rows, to detect kernels that confuse the
+/// two.
 template <class T> struct Dense {
     Dense(Index m, Index n) : rows(m), cols(n), ld(m + 3), values(static_cast<std::size_t>(ld * n)) {}
     T& operator()(Index i, Index j) { return values[i + j * ld]; }
@@ -45,7 +44,7 @@ template <class T> Dense<T> random_dense(Index m, Index n, unsigned seed) {
     return a;
 }
 
-/// A = A^H (conjugate, with a real diagonal) or A = A^T, both triangles filled.
+/// A = A^H (conjugate, with a real diagonal) or A = A^T with both triangles.
 template <class T> Dense<T> random_symmetric(bool conjugate, Index n, unsigned seed) {
     auto a = random_dense<T>(n, n, seed);
     for (Index j = 0; j < n; ++j) {
@@ -55,14 +54,14 @@ template <class T> Dense<T> random_symmetric(bool conjugate, Index n, unsigned s
     return a;
 }
 
-/// Random with a diagonal that makes it positive definite (in the symmetric complex case: safe to factor).
+/// A random matrix with a dominant diagonal: positive definite, or safe to factor if it is complex symmetric.
 template <class T> Dense<T> random_definite(bool conjugate, Index n, unsigned seed) {
     auto a = random_symmetric<T>(conjugate, n, seed);
     for (Index j = 0; j < n; ++j) a(j, j) += static_cast<Real<T>>(2 * n);
     return a;
 }
 
-/// A op(B), one entry at a time.
+/// A op(B) by definition.
 template <class T> Dense<T> product(Dense<T> const& a, Dense<T> const& b, Op op_b = Op::none) {
     Dense<T> c(a.rows, op_b == Op::none ? b.cols : b.rows);
     for (Index j = 0; j < c.cols; ++j)

@@ -1,5 +1,5 @@
-// A(p, p) = L D L^H and L D L^T with 1x1 and 2x2 pivots: multiplied back, inertia against LAPACK's
-// eigenvalues, replacement of small pivots, and the operations on D and on the panel below.
+// A(p, p) = L D L^H and L D L^T with 1x1 and 2x2 pivots: residuals, inertia against eigenvalues of LAPACK,
+// replacement of small pivots, and the operations with D and with the panel below.
 #include <numeric>
 
 #include "kernels/dense.hpp"
@@ -111,7 +111,7 @@ TYPED_TEST(Ldl, MultipliesBackToThePermutedMatrix) {
             }
 }
 
-// [ 0 B^H; B 0 ] has no usable pivot on its diagonal: every one must be 2x2.
+// [ 0 B^H; B 0 ] has a zero diagonal, so every pivot must be 2x2.
 TYPED_TEST(Ldl, FactorsSaddlePointsWithZeroDiagonal) {
     using T = TypeParam;
     for (bool conjugate : {false, true})
@@ -159,8 +159,8 @@ TYPED_TEST(Ldl, ReadsTheLowerTriangleOnly) {
     }
 }
 
-// A matrix of rank n - 3, with a leading block of zeros: as many pivots are replaced as the rank lacks, and
-// what was factored is the matrix within the threshold.
+// A matrix of rank n - 3 with a leading zero block: three pivots are replaced, and the product of the factors
+// differs from the matrix by at most the threshold.
 TYPED_TEST(Ldl, ReplacesThePivotsThatASingularMatrixLacks) {
     using T = TypeParam;
     for (bool conjugate : {false, true}) {
@@ -215,7 +215,7 @@ TYPED_TEST(Ldl, ReportsNaNAndEndsOnIt) {
             }
 }
 
-// B(:, p) L^-H D^-1 multiplied by L D gives B(:, p) back... with L^H: X D L^H = B(:, p).
+// X = B(:, p) L^-H D^-1 satisfies X D L^H = B(:, p).
 TYPED_TEST(Ldl, PanelSolveGivesTheRowsOfL) {
     using T = TypeParam;
     for (bool conjugate : {false, true})
@@ -243,7 +243,7 @@ TYPED_TEST(Ldl, SolveWithDUndoesItsProduct) {
         Index const n = 41;
         Factored<T> const ldl(conjugate, random_symmetric<T>(conjugate, n, 8), 0);
         EXPECT_TRUE(std::ranges::any_of(ldl.off_diagonal, [](T value) { return value != T(0); }));
-        // D itself: what multiply_by_d makes of the unit matrix.
+        // multiply_by_d() of the unit matrix is D.
         Dense<T> unit(n, n), d(n, n);
         for (Index i = 0; i < n; ++i) unit(i, i) = T(1);
         multiply_by_d<T>(conjugate, ldl.f.view(), ldl.off_diagonal, unit.view(), d.view());

@@ -44,7 +44,7 @@ TYPED_TEST(Lu, MultipliesBackToThePermutedMatrixAndBoundsL) {
     }
 }
 
-// Wilkinson's matrix: the last column doubles at each step, as theory says it can.
+// Wilkinson's matrix: the last column doubles at each step, the theoretical maximum.
 TYPED_TEST(Lu, GrowsAsWilkinsonsExampleDoes) {
     using T = TypeParam;
     Index const n = 20;
@@ -73,7 +73,7 @@ TYPED_TEST(Lu, ReplacesPivotsThatAreTooSmallAndCountsThem) {
     EXPECT_EQ(stats.replaced, 3);
     EXPECT_EQ(stats.zero_column, -1);
     EXPECT_EQ(f(3, 3), T(threshold));
-    // What was factored is the matrix with `threshold` added at the pivots of those columns.
+    // The factors are those of the matrix with `threshold` added to the pivots of these columns.
     EXPECT_LE(largest_difference(multiply_back(f), rows_of<T>(a, perm)), 2 * threshold);
 }
 

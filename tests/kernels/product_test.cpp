@@ -1,5 +1,5 @@
-// C -= A op(B) by register tiles, for every instruction set of this processor, against plain loops; BLAS
-// wrappers against the same.
+// C -= A op(B) by register tiles for every instruction set of the processor, and the BLAS wrappers, against
+// plain loops.
 #include "kernels/product.hpp"
 
 #include "kernels/dense.hpp"
@@ -161,7 +161,7 @@ TYPED_TEST(Product, TrsmUndoesAMultiplication) {
     EXPECT_LE(largest_difference(b, x), 100 * epsilon<T>);
 }
 
-TEST(Blas, RefusesDimensionsItsIntegersCannotHold) {
+TEST(Blas, RejectsDimensionsThatOverflowItsIntegers) {
     double one = 1;
     Index const huge = Index(1) << 32;
     MatrixView<double const> const a{&one, huge, 1, huge};

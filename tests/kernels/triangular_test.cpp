@@ -12,7 +12,7 @@ using namespace testing;
 template <class T> class Triangular : public ::testing::Test {};
 TYPED_TEST_SUITE(Triangular, Scalars);
 
-// The triangle that solve_right reads of t, the rest zero and the diagonal 1 where it is unit.
+// The triangle of t that solve_right() reads, with a unit diagonal if `diag` is unit.
 template <class T> Dense<T> triangle_of(Dense<T> const& t, Op op, Diag diag) {
     Dense<T> result(t.rows, t.cols);
     for (Index j = 0; j < t.cols; ++j)
@@ -23,7 +23,7 @@ template <class T> Dense<T> triangle_of(Dense<T> const& t, Op op, Diag diag) {
     return result;
 }
 
-// Entries small beside a diagonal near 1, so that errors do not grow; NaN where nothing may be read.
+// Small entries and a diagonal near 1, so that errors do not grow; NaN in entries that must not be read.
 template <class T> Dense<T> well_conditioned(Index n, Op op, Diag diag) {
     auto t = random_dense<T>(n, n, 4);
     for (Index j = 0; j < n; ++j)

@@ -1,4 +1,4 @@
-// Scatter-subtract by runs, whole and lower.
+// Scatter-subtract by runs.
 #include "kernels/update.hpp"
 
 #include "kernels/dense.hpp"
@@ -11,7 +11,7 @@ using namespace testing;
 template <class T> class Scatter : public ::testing::Test {};
 TYPED_TEST_SUITE(Scatter, Scalars);
 
-// Rows of a 20-row contribution in a 40-row panel, with gaps in the target and one run of a single row.
+// Runs of a 20-row contribution in a 40-row panel, with gaps in the target and a run of one row.
 std::vector<RowRun> const runs = {{0, 3, 5}, {5, 9, 1}, {6, 12, 10}, {16, 30, 4}};
 
 TYPED_TEST(Scatter, SubtractsEachRunWhereItBelongs) {

@@ -16,7 +16,7 @@ std::vector<Index> neighbours(Graph const& graph, Index v) {
 } // namespace
 
 //   [ 1  .  7  . ]
-//   [ 2  .  .  . ]     edges 0-1 and 0-2; row 3 is alone, its diagonal is no edge
+//   [ 2  .  .  . ]     edges 0-1 and 0-2; row 3 has no neighbours; its diagonal entry is no edge
 //   [ 8  .  3  . ]
 //   [ .  .  .  4 ]
 TEST(Adjacency, WorkedExample) {
@@ -64,7 +64,7 @@ TEST(Adjacency, EmptyAndDiagonalMatricesHaveNoEdges) {
     EXPECT_EQ(adjacency_graph(a).ptr, (std::vector<Offset>{0, 0, 0}));
 }
 
-TEST(Adjacency, RefusesARectangle) {
+TEST(Adjacency, RejectsARectangularMatrix) {
     auto const a = random_matrix<double>(3, 5, Symmetry::general, 0.5, 1);
     EXPECT_EQ(status_of([&] { adjacency_graph(a); }), Status::bad_input);
 }

@@ -1,4 +1,4 @@
-// CscMatrix itself, and the conversions of convert.hpp.
+// CscMatrix and the conversions of convert.hpp.
 #include <limits>
 
 #include <gtest/gtest.h>
@@ -85,7 +85,7 @@ TEST(Csc, ValidateNamesEachBrokenInvariant) {
                     "row 1, column 0 (counted from 0) is infinite");
 }
 
-TEST(Csc, ValidateWantsARealDiagonalOfAHermitianMatrix) {
+TEST(Csc, ValidateRequiresARealDiagonalOfAHermitianMatrix) {
     CscMatrix<Complex> a{2, 2, Symmetry::hermitian, {0, 2, 3}, {0, 1, 1}, {{1, 0}, {2, 3}, {4, 0}}};
     EXPECT_NO_THROW(a.validate());
     a.values[2] = {4, 1e-30};
@@ -120,7 +120,7 @@ TYPED_TEST(Csc, LowerTriangleUndoesExpandSymmetric) {
     }
 }
 
-TEST(Csc, LowerTriangleRefusesContradictions) {
+TEST(Csc, LowerTriangleRejectsContradictions) {
     EXPECT_EQ(status_of([] { lower_triangle(example(), Symmetry::general); }), Status::usage);
     EXPECT_EQ(status_of([] { lower_triangle(triangle(), Symmetry::hermitian); }), Status::usage);
     auto const wide = random_matrix<double>(3, 4, Symmetry::general, 0.5, 1);
@@ -151,7 +151,7 @@ TEST(Csc, ConvertKeepsPatternSymmetryAndValues) {
     EXPECT_EQ(convert<std::complex<float>>(h).symmetry, Symmetry::hermitian);
 }
 
-TEST(Csc, ConvertRefusesComplexToReal) {
+TEST(Csc, ConvertRejectsComplexToReal) {
     CscMatrix<Complex> const a{1, 1, Symmetry::general, {0, 1}, {0}, {{2, 0}}};
     EXPECT_EQ(status_of([&] { convert<double>(a); }), Status::usage);
     EXPECT_EQ(status_of([&] { convert<float>(a); }), Status::usage);

@@ -1,5 +1,5 @@
-// What the tests of this room compare with: dense matrices filled entry by entry from a CscMatrix, textbook
-// Cholesky and Gaussian elimination on them, and small random matrices of every symmetry.
+// References for the tests of this room: dense matrices, textbook Cholesky factorization and Gaussian
+// elimination, and small random matrices of every symmetry.
 #pragma once
 
 #include <cmath>
@@ -20,11 +20,11 @@ template <class T> struct Dense {
     T const& operator()(Index i, Index j) const { return values[i + j * rows]; }
 };
 
-/// The whole matrix, the mirror image of a triangle included.
+/// The whole matrix, including the mirror image of a stored triangle.
 template <class T> Dense<T> to_dense(CscMatrix<T> const& a) {
     Dense<T> dense(a.rows, a.cols);
     for (Index j = 0; j < a.cols; ++j)
-        for (Offset k = a.col_ptr[j]; k < a.col_ptr[j + 1]; ++k) {
+        for (Offset k : a.entries_of(j)) {
             Index const i = a.row_ind[k];
             if (a.symmetry != Symmetry::general)
                 dense(j, i) = conj_if(a.symmetry == Symmetry::hermitian, a.values[k]);
@@ -45,8 +45,8 @@ template <class T> bool is_positive_definite(Dense<T> a) {
     return true;
 }
 
-/// Smallest pivot of Gaussian elimination with partial pivoting, over the largest: 0 for a singular matrix.
-/// Rows are scaled to maximum 1 first, so that bad scaling alone does not look like singularity.
+/// Ratio of the smallest and the largest pivot of Gaussian elimination with partial pivoting; 0 for a
+/// singular matrix. Rows are first scaled to maximum 1, so that bad scaling is not mistaken for singularity.
 template <class T> double pivot_ratio(Dense<T> a) {
     Index const n = a.cols;
     for (Index i = 0; i < n; ++i) {
@@ -105,7 +105,7 @@ CscMatrix<T> random_matrix(Index rows, Index cols, Symmetry symmetry, double den
                 a.row_ind.push_back(i);
                 a.values.push_back(symmetry == Symmetry::hermitian && i == j ? T(real_part(value)) : value);
             }
-        a.col_ptr.push_back(static_cast<Offset>(a.row_ind.size()));
+        a.col_ptr.push_back(std::ssize(a.row_ind));
     }
     return a;
 }

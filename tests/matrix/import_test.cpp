@@ -1,5 +1,5 @@
-// Foreign layouts against a dense matrix: random entries, some given in several parts, in every layout, index
-// type, base and triangle; then every way of being wrong, with what the message says.
+// Import from every layout, index type, base and triangle against a reference: random entries, some of them
+// split into duplicates. Then each kind of invalid input with its message.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,14 +22,14 @@ template <class T> struct Entry {
     T value;
 };
 
-// Arrays that a view can look at, in one of the layouts, and the entries behind them in the same order.
-template <class T, class I> struct Foreign {
+// The arrays of a view in one of the layouts, for given entries in the same order.
+template <class T, class I> struct Arrays {
     MatrixArrays<T, I> view;
     std::vector<I> pointers;
     std::vector<I> indices;
     std::vector<T> values;
 
-    Foreign(Layout layout, Index rows, Index cols, Index base, std::vector<Entry<T>>& entries) {
+    Arrays(Layout layout, Index rows, Index cols, Index base, std::vector<Entry<T>>& entries) {
         view.layout = layout;
         view.rows = rows;
         view.cols = cols;
@@ -67,16 +67,16 @@ template <class T> T random_value(std::mt19937& engine) {
 
 template <class T> using Entries = std::map<std::pair<Index, Index>, T>;
 
-// Entries of a random matrix, in random order and partly in two parts, and their sum.
+// Entries of a random matrix in random order, some of them split in two, and the matrix.
 template <class T> std::vector<Entry<T>> random_entries(Index rows, Index cols, Symmetry symmetry,
                                                         Triangle triangle, bool shuffled,
                                                         std::mt19937& engine, Entries<T>& whole) {
     std::vector<Entry<T>> entries;
-    auto const give = [&](Index i, Index j, T value) {
-        bool const shown = symmetry == Symmetry::general || triangle == Triangle::full ||
+    auto const add = [&](Index i, Index j, T value) {
+        bool const given = symmetry == Symmetry::general || triangle == Triangle::full ||
                            (triangle == Triangle::lower ? i >= j : i <= j);
         whole[{i, j}] = value;
-        if (!shown) return;
+        if (!given) return;
         T const part = shuffled && engine() % 4 == 0 ? random_value<T>(engine) : T(0);
         if (part != T(0)) entries.push_back({i, j, part});
         entries.push_back({i, j, value - part});
@@ -87,8 +87,8 @@ template <class T> std::vector<Entry<T>> random_entries(Index rows, Index cols, 
             T value = random_value<T>(engine);
             bool const hermitian = symmetry == Symmetry::hermitian;
             if (hermitian && i == j) value = real_part(value);
-            give(i, j, value);
-            if (symmetry != Symmetry::general && i != j) give(j, i, conj_if(hermitian, value));
+            add(i, j, value);
+            if (symmetry != Symmetry::general && i != j) add(j, i, conj_if(hermitian, value));
         }
     if (shuffled)
         std::shuffle(entries.begin(), entries.end(), engine);
@@ -125,27 +125,27 @@ template <class T, class I> void round_trips() {
                         Entries<T> whole;
                         auto entries =
                             random_entries<T>(rows, cols, symmetry, triangle, shuffled, engine, whole);
-                        Foreign<T, I> foreign(layout, rows, cols, base, entries);
-                        foreign.view.symmetry = symmetry;
-                        foreign.view.triangle = triangle;
-                        MatrixImport<T> import(foreign.view);
+                        Arrays<T, I> arrays(layout, rows, cols, base, entries);
+                        arrays.view.symmetry = symmetry;
+                        arrays.view.triangle = triangle;
+                        MatrixImport<T> import(arrays.view);
                         expect_equal(import.matrix(), whole);
-                        EXPECT_EQ(import.entries(), std::ssize(foreign.values));
+                        EXPECT_EQ(import.entries(), std::ssize(arrays.values));
 
-                        for (T& value : foreign.values) value *= Real<T>(-2);
-                        import.set_values(foreign.values);
+                        for (T& value : arrays.values) value *= Real<T>(-2);
+                        import.set_values(arrays.values);
                         for (auto& [place, value] : whole) value *= Real<T>(-2);
                         expect_equal(import.matrix(), whole);
                     }
 }
 
-TEST(Import, EveryLayoutGivesTheDenseMatrixFloat) {
+TEST(Import, EveryLayoutMatchesTheReferenceFloat) {
     round_trips<float, std::int64_t>();
 }
-TEST(Import, EveryLayoutGivesTheDenseMatrixDouble) {
+TEST(Import, EveryLayoutMatchesTheReferenceDouble) {
     round_trips<double, std::int32_t>();
 }
-TEST(Import, EveryLayoutGivesTheDenseMatrixComplex) {
+TEST(Import, EveryLayoutMatchesTheReferenceComplex) {
     round_trips<std::complex<double>, std::int64_t>();
 }
 
@@ -164,15 +164,15 @@ TEST(Import, RealHermitianIsSymmetric) {
 TEST(Import, EmptyMatrix) {
     for (Layout const layout : {Layout::csc, Layout::csr, Layout::coo}) {
         std::vector<Entry<double>> none;
-        Foreign<double, int> const foreign(layout, 0, 0, 1, none);
-        auto const matrix = import_matrix(foreign.view);
+        Arrays<double, int> const arrays(layout, 0, 0, 1, none);
+        auto const matrix = import_matrix(arrays.view);
         EXPECT_EQ(matrix.rows, 0);
         EXPECT_EQ(matrix.col_ptr.size(), 1U);
     }
 }
 
 // [ 4 1 0 ]
-// [ 1 5 2 ]   in full, compressed columns counted from 1, for the tests below to spoil.
+// [ 1 5 2 ]   in full, in compressed columns counted from 1; the tests below make it invalid.
 // [ 0 2 6 ]
 struct Small {
     std::vector<int> pointers{1, 3, 6, 8};
@@ -183,7 +183,7 @@ struct Small {
         view.rows = view.cols = 3;
         view.base = 1;
     }
-    [[nodiscard]] MatrixArrays<double, int> const& look() {
+    [[nodiscard]] MatrixArrays<double, int> const& filled() {
         view.pointers = pointers;
         view.indices = indices;
         view.values = values;
@@ -193,7 +193,7 @@ struct Small {
 
 void expect_error(Small&& small, Status status, std::string const& part) {
     try {
-        import_matrix(small.look());
+        import_matrix(small.filled());
         ADD_FAILURE() << "accepted; expected: " << part;
     } catch (Error const& error) {
         EXPECT_EQ(error.status(), status) << error.what();
@@ -201,51 +201,55 @@ void expect_error(Small&& small, Status status, std::string const& part) {
     }
 }
 
-template <class Spoil> void spoiled(Status status, std::string const& part, Spoil spoil) {
+template <class Change> void expect_rejected(Status status, std::string const& part, Change change) {
     Small small;
-    spoil(small);
+    change(small);
     expect_error(std::move(small), status, part);
 }
 
-TEST(Import, RefusesSizesThatDoNotFit) {
+TEST(Import, RejectsInvalidSizes) {
     constexpr auto bad = Status::bad_input;
-    spoiled(bad, "negative size -1 x 3", [](Small& s) { s.view.rows = -1; });
-    spoiled(bad, "exceeds the limit of", [](Small& s) { s.view.cols = std::numeric_limits<Index>::max(); });
-    spoiled(bad, "4 column starts; a matrix of 4 columns needs 5", [](Small& s) { s.view.cols = 4; });
-    spoiled(bad, "7 indices but 6 values", [](Small& s) { s.values.pop_back(); });
-    spoiled(bad, "there are 4 row indices but 7 values", [](Small& s) { s.view.layout = Layout::coo; });
-    spoiled(bad, "must be square; this matrix is 4 x 3", [](Small& s) {
+    expect_rejected(bad, "negative size -1 x 3", [](Small& s) { s.view.rows = -1; });
+    expect_rejected(bad, "exceeds the limit of",
+                    [](Small& s) { s.view.cols = std::numeric_limits<Index>::max(); });
+    expect_rejected(bad, "4 column starts; a matrix of 4 columns needs 5", [](Small& s) { s.view.cols = 4; });
+    expect_rejected(bad, "7 indices but 6 values", [](Small& s) { s.values.pop_back(); });
+    expect_rejected(bad, "there are 4 row indices but 7 values",
+                    [](Small& s) { s.view.layout = Layout::coo; });
+    expect_rejected(bad, "must be square; this matrix is 4 x 3", [](Small& s) {
         s.view.symmetry = Symmetry::symmetric;
         s.view.rows = 4;
     });
-    spoiled(bad, "nearly all rows are empty", [](Small& s) {
+    expect_rejected(bad, "nearly all rows are empty", [](Small& s) {
         s.view.layout = Layout::coo;
         s.pointers = s.indices;
         s.view.rows = s.view.cols = Index{1} << 39;
     });
-    spoiled(Status::usage, "base = 2", [](Small& s) { s.view.base = 2; });
-    spoiled(Status::usage, "use triangle = full", [](Small& s) { s.view.triangle = Triangle::lower; });
+    expect_rejected(Status::usage, "base = 2", [](Small& s) { s.view.base = 2; });
+    expect_rejected(Status::usage, "use triangle = full",
+                    [](Small& s) { s.view.triangle = Triangle::lower; });
 }
 
-TEST(Import, RefusesStartsThatDoNotClimbFromTheBase) {
+TEST(Import, RejectsInvalidStarts) {
     constexpr auto bad = Status::bad_input;
-    spoiled(bad, "first column start is 1; expected the base 0", [](Small& s) { s.view.base = 0; });
-    spoiled(bad, "decrease from 6 to 5 at column 3", [](Small& s) { s.pointers = {1, 3, 6, 5}; });
-    spoiled(bad, "decrease from 3 to -2147483648 at column 2",
-            [](Small& s) { s.pointers[2] = std::numeric_limits<int>::min(); });
-    spoiled(bad, "last column start is 9, which means 8 entries; there are 7",
-            [](Small& s) { s.pointers[3] = 9; });
-    spoiled(bad, "last row start is 7", [](Small& s) {
+    expect_rejected(bad, "first column start is 1; expected the base 0", [](Small& s) { s.view.base = 0; });
+    expect_rejected(bad, "decrease from 6 to 5 at column 3", [](Small& s) { s.pointers = {1, 3, 6, 5}; });
+    expect_rejected(bad, "decrease from 3 to -2147483648 at column 2",
+                    [](Small& s) { s.pointers[2] = std::numeric_limits<int>::min(); });
+    expect_rejected(bad, "last column start is 9, which means 8 entries; there are 7",
+                    [](Small& s) { s.pointers[3] = 9; });
+    expect_rejected(bad, "last row start is 7", [](Small& s) {
         s.view.layout = Layout::csr;
         s.pointers[3] = 7;
     });
 }
 
-TEST(Import, RefusesIndicesOutOfRangeInEveryWidth) {
+TEST(Import, RejectsIndicesOutOfRangeInEveryWidth) {
     constexpr auto bad = Status::bad_input;
-    spoiled(bad, "entry 3 (counted from 1): row 4 is outside 1 .. 3", [](Small& s) { s.indices[2] = 4; });
-    spoiled(bad, "entry 1 (counted from 1): row 0 is outside", [](Small& s) { s.indices[0] = 0; });
-    spoiled(bad, "column -2147483648 is outside", [](Small& s) {
+    expect_rejected(bad, "entry 3 (counted from 1): row 4 is outside 1 .. 3",
+                    [](Small& s) { s.indices[2] = 4; });
+    expect_rejected(bad, "entry 1 (counted from 1): row 0 is outside", [](Small& s) { s.indices[0] = 0; });
+    expect_rejected(bad, "column -2147483648 is outside", [](Small& s) {
         s.view.layout = Layout::csr;
         s.indices[6] = std::numeric_limits<int>::min();
     });
@@ -263,43 +267,48 @@ TEST(Import, RefusesIndicesOutOfRangeInEveryWidth) {
     EXPECT_THROW(import_matrix(view), Error);
 }
 
-TEST(Import, RefusesValuesThatAreNoNumbers) {
+TEST(Import, RejectsValuesThatAreNotFinite) {
     constexpr auto bad = Status::bad_input;
-    spoiled(bad, "value 5 at row 3, column 2 (counted from 1) is NaN", [](Small& s) { s.values[4] = NAN; });
-    spoiled(bad, "value 1 at row 1, column 1 (counted from 1) is infinite",
-            [](Small& s) { s.values[0] = -INFINITY; });
-    spoiled(bad, "the sum of the entries at row 2, column 1 (counted from 1) overflows", [](Small& s) {
-        s.indices[0] = 2;
-        s.values[0] = s.values[1] = std::numeric_limits<double>::max();
-    });
+    expect_rejected(bad, "value 5 at row 3, column 2 (counted from 1) is NaN",
+                    [](Small& s) { s.values[4] = NAN; });
+    expect_rejected(bad, "value 1 at row 1, column 1 (counted from 1) is infinite",
+                    [](Small& s) { s.values[0] = -INFINITY; });
+    expect_rejected(bad, "the sum of the entries at row 2, column 1 (counted from 1) overflows",
+                    [](Small& s) {
+                        s.indices[0] = 2;
+                        s.values[0] = s.values[1] = std::numeric_limits<double>::max();
+                    });
 }
 
-TEST(Import, RefusesEntriesInTheWrongTriangle) {
-    spoiled(Status::bad_input,
-            "entry 3 at row 1, column 2 (counted from 1) is above the diagonal; expected only the lower",
-            [](Small& s) {
-                s.view.symmetry = Symmetry::symmetric;
-                s.view.triangle = Triangle::lower;
-            });
-    spoiled(Status::bad_input,
-            "entry 2 at row 2, column 1 (counted from 1) is below the diagonal; expected only the upper",
-            [](Small& s) {
-                s.view.symmetry = Symmetry::symmetric;
-                s.view.triangle = Triangle::upper;
-            });
+TEST(Import, RejectsEntriesInTheWrongTriangle) {
+    expect_rejected(
+        Status::bad_input,
+        "entry 3 at row 1, column 2 (counted from 1) is above the diagonal; expected only the lower",
+        [](Small& s) {
+            s.view.symmetry = Symmetry::symmetric;
+            s.view.triangle = Triangle::lower;
+        });
+    expect_rejected(
+        Status::bad_input,
+        "entry 2 at row 2, column 1 (counted from 1) is below the diagonal; expected only the upper",
+        [](Small& s) {
+            s.view.symmetry = Symmetry::symmetric;
+            s.view.triangle = Triangle::upper;
+        });
 }
 
-TEST(Import, RefusesMirrorImagesThatDiffer) {
+TEST(Import, RejectsMirrorImagesThatDiffer) {
     auto const symmetric = [](Small& s) { s.view.symmetry = Symmetry::symmetric; };
-    spoiled(Status::bad_input,
-            "contradictory entries of a symmetric matrix: row 3, column 2 (counted from 1) is 7, but row 2, "
-            "column 3 (counted from 1) is 2",
-            [&](Small& s) {
-                symmetric(s);
-                s.values[4] = 7;
-            });
-    // One that is missing counts as zero; one that differs by rounding does not count.
-    spoiled(Status::bad_input, "is 0, but", [&](Small& s) {
+    expect_rejected(
+        Status::bad_input,
+        "contradictory entries of a symmetric matrix: row 3, column 2 (counted from 1) is 7, but row 2, "
+        "column 3 (counted from 1) is 2",
+        [&](Small& s) {
+            symmetric(s);
+            s.values[4] = 7;
+        });
+    // A missing mirror image counts as zero; rounding errors are accepted.
+    expect_rejected(Status::bad_input, "is 0, but", [&](Small& s) {
         symmetric(s);
         s.pointers = {1, 2, 5, 7};
         s.indices = {1, 1, 2, 3, 2, 3};
@@ -308,10 +317,10 @@ TEST(Import, RefusesMirrorImagesThatDiffer) {
     Small close;
     symmetric(close);
     close.values[4] = std::nextafter(2.0, 3.0);
-    EXPECT_EQ(import_matrix(close.look()).stored(), 5);
+    EXPECT_EQ(import_matrix(close.filled()).stored(), 5);
 }
 
-TEST(Import, RefusesADiagonalThatIsNotReal) {
+TEST(Import, RejectsADiagonalThatIsNotReal) {
     std::vector<int> const start{0, 1}, row{0};
     std::vector<std::complex<double>> values{{4, 1}};
     MatrixArrays<std::complex<double>, int> view;
@@ -324,13 +333,13 @@ TEST(Import, RefusesADiagonalThatIsNotReal) {
         view.triangle = triangle;
         EXPECT_THROW(import_matrix(view), Error);
     }
-    values[0] = {4, 1e-16}; // what rounding leaves
+    values[0] = {4, 1e-16}; // a rounding error
     EXPECT_EQ(import_matrix(view).values[0], std::complex<double>(4));
 }
 
-TEST(Import, ValuesThatAreRefusedLeaveTheOldOnes) {
+TEST(Import, RejectedValuesKeepTheOldValues) {
     Small small;
-    MatrixImport<double> import(small.look());
+    MatrixImport<double> import(small.filled());
     auto values = small.values;
     values[3] = NAN;
     EXPECT_THROW(import.set_values(values), Error);
@@ -339,7 +348,7 @@ TEST(Import, ValuesThatAreRefusedLeaveTheOldOnes) {
     EXPECT_EQ(import.matrix().values, small.values);
 }
 
-TEST(Import, PositionsOfAnUpperTriangleAreTheCallers) {
+TEST(Import, MessagesUseThePositionsOfTheCaller) {
     std::vector<int> const rows{0, 0, 1}, columns{0, 1, 1};
     std::vector<double> const values{1, NAN, 1};
     MatrixArrays<double, int> view;

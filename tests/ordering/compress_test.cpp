@@ -12,7 +12,7 @@ namespace {
 
 using namespace test;
 
-// The groups by comparing every pair of closed neighbourhoods.
+// The groups from comparisons of all pairs of closed neighbourhoods.
 std::vector<Index> brute_force_groups(Graph const& graph) {
     std::map<std::set<Index>, Index> group_of;
     std::vector<Index> result;
@@ -45,7 +45,7 @@ void expect_quotient(Graph const& graph, CompressedGraph const& compressed) {
     }
 }
 
-TEST(Compress, FindsPlantedGroupsAsBruteForceDoes) {
+TEST(Compress, FindsTheGroupsOfBruteForce) {
     for (std::uint32_t seed = 0; seed < 20; ++seed) {
         Graph const small = random_graph(30, 45 + seed, seed);
         std::vector<Index> copies;
@@ -76,7 +76,7 @@ TEST(Compress, CompressingTwiceChangesNothing) {
     EXPECT_EQ(twice.graph.weight, once.graph.weight);
 }
 
-TEST(Compress, LeavesAGraphWithFewTwinsAsItIs) {
+TEST(Compress, ReturnsAGraphWithFewTwinsUnchanged) {
     Graph const graph = grid(6, 6);
     auto const compressed = compress(graph);
     EXPECT_EQ(compressed.graph.adj, graph.adj);
@@ -96,7 +96,7 @@ TEST(Compress, MakesOneVertexOfACompleteGraph) {
     EXPECT_TRUE(compressed.graph.adj.empty());
 }
 
-TEST(Compress, TakesEmptyAndEdgelessGraphs) {
+TEST(Compress, AcceptsEmptyAndEdgelessGraphs) {
     EXPECT_EQ(compress(Graph{}).graph.num_vertices, 0);
     EXPECT_EQ(compress(graph_from(7, {})).graph.num_vertices, 7);
 }
@@ -109,15 +109,15 @@ TEST(CompressWithPairs, MakesOneVertexOfEachPair) { // 0 - 1 - 2 - 3 - 4 with 0,
     EXPECT_EQ(compressed.graph.adj, (std::vector<Index>{1, 2, 0, 0}));
 }
 
-TEST(CompressWithPairs, CompressesWhatIsLeft) { // the pairs of a complete graph are indistinguishable
+TEST(CompressWithPairs, CompressesTheMergedGraph) { // the pairs of a complete graph are indistinguishable
     auto const compressed = compress_with_pairs(complete(6), {{0, 5}, {1, 4}, {2, 3}});
     EXPECT_EQ(compressed.graph.num_vertices, 1);
     EXPECT_EQ(compressed.graph.weight, std::vector<Index>{6});
     EXPECT_EQ(compressed.vertex_of_row, std::vector<Index>(6, 0));
 }
 
-// The groups by comparing every pair of neighbourhoods, closed and, for vertices in `last`, open; edges
-// between those do not count.
+// The groups from comparisons of all pairs of neighbourhoods: closed, or open for vertices in `last`, without
+// the edges between them.
 std::vector<Index> brute_force_groups(Graph const& graph, std::set<Index> const& last) {
     std::map<std::pair<bool, std::set<Index>>, Index> group_of;
     std::vector<Index> result;
@@ -133,7 +133,7 @@ std::vector<Index> brute_force_groups(Graph const& graph, std::set<Index> const&
     return result;
 }
 
-TEST(CompressWithLast, MergesLikeWithLikeAsBruteForceDoes) {
+TEST(CompressWithLast, FindsTheGroupsOfBruteForce) {
     for (std::uint32_t seed = 0; seed < 20; ++seed) {
         std::vector<Index> group;
         Graph const graph =
@@ -153,14 +153,14 @@ TEST(CompressWithLast, MergesLikeWithLikeAsBruteForceDoes) {
     }
 }
 
-TEST(CompressWithLast, LetsPairsGoThatReachIntoTheLast) {
+TEST(CompressWithLast, IgnoresPairsWithLastVertices) {
     std::vector<Index> const last{3};
     auto const graph = compress_with_last(path(5), last, {{0, 3}, {1, 2}});
     EXPECT_EQ(graph.compressed.vertex_of_row, (std::vector<Index>{0, 1, 1, 2, 3}));
     EXPECT_EQ(graph.last, (std::vector<Index>{2}));
 }
 
-TEST(CompressWithLast, TakesNoneAndAll) {
+TEST(CompressWithLast, AcceptsNoneAndAll) {
     auto const none = compress_with_last(grid(4, 4), {});
     EXPECT_EQ(none.compressed.graph.adj, grid(4, 4).adj);
     EXPECT_TRUE(none.last.empty());
@@ -172,12 +172,12 @@ TEST(CompressWithLast, TakesNoneAndAll) {
     EXPECT_EQ(order_with_last(everything, {}).perm, std::vector<Index>{0});
 }
 
-TEST(CompressWithLast, RefusesVerticesThatDoNotExistOrComeTwice) {
+TEST(CompressWithLast, RejectsInvalidOrRepeatedVertices) {
     for (std::vector<Index> const& wrong : std::vector<std::vector<Index>>{{16}, {-1}, {3, 4, 3}})
         EXPECT_THROW(compress_with_last(grid(4, 4), wrong), Error);
 }
 
-TEST(OrderWithLast, OrdersTheInteriorAsIfItWereAlone) {
+TEST(OrderWithLast, OrdersTheInteriorIndependently) {
     std::vector<Index> const last{40, 7, 8, 9, 55};
     for (auto const method : {OrderingMethod::scotch, OrderingMethod::metis, OrderingMethod::amd}) {
         OrderingOptions options;
@@ -197,7 +197,7 @@ TEST(OrderWithLast, OrdersTheInteriorAsIfItWereAlone) {
     }
 }
 
-TEST(OrderWithLast, TakesOrdersOfRows) {
+TEST(OrderWithLast, AcceptsOrderingsOfRows) {
     std::vector<Index> const last{1, 4};
     OrderingOptions options;
     options.method = OrderingMethod::natural;

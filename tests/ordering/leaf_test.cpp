@@ -18,7 +18,7 @@ Region region_of(Graph const& graph, std::vector<Index> const& inside) {
     return induce(whole_region(graph), inside, scratch);
 }
 
-// Eliminate on sets of neighbours, and check that each pivot has the least weight around it.
+// Eliminates on sets of neighbours and checks that each pivot has the minimum external weight.
 void expect_minimum_degree(Region const& region, std::vector<Index> const& position) {
     std::vector<std::set<Index>> lists(region.origin.size());
     for (Index v = 0; v < region.num_vertices(); ++v)
@@ -43,7 +43,7 @@ void expect_minimum_degree(Region const& region, std::vector<Index> const& posit
     }
 }
 
-TEST(Leaf, TakesAVertexOfLeastDegreeEachTime) {
+TEST(Leaf, SelectsAVertexOfMinimumDegreeInEachStep) {
     std::vector<Index> first_half(40);
     std::iota(first_half.begin(), first_half.end(), Index(0));
     for (std::uint32_t seed = 0; seed < 10; ++seed) {
@@ -56,7 +56,8 @@ TEST(Leaf, TakesAVertexOfLeastDegreeEachTime) {
     }
 }
 
-// 0 - 1 - 2 inside; 0 and 2 have two neighbours each in the halo. Without the halo 0 or 2 would go first.
+// 0 - 1 - 2 is the interior; 0 and 2 have two neighbours each in the halo. Without the halo 0 or 2 would be
+// first.
 TEST(Leaf, CountsTheHalo) {
     Graph const graph = graph_from(7, {{0, 1}, {1, 2}, {0, 3}, {0, 4}, {2, 5}, {2, 6}});
     EXPECT_EQ(order_leaf(region_of(graph, {0, 1, 2}))[1], 0);
@@ -73,7 +74,7 @@ TEST(Leaf, ALargeRegionIsOrderedToo) {
     EXPECT_TRUE(order_leaf(Region{}).empty());
 }
 
-TEST(Dissect, NumbersEachBlockAfterWhatItSeparates) {
+TEST(Dissect, NumbersSeparatorsAfterTheirParts) {
     ScotchContext context(1, true);
     ScotchStrategy const strategy("n{sep=/(vert>20)?h{pass=10}f{bal=0.2};,ole=s,ose=s}");
     Graph const graph = grid(12, 12);

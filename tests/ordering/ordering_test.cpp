@@ -79,7 +79,7 @@ TEST(Ordering, ASecondCallGivesTheSameOrder) {
     Graph const graph = grid(16, 16, 16);
     for (OrderingMethod const method : fill_reducing) {
         auto const first = order(graph, method).perm;
-        order(grid(9, 9), method); // leaves the libraries' generators somewhere else
+        order(grid(9, 9), method); // changes the state of the generators of the libraries
         EXPECT_EQ(order(graph, method).perm, first) << to_string(method);
     }
 }
@@ -92,7 +92,7 @@ TEST(Ordering, DoesNotDependOnTheNumberOfThreads) {
     }
 }
 
-TEST(Ordering, AStrategyStringIsDeterministicToo) {
+TEST(Ordering, AStrategyStringIsDeterministic) {
     OrderingOptions options;
     options.scotch_strategy =
         "n{sep=/(vert>120)?m{vert=100,low=h{pass=10},asc=f{bal=0.2}};,ole=f{cmin=0,frat=0},ose=g}";
@@ -107,7 +107,7 @@ TEST(Ordering, AStrategyStringIsDeterministicToo) {
     expect_permutation(compute_ordering(graph, options), graph.num_vertices);
 }
 
-TEST(Ordering, ConcurrentCallsDoNotDisturbEachOther) {
+TEST(Ordering, ConcurrentCallsAreIndependent) {
     Graph const graph = grid(14, 14, 14);
     for (OrderingMethod const method : fill_reducing) {
         auto const expected = order(graph, method).perm;
@@ -176,7 +176,7 @@ TEST(Ordering,
     for (OrderingMethod const method : fill_reducing) expect_permutation(order(graph, method), 4096);
 }
 
-TEST(Ordering, StarsAndArrowsOfAHundredThousandTakeNoTime) { // quadratic would be minutes
+TEST(Ordering, IsFastForLargeStarsAndArrows) { // quadratic time would take minutes
     Graph const hub = star(100000);
     Edges edges;
     for (Index v = 0; v < 99990; ++v) {
@@ -211,7 +211,7 @@ Status status_of(Graph const& graph, OrderingOptions const& options) {
     return Status::ok;
 }
 
-TEST(Ordering, RowOrdersRefuseACompressedGraph) {
+TEST(Ordering, RowOrderingsRejectACompressedGraph) {
     Graph graph = grid(3, 3);
     graph.weight.assign(9, 1);
     OrderingOptions options;
@@ -229,7 +229,7 @@ TEST(Ordering, ABadStrategyStringIsAUsageError) {
     EXPECT_EQ(status_of(grid(5, 5), options), Status::usage);
 }
 
-TEST(Ordering, AGraphWithBrokenArraysIsRefused) {
+TEST(Ordering, AGraphWithInconsistentArraysIsRejected) {
     Graph graph = grid(3, 3);
     graph.ptr.pop_back();
     EXPECT_EQ(status_of(graph, {}), Status::internal);

@@ -12,7 +12,7 @@
 namespace espalier {
 namespace {
 
-// A file of this test process, gone at the end of the test.
+// A temporary file, removed at the end of the test.
 class ReadPermutation : public testing::Test {
   protected:
     std::string write(std::string const& text) {
@@ -43,7 +43,7 @@ void expect_mention(std::string const& message, std::vector<std::string> const& 
         EXPECT_NE(message.find(part), std::string::npos) << message << " without " << part;
 }
 
-TEST_F(ReadPermutation, TakesBothBases) {
+TEST_F(ReadPermutation, AcceptsBothBases) {
     EXPECT_EQ(read("2 0 1", 3), (std::vector<Index>{2, 0, 1}));
     EXPECT_EQ(read("3\n1\n2\n", 3), (std::vector<Index>{2, 0, 1}));
     EXPECT_EQ(read("0", 1), std::vector<Index>{0});
@@ -56,7 +56,7 @@ TEST_F(ReadPermutation, SkipsCommentsAndWindowsLineEnds) {
     EXPECT_EQ(read("%%Mat is not a banner\n0 1", 2), (std::vector<Index>{0, 1}));
 }
 
-TEST_F(ReadPermutation, TakesAMatrixMarketArray) {
+TEST_F(ReadPermutation, AcceptsAMatrixMarketArray) {
     EXPECT_EQ(read("%%MatrixMarket matrix array integer general\n% c\n3 1\n3\n1\n2\n", 3),
               (std::vector<Index>{2, 0, 1}));
     EXPECT_EQ(read("%%MatrixMarket matrix array integer general\n1 2\n1\n0\n", 2),
@@ -68,7 +68,7 @@ TEST_F(ReadPermutation, TakesAMatrixMarketArray) {
     expect_mention(failure("%%MatrixMarket matrix array integer general\n3", 3), {"no sizes"});
 }
 
-TEST_F(ReadPermutation, NamesWhatIsWrongAndWhere) {
+TEST_F(ReadPermutation, NamesErrorsWithTheirLines) {
     expect_mention(failure("0\n1\n", 3), {"has 2 integers", "3 rows"});
     expect_mention(failure("0 1\n2\n3\n", 3), {"line 3", "more integers", "3 rows"});
     expect_mention(failure("0\n2\n2\n", 3), {"line 3", "2 occurs twice", "line 2"});
@@ -94,7 +94,7 @@ TEST_F(ReadPermutation, AFileThatCannotBeReadIsAnIoError) {
     }
 }
 
-TEST_F(ReadPermutation, GivesTheUserOrdering) {
+TEST_F(ReadPermutation, IsTheUserOrdering) {
     OrderingOptions options;
     options.method = OrderingMethod::user;
     options.user_file = write("4 3 2 1");
@@ -103,7 +103,7 @@ TEST_F(ReadPermutation, GivesTheUserOrdering) {
     EXPECT_EQ(ordering.inverse, (std::vector<Index>{3, 2, 1, 0}));
 }
 
-TEST(InvertPermutation, RefusesWhatIsNone) {
+TEST(InvertPermutation, RejectsInvalidPermutations) {
     EXPECT_EQ(invert_permutation({2, 0, 1}, "test"), (std::vector<Index>{1, 2, 0}));
     EXPECT_THROW(invert_permutation({0, 0, 1}, "test"), Error);
     EXPECT_THROW(invert_permutation({0, 3, 1}, "test"), Error);

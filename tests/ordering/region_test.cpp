@@ -19,10 +19,10 @@ Region induce(Region const& parent, std::vector<Index> const& inside) {
     return region;
 }
 
-// 0-1-2     inside 3 4 (left bottom), halo 0 1 5 (whatever touches them)
+// 0-1-2     interior 3 4, halo 0 1 5
 // | | |
 // 3-4-5
-TEST(Region, HoldsItsInteriorThenTheHalo) {
+TEST(Region, StoresInteriorBeforeHalo) {
     Region const whole = whole_region(grid(3, 2));
     std::vector<Index> const inside{3, 4};
     Region const region = induce(whole, inside);

@@ -63,7 +63,7 @@ TYPED_TEST(EquilibrateOf, RandomMatrixHasMaximaAboutOne) {
         }
 }
 
-TEST(Equilibrate, WildEntriesStayInRange) {
+TEST(Equilibrate, ExtremeEntriesStayInRange) {
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
         auto const a = random_sparse(300, 4, 200, seed);
         expect_equilibrated(equilibrate(a), a);
@@ -90,7 +90,7 @@ TEST(Equilibrate, RowsAndColumnsOfZerosKeepScaleOne) {
     EXPECT_TRUE(equilibrate(CscMatrix<double>{}).row_scale.empty());
 }
 
-TEST(Equilibrate, RejectsNotANumberWithItsPlace) {
+TEST(Equilibrate, RejectsNanWithItsPosition) {
     std::string message;
     auto const a = from_columns<double>(2, {{{1, std::nan("")}}, {}});
     EXPECT_EQ(status_of([&] { equilibrate(a); }, &message), Status::bad_input);

@@ -48,7 +48,7 @@ Pairs sorted(Pairs pairs) {
     return pairs;
 }
 
-/// Lengths of the cycles and paths of a matching that are odd: each leaves one index alone.
+/// Number of cycles and paths of odd length, each of which leaves one index without a pair.
 Index num_odd_chains(std::vector<Index> const& next) {
     Index const n = static_cast<Index>(next.size());
     std::vector<Index> previous(n, -1);
@@ -116,7 +116,8 @@ TEST(MatchedPairs, EvenCycleTakesTheBetterDeterminants) {
 
 TEST(MatchedPairs, HermitianDeterminantsUseTheConjugate) {
     using Complex = std::complex<double>;
-    // |a_01|^2 = a_00 a_11, but a_01^2 = -a_00 a_11: a singular block, though not to transposition.
+    // |a_01|^2 = a_00 a_11, but a_01^2 = -a_00 a_11: the Hermitian block is singular, the symmetric one is
+    // not.
     auto a = from_columns<Complex>(
         4, {{{0, 1.0}, {1, Complex(0, 1)}, {3, 1.0}}, {{1, 1.0}, {2, 1.0}}, {{3, 1.0}}, {}});
     a.symmetry = Symmetry::hermitian;
@@ -125,13 +126,13 @@ TEST(MatchedPairs, HermitianDeterminantsUseTheConjugate) {
     EXPECT_EQ(sorted(matched_pairs(plain_matching(cyclic_shift(4)), a)), (Pairs{{0, 1}, {2, 3}}));
 }
 
-TEST(MatchedPairs, OddCycleLosesItsLargestDiagonal) {
+TEST(MatchedPairs, OddCycleDropsItsLargestDiagonal) {
     auto const matching = plain_matching(cyclic_shift(5));
     EXPECT_EQ(sorted(matched_pairs(matching, cycle_matrix({0, 0.1, 0, -0.7, 0.2}))), (Pairs{{0, 4}, {1, 2}}));
     EXPECT_EQ(matched_pairs(matching, cycle_matrix({0, 0, 0, 0, 0})).size(), 2u);
 }
 
-TEST(MatchedPairs, ScalesCountForTheLargestDiagonal) {
+TEST(MatchedPairs, TheLargestDiagonalIsScaled) {
     auto matching = plain_matching(cyclic_shift(3));
     auto const a = cycle_matrix({1, 0, 2});
     EXPECT_EQ(matched_pairs(matching, a), (Pairs{{0, 1}}));
@@ -139,8 +140,9 @@ TEST(MatchedPairs, ScalesCountForTheLargestDiagonal) {
     EXPECT_EQ(matched_pairs(matching, a), (Pairs{{1, 2}}));
 }
 
-TEST(MatchedPairs, PathOfASingularMatrixIsCutFromItsEnds) {
-    // Column 4 has no row, row 0 no column: 0 - 1 - 2 - 3 - 4. Dropping 1 or 3 would strand two more.
+TEST(MatchedPairs, PathOfASingularMatrixIsSplitFromItsEnds) {
+    // Column 4 and row 0 are unmatched: 0 - 1 - 2 - 3 - 4. Dropping 1 or 3 would leave two more without a
+    // pair.
     auto const a = cycle_matrix({0, 5, 1, 5, 0});
     EXPECT_EQ(sorted(matched_pairs(plain_matching({1, 2, 3, 4, -1}), a)), (Pairs{{0, 1}, {3, 4}}));
     EXPECT_EQ(sorted(matched_pairs(plain_matching({1, 2, 3, -1, 4}), a)), (Pairs{{0, 1}, {2, 3}}));
@@ -172,7 +174,7 @@ TEST(MatchedPairs, LongCycleNeedsNoDeepStack) {
     for (auto const& [i, j] : pairs) ASSERT_TRUE(i != 1000 && j != 1000);
 }
 
-TEST(MatchedPairs, RejectAMatchingOfAnotherSize) {
+TEST(MatchedPairs, RejectsAMatchingOfAnotherSize) {
     auto const a = cycle_matrix({0, 0, 0});
     EXPECT_EQ(status_of([&] { matched_pairs(plain_matching({0, 1}), a); }), Status::usage);
 }

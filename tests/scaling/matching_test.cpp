@@ -19,8 +19,8 @@ template <class T> class MatchingOf : public testing::Test {};
 using Scalars = testing::Types<float, double, std::complex<float>, std::complex<double>>;
 TYPED_TEST_SUITE(MatchingOf, Scalars);
 
-/// A matching of all subsets at once: over the columns, best[set of rows used] is the largest sum of
-/// logarithms, for each number of matched columns (the size of the set).
+/// Dynamic programming over the columns: best[set of used rows] is the largest sum of logarithms of matchings
+/// with these rows.
 template <class T>
 std::vector<double> best_by_row_set(CscMatrix<T> const& a, std::vector<char> const& columns) {
     std::vector<std::vector<std::pair<Index, double>>> entries(a.cols);
@@ -57,7 +57,7 @@ void expect_usable(std::vector<double> const& scales, Index n) {
     }
 }
 
-/// Everything but the scaled values, which clamping may spoil.
+/// Checks everything but the scaled values, which clamping may change.
 template <class T> void expect_matching(Matching const& matching, CscMatrix<T> const& a) {
     expect_usable(matching.row_scale, a.rows);
     expect_usable(matching.column_scale, a.cols);
@@ -76,7 +76,7 @@ template <class T> void expect_matching(Matching const& matching, CscMatrix<T> c
     EXPECT_EQ(matched, matched_nonzeros) << "a position without a nonzero is matched";
 }
 
-/// Scaled moduli are at most 1, 1 on the matching, and the largest of each nonempty row and column is 1.
+/// Scaled moduli are at most 1, and 1 on the matching; the largest of each nonempty row and column is 1.
 template <class T> void expect_certified(Matching const& matching, CscMatrix<T> const& a) {
     ASSERT_NO_FATAL_FAILURE(expect_matching(matching, a));
     std::vector<double> row_maxima(a.rows, 0), column_maxima(a.cols, 0);
@@ -107,8 +107,7 @@ template <class T> void expect_as_exhaustive(Matching const& matching, CscMatrix
     EXPECT_NEAR(sum, best_by_row_set(a, columns)[rows], tolerance);
 }
 
-/// A cyclic shift of rows with 1 in place of the only entry of the last column: one augmenting path through
-/// all columns.
+/// A cyclic shift of rows in which the only augmenting path goes through all columns.
 CscMatrix<double> staircase(Index n) {
     std::vector<std::vector<std::pair<Index, double>>> columns(n);
     for (Index j = 0; j + 1 < n; ++j) columns[j] = {{j, 1.0}, {j + 1, 1.0}};
@@ -195,7 +194,7 @@ TEST(Matching, IgnoresExplicitZeros) {
     expect_certified(maximum_product_matching(singular), singular);
 }
 
-TEST(Matching, WildRowsAndColumnsAreUndone) {
+TEST(Matching, ExtremeRowsAndColumnsAreScaledBack) {
     auto a = random_sparse(400, 5, 1, 11);
     SplitMix64 random(12);
     std::vector<double> rows(400), columns(400);
@@ -207,7 +206,7 @@ TEST(Matching, WildRowsAndColumnsAreUndone) {
     expect_certified(maximum_product_matching(a), a);
 }
 
-TEST(Matching, WildEntriesKeepScalesFinite) {
+TEST(Matching, ExtremeEntriesKeepScalesFinite) {
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
         auto const tiny = random_sparse(4, 3, 150, seed);
         expect_certified(maximum_product_matching(tiny), tiny);
@@ -226,13 +225,13 @@ TEST(Matching, ScalesThatMustOverflowAreClamped) {
     for (Index j = 0; j < 50; ++j) EXPECT_EQ(matching.row_of_column[j], j);
 }
 
-TEST(Matching, ShiftsScalesRatherThanClampThem) {
-    // The rows' scales spread over 1e400, one half of it above 1 and one below.
+TEST(Matching, ShiftsScalesToAvoidClamping) {
+    // The scales of the rows span 1e400, half of it above 1 and half below.
     auto const a = from_columns<double>(3, {{{0, 1.0}}, {{0, 1e200}, {1, 1.0}}, {{1, 1e200}, {2, 1.0}}});
     expect_certified(maximum_product_matching(a), a);
 }
 
-TEST(Matching, TakesTheExtremeNumbersOfTheirType) {
+TEST(Matching, AcceptsTheExtremeNumbersOfEachType) {
     double const largest = std::numeric_limits<double>::max(), least = std::numeric_limits<double>::min();
     std::complex<double> const corner(largest, -largest); // Its modulus is not a double.
     auto const a = from_columns<std::complex<double>>(2, {{{0, corner}, {1, 1.0}}, {{0, 1.0}, {1, least}}});
@@ -254,8 +253,8 @@ TEST(Matching, LongAugmentingPathNeedsNoDeepStack) {
 }
 
 TEST(Matching, CertifiesAMatrixWithManyUnmatchedColumns) {
-    // Every other column has entries in a small part of the rows only: each of some 15000 searches that fail
-    // would walk that whole part again.
+    // Every other column has entries only in a small part of the rows; each of about 15000 failing searches
+    // would visit this part again.
     Index const n = 60'000;
     auto const a = random_sparse(n, 5, 2, 5, [&](Index j) { return j % 2 ? n / 4 : n; });
     auto const matching = maximum_product_matching(a);
@@ -295,7 +294,7 @@ TYPED_TEST(MatchingOf, SymmetricScalingKeepsSymmetryAndBoundsEntries) {
         }
 }
 
-TEST(Matching, RejectsWhatHasNoMatching) {
+TEST(Matching, RejectsMatricesWithoutAMatching) {
     std::string message;
     CscMatrix<double> wide = from_columns<double>(2, {{}, {}, {}});
     EXPECT_EQ(status_of([&] { maximum_product_matching(wide); }, &message), Status::bad_input);
@@ -308,7 +307,7 @@ TEST(Matching, RejectsWhatHasNoMatching) {
     }
 }
 
-TEST(ScaledValue, NeitherOverflowsNorUnderflowsOnTheWay) {
+TEST(ScaledValue, HasNoIntermediateOverflowOrUnderflow) {
     EXPECT_DOUBLE_EQ(scaled_value(1e-300, 1e290, 1e10), 1.0);
     EXPECT_DOUBLE_EQ(scaled_value(-1e300, 1e-290, 1e-10), -1.0);
     EXPECT_DOUBLE_EQ(scaled_value(2.0, 1e-300, 1e300), 2.0);

@@ -36,7 +36,7 @@ TEST(ScaledSystem, LeavesAWellScaledMatrixAlone) {
     EXPECT_FALSE(ScaledSystem<double>(lap, {.kind = Factorization::lu}).is_scaled());
 }
 
-TEST(ScaledSystem, BringsTheMatchedEntriesOntoTheDiagonal) {
+TEST(ScaledSystem, MovesTheMatchedEntriesToTheDiagonal) {
     auto const a = dense({{0, 4, 0}, {0, 1e-9, 2e6}, {1e-4, 0, 3}});
     ScaledSystem<double> const system(a, {.kind = Factorization::lu});
     ASSERT_TRUE(system.is_permuted());
@@ -54,7 +54,7 @@ TEST(ScaledSystem, BringsTheMatchedEntriesOntoTheDiagonal) {
     }
 }
 
-TEST(ScaledSystem, IsTheSameSystem) {
+TEST(ScaledSystem, IsEquivalentToTheOriginalSystem) {
     // A x = b  <=>  B y = P R b with x = C y.
     auto const a = dense({{0, 4, 0}, {0, 1e-9, 2e6}, {1e-4, 0, 3}});
     ScaledSystem<double> const system(a, {.kind = Factorization::lu});

@@ -1,4 +1,4 @@
-// What the tests of matching and scaling share: moduli of a whole matrix entry by entry, in double.
+// Helpers of the tests of matching and scaling.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace espalier::test {
 
-/// The whole matrix in the widest scalars, zeros dropped: visit(row, column, value).
+/// Calls visit(row, column, value) for the nonzero entries of the whole matrix in the widest scalars.
 template <class T, class Visit> void for_each_nonzero(CscMatrix<T> const& a, Visit visit) {
     auto const wide = convert<std::complex<double>>(expand_symmetric(a));
     for (Index j = 0; j < wide.cols; ++j)
@@ -19,7 +19,7 @@ template <class T, class Visit> void for_each_nonzero(CscMatrix<T> const& a, Vis
             if (wide.values[k] != 0.0) visit(wide.row_ind[k], j, wide.values[k]);
 }
 
-/// From entries column by column, each column given as rows and values.
+/// A matrix from the rows and values of each column.
 template <class T>
 CscMatrix<T> from_columns(Index rows, std::vector<std::vector<std::pair<Index, T>>> columns) {
     CscMatrix<T> a;
@@ -35,8 +35,8 @@ CscMatrix<T> from_columns(Index rows, std::vector<std::vector<std::pair<Index, T
     return a;
 }
 
-/// `degree` entries a column, at random among its first rows_used(j) rows (all, if not given), of modulus
-/// between 10^-decades and 10^decades.
+/// A random matrix with `degree` entries per column in its first rows_used(j) rows (default: all rows), with
+/// moduli between 10^-decades and 10^decades.
 inline CscMatrix<double> random_sparse(Index n, Index degree, double decades, std::uint64_t seed,
                                        std::function<Index(Index)> const& rows_used = {}) {
     SplitMix64 random(seed);

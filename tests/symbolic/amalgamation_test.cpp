@@ -23,7 +23,7 @@ double work(Supernodes const& s) {
     return flops;
 }
 
-TEST(Amalgamation, WithoutFillMergesOnlyWhatStoresNoZeros) {
+TEST(Amalgamation, WithoutFillStoresNoZeros) {
     std::mt19937_64 random(10);
     for (int seed = 0; seed < 100; ++seed) {
         auto const graph = random_graph(50, 0.5 + 0.02 * seed, random);
@@ -38,7 +38,7 @@ TEST(Amalgamation, WithoutFillMergesOnlyWhatStoresNoZeros) {
     }
 }
 
-TEST(Amalgamation, StaysWithinItsBoundsOnAGridAndMakesLeavesWide) {
+TEST(Amalgamation, StaysWithinItsBoundsOnAGridAndWidensLeaves) {
     auto const p = prepare_grid(20);
     SymbolicOptions options;
     auto const [merged, prices] = amalgamate(p.fundamental, options);
@@ -58,7 +58,7 @@ TEST(Amalgamation, StaysWithinItsBoundsOnAGridAndMakesLeavesWide) {
     EXPECT_GT(leaf_columns / leaves, 8);
 }
 
-TEST(Amalgamation, LessFillAllowedMeansLessFill) {
+TEST(Amalgamation, ALowerLimitReducesTheFill) {
     auto const p = prepare_grid(12);
     SymbolicOptions options;
     double previous = stored_entries(amalgamate(p.fundamental, options).supernodes);
@@ -71,7 +71,7 @@ TEST(Amalgamation, LessFillAllowedMeansLessFill) {
     EXPECT_EQ(previous, static_cast<double>(p.counts.nnz));
 }
 
-TEST(Bundling, GathersTheLeavesOfAnArrowMatrix) {
+TEST(Bundling, MergesTheLeavesOfAnArrowMatrix) {
     auto const p = prepare(star(1001, 1000), natural_order(1001));
     auto const bundled = bundle_siblings(p.pattern, p.fundamental, {});
     expect_partition(bundled, p.pattern);
@@ -82,8 +82,8 @@ TEST(Bundling, GathersTheLeavesOfAnArrowMatrix) {
     }
 }
 
-TEST(Bundling, LeavesSiblingsAloneThatShareTooFewRows) {
-    // Two vertices with 60 neighbours each in a clique of 120, with none in common but the first.
+TEST(Bundling, DoesNotMergeSiblingsWithFewCommonRows) {
+    // Two vertices with 60 neighbours each in a clique of 120, which only share the first.
     std::set<std::pair<Index, Index>> edges{{0, 2}, {1, 2}};
     for (Index k = 0; k < 60; ++k) {
         edges.emplace(0, 2 + k);
@@ -91,13 +91,13 @@ TEST(Bundling, LeavesSiblingsAloneThatShareTooFewRows) {
     }
     for (Index u = 2; u < 122; ++u)
         for (Index v = 2; v < u; ++v) edges.emplace(u, v);
-    auto const p = prepare(graph_of(122, edges), natural_order(122));
+    auto const p = prepare(graph_from(122, edges), natural_order(122));
     auto const bundled = bundle_siblings(p.pattern, p.fundamental, {});
     EXPECT_EQ(bundled.size(), p.fundamental.size());
 }
 
-TEST(Bundling, AddsFewZerosToWhatAmalgamationAllows) {
-    // Scattered leaves below a tall parent are what bundling is for and what it could overdo.
+TEST(Bundling, AddsFewZerosBeyondTheLimitOfAmalgamation) {
+    // Scattered leaves below a tall parent are the case for which bundling could store many zeros.
     std::mt19937_64 random(15);
     auto const p = prepare(random_graph(4000, 1.2, random), random_order(4000, random));
     for (double fill : {0.15, 0.05, 0.01}) {

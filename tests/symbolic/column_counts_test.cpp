@@ -28,7 +28,7 @@ Analysed analyse(Graph const& graph, Ordering const& any_order) {
     return a;
 }
 
-// Of each vertex the height of its first column, over the expanded matrix.
+// The height of the first column of each vertex in the expanded matrix.
 void expect_counts_of_dense_fill(CompressedGraph const& compressed, Analysed const& a) {
     auto const heights = column_heights(dense_fill(compressed, row_order(compressed, a.ordering)));
     Offset nnz = 0;
@@ -64,15 +64,15 @@ TEST(ColumnCounts, OfWeightedVerticesMatchDenseFillOfTheirRows) {
 }
 
 TEST(ColumnCounts, TreeHeightCountsColumns) {
-    EXPECT_EQ(analyse(chain(100), natural_order(100)).counts.tree_height, 100);
+    EXPECT_EQ(analyse(path(100), natural_order(100)).counts.tree_height, 100);
     EXPECT_EQ(analyse(star(10, 9), natural_order(10)).counts.tree_height, 2);
-    auto forest = graph_of(4, {});
+    auto forest = graph_from(4, {});
     forest.weight = {1, 7, 2, 3};
     EXPECT_EQ(analyse(forest, natural_order(4)).counts.tree_height, 7);
 }
 
-TEST(ColumnCounts, OfNothingAreNothing) {
-    auto const a = analyse(graph_of(0, {}), natural_order(0));
+TEST(ColumnCounts, OfAnEmptyGraphAreEmpty) {
+    auto const a = analyse(graph_from(0, {}), natural_order(0));
     EXPECT_EQ(a.counts.nnz, 0);
     EXPECT_EQ(a.counts.flops, 0);
     EXPECT_EQ(a.counts.tree_height, 0);

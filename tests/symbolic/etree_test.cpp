@@ -22,7 +22,7 @@ TEST(Etree, MatchesDenseFillOnRandomPatterns) {
 
 TEST(Etree, OfAChainIsAPathAMillionDeep) {
     Index const n = 1'000'000;
-    auto const parent = elimination_tree(chain(n), natural_order(n));
+    auto const parent = elimination_tree(path(n), natural_order(n));
     auto const post = postorder(parent);
     ASSERT_EQ(parent.back(), no_vertex);
     for (Vertex v = 0; v + 1 < n; ++v) ASSERT_EQ(parent[v], v + 1);
@@ -33,13 +33,13 @@ TEST(Postorder, VisitsSubtreesContiguouslyAndSiblingsAscending) {
     //      5       6
     //     / \      |
     //    0   4     3
-    //       / \          (parents need not come after their children)
+    //       / \          (parents may precede their children)
     //      1   2
     std::vector<Vertex> const parent{5, 4, 4, 6, 5, no_vertex, no_vertex};
     EXPECT_EQ(postorder(parent), (std::vector<Vertex>{0, 1, 2, 4, 5, 3, 6}));
 }
 
-TEST(Postorder, FollowsTheSiblingOrderAskedFor) {
+TEST(Postorder, FollowsTheGivenSiblingOrder) {
     std::vector<Vertex> const parent{5, 4, 4, 6, 5, no_vertex, no_vertex};
     std::vector<Vertex> const siblings{6, 5, 4, 3, 2, 1, 0};
     EXPECT_EQ(postorder(parent, siblings), (std::vector<Vertex>{3, 6, 2, 1, 4, 0, 5}));
@@ -65,7 +65,7 @@ TEST(Postorder, KeepsTheFill) {
     }
 }
 
-TEST(Ordering, ComposedWithAPostorderIsStillInverseToItself) {
+TEST(Ordering, ComposedWithAPostorderIsAPermutation) {
     std::mt19937_64 random(3);
     auto const ordering = random_order(50, random);
     auto const graph = random_graph(50, 1.0, random);

@@ -1,5 +1,5 @@
-// Graphs, orders and dense references for the tests of the symbolic room. Everything here is brute force and
-// shares no code with what it checks.
+// Orderings and dense references for the tests of the symbolic room. They are brute force and share no code
+// with the functions under test.
 #pragma once
 
 #include <algorithm>
@@ -10,78 +10,29 @@
 #include <utility>
 #include <vector>
 
+#include "common/graphs.hpp"
 #include "ordering/compress.hpp"
 #include "ordering/ordering.hpp"
 
 namespace espalier::testing {
 
-inline Graph graph_of(Index n, std::set<std::pair<Index, Index>> const& edges) {
-    std::vector<std::set<Index>> adjacent(n);
-    for (auto const& [u, v] : edges)
-        if (u != v) {
-            adjacent[u].insert(v);
-            adjacent[v].insert(u);
-        }
-    Graph graph;
-    graph.num_vertices = n;
-    for (auto const& list : adjacent) {
-        graph.adj.insert(graph.adj.end(), list.begin(), list.end());
-        graph.ptr.push_back(static_cast<Offset>(graph.adj.size()));
-    }
-    return graph;
-}
+using test::complete;
+using test::graph_from;
+using test::grid;
+using test::path;
+using test::star;
 
 inline Graph random_graph(Index n, double edges_per_vertex, std::mt19937_64& random) {
     std::set<std::pair<Index, Index>> edges;
     if (n > 0)
         for (Index e = 0; e < static_cast<Index>(edges_per_vertex * static_cast<double>(n)); ++e)
             edges.emplace(static_cast<Index>(random() % n), static_cast<Index>(random() % n));
-    return graph_of(n, edges);
-}
-
-inline Graph chain(Index n) {
-    Graph graph;
-    graph.num_vertices = n;
-    for (Index v = 0; v < n; ++v) {
-        if (v > 0) graph.adj.push_back(v - 1);
-        if (v + 1 < n) graph.adj.push_back(v + 1);
-        graph.ptr.push_back(static_cast<Offset>(graph.adj.size()));
-    }
-    return graph;
-}
-
-inline Graph complete_graph(Index n) {
-    std::set<std::pair<Index, Index>> edges;
-    for (Index u = 0; u < n; ++u)
-        for (Index v = 0; v < u; ++v) edges.emplace(u, v);
-    return graph_of(n, edges);
-}
-
-/// Vertex `hub` is adjacent to all others.
-inline Graph star(Index n, Index hub) {
-    std::set<std::pair<Index, Index>> edges;
-    for (Index v = 0; v < n; ++v) edges.emplace(hub, v);
-    return graph_of(n, edges);
-}
-
-/// Seven-point (five-point if nz = 1) grid; vertex (x, y, z) is x + nx (y + ny z).
-inline Graph grid(Index nx, Index ny, Index nz) {
-    std::set<std::pair<Index, Index>> edges;
-    for (Index z = 0; z < nz; ++z)
-        for (Index y = 0; y < ny; ++y)
-            for (Index x = 0; x < nx; ++x) {
-                Index const v = x + nx * (y + ny * z);
-                if (x > 0) edges.emplace(v, v - 1);
-                if (y > 0) edges.emplace(v, v - nx);
-                if (z > 0) edges.emplace(v, v - nx * ny);
-            }
-    return graph_of(nx * ny * nz, edges);
+    return graph_from(n, edges);
 }
 
 inline Ordering ordering_from(std::vector<Index> inverse) {
     Ordering ordering{std::vector<Index>(inverse.size()), std::move(inverse)};
-    for (std::size_t k = 0; k < ordering.inverse.size(); ++k)
-        ordering.perm[ordering.inverse[k]] = static_cast<Index>(k);
+    for (Index k = 0; k < std::ssize(ordering.inverse); ++k) ordering.perm[ordering.inverse[k]] = k;
     return ordering;
 }
 
@@ -129,7 +80,7 @@ inline Ordering nested_dissection(Index nx, Index ny, Index nz) {
     return ordering_from(inverse);
 }
 
-/// Gives each vertex 1 to max_weight rows, scattered over the matrix.
+/// Gives each vertex 1 to max_weight rows at random positions in the matrix.
 inline CompressedGraph with_random_weights(Graph graph, Index max_weight, std::mt19937_64& random) {
     CompressedGraph compressed{std::move(graph), {}};
     for (Index v = 0; v < compressed.graph.num_vertices; ++v) {
@@ -141,16 +92,16 @@ inline CompressedGraph with_random_weights(Graph graph, Index max_weight, std::m
     return compressed;
 }
 
-/// The lower triangle of L, diagonal included: filled[i][j] for i >= j.
+/// The lower triangle of L with its diagonal: filled[i][j] for i >= j.
 using Fill = std::vector<std::vector<char>>;
 
-/// Eliminates the rows of the compressed graph one after another; row old comes at perm[old].
+/// Eliminates the rows of the compressed graph one after another; row `old` has number perm[old].
 inline Fill dense_fill(CompressedGraph const& compressed, std::vector<Index> const& perm) {
     auto const n = compressed.vertex_of_row.size();
     Graph const& graph = compressed.graph;
     std::vector<std::set<Index>> adjacent(graph.num_vertices);
     for (Index v = 0; v < graph.num_vertices; ++v) {
-        adjacent[v] = {graph.adj.begin() + graph.ptr[v], graph.adj.begin() + graph.ptr[v + 1]};
+        adjacent[v] = {graph.neighbours(v).begin(), graph.neighbours(v).end()};
         adjacent[v].insert(v);
     }
     Fill fill(n, std::vector<char>(n, 0));
@@ -167,9 +118,9 @@ inline Fill dense_fill(CompressedGraph const& compressed, std::vector<Index> con
     return fill;
 }
 
-/// The order of rows that an order of vertices implies: the rows of a vertex together, in old order.
+/// The order of rows for an order of vertices: the rows of a vertex are consecutive and in their old order.
 inline std::vector<Index> row_order(CompressedGraph const& compressed, Ordering const& ordering) {
-    auto const n = static_cast<Index>(compressed.vertex_of_row.size());
+    Index const n = std::ssize(compressed.vertex_of_row);
     std::vector<Index> rows(n);
     std::iota(rows.begin(), rows.end(), Index{0});
     std::stable_sort(rows.begin(), rows.end(), [&](Index a, Index b) {
@@ -180,7 +131,7 @@ inline std::vector<Index> row_order(CompressedGraph const& compressed, Ordering 
     return perm;
 }
 
-/// Entries of each column, diagonal included.
+/// Number of entries of each column with its diagonal.
 inline std::vector<Index> column_heights(Fill const& fill) {
     std::vector<Index> heights(fill.size(), 0);
     for (auto const& row : fill)
@@ -188,7 +139,7 @@ inline std::vector<Index> column_heights(Fill const& fill) {
     return heights;
 }
 
-/// First row below the diagonal of each column, -1 if there is none.
+/// The first row below the diagonal in each column, or -1.
 inline std::vector<Index> first_rows_below(Fill const& fill) {
     std::vector<Index> first(fill.size(), -1);
     for (std::size_t i = fill.size(); i-- > 0;)

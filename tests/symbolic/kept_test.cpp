@@ -41,7 +41,7 @@ TEST(Kept, VerticesAreADenseSupernodeAtTheEnd) {
     }
 }
 
-TEST(Kept, VerticesDoNotCountInTheElimination) {
+TEST(Kept, VerticesAreNotCountedInTheElimination) {
     std::mt19937_64 random(22);
     for (int seed = 0; seed < 200; ++seed) {
         SCOPED_TRACE(seed);
@@ -67,13 +67,13 @@ TEST(Kept, VerticesDoNotCountInTheElimination) {
     }
 }
 
-TEST(Kept, RowsThatALeafDoesNotReachAreNotStoredThere) {
+TEST(Kept, LeavesStoreOnlyRowsThatTheyReach) {
     // Vertex 0 reaches one of the 50 kept vertices, vertex 1 another.
     std::set<std::pair<Index, Index>> const edges{{0, 12}, {1, 47}};
     SymbolicOptions options;
     options.kept_vertices = 50;
     auto const structure =
-        symbolic_factorization(uncompressed(graph_of(52, edges)), natural_order(52), options);
+        symbolic_factorization(uncompressed(graph_from(52, edges)), natural_order(52), options);
     validate(structure);
     EXPECT_EQ(structure.nnz_factor, 4);
     EXPECT_LE(structure.cblks[0].rows_below(), 2);
@@ -81,11 +81,11 @@ TEST(Kept, RowsThatALeafDoesNotReachAreNotStoredThere) {
     EXPECT_EQ(structure.cblks[structure.first_kept_cblk].stride, 50);
 }
 
-TEST(Kept, TreesThatDoNotReachThemStayTreesOfTheirOwn) {
+TEST(Kept, SeparateTreesStaySeparate) {
     auto options = bare_options();
     options.kept_vertices = 1;
-    // 0 - 1 - 2 on its own; 3 - 4 is kept's.
-    auto const graph = graph_of(5, {{0, 1}, {1, 2}, {3, 4}});
+    // 0 - 1 - 2 is a separate tree; vertex 4 of 3 - 4 is kept.
+    auto const graph = graph_from(5, {{0, 1}, {1, 2}, {3, 4}});
     auto const structure = symbolic_factorization(uncompressed(graph), natural_order(5), options);
     validate(structure);
     EXPECT_EQ(structure.perm[4], 4);
@@ -99,20 +99,20 @@ TEST(Kept, MayBeAllOrNone) {
     SymbolicOptions options;
     options.min_width = 2;
     options.max_width = 4;
-    auto const none = symbolic_factorization(uncompressed(chain(9)), natural_order(9), options);
+    auto const none = symbolic_factorization(uncompressed(path(9)), natural_order(9), options);
     EXPECT_EQ(none.first_kept_cblk, none.num_cblks());
     EXPECT_EQ(none.first_kept_col(), 9);
     options.kept_vertices = 9;
-    auto const all = symbolic_factorization(uncompressed(chain(9)), natural_order(9), options);
+    auto const all = symbolic_factorization(uncompressed(path(9)), natural_order(9), options);
     validate(all);
     EXPECT_EQ(all.first_kept_cblk, 0);
     EXPECT_EQ(all.num_cblks(), 3);
     EXPECT_EQ(all.nnz_factor, 0);
     EXPECT_EQ(all.flops, 0);
     options.kept_vertices = 10;
-    EXPECT_THROW(symbolic_factorization(uncompressed(chain(9)), natural_order(9), options), Error);
+    EXPECT_THROW(symbolic_factorization(uncompressed(path(9)), natural_order(9), options), Error);
     options.kept_vertices = -1;
-    EXPECT_THROW(symbolic_factorization(uncompressed(chain(9)), natural_order(9), options), Error);
+    EXPECT_THROW(symbolic_factorization(uncompressed(path(9)), natural_order(9), options), Error);
 }
 
 } // namespace

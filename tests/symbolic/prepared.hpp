@@ -1,5 +1,4 @@
-// The first steps of symbolic factorization, as the tests of later steps need them, and what tests of the
-// whole share.
+// The first steps of the symbolic factorization and further helpers for the tests of later steps.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -50,7 +49,7 @@ inline void expect_partition(Supernodes const& s, LowerPattern const& pattern) {
     EXPECT_TRUE(std::is_sorted(post.begin(), post.end()));
 }
 
-/// Nothing merged, nothing split.
+/// Options without merging and splitting.
 inline SymbolicOptions bare_options() {
     SymbolicOptions options;
     options.amalgamate = false;
@@ -70,7 +69,7 @@ inline SymbolicOptions random_options(std::mt19937_64& random) {
     return options;
 }
 
-/// Every entry of the fill lies in a blok.
+/// Checks that every entry of the fill is in a blok.
 inline void expect_covered(Fill const& fill, BlockStructure const& structure) {
     for (Index j = 0; j < structure.n; ++j) {
         Cblk const& cblk = structure.cblks[structure.cblk_of_col[j]];

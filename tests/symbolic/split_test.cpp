@@ -53,7 +53,7 @@ TEST(Split, CutsWhereNoFacingRunIsCut) {
     EXPECT_EQ(pieces.piece_of(1, 30), 1);
 }
 
-TEST(Split, PrefersMultiplesOf16WhereNothingElseDecides) {
+TEST(Split, PrefersMultiplesOf16) {
     Supernodes s;
     s.parent = {no_supernode};
     s.width = {300};

@@ -13,7 +13,7 @@ namespace {
 
 using namespace testing;
 
-TEST(RowStructure, HasAsManyRowsAsTheColumnCountsSay) {
+TEST(RowStructure, MatchesTheColumnCounts) {
     std::mt19937_64 random(11);
     for (int seed = 0; seed < 50; ++seed) {
         auto const compressed = with_random_weights(random_graph(40, 0.5 + 0.03 * seed, random), 3, random);
@@ -31,7 +31,7 @@ TEST(RowStructure, HasAsManyRowsAsTheColumnCountsSay) {
     }
 }
 
-TEST(RowStructure, FacingSetsHoldEachRowOnce) {
+TEST(RowStructure, FacingSetsContainEachRowOnce) {
     auto const p = prepare_grid(6);
     auto const structure = row_structure(p.pattern, p.fundamental);
     auto const sets = facing_sets(structure, p.fundamental);
@@ -47,8 +47,8 @@ TEST(RowStructure, FacingSetsHoldEachRowOnce) {
 }
 
 TEST(RowRuns, AreMaximalIntervalsOfTheRows) {
-    // A hub supernode of 200 columns reached by leaves with sparse and dense sets, so that every way of
-    // finding runs is used.
+    // Leaves reach a supernode of 200 columns with sparse and dense sets, so all algorithms for runs are
+    // used.
     Index const hub = 200;
     std::mt19937_64 random(12);
     Supernodes s;
@@ -85,12 +85,12 @@ TEST(RowRuns, AreMaximalIntervalsOfTheRows) {
     }
 }
 
-TEST(Reorder, PutsColumnsThatTheSameDescendantsReachTogether) {
+TEST(Reorder, GroupsColumnsOfTheSameDescendants) {
     // Leaves 0, 1, 2 reach every other column of the clique 3..8, or overlapping pairs.
     std::set<std::pair<Index, Index>> edges{{0, 3}, {0, 5}, {0, 7}, {1, 4}, {1, 6}, {1, 8}, {2, 7}, {2, 4}};
     for (Index u = 3; u < 9; ++u)
         for (Index v = 3; v < u; ++v) edges.emplace(u, v);
-    auto const p = prepare(graph_of(9, edges), natural_order(9));
+    auto const p = prepare(graph_from(9, edges), natural_order(9));
     SymbolicOptions options;
     options.amalgamation_fill = 0;
     auto supernodes = amalgamate(p.fundamental, options).supernodes;
@@ -102,8 +102,8 @@ TEST(Reorder, PutsColumnsThatTheSameDescendantsReachTogether) {
     expect_partition(supernodes, p.pattern);
 }
 
-TEST(Reorder, LessensTheRunsOfAShuffledGridSeveralTimes) {
-    // Separators numbered at random, as graph partitioners do.
+TEST(Reorder, ReducesTheRunsOfAShuffledGrid) {
+    // Separators have a random order, as from graph partitioners.
     std::mt19937_64 random(13);
     Index const n = 14;
     auto const ordering = nested_dissection(n, n, n);

@@ -39,7 +39,7 @@ void expect_widths_within_bounds(BlockStructure const& structure, SymbolicOption
     }
 }
 
-TEST(Symbolic, EveryEntryOfTheFillLiesInABlok) {
+TEST(Symbolic, EveryEntryOfTheFillIsInABlok) {
     std::mt19937_64 random(6);
     for (int seed = 0; seed < 300; ++seed) {
         SCOPED_TRACE(seed);
@@ -99,7 +99,7 @@ TEST(Symbolic, WithoutAmalgamationStoresNoZerosOfWeightedVertices) {
     }
 }
 
-TEST(Symbolic, SplittingKeepsWhatIsStoredBelowTheDiagonal) {
+TEST(Symbolic, SplittingKeepsTheEntriesBelowTheDiagonal) {
     std::mt19937_64 random(9);
     auto const compressed = with_random_weights(grid(9, 9, 3), 3, random);
     auto const ordering = nested_dissection(9, 9, 3);
@@ -115,7 +115,7 @@ TEST(Symbolic, SplittingKeepsWhatIsStoredBelowTheDiagonal) {
     EXPECT_NEAR(split.stored_flops, whole.stored_flops, 1e-9 * whole.stored_flops);
 }
 
-TEST(Symbolic, ReorderingKeepsWhatIsStoredAndNeverAddsBloksOnGrids) {
+TEST(Symbolic, ReorderingKeepsTheStoredEntriesAndAddsNoBloksOnGrids) {
     struct Case {
         Graph graph;
         Ordering ordering;
@@ -139,7 +139,7 @@ TEST(Symbolic, ReorderingKeepsWhatIsStoredAndNeverAddsBloksOnGrids) {
 }
 
 TEST(Symbolic, OfAnEmptyMatrixIsEmpty) {
-    auto const structure = symbolic_factorization(uncompressed(graph_of(0, {})), natural_order(0), {});
+    auto const structure = symbolic_factorization(uncompressed(graph_from(0, {})), natural_order(0), {});
     validate(structure);
     EXPECT_EQ(structure.n, 0);
     EXPECT_EQ(structure.num_cblks(), 0);
@@ -148,7 +148,7 @@ TEST(Symbolic, OfAnEmptyMatrixIsEmpty) {
 }
 
 TEST(Symbolic, OfOneUnknownIsOneBlok) {
-    auto const structure = symbolic_factorization(uncompressed(graph_of(1, {})), natural_order(1), {});
+    auto const structure = symbolic_factorization(uncompressed(graph_from(1, {})), natural_order(1), {});
     validate(structure);
     EXPECT_EQ(structure.num_cblks(), 1);
     EXPECT_EQ(structure.num_bloks(), 1);
@@ -158,7 +158,7 @@ TEST(Symbolic, OfOneUnknownIsOneBlok) {
 }
 
 TEST(Symbolic, OfADiagonalMatrixHasRootsOnly) {
-    auto const compressed = uncompressed(graph_of(40, {}));
+    auto const compressed = uncompressed(graph_from(40, {}));
     auto const exact = symbolic_factorization(compressed, natural_order(40), bare_options());
     validate(exact);
     EXPECT_EQ(exact.num_cblks(), 40);
@@ -171,14 +171,14 @@ TEST(Symbolic, OfADiagonalMatrixHasRootsOnly) {
         for (Cblk const& cblk : structure->cblks) EXPECT_EQ(cblk.parent, no_cblk);
 }
 
-TEST(Symbolic, OfADenseMatrixIsOneSupernodeCutEvenly) {
-    // Once as 100 vertices, once as compression leaves it: one vertex of 100 rows.
-    CompressedGraph one_vertex{graph_of(1, {}), std::vector<Index>(100, 0)};
+TEST(Symbolic, OfADenseMatrixIsOneEvenlySplitSupernode) {
+    // As 100 vertices, and compressed to one vertex of 100 rows.
+    CompressedGraph one_vertex{graph_from(1, {}), std::vector<Index>(100, 0)};
     one_vertex.graph.weight = {100};
     SymbolicOptions options;
     options.min_width = 16;
     options.max_width = 32;
-    for (auto const& compressed : {uncompressed(complete_graph(100)), one_vertex}) {
+    for (auto const& compressed : {uncompressed(complete(100)), one_vertex}) {
         auto const structure =
             symbolic_factorization(compressed, natural_order(compressed.graph.num_vertices), options);
         validate(structure);
@@ -205,7 +205,7 @@ TEST(Symbolic, OfAnArrowMatrixFollowsTheHub) {
 
 TEST(Symbolic, OfALongChainNeedsNoRecursionAndFewCblks) {
     Index const n = 1'000'000;
-    auto const structure = symbolic_factorization(uncompressed(chain(n)), natural_order(n), {});
+    auto const structure = symbolic_factorization(uncompressed(path(n)), natural_order(n), {});
     validate(structure);
     EXPECT_EQ(structure.nnz_factor, 2 * n - 1);
     EXPECT_EQ(structure.tree_height, n);
@@ -215,7 +215,7 @@ TEST(Symbolic, OfALongChainNeedsNoRecursionAndFewCblks) {
 
 TEST(Symbolic, KeepsTheRowsOfACompressedVertexInTheirOldOrder) {
     // Two vertices, rows 0 2 4 and rows 1 3, not connected.
-    CompressedGraph compressed{graph_of(2, {}), {0, 1, 0, 1, 0}};
+    CompressedGraph compressed{graph_from(2, {}), {0, 1, 0, 1, 0}};
     compressed.graph.weight = {3, 2};
     auto const structure = symbolic_factorization(compressed, ordering_from({1, 0}), {});
     EXPECT_EQ(structure.perm, (std::vector<Index>{2, 0, 3, 1, 4}));
@@ -231,17 +231,17 @@ TEST(Symbolic, ChildrenOfLaterPiecesComeFirstSoThatCblksArePostordered) {
     options.min_width = options.max_width = 2;
     for (auto const& order :
          {ordering_from({0, 1, 2, 3, 4, 5, 6, 7}), ordering_from({1, 0, 2, 3, 4, 5, 6, 7})}) {
-        auto const structure = symbolic_factorization(uncompressed(graph_of(8, edges)), order, options);
+        auto const structure = symbolic_factorization(uncompressed(graph_from(8, edges)), order, options);
         validate(structure);
         EXPECT_EQ(structure.perm[0], 0);
         EXPECT_EQ(structure.cblks[0].parent, structure.num_cblks() - 1);
     }
 }
 
-TEST(Symbolic, RefusesOptionsOutOfRange) {
+TEST(Symbolic, RejectsInvalidOptions) {
     auto const status_of = [](SymbolicOptions const& options) {
         try {
-            symbolic_factorization(uncompressed(chain(3)), natural_order(3), options);
+            symbolic_factorization(uncompressed(path(3)), natural_order(3), options);
         } catch (Error const& error) {
             return error.status();
         }
@@ -259,14 +259,14 @@ TEST(Symbolic, RefusesOptionsOutOfRange) {
     EXPECT_EQ(status_of(options), Status::usage);
 }
 
-TEST(Symbolic, RefusesAnOrderingOfAnotherGraph) {
-    EXPECT_THROW(symbolic_factorization(uncompressed(chain(3)), natural_order(4), {}), Error);
-    EXPECT_THROW(symbolic_factorization(uncompressed(chain(3)), Ordering{{0, 0, 1}, {0, 2, 1}}, {}), Error);
-    EXPECT_THROW(symbolic_factorization(uncompressed(chain(3)), Ordering{{1, 2, 0}, {1, 2, 0}}, {}), Error);
-    CompressedGraph vertex_without_rows{chain(3), {0, 1, 1}};
+TEST(Symbolic, RejectsAnOrderingOfAnotherGraph) {
+    EXPECT_THROW(symbolic_factorization(uncompressed(path(3)), natural_order(4), {}), Error);
+    EXPECT_THROW(symbolic_factorization(uncompressed(path(3)), Ordering{{0, 0, 1}, {0, 2, 1}}, {}), Error);
+    EXPECT_THROW(symbolic_factorization(uncompressed(path(3)), Ordering{{1, 2, 0}, {1, 2, 0}}, {}), Error);
+    CompressedGraph vertex_without_rows{path(3), {0, 1, 1}};
     vertex_without_rows.graph.weight = {1, 2, 0};
     EXPECT_THROW(symbolic_factorization(vertex_without_rows, natural_order(3), {}), Error);
-    CompressedGraph wrong_weights{chain(3), {0, 1, 2, 2}};
+    CompressedGraph wrong_weights{path(3), {0, 1, 2, 2}};
     EXPECT_THROW(symbolic_factorization(wrong_weights, natural_order(3), {}), Error);
 }
 
