@@ -15,7 +15,7 @@ bool counter_is_steady() {
     a = 0x80000007u, c = 0;
     asm volatile("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
     if ((d >> 8 & 1u) == 0) return false;
-    // Linux keeps these only while it finds the counters of all cores in step.
+    // Linux uses these sources only while the counters of all cores are synchronous.
     std::string source;
     std::ifstream("/sys/devices/system/clocksource/clocksource0/current_clocksource") >> source;
     return source == "tsc" || source == "kvm-clock" || source == "hyperv_clocksource_tsc_page";
@@ -24,7 +24,7 @@ bool counter_is_steady() {
 #endif
 }
 
-// The tightest of a few tries: the one during which the thread was not interrupted.
+// The tightest of several tries, during which the thread was most likely not interrupted.
 ClockReading ClockReading::take() noexcept {
     ClockReading best;
     Nanoseconds tightest = 0;

@@ -1,6 +1,6 @@
-// The time as threads read it a hundred million times a run: the processor's counter where it is steady and
-// the same on all cores, else the system's steady clock. Counts become nanoseconds later, by two readings of
-// both clocks, one at each end of the run.
+// A clock that is cheap to read: the counter of the processor if it is steady and synchronous on all cores,
+// else the steady clock of the system. Ticks are converted to nanoseconds after the run, by readings of both
+// clocks at its begin and end.
 #pragma once
 
 #include <chrono>
@@ -19,32 +19,32 @@ inline Nanoseconds steady_now() noexcept {
         .count();
 }
 
-/// Whether the processor's counter may serve: it runs at one speed whatever the core does, and the system
-/// itself tells the time by it.
+/// Whether the counter of the processor can be used: it runs at a constant rate, and the system clock uses
+/// it, too.
 bool counter_is_steady();
 
 inline bool const use_counter = counter_is_steady();
 
-/// The time now; 7 ns by the counter, 25 ns by the system's clock.
+/// The current time. Takes 7 ns with the counter, and 25 ns with the clock of the system.
 inline Ticks ticks() noexcept {
 #if defined(__x86_64__)
     if (use_counter) return __builtin_ia32_rdtsc();
 #elif defined(__aarch64__)
     std::uint64_t count;
-    asm volatile("mrs %0, cntvct_el0" : "=r"(count)); // One speed and synchronous by architecture.
+    asm volatile("mrs %0, cntvct_el0" : "=r"(count)); // constant rate and synchronous by architecture
     return count;
 #endif
     return static_cast<Ticks>(steady_now());
 }
 
-/// Both clocks at the same moment.
+/// A reading of both clocks at the same time.
 struct ClockReading {
     Ticks ticks = 0;
     Nanoseconds nanoseconds = 0;
     static ClockReading take() noexcept;
 };
 
-/// From ticks to nanoseconds of the steady clock: the line through two readings.
+/// Converts ticks to nanoseconds of the steady clock, along the line through two readings.
 class ClockConversion {
   public:
     ClockConversion(ClockReading first, ClockReading last) noexcept;

@@ -1,23 +1,23 @@
-// The clocks of several processes brought together. What each recorded is in its own time; its offset from
-// process 0 was measured before and after, and lies in between on a straight line, as clocks drift.
+// Aligns the clocks of several processes. The offset of each process from process 0 is measured before and
+// after the run, and interpolated linearly, as clocks drift.
 #pragma once
 
 #include "trace/trace.hpp"
 
 namespace espalier::trace {
 
-/// What a process's clock was ahead of that of process 0.
+/// The difference between the clock of a process and that of process 0.
 struct ClockOffset {
-    Nanoseconds at = 0; ///< By the process's own clock.
+    Nanoseconds at = 0; ///< The time of the measurement by the clock of the process.
     Nanoseconds offset = 0;
-    Nanoseconds error = 0; ///< The truth is within offset - error .. offset + error.
+    Nanoseconds error = 0; ///< The true offset is between offset - error and offset + error.
 };
 
-/// All times of the parts, which are by the process's own clock, become times after `zero` by the clock of
-/// process 0.
+/// Converts all times of the parts from the clock of their process to the clock of process 0, relative to
+/// `zero`.
 void set_clock(TraceParts& parts, ClockOffset const& first, ClockOffset const& last, Nanoseconds zero);
 
-/// Where a trace says how far the clocks of its processes may be apart ("850 ns").
+/// The metadata key for the largest error of an offset ("850 ns").
 inline constexpr char const* clock_error_key = "clock error";
 
 } // namespace espalier::trace

@@ -2,18 +2,19 @@
 
 #include <algorithm>
 #include <limits>
-#include <string>
 #include <tuple>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "espalier/types.hpp"
 
 namespace espalier::trace {
 namespace {
 
-// The states of one container, sorted by start and the outer before the inner, as a sequence in which none
-// overlaps another. `open` are the states around the present time, outermost first; `from` is where the
-// innermost of them goes on.
+// Flattens the states of one container, which come sorted by start, outer states first. open_ holds the
+// states around the current time, outermost first; `from` is the time from which a state has not been
+// emitted.
 class Flattening {
   public:
     Flattening(TraceParts const& parts, std::vector<State>& flat) : parts_(parts), flat_(flat) {}
@@ -36,7 +37,7 @@ class Flattening {
         bool emitted;
     };
 
-    // A state that ends where the next one starts is not around it.
+    // A state that ends at the start of the next one does not contain it.
     void close_until(Nanoseconds time) {
         while (!open_.empty() && open_.back().state.end <= time) {
             Open last = open_.back();
@@ -56,10 +57,10 @@ class Flattening {
     }
     [[noreturn]] void overlap(State const& state) const {
         auto const& kinds = parts_.kinds;
-        throw Error(Status::bad_input, "trace: states '" + kinds[open_.back().state.kind].name + "' and '" +
-                                           kinds[state.kind].name + "' overlap in '" +
-                                           parts_.containers[state.container].name + "' at " +
-                                           std::to_string(state.start) + " ns");
+        throw Error(Status::bad_input,
+                    fmt::format("trace: states '{}' and '{}' overlap in '{}' at {} ns",
+                                kinds[open_.back().state.kind].name, kinds[state.kind].name,
+                                parts_.containers[state.container].name, state.start));
     }
 
     TraceParts const& parts_;
@@ -73,7 +74,7 @@ void flatten_states(TraceParts& parts) {
     auto const before = [](State const& a, State const& b) {
         return std::make_tuple(a.container, a.start, -a.end) < std::make_tuple(b.container, b.start, -b.end);
     };
-    // States without extent keep their place before a state that starts with them.
+    // An empty state keeps its place before a state that starts at the same time.
     auto const by_start = [](State const& a, State const& b) {
         return std::tie(a.container, a.start) < std::tie(b.container, b.start);
     };

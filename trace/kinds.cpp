@@ -1,5 +1,5 @@
 // The qualitative colours are those of Okabe and Ito (Color Universal Design, 2008) and of Tol (Colour
-// schemes, SRON/EPS/TN/09-002, 2021), both made for all kinds of colour vision.
+// schemes, SRON/EPS/TN/09-002, 2021), both for all types of colour vision.
 #include "trace/kinds.hpp"
 
 #include <algorithm>
@@ -55,14 +55,14 @@ Color distinct_color(std::size_t index) {
     return colors[index % colors.size()];
 }
 
-// A ramp whose lightness falls steadily, so that it reads without seeing the hues.
+// The lightness of this ramp falls monotonically, so that it is readable without hues.
 Color level_color(int level, int deepest) {
     static constexpr std::array anchors{rgb(0xFDE74C), rgb(0x9CCB4A), rgb(0x2FA389), rgb(0x2278A8),
                                         rgb(0x463C9E)};
     double const at =
         deepest <= 0 ? 0.0 : std::clamp(double(level) / deepest, 0.0, 1.0) * (anchors.size() - 1);
-    auto const below = std::min(static_cast<std::size_t>(at), anchors.size() - 2);
-    double const share = at - static_cast<double>(below);
+    int const below = std::min(static_cast<int>(at), int(anchors.size()) - 2);
+    double const share = at - below;
     auto const between = [&](std::uint8_t a, std::uint8_t b) {
         return static_cast<std::uint8_t>(std::lround(a + share * (b - a)));
     };

@@ -1,5 +1,5 @@
-// The words of Espalier's own traces, the same in a run and in its prediction: what threads do, which phases
-// the whole goes through, what is counted. Each with its category and its colour.
+// The state kinds and variables of Espalier's own traces, in runs and predictions, with their categories and
+// colours.
 #pragma once
 
 #include <vector>
@@ -10,12 +10,12 @@ namespace espalier::trace {
 
 /// Indices into standard_kinds().
 enum class Kind : std::int16_t {
-    // Of threads.
-    idle,     ///< Nothing to do, spinning or asleep.
+    // States of threads.
+    idle,     ///< Without a task, spinning or asleep.
     overhead, ///< Looking for work, counting predecessors down, waiting for a lock.
     send,
     receive,
-    assemble, ///< Scatter the matrix's entries into panels.
+    assemble, ///< Scatter the entries of the matrix into panels.
     factor,   ///< Factor a cblk's diagonal block and solve with it for the rows below.
     update,   ///< Subtract the product of a cblk with itself from a facing one.
     subtree,  ///< A small subtree, from its leaves to its root.
@@ -23,7 +23,7 @@ enum class Kind : std::int16_t {
     forward,
     backward,
     refine, ///< Products with the matrix, and vector operations.
-    // Of processes.
+    // Phases of processes.
     reading,
     ordering,
     symbolic,
@@ -37,18 +37,18 @@ enum class Kind : std::int16_t {
 
 /// Indices into standard_variables().
 enum class Counter : std::int32_t {
-    memory,      ///< Bytes in use, of a process.
-    ready_tasks, ///< Tasks of a process that wait to be taken by a worker.
+    memory,      ///< Bytes in use by a process.
+    ready_tasks, ///< Ready tasks of a process that no worker has taken.
 };
 
 std::vector<StateKind> standard_kinds();
 std::vector<Variable> standard_variables();
 
-/// Colours that people who do not see red or green can tell apart, for kinds beyond the standard ones.
-/// Repeats after a dozen.
+/// One of twelve colours for kinds beyond the standard ones, distinguishable with all types of colour vision.
+/// Indices above 11 repeat them.
 Color distinct_color(std::size_t index);
 
-/// The colour of a level of the tree: bright at the root, dark (yet not as black as idle) at `deepest`.
+/// The colour of a level of the tree, from bright at the root to dark at `deepest`.
 Color level_color(int level, int deepest);
 
 inline constexpr Color idle_color{0, 0, 0};

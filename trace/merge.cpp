@@ -1,4 +1,4 @@
-// One trace out of those of several processes: as bytes on the way, and side by side on arrival.
+// Packs the parts of a trace into bytes for another process, and merges the parts of several processes.
 #include <algorithm>
 #include <cstring>
 #include <iterator>
@@ -52,7 +52,7 @@ class Unpacker {
   private:
     std::byte const* take(std::size_t count, std::size_t size) {
         if (count > bytes_.size() / size)
-            throw Error(Status::bad_input, "trace: the bytes that another process sent are no trace");
+            throw Error(Status::bad_input, "trace: the bytes from another process are not a trace");
         auto const* first = bytes_.data();
         bytes_ = bytes_.subspan(count * size);
         return first;
@@ -60,7 +60,7 @@ class Unpacker {
     std::span<std::byte const> bytes_;
 };
 
-// The same walk through the parts, writing or reading.
+// Visits the members of the parts, for writing or reading.
 template <class Walker, class Parts> void walk(Walker& walker, Parts& parts) {
     auto const each = [&](auto& values, auto const& visit) {
         std::size_t count = values.size();
@@ -90,7 +90,7 @@ template <class Walker, class Parts> void walk(Walker& walker, Parts& parts) {
     walker.number(parts.earliest_by);
 }
 
-// Where each of `more` is then; a machine that is there already stands for its namesake.
+// Appends containers and returns their new indices. Machines of one name are merged.
 std::vector<std::int32_t> append_containers(std::vector<Container>& all, std::vector<Container> const& more) {
     std::vector<std::int32_t> now_at;
     now_at.reserve(more.size());
@@ -101,8 +101,8 @@ std::vector<std::int32_t> append_containers(std::vector<Container>& all, std::ve
             if (known == all.end()) all.push_back(std::move(container));
             continue;
         }
-        auto const parent = static_cast<std::size_t>(container.parent);
-        container.parent = parent < now_at.size() ? now_at[parent] : -1;
+        bool const known = container.parent >= 0 && container.parent < std::ssize(now_at);
+        container.parent = known ? now_at[container.parent] : -1;
         now_at.push_back(static_cast<std::int32_t>(all.size()));
         all.push_back(std::move(container));
     }
@@ -117,8 +117,7 @@ TraceParts merge(std::vector<TraceParts> parts) {
     for (std::size_t p = 1; p < parts.size(); ++p) {
         TraceParts const& more = parts[p];
         if (more.kinds != all.kinds || more.variables != all.variables)
-            throw Error(Status::usage,
-                        "trace: processes that recorded different kinds of states or variables");
+            throw Error(Status::usage, "trace: processes recorded different kinds of states or variables");
         std::vector<std::int32_t> const now_at = append_containers(all.containers, more.containers);
         auto const moved = [&](std::int32_t c) { return c >= 0 && c < std::ssize(now_at) ? now_at[c] : -1; };
         for (State state : more.states) state.container = moved(state.container), all.states.push_back(state);
@@ -160,7 +159,7 @@ TraceParts unpack(std::span<std::byte const> bytes) {
         unpacker.sequence(parts.metadata[key]);
     }
     if (unpacker.left() > 0)
-        throw Error(Status::bad_input, "trace: the bytes that another process sent are no trace");
+        throw Error(Status::bad_input, "trace: the bytes from another process are not a trace");
     return parts;
 }
 

@@ -3,6 +3,9 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <iterator>
+
+#include <fmt/format.h>
 
 namespace espalier::trace {
 
@@ -152,21 +155,12 @@ PajeLines& PajeLines::number(double value) {
     bool const whole = std::abs(value) < 1e15 && value == std::floor(value);
     auto const end = whole ? std::to_chars(digits.begin(), digits.end(), static_cast<std::int64_t>(value))
                            : std::to_chars(digits.begin(), digits.end(), value);
-    return word({digits.data(), static_cast<std::size_t>(end.ptr - digits.data())});
+    return word({digits.data(), end.ptr});
 }
 
 PajeLines& PajeLines::color(Color color) {
-    text_ += " \"";
-    for (unsigned const part : {color.red, color.green, color.blue}) {
-        unsigned const thousandths = (part * 1000 + 127) / 255;
-        text_ += static_cast<char>('0' + thousandths / 1000);
-        text_ += '.';
-        text_ += static_cast<char>('0' + thousandths / 100 % 10);
-        text_ += static_cast<char>('0' + thousandths / 10 % 10);
-        text_ += static_cast<char>('0' + thousandths % 10);
-        text_ += ' ';
-    }
-    text_.back() = '"';
+    fmt::format_to(std::back_inserter(text_), " \"{:.3f} {:.3f} {:.3f}\"", color.red / 255.0,
+                   color.green / 255.0, color.blue / 255.0);
     return *this;
 }
 
@@ -178,7 +172,7 @@ void PajeLines::flush() {
 PajeLines& PajeLines::raw_integer(std::int64_t value) {
     std::array<char, 24> digits;
     auto const end = std::to_chars(digits.begin(), digits.end(), value);
-    text_.append(digits.data(), static_cast<std::size_t>(end.ptr - digits.data()));
+    text_.append(digits.data(), end.ptr - digits.data());
     return *this;
 }
 

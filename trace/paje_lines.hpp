@@ -1,5 +1,4 @@
-// The lines of a Pajé file as Espalier writes them: the definitions at its head, and fields one after the
-// other.
+// The lines of a Paje file: the definitions at its head, and a writer of fields.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +9,7 @@
 
 namespace espalier::trace {
 
-/// One definition a kind of event, and its number. The names of the fields are the format's.
+/// The definition of each event with its number and fields.
 extern std::string_view const paje_definitions;
 
 /// The numbers that paje_definitions gives to events.
@@ -31,10 +30,10 @@ enum PajeNumber {
     new_event
 };
 
-// A text that grows by fields and is handed on when it is long enough.
+/// Appends fields to a text, which is passed to the sink when it is long enough.
 class PajeLines {
   public:
-    /// Values are cut at this length: ViTE reads no line beyond 4096 bytes.
+    /// Values are cut at this length, as ViTE reads lines of at most 4096 bytes.
     static constexpr std::size_t longest = 3000;
 
     explicit PajeLines(Sink const& sink);
@@ -43,7 +42,6 @@ class PajeLines {
     PajeLines& word(std::string_view word);
     PajeLines& word(char prefix, std::int64_t number);
     PajeLines& integer(std::int64_t value);
-    /// Cut where it is too long for a line.
     PajeLines& quoted(std::string_view value);
     /// Microseconds, to the nanosecond.
     PajeLines& time(Nanoseconds time);

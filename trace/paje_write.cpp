@@ -15,9 +15,8 @@ constexpr std::array<std::string_view, 4> name_of_place{"Machine", "Process", "N
 
 class Writer {
   public:
-    Writer(Trace const& trace, Sink const& sink, PajeWriteOptions options)
-        : trace_(trace), lines_(sink), options_(options),
-          level_of_(trace.containers().size(), unknown_level) {}
+    Writer(Trace const& trace, Sink const& sink)
+        : trace_(trace), lines_(sink), level_of_(trace.containers().size(), unknown_level) {}
 
     void write() {
         lines_.raw(paje_definitions);
@@ -49,8 +48,8 @@ class Writer {
         for (std::size_t v = 0; v < trace_.variables().size(); ++v) {
             auto const& variable = trace_.variables()[v];
             lines_.event(define_variable_type)
-                .word('V', static_cast<std::int64_t>(v))
-                .word(type_of_place[static_cast<std::size_t>(variable.place)])
+                .word('V', v)
+                .word(type_of_place[int(variable.place)])
                 .quoted(variable.name)
                 .color(distinct_color(v))
                 .quoted(variable.unit)
@@ -61,7 +60,7 @@ class Writer {
         return lines_.event(number).word(alias).word(parent);
     }
 
-    // Kinds are values of "State" in their order, and those of phases are values of "Phase", too.
+    // All kinds are values of "State". Kinds of phases are also values of "Phase".
     void define_values() {
         std::vector<bool> of_phase(trace_.kinds().size(), false);
         int deepest = -1;
@@ -69,17 +68,16 @@ class Writer {
             if (!is_thread(state.container)) of_phase[state.kind] = true;
             deepest = std::max<int>(deepest, state.level);
         }
-        auto const value = [&](char prefix, std::size_t number, std::string_view type,
+        auto const value = [&](char prefix, std::int64_t number, std::string_view type,
                                StateKind const& kind) {
-            lines_.event(define_entity_value).word(prefix, static_cast<std::int64_t>(number)).word(type);
+            lines_.event(define_entity_value).word(prefix, number).word(type);
             lines_.quoted(kind.name).color(kind.color).word(to_string(kind.category)).end();
         };
         for (std::size_t k = 0; k < trace_.kinds().size(); ++k) value('S', k, "S", trace_.kinds()[k]);
         for (std::size_t k = 0; k < trace_.kinds().size(); ++k)
             if (of_phase[k]) value('F', k, "F", trace_.kinds()[k]);
         for (int l = 0; l <= deepest; ++l)
-            value('L', static_cast<std::size_t>(l), "L",
-                  {"level " + std::to_string(l), Category::work, level_color(l, deepest)});
+            value('L', l, "L", {"level " + std::to_string(l), Category::work, level_color(l, deepest)});
         constexpr Color dark{48, 48, 48};
         for (auto const& [alias, type] : {std::pair("S_", "S"), std::pair("F_", "F")})
             define(define_entity_value, alias, type).word("none").color(dark).word("none").end();
@@ -89,7 +87,7 @@ class Writer {
     void create_containers() {
         for (std::size_t i = 0; i < trace_.containers().size(); ++i) {
             auto const& container = trace_.containers()[i];
-            lines_.event(create_container).time(0).word('c', static_cast<std::int64_t>(i)).word(type_of(i));
+            lines_.event(create_container).time(0).word('c', i).word(type_of(i));
             if (container.parent < 0)
                 lines_.word("0");
             else
@@ -100,39 +98,33 @@ class Writer {
 
     void destroy_containers() {
         for (std::size_t i = trace_.containers().size(); i-- > 0;)
-            lines_.event(destroy_container)
-                .time(trace_.end())
-                .word(type_of(i))
-                .word('c', static_cast<std::int64_t>(i))
-                .end();
+            lines_.event(destroy_container).time(trace_.end()).word(type_of(i)).word('c', i).end();
     }
 
     void write_information() {
         if (trace_.containers().empty()) return;
         inform("time unit", "microseconds");
         for (auto const& [key, value] : trace_.metadata()) inform(key, value);
-        if (trace_.dropped_events() > 0) inform("dropped events", std::to_string(trace_.dropped_events()));
-        if (trace_.unmatched_messages() > 0)
-            inform("unmatched messages", std::to_string(trace_.unmatched_messages()));
-        if (trace_.early_messages() > 0) {
-            inform("early messages", std::to_string(trace_.early_messages()));
-            inform("earliest by nanoseconds", std::to_string(trace_.earliest_by()));
-        }
+        for (auto const& [key, count] : {std::pair("dropped events", trace_.dropped_events()),
+                                         std::pair("unmatched messages", trace_.unmatched_messages()),
+                                         std::pair("early messages", trace_.early_messages()),
+                                         std::pair("earliest by nanoseconds", trace_.earliest_by())})
+            if (count > 0) inform(key, std::to_string(count));
     }
     void inform(std::string const& key, std::string const& value) {
         lines_.event(new_event).time(0).word("I").word("c0").quoted(key + " = " + value).end();
     }
 
-    // Merges the states of each container, the two ends of links, and the samples, each sorted already.
+    // Merges the sorted streams: the states of each container, the starts and ends of links, and the samples.
     void write_events() {
         std::size_t const containers = trace_.containers().size();
         arrivals_.resize(trace_.links().size());
-        std::iota(arrivals_.begin(), arrivals_.end(), std::size_t(0));
+        std::iota(arrivals_.begin(), arrivals_.end(), 0);
         std::stable_sort(arrivals_.begin(), arrivals_.end(), [&](std::size_t a, std::size_t b) {
             return trace_.links()[a].end < trace_.links()[b].end;
         });
 
-        using Next = std::pair<Nanoseconds, std::size_t>; // Time and stream; links start before they end.
+        using Next = std::pair<Nanoseconds, std::size_t>; // time and stream; the starts of links come first
         std::priority_queue<Next, std::vector<Next>, std::greater<>> queue;
         std::vector<Cursor> cursors(containers + 3);
         Nanoseconds time = 0;
@@ -148,7 +140,7 @@ class Writer {
 
     struct Cursor {
         std::size_t at = 0;
-        bool open = false; ///< The state before `at` still has to be left, as no other follows at once.
+        bool open = false; ///< The state before `at` must be ended, as the next one starts later.
     };
 
     bool next_time(std::size_t stream, Cursor const& cursor, Nanoseconds& time) const {
@@ -185,33 +177,28 @@ class Writer {
 
     void write_state(std::size_t container, Cursor& cursor, Nanoseconds time) {
         auto const states = trace_.states_of(container);
-        bool const thread = is_thread(static_cast<std::int32_t>(container));
+        bool const thread = is_thread(container);
         bool const leave = cursor.open;
         State const* const state = leave ? nullptr : &states[cursor.at++];
-        auto const write_kind = [&] {
-            lines_.event(leave ? set_state : set_task).time(time).word(thread ? "S" : "F");
-            lines_.word('c', static_cast<std::int64_t>(container));
-            if (leave)
-                lines_.word(thread ? "S_" : "F_").end();
-            else
-                lines_.word(thread ? 'S' : 'F', state->kind)
-                    .integer(state->task)
-                    .integer(state->cblk)
-                    .integer(state->level)
-                    .integer(state->continued ? 1 : 0)
-                    .end();
-        };
-        if (options_.levels_on_top) write_kind();
-        if (thread) write_level(container, time, state ? state->level : -1);
-        if (!options_.levels_on_top) write_kind();
+        if (thread) write_level(container, time, leave ? -1 : state->level);
+        lines_.event(leave ? set_state : set_task).time(time).word(thread ? "S" : "F").word('c', container);
+        if (leave)
+            lines_.word(thread ? "S_" : "F_").end();
+        else
+            lines_.word(thread ? 'S' : 'F', state->kind)
+                .integer(state->task)
+                .integer(state->cblk)
+                .integer(state->level)
+                .integer(state->continued ? 1 : 0)
+                .end();
         cursor.open = state && (cursor.at == states.size() || states[cursor.at].start > state->end);
     }
 
-    // Only where it changes, unless it is to be on top.
+    // Written only if it changes.
     void write_level(std::size_t container, Nanoseconds time, int level) {
-        if (!options_.levels_on_top && level_of_[container] == level) return;
+        if (level_of_[container] == level) return;
         level_of_[container] = level;
-        lines_.event(set_state).time(time).word("L").word('c', static_cast<std::int64_t>(container));
+        lines_.event(set_state).time(time).word("L").word('c', container);
         if (level < 0)
             lines_.word("L_").end();
         else
@@ -224,19 +211,19 @@ class Writer {
     }
     void write_departure(std::size_t i) {
         Link const& link = trace_.links()[i];
-        link_line(start_link, link.start, link, link.from).integer(static_cast<std::int64_t>(i));
+        link_line(start_link, link.start, link, link.from).integer(i);
         lines_.integer(link.bytes).integer(link.tag).integer(link.distance).end();
     }
     void write_arrival(std::size_t i) {
         Link const& link = trace_.links()[i];
-        link_line(end_link, link.end, link, link.to).integer(static_cast<std::int64_t>(i)).end();
+        link_line(end_link, link.end, link, link.to).integer(i).end();
     }
     void write_sample(Sample const& sample) {
         lines_.event(set_variable).time(sample.time).word('V', sample.variable).word('c', sample.container);
         lines_.number(sample.value).end();
     }
 
-    // "task before before ...; task before ...", as many as a line holds.
+    // "task before before ...; task before ...", split into lines that viewers can read.
     void write_dependencies() {
         if (trace_.containers().empty()) return;
         std::string value;
@@ -258,23 +245,22 @@ class Writer {
     }
 
     [[nodiscard]] std::string_view type_of(std::size_t container) const {
-        return type_of_place[static_cast<std::size_t>(trace_.containers()[container].place)];
+        return type_of_place[int(trace_.containers()[container].place)];
     }
-    [[nodiscard]] bool is_thread(std::int32_t container) const {
+    [[nodiscard]] bool is_thread(std::int64_t container) const {
         return trace_.containers()[container].place == Place::thread;
     }
 
     Trace const& trace_;
     PajeLines lines_;
-    PajeWriteOptions options_;
-    std::vector<std::size_t> arrivals_; ///< Links by the time at which they end.
+    std::vector<std::size_t> arrivals_; ///< Links, sorted by their ends.
     std::vector<int> level_of_;
 };
 
 } // namespace
 
-void write_paje(Trace const& trace, Sink const& sink, PajeWriteOptions options) {
-    Writer(trace, sink, options).write();
+void write_paje(Trace const& trace, Sink const& sink) {
+    Writer(trace, sink).write();
 }
 
 } // namespace espalier::trace

@@ -8,21 +8,19 @@
 #include <tuple>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "espalier/types.hpp"
 
 namespace espalier::trace {
 namespace {
 
-// Chunks before each other are let go one by one, not by a recursion as deep as the list is long.
+// Releases a list of chunks in a loop; the destructors would recurse as deep as the list is long.
 template <class Chunk> void release(std::unique_ptr<Chunk>& chunk) noexcept {
     while (chunk) chunk = std::move(chunk->before);
 }
 
-std::string numbered(std::string name, int number) {
-    return name += std::to_string(number);
-}
-
-// As add_process() puts it: after the machine.
+// add_process() puts the process after the machine.
 constexpr std::int32_t process_container = 1;
 
 std::int32_t add_container(std::vector<Container>& containers, std::string name, Place place,
@@ -33,37 +31,39 @@ std::int32_t add_container(std::vector<Container>& containers, std::string name,
 
 } // namespace
 
-// Each node has its workers by number and then its progress threads.
+// The threads of a node are its workers in ascending order, and then its progress threads.
 std::vector<std::int32_t> add_process(std::vector<Container>& containers, int process, int processes,
                                       std::vector<ThreadInfo> const& threads, std::string const& machine) {
     auto const known =
         std::find(containers.begin(), containers.end(), Container{machine, Place::machine, -1});
     auto const parent = static_cast<std::int32_t>(known - containers.begin());
     if (known == containers.end()) add_container(containers, machine, Place::machine, -1);
-    auto const name = numbered("P", process);
+    std::string const name = fmt::format("P{}", process);
     std::string const prefix = processes > 1 ? name : "";
     std::vector<std::int32_t> result(threads.size() + 1);
     result.back() = add_container(containers, name, Place::process, parent);
 
-    std::vector<std::size_t> order(threads.size());
-    std::iota(order.begin(), order.end(), std::size_t(0));
-    auto const rank = [&](std::size_t t) {
+    std::vector<int> order(threads.size());
+    std::iota(order.begin(), order.end(), 0);
+    auto const rank = [&](int t) {
         return std::make_tuple(threads[t].node, threads[t].worker < 0, threads[t].worker, t);
     };
-    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); });
+    std::sort(order.begin(), order.end(), [&](int a, int b) { return rank(a) < rank(b); });
 
     int node_number = 0;
     int progress_threads = 0;
     std::int32_t node = -1;
-    for (std::size_t const t : order) {
+    for (int const t : order) {
         ThreadInfo const& thread = threads[t];
         if (node < 0 || thread.node != node_number) {
             node_number = thread.node;
-            node = add_container(containers, prefix + numbered("N", node_number), Place::node, result.back());
+            node = add_container(containers, fmt::format("{}N{}", prefix, node_number), Place::node,
+                                 result.back());
         }
         std::string own = thread.name;
         if (own.empty())
-            own = thread.worker >= 0 ? numbered("T", thread.worker) : numbered("C", progress_threads++);
+            own = thread.worker >= 0 ? fmt::format("T{}", thread.worker)
+                                     : fmt::format("C{}", progress_threads++);
         result[t] = add_container(containers, prefix + own, Place::thread, node);
     }
     return result;
@@ -101,8 +101,8 @@ void Track::clear() noexcept {
 Recorder::Recorder(Options options)
     : options_(std::move(options)), first_reading_(ClockReading::take()), zero_(first_reading_.nanoseconds) {
     if (options_.process < 0 || options_.process >= options_.processes)
-        throw Error(Status::usage, "trace: process " + std::to_string(options_.process) + " of " +
-                                       std::to_string(options_.processes));
+        throw Error(Status::usage,
+                    fmt::format("trace: process {} is not one of {}", options_.process, options_.processes));
     options_.metadata.try_emplace("origin", "measured");
     tracks_.emplace_back(new Track(*this, {}));
     tracks_.front()->between_tasks();
@@ -120,14 +120,14 @@ Track& Recorder::add_thread(ThreadInfo info) {
     if (track.spare_) track.next_chunk();
     track.take_spare();
     if (number >= 0) {
-        workers_.resize(std::max(workers_.size(), static_cast<std::size_t>(number) + 1), nullptr);
+        if (number >= std::ssize(workers_)) workers_.resize(number + 1, nullptr);
         workers_[number] = &track;
     }
     return track;
 }
 
 Track* Recorder::worker(int number) const noexcept {
-    return number >= 0 && static_cast<std::size_t>(number) < workers_.size() ? workers_[number] : nullptr;
+    return number >= 0 && number < std::ssize(workers_) ? workers_[number] : nullptr;
 }
 
 std::int64_t Recorder::reserve_tasks(std::int64_t count) noexcept {
@@ -144,7 +144,7 @@ void Recorder::set_metadata(std::string const& key, std::string const& value) {
     options_.metadata[key] = value;
 }
 
-// Zeroed, which touches its pages here and now rather than one by one while tasks run.
+// The chunk is zeroed, so that its pages are touched here and not while tasks run.
 std::unique_ptr<Track::Chunk> Recorder::allocate() noexcept {
     if (bytes_.fetch_add(sizeof(Track::Chunk), std::memory_order_relaxed) + sizeof(Track::Chunk) >
         options_.max_bytes) {
@@ -161,13 +161,13 @@ std::vector<std::int32_t> Recorder::place_tracks(TraceParts& parts) const {
     for (std::size_t t = 1; t < tracks_.size(); ++t) threads.push_back(tracks_[t]->info_);
     auto placed =
         add_process(parts.containers, options_.process, options_.processes, threads, options_.machine);
-    std::rotate(placed.begin(), placed.end() - 1, placed.end()); // The process's own track is the first.
+    std::rotate(placed.begin(), placed.end() - 1, placed.end()); // the track of the process comes first
     return placed;
 }
 
 void Recorder::translate(Track const& track, std::int32_t container, ClockConversion const& clock,
                          std::vector<std::int32_t> const& container_of_worker, TraceParts& parts) const {
-    std::vector<std::pair<Track::Event const*, Track::Event const*>> pieces; // From the newest to the oldest.
+    std::vector<std::pair<Track::Event const*, Track::Event const*>> pieces; // from the newest to the oldest
     for (Track::Chunk const* chunk = track.chunk_.get(); chunk; chunk = chunk->before.get())
         pieces.emplace_back(chunk->events, pieces.empty() ? track.next_ : chunk->events + Track::Chunk::size);
     std::int32_t const node = parts.containers[container].parent;
@@ -178,8 +178,7 @@ void Recorder::translate(Track const& track, std::int32_t container, ClockConver
         auto const number = static_cast<std::int64_t>(event.end);
         switch (event.code) {
         case Track::code_steal:
-            if (is_thread && event.cblk >= 0 &&
-                static_cast<std::size_t>(event.cblk) < container_of_worker.size() &&
+            if (is_thread && event.cblk >= 0 && event.cblk < std::ssize(container_of_worker) &&
                 container_of_worker[event.cblk] >= 0)
                 parts.links.push_back({time, time, 0, event.task, container_of_worker[event.cblk], container,
                                        static_cast<std::int32_t>(number), LinkKind::steal});
@@ -210,7 +209,7 @@ void Recorder::translate(Track const& track, std::int32_t container, ClockConver
 
 TraceParts Recorder::collect() {
     std::lock_guard const lock(mutex_);
-    // Two readings too close to each other would not tell the counter's speed.
+    // The rate of the counter cannot be derived from readings that are too close.
     constexpr Nanoseconds enough = 10'000'000;
     Nanoseconds const age = steady_now() - first_reading_.nanoseconds;
     if (age < enough) std::this_thread::sleep_for(std::chrono::nanoseconds(enough - age));

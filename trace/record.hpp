@@ -1,6 +1,6 @@
-// Recording of a run. Each thread writes 32-byte events into chunks of memory that only it touches: no lock,
-// and no allocation while a task runs, as the next chunk is taken between tasks. When all threads have
-// come to rest, the events become the parts of a trace.
+// Recording of a run. Each thread writes events of 32 bytes into its own chunks of memory, without locks. It
+// allocates the next chunk between tasks, never while a task runs. When all threads are idle, the events are
+// converted to the parts of a trace.
 //
 //     Recorder recorder({.process = rank, .processes = size, .metadata = {{"matrix", "lap3d:40"}}});
 //     Track& track = recorder.add_thread({.worker = w, .node = node});   // on the thread itself
@@ -9,9 +9,9 @@
 //         Scope scope(&track, Kind::update, {.task = t, .cblk = k, .level = depth});
 //         ...
 //     }
-//     Trace trace(recorder.collect());                                   // or merge() of several processes'
+//     Trace trace(recorder.collect());                                   // merge() joins several processes
 //
-// A null Track* records nothing, for the price of one branch.
+// A null Track* records nothing and costs one branch.
 #pragma once
 
 #include <atomic>
@@ -28,7 +28,7 @@
 
 namespace espalier::trace {
 
-/// What is known of a state besides its kind and time; -1 for what is not.
+/// The properties of a state besides its kind and time; -1 if unknown.
 struct StateInfo {
     std::int64_t task = -1;
     std::int32_t cblk = -1;
@@ -36,39 +36,38 @@ struct StateInfo {
 };
 
 struct ThreadInfo {
-    int worker = -1;    ///< Number of a worker, by which thieves name it; -1 for a progress thread.
-    int node = 0;       ///< NUMA node, numbered within the process.
-    std::string name{}; ///< "T<worker>" when empty, and "C<n>" for the n-th progress thread.
+    int worker = -1;    ///< The number of a worker; -1 for a progress thread.
+    int node = 0;       ///< The NUMA node, numbered within the process.
+    std::string name{}; ///< If empty, "T<worker>", or "C<n>" for the n-th progress thread.
 };
 
-/// Adds a process of a run of `processes` to the containers, with its NUMA nodes and threads: for each of
-/// `threads` its container, and that of the process at the end. Names are those of every trace: "P0", and in
-/// it "N0" and "T0", or "P0N0" and "P0T0" where there are several processes. Processes of the same machine
-/// share it.
+/// Adds one of `processes` with its NUMA nodes and threads to the containers. Returns the container of each
+/// thread, and that of the process at the end. The names are "P0", "N0" and "T0", or "P0", "P0N0" and "P0T0"
+/// if there are several processes. Processes of one machine share its container.
 std::vector<std::int32_t> add_process(std::vector<Container>& containers, int process, int processes,
                                       std::vector<ThreadInfo> const& threads,
                                       std::string const& machine = "machine");
 
 class Recorder;
 
-/// What one thread records, or the phases of a process. Every member is for the thread that owns it.
+/// The record of one thread, or of the phases of a process. Only the owner may call its members.
 class alignas(64) Track {
   public:
     Track(Track const&) = delete;
     Track& operator=(Track const&) = delete;
 
-    /// The thread was in this state from `start` to `end`, both from ticks(). States may lie inside one
-    /// another.
+    /// Records a state from `start` to `end`, both from ticks(). States may be nested.
     void state(Kind kind, Ticks start, Ticks end, StateInfo info = {}) noexcept {
         write({start, end, info.task, info.cblk, static_cast<std::int16_t>(kind),
                static_cast<std::int16_t>(info.level < max_level ? info.level : max_level)});
     }
-    /// A task was taken from the queue of worker `victim`; `distance` is in the policy's own unit.
+    /// Records that a task was stolen from the queue of worker `victim`. `distance` is in the unit of the
+    /// policy.
     void steal(int victim, std::int64_t task, int distance) noexcept {
         write({ticks(), static_cast<Ticks>(distance), task, victim, code_steal, 0});
     }
-    /// A message left for process `to`, or came in from process `from`. Tags name the message among those
-    /// of the two processes; those with the same tag are matched in order.
+    /// Records a message to process `to`, or from process `from`. Messages between two processes are matched
+    /// by their tags, and in order if tags are equal.
     void sent(int to, std::int64_t tag, std::int64_t bytes) noexcept { sent(to, tag, bytes, ticks()); }
     void sent(int to, std::int64_t tag, std::int64_t bytes, Ticks when) noexcept {
         write({when, static_cast<Ticks>(bytes), tag, to, code_sent, 0});
@@ -76,12 +75,12 @@ class alignas(64) Track {
     void received(int from, std::int64_t tag, std::int64_t bytes) noexcept {
         write({ticks(), static_cast<Ticks>(bytes), tag, from, code_received, 0});
     }
-    /// A counter has this value from now on, on the process or NUMA node of this thread.
+    /// Records the value of a counter from now on, for the process or NUMA node of this thread.
     void sample(Counter counter, std::int64_t value) noexcept {
         write({ticks(), static_cast<Ticks>(value), 0, static_cast<std::int32_t>(counter), code_sample, 0});
     }
 
-    /// To be called between tasks: takes the memory that will be needed next. What finds no room is dropped
+    /// Allocates the next chunk if necessary; to be called between tasks. Events without memory are dropped
     /// and counted.
     void between_tasks() noexcept {
         if (!spare_) [[unlikely]]
@@ -121,15 +120,15 @@ class alignas(64) Track {
 
     Event* next_ = nullptr;
     Event* end_ = nullptr;
-    std::unique_ptr<Chunk> chunk_; ///< The one that is written; leads to those that are full.
+    std::unique_ptr<Chunk> chunk_; ///< The current chunk, the head of a list of full ones.
     std::unique_ptr<Chunk> spare_;
     std::int64_t dropped_ = 0;
-    bool refused_ = false; ///< The memory is used up; no use in asking again.
+    bool refused_ = false; ///< No memory is left.
     Recorder& recorder_;
     ThreadInfo info_;
 };
 
-/// Records a state from its construction to its destruction.
+/// Records a state during its lifetime.
 class Scope {
   public:
     Scope(Track* track, Kind kind, StateInfo info = {}) noexcept : track_(track), kind_(kind), info_(info) {
@@ -148,14 +147,14 @@ class Scope {
     Ticks start_ = 0;
 };
 
-/// One in a process.
+/// The recorder of a process.
 class Recorder {
   public:
     struct Options {
         int process = 0;
         int processes = 1;
-        std::string machine = "machine"; ///< Processes of the same one stand under one container.
-        std::size_t max_bytes = std::size_t(512) << 20; ///< Of events; 32 bytes each.
+        std::string machine = "machine";   ///< Processes of one machine are in one container.
+        std::size_t max_bytes = 512 << 20; ///< The memory of all events, of 32 bytes each.
         std::map<std::string, std::string> metadata{};
     };
 
@@ -164,31 +163,30 @@ class Recorder {
     Recorder(Recorder const&) = delete;
     Recorder& operator=(Recorder const&) = delete;
 
-    /// A track for a thread; best called by the thread itself, whose NUMA node then holds its first chunks.
-    /// Any thread at any time. The reference stays valid. A worker that is already known gets its track.
+    /// The track of a thread, which is created unless the worker has one. The thread should call this itself,
+    /// so that its NUMA node holds its first chunks. Thread-safe. The reference stays valid.
     Track& add_thread(ThreadInfo info);
-    /// The track of a worker, or null when it has none. Not while others call add_thread().
+    /// The track of a worker, or null. Must not run concurrently with add_thread().
     [[nodiscard]] Track* worker(int number) const noexcept;
-    /// The track of the process itself, for phases and memory; it has no messages and steals. For one thread
-    /// at a time.
+    /// The track of the process, for phases and memory, without messages and steals. Not thread-safe.
     [[nodiscard]] Track& phases() noexcept {
         tracks_.front()->between_tasks();
         return *tracks_.front();
     }
 
-    /// Numbers for the tasks of a graph: 0 .. count-1 are to be shifted by what is returned.
+    /// Reserves numbers for the tasks of a graph, and returns the first of them.
     std::int64_t reserve_tasks(std::int64_t count) noexcept;
-    /// Which task waits for which; for the critical path. Before or after the run.
+    /// Records the dependencies of tasks for the critical path, before or after the run.
     void add_dependencies(std::vector<Dependency> const& dependencies);
     void set_metadata(std::string const& key, std::string const& value);
 
-    /// Time zero of the trace is when this process's steady_now() was `zero`; by default when the recorder
-    /// was made. Processes whose clocks differ are brought together later (clock_offset.hpp).
+    /// Sets time zero of the trace, as a value of steady_now() of this process; by default the construction
+    /// of the recorder. The clocks of several processes are aligned later (clock_offset.hpp).
     void set_zero(Nanoseconds zero) noexcept { zero_ = zero; }
     [[nodiscard]] Nanoseconds zero() const noexcept { return zero_; }
 
-    /// All that was recorded, as parts of a trace; the recorder is then empty and records on. No other
-    /// thread may record meanwhile, and what they recorded must be visible to the caller.
+    /// Converts the record to parts of a trace, and empties the recorder, which can be used again. No thread
+    /// may record meanwhile, and the caller must have synchronized with all of them.
     TraceParts collect();
 
   private:
@@ -206,8 +204,8 @@ class Recorder {
     Nanoseconds zero_;
     std::atomic<std::size_t> bytes_{0};
     std::atomic<std::int64_t> tasks_{0};
-    std::mutex mutex_; ///< Of tracks_ while threads are added, and of what follows.
-    std::vector<std::unique_ptr<Track, DeleteTrack>> tracks_; ///< The first is that of the process.
+    std::mutex mutex_; ///< Guards tracks_ while threads are added, and the members below.
+    std::vector<std::unique_ptr<Track, DeleteTrack>> tracks_; ///< The first belongs to the process.
     std::vector<Track*> workers_;
     std::vector<Dependency> dependencies_;
 };

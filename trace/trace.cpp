@@ -6,6 +6,9 @@
 #include <numeric>
 #include <set>
 #include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "espalier/types.hpp"
 #include "trace/flatten.hpp"
@@ -13,45 +16,44 @@
 namespace espalier::trace {
 namespace {
 
-[[noreturn]] void bad(std::string const& what) {
-    throw Error(Status::bad_input, "trace: " + what);
+template <class... Args> [[noreturn]] void refuse(fmt::format_string<Args...> what, Args const&... args) {
+    throw Error(Status::bad_input, "trace: " + fmt::vformat(what, fmt::make_format_args(args...)));
 }
 
 template <class Int> bool within(Int index, std::size_t size) {
-    return index >= 0 && static_cast<std::size_t>(index) < size;
+    return index >= 0 && std::cmp_less(index, size);
 }
 
-// A tenth of what 64 bits hold, so that differences of two times cannot overflow.
+// A tenth of the range of 64 bits, so that differences of two times cannot overflow.
 constexpr Nanoseconds latest = std::numeric_limits<Nanoseconds>::max() / 10;
 
 void check_time(Nanoseconds time, char const* what) {
-    if (time < -latest || time > latest) bad(std::string(what) + " at an impossible time");
+    if (time < -latest || time > latest) refuse("{} at {} ns, which is out of range", what, time);
 }
 
 void check_containers(TraceParts const& parts) {
     auto const& containers = parts.containers;
     for (std::size_t i = 0; i < containers.size(); ++i) {
         auto const& [name, place, parent] = containers[i];
-        if (parent != -1 && !within(parent, i)) bad("container '" + name + "' stands before its parent");
-        if (place == Place::machine
-                ? parent != -1
-                : parent == -1 || int(containers[std::size_t(parent)].place) != int(place) - 1)
-            bad("container '" + name + "', a " + to_string(place) + ", is not where one belongs");
+        if (parent != -1 && !within(parent, i)) refuse("container '{}' precedes its parent", name);
+        if (place == Place::machine ? parent != -1
+                                    : parent == -1 || int(containers[parent].place) != int(place) - 1)
+            refuse("container '{}', a {}, has the wrong parent", name, to_string(place));
     }
     std::set<std::string_view> names;
     for (auto const& kind : parts.kinds)
-        if (!names.insert(kind.name).second) bad("two kinds of states are called '" + kind.name + "'");
+        if (!names.insert(kind.name).second) refuse("two kinds of states are named '{}'", kind.name);
 }
 
 void check_state(TraceParts const& parts, State const& state) {
-    if (!within(state.container, parts.containers.size())) bad("a state in a container that does not exist");
+    if (!within(state.container, parts.containers.size())) refuse("a state has no container");
     auto const& container = parts.containers[state.container];
     if (container.place != Place::thread && container.place != Place::process)
-        bad("a state in '" + container.name + "', which is neither a thread nor a process");
-    if (!within(state.kind, parts.kinds.size())) bad("a state of unknown kind in '" + container.name + "'");
+        refuse("a state in '{}', which is neither a thread nor a process", container.name);
+    if (!within(state.kind, parts.kinds.size())) refuse("a state of unknown kind in '{}'", container.name);
     check_time(state.start, "a state starts");
     check_time(state.end, "a state ends");
-    if (state.end < state.start) bad("a state in '" + container.name + "' ends before it starts");
+    if (state.end < state.start) refuse("a state in '{}' ends before it starts", container.name);
 }
 
 void check_indices(TraceParts const& parts) {
@@ -60,30 +62,30 @@ void check_indices(TraceParts const& parts) {
     for (auto const& link : parts.links) {
         for (std::int32_t const end : {link.from, link.to})
             if (!within(end, size) || parts.containers[end].place != Place::thread)
-                bad("a link that does not lead from thread to thread");
+                refuse("a link does not lead from thread to thread");
         check_time(link.start, "a link starts");
         check_time(link.end, "a link ends");
     }
     for (auto const& end : parts.message_ends) {
         if (!within(end.container, size) || parts.containers[end.container].place != Place::thread)
-            bad("a message that is not a thread's");
+            refuse("a message end is not in a thread");
         check_time(end.time, "a message");
     }
     for (auto const& sample : parts.samples) {
         if (!within(sample.container, size) || !within(sample.variable, parts.variables.size()))
-            bad("a sample of an unknown variable or container");
+            refuse("a sample of an unknown variable or container");
         auto const& container = parts.containers[sample.container];
         auto const& variable = parts.variables[sample.variable];
         if (variable.place != container.place)
-            bad("variable '" + variable.name + "' is sampled in '" + container.name + "', which is not a " +
-                to_string(variable.place));
+            refuse("variable '{}' is sampled in '{}', which is not a {}", variable.name, container.name,
+                   to_string(variable.place));
         check_time(sample.time, "a sample");
         if (!std::isfinite(sample.value))
-            bad("variable '" + variable.name + "' has a value that is no number");
+            refuse("variable '{}' has a value that is not a finite number", variable.name);
     }
 }
 
-// Ends of the same channel stand together, those sent before those received, each by time.
+// Ends are sorted by channel, then sent before received, then by time.
 void join_messages(TraceParts& parts) {
     auto channel = [](MessageEnd const& end) { return std::tie(end.from_process, end.to_process, end.tag); };
     auto& ends = parts.message_ends;
@@ -105,8 +107,8 @@ void join_messages(TraceParts& parts) {
     ends.clear();
 }
 
-// Nothing arrives before it was sent.
-void let_messages_arrive(TraceParts& parts) {
+// A message that arrives before it is sent arrives when it is sent.
+void move_early_messages(TraceParts& parts) {
     for (Link& link : parts.links) {
         if (link.end >= link.start) continue;
         ++parts.early_messages;
@@ -134,7 +136,7 @@ Trace::Trace(TraceParts parts) : parts_(std::move(parts)) {
     join_messages(parts_);
     shift_to_zero(parts_);
     flatten_states(parts_);
-    let_messages_arrive(parts_);
+    move_early_messages(parts_);
     std::stable_sort(parts_.links.begin(), parts_.links.end(),
                      [](Link const& a, Link const& b) { return a.start < b.start; });
     std::stable_sort(parts_.samples.begin(), parts_.samples.end(),
@@ -160,7 +162,7 @@ Trace::Trace(TraceParts parts) : parts_(std::move(parts)) {
     begin_ = std::min(first, end_);
 }
 
-std::span<State const> Trace::states_of(std::size_t container) const {
+std::span<State const> Trace::states_of(std::int64_t container) const {
     return std::span(parts_.states)
         .subspan(first_state_[container], first_state_[container + 1] - first_state_[container]);
 }
@@ -170,18 +172,18 @@ std::string_view Trace::about(std::string const& key) const {
     return found == parts_.metadata.end() ? std::string_view() : std::string_view(found->second);
 }
 
-std::vector<std::size_t> Trace::at(Place place) const {
-    std::vector<std::vector<std::size_t>> children(containers().size());
-    std::vector<std::size_t> pending; // A stack: the next to visit is at the back.
-    for (std::size_t i = containers().size(); i-- > 0;) {
+std::vector<std::int32_t> Trace::at(Place place) const {
+    std::vector<std::vector<std::int32_t>> children(containers().size());
+    std::vector<std::int32_t> pending; // a stack
+    for (auto i = static_cast<std::int32_t>(containers().size()); i-- > 0;) {
         if (containers()[i].parent < 0)
             pending.push_back(i);
         else
             children[containers()[i].parent].push_back(i);
     }
-    std::vector<std::size_t> found;
+    std::vector<std::int32_t> found;
     while (!pending.empty()) {
-        std::size_t const next = pending.back();
+        std::int32_t const next = pending.back();
         pending.pop_back();
         if (containers()[next].place == place) found.push_back(next);
         pending.insert(pending.end(), children[next].begin(), children[next].end());
@@ -189,7 +191,7 @@ std::vector<std::size_t> Trace::at(Place place) const {
     return found;
 }
 
-std::int32_t Trace::ancestor(std::size_t container, Place place) const {
+std::int32_t Trace::ancestor(std::int64_t container, Place place) const {
     auto at = static_cast<std::int32_t>(container);
     while (at >= 0 && containers()[at].place != place) at = containers()[at].parent;
     return at;
@@ -205,45 +207,24 @@ void fill_idle(TraceParts& parts, std::int16_t idle, Nanoseconds begin, Nanoseco
         busy[i].emplace_back(end, end);
         Nanoseconds from = begin;
         for (auto const& [start, stop] : busy[i]) {
-            if (start > from && from < end) {
-                State gap;
-                gap.start = from;
-                gap.end = std::min(start, end);
-                gap.container = static_cast<std::int32_t>(i);
-                gap.kind = idle;
-                parts.states.push_back(gap);
-            }
+            if (start > from && from < end)
+                parts.states.push_back({.start = from,
+                                        .end = std::min(start, end),
+                                        .container = static_cast<std::int32_t>(i),
+                                        .kind = idle});
             from = std::max(from, stop);
         }
     }
 }
 
 char const* to_string(Place place) {
-    switch (place) {
-    case Place::machine:
-        return "machine";
-    case Place::process:
-        return "process";
-    case Place::node:
-        return "node";
-    case Place::thread:
-        return "thread";
-    }
-    return "?";
+    constexpr char const* names[] = {"machine", "process", "node", "thread"};
+    return names[int(place)];
 }
 
 char const* to_string(Category category) {
-    switch (category) {
-    case Category::work:
-        return "work";
-    case Category::communication:
-        return "communication";
-    case Category::overhead:
-        return "overhead";
-    case Category::idle:
-        return "idle";
-    }
-    return "?";
+    constexpr char const* names[] = {"work", "communication", "overhead", "idle"};
+    return names[int(category)];
 }
 
 char const* to_string(LinkKind kind) {

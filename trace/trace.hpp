@@ -1,7 +1,7 @@
-// A trace as a value: who there was (containers), what each did when (states), what went from one to another
-// (links), what was counted (samples), and which task had to wait for which (dependencies). The recorder
-// makes one of a run, a simulator makes one of a prediction, and the Pajé reader one of a file; statistics
-// and pictures read it. Times are integer nanoseconds, so that sums are exact.
+// A trace as a value: the parts of the machine (containers), their activities over time (states), messages
+// and steals between threads (links), values over time (samples), and the order of tasks (dependencies).
+// Traces come from recorded runs, simulations and files. Times are integer nanoseconds, so that sums are
+// exact.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ struct Container {
     bool operator==(Container const&) const = default;
 };
 
-/// What the time spent in a state counts as.
+/// The category under which statistics count the time of a state.
 enum class Category : std::uint8_t { work, communication, overhead, idle };
 
 struct Color {
@@ -41,36 +41,37 @@ struct StateKind {
     bool operator==(StateKind const&) const = default;
 };
 
-/// Something that a thread does from `start` to `end`; on a process, a phase of the whole computation.
+/// The activity of a thread from `start` to `end`; on a process, a phase of the whole computation.
 struct State {
     Nanoseconds start = 0;
     Nanoseconds end = 0;
-    std::int64_t task = -1; ///< Unique in the trace, so graphs that run one after the other share no numbers.
+    std::int64_t task =
+        -1; ///< Unique in the trace: task graphs that run one after the other share no numbers.
     std::int64_t cblk = -1;
     std::int32_t container = 0;
     std::int16_t kind = 0;
-    std::int16_t level = -1; ///< Of the elimination tree; 0 is the root.
-    bool continued = false;  ///< The rest of a state that another one, nested inside, has interrupted.
+    std::int16_t level = -1; ///< In the elimination tree; 0 is the root.
+    bool continued = false;  ///< The rest of a state after a nested one.
     bool operator==(State const&) const = default;
 };
 
 enum class LinkKind : std::uint8_t { message, steal };
 
-/// A message from thread to thread; or a task stolen from `from` by `to`.
+/// A message from thread to thread, or a task that thread `to` stole from thread `from`.
 struct Link {
     Nanoseconds start = 0;
     Nanoseconds end = 0;
-    std::int64_t bytes = 0; ///< Of a message.
-    std::int64_t tag = 0;   ///< Of a message, its task's number where it is one; the task of a steal.
+    std::int64_t bytes = 0; ///< The size of a message.
+    std::int64_t tag = 0; ///< The tag of a message, which may be the number of its task; the task of a steal.
     std::int32_t from = 0;
     std::int32_t to = 0;
-    std::int32_t distance = 0; ///< Of a steal: how far the thief went.
+    std::int32_t distance = 0; ///< The distance of a steal, in the unit of the policy.
     LinkKind kind = LinkKind::message;
     bool operator==(Link const&) const = default;
 };
 
-/// One end of a message, as the process at that end knows it. Ends with equal processes and tag are joined
-/// in the order of their times, as MPI does not let messages overtake each other.
+/// One end of a message, as its process recorded it. Ends with equal processes and tag are joined in the
+/// order of their times, since MPI messages do not overtake each other.
 struct MessageEnd {
     Nanoseconds time = 0;
     std::int64_t bytes = 0;
@@ -84,7 +85,7 @@ struct MessageEnd {
 struct Variable {
     std::string name;
     std::string unit;
-    Place place = Place::process; ///< Containers that have this variable.
+    Place place = Place::process; ///< The containers that have this variable.
     bool operator==(Variable const&) const = default;
 };
 
@@ -104,9 +105,9 @@ struct Dependency {
     auto operator<=>(Dependency const&) const = default;
 };
 
-/// What a trace is made from, in any order.
+/// The input of a trace, in any order.
 struct TraceParts {
-    /// Shown as they are: "matrix", "threads", ...; "origin" is "measured" or "predicted".
+    /// Facts such as "matrix" and "threads"; "origin" is "measured" or "predicted".
     std::map<std::string, std::string> metadata;
     std::vector<Container> containers;
     std::vector<StateKind> kinds;
@@ -116,73 +117,72 @@ struct TraceParts {
     std::vector<Variable> variables;
     std::vector<Sample> samples;
     std::vector<Dependency> dependencies;
-    std::int64_t dropped_events = 0; ///< For which the recorder had no memory.
-    std::int64_t unmatched_messages = 0;
-    std::int64_t early_messages = 0; ///< Received before they were sent, as clocks disagree,
-    Nanoseconds earliest_by = 0;     ///< by so much at most.
+    std::int64_t dropped_events = 0;     ///< Events that were lost for lack of memory.
+    std::int64_t unmatched_messages = 0; ///< Ends of messages without the other end.
+    std::int64_t early_messages = 0;     ///< Messages received before they were sent, as clocks disagree.
+    Nanoseconds earliest_by = 0;         ///< The largest such difference.
 };
 
-/// Sorted and checked; never changes.
+/// A sorted and checked trace, which never changes.
 class Trace {
   public:
     Trace() = default;
 
-    /// Sorts the parts, joins the ends of messages, and cuts states that have others nested inside, so that a
-    /// container is in one state at a time. Negative times shift the trace so that it begins at 0. A message
-    /// that arrives before it was sent (clocks disagree a little) arrives when it was sent, and is counted.
-    /// Error{bad_input} naming what does not fit: an index out of range, a state that ends before it starts,
-    /// two states that overlap without one being inside the other, a state on a machine or NUMA node.
+    /// Sorts the parts, joins the ends of messages, and cuts states around nested ones, so that a container
+    /// is in one state at a time. If there are negative times, the trace is shifted to begin at 0. The end of
+    /// an early message is moved to its start. Error{bad_input} names an index out of range, a state that
+    /// ends before it starts, two states that overlap without nesting, or a state of a machine or NUMA node.
     explicit Trace(TraceParts parts);
 
     [[nodiscard]] std::map<std::string, std::string> const& metadata() const { return parts_.metadata; }
     [[nodiscard]] std::vector<Container> const& containers() const { return parts_.containers; }
     [[nodiscard]] std::vector<StateKind> const& kinds() const { return parts_.kinds; }
-    /// By container, then by start.
+    /// Sorted by container, then by start.
     [[nodiscard]] std::vector<State> const& states() const { return parts_.states; }
-    /// By start.
-    [[nodiscard]] std::span<State const> states_of(std::size_t container) const;
-    /// By start.
+    /// Sorted by start.
+    [[nodiscard]] std::span<State const> states_of(std::int64_t container) const;
+    /// Sorted by start.
     [[nodiscard]] std::vector<Link> const& links() const { return parts_.links; }
     [[nodiscard]] std::vector<Variable> const& variables() const { return parts_.variables; }
-    /// By time.
+    /// Sorted by time.
     [[nodiscard]] std::vector<Sample> const& samples() const { return parts_.samples; }
-    /// By `after`, then `before`; no duplicates. Empty when not recorded.
+    /// Sorted by `after`, then `before`, without duplicates. Empty if not recorded.
     [[nodiscard]] std::vector<Dependency> const& dependencies() const { return parts_.dependencies; }
     [[nodiscard]] std::int64_t dropped_events() const { return parts_.dropped_events; }
     [[nodiscard]] std::int64_t unmatched_messages() const { return parts_.unmatched_messages; }
-    /// Whose end was moved to their start, and by how much at most.
+    /// Messages whose end was moved to their start, and the largest such difference.
     [[nodiscard]] std::int64_t early_messages() const { return parts_.early_messages; }
     [[nodiscard]] Nanoseconds earliest_by() const { return parts_.earliest_by; }
 
-    /// The first and the last time at which something is known.
+    /// The first and the last time of any record.
     [[nodiscard]] Nanoseconds begin() const { return begin_; }
     [[nodiscard]] Nanoseconds end() const { return end_; }
     /// The value of a metadata key, or "".
     [[nodiscard]] std::string_view about(std::string const& key) const;
-    /// Indices of the containers at `place`, in the order in which a walk through the tree meets them.
-    [[nodiscard]] std::vector<std::size_t> at(Place place) const;
-    /// The nearest container at `place` on the way from `container` to its root, itself included; -1 if none.
-    [[nodiscard]] std::int32_t ancestor(std::size_t container, Place place) const;
+    /// The containers at `place`, depth first.
+    [[nodiscard]] std::vector<std::int32_t> at(Place place) const;
+    /// The nearest container at `place` on the path from `container`, included, to its root; -1 if there is
+    /// none.
+    [[nodiscard]] std::int32_t ancestor(std::int64_t container, Place place) const;
 
   private:
     TraceParts parts_;
-    std::vector<std::size_t> first_state_; ///< For each container and one past the last, into parts_.states.
+    std::vector<std::size_t> first_state_; ///< Per container and one past the last: index into parts_.states.
     Nanoseconds begin_ = 0;
     Nanoseconds end_ = 0;
 };
 
-/// The parts that several processes recorded, as one: machines of the same name become one, all else is put
-/// side by side. They have the same kinds and variables; Error{usage} otherwise. The first one's metadata
-/// counts.
+/// Joins the parts of several processes. Machines of one name become one container. The metadata of the first
+/// part is kept. Error{usage} if kinds or variables differ.
 TraceParts merge(std::vector<TraceParts> parts);
 
-/// Parts as bytes, to be sent from one process to another of the same program, and back.
-/// unpack(): Error{bad_input} when the bytes are not what pack() makes.
+/// Converts parts to bytes, for another process of the same program, and back. unpack() throws
+/// Error{bad_input} for bytes that pack() did not write.
 std::vector<std::byte> pack(TraceParts const& parts);
 TraceParts unpack(std::span<std::byte const> bytes);
 
-/// Adds a state of kind `idle` to every thread wherever it has none between `begin` and `end`. For
-/// simulators, whose workers do nothing else. The states of a thread must not overlap.
+/// Adds a state of kind `idle` to every thread wherever it has no state between `begin` and `end`. The states
+/// of a thread must not overlap. Simulations use it.
 void fill_idle(TraceParts& parts, std::int16_t idle, Nanoseconds begin, Nanoseconds end);
 
 char const* to_string(Place place);

@@ -18,7 +18,7 @@ namespace espalier {
 
 namespace {
 
-Toggle asked_for(Toggle option) {
+Toggle effective(Toggle option) {
     char const* const variable = std::getenv("ESPALIER_CALIBRATION");
     if (option != Toggle::automatic || !variable || !*variable) return option;
     std::string_view const text = variable;
@@ -26,7 +26,8 @@ Toggle asked_for(Toggle option) {
         if (text == to_string(toggle)) return toggle;
     throw Error(
         Status::usage,
-        fmt::format("the environment variable ESPALIER_CALIBRATION is '{}', not auto, on or off", text));
+        fmt::format("the environment variable ESPALIER_CALIBRATION is '{}'; it can be auto, on or off",
+                    text));
 }
 
 KernelTimings time_scalar(Scalar scalar, Factorization kind, WorkerTeam& team, TimingOptions const& timing) {
@@ -53,7 +54,7 @@ MeasuredModel measure(Scalar scalar, Factorization kind, WorkerTeam& team, Timin
     return model;
 }
 
-// Others may be measuring, for seconds.
+// Another thread may be measuring for seconds.
 std::unique_lock<std::timed_mutex> lock(std::timed_mutex& mutex, Interrupt* interrupt) {
     std::unique_lock<std::timed_mutex> held(mutex, std::defer_lock);
     while (!held.try_lock_for(std::chrono::milliseconds(10))) check(interrupt);
@@ -117,7 +118,7 @@ std::optional<CostModelChoice> CostModels::known(Scalar scalar, KernelKind kind,
     return CostModelChoice{*model, source, costs_.network.value_or(Network{})};
 }
 
-// With what others have stored meanwhile.
+// Keeps the models that other processes have stored meanwhile.
 void CostModels::keep(MachineCosts const& fresh) {
     if (auto stored = store_.load()) {
         for (MeasuredModel& model : stored->models)
@@ -141,9 +142,9 @@ CostModels& cost_models() {
 
 CostModelChoice cost_model_for(Scalar scalar, Factorization kind, int threads, Toggle calibration,
                                Interrupt* interrupt, ProgressSink* progress) {
-    Toggle const asked = asked_for(calibration);
-    if (asked == Toggle::off) return {default_cost_model(scalar, kernel_kind(kind)), "default"};
-    return cost_models().choose(scalar, kind, threads, asked == Toggle::on, interrupt, progress);
+    Toggle const choice = effective(calibration);
+    if (choice == Toggle::off) return {default_cost_model(scalar, kernel_kind(kind)), "default"};
+    return cost_models().choose(scalar, kind, threads, choice == Toggle::on, interrupt, progress);
 }
 
 } // namespace espalier

@@ -1,5 +1,5 @@
-// Which cost model a schedule counts in: one that was measured in this process or is kept from an earlier
-// one, else one that is measured now; or the one that comes with the library.
+// The choice of the cost model for a schedule: a model that was measured earlier, in this process or in
+// another, else one that is measured now; or the default model of the library.
 #pragma once
 
 #include <functional>
@@ -15,29 +15,29 @@ namespace espalier {
 struct CostModelChoice {
     CostModel model;
     char const* source = "default"; ///< Or "cached" or "calibrated", as AnalysisReport::cost_model.
-    Network network = {};           ///< What was measured between processes, else the default.
+    Network network = {};           ///< The measured network between processes, else the default.
 };
 
-/// The model for this scalar and factorization when that many threads compute. Options::calibration may be
-/// overridden by the environment variable ESPALIER_CALIBRATION when it is automatic: Error{usage} when that
-/// is set to anything but auto, on or off. Error{cancelled}. Where memory does not suffice to measure, the
-/// model is the default one. `progress` sees a phase when something is measured; it may be null.
+/// The model for this scalar and factorization on `threads`. The environment variable ESPALIER_CALIBRATION
+/// replaces an automatic `calibration`; Error{usage} unless it is auto, on or off. If memory does not suffice
+/// for measurements, the default model is returned. `progress`, which may be null, receives a phase during
+/// measurements. Error{cancelled}.
 CostModelChoice cost_model_for(Scalar scalar, Factorization kind, int threads, Toggle calibration,
                                Interrupt* interrupt, ProgressSink* progress = nullptr);
 
-/// What cost_model_for remembers between its calls. Safe to use from several threads: one of them measures,
-/// those who want the same wait for it.
+/// The models that cost_model_for keeps between calls. Thread-safe: while one thread measures, the others
+/// wait.
 class CostModels {
   public:
     CostModels(CostModelStore store, int cores, TimingOptions timing)
         : store_(std::move(store)), cores_(cores), timing_(timing) {}
 
-    /// Measures if it has to, or `anew` says so.
+    /// Measures if there is no model, or if `anew` is set.
     CostModelChoice choose(Scalar scalar, Factorization kind, int threads, bool anew, Interrupt* interrupt,
                            ProgressSink* progress = nullptr);
 
-    /// Measures all scalars and kernels on all cores, taking `timing` for each, and keeps that, with a
-    /// network that was measured; `done` is told after each of the `num_models`.
+    /// Measures all scalars and kernels on all cores with `timing` for each, and keeps the models and the
+    /// measured network. Calls `done` after each of `num_models`.
     MachineCosts measure_all(TimingOptions const& timing, std::optional<Network> const& network,
                              std::function<void()> const& done);
     static constexpr int num_models = 12;
@@ -52,12 +52,12 @@ class CostModels {
     CostModelStore store_;
     int cores_;
     TimingOptions timing_;
-    std::timed_mutex mutex_; ///< Guards what follows, and the processor while something is measured.
+    std::timed_mutex mutex_; ///< Guards the members below, and the processor during measurements.
     bool loaded_ = false;
     MachineCosts costs_;
 };
 
-/// The one of this process.
+/// The models of this process.
 CostModels& cost_models();
 
 } // namespace espalier

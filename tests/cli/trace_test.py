@@ -132,14 +132,14 @@ class UnlikeThings(CommandTest):
     def test_origins(self):
         self.assertEqual(self.notes("run.paje", "--compare", "predicted.paje"), [])
         swapped = self.notes("predicted.paje", "--compare", "run.paje")
-        self.assertEqual(swapped, ["'run.paje' stands for what was predicted, but it was measured",
-                                   "'predicted.paje' stands for what was measured, but it was predicted"])
+        self.assertEqual(swapped, ["'run.paje' is used as the predicted trace, but it was measured",
+                                   "'predicted.paje' is used as the measured trace, but it was predicted"])
         self.assertIn("note: " + swapped[0], self.succeed("trace", "predicted.paje", "--compare", "run.paje"))
 
     def test_the_comparison_is_of_the_whole_phase(self):
         arguments = ("run.paje", "--compare", "predicted.paje", "--from", "0.000001")
         self.assertEqual(self.notes(*arguments),
-                         ["the comparison is of the whole factorization, whatever --from and --to say"])
+                         ["the comparison covers the whole factorization; --from and --to do not apply to it"])
         self.assertIn("compared: factorization\n", self.succeed("trace", *arguments))
 
 
@@ -157,7 +157,7 @@ class Misuse(CommandTest):
 
     def test_phases_and_times_that_are_not_there(self):
         self.assertIn("it has solve", self.fail_with(USAGE, "trace", GOLDEN, "--phase", "ordering"))
-        self.assertIn("nothing is left", self.fail_with(USAGE, "trace", GOLDEN, "--from", 1))
+        self.assertIn("leave nothing of", self.fail_with(USAGE, "trace", GOLDEN, "--from", 1))
         self.fail_with(USAGE, "trace", GOLDEN, "--from", 2, "--to", 1)
         for value in ("-1", "nan", "inf", "1s", ""):
             self.assertIn("--from", self.fail_with(USAGE, "trace", GOLDEN, f"--from={value}"))

@@ -106,7 +106,7 @@ TEST_F(PredictedTraceOfTwoProcesses, SendsTheMessagesOfTheSchedule) {
 }
 
 TEST_F(PredictedTraceOfTwoProcesses, HasTheCriticalPathOfTheSchedule) {
-    auto const path = trace::critical_path(trace);
+    auto const path = trace::critical_path(trace, whole(trace));
     ASSERT_TRUE(path.has_value());
     EXPECT_NEAR(static_cast<double>(path->length), schedule.critical_path() * 1e9,
                 2.0 * static_cast<double>(path->tasks.size()));

@@ -9,9 +9,9 @@
 #include <gtest/gtest.h>
 
 #include "espalier/espalier.hpp"
+#include "tools/traces/paje_read.hpp"
 #include "tools/traces/statistics.hpp"
 #include "trace/clock_offset.hpp"
-#include "trace/paje.hpp"
 
 #include "comm/thread_processes.hpp"
 #include "solver/generated.hpp"

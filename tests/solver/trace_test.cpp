@@ -7,8 +7,8 @@
 
 #include "espalier/espalier.hpp"
 #include "generators/generators.hpp"
+#include "tools/traces/paje_read.hpp"
 #include "tools/traces/statistics.hpp"
-#include "trace/paje.hpp"
 
 namespace espalier {
 namespace {

@@ -11,8 +11,8 @@
 namespace espalier::trace {
 namespace {
 
-TEST(Recorder, KeepsWhatEveryThreadDid) {
-    constexpr int threads = 4, tasks = 20'000; // More than two chunks each.
+TEST(Recorder, KeepsTheStatesOfEveryThread) {
+    constexpr int threads = 4, tasks = 20'000; // more than two chunks each
     Recorder recorder({.metadata = {{"matrix", "none"}}});
     std::vector<std::thread> team;
     for (int w = 0; w < threads; ++w)
@@ -30,7 +30,7 @@ TEST(Recorder, KeepsWhatEveryThreadDid) {
     EXPECT_EQ(trace.about("origin"), "measured");
     auto const found = trace.at(Place::thread);
     ASSERT_EQ(found.size(), std::size_t(threads));
-    char const* const names[] = {"T0", "T2", "T1", "T3"}; // By node, then by worker.
+    char const* const names[] = {"T0", "T2", "T1", "T3"}; // by node, then by worker
     for (std::size_t t = 0; t < found.size(); ++t) {
         EXPECT_EQ(trace.containers()[found[t]].name, names[t]);
         auto const states = trace.states_of(found[t]);
@@ -60,7 +60,7 @@ TEST(Recorder, RecordsNestedScopesPhasesStealsMessagesAndCounters) {
     {
         Scope const phase(&recorder.phases(), Kind::factorization);
         Scope const outer(&first, Kind::factor, {.task = 7, .cblk = 3, .level = 0});
-        let_time_pass(); // or the pieces may have no length
+        let_time_pass(); // so that no piece is empty
         { Scope const inner(&first, Kind::send); }
         let_time_pass();
         second.steal(0, 7, 2);
@@ -97,8 +97,8 @@ TEST(Recorder, RecordsNestedScopesPhasesStealsMessagesAndCounters) {
     EXPECT_EQ(trace.dependencies().size(), 1u);
 }
 
-TEST(Recorder, CountsWhatItHasNoMemoryFor) {
-    Recorder recorder({.max_bytes = std::size_t(3) << 19}); // 1.5 MiB: five chunks.
+TEST(Recorder, CountsEventsWithoutMemory) {
+    Recorder recorder({.max_bytes = 3 << 19}); // 1.5 MiB are five chunks
     Track& track = recorder.add_thread({.worker = 0});
     constexpr std::int64_t events = 100'000;
     for (std::int64_t i = 0; i < events; ++i) {
@@ -116,13 +116,13 @@ TEST(Recorder, DropsRatherThanAllocatesWhileATaskRuns) {
     Recorder recorder({});
     Track& track = recorder.add_thread({.worker = 0});
     for (int i = 0; i < 3 * 8192; ++i) track.state(Kind::send, 1, 2);
-    EXPECT_EQ(recorder.collect().dropped_events, 8192); // Two chunks were there in advance.
+    EXPECT_EQ(recorder.collect().dropped_events, 8192); // two chunks exist in advance
     track.between_tasks();
     track.state(Kind::send, 1, 2);
     EXPECT_EQ(recorder.collect().states.size(), 1u);
 }
 
-TEST(Recorder, TellsTheTimeOfTheSteadyClock) {
+TEST(Recorder, ConvertsTicksToTheSteadyClock) {
     Recorder recorder({});
     Nanoseconds const zero = steady_now() - 1'000'000;
     recorder.set_zero(zero);
@@ -140,7 +140,7 @@ TEST(Recorder, TellsTheTimeOfTheSteadyClock) {
     EXPECT_GE(states[0].end - states[0].start, 20'000'000 - tolerance);
 }
 
-TEST(Recorder, NumbersTheTasksOfGraphsThatFollowEachOther) {
+TEST(Recorder, NumbersTheTasksOfConsecutiveGraphs) {
     Recorder recorder({});
     EXPECT_EQ(recorder.reserve_tasks(10), 0);
     EXPECT_EQ(recorder.reserve_tasks(5), 10);

@@ -1,4 +1,4 @@
-// A small trace whose numbers are known by heart: two threads of one process, two messages, a phase.
+// A small trace with known numbers: two threads of one process, two messages, and a phase.
 #pragma once
 
 #include <cstdio>

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "espalier/types.hpp"
+#include "tools/traces/paje_read.hpp"
 #include "tools/traces/statistics.hpp"
 #include "trace/clock_offset.hpp"
 #include "trace/kinds.hpp"
@@ -53,7 +54,7 @@ TEST(Trace, CutsAStateWhereAnotherOneIsNested) {
         int kind;
         bool continued;
     };
-    // The last but one is wholly covered by the last, and still there.
+    // The last state covers the one before, which keeps an empty piece.
     Piece const expected[] = {{0, 20, 1, false},   {20, 22, 0, false}, {22, 25, 2, false},
                               {25, 30, 0, true},   {30, 100, 1, true}, {100, 120, 1, false},
                               {120, 120, 2, false}};
@@ -66,13 +67,13 @@ TEST(Trace, CutsAStateWhereAnotherOneIsNested) {
     }
 }
 
-TEST(Trace, KeepsStatesWithoutExtent) {
+TEST(Trace, KeepsEmptyStates) {
     auto parts = sample_parts();
     parts.states = {state(0, 10, 1), state(10, 10, 0), state(10, 20, 2), state(20, 20, 1)};
     EXPECT_EQ(Trace(parts).states(), parts.states);
 }
 
-TEST(Trace, RefusesWhatDoesNotFit) {
+TEST(Trace, RefusesInconsistentParts) {
     auto parts = sample_parts();
     parts.states.push_back(state(2000, 3500, 2));
     EXPECT_EQ(message_of(parts), "trace: states 'factor' and 'update' overlap in 'T0' at 2000 ns");
@@ -87,10 +88,10 @@ TEST(Trace, RefusesWhatDoesNotFit) {
     EXPECT_NE(message_of(parts).find("ends before it starts"), std::string::npos);
     parts = sample_parts();
     parts.containers[3].parent = 4;
-    EXPECT_NE(message_of(parts).find("stands before its parent"), std::string::npos);
+    EXPECT_NE(message_of(parts).find("precedes its parent"), std::string::npos);
     parts = sample_parts();
     parts.containers[3].parent = 1;
-    EXPECT_NE(message_of(parts).find("'T0', a thread, is not where one belongs"), std::string::npos);
+    EXPECT_NE(message_of(parts).find("'T0', a thread, has the wrong parent"), std::string::npos);
     parts = sample_parts();
     parts.samples[0].container = 2;
     EXPECT_NE(message_of(parts).find("which is not a process"), std::string::npos);
@@ -105,7 +106,7 @@ TEST(Trace, RefusesWhatDoesNotFit) {
 TEST(Trace, JoinsTheEndsOfMessagesInOrder) {
     auto parts = sample_parts();
     parts.links.clear();
-    // Sent twice with one tag by process 0; the second is received before it was sent (another clock).
+    // Process 0 sends twice with one tag. The second message arrives before it is sent, by another clock.
     parts.message_ends = {{40, 8, 5, 0, 1, 3, true},  {20, 8, 5, 0, 1, 3, true}, {35, 8, 5, 0, 1, 4, false},
                           {30, 8, 5, 0, 1, 4, false}, {10, 8, 6, 0, 1, 3, true}, {10, 8, 7, 1, 0, 3, false}};
     Trace const trace(parts);
@@ -124,7 +125,7 @@ TEST(Trace, ShiftsNegativeTimesToZero) {
     EXPECT_EQ(trace.end(), 7500);
 }
 
-TEST(Trace, SurvivesThePackagingForAnotherProcess) {
+TEST(Trace, IsUnchangedByPackingAndUnpacking) {
     auto parts = sample_parts();
     parts.dropped_events = 3;
     parts.message_ends = {{40, 8, 5, 0, 1, 3, true}};
@@ -148,7 +149,7 @@ TEST(Trace, SurvivesThePackagingForAnotherProcess) {
     EXPECT_THROW(unpack(bytes), Error);
 }
 
-TEST(Trace, PutsProcessesSideBySideOnOneMachine) {
+TEST(Trace, MergesProcessesOnOneMachine) {
     auto first = sample_parts(), second = sample_parts();
     second.containers[1].name = "P1";
     first.message_ends = {{5100, 64, 9, 0, 1, 3, true}};
@@ -157,7 +158,7 @@ TEST(Trace, PutsProcessesSideBySideOnOneMachine) {
     Trace const trace(all);
     ASSERT_EQ(trace.containers().size(), 9u);
     EXPECT_EQ(trace.at(Place::machine).size(), 1u);
-    EXPECT_EQ(trace.at(Place::thread), (std::vector<std::size_t>{3, 4, 7, 8}));
+    EXPECT_EQ(trace.at(Place::thread), (std::vector<std::int32_t>{3, 4, 7, 8}));
     EXPECT_EQ(trace.containers()[7].parent, 6);
     EXPECT_EQ(trace.states_of(8).size(), 2u);
     EXPECT_EQ(trace.links().size(), 5u);
@@ -171,8 +172,8 @@ TEST(Trace, KeepsMachinesOfDifferentNamesApart) {
     second.containers[0].name = "other";
     third.containers[0].name = "other";
     Trace const trace(merge({first, second, third}));
-    EXPECT_EQ(trace.at(Place::machine), (std::vector<std::size_t>{0, 5}));
-    EXPECT_EQ(trace.at(Place::thread), (std::vector<std::size_t>{3, 4, 8, 9, 12, 13}));
+    EXPECT_EQ(trace.at(Place::machine), (std::vector<std::int32_t>{0, 5}));
+    EXPECT_EQ(trace.at(Place::thread), (std::vector<std::int32_t>{3, 4, 8, 9, 12, 13}));
     EXPECT_EQ(trace.ancestor(13, Place::machine), 5);
     EXPECT_EQ(trace.states_of(13).size(), trace.states_of(4).size());
 }
@@ -194,7 +195,7 @@ TEST(Trace, SetsTheClockOfAnotherProcess) {
     EXPECT_EQ(parts.samples[0].time, 6450);
 }
 
-TEST(Trace, SaysWhichMessagesCameBeforeTheyWereSent) {
+TEST(Trace, CountsMessagesThatArriveBeforeTheyAreSent) {
     auto parts = sample_parts();
     parts.message_ends = {{5900, 64, 9, 0, 1, 3, true},
                           {5100, 64, 9, 0, 1, 4, false},
@@ -213,11 +214,11 @@ TEST(Trace, SaysWhichMessagesCameBeforeTheyWereSent) {
     EXPECT_EQ(again.earliest_by(), 800);
     std::string const text = to_text(again, statistics(again, whole(again)));
     EXPECT_NE(text.find("within 850 ns of that of P0"), std::string::npos);
-    EXPECT_NE(text.find("2 messages seemed to come before being sent, by at most 800 ns"), std::string::npos);
-    EXPECT_EQ(text.find("more than the clocks explain"), std::string::npos);
+    EXPECT_NE(text.find("2 messages arrived before being sent, by at most 800 ns"), std::string::npos);
+    EXPECT_EQ(text.find("the errors of the clocks are smaller"), std::string::npos);
     parts.metadata[clock_error_key] = "350 ns";
     Trace const worse(parts);
-    EXPECT_NE(to_text(worse, statistics(worse, whole(worse))).find("more than the clocks explain"),
+    EXPECT_NE(to_text(worse, statistics(worse, whole(worse))).find("the errors of the clocks are smaller"),
               std::string::npos);
 }
 
@@ -236,7 +237,7 @@ TEST(Trace, FillsTheGapsOfASimulatedScheduleWithIdleTime) {
     EXPECT_EQ(trace.states_of(1).size(), 1u);
 }
 
-TEST(Kinds, HaveNamesOfTheirOwnAndFitTheirNumbers) {
+TEST(Kinds, HaveUniqueNamesAtTheirIndices) {
     auto const kinds = standard_kinds();
     ASSERT_EQ(kinds.size(), static_cast<std::size_t>(Kind::refinement) + 1);
     EXPECT_EQ(kinds[static_cast<std::size_t>(Kind::update)].name, "update");

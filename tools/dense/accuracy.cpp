@@ -15,9 +15,9 @@ namespace {
 class Vectors {
   public:
     static constexpr Index count = 2;
-    explicit Vectors(TileGrid const& grid) : grid_(grid), values_(static_cast<std::size_t>(count * grid.n)) {}
+    explicit Vectors(TileGrid const& grid) : grid_(grid), values_(count * grid.n) {}
 
-    /// Rows of tile row i.
+    /// The rows of tile row i.
     [[nodiscard]] MatrixView<double> rows(std::int32_t i) {
         return all().block(grid_.first(i), 0, grid_.size(i), count);
     }
@@ -40,8 +40,7 @@ class Vectors {
 Vectors random_signs(TileGrid const& grid) {
     Vectors x(grid);
     for (Index v = 0; v < Vectors::count; ++v)
-        for (Index i = 0; i < grid.n; ++i)
-            x.all()(i, v) = hash_bits(static_cast<std::uint64_t>(i * Vectors::count + v)) >> 63 ? 1 : -1;
+        for (Index i = 0; i < grid.n; ++i) x.all()(i, v) = hash_bits(i * Vectors::count + v) >> 63 ? 1 : -1;
     return x;
 }
 
@@ -60,16 +59,16 @@ std::pair<Vectors, double> times_original(TiledMatrix const& matrix, Vectors& x)
     return {std::move(y), std::sqrt(squares)};
 }
 
-// A triangle of a diagonal tile, with zeros in place of the other.
+// A triangle of a diagonal tile, with zeros in the other triangle.
 std::vector<double> triangle(MatrixView<double const> tile, Uplo uplo) {
-    std::vector<double> copy(static_cast<std::size_t>(tile.rows * tile.cols), 0.0);
+    std::vector<double> copy(tile.rows * tile.cols, 0.0);
     for (Index j = 0; j < tile.cols; ++j)
         for (Index i = 0; i < tile.rows; ++i)
             if (uplo == Uplo::lower ? i >= j : i <= j) copy[i + j * tile.rows] = tile(i, j);
     return copy;
 }
 
-// The triangle of tiles that holds L or R, times X or transposed times X.
+// Y = op(L) X or Y = op(R) X for the triangle of tiles that holds L or R.
 Vectors times_triangle(TiledMatrix const& factors, Uplo uplo, Op op, Vectors& x) {
     Vectors y(factors.grid());
     std::int32_t const count = factors.grid().count();
@@ -86,11 +85,10 @@ Vectors times_triangle(TiledMatrix const& factors, Uplo uplo, Op op, Vectors& x)
     return y;
 }
 
-// X := Q X, or Q^T X: the reflections from the last to the first, or from the first to the last.
+// X := Q X applies the reflections from the last to the first; X := Q^T X from the first to the last.
 void apply_q(TiledMatrix const& factors, Op op, Vectors& x) {
     std::int32_t const count = factors.grid().count();
-    std::vector<double> work(
-        static_cast<std::size_t>(tile_qr_workspace(TiledMatrix::inner_block, Vectors::count)));
+    std::vector<double> work(tile_qr_workspace(TiledMatrix::inner_block, Vectors::count));
     auto const step = [&](std::int32_t k, std::int32_t i) {
         if (i == k)
             unmqr(op, factors.tile(k, k), factors.triangles(k, k), x.rows(k), work);

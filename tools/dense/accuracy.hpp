@@ -1,5 +1,5 @@
-// How good the factors of a tiled matrix are, told by random vectors in O(n^2): for x with entries +-1 drawn
-// at random, the mean of |E x|^2 is the squared Frobenius norm of E.
+// The accuracy of the factors of a tiled matrix, estimated by random vectors in O(n^2) operations: for x with
+// random entries +-1, the mean of |E x|^2 is the squared Frobenius norm of E.
 #pragma once
 
 #include <optional>
@@ -10,9 +10,9 @@ namespace espalier {
 
 struct DenseAccuracy {
     double backward_error = 0;           ///< |A - L L^T| / |A|, or |A - Q R| / |A|.
-    std::optional<double> orthogonality; ///< |I - Q^T Q| / sqrt(n); of QR.
+    std::optional<double> orthogonality; ///< |I - Q^T Q| / sqrt(n), for QR.
 
-    /// Both are at most that. Not where one is NaN.
+    /// Whether both are at most `tolerance`; false for NaN.
     [[nodiscard]] bool within(double tolerance) const {
         return backward_error <= tolerance && orthogonality.value_or(0) <= tolerance;
     }

@@ -15,8 +15,8 @@ trace::Kind kind_of(TileKernel kernel) {
     return factors ? trace::Kind::factor : trace::Kind::update;
 }
 
-// The number of task 0 in the trace.
-std::int64_t announce(TaskGraph const& graph, trace::Recorder& recorder) {
+// Records the dependencies, and returns the number of task 0 in the trace.
+std::int64_t record_dependencies(TaskGraph const& graph, trace::Recorder& recorder) {
     std::int64_t const first = recorder.reserve_tasks(graph.num_tasks());
     std::vector<trace::Dependency> edges;
     edges.reserve(graph.successors.size());
@@ -33,7 +33,7 @@ RunStats factorize_tiles(TiledMatrix const& matrix, TileTasks const& tasks, Poli
                          WorkerTeam& team) {
     trace::Recorder* const recorder = team.recorder();
     RunOptions options;
-    if (recorder) options.first_number = announce(tasks.graph, *recorder);
+    if (recorder) options.first_number = record_dependencies(tasks.graph, *recorder);
     std::int32_t const last_step = tasks.grid.count() - 1;
     std::vector<TileExecutor> executors(team.size(), TileExecutor(matrix));
     auto const execute = [&](TaskId id, WorkerId worker) {

@@ -1,4 +1,4 @@
-// How a square dense matrix is cut into tiles, and to whom these belong.
+// The partition of a square dense matrix into tiles, and the owners of the tiles.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace espalier {
 enum class DenseKind { cholesky, qr };
 char const* to_string(DenseKind kind);
 
-/// Tiles of `tile` x `tile`; those of the last row and column may be smaller. Both at least 1.
+/// Tiles of `tile` x `tile`, which may be smaller in the last row and column. Both members are at least 1.
 struct TileGrid {
     Index n = 0;
     Index tile = 0;
@@ -20,8 +20,8 @@ struct TileGrid {
     [[nodiscard]] Index size(std::int32_t i) const { return std::min(tile, n - first(i)); }
 };
 
-/// Tiles are dealt out block-cyclically over a grid of workers, as square as their number allows and wider
-/// than tall: with few workers whole columns of tiles have one owner.
+/// The owners are a block-cyclic distribution over a grid of workers, as square as their number allows and
+/// wider than tall: with few workers, one worker owns whole columns of tiles.
 class TileOwners {
   public:
     explicit TileOwners(int workers) {

@@ -1,7 +1,8 @@
 #include "tools/dense/tile_kernels.hpp"
 
 #include <algorithm>
-#include <string>
+
+#include <fmt/format.h>
 
 #include "core/timer.hpp"
 #include "kernels/panel.hpp"
@@ -12,15 +13,13 @@
 namespace espalier {
 
 TileExecutor::TileExecutor(TiledMatrix const& matrix)
-    : matrix_(&matrix),
-      workspace_(static_cast<std::size_t>(tile_qr_workspace(TiledMatrix::inner_block, matrix.grid().tile))) {}
+    : matrix_(&matrix), workspace_(tile_qr_workspace(TiledMatrix::inner_block, matrix.grid().tile)) {}
 
 void TileExecutor::factor_diagonal(std::int32_t k) {
     Index const failed = factor_cholesky(true, matrix_->tile(k, k));
     if (failed >= 0)
-        throw Error(Status::not_positive_definite, "the pivot of column " +
-                                                       std::to_string(matrix_->grid().first(k) + failed) +
-                                                       " is not positive");
+        throw Error(Status::not_positive_definite,
+                    fmt::format("the pivot of column {} is not positive", matrix_->grid().first(k) + failed));
 }
 
 void TileExecutor::execute(TileTask const& task) {
@@ -47,8 +46,8 @@ void TileExecutor::execute(TileTask const& task) {
 }
 
 TileRates measure_rates(DenseKind kind, Index tile) {
-    constexpr Index large_enough = 256; // rates hardly change beyond
-    constexpr std::int32_t tiles = 3;   // the least that makes every kernel
+    constexpr Index large_enough = 256; // rates hardly change for larger tiles
+    constexpr std::int32_t tiles = 3;   // the smallest number with every kernel
     TileGrid const grid{tiles * std::min(tile, large_enough), std::min(tile, large_enough)};
     TileRates rates;
     rates.fill(1);
@@ -61,7 +60,7 @@ TileRates measure_rates(DenseKind kind, Index tile) {
         for (TileTask const& task : tasks) {
             Timer const timer;
             executor.execute(task);
-            double& rate = rates[static_cast<std::size_t>(task.kernel)];
+            double& rate = rates[int(task.kernel)];
             rate = std::max(rate, flops(task, grid) / std::max(timer.seconds(), 1e-8));
         }
     }

@@ -1,4 +1,4 @@
-// The tasks in numbers: each on the tiles that it names, by the kernels of the solver.
+// The execution of tasks by the kernels of the solver, and the rates of these kernels.
 #pragma once
 
 #include <vector>
@@ -8,12 +8,12 @@
 
 namespace espalier {
 
-/// Of one worker. The matrix must outlive it.
+/// Executes tasks on one worker. The matrix must outlive it.
 class TileExecutor {
   public:
     explicit TileExecutor(TiledMatrix const& matrix);
 
-    /// Error{not_positive_definite} naming the column.
+    /// Error{not_positive_definite} names the column.
     void execute(TileTask const& task);
 
   private:
@@ -23,8 +23,8 @@ class TileExecutor {
     std::vector<double> workspace_;
 };
 
-/// The rates of the kernels of `kind` on this machine, the best of several runs on one core with tiles of
-/// that size, or of 256 if it is more. Takes a tenth of a second or so. Those of other kernels are 1.
+/// The rates of the kernels of `kind` on one core of this machine, the best of several runs with tiles of at
+/// most 256 rows. Takes about a tenth of a second. The rates of other kernels are 1.
 TileRates measure_rates(DenseKind kind, Index tile);
 
 } // namespace espalier

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
-#include <string>
+
+#include <fmt/format.h>
 
 namespace espalier {
 
@@ -37,11 +38,11 @@ std::vector<TileTask> qr_tasks(std::int32_t count) {
     return tasks;
 }
 
-// Who waits for whom, from what tasks read and write in the order of their submission: a reader waits for the
-// last writer, a writer for those that have read since, or else for the writer before it.
+// Derives dependencies from the data of tasks, in the order of their submission. A reader waits for the last
+// writer. A writer waits for all readers since the last writer, or for that writer if there are none.
 class DataFlow {
   public:
-    explicit DataFlow(std::size_t num_data) : data_(num_data) {}
+    explicit DataFlow(Index num_data) : data_(num_data) {}
 
     void submit(TileAccesses const& task) {
         TaskId const id = num_tasks_++;
@@ -64,10 +65,10 @@ class DataFlow {
   private:
     struct Datum {
         TaskId writer = no_task;
-        std::vector<TaskId> readers; ///< Since the last write.
+        std::vector<TaskId> readers; ///< Readers since the last write.
     };
 
-    // Edges from `first` on are those into the same task: few, so that a look at each is cheap.
+    // Edges from `first` on lead to the same task. They are few, so a linear search is cheap.
     void wait_for(TaskId from, TaskId to, std::size_t first) {
         if (from == no_task) return;
         for (std::size_t e = first; e < edges_.size(); ++e)
@@ -77,18 +78,17 @@ class DataFlow {
 
     std::vector<Datum> data_;
     TaskId num_tasks_ = 0;
-    std::vector<TaskEdge> edges_; ///< By `to`.
+    std::vector<TaskEdge> edges_; ///< Sorted by `to`.
 };
 
-// Error{usage} for more tasks than can be numbered.
+// Error{usage} if a TaskId cannot number the tasks.
 void require_countable(DenseKind kind, TileGrid const& grid) {
-    constexpr Index most_tiles = 1 << 12; // a row of so many makes more tasks than a TaskId counts
+    constexpr Index most_tiles = 1 << 12; // more tiles in a row make more tasks than a TaskId can number
     Index const count = (grid.n - 1) / grid.tile + 1;
     if (count <= most_tiles && num_tile_tasks(kind, count) <= std::numeric_limits<TaskId>::max()) return;
-    throw Error(Status::usage, "a matrix of order " + std::to_string(grid.n) + " in tiles of " +
-                                   std::to_string(grid.tile) + " has more than " +
-                                   std::to_string(std::numeric_limits<TaskId>::max()) +
-                                   " tasks: take larger tiles");
+    throw Error(Status::usage,
+                fmt::format("a matrix of order {} in tiles of {} has more than {} tasks; use larger tiles",
+                            grid.n, grid.tile, std::numeric_limits<TaskId>::max()));
 }
 
 // Successors have higher numbers than their predecessors.
@@ -188,10 +188,10 @@ TileTasks build_tile_tasks(DenseKind kind, TileGrid const& grid, int workers, Ti
     std::int32_t const count = grid.count();
     TileTasks result{grid, kind == DenseKind::cholesky ? cholesky_tasks(count) : qr_tasks(count), {}};
     TileOwners const owners(workers);
-    DataFlow flow(static_cast<std::size_t>(count) * static_cast<std::size_t>(count + 1));
+    DataFlow flow(Index{count} * (count + 1));
     for (TileTask const& task : result.tasks) {
         flow.submit(accesses(task, count));
-        result.graph.cost.push_back(flops(task, grid) / rates[static_cast<std::size_t>(task.kernel)]);
+        result.graph.cost.push_back(flops(task, grid) / rates[int(task.kernel)]);
         result.graph.home.push_back(owners.of(task.i, task.j));
     }
     flow.store(result.graph);
@@ -201,7 +201,7 @@ TileTasks build_tile_tasks(DenseKind kind, TileGrid const& grid, int workers, Ti
 
 std::vector<WorkerRange> candidate_workers(TileTasks const& tasks, PolicyMachine const& machine) {
     WorkerRange const all{0, machine.num_workers()};
-    std::vector<WorkerRange> of_node; // all workers where a node's are not consecutive
+    std::vector<WorkerRange> of_node; // all workers if those of a node are not consecutive
     for (int node = 0; node < machine.num_nodes(); ++node) {
         auto const workers = machine.workers_of(node);
         WorkerRange const range{workers.front(), workers.back() + 1};

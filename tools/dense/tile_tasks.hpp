@@ -1,6 +1,6 @@
-// The tasks of the right-looking tiled Cholesky and of the tiled QR with a flat tree (Buttari, Langou,
-// Kurzak, Dongarra 2009), as task graphs for the runtime. The tasks are listed in the order of the sequential
-// algorithm; who waits for whom follows from the data that each reads and writes.
+// The task graphs of the right-looking tiled Cholesky factorization and of the tiled QR factorization with a
+// flat tree (Buttari, Langou, Kurzak, Dongarra 2009). The tasks are in the order of the sequential algorithm.
+// Dependencies follow from the data that each task reads and writes.
 //
 //   Cholesky, for each step k                        QR, for each step k
 //     potrf  A(k,k) = L(k,k) L(k,k)^T                  geqrt  A(k,k) = Q R(k,k)
@@ -29,42 +29,41 @@ struct TileTask {
     std::int32_t k = 0, i = 0, j = 0;
 };
 
-/// Tiles, numbered row by row; of the diagonal tiles of QR the part above the diagonal. What geqrt leaves
-/// below it, which never changes again while R does, has a number of its own: count^2 + k. -1 where there is
-/// none.
+/// The data of a task: tiles, numbered row by row, or -1. The reflections that geqrt stores below the
+/// diagonal of tile (k, k) have a number of their own, count^2 + k, as they never change again while R above
+/// them does.
 struct TileAccesses {
     std::array<std::int32_t, 2> read{-1, -1};
-    std::array<std::int32_t, 2> written{-1, -1}; ///< And read.
+    std::array<std::int32_t, 2> written{-1, -1}; ///< These are read, too.
 };
 TileAccesses accesses(TileTask const& task, std::int32_t count);
 
 /// Multiplications and additions of one task.
 double flops(TileTask const& task, TileGrid const& grid);
-/// And of the whole: n^3 / 3 or 4 n^3 / 3. What QR does more in tiles than that does not count.
+/// Of the whole factorization: n^3 / 3 or 4 n^3 / 3, without the additional operations of QR in tiles.
 double flops(DenseKind kind, Index n);
 
-/// Flops per second of each TileKernel.
+/// Operations per second of each TileKernel.
 using TileRates = std::array<double, num_tile_kernels>;
 
-/// Tasks of a matrix with `count` tiles a row.
+/// The number of tasks for `count` x `count` tiles.
 std::int64_t num_tile_tasks(DenseKind kind, std::int64_t count);
 
 struct TileTasks {
     TileGrid grid;
-    std::vector<TileTask> tasks; ///< In the order of the sequential algorithm.
-    TaskGraph graph;             ///< Costs in seconds, priorities along the critical path, homes.
+    std::vector<TileTask> tasks; ///< In sequential order.
+    TaskGraph graph;             ///< Costs are seconds; priorities are longest paths.
 
     [[nodiscard]] double total_cost() const;
     [[nodiscard]] double critical_path() const;
 };
 
-/// The home of a task is the owner of the tile (i, j). Error{usage} for more tasks than a TaskId counts.
+/// The home of a task is the owner of tile (i, j). Error{usage} if a TaskId cannot number the tasks.
 TileTasks build_tile_tasks(DenseKind kind, TileGrid const& grid, int workers, TileRates const& rates);
 
-/// Who may run a task as its own, for the tree of queues. While many tiles remain for each worker (the
-/// trailing matrix of the task's step has at least 4 a worker), only its home, so that data stay where they
-/// are; towards the end, when work runs out, the workers of the home's NUMA node, and at last (fewer than 1 a
-/// worker) all of them.
+/// The candidate workers of each task, for the tree of queues. While the trailing matrix has at least 4 tiles
+/// per worker, the home is the only candidate, so that data stay in its memory. Later the workers of its NUMA
+/// node are candidates, and with less than 1 tile per worker all workers.
 std::vector<WorkerRange> candidate_workers(TileTasks const& tasks, PolicyMachine const& machine);
 
 } // namespace espalier

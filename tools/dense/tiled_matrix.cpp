@@ -1,6 +1,8 @@
 #include "tools/dense/tiled_matrix.hpp"
 
-#include <string>
+#include <algorithm>
+
+#include <fmt/format.h>
 
 #include "core/mix_bits.hpp"
 #include "runtime/process_limits.hpp"
@@ -8,13 +10,12 @@
 namespace espalier {
 
 TiledMatrix::TiledMatrix(DenseKind kind, TileGrid const& grid, int workers, Allocation allocation)
-    : kind_(kind), grid_(grid), owners_(workers),
-      arenas_(allocation == Allocation::global ? 1 : static_cast<std::size_t>(workers)) {
+    : kind_(kind), grid_(grid), owners_(workers), arenas_(allocation == Allocation::global ? 1 : workers) {
     std::int32_t const count = grid.count();
-    std::size_t const num_tiles = static_cast<std::size_t>(count) * static_cast<std::size_t>(count);
+    Index const num_tiles = Index{count} * count;
     std::vector<std::size_t> position(num_tiles), bytes(arenas_.size(), 0);
     auto const arena_of = [&](std::int32_t i, std::int32_t j) {
-        return arenas_.size() == 1 ? 0 : static_cast<std::size_t>(owners_.of(i, j));
+        return arenas_.size() == 1 ? 0 : owners_.of(i, j);
     };
     constexpr std::size_t cache_line = 64;
     std::size_t total = 0;
@@ -24,14 +25,15 @@ TiledMatrix::TiledMatrix(DenseKind kind, TileGrid const& grid, int workers, Allo
             std::size_t& end = bytes[arena_of(i, j)];
             position[i * count + j] = end;
             Index const rows = grid.size(i) + (has_triangles(i, j) ? inner_block : 0);
-            std::size_t const size = static_cast<std::size_t>(rows * grid.size(j)) * sizeof(double);
-            end += (size + cache_line - 1) / cache_line * cache_line;
-            total += (size + cache_line - 1) / cache_line * cache_line;
+            std::size_t const size = rows * grid.size(j) * sizeof(double);
+            std::size_t const padded = (size + cache_line - 1) / cache_line * cache_line;
+            end += padded;
+            total += padded;
         }
-    // Each arena alone may fit where all together do not.
+    // The arenas may fit one by one, but not together.
     if (std::uint64_t const available = available_memory_bytes(); total > available)
-        throw Error(Status::out_of_memory, "the tiles need " + std::to_string(total) + " bytes, and " +
-                                               std::to_string(available) + " are available");
+        throw Error(Status::out_of_memory,
+                    fmt::format("the tiles need {} bytes, and {} are available", total, available));
     for (std::size_t a = 0; a < arenas_.size(); ++a)
         if (bytes[a] > 0) arenas_[a] = Arena(bytes[a], allocation);
     tiles_.assign(num_tiles, nullptr);
@@ -43,7 +45,7 @@ TiledMatrix::TiledMatrix(DenseKind kind, TileGrid const& grid, int workers, Allo
 }
 
 void TiledMatrix::fill(WorkerTeam& team) {
-    // As a program would that knows nothing of NUMA: the memory comes from the node of worker 0.
+    // As in a program without NUMA support, the memory comes from the node of worker 0.
     if (arenas_.size() == 1 && arenas_[0].fresh())
         team.for_each_worker([&](WorkerId worker) {
             if (worker == 0) populate(arenas_[0].bytes());
@@ -66,7 +68,7 @@ void TiledMatrix::fill_owned(WorkerId worker) {
 double TiledMatrix::entry(Index i, Index j) const {
     bool const symmetric = kind_ == DenseKind::cholesky;
     Index const row = symmetric ? std::max(i, j) : i, col = symmetric ? std::min(i, j) : j;
-    std::uint64_t const bits = hash_bits(static_cast<std::uint64_t>(row * grid_.n + col));
+    std::uint64_t const bits = hash_bits(row * grid_.n + col);
     double const value = static_cast<double>(bits >> 11) * 0x1p-52 - 1;
     return symmetric && i == j ? value + static_cast<double>(grid_.n) : value;
 }

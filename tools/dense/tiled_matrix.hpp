@@ -1,6 +1,6 @@
-// A test matrix in tiles, each of them contiguous and in the memory of its owner, and in their place after
-// the factorization the factors. Entry (i, j) is a function of i and j, so that the matrix need not be kept
-// to tell how good the factors are.
+// A test matrix in tiles, which the factorization overwrites by the factors. Each tile is contiguous and in
+// the memory of its owner. Entry (i, j) is a function of i and j, so the matrix need not be kept to measure
+// the accuracy.
 #pragma once
 
 #include <vector>
@@ -14,24 +14,24 @@ namespace espalier {
 
 class TiledMatrix {
   public:
-    /// Columns of the inner blocks of QR.
+    /// The columns of an inner block of QR.
     static constexpr Index inner_block = 32;
 
-    /// Memory for the tiles (of Cholesky those on and below the diagonal) in an arena for each of `workers`,
-    /// or in one when `allocation` is global. Nothing is touched. Error{out_of_memory} that states the bytes.
+    /// Allocates the tiles (for Cholesky on and below the diagonal) in an arena for each of `workers`, or in
+    /// one arena if `allocation` is global. No memory is touched. Error{out_of_memory} states the bytes.
     TiledMatrix(DenseKind kind, TileGrid const& grid, int workers, Allocation allocation);
 
-    /// Write the test matrix: uniform in [-1, 1], for Cholesky symmetric and n more on the diagonal. Each
-    /// worker writes the tiles that it owns; a global array is touched by worker 0 before.
+    /// Writes the test matrix. Entries are uniform in [-1, 1]; for Cholesky the matrix is symmetric, and n is
+    /// added to the diagonal. Each worker writes its own tiles. Worker 0 touches a global array first.
     void fill(WorkerTeam& team);
-    /// The tiles of one worker.
+    /// Writes the tiles of one worker.
     void fill_owned(WorkerId worker);
 
     [[nodiscard]] DenseKind kind() const { return kind_; }
     [[nodiscard]] TileGrid const& grid() const { return grid_; }
     [[nodiscard]] double entry(Index i, Index j) const;
     [[nodiscard]] MatrixView<double> tile(std::int32_t i, std::int32_t j) const;
-    /// The triangles T of the reflections in tile (i, k) of QR, i >= k: inner_block rows.
+    /// The triangles T of the reflections in tile (i, k) of QR, i >= k. They have inner_block rows.
     [[nodiscard]] MatrixView<double> triangles(std::int32_t i, std::int32_t k) const;
 
   private:
@@ -46,7 +46,7 @@ class TiledMatrix {
     TileGrid grid_;
     TileOwners owners_;
     std::vector<Arena> arenas_;
-    std::vector<double*> tiles_; ///< Row by row; the triangles T stand behind the tile.
+    std::vector<double*> tiles_; ///< Row by row. The triangles T follow their tile.
 };
 
 } // namespace espalier

@@ -4,6 +4,9 @@
 #include <map>
 #include <tuple>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "espalier/types.hpp"
 #include "tools/traces/statistics.hpp"
 #include "tools/traces/tasks.hpp"
@@ -11,7 +14,7 @@
 namespace espalier::trace {
 namespace {
 
-// What finds its counterpart in the other trace, and its time. Kinds are numbered as in the comparison.
+// A piece of work that is matched with the other trace. Kinds are numbered as in the comparison.
 struct Piece {
     std::size_t kind = 0;
     std::int64_t task = -1;
@@ -20,7 +23,7 @@ struct Piece {
     [[nodiscard]] auto key() const { return std::tie(kind, task, cblk); }
 };
 
-// Adds up the pieces of equal key.
+// Adds up the pieces with equal keys.
 void merge_equal(std::vector<Piece>& pieces) {
     std::sort(pieces.begin(), pieces.end(), [](Piece const& a, Piece const& b) { return a.key() < b.key(); });
     std::size_t kept = 0;
@@ -33,19 +36,19 @@ void merge_equal(std::vector<Piece>& pieces) {
     pieces.resize(kept);
 }
 
-// One trace's part of a comparison.
+// One of the two traces.
 struct Side {
     Trace const& trace;
     Window window;
-    Window work;               // From the first start to the last end of work in the window.
-    std::vector<Piece> pieces; // By kind, task and cblk; tasks count from 0.
+    Window work;               // from the first start to the last end of work in the window
+    std::vector<Piece> pieces; // sorted by kind, task and cblk; task numbers start at 0
 };
 
 [[noreturn]] void refuse(Trace const& trace, char const* which, std::string const& phase_name) {
-    std::string known;
-    for (std::string const& name : phases(trace)) known += (known.empty() ? "it has " : ", ") + name;
-    throw Error(Status::usage, "cannot compare phase '" + phase_name + "', which the " + which +
-                                   " trace does not have; " + (known.empty() ? "it has none" : known));
+    std::string const known = fmt::format("{}", fmt::join(phases(trace), ", "));
+    throw Error(Status::usage,
+                fmt::format("cannot compare phase '{}', which the {} trace does not have; it has {}",
+                            phase_name, which, known.empty() ? "none" : known));
 }
 
 Side make_side(Trace const& trace, Window window) {
@@ -72,11 +75,11 @@ void collect_pieces(Side& side, std::vector<std::size_t> const& kind_of) {
     merge_equal(side.pieces);
 }
 
-// Both traces have the same tasks, each on the same cblks: the pieces that have a task are the same but for
-// their times. Kinds may differ, as a prediction may know a subtree only as a whole.
+// Whether both traces have the same tasks, each on the same cblk. Kinds may differ, as a prediction may have
+// a subtree only as a whole.
 bool same_tasks(std::vector<Piece> const& predicted, std::vector<Piece> const& measured) {
     auto const tasks_of = [](std::vector<Piece> const& pieces) {
-        std::vector<std::pair<std::int64_t, std::int64_t>> tasks; // With the last cblk: a subtree's root.
+        std::vector<std::pair<std::int64_t, std::int64_t>> tasks; // with the last cblk, the root of a subtree
         for (Piece const& piece : pieces)
             if (piece.task >= 0) tasks.emplace_back(piece.task, piece.cblk);
         std::sort(tasks.begin(), tasks.end(), std::greater<>());
@@ -95,7 +98,7 @@ void match_by_cblk(std::vector<Piece>& pieces) {
     merge_equal(pieces);
 }
 
-// Ratios and errors of the matched pieces.
+// The ratios and errors of the matched pieces.
 struct MatchedPieces {
     std::vector<double> ratios;
     double errors = 0;

@@ -9,7 +9,7 @@
 namespace espalier::trace {
 namespace {
 
-// From the values that screens take to amounts of light, and back (IEC 61966-2-1).
+// Converts values of the screen to amounts of light, and back (IEC 61966-2-1).
 double to_light(std::uint8_t value) {
     static auto const table = [] {
         std::array<double, 256> light{};
@@ -24,7 +24,7 @@ double to_light(std::uint8_t value) {
 
 std::uint8_t to_value(double light) {
     double const s = light <= 0.0031308 ? 12.92 * light : 1.055 * std::pow(light, 1 / 2.4) - 0.055;
-    // Mixtures differ by steps of 4, which nobody sees, so that more neighbours are of one colour.
+    // Invisible steps of 4 give more neighbours the same colour.
     return static_cast<std::uint8_t>(std::clamp(std::lround(s * 255 / 4) * 4, 0L, 255L));
 }
 
@@ -54,11 +54,10 @@ Color mix(Coverage const& coverage, std::size_t column, std::vector<Color> const
 
 Coverage::Coverage(Window window, std::size_t columns, std::size_t classes)
     : window_(window), columns_(columns), classes_(classes), covered_(columns * classes, 0) {
-    if (columns == 0 || window.end <= window.begin)
-        throw Error(Status::usage, "trace: nothing to draw in a window without extent");
+    if (columns == 0 || window.end <= window.begin) throw Error(Status::usage, "trace: the window is empty");
 }
 
-// begin + span * column / columns, without the product that might overflow.
+// begin + span * column / columns, without a product that might overflow.
 Nanoseconds Coverage::boundary(std::size_t column) const {
     auto const span = window_.end - window_.begin;
     auto const n = static_cast<Nanoseconds>(columns_), c = static_cast<Nanoseconds>(column);
@@ -68,7 +67,7 @@ Nanoseconds Coverage::boundary(std::size_t column) const {
 std::size_t Coverage::column_of(Nanoseconds time) const {
     double const share =
         static_cast<double>(time - window_.begin) / static_cast<double>(window_.end - window_.begin);
-    auto column = std::min(columns_ - 1, static_cast<std::size_t>(share * static_cast<double>(columns_)));
+    auto column = std::min<std::size_t>(columns_ - 1, std::llround(share * static_cast<double>(columns_)));
     while (boundary(column) > time) --column;
     while (column + 1 < columns_ && boundary(column + 1) <= time) ++column;
     return column;
@@ -85,15 +84,11 @@ void Coverage::add(Nanoseconds start, Nanoseconds end, std::size_t which) {
     }
 }
 
-void Coverage::clear() {
-    std::fill(covered_.begin(), covered_.end(), 0);
-}
-
 std::vector<ColorRun> color_runs(Coverage const& coverage, std::vector<Color> const& colors,
                                  Color background) {
     std::vector<ColorRun> runs;
     for (std::size_t column = 0; column < coverage.columns(); ++column) {
-        // More columns than nanoseconds: some have no width.
+        // If there are more columns than nanoseconds, some have no width.
         if (coverage.boundary(column) == coverage.boundary(column + 1)) {
             if (!runs.empty() && runs.back().end == column) ++runs.back().end;
             continue;

@@ -1,5 +1,6 @@
-// How states that are narrower than a pixel are shown: not one of them, but the share of each. Time is cut
-// into equal columns, and what each class of states covers of each column is summed exactly, in integers.
+// Colours of states that are narrower than a pixel. Time is divided into equal columns. The time of each
+// class of states in each column is summed exactly, in integers, and the colour of a column is the mixture of
+// its classes.
 #pragma once
 
 #include <cstddef>
@@ -13,22 +14,21 @@ namespace espalier::trace {
 /// One row of columns.
 class Coverage {
   public:
-    /// Error{usage} for no column, or a window without extent.
+    /// Error{usage} for zero columns or an empty window.
     Coverage(Window window, std::size_t columns, std::size_t classes);
 
-    /// `start` .. `end` belongs to class `which`, as far as it lies in the window. Time that is added twice
-    /// counts twice. Costs as much as the columns it touches.
+    /// Adds the part of `start` .. `end` in the window to class `which`. Time that is added twice counts
+    /// twice. The cost is proportional to the number of columns in `start` .. `end`.
     void add(Nanoseconds start, Nanoseconds end, std::size_t which);
 
     [[nodiscard]] std::size_t columns() const { return columns_; }
     [[nodiscard]] Nanoseconds covered(std::size_t column, std::size_t which) const {
         return covered_[column * classes_ + which];
     }
-    /// Where the column begins; boundary(columns()) is the end of the window.
+    /// The begin of a column; boundary(columns()) is the end of the window.
     [[nodiscard]] Nanoseconds boundary(std::size_t column) const;
-    /// The column that a time of the window lies in.
+    /// The column of a time in the window.
     [[nodiscard]] std::size_t column_of(Nanoseconds time) const;
-    void clear();
 
   private:
     Window window_;
@@ -43,8 +43,8 @@ struct ColorRun {
     Color color;
 };
 
-/// The colours of the columns: that of the one class that fills it, or the mixture of those in it by their
-/// times, as light mixes. `background` is where nothing is; runs of nothing but it are left out.
+/// The colours of the columns. The colours in a column are mixed as light, weighted by time; `background`
+/// fills the rest. Runs of pure background are omitted.
 std::vector<ColorRun> color_runs(Coverage const& coverage, std::vector<Color> const& colors,
                                  Color background);
 

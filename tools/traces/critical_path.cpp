@@ -1,5 +1,7 @@
-// The longest path in the graph of tasks, by one topological sweep (Kahn 1962).
+// The longest path in the task graph, by one topological sweep (Kahn 1962).
 #include <algorithm>
+
+#include <fmt/format.h>
 
 #include "espalier/types.hpp"
 #include "tools/traces/statistics.hpp"
@@ -8,23 +10,23 @@
 namespace espalier::trace {
 namespace {
 
-constexpr std::size_t none = static_cast<std::size_t>(-1);
+constexpr std::int64_t none = -1;
 
-// Tasks as 0 .. n-1 in the order of their numbers, those that only dependencies know included: these are
-// messages, or were not recorded.
+// Tasks 0 .. n-1 in the order of their numbers. They include tasks of dependencies without states, which are
+// messages or were not recorded.
 struct TaskPath {
     std::vector<TaskTime> tasks;
     std::vector<bool> is_work;
-    std::vector<std::size_t> first_successor; ///< n + 1 entries, into `successors`.
-    std::vector<std::size_t> successors;
+    std::vector<std::int64_t> first_successor; ///< n + 1 indices into `successors`.
+    std::vector<std::int64_t> successors;
     std::vector<std::int64_t> unmet;
     std::int64_t unknown = 0;
 };
 
-std::size_t index_of(std::vector<TaskTime> const& tasks, std::int64_t number) {
+std::int64_t index_of(std::vector<TaskTime> const& tasks, std::int64_t number) {
     auto const at = std::lower_bound(tasks.begin(), tasks.end(), number,
                                      [](TaskTime const& t, std::int64_t n) { return t.task < n; });
-    return at != tasks.end() && at->task == number ? static_cast<std::size_t>(at - tasks.begin()) : none;
+    return at != tasks.end() && at->task == number ? at - tasks.begin() : none;
 }
 
 // All numbers of tasks that have a state anywhere, ascending.
@@ -34,7 +36,7 @@ std::vector<std::int64_t> recorded_tasks(Trace const& trace) {
     return numbers;
 }
 
-// Those that are recorded nowhere, and stand between tasks of the window.
+// Adds the tasks between tasks of the window that have no states.
 void add_unknown_tasks(TaskPath& graph, Trace const& trace, std::vector<std::int64_t> const& recorded) {
     std::vector<TaskTime> unknown;
     for (auto const& [before, after] : trace.dependencies()) {
@@ -49,11 +51,11 @@ void add_unknown_tasks(TaskPath& graph, Trace const& trace, std::vector<std::int
     unknown.erase(std::unique(unknown.begin(), unknown.end(),
                               [](TaskTime const& a, TaskTime const& b) { return a.task == b.task; }),
                   unknown.end());
-    graph.unknown = static_cast<std::int64_t>(unknown.size());
+    graph.unknown = std::ssize(unknown);
     std::vector<bool> is_message(unknown.size(), false);
     for (Link const& link : trace.links()) {
         if (link.kind != LinkKind::message) continue;
-        std::size_t const task = index_of(unknown, link.tag);
+        std::int64_t const task = index_of(unknown, link.tag);
         if (task == none || is_message[task]) continue;
         is_message[task] = true;
         unknown[task].duration = link.end - link.start;
@@ -71,10 +73,10 @@ TaskPath build(Trace const& trace, Window window) {
     TaskPath graph;
     graph.tasks = task_times(trace, window);
     add_unknown_tasks(graph, trace, recorded_tasks(trace));
-    std::size_t const n = graph.tasks.size();
-    std::vector<std::pair<std::size_t, std::size_t>> edges;
+    std::int64_t const n = std::ssize(graph.tasks);
+    std::vector<std::pair<std::int64_t, std::int64_t>> edges;
     for (auto const& [before, after] : trace.dependencies()) {
-        std::size_t const from = index_of(graph.tasks, before), to = index_of(graph.tasks, after);
+        std::int64_t const from = index_of(graph.tasks, before), to = index_of(graph.tasks, after);
         if (from != none && to != none) edges.emplace_back(from, to);
     }
     graph.first_successor.assign(n + 1, 0);
@@ -83,14 +85,14 @@ TaskPath build(Trace const& trace, Window window) {
         ++graph.first_successor[from + 1];
         ++graph.unmet[to];
     }
-    for (std::size_t t = 0; t < n; ++t) graph.first_successor[t + 1] += graph.first_successor[t];
+    for (std::int64_t t = 0; t < n; ++t) graph.first_successor[t + 1] += graph.first_successor[t];
     graph.successors.resize(edges.size());
     auto next = graph.first_successor;
     for (auto const& [from, to] : edges) graph.successors[next[from]++] = to;
     return graph;
 }
 
-// The part of each kind: a task may have states of several.
+// The part of each kind. A task may have states of several kinds.
 void add_kinds(Trace const& trace, Window window, CriticalPath& path) {
     path.kinds.assign(trace.kinds().size(), 0);
     auto numbers = path.tasks;
@@ -103,26 +105,22 @@ void add_kinds(Trace const& trace, Window window, CriticalPath& path) {
 
 } // namespace
 
-std::optional<CriticalPath> critical_path(Trace const& trace) {
-    return critical_path(trace, whole(trace));
-}
-
 std::optional<CriticalPath> critical_path(Trace const& trace, Window window) {
     TaskPath graph = build(trace, window);
     if (graph.successors.empty()) return std::nullopt;
-    std::size_t const n = graph.tasks.size();
+    std::int64_t const n = std::ssize(graph.tasks);
 
     // finish[t] = duration[t] + max over predecessors p of finish[p].
     std::vector<Nanoseconds> finish(n, 0);
-    std::vector<std::size_t> longest(n, none);
-    std::vector<std::size_t> ready;
-    for (std::size_t t = 0; t < n; ++t)
+    std::vector<std::int64_t> longest(n, none);
+    std::vector<std::int64_t> ready;
+    for (std::int64_t t = 0; t < n; ++t)
         if (graph.unmet[t] == 0) ready.push_back(t);
-    for (std::size_t i = 0; i < ready.size(); ++i) {
-        std::size_t const task = ready[i];
+    for (std::int64_t i = 0; i < ready.size(); ++i) {
+        std::int64_t const task = ready[i];
         finish[task] += graph.tasks[task].duration;
-        for (std::size_t s = graph.first_successor[task]; s < graph.first_successor[task + 1]; ++s) {
-            std::size_t const successor = graph.successors[s];
+        for (std::int64_t s = graph.first_successor[task]; s < graph.first_successor[task + 1]; ++s) {
+            std::int64_t const successor = graph.successors[s];
             if (longest[successor] == none || finish[task] > finish[successor]) {
                 finish[successor] = finish[task];
                 longest[successor] = task;
@@ -134,12 +132,12 @@ std::optional<CriticalPath> critical_path(Trace const& trace, Window window) {
         auto const stuck = std::find_if(graph.unmet.begin(), graph.unmet.end(), [](auto c) { return c > 0; });
         auto const& task = graph.tasks[stuck - graph.unmet.begin()];
         throw Error(Status::bad_input,
-                    "trace: the dependencies have a cycle, on or before task " + std::to_string(task.task));
+                    fmt::format("trace: the dependencies have a cycle on or before task {}", task.task));
     }
 
     CriticalPath path;
     path.unknown_tasks = graph.unknown;
-    auto last = static_cast<std::size_t>(std::max_element(finish.begin(), finish.end()) - finish.begin());
+    auto last = std::max_element(finish.begin(), finish.end()) - finish.begin();
     path.length = finish[last];
     for (; last != none; last = longest[last]) {
         path.tasks.push_back(graph.tasks[last].task);
@@ -148,7 +146,7 @@ std::optional<CriticalPath> critical_path(Trace const& trace, Window window) {
     std::reverse(path.tasks.begin(), path.tasks.end());
     add_kinds(trace, window, path);
     bool first = true;
-    for (std::size_t t = 0; t < n; ++t) {
+    for (std::int64_t t = 0; t < n; ++t) {
         if (!graph.is_work[t]) continue;
         TaskTime const& task = graph.tasks[t];
         path.window.begin = first ? task.start : std::min(path.window.begin, task.start);

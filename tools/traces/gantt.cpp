@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <iterator>
 #include <numeric>
+
+#include <fmt/format.h>
 
 #include "espalier/types.hpp"
 #include "tools/traces/canvas.hpp"
@@ -18,7 +19,7 @@ namespace {
 constexpr Color background{236, 236, 236}, ink{32, 32, 32}, pale_ink{110, 110, 110}, grid{216, 216, 216},
     area{120, 144, 170}, message_color{190, 30, 45}, steal_color{110, 60, 160};
 
-// What holds for the drawing of all panels.
+// Draws all panels.
 class Painter {
   public:
     Painter(std::vector<GanttPanel> const& panels, GanttOptions const& options, GanttLayout const& layout,
@@ -79,35 +80,32 @@ class Painter {
         }
         if (place.hidden_threads > 0)
             canvas_.text(layout_.left, place.bottom - 3,
-                         "and " + std::to_string(place.hidden_threads) + " more threads", {11, pale_ink});
+                         fmt::format("and {} more threads", place.hidden_threads), {11, pale_ink});
         draw_links(panel, place);
     }
 
     static std::string describe(GanttPanel const& panel) {
         Statistics const numbers = statistics(*panel.trace, panel.window);
         Nanoseconds const length = panel.window.end - panel.window.begin;
-        char text[200];
         std::int64_t const workers = std::ssize(numbers.threads) - numbers.progress_threads();
         double const busy = workers == 0 ? 0.0
                                          : 100 * static_cast<double>(numbers.total().busy) /
                                                (static_cast<double>(length) * static_cast<double>(workers));
-        std::snprintf(text, sizeof text, "%lld thread%s, %s, %.1f%% busy", static_cast<long long>(workers),
-                      workers == 1 ? "" : "s", readable_time(length).c_str(), busy);
         std::string about(panel.trace->about("matrix").substr(0, 80));
         auto const processes = panel.trace->at(Place::process);
         auto const phase =
             processes.empty() ? "" : phase_around(*panel.trace, processes.front(), panel.window);
-        for (std::string const& part : {phase, std::string(text)})
+        for (std::string const& part : {phase, fmt::format("{} thread{}", workers, workers == 1 ? "" : "s")})
             if (!part.empty()) about += (about.empty() ? "" : ", ") + part;
-        return about;
+        return fmt::format("{}, {}, {:.1f}% busy", about, readable_time(length), busy);
     }
 
-    // The columns of the panel's own window, which may be shorter than the axis.
+    // The window of the panel may be shorter than the axis.
     void draw_states(std::size_t p, LayoutRow const& row) {
         GanttPanel const& panel = panels_[p];
         Nanoseconds const length = panel.window.end - panel.window.begin;
-        auto const columns = static_cast<std::size_t>(
-            std::max(1.0, std::round((x_of(length) - layout_.left) * canvas_.resolution())));
+        std::int64_t const columns =
+            std::max(1L, std::lround((x_of(length) - layout_.left) * canvas_.resolution()));
         Coverage coverage(panel.window, columns, classes_.size());
         for (State const& state : panel.trace->states_of(row.container)) {
             if (state.end <= panel.window.begin || state.start >= panel.window.end) continue;
@@ -126,7 +124,7 @@ class Painter {
         if (row.phase) label_phases(panel, row);
     }
 
-    // Phases keep the colours of their kinds when threads are coloured by level.
+    // Phases keep the colours of their kinds even if threads are coloured by level.
     std::vector<Color> const& phase_colors(GanttPanel const& panel) {
         phase_colors_ = classes_.colors();
         for (StateKind const& kind : panel.trace->kinds()) {
@@ -146,18 +144,17 @@ class Painter {
         }
     }
 
-    // A curve over the columns, each as high as the largest value in it.
+    // The height of each column is the largest value in it.
     void draw_variable(GanttPanel const& panel, LayoutRow const& row) {
-        auto const columns = static_cast<std::size_t>(layout_.plot_width);
+        auto const columns = static_cast<int>(layout_.plot_width);
         auto const heights = variable_columns(panel, row, span_, columns);
         double const peak = *std::max_element(heights.begin(), heights.end());
         canvas_.line(layout_.left, row.y + row.height, layout_.left + layout_.plot_width, row.y + row.height,
                      1, grid);
-        for (std::size_t begin = 0, end = 0; peak > 0 && begin < columns; begin = end) {
+        for (int begin = 0, end = 0; peak > 0 && begin < columns; begin = end) {
             while (end < columns && heights[end] == heights[begin]) ++end;
             double const height = heights[begin] / peak * (row.height - 2);
-            canvas_.rectangle(layout_.left + static_cast<double>(begin), row.y + row.height - height,
-                              static_cast<double>(end - begin), height, area);
+            canvas_.rectangle(layout_.left + begin, row.y + row.height - height, end - begin, height, area);
         }
         auto const& variable = panel.trace->variables()[row.variable];
         canvas_.text(layout_.left - 7, row.y + row.height / 2 + 11, readable_value(peak, variable.unit),
@@ -211,24 +208,23 @@ class Painter {
         };
         for (std::size_t c = 0; c < classes_.first_level(); ++c)
             if (covered_[c] > 0) {
-                char note[32];
-                std::snprintf(note, sizeof note, "  %.1f%%",
-                              100 * static_cast<double>(covered_[c]) / static_cast<double>(all));
-                entry(classes_.colors()[c], classes_.names()[c], panels_.size() == 1 ? note : "");
+                double const share = 100 * static_cast<double>(covered_[c]) / static_cast<double>(all);
+                entry(classes_.colors()[c], classes_.names()[c],
+                      panels_.size() == 1 ? fmt::format("  {:.1f}%", share) : "");
             }
         if (std::accumulate(covered_.begin(), covered_.end(), Nanoseconds(0)) < all)
             entry(background, "not recorded", "");
         if (shows_messages_) entry(message_color, "message", "", 2);
         if (shows_steals_) entry(steal_color, "steal", "", 2);
-        if (hidden_links_ > 0) entry(background, std::to_string(hidden_links_) + " arrows not drawn", "", 2);
+        if (hidden_links_ > 0) entry(background, fmt::format("{} arrows not drawn", hidden_links_), "", 2);
         if (classes_.first_level() < classes_.size()) draw_level_legend(x, y);
     }
 
-    // The levels are a ramp, not a list.
+    // Levels are shown as a ramp, not as a list.
     void draw_level_legend(double x, double y) {
         std::size_t const levels = classes_.size() - classes_.first_level();
         double const ramp = 160, step = ramp / static_cast<double>(levels);
-        std::string const last = "level " + std::to_string(classes_.deepest());
+        std::string const last = fmt::format("level {}", classes_.deepest());
         if (x + ramp + text_width("root" + last, 12) + 20 > layout_.left + layout_.plot_width)
             x = layout_.left, y += 20;
         canvas_.text(x, y, "root", {12, ink});
@@ -244,10 +240,10 @@ class Painter {
     GanttLayout const& layout_;
     Canvas& canvas_;
     GanttClasses classes_;
-    std::vector<Nanoseconds> covered_; ///< Time of all threads in each class.
+    std::vector<Nanoseconds> covered_; ///< The time of all threads in each class.
     std::vector<Color> phase_colors_;
     bool shows_messages_ = false, shows_steals_ = false;
-    std::size_t hidden_links_ = 0; ///< Of panels that have too many.
+    std::size_t hidden_links_ = 0; ///< The links of panels that have too many.
     Nanoseconds span_ = 0;
 };
 

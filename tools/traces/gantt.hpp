@@ -1,7 +1,6 @@
-// Gantt charts of traces: a row for each thread, time to the right, states in the colour of their kind or of
-// their level in the tree, idle in black. States narrower than a pixel are mixed by the time they take and
-// not dropped, so the picture is right at any number of states. As SVG, as PNG, and as an HTML page in which
-// one can zoom and ask every state what it is.
+// Gantt charts of traces as SVG, PNG and interactive HTML. Each thread is a row, time runs to the right, and
+// states have the colour of their kind or of their level in the tree; idle is black. The colours of states
+// narrower than a pixel are mixed by their times, so the picture is right for any number of states.
 #pragma once
 
 #include <string>
@@ -14,37 +13,37 @@ namespace espalier::trace {
 
 enum class ColorBy { kind, level };
 
-/// One trace of a picture. Several are drawn one above the other on the same axis, each window beginning at
-/// its left end: a prediction above the run, say.
+/// One trace of a picture, which may show several below each other, such as a prediction above the run. All
+/// windows begin at the left end of the common axis.
 struct GanttPanel {
     Trace const* trace = nullptr;
-    Window window;     ///< What is shown; see whole() and phase().
-    std::string title; ///< The trace's "origin" when empty.
+    Window window;     ///< The time that is shown; see whole() and phase().
+    std::string title; ///< If empty, the "origin" of the trace.
 };
 
 struct GanttOptions {
     ColorBy color_by = ColorBy::kind;
     double width = 1200; ///< Points.
-    double scale = 2;    ///< Pixels in a point of a PNG.
-    /// Arrows are left out of a panel that has more, where they would hide everything.
+    double scale = 2;    ///< Pixels per point of a PNG.
+    /// Panels with more links show no arrows, which would hide the states.
     std::size_t max_links = 400;
-    /// What is more is not drawn, and the picture says so.
+    /// Further threads are omitted, with a note in the picture.
     std::size_t max_threads = 1024;
 };
 
-/// Error{usage} for no panel, a window without extent, or a picture out of all proportion.
+/// Error{usage} for zero panels, an empty window, or a picture that is too large.
 std::string gantt_svg(std::vector<GanttPanel> const& panels, GanttOptions const& options = {});
-/// The bytes of the file. Errors as above.
+/// The bytes of the file. The errors are the same.
 std::string gantt_png(std::vector<GanttPanel> const& panels, GanttOptions const& options = {});
 
 struct HtmlOptions {
-    ColorBy color_by = ColorBy::kind; ///< To begin with; the page can change it.
-    /// Traces with more states have the shortest neighbours summed up, kind by kind, until they have not.
+    ColorBy color_by = ColorBy::kind; ///< The initial choice, which the page can change.
+    /// In traces with more states, short neighbours are summed up by kind.
     std::size_t max_states = 2'000'000;
     std::size_t max_links = 100'000;
 };
 
-/// A page that needs nothing else; some 9 bytes a state. Errors as above.
+/// A self-contained page of about 9 bytes per state. The errors are the same.
 std::string gantt_html(std::vector<GanttPanel> const& panels, HtmlOptions const& options = {});
 
 } // namespace espalier::trace

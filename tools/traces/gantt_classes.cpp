@@ -13,10 +13,10 @@ GanttClasses::GanttClasses(std::vector<GanttPanel> const& panels, ColorBy color_
         auto& classes = class_of_kind_.emplace_back();
         for (StateKind const& kind : panel.trace->kinds()) {
             auto const found = std::find(names_.begin(), names_.end(), kind.name);
-            classes.push_back(static_cast<std::size_t>(found - names_.begin()));
+            classes.push_back(found - names_.begin());
             if (found != names_.end()) continue;
             names_.push_back(kind.name);
-            // Among the colours of levels, those of kinds would mislead.
+            // Colours of kinds could be mistaken for colours of levels.
             colors_.push_back(color_by == ColorBy::level && kind.category == Category::work ? grey
                                                                                             : kind.color);
         }

@@ -72,11 +72,11 @@ std::vector<State> clip(std::span<State const> states, Window window) {
 }
 
 // The states of all rows, summed up until there are at most `most`.
-std::vector<std::vector<State>> gather(GanttPanel const& panel, std::vector<std::size_t> const& rows,
+std::vector<std::vector<State>> gather(GanttPanel const& panel, std::vector<std::int32_t> const& rows,
                                        std::size_t most) {
     std::vector<std::vector<State>> states;
     std::size_t count = 0;
-    for (std::size_t const row : rows)
+    for (std::int32_t const row : rows)
         count += states.emplace_back(clip(panel.trace->states_of(row), panel.window)).size();
     Nanoseconds const span = panel.window.end - panel.window.begin;
     for (Nanoseconds bin = std::max<Nanoseconds>(1, span >> 20); count > most && bin < span; bin *= 2) {
@@ -126,15 +126,15 @@ class PanelData {
 
     // Depth first: a process, its nodes, and after each node its threads.
     void list_rows() {
-        std::map<std::int32_t, std::vector<std::size_t>> children;
+        std::map<std::int32_t, std::vector<std::int32_t>> children;
         for (Place const place : {Place::node, Place::thread})
-            for (std::size_t const container : trace_.at(place))
+            for (std::int32_t const container : trace_.at(place))
                 children[trace_.containers()[container].parent].push_back(container);
-        for (std::size_t const process : trace_.at(Place::process)) {
+        for (std::int32_t const process : trace_.at(Place::process)) {
             rows_.push_back(process);
-            for (std::size_t const node : children[static_cast<std::int32_t>(process)]) {
+            for (std::int32_t const node : children[process]) {
                 rows_.push_back(node);
-                auto const& threads = children[static_cast<std::int32_t>(node)];
+                auto const& threads = children[node];
                 rows_.insert(rows_.end(), threads.begin(), threads.end());
             }
         }
@@ -176,7 +176,7 @@ class PanelData {
 
     GanttPanel const& panel_;
     Trace const& trace_;
-    std::vector<std::size_t> rows_;
+    std::vector<std::int32_t> rows_;
     std::vector<std::size_t> row_of_;
     std::vector<std::vector<State>> states_;
     std::size_t most_links_ = 0;
@@ -186,7 +186,7 @@ class PanelData {
 
 std::vector<State> sum_up(std::span<State const> states, Nanoseconds begin, Nanoseconds bin) {
     std::vector<State> result;
-    std::vector<State> group; // Short ones in the same bin, not yet written.
+    std::vector<State> group; // short states of one bin
     auto const flush = [&] {
         if (group.size() == 1) result.push_back(group.front());
         if (group.size() > 1) {

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <map>
+
+#include <fmt/format.h>
 
 #include "espalier/types.hpp"
 #include "tools/traces/canvas.hpp"
@@ -20,7 +21,7 @@ double row_height(std::size_t threads) {
     return threads <= 8 ? 26 : threads <= 24 ? 18 : threads <= 64 ? 12 : threads <= 200 ? 6 : 3;
 }
 
-// Builds a panel from its top downwards.
+// Builds a panel from top to bottom.
 class PanelBuilder {
   public:
     PanelBuilder(GanttPanel const& panel, GanttOptions const& options, double top, double height,
@@ -31,29 +32,29 @@ class PanelBuilder {
         if (result_.title.empty()) result_.title = "trace";
         result_.title_y = top + 20;
         for (Sample const& sample : trace_.samples())
-            ++curves_[{process_of(static_cast<std::size_t>(sample.container)), sample.variable}];
+            ++curves_[{process_of(sample.container), sample.variable}];
     }
 
     LayoutPanel build() {
-        for (std::size_t const thread : trace_.at(Place::thread))
+        for (std::int32_t const thread : trace_.at(Place::thread))
             threads_of_[process_of(thread)][trace_.ancestor(thread, Place::node)].push_back(thread);
-        for (std::size_t const process : trace_.at(Place::process)) add_process(process);
+        for (std::int32_t const process : trace_.at(Place::process)) add_process(process);
         result_.bottom = y_ + (result_.hidden_threads > 0 ? 16 : 0);
         return std::move(result_);
     }
 
   private:
-    std::size_t process_of(std::size_t container) const {
-        return static_cast<std::size_t>(trace_.ancestor(container, Place::process));
+    [[nodiscard]] std::int32_t process_of(std::int32_t container) const {
+        return trace_.ancestor(container, Place::process);
     }
 
-    // Several phases in the window, or some time in none.
-    bool has_phases(std::size_t process) const {
+    // The window has several phases, or time without a phase.
+    [[nodiscard]] bool has_phases(std::int32_t process) const {
         auto const states = trace_.states_of(process);
         return !states.empty() && phase_around(trace_, process, window_).empty();
     }
 
-    void add_process(std::size_t process) {
+    void add_process(std::int32_t process) {
         double const top = y_;
         if (has_phases(process)) add_row(process, phase_height, 2).phase = true;
         for (auto const& [node, threads] : threads_of_[process]) add_node(node, threads);
@@ -70,12 +71,12 @@ class PanelBuilder {
         y_ += process_gap;
     }
 
-    void add_node(std::size_t node, std::vector<std::size_t> const& threads) {
+    void add_node(std::int32_t node, std::vector<std::int32_t> const& threads) {
         double const top = y_;
         double const gap = row_height_ >= 12 ? 2 : row_height_ >= 6 ? 1 : 0;
-        // Labels need 9 points each.
-        auto const every = static_cast<std::size_t>(std::ceil(9 / (row_height_ + gap)));
-        for (std::size_t i = 0; i < threads.size(); ++i) {
+        // A label needs 9 points.
+        auto const every = static_cast<int>(std::ceil(9 / (row_height_ + gap)));
+        for (int i = 0; i < std::ssize(threads); ++i) {
             if (num_threads_ == options_.max_threads) {
                 ++result_.hidden_threads;
                 continue;
@@ -90,7 +91,7 @@ class PanelBuilder {
         y_ += node_gap;
     }
 
-    LayoutRow& add_row(std::size_t container, double height, double gap) {
+    LayoutRow& add_row(std::int32_t container, double height, double gap) {
         LayoutRow& row = result_.rows.emplace_back();
         row.container = container;
         row.y = y_;
@@ -106,13 +107,14 @@ class PanelBuilder {
     GanttOptions const& options_;
     double y_, row_height_;
     std::array<double, 2> bracket_x_;
-    std::map<std::pair<std::size_t, std::int32_t>, std::size_t> curves_; ///< Process, variable: samples.
-    std::map<std::size_t, std::map<std::size_t, std::vector<std::size_t>>> threads_of_; ///< Process, node.
+    std::map<std::pair<std::int32_t, std::int32_t>, int> curves_; ///< Samples by process and variable.
+    std::map<std::int32_t, std::map<std::int32_t, std::vector<std::int32_t>>>
+        threads_of_; ///< By process and node.
     std::size_t num_threads_ = 0;
     LayoutPanel result_;
 };
 
-// Widest name of the containers at a place.
+// The width of the widest name at a place, at most 120 points.
 double name_width(std::vector<GanttPanel> const& panels, Place place) {
     double widest = 0;
     for (GanttPanel const& panel : panels)
@@ -122,12 +124,13 @@ double name_width(std::vector<GanttPanel> const& panels, Place place) {
 }
 
 void check(std::vector<GanttPanel> const& panels, GanttOptions const& options) {
-    if (panels.empty()) throw Error(Status::usage, "trace: a picture of no trace");
+    if (panels.empty()) throw Error(Status::usage, "trace: a picture needs at least one trace");
     if (!(options.width >= 300 && options.width <= 20000))
-        throw Error(Status::usage, "trace: a picture is 300 to 20000 points wide");
+        throw Error(
+            Status::usage,
+            fmt::format("trace: a picture cannot be {} points wide; it can be 300 to 20000", options.width));
     for (GanttPanel const& panel : panels)
-        if (panel.window.end <= panel.window.begin)
-            throw Error(Status::usage, "trace: nothing to draw in a window without extent");
+        if (panel.window.end <= panel.window.begin) throw Error(Status::usage, "trace: the window is empty");
 }
 
 } // namespace
@@ -143,7 +146,7 @@ GanttLayout lay_out(std::vector<GanttPanel> const& panels, GanttOptions const& o
     std::array<double, 2> const bracket_x{12, 12 + 16 + name_width(panels, Place::process)};
     double const labels = bracket_x[1] + 16 + name_width(panels, Place::node) +
                           std::max(name_width(panels, Place::thread), text_width("ready tasks", 10)) + 12;
-    layout.left = std::ceil(labels / 4) * 4; // On a whole pixel, whatever the scale.
+    layout.left = std::ceil(labels / 4) * 4; // on a whole pixel at every scale
     layout.plot_width = std::floor(options.width - layout.left - 30);
     double top = 8;
     for (GanttPanel const& panel : panels) {
@@ -155,7 +158,7 @@ GanttLayout lay_out(std::vector<GanttPanel> const& panels, GanttOptions const& o
     return layout;
 }
 
-std::string phase_around(Trace const& trace, std::size_t process, Window window) {
+std::string phase_around(Trace const& trace, std::int32_t process, Window window) {
     for (State const& state : trace.states_of(process))
         if (state.start <= window.begin && state.end >= window.end) return trace.kinds()[state.kind].name;
     return "";
@@ -173,7 +176,7 @@ std::vector<Tick> time_ticks(Nanoseconds span, double width) {
         char const* name;
     };
     constexpr std::array<Unit, 4> units{{{1'000'000'000, "s"}, {1'000'000, "ms"}, {1'000, "us"}, {1, "ns"}}};
-    // The largest unit in which the axis counts to one at least.
+    // The largest unit in which the end of the axis is at least one.
     Unit const unit =
         *std::find_if(units.begin(), units.end() - 1, [&](Unit const& u) { return span >= u.size; });
     int decimals = 0;
@@ -181,34 +184,31 @@ std::vector<Tick> time_ticks(Nanoseconds span, double width) {
 
     std::vector<Tick> ticks;
     for (Nanoseconds time = 0; time <= span; time += step) {
-        char label[48];
-        std::snprintf(label, sizeof label, "%.*f %s", time == 0 ? 0 : decimals,
-                      static_cast<double>(time) / static_cast<double>(unit.size), unit.name);
-        ticks.push_back({time, label});
+        double const value = static_cast<double>(time) / static_cast<double>(unit.size);
+        ticks.push_back({time, fmt::format("{:.{}f} {}", value, time == 0 ? 0 : decimals, unit.name)});
     }
     return ticks;
 }
 
 std::vector<double> variable_columns(GanttPanel const& panel, LayoutRow const& row, Nanoseconds span,
-                                     std::size_t columns) {
+                                     int columns) {
     std::vector<double> heights(columns, 0);
-    std::map<std::int32_t, double> now; // Of each container.
+    std::map<std::int32_t, double> now; // by container
     double sum = 0;
-    std::size_t filled = 0; // Columns before this one know the value they begin with.
+    int filled = 0; // columns before this one have their initial value
     auto const column_of = [&](Nanoseconds time) {
         double const share = static_cast<double>(time - panel.window.begin) / static_cast<double>(span);
-        return static_cast<std::size_t>(std::clamp(share, 0.0, 1.0) * static_cast<double>(columns));
+        return static_cast<int>(std::clamp(share, 0.0, 1.0) * columns);
     };
-    auto const fill = [&](std::size_t end) {
+    auto const fill = [&](int end) {
         for (; filled < std::min(end, columns); ++filled) heights[filled] = std::max(heights[filled], sum);
     };
     for (Sample const& sample : panel.trace->samples()) {
         if (sample.time > panel.window.end) break;
         if (sample.variable != row.variable ||
-            panel.trace->ancestor(static_cast<std::size_t>(sample.container), Place::process) !=
-                static_cast<std::int32_t>(row.container))
+            panel.trace->ancestor(sample.container, Place::process) != row.container)
             continue;
-        std::size_t const column = column_of(sample.time);
+        int const column = column_of(sample.time);
         fill(column + 1);
         double& value = now[sample.container];
         sum += sample.value - value;

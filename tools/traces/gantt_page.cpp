@@ -1,9 +1,9 @@
-// The page around the data: layout, decoding, drawing, zoom and questions to states, in a script of its own.
+// The page around the data: its layout and a script for decoding, drawing, zoom and tool tips.
 //
-// Drawing: for every pixel of a row the light of the states in it is summed by the time they cover, as
-// coverage.hpp does for pictures. Rows with many states also have a coarser version of themselves, made
-// when first needed, in which each of 16384 bins holds one piece per colour; it serves while a pixel spans
-// several bins, so a frame costs a few operations a pixel and row, whatever the number of states.
+// Drawing sums the light of the states in each pixel of a row, weighted by their times, as coverage.hpp does.
+// A row with many states also has a coarser version, which is made on demand: each of 16384 bins holds one
+// piece per colour. It is drawn while a pixel spans several bins, so a frame takes a few operations per pixel
+// for any number of states.
 #include "tools/traces/gantt_page.hpp"
 
 namespace espalier::trace {
@@ -148,7 +148,7 @@ for (const panel of DATA.panels) {
   panel.rows.forEach((row, r) => {
     if (row.place === "process") { lines.push({ type: "group", y: total, panel, row }); }
     const whole = row.count === 1 && row.start[0] === 0 && row.end[0] === panel.length;
-    if (whole && row.place === "process") panel.phase = panel.kinds[row.kind[0]].name; // Said in the title.
+    if (whole && row.place === "process") panel.phase = panel.kinds[row.kind[0]].name; // The title shows it.
     if (row.place === "process" && (!row.count || whole)) { total += 16; return; }
     if (row.place === "node") { total += 4; lines.push({ type: "node", y: total, panel, row }); return; }
     const h = row.place === "process" ? 16 : rowHeight;
@@ -166,11 +166,11 @@ for (const panel of DATA.panels) {
 }
 space.style.height = "0px";
 
-let t0 = 0, t1 = span, by = DATA.by, arrows = true, width = 0, height = 0, ratio = 1, asked = false;
+let t0 = 0, t1 = span, by = DATA.by, arrows = true, width = 0, height = 0, ratio = 1, scheduled = false;
 const plot = () => width - left - right;
 const xOf = t => left + (t - t0) / (t1 - t0) * plot();
 const tOf = x => t0 + (x - left) / plot() * (t1 - t0);
-const redraw = () => { if (!asked) { asked = true; requestAnimationFrame(draw); } };
+const redraw = () => { if (!scheduled) { scheduled = true; requestAnimationFrame(draw); } };
 
 // ---- drawing ------------------------------------------------------------------------------------------
 function paintStates(line, y) {
@@ -262,7 +262,7 @@ function paintPhases(line, y) {
 }
 function paintArrows(panel, top) {
   const seen = panel.links.filter(l => l[3] >= t0 && l[2] <= t1);
-  if (seen.length > 600) return; // They would hide everything.
+  if (seen.length > 600) return; // Arrows would hide the states.
   for (const [from, to, start, end, kind] of seen) {
     const x1 = xOf(start), y1 = panel.yOf[from] - top, x2 = xOf(end), y2 = panel.yOf[to] - top;
     if (Math.max(y1, y2) < 0 || Math.min(y1, y2) > height) continue;
@@ -276,7 +276,7 @@ function paintArrows(panel, top) {
   }
 }
 function draw() {
-  asked = false;
+  scheduled = false;
   const top = scroll.scrollTop;
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);
   pen.fillStyle = "#fff"; pen.fillRect(0, 0, width, height);
@@ -295,7 +295,7 @@ function draw() {
   for (const [t, label] of ticks()) pen.fillText(label, xOf(t), height - axis + 17);
 }
 
-// ---- questions ----------------------------------------------------------------------------------------
+// ---- tool tips ----------------------------------------------------------------------------------------
 function about(line, x) {
   const { panel, row } = line, time = tOf(x), half = (t1 - t0) / plot() / 2;
   const first = firstAfter(row.end, time - half);
@@ -322,7 +322,7 @@ function about(line, x) {
   return head + facts.join(", ") + `\n${readable(row.end[i] - row.start[i])}, from ${readable(row.start[i])} to ` +
     readable(row.end[i]);
 }
-function ask(event) {
+function showTip(event) {
   const box = chart.getBoundingClientRect(), x = event.clientX - box.left, y = event.clientY - box.top + scroll.scrollTop;
   const line = lines.find(l => l.type === "states" && y >= l.y && y < l.y + l.h);
   tip.style.display = line && x >= left && x <= width - right ? "block" : "none";
@@ -332,7 +332,7 @@ function ask(event) {
   tip.style.top = Math.min(event.clientY + 16, innerHeight - tip.offsetHeight - 8) + "px";
 }
 
-// ---- moving about -------------------------------------------------------------------------------------
+// ---- zoom and pan ------------------------------------------------------------------------------------
 function show(from, to) {
   const length = Math.min(span, Math.max(10, to - from));
   t0 = Math.max(0, Math.min(span - length, from)); t1 = t0 + length;
@@ -344,7 +344,7 @@ chart.addEventListener("wheel", event => {
   event.preventDefault();
   const time = tOf(event.clientX - chart.getBoundingClientRect().left), f = Math.exp(event.deltaY * 0.0015);
   show(time - (time - t0) * f, time + (t1 - time) * f);
-  ask(event);
+  showTip(event);
 }, { passive: false });
 chart.addEventListener("pointerdown", event => {
   held = { x: event.clientX, y: event.clientY, t0, t1, top: scroll.scrollTop };
@@ -356,7 +356,7 @@ chart.addEventListener("pointermove", event => {
     scroll.scrollTop = held.top + held.y - event.clientY;
     show(held.t0 + shift, held.t1 + shift);
   }
-  ask(event);
+  showTip(event);
 });
 chart.addEventListener("pointerup", () => held = null);
 chart.addEventListener("pointerleave", () => tip.style.display = "none");

@@ -6,7 +6,7 @@
 
 namespace espalier::trace {
 
-// Records the state on top of the stack as far as it has come.
+// Records the state on top of the stack up to now.
 void StateLane::leave(Nanoseconds now, std::vector<State>& states) {
     if (stack_.empty()) return;
     Open& open = stack_.back();
@@ -58,7 +58,7 @@ std::optional<Color> parse_color(std::string_view text) {
         auto const [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
         if (error != std::errc() || !(value >= 0 && value <= 1)) return std::nullopt;
         part = static_cast<std::uint8_t>(value * 255 + 0.5);
-        text.remove_prefix(static_cast<std::size_t>(stop - text.data()));
+        text.remove_prefix(stop - text.data());
     }
     return Color{parts[0], parts[1], parts[2]};
 }

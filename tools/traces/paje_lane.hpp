@@ -1,4 +1,4 @@
-// The states of one container as a Pajé file tells them: set, pushed on a stack and popped from it.
+// The states of one container of a Paje file, which are set, pushed on a stack, and popped from it.
 #pragma once
 
 #include <cstdint>
@@ -11,21 +11,21 @@
 
 namespace espalier::trace {
 
-/// A state that means that nothing was recorded; it does not become one of the trace.
+/// The kind of a state that stands for time without a record. The trace has no such state.
 inline constexpr std::int16_t no_kind = -1;
 
 class StateLane {
   public:
-    /// Of several types of states the first one counts.
-    bool counts(std::int32_t type) {
+    /// Only states of the first type of a container are kept.
+    bool keeps(std::int32_t type) {
         if (type_ < 0) type_ = type;
         return type_ == type;
     }
-    /// The present state waits, and this one begins.
+    /// Begins a state, which interrupts the current one.
     void push(State const& state, Nanoseconds now, std::vector<State>& states);
-    /// The present state ends, and the one under it goes on. False when there is none.
+    /// Ends the current state, and continues the one below it. False if there is no state.
     bool pop(Nanoseconds now, std::vector<State>& states);
-    /// All end. What ended is appended to `states`.
+    /// Ends all states. All three members append finished states to `states`.
     void close(Nanoseconds now, std::vector<State>& states);
 
   private:
@@ -39,10 +39,10 @@ class StateLane {
     std::int32_t type_ = -1;
 };
 
-/// What a state of another program is, judged by its name.
+/// The category that the name of a state suggests.
 Category guess_category(std::string name);
 
-/// "0.5 0.5 1", each from 0 to 1; nothing when it is none.
+/// A colour such as "0.5 0.5 1"; nothing if the text is not three numbers from 0 to 1.
 std::optional<Color> parse_color(std::string_view text);
 
 } // namespace espalier::trace

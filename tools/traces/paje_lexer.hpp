@@ -1,4 +1,4 @@
-// The lines of a Pajé file, and the definitions at its head: what a line's fields mean.
+// Splits the lines of a Paje file into the fields that the definitions at its head name.
 #pragma once
 
 #include <array>
@@ -14,10 +14,10 @@ struct gzFile_s;
 
 namespace espalier::trace {
 
-/// Lines of a file, plain or compressed by gzip, of any length up to 16 MiB.
+/// The lines of a file, which may be compressed by gzip. A line has at most 16 MiB.
 class LineReader {
   public:
-    /// Error{io_error} naming the file.
+    /// Error{io_error} names the file.
     explicit LineReader(std::string path);
     ~LineReader();
     LineReader(LineReader const&) = delete;
@@ -25,7 +25,7 @@ class LineReader {
 
     /// The next line without its end, valid until the next call; false at the end of the file.
     bool next(std::string_view& line);
-    /// Error{bad_input} "<file>:<line>: <what>" of the line read last.
+    /// Error{bad_input} "<file>:<line>: <what>" for the line read last.
     [[noreturn]] void fail(std::string const& what) const;
 
   private:
@@ -39,7 +39,7 @@ class LineReader {
     std::int64_t line_number_ = 0;
 };
 
-/// The events that are understood, by their names in the format.
+/// The known events of the format.
 enum class PajeEvent : std::uint8_t {
     define_container_type,
     define_state_type,
@@ -59,10 +59,10 @@ enum class PajeEvent : std::uint8_t {
     start_link,
     end_link,
     new_event,
-    other ///< Passed over.
+    other ///< An unknown event, which is skipped.
 };
 
-/// The fields that are understood. Older spellings mean the same ("EntityType", "SourceContainer").
+/// The known fields. Older names ("EntityType", "SourceContainer") are known, too.
 enum class PajeField : std::uint8_t {
     time,
     type,
@@ -88,43 +88,42 @@ enum class PajeField : std::uint8_t {
     other
 };
 
-/// One line, taken apart.
+/// The fields of one line.
 class PajeLine {
   public:
     PajeEvent event = PajeEvent::other;
-    [[nodiscard]] bool has(PajeField field) const { return present_[static_cast<std::size_t>(field)]; }
-    /// "" when the line has no such field.
-    [[nodiscard]] std::string_view operator[](PajeField field) const {
-        return fields_[static_cast<std::size_t>(field)];
-    }
+    [[nodiscard]] bool has(PajeField field) const { return present_[int(field)]; }
+    /// The text of the field, or "".
+    [[nodiscard]] std::string_view operator[](PajeField field) const { return fields_[int(field)]; }
 
   private:
     friend class PajeLexer;
-    static constexpr std::size_t count = static_cast<std::size_t>(PajeField::other) + 1;
+    static constexpr std::size_t count = int(PajeField::other) + 1;
     std::array<std::string_view, count> fields_;
     std::array<bool, count> present_{};
 };
 
-/// Reads definitions and takes the lines after them apart.
+/// Reads the definitions, and splits the lines after them.
 class PajeLexer {
   public:
     explicit PajeLexer(std::string const& path) : reader_(path) {}
     /// The next line that is an event; false at the end of the file.
     bool next(PajeLine& line);
     [[noreturn]] void fail(std::string const& what) const { reader_.fail(what); }
-    /// Of the whole, which may have an exponent; Error{bad_input} naming `what` when it is none.
+    /// Error{bad_input} names `what` if the text is not a number.
     [[nodiscard]] double real(std::string_view text, char const* what) const;
     [[nodiscard]] std::int64_t integer(std::string_view text, char const* what) const;
-    /// A time in units of `nanoseconds_per_unit`, exact to the nanosecond for whole thousands.
-    [[nodiscard]] Nanoseconds time(std::string_view text, double nanoseconds_per_unit) const;
+    /// A time in microseconds; up to three digits after the point are exact.
+    [[nodiscard]] Nanoseconds time(std::string_view text) const;
 
   private:
+    template <class Number> Number parse(std::string_view text, char const* what, char const* expected) const;
     struct Definition {
         PajeEvent event = PajeEvent::other;
         std::vector<PajeField> fields;
     };
     void define(std::string_view line);
-    bool take_word(std::string_view& rest, std::string_view& word) const;
+    bool next_word(std::string_view& rest, std::string_view& word) const;
 
     LineReader reader_;
     std::unordered_map<std::int64_t, Definition> definitions_;

@@ -9,10 +9,11 @@ namespace {
 
 constexpr std::array<std::string_view, 4> names{"Machine", "Process", "Node", "Thread"};
 
-// Espalier's own tree, and states, links and samples where it has them.
+// True if the file has the tree of write_paje(), with states, links and samples in the containers that may
+// have them.
 bool keep_places(TraceParts& parts, std::vector<std::string> const& types) {
     auto& containers = parts.containers;
-    auto const place_of = [&](std::int32_t container) { return containers[std::size_t(container)].place; };
+    auto const place_of = [&](std::int32_t container) { return containers[container].place; };
     for (std::size_t i = 0; i < containers.size(); ++i) {
         auto const at = std::find(names.begin(), names.end(), types[i]) - names.begin();
         std::int32_t const parent = containers[i].parent;
@@ -26,15 +27,15 @@ bool keep_places(TraceParts& parts, std::vector<std::string> const& types) {
     for (auto const& link : parts.links)
         if (place_of(link.from) != Place::thread || place_of(link.to) != Place::thread) return false;
     return std::all_of(parts.samples.begin(), parts.samples.end(), [&](Sample const& sample) {
-        return place_of(sample.container) == parts.variables[std::size_t(sample.variable)].place;
+        return place_of(sample.container) == parts.variables[sample.variable].place;
     });
 }
 
 void make_threads(TraceParts& parts) {
     constexpr std::int32_t node = 2;
     std::vector<std::int32_t> thread(parts.containers.size(), -1);
-    for (auto const& state : parts.states) thread[std::size_t(state.container)] = 0;
-    for (auto const& link : parts.links) thread[std::size_t(link.from)] = thread[std::size_t(link.to)] = 0;
+    for (auto const& state : parts.states) thread[state.container] = 0;
+    for (auto const& link : parts.links) thread[link.from] = thread[link.to] = 0;
 
     std::vector<Container> placed{
         {"machine", Place::machine, -1}, {"P0", Place::process, 0}, {"N0", Place::node, 1}};
@@ -44,11 +45,10 @@ void make_threads(TraceParts& parts) {
         placed.push_back({parts.containers[i].name, Place::thread, node});
     }
     parts.containers = std::move(placed);
-    for (auto& state : parts.states) state.container = thread[std::size_t(state.container)];
-    for (auto& link : parts.links)
-        link.from = thread[std::size_t(link.from)], link.to = thread[std::size_t(link.to)];
-    std::erase_if(parts.samples, [&](Sample const& s) { return thread[std::size_t(s.container)] < 0; });
-    for (auto& sample : parts.samples) sample.container = thread[std::size_t(sample.container)];
+    for (auto& state : parts.states) state.container = thread[state.container];
+    for (auto& link : parts.links) link.from = thread[link.from], link.to = thread[link.to];
+    std::erase_if(parts.samples, [&](Sample const& s) { return thread[s.container] < 0; });
+    for (auto& sample : parts.samples) sample.container = thread[sample.container];
     for (auto& variable : parts.variables) variable.place = Place::thread;
 }
 

@@ -1,4 +1,4 @@
-// Which place each container of a file has: machine, process, NUMA node or thread.
+// Finds the place of each container of a file: machine, process, NUMA node or thread.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace espalier::trace {
 
-/// The containers of `parts` stand as a file has them, each a child of any other, and `types[i]` is the
-/// type's name of container i. Where the types are "Machine", "Process", "Node" and "Thread", one in the
-/// other, they keep their places. Otherwise each container that has states or links becomes a thread of one
-/// process, variables of other containers are lost, and the rest of the tree with them.
+/// The containers of `parts` are a tree of any shape, and `types[i]` is the name of the type of container i.
+/// If the types are "Machine", "Process", "Node" and "Thread", nested in this order, containers keep their
+/// places. Otherwise each container with states or links becomes a thread of one process. The other
+/// containers and their variables are dropped.
 void place_containers(TraceParts& parts, std::vector<std::string> const& types);
 
-/// The place that a type of containers stands for; thread where it is no word of ours.
+/// The place of a type of containers; thread for an unknown type.
 Place place_named(std::string const& type);
 
 } // namespace espalier::trace

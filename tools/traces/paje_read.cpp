@@ -1,24 +1,26 @@
+#include "tools/traces/paje_read.hpp"
+
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <list>
 #include <optional>
 #include <unordered_map>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "espalier/types.hpp"
 #include "tools/traces/paje_lane.hpp"
 #include "tools/traces/paje_lexer.hpp"
 #include "tools/traces/paje_places.hpp"
 #include "trace/kinds.hpp"
-#include "trace/paje.hpp"
 
 namespace espalier::trace {
 namespace {
 
 using Field = PajeField;
 
-// Maps looked up by a piece of a line.
+// Allows look-ups by a part of a line without a copy.
 struct Hash {
     using is_transparent = void;
     std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
@@ -31,7 +33,7 @@ struct Type {
     Meaning meaning = Meaning::nothing;
     std::string name;
     std::int32_t variable = -1;
-    Names<std::int16_t> kinds; ///< Of a type of states: the kind of each value.
+    Names<std::int16_t> kinds; ///< The kind of each value of a type of states.
 };
 
 struct HalfLink {
@@ -39,9 +41,11 @@ struct HalfLink {
     bool started = false;
 };
 
+constexpr std::int64_t most_events = 200'000'000;
+
 class Reader {
   public:
-    Reader(std::string const& path, PajeReadOptions options) : path_(path), options_(options), lexer_(path) {
+    explicit Reader(std::string const& path) : path_(path), lexer_(path) {
         types_.push_back({});
         types_by_name_.emplace("0", 0);
     }
@@ -50,28 +54,27 @@ class Reader {
         PajeLine line;
         std::int64_t events = 0;
         while (lexer_.next(line)) {
-            if (++events > options_.max_events)
-                throw Error(Status::out_of_memory, "trace '" + path_ + "' has more than " +
-                                                       std::to_string(options_.max_events) + " events");
+            if (++events > most_events)
+                throw Error(Status::out_of_memory,
+                            fmt::format("trace '{}' has more than {} events", path_, most_events));
             if (line.has(Field::time)) advance(line[Field::time]);
             handle(line);
         }
-        if (events == 0) lexer_.fail("no event: this is not a Paje trace");
+        if (events == 0) lexer_.fail("the file has no events, so it is not a Paje trace");
         for (StateLane& lane : lanes_) lane.close(now_, parts_.states);
-        for (auto const& [key, halves] : pending_)
-            parts_.unmatched_messages += static_cast<std::int64_t>(halves.size());
+        for (auto const& [key, halves] : pending_) parts_.unmatched_messages += std::ssize(halves);
         place_containers(parts_, type_names_);
         try {
             return Trace(std::move(parts_));
         } catch (Error const& error) {
-            throw Error(error.status(), path_ + ": " + error.what());
+            throw Error(error.status(), fmt::format("{}: {}", path_, error.what()));
         }
     }
 
   private:
     void advance(std::string_view text) {
-        Nanoseconds const time = lexer_.time(text, options_.nanoseconds_per_unit);
-        if (time < now_) lexer_.fail("time runs backwards");
+        Nanoseconds const time = lexer_.time(text);
+        if (time < now_) lexer_.fail("the time is before that of the previous event");
         now_ = time;
     }
 
@@ -114,27 +117,27 @@ class Reader {
         }
     }
 
-    // A thing may be named by its alias and, unless that is another's, by its name.
+    // Later lines may use the alias, or the name if it is not the alias of another definition.
     template <class Map> void enter(Map& map, PajeLine const& line, std::int32_t index) {
         auto const name = line[Field::name];
         auto const alias = line.has(Field::alias) ? line[Field::alias] : name;
         if (alias.empty()) lexer_.fail("a definition without a name");
         if (!map.try_emplace(std::string(alias), index).second)
-            lexer_.fail("'" + std::string(alias) + "' is defined twice");
+            lexer_.fail(fmt::format("'{}' is defined twice", alias));
         if (!name.empty()) map.try_emplace(std::string(name), index);
     }
 
     std::int32_t find_type(std::string_view name) const {
         auto const found = types_by_name_.find(name);
-        if (found == types_by_name_.end()) lexer_.fail("type '" + std::string(name) + "' is not defined");
+        if (found == types_by_name_.end()) lexer_.fail(fmt::format("type '{}' is not defined", name));
         return found->second;
     }
 
     std::int32_t find_container(std::string_view name) const {
         auto const found = containers_by_name_.find(name);
         if (found == containers_by_name_.end())
-            lexer_.fail("container '" + std::string(name) + "' does not exist");
-        if (destroyed_[found->second]) lexer_.fail("container '" + std::string(name) + "' was destroyed");
+            lexer_.fail(fmt::format("container '{}' does not exist", name));
+        if (destroyed_[found->second]) lexer_.fail(fmt::format("container '{}' was destroyed", name));
         return found->second;
     }
 
@@ -162,7 +165,7 @@ class Reader {
         type.kinds.try_emplace(std::string(name), kind);
     }
 
-    // Values of several types that have one name are one kind.
+    // Values of one name are one kind, even if their types differ.
     std::int16_t kind_named(PajeLine const& line) {
         auto const name = line[Field::name];
         auto const [at, fresh] = kinds_by_name_.try_emplace(std::string(name), no_kind);
@@ -199,7 +202,7 @@ class Reader {
 
     void destroy_container(PajeLine const& line) {
         auto const name = line.has(Field::name) ? line[Field::name] : line[Field::container];
-        auto const container = static_cast<std::size_t>(find_container(name));
+        auto const container = find_container(name);
         lanes_[container].close(now_, parts_.states);
         destroyed_[container] = true;
     }
@@ -210,10 +213,10 @@ class Reader {
         auto const container = find_container(line[Field::container]);
         if (type.meaning != Meaning::state) return;
         StateLane& lane = lanes_[container];
-        if (!lane.counts(type_index)) return;
+        if (!lane.keeps(type_index)) return;
         auto& states = parts_.states;
         if (line.event == PajeEvent::pop_state) {
-            if (!lane.pop(now_, states)) lexer_.fail("no state to be popped");
+            if (!lane.pop(now_, states)) lexer_.fail("the stack of states is empty");
         } else if (line.event == PajeEvent::push_state)
             lane.push(described(line, type, container), now_, states);
         else {
@@ -239,7 +242,7 @@ class Reader {
         if (line.has(Field::level)) {
             auto const level = lexer_.integer(line[Field::level], "level");
             if (level < -1 || level > std::numeric_limits<std::int16_t>::max())
-                lexer_.fail("level " + std::to_string(level) + " is impossible");
+                lexer_.fail(fmt::format("level {} is out of range", level));
             state.level = static_cast<std::int16_t>(level);
         }
         return state;
@@ -257,14 +260,12 @@ class Reader {
         parts_.samples.push_back({now_, now, container, type.variable});
     }
 
-    // The two ends may come in either order; those with one key are joined first come, first served.
+    // The two ends may come in either order. Ends with one key are joined in the order of the file.
     void half_link(PajeLine const& line) {
         auto const type = find_type(line[Field::type]);
         bool const starts = line.event == PajeEvent::start_link;
         auto const container = find_container(line[starts ? Field::start_container : Field::end_container]);
-        std::string key = std::to_string(type) + ' ';
-        key += line[Field::key];
-        auto const at = pending_.try_emplace(std::move(key)).first;
+        auto const at = pending_.try_emplace(fmt::format("{} {}", type, line[Field::key])).first;
         auto& halves = at->second;
 
         HalfLink half;
@@ -299,16 +300,17 @@ class Reader {
         if (type.meaning != Meaning::information || equals == value.npos) return;
         auto const key = value.substr(0, equals);
         auto const text = value.substr(equals + 3);
-        if (key == "dropped events")
-            parts_.dropped_events = lexer_.integer(text, "dropped events");
-        else if (key == "unmatched messages")
-            parts_.unmatched_messages = lexer_.integer(text, "unmatched messages");
-        else if (key == "early messages")
-            parts_.early_messages = lexer_.integer(text, "early messages");
-        else if (key == "earliest by nanoseconds")
-            parts_.earliest_by = lexer_.integer(text, "earliest by nanoseconds");
-        else if (key != "time unit")
-            parts_.metadata.insert_or_assign(std::string(key), std::string(text));
+        std::pair<std::string_view, std::int64_t*> const counts[] = {
+            {"dropped events", &parts_.dropped_events},
+            {"unmatched messages", &parts_.unmatched_messages},
+            {"early messages", &parts_.early_messages},
+            {"earliest by nanoseconds", &parts_.earliest_by}};
+        for (auto const& [name, count] : counts)
+            if (key == name) {
+                *count = lexer_.integer(text, std::string(name).c_str());
+                return;
+            }
+        if (key != "time unit") parts_.metadata.insert_or_assign(std::string(key), std::string(text));
     }
 
     // "task before before ...; task before ..."
@@ -330,14 +332,13 @@ class Reader {
     }
 
     std::string path_;
-    PajeReadOptions options_;
     PajeLexer lexer_;
     Nanoseconds now_ = 0;
-    TraceParts parts_; ///< Containers as the file has them, until place_containers().
+    TraceParts parts_; ///< The containers of the file, until place_containers() changes them.
     std::vector<Type> types_;
-    std::vector<std::string> type_names_; ///< Of each container.
-    std::vector<StateLane> lanes_;        ///< Of each container.
-    std::vector<bool> destroyed_;         ///< Of each container.
+    std::vector<std::string> type_names_; ///< By container.
+    std::vector<StateLane> lanes_;        ///< By container.
+    std::vector<bool> destroyed_;         ///< By container.
     Names<std::int32_t> types_by_name_;
     Names<std::int32_t> containers_by_name_;
     Names<std::int16_t> kinds_by_name_;
@@ -347,8 +348,8 @@ class Reader {
 
 } // namespace
 
-Trace read_paje(std::string const& path, PajeReadOptions options) {
-    return Reader(path, options).read();
+Trace read_paje(std::string const& path) {
+    return Reader(path).read();
 }
 
 } // namespace espalier::trace

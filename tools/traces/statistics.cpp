@@ -23,7 +23,7 @@ Nanoseconds& member(ThreadTimes& times, Category category) {
     return times.idle;
 }
 
-bool is_progress_thread(Trace const& trace, std::size_t container) {
+bool is_progress_thread(Trace const& trace, std::int32_t container) {
     auto const states = trace.states_of(container);
     auto const has = [&](Category category) {
         return std::any_of(states.begin(), states.end(), [&](State const& state) {
@@ -33,20 +33,20 @@ bool is_progress_thread(Trace const& trace, std::size_t container) {
     return has(Category::communication) && !has(Category::work);
 }
 
-ThreadTimes times_of(Trace const& trace, std::size_t container, Window window,
+ThreadTimes times_of(Trace const& trace, std::int32_t container, Window window,
                      std::vector<KindTimes>& kinds) {
     ThreadTimes times;
     times.container = container;
     times.is_progress = is_progress_thread(trace, container);
     Nanoseconds covered = 0;
     for (State const& state : trace.states_of(container)) {
-        auto const kind = static_cast<std::size_t>(state.kind);
+        auto const kind = state.kind;
         auto const category = trace.kinds()[kind].category;
         Nanoseconds const inside =
             std::max<Nanoseconds>(0, std::min(state.end, window.end) - std::max(state.start, window.begin));
         bool const starts =
             state.start >= window.begin &&
-            (state.start < window.end || state.start == trace.end()); // The last may be empty.
+            (state.start < window.end || state.start == trace.end()); // the last one may be empty
         bool const counts = starts && !state.continued;
         member(times, category) += inside;
         covered += inside;
@@ -66,7 +66,7 @@ Window whole(Trace const& trace) {
 
 std::optional<Window> phase(Trace const& trace, std::string_view name) {
     std::optional<Window> found;
-    for (std::size_t const process : trace.at(Place::process))
+    for (std::int32_t const process : trace.at(Place::process))
         for (State const& state : trace.states_of(process)) {
             if (trace.kinds()[state.kind].name != name) continue;
             if (!found) found = Window{state.start, state.end};
@@ -78,7 +78,7 @@ std::optional<Window> phase(Trace const& trace, std::string_view name) {
 
 std::optional<Window> last_phase(Trace const& trace, std::string_view name) {
     std::optional<Window> found;
-    for (std::size_t const process : trace.at(Place::process)) {
+    for (std::int32_t const process : trace.at(Place::process)) {
         std::optional<Window> last;
         for (State const& state : trace.states_of(process)) {
             if (trace.kinds()[state.kind].name != name) continue;
@@ -94,11 +94,11 @@ std::optional<Window> last_phase(Trace const& trace, std::string_view name) {
 }
 
 std::vector<std::string> phases(Trace const& trace) {
-    std::vector<std::pair<Nanoseconds, std::string>> named; // By their first starts.
+    std::vector<std::pair<Nanoseconds, std::string>> named; // with the first start
     std::vector<bool> known(trace.kinds().size(), false);
-    for (std::size_t const process : trace.at(Place::process))
+    for (std::int32_t const process : trace.at(Place::process))
         for (State const& state : trace.states_of(process)) {
-            auto const kind = static_cast<std::size_t>(state.kind);
+            auto const kind = state.kind;
             if (!known[kind]) named.emplace_back(state.start, trace.kinds()[kind].name);
             known[kind] = true;
         }
@@ -112,7 +112,7 @@ Statistics statistics(Trace const& trace, Window window) {
     Statistics result;
     result.window = window;
     result.kinds.resize(trace.kinds().size());
-    for (std::size_t const thread : trace.at(Place::thread))
+    for (std::int32_t const thread : trace.at(Place::thread))
         result.threads.push_back(times_of(trace, thread, window, result.kinds));
 
     auto const inside = [&](Nanoseconds time) { return time >= window.begin && time <= window.end; };
@@ -124,7 +124,7 @@ Statistics statistics(Trace const& trace, Window window) {
         result.steals += message ? 0 : 1;
     }
     result.peaks.assign(trace.variables().size(), 0.0);
-    std::map<std::pair<std::int32_t, std::int32_t>, double> at_begin; // By container and variable.
+    std::map<std::pair<std::int32_t, std::int32_t>, double> at_begin; // by container and variable
     auto const include = [&](std::int32_t variable, double value) {
         double& peak = result.peaks[variable];
         peak = std::max(peak, value);

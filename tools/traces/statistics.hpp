@@ -1,5 +1,5 @@
-// What a trace says in numbers: how each thread spent its time, what the tasks of each kind cost, the
-// critical path through the tasks' dependencies, and how far a prediction was from the run.
+// Statistics of a trace: the time of each thread by category, the cost of each kind of tasks, the critical
+// path through the dependencies, and the error of a prediction.
 #pragma once
 
 #include <array>
@@ -21,30 +21,30 @@ struct Window {
 
 /// The whole trace.
 Window whole(Trace const& trace);
-/// From the first start to the last end of the phases of this name ("factorization") in all processes;
-/// nothing when there is no such phase.
+/// From the first start to the last end of all phases of this name, such as "factorization", in all
+/// processes; nothing if there is no such phase.
 std::optional<Window> phase(Trace const& trace, std::string_view name);
-/// The same of the last run of that phase in each process: a factorization that was tried again, say.
+/// The window of the last phase of this name in each process, such as a repeated factorization.
 std::optional<Window> last_phase(Trace const& trace, std::string_view name);
-/// The names of all phases, by their first starts.
+/// The names of all phases, in the order of their first starts.
 std::vector<std::string> phases(Trace const& trace);
 
-/// Time of one thread within the window. All the members add up to the window's length.
+/// The time of one thread in the window. The times add up to the length of the window.
 struct ThreadTimes {
-    std::size_t container = 0;
+    std::int32_t container = 0;
     Nanoseconds busy = 0; ///< In states of category work.
     Nanoseconds communication = 0;
     Nanoseconds overhead = 0;
     Nanoseconds idle = 0;
     Nanoseconds unrecorded = 0; ///< In no state.
-    std::int64_t tasks = 0;     ///< States of category work that start in the window.
-    bool is_progress = false;   ///< A progress thread: in the whole trace it communicates and does no work.
+    std::int64_t tasks = 0;     ///< The number of states of category work that start in the window.
+    bool is_progress = false;   ///< A progress thread: it has communication and no work in the whole trace.
     ThreadTimes& operator+=(ThreadTimes const& other);
 };
 
-/// All the states of one kind, on threads, within the window.
+/// The states of one kind on all threads in the window.
 struct KindTimes {
-    std::int64_t count = 0; ///< That start in the window; a state that others interrupted is one.
+    std::int64_t count = 0; ///< States that start in the window; the pieces of a state count once.
     Nanoseconds total = 0;
     [[nodiscard]] double mean() const { return count > 0 ? double(total) / double(count) : 0.0; }
 };
@@ -52,63 +52,62 @@ struct KindTimes {
 struct Statistics {
     Window window;
     std::vector<ThreadTimes> threads; ///< In the order of the machine.
-    std::vector<KindTimes> kinds;     ///< By kind.
-    std::int64_t messages = 0;        ///< That left in the window.
+    std::vector<KindTimes> kinds;     ///< Indexed by kind.
+    std::int64_t messages = 0;        ///< Messages sent in the window.
     std::int64_t message_bytes = 0;
     std::int64_t steals = 0;
-    /// Of each variable: its largest value in the window, in any container; also that which it had before.
+    /// The largest value of each variable in the window, over all containers, including the initial value.
     std::vector<double> peaks;
 
     [[nodiscard]] ThreadTimes total() const;
-    /// Of the progress threads, or of the others.
+    /// The sum over the progress threads, or over the other threads.
     [[nodiscard]] ThreadTimes total_of(bool progress) const;
     [[nodiscard]] std::int64_t progress_threads() const;
 };
 
-/// Linear.
+/// Takes linear time.
 Statistics statistics(Trace const& trace, Window window);
 
-/// The longest chain of tasks that had to wait for each other; no schedule is shorter.
+/// The longest chain of dependent tasks, a lower bound of every schedule.
 struct CriticalPath {
     std::vector<std::int64_t> tasks; ///< From first to last.
-    Nanoseconds length = 0;          ///< Sum of the tasks' durations.
+    Nanoseconds length = 0;          ///< The sum of the durations of the tasks.
     Window window;                   ///< From the first start to the last end of any task: the makespan.
     std::vector<Nanoseconds> kinds;  ///< The part of `length` in each kind.
-    Nanoseconds messages = 0;        ///< The part of `length` that was under way between threads.
-    std::int64_t unknown_tasks = 0;  ///< Named by dependencies but not in the trace; taken as 0 ns.
+    Nanoseconds messages = 0;        ///< The part of `length` in messages.
+    std::int64_t unknown_tasks = 0;  ///< Tasks of dependencies that are not in the trace; they take 0 ns.
 };
 
-/// Of the tasks that lie in the window. A task that is no state but the tag of a message is that message.
-/// Nothing when no dependencies of these tasks are known. Error{bad_input} when they have a cycle, naming a
-/// task on it. O(n log n) in the states and dependencies.
+/// The critical path of the tasks in the window. A task without states that is the tag of a message stands
+/// for that message. Nothing if no dependencies between these tasks are known. Error{bad_input} for a cycle
+/// names a task. Takes O(n log n) time in the states and dependencies.
 std::optional<CriticalPath> critical_path(Trace const& trace, Window window);
-std::optional<CriticalPath> critical_path(Trace const& trace);
 
-/// How tasks of a prediction and of a measurement find each other.
+/// How tasks of a prediction and of a measurement are matched.
 enum class MatchBy : std::uint8_t {
-    task, ///< By kind, number and cblk, the numbers counted from the lowest one in each window.
-    cblk, ///< By kind and cblk, whatever tasks they are in; by number where a state has no cblk.
+    task, ///< By kind, number and cblk. Numbers are relative to the lowest in each window.
+    cblk, ///< By kind and cblk; by kind and number for states without cblk.
 };
 
-/// The prediction of one kind of work against its measurement.
+/// The prediction and the measurement of one kind of work.
 struct KindComparison {
     std::string name;
-    KindTimes predicted; ///< All that lies in the window.
+    KindTimes predicted; ///< All states in the window.
     KindTimes measured;
-    std::int64_t matched = 0; ///< Pieces of work that both traces have.
+    std::int64_t matched = 0; ///< The number of pieces of work in both traces.
     Nanoseconds matched_predicted = 0;
     Nanoseconds matched_measured = 0;
-    double median_ratio = 0;        ///< Measured / predicted of the matched pieces; 0 when there is none.
-    double mean_relative_error = 0; ///< Of |predicted - measured| / measured of the matched pieces.
-    /// (predicted - measured) / measured, of the whole kind; 0 when nothing was measured.
+    double median_ratio = 0; ///< Median of measured / predicted of the matched pieces; 0 without pieces.
+    double mean_relative_error = 0; ///< Mean of |predicted - measured| / measured of the matched pieces.
+    /// (predicted - measured) / measured of all states; 0 if nothing was measured.
     [[nodiscard]] double error() const;
 };
 
 struct Comparison {
-    std::vector<KindComparison> kinds; ///< Of category work, those that either trace has.
-    KindComparison total;              ///< All of them.
+    std::vector<KindComparison> kinds; ///< Kinds of category work in either trace.
+    KindComparison total;              ///< The sum of all kinds.
     MatchBy match = MatchBy::cblk;
-    Window predicted; ///< Where the tasks that were compared lie: the phase.
+    Window predicted; ///< The compared phase.
     Window measured;
     Nanoseconds predicted_makespan = 0; ///< From the first start to the last end of these tasks.
     Nanoseconds measured_makespan = 0;
@@ -116,16 +115,15 @@ struct Comparison {
     [[nodiscard]] double makespan_error() const;
 };
 
-/// Compares the last run of the phase in each trace, as a prediction covers perhaps this phase only; the
-/// whole of both where neither has it, or the name is empty. Error{usage} that names the phases where only
-/// one of them has it. Kinds are matched by name. Inside them, all states of equal task and cblk are one
-/// piece of work, and pieces match by task where both traces have the same tasks (that is, as many, and each
-/// of the same cblk: the plan that was predicted is the one that ran), else by cblk. O(n log n) in the
-/// states.
+/// Compares the last phase of this name in each trace, or the whole traces if neither has it or the name is
+/// empty. Error{usage} if only one trace has it. Kinds are matched by name. All states of one kind, task and
+/// cblk are a piece of work. Pieces are matched by task if both traces have the same tasks (as many, and each
+/// with the same cblk), so that the predicted plan is the one that ran; else by cblk. Takes O(n log n) time
+/// in the states.
 Comparison compare(Trace const& predicted, Trace const& measured,
                    std::string_view phase_name = "factorization");
 
-/// As tables of plain text, 100 columns wide. At most `max_threads` threads are listed.
+/// Tables of plain text, 100 columns wide. At most `max_threads` threads are listed.
 std::string to_text(Trace const& trace, Statistics const& statistics, std::size_t max_threads = 64);
 std::string to_text(Trace const& trace, std::optional<CriticalPath> const& path);
 std::string to_text(Comparison const& comparison);

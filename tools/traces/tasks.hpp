@@ -1,4 +1,4 @@
-// The tasks of a trace: states with the same number, which may be pieces of one, added up.
+// The tasks of a trace. The states of one task, which may be several pieces, are added up.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,10 @@ struct TaskTime {
     Nanoseconds end = 0;
 };
 
-/// By task number. Only states of threads in category work that lie in the window.
+/// Sorted by task number. Only states for which is_work() holds are counted.
 std::vector<TaskTime> task_times(Trace const& trace, Window window);
 
-/// Whether the state is a thread's, of category work, and lies in the window.
+/// Whether a state belongs to a thread, has category work, and is in the window.
 bool is_work(Trace const& trace, State const& state, Window window);
 
 } // namespace espalier::trace

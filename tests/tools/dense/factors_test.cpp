@@ -57,8 +57,7 @@ TEST(TileQr, FactorsATriangleOnASquareAndAppliesItsReflections) {
     for (auto const& [m, k, ib] : {std::array<Index, 3>{1, 1, 4}, {5, 7, 32}, {40, 40, 7}, {3, 33, 32}}) {
         auto stack = random_dense<double>(k + m, k, 2);
         for (Index j = 0; j < k; ++j)
-            for (Index i = j + 1; i < k; ++i)
-                stack(i, j) = nan; // what lies below the triangle is not looked at
+            for (Index i = j + 1; i < k; ++i) stack(i, j) = nan; // entries below the triangle are not read
         auto qr = stack;
         auto const r = qr.view().block(0, 0, k, k), v = qr.view().block(k, 0, m, k);
         Dense<double> t(ib, k);
@@ -86,7 +85,7 @@ TEST(TileQr, RefusesAWorkspaceThatIsTooSmall) {
     EXPECT_EQ(status_of([&] { geqrt(a.view(), t.view(), work); }), Status::internal);
 }
 
-TEST(TiledMatrix, HasTheSameEntriesWhereverItLies) {
+TEST(TiledMatrix, HasTheSameEntriesUnderEveryAllocation) {
     WorkerTeam team(machine(), 3);
     for (DenseKind const kind : kinds) {
         TileGrid const grid{50, 8};
@@ -102,7 +101,7 @@ TEST(TiledMatrix, HasTheSameEntriesWhereverItLies) {
     }
 }
 
-TEST(TiledMatrix, StatesTheMemoryThatIsNotThere) {
+TEST(TiledMatrix, StatesTheMissingMemory) {
     std::string message;
     EXPECT_EQ(status_of(
                   [] {
@@ -154,7 +153,7 @@ TEST(TiledQr, MatchesTheDenseFactor) {
         TiledMatrix matrix(DenseKind::qr, {n, tile}, 1, Allocation::local);
         auto const tasks = tasks_of(DenseKind::qr, matrix.grid());
         factorize_in_order(matrix, tasks, sequence(tasks));
-        Dense<double> q(n, n); // Gram and Schmidt, twice over
+        Dense<double> q(n, n); // Gram-Schmidt, twice
         double largest = 0;
         for (Index j = 0; j < n; ++j) {
             std::vector<double> r(static_cast<std::size_t>(j) + 1, 0.0);
@@ -168,7 +167,7 @@ TEST(TiledQr, MatchesTheDenseFactor) {
                 }
             for (Index i = 0; i < n; ++i) r[j] = std::hypot(r[j], q(i, j));
             for (Index i = 0; i < n; ++i) q(i, j) /= r[j];
-            for (Index i = 0; i <= j; ++i) { // rows of R are known up to their signs
+            for (Index i = 0; i <= j; ++i) { // rows of R are unique up to their signs
                 auto const block =
                     matrix.tile(static_cast<std::int32_t>(i / tile), static_cast<std::int32_t>(j / tile));
                 largest = std::max(largest, std::abs(std::abs(block(i % tile, j % tile)) - std::abs(r[i])));
@@ -182,7 +181,7 @@ TEST(TiledQr, MatchesTheDenseFactor) {
     }
 }
 
-TEST(DenseAccuracy, SeesASmallErrorInOneEntry) {
+TEST(DenseAccuracy, DetectsASmallErrorInOneEntry) {
     for (DenseKind const kind : kinds) {
         TiledMatrix matrix(kind, {60, 16}, 1, Allocation::local);
         auto const tasks = tasks_of(kind, matrix.grid());

@@ -1,4 +1,4 @@
-// What the tests of this room share: task graphs with simple costs, and the sequential factorization.
+// Shared by the tests of this room: task graphs with simple costs, and the sequential factorization.
 #pragma once
 
 #include <numeric>
@@ -12,7 +12,7 @@ namespace espalier {
 
 inline constexpr DenseKind kinds[] = {DenseKind::cholesky, DenseKind::qr};
 
-/// Rates by which every task on whole tiles of that size costs 1.
+/// Rates with which every task on full tiles of this size costs 1.
 inline TileRates unit_rates(double tile) {
     TileRates rates{1.0 / 3, 1, 1, 2, 4.0 / 3, 2, 2, 4};
     for (double& rate : rates) rate *= tile * tile * tile;
@@ -29,7 +29,7 @@ inline std::vector<TaskId> sequence(TileTasks const& tasks) {
     return order;
 }
 
-/// The test matrix, then the tasks in this order on one thread.
+/// Fills the matrix, and executes the tasks in this order on one thread.
 inline void factorize_in_order(TiledMatrix& matrix, TileTasks const& tasks,
                                std::vector<TaskId> const& order) {
     matrix.fill_owned(0);
@@ -37,7 +37,7 @@ inline void factorize_in_order(TiledMatrix& matrix, TileTasks const& tasks,
     for (TaskId const t : order) executor.execute(tasks.tasks[t]);
 }
 
-/// Of the tiles, one after the other; for Cholesky of L.
+/// The entries of all tiles; for Cholesky only those of L.
 inline std::vector<double> entries_of(TiledMatrix const& matrix) {
     std::vector<double> entries;
     for (std::int32_t i = 0; i < matrix.grid().count(); ++i)

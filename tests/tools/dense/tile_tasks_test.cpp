@@ -1,5 +1,5 @@
-// The task graphs against what their tasks read and write, and runs in any order and under any policy against
-// the sequential one.
+// Compares the task graphs with the data of their tasks, and runs in any order and under any policy with the
+// sequential run.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ std::vector<TaskId> random_topological_order(TaskGraph const& graph, unsigned se
 
 } // namespace
 
-TEST(TileTasks, MoreThanCanBeCountedAreRefused) {
+TEST(TileTasks, RefuseMoreTasksThanATaskIdCanNumber) {
     for (DenseKind const kind : kinds)
         for (Index const n :
              {Index{4000}, Index{100'000}, Index{1} << 40, std::numeric_limits<Index>::max()}) {
@@ -50,7 +50,7 @@ TEST(TileTasks, MoreThanCanBeCountedAreRefused) {
         }
 }
 
-TEST(TileTasks, OrderExactlyWhatWorksOnTheSameData) {
+TEST(TileTasks, OrderExactlyTheTasksOnTheSameData) {
     for (DenseKind const kind : kinds)
         for (std::int32_t const count : {1, 2, 3, 6}) {
             auto const [grid, tasks, graph] = tasks_of(kind, {count * 4 - 1, 4}, 4);
@@ -92,14 +92,14 @@ TEST(TileTasks, HaveTheKnownCriticalPath) {
         }
 }
 
-TEST(TileTasks, CostWhatTheWholeCosts) {
+TEST(TileTasks, HaveTheTotalCostOfTheFactorization) {
     TileRates rates;
     rates.fill(1);
-    for (DenseKind const kind : kinds) // that of QR grows by terms in n^2 tile
+    for (DenseKind const kind : kinds) // QR has additional terms of order n^2 tile
         EXPECT_NEAR(build_tile_tasks(kind, {1000, 10}, 1, rates).total_cost() / flops(kind, 1000), 1, 0.02);
 }
 
-TEST(TileTasks, MayBeRunByMoreWorkersTowardsTheEnd) {
+TEST(TileTasks, HaveMoreCandidatesTowardsTheEnd) {
     auto const tasks = tasks_of(DenseKind::qr, {100, 10}, 4);
     auto const ranges = candidate_workers(tasks, PolicyMachine({0, 0, 1, 1}));
     for (std::size_t t = 0; t < ranges.size(); ++t) {
@@ -173,7 +173,7 @@ TEST(DenseRun, GivesTheSameBitsUnderEveryPolicy) {
     }
 }
 
-// What LAPACK touches, the thread sanitizer does not see; it sees this.
+// The thread sanitizer does not see the accesses of LAPACK, but it sees these.
 TEST(DenseRun, NeverTouchesATileFromTwoTasksAtOnce) {
     WorkerTeam team(machine(), 4);
     for (DenseKind const kind : kinds) {

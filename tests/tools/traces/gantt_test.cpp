@@ -18,7 +18,7 @@
 namespace espalier::trace {
 namespace {
 
-// Many states that are much narrower than a pixel.
+// Many states, much narrower than a pixel.
 TraceParts crowded(int count) {
     TraceParts parts = sample_parts();
     parts.states.clear();
@@ -74,9 +74,9 @@ TEST(Coverage, MixesTheColoursOfAPixelByTime) {
     coverage.add(200, 300, 1);
     std::vector<Color> const colors{{255, 0, 0}, {0, 0, 255}};
     auto const runs = color_runs(coverage, colors, {255, 255, 255});
-    ASSERT_EQ(runs.size(), 3u); // The last column is background.
+    ASSERT_EQ(runs.size(), 3u); // the last column is background
     EXPECT_EQ(runs[0].color, colors[0]);
-    EXPECT_EQ(runs[1].color, (Color{188, 0, 188})); // Half the light of 255.
+    EXPECT_EQ(runs[1].color, (Color{188, 0, 188})); // half of the light of 255
     EXPECT_EQ(runs[2].color, colors[1]);
     EXPECT_EQ(runs[2].end, 3u);
 }
@@ -105,7 +105,7 @@ TEST(SumUp, KeepsTheTimeOfEachKindAndLevelInEachBin) {
     EXPECT_EQ(covered(few), covered(states));
 }
 
-// The elements of an XML text are closed in their order.
+// Whether the elements of an XML text are properly nested.
 bool well_formed(std::string const& text) {
     std::vector<std::string> open;
     for (std::size_t at = text.find('<'); at != text.npos; at = text.find('<', at)) {
@@ -175,9 +175,9 @@ class Picture {
     std::unique_ptr<cairo_surface_t, Release> surface_;
 };
 
-TEST(Gantt, PaintsTheStatesWhereTheyAre) {
+TEST(Gantt, DrawsStatesAtTheirTimes) {
     auto parts = sample_parts();
-    parts.states.back().end = 7000; // The phase ends before the threads do.
+    parts.states.back().end = 7000; // the phase ends before the threads
     Trace const trace(parts);
     GanttOptions const options{.width = 800, .scale = 1, .max_links = 0};
     std::vector<GanttPanel> const panels{{&trace, whole(trace), ""}};
@@ -198,7 +198,7 @@ TEST(Gantt, PaintsTheStatesWhereTheyAre) {
     EXPECT_EQ(at(0, 1100), (Color{255, 170, 187}));
 }
 
-TEST(Gantt, NamesThePhaseThatIsAllThereIsInsteadOfDrawingIt) {
+TEST(Gantt, NamesASinglePhaseInsteadOfDrawingIt) {
     Trace const trace(sample_parts());
     std::vector<GanttPanel> const panels{{&trace, whole(trace), ""}};
     EXPECT_FALSE(lay_out(panels, {}).panels[0].rows[0].phase);
@@ -206,7 +206,7 @@ TEST(Gantt, NamesThePhaseThatIsAllThereIsInsteadOfDrawingIt) {
     EXPECT_TRUE(lay_out({{&trace, {0, 7250}, ""}}, {}).panels[0].rows[0].phase);
 }
 
-TEST(Gantt, ExplainsArrowsAndSaysWhenThereAreTooMany) {
+TEST(Gantt, ExplainsArrowsAndCountsOmittedOnes) {
     Trace const trace(sample_parts());
     std::vector<GanttPanel> const panels{{&trace, whole(trace), ""}};
     auto const few = gantt_svg(panels), many = gantt_svg(panels, {.max_links = 1});
@@ -240,7 +240,7 @@ TEST(Gantt, StaysSmallWithManyStatesAndThreads) {
     EXPECT_LT(layout.height, 8000);
 }
 
-TEST(Gantt, PutsLevelsTogetherWhereThereAreThousands) {
+TEST(Gantt, GroupsThousandsOfLevels) {
     auto parts = sample_parts();
     parts.states[0].level = 32767;
     Trace const trace(parts);
@@ -260,7 +260,7 @@ TEST(Gantt, RefusesPicturesThatAreEmptyOrTooLarge) {
     EXPECT_THROW(gantt_html({}), Error);
 }
 
-TEST(GanttHtml, IsOnePageThatNeedsNothingElse) {
+TEST(GanttHtml, IsASelfContainedPage) {
     auto parts = sample_parts();
     parts.metadata["matrix"] = "</script><script>alert(1)</script>";
     Trace const trace(parts);
@@ -273,7 +273,7 @@ TEST(GanttHtml, IsOnePageThatNeedsNothingElse) {
         EXPECT_NE(page.find("</" + std::string(tag) + ">"), page.npos) << tag;
 }
 
-TEST(GanttHtml, TakesAFewBytesAStateAndSumsUpWhatIsTooMuch) {
+TEST(GanttHtml, NeedsAFewBytesPerStateAndSumsUpTheRest) {
     Trace const trace(crowded(100'000));
     auto const page = gantt_html({{&trace, whole(trace), ""}});
     EXPECT_NE(page.find("\"count\":100000}"), page.npos);
@@ -282,7 +282,7 @@ TEST(GanttHtml, TakesAFewBytesAStateAndSumsUpWhatIsTooMuch) {
     EXPECT_LT(small.size(), 5000u * 12 + 60'000);
 }
 
-// The states of the rows, as the page's script decodes them.
+// Decodes the states of the rows like the script of the page.
 std::vector<State> decode(std::string const& page, std::size_t count) {
     std::size_t const first = page.find("\"data\":\"") + 8;
     std::string const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -321,7 +321,7 @@ std::vector<State> decode(std::string const& page, std::size_t count) {
     return states;
 }
 
-TEST(GanttHtml, CarriesTheStatesThemselves) {
+TEST(GanttHtml, ContainsTheStates) {
     TraceParts parts = crowded(1000);
     parts.states[500].task = -1;
     parts.states[501].cblk = std::int64_t(1) << 40;
@@ -331,7 +331,7 @@ TEST(GanttHtml, CarriesTheStatesThemselves) {
     EXPECT_EQ(decoded, std::vector<State>(trace.states_of(3).begin(), trace.states_of(3).end()));
 }
 
-TEST(TimeTicks, AreRoundAndReadable) {
+TEST(TimeTicks, AreRound) {
     auto const labels = [](Nanoseconds span) {
         std::string text;
         for (auto const& tick : time_ticks(span, 500)) text += tick.label + "|";

@@ -8,7 +8,7 @@
 namespace espalier::trace {
 namespace {
 
-TEST(Statistics, AddUpByHand) {
+TEST(Statistics, MatchTheSumsByHand) {
     Trace const trace(sample_parts());
     auto const s = statistics(trace, whole(trace));
     ASSERT_EQ(s.threads.size(), 2u);
@@ -22,7 +22,7 @@ TEST(Statistics, AddUpByHand) {
     EXPECT_EQ(s.kinds[1].total, 6000);
     EXPECT_EQ(s.kinds[1].mean(), 3000.0);
     EXPECT_EQ(s.kinds[2].total, 3750);
-    EXPECT_EQ(s.kinds[3].count, 0); // A phase is no task.
+    EXPECT_EQ(s.kinds[3].count, 0); // a phase is not a task
     EXPECT_EQ(s.messages, 1);
     EXPECT_EQ(s.message_bytes, 800);
     EXPECT_EQ(s.steals, 1);
@@ -30,14 +30,14 @@ TEST(Statistics, AddUpByHand) {
     EXPECT_EQ(s.total().busy, 9750);
 }
 
-TEST(Statistics, CutAtTheWindow) {
+TEST(Statistics, AreCutAtTheWindow) {
     Trace const trace(sample_parts());
     auto const s = statistics(trace, {2000, 5000});
     EXPECT_EQ(s.threads[0].busy, 1000 + 500);
     EXPECT_EQ(s.threads[0].idle, 1500);
     EXPECT_EQ(s.threads[0].tasks, 1);
     EXPECT_EQ(s.threads[1].busy, 3000);
-    EXPECT_EQ(s.kinds[1].count, 0); // Both started before.
+    EXPECT_EQ(s.kinds[1].count, 0); // both start earlier
     EXPECT_EQ(s.peaks, (std::vector<double>{4096, 2.5}));
     auto const solve = phase(trace, "solve");
     ASSERT_TRUE(solve.has_value());
@@ -59,7 +59,7 @@ TEST(Statistics, CountAnInterruptedStateOnce) {
 
 TEST(CriticalPath, FollowsTheLongestChainOfDependencies) {
     Trace const trace(sample_parts());
-    auto const path = critical_path(trace);
+    auto const path = critical_path(trace, whole(trace));
     ASSERT_TRUE(path.has_value());
     EXPECT_EQ(path->tasks, (std::vector<std::int64_t>{1, 2})); // 4000 + 2750 > 4000 + 1000 and 2000 + 2750.
     EXPECT_EQ(path->length, 6750);
@@ -69,28 +69,28 @@ TEST(CriticalPath, FollowsTheLongestChainOfDependencies) {
     EXPECT_EQ(path->unknown_tasks, 0);
 }
 
-TEST(CriticalPath, IsNotInventedWithoutDependencies) {
+TEST(CriticalPath, IsUnknownWithoutDependencies) {
     auto parts = sample_parts();
     parts.dependencies.clear();
     Trace const trace(parts);
-    EXPECT_FALSE(critical_path(trace).has_value());
-    EXPECT_EQ(to_text(trace, critical_path(trace)),
+    EXPECT_FALSE(critical_path(trace, whole(trace)).has_value());
+    EXPECT_EQ(to_text(trace, critical_path(trace, whole(trace))),
               "critical path: no dependencies between tasks are recorded\n");
 }
 
 TEST(CriticalPath, PassesThroughTasksThatWereNotRecorded) {
     auto parts = sample_parts();
     parts.dependencies = {{0, 50}, {50, 3}};
-    auto const path = critical_path(Trace(parts));
+    auto const path = critical_path(Trace(parts), {0, 1 << 30});
     ASSERT_TRUE(path.has_value());
     EXPECT_EQ(path->unknown_tasks, 1);
-    EXPECT_EQ(path->length, 4000); // Task 1, alone, is longer than 2000 + 0 + 1000.
+    EXPECT_EQ(path->length, 4000); // task 1 alone is longer than 2000 + 0 + 1000
 }
 
 TEST(CriticalPath, RefusesACycle) {
     auto parts = sample_parts();
     parts.dependencies.push_back({2, 1});
-    EXPECT_THROW(critical_path(Trace(parts)), Error);
+    EXPECT_THROW(critical_path(Trace(parts), {0, 1 << 30}), Error);
 }
 
 State piece(Nanoseconds start, Nanoseconds end, std::int64_t task, std::int64_t cblk, std::int16_t kind,
@@ -98,9 +98,9 @@ State piece(Nanoseconds start, Nanoseconds end, std::int64_t task, std::int64_t 
     return {start, end, task, cblk, container, kind, 0, false};
 }
 
-TEST(CriticalPath, CountsMessagesThatAreTasksAndAllTheKindsOfATask) {
+TEST(CriticalPath, CountsMessageTasksAndAllKindsOfATask) {
     auto parts = sample_parts();
-    // Task 7 is a subtree that shows what it does; 8 is its message, and 9 waits for that.
+    // Task 7 is a subtree with nested states, 8 is its message, and 9 waits for 8.
     parts.kinds.push_back({"subtree", Category::work, {}});
     parts.states = {piece(0, 100, 7, 2, 4), piece(0, 30, 7, 1, 1), piece(40, 90, 7, 1, 2),
                     piece(150, 200, 9, 5, 1, 4), piece(500, 900, 20, 0, 3)};
@@ -113,16 +113,16 @@ TEST(CriticalPath, CountsMessagesThatAreTasksAndAllTheKindsOfATask) {
     EXPECT_EQ(path->length, 100 + 20 + 50);
     EXPECT_EQ(path->kinds, (std::vector<Nanoseconds>{0, 30 + 50, 50, 0, 20}));
     EXPECT_EQ(path->messages, 20);
-    EXPECT_EQ(path->unknown_tasks, 0); // 10 and 11 have nothing to do with this window.
+    EXPECT_EQ(path->unknown_tasks, 0); // 10 and 11 are outside of this window
     EXPECT_EQ(path->window.end, 200);
     EXPECT_FALSE(critical_path(trace, {400, 1000}).has_value());
 }
 
-TEST(Comparison, MatchesTheTasksOfTheSamePlanWhateverTheirNumbers) {
+TEST(Comparison, MatchesTasksOfOnePlanWithDifferentNumbers) {
     auto predicted = sample_parts(), measured = sample_parts();
     predicted.states = {piece(0, 100, 0, 4, 1), piece(100, 400, 1, 7, 1), piece(400, 500, 2, 9, 2),
                         piece(500, 700, 3, 9, 2)};
-    // The same graph with its numbers shifted, on another thread; task 3 in two pieces. Then a solve.
+    // One graph with shifted numbers on another thread. Task 3 has two pieces. A solve follows.
     measured.states = {piece(1000, 1200, 50, 4, 1, 4),  piece(1200, 1500, 51, 7, 1, 4),
                        piece(1500, 1650, 52, 9, 2, 4),  piece(1650, 1750, 53, 9, 2, 4),
                        piece(1700, 1710, -1, -1, 0, 4), piece(1750, 1860, 53, 9, 2, 4)};
@@ -146,9 +146,9 @@ TEST(Comparison, MatchesTheTasksOfTheSamePlanWhateverTheirNumbers) {
     EXPECT_DOUBLE_EQ(c.makespan_error(), -160.0 / 860);
 }
 
-TEST(Comparison, MatchesColumnBlocksWhenThePlansDiffer) {
+TEST(Comparison, MatchesColumnBlocksIfThePlansDiffer) {
     auto predicted = sample_parts(), measured = sample_parts();
-    // One subtree that shows what it does, against a task for each cblk.
+    // One trace has a subtree with nested states, and the other a task for each cblk.
     predicted.kinds.push_back({"subtree", Category::work, {}});
     predicted.states = {piece(0, 100, 0, 1, 4), piece(0, 10, 0, 0, 1), piece(10, 40, 0, 0, 2),
                         piece(40, 90, 0, 1, 1)};
@@ -163,14 +163,14 @@ TEST(Comparison, MatchesColumnBlocksWhenThePlansDiffer) {
     EXPECT_NE(to_text(c).find("matched by column block"), std::string::npos);
 }
 
-TEST(Comparison, LooksAtTheLastRunOfThePhase) {
+TEST(Comparison, ComparesTheLastRunOfThePhase) {
     auto predicted = sample_parts(), measured = sample_parts();
     predicted.kinds.push_back({"factorization", Category::work, {}});
     measured.kinds = predicted.kinds;
     predicted.states = {piece(0, 90, 0, 4, 1), piece(0, 100, -1, -1, 4, 1)};
     measured.states = {piece(0, 900, 0, 4, 1),          piece(0, 1000, -1, -1, 4, 1),
                        piece(2000, 2080, 7, 4, 1),      piece(2000, 2200, -1, -1, 4, 1),
-                       piece(2050, 2060, -1, -1, 3, 1), // a phase inside the phase
+                       piece(2050, 2060, -1, -1, 3, 1), // a nested phase
                        piece(3000, 3500, 90, 0, 2)};
     Trace const run(measured);
     auto const c = compare(Trace(predicted), run);
@@ -187,7 +187,7 @@ TEST(Comparison, RefusesAPhaseThatOneTraceLacks) {
     auto with = sample_parts();
     with.kinds.push_back({"factorization", Category::work, {}});
     with.states.push_back(piece(0, 100, -1, -1, 4, 1));
-    Trace const run(with), other(sample_parts()); // which has a solve only
+    Trace const run(with), other(sample_parts()); // the other trace has only a solve
     try {
         static_cast<void>(compare(other, run));
         FAIL();
@@ -200,13 +200,13 @@ TEST(Comparison, RefusesAPhaseThatOneTraceLacks) {
     EXPECT_GT(compare(run, other, "").total.matched, 0);
 }
 
-TEST(Comparison, OfNothingIsNothing) {
+TEST(Comparison, OfEmptyTracesIsEmpty) {
     auto const c = compare(Trace(), Trace());
     EXPECT_EQ(c.total.matched, 0);
     EXPECT_EQ(c.makespan_error(), 0);
 }
 
-TEST(StatisticsText, SaysWhatWasFound) {
+TEST(StatisticsText, ContainsTheResults) {
     auto parts = sample_parts();
     parts.dropped_events = 12;
     Trace const trace(parts);
@@ -218,9 +218,9 @@ TEST(StatisticsText, SaysWhatWasFound) {
     EXPECT_NE(text.find("1 message (0.0008 MB), 1 steal, at most 4.1 kB of memory"), std::string::npos)
         << text;
     EXPECT_NE(text.find("12 events dropped"), std::string::npos);
-    EXPECT_NE(
-        to_text(trace, critical_path(trace)).find("6.75 us, 108.0% of the makespan 6.25 us, in 2 tasks"),
-        std::string::npos);
+    EXPECT_NE(to_text(trace, critical_path(trace, whole(trace)))
+                  .find("6.75 us, 108.0% of the makespan 6.25 us, in 2 tasks"),
+              std::string::npos);
     EXPECT_NE(to_text(compare(trace, trace)).find("+0.0%"), std::string::npos)
         << to_text(compare(trace, trace));
     EXPECT_EQ(readable_time(1'234'567'890), "1.235 s");

@@ -1,9 +1,8 @@
-// The comparison as a picture: a bar for each case, as long as its median factorization time, with a line
-// from the fastest run to the slowest and a mark where the prediction was. The varied values stand in columns
-// on the left, those of the last one in colours of their own, and ratios on the right.
+// The picture of a comparison. Each case is a bar as long as its median factorization time, with a line from
+// the fastest to the slowest run and a mark at the predicted time. The varied values are in columns on the
+// left, the values of the last column have colours, and ratios are on the right.
 #include <algorithm>
 #include <cmath>
-#include <memory>
 
 #include <fmt/format.h>
 
@@ -24,21 +23,22 @@ using trace::text_width;
 constexpr Color white{255, 255, 255}, ink{32, 32, 32}, pale_ink{110, 110, 110}, grid{226, 226, 226},
     axis{150, 150, 150}, red{190, 40, 30}, mark{24, 24, 24}, prediction{136, 34, 85};
 constexpr double margin = 24, row_height = 25, bar_height = 16, gap_of_groups = 11, gap_within = 4,
-                 gap_of_columns = 18, bars_width = 560, letters = 12, most_letters = 28;
+                 gap_of_columns = 18, bars_width = 560, letters = 12;
+constexpr std::size_t most_letters = 28;
 
-// Light, for the marks that lie on it.
+// A light colour, so that marks on it are visible.
 Color tint(Color color) {
     auto const mix = [](std::uint8_t value) { return static_cast<std::uint8_t>(255 - (255 - value) * 0.62); };
     return {mix(color.red), mix(color.green), mix(color.blue)};
 }
 
-// Of the value with this index among `of` values.
-Color bar_color(std::size_t index, std::size_t of) {
+// The colour of the value `index` of `count` values.
+Color bar_color(std::size_t index, std::size_t count) {
     constexpr std::size_t most_colors = 8;
-    return tint(trace::distinct_color(of > most_colors ? 0 : index));
+    return tint(trace::distinct_color(count > most_colors ? 0 : index));
 }
 
-// Three digits.
+// A time with three digits.
 std::string time_text(double seconds) {
     bool const is_short = seconds < 0.1;
     double const value = is_short ? seconds * 1e3 : seconds;
@@ -46,13 +46,12 @@ std::string time_text(double seconds) {
     return fmt::format("{:.{}f} {}", value, decimals, is_short ? "ms" : "s");
 }
 
-// Names of files may be long.
+// Keeps the end of a long name, such as that of a file.
 std::string shortened(std::string const& text) {
-    auto const most = static_cast<std::size_t>(most_letters);
-    return text.size() <= most ? text : "..." + text.substr(text.size() - most + 3);
+    return text.size() <= most_letters ? text : "..." + text.substr(text.size() - most_letters + 3);
 }
 
-// A step of 1, 2 or 5 times a power of ten, so that some five fit into `largest`.
+// A step of 1, 2 or 5 times a power of ten; about five of them fit into `largest`.
 double step_for(double largest) {
     double const power = std::pow(10.0, std::floor(std::log10(largest / 5)));
     for (double const factor : {1.0, 2.0, 5.0})
@@ -126,11 +125,11 @@ class Picture {
         height_ = rows_end_ + 66 + margin;
     }
 
-    // Where the first of several variations goes on to its next value.
+    // Whether the first of several variations changes its value here.
     [[nodiscard]] bool starts_group(std::size_t k) const {
         return vary_.size() > 1 && record_.rows[k].values[0] != record_.rows[k - 1].values[0];
     }
-    // A value that is told already, by the row above.
+    // Whether the row above shows the same value.
     [[nodiscard]] bool repeats(std::size_t k, std::size_t column) const {
         if (k == 0 || column + 1 == vary_.size()) return false;
         for (std::size_t c = 0; c <= column; ++c)
@@ -182,7 +181,7 @@ class Picture {
         if (vary_.size() < 2) return bar_color(0, 1);
         auto const& values = vary_.back().values;
         auto const found = std::find(values.begin(), values.end(), row.values.back());
-        return bar_color(static_cast<std::size_t>(found - values.begin()), values.size());
+        return bar_color(found - values.begin(), values.size());
     }
 
     void draw_bar(Canvas& canvas, std::size_t k) const {
@@ -210,7 +209,7 @@ class Picture {
                         {letters, is_base ? pale_ink : ink, Anchor::end});
     }
 
-    // On white, as lines of the grid may pass there.
+    // The background is white, as grid lines may be there.
     static void write(Canvas& canvas, double x, double y, std::string const& text, Color color) {
         canvas.rectangle(x - 3, y - 10, text_width(text, letters) + 6, 13, white);
         canvas.text(x, y, text, {letters, color});
@@ -265,10 +264,11 @@ class Picture {
     CompareRecord const& record_;
     std::vector<Variation> const& vary_;
     std::string title_, subtitle_;
-    double largest_ = 0, unit_ = 1, step_ = 1; ///< Seconds: at the right end, of the numbers, between ticks.
+    double largest_ = 0, unit_ = 1,
+           step_ = 1; ///< In seconds: the right end, the unit, and the tick distance.
     bool has_ranges_ = false, has_predictions_ = false;
     double bars_x_ = 0, ratio_x_ = 0, rows_end_ = 0, width_ = 0, height_ = 0;
-    std::vector<double> label_x_; ///< By variation.
+    std::vector<double> label_x_; ///< Indexed by variation.
     std::vector<double> row_y_;
 };
 

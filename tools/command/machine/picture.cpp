@@ -1,11 +1,11 @@
-// The picture of the NUMA factors: for each kernel two heat maps that share their rows, one row a core. On
-// the left one core works alone and a column is the node of its data; on the right all cores work at once
-// and a column is a placement of their data. One scale of colours for all, logarithmic from 1.
+// The picture of the NUMA factors. Each kernel has two heat maps with a common row for each core. On the
+// left, one core works alone, and columns are the nodes of its data. On the right, all cores work at once,
+// and columns are placements of their data. All maps share one logarithmic scale of colours, which begins
+// at 1.
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <functional>
-#include <memory>
 
 #include <fmt/format.h>
 
@@ -23,14 +23,14 @@ using trace::text_width;
 
 constexpr Color ink{32, 32, 32}, pale_ink{110, 110, 110}, white{255, 255, 255}, bracket{150, 150, 150};
 
-// From 1 to the largest factor.
+// Colours from 1 to the largest factor.
 constexpr std::array<Color, 6> palette{
     {{255, 250, 224}, {254, 224, 139}, {253, 174, 97}, {244, 109, 67}, {200, 40, 50}, {110, 10, 45}}};
 
 Color color_at(double t) {
     double const place = std::clamp(t, 0.0, 1.0) * (palette.size() - 1);
-    auto const low = std::min(static_cast<std::size_t>(place), palette.size() - 2);
-    double const part = place - static_cast<double>(low);
+    int const low = std::min(static_cast<int>(place), int(palette.size()) - 2);
+    double const part = place - low;
     auto const mix = [part](std::uint8_t a, std::uint8_t b) {
         return static_cast<std::uint8_t>(std::lround(a + part * (b - a)));
     };
@@ -46,7 +46,7 @@ std::string number(double value) {
     return value < 9.995 ? fmt::format("{:.2f}", value) : fmt::format("{:.1f}", value);
 }
 
-// Columns of one heat map: heads, and the value in row i, column j.
+// One heat map: the heads of its columns, and the value in row i, column j.
 struct HeatMap {
     std::string title, axis;
     std::vector<std::string> heads;
@@ -62,7 +62,7 @@ class Picture {
     Picture(NumaFactors const& factors, Topology const& topology) : factors_(factors), topology_(topology) {
         for (KernelFactors const& kernel : factors.kernels) {
             maps_.push_back({"one core alone", "data on NUMA node", {}, [&](std::size_t i, std::size_t j) {
-                                 return kernel.alone[i * static_cast<std::size_t>(factors.nodes) + j];
+                                 return kernel.alone[i * factors.nodes + j];
                              }});
             for (int node = 0; node < factors.nodes; ++node)
                 maps_.back().heads.push_back(std::to_string(node));
@@ -122,7 +122,7 @@ class Picture {
             y += row_height_;
         }
         rows_height_ = y;
-        // Kernels side by side, or one under the other where that is too wide.
+        // Kernels stand side by side, or below each other if the picture becomes too wide.
         double right = margin, x = margin, top = margin + 80 + head_height;
         for (std::size_t m = 0; m < maps_.size(); m += 2) {
             double const width = labels_width + map_width(maps_[m]) + gap_of_maps + map_width(maps_[m + 1]);
@@ -158,12 +158,12 @@ class Picture {
     }
 
     [[nodiscard]] double letter_size() const { return std::min(11.0, row_height_ * 0.75); }
-    /// The line for letters in the middle of a row, from the top of all rows.
+    /// The baseline in the middle of a row, from the top of all rows.
     [[nodiscard]] double line_in(std::size_t row) const {
         return row_y_[row] + row_height_ / 2 + letter_size() * 0.36;
     }
 
-    // The numbers of the cores, and around them the nodes.
+    // The numbers of the cores, and beside them the nodes.
     void draw_rows(Canvas& canvas, double right, double top) const {
         canvas.text(right - 6, top - 8, "core", {11, pale_ink, Anchor::end});
         for (std::size_t first = 0, end = 0; first < num_rows(); first = end) {
@@ -228,7 +228,7 @@ class Picture {
     std::string title_, subtitle_;
     double largest_ = 1;
     double row_height_ = 0, rows_height_ = 0, scale_y_ = 0, width_ = 0, height_ = 0;
-    std::vector<double> row_y_;               ///< From the top of all rows.
+    std::vector<double> row_y_;               ///< Relative to the top of all rows.
     std::vector<double> kernel_x_, rows_top_; ///< By kernel.
     std::vector<double> map_x_;
 };

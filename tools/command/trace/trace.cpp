@@ -1,9 +1,10 @@
-// `espalier trace`: how a run, or the prediction of one, spent its time; as tables, as JSON and as pictures.
+// `espalier trace`: statistics and pictures of a run or a prediction, as tables, JSON, SVG, PNG and HTML.
 #include <algorithm>
 #include <cmath>
 #include <optional>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "espalier/types.hpp"
 #include "json.hpp"
@@ -11,29 +12,24 @@
 #include "tools/command/commands.hpp"
 #include "tools/command/common/output_file.hpp"
 #include "tools/traces/gantt.hpp"
+#include "tools/traces/paje_read.hpp"
 #include "tools/traces/statistics.hpp"
-#include "trace/paje.hpp"
 
 namespace espalier::command {
 
 namespace {
 
-std::string listed(std::vector<std::string> const& words) {
-    std::string text;
-    for (std::string const& word : words) text += (text.empty() ? "" : ", ") + word;
-    return text;
-}
-
 constexpr char const* usual_phase = "factorization";
 
-// The phase asked for, or what is usual; "all" where that is not in the trace.
+// The phase of the options, or the factorization; "all" if the trace has no factorization.
 std::string phase_of(trace::Trace const& trace, TraceOptions const& options) {
     if (options.phase.empty()) return trace::phase(trace, usual_phase) ? usual_phase : "all";
     if (options.phase != "all" && !trace::phase(trace, options.phase)) {
         auto const known = trace::phases(trace);
-        throw Error(Status::usage,
-                    fmt::format("'{}' has no phase '{}'; {}", options.file, options.phase,
-                                known.empty() ? std::string("it has none") : "it has " + listed(known)));
+        throw Error(
+            Status::usage,
+            fmt::format("'{}' has no phase '{}'; {}", options.file, options.phase,
+                        known.empty() ? "it has none" : fmt::format("it has {}", fmt::join(known, ", "))));
     }
     return options.phase;
 }
@@ -54,12 +50,12 @@ trace::Window window_of(trace::Trace const& trace, std::string const& phase, Tra
         phase == "all" ? trace::whole(trace) : trace::phase(trace, phase).value_or(trace::whole(trace));
     trace::Window const part = cut(window, options);
     if (part.begin >= part.end)
-        throw Error(Status::usage, fmt::format("nothing is left of '{}': it takes {} s", phase,
-                                               double(window.end - window.begin) / 1e9));
+        throw Error(Status::usage, fmt::format("--from and --to leave nothing of '{}', which takes {} s",
+                                               phase, double(window.end - window.begin) / 1e9));
     return part;
 }
 
-// All of it, where the phase asked for is the whole trace, is the factorization where both have one.
+// If the phase is "all", the factorizations are compared if both traces have one.
 void compare_with(trace::Trace predicted, TraceNumbers& numbers, TraceOptions const& options) {
     auto const has = [](trace::Trace const& trace) { return trace::phase(trace, usual_phase).has_value(); };
     numbers.compared = numbers.phase == "all" ? usual_phase : numbers.phase;
@@ -71,18 +67,19 @@ void compare_with(trace::Trace predicted, TraceNumbers& numbers, TraceOptions co
         auto const found = trace.about("origin");
         if (found == origin) return;
         numbers.notes.push_back(
-            found.empty() ? fmt::format("'{}' stands for what was {}, but does not say so", file, origin)
-                          : fmt::format("'{}' stands for what was {}, but it was {}", file, origin, found));
+            found.empty()
+                ? fmt::format("'{}' is used as the {} trace, but does not state its origin", file, origin)
+                : fmt::format("'{}' is used as the {} trace, but it was {}", file, origin, found));
     };
     expect(options.compare, *numbers.predicted, "predicted");
     expect(options.file, numbers.trace, "measured");
     if (options.from || options.to)
-        numbers.notes.push_back(fmt::format("the comparison is of {}, whatever --from and --to say",
+        numbers.notes.push_back(fmt::format("the comparison covers {}; --from and --to do not apply to it",
                                             numbers.compared == "all" ? "both traces as a whole"
                                                                       : "the whole " + numbers.compared));
 }
 
-// What is known of the run, and how long its phases took.
+// The metadata of the run, and the lengths of its phases.
 std::string headline(std::string const& file, trace::Trace const& trace) {
     std::string text = file;
     char const* separator = ": ";
@@ -137,7 +134,7 @@ void show_trace(TraceOptions const& options) {
     numbers.phase = phase_of(numbers.trace, options);
     trace::Window const window = window_of(numbers.trace, numbers.phase, options);
     numbers.statistics = trace::statistics(numbers.trace, window);
-    // Of the whole run the factorization has the path that matters, and the only one that is recorded.
+    // Dependencies are recorded for the factorization, so its path is shown for the whole run, too.
     auto const usual = numbers.phase == "all" ? trace::phase(numbers.trace, usual_phase) : std::nullopt;
     numbers.path = trace::critical_path(numbers.trace, usual.value_or(window));
     if (!options.compare.empty()) compare_with(trace::read_paje(options.compare), numbers, options);
