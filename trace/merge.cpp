@@ -1,94 +1,31 @@
 // Packs the parts of a trace into bytes for another process, and merges the parts of several processes.
 #include <algorithm>
-#include <cstring>
 #include <iterator>
-#include <type_traits>
 #include <utility>
 
+#include "core/pack.hpp"
 #include "espalier/types.hpp"
 #include "trace/trace.hpp"
 
 namespace espalier::trace {
+
+// The members that Packer and Unpacker of core/pack.hpp visit. Other members have trivial types.
+template <class Archive> void describe(Archive& archive, Container& container) {
+    archive(container.name, container.place, container.parent);
+}
+template <class Archive> void describe(Archive& archive, StateKind& kind) {
+    archive(kind.name, kind.category, kind.color);
+}
+template <class Archive> void describe(Archive& archive, Variable& variable) {
+    archive(variable.name, variable.unit, variable.place);
+}
+template <class Archive> void describe(Archive& archive, TraceParts& parts) {
+    archive(parts.containers, parts.kinds, parts.variables, parts.states, parts.links, parts.message_ends,
+            parts.samples, parts.dependencies, parts.dropped_events, parts.unmatched_messages,
+            parts.early_messages, parts.earliest_by);
+}
+
 namespace {
-
-template <class Value> void append(std::vector<Value>& to, std::vector<Value> const& from) {
-    to.insert(to.end(), from.begin(), from.end());
-}
-
-class Packer {
-  public:
-    template <class Value> void number(Value const& value) {
-        static_assert(std::is_trivially_copyable_v<Value>);
-        auto const* first = reinterpret_cast<std::byte const*>(&value);
-        bytes_.insert(bytes_.end(), first, first + sizeof value);
-    }
-    template <class Sequence> void sequence(Sequence const& values) {
-        static_assert(std::is_trivially_copyable_v<typename Sequence::value_type>);
-        number(values.size());
-        auto const* first = reinterpret_cast<std::byte const*>(values.data());
-        bytes_.insert(bytes_.end(), first, first + values.size() * sizeof *values.data());
-    }
-    std::vector<std::byte> take() { return std::move(bytes_); }
-
-  private:
-    std::vector<std::byte> bytes_;
-};
-
-class Unpacker {
-  public:
-    explicit Unpacker(std::span<std::byte const> bytes) : bytes_(bytes) {}
-    template <class Value> void number(Value& value) {
-        std::memcpy(&value, take(1, sizeof value), sizeof value);
-    }
-    template <class Sequence> void sequence(Sequence& values) {
-        std::size_t count = 0;
-        number(count);
-        auto const* first = take(count, sizeof *values.data());
-        values.resize(count);
-        if (count > 0) std::memcpy(static_cast<void*>(values.data()), first, count * sizeof *values.data());
-    }
-    [[nodiscard]] std::size_t left() const { return bytes_.size(); }
-
-  private:
-    std::byte const* take(std::size_t count, std::size_t size) {
-        if (count > bytes_.size() / size)
-            throw Error(Status::bad_input, "trace: the bytes from another process are not a trace");
-        auto const* first = bytes_.data();
-        bytes_ = bytes_.subspan(count * size);
-        return first;
-    }
-    std::span<std::byte const> bytes_;
-};
-
-// Visits the members of the parts, for writing or reading.
-template <class Walker, class Parts> void walk(Walker& walker, Parts& parts) {
-    auto const each = [&](auto& values, auto const& visit) {
-        std::size_t count = values.size();
-        walker.number(count);
-        if constexpr (!std::is_const_v<Parts>)
-            while (values.size() < count) visit(values.emplace_back());
-        else
-            for (auto& value : values) visit(value);
-    };
-    each(parts.containers, [&](auto& container) {
-        walker.sequence(container.name), walker.number(container.place), walker.number(container.parent);
-    });
-    each(parts.kinds, [&](auto& kind) {
-        walker.sequence(kind.name), walker.number(kind.category), walker.number(kind.color);
-    });
-    each(parts.variables, [&](auto& variable) {
-        walker.sequence(variable.name), walker.sequence(variable.unit), walker.number(variable.place);
-    });
-    walker.sequence(parts.states);
-    walker.sequence(parts.links);
-    walker.sequence(parts.message_ends);
-    walker.sequence(parts.samples);
-    walker.sequence(parts.dependencies);
-    walker.number(parts.dropped_events);
-    walker.number(parts.unmatched_messages);
-    walker.number(parts.early_messages);
-    walker.number(parts.earliest_by);
-}
 
 // Appends containers and returns their new indices. Machines of one name are merged.
 std::vector<std::int32_t> append_containers(std::vector<Container>& all, std::vector<Container> const& more) {
@@ -129,7 +66,7 @@ TraceParts merge(std::vector<TraceParts> parts) {
             link.from = moved(link.from), link.to = moved(link.to);
             all.links.push_back(link);
         }
-        append(all.dependencies, more.dependencies);
+        all.dependencies.insert(all.dependencies.end(), more.dependencies.begin(), more.dependencies.end());
         all.dropped_events += more.dropped_events;
         all.unmatched_messages += more.unmatched_messages;
         all.early_messages += more.early_messages;
@@ -140,26 +77,21 @@ TraceParts merge(std::vector<TraceParts> parts) {
 }
 
 std::vector<std::byte> pack(TraceParts const& parts) {
+    std::vector<std::string> metadata;
+    for (auto const& [key, value] : parts.metadata) metadata.insert(metadata.end(), {key, value});
     Packer packer;
-    walk(packer, parts);
-    packer.number(parts.metadata.size());
-    for (auto const& [key, value] : parts.metadata) packer.sequence(key), packer.sequence(value);
+    packer(parts, metadata);
     return packer.take();
 }
 
 TraceParts unpack(std::span<std::byte const> bytes) {
-    Unpacker unpacker(bytes);
     TraceParts parts;
-    walk(unpacker, parts);
-    std::size_t keys = 0;
-    unpacker.number(keys);
-    std::string key;
-    for (std::size_t i = 0; i < keys; ++i) {
-        unpacker.sequence(key);
-        unpacker.sequence(parts.metadata[key]);
-    }
-    if (unpacker.left() > 0)
-        throw Error(Status::bad_input, "trace: the bytes from another process are not a trace");
+    std::vector<std::string> metadata;
+    Unpacker unpacker(bytes);
+    unpacker(parts, metadata);
+    if (!unpacker.at_end())
+        throw Error(Status::internal, "trace: the bytes from another process are not a trace");
+    for (std::size_t i = 0; i + 1 < metadata.size(); i += 2) parts.metadata[metadata[i]] = metadata[i + 1];
     return parts;
 }
 

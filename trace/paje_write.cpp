@@ -1,63 +1,154 @@
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <numeric>
 #include <queue>
+#include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "trace/kinds.hpp"
-#include "trace/paje_lines.hpp"
+#include "trace/paje.hpp"
 
 namespace espalier::trace {
 namespace {
 
+// The events and their fields; the number of an event is its index.
+struct Definition {
+    std::string_view event, fields;
+};
+constexpr Definition definitions[] = {
+    {"DefineContainerType", "Alias Type Name"},
+    {"DefineStateType", "Alias Type Name"},
+    {"DefineVariableType", "Alias Type Name Color Unit"},
+    {"DefineLinkType", "Alias Type StartContainerType EndContainerType Name"},
+    {"DefineEventType", "Alias Type Name"},
+    {"DefineEntityValue", "Alias Type Name Color Category"},
+    {"CreateContainer", "Time Alias Type Container Name"},
+    {"DestroyContainer", "Time Type Name"},
+    {"SetState", "Time Type Container Value"},
+    {"SetState", "Time Type Container Value Task Cblk Level Continued"},
+    {"SetVariable", "Time Type Container Value"},
+    {"StartLink", "Time Type Container StartContainer Value Key Bytes Tag Distance"},
+    {"EndLink", "Time Type Container EndContainer Value Key"},
+    {"NewEvent", "Time Type Container Value"}};
+enum EventNumber {
+    define_container_type,
+    define_state_type,
+    define_variable_type,
+    define_link_type,
+    define_event_type,
+    define_entity_value,
+    create_container,
+    destroy_container,
+    set_state,
+    set_task,
+    set_variable,
+    start_link,
+    end_link,
+    new_event
+};
+
+std::string_view type_of_field(std::string_view field, EventNumber event) {
+    if (field == "Time") return "date";
+    if (field == "Color") return "color";
+    if (field == "Value" && event == set_variable) return "double";
+    for (std::string_view const integer : {"Task", "Cblk", "Level", "Continued", "Bytes", "Tag", "Distance"})
+        if (field == integer) return "int";
+    return "string";
+}
+
+// Values are cut at this length, as ViTE reads lines of at most 4096 bytes.
+constexpr std::size_t longest_value = 3000;
+
+std::string quoted(std::string_view value) {
+    std::string text = "\"";
+    for (char const c : value.substr(0, longest_value))
+        text += c == '"' ? '\'' : static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+    return text + '"';
+}
+
+std::string quoted(Color color) {
+    return fmt::format("\"{:.3f} {:.3f} {:.3f}\"", color.red / 255.0, color.green / 255.0,
+                       color.blue / 255.0);
+}
+
+// Aliases of types of containers, by place.
 constexpr std::array<std::string_view, 4> type_of_place{"M", "P", "N", "T"};
-constexpr std::array<std::string_view, 4> name_of_place{"Machine", "Process", "Node", "Thread"};
 
 class Writer {
   public:
     Writer(Trace const& trace, Sink const& sink)
-        : trace_(trace), lines_(sink), level_of_(trace.containers().size(), unknown_level) {}
+        : trace_(trace), sink_(sink), level_of_(trace.containers().size(), unknown_level) {}
 
     void write() {
-        lines_.raw(paje_definitions);
+        write_definitions();
         define_types();
         define_values();
         create_containers();
         write_information();
         write_events();
         write_dependencies();
-        destroy_containers();
-        lines_.flush();
+        for (auto i = std::ssize(trace_.containers()); i-- > 0;)
+            event(destroy_container, trace_.end(), "{} c{}", type_of(i), i);
+        sink_(text_);
     }
 
   private:
     static constexpr int unknown_level = -2;
 
-    void define_types() {
-        for (std::size_t place = 0; place < 4; ++place)
-            define(define_container_type, type_of_place[place], place == 0 ? "0" : type_of_place[place - 1])
-                .word(name_of_place[place])
-                .end();
-        define(define_event_type, "I", "M").word("Info").end();
-        define(define_event_type, "A", "M").word("After").end();
-        define(define_state_type, "F", "P").word("Phase").end();
-        define(define_state_type, "L", "T").word("Level").end();
-        define(define_state_type, "S", "T").word("State").end();
-        define(define_link_type, "G", "M").word("T").word("T").word("Message").end();
-        define(define_link_type, "H", "M").word("T").word("T").word("Steal").end();
-        for (std::size_t v = 0; v < trace_.variables().size(); ++v) {
-            auto const& variable = trace_.variables()[v];
-            lines_.event(define_variable_type)
-                .word('V', v)
-                .word(type_of_place[int(variable.place)])
-                .quoted(variable.name)
-                .color(distinct_color(v))
-                .quoted(variable.unit)
-                .end();
+    template <class... Args> void append(fmt::format_string<Args...> text, Args const&... args) {
+        fmt::vformat_to(std::back_inserter(text_), text, fmt::make_format_args(args...));
+    }
+    // A line without time, at the head of the file.
+    template <class... Args>
+    void define(EventNumber number, fmt::format_string<Args...> fields, Args const&... args) {
+        append("{} ", int(number));
+        fmt::vformat_to(std::back_inserter(text_), fields, fmt::make_format_args(args...));
+        text_ += '\n';
+    }
+    // A line with a time, in microseconds.
+    template <class... Args> void event(EventNumber number, Nanoseconds time,
+                                        fmt::format_string<Args...> fields, Args const&... args) {
+        append("{} {}.{:03} ", int(number), time / 1000, time % 1000);
+        fmt::vformat_to(std::back_inserter(text_), fields, fmt::make_format_args(args...));
+        text_ += '\n';
+        if (text_.size() < 1 << 16) return;
+        sink_(text_);
+        text_.clear();
+    }
+
+    void write_definitions() {
+        for (int number = 0; number < int(std::size(definitions)); ++number) {
+            auto const& [name, fields] = definitions[number];
+            append("%EventDef Paje{} {}\n", name, number);
+            for (std::string_view rest = fields; !rest.empty();) {
+                std::string_view const field = rest.substr(0, rest.find(' '));
+                append("%       {} {}\n", field, type_of_field(field, EventNumber(number)));
+                rest.remove_prefix(std::min(rest.size(), field.size() + 1));
+            }
+            append("%EndEventDef\n");
         }
     }
-    PajeLines& define(PajeNumber number, std::string_view alias, std::string_view parent) {
-        return lines_.event(number).word(alias).word(parent);
+
+    void define_types() {
+        constexpr std::array<std::string_view, 4> names{"Machine", "Process", "Node", "Thread"};
+        for (int place = 0; place < 4; ++place)
+            define(define_container_type, "{} {} {}", type_of_place[place],
+                   place == 0 ? "0" : type_of_place[place - 1], names[place]);
+        define(define_event_type, "I M Info");
+        define(define_event_type, "A M After");
+        define(define_state_type, "F P Phase");
+        define(define_state_type, "L T Level");
+        define(define_state_type, "S T State");
+        define(define_link_type, "G M T T Message");
+        define(define_link_type, "H M T T Steal");
+        for (std::size_t v = 0; v < trace_.variables().size(); ++v) {
+            auto const& variable = trace_.variables()[v];
+            define(define_variable_type, "V{} {} {} {} {}", v, type_of_place[int(variable.place)],
+                   quoted(variable.name), quoted(distinct_color(v)), quoted(variable.unit));
+        }
     }
 
     // All kinds are values of "State". Kinds of phases are also values of "Phase".
@@ -68,37 +159,27 @@ class Writer {
             if (!is_thread(state.container)) of_phase[state.kind] = true;
             deepest = std::max<int>(deepest, state.level);
         }
-        auto const value = [&](char prefix, std::int64_t number, std::string_view type,
-                               StateKind const& kind) {
-            lines_.event(define_entity_value).word(prefix, number).word(type);
-            lines_.quoted(kind.name).color(kind.color).word(to_string(kind.category)).end();
+        auto const value = [&](char type, std::int64_t number, StateKind const& kind) {
+            define(define_entity_value, "{}{} {} {} {} {}", type, number, type, quoted(kind.name),
+                   quoted(kind.color), to_string(kind.category));
         };
-        for (std::size_t k = 0; k < trace_.kinds().size(); ++k) value('S', k, "S", trace_.kinds()[k]);
+        for (std::size_t k = 0; k < trace_.kinds().size(); ++k) value('S', k, trace_.kinds()[k]);
         for (std::size_t k = 0; k < trace_.kinds().size(); ++k)
-            if (of_phase[k]) value('F', k, "F", trace_.kinds()[k]);
+            if (of_phase[k]) value('F', k, trace_.kinds()[k]);
         for (int l = 0; l <= deepest; ++l)
-            value('L', l, "L", {"level " + std::to_string(l), Category::work, level_color(l, deepest)});
+            value('L', l, {fmt::format("level {}", l), Category::work, level_color(l, deepest)});
         constexpr Color dark{48, 48, 48};
-        for (auto const& [alias, type] : {std::pair("S_", "S"), std::pair("F_", "F")})
-            define(define_entity_value, alias, type).word("none").color(dark).word("none").end();
-        define(define_entity_value, "L_", "L").word("idle").color(idle_color).word("none").end();
+        for (char const type : {'S', 'F'})
+            define(define_entity_value, "{}_ {} none {} none", type, type, quoted(dark));
+        define(define_entity_value, "L_ L idle {} none", quoted(idle_color));
     }
 
     void create_containers() {
         for (std::size_t i = 0; i < trace_.containers().size(); ++i) {
-            auto const& container = trace_.containers()[i];
-            lines_.event(create_container).time(0).word('c', i).word(type_of(i));
-            if (container.parent < 0)
-                lines_.word("0");
-            else
-                lines_.word('c', container.parent);
-            lines_.quoted(container.name).end();
+            auto const& [name, place, parent] = trace_.containers()[i];
+            event(create_container, 0, "c{} {} {} {}", i, type_of(i),
+                  parent < 0 ? "0" : fmt::format("c{}", parent), quoted(name));
         }
-    }
-
-    void destroy_containers() {
-        for (std::size_t i = trace_.containers().size(); i-- > 0;)
-            lines_.event(destroy_container).time(trace_.end()).word(type_of(i)).word('c', i).end();
     }
 
     void write_information() {
@@ -112,7 +193,7 @@ class Writer {
             if (count > 0) inform(key, std::to_string(count));
     }
     void inform(std::string const& key, std::string const& value) {
-        lines_.event(new_event).time(0).word("I").word("c0").quoted(key + " = " + value).end();
+        event(new_event, 0, "I c0 {}", quoted(key + " = " + value));
     }
 
     // Merges the sorted streams: the states of each container, the starts and ends of links, and the samples.
@@ -181,16 +262,12 @@ class Writer {
         bool const leave = cursor.open;
         State const* const state = leave ? nullptr : &states[cursor.at++];
         if (thread) write_level(container, time, leave ? -1 : state->level);
-        lines_.event(leave ? set_state : set_task).time(time).word(thread ? "S" : "F").word('c', container);
+        char const type = thread ? 'S' : 'F';
         if (leave)
-            lines_.word(thread ? "S_" : "F_").end();
+            event(set_state, time, "{} c{} {}_", type, container, type);
         else
-            lines_.word(thread ? 'S' : 'F', state->kind)
-                .integer(state->task)
-                .integer(state->cblk)
-                .integer(state->level)
-                .integer(state->continued ? 1 : 0)
-                .end();
+            event(set_task, time, "{} c{} {}{} {} {} {} {}", type, container, type, state->kind, state->task,
+                  state->cblk, state->level, int(state->continued));
         cursor.open = state && (cursor.at == states.size() || states[cursor.at].start > state->end);
     }
 
@@ -198,29 +275,21 @@ class Writer {
     void write_level(std::size_t container, Nanoseconds time, int level) {
         if (level_of_[container] == level) return;
         level_of_[container] = level;
-        lines_.event(set_state).time(time).word("L").word('c', container);
-        if (level < 0)
-            lines_.word("L_").end();
-        else
-            lines_.word('L', level).end();
+        event(set_state, time, "L c{} {}", container, level < 0 ? "L_" : fmt::format("L{}", level));
     }
 
-    PajeLines& link_line(PajeNumber number, Nanoseconds time, Link const& link, std::int32_t container) {
-        lines_.event(number).time(time).word(link.kind == LinkKind::message ? "G" : "H").word("c0");
-        return lines_.word('c', container).word(to_string(link.kind));
-    }
+    static char type_of(Link const& link) { return link.kind == LinkKind::message ? 'G' : 'H'; }
     void write_departure(std::size_t i) {
         Link const& link = trace_.links()[i];
-        link_line(start_link, link.start, link, link.from).integer(i);
-        lines_.integer(link.bytes).integer(link.tag).integer(link.distance).end();
+        event(start_link, link.start, "{} c0 c{} {} {} {} {} {}", type_of(link), link.from,
+              to_string(link.kind), i, link.bytes, link.tag, link.distance);
     }
     void write_arrival(std::size_t i) {
         Link const& link = trace_.links()[i];
-        link_line(end_link, link.end, link, link.to).integer(i).end();
+        event(end_link, link.end, "{} c0 c{} {} {}", type_of(link), link.to, to_string(link.kind), i);
     }
     void write_sample(Sample const& sample) {
-        lines_.event(set_variable).time(sample.time).word('V', sample.variable).word('c', sample.container);
-        lines_.number(sample.value).end();
+        event(set_variable, sample.time, "V{} c{} {}", sample.variable, sample.container, sample.value);
     }
 
     // "task before before ...; task before ...", split into lines that viewers can read.
@@ -228,12 +297,12 @@ class Writer {
         if (trace_.containers().empty()) return;
         std::string value;
         auto const flush = [&] {
-            lines_.event(new_event).time(trace_.end()).word("A").word("c0").quoted(value).end();
+            event(new_event, trace_.end(), "A c0 {}", quoted(value));
             value.clear();
         };
         std::int64_t task = 0;
         for (auto const& [before, after] : trace_.dependencies()) {
-            if (value.size() > PajeLines::longest - 100) flush();
+            if (value.size() > longest_value - 100) flush();
             if (value.empty())
                 value = std::to_string(after);
             else if (after != task)
@@ -244,7 +313,7 @@ class Writer {
         if (!value.empty()) flush();
     }
 
-    [[nodiscard]] std::string_view type_of(std::size_t container) const {
+    [[nodiscard]] std::string_view type_of(std::int64_t container) const {
         return type_of_place[int(trace_.containers()[container].place)];
     }
     [[nodiscard]] bool is_thread(std::int64_t container) const {
@@ -252,7 +321,8 @@ class Writer {
     }
 
     Trace const& trace_;
-    PajeLines lines_;
+    Sink const& sink_;
+    std::string text_;
     std::vector<std::size_t> arrivals_; ///< Links, sorted by their ends.
     std::vector<int> level_of_;
 };

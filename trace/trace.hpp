@@ -177,7 +177,7 @@ class Trace {
 TraceParts merge(std::vector<TraceParts> parts);
 
 /// Converts parts to bytes, for another process of the same program, and back. unpack() throws
-/// Error{bad_input} for bytes that pack() did not write.
+/// Error{internal} for bytes that pack() did not write.
 std::vector<std::byte> pack(TraceParts const& parts);
 TraceParts unpack(std::span<std::byte const> bytes);
 

@@ -116,7 +116,7 @@ std::optional<CriticalPath> critical_path(Trace const& trace, Window window) {
     std::vector<std::int64_t> ready;
     for (std::int64_t t = 0; t < n; ++t)
         if (graph.unmet[t] == 0) ready.push_back(t);
-    for (std::int64_t i = 0; i < ready.size(); ++i) {
+    for (std::int64_t i = 0; i < std::ssize(ready); ++i) {
         std::int64_t const task = ready[i];
         finish[task] += graph.tasks[task].duration;
         for (std::int64_t s = graph.first_successor[task]; s < graph.first_successor[task + 1]; ++s) {
@@ -128,7 +128,7 @@ std::optional<CriticalPath> critical_path(Trace const& trace, Window window) {
             if (--graph.unmet[successor] == 0) ready.push_back(successor);
         }
     }
-    if (ready.size() < n) {
+    if (std::ssize(ready) < n) {
         auto const stuck = std::find_if(graph.unmet.begin(), graph.unmet.end(), [](auto c) { return c > 0; });
         auto const& task = graph.tasks[stuck - graph.unmet.begin()];
         throw Error(Status::bad_input,
