@@ -12,13 +12,25 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-template <class T> T reduced(Communicator const& comm, T mine, Reduction reduction) {
-    if (comm.size() > 1) transport_of(comm)->reduce(std::span<T>(&mine, 1), reduction);
-    return mine;
+void count_sent(Communicator const& comm, std::uint64_t bytes) {
+    transport_of(comm)->bytes_sent.fetch_add(bytes, std::memory_order_relaxed);
+}
+
+// Of blocks for all ranks, those for others.
+void count_sent(Communicator const& comm, std::span<std::span<std::byte const> const> blocks) {
+    for (int r = 0; r < std::ssize(blocks); ++r)
+        if (r != comm.rank()) count_sent(comm, blocks[r].size());
 }
 
 template <class T> void reduce(Communicator const& comm, std::span<T> values, Reduction reduction) {
-    if (comm.size() > 1) transport_of(comm)->reduce(values, reduction);
+    if (comm.size() == 1) return;
+    count_sent(comm, values.size_bytes());
+    transport_of(comm)->reduce(values, reduction);
+}
+
+template <class T> T reduced(Communicator const& comm, T mine, Reduction reduction) {
+    reduce(comm, std::span<T>(&mine, 1), reduction);
+    return mine;
 }
 
 // Runs `prepare`, which takes memory, on every rank, and goes on only when it worked on all.
@@ -63,12 +75,18 @@ Outcome agree(Communicator const& comm, std::optional<Error> const& mine) {
     return {static_cast<Status>(facts[0]), failing, std::move(message), std::move(what)};
 }
 
+std::uint64_t bytes_sent(Communicator const& comm) {
+    return comm.size() > 1 ? transport_of(comm)->bytes_sent.load(std::memory_order_relaxed) : 0;
+}
+
 void barrier(Communicator const& comm) {
     sum(comm, std::int64_t{0});
 }
 
 void broadcast(Communicator const& comm, std::span<std::byte> bytes, int root) {
-    if (comm.size() > 1) transport_of(comm)->broadcast(bytes, root);
+    if (comm.size() == 1) return;
+    if (comm.rank() == root) count_sent(comm, bytes.size() * (comm.size() - 1));
+    transport_of(comm)->broadcast(bytes, root);
 }
 
 Communicator first(Communicator const& comm, int count) {
@@ -159,18 +177,22 @@ std::vector<std::byte> scatter(Communicator const& comm, std::vector<Bytes> cons
 
 void gather(Communicator const& comm, std::span<std::byte const> mine,
             std::span<std::span<std::byte> const> into, int root) {
-    if (comm.size() > 1)
+    if (comm.size() > 1) {
+        if (comm.rank() != root) count_sent(comm, mine.size());
         transport_of(comm)->gather(mine, into, root);
-    else
+    } else {
         std::copy(mine.begin(), mine.end(), into[0].begin());
+    }
 }
 
 void scatter(Communicator const& comm, std::span<std::span<std::byte const> const> from,
              std::span<std::byte> mine, int root) {
-    if (comm.size() > 1)
+    if (comm.size() > 1) {
+        count_sent(comm, from);
         transport_of(comm)->scatter(from, mine, root);
-    else
+    } else {
         std::copy(from[0].begin(), from[0].end(), mine.begin());
+    }
 }
 
 std::vector<std::int64_t> detail::exchange_sizes(Communicator const& comm,
@@ -194,10 +216,12 @@ std::vector<std::int64_t> detail::exchange_sizes(Communicator const& comm,
 
 void detail::exchange_blocks(Communicator const& comm, std::span<std::span<std::byte const> const> from,
                              std::span<std::span<std::byte> const> into) {
-    if (comm.size() > 1)
+    if (comm.size() > 1) {
+        count_sent(comm, from);
         transport_of(comm)->all_to_all(from, into);
-    else
+    } else {
         std::copy(from[0].begin(), from[0].end(), into[0].begin());
+    }
 }
 
 } // namespace espalier

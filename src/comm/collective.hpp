@@ -59,6 +59,10 @@ template <class Step> auto all_succeed(Communicator const& comm, Step&& step) {
     }
 }
 
+/// Bytes that this process has sent to others so far: those of messages, of blocks of a collective operation
+/// for each receiver, and of the numbers of a reduction once. With one process 0.
+std::uint64_t bytes_sent(Communicator const& comm);
+
 /// Returns when all ranks have called it.
 void barrier(Communicator const& comm);
 

@@ -14,8 +14,9 @@ constexpr std::size_t lines_of_text = 16; // of a notice; longer texts are trunc
 
 SendingSide::SendingSide(Transport* transport, int rank, int size, std::size_t window, OnSent on_sent)
     : rank_(rank), size_(size), window_(static_cast<std::int64_t>(std::min(window, std::size_t{1} << 62))),
-      on_sent_(std::move(on_sent)), transfers_(size > 1 ? transport->transfers() : nullptr),
-      destinations_(size), notice_(1 + lines_of_text), last_(size), blocks_to_(size) {
+      on_sent_(std::move(on_sent)), transport_(transport),
+      transfers_(size > 1 ? transport->transfers() : nullptr), destinations_(size),
+      notice_(1 + lines_of_text), last_(size), blocks_to_(size) {
     with_waiting_.reserve(destinations_.size());
 }
 
@@ -145,6 +146,7 @@ bool SendingSide::start_queued() {
             // Allocate the slot first, so that nothing fails after the send has begun.
             if (num_under_way_ == under_way_.size()) under_way_.emplace_back();
             slot = transfers_->send(message.to, message.channel, message.bytes);
+            transport_->bytes_sent.fetch_add(message.bytes.size(), std::memory_order_relaxed);
         } catch (...) {
             std::lock_guard const lock(mutex_);
             if (!control) put_back(std::move(block));

@@ -92,6 +92,7 @@ class SendingSide {
     int size_;
     std::int64_t window_;
     OnSent on_sent_;
+    Transport* transport_; // null for one process
     trace::Track* track_ = nullptr;
     std::unique_ptr<Transfers> transfers_;
 

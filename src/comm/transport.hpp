@@ -2,6 +2,7 @@
 // (mpi_transport.cpp); the tests have another one, whose processes are threads.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -49,6 +50,9 @@ class Transport {
     [[nodiscard]] virtual ThreadLevel thread_level() const = 0;
     /// Is the calling thread the one that may call the library with ThreadLevel::funneled?
     [[nodiscard]] virtual bool on_main_thread() const = 0;
+
+    /// Bytes that this process has sent to others (collective.hpp).
+    std::atomic<std::uint64_t> bytes_sent{0};
 
     // Collective.
     /// A transport of the first `count` ranks; null on the others.

@@ -9,6 +9,7 @@
 
 #include "distributed/deal.hpp"
 #include "distributed/halo.hpp"
+#include "distributed/owners.hpp"
 #include "matrix/norms.hpp"
 #include "matrix/spmv.hpp"
 #include "matrix/visit_entries.hpp"
@@ -60,25 +61,6 @@ template <class R> struct AccurateEntry<std::complex<R>> {
         im.add(value.imag(), 0);
     }
     [[nodiscard]] std::complex<R> result() const { return {re.value + re.lost, im.value + im.lost}; }
-};
-
-// Rows of the whole matrix that the processes own, on process 0; elsewhere empty.
-struct Owners {
-    std::vector<Index> rows;         // of process 0 in local order, then those of process 1, ...
-    std::vector<std::int64_t> begin; // of each process in `rows`
-
-    explicit Owners(DistributedRows const& all) {
-        Communicator const& comm = all.comm();
-        auto const counts = all_gather(comm, all.count());
-        rows = gather_joined<Index>(comm, all.numbers(), 0);
-        all_succeed(comm, [&] {
-            begin.assign(1, 0);
-            for (auto const count : counts) begin.push_back(begin.back() + count);
-        });
-    }
-    [[nodiscard]] std::span<Index const> rows_of(int r) const {
-        return std::span(rows).subspan(begin[r], begin[r + 1] - begin[r]);
-    }
 };
 
 // The entries of the columns of a process. Remote rows are numbered behind its own, by owner.
@@ -222,7 +204,7 @@ template <class T> void DistributedMatrix<T>::set_values(CscMatrix<T> const* who
 }
 
 // The columns of a process are columns of the whole matrix, entry by entry.
-template <class T> void DistributedMatrix<T>::deal_values(std::span<std::int64_t const> begin,
+template <class T> void DistributedMatrix<T>::deal_values(std::span<Index const> begin,
                                                           std::span<Index const> owned,
                                                           CscMatrix<T> const* whole) {
     auto const bytes = deal_out(rows().comm(), [&](Packer& packer, int r) {

@@ -1,0 +1,65 @@
+#include "distributed/local_scaling.hpp"
+
+#include "distributed/deal.hpp"
+#include "distributed/owners.hpp"
+#include "scaling/scaled_value.hpp"
+
+namespace espalier {
+
+namespace {
+
+template <class T, class Factor>
+void scale_rows(std::span<T> block, Index columns, std::vector<double> const& scales, Factor const& factor) {
+    auto const m = std::ssize(scales);
+    for (Index c = 0; c < columns; ++c)
+        for (Index i = 0; i < m; ++i) block[i + c * m] = scaled_value(block[i + c * m], factor(scales[i]));
+}
+
+} // namespace
+
+// A x = b:            B (C^-1 x) = P R b.
+// A^T x = b:  B^T (P R^-1 x) = C b, and the same for A^H since the scales are real.
+template <class T> void LocalScaling::to_working(std::span<T> b, Index columns, MatrixOp op) const {
+    scale_rows(b, columns, op == MatrixOp::none ? row_scale : column_scale, [](double s) { return s; });
+}
+template <class T> void LocalScaling::from_working(std::span<T> y, Index columns, MatrixOp op) const {
+    scale_rows(y, columns, op == MatrixOp::none ? column_scale : row_scale, [](double s) { return s; });
+}
+template <class T> void LocalScaling::solution_to_working(std::span<T> x, Index columns, MatrixOp op) const {
+    scale_rows(x, columns, op == MatrixOp::none ? column_scale : row_scale, [](double s) { return 1 / s; });
+}
+
+template <class T> LocalScaling deal_scaling(DistributedRows const& rows, ScaledSystem<T> const* system) {
+    Owners const owners(rows);
+    std::vector<Index> row_at; // the caller's row of each row of B
+    auto const bytes = deal_out(rows.comm(), [&](Packer& packer, int r) {
+        if (row_at.empty()) {
+            row_at.resize(rows.order());
+            for (Index i = 0; i < rows.order(); ++i) row_at[system->row_place(i)] = i;
+        }
+        LocalScaling part;
+        for (Index const k : owners.rows_of(r)) {
+            part.callers_row.push_back(row_at[k]);
+            part.callers_column.push_back(k);
+            if (!system->is_scaled()) continue;
+            part.row_scale.push_back(system->row_scale(row_at[k]));
+            part.column_scale.push_back(system->column_scale(k));
+        }
+        packer(part.row_scale, part.column_scale, part.callers_row, part.callers_column);
+    });
+    LocalScaling mine;
+    all_succeed(rows.comm(), [&] {
+        Unpacker{bytes}(mine.row_scale, mine.column_scale, mine.callers_row, mine.callers_column);
+    });
+    return mine;
+}
+
+#define ESPALIER_INSTANTIATE(T)                                                                              \
+    template void LocalScaling::to_working(std::span<T>, Index, MatrixOp) const;                             \
+    template void LocalScaling::from_working(std::span<T>, Index, MatrixOp) const;                           \
+    template void LocalScaling::solution_to_working(std::span<T>, Index, MatrixOp) const;                    \
+    template LocalScaling deal_scaling(DistributedRows const&, ScaledSystem<T> const*);
+ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+#undef ESPALIER_INSTANTIATE
+
+} // namespace espalier

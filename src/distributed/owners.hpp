@@ -1,0 +1,33 @@
+// The owners of all rows, as process 0 knows them while it deals something out.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "distributed/distributed_rows.hpp"
+
+namespace espalier {
+
+/// Local rows of all processes; the row numbers are on process 0 alone.
+struct Owners {
+    std::vector<Index> rows;  ///< Of process 0 in local order, then those of process 1, ...
+    std::vector<Index> begin; ///< Of each process in `rows`, and their end.
+
+    /// Collective. Error{out_of_memory} on all processes.
+    explicit Owners(DistributedRows const& all) {
+        auto const counts = all_gather(all.comm(), all.count());
+        std::vector<Index> numbers;
+        all_succeed(all.comm(), [&] {
+            for (Index l = 0; l < all.count(); ++l) numbers.push_back(all.number(l));
+            begin.assign(1, 0);
+            for (auto const count : counts) begin.push_back(begin.back() + count);
+        });
+        rows = gather_joined<Index>(all.comm(), numbers, 0);
+    }
+    /// Row numbers of process r in local order. Process 0 only.
+    [[nodiscard]] std::span<Index const> rows_of(int r) const {
+        return std::span(rows).subspan(begin[r], begin[r + 1] - begin[r]);
+    }
+};
+
+} // namespace espalier

@@ -1,0 +1,101 @@
+#include "distributed/row_exchange.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/scalar.hpp"
+#include "matrix/spmv.hpp"
+
+namespace espalier {
+
+RowExchange::RowExchange(DistributedRows rows, std::span<Index const> callers_rows, Index given)
+    : rows_(std::move(rows)), given_(given) {
+    Communicator const& comm = rows_.comm();
+    auto const counts = all_gather(comm, given);
+    std::vector<Index> first;               // of the caller's rows on each process
+    std::vector<std::vector<Index>> wanted; // the caller's rows on each process that this one owns
+    all_succeed(comm, [&] {
+        first.assign(1, 0);
+        for (auto const count : counts) first.push_back(first.back() + count);
+        if (*std::ranges::min_element(counts) < 0 || first.back() != rows_.order())
+            throw Error(Status::usage, fmt::format("the processes give {} rows; the system has {}",
+                                                   first.back(), rows_.order()));
+        owned_.length = rows_.count();
+        callers_.length = given;
+        owned_.rows.resize(callers_rows.size());
+        std::iota(owned_.rows.begin(), owned_.rows.end(), Index(0));
+        std::ranges::stable_sort(owned_.rows, {}, [&](Index l) { return callers_rows[l]; });
+        wanted.resize(comm.size());
+        auto next = owned_.rows.begin();
+        owned_.begin.assign(1, 0);
+        for (int r = 0; r < comm.size(); ++r) {
+            for (; next != owned_.rows.end() && callers_rows[*next] < first[r + 1]; ++next)
+                wanted[r].push_back(callers_rows[*next] - first[r]);
+            owned_.begin.push_back(next - owned_.rows.begin());
+        }
+        if (std::ssize(callers_rows) != rows_.count() || next != owned_.rows.end() ||
+            (!owned_.rows.empty() && callers_rows[owned_.rows.front()] < 0))
+            throw Error(
+                Status::usage,
+                fmt::format("{} rows of the caller were named for {} local rows, or one is not in 0 .. {}",
+                            callers_rows.size(), rows_.count(), rows_.order() - 1));
+    });
+    auto const requested = all_to_all(comm, wanted);
+    all_succeed(comm, [&] {
+        callers_.begin.assign(1, 0);
+        for (auto const& part : requested) {
+            callers_.rows.insert(callers_.rows.end(), part.begin(), part.end());
+            callers_.begin.push_back(std::ssize(callers_.rows));
+        }
+    });
+}
+
+template <class T> void RowExchange::move(std::span<T const> from, Side const& source, std::span<T> into,
+                                          Side const& target, Index columns) const {
+    Communicator const& comm = rows_.comm();
+    std::vector<T> sent, received;
+    std::vector<std::span<std::byte const>> out;
+    std::vector<std::span<std::byte>> in;
+    all_succeed(comm, [&] {
+        require_block_size("a block of vectors", from.size(), source.length, columns);
+        require_block_size("a block of vectors", into.size(), target.length, columns);
+        sent.resize(source.rows.size() * columns);
+        received.resize(target.rows.size() * columns);
+        auto const part = [&](std::vector<T>& all, Side const& side, int r) {
+            return std::span(all).subspan(side.begin[r] * columns,
+                                          (side.begin[r + 1] - side.begin[r]) * columns);
+        };
+        for (int r = 0; r < comm.size(); ++r) {
+            out.push_back(std::as_bytes(part(sent, source, r)));
+            in.push_back(std::as_writable_bytes(part(received, target, r)));
+        }
+    });
+    // Row by row, so that the part of a process is contiguous.
+    for (Index k = 0; k < std::ssize(source.rows); ++k)
+        for (Index c = 0; c < columns; ++c) sent[k * columns + c] = from[source.rows[k] + c * source.length];
+    detail::exchange_blocks(comm, out, in);
+    for (Index k = 0; k < std::ssize(target.rows); ++k)
+        for (Index c = 0; c < columns; ++c)
+            into[target.rows[k] + c * target.length] = received[k * columns + c];
+}
+
+template <class T>
+void RowExchange::to_owners(std::span<T const> given, std::span<T> local, Index columns) const {
+    move(given, callers_, local, owned_, columns);
+}
+
+template <class T>
+void RowExchange::to_caller(std::span<T const> local, std::span<T> given, Index columns) const {
+    move(local, owned_, given, callers_, columns);
+}
+
+#define ESPALIER_INSTANTIATE(T)                                                                              \
+    template void RowExchange::to_owners(std::span<T const>, std::span<T>, Index) const;                     \
+    template void RowExchange::to_caller(std::span<T const>, std::span<T>, Index) const;
+ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+#undef ESPALIER_INSTANTIATE
+
+} // namespace espalier

@@ -1,0 +1,224 @@
+// Refinement, condition estimates and null spaces with rows dealt out to several processes: what they find is
+// what one process finds, up to rounding, and the same on all of them.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "dense.hpp"
+#include "distributed/backward_error.hpp"
+#include "distributed/dealt.hpp"
+#include "refine/condition.hpp"
+#include "refine/extra_precise.hpp"
+#include "refine/null_space.hpp"
+#include "refine/refine.hpp"
+#include "refine/singularity.hpp"
+
+namespace espalier {
+namespace {
+
+using test::DenseLu, test::gathered, test::local_part, test::Square, test::to_dense, test::to_sparse;
+
+// A matrix, and factors of a neighbour, which process 0 applies.
+template <class T> struct System {
+    CscMatrix<T> a;
+    DenseLu<T> lu;
+
+    explicit System(CscMatrix<T> matrix) : a(std::move(matrix)), lu(to_dense<T>(a), pivot_bound(a)) {}
+    System(CscMatrix<T> matrix, Square<T> const& neighbour) : a(std::move(matrix)), lu(neighbour) {}
+
+    // Calls body(matrix, inverse) on so many processes.
+    template <class Body> void on(int processes, Body const& body) const {
+        test::with_dealt_rows(a.cols, processes, 8, [&](DistributedRows const& rows) {
+            bool const is_root = rows.comm().rank() == 0;
+            DistributedMatrix<T> const matrix(rows, is_root ? &a : nullptr);
+            std::vector<Index> numbers;
+            for (Index l = 0; l < rows.count(); ++l) numbers.push_back(rows.number(l));
+            RowExchange const exchange(rows, numbers, is_root ? a.cols : 0);
+            ApplyInverse<T> const inverse = [&](std::span<T> block, Index columns, MatrixOp op) {
+                std::vector<T> whole(exchange.given() * columns);
+                exchange.to_caller<T>(block, whole, columns);
+                if (is_root) lu.apply()(whole, columns, op);
+                exchange.to_owners<T>(whole, block, columns);
+            };
+            body(matrix, inverse);
+        });
+    }
+
+  private:
+    static Real<T> pivot_bound(CscMatrix<T> const& a) {
+        return static_cast<Real<T>>(std::sqrt(epsilon<T>) * DistributedMatrix<T>(a).max_abs());
+    }
+};
+
+template <class T> System<T> disturbed_system(Symmetry symmetry, Index n = 40) {
+    Square<T> dense(n);
+    dense.values = test::random_vector<T>(n * n, 4);
+    for (Index j = 0; j < n; ++j) dense(j, j) = T(static_cast<Real<T>>(2 * n));
+    auto const a = to_sparse(dense, symmetry);
+    auto neighbour = to_dense<T>(a);
+    for (Index const j : {3, 11, 30}) neighbour(j, j) *= Real<T>(0.2);
+    return {a, neighbour};
+}
+
+template <class T> class DistributedRefineOf : public testing::Test {};
+using Scalars = testing::Types<float, std::complex<double>>;
+TYPED_TEST_SUITE(DistributedRefineOf, Scalars);
+
+TYPED_TEST(DistributedRefineOf, EveryMethodConvergesAsOnOneProcess) {
+    using T = TypeParam;
+    Index const nrhs = 3;
+    auto const system = disturbed_system<T>(is_complex<T> ? Symmetry::hermitian : Symmetry::symmetric);
+    auto const b = test::random_vector<T>(system.a.cols * nrhs, 8);
+    for (RefineMethod const method : {RefineMethod::ir, RefineMethod::gmres, RefineMethod::bicgstab,
+                                      RefineMethod::cg, RefineMethod::automatic})
+        for (MatrixOp const op : {MatrixOp::none, MatrixOp::transpose}) {
+            RefineReport alone;
+            for (int processes = 1; processes <= 4; ++processes) {
+                SCOPED_TRACE(testing::Message() << to_string(method) << " " << processes);
+                system.on(processes, [&](DistributedMatrix<T> const& a, ApplyInverse<T> const& inverse) {
+                    auto const my_b = local_part(a.rows(), b, nrhs);
+                    std::vector<T> x(my_b.size());
+                    RefineOptions options;
+                    options.method = method;
+                    options.op = op;
+                    options.forward_error = true;
+                    auto const report = refine<T>(a, my_b, x, nrhs, inverse, options);
+                    if (processes == 1) alone = report;
+                    EXPECT_EQ(report.converged, alone.converged);
+                    EXPECT_EQ(report.method, alone.method);
+                    EXPECT_NEAR(report.iterations, alone.iterations, 1);
+                    EXPECT_LE(report.backward_error, 1.5 * alone.backward_error + 20 * epsilon<T>);
+                    EXPECT_LE(report.forward_error, 2 * alone.forward_error + 100 * epsilon<T>);
+                    auto const whole = gathered(a.rows(), x, nrhs);
+                    if (a.rows().comm().rank() > 0) return;
+                    EXPECT_NEAR(report.backward_error,
+                                normwise_backward_error<T>(system.a, whole, b, nrhs, op), 4 * epsilon<T>);
+                    EXPECT_NEAR(report.componentwise_error,
+                                componentwise_backward_error<T>(system.a, whole, b, nrhs, op),
+                                4 * epsilon<T>);
+                });
+            }
+        }
+}
+
+TYPED_TEST(DistributedRefineOf, ConditionEstimatesAreThoseOfOneProcess) {
+    using T = TypeParam;
+    for (Index const n : {5, 40}) {
+        Square<T> dense(n);
+        dense.values = test::random_vector<T>(n * n, 6);
+        System<T> const system(to_sparse(dense));
+        double alone = 0;
+        WeakestDirection weakest;
+        for (int processes = 1; processes <= 4; ++processes)
+            system.on(processes, [&](DistributedMatrix<T> const& a, ApplyInverse<T> const& inverse) {
+                double const rcond = reciprocal_condition<T>(a, inverse);
+                auto const direction = weakest_direction<T>(a, inverse);
+                if (processes == 1) {
+                    alone = rcond;
+                    weakest = direction;
+                }
+                EXPECT_NEAR(rcond, alone, 0.01 * alone);
+                EXPECT_NEAR(direction.distance, weakest.distance, 0.01 * weakest.distance);
+                EXPECT_FALSE(direction.is_singular<T>());
+                EXPECT_FALSE(probe_grows_as_singular<T>(a, inverse, nullptr));
+            });
+    }
+}
+
+TYPED_TEST(DistributedRefineOf, NullSpacesAreThoseOfOneProcess) {
+    using T = TypeParam;
+    for (Index const n : {20, 75})
+        for (Index const nullity : {0, 3}) {
+            std::vector<double> sigma(n);
+            for (Index i = nullity; i < n; ++i)
+                sigma[i] = 0.1 + 0.9 * static_cast<double>(i) / static_cast<double>(n);
+            System<T> const system(to_sparse(test::with_singular_values<T>(sigma, 11, false)));
+            for (int processes = 1; processes <= 4; ++processes) {
+                SCOPED_TRACE(testing::Message() << n << " " << nullity << " " << processes);
+                system.on(processes, [&](DistributedMatrix<T> const& a, ApplyInverse<T> const& inverse) {
+                    NullSpaceOptions options;
+                    options.first_block = nullity + 2;
+                    auto const found = null_space<T>(a, inverse, options);
+                    ASSERT_EQ(found.basis.cols, nullity);
+                    ASSERT_EQ(found.basis.rows, a.rows().count());
+                    EXPECT_EQ(weakest_direction<T>(a, inverse).is_singular<T>(), nullity > 0);
+                    auto const v = gathered(a.rows(), found.basis.values, nullity);
+                    if (a.rows().comm().rank() > 0) return;
+                    for (Index j = 0; j < nullity; ++j)
+                        for (Index k = 0; k <= j; ++k) {
+                            T product(0);
+                            for (Index i = 0; i < n; ++i) product += conj(v[i + k * n]) * v[i + j * n];
+                            EXPECT_NEAR(std::abs(product - T(k == j)), 0, 100 * epsilon<T>);
+                        }
+                });
+            }
+        }
+}
+
+TEST(DistributedRefine, ExtraPrecisionFindsTheDigitsOfOneProcess) {
+    Index const n = 12;
+    Square<double> hilbert(n);
+    for (Index j = 0; j < n; ++j)
+        for (Index i = 0; i < n; ++i) hilbert(i, j) = 1 / static_cast<double>(i + j + 1);
+    System<double> const system(to_sparse(hilbert), hilbert);
+    std::vector<double> const b(n, 1.0);
+    std::vector<double> alone;
+    for (int processes = 1; processes <= 3; ++processes)
+        system.on(processes, [&](DistributedMatrix<double> const& a, ApplyInverse<double> const& inverse) {
+            auto const my_b = local_part(a.rows(), b);
+            auto x = my_b;
+            inverse(x, 1, MatrixOp::none);
+            EXPECT_GT(refine_extra_precisely<double>(a, my_b, x, 1, inverse, MatrixOp::none), 0);
+            auto const whole = gathered(a.rows(), x);
+            if (a.rows().comm().rank() > 0) return;
+            if (processes == 1) alone = whole;
+            double const size = *std::max_element(alone.begin(), alone.end());
+            for (Index i = 0; i < n; ++i) EXPECT_NEAR(whole[i], alone[i], 1e-15 * size);
+        });
+}
+
+TEST(DistributedRefine, TheInterruptOfOneProcessStopsAllWithXAsItWas) {
+    auto const system = disturbed_system<double>(Symmetry::symmetric);
+    for (RefineMethod const method :
+         {RefineMethod::ir, RefineMethod::gmres, RefineMethod::bicgstab, RefineMethod::cg})
+        system.on(3, [&](DistributedMatrix<double> const& a, ApplyInverse<double> const& inverse) {
+            Interrupt interrupt;
+            int solves = 0;
+            ApplyInverse<double> const stopping = [&](std::span<double> block, Index columns, MatrixOp op) {
+                if (++solves == 2 && a.rows().comm().rank() == 2) interrupt.request();
+                inverse(block, columns, op);
+            };
+            RefineOptions options;
+            options.method = method;
+            options.interrupt = &interrupt;
+            std::vector<double> const b(a.rows().count(), 1.0);
+            auto x = b;
+            try {
+                refine<double>(a, b, x, 1, stopping, options);
+                ADD_FAILURE() << to_string(method);
+            } catch (Error const& error) {
+                EXPECT_EQ(error.status(), Status::cancelled);
+            }
+            EXPECT_EQ(solves, 2);
+            EXPECT_EQ(x, b);
+        });
+}
+
+TEST(DistributedRefine, PivotsOfAllProcessesCount) {
+    auto const system = disturbed_system<double>(Symmetry::general, 10);
+    system.on(3, [&](DistributedMatrix<double> const& a, ApplyInverse<double> const&) {
+        auto const m = a.rows().count();
+        std::vector<double> pivots(m, 1.0);
+        std::vector<Index> rows(m);
+        for (Index l = 0; l < m; ++l) {
+            rows[l] = l;
+            if (a.rows().number(l) == 7) pivots[l] = 1e-9;
+        }
+        double const smallest = smallest_relative_pivot<double, double>(
+            a, FactorForm{.kind = Factorization::lu}, pivots, {}, rows);
+        EXPECT_DOUBLE_EQ(smallest, 1e-9 / 20);
+    });
+}
+
+} // namespace
+} // namespace espalier
