@@ -10,9 +10,9 @@
 #include "distributed/deal.hpp"
 #include "distributed/halo.hpp"
 #include "distributed/owners.hpp"
+#include "matrix/entries.hpp"
 #include "matrix/norms.hpp"
 #include "matrix/spmv.hpp"
-#include "matrix/visit_entries.hpp"
 #include "scaling/scaled_value.hpp"
 
 namespace espalier {
@@ -394,8 +394,8 @@ template <class T> Index DistributedMatrix<T>::most_entries_in_a_row(MatrixOp op
 
 template <class T> std::vector<double> DistributedMatrix<T>::diagonal_moduli() const {
     std::vector<double> moduli(rows().count());
-    for_each_entry(local(), [&](Index i, Index j, T value) {
-        if (i == j) moduli[i] = modulus(value);
+    for_each_entry(local(), [&](Index i, Index j, Offset p) {
+        if (i == j) moduli[i] = modulus(local().values[p]);
     });
     return moduli;
 }

@@ -9,18 +9,17 @@
 #include "core/scalar.hpp"
 #include "distributed/entry_exchange.hpp"
 #include "distributed/read_together.hpp"
+#include "matrix/entries.hpp"
 #include "matrix/triangles.hpp"
 
 namespace espalier {
 
 namespace {
 
-// Visit every entry as visit(i, j, value), with column numbers of the whole matrix.
+// Calls visit(i, j, value) for every entry, with column numbers of the whole matrix.
 template <class T, class Visit>
 void for_each_entry(CscMatrix<T> const& part, Index first, Visit const& visit) {
-    for (Index j = 0; j < part.cols; ++j)
-        for (Offset p = part.col_ptr[j]; p < part.col_ptr[j + 1]; ++p)
-            visit(part.row_ind[p], first + j, part.values[p]);
+    for_each_entry(part, [&](Index i, Index j, Offset p) { visit(i, first + j, part.values[p]); });
 }
 
 // image(value) at (j, i) for each entry (i, j) with picks(i, j), in the columns of this process.
@@ -67,7 +66,7 @@ template <class T> void expand_skew(Communicator const& comm, Shares const& colu
     lower = std::move(whole);
 }
 
-// What both triangles must have alike, in few bits: sums over their entries.
+// Sums over the entries of both triangles, which agree if one is the mirror image of the other.
 struct Digest {
     std::int64_t lower = 0;
     std::int64_t upper = 0;     // of A^T
@@ -107,7 +106,7 @@ bool agree_in_sum(std::int64_t a, std::int64_t b) {
     return ((static_cast<std::uint64_t>(a) ^ static_cast<std::uint64_t>(b)) & digest_bits) == 0;
 }
 
-// Whether the entries below the diagonal are those of `mirror`, which has no others.
+// Whether the entries below the diagonal equal those of `mirror`, which has no others.
 template <class T> bool equals_lower(CscMatrix<T> const& part, Index first, CscMatrix<T> const& mirror) {
     for (Index j = 0; j < part.cols; ++j) {
         Offset q = mirror.col_ptr[j];

@@ -1,4 +1,4 @@
-// The public side of reading by parts: the caller's scalar type.
+// Public functions that read files by parts, with numbers of the caller's scalar type.
 #include <complex>
 #include <utility>
 
@@ -10,16 +10,25 @@
 #include "distributed/shares.hpp"
 #include "espalier/distributed.hpp"
 #include "matrix/convert.hpp"
+#include "matrix/entries.hpp"
 
 namespace espalier {
 
 namespace {
 
+// Parts are by columns of a matrix and by rows of a dense block.
+template <class T> Index extent(CscMatrix<T> const& part) {
+    return part.cols;
+}
+template <class T> Index extent(DenseMatrix<T> const& part) {
+    return part.rows;
+}
+
 template <class T, class From>
 void require_all_fit(CscMatrix<From> const& part, Index first, std::string const& path) {
-    for (Index j = 0; j < part.cols; ++j)
-        for (Offset p = part.col_ptr[j]; p < part.col_ptr[j + 1]; ++p)
-            require_fits<T>(part.values[p], path, "the file", part.row_ind[p], first + j);
+    for_each_entry(part, [&](Index i, Index j, Offset p) {
+        require_fits<T>(part.values[p], path, "the file", i, first + j);
+    });
 }
 
 template <class T, class From>
@@ -36,40 +45,27 @@ template <class T, class From> auto in_scalars(From&& part, Index first, std::st
         return std::move(part);
     } else {
         if (is_complex<Given> && !is_complex<T>)
-            throw Error(Status::usage, fmt::format("{}: the numbers in the file are complex, those asked for "
-                                                   "are real",
-                                                   path));
+            throw Error(Status::usage,
+                        fmt::format("{}: the numbers in the file are complex; read them with a "
+                                    "complex scalar type",
+                                    path));
         require_all_fit<T>(part, first, path);
         return convert<T>(part);
     }
 }
 
-template <class T>
-CscMatrix<T> columns_from_file(Communicator const& processes, std::string const& path, int threads) {
-    NamedMatrix named = read_matrix_parts(processes, path, threads);
-    CscMatrix<T> part;
-    Index const mine = std::visit([](auto const& matrix) { return matrix.cols; }, named.matrix);
-    Shares const columns(sum(processes, mine), processes.size());
+// The part of this process, which was read as one of several types, in scalars T. Collective.
+template <template <class> class Block, class T, class Any>
+Block<T> part_in_scalars(Communicator const& processes, Any any, std::string const& path) {
+    Index const mine = std::visit([](auto const& part) { return extent(part); }, any);
+    Shares const shares(sum(processes, mine), processes.size());
+    Block<T> part;
     read_together(processes, path, [&] {
         part = std::visit(
-            [&](auto& matrix) {
-                return in_scalars<T>(std::move(matrix), columns.first(processes.rank()), path);
+            [&](auto& given) {
+                return in_scalars<T>(std::move(given), shares.first(processes.rank()), path);
             },
-            named.matrix);
-    });
-    return part;
-}
-
-template <class T>
-DenseMatrix<T> rows_from_file(Communicator const& processes, std::string const& path, int threads) {
-    AnyDense block = read_dense_parts(processes, path, threads);
-    DenseMatrix<T> part;
-    Index const mine = std::visit([](auto const& dense) { return dense.rows; }, block);
-    Shares const rows(sum(processes, mine), processes.size());
-    read_together(processes, path, [&] {
-        part = std::visit(
-            [&](auto& dense) { return in_scalars<T>(std::move(dense), rows.first(processes.rank()), path); },
-            block);
+            any);
     });
     return part;
 }
@@ -78,12 +74,12 @@ DenseMatrix<T> rows_from_file(Communicator const& processes, std::string const& 
 
 template <class T>
 CscMatrix<T> read_columns(Communicator const& processes, std::string const& path, int threads) {
-    return columns_from_file<T>(processes, path, threads);
+    return part_in_scalars<CscMatrix, T>(processes, read_matrix_parts(processes, path, threads).matrix, path);
 }
 
 template <class T>
 DenseMatrix<T> read_rows(Communicator const& processes, std::string const& path, int threads) {
-    return rows_from_file<T>(processes, path, threads);
+    return part_in_scalars<DenseMatrix, T>(processes, read_dense_parts(processes, path, threads), path);
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \

@@ -9,6 +9,7 @@
 #include "comm/collective.hpp"
 #include "core/pack.hpp"
 #include "core/run_threads.hpp"
+#include "distributed/deal.hpp"
 #include "distributed/entry_exchange.hpp"
 #include "distributed/fold_parts.hpp"
 #include "distributed/read_together.hpp"
@@ -22,8 +23,8 @@ namespace espalier {
 
 namespace {
 
-// What process 0 packs, on all; what it throws is told as if it were alone.
-template <class Pack> std::vector<std::byte> told_by_process_0(Communicator const& comm, Pack const& pack) {
+// On all processes what process 0 packs. Its error is thrown on all, without a rank.
+template <class Pack> std::vector<std::byte> broadcast_packed(Communicator const& comm, Pack const& pack) {
     std::vector<std::byte> bytes;
     std::optional<Error> problem;
     if (comm.rank() == 0)
@@ -38,26 +39,16 @@ template <class Pack> std::vector<std::byte> told_by_process_0(Communicator cons
     return bytes;
 }
 
-// To each process what process 0 packs for it.
-template <class Pack> std::vector<std::byte> dealt_out(Communicator const& comm, Pack const& pack) {
-    std::vector<std::vector<std::byte>> blocks;
-    all_succeed(comm, [&] {
-        for (int r = 0; comm.rank() == 0 && r < comm.size(); ++r) {
-            Packer packer;
-            pack(packer, r);
-            blocks.push_back(packer.take());
-        }
-    });
-    return scatter(comm, blocks, 0);
-}
-
 // Packs or unpacks.
 template <class Archive, class Description> void pass(Archive& archive, Description& description) {
     archive(description.name, description.format, description.declared, description.entries_in_file,
             description.duplicates_summed, description.notes);
 }
 
-template <class T> void pack_columns(Packer& packer, CscMatrix<T> const& whole, Index first, Index count) {
+// Packs the columns or rows of a process, or unpacks them.
+template <class T> void pack_part(Packer& packer, CscMatrix<T> const& whole, int r, int processes) {
+    Shares const columns(whole.cols, processes);
+    Index const first = columns.first(r), count = columns.size(r);
     Offset const begin = whole.col_ptr[first], end = whole.col_ptr[first + count];
     std::vector<Offset> col_ptr(whole.col_ptr.begin() + first, whole.col_ptr.begin() + first + count + 1);
     for (Offset& position : col_ptr) position -= begin;
@@ -65,80 +56,78 @@ template <class T> void pack_columns(Packer& packer, CscMatrix<T> const& whole, 
     packer(std::vector<Index>(whole.row_ind.begin() + begin, whole.row_ind.begin() + end));
     packer(std::vector<T>(whole.values.begin() + begin, whole.values.begin() + end));
 }
+template <class T> void unpack_part(Unpacker unpacker, CscMatrix<T>& part) {
+    unpacker(part.rows, part.cols, part.symmetry, part.col_ptr, part.row_ind, part.values);
+}
+template <class T> void pack_part(Packer& packer, DenseMatrix<T> const& whole, int r, int processes) {
+    Shares const rows(whole.rows, processes);
+    Index const first = rows.first(r), count = rows.size(r);
+    std::vector<T> values;
+    for (Index j = 0; j < whole.cols; ++j)
+        values.insert(values.end(), whole.column(j) + first, whole.column(j) + first + count);
+    packer(count, whole.cols, values);
+}
+template <class T> void unpack_part(Unpacker unpacker, DenseMatrix<T>& part) {
+    unpacker(part.rows, part.cols, part.values);
+}
 
-NamedMatrix deal_matrix(Communicator const& comm, std::string const& path, int threads) {
-    NamedMatrix named; // on process 0 the whole one, and then the part of each
-    auto const told = told_by_process_0(comm, [&](Packer& packer) {
+// Replaces what process 0 has by the part of each process; `kind` is its index in the variant.
+template <template <class> class Block>
+void deal_parts(Communicator const& comm, std::size_t kind,
+                std::variant<Block<double>, Block<std::complex<double>>>& any) {
+    auto const deal = [&]<class T>(T) {
+        auto const bytes = deal_out(
+            comm, [&](Packer& packer, int r) { pack_part(packer, std::get<Block<T>>(any), r, comm.size()); });
+        all_succeed(comm, [&] {
+            Block<T> part;
+            unpack_part(Unpacker(bytes), part);
+            any = std::move(part);
+        });
+    };
+    if (kind == 0)
+        deal(double());
+    else
+        deal(std::complex<double>());
+}
+
+NamedMatrix read_and_deal_matrix(Communicator const& comm, std::string const& path, int threads) {
+    NamedMatrix named;
+    auto const bytes = broadcast_packed(comm, [&](Packer& packer) {
         named = read_matrix(path, threads);
         packer(named.matrix.index());
         pass(packer, named.description);
     });
-    Unpacker unpacker(told);
+    Unpacker unpacker(bytes);
     std::size_t kind = 0;
     unpacker(kind);
     pass(unpacker, named.description);
-    auto const deal = [&]<class T>(T) {
-        auto const mine = dealt_out(comm, [&](Packer& packer, int r) {
-            auto const& whole = std::get<CscMatrix<T>>(named.matrix);
-            Shares const columns(whole.cols, comm.size());
-            pack_columns(packer, whole, columns.first(r), columns.size(r));
-        });
-        all_succeed(comm, [&] {
-            CscMatrix<T> part;
-            Unpacker{mine}(part.rows, part.cols, part.symmetry, part.col_ptr, part.row_ind, part.values);
-            named.matrix = std::move(part);
-        });
-    };
-    if (kind == 0)
-        deal(double());
-    else
-        deal(std::complex<double>());
+    deal_parts<CscMatrix>(comm, kind, named.matrix);
     return named;
 }
 
-AnyDense deal_dense(Communicator const& comm, std::string const& path, int threads) {
+AnyDense read_and_deal_dense(Communicator const& comm, std::string const& path, int threads) {
     AnyDense block;
-    auto const told = told_by_process_0(comm, [&](Packer& packer) {
+    auto const bytes = broadcast_packed(comm, [&](Packer& packer) {
         block = read_dense(path, threads);
         packer(block.index());
     });
     std::size_t kind = 0;
-    Unpacker unpacker(told);
-    unpacker(kind);
-    auto const deal = [&]<class T>(T) {
-        auto const mine = dealt_out(comm, [&](Packer& packer, int r) {
-            auto const& whole = std::get<DenseMatrix<T>>(block);
-            Shares const rows(whole.rows, comm.size());
-            Index const first = rows.first(r), count = rows.size(r);
-            std::vector<T> values;
-            for (Index j = 0; j < whole.cols; ++j)
-                values.insert(values.end(), whole.column(j) + first, whole.column(j) + first + count);
-            packer(count, whole.cols, values);
-        });
-        all_succeed(comm, [&] {
-            DenseMatrix<T> part;
-            Unpacker{mine}(part.rows, part.cols, part.values);
-            block = std::move(part);
-        });
-    };
-    if (kind == 0)
-        deal(double());
-    else
-        deal(std::complex<double>());
+    Unpacker{bytes}(kind);
+    deal_parts<DenseMatrix>(comm, kind, block);
     return block;
 }
 
 using FindHead = std::optional<MarketHead>(std::string const& path);
 
-// What process 0 finds; nothing when it is to read the file alone.
+// The head that process 0 finds; none if process 0 reads the file alone.
 std::optional<MarketHead> shared_head(Communicator const& comm, std::string const& path, FindHead* find) {
-    auto const told = told_by_process_0(comm, [&](Packer& packer) {
+    auto const bytes = broadcast_packed(comm, [&](Packer& packer) {
         auto const head = find(path);
         packer(head.has_value(), head.value_or(MarketHead()));
     });
     bool found = false;
     MarketHead head;
-    Unpacker{told}(found, head);
+    Unpacker{bytes}(found, head);
     return found ? std::optional(head) : std::nullopt;
 }
 
@@ -184,7 +173,8 @@ template <class T> NamedMatrix assemble_together(Communicator const& comm, Coord
     return {std::move(part), std::move(description)};
 }
 
-// Numbers before.. of a block stored by columns; each process's rows of a column follow each other.
+// The rows of this process, from pieces of a block stored by columns, the first of which begins with entry `before`.
+// The rows that a process gets in a column follow each other.
 template <class T> DenseMatrix<T> rows_together(Communicator const& comm, MarketHeader const& header,
                                                 Pieces<T> pieces, Offset before) {
     Shares const rows(header.rows, comm.size());
@@ -216,7 +206,7 @@ template <class T> DenseMatrix<T> rows_together(Communicator const& comm, Market
 NamedMatrix read_matrix_parts(Communicator const& comm, std::string const& path, int threads) {
     if (comm.size() == 1) return read_matrix(path, threads);
     auto const head = shared_head(comm, path, find_matrix_head);
-    if (!head) return deal_matrix(comm, path, threads);
+    if (!head) return read_and_deal_matrix(comm, path, threads);
     auto triples = parse_together(comm, path, *head, head->header.entries, [&](Source const& lines) {
                        return parse_entry_lines(lines, head->header, threads);
                    }).first;
@@ -230,7 +220,7 @@ NamedMatrix read_matrix_parts(Communicator const& comm, std::string const& path,
 AnyDense read_dense_parts(Communicator const& comm, std::string const& path, int threads) {
     if (comm.size() == 1) return read_dense(path, threads);
     auto const head = shared_head(comm, path, find_dense_head);
-    if (!head) return deal_dense(comm, path, threads);
+    if (!head) return read_and_deal_dense(comm, path, threads);
     MarketHeader const& header = head->header;
     if (header.array) {
         auto [pieces, before] =

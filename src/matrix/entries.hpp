@@ -4,6 +4,7 @@
 #include <numeric>
 #include <vector>
 
+#include "core/scalar.hpp"
 #include "espalier/matrix.hpp"
 
 namespace espalier {
@@ -35,6 +36,19 @@ CscMatrix<T> build_columns(Index rows, Index cols, Symmetry symmetry, Emit const
         a.values[p] = value;
     });
     return a;
+}
+
+/// Calls visit(i, j, value) for each entry of op(A), those above the diagonal of a symmetric or Hermitian
+/// matrix included, in the order in which the entries of A are stored.
+template <class T, class Visit> void for_each_entry(MatrixOp op, CscMatrix<T> const& a, Visit const& visit) {
+    bool const turned = op != MatrixOp::none, mirrored = a.symmetry != Symmetry::general;
+    bool const conjugate = op == MatrixOp::adjoint;
+    bool const conjugate_mirror = conjugate != (a.symmetry == Symmetry::hermitian);
+    for_each_entry(a, [&](Index i, Index j, Offset p) {
+        T const value = a.values[p];
+        visit(turned ? j : i, turned ? i : j, conj_if(conjugate, value));
+        if (mirrored && i != j) visit(turned ? i : j, turned ? j : i, conj_if(conjugate_mirror, value));
+    });
 }
 
 } // namespace espalier
