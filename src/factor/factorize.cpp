@@ -18,8 +18,7 @@ std::vector<trace::Dependency> dependencies(FactorPlan const& plan, std::int64_t
     edges.reserve(graph.successors.size());
     auto const number = [&](TaskId t) { return first_number + plan.number_of_task[t]; };
     for (TaskId t = 0; t < graph.num_tasks(); ++t) {
-        for (Offset e = graph.successor_ptr[t]; e < graph.successor_ptr[t + 1]; ++e)
-            edges.push_back({number(t), number(graph.successors[e])});
+        for (TaskId const next : graph.successors_of(t)) edges.push_back({number(t), number(next)});
         FactorTask const& task = plan.factor.tasks[t];
         if (task.block == no_block) continue;
         auto const message = first_number + plan.factor.fan_in.blocks[task.block].message;

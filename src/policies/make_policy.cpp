@@ -1,6 +1,6 @@
 #include "policies/make_policy.hpp"
 
-#include <string>
+#include <fmt/format.h>
 
 #include "policies/nas_policy.hpp"
 #include "policies/places_policy.hpp"
@@ -24,7 +24,7 @@ std::unique_ptr<Policy> make_policy(ScheduleSettings const& settings, TaskGraph 
         return std::make_unique<NasPolicy>(graph, machine, settings.strict);
     }
     throw Error(Status::internal,
-                std::string("scheduling policy: no plan was made for ") + to_string(settings.schedule));
+                fmt::format("scheduling policy: {} needs a plan", to_string(settings.schedule)));
 }
 
 } // namespace espalier

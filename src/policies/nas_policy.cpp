@@ -6,10 +6,10 @@ namespace espalier {
 
 NasPolicy::NasPolicy(TaskGraph const& graph, PolicyMachine machine, bool strict)
     : StealingPolicy(graph, machine, machine.num_nodes()), strict_(strict),
-      node_of_task_(std::make_unique<std::atomic<int>[]>(static_cast<std::size_t>(graph.num_tasks()))) {}
+      node_of_task_(std::make_unique<std::atomic<int>[]>(graph.num_tasks())) {}
 
 WorkerId NasPolicy::push(TaskId task, WorkerId) {
-    WorkerId const home = home_of(task);
+    WorkerId const home = graph_.home_of(task);
     int const node = home != any_worker ? machine_.node_of(home)
                                         : static_cast<int>(turn_.fetch_add(1, std::memory_order_relaxed) %
                                                            static_cast<unsigned>(machine_.num_nodes()));
@@ -30,12 +30,12 @@ TaskId NasPolicy::pop(WorkerId worker) {
     return no_task;
 }
 
-bool NasPolicy::serves(WorkerId worker, TaskId task) const {
+bool NasPolicy::may_run(WorkerId worker, TaskId task) const {
     return machine_.has(worker) &&
            (!strict_ || node_of_task_[task].load(std::memory_order_relaxed) == machine_.node_of(worker));
 }
 
-bool NasPolicy::owns(WorkerId worker, TaskId task) const {
+bool NasPolicy::in_own_queue(WorkerId worker, TaskId task) const {
     int const node = node_of_task_[task].load(std::memory_order_relaxed);
     return machine_.has(worker) && machine_.node_of(worker) == node && machine_.workers_of(node).size() == 1;
 }

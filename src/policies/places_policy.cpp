@@ -8,15 +8,15 @@ namespace espalier {
 
 namespace {
 
-constexpr int draws = 8; // random victims before the look in order
+constexpr int draws = 8; // random victims before the search in order
 
 } // namespace
 
 PlacesPolicy::PlacesPolicy(TaskGraph const& graph, PolicyMachine machine, ScheduleSettings const& settings)
     : StealingPolicy(graph, machine, machine.num_workers() + machine.num_nodes()), settings_(settings),
-      initial_node_(static_cast<std::size_t>(graph.num_tasks()), -1),
-      list_of_task_(std::make_unique<std::atomic<int>[]>(static_cast<std::size_t>(graph.num_tasks()))),
-      generators_(static_cast<std::size_t>(machine.num_workers())) {
+      initial_node_(graph.num_tasks(), -1),
+      list_of_task_(std::make_unique<std::atomic<int>[]>(graph.num_tasks())),
+      generators_(machine.num_workers()) {
     auto const nodes = static_cast<std::uint64_t>(machine.num_nodes());
     std::uint64_t const seed = hash_bits(settings.seed);
     std::uint64_t turn = 0;
@@ -32,7 +32,7 @@ PlacesPolicy::PlacesPolicy(TaskGraph const& graph, PolicyMachine machine, Schedu
 
 int PlacesPolicy::choose_list(TaskId task, WorkerId by) const {
     if (initial_node_[task] >= 0) return list_of_node(initial_node_[task]);
-    WorkerId const home = home_of(task);
+    WorkerId const home = graph_.home_of(task);
     int const here = machine_.node_of(by);
     int const there = home == any_worker ? here : machine_.node_of(home);
     switch (settings_.push) {
@@ -62,7 +62,7 @@ TaskId PlacesPolicy::pop(WorkerId worker) {
     return task != no_task ? task : select(worker);
 }
 
-bool PlacesPolicy::serves(WorkerId worker, TaskId task) const {
+bool PlacesPolicy::may_run(WorkerId worker, TaskId task) const {
     return machine_.has(worker) &&
            (!settings_.strict ||
             node_of_list(list_of_task_[task].load(std::memory_order_relaxed)) == machine_.node_of(worker));
@@ -120,15 +120,14 @@ TaskId PlacesPolicy::steal_from_node(WorkerId worker, PolicyMachine::Neighbour f
     return steal(worker, list_of_node(from.node), machine_.workers_of(from.node).front(), 1 + from.rank);
 }
 
-/// Up to `draws` random cores, of the own node when strict.
+/// Tries up to `draws` random cores; if strict, of the worker's node.
 TaskId PlacesPolicy::try_random_cores(WorkerId worker) {
     auto const local = machine_.workers_of(machine_.node_of(worker));
     TaskId task = no_task;
     for (int i = 0; i < draws && task == no_task; ++i) {
-        WorkerId const victim =
-            settings_.strict
-                ? local[draw(worker, local.size())]
-                : static_cast<WorkerId>(draw(worker, static_cast<std::size_t>(machine_.num_workers())));
+        WorkerId const victim = settings_.strict
+                                    ? local[draw(worker, local.size())]
+                                    : static_cast<WorkerId>(draw(worker, machine_.num_workers()));
         task = steal_from_core(worker, victim,
                                machine_.rank(machine_.node_of(worker), machine_.node_of(victim)));
     }

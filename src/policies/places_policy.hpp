@@ -1,10 +1,10 @@
-// Places: lists of ready tasks at two levels, one for each core and one for each NUMA node, with strategies
-// for where tasks are pushed and whom an idle worker selects as its victim (Virouleau, Broquedis, Gautier,
-// Rastello 2016). The data that a task writes are those of its home.
+// Places: lists of ready tasks at two levels, one for each core and one for each NUMA node, with a push
+// strategy and a strategy for the selection of victims (Virouleau, Broquedis, Gautier, Rastello 2016). A task
+// writes data of its home.
 //
-// Differences from the paper: lists are ordered by priority, and a selection ends with a look at all other
-// lists in order, as the runtime forbids to overlook a task (Policy::pop). `strict` keeps tasks on the NUMA
-// node to whose lists they were pushed.
+// Differences from the paper: lists are ordered by priority, and a selection ends with a search of all other
+// lists in order, because a policy must not overlook a task (Policy::pop). `strict` keeps a task on the NUMA
+// node of the list that it was pushed to.
 #pragma once
 
 #include <atomic>
@@ -24,11 +24,11 @@ class PlacesPolicy : public StealingPolicy {
     PlacesPolicy(TaskGraph const& graph, PolicyMachine machine, ScheduleSettings const& settings);
 
     WorkerId push(TaskId task, WorkerId by) override;
-    /// The worker's own list, then its node's, then by selection. The distance of a steal is 1 from a core of
-    /// the same node, else 1 plus the rank of the victim's node.
+    /// Searches the worker's own list, then that of its node, then the victims. The distance of a steal is 1
+    /// from a core of the same node, else 1 plus the rank of the victim's node.
     TaskId pop(WorkerId worker) override;
-    [[nodiscard]] bool serves(WorkerId worker, TaskId task) const override;
-    [[nodiscard]] bool owns(WorkerId worker, TaskId task) const override {
+    [[nodiscard]] bool may_run(WorkerId worker, TaskId task) const override;
+    [[nodiscard]] bool in_own_queue(WorkerId worker, TaskId task) const override {
         return list_of_task_[task].load(std::memory_order_relaxed) == worker;
     }
 
@@ -51,13 +51,13 @@ class PlacesPolicy : public StealingPolicy {
     TaskId try_random_nodes(WorkerId worker);
     std::size_t draw(WorkerId worker, std::size_t below);
 
-    struct alignas(64) Generator { // used by its worker
+    struct alignas(64) Generator { // accessed by its worker only
         std::uint64_t state = 0;
     };
 
     ScheduleSettings settings_;
-    std::vector<int> initial_node_;                    ///< Of tasks that are ready at the beginning; else -1.
-    std::unique_ptr<std::atomic<int>[]> list_of_task_; ///< Since its push.
+    std::vector<int> initial_node_;                    ///< For tasks that are ready at the start; else -1.
+    std::unique_ptr<std::atomic<int>[]> list_of_task_; ///< The list of each pushed task.
     std::vector<Generator> generators_;
 };
 

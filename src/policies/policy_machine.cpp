@@ -1,33 +1,35 @@
 #include "policies/policy_machine.hpp"
 
 #include <algorithm>
-#include <string>
 #include <tuple>
+
+#include <fmt/format.h>
 
 namespace espalier {
 
 namespace {
 
-[[noreturn]] void reject_machine(std::string const& what) {
-    throw Error(Status::internal, "scheduling policy: " + what);
+template <class... Args>
+[[noreturn]] void reject(fmt::format_string<Args const&...> what, Args const&... args) {
+    throw Error(Status::internal, "scheduling policy: " + fmt::format(what, args...));
+}
+
+// The order of a square table; Error{internal} if it is not square or has too few rows.
+int order_of(std::vector<double> const& distances, int least) {
+    int order = 0;
+    while (order * order < std::ssize(distances)) ++order;
+    if (order * order != std::ssize(distances) || order < least)
+        reject("a table of {} distances does not fit {} nodes", distances.size(), least);
+    return order;
 }
 
 void check(std::vector<int> const& node_of_worker, std::vector<double> const& distances) {
-    if (node_of_worker.empty()) reject_machine("there are no workers");
-    auto const least = std::min_element(node_of_worker.begin(), node_of_worker.end());
-    if (*least < 0)
-        reject_machine("worker " + std::to_string(least - node_of_worker.begin()) + " stands on node " +
-                       std::to_string(*least));
-    if (distances.empty()) return;
-    std::size_t side = 0;
-    while (side * side < distances.size()) ++side;
-    auto const nodes =
-        static_cast<std::size_t>(*std::max_element(node_of_worker.begin(), node_of_worker.end())) + 1;
-    if (side * side != distances.size() || side < nodes)
-        reject_machine("a table of " + std::to_string(distances.size()) + " distances does not fit " +
-                       std::to_string(nodes) + " nodes");
+    if (node_of_worker.empty()) reject("there are no workers");
+    auto const [least, most] = std::minmax_element(node_of_worker.begin(), node_of_worker.end());
+    if (*least < 0) reject("worker {} is on node {}", least - node_of_worker.begin(), *least);
+    if (!distances.empty()) order_of(distances, *most + 1);
     for (double const distance : distances)
-        if (!(distance >= 0)) reject_machine("a distance between nodes is " + std::to_string(distance));
+        if (!(distance >= 0)) reject("a distance between nodes is {}", distance);
 }
 
 } // namespace
@@ -49,8 +51,7 @@ PolicyMachine::PolicyMachine(std::vector<int> const& node_of_worker, std::vector
     workers_.resize(node_of_worker.size());
     for (WorkerId w = 0; w < num_workers(); ++w) workers_[workers_ptr_[node_of(w)] + place_[w]] = w;
 
-    std::size_t side = 0;
-    while (side * side < distances.size()) ++side;
+    int const side = order_of(distances, 0);
     neighbours_.reserve(old.size() * old.size());
     rank_.resize(old.size() * old.size());
     std::vector<std::tuple<bool, double, int, int>> order; // away, distance, number from here, node

@@ -1,5 +1,5 @@
-// The machine as policies see it: on which NUMA node each worker stands, and which nodes are near each other.
-// Plain numbers in, so that it may be a machine that is not here.
+// The machine as policies see it: the NUMA node of each worker, and the order of nodes by distance. Built
+// from plain numbers, so it may describe another machine.
 #pragma once
 
 #include <span>
@@ -14,33 +14,32 @@ class PolicyMachine {
   public:
     struct Neighbour {
         int node = 0;
-        int rank = 0; ///< 0: the node itself; 1: the nearest others; 2: those that follow.
+        int rank = 0; ///< 0: the node itself; 1: the nearest others; 2: the next ones; ...
     };
 
-    /// Nodes are any numbers >= 0; those without workers are forgotten, and the others are numbered anew from
-    /// 0 in the same order. `distances` is a square table by the old numbers, as Topology::distance, row by
-    /// row; empty: all nodes are equally far from each other. Error{internal} for negative nodes or
-    /// distances, and a table that does not fit.
+    /// Nodes are any numbers >= 0. Those without workers are dropped; the others are renumbered from 0 in the
+    /// same order. `distances` is a square table by the old numbers, row by row, as in Topology::distances;
+    /// if it is empty, all nodes are equally far from each other. Error{internal} for negative nodes or
+    /// distances and for a table that does not fit.
     explicit PolicyMachine(std::vector<int> const& node_of_worker, std::vector<double> const& distances = {});
 
     [[nodiscard]] int num_workers() const { return static_cast<int>(node_of_worker_.size()); }
     [[nodiscard]] int num_nodes() const { return static_cast<int>(workers_ptr_.size()) - 1; }
     [[nodiscard]] bool has(WorkerId worker) const { return 0 <= worker && worker < num_workers(); }
     [[nodiscard]] int node_of(WorkerId worker) const { return node_of_worker_[worker]; }
-    /// Ascending, at least one.
+    /// The workers on a node, ascending; at least one.
     [[nodiscard]] std::span<WorkerId const> workers_of(int node) const {
         return {workers_.data() + workers_ptr_[node], workers_.data() + workers_ptr_[node + 1]};
     }
-    /// How many workers of the same node have lower numbers.
+    /// The number of workers on the same node that have lower numbers.
     [[nodiscard]] int place_of(WorkerId worker) const { return place_[worker]; }
-    /// All nodes, from `node` itself to the farthest; equally far ones from the next number on, cyclically.
+    /// All nodes, from `node` itself to the farthest; equally far ones in cyclic order from `node`.
     [[nodiscard]] std::span<Neighbour const> from(int node) const {
-        auto const nodes = static_cast<std::size_t>(num_nodes());
-        return {neighbours_.data() + node * nodes, nodes};
+        return {neighbours_.data() + node * num_nodes(), neighbours_.data() + (node + 1) * num_nodes()};
     }
     /// The rank of node `to` in from(node).
     [[nodiscard]] int rank(int node, int to) const { return rank_[node * num_nodes() + to]; }
-    /// Does one of these workers stand on the node?
+    /// Whether one of these workers is on the node.
     [[nodiscard]] bool any_on(WorkerRange range, int node) const;
 
   private:
@@ -49,7 +48,7 @@ class PolicyMachine {
     std::vector<WorkerId> workers_; ///< Node by node.
     std::vector<int> workers_ptr_;
     std::vector<Neighbour> neighbours_; ///< num_nodes() for each node.
-    std::vector<int> rank_;             ///< The same by number.
+    std::vector<int> rank_;             ///< By pair of nodes.
 };
 
 } // namespace espalier

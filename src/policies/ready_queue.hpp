@@ -1,11 +1,11 @@
 // A priority queue of ready tasks that threads share: a binary heap under a short spin lock, and its size,
-// which is looked at without the lock.
+// which is read without the lock.
 //
-// The size hands nothing over: who sees that there are tasks takes the lock, and whose size was 0 has seen a
-// moment at which the queue was empty. A task is in the heap before the size tells of it, and push() returns
-// after both, so a pop() that begins later, in the sense of happens-before, sees it unless another has taken
-// it. That is all the runtime asks for: a push is followed by a full fence and a look for sleepers, and a
-// last look before sleep follows a full fence after "I sleep" (graph_run.hpp).
+// The size transfers no data: a thread that sees a nonzero size takes the lock, and a size of 0 is one that
+// the queue had at some moment. A task is in the heap before the size counts it, and push() returns after
+// both. So a pop() that begins later (in the sense of happens-before) finds the task unless another pop() has
+// taken it. The runtime needs no more: a push is followed by a full fence and a search for sleepers, and a
+// worker that says it sleeps issues a full fence before its last pop() (graph_run.hpp).
 #pragma once
 
 #include <algorithm>
@@ -21,8 +21,8 @@
 
 namespace espalier {
 
-/// For sections of a few hundred instructions. Waits with its eyes open for a moment, then lets others run:
-/// on a machine with more threads than cores the holder may not be running.
+/// For critical sections of a few hundred instructions. Spins for a moment and then yields, because on a
+/// machine with more threads than cores the holder may not be running.
 template <class Atomics> class BasicSpinLock {
   public:
     void lock() {
@@ -61,21 +61,13 @@ template <class Atomics> class alignas(64) BasicReadyQueue {
         return task;
     }
 
-    /// At some moment of the call.
+    /// Whether the queue was empty at some moment of the call.
     [[nodiscard]] bool empty() const { return size_.load(std::memory_order_relaxed) == 0; }
 
   private:
-    struct Entry {
-        double priority;
-        TaskId task;
-        bool operator<(Entry const& other) const {
-            return priority != other.priority ? priority < other.priority : task > other.task;
-        }
-    };
-
     BasicSpinLock<Atomics> lock_;
     typename Atomics::Size size_{0};
-    std::vector<Entry> heap_; ///< Under lock_.
+    std::vector<ReadyTask> heap_; ///< Under lock_.
 };
 
 using ReadyQueue = BasicReadyQueue<StandardAtomics>;

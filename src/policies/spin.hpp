@@ -1,4 +1,4 @@
-// How an idle thread looks for work for a short time before it sleeps.
+// Short busy waiting before an idle thread sleeps.
 #pragma once
 
 #include <algorithm>
@@ -7,14 +7,14 @@
 
 namespace espalier {
 
-/// For how long, and whether the processor is offered to other threads meanwhile: where workers are not
-/// bound, the one that spins may stand on the core of the one that it waits for.
+/// How long to spin, and whether to yield in between: if workers are not bound, the thread that spins may
+/// occupy the core of the thread that it waits for.
 struct Spin {
     std::chrono::steady_clock::duration time{};
     bool yields = false;
 };
 
-/// Tells the processor that the thread is only looking.
+/// A hint to the processor that the thread spins.
 inline void relax_processor() {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
@@ -23,7 +23,7 @@ inline void relax_processor() {
 #endif
 }
 
-/// Calls done() at growing intervals until it holds or the time is over; what it said last.
+/// Calls done() at growing intervals until it returns true or the time is over. Returns its last result.
 template <class Done> bool spin_until(Spin const& spin, Done done) {
     auto const deadline = std::chrono::steady_clock::now() + spin.time;
     for (int pauses = 1; !done(); pauses = std::min(2 * pauses, 16)) {

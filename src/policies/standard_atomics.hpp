@@ -1,5 +1,5 @@
-// What lock-free code of this room is built from. A test puts atomics in its place whose every operation is a
-// step of its own, and goes through all interleavings of the steps.
+// The atomic types of the lock-free code in this room. A test replaces them by types whose every operation is
+// a step, and runs all interleavings of the steps.
 #pragma once
 
 #include <atomic>

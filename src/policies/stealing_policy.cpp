@@ -1,23 +1,24 @@
 #include "policies/stealing_policy.hpp"
 
-#include <string>
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace espalier {
 
 StealingPolicy::StealingPolicy(TaskGraph const& graph, PolicyMachine machine, int num_queues)
     : graph_(graph), machine_(std::move(machine)), queues_(std::make_unique<ReadyQueue[]>(num_queues)),
-      accounts_(static_cast<std::size_t>(machine_.num_workers())) {
-    for (std::size_t task = 0; task < graph.home.size(); ++task)
+      accounts_(machine_.num_workers()) {
+    for (TaskId task = 0; task < std::ssize(graph.home); ++task)
         if (graph.home[task] != any_worker && !machine_.has(graph.home[task]))
-            throw Error(Status::internal, "scheduling policy: the home of task " + std::to_string(task) +
-                                              " is worker " + std::to_string(graph.home[task]) + " of " +
-                                              std::to_string(machine_.num_workers()));
+            throw Error(Status::internal,
+                        fmt::format("scheduling policy: the home of task {} is worker {} of {}", task,
+                                    graph.home[task], machine_.num_workers()));
 }
 
 WorkerId StealingPolicy::origin(TaskId task, WorkerId by) const {
     if (machine_.has(by)) return by;
-    WorkerId const home = home_of(task);
+    WorkerId const home = graph_.home_of(task);
     return home == any_worker ? 0 : home;
 }
 
@@ -33,22 +34,18 @@ TaskId StealingPolicy::steal(WorkerId worker, int queue, WorkerId victim, int di
     return task;
 }
 
-void StealingPolicy::took(WorkerId worker) {
+std::optional<Steal> StealingPolicy::on_start(WorkerId worker) {
     Account& account = accounts_[worker];
-    if (!account.last) return;
+    if (!account.last) return std::nullopt;
     int const distance = account.last->distance;
     ++account.steals;
-    if (account.by_distance.size() <= static_cast<std::size_t>(distance))
-        account.by_distance.resize(static_cast<std::size_t>(distance) + 1, 0);
+    if (std::ssize(account.by_distance) <= distance) account.by_distance.resize(distance + 1, 0);
     ++account.by_distance[distance];
+    return account.last;
 }
 
 std::int64_t StealingPolicy::steals(WorkerId worker) const {
     return machine_.has(worker) ? accounts_[worker].steals : 0;
-}
-
-std::optional<Steal> StealingPolicy::last_steal(WorkerId worker) const {
-    return machine_.has(worker) ? accounts_[worker].last : std::nullopt;
 }
 
 std::vector<std::int64_t> StealingPolicy::steals_by_distance() const {

@@ -1,28 +1,32 @@
-// A task graph from its edges, and its consistency check.
 #include "policies/task_graph.hpp"
 
+#include <algorithm>
 #include <numeric>
-#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/error.hpp"
 
 namespace espalier {
 
 namespace {
 
-[[noreturn]] void reject_graph(std::string const& what) {
-    throw Error(Status::internal, "task graph: " + what);
+template <class... Args>
+[[noreturn]] void reject(fmt::format_string<Args const&...> what, Args const&... args) {
+    throw Error(Status::internal, "task graph: " + fmt::format(what, args...));
 }
 
-void check_size(std::size_t size, std::size_t tasks, char const* name) {
-    if (size != 0 && size != tasks)
-        reject_graph(std::string(name) + " has " + std::to_string(size) + " entries for " +
-                     std::to_string(tasks) + " tasks");
+void check_size(std::size_t size, TaskId tasks, char const* name) {
+    if (size != 0 && std::cmp_not_equal(size, tasks))
+        reject("{} has {} entries for {} tasks", name, size, tasks);
 }
 
 } // namespace
 
 void connect_tasks(TaskGraph& graph, TaskId num_tasks, std::span<TaskEdge const> edges) {
     graph.num_predecessors.assign(num_tasks, 0);
-    graph.successor_ptr.assign(static_cast<std::size_t>(num_tasks) + 1, 0);
+    graph.successor_ptr.assign(num_tasks + 1, 0);
     for (auto const& [from, to] : edges) {
         ++graph.num_predecessors[to];
         ++graph.successor_ptr[from + 1];
@@ -33,38 +37,57 @@ void connect_tasks(TaskGraph& graph, TaskId num_tasks, std::span<TaskEdge const>
     for (auto const& [from, to] : edges) graph.successors[at[from]++] = to;
 }
 
+std::vector<double> longest_paths(TaskGraph const& graph, ExclusiveTasks exclusive) {
+    bool const chained = exclusive == ExclusiveTasks::chained;
+    std::vector<double> length(graph.num_tasks()),
+        length_from_resource(chained ? graph.num_resources : 0, 0.0);
+    for (TaskId task = graph.num_tasks(); task-- > 0;) {
+        double longest = 0;
+        for (TaskId const next : graph.successors_of(task)) {
+            if (next <= task) reject("task {} has the successor {}, a lower number", task, next);
+            longest = std::max(longest, length[next]);
+        }
+        std::int32_t const resource = chained ? graph.resource_of(task) : no_resource;
+        if (resource != no_resource) longest = std::max(longest, length_from_resource[resource]);
+        length[task] = graph.cost[task] + longest;
+        if (resource != no_resource) length_from_resource[resource] = length[task];
+    }
+    return length;
+}
+
 Offset check_graph(TaskGraph const& graph) {
-    std::size_t const tasks = graph.num_predecessors.size();
-    if (graph.successor_ptr.size() != tasks + 1)
-        reject_graph("successor_ptr has " + std::to_string(graph.successor_ptr.size()) + " entries for " +
-                     std::to_string(tasks) + " tasks");
+    TaskId const tasks = graph.num_tasks();
+    if (std::ssize(graph.successor_ptr) != tasks + 1)
+        reject("successor_ptr has {} entries for {} tasks", graph.successor_ptr.size(), tasks);
     check_size(graph.cost.size(), tasks, "cost");
     check_size(graph.priority.size(), tasks, "priority");
     check_size(graph.home.size(), tasks, "home");
-    if (graph.successor_ptr.front() != 0 ||
-        graph.successor_ptr.back() != static_cast<Offset>(graph.successors.size()))
-        reject_graph("successor_ptr does not span the successors");
-
-    for (std::size_t task = 0; task < tasks; ++task)
+    check_resources(graph);
+    if (graph.successor_ptr.front() != 0 || graph.successor_ptr.back() != std::ssize(graph.successors))
+        reject("successor_ptr does not span the successors");
+    for (TaskId task = 0; task < tasks; ++task)
         if (graph.successor_ptr[task] > graph.successor_ptr[task + 1])
-            reject_graph("successor_ptr decreases at task " + std::to_string(task));
+            reject("successor_ptr decreases at task {}", task);
 
     std::vector<std::int32_t> unmet = graph.num_predecessors;
-    for (std::size_t task = 0; task < tasks; ++task) {
-        for (Offset e = graph.successor_ptr[task]; e < graph.successor_ptr[task + 1]; ++e) {
-            TaskId const next = graph.successors[e];
-            if (next < 0 || next >= graph.num_tasks())
-                reject_graph("task " + std::to_string(task) + " has a successor " + std::to_string(next) +
-                             " that does not exist");
+    for (TaskId task = 0; task < tasks; ++task)
+        for (TaskId const next : graph.successors_of(task)) {
+            if (next < 0 || next >= tasks)
+                reject("task {} has a successor {} that does not exist", task, next);
             if (--unmet[next] < 0)
-                reject_graph("task " + std::to_string(next) + " is the successor of more than its " +
-                             std::to_string(graph.num_predecessors[next]) + " predecessors");
+                reject("task {} is the successor of more than its {} predecessors", next,
+                       graph.num_predecessors[next]);
         }
-    }
-    for (std::size_t task = 0; task < tasks; ++task)
-        if (unmet[task] < 0)
-            reject_graph("task " + std::to_string(task) + " has a negative number of predecessors");
+    for (TaskId task = 0; task < tasks; ++task)
+        if (unmet[task] < 0) reject("task {} has a negative number of predecessors", task);
     return std::accumulate(unmet.begin(), unmet.end(), Offset{0});
+}
+
+void check_resources(TaskGraph const& graph) {
+    check_size(graph.resource.size(), graph.num_tasks(), "resource");
+    for (TaskId task = 0; task < std::ssize(graph.resource); ++task)
+        if (graph.resource[task] < no_resource || graph.resource[task] >= graph.num_resources)
+            reject("task {} has resource {} of {}", task, graph.resource[task], graph.num_resources);
 }
 
 } // namespace espalier

@@ -1,10 +1,7 @@
-// A task graph is plain data, and a policy decides who runs what. The same policy objects serve the
-// threads of the runtime and the simulator, so they know worker ids, priorities and homes, and nothing of
-// matrices or clocks.
+// A task graph as plain data: costs, priorities, homes, and the order in which tasks may run.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -18,80 +15,68 @@ inline constexpr TaskId no_task = -1;
 inline constexpr WorkerId any_worker = -1;
 inline constexpr std::int32_t no_resource = -1;
 
+/// Arrays with one entry for each task; `cost`, `priority`, `home` and `resource` may be empty.
 struct TaskGraph {
-    std::vector<std::int32_t> num_predecessors; ///< For each task: tasks, and events from outside (messages).
+    std::vector<std::int32_t> num_predecessors; ///< Tasks, and external events such as messages.
     std::vector<Offset> successor_ptr{0};       ///< num_tasks + 1 entries.
     std::vector<TaskId> successors;
-    std::vector<double> cost;     ///< Seconds, or any unit used throughout.
-    std::vector<double> priority; ///< Larger first: usually the longest path to an exit.
-    std::vector<WorkerId> home;   ///< The worker whose memory the task works on; any_worker: nobody's.
-    /// Tasks with the same resource never run at the same time, in whatever order they come: what they add up
-    /// in one place. Numbers from 0 to num_resources - 1, or no_resource. Empty: nobody excludes anybody.
+    std::vector<double> cost;     ///< Seconds, or another unit used throughout.
+    std::vector<double> priority; ///< The largest goes first: usually the longest path to an exit.
+    std::vector<WorkerId> home;   ///< The worker whose memory the task works on, or any_worker.
+    /// Tasks with the same resource, a number below num_resources, never run at the same time, but in any
+    /// order: they add to the same sum. no_resource for a task that excludes no other.
     std::vector<std::int32_t> resource;
     std::int32_t num_resources = 0;
 
     [[nodiscard]] TaskId num_tasks() const { return static_cast<TaskId>(num_predecessors.size()); }
+    [[nodiscard]] std::span<TaskId const> successors_of(TaskId task) const {
+        return {successors.data() + successor_ptr[task], successors.data() + successor_ptr[task + 1]};
+    }
+    [[nodiscard]] WorkerId home_of(TaskId task) const { return home.empty() ? any_worker : home[task]; }
+    [[nodiscard]] double priority_of(TaskId task) const { return priority.empty() ? 0 : priority[task]; }
+    [[nodiscard]] std::int32_t resource_of(TaskId task) const {
+        return resource.empty() ? no_resource : resource[task];
+    }
 };
 
-/// From a task to one that comes after it.
+/// An entry in a heap of ready tasks: the highest priority is on top, then the lowest number. The order is
+/// total, which makes schedules reproducible.
+struct ReadyTask {
+    double priority;
+    TaskId task;
+    bool operator<(ReadyTask const& other) const {
+        return priority != other.priority ? priority < other.priority : task > other.task;
+    }
+};
+
+/// `to` runs after `from`.
 struct TaskEdge {
     TaskId from = no_task;
     TaskId to = no_task;
 };
 
-/// Fills in the successors and counts the predecessors of the tasks 0 .. num_tasks - 1; each list of
-/// successors is in the order of the edges. Linear.
+/// Sets the successors and counts the predecessors of tasks 0 .. num_tasks - 1. The successors of a task keep
+/// the order of the edges. Linear.
 void connect_tasks(TaskGraph& graph, TaskId num_tasks, std::span<TaskEdge const> edges);
 
-/// Error{internal} naming the task unless the graph's arrays fit together, all successors exist, and no task
-/// is the successor of more tasks than it has predecessors. Returns the predecessors that are no tasks: the
-/// events from outside that a run has to wait for. Cycles are found by the run, not here. Linear.
+/// How longest_paths() treats tasks of the same resource.
+enum class ExclusiveTasks : std::uint8_t {
+    independent, ///< As if they could run at the same time.
+    chained      ///< As a chain in the order of their numbers: they have to take turns.
+};
+
+/// For each task the cost of the longest path from it to an exit, itself included. Successors must have
+/// higher numbers than their predecessors: Error{internal} otherwise. Linear.
+[[nodiscard]] std::vector<double> longest_paths(TaskGraph const& graph,
+                                                ExclusiveTasks exclusive = ExclusiveTasks::independent);
+
+/// Error{internal} that names the task unless the arrays have matching sizes, all successors and resources
+/// exist, and no task is the successor of more tasks than it has predecessors. Returns the number of external
+/// events that a run has to wait for: the predecessors that are not tasks. Does not detect cycles; the run
+/// does. Linear.
 Offset check_graph(TaskGraph const& graph);
 
-/// How a worker came to a task that was not waiting in a queue of its own.
-struct Steal {
-    WorkerId victim = any_worker; ///< Whose queue it was; of a shared one its first worker.
-    int distance = 0;             ///< From 1 on; what is how far is the policy's own matter.
-};
-
-/// All members may be called from several threads at once. The runtime keeps memory in order itself: what
-/// the predecessors of a task wrote is visible to the worker that pops it, whatever the policy does.
-class Policy {
-  public:
-    virtual ~Policy() = default;
-    /// Task `task` became ready; `by` is the worker that made it so (or that owns it, at the start).
-    /// Returns the worker that should be woken for it, or any_worker when any that serves() it will do.
-    virtual WorkerId push(TaskId task, WorkerId by) = 0;
-    /// The next task for this worker, or no_task when it finds none now. Must not overlook: while nobody else
-    /// is inside the policy, no_task means that it holds no task that this worker may run. (An idle worker
-    /// sleeps on that answer; when all do, the run has failed.)
-    virtual TaskId pop(WorkerId worker) = 0;
-    /// May pop(worker) return this task? Tells whom to wake for a task pushed for any_worker.
-    [[nodiscard]] virtual bool serves(WorkerId worker, TaskId task) const {
-        static_cast<void>(worker), static_cast<void>(task);
-        return true;
-    }
-    /// Is the task, since its push, in a queue of this worker's own, where it finds it before others do? Then
-    /// nobody is woken for a task that the worker itself has made ready, as it is about to look.
-    [[nodiscard]] virtual bool owns(WorkerId worker, TaskId task) const {
-        static_cast<void>(worker), static_cast<void>(task);
-        return false;
-    }
-    /// The worker runs the task that pop(worker) has returned last. Not called when that had to be left
-    /// because its resource was held: it will be pushed again.
-    virtual void took(WorkerId worker) { static_cast<void>(worker); }
-    /// Tasks of others that this worker has run so far; for statistics.
-    [[nodiscard]] virtual std::int64_t steals(WorkerId worker) const {
-        static_cast<void>(worker);
-        return 0;
-    }
-    /// Of the last task that pop(worker) has returned; for traces, asked by the worker itself.
-    [[nodiscard]] virtual std::optional<Steal> last_steal(WorkerId worker) const {
-        static_cast<void>(worker);
-        return std::nullopt;
-    }
-    /// The steals so far of all workers, by distance: [0] is always 0. Between runs.
-    [[nodiscard]] virtual std::vector<std::int64_t> steals_by_distance() const { return {}; }
-};
+/// Error{internal} for a resource out of range.
+void check_resources(TaskGraph const& graph);
 
 } // namespace espalier

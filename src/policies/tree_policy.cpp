@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <string>
 #include <tuple>
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace espalier {
 
@@ -17,18 +18,16 @@ bool before(WorkerRange a, WorkerRange b) {
 /// The nodes of the tree, in the order of before().
 std::vector<WorkerRange> tree_nodes(TaskGraph const& graph, std::vector<WorkerRange> const& range_of_task,
                                     int workers) {
-    if (range_of_task.size() != graph.num_predecessors.size())
-        throw Error(Status::internal, "scheduling policy: " + std::to_string(range_of_task.size()) +
-                                          " ranges of candidates for " +
-                                          std::to_string(graph.num_predecessors.size()) + " tasks");
+    if (std::ssize(range_of_task) != graph.num_tasks())
+        throw Error(Status::internal, fmt::format("scheduling policy: {} ranges of candidates for {} tasks",
+                                                  range_of_task.size(), graph.num_tasks()));
     std::vector<WorkerRange> nodes;
-    for (std::size_t task = 0; task < range_of_task.size(); ++task) {
+    for (TaskId task = 0; task < graph.num_tasks(); ++task) {
         WorkerRange const range = range_of_task[task];
         if (range.first < 0 || range.first >= range.end || range.end > workers)
-            throw Error(Status::internal, "scheduling policy: task " + std::to_string(task) +
-                                              " has the candidates " + std::to_string(range.first) + " to " +
-                                              std::to_string(range.end) + " of " + std::to_string(workers) +
-                                              " workers");
+            throw Error(Status::internal,
+                        fmt::format("scheduling policy: task {} has the candidates {} to {} of {} workers",
+                                    task, range.first, range.end, workers));
         if (nodes.empty() || nodes.back() != range) nodes.push_back(range);
     }
     for (WorkerId w = 0; w < workers; ++w) nodes.push_back({w, w + 1});
@@ -48,13 +47,13 @@ TreePolicy::TreePolicy(TaskGraph const& graph, std::vector<WorkerRange> const& r
 TreePolicy::TreePolicy(TaskGraph const& graph, std::vector<WorkerRange> const& range_of_task,
                        std::vector<WorkerRange> nodes, PolicyMachine machine, bool strict)
     : StealingPolicy(graph, std::move(machine), static_cast<int>(nodes.size())), strict_(strict),
-      nodes_(std::move(nodes)), path_(static_cast<std::size_t>(machine_.num_workers())) {
+      nodes_(std::move(nodes)), path_(machine_.num_workers()) {
     node_of_task_.reserve(range_of_task.size());
     for (WorkerRange const range : range_of_task)
         node_of_task_.push_back(
             static_cast<int>(std::lower_bound(nodes_.begin(), nodes_.end(), range, before) - nodes_.begin()));
     for (int node = 0; node < num_nodes(); ++node) {
-        nodes_from_.resize(static_cast<std::size_t>(nodes_[node].first) + 1, node);
+        nodes_from_.resize(nodes_[node].first + 1, node);
         for (WorkerId w = nodes_[node].first; w < nodes_[node].end; ++w) path_[w].push_back(node);
     }
     nodes_from_.push_back(num_nodes()); // each worker has a leaf
@@ -78,14 +77,15 @@ TaskId TreePolicy::pop(WorkerId worker) {
     return no_task;
 }
 
-bool TreePolicy::serves(WorkerId worker, TaskId task) const {
+bool TreePolicy::may_run(WorkerId worker, TaskId task) const {
     if (!machine_.has(worker)) return false;
     return !strict_ || machine_.any_on(nodes_[node_of_task_[task]], machine_.node_of(worker));
 }
 
-/// From the nearest branch that has tasks, of those that hang from that node of the worker's path: by the
-/// NUMA node and the number of the branch's worker that is nearest in number; inner nodes, whose tasks are
-/// nobody's own, before leaves, and outer ones before those inside them.
+/// Steals from the nearest branch with tasks among those below node `level` of the worker's path. The nearest
+/// is found by the NUMA node and then the number of the branch's worker that is nearest in number; inner
+/// nodes, whose tasks belong to no single worker, come before leaves, and outer nodes before those inside
+/// them.
 TaskId TreePolicy::steal_below(int level, WorkerId worker) {
     std::vector<int> const& path = path_[worker];
     WorkerRange const ancestor = nodes_[path[level]];
@@ -110,7 +110,7 @@ TaskId TreePolicy::steal_below(int level, WorkerId worker) {
             least = key;
         }
         if (nearest < 0) return no_task;
-        // Where another was faster, somebody has made progress.
+        // If another worker was faster, that one has made progress.
         if (TaskId const task = steal(worker, nearest, nodes_[nearest].first, level); task != no_task)
             return task;
     }

@@ -1,4 +1,4 @@
-// The course of a run; sleeping and waking are in graph_run_sleep.cpp.
+// The course of a run. graph_run_sleep.cpp has sleeping and waking.
 #include "runtime/graph_run.hpp"
 
 #include <algorithm>
@@ -53,14 +53,14 @@ void GraphRun::begin(TaskGraph const& graph, Policy& policy, TaskBody const& bod
     body_ = &body;
     options_ = &options;
     started_ = Clock::now();
-    last_question_ = {};
+    last_cancel_check_ = {};
     for (WorkerId w = 0; w < num_workers_; ++w) {
         Worker& worker = workers_[w];
-        worker.tasks = worker.unsettled = 0;
+        worker.tasks = worker.uncounted = 0;
         worker.busy_s = 0;
         worker.asleep.store(false, std::memory_order_relaxed);
         worker.waiting = false;
-        worker.unannounced = no_task;
+        worker.pending_wake = no_task;
         steals_before_[w] = policy.steals(w);
     }
     num_asleep_.store(0, std::memory_order_relaxed);
@@ -113,24 +113,23 @@ TaskId GraphRun::next_task(WorkerId worker) {
         check_cancelled(worker);
         poll_between_tasks(worker);
         TaskId task = policy_->pop(worker);
-        TaskId const unannounced = std::exchange(workers_[worker].unannounced, no_task);
-        if (unannounced != no_task && task != unannounced) announce(unannounced, any_worker);
+        TaskId const pending_wake = std::exchange(workers_[worker].pending_wake, no_task);
+        if (pending_wake != no_task && task != pending_wake) announce(pending_wake, any_worker);
         if (task == no_task) task = wait_for_task(worker);
         if (task == no_task) break;
         count_ready(-1, worker);
         if (take(task)) {
-            policy_->took(worker);
-            record_steal(worker, task);
+            record_start(worker, task);
             return task;
         }
     }
     return no_task;
 }
 
-// All of it counts as communication; what moves is recorded inside, by who moves it.
+// The trace shows the whole poll as communication; messages record themselves.
 void GraphRun::poll_between_tasks(WorkerId worker) {
     if (!options_->poll) return;
-    trace::Scope const looking(track(worker), trace::Kind::receive);
+    trace::Scope const polling(track(worker), trace::Kind::receive);
     poll(worker);
 }
 
@@ -139,7 +138,7 @@ TaskId GraphRun::wait_for_task(WorkerId worker) {
     trace::Scope const idle(track(worker), trace::Kind::idle);
     auto const idle_since = Clock::now();
     self.busy_s += std::chrono::duration<double>(idle_since - self.busy_since).count();
-    settle(self);
+    count_finished(self);
     TaskId task = no_task;
     while (task == no_task && running()) {
         task = spin(worker);
@@ -149,7 +148,7 @@ TaskId GraphRun::wait_for_task(WorkerId worker) {
     return task;
 }
 
-/// A trace shows how many tasks wait to be taken.
+/// Records the number of ready tasks.
 void GraphRun::count_ready(int change, WorkerId by) {
     trace::Track* const mine = track(by);
     if (!mine) return;
@@ -158,8 +157,8 @@ void GraphRun::count_ready(int change, WorkerId by) {
     mine->sample(trace::Counter::ready_tasks, before + change);
 }
 
-/// Whether a task that the policy handed out may run now. The policy's word is checked: the task must exist,
-/// be ready, and be handed out once.
+/// Whether a task that the policy returned may run now. Error{internal} unless the task exists, is ready, and
+/// is returned once.
 bool GraphRun::take(TaskId task) {
     if (task < 0 || task >= graph_->num_tasks())
         throw Error(Status::internal,
@@ -172,10 +171,9 @@ bool GraphRun::take(TaskId task) {
     return true;
 }
 
-void GraphRun::record_steal(WorkerId worker, TaskId task) {
-    trace::Track* const mine = track(worker);
-    if (!mine) return;
-    if (auto const steal = policy_->last_steal(worker))
+void GraphRun::record_start(WorkerId worker, TaskId task) {
+    auto const steal = policy_->on_start(worker);
+    if (trace::Track* const mine = track(worker); mine && steal)
         mine->steal(steal->victim,
                     options_->first_number + (options_->numbers.empty() ? task : options_->numbers[task]),
                     steal->distance);
@@ -185,27 +183,27 @@ void GraphRun::execute(TaskId task, WorkerId worker) {
     (*body_)(task, worker);
     Worker& self = workers_[worker];
     ++self.tasks;
-    ++self.unsettled;
+    ++self.uncounted;
     if (TaskId const left = exclusion_.release(task); left != no_task) make_ready(left, worker);
-    for (Offset e = graph_->successor_ptr[task]; e < graph_->successor_ptr[task + 1]; ++e)
-        if (TaskId const next = graph_->successors[e]; count_down(next)) make_ready(next, worker);
+    for (TaskId const next : graph_->successors_of(task))
+        if (count_down(next)) make_ready(next, worker);
 }
 
-/// Push a task on behalf of a worker, and see that somebody looks for it. That is the worker itself for the
-/// first one in a queue of its own, as it is about to look; next_task() announces that one when it finds a
-/// better one.
+/// Pushes a task on behalf of a worker and wakes a worker for it. No other worker is woken for the first task
+/// in the worker's own queue, as the worker is about to pop it; next_task() wakes one if the worker pops a
+/// better task.
 void GraphRun::make_ready(TaskId task, WorkerId by) {
     count_ready(+1, by); // before it can be taken
     WorkerId const target = policy_->push(task, by);
     if (num_workers_ == 1 || target == by) return;
     Worker& self = workers_[by];
-    if (target == any_worker && self.unannounced == no_task && policy_->owns(by, task))
-        self.unannounced = task;
+    if (target == any_worker && self.pending_wake == no_task && policy_->in_own_queue(by, task))
+        self.pending_wake = task;
     else
         announce(task, target);
 }
 
-/// One predecessor of `task` is done; true when it was the last.
+/// One predecessor of `task` is done. Returns whether it was the last one.
 bool GraphRun::count_down(TaskId task) {
     if (task < 0 || task >= graph_->num_tasks())
         throw Error(Status::internal, "task graph: " + name(task) + " does not exist");
@@ -216,10 +214,10 @@ bool GraphRun::count_down(TaskId task) {
     return before == 1;
 }
 
-/// Take what this worker has executed off the common count; called when it finds nothing more, so that the
-/// count is touched rarely, and is right when everybody is idle.
-void GraphRun::settle(Worker& worker) {
-    std::int64_t const done = std::exchange(worker.unsettled, 0);
+/// Subtracts the tasks that this worker has run from the common count. Called when the worker finds no more
+/// tasks: the count is written rarely and is exact when all workers are idle.
+void GraphRun::count_finished(Worker& worker) {
+    std::int64_t const done = std::exchange(worker.uncounted, 0);
     if (done > 0 && remaining_.fetch_sub(done, std::memory_order_acq_rel) == done) end();
 }
 
@@ -227,8 +225,8 @@ void GraphRun::check_cancelled(WorkerId worker) {
     bool cancelled = options_->cancel && options_->cancel->load(std::memory_order_relaxed);
     if (worker == 0 && options_->should_cancel && !cancelled) {
         auto const now = Clock::now();
-        if (now - last_question_ < std::chrono::milliseconds(10)) return;
-        last_question_ = now;
+        if (now - last_cancel_check_ < std::chrono::milliseconds(10)) return;
+        last_cancel_check_ = now;
         cancelled = options_->should_cancel();
     }
     if (cancelled) throw Error(Status::cancelled, "cancelled by the caller");
@@ -273,8 +271,7 @@ void GraphRun::end() {
 }
 
 WorkerId GraphRun::home_of(TaskId task) const {
-    if (graph_->home.size() != graph_->num_predecessors.size()) return 0;
-    WorkerId const home = graph_->home[task];
+    WorkerId const home = graph_->home_of(task);
     return home >= 0 && home < num_workers_ ? home : 0;
 }
 

@@ -1,25 +1,25 @@
-// One execution of a task graph by several workers: counts predecessors down, asks the policy for tasks,
+// One execution of a task graph by several workers: counts predecessors down, pops tasks from the policy,
 // puts idle workers to sleep and wakes them, and ends on completion, failure, cancellation or a standstill.
-// Knows nothing of threads: worker_team.hpp calls work() on each.
+// It has no threads: WorkerTeam calls work() on each of its threads.
 //
-// Memory order. A worker counts its successors down by acquire-release operations after the body has
-// returned; the one that takes a task reads the count (claim()), which is the end of the release sequences
-// of all the predecessors. So their writes are visible to the task, whatever the policy does.
+// Memory order. After the body of a task a worker counts the successors down by acquire-release operations.
+// The worker that takes a task reads the count (take()), which ends the release sequences of all
+// predecessors. So their writes are visible to the task, whatever the policy does.
 //
-// Sleep. A worker that found nothing for a while (1) says under the mutex that it sleeps, (2) passes a full
-// fence, (3) looks into the policy a last time, (4) waits on its condition variable. Who makes a task ready
-// (1) pushes it, (2) passes a full fence, (3) wakes a worker that says it sleeps. One of the two sees the
-// other, so no wake-up is lost. A sleeper that was chosen for one task but found another in its last look
-// passes the call on.
+// Sleep. A worker that has found nothing for a while (1) sets its flag `asleep` under the mutex, (2) issues a
+// full fence, (3) pops once more, (4) waits on its condition variable. A thread that makes a task ready (1)
+// pushes it, (2) issues a full fence, (3) wakes a worker whose flag is set. One of the two sees the other's
+// write, so no wake-up is lost. A worker that was woken for one task but found another one in step 3 wakes
+// another worker in its place.
 //
-// Exclusion. A task whose resource is held goes to the resource instead of to the worker (exclusion.hpp), and
-// comes back by a push when the holder is done: the sleep protocol treats it as made ready then.
+// Exclusion. A task whose resource is held is queued at the resource (exclusion.hpp), and pushed again when
+// the holder is done. For the sleep protocol it becomes ready at that moment.
 //
-// Standstill. When every worker waits at (4), all have looked and found nothing after the last push; if
-// tasks remain and no event from outside is awaited, none will ever become ready.
+// Standstill. If every worker waits in step 4, all have searched the policy after the last push. If tasks
+// remain and no external event is expected, none can become ready any more.
 //
-// Polling. An idle worker that moves messages along goes on waiting in this sense: what comes of it is an
-// event from outside, and release() wakes whom it concerns, perhaps this very worker.
+// Polling. An idle worker that polls for messages still counts as waiting: a message is an external event,
+// and release() wakes a worker for it, possibly this one.
 #pragma once
 
 #include <atomic>
@@ -33,8 +33,8 @@
 
 #include "core/error.hpp"
 #include "policies/exclusion.hpp"
+#include "policies/policy.hpp"
 #include "policies/spin.hpp"
-#include "policies/task_graph.hpp"
 #include "trace/record.hpp"
 
 namespace espalier {
@@ -42,32 +42,33 @@ namespace espalier {
 using TaskBody = std::function<void(TaskId, WorkerId)>;
 
 struct RunOptions {
-    /// Looked at between tasks by every worker; true ends the run with Error{cancelled}. May be set from a
-    /// signal handler. Null for none.
+    /// Read between tasks by every worker; true ends the run with Error{cancelled}. May be set from a signal
+    /// handler. Null: no cancellation.
     std::atomic<bool> const* cancel = nullptr;
-    /// The same as a question, asked on the calling thread between its tasks, at most every 10 ms.
+    /// Called on the calling thread between its tasks, at most every 10 ms; true cancels the run.
     std::function<bool()> should_cancel;
-    /// Calls of WorkerTeam::release() to come: predecessors that are events and not tasks.
+    /// The number of calls of WorkerTeam::release() to expect: predecessors that are events and not tasks.
     Offset external_events = 0;
     /// The number of task 0 in the trace that is recorded.
     std::int64_t first_number = 0;
-    /// Of each task after that; empty: as it is.
+    /// The number of each task relative to first_number; empty: its own number.
     std::span<TaskId const> numbers;
-    /// Called on the calling thread when release() begins to be accepted, before the first task.
+    /// Called on the calling thread before the first task, when release() is accepted.
     std::function<void()> on_start;
-    /// Moves messages along; true when it did something. Called by every worker between its tasks and, while
-    /// it is idle, every poll_interval: it has to be cheap, and decides itself who of them does the work. May
-    /// call release(), stop() and idle(). An exception ends the run like one of a body.
+    /// Makes progress on messages and returns whether it made any. Called by every worker between its tasks
+    /// and, while the worker is idle, every poll_interval; so it has to be cheap, and to choose one worker
+    /// for the work itself. May call release(), stop() and idle(). An exception ends the run like one of a
+    /// body.
     std::function<bool(WorkerId)> poll;
     std::chrono::nanoseconds poll_interval = std::chrono::microseconds(50);
-    /// Called by a worker that found nothing to do, each time before it sleeps; waits() is true by then.
+    /// Called by a worker that has found no task, before each sleep; waits() is true by then.
     std::function<void()> on_sleep;
 };
 
 struct WorkerStats {
     std::int64_t tasks = 0;
-    std::int64_t steals = 0; ///< As the policy counts them.
-    double busy_s = 0;       ///< In tasks and between two tasks without a pause.
+    std::int64_t steals = 0; ///< As counted by the policy.
+    double busy_s = 0;       ///< In tasks, and between two tasks without a pause.
 };
 
 struct RunStats {
@@ -78,15 +79,15 @@ struct RunStats {
     [[nodiscard]] double busy_s() const;
 };
 
-class GraphRun {
+class GraphRun : IdleWorkers {
   public:
     using Clock = std::chrono::steady_clock;
 
-    /// `spin` is how an idle worker looks for work before it sleeps.
+    /// `spin`: how long an idle worker searches before it sleeps.
     GraphRun(int num_workers, Spin spin);
 
-    /// Where each worker's idle times are recorded, and how many tasks are ready; empty: nowhere. Not during
-    /// a run. Tasks record themselves.
+    /// Sets the tracks that record idle times of each worker and the number of ready tasks; empty: no
+    /// recording. Not during a run. Tasks record themselves.
     void record(std::vector<trace::Track*> tracks) { tracks_ = std::move(tracks); }
 
     /// Prepare a run and push the tasks that are ready. The arguments are kept by reference until finish().
@@ -110,13 +111,13 @@ class GraphRun {
     struct alignas(64) Worker {
         // Written by the worker itself.
         std::int64_t tasks = 0;
-        std::int64_t unsettled = 0; ///< Tasks not yet taken off remaining_.
+        std::int64_t uncounted = 0; ///< Tasks not yet subtracted from remaining_.
         double busy_s = 0;
         Clock::time_point busy_since;
-        TaskId unannounced = no_task; ///< In a queue of its own, and nobody was woken.
-        // Written under mutex_ by the worker (true) and by who wakes it (false).
+        TaskId pending_wake = no_task; ///< In its own queue; no worker has been woken for it.
+        // Written under mutex_: true by the worker, false by the thread that wakes it.
         alignas(64) std::atomic<bool> asleep{false};
-        bool waiting = false; ///< Asleep, and its last look found nothing.
+        bool waiting = false; ///< Asleep, and its last search found nothing.
         TaskId woken_for = no_task;
         std::condition_variable wake;
     };
@@ -130,8 +131,8 @@ class GraphRun {
     bool count_down(TaskId task);
     void announce(TaskId task, WorkerId target);
     std::condition_variable* choose_sleeper(TaskId task, WorkerId target);
-    std::condition_variable* rouse(Worker& sleeper, TaskId task);
-    void settle(Worker& worker);
+    std::condition_variable* mark_awake(Worker& sleeper, TaskId task);
+    void count_finished(Worker& worker);
     TaskId spin(WorkerId worker);
     TaskId sleep(WorkerId worker);
     void wait(Worker& self, WorkerId worker, std::unique_lock<std::mutex>& lock);
@@ -142,11 +143,16 @@ class GraphRun {
     void end();
     void end_locked();
     [[nodiscard]] WorkerId home_of(TaskId task) const;
+    [[nodiscard]] WorkerId first_in(WorkerRange range) const override;
+    [[nodiscard]] WorkerId last_in(WorkerRange range) const override;
+    [[nodiscard]] bool is_asleep(WorkerId worker) const {
+        return workers_[worker].asleep.load(std::memory_order_relaxed);
+    }
     [[nodiscard]] trace::Track* track(WorkerId worker) const {
         return tracks_.empty() ? nullptr : tracks_[worker];
     }
     void count_ready(int change, WorkerId by);
-    void record_steal(WorkerId worker, TaskId task);
+    void record_start(WorkerId worker, TaskId task);
 
     // Set by begin(), read by all; state_ changes once a run.
     TaskGraph const* graph_ = nullptr;
@@ -155,7 +161,7 @@ class GraphRun {
     RunOptions const* options_ = nullptr;
     int num_workers_;
     Spin spin_;
-    std::unique_ptr<std::atomic<std::int32_t>[]> unmet_; ///< Predecessors to come; -1 once claimed.
+    std::unique_ptr<std::atomic<std::int32_t>[]> unmet_; ///< Predecessors that have not ended; -1 once taken.
     TaskId unmet_capacity_ = 0;
     Exclusion exclusion_;
     std::atomic<State> state_{State::ended};
@@ -174,7 +180,7 @@ class GraphRun {
     alignas(64) std::atomic<std::int64_t> num_ready_{0}; ///< Counted only while a trace is recorded.
     FirstError error_;
     Clock::time_point started_;
-    Clock::time_point last_question_; ///< Of options_->should_cancel; worker 0.
+    Clock::time_point last_cancel_check_; ///< Of options_->should_cancel; worker 0.
     std::vector<std::int64_t> steals_before_;
 };
 

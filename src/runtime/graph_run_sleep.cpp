@@ -1,19 +1,18 @@
-// Idle workers: the short spin, the sleep without lost wake-ups, and the detection of a standstill. The
-// protocol and why it holds are told in graph_run.hpp.
+// Idle workers: spinning, sleeping without lost wake-ups, and the detection of a standstill. graph_run.hpp
+// describes the protocol.
 #include <string>
 
-#include "policies/policy_wake.hpp"
 #include "runtime/graph_run.hpp"
 
 namespace espalier {
 
 namespace {
 
-/// How long a sleeper may overlook a request to cancel: flags set by signal handlers cannot wake anybody.
+/// How often a sleeper checks for cancellation: a signal handler can set a flag but cannot wake a thread.
 constexpr auto cancel_interval = std::chrono::milliseconds(20);
 
-/// Orders what this thread wrote before what it reads next, for all threads. The thread sanitizer does not
-/// model it, and need not: no data is handed over by it.
+/// Orders the earlier writes of this thread before its later reads. The thread sanitizer does not model the
+/// fence; it need not, as the fence transfers no data.
 void full_fence() {
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
@@ -27,12 +26,11 @@ void full_fence() {
 
 } // namespace
 
-/// `task` has been pushed by a worker: wake whom the policy named, or any sleeper that serves the task.
+/// A worker has pushed `task`: wakes the worker that the policy named, or a sleeper that may run the task.
 void GraphRun::announce(TaskId task, WorkerId target) {
     full_fence();
     if (num_asleep_.load(std::memory_order_relaxed) == 0) return;
-    if (target >= 0 && target < num_workers_ && !workers_[target].asleep.load(std::memory_order_relaxed))
-        return;
+    if (target >= 0 && target < num_workers_ && !is_asleep(target)) return;
     std::condition_variable* wake = nullptr;
     {
         std::lock_guard const lock(mutex_);
@@ -41,18 +39,26 @@ void GraphRun::announce(TaskId task, WorkerId target) {
     if (wake) wake->notify_one();
 }
 
-/// Under mutex_. What to notify, or null.
+/// Under mutex_. The condition variable to notify, or null.
 std::condition_variable* GraphRun::choose_sleeper(TaskId task, WorkerId target) {
-    auto const first_asleep = [&](WorkerId from, WorkerId end) {
-        while (from < end && !workers_[from].asleep.load(std::memory_order_relaxed)) ++from;
-        return from;
-    };
-    WorkerId const w = whom_to_wake(*policy_, task, target, home_of(task), num_workers_, first_asleep);
-    return w == any_worker ? nullptr : rouse(workers_[w], task);
+    WorkerId const w = policy_->worker_to_wake(task, target, home_of(task), num_workers_, *this);
+    return w == any_worker ? nullptr : mark_awake(workers_[w], task);
 }
 
-/// Under mutex_. What to notify, or null when the worker does not sleep.
-std::condition_variable* GraphRun::rouse(Worker& sleeper, TaskId task) {
+WorkerId GraphRun::first_in(WorkerRange range) const {
+    for (WorkerId w = range.first; w < range.end; ++w)
+        if (is_asleep(w)) return w;
+    return any_worker;
+}
+
+WorkerId GraphRun::last_in(WorkerRange range) const {
+    for (WorkerId w = range.end; w-- > range.first;)
+        if (is_asleep(w)) return w;
+    return any_worker;
+}
+
+/// Under mutex_. The condition variable to notify, or null if the worker does not sleep.
+std::condition_variable* GraphRun::mark_awake(Worker& sleeper, TaskId task) {
     if (!sleeper.asleep.load(std::memory_order_relaxed)) return nullptr;
     sleeper.asleep.store(false, std::memory_order_relaxed);
     num_asleep_.fetch_sub(1, std::memory_order_relaxed);
@@ -68,7 +74,7 @@ TaskId GraphRun::spin(WorkerId worker) {
     return task;
 }
 
-/// One sleep: returns the task found in the last look, or no_task after having been woken.
+/// One sleep. Returns the task that the last pop() found, or no_task once the worker has been woken.
 TaskId GraphRun::sleep(WorkerId worker) {
     Worker& self = workers_[worker];
     {
@@ -87,13 +93,13 @@ TaskId GraphRun::sleep(WorkerId worker) {
         return no_task;
     }
     TaskId const other = self.woken_for;
-    rouse(self, no_task);
+    mark_awake(self, no_task);
     lock.unlock();
     if (other != no_task && other != task) announce(other, any_worker);
     return task;
 }
 
-/// Wait until woken or until the run has ended.
+/// Waits until the worker is woken or the run has ended.
 void GraphRun::wait(Worker& self, WorkerId worker, std::unique_lock<std::mutex>& lock) {
     if (!self.asleep.load(std::memory_order_relaxed)) return;
     self.waiting = true;
@@ -101,15 +107,15 @@ void GraphRun::wait(Worker& self, WorkerId worker, std::unique_lock<std::mutex>&
     check_standstill();
     auto const over = [&] { return !self.asleep.load(std::memory_order_relaxed) || !running(); };
     bool const polls = static_cast<bool>(options_->poll);
-    bool const asks = options_->cancel || (worker == 0 && options_->should_cancel);
-    if (!polls && !asks) return self.wake.wait(lock, over);
+    bool const checks = options_->cancel || (worker == 0 && options_->should_cancel);
+    if (!polls && !checks) return self.wake.wait(lock, over);
     auto const interval = polls ? options_->poll_interval : std::chrono::nanoseconds(cancel_interval);
     while (!self.wake.wait_for(lock, interval, over)) {
-        lock.unlock(); // what the caller does may take its time
+        lock.unlock(); // the caller's functions may take long
         check_cancelled(worker);
-        bool const look = poll(worker);
+        bool const progress = poll(worker);
         lock.lock();
-        if (look) rouse(self, no_task);
+        if (progress) mark_awake(self, no_task);
     }
 }
 
@@ -127,7 +133,7 @@ void GraphRun::check_standstill() {
         throw Error(Status::internal, "the task graph came to a standstill with " + std::to_string(done) +
                                           " of " + std::to_string(tasks) +
                                           " tasks done: " + std::to_string(ready) +
-                                          " are ready but the scheduling policy hands them to nobody, " +
+                                          " are ready but the scheduling policy returns none of them, " +
                                           std::to_string(blocked) + " wait for predecessors" +
                                           (ready == 0 ? " (a cycle?)" : ""));
     } catch (...) {
@@ -136,11 +142,11 @@ void GraphRun::check_standstill() {
     end_locked();
 }
 
-/// Under mutex_: nobody starts another task, and sleepers return.
+/// Under mutex_: no worker starts another task, and sleepers return.
 void GraphRun::end_locked() {
     state_.store(State::ended, std::memory_order_release);
     for (WorkerId w = 0; w < num_workers_; ++w)
-        if (workers_[w].asleep.load(std::memory_order_relaxed)) workers_[w].wake.notify_one();
+        if (is_asleep(w)) workers_[w].wake.notify_one();
 }
 
 } // namespace espalier

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "policies/task_graph.hpp"
+#include "policies/policy.hpp"
 #include "runtime/binding.hpp"
 #include "runtime/graph_run.hpp"
 #include "runtime/topology.hpp"

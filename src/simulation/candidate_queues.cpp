@@ -1,46 +1,42 @@
 #include "simulation/candidate_queues.hpp"
 
 #include <algorithm>
-#include <iterator>
+
+#include <fmt/format.h>
 
 namespace espalier {
 
 namespace {
 
-constexpr double urgency = 1.1; // how much longer the way to the end is from a task that goes before own ones
+constexpr double urgency =
+    1.1; // ratio of the paths to the end from which a task goes before the worker's own
 
 // The idle worker of a range that is nearest in number to `wanted`.
-WorkerId nearest(std::set<WorkerId> const& idle, Candidates range, WorkerId wanted) {
+WorkerId nearest(IdleWorkers const& idle, Candidates range, WorkerId wanted) {
     int const target = std::clamp(wanted, range.first, range.end - 1);
-    auto const above = idle.lower_bound(target);
-    bool const has_above = above != idle.end() && *above < range.end;
-    bool const has_below = above != idle.begin() && *std::prev(above) >= range.first;
-    if (has_above && has_below)
-        return *above - target <= target - *std::prev(above) ? *above : *std::prev(above);
-    return has_above ? *above : has_below ? *std::prev(above) : any_worker;
+    WorkerId const above = idle.first_in({target, range.end}), below = idle.last_in({range.first, target});
+    if (above == any_worker || below == any_worker) return std::max(above, below);
+    return above - target <= target - below ? above : below;
 }
 
 } // namespace
 
 CandidateQueues::CandidateQueues(TaskGraph const& graph, std::vector<TaskRange> const& ranges, int workers)
-    : graph_(graph), ranges_(ranges), workers_(workers),
-      by_candidates_(2 * static_cast<std::size_t>(workers)), by_reach_(by_candidates_.size()),
-      by_(static_cast<std::size_t>(graph.num_tasks()), any_worker),
-      taken_(static_cast<std::size_t>(graph.num_tasks()), false) {}
+    : graph_(graph), ranges_(ranges), workers_(workers), by_candidates_(2 * workers), by_reach_(2 * workers),
+      by_(graph.num_tasks(), any_worker), taken_(graph.num_tasks(), false) {}
 
-void CandidateQueues::push(TaskId task, WorkerId by) {
-    auto const t = static_cast<std::size_t>(task);
-    TaskRange const& range = ranges_[t];
-    by_[t] = by;
-    put(by_candidates_, range.candidates, {graph_.priority[t], task});
-    if (range.reach != range.candidates) put(by_reach_, range.reach, {graph_.priority[t], task});
+WorkerId CandidateQueues::push(TaskId task, WorkerId by) {
+    TaskRange const& range = ranges_[task];
+    by_[task] = by;
+    put(by_candidates_, range.candidates, {graph_.priority[task], task});
+    if (range.reach != range.candidates) put(by_reach_, range.reach, {graph_.priority[task], task});
+    return any_worker;
 }
 
-void CandidateQueues::put(QueueTree& tree, Candidates range, Entry entry) const {
+void CandidateQueues::put(QueueTree& tree, Candidates range, ReadyTask ready) const {
     auto const put_at = [&](int node) {
-        auto& queue = tree[node];
-        queue.push_back(entry);
-        std::push_heap(queue.begin(), queue.end());
+        tree[node].push_back(ready);
+        std::push_heap(tree[node].begin(), tree[node].end());
     };
     int first = range.first + workers_, end = range.end + workers_;
     for (; first < end; first /= 2, end /= 2) {
@@ -49,15 +45,15 @@ void CandidateQueues::put(QueueTree& tree, Candidates range, Entry entry) const 
     }
 }
 
-WorkerId CandidateQueues::choose_idle(TaskId task, std::set<WorkerId> const& idle) {
-    auto const t = static_cast<std::size_t>(task);
-    WorkerId const candidate = nearest(idle, ranges_[t].candidates, by_[t]);
-    return candidate != any_worker ? candidate : nearest(idle, ranges_[t].reach, by_[t]);
+WorkerId CandidateQueues::worker_to_wake(TaskId task, WorkerId, WorkerId, int,
+                                         IdleWorkers const& idle) const {
+    WorkerId const candidate = nearest(idle, ranges_[task].candidates, by_[task]);
+    return candidate != any_worker ? candidate : nearest(idle, ranges_[task].reach, by_[task]);
 }
 
-std::vector<CandidateQueues::Entry>* CandidateQueues::best_for(QueueTree& tree, WorkerId worker) const {
-    std::vector<Entry>* best = nullptr;
-    for (auto node = static_cast<std::size_t>(worker + workers_); node > 0; node /= 2) {
+std::vector<ReadyTask>* CandidateQueues::best_for(QueueTree& tree, WorkerId worker) const {
+    std::vector<ReadyTask>* best = nullptr;
+    for (int node = worker + workers_; node > 0; node /= 2) {
         auto& queue = tree[node];
         while (!queue.empty() && taken_[queue.front().task]) {
             std::pop_heap(queue.begin(), queue.end());
@@ -69,13 +65,27 @@ std::vector<CandidateQueues::Entry>* CandidateQueues::best_for(QueueTree& tree, 
 }
 
 TaskId CandidateQueues::pop(WorkerId worker) {
-    std::vector<Entry>* best = best_for(by_candidates_, worker);
+    std::vector<ReadyTask>* best = best_for(by_candidates_, worker);
     auto* const other = best_for(by_reach_, worker);
     if (other && (!best || other->front().priority > urgency * best->front().priority)) best = other;
     if (!best) return no_task;
     TaskId const task = best->front().task;
     taken_[task] = true;
     return task;
+}
+
+StaticSchedule list_schedule(TaskGraph const& graph, int workers) {
+    std::vector<TaskRange> ranges;
+    ranges.reserve(graph.num_tasks());
+    for (TaskId task = 0; task < graph.num_tasks(); ++task) {
+        WorkerId const home = graph.home_of(task);
+        if (home < 0 || home >= workers)
+            throw Error(Status::internal, fmt::format("list schedule: the home of task {} is worker {} of {}",
+                                                      task, home, workers));
+        ranges.push_back({{home, home + 1}, {home, home + 1}});
+    }
+    CandidateQueues queues(graph, ranges, workers);
+    return simulate(graph, queues, workers);
 }
 
 } // namespace espalier

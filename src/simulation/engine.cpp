@@ -3,44 +3,15 @@
 #include <algorithm>
 #include <functional>
 #include <queue>
-#include <string>
+#include <set>
 #include <tuple>
 #include <unordered_set>
 
-#include "policies/policy_wake.hpp"
+#include <fmt/format.h>
+
+#include "policies/exclusion.hpp"
 
 namespace espalier {
-
-PolicyDispatcher::PolicyDispatcher(Policy& policy, TaskGraph const& graph, WorkerId first_worker, int workers)
-    : policy_(policy), graph_(graph), first_worker_(first_worker), workers_(workers),
-      pushed_(static_cast<std::size_t>(graph.num_tasks())) {}
-
-void PolicyDispatcher::push(TaskId task, WorkerId by) {
-    // First tasks, and what a message makes ready, are pushed by their homes: policies know nothing else.
-    bool const by_own = first_worker_ <= by && by < first_worker_ + workers_;
-    WorkerId const maker = by_own ? by - first_worker_ : home_of(task);
-    Pushed& pushed = pushed_[task];
-    pushed.target = policy_.push(task, maker);
-    pushed.owner = by_own && policy_.owns(maker, task) ? maker : any_worker;
-}
-
-WorkerId PolicyDispatcher::choose_idle(TaskId task, std::set<WorkerId> const& idle) {
-    Pushed const& pushed = pushed_[task];
-    if (pushed.owner != any_worker && idle.contains(first_worker_ + pushed.owner))
-        return first_worker_ + pushed.owner;
-    auto const first_idle = [&](WorkerId from, WorkerId end) {
-        auto const at = idle.lower_bound(first_worker_ + from);
-        return at == idle.end() ? end : std::min(*at - first_worker_, end);
-    };
-    WorkerId const worker = whom_to_wake(policy_, task, pushed.target, home_of(task), workers_, first_idle);
-    return worker == any_worker ? any_worker : first_worker_ + worker;
-}
-
-std::optional<Steal> PolicyDispatcher::last_steal(WorkerId worker) const {
-    auto steal = policy_.last_steal(worker - first_worker_);
-    if (steal && steal->victim != any_worker) steal->victim += first_worker_;
-    return steal;
-}
 
 namespace {
 
@@ -52,56 +23,59 @@ struct Finish {
     }
 };
 
-class Engine {
+class Engine : IdleWorkers {
   public:
-    Engine(TaskGraph const& graph, Dispatcher& dispatcher, int workers, Transit* transit, TaskClock* clock)
-        : graph_(graph), dispatcher_(dispatcher), transit_(transit), clock_(clock),
-          waiting_(graph.num_predecessors) {
-        auto const tasks = static_cast<std::size_t>(graph.num_tasks());
-        if (graph.cost.size() != tasks || graph.priority.size() != tasks)
-            throw Error(Status::internal, "simulation: " + std::to_string(tasks) + " tasks with " +
-                                              std::to_string(graph.cost.size()) + " costs and " +
-                                              std::to_string(graph.priority.size()) + " priorities");
+    Engine(TaskGraph const& graph, Policy& policy, int workers, Transit* transit, TaskClock* clock)
+        : graph_(graph), policy_(policy), workers_(workers), transit_(transit), clock_(clock),
+          waiting_(graph.num_predecessors), pushed_(graph.num_tasks()) {
+        TaskId const tasks = graph.num_tasks();
+        if (std::ssize(graph.cost) != tasks || std::ssize(graph.priority) != tasks)
+            throw Error(Status::internal, fmt::format("simulation: {} tasks with {} costs and {} priorities",
+                                                      tasks, graph.cost.size(), graph.priority.size()));
+        exclusion_.begin(graph);
         result_.start.assign(tasks, -1.0);
         result_.end.assign(tasks, 0.0);
         result_.worker_of_task.assign(tasks, any_worker);
         result_.lists.resize(workers);
         result_.busy.assign(workers, 0.0);
         for (WorkerId w = 0; w < workers; ++w) idle_.insert(idle_.end(), w);
-        if (!graph.resource.empty()) {
-            holder_.assign(graph.num_resources, no_task);
-            left_.resize(graph.num_resources);
-            next_left_.resize(tasks);
-        }
     }
 
     TimedRun run() {
         for (TaskId t = 0; t < graph_.num_tasks(); ++t)
-            if (waiting_[t] == 0) make_ready(t, home_of(t));
+            if (waiting_[t] == 0) make_ready(t, graph_.home_of(t));
         for (assign(); !running_.empty(); assign()) {
             now_ = running_.top().time;
             while (!running_.empty() && running_.top().time == now_) finish_next();
         }
-        for (std::size_t t = 0; t < result_.start.size(); ++t)
+        for (TaskId t = 0; t < graph_.num_tasks(); ++t)
             if (result_.start[t] < 0)
-                throw Error(Status::internal, "simulation: task " + std::to_string(t) + " never ran");
+                throw Error(Status::internal, fmt::format("simulation: task {} never ran", t));
         result_.makespan = now_;
         return std::move(result_);
     }
 
   private:
-    [[nodiscard]] WorkerId home_of(TaskId task) const {
-        return graph_.home.empty() ? any_worker : graph_.home[task];
+    [[nodiscard]] WorkerId first_in(WorkerRange range) const override {
+        auto const at = idle_.lower_bound(range.first);
+        return at != idle_.end() && *at < range.end ? *at : any_worker;
+    }
+    [[nodiscard]] WorkerId last_in(WorkerRange range) const override {
+        auto const past = idle_.lower_bound(range.end);
+        return past != idle_.begin() && *std::prev(past) >= range.first ? *std::prev(past) : any_worker;
     }
 
     [[nodiscard]] bool is_message(TaskId task) const { return transit_ && transit_->carries(task); }
 
-    // Of a message that has reached the other end: it ends later.
-    bool comes_in(TaskId task) {
-        if (!reached_.insert(task).second) return false;
-        double& end = result_.end[task];
-        end = transit_->arrive(task, now_);
-        running_.push({end, task});
+    // Like the runtime, a task that has no home is pushed as if it were at home with worker 0.
+    [[nodiscard]] WorkerId home_of(TaskId task) const { return std::max(graph_.home_of(task), 0); }
+
+    // A message whose first byte has arrived ends when its last byte arrives.
+    bool must_still_arrive(TaskId message) {
+        if (!reached_.insert(message).second) return false;
+        double& end = result_.end[message];
+        end = transit_->arrive(message, now_);
+        running_.push({end, message});
         return true;
     }
 
@@ -110,98 +84,64 @@ class Engine {
             run_until(transit_->reach(task, now_), task, any_worker);
             return;
         }
-        dispatcher_.push(task, by);
-        ready_.push_back(task);
+        WorkerId const target = policy_.push(task, by == any_worker ? home_of(task) : by);
+        pushed_[task] = {target, by != any_worker && policy_.in_own_queue(by, task) ? by : any_worker};
+        ready_.push_back({graph_.priority[task], task});
     }
 
     void run_until(double end, TaskId task, WorkerId worker) {
-        auto const t = static_cast<std::size_t>(task);
-        result_.start[t] = now_;
-        result_.end[t] = end;
-        result_.worker_of_task[t] = worker;
+        result_.start[task] = now_;
+        result_.end[task] = end;
+        result_.worker_of_task[task] = worker;
         running_.push({end, task});
     }
 
     void start(TaskId task, WorkerId worker) {
-        auto const t = static_cast<std::size_t>(task);
-        double const seconds = clock_ ? clock_->begin(task, worker) : graph_.cost[t];
+        double const seconds = clock_ ? clock_->begin(task, worker, now_) : graph_.cost[task];
         run_until(now_ + seconds, task, worker);
         idle_.erase(worker);
         result_.lists[worker].push_back(task);
         result_.busy[worker] += seconds;
-        dispatcher_.took(worker);
-        if (auto const steal = dispatcher_.last_steal(worker))
+        if (auto const steal = policy_.on_start(worker))
             result_.steals.push_back({now_, task, worker, steal->victim, steal->distance});
     }
 
-    // As policies/exclusion.hpp: a task whose resource is held is left with it, and comes back in its turn.
     TaskId take(WorkerId worker) {
-        for (;;) {
-            TaskId const task = dispatcher_.pop(worker);
-            if (task == no_task || graph_.resource.empty()) return task;
-            std::int32_t const resource = graph_.resource[task];
-            if (resource == no_resource) return task;
-            auto const r = static_cast<std::size_t>(resource);
-            if (holder_[r] == no_task) {
-                holder_[r] = task;
-                return task;
-            }
-            Left& left = left_[r];
-            (left.first == no_task ? left.first : next_left_[left.last]) = task;
-            left.last = task;
-        }
-    }
-
-    void release(TaskId task, WorkerId worker) {
-        if (graph_.resource.empty()) return;
-        std::int32_t const resource = graph_.resource[task];
-        if (resource == no_resource) return;
-        auto const r = static_cast<std::size_t>(resource);
-        holder_[r] = no_task;
-        TaskId const next = left_[r].first;
-        if (next == no_task) return;
-        left_[r].first = next == left_[r].last ? no_task : next_left_[next];
-        make_ready(next, worker);
+        TaskId task = policy_.pop(worker);
+        while (task != no_task && !exclusion_.acquire(task)) task = policy_.pop(worker);
+        return task;
     }
 
     void finish_next() {
         TaskId const task = running_.top().task;
         running_.pop();
-        if (is_message(task) && comes_in(task)) return;
-        auto const t = static_cast<std::size_t>(task);
-        WorkerId const worker = result_.worker_of_task[t];
+        if (is_message(task) && must_still_arrive(task)) return;
+        WorkerId const worker = result_.worker_of_task[task];
         if (worker != any_worker) {
             idle_.insert(worker);
             freed_.push_back(worker);
             if (clock_) clock_->end(task, worker);
         }
-        release(task, worker);
-        for (Offset s = graph_.successor_ptr[t]; s < graph_.successor_ptr[t + 1]; ++s) {
-            TaskId const next = graph_.successors[s];
+        if (TaskId const queued = exclusion_.release(task); queued != no_task) make_ready(queued, worker);
+        for (TaskId const next : graph_.successors_of(task))
             if (--waiting_[next] == 0) make_ready(next, worker);
-        }
     }
 
-    // Afterwards no task that waits may be run by a worker that is idle.
+    // Afterwards no idle worker may run any of the tasks that wait.
     void assign() {
-        std::sort(ready_.begin(), ready_.end(), [&](TaskId a, TaskId b) {
-            double const pa = graph_.priority[a];
-            double const pb = graph_.priority[b];
-            return pa != pb ? pa > pb : a < b;
-        });
-        for (TaskId const task : ready_) offer(task);
+        std::sort(ready_.rbegin(), ready_.rend());
+        for (ReadyTask const& ready : ready_) offer(ready.task);
         ready_.clear();
-        for (WorkerId const worker : freed_) {
-            if (!idle_.contains(worker)) continue;
-            if (TaskId const task = take(worker); task != no_task) start(task, worker);
-        }
+        for (WorkerId const worker : freed_)
+            if (idle_.contains(worker))
+                if (TaskId const task = take(worker); task != no_task) start(task, worker);
         freed_.clear();
     }
 
-    // A worker asked may have something better to do; then the next one is asked.
+    // Wakes workers until the task runs. A worker may take another task that it prefers.
     void offer(TaskId task) {
         while (result_.start[task] < 0) {
-            WorkerId const worker = dispatcher_.choose_idle(task, idle_);
+            WorkerId const worker = choose_worker(task);
             if (worker == any_worker) return;
             TaskId const taken = take(worker);
             if (taken == no_task) return;
@@ -209,31 +149,38 @@ class Engine {
         }
     }
 
+    [[nodiscard]] WorkerId choose_worker(TaskId task) const {
+        auto const [target, owner] = pushed_[task];
+        if (owner != any_worker && idle_.contains(owner)) return owner;
+        return policy_.worker_to_wake(task, target, home_of(task), workers_, *this);
+    }
+
+    struct Pushed {
+        WorkerId target = any_worker; ///< As returned by Policy::push.
+        WorkerId owner = any_worker;  ///< The worker that made the task ready, if it is in its own queue.
+    };
+
     TaskGraph const& graph_;
-    Dispatcher& dispatcher_;
+    Policy& policy_;
+    int workers_;
     Transit* transit_;
-    std::unordered_set<TaskId> reached_; // messages
     TaskClock* clock_;
-    std::vector<std::int32_t> waiting_;
+    Exclusion exclusion_;
+    std::vector<std::int32_t> waiting_; // predecessors that have not ended
+    std::vector<Pushed> pushed_;
+    std::unordered_set<TaskId> reached_; // messages whose first byte has arrived
     std::set<WorkerId> idle_;
     std::priority_queue<Finish, std::vector<Finish>, std::greater<>> running_;
-    std::vector<TaskId> ready_;   // since the last assignment
-    std::vector<WorkerId> freed_; // since the last assignment
-    std::vector<TaskId> holder_;  // of each resource
-    struct Left {
-        TaskId first = no_task, last = no_task;
-    };
-    std::vector<Left> left_;        // with each resource, while it was held: a queue, linked
-    std::vector<TaskId> next_left_; // by this
+    std::vector<ReadyTask> ready_; // since the last assignment
+    std::vector<WorkerId> freed_;  // since the last assignment
     double now_ = 0;
     TimedRun result_;
 };
 
 } // namespace
 
-TimedRun simulate(TaskGraph const& graph, Dispatcher& dispatcher, int workers, Transit* transit,
-                  TaskClock* clock) {
-    return Engine(graph, dispatcher, workers, transit, clock).run();
+TimedRun simulate(TaskGraph const& graph, Policy& policy, int workers, Transit* transit, TaskClock* clock) {
+    return Engine(graph, policy, workers, transit, clock).run();
 }
 
 } // namespace espalier

@@ -1,94 +1,40 @@
-// The discrete-event engine: runs a task graph in virtual time. In: the graph with its costs, who is asked
-// where tasks go, the number of workers, and a clock where times depend on who works. Out: when and where
-// each task ran. The same Policy objects as in the runtime can be asked, so that what is simulated is what
-// will run: one code, two clocks. Deterministic; O(tasks log tasks) and one look of the dispatcher a task.
+// The discrete-event engine: runs a task graph in virtual time under a policy. In: the graph with its costs,
+// the policy, the number of workers, a network for messages, and a clock if times depend on the worker. Out:
+// when and where each task ran. The policies are those of the runtime or planners with the same interface, so
+// the simulation of a run calls the code that will run. Deterministic; O(tasks log tasks) and the policy's
+// searches.
 #pragma once
 
-#include <algorithm>
-#include <optional>
-#include <set>
 #include <vector>
 
-#include "policies/task_graph.hpp"
+#include "policies/policy.hpp"
 
 namespace espalier {
 
-/// Knows the tasks that are ready, and who may run them.
-class Dispatcher {
-  public:
-    virtual ~Dispatcher() = default;
-    /// Task became ready; `by` is the worker whose task made it so, or any_worker.
-    virtual void push(TaskId task, WorkerId by) = 0;
-    /// The worker among the idle ones that should be asked first to run a task just pushed; any_worker when
-    /// none of them may. The worker that made it ready is idle at that moment.
-    virtual WorkerId choose_idle(TaskId task, std::set<WorkerId> const& idle) = 0;
-    /// The next task of a worker, or no_task.
-    virtual TaskId pop(WorkerId worker) = 0;
-    /// The worker runs the task that it popped last: its resource was free.
-    virtual void took(WorkerId worker) { static_cast<void>(worker); }
-    /// How the worker came to the last task that it popped, when it was somebody else's.
-    [[nodiscard]] virtual std::optional<Steal> last_steal(WorkerId worker) const {
-        static_cast<void>(worker);
-        return std::nullopt;
-    }
-};
-
-/// A policy of the runtime, asked as the runtime asks it: the worker that has made a task ready looks first
-/// when that is in a queue of its own; for others whom_to_wake() decides.
-class PolicyDispatcher : public Dispatcher {
-  public:
-    /// The engine knows the policy's workers by the numbers from `first_worker` on, `workers` of them: those
-    /// of a process, or all there are. Tasks and homes are the policy's own, as in `graph`. `policy` and
-    /// `graph` must outlive this.
-    PolicyDispatcher(Policy& policy, TaskGraph const& graph, WorkerId first_worker = 0,
-                     int workers = all_workers);
-    void push(TaskId task, WorkerId by) override;
-    WorkerId choose_idle(TaskId task, std::set<WorkerId> const& idle) override;
-    TaskId pop(WorkerId worker) override { return policy_.pop(worker - first_worker_); }
-    void took(WorkerId worker) override { policy_.took(worker - first_worker_); }
-    [[nodiscard]] std::optional<Steal> last_steal(WorkerId worker) const override;
-
-  private:
-    static constexpr int all_workers = 1 << 30;
-
-    /// Where the runtime begins to look: it pushes as worker 0 what is nobody's.
-    [[nodiscard]] WorkerId home_of(TaskId task) const {
-        return graph_.home.empty() ? 0 : std::max(graph_.home[task], WorkerId{0});
-    }
-
-    Policy& policy_;
-    TaskGraph const& graph_;
-    WorkerId first_worker_;
-    int workers_;
-    struct Pushed {
-        WorkerId target = any_worker; ///< What the policy said.
-        WorkerId owner = any_worker;  ///< Who made the task ready, if it is in a queue of its own.
-    };
-    std::vector<Pushed> pushed_; ///< By task.
-};
-
-/// How long tasks take where that depends on the worker, and on what else runs.
+/// Task times that depend on the worker, on the time, or on what else runs.
 class TaskClock {
   public:
     virtual ~TaskClock() = default;
-    /// `task` begins on `worker`: how long it takes. No messages.
-    virtual double begin(TaskId task, WorkerId worker) = 0;
-    /// It has ended.
+    /// `task`, which is not a message, starts on `worker` at time `now`. Returns how long it takes.
+    virtual double begin(TaskId task, WorkerId worker, double now) = 0;
+    /// The task has ended.
     virtual void end(TaskId task, WorkerId worker) = 0;
 };
 
-/// Tasks that no worker does: messages.
+/// Tasks that no worker runs: messages.
 class Transit {
   public:
     virtual ~Transit() = default;
     [[nodiscard]] virtual bool carries(TaskId task) const = 0;
-    /// When the first of `task`, which becomes ready `now`, will be at the other end; in the order of `now`.
+    /// The time at which the first byte of `task`, which is ready at time `now`, reaches the receiver. Called
+    /// with increasing `now`.
     virtual double reach(TaskId task, double now) = 0;
-    /// When the last of it will be there, whose first is there `now`; in the order of `now`.
+    /// The time at which the last byte arrives, if the first one does at time `now`. Called with increasing
+    /// `now`.
     virtual double arrive(TaskId task, double now) = 0;
 };
 
-/// `thief` began with `task`, which waited in a queue of `victim`.
+/// `thief` started `task`, which it took from a queue of `victim`.
 struct TimedSteal {
     double time = 0;
     TaskId task = no_task;
@@ -97,22 +43,27 @@ struct TimedSteal {
     int distance = 0;
 };
 
-struct TimedRun {
-    std::vector<double> start, end;         ///< Of each task, in the unit of graph.cost.
-    std::vector<WorkerId> worker_of_task;   ///< any_worker for what no worker does.
-    std::vector<std::vector<TaskId>> lists; ///< For each worker its tasks, in order.
-    std::vector<double> busy;               ///< For each worker.
-    std::vector<TimedSteal> steals;         ///< By time.
-    double makespan = 0;
+/// What each worker runs, in order. Lists that follow simulated start times cannot deadlock.
+struct StaticSchedule {
+    std::vector<std::vector<TaskId>> lists; ///< By worker.
+    std::vector<WorkerId> worker_of_task;   ///< any_worker for a message.
+    double makespan = 0;                    ///< In the unit of graph.cost.
+};
+
+struct TimedRun : StaticSchedule {
+    std::vector<double> start, end; ///< By task, in the unit of graph.cost.
+    std::vector<double> busy;       ///< By worker.
+    std::vector<TimedSteal> steals; ///< By time.
 
     [[nodiscard]] double idle(WorkerId worker) const { return makespan - busy[worker]; }
 };
 
-/// Runs `graph`, which must have costs and priorities, from time 0. Tasks that become ready at the same time
-/// are offered by descending priority, then ascending number. Without a clock tasks take graph.cost;
-/// `transit` is null where there are no messages. Error{internal} for a graph without costs or priorities,
-/// and naming a task that never ran.
-TimedRun simulate(TaskGraph const& graph, Dispatcher& dispatcher, int workers, Transit* transit = nullptr,
+/// Runs `graph`, which needs costs and priorities, from time 0. A worker that makes a task ready in its own
+/// queue runs it if it has nothing better to do; otherwise policy.worker_to_wake() chooses the worker. Tasks
+/// that become ready at the same time are offered by descending priority, then ascending number. Without a
+/// clock tasks take graph.cost; `transit` is null if there are no messages. Error{internal} for a graph
+/// without costs or priorities, and for a task that never ran, which the message names.
+TimedRun simulate(TaskGraph const& graph, Policy& policy, int workers, Transit* transit = nullptr,
                   TaskClock* clock = nullptr);
 
 } // namespace espalier

@@ -118,9 +118,8 @@ class Dealer {
         if (local_id_[t] == no_task) return;
         TaskGraph const& graph = schedule_.tasks.graph;
         TaskGraph& own = part(task(t).process).factor.graph;
-        for (Offset s = graph.successor_ptr[t]; s < graph.successor_ptr[t + 1]; ++s)
-            if (TaskId const next = local_id_[graph.successors[s]]; next != no_task)
-                own.successors.push_back(next);
+        for (TaskId const next : graph.successors_of(t))
+            if (local_id_[next] != no_task) own.successors.push_back(local_id_[next]);
         own.successor_ptr.push_back(std::ssize(own.successors));
     }
 
@@ -143,7 +142,7 @@ class Dealer {
         only.groups = std::move(schedule_.groups);
         only.owner_of_cblk = std::move(schedule_.owner_of_cblk);
         plan_solve(structure_, only, {});
-        only.solve_schedule = list_schedule(only.solve.graph, schedule_.machine.threads, true);
+        only.solve_schedule = list_schedule(only.solve.graph, schedule_.machine.threads);
     }
 
     void deal_structure() {

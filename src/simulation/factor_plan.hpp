@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "simulation/list_schedule.hpp"
+#include "simulation/candidate_queues.hpp"
 #include "simulation/local_structure.hpp"
 #include "simulation/schedule.hpp"
 #include "tasks/solve_tasks.hpp"

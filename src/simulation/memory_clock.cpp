@@ -7,11 +7,12 @@ namespace espalier {
 MemoryClock::MemoryClock(BlockStructure const& structure, CostModel const& model, PanelFormat const& format,
                          Schedule const& schedule, Allocation allocation)
     : schedule_(schedule), format_(format), allocation_(allocation), nodes_(schedule.machine.num_nodes()),
-      thread_bandwidth_(model.bandwidth), bandwidth_(static_cast<std::size_t>(nodes_), 0.0),
-      touched_(static_cast<std::size_t>(schedule.machine.processes)) {
+      thread_bandwidth_(model.bandwidth), bandwidth_(nodes_, 0.0),
+      demand_(nodes_ * schedule.machine.processes, 0.0), of_worker_(schedule.machine.num_workers()),
+      touched_(schedule.machine.processes) {
     MachineModel const& machine = schedule.machine;
     for (int t = 0; t < machine.threads; ++t) bandwidth_[machine.node_of(t)] += thread_bandwidth_;
-    // A node without threads has memory like the others.
+    // The memory of a node without threads is as fast as the others.
     double const most = *std::max_element(bandwidth_.begin(), bandwidth_.end());
     for (double& bandwidth : bandwidth_) {
         if (bandwidth == 0) bandwidth = most;
@@ -25,8 +26,6 @@ MemoryClock::MemoryClock(BlockStructure const& structure, CostModel const& model
         }
         factors_.push_back(sum / nodes_);
     }
-    demand_.assign(static_cast<std::size_t>(nodes_ * machine.processes), 0.0);
-    of_worker_.resize(2 * static_cast<std::size_t>(machine.num_workers()));
     pieces_.reserve(schedule.tasks.tasks.size());
     for (FactorTask const& task : schedule.tasks.tasks) pieces_.push_back(pieces_of(structure, task));
 }
@@ -41,7 +40,7 @@ MemoryClock::Pieces MemoryClock::pieces_of(BlockStructure const& structure, Fact
     Branch const& branch = schedule_.partition.branches[task.source];
     if (task.target == no_cblk) {
         pieces.target.owner = owner_of(branch.root);
-        if (branch.first >= structure.first_kept_cblk) return pieces; // nothing is done with it
+        if (branch.first >= structure.first_kept_cblk) return pieces; // kept: no task works on it
         Index const width = structure.cblks[branch.root].width();
         if (task.kind == TaskKind::diagonal)
             pieces.target.bytes = format_.bytes(width, width);
@@ -66,7 +65,7 @@ MemoryClock::Pieces MemoryClock::pieces_of(BlockStructure const& structure, Fact
     return pieces;
 }
 
-// What an update reads of its source panels, and where it writes.
+// The bytes that an update reads from its source panels and writes to its target.
 void MemoryClock::add_sources(BlockStructure const& structure, FactorTask const& task, Pieces& pieces) const {
     double const coefficient = format_.scalar_bytes * (format_.has_upper ? 2.0 : 1.0);
     for (Offset f = task.first_facing; f < task.end_facing;) {
@@ -98,29 +97,29 @@ int MemoryClock::node_of(Piece const& piece, WorkerId worker) const {
 }
 
 double MemoryClock::factor(int at, int data) const {
-    return factors_[static_cast<std::size_t>(at * (nodes_ + 1) + (data == all_nodes ? nodes_ : data))];
+    return factors_[at * (nodes_ + 1) + (data == all_nodes ? nodes_ : data)];
 }
 
 void MemoryClock::change_demand(int process, Demand const& demand, double sign) {
-    double* const nodes = demand_.data() + static_cast<std::size_t>(process) * bandwidth_.size();
+    double* const nodes = demand_.data() + process * nodes_;
     if (demand.node != all_nodes)
         nodes[demand.node] += sign * demand.rate;
     else
         for (int node = 0; node < nodes_; ++node) nodes[node] += sign * demand.rate / nodes_;
 }
 
-double MemoryClock::crowding(int process, Demand const& demand) const {
+double MemoryClock::contention(int process, Demand const& demand) const {
     if (demand.rate <= 0) return 1;
-    double const* const nodes = demand_.data() + static_cast<std::size_t>(process) * bandwidth_.size();
+    double const* const nodes = demand_.data() + process * nodes_;
     double worst = 0;
     for (int node = 0; node < nodes_; ++node)
         if (demand.node == node || demand.node == all_nodes)
             worst = std::max(worst, nodes[node] / bandwidth_[node]);
-    constexpr double rounding = 1e-9; // of sums that tasks have joined and left
+    constexpr double rounding = 1e-9; // of the sums, which tasks are added to and subtracted from
     return worst > 1 + rounding ? worst : 1;
 }
 
-double MemoryClock::begin(TaskId task, WorkerId worker) {
+double MemoryClock::begin(TaskId task, WorkerId worker, double) {
     Pieces const& pieces = pieces_[task];
     double const seconds = schedule_.tasks.graph.cost[task];
     double const bytes = pieces.source.bytes + pieces.target.bytes;
@@ -136,21 +135,21 @@ double MemoryClock::begin(TaskId task, WorkerId worker) {
 
     double const traffic = pieces.source.bytes + 2 * pieces.target.bytes;
     double const rate = std::min(traffic / seconds, thread_bandwidth_);
-    Demand* const mine = of_worker_.data() + 2 * static_cast<std::size_t>(worker);
-    mine[0] = {from, rate * pieces.source.bytes / traffic};
-    mine[1] = {to, rate * 2 * pieces.target.bytes / traffic};
-    change_demand(process, mine[0], 1);
-    change_demand(process, mine[1], 1);
+    auto& [read, written] = of_worker_[worker];
+    read = {from, rate * pieces.source.bytes / traffic};
+    written = {to, rate * 2 * pieces.target.bytes / traffic};
+    change_demand(process, read, 1);
+    change_demand(process, written, 1);
     double const distance =
         (pieces.source.bytes * factor(here, from) + pieces.target.bytes * factor(here, to)) / bytes;
-    return seconds * std::max({distance, crowding(process, mine[0]), crowding(process, mine[1])});
+    return seconds * std::max({distance, contention(process, read), contention(process, written)});
 }
 
 void MemoryClock::end(TaskId, WorkerId worker) {
     int const process = schedule_.machine.process_of(worker);
-    for (std::size_t i = 2 * static_cast<std::size_t>(worker), end = i + 2; i < end; ++i) {
-        change_demand(process, of_worker_[i], -1);
-        of_worker_[i].rate = 0;
+    for (Demand& demand : of_worker_[worker]) {
+        change_demand(process, demand, -1);
+        demand.rate = 0;
     }
 }
 

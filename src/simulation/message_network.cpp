@@ -5,8 +5,8 @@
 namespace espalier {
 
 MessageNetwork::MessageNetwork(FactorTasks const& tasks, MachineModel const& machine)
-    : tasks_(tasks), network_(machine.network), out_free_(static_cast<std::size_t>(machine.processes), 0.0),
-      in_free_(out_free_) {}
+    : tasks_(tasks), network_(machine.network), out_free_(machine.processes, 0.0),
+      in_free_(machine.processes, 0.0) {}
 
 bool MessageNetwork::carries(TaskId task) const {
     return tasks_.tasks[task].kind == TaskKind::message;

@@ -1,7 +1,7 @@
-// The network in a simulation of several processes: each has one way out and one way in, and messages wait
-// for each other there, first come, first served. A message is on both for its bytes over the bandwidth, and
-// between them for the latency: the LogGP model (Alexandrov, Ionescu, Schauser, Scheiman, 1995) without the
-// processor's part, which is the communication thread's.
+// The network in a simulation of several processes. Each process has one outgoing and one incoming link, and
+// messages use a link one after the other, first come, first served. A message occupies both links for its
+// bytes over the bandwidth and takes the latency in between: the LogGP model (Alexandrov, Ionescu, Schauser,
+// Scheiman 1995) without the processor overhead, which the progress thread bears.
 #pragma once
 
 #include <vector>
@@ -24,7 +24,7 @@ class MessageNetwork : public Transit {
   private:
     FactorTasks const& tasks_;
     Network network_;
-    std::vector<double> out_free_, in_free_; // by process: since when
+    std::vector<double> out_free_, in_free_; // by process: when the link becomes free
 };
 
 } // namespace espalier

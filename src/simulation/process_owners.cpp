@@ -5,25 +5,26 @@
 #include <queue>
 #include <utility>
 
+#include "simulation/engine.hpp"
+
 namespace espalier {
 
 namespace {
 
 template <class T> using MinHeap = std::priority_queue<T, std::vector<T>, std::greater<>>;
 
-// What one process has to give to the branch at hand.
+// The sum of the contributions of one process to the branch at hand.
 struct Sum {
-    double ready = 0;   // when it is complete, at its process
-    double arrival = 0; // at any other process
-    double adding = 0;  // seconds, at any other process
+    double ready = 0;   // time at which it is complete at its process
+    double arrival = 0; // time at which it reaches another process
+    double adding = 0;  // seconds to add it at another process
     Index rows = 0;
 };
 
-// When all contributions are there, by process of the target: the latest arrival from elsewhere needs only
-// the two latest of all.
+// When all contributions are at a process: the latest arrival from the others follows from the two latest of
+// all.
 class Arrivals {
   public:
-    void clear() { *this = {}; }
     void add(std::int32_t process, Sum const& sum) {
         adding_ += sum.adding;
         if (sum.arrival > latest_) {
@@ -34,7 +35,7 @@ class Arrivals {
             second_ = std::max(second_, sum.arrival);
         }
     }
-    // `own` is what the process itself has to give.
+    // `own` is the sum of the process itself.
     [[nodiscard]] double at(std::int32_t process, Sum const& own) const {
         return std::max(own.ready, process == latest_process_ ? second_ : latest_);
     }
@@ -45,23 +46,22 @@ class Arrivals {
     std::int32_t latest_process_ = -1;
 };
 
-// Times of processes, and the earliest in a range of them: a binary tree of the processes that win.
+// Times of processes, and the earliest process in a range: a tournament tree.
 class EarliestProcess {
   public:
     explicit EarliestProcess(int processes)
-        : leaves_(static_cast<std::size_t>(processes)), time_(leaves_, 0.0), winner_(2 * leaves_, 0) {
-        for (std::size_t p = 0; p < leaves_; ++p) winner_[leaves_ + p] = static_cast<std::int32_t>(p);
-        for (std::size_t i = leaves_; i-- > 1;) winner_[i] = better(winner_[2 * i], winner_[2 * i + 1]);
+        : leaves_(processes), time_(leaves_, 0.0), winner_(2 * leaves_, 0) {
+        for (int p = 0; p < leaves_; ++p) winner_[leaves_ + p] = p;
+        for (int i = leaves_; i-- > 1;) winner_[i] = better(winner_[2 * i], winner_[2 * i + 1]);
     }
     void set(std::int32_t process, double time) {
         time_[process] = time;
-        for (std::size_t i = (leaves_ + static_cast<std::size_t>(process)) / 2; i > 0; i /= 2)
+        for (int i = (leaves_ + process) / 2; i > 0; i /= 2)
             winner_[i] = better(winner_[2 * i], winner_[2 * i + 1]);
     }
     [[nodiscard]] std::int32_t within(Candidates range) const {
         std::int32_t best = range.first;
-        std::size_t first = leaves_ + static_cast<std::size_t>(range.first);
-        std::size_t end = leaves_ + static_cast<std::size_t>(range.end);
+        int first = leaves_ + range.first, end = leaves_ + range.end;
         for (; first < end; first /= 2, end /= 2) {
             if (first % 2 == 1) best = better(best, winner_[first++]);
             if (end % 2 == 1) best = better(best, winner_[--end]);
@@ -74,138 +74,176 @@ class EarliestProcess {
         double const ta = time_[a], tb = time_[b];
         return ta < tb || (ta == tb && a < b) ? a : b;
     }
-    std::size_t leaves_;
+    int leaves_;
     std::vector<double> time_;
     std::vector<std::int32_t> winner_;
 };
 
-class OwnerSimulation {
+// First in, first out. An empty one takes little memory: there may be a million processes.
+class Fifo {
   public:
-    OwnerSimulation(BlockStructure const& structure, BranchPartition const& partition,
-                    Contributions const& contributions, CostModel const& model, Mapping const& mapping,
-                    MachineModel const& machine, PanelFormat const& format, RowGroups const& groups)
+    void push(TaskId task) { tasks_.push_back(task); }
+    [[nodiscard]] bool empty() const { return first_ == std::ssize(tasks_); }
+    TaskId pop() { return tasks_[first_++]; }
+
+  private:
+    std::vector<TaskId> tasks_;
+    Offset first_ = 0;
+};
+
+// The policy and the clock of the coarse simulation. A task of the coarse graph is the panels of a branch, or
+// the update of one branch by another, each divided equally among as many threads as share the target's
+// groups of rows. Each process runs its tasks in the order in which they become ready. So when a task becomes
+// ready it is known when a thread of a process will be free for it, and the policy reserves that thread.
+class OwnerPolicy : public Policy, public TaskClock {
+  public:
+    OwnerPolicy(BlockStructure const& structure, BranchPartition const& partition,
+                Contributions const& contributions, CostModel const& model, Mapping const& mapping,
+                MachineModel const& machine, PanelFormat const& format, RowGroups const& groups)
         : structure_(structure), partition_(partition), contributions_(contributions), model_(model),
           mapping_(mapping), machine_(machine), format_(format), groups_(groups),
-          owner_(partition.branches.size(), -1), finish_(contributions.all.size(), 0.0),
-          free_at_(static_cast<std::size_t>(machine.processes)), earliest_(machine.processes),
-          sums_(static_cast<std::size_t>(machine.processes)) {
+          owner_(partition.branches.size(), -1), arrival_(owner_.size(), 0.0), adding_(owner_.size(), 0.0),
+          panel_end_(owner_.size(), 0.0), finish_(contributions.all.size(), 0.0), queues_(machine.processes),
+          free_at_(machine.processes), earliest_(machine.processes), sums_(machine.processes) {
         for (auto& threads : free_at_)
             for (int t = 0; t < machine.threads; ++t) threads.push(0);
+        build_graph();
     }
 
     std::vector<std::int32_t> run() {
-        list_by_source();
-        for (std::size_t u = 0; u < owner_.size(); ++u)
-            if (waiting_[u] == 0) ready_.emplace(0, static_cast<BranchId>(u));
-        while (!ready_.empty()) {
-            BranchId const u = ready_.top().second;
-            ready_.pop();
-            give_updates(u, place(u));
-        }
+        simulate(graph_, *this, machine_.num_workers(), nullptr, this);
         return std::move(owner_);
     }
 
   private:
-    // The contributions by source, and who waits for how many.
-    void list_by_source() {
-        std::size_t const count = owner_.size();
-        auto const& all = contributions_.all;
-        given_ptr_.assign(count + 1, 0);
-        waiting_.assign(count, 0);
-        ready_at_.assign(count, 0.0);
-        panel_seconds_.resize(count);
-        for (std::size_t u = 0; u < count; ++u) panel_seconds_[u] = partition_.branches[u].cost;
-        for (Contribution const& one : all) {
-            auto const source = static_cast<std::size_t>(one.source);
-            ++given_ptr_[source + 1];
-            panel_seconds_[source] = std::max(0.0, panel_seconds_[source] - one.seconds);
+    WorkerId push(TaskId task, WorkerId) override {
+        auto const [branch, contribution] = tasks_[task];
+        if (task == first_part_[branch]) place(branch);
+        std::int32_t const process = owner_[branch];
+        double const ready = contribution == no_contribution ? arrival_[branch] : panel_end_[branch];
+        reserve_thread(process, std::max(free_at_[process].top(), ready) + seconds_of(task));
+        queues_[process].push(task);
+        return any_worker;
+    }
+    TaskId pop(WorkerId worker) override {
+        auto& queue = queues_[machine_.process_of(worker)];
+        return queue.empty() ? no_task : queue.pop();
+    }
+    [[nodiscard]] WorkerId worker_to_wake(TaskId task, WorkerId, WorkerId, int,
+                                          IdleWorkers const& idle) const override {
+        std::int32_t const process = owner_[tasks_[task].branch];
+        return idle.first_in({process * machine_.threads, (process + 1) * machine_.threads});
+    }
+    // A thread waits for the contributions from other processes.
+    double begin(TaskId task, WorkerId, double now) override {
+        auto const [branch, contribution] = tasks_[task];
+        if (contribution != no_contribution) {
+            finish_[contribution] = now + graph_.cost[task];
+            return graph_.cost[task];
         }
-        for (std::size_t u = 0; u < count; ++u) given_ptr_[u + 1] += given_ptr_[u];
-        given_.resize(all.size());
-        std::vector<Offset> next(given_ptr_.begin(), given_ptr_.end() - 1);
-        for (std::size_t j = 0; j < count; ++j)
-            for (Offset c = contributions_.ptr[j]; c < contributions_.ptr[j + 1]; ++c) {
-                auto const source = static_cast<std::size_t>(all[c].source);
-                given_[next[source]++] = {c, static_cast<BranchId>(j)};
-                ++waiting_[j];
+        panel_end_[branch] = std::max(now, arrival_[branch]) + seconds_of(task);
+        return panel_end_[branch] - now;
+    }
+    void end(TaskId, WorkerId) override {}
+
+    // The parts of one branch or update end in the order of their numbers, so the last one stands for all.
+    void build_graph() {
+        auto const num_branches = static_cast<BranchId>(partition_.branches.size());
+        std::vector<double> panel_seconds; // of a branch without its updates of other branches
+        for (Branch const& branch : partition_.branches) panel_seconds.push_back(branch.cost);
+        for (Contribution const& one : contributions_.all) panel_seconds[one.source] -= one.seconds;
+        for (BranchId u = 0; u < num_branches; ++u) {
+            int const parts = parts_of(root_of(u));
+            double const diagonal = parts > 1 ? model_.panel(structure_.cblks[root_of(u)].width(), 0) : 0;
+            double const below = std::max(0.0, panel_seconds[u] - diagonal);
+            first_part_.push_back(add_tasks({u, no_contribution}, parts, diagonal + below / parts));
+        }
+        std::vector<TaskEdge> edges;
+        for (BranchId target = 0; target < num_branches; ++target) {
+            int const parts = parts_of(root_of(target));
+            for (Offset c = contributions_.ptr[target]; c < contributions_.ptr[target + 1]; ++c) {
+                auto const [source, seconds] =
+                    std::pair(contributions_.all[c].source, contributions_.all[c].seconds);
+                TaskId const first = add_tasks({source, c}, parts, seconds / parts);
+                TaskId const last_of_source = first_part_[source] + parts_of(root_of(source)) - 1;
+                for (int part = 0; part < parts; ++part) {
+                    edges.push_back({last_of_source, first + part});
+                    edges.push_back({first + parts - 1, first_part_[target] + part});
+                }
             }
+        }
+        graph_.priority.assign(tasks_.size(), 0.0);
+        connect_tasks(graph_, static_cast<TaskId>(tasks_.size()), edges);
     }
 
-    // Chooses the owner of u; returns when the panels are done.
-    double place(BranchId u) {
-        CblkId const root = partition_.branches[u].root;
-        int const parts = parts_of(root);
-        double const diagonal = parts > 1 ? model_.panel(width_of(root), 0) : 0;
-        double const below = std::max(0.0, panel_seconds_[u] - diagonal);
-        double const seconds = diagonal + below / parts;
-        collect(u, root);
-        // Those who have nothing to give differ only in when they are free.
-        // A Schur complement is wanted in one place.
-        bool const is_kept = root >= structure_.first_kept_cblk;
-        Candidates const candidates = is_kept ? Candidates{0, 1} : mapping_.processes_of(root);
+    struct CoarseTask {
+        BranchId branch;     // the owner of which runs it
+        Offset contribution; // of that branch; no_contribution: its panels
+    };
+    static constexpr Offset no_contribution = -1;
+
+    TaskId add_tasks(CoarseTask const& task, int parts, double seconds) {
+        auto const first = static_cast<TaskId>(tasks_.size());
+        tasks_.insert(tasks_.end(), parts, task);
+        graph_.cost.insert(graph_.cost.end(), parts, seconds);
+        return first;
+    }
+
+    // How many threads share the work on cblk k: one for each group below the diagonal block.
+    [[nodiscard]] int parts_of(CblkId k) const {
+        return std::clamp(groups_.count(k) - 1, 1, machine_.threads);
+    }
+    [[nodiscard]] CblkId root_of(BranchId u) const { return partition_.branches[u].root; }
+    [[nodiscard]] double seconds_of(TaskId task) const {
+        auto const [branch, contribution] = tasks_[task];
+        return graph_.cost[task] + (contribution == no_contribution ? adding_[branch] : 0);
+    }
+
+    // The owner of u is the candidate that finishes it first. Processes without contributions differ only in
+    // the time at which they are free. A Schur complement belongs to process 0.
+    void place(BranchId u) {
+        collect(u);
+        double const seconds = graph_.cost[first_part_[u]];
+        bool const is_kept = root_of(u) >= structure_.first_kept_cblk;
+        Candidates const candidates = is_kept ? Candidates{0, 1} : mapping_.processes_of(root_of(u));
         std::int32_t best = earliest_.within(candidates);
         double finish = finish_on(best, seconds);
-        for (std::int32_t const p : givers_) {
+        for (std::int32_t const p : sources_) {
             double const other = finish_on(p, seconds);
             if (!candidates.contains(p) || other > finish || (other == finish && p > best)) continue;
             best = p;
             finish = other;
         }
         owner_[u] = best;
-        for (int part = 0; part < parts; ++part) occupy_thread(best, finish);
-        for (std::int32_t const p : givers_) sums_[p] = {};
-        givers_.clear();
-        arrivals_.clear();
-        return finish;
+        arrival_[u] = arrivals_.at(best, sums_[best]);
+        adding_[u] = arrivals_.adding(sums_[best]);
+        for (std::int32_t const p : sources_) sums_[p] = {};
+        sources_.clear();
+        arrivals_ = {};
     }
 
     // The thread of a process that is free first has work until `time`.
-    void occupy_thread(std::int32_t process, double time) {
+    void reserve_thread(std::int32_t process, double time) {
         auto& threads = free_at_[process];
         threads.pop();
         threads.push(time);
         earliest_.set(process, threads.top());
     }
 
-    // How many threads share the work on cblk k: one for each group below the diagonal block.
-    [[nodiscard]] int parts_of(CblkId k) const {
-        return std::clamp(static_cast<int>(groups_.count(k)) - 1, 1, machine_.threads);
-    }
-    [[nodiscard]] Index width_of(CblkId k) const { return structure_.cblks[k].width(); }
-
-    void give_updates(BranchId u, double panel_done) {
-        auto const s = static_cast<std::size_t>(u);
-        auto const& threads = free_at_[owner_[s]];
-        for (Offset g = given_ptr_[s]; g < given_ptr_[s + 1]; ++g) {
-            auto const [contribution, target] = given_[g];
-            auto const c = static_cast<std::size_t>(contribution);
-            auto const j = static_cast<std::size_t>(target);
-            int const parts = parts_of(partition_.branches[j].root);
-            for (int part = 0; part < parts; ++part) {
-                finish_[c] = std::max(threads.top(), panel_done) + contributions_.all[c].seconds / parts;
-                occupy_thread(owner_[s], finish_[c]);
-            }
-            ready_at_[j] = std::max(ready_at_[j], finish_[c]);
-            if (--waiting_[j] == 0) ready_.emplace(ready_at_[j], target);
-        }
-    }
-
-    void collect(BranchId u, CblkId target) {
-        auto const j = static_cast<std::size_t>(u);
-        for (Offset at = contributions_.ptr[j]; at < contributions_.ptr[j + 1]; ++at) {
-            auto const c = static_cast<std::size_t>(at);
+    void collect(BranchId u) {
+        for (Offset c = contributions_.ptr[u]; c < contributions_.ptr[u + 1]; ++c) {
             Contribution const& one = contributions_.all[c];
             std::int32_t const process = owner_[one.source];
             Sum& sum = sums_[process];
-            if (sum.rows == 0) givers_.push_back(process);
+            if (sum.rows == 0) sources_.push_back(process);
             sum.rows += one.rows;
             sum.ready = std::max(sum.ready, finish_[c]);
         }
-        Cblk const& cblk = structure_.cblks[target];
-        for (std::int32_t const process : givers_) {
+        Cblk const& cblk = structure_.cblks[root_of(u)];
+        for (std::int32_t const process : sources_) {
             Sum& sum = sums_[process];
             Index const rows = std::min(sum.rows, cblk.stride); // at most
-            sum.adding = model_.add(rows, cblk.width()) / parts_of(target);
+            sum.adding = model_.add(rows, cblk.width()) / parts_of(root_of(u));
             sum.arrival = sum.ready + machine_.network.seconds(format_.bytes(rows, cblk.width()));
             arrivals_.add(process, sum);
         }
@@ -213,8 +251,8 @@ class OwnerSimulation {
 
     [[nodiscard]] double finish_on(std::int32_t process, double seconds) const {
         Sum const& own = sums_[process];
-        double const free = free_at_[process].top();
-        return std::max(free, arrivals_.at(process, own)) + arrivals_.adding(own) + seconds;
+        return std::max(free_at_[process].top(), arrivals_.at(process, own)) + arrivals_.adding(own) +
+               seconds;
     }
 
     BlockStructure const& structure_;
@@ -225,23 +263,20 @@ class OwnerSimulation {
     MachineModel const& machine_;
     PanelFormat const& format_;
     RowGroups const& groups_;
-    struct Given {
-        Offset contribution;
-        BranchId target;
-    };
-    std::vector<Offset> given_ptr_; // by source
-    std::vector<Given> given_;
-    std::vector<std::int32_t> waiting_; // contributions to come, by target
-    std::vector<double> ready_at_;      // when they are all computed
-    std::vector<double> panel_seconds_; // of a branch without its updates to elsewhere
-    MinHeap<std::pair<double, BranchId>> ready_;
+    std::vector<CoarseTask> tasks_;
+    TaskGraph graph_;
+    std::vector<TaskId> first_part_; // by branch
     std::vector<std::int32_t> owner_;
-    std::vector<double> finish_;           // of each contribution
-    std::vector<MinHeap<double>> free_at_; // threads of each process
+    std::vector<double> arrival_;          // by branch: when all contributions are at its owner
+    std::vector<double> adding_;           // by branch: seconds to add those from other processes
+    std::vector<double> panel_end_;        // by branch
+    std::vector<double> finish_;           // by contribution
+    std::vector<Fifo> queues_;             // by process
+    std::vector<MinHeap<double>> free_at_; // by process: of each thread, queued tasks included
     EarliestProcess earliest_;             // by its first free thread
-    // Of the branch at hand:
-    std::vector<Sum> sums_; // by process
-    std::vector<std::int32_t> givers_;
+    // For the branch at hand:
+    std::vector<Sum> sums_;             // by process
+    std::vector<std::int32_t> sources_; // processes with contributions
     Arrivals arrivals_;
 };
 
@@ -252,8 +287,7 @@ std::vector<std::int32_t> choose_processes(BlockStructure const& structure, Bran
                                            Mapping const& mapping, MachineModel const& machine,
                                            PanelFormat const& format, RowGroups const& groups) {
     if (machine.processes == 1) return std::vector<std::int32_t>(partition.branches.size(), 0);
-    return OwnerSimulation(structure, partition, contributions, model, mapping, machine, format, groups)
-        .run();
+    return OwnerPolicy(structure, partition, contributions, model, mapping, machine, format, groups).run();
 }
 
 } // namespace espalier

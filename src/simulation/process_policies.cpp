@@ -18,8 +18,7 @@ std::vector<WorkerRange> candidate_threads(FactorTasks const& tasks, BranchParti
     std::vector<WorkerRange> ranges;
     ranges.reserve(tasks.tasks.size());
     for (FactorTask const& task : tasks.tasks) {
-        CblkId const k = task.target != no_cblk ? task.target : partition.branches[task.source].root;
-        Candidates const workers = mapping.workers_in(k, task.process);
+        Candidates const workers = mapping.workers_in(cblk_of(task, partition), task.process);
         int const offset = task.process * mapping.threads;
         ranges.push_back({workers.first - offset, workers.end - offset});
     }
@@ -28,57 +27,81 @@ std::vector<WorkerRange> candidate_threads(FactorTasks const& tasks, BranchParti
 
 ProcessPolicies::ProcessPolicies(ScheduleSettings const& settings, FactorTasks const& tasks,
                                  MachineModel const& machine, std::vector<WorkerRange> const& candidates)
-    : tasks_(tasks), threads_(machine.threads), local_(tasks.tasks.size()) {
-    for (int p = 0; p < machine.processes; ++p) processes_.push_back(std::make_unique<Process>());
-    for (std::size_t t = 0; t < tasks.tasks.size(); ++t) {
-        Process& process = *processes_[tasks.tasks[t].process];
-        local_[t] = process.graph.num_tasks();
-        process.global.push_back(static_cast<TaskId>(t));
+    : tasks_(tasks), threads_(machine.threads), processes_(machine.processes) {
+    for (TaskId t = 0; t < tasks.graph.num_tasks(); ++t) {
+        Process& process = processes_[process_of(t)];
+        local_.push_back(process.graph.num_tasks());
+        process.global.push_back(t);
         process.graph.num_predecessors.push_back(tasks.graph.num_predecessors[t]);
         process.graph.priority.push_back(tasks.graph.priority[t]);
-        WorkerId const home = tasks.graph.home[t];
-        process.graph.home.push_back(home == any_worker ? any_worker : home % threads_);
+        process.graph.home.push_back(thread(tasks.graph.home[t]));
     }
-    std::vector<WorkerRange> own;
-    for (int p = 0; p < machine.processes; ++p) {
-        Process& process = *processes_[p];
-        own.clear();
+    for (Process& process : processes_) {
+        std::vector<WorkerRange> own;
         for (TaskId const t : process.global) own.push_back(candidates[t]);
         process.policy = make_factor_policy(settings, process.graph, machine, own);
-        process.dispatcher.emplace(*process.policy, process.graph, p * threads_, threads_);
     }
 }
 
-void ProcessPolicies::push(TaskId task, WorkerId by) {
-    dispatcher_of(task).push(local_[task], by);
-}
-
-WorkerId ProcessPolicies::choose_idle(TaskId task, std::set<WorkerId> const& idle) {
-    return dispatcher_of(task).choose_idle(local_[task], idle);
+WorkerId ProcessPolicies::push(TaskId task, WorkerId by) {
+    return worker(process_of(task), policy_of(task).push(local_[task], thread(by)));
 }
 
 TaskId ProcessPolicies::pop(WorkerId worker) {
-    Process& process = process_at(worker);
-    TaskId const task = process.dispatcher->pop(worker);
-    return task == no_task ? no_task : process.global[task];
+    TaskId const task = policy_at(worker).pop(thread(worker));
+    return task == no_task ? no_task : processes_[worker / threads_].global[task];
 }
 
-void ProcessPolicies::took(WorkerId worker) {
-    process_at(worker).dispatcher->took(worker);
+bool ProcessPolicies::may_run(WorkerId worker, TaskId task) const {
+    return worker / threads_ == process_of(task) && policy_of(task).may_run(thread(worker), local_[task]);
+}
+
+bool ProcessPolicies::in_own_queue(WorkerId worker, TaskId task) const {
+    return worker / threads_ == process_of(task) &&
+           policy_of(task).in_own_queue(thread(worker), local_[task]);
+}
+
+std::optional<Steal> ProcessPolicies::on_start(WorkerId worker) {
+    auto steal = policy_at(worker).on_start(thread(worker));
+    if (steal) steal->victim = this->worker(worker / threads_, steal->victim);
+    return steal;
+}
+
+WorkerId ProcessPolicies::worker_to_wake(TaskId task, WorkerId target, WorkerId home, int,
+                                         IdleWorkers const& idle) const {
+    struct IdleThreads : IdleWorkers {
+        IdleThreads(IdleWorkers const& all, int first) : all_(all), first_(first) {}
+        [[nodiscard]] WorkerId first_in(WorkerRange range) const override {
+            return thread(all_.first_in(shift(range)));
+        }
+        [[nodiscard]] WorkerId last_in(WorkerRange range) const override {
+            return thread(all_.last_in(shift(range)));
+        }
+
+      private:
+        [[nodiscard]] WorkerRange shift(WorkerRange range) const {
+            return {range.first + first_, range.end + first_};
+        }
+        [[nodiscard]] WorkerId thread(WorkerId worker) const {
+            return worker == any_worker ? any_worker : worker - first_;
+        }
+        IdleWorkers const& all_;
+        int first_;
+    };
+    int const process = process_of(task);
+    IdleThreads const threads(idle, process * threads_);
+    return worker(process, policy_of(task).worker_to_wake(local_[task], thread(target), thread(home),
+                                                          threads_, threads));
 }
 
 std::int64_t ProcessPolicies::steals(WorkerId worker) const {
-    return process_at(worker).policy->steals(worker % threads_);
-}
-
-std::optional<Steal> ProcessPolicies::last_steal(WorkerId worker) const {
-    return process_at(worker).dispatcher->last_steal(worker);
+    return policy_at(worker).steals(thread(worker));
 }
 
 std::vector<std::int64_t> ProcessPolicies::steals_by_distance() const {
     std::vector<std::int64_t> sum;
-    for (auto const& process : processes_) {
-        std::vector<std::int64_t> const one = process->policy->steals_by_distance();
+    for (Process const& process : processes_) {
+        std::vector<std::int64_t> const one = process.policy->steals_by_distance();
         sum.resize(std::max(sum.size(), one.size()));
         for (std::size_t d = 0; d < one.size(); ++d) sum[d] += one[d];
     }

@@ -16,7 +16,7 @@ namespace espalier {
 
 namespace {
 
-// For each thread the run of threads of its process around it that are on its NUMA node.
+// For each thread of a process the range of threads around it on its NUMA node.
 std::vector<Candidates> node_ranges(MachineModel const& machine) {
     std::vector<Candidates> ranges(machine.threads);
     for (int first = 0, end = 0; first < machine.threads; first = end) {
@@ -26,65 +26,65 @@ std::vector<Candidates> node_ranges(MachineModel const& machine) {
     return ranges;
 }
 
-// An update, and what becomes of it, has the candidates of its target, of which those of its source are a
-// part. Within reach are all threads of the process on the NUMA nodes of its candidates.
+// A task has the candidates of the cblk it writes to, among which are those of its source. Within reach are
+// all threads of the process on the NUMA nodes of its candidates.
 std::vector<TaskRange> ranges_of_tasks(Schedule const& schedule) {
     MachineModel const& machine = schedule.machine;
     std::vector<TaskRange> ranges;
     ranges.reserve(schedule.tasks.tasks.size());
     std::vector<Candidates> const nodes = node_ranges(machine);
-    for (std::size_t t = 0; t < schedule.tasks.tasks.size(); ++t) {
-        std::int32_t const process = schedule.tasks.tasks[t].process;
-        Candidates const own = schedule.mapping.workers_in(schedule.cblk_of(static_cast<TaskId>(t)), process);
-        int const offset = process * machine.threads;
+    for (FactorTask const& task : schedule.tasks.tasks) {
+        Candidates const own = schedule.mapping.workers_in(cblk_of(task, schedule.partition), task.process);
+        int const offset = task.process * machine.threads;
         auto const node_at = [&](int worker) { return nodes[worker - offset]; };
         ranges.push_back({own, {node_at(own.first).first + offset, node_at(own.end - 1).end + offset}});
     }
     return ranges;
 }
 
-// Static: who factorizes a panel owns it.
-void set_owners_by_run(Schedule& schedule) {
+void set_owners(Schedule& schedule, std::vector<WorkerId> const& owner_of_branch) {
     for (BranchId const u : schedule.partition.branch_of_cblk) {
-        TaskId const task = schedule.tasks.factor_of_branch[u];
-        WorkerId const worker = schedule.run.worker_of_task[task];
-        schedule.owner_of_cblk.push_back(worker);
-        schedule.process_of_cblk.push_back(schedule.machine.process_of(worker));
+        schedule.owner_of_cblk.push_back(owner_of_branch[u]);
+        schedule.process_of_cblk.push_back(schedule.machine.process_of(owner_of_branch[u]));
     }
+}
+
+// Static: the worker that factorizes a panel owns it.
+void set_owners_by_run(Schedule& schedule) {
+    std::vector<WorkerId> owner_of_branch;
+    for (TaskId const task : schedule.tasks.factor_of_branch)
+        owner_of_branch.push_back(schedule.run.worker_of_task[task]);
+    set_owners(schedule, owner_of_branch);
     schedule.tasks.graph.home = schedule.run.worker_of_task;
 }
 
-// Dynamic: the candidates of a branch own branches in turn, and tasks are at home where they write.
+// Dynamic: the candidates of a branch own branches in turn, and the home of a task is the owner of what it
+// writes.
 void set_owners_in_turn(Schedule& schedule) {
     MachineModel const& machine = schedule.machine;
     std::vector<int> turn(machine.processes, 0);
     std::vector<WorkerId> owner_of_branch;
-    for (std::size_t u = 0; u < schedule.partition.branches.size(); ++u) {
-        TaskId const task = schedule.tasks.factor_of_branch[u];
-        int const process = schedule.tasks.tasks[task].process;
-        Candidates const workers = schedule.mapping.workers_in(schedule.partition.branches[u].root, process);
-        int const offset = workers.count() > 1 ? turn[process]++ % workers.count() : 0;
+    for (TaskId const t : schedule.tasks.factor_of_branch) {
+        FactorTask const& task = schedule.tasks.tasks[t];
+        Candidates const workers =
+            schedule.mapping.workers_in(cblk_of(task, schedule.partition), task.process);
+        int const offset = workers.count() > 1 ? turn[task.process]++ % workers.count() : 0;
         owner_of_branch.push_back(workers.first + offset);
     }
-    for (BranchId const u : schedule.partition.branch_of_cblk) {
-        WorkerId const worker = owner_of_branch[u];
-        schedule.owner_of_cblk.push_back(worker);
-        schedule.process_of_cblk.push_back(machine.process_of(worker));
-    }
-    // A fan-in block, which belongs to no panel here, is at home with the thread that made the contribution.
-    for (std::size_t t = 0; t < schedule.tasks.tasks.size(); ++t) {
+    set_owners(schedule, owner_of_branch);
+    // A fan-in block is not part of a panel: its home is the thread that owns the source of the contribution.
+    for (TaskId t = 0; t < schedule.tasks.graph.num_tasks(); ++t) {
         FactorTask const& task = schedule.tasks.tasks[t];
-        WorkerId const at_target =
-            schedule.owner_of_cblk[static_cast<std::size_t>(schedule.cblk_of(static_cast<TaskId>(t)))];
+        WorkerId const at_target = schedule.owner_of_cblk[cblk_of(task, schedule.partition)];
         schedule.tasks.graph.home[t] =
             machine.process_of(at_target) == task.process ? at_target : owner_of_branch[task.source];
     }
 }
 
-// Memory of a process that grows and shrinks; negative changes come first among those at one time.
+// A change of the memory of a process. Among changes at the same time, negative ones come first.
 using Change = std::pair<double, double>; // time, bytes
 
-double peak(std::vector<Change>& changes) {
+double peak(std::vector<Change> changes) {
     std::sort(changes.begin(), changes.end());
     double now = 0, most = 0;
     for (auto const& [time, bytes] : changes) {
@@ -94,40 +94,41 @@ double peak(std::vector<Change>& changes) {
     return most;
 }
 
-// The fan-in block of a message lives at the sender from its first update to its end, then at the receiver
-// until its fan-ins, the next tasks, are done.
+// The fan-in block of a message is stored at the sender from its first update to the end of the message, and
+// at the receiver from then until its fan-ins, the next tasks, are done.
 void count_messages(Schedule& schedule) {
     auto const& tasks = schedule.tasks.tasks;
+    TimedRun const& run = schedule.run;
     std::vector<std::vector<Change>> changes(schedule.processes.size());
-    std::map<std::int32_t, double> begin; // of the sums for the target at hand, by process
-    for (std::size_t t = 0; t < tasks.size(); ++t) {
+    std::map<std::int32_t, double> begin; // by process: the first update of its sum for the target at hand
+    for (TaskId t = 0; t < std::ssize(tasks); ++t) {
         FactorTask const& task = tasks[t];
-        auto const p = static_cast<std::size_t>(task.process);
         if (task.kind == TaskKind::factor || task.kind == TaskKind::diagonal) begin.clear();
         if (task.kind == TaskKind::update) {
-            double& first = begin.try_emplace(task.process, schedule.run.start[t]).first->second;
-            first = std::min(first, schedule.run.start[t]);
+            double& first = begin.try_emplace(task.process, run.start[t]).first->second;
+            first = std::min(first, run.start[t]);
         }
         if (task.kind != TaskKind::message) continue;
-        auto const peer = static_cast<std::size_t>(task.peer);
-        schedule.processes[p].sent += task.bytes;
-        ++schedule.processes[p].messages_sent;
-        schedule.processes[peer].received += task.bytes;
-        ++schedule.processes[peer].messages_received;
-        double const end = schedule.run.end[t];
-        changes[p].emplace_back(begin.at(task.process), task.bytes);
-        changes[p].emplace_back(end, -task.bytes);
-        changes[peer].emplace_back(end, task.bytes);
-        double added = end;
-        for (std::size_t f = t + 1; f < tasks.size() && tasks[f].kind == TaskKind::fan_in; ++f)
+        ProcessUse& sender = schedule.processes[task.process];
+        ProcessUse& receiver = schedule.processes[task.peer];
+        sender.sent += task.bytes;
+        ++sender.messages_sent;
+        receiver.received += task.bytes;
+        ++receiver.messages_received;
+        changes[task.process].emplace_back(begin.at(task.process), task.bytes);
+        changes[task.process].emplace_back(run.end[t], -task.bytes);
+        changes[task.peer].emplace_back(run.end[t], task.bytes);
+        double added = run.end[t];
+        for (TaskId f = t + 1; f < std::ssize(tasks) && tasks[f].kind == TaskKind::fan_in; ++f)
             if (tasks[f].target == task.target && tasks[f].peer == task.process)
-                added = std::max(added, schedule.run.end[f]);
-        changes[peer].emplace_back(added, -task.bytes);
+                added = std::max(added, run.end[f]);
+        changes[task.peer].emplace_back(added, -task.bytes);
     }
-    for (std::size_t p = 0; p < changes.size(); ++p) schedule.processes[p].fan_in_peak = peak(changes[p]);
+    for (std::size_t p = 0; p < changes.size(); ++p)
+        schedule.processes[p].fan_in_peak = peak(std::move(changes[p]));
 }
 
-// Lists and owners as if memory were equally near.
+// Makes lists and owners as if all memory were equally near.
 void plan_statically(Schedule& schedule) {
     std::vector<TaskRange> const ranges = ranges_of_tasks(schedule);
     int const workers = schedule.machine.num_workers();
@@ -137,17 +138,15 @@ void plan_statically(Schedule& schedule) {
     set_owners_by_run(schedule);
 }
 
-// The lists of the plan, by a clock that the plan did not know.
+// Runs the lists of the plan with a clock that the plan was made without.
 void run_lists(Schedule& schedule, TaskClock& clock) {
     MessageNetwork network(schedule.tasks, schedule.machine);
     std::vector<std::vector<TaskId>> lists = std::move(schedule.run.lists);
-    lists.emplace_back(); // messages, which no worker does
+    lists.emplace_back(); // messages, which no worker runs
     for (TaskId t = 0; t < schedule.tasks.graph.num_tasks(); ++t)
         if (network.carries(t)) lists.back().push_back(t);
     StaticPolicy policy(lists, schedule.tasks.graph.num_tasks());
-    PolicyDispatcher dispatcher(policy, schedule.tasks.graph);
-    schedule.run =
-        simulate(schedule.tasks.graph, dispatcher, schedule.machine.num_workers(), &network, &clock);
+    schedule.run = simulate(schedule.tasks.graph, policy, schedule.machine.num_workers(), &network, &clock);
 }
 
 void run_policies(Schedule& schedule, ScheduleSettings const& settings, TaskClock* clock) {
@@ -160,6 +159,12 @@ void run_policies(Schedule& schedule, ScheduleSettings const& settings, TaskCloc
     schedule.steals_by_distance = policies.steals_by_distance();
 }
 
+template <class T> T sum(std::vector<ProcessUse> const& processes, T ProcessUse::*member) {
+    T total{};
+    for (ProcessUse const& process : processes) total += process.*member;
+    return total;
+}
+
 } // namespace
 
 double Schedule::total_work() const {
@@ -168,37 +173,23 @@ double Schedule::total_work() const {
 
 double Schedule::memory_seconds() const {
     double planned = 0;
-    for (std::size_t t = 0; t < tasks.tasks.size(); ++t)
+    for (TaskId t = 0; t < tasks.graph.num_tasks(); ++t)
         if (tasks.tasks[t].kind != TaskKind::message) planned += tasks.graph.cost[t];
     return std::max(0.0, total_work() - planned);
 }
 
 double Schedule::local_share() const {
-    double local = 0, all = 0;
-    for (ProcessUse const& process : processes) {
-        local += process.local_bytes;
-        all += process.bytes;
-    }
-    return all > 0 ? local / all : 1;
+    double const all = sum(processes, &ProcessUse::bytes);
+    return all > 0 ? sum(processes, &ProcessUse::local_bytes) / all : 1;
 }
 
 std::int64_t Schedule::steals() const {
-    std::int64_t count = 0;
-    for (ProcessUse const& process : processes) count += process.steals;
-    return count;
+    return sum(processes, &ProcessUse::steals);
 }
 
 double Schedule::critical_path() const {
-    TaskGraph const& graph = tasks.graph;
-    std::vector<double> from(tasks.tasks.size(), 0.0); // each task to the end
-    double longest = 0;
-    for (std::size_t t = from.size(); t-- > 0;) { // successors have higher numbers
-        for (Offset s = graph.successor_ptr[t]; s < graph.successor_ptr[t + 1]; ++s)
-            from[t] = std::max(from[t], from[graph.successors[s]]);
-        from[t] += graph.cost[t];
-        longest = std::max(longest, from[t]);
-    }
-    return longest;
+    std::vector<double> const lengths = longest_paths(tasks.graph);
+    return lengths.empty() ? 0 : *std::max_element(lengths.begin(), lengths.end());
 }
 
 double Schedule::efficiency() const {
@@ -206,21 +197,11 @@ double Schedule::efficiency() const {
 }
 
 std::int64_t Schedule::messages() const {
-    std::int64_t count = 0;
-    for (ProcessUse const& process : processes) count += process.messages_sent;
-    return count;
+    return sum(processes, &ProcessUse::messages_sent);
 }
 
 double Schedule::message_bytes() const {
-    double bytes = 0;
-    for (ProcessUse const& process : processes) bytes += process.sent;
-    return bytes;
-}
-
-CblkId Schedule::cblk_of(TaskId task) const {
-    FactorTask const& one = tasks.tasks[task];
-    if (one.target != no_cblk) return one.target;
-    return partition.branches[one.source].root;
+    return sum(processes, &ProcessUse::sent);
 }
 
 Schedule simulate_schedule(BlockStructure const& structure, CostModel const& model,

@@ -1,6 +1,6 @@
-// The simulated schedule: proportional mapping, owners, task graph and its simulation, as one value that says
-// what each thread of each process runs, in which order, and when. In: structure, cost model, machine (which
-// may be elsewhere). Out: owners, lists, predicted times, communication and memory.
+// The simulated schedule: proportional mapping, owners, the task graph and its simulation in one value, which
+// states what each thread of each process runs, in which order, and when. In: structure, cost model, machine
+// (not necessarily this one). Out: owners, lists, predicted times, communication and memory.
 #pragma once
 
 #include <cstdint>
@@ -32,53 +32,52 @@ struct ScheduleOptions : ScheduleSettings {
     double subtrees_per_worker = 0;
 };
 
-/// What a process holds and exchanges. Bytes.
+/// Memory and messages of a process, in bytes.
 struct ProcessUse {
-    double panels = 0;      ///< Of the cblks it owns.
-    double fan_in_peak = 0; ///< Most fan-in blocks at a time: from the first contribution to the end of the
-                            ///< message, and from then until they are added.
+    double panels = 0;      ///< The panels of the cblks that it owns.
+    double fan_in_peak = 0; ///< The maximum of its fan-in blocks over time: each is stored from its first
+                            ///< contribution to the end of its message, and from then until it is added.
     double sent = 0;
     double received = 0;
     std::int64_t messages_sent = 0;
     std::int64_t messages_received = 0;
     std::int64_t steals = 0;
-    double local_bytes = 0; ///< Of the bytes that its tasks worked on, those near the worker ...
-    double bytes = 0;       ///< ... and all; both 0 without an allocation.
+    double local_bytes = 0; ///< The bytes of panels that its tasks accessed on the node of the worker,
+    double bytes = 0;       ///< and on all nodes; both 0 unless ScheduleOptions::models_memory.
     [[nodiscard]] double memory() const { return panels + fan_in_peak; }
 };
 
 struct Schedule {
     MachineModel machine;
-    std::vector<double> cblk_cost; ///< Seconds, updates to elsewhere included.
+    std::vector<double> cblk_cost; ///< Seconds of each cblk, its updates of other cblks included.
     Mapping mapping;
     BranchPartition partition;
     RowGroups groups;
-    FactorTasks tasks; ///< graph.home: the owner of what is written, or in a static schedule the worker that
-                       ///< runs the task.
-    std::vector<WorkerRange> candidates; ///< Of each task, threads of its process.
-    TimedRun run;                        ///< Times, lists and busy times in seconds.
-    std::vector<std::int32_t>
-        process_of_cblk;                 ///< Owners: the process, and the worker of it whose memory has the
-    std::vector<WorkerId> owner_of_cblk; ///< panel. In a static schedule it factorizes it; else the
-                                         ///< candidates take turns.
+    FactorTasks tasks; ///< graph.home: in a static schedule the worker that runs the task, else the owner of
+                       ///< the panel that it writes.
+    std::vector<WorkerRange> candidates;       ///< By task: threads of its process.
+    TimedRun run;                              ///< Times, lists and busy times in seconds.
+    std::vector<std::int32_t> process_of_cblk; ///< The owner of each cblk.
+    std::vector<WorkerId>
+        owner_of_cblk; ///< The worker of that process whose memory holds the panel. In a
+                       ///< static schedule it factorizes the cblk; else candidates take turns.
     std::vector<std::int64_t> steals_by_distance; ///< As the policies count them.
     std::vector<ProcessUse> processes;
 
     [[nodiscard]] double makespan() const { return run.makespan; }
-    [[nodiscard]] double total_work() const;         ///< Seconds of all tasks; messages are none.
-    [[nodiscard]] double memory_seconds() const;     ///< The part of it that distance and contention cost.
-    [[nodiscard]] double local_share() const;        ///< Of the bytes that tasks worked on.
-    [[nodiscard]] std::int64_t steals() const;       ///< Of all processes.
-    [[nodiscard]] double critical_path() const;      ///< Seconds: no schedule of these tasks is shorter.
-    [[nodiscard]] double efficiency() const;         ///< Busy part of workers x makespan; 1 for no work.
-    [[nodiscard]] std::int64_t messages() const;     ///< Between processes.
-    [[nodiscard]] double message_bytes() const;      ///< Their sum: the communication volume.
-    [[nodiscard]] CblkId cblk_of(TaskId task) const; ///< Whose panel it writes; of a branch its root.
+    [[nodiscard]] double total_work() const;     ///< Seconds of all tasks but messages.
+    [[nodiscard]] double memory_seconds() const; ///< The part of total_work() due to distance and contention.
+    [[nodiscard]] double local_share() const;    ///< Of the bytes of panels that tasks accessed.
+    [[nodiscard]] std::int64_t steals() const;
+    [[nodiscard]] double critical_path() const; ///< Seconds; a lower bound for every schedule of these tasks.
+    [[nodiscard]] double efficiency() const;    ///< total_work() / (workers x makespan()); 1 without work.
+    [[nodiscard]] std::int64_t messages() const; ///< Between processes.
+    [[nodiscard]] double message_bytes() const;  ///< The communication volume.
 };
 
-/// Deterministic, and near-linear in the bloks and tasks; the number of workers enters by its logarithm (by
-/// policies other than the static one, where they look for work in vain, by more).
-/// Error{usage} for a machine without workers.
+/// Deterministic, and near-linear in the bloks and tasks. The number of workers enters by its logarithm;
+/// policies other than the static one also spend time on searches that find nothing. Error{usage} for a
+/// machine without workers.
 Schedule simulate_schedule(BlockStructure const& structure, CostModel const& model,
                            MachineModel const& machine, ScheduleOptions const& options = {});
 

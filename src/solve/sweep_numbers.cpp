@@ -17,8 +17,7 @@ std::vector<trace::Dependency> SweepNumbers::dependencies() const {
     std::vector<trace::Dependency> edges;
     edges.reserve(graph.successors.size() + 2 * solve.contributors.processes.size());
     for (TaskId t = 0; t < graph.num_tasks(); ++t) {
-        for (Offset e = graph.successor_ptr[t]; e < graph.successor_ptr[t + 1]; ++e)
-            edges.push_back({task(t), task(graph.successors[e])});
+        for (TaskId const next : graph.successors_of(t)) edges.push_back({task(t), task(next)});
         auto const [kind, branch] = solve.tasks[t];
         switch (kind) {
         case SolveTaskKind::send_sum:

@@ -147,8 +147,7 @@ class PredictedTrace {
         TaskGraph const& graph = schedule_.tasks.graph;
         parts_.dependencies.reserve(graph.successors.size());
         for (TaskId t = 0; t < graph.num_tasks(); ++t)
-            for (Offset e = graph.successor_ptr[t]; e < graph.successor_ptr[t + 1]; ++e)
-                parts_.dependencies.push_back({t, graph.successors[e]});
+            for (TaskId const next : graph.successors_of(t)) parts_.dependencies.push_back({t, next});
     }
 
     // What is added to a variable of a process at a time.

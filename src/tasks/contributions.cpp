@@ -12,13 +12,11 @@ class Finder {
         : structure_(structure), partition_(partition), model_(model) {}
 
     void append_contributions_to(CblkId target, std::vector<Contribution>& list) const {
-        auto const j = static_cast<std::size_t>(target);
-        Offset const end = structure_.facing_ptr[j + 1];
-        // Kept cblks come last, and update nobody.
-        for (Offset f = structure_.facing_ptr[j]; f < end && owner_at(f) < structure_.first_kept_cblk;) {
+        Offset const begin = structure_.facing_ptr[target], end = structure_.facing_ptr[target + 1];
+        // Kept cblks come last and update no other cblk.
+        for (Offset f = begin; f < end && owner_at(f) < structure_.first_kept_cblk;) {
             BranchId const source = partition_.branch_of_cblk[owner_at(f)];
-            if (list.empty() || list.back().end_facing != f || list.back().source != source ||
-                f == structure_.facing_ptr[j])
+            if (list.empty() || list.back().end_facing != f || list.back().source != source || f == begin)
                 list.push_back({source, f, f, 0, 0});
             extend(list.back());
             f = list.back().end_facing;
@@ -31,7 +29,7 @@ class Finder {
         return structure_.owner_of_blok[b];
     }
 
-    // By the bloks of the next cblk, which are one update.
+    // Adds the bloks of the next cblk, which form one update.
     void extend(Contribution& one) const {
         Cblk const& owner = structure_.cblks[owner_at(one.end_facing)];
         BlokId const first = structure_.facing[one.end_facing];

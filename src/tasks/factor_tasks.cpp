@@ -4,8 +4,6 @@
 #include <span>
 #include <utility>
 
-#include "tasks/priorities.hpp"
-
 namespace espalier {
 
 namespace {
@@ -20,7 +18,7 @@ class TaskBuilder {
         auto const& processes = distribution.process_of_branch;
         std::int32_t const last =
             processes.empty() ? 0 : *std::max_element(processes.begin(), processes.end());
-        sums_.resize(static_cast<std::size_t>(last) + 1);
+        sums_.resize(last + 1);
         result_.factor_of_branch.resize(partition.branches.size());
     }
 
@@ -52,28 +50,28 @@ class TaskBuilder {
         connect_tasks(result_.graph, static_cast<TaskId>(result_.tasks.size()), edges_);
         result_.graph.home.assign(result_.tasks.size(), 0);
         if (ordered_) result_.graph.resource.clear();
-        set_priorities();
+        result_.graph.priority = longest_paths(result_.graph, ExclusiveTasks::chained);
         return std::move(result_);
     }
 
   private:
-    // What a process has to give to one group of the target at hand.
+    // The contributions of a process to one group of the target at hand.
     struct GroupSum {
-        std::vector<TaskId> last; // whom the sum waits for: the end of its chain, or all
+        std::vector<TaskId> last; // tasks that complete the sum: the end of its chain, or all of them
         std::int32_t resource = no_resource;
     };
     struct Sum {
-        std::int32_t to_come = 0; // contributions
+        std::int32_t to_come = 0; // contributions without tasks so far
         std::vector<GroupSum> groups;
-        // To elsewhere:
+        // If the target belongs to another process:
         BlockRowsUnion rows;
         std::vector<TaskId> updates;
     };
-    // Of a contribution, what goes to one group of the target.
+    // The part of a contribution that one group of the target receives.
     struct Part {
         Index rows = 0;
         double seconds = 0;
-        BlokId begin = 0, end = 0; // bloks of the source, when that is a single cblk
+        BlokId begin = 0, end = 0; // bloks of the source, if that is a single cblk
     };
 
     [[nodiscard]] Cblk const& cblk(CblkId k) const { return structure_.cblks[k]; }
@@ -86,7 +84,7 @@ class TaskBuilder {
         if (sum.groups.empty()) sum.groups.resize(std::max(1, groups_.count(target)));
         return sum;
     }
-    // The name of the g-th sum of a target.
+    // The group of the g-th sum of a target.
     [[nodiscard]] std::int32_t group_name(CblkId target, std::size_t g) const {
         return groups_.is_cut(target) ? static_cast<std::int32_t>(g) : whole_panel;
     }
@@ -101,7 +99,7 @@ class TaskBuilder {
     void wait_for(std::vector<TaskId> const& before, TaskId task) {
         for (TaskId const earlier : before) edges_.push_back({earlier, task});
     }
-    // `task` adds to the sum.
+    // The task adds to the sum.
     void append(GroupSum& sum, TaskId task) {
         if (ordered_) {
             wait_for(sum.last, task);
@@ -113,23 +111,7 @@ class TaskBuilder {
         sum.last.push_back(task);
     }
 
-    // Tasks that exclude each other take turns, in one order or another: each counts as if those after it had
-    // to wait for it. So they have the priorities of a chain, that of sums in a fixed order.
-    void set_priorities() {
-        TaskGraph& graph = result_.graph;
-        std::vector<double> rest_of_sum(graph.num_resources, 0.0);
-        graph.priority.assign(result_.tasks.size(), 0.0);
-        for (std::size_t t = result_.tasks.size(); t-- > 0;) { // successors have higher numbers
-            double longest = longest_after(graph, t);
-            bool const excludes = !graph.resource.empty() && graph.resource[t] != no_resource;
-            double* const rest = excludes ? &rest_of_sum[graph.resource[t]] : nullptr;
-            if (rest) longest = std::max(longest, *rest);
-            graph.priority[t] = graph.cost[t] + longest;
-            if (rest) *rest = graph.priority[t];
-        }
-    }
-
-    // The contribution by groups of its target, into parts_.
+    // Sets parts_ to the parts of the contribution by groups of its target.
     void cut(Contribution const& one, CblkId target) {
         parts_.assign(std::max(1, groups_.count(target)), {});
         if (!groups_.is_cut(target)) {
@@ -171,7 +153,7 @@ class TaskBuilder {
             if (is_away) sum.updates.push_back(task);
         }
         if (is_away) sum.rows.add(structure_, first_facing_of_root(one), cblk(root_of(one.source)).end_blok);
-        // The source's own cost counted this update; it is another task's now.
+        // The cost of the branch includes this update, which is now a task of its own.
         CblkId const root = root_of(one.source);
         if (groups_.is_cut(root)) return;
         double& source_cost = result_.graph.cost[result_.factor_of_branch[one.source]];

@@ -33,7 +33,7 @@ RowGroups::RowGroups(BlockStructure const& structure, BranchPartition const& par
             first_.push_back(cblk.first_blok + 1);
             for (BlokId b = cblk.first_blok + 2; b < cblk.end_blok; ++b) {
                 bool const may_end = blok(b).facing_cblk != blok(b - 1).facing_cblk;
-                // What would be left should make a group, too.
+                // The remaining rows must be enough for a group, too.
                 if (may_end && blok(b).panel_row - begin_row >= settings.split_rows &&
                     cblk.stride - blok(b).panel_row >= settings.split_rows / 2) {
                     first_.push_back(b);
@@ -72,9 +72,8 @@ std::int32_t RowGroups::group_of(CblkId k, BlokId b) const {
 }
 
 RowWindow RowGroups::window(BlockStructure const& structure, CblkId k, std::int32_t group) const {
-    auto const first = static_cast<std::size_t>(first_blok(structure, k, group));
-    auto const last = static_cast<std::size_t>(first_blok(structure, k, group + 1)) - 1;
-    return {structure.bloks[first].first_row, structure.bloks[last].end_row};
+    BlokId const first = first_blok(structure, k, group), end = first_blok(structure, k, group + 1);
+    return {structure.bloks[first].first_row, structure.bloks[end - 1].end_row};
 }
 
 Index RowGroups::first_row(BlockStructure const& structure, CblkId k, std::int32_t group) const {

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "tasks/priorities.hpp"
-
 namespace espalier {
 
 namespace {
@@ -33,7 +31,7 @@ class SolveTaskBuilder {
         for (BranchId u = 0; u < num_branches_; ++u) connect_to_parent(u);
         if (!alone) connect_to_other_processes();
         connect_tasks(result_.graph, static_cast<TaskId>(result_.tasks.size()), edges_);
-        set_critical_path_priorities(result_.graph);
+        result_.graph.priority = longest_paths(result_.graph);
         for (TaskId const task : awaited_) ++result_.graph.num_predecessors[task];
         result_.num_events = std::ssize(awaited_);
         result_.graph.home.assign(result_.tasks.size(), 0);

@@ -72,7 +72,7 @@ std::vector<WorkerId> owners(Policy& policy, TaskId task, WorkerId by) {
     for (WorkerId w = 0; w < 4; ++w) {
         EXPECT_EQ(policy.push(task, by), any_worker);
         EXPECT_EQ(policy.pop(w), task);
-        if (!policy.last_steal(w)) found.push_back(w);
+        if (!policy.on_start(w)) found.push_back(w);
     }
     return found;
 }
@@ -148,9 +148,10 @@ TEST(PlacesPolicy, AWorkerOwnsWhatItHasPushedToItsOwnList) {
         PlacesPolicy policy(graph, two_nodes, places(push, SelectStrategy::proc));
         policy.push(1, 0);
         policy.push(2, 0);
-        EXPECT_EQ(policy.owns(0, 1), push == PushStrategy::loc || push == PushStrategy::numa_wloc);
-        EXPECT_EQ(policy.owns(0, 2), push == PushStrategy::loc);
-        for (WorkerId const other : {1, 2, 3}) EXPECT_FALSE(policy.owns(other, 1) || policy.owns(other, 2));
+        EXPECT_EQ(policy.in_own_queue(0, 1), push == PushStrategy::loc || push == PushStrategy::numa_wloc);
+        EXPECT_EQ(policy.in_own_queue(0, 2), push == PushStrategy::loc);
+        for (WorkerId const other : {1, 2, 3})
+            EXPECT_FALSE(policy.in_own_queue(other, 1) || policy.in_own_queue(other, 2));
     }
 }
 
@@ -159,9 +160,9 @@ TEST(NasPolicy, AWorkerOwnsTheContainerThatItSharesWithNobody) {
     NasPolicy policy(graph, PolicyMachine({0, 0, 1}));
     policy.push(1, 2);
     policy.push(2, 0);
-    EXPECT_FALSE(policy.owns(0, 1));
-    EXPECT_TRUE(policy.owns(2, 2));
-    EXPECT_FALSE(policy.owns(0, 2));
+    EXPECT_FALSE(policy.in_own_queue(0, 1));
+    EXPECT_TRUE(policy.in_own_queue(2, 2));
+    EXPECT_FALSE(policy.in_own_queue(0, 2));
 }
 
 TEST(PlacesPolicy, SelectsVictimsFromTheNearestOutwards) {
@@ -184,8 +185,10 @@ TEST(PlacesPolicy, SelectsVictimsFromTheNearestOutwards) {
     PlacesPolicy policy(graph, uneven, places(PushStrategy::numa_wloc, SelectStrategy::numa_proc));
     EXPECT_EQ(found_by_worker_0(policy), (std::vector<TaskId>{7, 8, 1, 6, 4, 5, 3, 2}));
     EXPECT_EQ(policy.steals_by_distance(), (Counts{0, 1, 2, 3}));
-    EXPECT_EQ(policy.last_steal(0)->victim, 2);
-    EXPECT_EQ(policy.last_steal(0)->distance, 3);
+    auto const steal = policy.on_start(0);
+    ASSERT_TRUE(steal);
+    EXPECT_EQ(steal->victim, 2);
+    EXPECT_EQ(steal->distance, 3);
 }
 
 TEST(PlacesPolicy, SelectsRandomVictimsBySeedAndMissesNone) {
@@ -217,10 +220,10 @@ TEST(PlacesPolicy, StrictNeverStealsFromAnotherNumaNode) {
           SelectStrategy::proc_numa, SelectStrategy::numa_proc}) {
         PlacesPolicy policy(graph, three_nodes, places(PushStrategy::numa_wloc, select, true));
         EXPECT_EQ(found_by_worker_0(policy), (std::vector<TaskId>{7, 8, 1})) << to_string(select);
-        EXPECT_TRUE(policy.serves(1, 8));
+        EXPECT_TRUE(policy.may_run(1, 8));
         for (TaskId const task : {2, 3, 5}) {
-            EXPECT_FALSE(policy.serves(0, task));
-            EXPECT_TRUE(policy.serves(3, task));
+            EXPECT_FALSE(policy.may_run(0, task));
+            EXPECT_TRUE(policy.may_run(3, task));
         }
         EXPECT_EQ(drain(policy, 4), (std::vector<TaskId>{6, 4}));
         EXPECT_EQ(drain(policy, 2).size(), 3u);
@@ -238,16 +241,16 @@ TEST(NasPolicy, GivesTasksToTheNodeOfTheirHomeAndOthersInTurn) {
     EXPECT_EQ(strict.pop(1), 1);
     EXPECT_EQ(strict.pop(0), 3);
     EXPECT_EQ(strict.pop(0), no_task);
-    EXPECT_TRUE(strict.serves(2, 4));
-    EXPECT_FALSE(strict.serves(1, 4));
+    EXPECT_TRUE(strict.may_run(2, 4));
+    EXPECT_FALSE(strict.may_run(1, 4));
     EXPECT_EQ(drain(strict, 3), (std::vector<TaskId>{2, 4}));
     EXPECT_EQ(strict.steals_by_distance(), Counts{0});
 
-    EXPECT_TRUE(flexible.serves(1, 4));
+    EXPECT_TRUE(flexible.may_run(1, 4));
     EXPECT_EQ(drain(flexible, 0), (std::vector<TaskId>{1, 3, 2, 4}));
     EXPECT_EQ(flexible.steals(0), 2);
-    EXPECT_EQ(flexible.last_steal(0)->victim, 2);
     EXPECT_EQ(flexible.steals_by_distance(), (Counts{0, 0, 2}));
+    EXPECT_EQ(flexible.on_start(0)->victim, 2);
 }
 
 TEST(NasPolicy, FlexibleTasksGoToTheNearestNodesFirst) {

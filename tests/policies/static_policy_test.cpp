@@ -37,8 +37,8 @@ TEST(StaticPolicy, WaitsForTheNextTaskOfTheList) {
     EXPECT_EQ(policy.pop(1), 1);
     EXPECT_EQ(policy.pop(1), no_task);
     EXPECT_EQ(policy.pop(7), no_task); // a worker without a list
-    EXPECT_TRUE(policy.serves(1, 1));
-    EXPECT_FALSE(policy.serves(0, 1));
+    EXPECT_TRUE(policy.may_run(1, 1));
+    EXPECT_FALSE(policy.may_run(0, 1));
 }
 
 TEST(StaticPolicy, ResetStartsTheScheduleAgain) {

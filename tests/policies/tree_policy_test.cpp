@@ -46,20 +46,21 @@ TEST(TreePolicy, TellsOfEachStealWhoseQueueItWasAndHowFarAway) {
     std::vector<WorkerRange> const ranges{{0, 4}, {2, 4}, {3, 4}};
     auto const graph = tasks_for(ranges);
     TreePolicy policy(graph, ranges, machine_of({0, 0, 0, 0}));
-    EXPECT_FALSE(policy.last_steal(3));
+    EXPECT_FALSE(policy.on_start(3));
     push_all(policy, graph);
     EXPECT_EQ(policy.pop(1), 0);
-    EXPECT_FALSE(policy.last_steal(1)); // the root is on everybody's path
-    EXPECT_EQ(policy.pop(1), 1);        // the inner node before the leaf in it
-    ASSERT_TRUE(policy.last_steal(1));
-    EXPECT_EQ(policy.last_steal(1)->victim, 2);
-    EXPECT_EQ(policy.last_steal(1)->distance, 1); // the root is the parent of leaf 1 here
+    EXPECT_FALSE(policy.on_start(1)); // the root is on everybody's path
+    EXPECT_EQ(policy.pop(1), 1);      // the inner node before the leaf in it
+    auto const steal = policy.on_start(1);
+    ASSERT_TRUE(steal);
+    EXPECT_EQ(steal->victim, 2);
+    EXPECT_EQ(steal->distance, 1); // the root is the parent of leaf 1 here
     EXPECT_EQ(policy.pop(1), 2);
-    EXPECT_EQ(policy.last_steal(1)->victim, 3);
+    EXPECT_EQ(policy.on_start(1)->victim, 3);
     EXPECT_EQ(policy.pop(1), no_task);
     push_all(policy, graph);
     EXPECT_EQ(policy.pop(1), 0);
-    EXPECT_FALSE(policy.last_steal(1));
+    EXPECT_FALSE(policy.on_start(1));
 }
 
 TEST(TreePolicy, CountsStealsOfTasksThatRunAndNotOfThoseThatHadToBeLeft) {
@@ -82,9 +83,9 @@ TEST(TreePolicy, AWorkerOwnsWhatOnlyItIsACandidateFor) {
     auto const graph = tasks_for(ranges);
     TreePolicy const policy(graph, ranges, machine_of({0, 0}));
     for (WorkerId const w : {0, 1}) {
-        EXPECT_EQ(policy.owns(w, 0), w == 0);
-        EXPECT_FALSE(policy.owns(w, 1));
-        EXPECT_EQ(policy.owns(w, 2), w == 1);
+        EXPECT_EQ(policy.in_own_queue(w, 0), w == 0);
+        EXPECT_FALSE(policy.in_own_queue(w, 1));
+        EXPECT_EQ(policy.in_own_queue(w, 2), w == 1);
     }
 }
 
@@ -187,9 +188,9 @@ TEST(TreePolicy, StrictLeavesTasksOnTheNumaNodesOfTheirCandidates) {
     std::vector<TaskId> const of_node_0{0, 1, 4, 2}, of_node_1{3, 5};
     for (TaskId t = 0; t < graph.num_tasks(); ++t) {
         bool const local = t != 3 && t != 5;
-        EXPECT_EQ(policy.serves(0, t), local) << t;
-        EXPECT_EQ(policy.serves(1, t), local) << t;
-        EXPECT_EQ(policy.serves(3, t), t == 2 || t >= 3) << t;
+        EXPECT_EQ(policy.may_run(0, t), local) << t;
+        EXPECT_EQ(policy.may_run(1, t), local) << t;
+        EXPECT_EQ(policy.may_run(3, t), t == 2 || t >= 3) << t;
     }
     EXPECT_EQ(drain(policy, 0), of_node_0);
     EXPECT_EQ(drain(policy, 2), of_node_1);
@@ -222,7 +223,7 @@ TEST(TreePolicy, EveryWorkerFindsEveryTaskOfRandomTrees) {
                 for (WorkerId c = ranges[t].first; c < ranges[t].end; ++c)
                     near = near || node_of_worker[c] == node_of_worker[w];
                 EXPECT_EQ(std::count(found.begin(), found.end(), t), near ? 1 : 0);
-                EXPECT_EQ(policy.serves(w, t), near);
+                EXPECT_EQ(policy.may_run(w, t), near);
             }
             for (WorkerId other = 0; other < workers; ++other) drain(policy, other);
         }

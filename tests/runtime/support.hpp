@@ -17,7 +17,7 @@
 
 #include "core/status_of.hpp"
 #include "espalier/types.hpp"
-#include "policies/task_graph.hpp"
+#include "policies/policy.hpp"
 #include "runtime/worker_team.hpp"
 
 namespace espalier {
@@ -36,17 +36,10 @@ using Edge = std::pair<TaskId, TaskId>;
 
 /// The graph of these edges, without homes; parallel edges count twice.
 inline TaskGraph graph_of(TaskId tasks, std::vector<Edge> const& edges) {
+    std::vector<TaskEdge> all;
+    for (auto const& [from, to] : edges) all.push_back({from, to});
     TaskGraph graph;
-    graph.num_predecessors.assign(tasks, 0);
-    graph.successor_ptr.assign(static_cast<std::size_t>(tasks) + 1, 0);
-    for (auto const& [from, to] : edges) {
-        ++graph.successor_ptr[from + 1];
-        ++graph.num_predecessors[to];
-    }
-    for (TaskId t = 0; t < tasks; ++t) graph.successor_ptr[t + 1] += graph.successor_ptr[t];
-    graph.successors.resize(edges.size());
-    std::vector<Offset> at(graph.successor_ptr.begin(), graph.successor_ptr.end() - 1);
-    for (auto const& [from, to] : edges) graph.successors[at[from]++] = to;
+    connect_tasks(graph, tasks, all);
     return graph;
 }
 
@@ -95,7 +88,7 @@ class FifoPolicy : public Policy {
 /// What a worker finds in a policy and runs, one task after the other.
 inline std::vector<TaskId> drain(Policy& policy, WorkerId worker) {
     std::vector<TaskId> found;
-    for (TaskId task; (task = policy.pop(worker)) != no_task; policy.took(worker)) found.push_back(task);
+    for (TaskId task; (task = policy.pop(worker)) != no_task; policy.on_start(worker)) found.push_back(task);
     return found;
 }
 

@@ -223,7 +223,7 @@ class HomePolicy : public Policy {
         return home_[task];
     }
     TaskId pop(WorkerId worker) override { return queues_[worker]->pop(worker); }
-    [[nodiscard]] bool serves(WorkerId worker, TaskId task) const override { return home_[task] == worker; }
+    [[nodiscard]] bool may_run(WorkerId worker, TaskId task) const override { return home_[task] == worker; }
 
   private:
     std::vector<WorkerId> home_;

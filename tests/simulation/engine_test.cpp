@@ -121,8 +121,7 @@ TEST(Engine, RunsWhatIsAllowedWithoutIdlingAndReplaysAsAStaticPolicy) {
             for (std::size_t i = 1; i < list.size(); ++i) ASSERT_GE(run.start[list[i]], run.end[list[i - 1]]);
 
         StaticPolicy policy(run.lists, graph.num_tasks());
-        PolicyDispatcher dispatcher(policy, graph);
-        auto const replay = simulate(graph, dispatcher, workers);
+        auto const replay = simulate(graph, policy, workers);
         ASSERT_EQ(replay.lists, run.lists);
         ASSERT_EQ(replay.start, run.start);
         ASSERT_DOUBLE_EQ(replay.makespan, run.makespan);
@@ -133,7 +132,7 @@ TEST(Engine, RunsWhatIsAllowedWithoutIdlingAndReplaysAsAStaticPolicy) {
 class OddClock : public TaskClock {
   public:
     explicit OddClock(TaskGraph const& graph) : graph_(graph) {}
-    double begin(TaskId task, WorkerId worker) override {
+    double begin(TaskId task, WorkerId worker, double) override {
         return graph_.cost[task] * (1 + worker % 2 + running_++);
     }
     void end(TaskId, WorkerId) override { --running_; }

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "tasks/priorities.hpp"
+#include "policies/task_graph.hpp"
 
 namespace espalier {
 
@@ -19,7 +19,7 @@ inline TaskGraph graph_of(std::vector<double> cost, std::vector<std::vector<Task
         graph.successors.insert(graph.successors.end(), list.begin(), list.end());
         graph.successor_ptr.push_back(static_cast<Offset>(graph.successors.size()));
     }
-    set_critical_path_priorities(graph);
+    graph.priority = longest_paths(graph);
     return graph;
 }
 

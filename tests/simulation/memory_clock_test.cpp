@@ -43,17 +43,17 @@ TEST(MemoryClock, WorksAnUpdateByHand) {
     MemoryClock local(structure, model, options.format, schedule, Allocation::local);
     // On node 0 a quarter of the bytes is near, the rest takes three times as long; on node 1 it is vice
     // versa.
-    EXPECT_DOUBLE_EQ(local.begin(1, 0), 8 * (0.25 + 0.75 * 3));
+    EXPECT_DOUBLE_EQ(local.begin(1, 0, 0), 8 * (0.25 + 0.75 * 3));
     EXPECT_DOUBLE_EQ(local.touched()[0].share(), 0.25);
     local.end(1, 0);
-    EXPECT_DOUBLE_EQ(local.begin(1, 1), 8 * (0.75 + 0.25 * 3));
+    EXPECT_DOUBLE_EQ(local.begin(1, 1, 0), 8 * (0.75 + 0.25 * 3));
     EXPECT_DOUBLE_EQ(local.touched()[0].share(), 0.5);
 
     MemoryClock global(structure, model, options.format, schedule, Allocation::global);
-    EXPECT_DOUBLE_EQ(global.begin(1, 0), 8);
-    EXPECT_DOUBLE_EQ(global.begin(2, 1), 3);
+    EXPECT_DOUBLE_EQ(global.begin(1, 0, 0), 8);
+    EXPECT_DOUBLE_EQ(global.begin(2, 1, 0), 3);
     MemoryClock interleave(structure, model, options.format, schedule, Allocation::interleave);
-    EXPECT_DOUBLE_EQ(interleave.begin(1, 1), 16);
+    EXPECT_DOUBLE_EQ(interleave.begin(1, 1, 0), 16);
     EXPECT_DOUBLE_EQ(interleave.touched()[0].share(), 0.5);
 }
 
@@ -69,16 +69,16 @@ TEST(MemoryClock, DividesTheBandwidthOfANodeAmongThoseWhoUseIt) {
     // The update's traffic is 8 x (300 read + 2 x 900 written and read) bytes, and the node gives half of it.
     schedule.machine.memory.node_bandwidth = 8400;
     MemoryClock clock(structure, model, options.format, schedule, Allocation::global);
-    EXPECT_DOUBLE_EQ(clock.begin(1, 0), 2);
-    EXPECT_DOUBLE_EQ(clock.begin(1, 1), 4) << "two at a time";
+    EXPECT_DOUBLE_EQ(clock.begin(1, 0, 0), 2);
+    EXPECT_DOUBLE_EQ(clock.begin(1, 1, 0), 4) << "two at a time";
     clock.end(1, 0);
     clock.end(1, 1);
-    EXPECT_DOUBLE_EQ(clock.begin(1, 1), 2) << "those that have ended ask for nothing";
+    EXPECT_DOUBLE_EQ(clock.begin(1, 1, 0), 2) << "those that have ended ask for nothing";
     // A thread asks for no more than it can stream.
     model.bandwidth = 4200;
     MemoryClock slow(structure, model, options.format, schedule, Allocation::global);
-    EXPECT_DOUBLE_EQ(slow.begin(1, 0), 1);
-    EXPECT_DOUBLE_EQ(slow.begin(1, 1), 1);
+    EXPECT_DOUBLE_EQ(slow.begin(1, 0, 0), 1);
+    EXPECT_DOUBLE_EQ(slow.begin(1, 1, 0), 1);
 }
 
 TEST(MemoryClock, OneNodeIsAsFastAsNone) {

@@ -8,6 +8,7 @@
 #include "policies/make_policy.hpp"
 #include "simulation/engine.hpp"
 #include "simulation/graphs.hpp"
+#include "simulation/process_policies.hpp"
 
 namespace espalier {
 namespace {
@@ -62,15 +63,13 @@ TEST(PolicySimulation, EachDynamicPolicyRunsRandomGraphsToTheEndAndTheSameWayTwi
         RandomWork const work(300, workers, 1 + static_cast<unsigned>(settings.select));
         auto const run = [&] {
             auto const policy = make_policy(settings, work.graph, machine, {nullptr, &work.candidates});
-            PolicyDispatcher dispatcher(*policy, work.graph);
-            return simulate(work.graph, dispatcher, workers); // throws for a task that never ran
+            return simulate(work.graph, *policy, workers); // throws for a task that never ran
         };
         auto const first = run(), second = run();
         EXPECT_EQ(first.worker_of_task, second.worker_of_task);
         EXPECT_EQ(first.start, second.start);
         for (TaskId t = 0; t < work.graph.num_tasks(); ++t)
-            for (Offset e = work.graph.successor_ptr[t]; e < work.graph.successor_ptr[t + 1]; ++e)
-                EXPECT_GE(first.start[work.graph.successors[e]], first.end[t]);
+            for (TaskId const next : work.graph.successors_of(t)) EXPECT_GE(first.start[next], first.end[t]);
         double const total = [&] {
             double sum = 0;
             for (double const cost : work.graph.cost) sum += cost;
@@ -95,8 +94,7 @@ TEST(PolicySimulation, LoosePoliciesLeaveNoWorkerIdleWhileTasksAreReady) {
     PolicyMachine const machine({0, 0, 0, 1, 1, 1});
     for (ScheduleSettings const& settings : dynamic_settings()) {
         auto const policy = make_policy(settings, graph, machine, {nullptr, &candidates});
-        PolicyDispatcher dispatcher(*policy, graph);
-        auto const run = simulate(graph, dispatcher, 6);
+        auto const run = simulate(graph, *policy, 6);
         if (!settings.strict) {
             EXPECT_DOUBLE_EQ(run.makespan, 7);
         } else if (settings.schedule != SchedulePolicy::places) { // which deals the first tasks to all nodes
@@ -115,8 +113,7 @@ TEST(PolicySimulation, RecordsWhoStoleWhatFromWhomAndWhen) {
     graph.home.assign(4, 0);
     std::vector<WorkerRange> const candidates(4);
     auto const policy = make_policy(dynamic, graph, PolicyMachine({0, 0}), {nullptr, &candidates});
-    PolicyDispatcher dispatcher(*policy, graph);
-    auto const run = simulate(graph, dispatcher, 2);
+    auto const run = simulate(graph, *policy, 2);
     ASSERT_EQ(run.steals.size(), 2u);
     for (std::size_t i = 0; i < 2; ++i) {
         EXPECT_EQ(run.steals[i].thief, 1);
@@ -138,8 +135,7 @@ TEST(PolicySimulation, AFreeWorkerIsAskedFromTheHomeOn) {
     std::vector<WorkerRange> const candidates{{0, 6}};
     auto const policy =
         make_policy(dynamic, graph, PolicyMachine({0, 0, 0, 1, 1, 1}), {nullptr, &candidates});
-    PolicyDispatcher dispatcher(*policy, graph);
-    EXPECT_EQ(simulate(graph, dispatcher, 6).worker_of_task[0], 4);
+    EXPECT_EQ(simulate(graph, *policy, 6).worker_of_task[0], 4);
 }
 
 TEST(PolicySimulation, WhatAWorkerMakesReadyInAQueueOfItsOwnIsFoundByItselfAndTheRestFromTheHomeOn) {
@@ -150,8 +146,7 @@ TEST(PolicySimulation, WhatAWorkerMakesReadyInAQueueOfItsOwnIsFoundByItselfAndTh
     auto const worker_of_1 = [&](ScheduleSettings const& settings, WorkerRange candidates) {
         std::vector<WorkerRange> const ranges{{0, 1}, candidates};
         auto const policy = make_policy(settings, graph, machine, {nullptr, &ranges});
-        PolicyDispatcher dispatcher(*policy, graph);
-        auto const run = simulate(graph, dispatcher, 4);
+        auto const run = simulate(graph, *policy, 4);
         EXPECT_EQ(run.worker_of_task[0], 0);
         EXPECT_DOUBLE_EQ(run.makespan, 2);
         return run.worker_of_task[1];
@@ -170,8 +165,7 @@ TEST(PolicySimulation, OfSeveralTasksInItsOwnQueueAWorkerKeepsTheBestAndOthersGe
     auto graph = graph_of({1, 1, 3, 2}, {{1, 2, 3}, {}, {}, {}});
     std::vector<WorkerRange> const ranges(4, {0, 1});
     auto const policy = make_policy(dynamic, graph, PolicyMachine({0, 0, 0}), {nullptr, &ranges});
-    PolicyDispatcher dispatcher(*policy, graph);
-    auto const run = simulate(graph, dispatcher, 3);
+    auto const run = simulate(graph, *policy, 3);
     EXPECT_EQ(run.worker_of_task, (std::vector<WorkerId>{0, 2, 0, 1}));
     EXPECT_DOUBLE_EQ(run.makespan, 4);
 }
@@ -185,8 +179,7 @@ TEST(PolicySimulation, TasksThatExcludeEachOtherRunByPriorityAndCountAsStolenOnc
     for (TaskId t = 0; t < tasks; ++t) graph.priority[t] = tasks - t;
     std::vector<WorkerRange> const ranges(tasks, {0, 1});
     auto const policy = make_policy(dynamic, graph, PolicyMachine({0, 0, 0, 0}), {nullptr, &ranges});
-    PolicyDispatcher dispatcher(*policy, graph);
-    auto const run = simulate(graph, dispatcher, workers);
+    auto const run = simulate(graph, *policy, workers);
     std::size_t elsewhere = 0;
     for (WorkerId w = 1; w < workers; ++w) {
         std::size_t const ran = run.lists[w].size();
@@ -198,26 +191,48 @@ TEST(PolicySimulation, TasksThatExcludeEachOtherRunByPriorityAndCountAsStolenOnc
     for (TaskId t = 0; t < tasks; ++t) EXPECT_DOUBLE_EQ(run.start[t], t);
 }
 
-TEST(PolicySimulation, SeveralPoliciesShareTheWorkersOfOneEngine) {
-    // Workers 4 to 7 are a policy's 0 to 3: its homes, victims and owners are shifted.
-    auto graph = graph_of({1, 1}, {{1}, {}});
-    graph.home = {2, 2};
-    std::vector<WorkerRange> const ranges{{2, 3}, {3, 4}};
-    auto const policy = make_policy(dynamic, graph, PolicyMachine({0, 0, 1, 1}), {nullptr, &ranges});
-    PolicyDispatcher dispatcher(*policy, graph, 4, 4);
-    std::set<WorkerId> const idle{0, 1, 2, 3, 4, 5, 7, 8, 9};
-    dispatcher.push(0, any_worker);
-    EXPECT_EQ(dispatcher.choose_idle(0, idle), 7); // from its home 6 on
-    EXPECT_EQ(dispatcher.choose_idle(0, {0, 5, 9}), 5);
-    EXPECT_EQ(dispatcher.choose_idle(0, {0, 3, 8}), any_worker);
-    EXPECT_EQ(dispatcher.pop(7), 0);
-    dispatcher.took(7);
-    ASSERT_TRUE(dispatcher.last_steal(7));
-    EXPECT_EQ(dispatcher.last_steal(7)->victim, 6);
-    EXPECT_EQ(policy->steals(3), 1);
-    dispatcher.push(1, 7);
-    EXPECT_EQ(dispatcher.choose_idle(1, idle), 7); // its own queue
-    EXPECT_EQ(dispatcher.choose_idle(1, {4, 5, 9}), 4);
+/// A fixed set.
+struct IdleSet : IdleWorkers {
+    explicit IdleSet(std::set<WorkerId> idle) : workers(std::move(idle)) {}
+    [[nodiscard]] WorkerId first_in(WorkerRange range) const override {
+        auto const at = workers.lower_bound(range.first);
+        return at != workers.end() && *at < range.end ? *at : any_worker;
+    }
+    [[nodiscard]] WorkerId last_in(WorkerRange) const override { return any_worker; }
+    std::set<WorkerId> workers;
+};
+
+TEST(ProcessPolicies, TheWorkersOfAProcessAreThreadsOfItsPolicy) {
+    // Workers 4 to 7 are threads 0 to 3 of process 1: homes, victims and owners are shifted.
+    MachineModel machine;
+    machine.processes = 2;
+    machine.threads = 4;
+    machine.node_of_thread = {0, 0, 1, 1};
+    FactorTasks tasks;
+    tasks.graph = graph_of({1, 1}, {{1}, {}});
+    tasks.graph.home = {6, 6};
+    tasks.tasks.assign(2, {.process = 1, .peer = 1});
+    std::vector<WorkerRange> const candidates{{2, 3}, {3, 4}};
+    ProcessPolicies policy(dynamic, tasks, machine, candidates);
+    auto const wakes = [&](TaskId task, std::set<WorkerId> idle) {
+        return policy.worker_to_wake(task, any_worker, 6, 8, IdleSet(std::move(idle)));
+    };
+    EXPECT_EQ(policy.push(0, 6), any_worker);
+    EXPECT_EQ(wakes(0, {0, 1, 2, 3, 4, 5, 7}), 7); // from its home 6 on
+    EXPECT_EQ(wakes(0, {0, 5}), 5);
+    EXPECT_EQ(wakes(0, {0, 3}), any_worker);
+    EXPECT_TRUE(policy.in_own_queue(6, 0));
+    EXPECT_FALSE(policy.in_own_queue(2, 0)); // of the other process
+    EXPECT_FALSE(policy.may_run(3, 0));
+    EXPECT_EQ(policy.pop(3), no_task);
+    EXPECT_EQ(policy.pop(7), 0);
+    auto const steal = policy.on_start(7);
+    ASSERT_TRUE(steal);
+    EXPECT_EQ(steal->victim, 6);
+    EXPECT_EQ(policy.steals(7), 1);
+    EXPECT_EQ(policy.steals(3), 0);
+    policy.push(1, 7);
+    EXPECT_TRUE(policy.in_own_queue(7, 1));
 }
 
 TEST(Engine, NeedsCostsAndPriorities) {
@@ -225,9 +240,8 @@ TEST(Engine, NeedsCostsAndPriorities) {
     std::vector<WorkerRange> const ranges(2);
     auto const status = [&] {
         auto const policy = make_policy(dynamic, graph, PolicyMachine({0}), {nullptr, &ranges});
-        PolicyDispatcher dispatcher(*policy, graph);
         try {
-            simulate(graph, dispatcher, 1);
+            simulate(graph, *policy, 1);
         } catch (Error const& error) {
             return error.status();
         }

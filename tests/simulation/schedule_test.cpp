@@ -41,9 +41,8 @@ void expect_consistent(BlockStructure const& structure, Schedule const& schedule
         double const delay = run.end[t] - run.start[t] - graph.cost[t];
         ASSERT_GE(delay, -1e-9 * (1 + run.end[t]));
         ASSERT_TRUE(task.kind == TaskKind::message || delay <= 1e-9 * (1 + run.end[t]));
-        for (Offset s = graph.successor_ptr[t]; s < graph.successor_ptr[t + 1]; ++s) {
-            auto const next = static_cast<std::size_t>(graph.successors[s]);
-            ASSERT_GT(next, t); // predecessors come first
+        for (TaskId const next : graph.successors_of(static_cast<TaskId>(t))) {
+            ASSERT_GT(next, static_cast<TaskId>(t)); // predecessors come first
             ASSERT_GE(run.start[next], run.end[t]);
             if (task.kind != TaskKind::message) { // only messages cross
                 ASSERT_EQ(schedule.tasks.tasks[next].process, task.process);
@@ -301,8 +300,7 @@ TEST(Schedule, IsTheSameEveryTimeAndReplaysAsAStaticPolicy) {
         EXPECT_EQ(one.run.start, two.run.start);
         if (processes > 1) continue;
         StaticPolicy policy(one.run.lists, one.tasks.graph.num_tasks());
-        PolicyDispatcher dispatcher(policy, one.tasks.graph);
-        auto const replay = simulate(one.tasks.graph, dispatcher, machine.num_workers());
+        auto const replay = simulate(one.tasks.graph, policy, machine.num_workers());
         EXPECT_EQ(replay.lists, one.run.lists);
         EXPECT_EQ(replay.start, one.run.start);
     }
@@ -341,8 +339,7 @@ TEST(Schedule, KeepsThreadsOnTheirNode) {
     for (std::size_t t = 0; t < schedule.tasks.tasks.size(); ++t) {
         FactorTask const& task = schedule.tasks.tasks[t];
         if (task.kind == TaskKind::message) continue;
-        Candidates const own =
-            schedule.mapping.workers_in(schedule.cblk_of(static_cast<TaskId>(t)), task.process);
+        Candidates const own = schedule.mapping.workers_in(cblk_of(task, schedule.partition), task.process);
         if (machine.node_of(own.first) != machine.node_of(own.end - 1)) continue;
         ++inner;
         EXPECT_EQ(machine.node_of(schedule.run.worker_of_task[t]), machine.node_of(own.first));

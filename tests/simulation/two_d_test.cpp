@@ -17,8 +17,7 @@ std::vector<std::vector<bool>> ancestors(TaskGraph const& graph) {
     auto const tasks = static_cast<std::size_t>(graph.num_tasks());
     std::vector<std::vector<bool>> before(tasks, std::vector<bool>(tasks, false));
     for (std::size_t t = 0; t < tasks; ++t) // predecessors come first
-        for (Offset e = graph.successor_ptr[t]; e < graph.successor_ptr[t + 1]; ++e) {
-            auto const next = static_cast<std::size_t>(graph.successors[e]);
+        for (TaskId const next : graph.successors_of(static_cast<TaskId>(t))) {
             for (std::size_t s = 0; s < t; ++s)
                 if (before[t][s]) before[next][s] = true;
             before[next][t] = true;

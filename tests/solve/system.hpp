@@ -130,10 +130,11 @@ template <class T> struct Factorized {
     static FactorPlan make_plan(BlockStructure const& structure, int workers, int cut_for) {
         CostModel const model;
         FactorPlan plan = make_factor_plan(structure, model, cut_for);
+        for (TaskGraph* const graph : {&plan.factor.graph, &plan.solve.graph})
+            for (WorkerId& home : graph->home) home %= workers;
         plan.factor_schedule = list_schedule(plan.factor.graph, workers);
-        for (WorkerId& home : plan.solve.graph.home) home %= workers;
         for (WorkerId& owner : plan.owner_of_cblk) owner %= workers;
-        plan.solve_schedule = list_schedule(plan.solve.graph, workers, true);
+        plan.solve_schedule = list_schedule(plan.solve.graph, workers);
         return plan;
     }
 

@@ -21,8 +21,7 @@ std::int64_t record_dependencies(TaskGraph const& graph, trace::Recorder& record
     std::vector<trace::Dependency> edges;
     edges.reserve(graph.successors.size());
     for (TaskId t = 0; t < graph.num_tasks(); ++t)
-        for (Offset s = graph.successor_ptr[t]; s < graph.successor_ptr[t + 1]; ++s)
-            edges.push_back({first + t, first + graph.successors[s]});
+        for (TaskId const next : graph.successors_of(t)) edges.push_back({first + t, first + next});
     recorder.add_dependencies(edges);
     return first;
 }

@@ -91,17 +91,6 @@ void require_countable(DenseKind kind, TileGrid const& grid) {
                             grid.n, grid.tile, std::numeric_limits<TaskId>::max()));
 }
 
-// Successors have higher numbers than their predecessors.
-void set_priorities(TaskGraph& graph) {
-    graph.priority = graph.cost;
-    for (TaskId t = graph.num_tasks() - 1; t >= 0; --t) {
-        double longest = 0;
-        for (Offset s = graph.successor_ptr[t]; s < graph.successor_ptr[t + 1]; ++s)
-            longest = std::max(longest, graph.priority[graph.successors[s]]);
-        graph.priority[t] += longest;
-    }
-}
-
 } // namespace
 
 char const* to_string(DenseKind kind) {
@@ -195,7 +184,7 @@ TileTasks build_tile_tasks(DenseKind kind, TileGrid const& grid, int workers, Ti
         result.graph.home.push_back(owners.of(task.i, task.j));
     }
     flow.store(result.graph);
-    set_priorities(result.graph);
+    result.graph.priority = longest_paths(result.graph);
     return result;
 }
 

@@ -28,8 +28,8 @@ std::vector<TaskId> random_topological_order(TaskGraph const& graph, unsigned se
         TaskId const task = ready.back();
         ready.pop_back();
         order.push_back(task);
-        for (Offset s = graph.successor_ptr[task]; s < graph.successor_ptr[task + 1]; ++s)
-            if (--unmet[graph.successors[s]] == 0) ready.push_back(graph.successors[s]);
+        for (TaskId const next : graph.successors_of(task))
+            if (--unmet[next] == 0) ready.push_back(next);
     }
     return order;
 }

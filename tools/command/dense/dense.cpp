@@ -6,9 +6,10 @@
 #include <fmt/format.h>
 
 #include "io/atomic_file.hpp"
+#include "machine/machine_file.hpp"
 #include "policies/make_policy.hpp"
 #include "report.hpp"
-#include "simulation/list_schedule.hpp"
+#include "simulation/candidate_queues.hpp"
 #include "solver/analysis.hpp"
 #include "tools/command/commands.hpp"
 #include "tools/command/common/output_file.hpp"
@@ -21,15 +22,6 @@ namespace espalier::command {
 
 namespace {
 
-PolicyMachine machine_of(WorkerTeam const& team, Topology const& topology) {
-    std::vector<int> nodes;
-    for (WorkerPlace const& place : team.places()) nodes.push_back(place.node);
-    std::vector<double> distances;
-    for (int from = 0; from < topology.num_nodes(); ++from)
-        for (int to = 0; to < topology.num_nodes(); ++to) distances.push_back(topology.distance(from, to));
-    return PolicyMachine(nodes, distances);
-}
-
 // What the policies are told beforehand. The static lists have each task at the owner of the tile it writes.
 struct Plan {
     StaticSchedule schedule;
@@ -37,7 +29,7 @@ struct Plan {
 
     Plan(TileTasks const& tasks, PolicyMachine const& machine, SchedulePolicy kind) {
         if (kind == SchedulePolicy::static_order)
-            schedule = list_schedule(tasks.graph, machine.num_workers(), true);
+            schedule = list_schedule(tasks.graph, machine.num_workers());
         if (kind == SchedulePolicy::dynamic_tree) ranges = candidate_workers(tasks, machine);
     }
     [[nodiscard]] PolicyPlan for_policy() const { return {&schedule.lists, &ranges}; }
@@ -91,7 +83,8 @@ void dense(DenseOptions const& options) {
     record.rates = measure_rates(options.kind, std::min(options.grid.tile, options.grid.n));
     trace::Recorder recorder({}); // before the team, which may record until its end
     WorkerTeam team(topology, options.library.threads);
-    PolicyMachine const machine = machine_of(team, topology);
+    MachineModel const model = machine_model(topology, 1, team.size());
+    PolicyMachine const machine(model.node_of_thread, model.node_distances);
     record.nodes = machine.num_nodes();
     record.threads = team.size();
     record.bound = team.bound();
