@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
+
+#include <fmt/format.h>
 
 namespace espalier {
 
@@ -31,15 +32,16 @@ struct NormalEquations {
 
 template <class Term>
 PerTerm<Term> fit(std::vector<KernelSample<Term>> const& samples, char const* what, FitQuality& quality) {
-    if (samples.empty()) throw Error(Status::internal, std::string("calibration: no ") + what);
+    if (samples.empty())
+        throw Error(Status::internal, fmt::format("calibration: there are no samples of {}", what));
     constexpr std::size_t n = num_terms<Term>;
     std::vector<double> a, b;
     a.reserve(samples.size() * n);
     b.reserve(samples.size());
     for (auto const& sample : samples) {
         if (!(sample.seconds > 0) || !std::isfinite(sample.seconds))
-            throw Error(Status::internal, std::string("calibration: ") + what + " took " +
-                                              std::to_string(sample.seconds) + " s");
+            throw Error(Status::internal,
+                        fmt::format("calibration: a sample of {} took {} s", what, sample.seconds));
         double const weight = 1 / std::sqrt(sample.seconds);
         for (double const count : sample.counts.value) a.push_back(count * weight);
         b.push_back(sample.seconds * weight);

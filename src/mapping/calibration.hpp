@@ -1,6 +1,6 @@
-// From measured kernel times to a cost model. In: samples, each the terms of one or several calls and their
+// A cost model from measured kernel times. In: samples, each with the terms of one or several calls and their
 // seconds (factor/kernel_timing.hpp measures them). Out: the seconds of each term by non-negative least
-// squares, and how well they explain the samples.
+// squares, and the quality of the fit.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@
 
 namespace espalier {
 
-/// What was called, added up, and how long it took.
+/// The sum of the terms of some calls, and the time they took.
 template <class Term> struct KernelSample {
     PerTerm<Term> counts;
     double seconds = 0;
@@ -21,10 +21,10 @@ struct KernelSamples {
     std::vector<KernelSample<UpdateTerm>> updates;
 };
 
-/// How a model stands to the samples it was fitted to.
+/// The errors of a model on the samples that it was fitted to.
 struct FitQuality {
     double median_error = 0; ///< |predicted / measured - 1|, median over the samples.
-    double total_error = 0;  ///< The same of the sums of all samples, with its sign.
+    double total_error = 0;  ///< predicted / measured - 1 of the sums over the samples.
 };
 
 struct Calibration {
@@ -32,12 +32,12 @@ struct Calibration {
     FitQuality panel, update;
 };
 
-/// x >= 0 that minimises |A x - b|; `a` holds the rows of A, one after another, b.size() of them. Columns
-/// may depend on each other; one that is zero gets 0. (Coordinate descent: Franc, Hlavac, Navara 2005.)
+/// x >= 0 that minimizes |A x - b|; `a` has the b.size() rows of A one after another. Columns may be linearly
+/// dependent; the entry of a zero column is 0. (Coordinate descent: Franc, Hlavac, Navara 2005.)
 std::vector<double> nonnegative_least_squares(std::span<double const> a, std::span<double const> b);
 
-/// The model of these samples. Errors are relative ones, weighted by seconds^(1/4): most calls are small,
-/// most of the time goes into large ones. Error{internal} when there are no panels or no updates, or a time
+/// The model that fits these samples. Relative errors are weighted by seconds^(1/4): most calls are small,
+/// but large ones take most of the time. Error{internal} if there are no panels or no updates, or if a time
 /// is not positive.
 Calibration fit_cost_model(KernelSamples const& samples, Scalar scalar, KernelKind kind);
 

@@ -1,12 +1,12 @@
-// How long the kernels take, as functions of their sizes: what mapping and simulation count in.
+// Kernel times as functions of the kernels' sizes: the unit of mapping and simulation.
 //
-// The time of a kernel is a sum of terms: a count that follows from the sizes (calls, entries read, flops),
-// times the seconds that one unit of it takes here. The seconds come from a calibration (calibration.hpp) or
-// are those that the library ships with. There is a model for each scalar and each family of kernels.
+// The time of a kernel is a sum of terms: a count that follows from the sizes (calls, entries read, flops)
+// times the seconds of one unit. The seconds come from a calibration (calibration.hpp) or from the model that
+// the library ships with. There is one model for each scalar and each family of kernels.
 //
 //   panel of w columns, r rows below       update by a group of bloks: rows x cols x depth
-//     diagonal block (potrf, sytrf, getrf)   product (gemm), straight into the target or into a buffer
-//     solve below it (trsm)                  what is in the buffer added run by run (scatter-add)
+//     diagonal block (potrf, sytrf, getrf)   product (gemm), into the target or into a buffer
+//     solve below it (trsm)                  the buffer added to the target run by run (scatter-add)
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@
 
 namespace espalier {
 
-/// Kernels that differ in what a panel and an update cost.
+/// Families of kernels with different costs of panels and updates.
 enum class KernelKind : std::uint8_t { cholesky, ldl, lu };
 /// llh and llt; ldlt and ldlh; lu.
 KernelKind kernel_kind(Factorization kind);
@@ -71,32 +71,32 @@ template <class Term> struct PerTerm {
     }
 };
 
-/// The sum of counts times seconds.
+/// The sum of counts times seconds per unit.
 template <class Term> double seconds_of(PerTerm<Term> const& counts, PerTerm<Term> const& unit_seconds) {
     double sum = 0;
     for (std::size_t t = 0; t < counts.value.size(); ++t) sum += counts.value[t] * unit_seconds.value[t];
     return sum;
 }
 
-/// What a group of bloks that face the same cblk contributes to it.
+/// The update of a cblk by a group of bloks that face it.
 struct UpdateShape {
     Index rows = 0;   ///< From the group's first row to the end of the panel.
     Index cols = 0;   ///< Rows of the group itself: columns of the target.
     Index depth = 0;  ///< Columns of the source.
     Index stride = 0; ///< Rows of its panel.
-    BlokId bloks = 1; ///< Of the group ...
-    BlokId runs = 1;  ///< ... and from its first one to the end of the panel.
-    /// The rows of the group itself are among `rows`; else all lie below it: a part of an update.
+    BlokId bloks = 1; ///< Bloks of the group,
+    BlokId runs = 1;  ///< and from its first blok to the end of the panel.
+    /// Whether `rows` include those of the group itself; a part of an update may be all below them.
     bool with_group = true;
 };
 
-/// The group that begins with blok `first` of its cblk; how many bloks it has is in the shape.
+/// The update by the group that begins with blok `first` of `source`.
 UpdateShape update_shape(BlockStructure const& structure, Cblk const& source, BlokId first);
-/// The part of `whole` that the bloks [begin, end) of the source make; end <= source.end_blok.
+/// The part of `whole` due to the bloks [begin, end) of the source; end <= source.end_blok.
 UpdateShape part_of_update(BlockStructure const& structure, Cblk const& source, BlokId first,
                            UpdateShape const& whole, BlokId begin, BlokId end);
 
-/// Which kernels: their kind, and the size of the scalars.
+/// The kind of the kernels and the size of their scalars.
 struct KernelSet {
     KernelKind kind = KernelKind::cholesky;
     std::uint32_t scalar_bytes = sizeof(double);
@@ -105,31 +105,32 @@ struct KernelSet {
 PerTerm<PanelTerm> panel_counts(KernelSet kernels, Index width, Index rows_below);
 PerTerm<UpdateTerm> update_counts(KernelSet kernels, UpdateShape const& shape);
 
-/// By default that of default_cost_model(Scalar::d, KernelKind::cholesky). Times are in seconds.
+/// Times are in seconds. The default is default_cost_model(Scalar::d, KernelKind::cholesky).
 struct CostModel {
     KernelSet kernels;
     PerTerm<PanelTerm> panel_seconds{{1e-7, 2.5e-8, 8e-10, 6e-12, 8.5e-10, 7.5e-12, 1.6e-11}};
     PerTerm<UpdateTerm> update_seconds{{5e-8, 3.6e-8, 0, 0, 5e-11, 8.9e-12, 1.75e-11, 4.2e-9, 2.5e-10}};
-    double bandwidth = 12e9; ///< Bytes per second that a thread reads and writes.
-    /// How much longer everything takes while all threads work: caches, memory and power are shared.
+    double bandwidth = 12e9; ///< Bytes per second that a thread can read and write.
+    /// The factor by which all times grow while all threads work, because they share caches, memory and
+    /// power.
     double contention = 1;
-    double threads_per_core = 1; ///< Where there are more threads than cores, these take turns.
+    double threads_per_core = 1; ///< More than 1 if threads take turns on the cores.
 
     /// Diagonal block of the cblk and the triangular solve below it.
     [[nodiscard]] double panel(Cblk const& cblk) const { return panel(cblk.width(), cblk.rows_below()); }
     [[nodiscard]] double panel(Index width, Index rows_below) const;
-    /// A product subtracted from its target.
+    /// An update: a product subtracted from its target.
     [[nodiscard]] double update(UpdateShape const& shape) const;
-    /// `rows` x `cols` coefficients that came from elsewhere, added to a panel.
+    /// The addition of `rows` x `cols` received coefficients to a panel.
     [[nodiscard]] double add(Index rows, Index cols) const;
 };
 
-/// The model that the library ships with: round figures of a 2.6 GHz Zen 5 core with AVX-512 in double
-/// precision, and what follows from bytes and flops for the other scalars.
+/// The model that the library ships with: rounded times of a 2.6 GHz Zen 5 core with AVX-512 in double
+/// precision; times for other scalars follow from bytes and flops.
 CostModel default_cost_model(Scalar scalar, KernelKind kind);
 
-/// Every contribution of cblk k, the panel included: seconds for each cblk. Kept cblks are not eliminated and
-/// cost nothing. Linear in the bloks.
+/// For each cblk the seconds of its panel and of its updates of other cblks. Kept cblks are not eliminated
+/// and cost nothing. Linear in the bloks.
 std::vector<double> cblk_costs(BlockStructure const& structure, CostModel const& model);
 
 } // namespace espalier

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <string>
 
+#include <fmt/format.h>
+
 #include "espalier/types.hpp"
 
 namespace espalier {
@@ -16,7 +18,21 @@ int order_of(std::vector<double> const& table) {
 }
 
 double entry(std::vector<double> const& table, int row, int column) {
-    return table[static_cast<std::size_t>(row * order_of(table) + column)];
+    return table[row * order_of(table) + column];
+}
+
+template <class... Args>
+[[noreturn]] void reject(fmt::format_string<Args const&...> what, Args const&... args) {
+    throw Error(Status::usage, "machine model: " + fmt::format(what, args...));
+}
+
+void require_table(std::vector<double> const& table, char const* what, double least, int nodes) {
+    int const order = order_of(table);
+    if (table.empty()) return;
+    if (std::int64_t{order} * order != std::ssize(table) || order < nodes)
+        reject("{} in a table of {} numbers for {} NUMA nodes", what, table.size(), nodes);
+    for (double const value : table)
+        if (!(value >= least) || !std::isfinite(value)) reject("{} of {}", what, value);
 }
 
 } // namespace
@@ -31,38 +47,22 @@ double MachineModel::memory_factor(int at, int data) const {
 }
 
 void require_valid(MachineModel const& machine) {
-    constexpr int most_workers = 1 << 20;
-    auto const reject = [](std::string const& what) { throw Error(Status::usage, "machine model: " + what); };
-    std::string const size =
-        std::to_string(machine.processes) + " processes of " + std::to_string(machine.threads) + " threads";
-    if (machine.processes < 1 || machine.threads < 1) reject("no workers in " + size);
-    if (machine.processes > most_workers / machine.threads)
-        reject(size + " are more than " + std::to_string(most_workers) + " workers");
-    if (!machine.node_of_thread.empty() &&
-        machine.node_of_thread.size() != static_cast<std::size_t>(machine.threads))
-        reject("NUMA nodes of " + std::to_string(machine.node_of_thread.size()) + " threads for " + size);
-    if (std::any_of(machine.node_of_thread.begin(), machine.node_of_thread.end(),
-                    [](int n) { return n < 0; }))
+    constexpr int max_workers = 1 << 20;
+    std::string const size = fmt::format("{} processes of {} threads", machine.processes, machine.threads);
+    if (machine.processes < 1 || machine.threads < 1) reject("no workers in {}", size);
+    if (machine.processes > max_workers / machine.threads)
+        reject("{} are more than {} workers", size, max_workers);
+    auto const& nodes = machine.node_of_thread;
+    if (!nodes.empty() && std::ssize(nodes) != machine.threads)
+        reject("NUMA nodes of {} threads for {}", nodes.size(), size);
+    if (std::any_of(nodes.begin(), nodes.end(), [](int n) { return n < 0; }))
         reject("a NUMA node with a negative number");
-    auto const require_table = [&](std::vector<double> const& table, char const* what, double least) {
-        int const order = order_of(table);
-        if (table.empty()) return;
-        if (static_cast<std::size_t>(order) * static_cast<std::size_t>(order) != table.size() ||
-            order < machine.num_nodes())
-            reject(std::string(what) + " in a table of " + std::to_string(table.size()) + " numbers for " +
-                   std::to_string(machine.num_nodes()) + " NUMA nodes");
-        for (double const value : table)
-            if (!(value >= least) || !std::isfinite(value))
-                reject(std::string(what) + " of " + std::to_string(value));
-    };
-    require_table(machine.node_distances, "distances", 0);
-    require_table(machine.memory.factors, "memory factors", 1);
-    if (!(machine.memory.node_bandwidth >= 0))
-        reject("memory of " + std::to_string(machine.memory.node_bandwidth) + " bytes/s");
+    require_table(machine.node_distances, "distances", 0, machine.num_nodes());
+    require_table(machine.memory.factors, "memory factors", 1, machine.num_nodes());
+    if (!(machine.memory.node_bandwidth >= 0)) reject("memory of {} bytes/s", machine.memory.node_bandwidth);
     Network const& network = machine.network;
     if (!(network.latency >= 0) || !std::isfinite(network.latency) || !(network.bandwidth > 0))
-        reject("a network with a latency of " + std::to_string(network.latency) + " s and " +
-               std::to_string(network.bandwidth) + " bytes/s");
+        reject("a network with a latency of {} s and {} bytes/s", network.latency, network.bandwidth);
 }
 
 } // namespace espalier

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <string>
+
+#include <fmt/format.h>
 
 namespace espalier {
 
@@ -15,8 +16,7 @@ std::vector<double> weights_of(std::vector<double> const& costs) {
     double total = 0;
     for (std::size_t k = 0; k < costs.size(); ++k) {
         if (!(costs[k] >= 0) || !std::isfinite(costs[k]))
-            throw Error(Status::internal, "mapping: cblk " + std::to_string(k) + " costs " +
-                                              std::to_string(costs[k]) + " seconds");
+            throw Error(Status::internal, fmt::format("mapping: cblk {} costs {} seconds", k, costs[k]));
         total += costs[k];
     }
     if (!std::isfinite(total)) throw Error(Status::internal, "mapping: the sum of all costs overflows");
@@ -29,21 +29,21 @@ std::vector<double> weights_of(std::vector<double> const& costs) {
 // Divides [0, length] among the trees, and each subtree's interval among its children.
 std::vector<Interval> divide_line(std::vector<Cblk> const& cblks, std::vector<double> const& weights,
                                   double length) {
-    std::size_t const count = cblks.size();
-    auto parent_of = [&](std::size_t k) { // roots are children of number `count`
-        return cblks[k].parent == no_cblk ? count : static_cast<std::size_t>(cblks[k].parent);
+    auto const count = static_cast<CblkId>(cblks.size());
+    auto parent_of = [&](CblkId k) { // roots are children of number `count`
+        return cblks[k].parent == no_cblk ? count : cblks[k].parent;
     };
     std::vector<double> below(count + 1, 0.0); // weight of all children's subtrees
     std::vector<std::int32_t> children(count + 1, 0);
-    for (std::size_t k = 0; k < count; ++k) {
+    for (CblkId k = 0; k < count; ++k) {
         below[parent_of(k)] += below[k] + weights[k];
         ++children[parent_of(k)];
     }
     std::vector<Interval> intervals(count + 1);
     intervals[count] = {0, length};
     std::vector<double> free_end(count + 1, length); // what lies before it awaits the children to come
-    for (std::size_t k = count; k-- > 0;) {
-        std::size_t const parent = parent_of(k);
+    for (CblkId k = count; k-- > 0;) {
+        CblkId const parent = parent_of(k);
         Interval const& whole = intervals[parent];
         double const end = free_end[parent];
         double begin = end - whole.length() * ((below[k] + weights[k]) / below[parent]);
@@ -62,20 +62,19 @@ void spare_subtrees(std::vector<double>& cuts, std::vector<double> const& grain,
                     std::vector<Interval> const& intervals) {
     std::vector<double> const original = cuts;
     std::vector<bool> moved(cuts.size(), false);
-    auto const is_near = [&](std::size_t i, double end) {
-        return i > 0 && i + 1 < original.size() && std::abs(original[i] - end) <= grain[i] / 2;
+    auto const is_near = [&](std::ptrdiff_t i, double end) {
+        return i > 0 && i + 1 < std::ssize(original) && std::abs(original[i] - end) <= grain[i] / 2;
     };
-    auto const move = [&](std::size_t i, double end) {
+    auto const move = [&](std::ptrdiff_t i, double end) {
         if (!moved[i]) cuts[i] = end;
         moved[i] = true;
     };
     auto const first = original.begin(), last = original.end();
     for (std::size_t k = intervals.size(); k-- > 0;) { // parents before children
         auto const [begin, end] = intervals[k];
-        auto const i = static_cast<std::size_t>(std::upper_bound(first, last, begin) - first);
-        auto const past = static_cast<std::size_t>(std::lower_bound(first, last, end) - first);
-        if (i >= past) continue; // no cut inside
-        std::size_t const j = past - 1;
+        auto const i = std::upper_bound(first, last, begin) - first;
+        auto const j = std::lower_bound(first, last, end) - first - 1;
+        if (i > j) continue; // no cut inside
         bool const at_begin = is_near(i, begin);
         bool const at_end = is_near(j, end);
         if (at_begin && !(i == j && at_end && end - original[i] < original[i] - begin)) move(i, begin);
@@ -86,24 +85,22 @@ void spare_subtrees(std::vector<double>& cuts, std::vector<double> const& grain,
 void require_grains(MappingOptions const& options) {
     for (double const grain : {options.process_grain, options.thread_grain})
         if (!(grain >= 0 && grain < 1))
-            throw Error(Status::usage,
-                        "the grain of a mapping is " + std::to_string(grain) + ", not in [0, 1)");
+            throw Error(Status::usage, fmt::format("the grain of a mapping is {}, not in [0, 1)", grain));
 }
 
 std::vector<double> place_workers(MachineModel const& machine, MappingOptions const& options,
                                   std::vector<Interval> const& intervals) {
-    auto const processes = static_cast<std::size_t>(machine.processes);
-    auto const threads = static_cast<std::size_t>(machine.threads);
+    int const processes = machine.processes, threads = machine.threads;
     std::vector<double> process_begin(processes + 1);
     std::iota(process_begin.begin(), process_begin.end(), 0.0);
     spare_subtrees(process_begin, std::vector<double>(processes + 1, options.process_grain), intervals);
 
     std::vector<double> worker_begin(processes * threads + 1), grain(worker_begin.size(), -1.0);
-    for (std::size_t p = 0; p < processes; ++p) {
-        double const part = (process_begin[p + 1] - process_begin[p]) / static_cast<double>(threads);
+    for (int p = 0; p < processes; ++p) {
+        double const part = (process_begin[p + 1] - process_begin[p]) / threads;
         worker_begin[p * threads] = process_begin[p]; // stays: its grain is negative
-        for (std::size_t t = 1; t < threads; ++t) {
-            worker_begin[p * threads + t] = process_begin[p] + part * static_cast<double>(t);
+        for (int t = 1; t < threads; ++t) {
+            worker_begin[p * threads + t] = process_begin[p] + part * t;
             grain[p * threads + t] = part * options.thread_grain;
         }
     }

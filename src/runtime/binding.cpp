@@ -1,4 +1,5 @@
-// Thread affinity by the Linux calls. Masks grow until the kernel accepts them: a cpu_set_t ends at 1024.
+// Thread affinity by Linux calls. Masks grow until the kernel accepts them, as a cpu_set_t has only 1024
+// bits.
 #include "runtime/binding.hpp"
 
 #include <new>
@@ -17,7 +18,7 @@ cpu_set_t* as_set(Mask& mask) {
     return reinterpret_cast<cpu_set_t*>(mask.data());
 }
 
-/// The affinity of the calling thread; empty when it cannot be read.
+/// The affinity of the calling thread; empty if it cannot be read.
 Mask current_affinity() {
     for (std::size_t words = 16; words <= 4096; words *= 2) {
         Mask mask(words, 0);
@@ -52,9 +53,8 @@ std::vector<WorkerPlace> place_workers(Topology const& topology, int workers, bo
 bool bind_this_thread(int pu) noexcept {
     if (pu < 0) return false;
     try {
-        auto const bit = static_cast<std::size_t>(pu);
-        Mask mask(bit / bits_per_word + 1, 0);
-        mask[bit / bits_per_word] = 1UL << bit % bits_per_word;
+        Mask mask(pu / bits_per_word + 1, 0);
+        mask[pu / bits_per_word] = 1UL << pu % bits_per_word;
         return set_affinity(mask);
     } catch (std::bad_alloc const&) {
         return false;

@@ -1,5 +1,4 @@
-// Arenas by mmap; NUMA policy and page questions by the numaif system calls. Linux: mmap(2), madvise(2),
-// mbind(2), move_pages(2).
+// Arenas by mmap(2) and madvise(2); NUMA policy and queries by mbind(2) and move_pages(2).
 #include "runtime/memory.hpp"
 
 #include <algorithm>
@@ -8,6 +7,8 @@
 #include <limits>
 #include <string>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include <numa.h>
 #include <numaif.h>
@@ -20,9 +21,9 @@ namespace espalier {
 
 namespace {
 
-/// Smaller arenas live on small pages: a huge page would waste more than its faults cost.
+/// Smaller arenas use small pages: a huge page would waste more than the page faults cost.
 constexpr std::size_t huge_page_threshold = Arena::alignment / 2;
-/// Above this size the system is asked whether it has the memory at all.
+/// From this size on the available memory is checked first.
 constexpr std::size_t checked_size = std::size_t{64} << 20;
 constexpr std::size_t pages_per_call = 4096;
 constexpr std::size_t max_pages_asked = std::size_t{1} << 18;
@@ -41,7 +42,7 @@ std::uintptr_t address_of(void const* pointer) {
 }
 
 [[noreturn]] void fail_allocation(std::size_t bytes, std::string const& why) {
-    throw Error(Status::out_of_memory, "cannot allocate " + std::to_string(bytes) + " bytes: " + why);
+    throw Error(Status::out_of_memory, fmt::format("cannot allocate {} bytes: {}", bytes, why));
 }
 
 /// `bytes` of address space starting at a multiple of Arena::alignment: map more, cut off both ends.
@@ -57,25 +58,25 @@ std::byte* map_aligned(std::size_t bytes) {
     return start + head;
 }
 
-/// A refusal (no NUMA in the kernel, a container's filter) leaves the process's policy: slower, not wrong.
+/// If the system refuses (no NUMA in the kernel, a filter of the container), the policy of the process
+/// remains: slower but correct.
 void set_policy(std::byte* data, std::size_t bytes, Allocation allocation) {
     if (allocation == Allocation::global || numa_available() < 0 || numa_num_task_nodes() < 2) return;
     if (allocation == Allocation::local) {
-        mbind(data, bytes, MPOL_PREFERRED, nullptr, 0, 0); // no node named: that of the thread that touches
+        mbind(data, bytes, MPOL_PREFERRED, nullptr, 0, 0); // no node: that of the thread that touches first
         return;
     }
     bitmask const* const nodes = numa_all_nodes_ptr;
     mbind(data, bytes, MPOL_INTERLEAVE, nodes->maskp, nodes->size + 1, 0);
 }
 
-/// As far as the system grants it: the wish for a node is not an order, which would end the process when that
-/// node is full.
+/// The node is preferred, not required: a strict binding would end the process if the node is full. A refusal
+/// has no effect.
 void prefer_node(std::byte* data, std::size_t bytes, int node_os_index) {
     if (bytes == 0 || node_os_index < 0 || numa_available() < 0) return;
     constexpr std::size_t word_bits = 8 * sizeof(unsigned long);
-    auto const node = static_cast<std::size_t>(node_os_index);
-    std::vector<unsigned long> mask(node / word_bits + 1, 0);
-    mask[node / word_bits] = 1UL << node % word_bits;
+    std::vector<unsigned long> mask(node_os_index / word_bits + 1, 0);
+    mask[node_os_index / word_bits] = 1UL << node_os_index % word_bits;
     mbind(data, bytes, MPOL_PREFERRED, mask.data(), mask.size() * word_bits + 1, 0);
 }
 
@@ -88,12 +89,12 @@ void Arena::map(std::size_t bytes) {
         fail_allocation(bytes, "more than the address space holds");
     if (bytes >= checked_size) {
         std::uint64_t const available = available_memory_bytes();
-        if (bytes > available) fail_allocation(bytes, "only " + std::to_string(available) + " are available");
+        if (bytes > available) fail_allocation(bytes, fmt::format("only {} are available", available));
     }
     mapped_ = round_up(bytes, page_bytes());
     data_ = map_aligned(mapped_);
     if (page_bytes() == alignment)
-        madvise(data_, mapped_, MADV_HUGEPAGE); // without huge pages in the kernel: small ones
+        madvise(data_, mapped_, MADV_HUGEPAGE); // the kernel uses small pages if it has no huge ones
 }
 
 std::size_t Arena::page_bytes() const {
@@ -206,9 +207,8 @@ PageLocation query_nodes(std::span<std::byte const> range) {
         } else if (node == page_unknown) {
             result.unknown_bytes += bytes;
         } else {
-            auto const n = static_cast<std::size_t>(node);
-            if (result.node_bytes.size() <= n) result.node_bytes.resize(n + 1);
-            result.node_bytes[n] += bytes;
+            if (std::ssize(result.node_bytes) <= node) result.node_bytes.resize(node + 1);
+            result.node_bytes[node] += bytes;
         }
     }
     return result;
@@ -228,7 +228,7 @@ std::uint64_t move_to_node(std::span<std::byte> range, int node_os_index) {
         status.assign(addresses.size(), -EINVAL);
         if (move_pages(0, addresses.size(), addresses.data(), nodes.data(), status.data(), MPOL_MF_MOVE) < 0)
             continue; // refused as a whole
-        // That call names a page busy whose huge page is already on its way.
+        // The call reports a page as busy if its huge page is already being moved.
         if (move_pages(0, addresses.size(), addresses.data(), nullptr, status.data(), 0) != 0) continue;
         for (std::size_t i = 0; i < addresses.size(); ++i)
             if (status[i] == node_os_index)

@@ -1,6 +1,6 @@
-// Coefficient memory: large anonymous mappings on huge pages with a NUMA policy, and the questions that can
-// be asked about where pages really lie. An arena is reserved at once, comes zeroed from the kernel, takes
-// its pages when they are first touched, and gives everything back when it is destroyed.
+// Coefficient memory: large anonymous mappings on huge pages with a NUMA policy, and queries of where pages
+// are. An arena reserves its memory at once, is zeroed by the kernel, gets its pages when they are first
+// touched, and releases everything when it is destroyed.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace espalier {
 
-/// So many bytes of an allocation, on a node (the system's number).
+/// A number of bytes of an allocation for a node (the system's number).
 struct NodeRange {
     std::size_t bytes = 0;
     int node_os_index = 0;
@@ -21,22 +21,23 @@ struct NodeRange {
 
 class Arena {
   public:
-    /// Start of an arena; large arenas are multiples of it, so that every page can be a huge page.
+    /// Alignment of an arena; the size of a large arena is a multiple of it, so every page can be a huge
+    /// page.
     static constexpr std::size_t alignment = std::size_t{2} << 20;
 
     Arena() = default;
 
-    /// `bytes` of zeros. Pages are placed by Allocation: `global` by the process's policy, when whoever comes
-    /// first touches them; `local` on the node of the thread that first touches them, whatever numactl said;
-    /// `interleave` round the nodes that the process may use. Where the system has one node or refuses
-    /// (containers often do), the three are the same. Error{out_of_memory} states the bytes wanted, also
-    /// when the system has fewer available: it would grant them now and kill the process later.
+    /// `bytes` zeros. Pages are placed when they are first touched: `global` by the policy of the process;
+    /// `local` on the node of the thread that touches them, whatever policy numactl has set; `interleave` on
+    /// the nodes that the process may use in turn. With one node, or if the system refuses (containers often
+    /// do), the three are the same. Error{out_of_memory} states the requested bytes, also if the system has
+    /// fewer available: it would grant them now and kill the process later.
     Arena(std::size_t bytes, Allocation allocation);
 
-    /// An allocation distributed over nodes: consecutive ranges, each with the wish that its pages be taken
-    /// from its node, whoever touches them first. A page that two ranges share goes to the one that holds its
-    /// first byte; a node that is full, or that the system does not let this process have, gives way to
-    /// another, which query_nodes() tells once pages are touched. Errors as above.
+    /// An allocation distributed over nodes: consecutive ranges whose pages are preferably placed on their
+    /// nodes, whichever thread touches them first. A page that two ranges share belongs to the one with its
+    /// first byte. If a node is full or not available to this process, the system uses another one;
+    /// query_nodes() shows which. Errors as above.
     static Arena on_nodes(std::span<NodeRange const> ranges);
 
     ~Arena();
@@ -53,13 +54,13 @@ class Arena {
         return {reinterpret_cast<T*>(data_), size_ / sizeof(T)};
     }
 
-    /// True while everything is still zero, so that assembly need not clear it again. The arena cannot see
-    /// writes: the one who has written something says so by mark_used(). Not synchronized.
+    /// Whether everything is still zero, so that assembly need not clear it. The arena does not notice
+    /// writes: a caller that has written calls mark_used(). Not synchronized.
     [[nodiscard]] bool fresh() const { return fresh_; }
     void mark_used() { fresh_ = false; }
 
-    [[nodiscard]] Allocation allocation() const { return allocation_; } ///< `local` when made by on_nodes().
-    /// Of the pages that the arena was made for, small or huge; the system may give small ones all the same.
+    [[nodiscard]] Allocation allocation() const { return allocation_; } ///< `local` for on_nodes().
+    /// The page size that the arena was made for; the system may use small pages instead of huge ones.
     [[nodiscard]] std::size_t page_bytes() const;
 
   private:
@@ -73,39 +74,39 @@ class Arena {
     Allocation allocation_ = Allocation::local;
 };
 
-/// Take the pages of a range now, from the calling thread's node where the policy is first touch. Contents
-/// stay; nobody else may write to the range meanwhile.
+/// Allocates the pages of a range now, on the node of the calling thread if the policy is first touch.
+/// Contents are kept; no other thread may write to the range in the meantime.
 void populate(std::span<std::byte> range);
 
-/// Where the pages of a range lie.
+/// The nodes of the pages of a range.
 struct PageLocation {
     std::vector<std::uint64_t> node_bytes; ///< By the system's node number (Topology::Node::os_index).
     std::uint64_t untouched_bytes = 0;     ///< Not yet backed by memory.
-    std::uint64_t unknown_bytes = 0;       ///< The system refused to tell.
+    std::uint64_t unknown_bytes = 0;       ///< The system does not tell.
 };
 
-/// Ask the kernel where a range lies. The sum of the answer is the size of the range. Up to 2^18 pages (1 GiB
-/// of small ones) are asked one by one; longer ranges are sampled evenly. About 0.2 us a page asked.
+/// Queries the nodes of a range from the kernel. The numbers add up to the size of the range. Up to 2^18
+/// pages (1 GiB of small ones) are queried one by one; longer ranges are sampled evenly. About 0.2 us for
+/// each page queried.
 PageLocation query_nodes(std::span<std::byte const> range);
 
-/// What sample_nodes() says of a page that is not on a node.
+/// Results of sample_nodes() for a page that is not on a node.
 inline constexpr int page_untouched = -1; ///< Not yet backed by memory.
-inline constexpr int page_unknown = -2;   ///< The system refused to tell.
+inline constexpr int page_unknown = -2;   ///< The system does not tell.
 
 struct PageSample {
     std::size_t strip_bytes = 1; ///< A multiple of the page size.
-    std::vector<int> node;       ///< Of one page in each strip: the system's number, or one of the above.
+    std::vector<int> node;       ///< For one page in each strip: the system's number, or one of the above.
 };
 
-/// Ask for one page in each strip of `strip_bytes` (rounded up to pages) of the range; strips are counted
-/// from the start of the page that holds the range's first byte. Which page of a strip is asked looks random,
-/// so that pages dealt out in turn are seen in their proportion; it is the same in each call. About 0.2 us a
-/// strip.
+/// Queries one page in each strip of `strip_bytes` (rounded up to pages) of the range; strips begin with the
+/// page that has the first byte of the range. The page of a strip is chosen by a hash, so that interleaved
+/// pages are sampled in proportion; it is the same in each call. About 0.2 us for each strip.
 PageSample sample_nodes(std::span<std::byte const> range, std::size_t strip_bytes);
 
-/// Move the pages of a range that are backed by memory to a node (the system's number); a page belongs to the
-/// range that holds its first byte. Returns the bytes that then lie on the node: fewer than asked where pages
-/// are untouched, or the system refuses. Later first touches are not affected.
+/// Moves the pages of a range that are backed by memory to a node (the system's number); a page belongs to
+/// the range that has its first byte. Returns the bytes that are then on the node: fewer than requested if
+/// pages are untouched or the system refuses. Later first touches are not affected.
 std::uint64_t move_to_node(std::span<std::byte> range, int node_os_index);
 
 } // namespace espalier

@@ -28,7 +28,7 @@ double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Memory on one node that a core walks through, block after block, round and round.
+// Memory on one node that a core streams through cyclically, block after block.
 class Region {
   public:
     Region() = default;
@@ -45,11 +45,10 @@ class Region {
         return block;
     }
 
-    /// Of its pages, the part that is not on the node asked for; -1 when the system does not tell.
+    /// The part of its pages that is not on the requested node; -1 if the system does not tell.
     [[nodiscard]] double misplaced() const {
         PageLocation const found = query_nodes(arena_.bytes());
-        auto const node = static_cast<std::size_t>(node_);
-        std::uint64_t const right = node < found.node_bytes.size() ? found.node_bytes[node] : 0;
+        std::uint64_t const right = node_ < std::ssize(found.node_bytes) ? found.node_bytes[node_] : 0;
         std::uint64_t const known = arena_.size() - found.unknown_bytes;
         if (known == 0) return -1;
         return static_cast<double>(known - right) / static_cast<double>(known);
@@ -61,7 +60,7 @@ class Region {
     int node_ = 0;
 };
 
-// Times of single calls; room for them is made beforehand.
+// Times of single calls, in memory that is allocated in advance.
 class Samples {
   public:
     Samples() { times_.reserve(most_samples); }
@@ -126,7 +125,8 @@ class Experiment {
     }
 
   private:
-    // Four times the last cache, so that little of it is still there after a round, as far as memory allows.
+    // Four times the last-level cache, so that little remains in the cache after a round; less if memory is
+    // short.
     void choose_region(std::uint64_t max_memory) {
         cache_ = topology_.caches().empty() ? unknown_cache : topology_.caches().back().bytes;
         std::uint64_t const all = std::min(max_memory, available_memory_bytes() / 4);
@@ -156,16 +156,16 @@ class Experiment {
                 not_bound_ = not_bound_ || !here.bound();
                 for (std::size_t k = 0; k < kernels_.size(); ++k) {
                     auto& table = result_.kernels[k].alone;
-                    table.resize(result_.cores.size() * static_cast<std::size_t>(result_.nodes));
+                    table.resize(result_.cores.size() * result_.nodes);
                     samples.take(kernels_[k], region, pair_seconds_);
-                    table[i * static_cast<std::size_t>(result_.nodes) + static_cast<std::size_t>(node)] =
-                        samples.median();
+                    table[i * result_.nodes + node] = samples.median();
                 }
             }
         }
     }
 
-    // All cores at once, each on a region of its own. What may throw is done before anyone waits for others.
+    // All cores at once, each on a region of its own. Functions that may throw are called before any core
+    // waits.
     void measure_crowd(WorkerTeam& team, std::vector<Samples>& samples,
                        std::vector<double> KernelFactors::*times, std::function<int(int)> const& node_of) {
         std::vector<Region> regions(team.size());
@@ -175,9 +175,8 @@ class Experiment {
         for (std::size_t k = 0; k < kernels_.size(); ++k) {
             std::atomic<int> waiting{team.size()};
             team.for_each_worker([&](WorkerId w) {
-                auto const i = static_cast<std::size_t>(w);
                 for (--waiting; waiting > 0;) std::this_thread::yield();
-                samples[i].take(kernels_[k], regions[i], crowd_seconds_);
+                samples[w].take(kernels_[k], regions[w], crowd_seconds_);
             });
             for (int const core : result_.cores)
                 (result_.kernels[k].*times).push_back(samples[core].median());
@@ -235,7 +234,7 @@ std::vector<int> first_of_each(Topology const& topology, int Topology::Core::*gr
 
 std::vector<int> sampled_cores(Topology const& topology, int max_pairs, std::string& which) {
     auto const fit = [&](std::vector<int> const& cores) {
-        return cores.size() * topology.nodes().size() <= static_cast<std::size_t>(max_pairs);
+        return std::ssize(cores) * topology.num_nodes() <= max_pairs;
     };
     std::string const all = " of " + std::to_string(topology.num_cores()) + " cores: ";
     std::vector<int> cores(topology.cores().size());

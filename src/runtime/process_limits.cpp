@@ -1,4 +1,5 @@
-// Parses /proc/meminfo, /proc/self/status and the cgroup files; a file that is missing or odd is no limit.
+// Parses /proc/meminfo, /proc/self/status and the cgroup files. A file that is missing or cannot be parsed
+// sets no limit.
 #include "runtime/process_limits.hpp"
 
 #include <algorithm>
@@ -38,7 +39,7 @@ std::vector<std::string> first_line(std::string const& path) {
 
 std::optional<std::uint64_t> read_number(std::string const& path) {
     auto const words = first_line(path);
-    return words.empty() ? std::nullopt : parse_number(words.front()); // "max" is no number, hence no limit
+    return words.empty() ? std::nullopt : parse_number(words.front()); // "max" is not a number: no limit
 }
 
 /// The number after `key` in a file of "key number" lines.
@@ -134,7 +135,7 @@ double cpu_quota(std::string const& root) {
         if (unified) { // "max 100000" or "150000 100000"
             auto const words = first_line(directory + "/cpu.max");
             if (words.size() == 2) quota = parse_number(words[0]), period = parse_number(words[1]);
-        } else { // -1 is no number, hence no quota
+        } else { // -1 is not a number here: no quota
             quota = read_number(directory + "/cpu.cfs_quota_us");
             period = read_number(directory + "/cpu.cfs_period_us");
         }

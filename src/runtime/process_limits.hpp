@@ -1,5 +1,5 @@
-// What the system lets this process use: memory and processor time, the limits of its cgroups included
-// (versions 1 and 2, every ancestor counts). Read from /proc and /sys at each call, about 100 us.
+// The memory and processor time that the system lets this process use, with the limits of its cgroups
+// (versions 1 and 2, all ancestors). Reads /proc and /sys at each call, which takes about 100 us.
 #pragma once
 
 #include <cstdint>
@@ -7,21 +7,21 @@
 
 namespace espalier {
 
-/// Largest resident set of this process so far.
+/// The maximum resident set of this process so far.
 std::uint64_t peak_rss_bytes();
 
-/// Resident set of this process now.
+/// The current resident set of this process.
 std::uint64_t current_rss_bytes();
 
-/// Memory that can still be taken without swapping others out or being killed: the smaller of the system's
-/// estimate and what the cgroups leave (reclaimable file cache counts as free). The largest 64-bit number
-/// when the system does not say.
+/// The memory that can be allocated without swapping and without being killed: the minimum of the system's
+/// estimate and the remaining limits of the cgroups (reclaimable file cache counts as free). The largest
+/// 64-bit number if unknown.
 std::uint64_t available_memory_bytes();
 
-/// CPUs' worth of time that the cgroup quota grants (docker --cpus); infinity without a quota.
+/// The number of CPUs that the cgroup quota grants (docker --cpus); infinity without a quota.
 double cpu_quota();
 
-/// The two limits above under another root directory than "/": how they are tested.
+/// The two limits under another root directory than "/", for tests.
 std::uint64_t available_memory_bytes(std::string const& root);
 double cpu_quota(std::string const& root);
 

@@ -196,8 +196,7 @@ class TopologyReader {
                 if (from == node_number_.end() || to == node_number_.end()) continue;
                 auto const value =
                     static_cast<double>(firmware->values[std::size_t{i} * firmware->nbobjs + j]);
-                table[static_cast<std::size_t>(from->second) * n + static_cast<std::size_t>(to->second)] =
-                    value;
+                table[from->second * n + to->second] = value;
             }
         hwloc_distances_release(topology_, firmware);
     }
@@ -267,8 +266,8 @@ Topology Topology::share(int part, int parts) const {
         throw Error(Status::usage, "share " + std::to_string(part) + " of " + std::to_string(parts) +
                                        " of a machine does not exist");
     Topology result = *this;
-    auto const bound = [&](std::int64_t p) { return static_cast<std::size_t>(p * num_cores() / parts); };
-    std::size_t const first = bound(part), last = std::max(bound(part + 1), first + 1);
+    auto const bound = [&](std::int64_t p) { return p * num_cores() / parts; };
+    std::int64_t const first = bound(part), last = std::max(bound(part + 1), first + 1);
     result.crowded_ = crowded_ || parts > num_cores();
     result.cores_.assign(cores_.begin() + first, cores_.begin() + last);
     result.default_threads_ = std::min(result.num_cores(), std::max(1, default_threads_ / parts));

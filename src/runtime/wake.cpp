@@ -25,7 +25,7 @@ struct SchedulingAttributes {
     std::uint64_t period = 0;
 };
 
-constexpr std::uint64_t shortest_slice = 100'000; // that Linux takes
+constexpr std::uint64_t shortest_slice = 100'000; // that Linux accepts
 
 } // namespace
 
@@ -33,9 +33,9 @@ void run_soon_after_waking() {
     SchedulingAttributes attributes;
     unsigned const no_flags = 0;
     if (syscall(SYS_sched_getattr, 0, &attributes, attributes.size, no_flags) != 0) return;
-    if (attributes.policy != 0) return; // somebody has chosen one
+    if (attributes.policy != 0) return; // the user has chosen a policy
     attributes.runtime = shortest_slice;
-    syscall(SYS_sched_setattr, 0, &attributes, no_flags); // it may be refused: then all is as it was
+    syscall(SYS_sched_setattr, 0, &attributes, no_flags); // no effect if it is refused
 }
 
 #else

@@ -1,4 +1,4 @@
-// The threads of a team: started once, woken for each call by a generation number.
+// The threads of a team are started once and woken for each call by a generation number.
 #include "runtime/worker_team.hpp"
 
 #include <atomic>
@@ -8,14 +8,16 @@
 #include <thread>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include <pthread.h>
 
 namespace espalier {
 
 namespace {
 
-/// An idle worker spins about as long as a sleep and a wake-up cost. Where workers share cores, spinning
-/// only takes the processor from the one that has work.
+/// An idle worker spins about as long as a sleep and a wake-up take. If workers share cores, spinning only
+/// takes time from workers with tasks.
 Spin choose_spin(Topology const& topology, int workers, bool bound) {
     bool const own_cores = workers <= topology.num_cores() && workers <= topology.default_threads() &&
                            workers <= static_cast<int>(std::thread::hardware_concurrency()) &&
@@ -23,7 +25,7 @@ Spin choose_spin(Topology const& topology, int workers, bool bound) {
     return {own_cores ? std::chrono::microseconds(50) : std::chrono::microseconds(2), !bound};
 }
 
-/// Signals are for the caller's threads.
+/// The threads of the caller handle signals.
 void block_signals() {
     sigset_t all;
     sigfillset(&all);
@@ -32,9 +34,8 @@ void block_signals() {
 
 int checked_num_workers(Topology const& topology, int threads) {
     if (threads < 0 || threads > WorkerTeam::max_workers)
-        throw Error(Status::usage, std::to_string(threads) + " threads asked for; 1 to " +
-                                       std::to_string(WorkerTeam::max_workers) +
-                                       " are possible, 0 for one a core");
+        throw Error(Status::usage, fmt::format("{} threads asked for; 1 to {} are possible, 0 for one a core",
+                                               threads, WorkerTeam::max_workers));
     return threads > 0 ? threads : topology.default_threads();
 }
 
@@ -47,19 +48,19 @@ class WorkerTeam::Threads {
     Threads(std::vector<WorkerPlace> places, Spin spin) : places_(std::move(places)), spin_(spin) {
         threads_.reserve(places_.size() - 1);
         try {
-            for (WorkerId w = 1; w < size(); ++w) threads_.emplace_back([this, w] { live(w); });
+            for (WorkerId w = 1; w < size(); ++w) threads_.emplace_back([this, w] { main_of(w); });
         } catch (std::system_error const& e) {
             std::size_t const started = threads_.size() + 1;
-            dismiss();
-            throw Error(Status::internal, "cannot start worker " + std::to_string(started + 1) + " of " +
-                                              std::to_string(size()) + ": " + e.code().message());
-        } catch (...) { // std::bad_alloc: those that have started must not be left behind
-            dismiss();
+            stop();
+            throw Error(Status::internal, fmt::format("cannot start worker {} of {}: {}", started + 1, size(),
+                                                      e.code().message()));
+        } catch (...) { // std::bad_alloc: threads that have started must be joined
+            stop();
             throw;
         }
         wait_until_done(); // all have tried to bind themselves
     }
-    ~Threads() { dismiss(); }
+    ~Threads() { stop(); }
     Threads(Threads const&) = delete;
     Threads& operator=(Threads const&) = delete;
 
@@ -100,7 +101,7 @@ class WorkerTeam::Threads {
     }
 
   private:
-    void live(WorkerId worker) {
+    void main_of(WorkerId worker) {
         block_signals();
         pthread_setname_np(pthread_self(), ("espalier-" + std::to_string(worker)).c_str());
         int const pu = places_[worker].pu;
@@ -108,7 +109,7 @@ class WorkerTeam::Threads {
         report_done();
         for (std::uint32_t seen = 0;; ++seen) {
             await_generation(seen + 1);
-            if (dismissed_.load(std::memory_order_relaxed)) return;
+            if (stopped_.load(std::memory_order_relaxed)) return;
             (*job_)(worker);
             report_done();
         }
@@ -134,10 +135,10 @@ class WorkerTeam::Threads {
         done_.wait(lock, done);
     }
 
-    void dismiss() {
+    void stop() {
         {
             std::lock_guard const lock(mutex_);
-            dismissed_.store(true, std::memory_order_relaxed);
+            stopped_.store(true, std::memory_order_relaxed);
             generation_.fetch_add(1, std::memory_order_release);
         }
         start_.notify_all();
@@ -149,7 +150,7 @@ class WorkerTeam::Threads {
     Spin spin_;
     std::atomic<bool> claimed_{false};
     std::atomic<bool> refused_{false};
-    std::atomic<bool> dismissed_{false};
+    std::atomic<bool> stopped_{false};
     Job const* job_ = nullptr;
     // Written by the caller, once a call.
     alignas(64) std::atomic<std::uint32_t> generation_{0};
@@ -183,8 +184,8 @@ bool WorkerTeam::bound() const {
 
 void WorkerTeam::record(trace::Recorder* recorder) {
     if (recorder == recorder_) return;
-    std::vector<trace::Track*> tracks(recorder ? static_cast<std::size_t>(size()) : 0);
-    if (recorder) // each on its own thread, as memory that is touched first lies near it
+    std::vector<trace::Track*> tracks(recorder ? size() : 0);
+    if (recorder) // each on its own thread, so that its memory is on the node of the worker
         for_each_worker([&](WorkerId w) {
             tracks[w] = &recorder->add_thread({.worker = w, .node = places()[w].node, .name = {}});
         });
