@@ -11,20 +11,20 @@
  * or all at once by espalier_drive(). docs/c.md has a whole program. Several processes share a solver that
  * espalier_create_mpi() makes.
  *
- * What holds for every function:
- *  - It returns an @ref espalier_status; anything but ESPALIER_OK comes with a sentence, espalier_message().
- *    Null pointers, wrong sizes, wrong orders of calls and unknown enumerators are ESPALIER_USAGE, and a
- * matrix that cannot be understood is ESPALIER_BAD_INPUT. Out-parameters are written only when the text says
- * so or the call succeeds.
+ * Rules for every function:
+ *  - It returns an @ref espalier_status. For every status but ESPALIER_OK, espalier_message() has one line.
+ *    Null pointers, wrong sizes, wrong orders of calls and unknown enumerators are ESPALIER_USAGE, and an
+ *    invalid matrix is ESPALIER_BAD_INPUT. Output arguments are written only if the call succeeds or the text
+ *    says so.
  *  - After any error, and after a cancelled call, the handle can be used again.
- *  - Distinct handles may be used by distinct threads at the same time; one handle by one thread at a time
- *    (a second call meanwhile, also one made by a callback, is ESPALIER_USAGE).
- *  - Nothing is printed. Outside of the handles there is only the cost model of this machine, which is kept
- *    for later handles, and in a file for later programs; of the environment, only ESPALIER_CALIBRATION,
- *    XDG_CACHE_HOME and HOME count: see espalier_set_calibration().
+ *  - Different threads may use different handles at the same time, but one handle only one after the other. A
+ *    second call at the same time, also from a callback, is ESPALIER_USAGE.
+ *  - Nothing is printed. The only state outside of the handles is the cost model of this machine, which is kept
+ *    for later handles, and in a file for later programs. The environment variables ESPALIER_CALIBRATION,
+ *    XDG_CACHE_HOME and HOME are read: see espalier_set_calibration().
  *  - Numbers are in the scalar type of the handle: `void*` blocks hold float, double, or pairs of them
  *    (`float complex`, `double complex`, std::complex). Dense blocks are column-major; entry (i, j) of a
- * block with leading dimension ld is element i + j * ld. Sizes are int64_t.
+ *    block with leading dimension ld is element i + j * ld. Sizes are int64_t.
  */
 #ifndef ESPALIER_ESPALIER_H
 #define ESPALIER_ESPALIER_H
@@ -52,7 +52,7 @@
 extern "C" {
 #endif
 
-/** One linear system and everything known of it. Made by espalier_create(). */
+/** One linear system: options, matrix, analysis, factors. Made by espalier_create(). */
 typedef struct espalier_solver espalier_solver;
 
 /** How a call ended. The values are the exit codes of the espalier command. */
@@ -60,10 +60,10 @@ typedef enum espalier_status ESPALIER_ENUM {
     ESPALIER_OK = 0,                    /**< Done. */
     ESPALIER_INTERNAL = 1,              /**< A bug in Espalier, or a failure of a library it uses. */
     ESPALIER_USAGE = 2,                 /**< Null pointer, wrong size or order of calls, unknown option. */
-    ESPALIER_BAD_INPUT = 3,             /**< Arrays that are no matrix, NaN, Inf. */
+    ESPALIER_BAD_INPUT = 3,             /**< Arrays that do not describe a matrix, NaN, Inf. */
     ESPALIER_IO_ERROR = 4,              /**< A file that cannot be read or written. */
     ESPALIER_SINGULAR = 5,              /**< Structurally or numerically singular matrix. */
-    ESPALIER_NOT_POSITIVE_DEFINITE = 6, /**< llh met a pivot that is not positive. */
+    ESPALIER_NOT_POSITIVE_DEFINITE = 6, /**< llh found a pivot that is not positive. */
     ESPALIER_INACCURATE = 7,            /**< Solved, but the backward error is above the tolerance. */
     ESPALIER_OUT_OF_MEMORY = 8,         /**< The caller's limit, or the machine's, would be exceeded. */
     ESPALIER_UNSUPPORTED = 9,           /**< Understood, but this version or build cannot do it. */
@@ -78,7 +78,7 @@ typedef enum espalier_scalar ESPALIER_ENUM {
     ESPALIER_DOUBLE_COMPLEX = 'z'  /**< double complex */
 } espalier_scalar;
 
-/** What the arrays of an @ref espalier_matrix mean. */
+/** Meaning of the arrays of an @ref espalier_matrix. */
 typedef enum espalier_layout ESPALIER_ENUM {
     ESPALIER_CSC = 0, /**< Compressed sparse columns. */
     ESPALIER_CSR = 1, /**< Compressed sparse rows. */
@@ -89,7 +89,7 @@ typedef enum espalier_layout ESPALIER_ENUM {
 typedef enum espalier_symmetry ESPALIER_ENUM {
     ESPALIER_GENERAL = 0,   /**< None. */
     ESPALIER_SYMMETRIC = 1, /**< A = A^T */
-    ESPALIER_HERMITIAN = 2  /**< A = A^H; of real scalars the same as symmetric. */
+    ESPALIER_HERMITIAN = 2  /**< A = A^H; for real scalars the same as symmetric. */
 } espalier_symmetry;
 
 /** Which entries of a symmetric or Hermitian matrix are given. */
@@ -112,9 +112,9 @@ typedef enum espalier_op ESPALIER_ENUM {
     ESPALIER_OP_ADJOINT = 2    /**< A^H x = b */
 } espalier_op;
 
-/** A step that is done where it helps, always, or never. */
+/** Whether an optional step is done. */
 typedef enum espalier_toggle ESPALIER_ENUM {
-    ESPALIER_AUTO = 0, /**< Where it helps. */
+    ESPALIER_AUTO = 0, /**< If it helps. */
     ESPALIER_ON = 1,   /**< Always. */
     ESPALIER_OFF = 2   /**< Never. */
 } espalier_toggle;
@@ -134,7 +134,7 @@ typedef enum espalier_ordering ESPALIER_ENUM {
     ESPALIER_ORDERING_SCOTCH = 0,  /**< Nested dissection by SCOTCH. */
     ESPALIER_ORDERING_METIS = 1,   /**< Nested dissection by METIS. */
     ESPALIER_ORDERING_AMD = 2,     /**< Approximate minimum degree. */
-    ESPALIER_ORDERING_NATURAL = 3, /**< As the unknowns are numbered. */
+    ESPALIER_ORDERING_NATURAL = 3, /**< The order of the unknowns in the matrix. */
     ESPALIER_ORDERING_USER = 4     /**< From a file: espalier_set_ordering_file(). */
 } espalier_ordering;
 
@@ -146,23 +146,23 @@ typedef enum espalier_schedule ESPALIER_ENUM {
     ESPALIER_SCHEDULE_NAS = 3      /**< One container per NUMA node. */
 } espalier_schedule;
 
-/** Where coefficients live. */
+/** Memory of the coefficients of the factor. */
 typedef enum espalier_allocation ESPALIER_ENUM {
     ESPALIER_ALLOC_GLOBAL = 0,    /**< One array, touched by one thread. */
-    ESPALIER_ALLOC_LOCAL = 1,     /**< With the thread that owns them. */
+    ESPALIER_ALLOC_LOCAL = 1,     /**< Touched first by the thread that owns them. */
     ESPALIER_ALLOC_INTERLEAVE = 2 /**< Spread over the NUMA nodes. */
 } espalier_allocation;
 
-/** How column blocks are split into tasks. */
+/** Tasks of a column block. */
 typedef enum espalier_splitting ESPALIER_ENUM {
-    ESPALIER_SPLIT_1D = 0, /**< One task a column block. */
-    ESPALIER_SPLIT_2D = 1  /**< Tasks by blocks of it. */
+    ESPALIER_SPLIT_1D = 0, /**< One task for each column block. */
+    ESPALIER_SPLIT_2D = 1  /**< One task for each group of rows of a wide column block. */
 } espalier_splitting;
 
 /** Methods of refinement; the Krylov methods have the factorization as preconditioner. */
 typedef enum espalier_refinement ESPALIER_ENUM {
     ESPALIER_REFINE_AUTO = 0,    /**< Iterative refinement, then GMRES if that stalls. */
-    ESPALIER_REFINE_NONE = 1,    /**< Measure the errors only. */
+    ESPALIER_REFINE_NONE = 1,    /**< Only measures the errors. */
     ESPALIER_REFINE_IR = 2,      /**< Iterative refinement. */
     ESPALIER_REFINE_CG = 3,      /**< Conjugate gradients. */
     ESPALIER_REFINE_GMRES = 4,   /**< GMRES(m). */
@@ -180,8 +180,8 @@ typedef enum espalier_field_type ESPALIER_ENUM {
 } espalier_field_type;
 
 /**
- * A sparse matrix in the caller's arrays, which are read only during the call. Zero is a sensible value of
- * every choice: `espalier_matrix a = {0};` is a general matrix in compressed columns, counted from 0, with
+ * A sparse matrix in the caller's arrays, which are read only during the call. Zero is a valid value of every
+ * choice: `espalier_matrix a = {0};` is a general matrix in compressed columns, counted from 0, with
  * 32-bit indices.
  *
  *  layout | pointers                            | indices               | values
@@ -195,7 +195,7 @@ typedef enum espalier_field_type ESPALIER_ENUM {
  * symmetric or Hermitian matrix must equal its mirror image (to rounding; the lower one is kept).
  */
 typedef struct espalier_matrix {
-    espalier_layout layout;         /**< What the arrays mean. */
+    espalier_layout layout;         /**< Meaning of the arrays. */
     espalier_symmetry symmetry;     /**< Symmetry of the values. */
     espalier_triangle triangle;     /**< Which entries are given. */
     espalier_index_type index_type; /**< Type of `pointers` and `indices`. */
@@ -209,35 +209,35 @@ typedef struct espalier_matrix {
 } espalier_matrix;
 
 /**
- * What is expected of a factorization on a machine of `processes` with `threads` each, under the schedule and
- * splitting that the options name; where memory lies does not count. The times hold work_s + idle_s =
- * factor_s * processes * threads. Filled by espalier_predict().
+ * Prediction of a factorization on `processes` processes with `threads` threads each, with the schedule and the
+ * splitting of the options; it ignores where memory lies. work_s + idle_s = factor_s * processes * threads. Filled
+ * by espalier_predict().
  */
 typedef struct espalier_prediction {
-    int processes;             /**< Of the machine. */
-    int threads;               /**< Of each process. */
-    double factor_s;           /**< The makespan: predicted seconds of the factorization. */
-    double critical_path_s;    /**< No schedule of these tasks is shorter. */
-    double work_s;             /**< Of all tasks together. */
-    double idle_s;             /**< Of all workers together. */
+    int processes;             /**< Number of processes. */
+    int threads;               /**< Threads of each process. */
+    double factor_s;           /**< Predicted seconds of the factorization (makespan). */
+    double critical_path_s;    /**< Lower bound on the makespan of these tasks, in seconds. */
+    double work_s;             /**< Seconds of all tasks together. */
+    double idle_s;             /**< Idle seconds of all workers together. */
     double efficiency;         /**< work_s / (factor_s * processes * threads) */
-    double memory_bytes;       /**< Of the process that holds most: panels, fan-in blocks, all else. */
-    double total_memory_bytes; /**< Of all processes together. */
-    double message_bytes;      /**< The communication volume, */
-    int64_t messages;          /**< in so many messages between processes. */
-    int64_t tasks;             /**< On workers. */
+    double memory_bytes;       /**< Memory of the process that needs most. */
+    double total_memory_bytes; /**< Memory of all processes together. */
+    double message_bytes;      /**< Bytes sent between processes. */
+    int64_t messages;          /**< Messages between processes. */
+    int64_t tasks;             /**< Tasks on workers. */
 } espalier_prediction;
 
-/** Gets a line of text without line end: a choice that was made, a fallback. `user` is what was registered.
- *  On the thread that made the call. */
+/** Receives a line of text without line end: a choice or a fallback. `user` is the registered pointer. Called on the
+ *  thread that made the call. */
 typedef void (*espalier_log_function)(char const* line, void* user);
 
-/** Learns that a phase has done a fraction in [0, 1] of its work, or a negative number when that is not
- * known. A phase begins with fraction 0 (or unknown) and ends with 1. May be called from any thread, but by
- * one at a time. */
+/** Receives the fraction in [0, 1] of its work that a phase has done, or a negative number if that is not known. A
+ *  phase begins with fraction 0 (or unknown) and ends with 1. Called from any thread, by one at a time. */
 typedef void (*espalier_progress_function)(char const* phase, double fraction, void* user);
 
-/** Asked every 10 ms or so, on the thread that made the call; not 0 ends the call with ESPALIER_CANCELLED. */
+/** Called about every 10 ms on the thread that made the call. A result other than 0 ends the call with
+ *  ESPALIER_CANCELLED. */
 typedef int (*espalier_cancel_function)(void* user);
 
 /** @name Version and status
@@ -249,86 +249,84 @@ ESPALIER_API void espalier_version(int* major, int* minor, int* patch);
 ESPALIER_API char const* espalier_version_string(void);
 /** Short stable name of a status: "ok", "bad_input", ...; "unknown" for other numbers. Never null. */
 ESPALIER_API char const* espalier_status_string(espalier_status status);
-/** What went wrong in the last call on this handle, in one line; empty when it succeeded. Never null. Valid
- *  until the next call on the handle. */
+/** The error of the last call on this handle in one line; empty if the call succeeded. Never null. Valid until the
+ *  next call on the handle. */
 ESPALIER_API char const* espalier_message(espalier_solver const* solver);
 
 /** @}
  *  @name Handles
  *  @{ */
 
-/** Makes a solver for systems in `scalar`. On failure `*solver` is null; as there is no handle to hold a
- * message, the status says it all: ESPALIER_USAGE for a scalar type that there is not,
- * ESPALIER_OUT_OF_MEMORY. */
+/** Makes a solver for systems in `scalar`. On failure `*solver` is null and there is no message:
+ *  ESPALIER_USAGE for an unknown scalar type, or ESPALIER_OUT_OF_MEMORY. */
 ESPALIER_API espalier_status espalier_create(espalier_solver** solver, espalier_scalar scalar);
-/** Makes one solver of several processes: those of the communicator that `mpi_comm`, an `MPI_Comm const*`,
- *  points to. MPI has been initialised by the caller, and all of them call this with the same scalar. From
- *  then on, all make the same calls in the same order, which end with the same status and message on all. But
- *  options, callbacks, espalier_get_size(), espalier_get_processes() and the report are of each process, and
- *  espalier_predict() and espalier_write_predicted_trace() of process 0 alone.
+/** Makes one solver of all processes of a communicator; `mpi_comm` is an `MPI_Comm const*`. The caller has initialized
+ *  MPI, and all processes call this function with the same scalar. Then all processes make the same calls in the same
+ *  order, and each call ends with the same status and message on all of them. Exceptions: options, callbacks,
+ *  espalier_get_size(), espalier_get_processes() and the report are local to each process, and only process 0 calls
+ *  espalier_predict() and espalier_write_predicted_trace().
  *
- *  Process 0 gives the matrix and the right-hand sides and gets the solutions; its options count. What the
- *  others give is not looked at: 0 and null will do. Or each gives its part: espalier_set_matrix_part().
+ *  Process 0 passes the matrix and the right-hand sides, and receives the solutions; its options are used. The arguments
+ *  of the other processes are ignored, so 0 and null are allowed. Or each process passes its part: see
+ *  espalier_set_matrix_part().
  *
- *  Single numbers (inertia, determinant, condition, rank) and the report are for all. Messages go over a
- *  duplicate of the communicator, so that they do not meet the caller's; the handle is destroyed before MPI is
- *  finalised, by a thread that may call MPI. ESPALIER_USAGE also for a communicator that is none, and before
- *  MPI runs; ESPALIER_UNSUPPORTED when the library was built without MPI. */
+ *  All processes receive single numbers (inertia, determinant, condition, rank) and the report. The solver communicates
+ *  over a duplicate of the communicator. Destroy the handle before MPI is finalized, on a thread that may call MPI. ESPALIER_USAGE also if the communicator is not valid or MPI is not
+ *  initialized; ESPALIER_UNSUPPORTED when the library was built without MPI. */
 ESPALIER_API espalier_status espalier_create_mpi(espalier_solver** solver, espalier_scalar scalar,
                                                  void const* mpi_comm);
-/** The same from the handle that a Fortran program has: its `integer`, the MPI_VAL of its type(MPI_Comm). */
+/** As espalier_create_mpi(), from the handle of a Fortran program: its `integer`, the MPI_VAL of its type(MPI_Comm). */
 ESPALIER_API espalier_status espalier_create_mpi_fortran(espalier_solver** solver, espalier_scalar scalar,
                                                          int mpi_comm);
-/** For all processes other than 0, in place of espalier_create_mpi() and of all calls: takes part in those
- *  that process 0 makes, and returns when that has destroyed its solver. How these ended, process 0 alone is
- *  told. As there is no handle, the status says it all. */
+/** For processes other than 0, in place of espalier_create_mpi() and all other calls: takes part in the calls of process
+ *  0, and returns when that has destroyed its solver. Only process 0 learns how its calls ended. There is no handle and
+ *  no message. */
 ESPALIER_API espalier_status espalier_follow_mpi(espalier_scalar scalar, void const* mpi_comm);
-/** The same from the handle that a Fortran program has. */
+/** As espalier_follow_mpi(), from the handle of a Fortran program. */
 ESPALIER_API espalier_status espalier_follow_mpi_fortran(espalier_scalar scalar, int mpi_comm);
-/** Number of this process, 0 <= rank < processes; 0 and 1 without MPI. Pointers may be null. */
+/** Rank of this process, 0 <= rank < processes, and number of processes; 0 and 1 without MPI. Pointers may be null. */
 ESPALIER_API espalier_status espalier_get_processes(espalier_solver* solver, int* rank, int* processes);
-/** Frees a solver and sets the caller's pointer to null. Null, and a pointer to null, are fine. */
+/** Frees a solver and sets the caller's pointer to null. Does nothing for null or a pointer to null. */
 ESPALIER_API void espalier_destroy(espalier_solver** solver);
 /** Scalar type of the solver. */
 ESPALIER_API espalier_status espalier_get_scalar(espalier_solver* solver, espalier_scalar* scalar);
 
 /** @}
  *  @name Options
- *  They may be set at any time and hold for what comes after: those of analysis from the next
- *  espalier_analyze() on, and so on. A value that is refused leaves the old one in force.
+ *  Options may be set at any time. They take effect at the next step that uses them: options of the analysis at the next
+ *  espalier_analyze(), and so on. A wrong value is ESPALIER_USAGE and leaves the option unchanged.
  *  @{ */
 
-/** Sets the option that the command calls `--name` (without the dashes) from the command's spelling of its
- *  value: ("ordering", "metis"), ("threads", "4"), ("max-memory", "4G"). The message of ESPALIER_USAGE lists
- *  what there is. */
+/** Sets an option by the name and the spelling that the command uses: ("ordering", "metis"), ("threads", "4"),
+ *  ("max-memory", "4G"). The message of ESPALIER_USAGE lists the names or values that are allowed. */
 ESPALIER_API espalier_status espalier_set_option(espalier_solver* solver, char const* name,
                                                  char const* value);
-/** The current value in the same spelling; `*value` is valid until the next espalier_get_option(). */
+/** The current value as espalier_set_option() spells it. `*value` is valid until the next espalier_get_option(). */
 ESPALIER_API espalier_status espalier_get_option(espalier_solver* solver, char const* name,
                                                  char const** value);
-/** How many options there are by name. */
+/** The number of options that have a name. */
 ESPALIER_API int64_t espalier_option_count(void);
 /** Name of option 0 <= k < espalier_option_count(); null for another k. */
 ESPALIER_API char const* espalier_option_name(int64_t k);
 
-/** Which factorization. */
+/** The factorization. */
 ESPALIER_API espalier_status espalier_set_factorization(espalier_solver* solver,
                                                         espalier_factorization value);
 /** Maximum-product matching before lu, ldlt and ldlh. */
 ESPALIER_API espalier_status espalier_set_matching(espalier_solver* solver, espalier_toggle value);
 /** Scaling of rows and columns. */
 ESPALIER_API espalier_status espalier_set_scaling(espalier_solver* solver, espalier_toggle value);
-/** Factorize in single precision and refine in that of the matrix; 0 or 1. */
+/** Factorize in single precision and refine to the precision of the matrix; 0 or 1. */
 ESPALIER_API espalier_status espalier_set_mixed_precision(espalier_solver* solver, int value);
-/** Estimate the condition number and the forward error on the way; 0 or 1. */
+/** Estimate the condition number (factorization) and the forward error (refinement); 0 or 1. */
 ESPALIER_API espalier_status espalier_set_condition(espalier_solver* solver, int value);
-/** Go on with a rank-deficient matrix, for espalier_null_space(); 0 or 1. */
+/** Accept a rank-deficient matrix, for espalier_null_space(); 0 or 1. */
 ESPALIER_API espalier_status espalier_set_allow_singular(espalier_solver* solver, int value);
-/** The `count` distinct unknowns, counted from `base` (0 or 1), whose Schur complement is left by the
- *  factorization; none when `count` is 0. Copied. */
+/** The `count` distinct unknowns, counted from `base` (0 or 1), that are not eliminated: the factorization computes
+ *  their Schur complement. None if `count` is 0. Copied. */
 ESPALIER_API espalier_status espalier_set_schur(espalier_solver* solver, int64_t count,
                                                 int64_t const* unknowns, int base);
-/** Which ordering; ESPALIER_ORDERING_USER is set by the two functions that follow. */
+/** The ordering. The next two functions set ESPALIER_ORDERING_USER. */
 ESPALIER_API espalier_status espalier_set_ordering(espalier_solver* solver, espalier_ordering value);
 /** An ordering from a file: the new position of each unknown, see docs/user-guide.md. */
 ESPALIER_API espalier_status espalier_set_ordering_file(espalier_solver* solver, char const* path);
@@ -336,26 +334,25 @@ ESPALIER_API espalier_status espalier_set_ordering_file(espalier_solver* solver,
  *  Copied; checked by the analysis. */
 ESPALIER_API espalier_status espalier_set_ordering_positions(espalier_solver* solver, int64_t count,
                                                              int64_t const* positions, int base);
-/** Worker threads; 0 for the cores this process may use. */
+/** Worker threads of each process; 0 for the cores that the process may use. */
 ESPALIER_API espalier_status espalier_set_threads(espalier_solver* solver, int value);
 /** Bind worker threads to cores; 0 or 1. */
 ESPALIER_API espalier_status espalier_set_bind_threads(espalier_solver* solver, int value);
-/** The machine that workers stand on and that is planned for: "here", an hwloc XML file (a name that ends in
- *  .xml), or a synthetic description such as "numa:2 core:4". Workers are bound to cores only here. */
+/** The machine to plan for: "here", an hwloc XML file (a name that ends in .xml), or a synthetic description such as
+ *  "numa:2 core:4". Workers are bound to cores only with "here". */
 ESPALIER_API espalier_status espalier_set_topology(espalier_solver* solver, char const* text);
-/** What the schedule counts in. ESPALIER_AUTO: the cost model that was measured on this machine and kept in
- *  the user's cache directory; where there is none, one is measured, for less than two seconds. ESPALIER_ON:
- *  one measured anew. ESPALIER_OFF: the one that comes with the library, and no file is touched. With
- *  ESPALIER_AUTO, the environment variable ESPALIER_CALIBRATION (auto, on, off) decides where it is set. The
- *  directory is espalier in $XDG_CACHE_HOME or in $HOME/.cache. */
+/** The cost model of predictions and schedules. ESPALIER_AUTO: measured on this machine once, in less than two seconds,
+ *  and kept in the user's cache directory. ESPALIER_ON: measured again. ESPALIER_OFF: the one that comes with the library;
+ *  no file is touched. With ESPALIER_AUTO the environment variable ESPALIER_CALIBRATION (auto, on, off) decides if it is
+ *  set. The directory is espalier in $XDG_CACHE_HOME or in $HOME/.cache. */
 ESPALIER_API espalier_status espalier_set_calibration(espalier_solver* solver, espalier_toggle value);
-/** Record what every thread does from the next step on, for espalier_write_trace(); 0 or 1. */
+/** Record what each thread does from the next step on, for espalier_write_trace(); 0 or 1. */
 ESPALIER_API espalier_status espalier_set_record_trace(espalier_solver* solver, int value);
-/** Which scheduling policy. */
+/** The scheduling policy. */
 ESPALIER_API espalier_status espalier_set_schedule(espalier_solver* solver, espalier_schedule value);
-/** Where coefficients live. */
+/** Memory of the coefficients of the factor. */
 ESPALIER_API espalier_status espalier_set_allocation(espalier_solver* solver, espalier_allocation value);
-/** How column blocks are split into tasks. */
+/** Tasks of a column block. */
 ESPALIER_API espalier_status espalier_set_splitting(espalier_solver* solver, espalier_splitting value);
 /** Bounds of the columns of a column block: wider supernodes than `most` are split into blocks of at least
  *  `least`. */
@@ -364,28 +361,28 @@ ESPALIER_API espalier_status espalier_set_block_widths(espalier_solver* solver, 
 ESPALIER_API espalier_status espalier_set_amalgamation_fill(espalier_solver* solver, double value);
 /** Pivots below this times the largest entry are replaced; negative for the default, sqrt(epsilon). */
 ESPALIER_API espalier_status espalier_set_pivot_threshold(espalier_solver* solver, double value);
-/** Which method of refinement. */
+/** The method of refinement. */
 ESPALIER_API espalier_status espalier_set_refinement(espalier_solver* solver, espalier_refinement value);
-/** Steps of refinement at most; 0 for the default of the method. */
+/** Most steps of refinement; 0 for the default of the method. */
 ESPALIER_API espalier_status espalier_set_max_refine_iterations(espalier_solver* solver, int value);
-/** Normwise backward error that counts as solved; 0 for the default, 1e-12 in double and 1e-5 in single
+/** Normwise backward error at which a system counts as solved; 0 for the default, 1e-12 in double and 1e-5 in single
  *  precision. */
 ESPALIER_API espalier_status espalier_set_tolerance(espalier_solver* solver, double value);
-/** Bytes the factorization may use; 0 for no limit. */
+/** Most bytes that the factorization may use; 0 for no limit. */
 ESPALIER_API espalier_status espalier_set_max_memory(espalier_solver* solver, uint64_t bytes);
 
 /** @}
  *  @name Callbacks
- *  A null function ends it. They may not call functions on the same handle, nor throw or jump out.
+ *  A null function removes the callback. Callbacks must not call functions on the same handle, throw, or jump out.
  *  @{ */
 
-/** Gets a line for each choice and fallback. */
+/** Registers a function that receives a line for each choice and fallback. */
 ESPALIER_API espalier_status espalier_set_log(espalier_solver* solver, espalier_log_function function,
                                               void* user);
-/** Learns how far long phases are. */
+/** Registers a function that receives the progress of long phases. */
 ESPALIER_API espalier_status espalier_set_progress(espalier_solver* solver,
                                                    espalier_progress_function function, void* user);
-/** Can end a call. */
+/** Registers a function that can end a call. */
 ESPALIER_API espalier_status espalier_set_cancel(espalier_solver* solver, espalier_cancel_function function,
                                                  void* user);
 
@@ -393,11 +390,11 @@ ESPALIER_API espalier_status espalier_set_cancel(espalier_solver* solver, espali
  *  @name Matrix
  *  @{ */
 
-/** Checks and copies the matrix of the system, which must be square. What was known of another one (analysis,
- *  factors) is forgotten, unless this call fails. */
+/** Checks and copies the matrix of the system, which must be square. Discards the analysis and the factors of an
+ *  earlier matrix, unless this call fails. */
 ESPALIER_API espalier_status espalier_set_matrix(espalier_solver* solver, espalier_matrix const* matrix);
 /** New values on the pattern of espalier_set_matrix(), in the layout and order given there. The analysis is
- *  kept; factors are forgotten. A failure leaves all as it was. */
+ *  kept and the factors are discarded. A failure changes nothing. */
 ESPALIER_API espalier_status espalier_set_values(espalier_solver* solver, int64_t entries,
                                                  void const* values);
 /** Order of the matrix that was set, and entries kept of it (of the lower triangle when symmetric or
@@ -408,8 +405,8 @@ ESPALIER_API espalier_status espalier_get_size(espalier_solver* solver, int64_t*
  *  @name Steps
  *  @{ */
 
-/** Ordering, symbolic factorization, mapping: all that depends on the pattern, and an estimate of time and
- *  memory in the report. The values decide about factorization, matching and scaling. */
+/** Ordering, symbolic factorization and mapping, with an estimate of time and memory in the report. The values decide
+ *  about factorization, matching and scaling. */
 ESPALIER_API espalier_status espalier_analyze(espalier_solver* solver);
 /** Numeric factorization; analyzes first if that was not done for this matrix. */
 ESPALIER_API espalier_status espalier_factorize(espalier_solver* solver);
@@ -420,40 +417,38 @@ ESPALIER_API espalier_status espalier_refactorize(espalier_solver* solver, int64
  *  dimensions `ldb` and `ldx`; they may be the same block. */
 ESPALIER_API espalier_status espalier_solve(espalier_solver* solver, espalier_op op, int64_t nrhs,
                                             void const* b, int64_t ldb, void* x, int64_t ldx);
-/** The same for sparse right-hand sides, a general matrix of order x nrhs: only what B reaches is visited on
- *  the way forward. X is dense. */
+/** As espalier_solve() for sparse right-hand sides, a general matrix of order x nrhs: the forward solve visits only
+ *  the part of the elimination tree that B reaches. X is dense, order x nrhs. */
 ESPALIER_API espalier_status espalier_solve_sparse(espalier_solver* solver, espalier_op op,
                                                    espalier_matrix const* b, void* x, int64_t ldx);
-/** Improves X, by the method set, until its backward error is within the tolerance, and measures errors
- *  (report: backward_error, componentwise_error, refine.*). ESPALIER_INACCURATE and ESPALIER_SINGULAR tell
- * that it is not; X then holds the best that was found. */
+/** Improves X by the method of espalier_set_refinement() until its backward error is within the tolerance, and
+ *  measures the errors (report: backward_error, componentwise_error, refine.*). If it is not within the tolerance the
+ *  status is ESPALIER_INACCURATE or ESPALIER_SINGULAR, and X is the best solution that was found. */
 ESPALIER_API espalier_status espalier_refine(espalier_solver* solver, espalier_op op, int64_t nrhs,
                                              void const* b, int64_t ldb, void* x, int64_t ldx);
-/** Everything in one call: analysis and factorization where they are due, solve, and refine with its
- *  statuses. B and X may be the same block. */
+/** All steps in one call: analysis and factorization unless they are done, solve, and refine with its statuses. B and
+ *  X may be the same block. */
 ESPALIER_API espalier_status espalier_drive(espalier_solver* solver, espalier_op op, int64_t nrhs,
                                             void const* b, int64_t ldb, void* x, int64_t ldx);
-/** For interfaces of other languages: process 0, or any process that gives a part, makes this call in place
- *  of the function `call`, of which it found an argument wrong that C would not see. On all processes that
- *  then is ESPALIER_USAGE with `message`. */
+/** For interfaces of other languages: a process makes this call in place of the function `call` if it found an argument
+ *  wrong that the C interface cannot check. The call is then ESPALIER_USAGE with `message` on all processes. */
 ESPALIER_API espalier_status espalier_refuse(espalier_solver* solver, char const* call, char const* message);
 
 /** @}
  *  @name Systems in parts
- *  Each process of espalier_create_mpi() gives its part of the matrix, and its rows of right-hand sides and
- *  solutions; with a solver of one process the part is all. They are joined on process 0. Calls of this group
- *  and those above may be mixed: a matrix set in parts can be solved with right-hand sides of process 0.
+ *  Each process of espalier_create_mpi() passes its part of the matrix, and its rows of right-hand sides and solutions.
+ *  With a solver of one process the part is everything. Calls of this group and those above may be mixed: a matrix set
+ *  in parts can be solved with right-hand sides of process 0.
  *  @{ */
 
-/** The matrix of which each process has
+/** Sets the matrix of which each process has
  *   - in CSC consecutive columns, those of process 0 first: `rows` is the order, `cols` the number of them;
  *   - in CSR consecutive rows likewise: `cols` is the order, `rows` the number of them;
- *   - in COO any entries, with the order as `rows` and `cols`; those at the same position are summed, whoever
- *     gives them.
+ *   - in COO any entries, with the order as `rows` and `cols`; entries at the same position are summed, also those of
+ *     different processes.
  *
  *  `pointers` are those of the part, from `base` on; indices those of the whole matrix. Layout, symmetry,
- *  triangle, base and order are the same on all processes, and a part may be empty. Otherwise as
- *  espalier_set_matrix(). */
+ *  triangle, base and order are the same on all processes. A part may be empty. Otherwise as espalier_set_matrix(). */
 ESPALIER_API espalier_status espalier_set_matrix_part(espalier_solver* solver, espalier_matrix const* part);
 /** New values of each process's part, in the order of espalier_set_matrix_part(). */
 ESPALIER_API espalier_status espalier_set_values_part(espalier_solver* solver, int64_t entries,
@@ -476,7 +471,7 @@ ESPALIER_API espalier_status espalier_drive_rows(espalier_solver* solver, espali
                                                  int64_t ldx);
 
 /** @}
- *  @name What the factors tell
+ *  @name Results from the factors
  *  ESPALIER_USAGE before a factorization.
  *  @{ */
 
@@ -493,11 +488,10 @@ ESPALIER_API espalier_status espalier_rcond(espalier_solver* solver, double* rco
 /** Finds the right null vectors, with singular values below tolerance * |A| (0: order * epsilon), and the
  *  rank. Set espalier_set_allow_singular() before the analysis. */
 ESPALIER_API espalier_status espalier_null_space(espalier_solver* solver, double tolerance, int64_t* rank);
-/** The orthonormal null vectors that espalier_null_space() found: order x (order - rank), with leading
- *  dimension `ld`. */
+/** The orthonormal null vectors of espalier_null_space(): order x (order - rank), with leading dimension `ld`. */
 ESPALIER_API espalier_status espalier_null_vectors(espalier_solver* solver, void* basis, int64_t ld);
-/** The Schur complement S = A_ss - A_si A_ii^-1 A_is on the unknowns of espalier_set_schur(), in the order
- *  given there; all entries, also when symmetric. */
+/** The Schur complement S = A_ss - A_si A_ii^-1 A_is on the unknowns of espalier_set_schur(), in that order:
+ *  square, with all entries even if symmetric. */
 ESPALIER_API espalier_status espalier_schur_complement(espalier_solver* solver, void* schur, int64_t ld);
 /** Right-hand sides of the condensed system: R = B_s - A_si A_ii^-1 B_i, (unknowns of the Schur complement) x
  *  nrhs. */
@@ -510,53 +504,52 @@ ESPALIER_API espalier_status espalier_expand(espalier_solver* solver, int64_t nr
 
 /** @}
  *  @name Predictions and traces
- *  A trace is a Paje file, which ViTE, pajeng and `espalier trace` read; compressed when `path` ends in .gz.
- *  It appears whole or not at all, else ESPALIER_IO_ERROR. `matrix_name` stands in it, and may be null.
+ *  A trace is a Paje file, which ViTE, pajeng and `espalier trace` read. It is compressed if `path` ends in .gz. It
+ *  appears whole or not at all, else ESPALIER_IO_ERROR. It contains `matrix_name`, which may be null.
  *  @{ */
 
-/** What the schedule would be for `processes` of `threads` each (0: the cores of the topology).
- * ESPALIER_USAGE before espalier_analyze(), and for a machine of more than 2^20 workers. */
+/** Predicts the factorization on `processes` processes with `threads` threads each (0: the cores of the topology).
+ *  ESPALIER_USAGE before espalier_analyze(), and for more than 2^20 workers. */
 ESPALIER_API espalier_status espalier_predict(espalier_solver* solver, int processes, int threads,
                                               espalier_prediction* prediction);
-/** Writes that schedule as a trace. */
+/** Writes the schedule of espalier_predict() as a trace. */
 ESPALIER_API espalier_status espalier_write_predicted_trace(espalier_solver* solver, char const* path,
                                                             int processes, int threads,
                                                             char const* matrix_name);
-/** Writes what was recorded since the last espalier_analyze() or espalier_write_trace(). Of several processes
- * it is one trace, on the clock of process 0, which writes the file. ESPALIER_USAGE when nothing was
- * recorded: see espalier_set_record_trace(). */
+/** Writes what was recorded since the last espalier_analyze() or espalier_write_trace(). With several
+ *  processes it is one trace, on the clock of process 0, which writes the file. ESPALIER_USAGE if nothing was recorded:
+ *  see espalier_set_record_trace(). */
 ESPALIER_API espalier_status espalier_write_trace(espalier_solver* solver, char const* path,
                                                   char const* matrix_name);
 
 /** @}
  *  @name Report
- *  What the steps found out, under the names that the command's JSON has: "analysis.flops",
- *  "factor.pivots_replaced", "backward_error" (docs/report.md). Texts and arrays are the handle's, and valid
- *  until the next call on it that is not of this group. A name that there is not, or is of another type, is
- *  ESPALIER_USAGE.
+ *  Results of the steps, under the names of the command's JSON: "analysis.flops", "factor.pivots_replaced",
+ *  "backward_error" (docs/report.md). The handle owns texts and arrays; they are valid until the next call on it
+ *  outside of this group. An unknown name or another type is ESPALIER_USAGE.
  *  @{ */
 
-/** How many fields there are. */
+/** The number of fields. */
 ESPALIER_API espalier_status espalier_report_count(espalier_solver* solver, int64_t* count);
 /** Name and type of field 0 <= k < count. Pointers may be null. */
 ESPALIER_API espalier_status espalier_report_field(espalier_solver* solver, int64_t k, char const** name,
                                                    espalier_field_type* type);
-/** A truth value, as 0 or 1. */
+/** A boolean, as 0 or 1. */
 ESPALIER_API espalier_status espalier_report_bool(espalier_solver* solver, char const* name, int* value);
-/** A whole number. */
+/** An integer. */
 ESPALIER_API espalier_status espalier_report_int(espalier_solver* solver, char const* name, int64_t* value);
-/** A number; whole ones too. */
+/** A real number, or an integer as one. */
 ESPALIER_API espalier_status espalier_report_real(espalier_solver* solver, char const* name, double* value);
 /** A text. */
 ESPALIER_API espalier_status espalier_report_string(espalier_solver* solver, char const* name,
                                                     char const** value);
-/** Numbers, such as "refine.history". `*values` is not null, also when there are none. */
+/** Numbers, such as "refine.history". `*values` is not null even if there are none. */
 ESPALIER_API espalier_status espalier_report_reals(espalier_solver* solver, char const* name, int64_t* count,
                                                    double const** values);
-/** Texts, such as "notes". `*values` is not null, also when there are none. */
+/** Texts, such as "notes". `*values` is not null even if there are none. */
 ESPALIER_API espalier_status espalier_report_strings(espalier_solver* solver, char const* name,
                                                      int64_t* count, char const* const** values);
-/** All of the report as one JSON object, without line breaks. */
+/** The whole report as one JSON object without line breaks. */
 ESPALIER_API espalier_status espalier_report_json(espalier_solver* solver, char const** json);
 
 /** @} */

@@ -21,32 +21,35 @@
 
 namespace espalier {
 
-/// Signs of the eigenvalues of a real symmetric or Hermitian matrix, by Sylvester's law from D of the
-/// factorization. A replaced pivot has no sign to trust and counts as zero.
+/// Numbers of positive, negative and zero eigenvalues of a real symmetric or Hermitian matrix, from the pivots of the
+/// factorization (Sylvester's law). A replaced pivot counts as zero.
 struct Inertia {
-    Index positive = 0; ///< How many are positive.
-    Index negative = 0; ///< How many are negative.
-    Index zero = 0;     ///< How many are not told apart from zero.
-    /// All three.
+    Index positive = 0; ///< Positive eigenvalues.
+    Index negative = 0; ///< Negative eigenvalues.
+    Index zero = 0;     ///< Eigenvalues that are zero to rounding.
+    /// Compares the three numbers.
     bool operator==(Inertia const&) const = default;
 };
 
 /// det A = phase * exp(log_modulus), which neither overflows nor underflows.
 template <class T> struct Determinant {
-    T phase = T(1);         ///< Of modulus 1 (the sign, when real), or 0 for a singular matrix.
+    T phase = T(1);         ///< Modulus 1 (the sign if real), or 0 for a singular matrix.
     double log_modulus = 0; ///< Natural logarithm of |det A|; -infinity for a singular matrix.
 };
 
-/// What is numerically mapped to zero: rank = n - basis.cols.
+/// The numerical null space of an n x n matrix: rank = n - basis.cols.
 template <class T> struct NullSpace {
     Index rank = 0;                      ///< The numerical rank of the matrix.
     DenseMatrix<T> basis;                ///< n x (n - rank), orthonormal columns: |A v| <= tolerance * |A|.
-    std::vector<double> singular_values; ///< The smallest ones that were looked at, ascending, over |A|.
+    std::vector<double> singular_values; ///< The smallest computed singular values, ascending, divided by |A|.
 };
 
-/// One linear system's analysis and factors, in scalar T (float, double or their complex forms). Errors are
-/// thrown as espalier::Error; after one, the solver can be used again from analyze() or factorize() on.
-/// Distinct solvers may be used from distinct threads.
+/// The analysis and the factors of an n x n matrix with scalars T (float, double or their complex forms). Vectors of
+/// several right-hand sides are n x nrhs, stored by columns. The caller owns all arguments; nothing is kept of them.
+///
+/// Errors are thrown as espalier::Error. After an error the solver can be used again from analyze() or factorize() on.
+/// Every member throws Error{usage} for wrong sizes or a missing earlier step, Error{cancelled} if Options::cancel
+/// returns true, and Error{out_of_memory}. Different threads may use different solvers at the same time.
 ///
 /// With several processes (a Communicator) every process has a solver and calls the same members in the same
 /// order, which return on all of them or throw the same error on all. Process 0 gives the matrix and the
@@ -55,86 +58,93 @@ template <class T> struct NullSpace {
 /// process 0 alone.
 template <class T> class ESPALIER_API Solver {
   public:
-    /// Error{usage} for options out of range, or a machine (Options::topology) that there is not.
+    /// Error{usage} for options out of range or a wrong Options::topology.
     explicit Solver(Options options = {});
     /// The system of several processes, with the options of process 0. Collective. Each has as many workers
     /// as the one with the fewest cores when Options::threads is 0.
     Solver(Options options, Communicator processes);
-    /// For processes other than 0, in place of all that: takes part in every call of the Solver that process
-    /// 0 makes with the same communicator, and returns when that is destroyed. Of `options` only the machine,
+    /// For processes other than 0, in place of a solver: takes part in every call of the Solver that process
+    /// 0 makes with the same communicator, and returns when that solver is destroyed. Of `options` only the machine,
     /// `cancel` and what concerns this process alone count. Error{usage} on process 0.
     static void follow(Options options, Communicator processes);
     ~Solver();
-    /// What is moved from can only be destroyed or assigned to.
+    /// A solver that was moved from can only be destroyed or assigned to.
     Solver(Solver&&) noexcept;
-    /// The same.
+    /// A solver that was moved from can only be destroyed or assigned to.
     Solver& operator=(Solver&&) noexcept;
 
-    /// Ordering, symbolic factorization, mapping. Looks at the values to choose (factorization, matching,
-    /// scaling). Allocates nothing proportional to the factors.
+    /// Ordering, symbolic factorization and mapping of a square matrix. The values decide about factorization, matching
+    /// and scaling. Allocates nothing proportional to the factors. Discards earlier factors. Error{bad_input} for a
+    /// matrix that is not square or has values that are not finite; {singular} for a structurally singular one, unless
+    /// Options::allow_singular; {io_error}, {bad_input} for the ordering file.
     void analyze(CscMatrix<T> const& matrix);
 
-    /// Numeric factorization. The pattern must be the one that was analyzed (analysis is done here when
-    /// there was none). Error{singular}, {not_positive_definite}, {out_of_memory}.
+    /// Numeric factorization. The matrix has the analyzed pattern, else Error{usage}; without an earlier analysis it is
+    /// analyzed first. Error{singular}; {not_positive_definite} for llh; {out_of_memory} if it would need more than
+    /// Options::max_memory.
     void factorize(CscMatrix<T> const& matrix);
 
-    /// x = op(A)^-1 b for `nrhs` columns of n entries each, without refinement.
+    /// Solves op(A) x = b without refinement; b and the result are n x nrhs.
     [[nodiscard]] std::vector<T> solve(std::span<T const> b, Index nrhs = 1, MatrixOp op = MatrixOp::none);
-    /// The same in place.
+    /// Replaces the right-hand sides x, n x nrhs, by the solutions, without refinement.
     void solve_in_place(std::span<T> x, Index nrhs = 1, MatrixOp op = MatrixOp::none);
-    /// Sparse right-hand sides, an n x nrhs matrix stored in full: the forward solve visits only the part of
-    /// the elimination tree that b reaches (Gilbert, Peierls 1988). Returns dense solutions.
+    /// Solves for sparse right-hand sides: b is an n x nrhs general matrix. The forward solve visits only the part of
+    /// the elimination tree that b reaches (Gilbert, Peierls 1988). Returns the dense n x nrhs solutions.
     [[nodiscard]] DenseMatrix<T> solve(CscMatrix<T> const& b, MatrixOp op = MatrixOp::none);
 
-    /// Improve x by Options::refine and measure its backward errors; `matrix` is the one that was factorized.
+    /// Improves x, a solution of op(A) x = b, by Options::refine until its backward error is within Options::tolerance,
+    /// and measures the errors. `matrix` is the one that was factorized; b and x are n x nrhs. The result is also in
+    /// report(); if its `status` is not ok, x is the best solution that was found.
     RefineReport refine(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x, Index nrhs = 1,
                         MatrixOp op = MatrixOp::none);
 
-    /// Error{usage} unless the matrix is real symmetric or Hermitian and factorized by llh, ldlt or ldlh.
-    /// With Options::schur, of the interior block.
+    /// Inertia of the factorized matrix; with Options::schur, of its interior block A_ii. Error{usage} unless the matrix
+    /// is real symmetric or Hermitian and factorized by llh, ldlt or ldlh.
     [[nodiscard]] Inertia inertia() const;
-    /// From the diagonals of the factors. Error{usage} before factorize().
+    /// Determinant from the diagonals of the factors. Error{usage} before factorize().
     [[nodiscard]] Determinant<T> determinant() const;
-    /// Estimate of 1 / (|A| |A^-1|) in 1-norms (Hager 1984, Higham 1988); `matrix` is the one that was
-    /// factorized.
+    /// Estimate of 1 / (|A| |A^-1|) in 1-norms (Hager 1984, Higham 1988), from about ten solves. `matrix` is the one
+    /// that was factorized.
     [[nodiscard]] double reciprocal_condition(CscMatrix<T> const& matrix);
 
-    /// Right null vectors of the factorized matrix: singular values below tolerance * |A| (0: n epsilon),
-    /// found by inverse subspace iteration. Set Options::allow_singular.
+    /// Right null vectors of the factorized matrix: those with singular values below tolerance * |A|, found by inverse
+    /// subspace iteration. The tolerance 0 means n * epsilon. Needs Options::allow_singular for matrices that are
+    /// structurally singular.
     [[nodiscard]] NullSpace<T> null_space(CscMatrix<T> const& matrix, double tolerance = 0);
 
-    /// With Options::schur = (s_1 .. s_k): S = A_ss - A_si A_ii^-1 A_is, k x k, in the order given and of the
-    /// matrix as the caller gave it; all entries, also when symmetric. solve() and refine() are
-    /// Error{usage} then.
+    /// The Schur complement S = A_ss - A_si A_ii^-1 A_is of the unknowns Options::schur = (s_1 .. s_k) in that order:
+    /// k x k, with all entries even if symmetric, of the unscaled matrix. With Options::schur, solve() and refine() are
+    /// Error{usage}.
     [[nodiscard]] DenseMatrix<T> schur_complement() const;
-    /// b_s - A_si A_ii^-1 b_i: the right-hand sides (k x nrhs) of the condensed system S x_s = ...
+    /// The right-hand sides b_s - A_si A_ii^-1 b_i (k x nrhs) of the system S x_s = ..., from b (n x nrhs).
     [[nodiscard]] std::vector<T> condense(std::span<T const> b, Index nrhs = 1);
-    /// The whole solution (n x nrhs) from b and the unknowns x_s (k x nrhs).
+    /// The solution x (n x nrhs) of A x = b from b (n x nrhs) and its part x_s (k x nrhs).
     [[nodiscard]] std::vector<T> expand(std::span<T const> b, std::span<T const> x_schur, Index nrhs = 1);
 
-    /// What the schedule would be for `processes` of `threads` each (0: the cores of the topology), after
-    /// analyze(). Nothing but the result comes of it. Error{usage} before analyze(), or for a machine of more
-    /// than 2^20 workers.
+    /// Prediction of the factorization on `processes` processes with `threads` threads each (0: the cores of the
+    /// topology), after analyze(). Does not change the solver. Error{usage} before analyze(), or for more than 2^20
+    /// workers.
     [[nodiscard]] Prediction predict(int processes, int threads = 0) const;
-    /// The same with its schedule written to `path` as a Pajé trace (compressed when the name ends in .gz),
-    /// in which the matrix is called `matrix_name`. The file appears whole or not at all. Error{io_error}.
+    /// As predict(), and writes the schedule to `path` as a Pajé trace (compressed if the name ends in .gz), which
+    /// contains `matrix_name`. The file appears whole or not at all. Error{io_error}.
     Prediction write_predicted_trace(std::string const& path, int processes, int threads = 0,
                                      std::string const& matrix_name = {}) const;
-    /// The factorization on a machine that need not be here, task by task, under any policy; after
-    /// analyze(), whose options on schedule and placement do not count. Memory that is not on a thread's
-    /// NUMA node slows its tasks down. Error{usage} before analyze(), and for a machine or threads that make
-    /// no sense; {bad_input} and {io_error} naming the machine file; {io_error} for the trace.
+    /// Simulates the factorization task by task on any machine and under any policy, after analyze(). `what` replaces
+    /// the options of schedule and placement. Memory on another NUMA node slows tasks down. Error{usage} before
+    /// analyze(), and for a wrong machine or number of threads; {bad_input} and {io_error} for the machine file;
+    /// {io_error} for the trace.
     [[nodiscard]] Prediction simulate(Simulation const& what) const;
-    /// What was recorded since the last analyze() or write_trace(), with Options::record_trace, in the same
-    /// form. Of several processes it is one trace of all, on the clock of process 0, which writes the file.
-    /// Error{usage} when nothing was, {io_error}.
+    /// Writes what was recorded since the last analyze() or write_trace() with Options::record_trace, as a Pajé trace
+    /// like that of write_predicted_trace(). With several processes it is one trace of all, on the clock of process 0,
+    /// which writes the file. Error{usage} if nothing was recorded, {io_error}.
     void write_trace(std::string const& path, std::string const& matrix_name = {});
 
-    /// What the steps so far found out.
+    /// Results of all steps so far. Valid until the next call.
     [[nodiscard]] Report const& report() const;
-    /// The choices in force.
+    /// The options in force.
     [[nodiscard]] Options const& options() const;
-    /// For what comes after: those of analysis at the next analyze(), and so on. Not during a call.
+    /// Replaces the options. Options of the analysis take effect at the next analyze(), and so on. Error{usage} as the
+    /// constructor; the options are then unchanged. Not to be called during another call.
     void set_options(Options options);
 
   private:
@@ -142,13 +152,14 @@ template <class T> class ESPALIER_API Solver {
     std::unique_ptr<State> state_;
 };
 
-/// A solution and how it came about.
+/// A solution and its report.
 template <class T> struct Solution {
     std::vector<T> x; ///< n x nrhs, by columns.
-    Report report;    ///< Of all steps.
+    Report report;    ///< Results of all steps.
 };
 
-/// Analyze, factorize, solve and refine in one call. Look at report.refine.status.
+/// Analyzes, factorizes, solves and refines in one call; b is n x nrhs. report.refine.status says whether the solution
+/// is accurate. Errors as in Solver.
 template <class T> ESPALIER_API Solution<T> solve(CscMatrix<T> const& matrix, std::span<T const> b,
                                                   Index nrhs = 1, Options options = {});
 

@@ -1,5 +1,5 @@
-// The vocabulary every room and every caller shares: index types, the choices a user can make, the
-// status of a call and the one exception that carries it. Only std.
+// Types that the library and its callers share: indices, the enumerations of the options, the status of a call and the
+// exception that carries it. Needs the standard library only.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ enum class Status : int {
     bad_input = 3,             ///< A file or array that cannot be understood (syntax, sizes, NaN, Inf).
     io_error = 4,              ///< A file that cannot be opened, read or written.
     singular = 5,              ///< Structurally or numerically singular matrix.
-    not_positive_definite = 6, ///< llh met a pivot that is not positive.
+    not_positive_definite = 6, ///< llh found a pivot that is not positive.
     inaccurate = 7,            ///< Solved, but the backward error is above the tolerance.
     out_of_memory = 8,         ///< Memory limit given by the user, or the machine's, would be exceeded.
     unsupported = 9,           ///< Understood, but this version or build cannot do it.
@@ -31,8 +31,8 @@ enum class Status : int {
 /// Short stable name of a status: "ok", "bad_input", ...
 ESPALIER_API char const* to_string(Status status);
 
-/// What is thrown inside the library. The message is one line without a trailing dot, and names what is
-/// at fault and where (file, line, value, limit).
+/// The exception of the library. The message is one line without a trailing dot. It names the file, line, value or limit
+/// at fault.
 class ESPALIER_API Error : public std::runtime_error {
   public:
     /// `status` is not Status::ok.
@@ -45,67 +45,134 @@ class ESPALIER_API Error : public std::runtime_error {
 };
 
 /// The scalar types, by their BLAS letter.
-enum class Scalar : char { s = 's', d = 'd', c = 'c', z = 'z' };
+enum class Scalar : char {
+    s = 's', ///< float
+    d = 'd', ///< double
+    c = 'c', ///< std::complex<float>
+    z = 'z', ///< std::complex<double>
+};
 
-/// The symmetry of the *values* of a matrix.
+/// Symmetry of the values of a matrix.
 enum class Symmetry {
-    general,
+    general,   ///< None.
     symmetric, ///< A = A^T
     hermitian, ///< A = A^H (a real symmetric matrix is `symmetric`)
 };
 
-/// A = L L^H, L L^T, L D L^T, L D L^H or L U; `automatic` chooses from symmetry and diagonal.
-enum class Factorization { automatic, llh, llt, ldlt, ldlh, lu };
+/// Factorizations of a matrix.
+enum class Factorization {
+    automatic, ///< Chosen from the symmetry and the diagonal of the matrix.
+    llh,       ///< A = L L^H: real symmetric or Hermitian, positive definite (Cholesky).
+    llt,       ///< A = L L^T: complex symmetric; the same as llh for real matrices.
+    ldlt,      ///< A = L D L^T: symmetric.
+    ldlh,      ///< A = L D L^H: Hermitian; the same as ldlt for real matrices.
+    lu,        ///< A = L U: any square matrix.
+};
 
-enum class OrderingMethod { scotch, metis, amd, natural, user };
-enum class SchedulePolicy { static_order, dynamic_tree, places, nas };
-/// Of SchedulePolicy::places: where the tasks go that are ready at the beginning.
+/// Fill-reducing orderings.
+enum class OrderingMethod {
+    scotch,  ///< Nested dissection by SCOTCH.
+    metis,   ///< Nested dissection by METIS.
+    amd,     ///< Approximate minimum degree.
+    natural, ///< The order of the unknowns in the matrix.
+    user,    ///< Options::ordering_positions or Options::ordering_file.
+};
+
+/// Scheduling policies: which worker runs which task. docs/scheduling.md explains them.
+enum class SchedulePolicy {
+    static_order, ///< Lists of tasks for each worker, made by a simulation in advance; bitwise reproducible.
+    dynamic_tree, ///< A tree of queues that follows the elimination tree.
+    places,       ///< Task lists of the cores and NUMA nodes.
+    nas,          ///< One container of tasks for each NUMA node.
+};
+
+/// SchedulePolicy::places: the lists that receive the tasks that are ready at the beginning.
 enum class PushInit {
-    cyclicnuma, ///< To the NUMA nodes in turn.
-    randnuma,   ///< Each to a NUMA node at random.
+    cyclicnuma, ///< The NUMA nodes in turn.
+    randnuma,   ///< Random NUMA nodes.
 };
 
-/// Of SchedulePolicy::places: where a task goes that became ready.
+/// SchedulePolicy::places: the list that receives a task when it becomes ready.
 enum class PushStrategy {
-    loc,       ///< pLoc: the list of the core that made it ready.
-    loc_num,   ///< pLocNum: the list of that core's NUMA node.
-    numa_w,    ///< pNumaW: the list of the NUMA node where it writes.
-    numa_wloc, ///< pNumaWLoc: the core's list if the core stands on that node, else the node's.
+    loc,       ///< pLoc: the core that made the task ready.
+    loc_num,   ///< pLocNum: the NUMA node of that core.
+    numa_w,    ///< pNumaW: the NUMA node of the data that the task writes.
+    numa_wloc, ///< pNumaWLoc: the list of the core if it belongs to that node, else the list of the node.
 };
 
-/// Of SchedulePolicy::places: where a worker steals whose own lists are empty.
+/// SchedulePolicy::places: the lists from which a worker steals if its own lists are empty.
 enum class SelectStrategy {
-    rand,      ///< sRand: from a random core.
-    rand_numa, ///< sRandNuma: from a random NUMA node.
-    proc,      ///< sProc: from cores, nearest first.
-    numa,      ///< sNuma: from NUMA nodes, nearest first.
-    proc_numa, ///< sProcNuma: node by node, nearest first, from the cores and then from the node.
-    numa_proc, ///< sNumaProc: node by node, nearest first, from the node and then from the cores.
+    rand,      ///< sRand: a random core.
+    rand_numa, ///< sRandNuma: a random NUMA node.
+    proc,      ///< sProc: the cores, nearest first.
+    numa,      ///< sNuma: the NUMA nodes, nearest first.
+    proc_numa, ///< sProcNuma: node by node, nearest first; for each its cores, then the node.
+    numa_proc, ///< sNumaProc: node by node, nearest first; for each the node, then its cores.
 };
 
-enum class Allocation { global, local, interleave };
-enum class Splitting { one_d, two_d };
-enum class RefineMethod { automatic, none, ir, cg, gmres, bicgstab };
+/// Memory of the coefficients of the factor.
+enum class Allocation {
+    global,     ///< One array, touched first by one thread.
+    local,      ///< Each panel touched first by the thread that owns it.
+    interleave, ///< Pages spread over the NUMA nodes.
+};
 
-/// A step of the pipeline that is done where it helps (`automatic`), always, or never.
-enum class Toggle { automatic, on, off };
+/// Tasks of a column block.
+enum class Splitting {
+    one_d, ///< One task for each column block.
+    two_d, ///< Wide column blocks with several candidate threads: one task for each group of rows.
+};
 
-/// op(A): A, A^T or A^H. Which of them a system or a product is with.
-enum class MatrixOp { none, transpose, adjoint };
+/// Methods that improve a solution. The Krylov methods have the factorization as preconditioner.
+enum class RefineMethod {
+    automatic, ///< Iterative refinement, then GMRES if that stalls.
+    none,      ///< Only measures the errors.
+    ir,        ///< Iterative refinement.
+    cg,        ///< Conjugate gradients.
+    gmres,     ///< GMRES(m).
+    bicgstab,  ///< BiCGSTAB.
+};
 
-/// The spelling of the command line and of the JSON report: "llh", "scotch", "static", "1d", ...
+/// Whether an optional step is done.
+enum class Toggle {
+    automatic, ///< If it helps.
+    on,        ///< Always.
+    off,       ///< Never.
+};
+
+/// op(A) of a system or a product.
+enum class MatrixOp {
+    none,      ///< A
+    transpose, ///< A^T
+    adjoint,   ///< A^H
+};
+
+/// The spelling of the command line and of the JSON report: "llh", "scotch", "static", "1d", ... "unknown" for a value
+/// that is no enumerator. Never null.
 ESPALIER_API char const* to_string(Scalar value);
+/// The same.
 ESPALIER_API char const* to_string(Symmetry value);
+/// The same.
 ESPALIER_API char const* to_string(Factorization value);
+/// The same.
 ESPALIER_API char const* to_string(OrderingMethod value);
+/// The same.
 ESPALIER_API char const* to_string(SchedulePolicy value);
-ESPALIER_API char const* to_string(PushInit value);       // cyclicnuma, randnuma
-ESPALIER_API char const* to_string(PushStrategy value);   // pLoc, pLocNum, ...
-ESPALIER_API char const* to_string(SelectStrategy value); // sRand, sRandNuma, ...
+/// The same.
+ESPALIER_API char const* to_string(PushInit value);
+/// The same.
+ESPALIER_API char const* to_string(PushStrategy value);
+/// The same.
+ESPALIER_API char const* to_string(SelectStrategy value);
+/// The same.
 ESPALIER_API char const* to_string(Allocation value);
+/// The same.
 ESPALIER_API char const* to_string(Splitting value);
+/// The same.
 ESPALIER_API char const* to_string(RefineMethod value);
-ESPALIER_API char const* to_string(Toggle value);   // auto, on, off
-ESPALIER_API char const* to_string(MatrixOp value); // none, transpose, adjoint
+/// The same.
+ESPALIER_API char const* to_string(Toggle value);
+/// The same.
+ESPALIER_API char const* to_string(MatrixOp value);
 
 } // namespace espalier
