@@ -271,8 +271,9 @@ ESPALIER_API espalier_status espalier_create(espalier_solver** solver, espalier_
  *  espalier_set_matrix_part().
  *
  *  All processes receive single numbers (inertia, determinant, condition, rank) and the report. The solver communicates
- *  over a duplicate of the communicator. Destroy the handle before MPI is finalized, on a thread that may call MPI. ESPALIER_USAGE also if the communicator is not valid or MPI is not
- *  initialized; ESPALIER_UNSUPPORTED when the library was built without MPI. */
+ *  over a duplicate of the communicator. Destroy the handle before MPI is finalized, on a thread that may call MPI.
+ *  ESPALIER_USAGE also if the communicator is not valid or MPI is not initialized; ESPALIER_UNSUPPORTED if the library
+ *  was built without MPI. */
 ESPALIER_API espalier_status espalier_create_mpi(espalier_solver** solver, espalier_scalar scalar,
                                                  void const* mpi_comm);
 /** As espalier_create_mpi(), from the handle of a Fortran program: its `integer`, the MPI_VAL of its type(MPI_Comm). */

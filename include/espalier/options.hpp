@@ -1,4 +1,4 @@
-// What a caller can choose. Names and defaults only; results are in report.hpp.
+// The options of a solver: names and defaults. Results are in report.hpp.
 #pragma once
 
 #include <cstdint>
@@ -12,95 +12,91 @@
 
 namespace espalier {
 
-/// How a long phase tells what it has done, without knowing who looks. Phases that cannot measure their
-/// advance give total 0.
+/// Receives the progress of long phases.
 class ESPALIER_API ProgressSink {
   public:
     virtual ~ProgressSink() = default;
-    /// A phase starts; `total` is in whatever unit advance() will use, 0 when unknown.
+    /// A phase starts. `total` is its work in the unit of advance(), or 0 if that is unknown.
     virtual void begin(std::string_view phase, double total) = 0;
-    /// `amount` more is done. May be called from any thread, at most some thousand times a phase.
+    /// `amount` more is done. Called from any thread, at most some thousand times for each phase.
     virtual void advance(double amount) = 0;
-    /// The phase is over, done or broken off.
+    /// The phase ends, whether it succeeded or not.
     virtual void end() = 0;
 };
 
-/// The choices of one solver.
+/// The options of one solver.
 struct Options : ScheduleSettings {
-    Factorization factorization = Factorization::automatic; ///< `automatic`: from symmetry and diagonal.
+    Factorization factorization = Factorization::automatic; ///< The factorization of the matrix.
 
-    /// Rows permuted (lu) or paired (ldlt, ldlh) by a maximum-product matching; `automatic`: where a diagonal
-    /// entry is weak. llh and llt never are.
+    /// Permute rows (lu) or pair them (ldlt, ldlh) by a maximum-product matching. `automatic`: if a diagonal entry
+    /// is zero or weak. No effect on llh and llt.
     Toggle matching = Toggle::automatic;
-    /// Rows and columns scaled; `automatic`: everywhere but for llh and llt. A matching brings its own
-    /// scales.
+    /// Scale rows and columns. `automatic`: for lu, ldlt and ldlh. A matching has its own scaling.
     Toggle scaling = Toggle::automatic;
 
-    /// Factorize in single precision (half the memory, twice the speed) and refine in that of the matrix;
-    /// falls back to full precision, and says so, where that does not reach the tolerance. No effect in
-    /// scalars that are single already, or with a Schur complement.
+    /// Factorize in single precision (half the memory, twice the speed) and refine to the precision of the matrix.
+    /// Falls back to full precision if single precision is not accurate enough. No effect on single-precision
+    /// matrices and with a Schur complement.
     bool mixed_precision = false;
-    /// Estimate the reciprocal condition number (factorize) and bound the forward error (refine): about ten
+    /// Estimate the reciprocal condition number (factorize) and a bound of the forward error (refine), with about ten
     /// solves each.
     bool condition = false;
-    /// Expect a rank-deficient matrix: go on where rows are empty or the structural rank is deficient,
-    /// instead of Error{singular}. For Solver::null_space.
+    /// Accept a matrix with empty rows or deficient structural rank, for Solver::null_space, instead of throwing
+    /// Error{singular}.
     bool allow_singular = false;
-    /// Unknowns (0-based, distinct) that are not eliminated: factorize() leaves their Schur complement.
+    /// Unknowns (0-based, distinct) that are not eliminated: factorize() computes their Schur complement.
     std::vector<Index> schur;
 
-    OrderingMethod ordering = OrderingMethod::scotch; ///< What reduces the fill.
-    /// For OrderingMethod::user: the new position of each row, counted from 0; or, where this is empty, ...
+    OrderingMethod ordering = OrderingMethod::scotch; ///< The fill-reducing ordering.
+    /// For OrderingMethod::user: the new position of each row, counted from 0. If empty, ordering_file has them.
     std::vector<Index> ordering_positions;
-    std::string ordering_file; ///< ... a file of them, see the user guide.
+    std::string ordering_file; ///< For OrderingMethod::user: a file of positions (docs/user-guide.md).
 
-    int threads = 0;          ///< Worker threads; 0 for the cores this process may use.
+    int threads = 0;          ///< Worker threads of each process; 0 for the cores that the process may use.
     bool bind_threads = true; ///< Bind workers to cores.
-    /// With several processes: progress threads of each that move messages. 1 makes all calls of MPI, which
-    /// needs MPI_THREAD_SERIALIZED; of 2 one sends and one receives, which needs MPI_THREAD_MULTIPLE; 0:
-    /// workers do it between tasks. Where MPI gives less, there are fewer.
+    /// With several processes: communication threads of each process. 1 thread makes all MPI calls and needs
+    /// MPI_THREAD_SERIALIZED. With 2, one sends and one receives, which needs MPI_THREAD_MULTIPLE. With 0, workers move
+    /// messages between tasks. Fewer if MPI does not support the number.
     int comm_threads = 1;
-    /// The machine that workers stand on and that is planned for: empty for this one; else an hwloc XML file
-    /// (a name that ends in .xml) or a synthetic description such as "numa:2 core:4". Then workers keep the
-    /// cores and NUMA nodes they have there, and are not bound here.
+    /// The machine to plan for. Empty: this one. Else an hwloc XML file (a name that ends in .xml) or a synthetic
+    /// description such as "numa:2 core:4"; then workers have virtual cores and NUMA nodes and are not bound.
     std::string topology;
     /// What the schedule counts in: `automatic` uses the cost model that was measured on this machine and
     /// kept in the user's cache directory, and measures one (for less than two seconds) where there is none;
     /// `on` measures anew; `off` uses the one that comes with the library.
     Toggle calibration = Toggle::automatic;
 
-    Index max_block_width = 256; ///< Wider supernodes are split into column blocks ...
-    Index min_block_width = 128; ///< ... of at least this width.
-    double amalgamation_fill =
-        0.15; ///< Zeros that amalgamation may store, relative to the entries of the factor.
+    Index max_block_width = 256; ///< Wider supernodes are split into column blocks.
+    Index min_block_width = 128; ///< Least width of the column blocks of a split supernode.
+    /// Zeros that amalgamation may store, relative to the entries of the factor.
+    double amalgamation_fill = 0.15;
 
-    /// Pivots below pivot_threshold * max|A| are replaced; negative for the default, sqrt(epsilon).
+    /// Pivots below pivot_threshold * max|A| are replaced. Negative: the default, sqrt(epsilon).
     double pivot_threshold = -1;
 
-    RefineMethod refine = RefineMethod::automatic; ///< `automatic`: ir, then gmres if that stalls.
-    int max_refine_iterations = 0;                 ///< 0 for the default of the method.
-    /// Normwise backward error asked for; 0 for the default (1e-12 in double, 1e-5 in single precision).
+    RefineMethod refine = RefineMethod::automatic; ///< The method that improves the solution.
+    int max_refine_iterations = 0;                 ///< Most steps; 0 for the default of the method.
+    /// Normwise backward error at which a system counts as solved; 0: 1e-12 in double, 1e-5 in single precision.
     double tolerance = 0;
 
-    std::uint64_t max_memory = 0; ///< Bytes the factorization may use; 0 for no limit.
+    std::uint64_t max_memory = 0; ///< Most bytes that the factorization may use; 0 for no limit.
 
-    bool record_trace = false; ///< Record what every thread does, for Solver::write_trace.
+    bool record_trace = false; ///< Record what each thread does, for Solver::write_trace.
 
-    ProgressSink* progress = nullptr; ///< Told of long phases; may be null.
-    std::function<void(std::string_view)>
-        log; ///< One line at a time: choices made and fallbacks; may be empty.
-    /// Asked every 10 ms or so, on the thread that called; true ends the call with Error{cancelled}. The
-    /// solver is then as before the call, or (analyze, factorize) without analysis or factors.
+    ProgressSink* progress = nullptr; ///< Receives the progress of long phases; may be null. The caller owns it.
+    std::function<void(std::string_view)> log; ///< Receives a line for each choice and fallback; may be empty.
+    /// Called about every 10 ms on the calling thread; true ends the call with Error{cancelled}. The solver is then as
+    /// before the call, or (analyze, factorize) without analysis or factors.
     std::function<bool()> cancel;
 };
 
-/// Sets the option that the command calls `--name` (without the dashes) from the command's spelling of its
-/// value: set_option(options, "ordering", "metis"), ("threads", "4"), ("max-memory", "4G"). Error{usage} that
-/// lists what there is for an unknown name or value.
+/// Sets an option by the name and the spelling that the command uses: set_option(options, "ordering", "metis"),
+/// ("threads", "4"), ("max-memory", "4G"). Error{usage} for an unknown name or a wrong value; the message lists the
+/// names or values that are allowed.
 ESPALIER_API void set_option(Options& options, std::string_view name, std::string_view value);
-/// The current value in the same spelling.
+/// The current value as set_option() spells it. Error{usage} for an unknown name.
 ESPALIER_API std::string get_option(Options const& options, std::string_view name);
-/// All names set_option knows.
+/// All names of options.
 ESPALIER_API std::vector<std::string_view> option_names();
 
 } // namespace espalier

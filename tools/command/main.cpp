@@ -86,7 +86,7 @@ class Parser {
         facts_.push_back({one.name, one.summary, options.declared(), one.positional_choices, one.takes_file});
     }
 
-    // Not in the help: for packages and for the build.
+    // Subcommands for the build and for packages, which the help does not list.
     void declare_references() {
         for (char const* const name : {"completion", "manual"}) {
             CLI::App& sub = *app_.add_subcommand(name)->group("");
@@ -127,7 +127,7 @@ class Parser {
         return "";
     }
 
-    // `message`, and where the right use is explained.
+    // The message of an error of usage, with a hint at the help.
     [[nodiscard]] std::string misuse(std::string_view word, std::string message) const {
         std::vector<std::string_view> names;
         for (SubcommandFacts const& one : facts_) names.push_back(one.name);

@@ -1,4 +1,4 @@
-// How fast one core multiplies: the yardstick of other speeds.
+// The speed of a matrix product on one core, as a reference for other speeds.
 #pragma once
 
 #include <limits>
@@ -16,7 +16,7 @@ struct DgemmRate {
     }
 };
 
-/// C = A B on one core: the best of several products, for so many seconds or three products. Leaves BLAS on
+/// Measures C = A B on one core for `seconds`, but at least three products; the best one counts. Sets BLAS to
 /// one thread.
 DgemmRate measure_dgemm(Index order, double seconds = 0.5);
 

@@ -1,4 +1,4 @@
-// Numbers as a person reads them: counts, sizes and times in the report.
+// Readable counts, sizes and times.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,16 @@ std::string with_separators(std::int64_t value);
 std::string readable_bytes(double bytes);
 /// Flops with three significant digits and a decimal prefix: "1.23 Gflop".
 std::string readable_flops(double flops);
-/// Seconds to a precision that suits their size: "0.0123 s", "1.52 s", "154 s".
+/// Seconds with a precision that depends on their size: "0.0123 s", "1.52 s", "154 s".
 std::string readable_seconds(double seconds);
-/// "1 thread", "2 threads"; with a `plural` of its own, "1 entry", "2 entries".
+/// "1 thread", "2 threads"; with a `plural`, "1 entry", "2 entries".
 std::string counted(std::int64_t count, std::string_view noun, std::string_view plural = "");
 
-/// "1,234 tasks: 1,000 at distance 1, 234 at distance 2", from the number of steals at each distance; or "none".
+/// "1,234 tasks: 1,000 at distance 1, 234 at distance 2", from the number of steals at each distance; or
+/// "none".
 std::string steals_text(std::vector<std::int64_t> const& by_distance);
 
-/// The value in the middle, or the mean of the two that are; 0 of none.
+/// The median; the mean of the two middle values for an even number, 0 for none.
 double median(std::vector<double> values);
 
 } // namespace espalier::command

@@ -19,7 +19,7 @@ namespace espalier::command {
 namespace {
 
 constexpr auto redraw_period = std::chrono::milliseconds(125);
-constexpr double shortest_drawn_s = 0.25; // a bar that flashes by informs nobody
+constexpr double shortest_drawn_s = 0.25; // shorter phases draw no bar
 
 std::size_t terminal_columns() {
     winsize size{};

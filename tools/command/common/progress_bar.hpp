@@ -1,6 +1,5 @@
-// What a person sees of a long phase while it runs: one line with a bar, redrawn a few times a second, when
-// standard error is a terminal; and a plain line such as "ordering ... 1.52 s" once it is over, in output
-// that goes to a pipe or a file.
+// Progress of long phases: a bar that is redrawn a few times a second if standard error is a terminal, and a
+// line such as "ordering ... 1.52 s" for each phase if standard output is a pipe or a file.
 #pragma once
 
 #include <atomic>
@@ -18,7 +17,7 @@ namespace espalier::command {
 
 class ProgressBar final : public ProgressSink {
   public:
-    /// `bar`: draw on standard error. `lines`: one line on standard output for each phase that ended well.
+    /// `bar`: draw on standard error. `lines`: one line on standard output for each phase that succeeded.
     ProgressBar(bool bar, bool lines);
     ~ProgressBar() override;
 
@@ -31,21 +30,21 @@ class ProgressBar final : public ProgressSink {
         std::string name;
         double total;
         Timer timer;
-        int exceptions; ///< In flight when the phase began; more at its end mean that it failed.
+        int exceptions; ///< Active exceptions at the begin of the phase; more at its end mean failure.
     };
 
     void draw_until_stopped(std::stop_token const& stopped);
     void draw() const;
 
     bool const lines_;
-    std::atomic<double> done_{0}; ///< Of the innermost phase; added to by any thread.
+    std::atomic<double> done_{0}; ///< Progress of the innermost phase; any thread adds to it.
     std::mutex mutex_;            ///< Guards phases_ and the terminal line.
-    std::vector<Phase> phases_;   ///< Running, outermost first.
+    std::vector<Phase> phases_;   ///< The running phases, outermost first.
     std::condition_variable_any stop_signal_;
     std::jthread drawer_;
 };
 
-/// A bar can be shown: standard error is a terminal that can move its cursor.
+/// Whether standard error is a terminal that can move its cursor.
 bool stderr_shows_bars();
 bool stdout_is_terminal();
 

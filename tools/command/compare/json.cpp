@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// NaN is not a JSON number, and counts are whole ones.
+// Null for a value that is not finite; an integer for a count.
 Json number(std::optional<double> value, ColumnForm form) {
     constexpr double most_whole = 9e15;
     if (!value || !std::isfinite(*value)) return nullptr;

@@ -1,6 +1,6 @@
-// Cases that are run here. Every case has a solver of its own, which keeps its threads, its memory and where
-// that lies from run to run, as a program would that factorizes again and again. Where all of them together
-// would not fit into memory each run starts from a new solver: then all cases do.
+// The measured cases of a comparison. Each case has its own solver, which keeps its threads and its memory
+// from run to run, like a program that factorizes many times. If the solvers of all cases do not fit into
+// memory, every run of every case starts with a new solver.
 #include <algorithm>
 #include <memory>
 #include <span>
@@ -17,7 +17,7 @@ namespace espalier::command {
 
 namespace {
 
-constexpr double part_of_memory = 0.8; // that solvers may take of what is available
+constexpr double part_of_memory = 0.8; // share of the available memory that solvers may use
 
 std::string shortcoming(RefineReport const& refine, double tolerance) {
     if (refine.status == Status::singular)
@@ -27,7 +27,7 @@ std::string shortcoming(RefineReport const& refine, double tolerance) {
                        tolerance);
 }
 
-// The right-hand sides of all cases: each takes the first columns of them.
+// The options with the most right-hand sides of all cases. Each case uses the first columns of these.
 RunOptions with_most_columns(RunOptions run, std::vector<CompareCase> const& cases) {
     for (CompareCase const& one : cases)
         if (one.run.nrhs) run.nrhs = std::max(run.nrhs.value_or(1), *one.run.nrhs);
@@ -47,7 +47,7 @@ template <class T> class Measurement {
         ProgressScope const phase(&progress, "analysis", static_cast<double>(cases_.size()));
         for (std::size_t k = 0; k < cases_.size(); ++k) {
             broken_[k] = !attempt(record_.rows[k], [&] { analyze(k); });
-            if (num_processes() > 1) solvers_[k].reset(); // they follow one at a time
+            if (num_processes() > 1) solvers_[k].reset(); // the other processes join one solver at a time
             progress.advance(1);
         }
         decide_what_is_kept();
@@ -79,7 +79,7 @@ template <class T> class Measurement {
         row.memory_bytes = static_cast<double>(analysis.memory_bytes);
         if (analysis.predicted_factor_s > 0) row.predicted_s = analysis.predicted_factor_s;
         solvers_[k] = std::move(solver);
-        // One cost model for all cases: the others take the one that was just measured.
+        // All cases use one cost model: the other cases take the one that was just measured.
         if (cases_[k].run.library.calibration == Toggle::on)
             for (CompareCase& other : cases_)
                 if (other.run.library.calibration == Toggle::on)
@@ -129,8 +129,8 @@ template <class T> class Measurement {
     std::vector<CompareCase> cases_;
     CscMatrix<T> matrix_;
     DenseMatrix<T> b_;
-    std::vector<std::unique_ptr<Solver<T>>> solvers_; ///< Null: to be made for the next run.
-    std::vector<bool> broken_;                        ///< There is nothing to run.
+    std::vector<std::unique_ptr<Solver<T>>> solvers_; ///< Null if the next run makes it.
+    std::vector<bool> broken_;                        ///< The case has failed and is not run.
 };
 
 } // namespace

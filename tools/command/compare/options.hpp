@@ -8,7 +8,7 @@
 
 namespace espalier::command {
 
-/// One --vary: an option of the library, "nrhs", or "processes" of a simulated machine.
+/// One --vary: an option of the library, "nrhs" or "processes", and its values.
 struct Variation {
     std::string name;
     std::vector<std::string> values;
@@ -28,12 +28,11 @@ struct CompareOptions {
 
 /// One row of the comparison.
 struct CompareCase {
-    std::vector<std::string> values; ///< By variation.
+    std::vector<std::string> values; ///< One value for each variation.
     RunOptions run;                  ///< The shared settings with these values in them.
 };
 
-/// The product of all variations, the last one varying fastest. Error{usage} that names a value which the
-/// option does not have.
+/// All combinations; the last variation varies fastest. Error{usage} for a wrong value.
 std::vector<CompareCase> compare_cases(CompareOptions const& options);
 
 void declare_compare(OptionSet& set, CompareOptions& options);

@@ -18,7 +18,7 @@ std::vector<double> of_all(std::vector<CompareSample> const& runs, double Compar
 
 using Value = std::optional<double>;
 
-// The median of what every run of a measured row has.
+// The median of a number of all runs of a measured row.
 auto measured(double CompareSample::*member) {
     return [member](CompareRecord const& record, CompareRow const& row) -> Value {
         if (row.runs.empty() || record.asked.is_simulated()) return std::nullopt;
@@ -26,7 +26,7 @@ auto measured(double CompareSample::*member) {
     };
 }
 
-// What is the same in every run of a row.
+// A number that all runs of a row share.
 auto of_row(double CompareRow::*member) {
     return [member](CompareRecord const&, CompareRow const& row) -> Value {
         return row.runs.empty() ? std::nullopt : Value(row.*member);

@@ -1,5 +1,5 @@
-// The runs of a comparison: each fills the rows of `record`, one a case. A case that fails is a row that says
-// so; only what concerns all cases is thrown.
+// The runs of a comparison. They fill `record`, one row for each case. The row of a case that fails has its
+// error; only errors of all cases are thrown.
 #pragma once
 
 #include <functional>
@@ -11,16 +11,16 @@
 
 namespace espalier::command {
 
-/// Factorizes, solves and refines every case once, then all again, options.repeat times. Errors of the
+/// Factorizes, solves and refines each case once, and repeats this options.repeat times. Throws errors of the
 /// right-hand sides.
 void measure_cases(CompareRecord& record, std::vector<CompareCase> cases, AnyMatrix&& matrix,
                    ProgressSink& progress);
 
-/// Simulates every case on the machine asked for.
+/// Simulates each case on the machine of --simulate.
 void simulate_cases(CompareRecord& record, std::vector<CompareCase> const& cases, AnyMatrix&& matrix,
                     ProgressSink& progress);
 
-/// Calls `body`. When that fails the row says why, and the result is false.
+/// Calls `body`. If it throws, stores the error in the row and returns false.
 bool attempt(CompareRow& row, std::function<void()> const& body);
 
 } // namespace espalier::command

@@ -1,5 +1,5 @@
-// Cases that are simulated. Schedule, placement, splitting and the machine are the simulation's own, so cases
-// that differ in nothing else share an analysis.
+// The simulated cases of a comparison. Schedule, placement, splitting and machine do not affect the analysis,
+// so cases that differ only in these share one.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -22,7 +22,7 @@ bool decides_about_analysis(std::string_view name) {
     return std::find(of_simulation.begin(), of_simulation.end(), name) == of_simulation.end();
 }
 
-// Equal for cases that share an analysis.
+// A key that is equal for cases that share an analysis.
 std::string analysis_key(Options const& options) {
     std::string key;
     for (std::string_view const name : option_names())
@@ -30,7 +30,7 @@ std::string analysis_key(Options const& options) {
     return key;
 }
 
-// The settings that the analysis depends on, with what the simulation sets itself as it is by default.
+// The options of the analysis; options of the simulation have their defaults.
 Options analysis_options(Options const& options) {
     Options result = options;
     for (std::string_view const name : option_names())

@@ -1,4 +1,4 @@
-// The table of a comparison, for a person and as CSV.
+// The table of a comparison as text and as CSV.
 #include <algorithm>
 #include <cmath>
 
@@ -14,10 +14,10 @@ namespace {
 // A column of cells; the first is its head.
 struct Cells {
     std::vector<std::string> text;
-    bool left = false; ///< Words; numbers stand at the right.
+    bool left = false; ///< Aligned left (words), not right (numbers).
 };
 
-// So many for all times of a column that the largest has three digits at least, and the smallest two.
+// Decimals for all times of a column: the largest has at least three digits, the smallest at least two.
 int decimals_for(std::vector<std::optional<double>> const& times) {
     double smallest = 100, largest = 1e-4;
     for (auto const& time : times)
@@ -106,8 +106,7 @@ std::string note_on_noise(CompareRecord const& record) {
     std::vector<double> spreads;
     for (CompareRow const& row : record.rows)
         if (row.runs.size() > 1) spreads.push_back(row.spread());
-    if (spreads.empty())
-        return "note        one run each: nothing tells how much of a difference is chance\n";
+    if (spreads.empty()) return "note        one run each: differences may be chance\n";
     return fmt::format("note        medians of {} runs, each case in turn; (slowest - fastest) / median is "
                        "{:.1f} % in the middle row,\n            {:.1f} % at most: smaller differences may "
                        "be chance\n",

@@ -1,4 +1,4 @@
-// `espalier dense`: a tiled dense factorization on the runtime of the sparse ones, under any of its policies.
+// `espalier dense`: a tiled dense factorization with the runtime and the policies of the sparse ones.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -22,7 +22,7 @@ namespace espalier::command {
 
 namespace {
 
-// What the policies are told beforehand. The static lists have each task at the owner of the tile it writes.
+// The plan of a policy. In the static lists, each task runs on the owner of the tile that it writes.
 struct Plan {
     StaticSchedule schedule;
     std::vector<WorkerRange> ranges;
@@ -81,7 +81,7 @@ void dense(DenseOptions const& options) {
     record.machine = topology.machine_name();
     record.dgemm = measure_dgemm(1000, 0.2);
     record.rates = measure_rates(options.kind, std::min(options.grid.tile, options.grid.n));
-    trace::Recorder recorder({}); // before the team, which may record until its end
+    trace::Recorder recorder({}); // outlives the team, which records until its end
     WorkerTeam team(topology, options.library.threads);
     MachineModel const model = machine_model(topology, 1, team.size());
     PolicyMachine const machine(model.node_of_thread, model.node_distances);

@@ -15,7 +15,7 @@ struct DenseOptions {
     int repeat = 3;
     double tolerance = 1e-12;
     std::string trace; ///< Empty: none; "-": standard output.
-    std::string json;  ///< The same.
+    std::string json;  ///< Empty: none; "-": standard output.
     bool quiet = false;
 
     [[nodiscard]] bool prints() const { return !quiet && json != "-" && trace != "-"; }

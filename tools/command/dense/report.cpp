@@ -35,7 +35,7 @@ Json settings_json(Options const& settings) {
     return json;
 }
 
-// NaN is not a JSON number.
+// Null for a number that is not finite.
 Json number(double value) {
     return std::isfinite(value) ? Json(value) : Json(nullptr);
 }
@@ -67,7 +67,7 @@ double DenseRecord::best_s() const {
 DenseAccuracy DenseRecord::worst() const {
     DenseAccuracy worst = runs.front().accuracy;
     auto const take_worse = [](double& largest, double value) {
-        if (!(value <= largest)) largest = value; // NaN, too
+        if (!(value <= largest)) largest = value; // also if value is NaN
     };
     for (DenseRun const& run : runs) {
         take_worse(worst.backward_error, run.accuracy.backward_error);

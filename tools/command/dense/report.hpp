@@ -1,4 +1,4 @@
-// What `espalier dense` found out, and how it is told.
+// The results of `espalier dense`, as text and as JSON.
 #pragma once
 
 #include <optional>
@@ -25,27 +25,26 @@ struct DenseRecord {
     int nodes = 1;
     int threads = 1;
     bool bound = false;
-    int cores = 1; ///< Of this machine, as many as there are threads for.
+    int cores = 1; ///< Cores of this machine that the threads use.
     DgemmRate dgemm;
     TileRates rates{};
     std::int64_t tasks = 0;
-    double work_s = 0; ///< As the rates of the kernels let expect.
+    double work_s = 0; ///< Time of all tasks, from the rates of the kernels.
     double critical_path_s = 0;
-    std::optional<double> predicted_s; ///< Of the lists of the static schedule.
+    std::optional<double> predicted_s; ///< Makespan of the static schedule.
     std::vector<DenseRun> runs;
 
-    /// Of the times of all runs.
+    /// Median of the times of all runs.
     [[nodiscard]] double median_s() const;
-    /// The run in the middle by its time, of an even number the faster one of the two: what its workers did
-    /// is told.
+    /// The run with the median time; the faster one of the two for an even number of runs.
     [[nodiscard]] DenseRun const& middle() const;
     [[nodiscard]] double best_s() const;
     /// The largest errors of all runs.
     [[nodiscard]] DenseAccuracy worst() const;
     [[nodiscard]] double gflops() const;
-    /// Of the speed at which so many cores would multiply, each as fast as one alone.
+    /// Speed relative to dgemm on `cores` cores, each as fast as one core alone.
     [[nodiscard]] double efficiency() const;
-    /// Share of the threads' time.
+    /// Idle share of the time of the threads.
     [[nodiscard]] double idle() const;
     [[nodiscard]] Status status() const;
 };

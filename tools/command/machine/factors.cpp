@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 constexpr Index order = 128;
 constexpr std::size_t entries = std::size_t{order} * order;
 
-// y += a x, for vectors as long as a block has entries.
+// y += a x for vectors with as many entries as a block.
 void daxpy(std::byte* block) {
     double const* const x = reinterpret_cast<double const*>(block);
     double* const y = reinterpret_cast<double*>(block) + entries;

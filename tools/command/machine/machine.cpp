@@ -1,5 +1,4 @@
-// `espalier machine`: what the solver sees of this machine, how fast its BLAS multiplies, and what the way to
-// memory costs.
+// `espalier machine`: the topology of this machine, the speed of its BLAS, and its NUMA factors.
 #include <optional>
 
 #include <fmt/format.h>

@@ -11,26 +11,26 @@
 
 namespace espalier::command {
 
-/// NUMA factors of daxpy and of dgemm on 128x128 blocks. Takes some two seconds. BLAS must be on one thread.
+/// NUMA factors of daxpy and of dgemm on 128x128 blocks. Takes about two seconds. BLAS must use one thread.
 NumaFactors blas_numa_factors(Topology const& topology);
-/// As tables, a line a core.
+/// Tables with one line for each core.
 std::string numa_factors_text(NumaFactors const& factors);
 nlohmann::ordered_json numa_factors_json(NumaFactors const& factors);
 
-/// The tables as heat maps: an SVG file, or else a PNG.
+/// Heat maps as an SVG or a PNG file.
 std::string numa_factors_picture(NumaFactors const& factors, Topology const& topology, bool svg);
 
-/// The cost model of this machine for all scalars and factorizations, measured anew and kept for later runs.
-/// Takes some 15 seconds; `shows`: with progress and lines on what goes on.
+/// Measures the cost model of this machine for all scalars and factorizations, and keeps it for later runs.
+/// Takes about 15 seconds; `shows`: with progress.
 struct CalibrationResult {
     MachineCosts costs;
-    std::string file; ///< Where it is kept; empty where that was not possible.
-    int cores = 1;    ///< What was measured on all of them at once.
+    std::string file; ///< File of the cost model; empty if it could not be written.
+    int cores = 1;    ///< Number of cores that worked at once in the measurement of contention.
 };
 CalibrationResult calibrate(bool shows);
-/// The rates that follow from it as a table.
+/// The rates of the cost model as a table.
 std::string calibration_text(CalibrationResult const& calibration);
-/// What is in the file, and its name.
+/// The content of the file, and its name.
 nlohmann::ordered_json calibration_json(CalibrationResult const& calibration);
 
 } // namespace espalier::command

@@ -9,11 +9,10 @@ namespace espalier::command {
 
 struct SimulatedRun {
     Prediction prediction;
-    double simulate_s = 0; ///< What it took.
+    double simulate_s = 0; ///< Time of the simulation.
 };
 
-/// `solver` has analyzed the matrix; `what` says everything else: simulation_of(options, machine, processes,
-/// threads) takes the schedule from a run's options. Errors as Solver::simulate.
+/// `solver` has analyzed the matrix. Errors as Solver::simulate.
 template <class T> SimulatedRun simulate_once(Solver<T> const& solver, Simulation const& what) {
     Timer const timer;
     SimulatedRun run;

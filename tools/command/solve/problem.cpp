@@ -137,7 +137,8 @@ template <class T> CscMatrix<T> take_as(AnyMatrix&& matrix, RunOptions const& op
                     for (Offset p = from.col_ptr[j]; p < from.col_ptr[j + 1]; ++p)
                         require_fits<T>(from.values[p], options.matrix, "the matrix", from.row_ind[p], j);
                 auto result = convert<T>(std::exchange(from, {}));
-                // A real symmetric matrix in complex numbers is Hermitian too, and better served as such.
+                // A real symmetric matrix in complex numbers is also Hermitian, which allows a cheaper
+                // factorization.
                 if (is_complex<T> && !is_complex<From> && result.symmetry == Symmetry::symmetric &&
                     !unconjugated)
                     result.symmetry = Symmetry::hermitian;
@@ -149,7 +150,7 @@ template <class T> CscMatrix<T> take_as(AnyMatrix&& matrix, RunOptions const& op
 
 template <class T> DenseMatrix<T> right_hand_sides(RunOptions const& options, Index n) {
     Index const nrhs = options.nrhs.value_or(1);
-    // Asked before they are made: memory that is only promised would end the process later.
+    // Checked before the allocation, because memory that is overcommitted would end the process later.
     double const needed = 3.0 * static_cast<double>(n) * static_cast<double>(nrhs) * sizeof(T);
     auto const available = static_cast<double>(available_memory_bytes());
     if (needed > available)

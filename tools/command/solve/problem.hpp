@@ -1,5 +1,5 @@
 // The system to solve, in the scalar type of the run: the matrix from a file or a generator, the right-hand
-// sides from a file or made here.
+// sides from a file or generated.
 #pragma once
 
 #include <complex>
@@ -10,19 +10,19 @@
 
 namespace espalier::command {
 
-/// Reads or generates options.matrix. Error{bad_input} when it is not square, besides those of the reader.
+/// Reads or generates options.matrix. Errors of the reader; Error{bad_input} if the matrix is not square.
 std::pair<AnyMatrix, MatrixFacts> load_matrix(RunOptions const& options, ProgressSink* progress);
 
-/// The scalar type of the run: the one asked for, else double precision. Error{usage} when a complex matrix
-/// is to be solved in real numbers.
+/// The scalar type of the run: that of --precision, else double precision. Error{usage} for real numbers and
+/// a complex matrix.
 Scalar run_scalar(RunOptions const& options, MatrixFacts const& matrix);
 
-/// `matrix` in scalars T; it is emptied on the way, so that one copy remains. A real symmetric matrix becomes
-/// Hermitian in complex scalars, unless `options` ask for llt or ldlt. Error{bad_input} naming the file, row
-/// and column of a value that overflows in T.
+/// `matrix` with scalars T; `matrix` is emptied. A real symmetric matrix becomes Hermitian in complex
+/// scalars, unless `options` select llt or ldlt. Error{bad_input} with the file, row and column of a value
+/// that overflows in T.
 template <class T> CscMatrix<T> take_as(AnyMatrix&& matrix, RunOptions const& options);
 
-/// n x nrhs right-hand sides. Error{bad_input} when the file has another number of rows, {usage} when it is
+/// n x nrhs right-hand sides. Error{bad_input} if the file has another number of rows, {usage} if it is
 /// complex and T is not, or has another number of columns than --nrhs.
 template <class T> DenseMatrix<T> right_hand_sides(RunOptions const& options, Index n);
 

@@ -1,4 +1,4 @@
-// The report of a run, for a person and for a program. docs/report.md describes every field.
+// The report of a run as text and as JSON. docs/report.md describes every field.
 #pragma once
 
 #include <optional>
@@ -14,67 +14,67 @@
 
 namespace espalier::command {
 
-/// What is told of the matrix, apart from its entries.
+/// Description of the matrix.
 struct MatrixFacts {
     MatrixDescription description;
     Index rows = 0;
     Index cols = 0;
-    Offset nnz = 0; ///< Both triangles of a symmetric matrix.
+    Offset nnz = 0; ///< With both triangles of a symmetric matrix.
     Symmetry symmetry = Symmetry::general;
-    Scalar read_as = Scalar::d; ///< In the file.
+    Scalar read_as = Scalar::d; ///< Scalar type in the file: d or z.
 };
 
-/// What --condition adds to the report.
+/// Results of --condition.
 struct MatrixKnowledge {
-    std::optional<Inertia> inertia; ///< None for lu and for complex symmetric factorizations.
+    std::optional<Inertia> inertia; ///< Without a value for lu and complex symmetric factorizations.
     double determinant_log = 0;     ///< log |det A|
-    double determinant_phase = 0;   ///< Argument of det A in radians: 0 or pi when real.
+    double determinant_phase = 0;   ///< Argument of det A in radians; 0 or pi if real.
     bool determinant_is_zero = false;
 };
 
-/// What --null-space adds.
+/// Results of --null-space.
 struct NullSpaceFacts {
     Index rank = 0;
     Index nullity = 0;
-    std::vector<double> singular_values; ///< The smallest ones, ascending, over |A|.
+    std::vector<double> singular_values; ///< The smallest ones, ascending, divided by |A|.
 };
 
-/// What `simulate` adds.
+/// Facts of `simulate`.
 struct SimulationFacts {
-    std::string machine;   ///< As it was named.
-    double simulate_s = 0; ///< What the simulation took.
+    std::string machine;   ///< Value of --machine.
+    double simulate_s = 0; ///< Time of the simulation.
 };
 
-/// Everything a report is made from.
+/// All data of a report.
 struct RunRecord {
     RunOptions asked;
     MatrixFacts matrix;
     BlasInfo blas;
     Report report;
-    double tolerance = 0; ///< The one that was applied.
+    double tolerance = 0; ///< The tolerance in force.
     std::optional<MatrixKnowledge> knowledge;
     std::optional<NullSpaceFacts> null_space;
-    std::optional<Prediction> prediction; ///< Of analyze and simulate.
+    std::optional<Prediction> prediction; ///< For analyze and simulate.
     std::optional<SimulationFacts> simulation;
     double read_s = 0;
     double total_s = 0; ///< From the start of reading to the end of refinement.
     Status status = Status::ok;
-    bool numbers = false; ///< The matrix was factorized and the system solved, not only analyzed.
+    bool numbers = false; ///< The system was solved, not only analyzed.
 };
 
-/// Tolerance on the backward error that applies in `scalar` when `asked` is 0.
+/// `asked`, or if that is 0 the default tolerance of the scalar type.
 double effective_tolerance(double asked, Scalar scalar);
 
 /// One JSON object, indented, with a newline at its end. Numbers that are not finite become null.
 std::string json_report(RunRecord const& record);
 
-/// What was understood of the matrix; printed as soon as it is read.
+/// Description of the matrix, printed as soon as it is read.
 std::string matrix_text(MatrixFacts const& matrix);
-/// The libraries, the settings that the JSON has, as far as they are decided, and the machine; for --verbose.
+/// For --verbose: the libraries, the settings known so far, and the machine.
 std::string settings_text(RunRecord const& record, std::vector<std::string> const& machine);
-/// The settings of the JSON, by the names of the options; what was not given is left out.
+/// The settings of the JSON by the names of the options, without those that were not given.
 std::vector<std::pair<std::string, std::string>> settings_list(RunRecord const& record);
-/// Analysis and, where there are numbers, factorization, solution, refinement, errors and memory.
+/// Analysis and, if the system was solved, factorization, solution, refinement, errors and memory.
 std::string results_text(RunRecord const& record);
 
 } // namespace espalier::command

@@ -87,7 +87,7 @@ Json settings_json(RunRecord const& record) {
 // A part of the report: an object with its fields.
 template <class Part> Json fields_json(Part const& part);
 
-// A value of the report; null in place of a number that is negative because it is not known.
+// A value of the report; null for a number that is not known.
 template <class Value> Json json_of(Value const& value, bool unknown_if_negative) {
     if constexpr (std::is_enum_v<Value>)
         return to_string(value);
@@ -174,7 +174,7 @@ std::string json_report(RunRecord const& record) {
     root["peak_memory_of_process"] = report.peak_memory_of_process;
     root["total_s"] = record.total_s;
     root["status"] = to_string(record.status);
-    // File names are bytes, not always UTF-8.
+    // File names may contain bytes that are not UTF-8.
     return root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -1,4 +1,4 @@
-// The form of the report that a person reads: a title column, and lines under it.
+// The report as text: lines of a title and a value.
 #include "report.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace espalier::command {
 
 namespace {
 
-// Lines of a title and a text, the texts aligned.
+// Lines of a title and a text; the texts are aligned.
 class Table {
   public:
     template <class... Args>
@@ -137,7 +137,7 @@ void add_factor(Table& table, Report const& report) {
     if (factor.pivots_replaced > 0)
         table.line("  pivots", "{} replaced", with_separators(factor.pivots_replaced));
     if (factor.scalar != report.scalar) table.line("  precision", "{}", precision_words(factor.scalar));
-    if (factor.negative_pivots > 0 && factor.rcond < 0) // else the whole inertia follows
+    if (factor.negative_pivots > 0 && factor.rcond < 0) // otherwise the inertia follows
         table.line("  inertia", "{} negative", with_separators(factor.negative_pivots));
     if (factor.condition_estimate > 0)
         table.line("  condition", "about {:.0e}{}", factor.condition_estimate,
@@ -233,7 +233,7 @@ std::string results_text(RunRecord const& record) {
         add_knowledge(table, record);
         add_solution(table, record);
     }
-    if (!record.asked.verbose) // else each was printed when it arose
+    if (!record.asked.verbose) // otherwise each note was already printed
         for (std::string const& note : report.notes) table.line("note", "{}", note);
     table.line("peak memory", "{}", readable_bytes(static_cast<double>(report.peak_memory_bytes)));
     table.line("total", "{}  (reading {})", readable_seconds(record.total_s),

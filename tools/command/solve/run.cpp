@@ -9,14 +9,14 @@ namespace espalier::command {
 
 namespace {
 
-// As far as it is known beforehand what the report will have: for the list of settings.
+// Fills in what is known before the run, for the list of settings.
 void expect(RunRecord& record, Run::Purpose purpose) {
     Report& report = record.report;
     report.factorization = record.asked.library.factorization;
     report.threads = record.asked.library.threads;
     report.refine.method = record.asked.library.refine;
     bool const made = record.asked.rhs == "ones" || record.asked.rhs == "random";
-    report.nrhs = record.asked.nrhs.value_or(made ? 1 : 0); // as many as the file has
+    report.nrhs = record.asked.nrhs.value_or(made ? 1 : 0); // 0: the columns of the file
     record.tolerance = effective_tolerance(record.asked.library.tolerance, report.scalar);
     record.numbers = purpose == Run::Purpose::solution;
 }
@@ -37,13 +37,13 @@ Run::Run(RunOptions const& options, Purpose purpose, std::vector<std::string> ma
       trace_file_(OutputFile::if_named(options.trace)),
       progress_(!options.quiet && stderr_shows_bars(),
                 options.prints() && !(stderr_shows_bars() && stdout_is_terminal())) {
-    bool const tells = options.prints() && options.verbose;
-    if (machine.empty() && (tells || !options.library.topology.empty()))
+    bool const verbose = options.prints() && options.verbose;
+    if (machine.empty() && (verbose || !options.library.topology.empty()))
         machine = Topology::named(options.library.topology).describe();
     std::tie(matrix_, record_.matrix) = load_matrix(options, &progress_);
     record_.read_s = clock_.seconds();
     record_.report.scalar = run_scalar(options, record_.matrix);
-    if (tells) {
+    if (verbose) {
         RunRecord expected = record_;
         expect(expected, purpose);
         print(settings_text(expected, machine));

@@ -1,5 +1,5 @@
-// What solve and analyze share: reading the matrix and telling what it is, the progress of the phases, the
-// report at the end.
+// A run of solve, analyze or simulate: reads and describes the matrix, shows the progress of the phases, and
+// prints and writes the report.
 #pragma once
 
 #include <optional>
@@ -18,21 +18,21 @@ class Run {
   public:
     enum class Purpose { analysis, solution };
 
-    /// Checks that the files asked for can be written and the machine is known, then reads the matrix and
-    /// prints what was understood. `machine` describes one that is simulated, for --verbose.
+    /// Checks the output files and the machine, then reads the matrix and prints its description. `machine`
+    /// describes a simulated machine for --verbose.
     Run(RunOptions const& options, Purpose purpose, std::vector<std::string> machine = {});
 
     [[nodiscard]] Scalar scalar() const { return record_.report.scalar; }
     template <class T> CscMatrix<T> take_matrix() { return take_as<T>(std::move(matrix_), record_.asked); }
-    /// The library's options, with progress and log directed here.
+    /// The options of the library, with progress and log directed to this run.
     [[nodiscard]] Options library_options();
     RunRecord& record() { return record_; }
 
-    /// The run's time ends here: what follows is writing.
+    /// Ends the time of the run. Call it before the output is written.
     void stop_clock();
-    /// Prints the report as it is in record(), unless nothing is to be printed.
+    /// Prints the report of record(), unless printing is off.
     void print_results() const;
-    /// Writes it as JSON where a file was named for that.
+    /// Writes the JSON report if --json was given.
     void write_json() const;
     [[nodiscard]] std::optional<OutputFile> const& solution_file() const { return solution_file_; }
     [[nodiscard]] std::optional<OutputFile> const& null_space_file() const { return null_space_file_; }

@@ -1,4 +1,4 @@
-// `espalier solve`: analyze, factor, solve, refine, report.
+// `espalier solve`: analyze, factorize, solve, refine, report.
 #include <algorithm>
 #include <complex>
 
@@ -22,7 +22,7 @@ template <class T> bool all_finite(DenseMatrix<T> const& x) {
     return std::all_of(x.values.begin(), x.values.end(), [](T value) { return is_finite(value); });
 }
 
-// What the error line says of a solution that is not as good as it should be.
+// The error message for an inaccurate solution or a singular matrix.
 std::string shortcoming(RunRecord const& record, bool finite) {
     Report const& report = record.report;
     FactorReport const& factor = report.factor;
@@ -65,7 +65,7 @@ template <class T> MatrixKnowledge knowledge_of(Solver<T>& solver) {
     return known;
 }
 
-// x without its part in the null space, whose columns are orthonormal.
+// Removes from x its part in the null space, whose columns are orthonormal.
 template <class T> void project_out(DenseMatrix<T> const& null_space, DenseMatrix<T>& x) {
     for (Index j = 0; j < x.cols; ++j)
         for (Index k = 0; k < null_space.cols; ++k) {
@@ -76,8 +76,8 @@ template <class T> void project_out(DenseMatrix<T> const& null_space, DenseMatri
         }
 }
 
-// Of a rank-deficient system, the solution that is orthogonal to the null space, where there is one. Steps of
-// refinement keep what the factors make of the null space out of it; the last call measures the errors.
+// The solution of a rank-deficient system that is orthogonal to the null space, if there is one. Each step of
+// refinement removes the part in the null space; the last call measures the errors.
 template <class T> DenseMatrix<T> solve_rank_deficient(Solver<T>& solver, CscMatrix<T> const& matrix,
                                                        DenseMatrix<T> const& b,
                                                        NullSpace<T> const& null_space) {
@@ -96,8 +96,8 @@ template <class T> DenseMatrix<T> solve_rank_deficient(Solver<T>& solver, CscMat
     return x;
 }
 
-// Everything between the matrix and the report. The solution is written before the report, so that a report
-// that says "ok" never stands beside a solution that could not be written.
+// The run of one scalar type. The solution is written before the report, so a report with status "ok" implies
+// that the solution was written.
 template <class T> void solve_as(Run& run) {
     CscMatrix<T> const matrix = run.take_matrix<T>();
     DenseMatrix<T> const b = right_hand_sides<T>(run.record().asked, matrix.rows);
@@ -126,7 +126,7 @@ template <class T> void solve_as(Run& run) {
     record.numbers = true;
     bool const finite = all_finite(x);
     bool const accurate = finite && record.report.refine.converged;
-    // Who asks for the null space expects one; then a system without a solution is what is reported.
+    // With --null-space a singular matrix is expected, and only a system without a solution is an error.
     bool const singular = null_space.basis.cols > 0 ? !accurate : record.report.factor.numerically_singular;
     record.status = singular ? Status::singular : accurate ? Status::ok : Status::inaccurate;
     record.tolerance = effective_tolerance(record.asked.library.tolerance, record.report.scalar);
