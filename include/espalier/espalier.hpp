@@ -88,6 +88,11 @@ template <class T> class ESPALIER_API Solver {
     [[nodiscard]] std::vector<T> solve(std::span<T const> b, Index nrhs = 1, MatrixOp op = MatrixOp::none);
     /// Replaces the right-hand sides x, n x nrhs, by the solutions, without refinement.
     void solve_in_place(std::span<T> x, Index nrhs = 1, MatrixOp op = MatrixOp::none);
+    /// solve() for right-hand sides of which each process gives its consecutive rows (those of process 0 first, as
+    /// in distributed.hpp), column by column; it gets these rows of the solutions. No process has whole vectors.
+    /// Collective; `nrhs` and `op` are the same on all processes. Error{usage} on all of them if the rows are not
+    /// those of the matrix together.
+    [[nodiscard]] std::vector<T> solve_rows(std::span<T const> b, Index nrhs = 1, MatrixOp op = MatrixOp::none);
     /// Solves for sparse right-hand sides: b is an n x nrhs general matrix. The forward solve visits only the part of
     /// the elimination tree that b reaches (Gilbert, Peierls 1988). Returns the dense n x nrhs solutions.
     [[nodiscard]] DenseMatrix<T> solve(CscMatrix<T> const& b, MatrixOp op = MatrixOp::none);
@@ -97,6 +102,9 @@ template <class T> class ESPALIER_API Solver {
     /// report(); if its `status` is not ok, x is the best solution that was found.
     RefineReport refine(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x, Index nrhs = 1,
                         MatrixOp op = MatrixOp::none);
+    /// refine() for rows of b and x as in solve_rows(); process 0 alone gives the matrix.
+    RefineReport refine_rows(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x, Index nrhs = 1,
+                             MatrixOp op = MatrixOp::none);
 
     /// Inertia of the factorized matrix; with Options::schur, of its interior block A_ii. Error{usage} unless the matrix
     /// is real symmetric or Hermitian and factorized by llh, ldlt or ldlh.

@@ -129,16 +129,4 @@ inline void require_rows(Communicator const& comm, Index order, Index rows, Inde
                                                all, order));
 }
 
-/// Collective: whole columns on process 0.
-template <class T>
-std::vector<T> joined_rows(Communicator const& comm, std::vector<T> const& mine, Index columns) {
-    return columns > 0 ? gather_rows<T>(comm, mine, columns) : std::vector<T>();
-}
-
-/// Collective: the way back.
-template <class T>
-void give_rows(Communicator const& comm, std::vector<T> const& whole, Index rows, OutputBlock block) {
-    if (block.columns > 0) write_back(scatter_rows<T>(comm, whole, rows, block.columns), rows, block);
-}
-
 } // namespace espalier

@@ -155,24 +155,19 @@ template <class T> class SystemSession : public Session {
 
     void solve_rows(espalier_op op, Index rows, InputBlock b, OutputBlock x) override {
         RowsOfSystem const mine = begin_rows("espalier_solve_rows", op, rows, b, x, RowsCall::solve);
-        auto values = joined_rows(calls_.comm(), mine.b, b.columns);
-        solver_.solve_in_place(values, b.columns, mine.op);
-        give_rows(calls_.comm(), values, rows, x);
+        write_back(solver_.solve_rows(mine.b, b.columns, mine.op), rows, x);
     }
 
     RefineReport refine_rows(espalier_op op, Index rows, InputBlock b, OutputBlock x) override {
-        RowsOfSystem const mine = begin_rows("espalier_refine_rows", op, rows, b, x, RowsCall::refine);
-        auto const right = joined_rows(calls_.comm(), mine.b, b.columns);
-        auto values = joined_rows(calls_.comm(), mine.x, x.columns);
-        return refined_rows(mine.op, right, values, rows, x);
+        RowsOfSystem mine = begin_rows("espalier_refine_rows", op, rows, b, x, RowsCall::refine);
+        return refined_rows(mine, rows, x);
     }
 
     RefineReport drive_rows(espalier_op op, Index rows, InputBlock b, OutputBlock x) override {
-        RowsOfSystem const mine = begin_rows("espalier_drive_rows", op, rows, b, x, RowsCall::drive);
-        auto const right = joined_rows(calls_.comm(), mine.b, b.columns);
+        RowsOfSystem mine = begin_rows("espalier_drive_rows", op, rows, b, x, RowsCall::drive);
         if (!now_.factorized || now_.factors_uncertain) bring_factors();
-        auto values = solver_.solve(right, b.columns, mine.op);
-        return refined_rows(mine.op, right, values, rows, x);
+        mine.x = solver_.solve_rows(mine.b, b.columns, mine.op);
+        return refined_rows(mine, rows, x);
     }
 
     double tolerance() const override { return calls_.is_root() ? tolerance_here() : now_.tolerance; }
@@ -296,23 +291,19 @@ template <class T> class SystemSession : public Session {
         now_.factors_uncertain = false;
     }
 
-    RefineReport refined(MatrixOp op, std::vector<T> const& b, std::vector<T>& values, Index columns) {
-        now_.factors_uncertain = true; // in mixed precision refinement may begin another factorization
-        RefineReport const report = solver_.refine(matrix_.matrix(), b, values, columns, op);
-        now_.factors_uncertain = false;
-        return report;
-    }
-
     RefineReport refined(MatrixOp op, std::vector<T> const& b, std::vector<T>& values, OutputBlock x) {
-        RefineReport const report = refined(op, b, values, x.columns);
+        now_.factors_uncertain = true; // in mixed precision refinement may begin another factorization
+        RefineReport const report = solver_.refine(matrix_.matrix(), b, values, x.columns, op);
+        now_.factors_uncertain = false;
         give(values, now_.order, x);
         return report;
     }
 
-    RefineReport refined_rows(MatrixOp op, std::vector<T> const& b, std::vector<T>& values, Index rows,
-                              OutputBlock x) {
-        RefineReport const report = refined(op, b, values, x.columns);
-        give_rows(calls_.comm(), values, rows, x);
+    RefineReport refined_rows(RowsOfSystem& mine, Index rows, OutputBlock x) {
+        now_.factors_uncertain = true;
+        RefineReport const report = solver_.refine_rows(matrix_.matrix(), mine.b, mine.x, x.columns, mine.op);
+        now_.factors_uncertain = false;
+        write_back(mine.x, rows, x);
         return report;
     }
 

@@ -13,6 +13,10 @@ namespace {
 
 using Phase = std::complex<double>;
 
+bool is_ghost(BlockStructure const& structure, Cblk const& cblk) {
+    return structure.inverse[cblk.first_col] < 0;
+}
+
 // Calls single(d) for each 1x1 pivot and pair(block) for each 2x2 pivot of the diagonal block of cblk k.
 template <class T, class Single, class Pair>
 void for_each_pivot(Pivots<T> const& pivots, Cblk const& cblk, Single const& single, Pair const& pair) {
@@ -67,16 +71,12 @@ class Product {
 
 } // namespace
 
-template <class T> Pivots<T> no_pivots(Factor<T> const& factor, BlockStructure const& structure) {
-    Index const n = structure.n;
-    Pivots<T> pivots{factor.form(), factor.pivot_threshold(), std::vector<T>(n, T(0)), {}, {}, &structure};
+template <class T> Pivots<T> pivots_of(Factor<T> const& factor) {
+    Index const n = factor.structure().n;
+    Pivots<T> pivots{factor.form(),      factor.pivot_threshold(), std::vector<T>(n, T(0)), {}, {},
+                     &factor.structure()};
     if (factor.form().has_d()) pivots.off_diagonal.assign(n, T(0));
     if (factor.form().has_upper()) pivots.perm.assign(n, 0);
-    return pivots;
-}
-
-template <class T> Pivots<T> pivots_of(Factor<T> const& factor) {
-    Pivots<T> pivots = no_pivots(factor, factor.structure());
     for (CblkId k = 0; k < factor.structure().num_cblks(); ++k) {
         if (!factor.has_panel(k)) continue;
         auto const block = factor.diagonal(k);
@@ -100,6 +100,7 @@ template <class T> PivotSigns pivot_signs(Pivots<T> const& pivots) {
     PivotSigns signs;
     for (CblkId k = 0; k < pivots.structure->first_kept_cblk; ++k) {
         Cblk const& cblk = pivots.structure->cblk(k);
+        if (is_ghost(*pivots.structure, cblk)) continue;
         if (!form.has_d()) {
             signs.positive += cblk.width();
             continue;
@@ -126,6 +127,7 @@ template <class T> PivotProduct<T> pivot_product(Pivots<T> const& pivots) {
     Product product;
     for (CblkId k = 0; k < pivots.structure->first_kept_cblk; ++k) {
         Cblk const& cblk = pivots.structure->cblk(k);
+        if (is_ghost(*pivots.structure, cblk)) continue;
         auto const* const perm = pivots.perm.data();
         if (form.has_upper() && is_odd({perm + cblk.first_col, perm + cblk.end_col})) product.multiply(-1.0);
         for_each_pivot(
@@ -141,7 +143,6 @@ template <class T> PivotProduct<T> pivot_product(Pivots<T> const& pivots) {
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
-    template Pivots<T> no_pivots<T>(Factor<T> const&, BlockStructure const&);                                \
     template Pivots<T> pivots_of<T>(Factor<T> const&);                                                       \
     template PivotSigns pivot_signs<T>(Pivots<T> const&);                                                    \
     template PivotProduct<T> pivot_product<T>(Pivots<T> const&);

@@ -16,8 +16,6 @@ template <class T> struct Pivots {
     BlockStructure const* structure = nullptr;
 };
 
-/// Zeros for all columns of `structure`, for pivots of the form of `factor`.
-template <class T> Pivots<T> no_pivots(Factor<T> const& factor, BlockStructure const& structure);
 /// The pivots of the cblks that have panels in this process; zeros for ghosts.
 template <class T> Pivots<T> pivots_of(Factor<T> const& factor);
 
@@ -27,18 +25,18 @@ struct PivotSigns {
     Index zero = 0; ///< Replaced pivots: their signs are those of rounding errors.
 };
 
-/// Signs of the eigenvalues of D, by Sylvester's law those of the matrix; llh has positive ones only.
-/// Replaced pivots are known by their modulus, Factor::pivot_threshold(); one that was exactly that large by
-/// itself counts as zero too. Error{usage} for lu, and for llt and ldlt of complex matrices, whose pivots
-/// have no sign.
+/// Signs of the eigenvalues of D (those that this process has), by Sylvester's law those of the matrix; llh
+/// has positive ones only. Replaced pivots are known by their modulus, Factor::pivot_threshold(); one that
+/// was exactly that large by itself counts as zero too. Error{usage} for lu, and for llt and ldlt of complex
+/// matrices, whose pivots have no sign.
 template <class T> PivotSigns pivot_signs(Pivots<T> const& pivots);
 template <class T> PivotSigns pivot_signs(Factor<T> const& factor) {
     return pivot_signs(pivots_of(factor));
 }
 
-/// phase * exp(log_modulus), the product of the pivots, replaced ones as they are, and of the signs of the
-/// local row permutations of lu: the determinant of the matrix. (All other permutations are symmetric, and
-/// cancel.)
+/// phase * exp(log_modulus), the product of the pivots (those that this process has), replaced ones as they
+/// are, and of the signs of the local row permutations of lu: the determinant of the matrix. (All other
+/// permutations are symmetric, and cancel.)
 template <class T> struct PivotProduct {
     T phase = T(1); ///< Of modulus 1.
     double log_modulus = 0;

@@ -11,8 +11,8 @@
 #include "core/timer.hpp"
 #include "factor/factorize.hpp"
 #include "machine/calibrate.hpp"
-#include "matrix/convert.hpp"
 #include "matrix/adjacency.hpp"
+#include "matrix/convert.hpp"
 #include "ordering/constrained.hpp"
 #include "ordering/ordering.hpp"
 #include "scaling/matching.hpp"
@@ -98,31 +98,6 @@ template <class T> void require_entries_in_every_row(CscMatrix<T> const& matrix,
     }
 }
 
-template <class T> void report_structure(Analysis<T> const& analysis, bool narrow, AnalysisReport& report) {
-    BlockStructure const& structure = analysis.structure;
-    FactorForm const form = analysis.form;
-    double const sides = form.has_upper() ? 2 : 1;
-    report.nnz_factor =
-        form.has_upper() ? 2 * structure.nnz_factor - structure.first_kept_col() : structure.nnz_factor;
-    report.flops = structure.flops * sides * flop_factor<T>;
-    report.flops_stored = structure.stored_flops * sides * flop_factor<T>;
-    report.supernodes = structure.num_supernodes;
-    report.cblks = structure.num_cblks();
-    report.bloks = structure.num_bloks();
-    report.tree_height = structure.tree_height;
-    report.tree_depth = tree_depth(structure);
-    report.predicted_factor_s = analysis.plan.makespan;
-    report.factor_bytes = panel_bytes(structure, form, narrow ? sizeof(Narrow<T>) : sizeof(T));
-    report.nnz_stored = 0;
-    for (Cblk const& cblk : structure.cblks) report.nnz_stored += panel_size(cblk, form);
-    Scalar const factor_scalar = narrow ? scalar_of<Narrow<T>> : scalar_of<T>;
-    report.memory_bytes = analysis.memory_bytes(factor_scalar);
-    report.memory_bytes_of_process.clear();
-    for (std::size_t p = 0; p < analysis.plan.memory_of_process.size(); ++p)
-        report.memory_bytes_of_process.push_back(
-            static_cast<double>(analysis.memory_bytes(factor_scalar, p)));
-}
-
 } // namespace
 
 template <class T>
@@ -135,21 +110,20 @@ ScalingOptions Analysis<T>::working_options(Factorization kind, Interrupt* inter
 
 template <class T> std::uint64_t Analysis<T>::memory_bytes(Scalar factor_scalar) const {
     std::uint64_t most = 0;
-    for (std::size_t p = 0; p < plan.memory_of_process.size(); ++p)
-        most = std::max(most, memory_bytes(factor_scalar, p));
+    for (Index p = 0; p < std::ssize(needs); ++p) most = std::max(most, memory_bytes(factor_scalar, p));
     return most;
 }
 
-template <class T> std::uint64_t Analysis<T>::memory_bytes(Scalar factor_scalar, std::size_t process) const {
+template <class T> std::uint64_t Analysis<T>::memory_bytes(Scalar factor_scalar, Index process) const {
     bool const narrow = factor_scalar != scalar_of<T>;
-    bool const alone = plan.memory_of_process.size() == 1;
+    bool const alone = needs.size() == 1;
     std::size_t const bytes = narrow ? sizeof(Narrow<T>) : sizeof(T);
-    // llh that auto chose may have to go on as ldlh: with a larger workspace, on a scaled copy.
+    // If auto chose llh, ldlh may follow: with a larger workspace, on a scaled copy.
     bool const may_fall_back =
         form.kind == Factorization::llh && options.factorization == Factorization::automatic;
     FactorForm const largest{may_fall_back ? Factorization::ldlh : form.kind};
     auto const entries = static_cast<std::uint64_t>(working_entries);
-    // Panels and fan-in blocks of the plan were counted in one of the two scalars.
+    // The plan counts panels and fan-in blocks in one of the two scalars.
     double const ratio = static_cast<double>(bytes) / panel_format().scalar_bytes;
     std::uint64_t const panels = alone ? panel_bytes(structure, form, bytes)
                                        : static_cast<std::uint64_t>(plan.memory_of_process[process] * ratio);
@@ -158,8 +132,9 @@ template <class T> std::uint64_t Analysis<T>::memory_bytes(Scalar factor_scalar,
     std::uint64_t const everywhere = panels + library +
                                      workspace_bytes(structure, largest, bytes, plan.machine.threads) +
                                      needs[process].solve_entries * bytes + needs[process].structure_bytes;
-    // Its part of the map and of the values; process 0 knows where the values of the others are.
-    std::uint64_t const part = entries / plan.memory_of_process.size();
+    // The part of a process of the assembly map and of the values; process 0 knows where the values of the
+    // others are.
+    std::uint64_t const part = entries / needs.size();
     std::uint64_t const assembly =
         alone ? AssemblyMap::bytes_for(working_entries) : part * (AssemblyMap::bytes_for(1) + bytes);
     if (process > 0) return everywhere + assembly;
@@ -183,110 +158,189 @@ template <class T> FactorizationChoice choose_for(CscMatrix<T> const& matrix, Op
     return choice;
 }
 
+template <class T> Scalar Analysis<T>::planned_scalar() const {
+    return factors_narrow(options.mixed_precision) ? scalar_of<Narrow<T>> : scalar_of<T>;
+}
+
+template <class T> bool Analysis<T>::factors_narrow(bool mixed_precision) const {
+    return mixed_precision && options.schur.empty() && sizeof(Narrow<T>) < sizeof(T);
+}
+
 template <class T> PanelFormat Analysis<T>::panel_format() const {
-    bool const narrow = options.mixed_precision && options.schur.empty();
+    bool const narrow = factors_narrow(options.mixed_precision);
     return {static_cast<std::uint32_t>(narrow ? sizeof(Narrow<T>) : sizeof(T)), form.has_upper()};
 }
 
-template <class T> Analysis<T> analyze_system(CscMatrix<T> const& matrix, Options const& options,
-                                              AnalysisContext const& context, Report& report) {
-    auto const& interrupt = context.interrupt;
-    auto const& note = context.note;
-    int const workers = context.machine.threads;
-    require_square(matrix);
-    matrix.validate();
-    require_schur_unknowns(options.schur, matrix.cols);
-    if (!options.allow_singular) require_entries_in_every_row(matrix, interrupt.get());
-    interrupt->check();
+template <class T> void Analysis<T>::fill(AnalysisReport& report) const {
+    double const sides = form.has_upper() ? 2 : 1;
+    report.ordering_s = ordering_s;
+    report.symbolic_s = symbolic_s;
+    report.mapping_s = mapping_s;
+    report.matched = system.is_matched();
+    report.scaled = system.is_scaled();
+    report.structural_rank = system.structural_rank();
+    report.compressed_vertices = compressed_vertices;
+    report.cost_model = cost_model;
+    report.nnz_factor =
+        form.has_upper() ? 2 * structure.nnz_factor - structure.first_kept_col() : structure.nnz_factor;
+    report.flops = structure.flops * sides * flop_factor<T>;
+    report.flops_stored = structure.stored_flops * sides * flop_factor<T>;
+    report.supernodes = structure.num_supernodes;
+    report.cblks = structure.num_cblks();
+    report.bloks = structure.num_bloks();
+    report.tree_height = structure.tree_height;
+    report.tree_depth = tree_depth(structure);
+    report.predicted_factor_s = plan.makespan;
+    report.factor_bytes = panel_bytes(structure, form, panel_format().scalar_bytes);
+    report.nnz_stored = 0;
+    for (Cblk const& cblk : structure.cblks) report.nnz_stored += panel_size(cblk, form);
+    report.memory_bytes = memory_bytes(planned_scalar());
+    report.memory_bytes_of_process.clear();
+    for (Index p = 0; p < std::ssize(needs); ++p)
+        report.memory_bytes_of_process.push_back(static_cast<double>(memory_bytes(planned_scalar(), p)));
+}
 
-    Analysis<T> analysis;
-    analysis.options = options;
-    analysis.pattern = PatternFingerprint(matrix);
-    FactorizationChoice const choice = choose_for(matrix, options);
-    note(choice.reason);
-    analysis.form.kind = report.factorization = choice.kind;
-    analysis.system = ScaledSystem<T>(matrix, analysis.working_options(choice.kind, interrupt.get()));
-    auto const& system = analysis.system;
-    report.analysis.matched = system.is_matched();
-    report.analysis.scaled = system.is_scaled();
-    report.analysis.structural_rank = system.structural_rank();
-    if (system.is_permuted())
-        note(fmt::format("rows permuted{} by a maximum-product matching{}",
-                         system.is_scaled() ? " and scaled" : "",
-                         options.matching == Toggle::on ? "" : ": the diagonal has zero or weak entries"));
-    else if (!system.pairs().empty())
-        note(fmt::format("{} pairs of rows kept together for 2x2 pivots, by a maximum-product matching",
-                         system.pairs().size()));
-    else if (system.is_scaled())
-        note("rows and columns scaled by powers of two");
-    interrupt->check();
+namespace {
 
-    auto const job = std::make_shared<StructureJob>();
-    {
-        CscMatrix<T> const copy = system.is_identity() ? CscMatrix<T>() : system.apply(matrix);
-        CscMatrix<T> const& working = system.is_identity() ? matrix : copy;
-        analysis.working_entries = working.stored();
-        job->graph = adjacency_graph(working);
+// The steps of an analysis; each reads what the steps before it left.
+template <class T> class Analyzer {
+  public:
+    Analyzer(CscMatrix<T> const& matrix, Options const& options, AnalysisContext const& context)
+        : matrix_(matrix), options_(options), context_(context), interrupt_(*context.interrupt) {
+        analysis_.options = options;
     }
-    job->pairs = system.pairs();
-    job->schur = options.schur;
-    job->ordering.method = options.ordering;
-    job->ordering.user_file = options.ordering_file;
-    job->ordering.user_positions = options.ordering_positions;
-    job->ordering.threads = workers;
-    job->ordering.interrupt = interrupt.get();
-    job->symbolic = symbolic_options(options);
-    job->symbolic.interrupt = interrupt.get();
-    job->interrupt = interrupt;
-    auto const phases = [&context] { return context.recorder ? &context.recorder->phases() : nullptr; };
-    auto const run = [&](std::string_view phase, trace::Kind kind, void (StructureJob::*step)()) {
-        ProgressScope const progress(options.progress, phase, 0);
-        trace::Scope const recorded(phases(), kind);
-        if (options.cancel)
-            context.background.run([job, step] { ((*job).*step)(); }, *interrupt);
+
+    Analysis<T> run() {
+        validate();
+        choose_factorization();
+        scale_and_match();
+        order_and_factorize_symbolically();
+        choose_cost_model();
+        plan();
+        return std::move(analysis_);
+    }
+
+  private:
+    void validate() {
+        require_square(matrix_);
+        matrix_.validate();
+        require_schur_unknowns(options_.schur, matrix_.cols);
+        if (!options_.allow_singular) require_entries_in_every_row(matrix_, &interrupt_);
+        analysis_.pattern = PatternFingerprint(matrix_);
+        interrupt_.check();
+    }
+
+    void choose_factorization() {
+        FactorizationChoice const choice = choose_for(matrix_, options_);
+        context_.note(choice.reason);
+        analysis_.form.kind = choice.kind;
+    }
+
+    void scale_and_match() {
+        ScaledSystem<T>& system = analysis_.system;
+        system = ScaledSystem<T>(matrix_, analysis_.working_options(analysis_.form.kind, &interrupt_));
+        if (system.is_permuted())
+            context_.note(fmt::format(
+                "rows permuted{} by a maximum-product matching{}", system.is_scaled() ? " and scaled" : "",
+                options_.matching == Toggle::on ? "" : ": the diagonal has zero or weak entries"));
+        else if (!system.pairs().empty())
+            context_.note(
+                fmt::format("{} pairs of rows kept together for 2x2 pivots, by a maximum-product matching",
+                            system.pairs().size()));
+        else if (system.is_scaled())
+            context_.note("rows and columns scaled by powers of two");
+        interrupt_.check();
+    }
+
+    void order_and_factorize_symbolically() {
+        auto const job = std::make_shared<StructureJob>();
+        {
+            CscMatrix<T> const copy =
+                analysis_.system.is_identity() ? CscMatrix<T>() : analysis_.system.apply(matrix_);
+            CscMatrix<T> const& working = analysis_.system.is_identity() ? matrix_ : copy;
+            analysis_.working_entries = working.stored();
+            job->graph = adjacency_graph(working);
+        }
+        job->pairs = analysis_.system.pairs();
+        job->schur = options_.schur;
+        job->ordering.method = options_.ordering;
+        job->ordering.user_file = options_.ordering_file;
+        job->ordering.user_positions = options_.ordering_positions;
+        job->ordering.threads = workers();
+        job->ordering.interrupt = &interrupt_;
+        job->symbolic = symbolic_options(options_);
+        job->symbolic.interrupt = &interrupt_;
+        job->interrupt = context_.interrupt;
+        run_step(job, "ordering", trace::Kind::ordering, &StructureJob::order_vertices);
+        run_step(job, "symbolic factorization", trace::Kind::symbolic, &StructureJob::build_structure);
+        analysis_.structure = std::move(job->structure);
+        analysis_.compressed_vertices = job->compressed.graph.num_vertices;
+        analysis_.ordering_s = job->ordering_s;
+        analysis_.symbolic_s = job->symbolic_s;
+    }
+
+    // In the background if the call can be cancelled: libraries for ordering do not stop when they are told
+    // to.
+    void run_step(std::shared_ptr<StructureJob> const& job, std::string_view phase, trace::Kind kind,
+                  void (StructureJob::*step)()) {
+        ProgressScope const progress(options_.progress, phase, 0);
+        trace::Scope const recorded(context_.phases, kind);
+        if (options_.cancel)
+            context_.background.run([job, step] { ((*job).*step)(); }, interrupt_);
         else
             ((*job).*step)();
-    };
-    run("ordering", trace::Kind::ordering, &StructureJob::order_vertices);
-    run("symbolic factorization", trace::Kind::symbolic, &StructureJob::build_structure);
-    analysis.structure = std::move(job->structure);
-    report.analysis.compressed_vertices = job->compressed.graph.num_vertices;
-    report.analysis.ordering_s = job->ordering_s;
-    report.analysis.symbolic_s = job->symbolic_s;
-
-    bool const narrow = options.mixed_precision && options.schur.empty() && sizeof(Narrow<T>) < sizeof(T);
-    auto const [costs, source, network] =
-        cost_model_for(narrow ? scalar_of<Narrow<T>> : scalar_of<T>, analysis.form.kind, workers,
-                       options.calibration, interrupt.get(), options.progress);
-    analysis.costs = costs;
-    analysis.network = network;
-    if (!options.topology.empty()) analysis.costs.threads_per_core = 1; // they are planned for elsewhere
-    report.analysis.cost_model = source;
-    trace::Scope const recorded(phases(), trace::Kind::mapping);
-    Timer const timer;
-    MachineModel machine = context.machine;
-    machine.network = network;
-    ProcessPlans plans =
-        make_process_plans(analysis.structure, analysis.costs, machine, {options, analysis.panel_format()});
-    static_cast<SharedPlan&>(analysis.plan) = plans.shared;
-    for (std::size_t p = 0; p < plans.of_process.size(); ++p) {
-        BlockStructure const& own = machine.processes == 1 ? analysis.structure : plans.structures[p];
-        analysis.needs.push_back({structure_bytes(own), solve_workspace_bytes(own, plans.of_process[p], 1)});
     }
-    if (machine.processes == 1)
-        static_cast<LocalPlan&>(analysis.plan) = std::move(plans.of_process.front());
-    else
-        analysis.plans = std::move(plans);
-    report.analysis.mapping_s = timer.seconds();
-    report_structure(analysis, narrow, report.analysis);
-    return analysis;
+
+    void choose_cost_model() {
+        auto const [costs, source, network] =
+            cost_model_for(analysis_.planned_scalar(), analysis_.form.kind, workers(), options_.calibration,
+                           &interrupt_, options_.progress);
+        analysis_.costs = costs;
+        analysis_.network = network;
+        analysis_.cost_model = source;
+        if (!options_.topology.empty()) analysis_.costs.threads_per_core = 1; // the machine is another one
+    }
+
+    void plan() {
+        trace::Scope const recorded(context_.phases, trace::Kind::mapping);
+        Timer const timer;
+        MachineModel machine = context_.machine;
+        machine.network = analysis_.network;
+        ProcessPlans plans = make_process_plans(analysis_.structure, analysis_.costs, machine,
+                                                {options_, analysis_.panel_format()});
+        static_cast<SharedPlan&>(analysis_.plan) = plans.shared;
+        for (Index p = 0; p < machine.processes; ++p) {
+            BlockStructure const& own = machine.processes == 1 ? analysis_.structure : plans.structures[p];
+            analysis_.needs.push_back(
+                {structure_bytes(own), solve_workspace_bytes(own, plans.of_process[p], 1)});
+        }
+        if (machine.processes == 1)
+            static_cast<LocalPlan&>(analysis_.plan) = std::move(plans.of_process.front());
+        else
+            analysis_.plans = std::move(plans);
+        analysis_.mapping_s = timer.seconds();
+    }
+
+    [[nodiscard]] int workers() const { return context_.machine.threads; }
+
+    CscMatrix<T> const& matrix_;
+    Options const& options_;
+    AnalysisContext const& context_;
+    Interrupt& interrupt_;
+    Analysis<T> analysis_;
+};
+
+} // namespace
+
+template <class T>
+Analysis<T> analyze(CscMatrix<T> const& matrix, Options const& options, AnalysisContext const& context) {
+    return Analyzer<T>(matrix, options, context).run();
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template struct Analysis<T>;                                                                             \
     template FactorizationChoice choose_for<T>(CscMatrix<T> const&, Options const&);                         \
-    template Analysis<T> analyze_system<T>(CscMatrix<T> const&, Options const&, AnalysisContext const&,      \
-                                           Report&);
+    template Analysis<T> analyze<T>(CscMatrix<T> const&, Options const&, AnalysisContext const&);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 
 } // namespace espalier

@@ -29,25 +29,34 @@ template <class T> struct Analysis {
     };
 
     PatternFingerprint pattern; ///< Of the caller's matrix.
-    Options options;            ///< Those it was made with.
+    Options options;            ///< Those of the analysis.
     FactorForm form;
     ScaledSystem<T> system;
-    BlockStructure structure;
+    BlockStructure structure; ///< Of the whole working system.
     CostModel costs;
-    Network network;            ///< Between processes.
-    FactorPlan plan;            ///< With several processes only its SharedPlan is set.
-    ProcessPlans plans;         ///< With several processes, until they are dealt out.
-    std::vector<Needs> needs;   ///< For each process.
-    Offset working_entries = 0; ///< Stored entries of the working system.
+    std::string cost_model;        ///< The source of `costs`.
+    Network network;               ///< Between processes.
+    FactorPlan plan;               ///< With several processes only its SharedPlan is set.
+    ProcessPlans plans;            ///< With several processes: the plan of each, to be dealt out.
+    std::vector<Needs> needs;      ///< Of each process.
+    Offset working_entries = 0;    ///< Stored entries of the working system.
+    Index compressed_vertices = 0; ///< Of the graph that was ordered.
+    double ordering_s = 0, symbolic_s = 0, mapping_s = 0;
 
-    /// What factorization and solve add to the matrix: panels in `factor_scalar`, and all else. Of the
-    /// process that needs most.
+    /// What factorization and solve add to the matrix: panels in `factor_scalar`, and all else. Of one
+    /// process, or of the process that needs most.
     [[nodiscard]] std::uint64_t memory_bytes(Scalar factor_scalar) const;
-    [[nodiscard]] std::uint64_t memory_bytes(Scalar factor_scalar, std::size_t process) const;
-    /// How its panels are stored when they hold such scalars.
+    [[nodiscard]] std::uint64_t memory_bytes(Scalar factor_scalar, Index process) const;
+    /// Are factors in lower precision, if the options ask for mixed precision or not? Never with a Schur
+    /// complement.
+    [[nodiscard]] bool factors_narrow(bool mixed_precision) const;
+    /// The scalar of the panels that the plan was made for, and how they are stored.
+    [[nodiscard]] Scalar planned_scalar() const;
     [[nodiscard]] PanelFormat panel_format() const;
     /// What `options` say of the working system for a factorization of this kind.
     [[nodiscard]] ScalingOptions working_options(Factorization kind, Interrupt* interrupt) const;
+    /// Sets everything in the report but total_s.
+    void fill(AnalysisReport& report) const;
 };
 
 /// What an analysis works with besides matrix and options.
@@ -55,13 +64,14 @@ struct AnalysisContext {
     MachineModel machine; ///< The plan is made for it, with the network that the cost model knows.
     std::shared_ptr<Interrupt> interrupt;
     Background& background;                ///< Ordering and structure run there where options.cancel is set.
-    trace::Recorder* recorder = nullptr;   ///< Of the phases; may be null.
-    std::function<void(std::string)> note; ///< Told of choices.
+    trace::Track* phases = nullptr;        ///< Where phases are recorded; may be null.
+    std::function<void(std::string)> note; ///< Receives what was chosen, for the user.
 };
 
-/// Analyze `matrix`. Fills report.analysis and report.factorization. Errors as Solver::analyze.
-template <class T> Analysis<T> analyze_system(CscMatrix<T> const& matrix, Options const& options,
-                                              AnalysisContext const& context, Report& report);
+/// Analyzes `matrix`: choice of the factorization, scaling and matching, ordering, symbolic factorization,
+/// plan. Errors as Solver::analyze.
+template <class T>
+Analysis<T> analyze(CscMatrix<T> const& matrix, Options const& options, AnalysisContext const& context);
 
 /// The factorization for these values under the options of an analysis: choose_factorization, but looking at
 /// the interior block where there is a Schur complement, and never betting on llh for what may be singular.

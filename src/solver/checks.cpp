@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -91,23 +92,44 @@ void require_block(std::size_t size, Index n, Index nrhs, char const* what) {
                                                size, nrhs, n));
 }
 
+namespace {
+// Multiply and rotate, one step a number: the quality of FNV at the speed of memory.
+void mix(std::uint64_t& hash, std::uint64_t value) {
+    hash = (hash ^ value) * 0x9E3779B97F4A7C15ULL;
+    hash ^= hash >> 29;
+}
+} // namespace
+
 template <class T> PatternFingerprint::PatternFingerprint(CscMatrix<T> const& a)
     : rows_(a.rows), cols_(a.cols), pointers_(a.col_ptr.size()), stored_(a.row_ind.size()),
       symmetry_(a.symmetry) {
-    // Multiply and rotate, one step a number: the quality of FNV at the speed of memory.
-    auto mix = [this](std::uint64_t value) {
-        hash_ = (hash_ ^ value) * 0x9E3779B97F4A7C15ULL;
-        hash_ ^= hash_ >> 29;
-    };
-    for (Offset const p : a.col_ptr) mix(static_cast<std::uint64_t>(p));
-    for (Index const i : a.row_ind) mix(static_cast<std::uint64_t>(i));
+    for (Offset const p : a.col_ptr) mix(hash_, static_cast<std::uint64_t>(p));
+    for (Index const i : a.row_ind) mix(hash_, static_cast<std::uint64_t>(i));
+}
+
+template <class T> std::uint64_t hash_of_values(CscMatrix<T> const& a) {
+    std::uint64_t hash = 0;
+    for (T const& value : a.values)
+        for (Real<T> const part : {real_part(value), imag_part(value)})
+            mix(hash, std::bit_cast<std::uint64_t>(static_cast<double>(part)));
+    return hash;
+}
+
+template <class T>
+void require_pattern(CscMatrix<T> const& a, PatternFingerprint const& pattern, char const* what) {
+    if (!(PatternFingerprint(a) == pattern) || a.values.size() != a.row_ind.size())
+        throw Error(
+            Status::usage,
+            fmt::format("{} was given a matrix of another order or pattern than the factorized one", what));
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template void require_square<T>(CscMatrix<T> const&);                                                    \
     template void require_no_empty_row<T>(CscMatrix<T> const&);                                              \
     template void require_no_zero_row<T>(CscMatrix<T> const&);                                               \
-    template PatternFingerprint::PatternFingerprint(CscMatrix<T> const&);
+    template PatternFingerprint::PatternFingerprint(CscMatrix<T> const&);                                    \
+    template std::uint64_t hash_of_values<T>(CscMatrix<T> const&);                                           \
+    template void require_pattern<T>(CscMatrix<T> const&, PatternFingerprint const&, char const*);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 
 } // namespace espalier

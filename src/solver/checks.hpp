@@ -42,4 +42,12 @@ class PatternFingerprint {
     std::uint64_t hash_ = 0;
 };
 
+/// A hash of the values alone.
+template <class T> std::uint64_t hash_of_values(CscMatrix<T> const& a);
+
+/// Error{usage} unless `a` has the pattern that was factorized, and as many values: its arrays may then be
+/// used, because those of the analyzed matrix were checked. `what` is the call.
+template <class T>
+void require_pattern(CscMatrix<T> const& a, PatternFingerprint const& pattern, char const* what);
+
 } // namespace espalier

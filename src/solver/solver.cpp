@@ -1,21 +1,23 @@
-// The pipeline behind espalier::Solver: each step reads what the one before it left in the state.
+// The members of espalier::Solver: each is a call that all processes make together, and a pipeline of phases.
 #include "espalier/espalier.hpp"
+
+#include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "core/timer.hpp"
+#include "factor/deal_plan.hpp"
 #include "machine/machine_file.hpp"
+#include "solver/checks.hpp"
 #include "solver/solver_state.hpp"
 
 namespace espalier {
 
 template <class T> void Solver<T>::State::note(std::string text) {
+    if (!context_.is_root()) return;
     if (options.log) options.log(text);
     report.notes.push_back(std::move(text));
-}
-
-template <class T> double Solver<T>::State::tolerance() const {
-    return options.tolerance > 0 ? options.tolerance : default_tolerance<T>();
 }
 
 template <class T> void Solver<T>::State::require_factors(char const* what) const {
@@ -24,52 +26,107 @@ template <class T> void Solver<T>::State::require_factors(char const* what) cons
 
 template <class T> void Solver<T>::State::require_no_schur(char const* what) const {
     require_factors(what);
-    if (!analysis_->options.schur.empty())
+    if (system_->kept > 0)
         throw Error(
             Status::usage,
-            fmt::format("{} needs the whole matrix factorized, and a Schur complement was asked for; use "
-                        "condense and expand",
-                        what));
+            fmt::format(
+                "{} needs all unknowns eliminated, and Options::schur keeps {} of them; use condense and "
+                "expand",
+                what, system_->kept));
 }
 
-// Its arrays may then be used, as those of the analyzed matrix were checked.
-template <class T>
-void Solver<T>::State::require_same_pattern(CscMatrix<T> const& matrix, char const* what) const {
-    if (!(PatternFingerprint(matrix) == analysis_->pattern) || matrix.values.size() != matrix.row_ind.size())
-        throw Error(
-            Status::usage,
-            fmt::format("{} was given a matrix of another order or pattern than the factorized one", what));
+template <class T> void Solver<T>::State::require_schur(char const* what) const {
+    require_factors(what);
+    if (system_->kept == 0)
+        throw Error(Status::usage,
+                    fmt::format("{} needs a Schur complement, and Options::schur is empty", what));
 }
 
 template <class T> void Solver<T>::State::analyze(CscMatrix<T> const& matrix) {
     if (options.record_trace)
-        ensemble_.restart_recording();
+        context_.recording().restart();
     else
-        recording_.drop();
+        context_.recording().drop();
     Timer const timer;
-    factorized_ = false;
-    ensemble_.drop_factors();
-    analysis_.reset();
+    drop_analysis();
     report.analysis = {};
     report.factor = {};
     report.refine = {};
     report.notes.clear();
-    Analysis<T> made =
-        analyze_system(matrix, options,
-                       {machine_model(topology_, report.processes, report.threads), interrupt_, background_,
-                        recording_.recorder(), [this](std::string text) { note(std::move(text)); }},
-                       report);
-    report.analysis.total_s = timer.seconds();
-    require_memory(report.analysis.memory_bytes, options.max_memory);
-    analysis_ = std::move(made);
+    system_ = context_.on_root([&] {
+        analysis_ = espalier::analyze(matrix, options,
+                                      {machine_model(context_.topology(), report.processes, report.threads),
+                                       context_.shared_interrupt(), context_.background(), context_.phases(),
+                                       [this](std::string text) { note(std::move(text)); }});
+        analysis_->fill(report.analysis);
+        report.analysis.total_s = timer.seconds();
+        report.factorization = analysis_->form.kind;
+        require_memory(report.analysis.memory_bytes, options.max_memory);
+        return System{analysis_->structure.n, std::ssize(options.schur), options.allow_singular,
+                      options.factorization == Factorization::automatic};
+    });
+    deal_out_plan();
+    notes_of_analysis_ = report.notes.size();
+    context_.sample_memory();
+}
+
+// Structure and plan of each process, and the rows that it owns.
+template <class T> void Solver<T>::State::deal_out_plan() {
     try {
-        ensemble_.share_plan(analysis_->structure, analysis_->plan, std::move(analysis_->plans));
+        if (!context_.is_alone()) {
+            std::vector<std::int32_t> owners;
+            ProcessPlans plans;
+            context_.on_root([&] {
+                owners = analysis_->plans.process_of_cblk;
+                plans = std::exchange(analysis_->plans, {});
+            });
+            part_ = deal_plans(context_.comm(), std::move(plans));
+            if (analysis_) analysis_->plans.process_of_cblk = std::move(owners);
+        }
+        DistributedRows const rows = context_.is_alone()
+                                         ? DistributedRows(system_->order)
+                                         : DistributedRows(context_.comm(), structure().unknowns);
+        factor_.set_plan(structure(), part_ ? part_->plan : analysis_->plan);
+        vectors_.emplace(context_, rows);
+        refiner_.emplace(context_, factor_, *vectors_);
     } catch (...) {
-        analysis_.reset();
+        drop_analysis();
         throw;
     }
-    notes_of_analysis_ = report.notes.size();
-    sample_memory();
+}
+
+template <class T> void Solver<T>::State::drop_analysis() {
+    factorized_ = false;
+    refiner_.reset();
+    vectors_.reset();
+    factor_.clear();
+    part_.reset();
+    analysis_.reset();
+    system_.reset();
+    working_copy_ = {};
+}
+
+template <class T> Inertia Solver<T>::State::inertia() {
+    require_factors("inertia");
+    return factor_.inertia();
+}
+
+// det A = det B (-1)^odd exp(log_factor), with the working system B (scaled_system.hpp).
+template <class T> Determinant<T> Solver<T>::State::determinant() {
+    require_no_schur("determinant");
+    // Replaced pivots stand for zeros, as far as rounding shows.
+    if (report.factor.numerically_singular) return {T(0), -std::numeric_limits<double>::infinity()};
+    Determinant<T> const of_working = factor_.determinant();
+    return context_.on_root([&] {
+        ScaledSystem<T> const& system = analysis_->system;
+        return Determinant<T>{system.odd() ? -of_working.phase : of_working.phase,
+                              of_working.log_modulus + system.log_factor()};
+    });
+}
+
+template <class T> DenseMatrix<T> Solver<T>::State::schur_complement() {
+    require_schur("schur_complement");
+    return factor_.schur_complement(analysis_ ? analysis_->options.schur : std::vector<Index>());
 }
 
 template <class T> Solver<T>::Solver(Options options) : Solver(std::move(options), Communicator()) {}
@@ -82,50 +139,75 @@ template <class T> Solver<T>::~Solver() = default;
 template <class T> Solver<T>::Solver(Solver&&) noexcept = default;
 template <class T> Solver<T>& Solver<T>::operator=(Solver&&) noexcept = default;
 template <class T> void Solver<T>::analyze(CscMatrix<T> const& matrix) {
-    state_->together("analyze", [&] { state_->analyze(matrix); });
+    state_->call("analyze", [&] { state_->analyze(matrix); });
 }
 template <class T> void Solver<T>::factorize(CscMatrix<T> const& matrix) {
-    state_->together("factorize", [&] { state_->factorize(matrix); });
+    state_->call("factorize", [&] { state_->factorize(matrix); });
 }
 template <class T> std::vector<T> Solver<T>::solve(std::span<T const> b, Index nrhs, MatrixOp op) {
-    return state_->together("solve", [&] {
-        std::vector<T> x(b.begin(), b.end());
-        state_->solve(x, nrhs, op);
-        return x;
-    });
+    return state_->call(
+        "solve",
+        [&] {
+            std::vector<T> x = state_->copy_of(b);
+            state_->solve(x);
+            return x;
+        },
+        nrhs, op);
 }
 template <class T> void Solver<T>::solve_in_place(std::span<T> x, Index nrhs, MatrixOp op) {
-    state_->together("solve_in_place", [&] { state_->solve(x, nrhs, op); });
+    state_->call(
+        "solve", [&] { state_->solve(x); }, nrhs, op);
+}
+template <class T> std::vector<T> Solver<T>::solve_rows(std::span<T const> b, Index nrhs, MatrixOp op) {
+    return state_->call(
+        "solve_rows",
+        [&] {
+            std::vector<T> x = state_->copy_of(b, true);
+            state_->solve_rows(x, nrhs, op);
+            return x;
+        },
+        nrhs, op);
 }
 template <class T> DenseMatrix<T> Solver<T>::solve(CscMatrix<T> const& b, MatrixOp op) {
-    return state_->together("solve", [&] { return state_->solve(b, op); });
+    return state_->call(
+        "solve_sparse", [&] { return state_->solve_sparse(b); }, b.cols, op);
 }
 template <class T> RefineReport Solver<T>::refine(CscMatrix<T> const& matrix, std::span<T const> b,
                                                   std::span<T> x, Index nrhs, MatrixOp op) {
-    state_->together("refine", [&] { state_->refine(matrix, b, x, nrhs, op); });
+    state_->call(
+        "refine", [&] { state_->refine(matrix, b, x); }, nrhs, op);
+    return state_->report.refine;
+}
+template <class T> RefineReport Solver<T>::refine_rows(CscMatrix<T> const& matrix, std::span<T const> b,
+                                                       std::span<T> x, Index nrhs, MatrixOp op) {
+    state_->call(
+        "refine_rows", [&] { state_->refine_rows(matrix, b, x, nrhs, op); }, nrhs, op);
     return state_->report.refine;
 }
 template <class T> Inertia Solver<T>::inertia() const {
-    return state_->together("inertia", [&] { return state_->inertia(); });
+    return state_->call("inertia", [&] { return state_->inertia(); });
 }
 template <class T> Determinant<T> Solver<T>::determinant() const {
-    return state_->together("determinant", [&] { return state_->determinant(); });
+    return state_->call("determinant", [&] { return state_->determinant(); });
 }
 template <class T> double Solver<T>::reciprocal_condition(CscMatrix<T> const& matrix) {
-    return state_->together("reciprocal_condition", [&] { return state_->reciprocal_condition(matrix); });
+    return state_->call("reciprocal_condition", [&] { return state_->reciprocal_condition(matrix); });
 }
 template <class T> NullSpace<T> Solver<T>::null_space(CscMatrix<T> const& matrix, double tolerance) {
-    return state_->together("null_space", [&] { return state_->null_space(matrix, tolerance); });
+    return state_->call(
+        "null_space", [&] { return state_->null_space(matrix); }, 0, MatrixOp::none, tolerance);
 }
 template <class T> DenseMatrix<T> Solver<T>::schur_complement() const {
-    return state_->together("schur_complement", [&] { return state_->schur_complement(); });
+    return state_->call("schur_complement", [&] { return state_->schur_complement(); });
 }
 template <class T> std::vector<T> Solver<T>::condense(std::span<T const> b, Index nrhs) {
-    return state_->together("condense", [&] { return state_->condense(b, nrhs); });
+    return state_->call(
+        "condense", [&] { return state_->condense(b); }, nrhs);
 }
 template <class T>
 std::vector<T> Solver<T>::expand(std::span<T const> b, std::span<T const> x_schur, Index nrhs) {
-    return state_->together("expand", [&] { return state_->expand(b, x_schur, nrhs); });
+    return state_->call(
+        "expand", [&] { return state_->expand(b, x_schur); }, nrhs);
 }
 template <class T> Prediction Solver<T>::predict(int processes, int threads) const {
     return state_->predict(processes, threads);
@@ -139,7 +221,7 @@ template <class T> Prediction Solver<T>::simulate(Simulation const& what) const 
     return state_->simulate(what);
 }
 template <class T> void Solver<T>::write_trace(std::string const& path, std::string const& matrix_name) {
-    state_->together("write_trace", [&] { state_->write_trace(path, matrix_name); });
+    state_->call("write_trace", [&] { state_->write_trace(path, matrix_name); });
 }
 template <class T> Report const& Solver<T>::report() const {
     return state_->report;
@@ -162,6 +244,15 @@ Solution<T> solve(CscMatrix<T> const& matrix, std::span<T const> b, Index nrhs, 
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
+    template void Solver<T>::State::note(std::string);                                                       \
+    template void Solver<T>::State::require_factors(char const*) const;                                      \
+    template void Solver<T>::State::require_no_schur(char const*) const;                                     \
+    template void Solver<T>::State::require_schur(char const*) const;                                        \
+    template void Solver<T>::State::analyze(CscMatrix<T> const&);                                            \
+    template void Solver<T>::State::drop_analysis();                                                         \
+    template Inertia Solver<T>::State::inertia();                                                            \
+    template Determinant<T> Solver<T>::State::determinant();                                                 \
+    template DenseMatrix<T> Solver<T>::State::schur_complement();                                            \
     template class Solver<T>;                                                                                \
     template Solution<T> solve<T>(CscMatrix<T> const&, std::span<T const>, Index, Options);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)

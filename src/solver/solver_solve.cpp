@@ -1,6 +1,5 @@
-// Solves behind espalier::Solver, in full precision or through factors in single, and refinement.
+// Solution and refinement in espalier::Solver, and what the factors tell of the matrix by means of solves.
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include <fmt/format.h>
@@ -8,120 +7,162 @@
 #include "core/timer.hpp"
 #include "distributed/backward_error.hpp"
 #include "kernels/single_threaded_blas.hpp"
-#include "matrix/norms.hpp"
-#include "refine/condition.hpp"
-#include "refine/extra_precise.hpp"
-#include "refine/refine.hpp"
-#include "refine/singularity.hpp"
 #include "runtime/process_limits.hpp"
-#include "solve/solve.hpp"
-#include "solve/solve_sparse.hpp"
+#include "solver/checks.hpp"
 #include "solver/solver_state.hpp"
 
 namespace espalier {
 
-template <class T> void Solver<T>::State::apply_factors(std::span<T> block, Index columns, MatrixOp op) {
-    if (is_narrow_) return apply_narrow(block, columns, op);
-    Index const n = analysis_->structure.n;
-    ensemble_.template sweep<T>({block.data(), n, columns, std::max<Index>(1, n)}, SweepPart::whole, op);
+template <class T> std::vector<T> Solver<T>::State::copy_of(std::span<T const> block, bool on_each_process) {
+    return context_.on_all([&] {
+        return on_each_process || context_.is_root() ? std::vector<T>(block.begin(), block.end())
+                                                     : std::vector<T>();
+    });
 }
 
-// Through single precision, each column brought to order 1 by a power of two first: its range is small.
-template <class T> void Solver<T>::State::apply_narrow(std::span<T> block, Index columns, MatrixOp op) {
-    Index const n = analysis_->structure.n;
-    std::vector<Low> low(block.size());
-    std::vector<Real<T>> scale(columns, Real<T>(1));
-    for (std::size_t j = 0; j < scale.size(); ++j) {
-        auto const column = block.subspan(j * static_cast<std::size_t>(n), n);
-        double const norm = infinity_norm<T>(std::span<T const>(column));
-        if (norm > 0 && std::isfinite(norm))
-            scale[j] = static_cast<Real<T>>(std::exp2(std::floor(std::log2(norm))));
-        for (std::size_t i = 0; i < column.size(); ++i)
-            low[j * column.size() + i] = static_cast<Low>(column[i] / scale[j]);
-    }
-    ensemble_.template sweep<Low>({low.data(), n, columns, std::max<Index>(1, n)}, SweepPart::whole, op);
-    for (std::size_t k = 0; k < block.size(); ++k) block[k] = static_cast<T>(low[k]) * scale[k / n];
+// The caller has whole blocks on process 0.
+template <class T> void Solver<T>::State::take_blocks(std::size_t entries, char const* what) {
+    context_.on_root([&] { require_block(entries, system_->order, call_.columns, what); });
+    vectors_->set_callers_rows(context_.is_root() ? system_->order : 0);
 }
 
-template <class T> void Solver<T>::State::apply_inverse(std::span<T> block, Index columns, MatrixOp op) {
-    analysis_->system.to_working(block, columns, op);
-    apply_factors(block, columns, op);
-    analysis_->system.from_working(block, columns, op);
-}
-
-template <class T> ApplyInverse<T> Solver<T>::State::inverse_of_working() {
-    return [this](std::span<T> block, Index columns, MatrixOp op) { apply_factors(block, columns, op); };
-}
-
-template <class T> ApplyInverse<T> Solver<T>::State::inverse_of_matrix() {
-    return [this](std::span<T> block, Index columns, MatrixOp op) { apply_inverse(block, columns, op); };
-}
-
-template <class T> void Solver<T>::State::solve(std::span<T> x, Index nrhs, MatrixOp op) {
-    require_no_schur("solve");
-    require_block(x.size(), analysis_->structure.n, nrhs, "the right-hand side");
-    Timer const timer;
-    SingleThreadedBlas const blas;
-    trace::Scope const recorded(phases(), trace::Kind::solve);
-    apply_inverse(x, nrhs, op);
-    report.solve_s = timer.seconds();
-    report.nrhs = nrhs;
-}
-
-template <class T> DenseMatrix<T> Solver<T>::State::solve(CscMatrix<T> const& b, MatrixOp op) {
-    require_no_schur("solve");
-    Index const n = analysis_->structure.n;
-    if (b.rows != n || b.symmetry != Symmetry::general)
+// Each process has consecutive rows of the blocks.
+template <class T> void Solver<T>::State::take_rows(std::size_t entries, Index columns, MatrixOp op) {
+    Index const rows = columns > 0 ? static_cast<Index>(entries) / columns : 0;
+    context_.on_all([&] {
+        if (columns != call_.columns)
+            throw Error(Status::usage, fmt::format("there are {} right-hand sides, and {} on process 0",
+                                                   columns, call_.columns));
+        if (op != call_.op)
+            throw Error(Status::usage,
+                        fmt::format("op is {}, and on process 0 {}", to_string(op), to_string(call_.op)));
+        if (columns < 0 || static_cast<std::size_t>(rows * columns) != entries)
+            throw Error(Status::usage,
+                        fmt::format("{} entries are not rows of {} columns", entries, columns));
+    });
+    if (columns == 0) return;
+    Index const all = sum(context_.comm(), rows);
+    if (all != system_->order)
         throw Error(Status::usage,
-                    fmt::format("sparse right-hand sides have {} rows, stored in full; these have {}, {}", n,
-                                b.rows, to_string(b.symmetry)));
-    b.validate();
+                    fmt::format("the processes have {} rows together, and the matrix is of order {}", all,
+                                system_->order));
+    vectors_->set_callers_rows(rows);
+}
+
+template <class T> void Solver<T>::State::solve(std::span<T> x) {
+    require_no_schur("solve");
+    take_blocks(x.size(), "the right-hand side");
+    solve_given(context_.is_root() ? x : std::span<T>());
+}
+
+template <class T> void Solver<T>::State::solve_rows(std::span<T> x, Index columns, MatrixOp op) {
+    require_no_schur("solve_rows");
+    take_rows(x.size(), columns, op);
+    solve_given(x);
+}
+
+// x := op(A)^-1 x, in the rows that the caller has here.
+template <class T> void Solver<T>::State::solve_given(std::span<T> x) {
     Timer const timer;
     SingleThreadedBlas const blas;
-    trace::Scope const recorded(phases(), trace::Kind::solve);
-    DenseMatrix<T> x{n, b.cols, std::vector<T>(static_cast<std::size_t>(n * b.cols))};
-    CscMatrix<T> const working = analysis_->system.to_working(b, op);
-    if (is_narrow_ || !ensemble_.is_alone()) {
-        for (Index j = 0; j < b.cols; ++j)
-            for (Offset p = working.col_ptr[j]; p < working.col_ptr[j + 1]; ++p)
-                x.column(j)[working.row_ind[p]] = working.values[p];
-        apply_factors(x.values, b.cols, op);
-    } else {
-        espalier::solve_sparse<T>(ensemble_.template factor<T>(), analysis_->plan, working,
-                                  {x.values.data(), n, b.cols, std::max<Index>(1, n)}, workers(),
-                                  {op, interrupt_.get()});
+    trace::Scope const recorded(context_.phases(), trace::Kind::solve);
+    if (vectors_->is_in_place()) {
+        refiner_->apply_inverse(x, call_.columns, call_.op);
+    } else if (call_.columns > 0) {
+        std::vector<T> own = vectors_->right_hand_sides(x, call_.columns, call_.op);
+        refiner_->apply_inverse(own, call_.columns, call_.op);
+        vectors_->return_solutions(own, x, call_.columns, call_.op);
     }
-    analysis_->system.from_working(x.values, b.cols, op);
     report.solve_s = timer.seconds();
-    report.nrhs = b.cols;
+    report.nrhs = call_.columns;
+}
+
+template <class T> DenseMatrix<T> Solver<T>::State::solve_sparse(CscMatrix<T> const& b) {
+    require_no_schur("solve");
+    Index const n = system_->order;
+    Timer const timer;
+    DenseMatrix<T> x;
+    context_.on_root([&] {
+        if (b.rows != n || b.symmetry != Symmetry::general)
+            throw Error(Status::usage,
+                        fmt::format("sparse right-hand sides have {} rows, stored in full; these have {}, {}",
+                                    n, b.rows, to_string(b.symmetry)));
+        b.validate();
+        x = {n, b.cols, std::vector<T>(n * b.cols)};
+    });
+    if (context_.is_alone() && !factor_.is_narrow()) {
+        SingleThreadedBlas const blas;
+        trace::Scope const recorded(context_.phases(), trace::Kind::solve);
+        ScaledSystem<T> const& system = analysis_->system;
+        factor_.solve_sparse(system.to_working(b, call_.op),
+                             {x.values.data(), n, b.cols, std::max<Index>(1, n)}, call_.op);
+        system.from_working(x.values, b.cols, call_.op);
+    } else {
+        if (context_.is_root())
+            for (Index j = 0; j < b.cols; ++j)
+                for (Offset p = b.col_ptr[j]; p < b.col_ptr[j + 1]; ++p)
+                    x.column(j)[b.row_ind[p]] += b.values[p];
+        vectors_->set_callers_rows(x.rows);
+        solve_given(x.values);
+    }
+    report.solve_s = timer.seconds();
+    report.nrhs = call_.columns;
     return x;
 }
 
-template <class T> RefineReport Solver<T>::State::refine(CscMatrix<T> const& matrix, std::span<T const> b,
-                                                         std::span<T> x, Index nrhs, MatrixOp op) {
+template <class T>
+RefineReport Solver<T>::State::refine(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x) {
     require_no_schur("refine");
-    require_same_pattern(matrix, "refine");
-    require_block(b.size(), analysis_->structure.n, nrhs, "the right-hand side");
-    require_block(x.size(), analysis_->structure.n, nrhs, "the solution");
+    use_matrix(matrix, "refine");
+    take_blocks(b.size(), "the right-hand side");
+    take_blocks(x.size(), "the solution");
+    return context_.is_root() ? refine_given(matrix, b, x) : refine_given(matrix, {}, {});
+}
+
+template <class T> RefineReport Solver<T>::State::refine_rows(CscMatrix<T> const& matrix,
+                                                              std::span<T const> b, std::span<T> x,
+                                                              Index columns, MatrixOp op) {
+    require_no_schur("refine_rows");
+    use_matrix(matrix, "refine_rows");
+    take_rows(b.size(), columns, op);
+    context_.on_all([&] {
+        if (x.size() != b.size())
+            throw Error(Status::usage, fmt::format("x has {} entries and b {}", x.size(), b.size()));
+    });
+    return refine_given(matrix, b, x);
+}
+
+// The refiner works with `matrix`, which should be the factorized one, of process 0.
+template <class T> void Solver<T>::State::use_matrix(CscMatrix<T> const& matrix, char const* what) {
+    bool const is_new = context_.on_root([&] {
+        require_pattern(matrix, analysis_->pattern, what);
+        bool const refers = context_.is_alone() && analysis_->system.is_identity();
+        std::uint64_t const values = refers ? 0 : hash_of_values(matrix);
+        if (!refers && values == values_) return false;
+        if (!analysis_->system.is_identity()) working_copy_ = analysis_->system.apply(matrix);
+        values_ = values;
+        return true;
+    });
+    if (is_new) refiner_->set_matrix(working(matrix));
+}
+
+// b and x are the rows that the caller has here.
+template <class T> RefineReport Solver<T>::State::refine_given(CscMatrix<T> const& matrix,
+                                                               std::span<T const> b, std::span<T> x) {
     SingleThreadedBlas const blas;
-    trace::Scope const recorded(phases(), trace::Kind::refinement);
-    trace::Scope const worked(options.record_trace ? workers().track(0) : nullptr, trace::Kind::refine);
-    refine_once(matrix, b, x, nrhs, op);
-    if (is_narrow_ && !report.refine.converged && options.refine != RefineMethod::none) {
-        note(fmt::format(
-            "refinement from single precision ended at a backward error of {:.1e}; factorizing in "
-            "double",
-            report.refine.backward_error));
-        report.factor.precision_fell_back = true;
-        factorized_ = false; // until there are factors again
-        factorize_full(matrix, nullptr);
-        report.factor.scalar = scalar_of<T>;
-        factorized_ = true;
-        std::vector<T> solved(b.begin(), b.end());
-        apply_inverse(solved, nrhs, op);
-        std::copy(solved.begin(), solved.end(), x.begin());
-        refine_once(matrix, b, x, nrhs, op);
+    trace::Scope const recorded(context_.phases(), trace::Kind::refinement);
+    trace::Scope const worked(options.record_trace ? context_.workers().track(0) : nullptr,
+                              trace::Kind::refine);
+    if (vectors_->is_in_place() || call_.columns == 0) {
+        refine_own(matrix, b, x);
+    } else {
+        std::vector<T> const own_b = vectors_->right_hand_sides(b, call_.columns, call_.op);
+        std::vector<T> own_x = vectors_->solutions(x, call_.columns, call_.op);
+        std::optional<Error> const problem = error_of([&] { refine_own(matrix, own_b, own_x); });
+        vectors_->return_solutions(own_x, x, call_.columns, call_.op); // the best so far
+        if (problem) throw *problem;
     }
+    report.factor.numerically_singular = refiner_->singularity().is_numerical;
     if (report.factor.numerically_singular) {
         report.refine.status = Status::singular;
         // Other solutions are as good and far away.
@@ -131,98 +172,147 @@ template <class T> RefineReport Solver<T>::State::refine(CscMatrix<T> const& mat
     return report.refine;
 }
 
-// Where a backward error at the level of rounding would leave hardly a correct digit, and the matrix is not
-// singular. Returns the steps done.
-template <class T> int Solver<T>::State::refine_precisely(CscMatrix<T> const& working, std::span<T const> b,
-                                                          std::span<T> x, Index nrhs, MatrixOp op) {
-    bool const wanted = options.refine == RefineMethod::automatic && options.max_refine_iterations == 0 &&
-                        !near_singular_ && report.factor.pivots_replaced == 0 &&
-                        report.factor.condition_estimate * static_cast<double>(epsilon<T>) > 1e-6;
-    if (!wanted) return 0;
-    return refine_extra_precisely<T>(working, b, x, nrhs, inverse_of_working(), op, interrupt_.get());
-}
-
-// A tiny pivot, replaced or not, is harmless until the solution is as large as only a singular matrix makes
-// it.
-template <class T> void Solver<T>::State::distrust_growth(CscMatrix<T> const& working, std::span<T const> b,
-                                                          std::span<T const> x, Index nrhs) {
-    if (!near_singular_ && report.factor.pivots_replaced == 0) return;
-    if (grows_as_singular<T>(working, b, x, nrhs)) report.factor.numerically_singular = true;
-}
-
-template <class T> void Solver<T>::State::count_steps(int steps) {
-    report.refine.iterations += steps;
-    if (steps > 0 && report.refine.method == RefineMethod::none) report.refine.method = RefineMethod::ir;
-}
-
-template <class T> void Solver<T>::State::refine_once(CscMatrix<T> const& matrix, std::span<T const> b,
-                                                      std::span<T> x, Index nrhs, MatrixOp op) {
+// In owned rows.
+template <class T>
+RefineReport Solver<T>::State::refine_own(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x) {
     RefineOptions run;
     run.method = options.refine;
     run.max_iterations = options.max_refine_iterations;
     run.tolerance = options.tolerance;
-    run.progress = options.progress;
-    run.op = op;
-    run.interrupt = interrupt_.get();
-    if (!analysis_->system.is_identity()) return refine_scaled(matrix, b, x, nrhs, op, run);
-    int const steps = refine_precisely(matrix, b, x, nrhs, op);
+    run.progress = progress();
+    run.op = call_.op;
     run.forward_error = options.condition;
-    report.refine = espalier::refine<T>(matrix, b, x, nrhs, inverse_of_working(), run);
-    distrust_growth(matrix, b, x, nrhs);
-    count_steps(steps);
+    run.interrupt = context_.interrupt();
+    report.refine = refiner_->refine(b, x, call_.columns, run);
+    if (!factor_.is_narrow() || report.refine.converged || options.refine == RefineMethod::none)
+        return report.refine;
+    note(fmt::format(
+        "refinement from single precision ended at a backward error of {:.1e}; factorizing in double",
+        report.refine.backward_error));
+    report.factor.precision_fell_back = true;
+    factorized_ = false; // until there are factors again
+    factorize_full(matrix);
+    factorized_ = true;
+    std::vector<T> solved = context_.on_all([&] { return std::vector<T>(b.begin(), b.end()); });
+    refiner_->apply_inverse(solved, call_.columns, call_.op);
+    std::copy(solved.begin(), solved.end(), x.begin());
+    return report.refine = refiner_->refine(b, x, call_.columns, run);
 }
 
-// In the scaled system, where no equation drowns in the rounding of another; then judged in the caller's.
-template <class T> void Solver<T>::State::refine_scaled(CscMatrix<T> const& matrix, std::span<T const> b,
-                                                        std::span<T> x, Index nrhs, MatrixOp op,
-                                                        RefineOptions const& run) {
-    ScaledSystem<T> const& system = analysis_->system;
+template <class T> double Solver<T>::State::reciprocal_condition(CscMatrix<T> const& matrix) {
+    require_no_schur("reciprocal_condition");
+    use_matrix(matrix, "reciprocal_condition");
+    SingleThreadedBlas const blas;
+    report.factor.rcond = refiner_->reciprocal_condition();
+    return report.factor.rcond;
+}
+
+template <class T> NullSpace<T> Solver<T>::State::null_space(CscMatrix<T> const& matrix) {
+    require_no_schur("null_space");
+    use_matrix(matrix, "null_space");
+    double const tolerance = call_.tolerance_of_values;
+    if (!(tolerance >= 0) || tolerance >= 1)
+        throw Error(Status::usage,
+                    fmt::format("a tolerance of {} for singular values is not in [0, 1)", tolerance));
+    SingleThreadedBlas const blas;
+    Index const n = system_->order;
+    NullSpaceOptions run;
+    run.tolerance = tolerance;
+    run.first_block = std::min<Index>(n, std::max<Index>(4, report.factor.pivots_replaced + 2));
+    run.interrupt = context_.interrupt();
+    run.max_bytes = options.max_memory;
+    NullSpaceResult<T> found = refiner_->null_space(run);
+    NullSpace<T> space{n - found.basis.cols, std::move(found.basis), std::move(found.singular_values)};
+    if (vectors_->is_in_place()) return space;
+    std::vector<T> const own = std::exchange(space.basis.values, {});
+    vectors_->set_callers_rows(context_.is_root() ? n : 0);
+    context_.on_root([&] {
+        space.basis.rows = n;
+        space.basis.values.resize(n * space.basis.cols);
+    });
+    if (space.basis.cols > 0)
+        vectors_->return_solutions(own, space.basis.values, space.basis.cols, MatrixOp::none);
+    return space;
+}
+
+// Eliminates the interior unknowns: `own` is the state in owned rows that expand() continues from. Returns
+// all rows on process 0.
+template <class T>
+std::vector<T> Solver<T>::State::eliminate_interior(std::span<T const> b, std::vector<T>& own) {
+    take_blocks(b.size(), "the right-hand side");
+    std::vector<T> whole = copy_of(b);
+    if (call_.columns == 0) return whole;
+    own = vectors_->right_hand_sides(whole, call_.columns, MatrixOp::none);
+    vectors_->scaling().to_working(std::span<T>(own), call_.columns, MatrixOp::none);
+    factor_.condense(own, call_.columns);
+    vectors_->return_solutions(own, whole, call_.columns, MatrixOp::none);
+    return whole;
+}
+
+template <class T> std::vector<T> Solver<T>::State::condense(std::span<T const> b) {
+    require_schur("condense");
     Timer const timer;
-    std::vector<T> working_b(b.begin(), b.end());
-    system.to_working(working_b, nrhs, op);
-    system.solution_to_working(x, nrhs, op);
-    try {
-        int const steps = refine_precisely(working_copy_, working_b, x, nrhs, op);
-        report.refine = espalier::refine<T>(working_copy_, working_b, x, nrhs, inverse_of_working(), run);
-        count_steps(steps);
-    } catch (...) {
-        system.from_working(x, nrhs, op); // x is the caller's
-        throw;
-    }
-    distrust_growth(working_copy_, working_b, x, nrhs);
-    system.from_working(x, nrhs, op);
-    RefineReport& out = report.refine;
-    out.backward_error = normwise_backward_error<T>(matrix, x, b, nrhs, op);
-    // Scales of other values, which are kept by a refactorization, may see no error where the caller does.
-    if (out.converged && !(out.backward_error <= tolerance()) && run.method != RefineMethod::none) {
-        RefineReport const more = espalier::refine<T>(matrix, b, x, nrhs, inverse_of_matrix(), run);
-        count_steps(more.iterations);
-        out.backward_error = more.backward_error;
-        std::vector<T> working_x(x.begin(), x.end());
-        system.solution_to_working(working_x, nrhs, op);
-        double const scaled_error = normwise_backward_error<T>(working_copy_, working_x, working_b, nrhs, op);
-        out.history.push_back(scaled_error);
-        out.converged = scaled_error <= tolerance();
-    }
-    out.componentwise_error = componentwise_backward_error<T>(matrix, x, b, nrhs, op);
-    if (options.condition) {
-        auto const bounds =
-            forward_error_bounds<T>(matrix, b, x, nrhs, inverse_of_matrix(), op, interrupt_.get());
-        out.forward_error = bounds.empty() ? 0.0 : *std::max_element(bounds.begin(), bounds.end());
-    }
-    out.converged = out.converged && out.backward_error <= tolerance();
-    if (!out.converged) out.status = Status::inaccurate;
-    out.time_s = timer.seconds();
+    SingleThreadedBlas const blas;
+    std::vector<T> own;
+    std::vector<T> const x = eliminate_interior(b, own);
+    std::vector<T> condensed;
+    context_.on_all([&] {
+        if (!context_.is_root()) return;
+        for (Index j = 0; j < call_.columns; ++j)
+            for (Index const i : analysis_->options.schur) condensed.push_back(x[j * system_->order + i]);
+    });
+    report.solve_s = timer.seconds();
+    report.nrhs = call_.columns;
+    return condensed;
+}
+
+template <class T> std::vector<T> Solver<T>::State::expand(std::span<T const> b, std::span<T const> x_schur) {
+    require_schur("expand");
+    context_.on_root([&] {
+        require_block(x_schur.size(), system_->kept, call_.columns, "the solution of the condensed system");
+    });
+    Timer const timer;
+    SingleThreadedBlas const blas;
+    Index const n = system_->order, columns = call_.columns;
+    std::vector<T> own;
+    std::vector<T> x = eliminate_interior(b, own);
+    if (columns == 0) return x;
+    // The owners of the kept unknowns get them in place of what condense() left there.
+    std::vector<Index> is_kept;
+    context_.on_root([&] {
+        is_kept.assign(n, 0);
+        for (Index s = 0; s < system_->kept; ++s) {
+            Index const i = analysis_->options.schur[s];
+            is_kept[i] = 1;
+            for (Index j = 0; j < columns; ++j) x[j * n + i] = x_schur[j * system_->kept + s];
+        }
+    });
+    std::vector<Index> const own_is_kept = vectors_->deal(is_kept);
+    std::vector<T> const given = vectors_->solutions(x, columns, MatrixOp::none);
+    Index const rows = std::ssize(own_is_kept);
+    for (Index j = 0; j < columns; ++j)
+        for (Index l = 0; l < rows; ++l)
+            if (own_is_kept[l] != 0) own[j * rows + l] = given[j * rows + l];
+    factor_.expand(own, columns);
+    vectors_->scaling().from_working(std::span<T>(own), columns, MatrixOp::none);
+    vectors_->return_solutions(own, x, columns, MatrixOp::none);
+    report.solve_s = timer.seconds();
+    report.nrhs = columns;
+    return x;
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
-    template void Solver<T>::State::solve(std::span<T>, Index, MatrixOp);                                    \
-    template DenseMatrix<T> Solver<T>::State::solve(CscMatrix<T> const&, MatrixOp);                          \
-    template RefineReport Solver<T>::State::refine(CscMatrix<T> const&, std::span<T const>, std::span<T>,    \
-                                                   Index, MatrixOp);                                         \
-    template void Solver<T>::State::apply_inverse(std::span<T>, Index, MatrixOp);                            \
-    template ApplyInverse<T> Solver<T>::State::inverse_of_working();                                         \
-    template ApplyInverse<T> Solver<T>::State::inverse_of_matrix();
+    template std::vector<T> Solver<T>::State::copy_of(std::span<T const>, bool);                             \
+    template void Solver<T>::State::solve(std::span<T>);                                                     \
+    template void Solver<T>::State::solve_rows(std::span<T>, Index, MatrixOp);                               \
+    template DenseMatrix<T> Solver<T>::State::solve_sparse(CscMatrix<T> const&);                             \
+    template RefineReport Solver<T>::State::refine(CscMatrix<T> const&, std::span<T const>, std::span<T>);   \
+    template RefineReport Solver<T>::State::refine_rows(CscMatrix<T> const&, std::span<T const>,             \
+                                                        std::span<T>, Index, MatrixOp);                      \
+    template double Solver<T>::State::reciprocal_condition(CscMatrix<T> const&);                             \
+    template NullSpace<T> Solver<T>::State::null_space(CscMatrix<T> const&);                                 \
+    template std::vector<T> Solver<T>::State::condense(std::span<T const>);                                  \
+    template std::vector<T> Solver<T>::State::expand(std::span<T const>, std::span<T const>);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 
 } // namespace espalier

@@ -1,172 +1,176 @@
-// What stands behind espalier::Solver: the state that each step leaves for the next, and the steps.
+// The inside of espalier::Solver: it joins the phases (Analysis, NumericFactor, Refiner) of one system. Every
+// process has one and runs the same code; process 0 alone has the analysis, and the matrix and vectors of
+// callers that give them there. A process that follows runs this code with empty input.
 #pragma once
 
-#include <map>
-#include <memory>
 #include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
-#include "core/background.hpp"
-#include "core/interrupt.hpp"
-#include "core/pack.hpp"
+#include "comm/collective_call.hpp"
 #include "espalier/espalier.hpp"
-#include "factor/assembly.hpp"
-#include "factor/factor.hpp"
-#include "refine/refine.hpp"
-#include "runtime/topology.hpp"
-#include "runtime/worker_team.hpp"
-#include "simulation/schedule.hpp"
 #include "solver/analysis.hpp"
-#include "solver/ensemble.hpp"
-#include "trace/record.hpp"
+#include "solver/numeric_factor.hpp"
+#include "solver/predictions.hpp"
+#include "solver/process_context.hpp"
+#include "solver/refiner.hpp"
+#include "solver/system_vectors.hpp"
 
 namespace espalier {
 
-template <class T> struct Solver<T>::State {
-    State(Options given, Communicator processes, bool follows = false);
+/// What holds on all processes during a call: as process 0 has it.
+struct CallSettings {
+    // The arguments of the call.
+    Index columns = 0;
+    MatrixOp op = MatrixOp::none;
+    double tolerance_of_values = 0; ///< For the singular values of a null space.
+    // The state of the solver.
+    bool is_analyzed = false;
+    bool is_factorized = false;
+    int threads = 1;
+    // Options of the same names.
+    bool bind_threads = true;
+    int comm_threads = 1;
+    bool record_trace = false;
+    bool mixed_precision = false;
+    bool condition = false;
+    Allocation allocation = Allocation::local;
+    RefineMethod refine = RefineMethod::automatic;
+    int max_refine_iterations = 0;
+    double tolerance = 0;
+};
 
-    /// A call of the interface: `body` on process 0, which leads; on the others what it orders. Every call
-    /// that reads factors or makes them goes through here. A result of plain bytes is the same on all; of
-    /// others only process 0 has more than an empty one.
-    template <class Body> auto together(std::string_view call, Body const& body);
-    /// A process other than 0: takes part in all calls of process 0 until its solver is gone.
+template <class T> struct Solver<T>::State {
+    /// Collective. Processes that `follow` then call follow() in place of all other calls.
+    State(Options given, Communicator processes, bool follows = false);
+    ~State();
+
+    /// Collective: a call of the interface with these arguments. Runs body(), and returns or throws what it
+    /// does; then all processes have the report of process 0.
+    template <class Body> auto call(std::string_view name, Body const& body, Index columns = 0,
+                                    MatrixOp op = MatrixOp::none, double tolerance_of_values = 0);
+    /// Takes part in all calls of process 0 until its solver is gone.
     void follow();
 
     void set_options(Options given);
+
+    // The calls. Matrices, and blocks of vectors unless their name ends in _rows, are those of process 0;
+    // other processes ignore what they are given. The present call has columns and op.
     void analyze(CscMatrix<T> const& matrix);
     void factorize(CscMatrix<T> const& matrix);
-    void solve(std::span<T> x, Index nrhs, MatrixOp op);
-    DenseMatrix<T> solve(CscMatrix<T> const& b, MatrixOp op);
-    RefineReport refine(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x, Index nrhs,
-                        MatrixOp op);
+    std::vector<T> copy_of(std::span<T const> block, bool on_each_process = false);
+    void solve(std::span<T> x);
+    void solve_rows(std::span<T> x, Index columns, MatrixOp op);
+    DenseMatrix<T> solve_sparse(CscMatrix<T> const& b);
+    RefineReport refine(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x);
+    RefineReport refine_rows(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x, Index columns,
+                             MatrixOp op);
     Inertia inertia();
     Determinant<T> determinant();
     double reciprocal_condition(CscMatrix<T> const& matrix);
-    NullSpace<T> null_space(CscMatrix<T> const& matrix, double tolerance);
+    NullSpace<T> null_space(CscMatrix<T> const& matrix);
     DenseMatrix<T> schur_complement();
-    std::vector<T> condense(std::span<T const> b, Index nrhs);
-    std::vector<T> expand(std::span<T const> b, std::span<T const> x_schur, Index nrhs);
-    Schedule schedule_for(int processes, int threads) const;
+    std::vector<T> condense(std::span<T const> b);
+    std::vector<T> expand(std::span<T const> b, std::span<T const> x_schur);
+    void write_trace(std::string const& path, std::string const& matrix_name);
+
+    // Process 0 alone.
     Prediction predict(int processes, int threads, std::string const* trace_path = nullptr,
                        std::string const& matrix_name = {}) const;
     Prediction simulate(Simulation const& what) const;
-    void write_trace(std::string const& path, std::string const& matrix_name);
 
     Options options;
     Report report;
 
   private:
     using Low = Narrow<T>;
-    static constexpr bool can_narrow = sizeof(Low) < sizeof(T);
 
-    // Factorization.
-    void factorize_from(CscMatrix<T> const& matrix);
-    [[nodiscard]] bool wants_narrow() const;
-    bool factorize_narrow(CscMatrix<T> const& working);
-    void factorize_full(CscMatrix<T> const& matrix, CscMatrix<T> const* working);
-    template <class F> void factorize_numbers(CscMatrix<F> const& working);
-    void make_system(CscMatrix<T> const& matrix, Factorization kind);
-    CscMatrix<T> const& make_working(CscMatrix<T> const& matrix);
-    template <class F> bool is_suspicious(CscMatrix<F> const& working);
-    void look_for_singularity(CscMatrix<T> const& working);
-    void look_for_singularity(CscMatrix<T> const& block, ApplyInverse<T> const& inverse_of_block);
+    /// Facts about the analyzed system that all processes know.
+    struct System {
+        Index order = 0;
+        Index kept = 0; ///< Unknowns of a Schur complement.
+        bool allow_singular = false;
+        bool chooses = false; ///< The factorization was chosen, not asked for.
+    };
 
-    // With the factors at hand, of the working system and of the caller's.
-    void apply_factors(std::span<T> block, Index columns, MatrixOp op);
-    void apply_narrow(std::span<T> block, Index columns, MatrixOp op);
-    void apply_inverse(std::span<T> block, Index columns, MatrixOp op);
-    ApplyInverse<T> inverse_of_working();
-    ApplyInverse<T> inverse_of_interior();
-    ApplyInverse<T> inverse_of_matrix();
-    void refine_once(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x, Index nrhs,
-                     MatrixOp op);
-    void refine_scaled(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x, Index nrhs,
-                       MatrixOp op, RefineOptions const& run);
-    [[nodiscard]] double tolerance() const;
-    int refine_precisely(CscMatrix<T> const& working, std::span<T const> b, std::span<T> x, Index nrhs,
-                         MatrixOp op);
-    void distrust_growth(CscMatrix<T> const& working, std::span<T const> b, std::span<T const> x, Index nrhs);
-    void count_steps(int steps);
+    // The protocol of calls.
+    [[nodiscard]] CallSettings settings_of_call() const;
+    void adopt(CallSettings const& settings);
+    void share_report();
+    void take_part(std::string const& call);
 
-    std::vector<T> eliminate_interior(std::span<T const> b, Index nrhs);
+    // Analysis and factorization.
+    void deal_out_plan();
+    void drop_analysis();
+    void check_values(CscMatrix<T> const& matrix);
+    void choose_system(CscMatrix<T> const& matrix);
+    void scale_for(Factorization kind, CscMatrix<T> const& matrix);
+    void make_working(CscMatrix<T> const& matrix);
+    [[nodiscard]] CscMatrix<T> const& working(CscMatrix<T> const& matrix) const;
+    bool factorize_narrow(CscMatrix<T> const& matrix);
+    void factorize_full(CscMatrix<T> const& matrix);
+    void factorize_numbers(CscMatrix<T> const& matrix, bool narrow);
+    void report_singularity();
+
+    // Solution and refinement of vectors whose rows lie as the caller has them.
+    void take_blocks(std::size_t entries, char const* what);
+    void take_rows(std::size_t entries, Index columns, MatrixOp op);
+    void use_matrix(CscMatrix<T> const& matrix, char const* what);
+    void solve_given(std::span<T> x);
+    RefineReport refine_given(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x);
+    RefineReport refine_own(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x);
+    std::vector<T> eliminate_interior(std::span<T const> b, std::vector<T>& own);
 
     void require_factors(char const* what) const;
     void require_no_schur(char const* what) const;
     void require_schur(char const* what) const;
-    void require_same_pattern(CscMatrix<T> const& matrix, char const* what) const;
-
     void note(std::string text);
-    WorkerTeam& workers();
-    // From here to the end of the call, this is what can cancel it, and whether it is recorded.
-    void begin_call(std::string_view call);
-    void adopt(CallSettings const& settings);
-    // Where phases of the process are recorded; null when no trace is.
-    trace::Track* phases();
-    void sample_memory(); // into the trace
-    [[nodiscard]] Prediction describe(Schedule const& schedule) const;
-    void write_schedule(std::string const& path, Schedule const& schedule, CostModel const& costs,
-                        std::map<std::string, std::string> metadata) const;
-    [[nodiscard]] std::map<std::string, std::string> trace_metadata() const;
+    [[nodiscard]] ProgressSink* progress() const { return context_.is_root() ? options.progress : nullptr; }
+    [[nodiscard]] TraceMetadata trace_metadata(std::string const& matrix_name) const;
+    [[nodiscard]] BlockStructure const& structure() const {
+        return part_ ? part_->structure : analysis_->structure;
+    }
 
-    Topology topology_;
-    int default_threads_ = 1;          // of each process
-    bool shares_cores_ = false;        // with other processes on its machine
-    RunRecorder recording_;            // since the last analysis
-    std::unique_ptr<WorkerTeam> team_; // started by the first step that needs it
-    Background background_;
-    std::shared_ptr<Interrupt> interrupt_;
+    ProcessContext context_;
+    CollectiveCalls<CallSettings> calls_;
+    bool some_follow_ = false;
+    CallSettings call_; // the present one
 
+    std::optional<System> system_;        // since the analysis
     std::optional<Analysis<T>> analysis_; // process 0
-    Ensemble<T> ensemble_;                // refers to it
+    std::optional<ProcessPart> part_;     // of several processes
+    std::optional<SystemVectors<T>> vectors_;
+    NumericFactor<T> factor_;
+    std::optional<Refiner<T>> refiner_;
 
-    // Of the factorization: in mixed precision the ensemble has factors in Low.
     bool factorized_ = false;
-    bool is_narrow_ = false;
-    CscMatrix<T> working_copy_; // see make_working
-    bool near_singular_ = false;
+    FactorForm form_;
+    CscMatrix<T> working_copy_;         // on process 0, unless the working system is the caller's matrix
+    std::uint64_t values_ = 0;          // a hash of the values that the refiner has
     std::size_t notes_of_analysis_ = 0; // the first ones; those after them are of the factorization
 };
 
-template <class T> template <class Body>
-auto Solver<T>::State::together(std::string_view call, Body const& body) {
-    using Result = decltype(body());
-    // A few bytes are for all, vectors are process 0's.
-    constexpr bool is_shared = !std::is_void_v<Result> && std::is_trivially_copyable_v<Result>;
-    begin_call(call);
-    auto const start_recording = [&] {
-        if (options.record_trace && !recording_.has_recorder()) ensemble_.restart_recording();
-    };
-    if (ensemble_.is_alone()) {
-        start_recording();
-        return body();
-    }
-    if (!ensemble_.leads()) {
-        std::vector<std::byte> const bytes = ensemble_.serve(report);
-        if constexpr (is_shared) {
-            Result result;
-            Unpacker unpacker(bytes);
-            unpacker(result);
-            return result;
-        } else {
-            return Result();
-        }
-    }
-    std::optional<Error> problem;
-    if constexpr (std::is_void_v<Result>) {
-        problem = error_of([&] {
-            start_recording();
-            body();
-        });
-        ensemble_.end(problem, report);
+template <class T> template <class Body> auto Solver<T>::State::call(std::string_view name, Body const& body,
+                                                                     Index columns, MatrixOp op,
+                                                                     double tolerance_of_values) {
+    CallSettings settings = settings_of_call();
+    settings.columns = columns;
+    settings.op = op;
+    settings.tolerance_of_values = tolerance_of_values;
+    calls_.begin(name, settings);
+    adopt(settings);
+    if (context_.is_alone()) return body();
+    // Body's errors are the same on all processes.
+    if constexpr (std::is_void_v<decltype(body())>) {
+        std::optional<Error> const problem = error_of(body);
+        share_report();
         if (problem) throw *problem;
     } else {
-        Result result{};
-        Packer packer;
-        problem = error_of([&] {
-            start_recording();
-            result = body();
-            if constexpr (is_shared) packer(result);
-        });
-        ensemble_.end(problem, report, packer.take());
+        decltype(body()) result{};
+        std::optional<Error> const problem = error_of([&] { result = body(); });
+        share_report();
         if (problem) throw *problem;
         return result;
     }

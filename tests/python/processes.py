@@ -35,8 +35,40 @@ def lead(comm):
     globals()["kept"] = kept
 
 
+def solve_rows(comm):
+    rank, size = comm.Get_rank(), comm.Get_size()
+    A = laplacian(6)
+    n = A.shape[0]
+    rows = slice(n * rank // size, n * (rank + 1) // size)
+    b = np.stack([np.arange(n) % 5 + 1.0, np.ones(n)], axis=1)
+    with espalier.DistributedSolver(comm, comm_threads=size % 3) as solver:
+        solver.factorize(A if rank == 0 else None)
+        x = solver.solve(b[rows])
+        assert x.shape == b[rows].shape
+        whole = np.concatenate(comm.allgather(x))
+        assert np.abs(A @ whole - b).max() < 1e-10
+        z = solver.solve(b[rows, 0] * (1j if rank == 0 else 1))  # complex on one process
+        assert z.dtype == np.complex128 and z.shape == (len(z),)
+        improved = solver.refine(b[rows, 1], np.zeros_like(b[rows, 1]))
+        assert np.abs(A @ np.concatenate(comm.allgather(improved)) - b[:, 1]).max() < 1e-10
+        assert solver.report["processes"] == size
+        try:
+            solver.solve(b[rows] if rank > 0 else b[:0, :1])
+            raise AssertionError("rows are missing")
+        except espalier.InputError:
+            pass
+        try:
+            solver.solve(np.full(len(x), np.nan if rank == size - 1 else 1))
+            raise AssertionError("b is not finite")
+        except (ValueError, espalier.InputError):
+            pass
+        solver.factorize(3 * A if rank == 0 else None)
+        assert np.abs(3 * A @ np.concatenate(comm.allgather(solver.solve(b[rows]))) - b).max() < 1e-10
+
+
 def main():
     comm = MPI.COMM_WORLD
+    solve_rows(comm)
     if comm.Get_rank() == 0:
         lead(comm)
         print("fine")

@@ -303,12 +303,24 @@ TEST(ProcessesOf, ASolverMayHaveTheSystemInPieces) {
                     wanted.push_back(x[static_cast<std::size_t>(i + j * matrix.rows)]);
                 }
             Solver<double> solver(many_tasks(static_order, Splitting::one_d, 1), comm);
-            solver.factorize(gather_columns(comm, columns_of(matrix, first, end)));
-            std::vector<double> const whole = solver.solve(gather_rows<double>(comm, mine, 2), 2);
-            std::vector<double> const part = scatter_rows<double>(comm, whole, end - first, 2);
+            auto const gathered = gather_columns(comm, columns_of(matrix, first, end));
+            solver.factorize(gathered);
+            std::vector<double> part = solver.solve_rows(mine, 2);
             ASSERT_EQ(part.size(), wanted.size());
             for (std::size_t i = 0; i < part.size(); ++i)
                 EXPECT_NEAR(part[i], wanted[i], 1e-12 * std::abs(wanted[i]));
+            std::fill(part.begin(), part.end(), 0.0);
+            EXPECT_LE(solver.refine_rows(gathered, mine, part, 2).backward_error, 1e-14);
+            for (std::size_t i = 0; i < part.size(); ++i)
+                EXPECT_NEAR(part[i], wanted[i], 1e-12 * std::abs(wanted[i]));
+            // Rows that are not those of the matrix, and processes that do not mean the same system.
+            EXPECT_THROW((void)solver.solve_rows(std::vector<double>(comm.rank() == 1 ? 2 : 4), 2), Error);
+            EXPECT_THROW((void)solver.solve_rows(mine, comm.rank() == 1 ? 1 : 2), Error);
+            EXPECT_THROW(
+                (void)solver.solve_rows(mine, 2, comm.rank() == 2 ? MatrixOp::transpose : MatrixOp::none),
+                Error);
+            std::vector<double> const whole = gather_rows<double>(comm, mine, 2);
+            ASSERT_EQ(scatter_rows<double>(comm, whole, end - first, 2), mine);
             EXPECT_THROW(scatter_rows<double>(comm, whole, end - first + 1, 2), Error);
             EXPECT_THROW(gather_rows<double>(comm, std::vector<double>(comm.rank() == 1 ? 3 : 2), 2), Error);
             CscMatrix<double> odd = columns_of(matrix, first, end);

@@ -4,6 +4,7 @@
 
 #include <pybind11/numpy.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <exception>
@@ -104,6 +105,29 @@ template <class T> class BoundSolver {
             solver_->solve_in_place(solution, columns, op);
             if (!refine) return std::nullopt;
             return verdict(solver_->refine(factorized("solve"), right, solution, columns, op));
+        });
+    }
+
+    /// solve() on the rows of this process. Collective.
+    std::optional<Verdict> solve_rows(Block const& b, Block x, MatrixOp op, bool refine,
+                                      py::tuple const& listeners) {
+        std::span<T> const solution = writable(x);
+        std::span<T const> const right = readable(b);
+        Index const columns = x.shape(1);
+        return run(listeners, [&]() -> std::optional<Verdict> {
+            std::vector<T> const solved = solver_->solve_rows(right, columns, op);
+            std::copy(solved.begin(), solved.end(), solution.begin());
+            if (!refine) return std::nullopt;
+            return verdict(solver_->refine_rows(factorized("solve"), right, solution, columns, op));
+        });
+    }
+
+    Verdict refine_rows(Block const& b, Block x, MatrixOp op, py::tuple const& listeners) {
+        std::span<T> const solution = writable(x);
+        std::span<T const> const right = readable(b);
+        Index const columns = x.shape(1);
+        return run(listeners, [&] {
+            return verdict(solver_->refine_rows(factorized("refine"), right, solution, columns, op));
         });
     }
 

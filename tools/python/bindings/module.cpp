@@ -104,6 +104,8 @@ template <class T> void bind_scalar(py::module_& module, std::string const& lett
         .def("analyze", &Bound::analyze, py::arg("matrix"), listeners)
         .def("factorize", &Bound::factorize, py::arg("matrix"), listeners)
         .def("solve", &Bound::solve, b, x, op, py::arg("refine"), listeners)
+        .def("solve_rows", &Bound::solve_rows, b, x, op, py::arg("refine"), listeners)
+        .def("refine_rows", &Bound::refine_rows, b, x, op, listeners)
         .def("solve_sparse", &Bound::solve_sparse, py::arg("b"), op, listeners)
         .def("refine", &Bound::refine, b, x, op, listeners)
         .def("inertia",

@@ -8,6 +8,7 @@ Every solution is checked. A backward error above the tolerance gives an Accurac
 """
 
 from ._core import version as __version__
+from ._distributed import DistributedSolver
 from ._errors import (
     AccuracyWarning,
     EspalierError,
@@ -26,6 +27,7 @@ from ._solver import Inertia, LogDeterminant, NullSpace, Prediction, ProcessPred
 
 __all__ = [
     "AccuracyWarning",
+    "DistributedSolver",
     "EspalierError",
     "FileError",
     "Inertia",

@@ -12,7 +12,7 @@ import numpy as np
 from . import _core
 from ._errors import EspalierError, InputError
 
-_SOLVER: dict[np.dtype[Any], type[_core.Solver]] = {
+SOLVER: dict[np.dtype[Any], type[_core.Solver]] = {
     np.dtype(np.float32): _core.SolverS,
     np.dtype(np.float64): _core.SolverD,
     np.dtype(np.complex64): _core.SolverC,
@@ -34,7 +34,7 @@ class RootProcess:
         if not self._open:
             raise InputError("this solver was closed", "usage")
         self._comm.bcast(dtype.char, root=0)
-        return _SOLVER[dtype](options, self._comm.py2f())
+        return SOLVER[dtype](options, self._comm.py2f())
 
     def release(self) -> None:
         """Ends follow() on the other processes. The last handle must have been destroyed."""
@@ -48,7 +48,7 @@ class SingleProcess:
     """A process without others."""
 
     def handle(self, dtype: np.dtype[Any], options: _core.Options) -> _core.Solver:
-        return _SOLVER[dtype](options)
+        return SOLVER[dtype](options)
 
     def release(self) -> None:
         pass
@@ -78,7 +78,7 @@ def follow(comm: Any) -> None:
     own = comm.Dup()
     while (letter := own.bcast(None, root=0)) is not None:
         try:
-            _SOLVER[np.dtype(letter)].follow(own.py2f())
+            SOLVER[np.dtype(letter)].follow(own.py2f())
         except EspalierError:
             pass  # Process 0 raises it.
     own.Free()

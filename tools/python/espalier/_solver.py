@@ -260,7 +260,7 @@ class Solver:
         x = block.copy()
         if x.size:
             verdict = work.handle.solve(block.values, x, op, refine, self._listeners)
-            _warn(verdict, stacklevel)
+            warn_of(verdict, stacklevel)
         return block.restore(x)
 
     def _solve_sparse(
@@ -274,7 +274,7 @@ class Solver:
         x = work.handle.solve_sparse(to_matrix(b, work.dtype, _core.Claim.general), op, self._listeners)
         if refine and x.size:
             dense = np.asarray(b.toarray(), dtype=work.dtype, order="F")
-            _warn(work.handle.refine(dense, x, op, self._listeners), stacklevel)
+            warn_of(work.handle.refine(dense, x, op, self._listeners), stacklevel)
         return join_parts(x) if split else x
 
     def refine(self, b: Any, x: Any, trans: str = "N") -> npt.NDArray[Any]:
@@ -292,7 +292,7 @@ class Solver:
         block = Block(right, work.shape[0], work.dtype)
         improved = Block(start, work.shape[0], work.dtype, "x").copy()
         if improved.size:
-            _warn(work.handle.refine(block.values, improved, op, self._listeners), 3)
+            warn_of(work.handle.refine(block.values, improved, op, self._listeners), 3)
         return block.restore(improved)
 
     # Results of the factorization.
@@ -385,7 +385,7 @@ def _file_name(path: Path) -> bytes:
     return name
 
 
-def _warn(verdict: tuple[str, float] | None, stacklevel: int) -> None:
+def warn_of(verdict: tuple[str, float] | None, stacklevel: int) -> None:
     if verdict is None or verdict[0] == "ok":
         return
     status, error = verdict

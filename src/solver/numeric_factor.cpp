@@ -1,0 +1,251 @@
+#include "solver/numeric_factor.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+#include "core/pack.hpp"
+#include "factor/placement.hpp"
+#include "factor/schur.hpp"
+#include "matrix/norms.hpp"
+#include "refine/singularity.hpp"
+#include "solve/solve_sparse.hpp"
+
+namespace espalier {
+
+namespace {
+constexpr std::size_t smallest_budget = std::size_t{64} << 20; // of received blocks, in bytes
+} // namespace
+
+template <class T> void NumericFactor<T>::set_plan(BlockStructure const& structure, FactorPlan const& plan) {
+    clear();
+    structure_ = &structure;
+    plan_ = &plan;
+}
+
+template <class T> void NumericFactor<T>::clear() {
+    assembly_.reset();
+    sources_.clear();
+    full_.reset();
+    narrow_.reset();
+    structure_ = nullptr;
+    plan_ = nullptr;
+}
+
+template <class T> void NumericFactor<T>::set_assembly(CscMatrix<T> const& working,
+                                                       BlockStructure const& whole,
+                                                       std::span<std::int32_t const> process_of_cblk) {
+    AssemblyMap map = context_.on_all([&] {
+        return context_.is_root() ? AssemblyMap(working, whole, context_.interrupt()) : AssemblyMap();
+    });
+    if (!context_.is_alone()) {
+        AssemblyPart part = deal_assembly(context_.comm(), map, process_of_cblk, *plan_);
+        map = std::move(part.map);
+        own_values_ = part.values;
+        sources_ = std::move(part.sources);
+    }
+    assembly_ = std::move(map);
+}
+
+template <class T> std::vector<FactorResult>
+NumericFactor<T>::factorize(CscMatrix<T> const& working, NumericSettings const& settings, bool narrow) {
+    return narrow ? run<Low>(working, settings) : run<T>(working, settings);
+}
+
+template <class T> template <class F> std::vector<FactorResult>
+NumericFactor<T>::run(CscMatrix<T> const& working, NumericSettings const& settings) {
+    FactorizeOptions options;
+    options.pivot_threshold = settings.pivot_threshold;
+    options.progress = settings.progress;
+    options.interrupt = context_.interrupt();
+    options.phases = context_.phases();
+    options.messaging = context_.on_all([&] {
+        allocate<F>(settings);
+        return context_.messaging();
+    });
+    std::vector<T> dealt;
+    std::span<T const> given = working.values;
+    if (!context_.is_alone()) {
+        deal_values(working, dealt);
+        given = dealt;
+    }
+    std::vector<F> converted;
+    std::span<F const> values;
+    if constexpr (std::is_same_v<F, T>) {
+        values = given;
+    } else {
+        context_.on_all([&] {
+            converted.reserve(given.size());
+            for (T const value : given) converted.push_back(static_cast<F>(value));
+        });
+        values = converted;
+    }
+    FactorizeStats const stats =
+        espalier::factorize<F>(values, *assembly_, *plan_, *slot<F>(), context_.workers(), options);
+    return collect(context_.on_all([&] {
+        return FactorResult(stats,
+                            measure_placement(*slot<F>(), *plan_, stats.worker_of_task, context_.workers(),
+                                              context_.topology()),
+                            context_.topology());
+    }));
+}
+
+// The memory of one factor is all that the user has been told of.
+template <class T> template <class F> void NumericFactor<T>::allocate(NumericSettings const& settings) {
+    if constexpr (!std::is_same_v<F, T>)
+        full_.reset();
+    else if constexpr (!std::is_same_v<Low, T>)
+        narrow_.reset();
+    auto& factor = slot<F>();
+    if (!factor) factor = std::make_unique<Factor<F>>(*structure_);
+    factor->allocate(settings.form, plan_->owner_of_cblk, settings.allocation, context_.workers(),
+                     context_.interrupt());
+    if (context_.is_alone()) return;
+    std::size_t largest = 0;
+    PanelFormat const format{sizeof(F), settings.form.has_upper()};
+    for (std::int32_t const b : plan_->incoming) {
+        FanInBlock const& block = plan_->factor.fan_in.blocks[b];
+        Index const width = structure_->cblk(block.target).width();
+        largest =
+            std::max(largest, static_cast<std::size_t>(format.bytes(block.rows, block.rows_below, width)));
+    }
+    context_.messaging()->exchange.receive_budget = std::max(smallest_budget, 2 * largest);
+}
+
+// The values of each process, in the order of its assembly map.
+template <class T> void NumericFactor<T>::deal_values(CscMatrix<T> const& working, std::vector<T>& own) {
+    std::vector<std::vector<T>> of_process;
+    std::vector<std::span<std::byte const>> from;
+    context_.on_all([&] {
+        own.resize(own_values_);
+        for (std::vector<Offset> const& sources : sources_) {
+            auto& chosen = of_process.emplace_back();
+            chosen.reserve(sources.size());
+            for (Offset const at : sources) chosen.push_back(working.values[at]);
+            from.push_back(std::as_bytes(std::span(chosen)));
+        }
+    });
+    scatter(context_.comm(), from, std::as_writable_bytes(std::span(own)), 0);
+}
+
+template <class T> std::vector<FactorResult> NumericFactor<T>::collect(FactorResult mine) {
+    std::vector<FactorResult> results;
+    std::vector<std::byte> bytes;
+    context_.on_all([&] {
+        if (context_.is_root()) return results.push_back(std::move(mine));
+        Packer packer;
+        packer(mine);
+        bytes = packer.take();
+    });
+    if (context_.is_alone()) return results;
+    auto const packed = gather(context_.comm(), bytes, 0);
+    context_.on_root([&] {
+        for (std::size_t p = 1; p < packed.size(); ++p) {
+            Unpacker unpacker(packed[p]);
+            unpacker(results.emplace_back());
+        }
+    });
+    return results;
+}
+
+template <class T> template <class F>
+MatrixView<F> NumericFactor<T>::view(std::span<F> block, Index columns) const {
+    Index const rows = structure_->vector_rows();
+    return {block.data(), rows, columns, std::max<Index>(1, rows)};
+}
+
+template <class T> SolveOptions NumericFactor<T>::solve_options(MatrixOp op) {
+    return {op, context_.interrupt(), context_.on_all([&] { return context_.messaging(); })};
+}
+
+template <class T> void NumericFactor<T>::solve(std::span<T> block, Index columns, MatrixOp op) {
+    SolveOptions const options = solve_options(op);
+    if (!is_narrow())
+        return espalier::solve<T>(*full_, *plan_, view(block, columns), context_.workers(), options);
+    Index const rows = structure_->vector_rows();
+    std::vector<Low> low;
+    std::vector<double> scale;
+    context_.on_all([&] {
+        low.resize(block.size());
+        for (Index j = 0; j < columns; ++j)
+            scale.push_back(infinity_norm<T>(std::span<T const>(block.subspan(j * rows, rows))));
+    });
+    max(context_.comm(), std::span(scale)); // norms of whole columns
+    for (double& s : scale) s = s > 0 && std::isfinite(s) ? std::exp2(std::floor(std::log2(s))) : 1;
+    for (Index k = 0; k < std::ssize(block); ++k)
+        low[k] = static_cast<Low>(block[k] / static_cast<Real<T>>(scale[k / rows]));
+    espalier::solve<Low>(*narrow_, *plan_, view(std::span(low), columns), context_.workers(), options);
+    for (Index k = 0; k < std::ssize(block); ++k)
+        block[k] = static_cast<T>(low[k]) * static_cast<Real<T>>(scale[k / rows]);
+}
+
+template <class T> void NumericFactor<T>::solve_sparse(CscMatrix<T> const& b, MatrixView<T> x, MatrixOp op) {
+    espalier::solve_sparse<T>(*full_, *plan_, b, x, context_.workers(), solve_options(op));
+}
+
+template <class T> void NumericFactor<T>::condense(std::span<T> block, Index columns, MatrixOp op) {
+    espalier::condense<T>(*full_, *plan_, view(block, columns), context_.workers(), solve_options(op));
+}
+
+template <class T> void NumericFactor<T>::expand(std::span<T> block, Index columns, MatrixOp op) {
+    espalier::expand<T>(*full_, *plan_, view(block, columns), context_.workers(), solve_options(op));
+}
+
+template <class T> DenseMatrix<T> NumericFactor<T>::schur_complement(std::span<Index const> unknowns) {
+    return context_.on_all([&] {
+        return context_.is_root() ? espalier::schur_complement<T>(*full_, unknowns) : DenseMatrix<T>();
+    });
+}
+
+template <class T> Inertia NumericFactor<T>::inertia() {
+    PivotSigns const own =
+        context_.on_all([&] { return with_factor([](auto const& factor) { return pivot_signs(factor); }); });
+    std::int64_t counts[] = {own.positive, own.negative, own.zero};
+    sum(context_.comm(), std::span<std::int64_t>(counts));
+    return {counts[0], counts[1], counts[2]};
+}
+
+template <class T> Determinant<T> NumericFactor<T>::determinant() {
+    struct Part {
+        T phase;
+        double log_modulus;
+    };
+    Part const own = context_.on_all([&] {
+        return with_factor([](auto const& factor) {
+            auto const product = pivot_product(factor);
+            return Part{static_cast<T>(product.phase), product.log_modulus};
+        });
+    });
+    auto const parts = gather_joined<Part>(context_.comm(), std::span(&own, 1), 0);
+    Part const whole = context_.on_root([&] {
+        Part product{T(1), 0};
+        for (Part const& part : parts) {
+            product.phase *= part.phase;
+            product.log_modulus += part.log_modulus;
+        }
+        return product;
+    });
+    return {whole.phase, whole.log_modulus};
+}
+
+template <class T>
+double NumericFactor<T>::smallest_relative_pivot(DistributedMatrix<T> const& working) const {
+    return with_factor([&]<class F>(Factor<F> const& factor) {
+        std::vector<Index> rows; // of the pivots; kept unknowns and ghosts have none
+        Pivots<F> const pivots = context_.on_all([&] {
+            rows.assign(structure_->n, -1);
+            for (Index c = 0; c < structure_->first_kept_col(); ++c) rows[c] = structure_->inverse[c];
+            return pivots_of(factor);
+        });
+        return espalier::smallest_relative_pivot<T, F>(working, pivots.form, pivots.diagonal,
+                                                       pivots.off_diagonal, rows);
+    });
+}
+
+#define ESPALIER_INSTANTIATE(T) template class NumericFactor<T>;
+ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+
+} // namespace espalier

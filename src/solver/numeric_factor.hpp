@@ -1,0 +1,114 @@
+// The numeric factorization of a working system: the panels that this process has, in T or in lower
+// precision, how they are made from the values of a matrix, and what they are used for. Every process of a
+// group has one, and all make the same calls.
+//
+// Vectors are those of solve/solve.hpp: with one process all n rows, with several the rows that this process
+// owns. Process 0 alone has matrices; what it gives is dealt out to the owners. Errors are the same on all
+// processes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "distributed/distributed_matrix.hpp"
+#include "espalier/espalier.hpp"
+#include "factor/assembly.hpp"
+#include "factor/deal_plan.hpp"
+#include "factor/factorize.hpp"
+#include "factor/pivots.hpp"
+#include "solve/solve.hpp"
+#include "solver/factor_results.hpp"
+#include "solver/process_context.hpp"
+
+namespace espalier {
+
+/// How to factorize; the same on all processes.
+struct NumericSettings {
+    FactorForm form;
+    Allocation allocation = Allocation::local;
+    double pivot_threshold = 0;       ///< Absolute: smaller pivots are replaced.
+    ProgressSink* progress = nullptr; ///< Of this process.
+};
+
+template <class T> class NumericFactor {
+  public:
+    using Low = Narrow<T>;
+
+    /// `context` lives longer.
+    explicit NumericFactor(ProcessContext& context) : context_(context) {}
+
+    /// Works with this structure and plan of this process from now on; both live longer. Not collective.
+    void set_plan(BlockStructure const& structure, FactorPlan const& plan);
+    /// Forgets the plan, assembly and factors. Not collective.
+    void clear();
+
+    [[nodiscard]] bool has_assembly() const { return assembly_.has_value(); }
+    /// Collective: the places of the entries of the working system, which process 0 has with the owner of
+    /// each cblk (empty with one process).
+    void set_assembly(CscMatrix<T> const& working, BlockStructure const& whole,
+                      std::span<std::int32_t const> process_of_cblk);
+
+    /// Collective: factorizes the working system of process 0, in lower precision if `narrow`. Factors in
+    /// another precision are dropped. Returns the results of all processes on process 0, nothing elsewhere.
+    /// Errors as espalier::factorize().
+    std::vector<FactorResult> factorize(CscMatrix<T> const& working, NumericSettings const& settings,
+                                        bool narrow);
+
+    /// The factors are in lower precision.
+    [[nodiscard]] bool is_narrow() const { return narrow_ != nullptr; }
+
+    /// Collective: block := op(B)^-1 block, `columns` vectors. In lower precision each column is brought to
+    /// order 1 first, because the range of Low is small.
+    void solve(std::span<T> block, Index columns, MatrixOp op);
+    /// solve() with sparse right-hand sides (n x k, in full); one process, and factors in T.
+    void solve_sparse(CscMatrix<T> const& b, MatrixView<T> x, MatrixOp op);
+    /// Collective: the halves of a solve around a Schur complement, as espalier::condense() and expand().
+    void condense(std::span<T> block, Index columns, MatrixOp op = MatrixOp::none);
+    void expand(std::span<T> block, Index columns, MatrixOp op = MatrixOp::none);
+    /// On process 0, which has all kept cblks: espalier::schur_complement(). Nothing elsewhere. Collective.
+    DenseMatrix<T> schur_complement(std::span<Index const> unknowns);
+
+    /// Collective: the signs of all pivots, as pivot_signs().
+    [[nodiscard]] Inertia inertia();
+    /// Collective: det B, as pivot_product().
+    [[nodiscard]] Determinant<T> determinant();
+    /// Collective: the smallest pivot relative to its origin in the working system, as
+    /// espalier::smallest_relative_pivot().
+    [[nodiscard]] double smallest_relative_pivot(DistributedMatrix<T> const& working) const;
+
+  private:
+    template <class F> [[nodiscard]] std::unique_ptr<Factor<F>>& slot() {
+        if constexpr (std::is_same_v<F, T>)
+            return full_;
+        else
+            return narrow_;
+    }
+    /// body(factor) for the factor at hand, in T or in Low.
+    template <class Body> auto with_factor(Body const& body) const {
+        if constexpr (!std::is_same_v<Low, T>)
+            if (narrow_) return body(std::as_const(*narrow_));
+        return body(std::as_const(*full_));
+    }
+    template <class F>
+    std::vector<FactorResult> run(CscMatrix<T> const& working, NumericSettings const& settings);
+    template <class F> void allocate(NumericSettings const& settings);
+    void deal_values(CscMatrix<T> const& working, std::vector<T>& own);
+    std::vector<FactorResult> collect(FactorResult mine);
+    SolveOptions solve_options(MatrixOp op);
+    template <class F> MatrixView<F> view(std::span<F> block, Index columns) const;
+
+    ProcessContext& context_;
+    BlockStructure const* structure_ = nullptr;
+    FactorPlan const* plan_ = nullptr;
+    std::optional<AssemblyMap> assembly_;
+    std::vector<std::vector<Offset>>
+        sources_; ///< Process 0: where the values of each process are in the matrix.
+    Offset own_values_ = 0;
+    std::unique_ptr<Factor<T>> full_;
+    std::unique_ptr<Factor<Low>> narrow_; ///< At most one of the two.
+};
+
+} // namespace espalier

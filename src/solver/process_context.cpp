@@ -1,0 +1,77 @@
+#include "solver/process_context.hpp"
+
+#include <functional>
+#include <utility>
+
+#include "comm/thread_level.hpp"
+#include "runtime/process_limits.hpp"
+
+namespace espalier {
+
+namespace {
+
+// Processes that may use the same cores of a machine divide them.
+Topology own_part(Topology const& topology, Communicator const& processes) {
+    auto const machine =
+        static_cast<std::int64_t>(std::hash<std::string>{}(topology.machine_name()) >> 1); // never negative
+    std::vector<std::int64_t> const machines = all_gather(processes, machine);
+    int part = 0, parts = 0;
+    for (int r = 0; r < processes.size(); ++r) {
+        if (machines[r] != machine) continue;
+        part += r < processes.rank();
+        ++parts;
+    }
+    bool const disjoint = topology.num_cores() * parts <= topology.machine_cores();
+    return parts == 1 || disjoint || !topology.is_this_machine() ? topology : topology.share(part, parts);
+}
+
+} // namespace
+
+ProcessContext::ProcessContext(std::string const& topology, Communicator comm)
+    : messaging_{std::move(comm), {}},
+      topology_(own_part(all_succeed(this->comm(), [&] { return Topology::named(topology); }), this->comm())),
+      default_threads_(static_cast<int>(min(this->comm(), std::int64_t{topology_.default_threads()}))),
+      recording_(this->comm(), topology_.machine_name(), [this] {
+          if (team_) team_->record(nullptr);
+      }) {}
+
+void ProcessContext::set_topology(std::string const& topology) {
+    Topology other = Topology::named(topology);
+    team_.reset();
+    topology_ = std::move(other);
+    default_threads_ = topology_.default_threads();
+}
+
+void ProcessContext::set_threads(int threads, bool bind) {
+    if (threads != threads_ || bind != bind_threads_) team_.reset();
+    threads_ = threads;
+    bind_threads_ = bind;
+}
+
+WorkerTeam& ProcessContext::workers() {
+    if (!team_) team_ = std::make_unique<WorkerTeam>(topology_, threads_, bind_threads_);
+    team_->record(recording_.recorder());
+    return *team_;
+}
+
+std::string ProcessContext::begin_call(Options const& options) {
+    recording_.switch_on(options.record_trace);
+    interrupt_ = std::make_shared<Interrupt>(options.cancel);
+    if (is_alone()) return {};
+    ThreadsChoice choice = choose_comm_threads(comm(), options.comm_threads);
+    messaging_.exchange.threads = choice.threads;
+    return std::move(choice.message);
+}
+
+Messaging* ProcessContext::messaging() {
+    if (is_alone()) return nullptr;
+    recording_.lend_tracks(messaging_.exchange, workers().places().front().node);
+    return &messaging_;
+}
+
+void ProcessContext::sample_memory() const {
+    if (trace::Track* const track = phases())
+        track->sample(trace::Counter::memory, static_cast<std::int64_t>(current_rss_bytes()));
+}
+
+} // namespace espalier

@@ -1,0 +1,209 @@
+#include "solver/refiner.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "core/timer.hpp"
+#include "distributed/backward_error.hpp"
+#include "matrix/convert.hpp"
+#include "refine/condition.hpp"
+#include "refine/extra_precise.hpp"
+#include "refine/singularity.hpp"
+
+namespace espalier {
+
+namespace {
+
+// Above this condition number a backward error at the level of rounding leaves hardly a correct digit.
+template <class T> inline constexpr double ill_conditioned = 1e-6 / static_cast<double>(epsilon<T>);
+
+void add_steps(RefineReport& report, int steps) {
+    report.iterations += steps;
+    if (steps > 0 && report.method == RefineMethod::none) report.method = RefineMethod::ir;
+}
+
+} // namespace
+
+template <class T> void Refiner<T>::set_matrix(CscMatrix<T> const& working) {
+    CscMatrix<T> const* const whole = context_.is_root() ? &working : nullptr;
+    if (context_.is_alone())
+        working_.emplace(working);
+    else if (working_)
+        working_->set_values(whole);
+    else
+        working_.emplace(vectors_.rows(), whole);
+}
+
+template <class T> DistributedMatrix<T> Refiner<T>::callers_matrix() const {
+    if (!is_scaled()) return *working_;
+    LocalScaling const& scaling = vectors_.scaling();
+    return context_.on_all([&] { return working_->unscaled(scaling.row_scale, scaling.column_scale); });
+}
+
+template <class T> void Refiner<T>::apply_inverse(std::span<T> block, Index columns, MatrixOp op) const {
+    vectors_.scaling().to_working(block, columns, op);
+    factor_.solve(block, columns, op);
+    vectors_.scaling().from_working(block, columns, op);
+}
+
+template <class T> ApplyInverse<T> Refiner<T>::inverse_of_working() const {
+    return [this](std::span<T> block, Index columns, MatrixOp op) { factor_.solve(block, columns, op); };
+}
+
+template <class T> ApplyInverse<T> Refiner<T>::inverse_of_matrix() const {
+    return [this](std::span<T> block, Index columns, MatrixOp op) { apply_inverse(block, columns, op); };
+}
+
+template <class T> bool Refiner<T>::is_suspicious(Index pivots_replaced, double roundoff) const {
+    return pivots_replaced > 0 || factor_.smallest_relative_pivot(*working_) <= 0.01 * std::sqrt(roundoff);
+}
+
+template <class T>
+void Refiner<T>::examine(Index pivots_replaced, std::span<Index const> schur, CscMatrix<T> const& working) {
+    accept(pivots_replaced);
+    if (!is_suspicious(pivots_replaced, static_cast<double>(epsilon<T>))) return;
+    if (context_.on_root([&] { return schur.empty(); }))
+        examine(*working_, inverse_of_working());
+    else
+        examine_interior(schur, working);
+}
+
+template <class T>
+void Refiner<T>::examine(DistributedMatrix<T> const& block, ApplyInverse<T> const& inverse) {
+    auto const eps = static_cast<double>(epsilon<T>);
+    WeakestDirection const weakest = weakest_direction<T>(block, inverse);
+    singularity_.condition_estimate = 1 / std::max(weakest.distance, eps); // rounding hides larger ones
+    singularity_.is_near = weakest.template is_singular<T>();
+    if (!singularity_.is_near && pivots_replaced_ > 0 &&
+        probe_grows_as_singular<T>(block, inverse, context_.interrupt())) {
+        singularity_.is_near = true;
+        singularity_.condition_estimate = 1 / eps;
+    }
+    singularity_.is_numerical = singularity_.is_near && pivots_replaced_ > 0;
+}
+
+// A_ii^-1 is what condense() and expand() apply while the unknowns of the Schur complement are zero.
+template <class T>
+void Refiner<T>::examine_interior(std::span<Index const> schur, CscMatrix<T> const& working) {
+    std::vector<Index> const number_in_interior = context_.on_all([&] {
+        std::vector<Index> numbers;
+        if (!context_.is_root()) return numbers;
+        numbers.assign(working.cols, 0);
+        for (Index const i : schur) numbers[i] = -1;
+        Index next = 0;
+        for (Index& number : numbers)
+            if (number == 0) number = next++;
+        return numbers;
+    });
+    std::vector<Index> const numbers = vectors_.deal(number_in_interior);
+    CscMatrix<T> block;
+    std::vector<Index> interior, own; // owned rows of the interior, and their numbers there
+    context_.on_all([&] {
+        for (Index l = 0; l < std::ssize(numbers); ++l) {
+            if (numbers[l] < 0) continue;
+            interior.push_back(l);
+            own.push_back(numbers[l]);
+        }
+        if (context_.is_root()) block = interior_block(working, schur);
+    });
+    Index const rows = std::ssize(numbers), interior_rows = std::ssize(interior);
+    ApplyInverse<T> const inverse = [&](std::span<T> x, Index columns, MatrixOp op) {
+        auto whole = context_.on_all([&] { return std::vector<T>(rows * columns, T(0)); });
+        auto const for_each = [&](auto const& visit) {
+            for (Index j = 0; j < columns; ++j)
+                for (Index k = 0; k < interior_rows; ++k)
+                    visit(x[j * interior_rows + k], whole[j * rows + interior[k]]);
+        };
+        for_each([](T from, T& to) { to = from; });
+        factor_.condense(whole, columns, op);
+        for (Index j = 0; j < columns; ++j)
+            for (Index l = 0; l < rows; ++l)
+                if (numbers[l] < 0) whole[j * rows + l] = T(0);
+        factor_.expand(whole, columns, op);
+        for_each([](T& to, T from) { to = from; });
+    };
+    if (context_.is_alone()) return examine(DistributedMatrix<T>(block), inverse);
+    DistributedRows const rows_of_interior(context_.comm(), std::move(own));
+    examine(DistributedMatrix<T>(rows_of_interior, context_.is_root() ? &block : nullptr), inverse);
+}
+
+template <class T> RefineReport Refiner<T>::refine(std::span<T const> b, std::span<T> x, Index columns,
+                                                   RefineOptions const& options) {
+    return is_scaled() ? refine_scaled(b, x, columns, options) : refine_working(b, x, columns, options);
+}
+
+// b and x are those of the working system.
+template <class T> RefineReport Refiner<T>::refine_working(std::span<T const> b, std::span<T> x,
+                                                           Index columns, RefineOptions const& options) {
+    bool const wants_digits = options.method == RefineMethod::automatic && options.max_iterations == 0 &&
+                              !singularity_.is_near && pivots_replaced_ == 0 &&
+                              singularity_.condition_estimate > ill_conditioned<T>;
+    int const steps = wants_digits ? refine_extra_precisely<T>(*working_, b, x, columns, inverse_of_working(),
+                                                               options.op, options.interrupt)
+                                   : 0;
+    RefineReport report = espalier::refine<T>(*working_, b, x, columns, inverse_of_working(), options);
+    add_steps(report, steps);
+    // A tiny pivot is harmless until the solution is as large as only a singular matrix makes it.
+    if ((singularity_.is_near || pivots_replaced_ > 0) && grows_as_singular<T>(*working_, b, x, columns))
+        singularity_.is_numerical = true;
+    return report;
+}
+
+template <class T> RefineReport Refiner<T>::refine_scaled(std::span<T const> b, std::span<T> x, Index columns,
+                                                          RefineOptions const& options) {
+    Timer const timer;
+    LocalScaling const& scaling = vectors_.scaling();
+    auto working_b = context_.on_all([&] { return std::vector<T>(b.begin(), b.end()); });
+    scaling.to_working(std::span<T>(working_b), columns, options.op);
+    scaling.solution_to_working(x, columns, options.op);
+    RefineOptions in_working = options;
+    in_working.forward_error = false;
+    RefineReport report;
+    try {
+        report = refine_working(working_b, x, columns, in_working);
+    } catch (...) {
+        scaling.from_working(x, columns, options.op); // x is the caller's
+        throw;
+    }
+    scaling.from_working(x, columns, options.op);
+    DistributedMatrix<T> const matrix = callers_matrix();
+    double const tolerance = options.tolerance > 0 ? options.tolerance : default_tolerance<T>();
+    report.backward_error = normwise_backward_error<T>(matrix, x, b, columns, options.op);
+    // Scales that a refactorization has kept from other values may hide an error that the caller sees.
+    if (report.converged && !(report.backward_error <= tolerance) && options.method != RefineMethod::none) {
+        RefineReport const more = espalier::refine<T>(matrix, b, x, columns, inverse_of_matrix(), in_working);
+        add_steps(report, more.iterations);
+        report.backward_error = more.backward_error;
+        auto working_x = context_.on_all([&] { return std::vector<T>(x.begin(), x.end()); });
+        scaling.solution_to_working(std::span<T>(working_x), columns, options.op);
+        double const scaled_error =
+            normwise_backward_error<T>(*working_, working_x, working_b, columns, options.op);
+        context_.on_all([&] { report.history.push_back(scaled_error); });
+        report.converged = scaled_error <= tolerance;
+    }
+    report.componentwise_error = componentwise_backward_error<T>(matrix, x, b, columns, options.op);
+    if (options.forward_error) {
+        auto const bounds = forward_error_bounds<T>(matrix, b, x, columns, inverse_of_matrix(), options.op,
+                                                    options.interrupt);
+        report.forward_error = bounds.empty() ? 0.0 : *std::max_element(bounds.begin(), bounds.end());
+    }
+    report.converged = report.converged && report.backward_error <= tolerance;
+    if (!report.converged) report.status = Status::inaccurate;
+    report.time_s = timer.seconds();
+    return report;
+}
+
+template <class T> double Refiner<T>::reciprocal_condition() const {
+    return espalier::reciprocal_condition<T>(callers_matrix(), inverse_of_matrix(), context_.interrupt());
+}
+
+template <class T> NullSpaceResult<T> Refiner<T>::null_space(NullSpaceOptions const& options) const {
+    return espalier::null_space<T>(callers_matrix(), inverse_of_matrix(), options);
+}
+
+#define ESPALIER_INSTANTIATE(T) template class Refiner<T>;
+ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+
+} // namespace espalier

@@ -1,0 +1,137 @@
+// How the processes of a solver make its calls together: the settings of process 0 hold on all, processes
+// that follow learn which call it is, and the report of process 0 goes to all in the end.
+#include <algorithm>
+#include <utility>
+
+#include "espalier/distributed.hpp"
+#include "runtime/process_limits.hpp"
+#include "solver/checks.hpp"
+#include "solver/report_table.hpp"
+#include "solver/solver_state.hpp"
+
+namespace espalier {
+
+template <class T> Solver<T>::State::State(Options given, Communicator processes, bool follows)
+    : context_(given.topology, processes), calls_(std::move(processes)), factor_(context_) {
+    if (follows && context_.is_root())
+        throw Error(Status::usage, "process 0 makes the calls and cannot follow");
+    some_follow_ = max(context_.comm(), std::int64_t{follows}) > 0;
+    options.topology = given.topology;
+    report.processes = context_.comm().size();
+    context_.on_all([&] { set_options(std::move(given)); });
+}
+
+template <class T> Solver<T>::State::~State() {
+    if (!some_follow_ || !context_.is_root()) return;
+    try {
+        calls_.end();
+    } catch (...) { // nothing is left to be done
+    }
+}
+
+template <class T> void Solver<T>::State::set_options(Options given) {
+    require_sound(given);
+    bool const moves = options.topology != given.topology;
+    if (moves && !context_.is_alone())
+        throw Error(Status::usage, "several processes keep the machine that their solver was made for");
+    if (moves) context_.set_topology(given.topology);
+    int const threads = given.threads > 0 ? given.threads : context_.default_threads();
+    if (moves || report.threads != threads) drop_analysis(); // plans are made for a number of workers
+    context_.set_threads(threads, given.bind_threads);
+    options = std::move(given);
+    report.scalar = scalar_of<T>;
+    report.threads = threads;
+}
+
+template <class T> CallSettings Solver<T>::State::settings_of_call() const {
+    CallSettings settings;
+    settings.is_analyzed = system_.has_value();
+    settings.is_factorized = factorized_;
+    settings.threads = report.threads;
+    settings.bind_threads = options.bind_threads;
+    settings.comm_threads = options.comm_threads;
+    settings.record_trace = options.record_trace;
+    settings.mixed_precision = options.mixed_precision;
+    settings.condition = options.condition;
+    settings.allocation = options.allocation;
+    settings.refine = options.refine;
+    settings.max_refine_iterations = options.max_refine_iterations;
+    settings.tolerance = options.tolerance;
+    return settings;
+}
+
+template <class T> void Solver<T>::State::adopt(CallSettings const& settings) {
+    call_ = settings;
+    if (!settings.is_analyzed) drop_analysis();
+    factorized_ = settings.is_factorized;
+    report.threads = settings.threads;
+    options.bind_threads = settings.bind_threads;
+    options.comm_threads = settings.comm_threads;
+    options.record_trace = settings.record_trace;
+    options.mixed_precision = settings.mixed_precision;
+    options.condition = settings.condition;
+    options.allocation = settings.allocation;
+    options.refine = settings.refine;
+    options.max_refine_iterations = settings.max_refine_iterations;
+    options.tolerance = settings.tolerance;
+    context_.set_threads(report.threads, options.bind_threads);
+    std::string const fewer = context_.begin_call(options);
+    bool const is_new = std::find(report.notes.begin(), report.notes.end(), fewer) == report.notes.end();
+    if (!fewer.empty() && is_new) note(fewer);
+    report.comm_threads = context_.comm_threads();
+    if (options.record_trace && !context_.recording().has_recorder()) context_.recording().restart();
+}
+
+template <class T> void Solver<T>::State::share_report() {
+    auto const peaks = all_gather(context_.comm(), static_cast<std::int64_t>(peak_rss_bytes()));
+    report = context_.on_root([&] {
+        report.peak_memory_of_process.assign(peaks.begin(), peaks.end());
+        return report;
+    });
+}
+
+template <class T> void Solver<T>::State::follow() {
+    for (;;) {
+        CallSettings settings;
+        std::string const name = calls_.next(settings);
+        if (name.empty()) return;
+        try {
+            adopt(settings);
+            std::optional<Error> const problem = error_of([&] { take_part(name); });
+            share_report();
+        } catch (Error const&) { // process 0 has it, too
+        }
+    }
+}
+
+// The same calls, with nothing to give.
+template <class T> void Solver<T>::State::take_part(std::string const& name) {
+    CscMatrix<T> const no_matrix;
+    if (name == "analyze") return analyze(no_matrix);
+    if (name == "factorize") return factorize(no_matrix);
+    if (name == "solve") return solve({});
+    if (name == "solve_rows") return solve_rows({}, call_.columns, call_.op);
+    if (name == "refine") return (void)refine(no_matrix, {}, {});
+    if (name == "refine_rows") return (void)refine_rows(no_matrix, {}, {}, call_.columns, call_.op);
+    if (name == "solve_sparse") return (void)solve_sparse(no_matrix);
+    if (name == "inertia") return (void)inertia();
+    if (name == "determinant") return (void)determinant();
+    if (name == "reciprocal_condition") return (void)reciprocal_condition(no_matrix);
+    if (name == "null_space") return (void)null_space(no_matrix);
+    if (name == "schur_complement") return (void)schur_complement();
+    if (name == "condense") return (void)condense({});
+    if (name == "expand") return (void)expand({}, {});
+    if (name == "write_trace") return write_trace({}, {});
+}
+
+#define ESPALIER_INSTANTIATE(T)                                                                              \
+    template Solver<T>::State::State(Options, Communicator, bool);                                           \
+    template Solver<T>::State::~State();                                                                     \
+    template void Solver<T>::State::set_options(Options);                                                    \
+    template CallSettings Solver<T>::State::settings_of_call() const;                                        \
+    template void Solver<T>::State::adopt(CallSettings const&);                                              \
+    template void Solver<T>::State::share_report();                                                          \
+    template void Solver<T>::State::follow();
+ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+
+} // namespace espalier
