@@ -96,6 +96,7 @@ void RowExchange::to_caller(std::span<T const> local, std::span<T> given, Index 
     template void RowExchange::to_owners(std::span<T const>, std::span<T>, Index) const;                     \
     template void RowExchange::to_caller(std::span<T const>, std::span<T>, Index) const;
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+ESPALIER_INSTANTIATE(Index)
 #undef ESPALIER_INSTANTIATE
 
 } // namespace espalier
