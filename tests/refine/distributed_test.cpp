@@ -61,8 +61,8 @@ template <class T> System<T> disturbed_system(Symmetry symmetry, Index n = 40) {
 }
 
 template <class T> class DistributedRefineOf : public testing::Test {};
-using Scalars = testing::Types<float, std::complex<double>>;
-TYPED_TEST_SUITE(DistributedRefineOf, Scalars);
+using DistributedScalars = testing::Types<float, std::complex<double>>;
+TYPED_TEST_SUITE(DistributedRefineOf, DistributedScalars);
 
 TYPED_TEST(DistributedRefineOf, EveryMethodConvergesAsOnOneProcess) {
     using T = TypeParam;
@@ -119,7 +119,7 @@ TYPED_TEST(DistributedRefineOf, ConditionEstimatesAreThoseOfOneProcess) {
                 }
                 EXPECT_NEAR(rcond, alone, 0.01 * alone);
                 EXPECT_NEAR(direction.distance, weakest.distance, 0.01 * weakest.distance);
-                EXPECT_FALSE(direction.is_singular<T>());
+                EXPECT_FALSE(direction.template is_singular<T>());
                 EXPECT_FALSE(probe_grows_as_singular<T>(a, inverse, nullptr));
             });
     }
@@ -141,7 +141,7 @@ TYPED_TEST(DistributedRefineOf, NullSpacesAreThoseOfOneProcess) {
                     auto const found = null_space<T>(a, inverse, options);
                     ASSERT_EQ(found.basis.cols, nullity);
                     ASSERT_EQ(found.basis.rows, a.rows().count());
-                    EXPECT_EQ(weakest_direction<T>(a, inverse).is_singular<T>(), nullity > 0);
+                    EXPECT_EQ(weakest_direction<T>(a, inverse).template is_singular<T>(), nullity > 0);
                     auto const v = gathered(a.rows(), found.basis.values, nullity);
                     if (a.rows().comm().rank() > 0) return;
                     for (Index j = 0; j < nullity; ++j)
