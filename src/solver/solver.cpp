@@ -145,14 +145,10 @@ template <class T> void Solver<T>::factorize(CscMatrix<T> const& matrix) {
     state_->call("factorize", [&] { state_->factorize(matrix); });
 }
 template <class T> std::vector<T> Solver<T>::solve(std::span<T const> b, Index nrhs, MatrixOp op) {
-    return state_->call(
-        "solve",
-        [&] {
-            std::vector<T> x = state_->copy_of(b);
-            state_->solve(x);
-            return x;
-        },
-        nrhs, op);
+    std::vector<T> x;
+    state_->call(
+        "solve", [&] { state_->solve({}, b, &x); }, nrhs, op);
+    return x;
 }
 template <class T> void Solver<T>::solve_in_place(std::span<T> x, Index nrhs, MatrixOp op) {
     state_->call(
@@ -160,13 +156,7 @@ template <class T> void Solver<T>::solve_in_place(std::span<T> x, Index nrhs, Ma
 }
 template <class T> std::vector<T> Solver<T>::solve_rows(std::span<T const> b, Index nrhs, MatrixOp op) {
     return state_->call(
-        "solve_rows",
-        [&] {
-            std::vector<T> x = state_->copy_of(b, true);
-            state_->solve_rows(x, nrhs, op);
-            return x;
-        },
-        nrhs, op);
+        "solve_rows", [&] { return state_->solve_rows(b, nrhs, op); }, nrhs, op);
 }
 template <class T> DenseMatrix<T> Solver<T>::solve(CscMatrix<T> const& b, MatrixOp op) {
     return state_->call(

@@ -110,7 +110,7 @@ template <class T> void Solver<T>::State::take_part(std::string const& name) {
     if (name == "analyze") return analyze(no_matrix);
     if (name == "factorize") return factorize(no_matrix);
     if (name == "solve") return solve({});
-    if (name == "solve_rows") return solve_rows({}, call_.columns, call_.op);
+    if (name == "solve_rows") return (void)solve_rows({}, call_.columns, call_.op);
     if (name == "refine") return (void)refine(no_matrix, {}, {});
     if (name == "refine_rows") return (void)refine_rows(no_matrix, {}, {}, call_.columns, call_.op);
     if (name == "solve_sparse") return (void)solve_sparse(no_matrix);

@@ -13,13 +13,6 @@
 
 namespace espalier {
 
-template <class T> std::vector<T> Solver<T>::State::copy_of(std::span<T const> block, bool on_each_process) {
-    return context_.on_all([&] {
-        return on_each_process || context_.is_root() ? std::vector<T>(block.begin(), block.end())
-                                                     : std::vector<T>();
-    });
-}
-
 // The caller has whole blocks on process 0.
 template <class T> void Solver<T>::State::take_blocks(std::size_t entries, char const* what) {
     context_.on_root([&] { require_block(entries, system_->order, call_.columns, what); });
@@ -49,16 +42,24 @@ template <class T> void Solver<T>::State::take_rows(std::size_t entries, Index c
     vectors_->set_callers_rows(rows);
 }
 
-template <class T> void Solver<T>::State::solve(std::span<T> x) {
+template <class T> void Solver<T>::State::solve(std::span<T> x, std::span<T const> b, std::vector<T>* made) {
+    context_.on_all([&] {
+        if (!made || !context_.is_root()) return;
+        made->assign(b.begin(), b.end());
+        x = *made;
+    });
     require_no_schur("solve");
     take_blocks(x.size(), "the right-hand side");
     solve_given(context_.is_root() ? x : std::span<T>());
 }
 
-template <class T> void Solver<T>::State::solve_rows(std::span<T> x, Index columns, MatrixOp op) {
+template <class T>
+std::vector<T> Solver<T>::State::solve_rows(std::span<T const> b, Index columns, MatrixOp op) {
     require_no_schur("solve_rows");
-    take_rows(x.size(), columns, op);
+    take_rows(b.size(), columns, op);
+    std::vector<T> x = context_.on_all([&] { return std::vector<T>(b.begin(), b.end()); });
     solve_given(x);
+    return x;
 }
 
 // x := op(A)^-1 x, in the rows that the caller has here.
@@ -240,7 +241,8 @@ template <class T> NullSpace<T> Solver<T>::State::null_space(CscMatrix<T> const&
 template <class T>
 std::vector<T> Solver<T>::State::eliminate_interior(std::span<T const> b, std::vector<T>& own) {
     take_blocks(b.size(), "the right-hand side");
-    std::vector<T> whole = copy_of(b);
+    std::vector<T> whole = context_.on_all(
+        [&] { return context_.is_root() ? std::vector<T>(b.begin(), b.end()) : std::vector<T>(); });
     if (call_.columns == 0) return whole;
     own = vectors_->right_hand_sides(whole, call_.columns, MatrixOp::none);
     vectors_->scaling().to_working(std::span<T>(own), call_.columns, MatrixOp::none);
@@ -302,9 +304,8 @@ template <class T> std::vector<T> Solver<T>::State::expand(std::span<T const> b,
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
-    template std::vector<T> Solver<T>::State::copy_of(std::span<T const>, bool);                             \
-    template void Solver<T>::State::solve(std::span<T>);                                                     \
-    template void Solver<T>::State::solve_rows(std::span<T>, Index, MatrixOp);                               \
+    template void Solver<T>::State::solve(std::span<T>, std::span<T const>, std::vector<T>*);                \
+    template std::vector<T> Solver<T>::State::solve_rows(std::span<T const>, Index, MatrixOp);               \
     template DenseMatrix<T> Solver<T>::State::solve_sparse(CscMatrix<T> const&);                             \
     template RefineReport Solver<T>::State::refine(CscMatrix<T> const&, std::span<T const>, std::span<T>);   \
     template RefineReport Solver<T>::State::refine_rows(CscMatrix<T> const&, std::span<T const>,             \

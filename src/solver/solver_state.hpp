@@ -60,9 +60,9 @@ template <class T> struct Solver<T>::State {
     // other processes ignore what they are given. The present call has columns and op.
     void analyze(CscMatrix<T> const& matrix);
     void factorize(CscMatrix<T> const& matrix);
-    std::vector<T> copy_of(std::span<T const> block, bool on_each_process = false);
-    void solve(std::span<T> x);
-    void solve_rows(std::span<T> x, Index columns, MatrixOp op);
+    /// In place; or for a copy of `b` if it is to be made.
+    void solve(std::span<T> x, std::span<T const> b = {}, std::vector<T>* made = nullptr);
+    std::vector<T> solve_rows(std::span<T const> b, Index columns, MatrixOp op);
     DenseMatrix<T> solve_sparse(CscMatrix<T> const& b);
     RefineReport refine(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x);
     RefineReport refine_rows(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x, Index columns,
