@@ -232,8 +232,8 @@ MachineModel machine_model(Topology const& topology, int processes, int threads)
 
 MachineModel SimulatedMachine::model(int processes, int threads) const {
     if (threads < 0 || threads > num_cores())
-        throw Error(Status::usage, fmt::format("machine {} has {} cores, fewer than {} threads", name,
-                                               num_cores(), threads));
+        throw Error(Status::usage, fmt::format("machine {} has {} core{}, fewer than {} threads", name,
+                                               num_cores(), num_cores() == 1 ? "" : "s", threads));
     if (count > 0 && processes > count)
         throw Error(Status::usage,
                     fmt::format("machine {} has {} nodes, fewer than {} processes", name, count, processes));
