@@ -1,4 +1,4 @@
-// Gathering and dealing out of distributed systems.
+// Collects distributed systems on process 0, and deals vectors out.
 #include "espalier/distributed.hpp"
 
 #include <complex>
@@ -16,9 +16,8 @@ namespace {
 using Parts = std::vector<std::vector<std::byte>>;
 
 template <class T> void require_arrays(CscMatrix<T> const& part) {
-    bool const fits = part.cols >= 0 && part.col_ptr.size() == static_cast<std::size_t>(part.cols) + 1 &&
-                      part.col_ptr.front() == 0 &&
-                      part.col_ptr.back() == static_cast<Offset>(part.row_ind.size()) &&
+    bool const fits = part.cols >= 0 && std::ssize(part.col_ptr) == part.cols + 1 &&
+                      part.col_ptr.front() == 0 && part.col_ptr.back() == std::ssize(part.row_ind) &&
                       part.row_ind.size() == part.values.size();
     if (!fits)
         throw Error(Status::usage,
@@ -28,12 +27,13 @@ template <class T> void require_arrays(CscMatrix<T> const& part) {
 }
 
 void require_right_hand_sides(std::size_t size, Index nrhs) {
-    if (nrhs < 1 || size % static_cast<std::size_t>(nrhs) != 0)
-        throw Error(Status::usage,
-                    fmt::format("{} entries are not {} columns of a number of rows", size, nrhs));
+    if (nrhs < 1 || static_cast<Index>(size) % nrhs != 0)
+        throw Error(
+            Status::usage,
+            fmt::format("a block has {} entries, which are not {} columns of equal length", size, nrhs));
 }
 
-// What is shown outside is three functions; these would also show the types of what they pass on.
+// The exported functions call these, so that the types of their lambdas are not exported.
 
 template <class T> CscMatrix<T> collect_columns(Communicator const& processes, CscMatrix<T> const& part) {
     struct {
@@ -79,9 +79,9 @@ std::vector<T> collect_rows(Communicator const& processes, std::span<T const> pa
         T* to = whole.data();
         for (Index j = 0; j < nrhs; ++j)
             for (auto const& one : parts) {
-                std::size_t const column = one.size() / static_cast<std::size_t>(nrhs);
+                Index const column = std::ssize(one) / nrhs;
                 if (column > 0) std::memcpy(to, one.data() + j * column, column);
-                to += column / sizeof(T);
+                to += column / static_cast<Index>(sizeof(T));
             }
     });
     return whole;
@@ -97,13 +97,14 @@ std::vector<T> deal_rows(Communicator const& processes, std::span<T const> whole
         auto const n = static_cast<Index>(whole.size()) / nrhs;
         Index sum = 0;
         for (std::int64_t const count : all) sum = count < 0 || sum < 0 ? -1 : sum + count;
-        if (sum != n) throw Error(Status::usage, fmt::format("the processes ask for {} rows of {}", sum, n));
+        if (sum != n)
+            throw Error(Status::usage,
+                        fmt::format("the processes ask for {} rows in all; the vectors have {}", sum, n));
         Index first = 0;
         for (std::int64_t const count : all) {
             std::vector<std::byte>& one = parts.emplace_back();
             for (Index j = 0; j < nrhs; ++j) {
-                auto const column =
-                    std::as_bytes(whole.subspan(static_cast<std::size_t>(j * n + first), count));
+                auto const column = std::as_bytes(whole.subspan(j * n + first, count));
                 one.insert(one.end(), column.begin(), column.end());
             }
             first += count;

@@ -1,4 +1,4 @@
-// Entries of a matrix on their way to the process that has their column or row.
+// Sends entries of a matrix to the process that has their column or row.
 #pragma once
 
 #include <utility>
@@ -21,13 +21,13 @@ Triples<T> to_owners(Communicator const& comm, Shares const& shares, Triples<T> 
         auto const owner_of = [&](Triple<T> const& entry) {
             Index const k = key(entry);
             if (k < shares.first(owner) || k >= shares.first(owner + 1)) owner = shares.owner(k);
-            return static_cast<std::size_t>(owner);
+            return owner;
         };
-        std::vector<std::size_t> sizes(comm.size());
+        std::vector<Index> sizes(comm.size());
         for (auto const& piece : entries)
             for (auto const& entry : piece) ++sizes[owner_of(entry)];
         blocks.resize(sizes.size());
-        for (std::size_t r = 0; r < sizes.size(); ++r) blocks[r].reserve(sizes[r]);
+        for (int r = 0; r < comm.size(); ++r) blocks[r].reserve(sizes[r]);
         for (auto& piece : entries) {
             for (auto const& entry : piece) blocks[owner_of(entry)].push_back(entry);
             piece = {};
@@ -37,7 +37,8 @@ Triples<T> to_owners(Communicator const& comm, Shares const& shares, Triples<T> 
 }
 
 /// The columns of this process, of `rows` entries each, from entries of a whole matrix anywhere. Entries at
-/// one place are summed in the order of to_owners(), and those that were added to another counted.
+/// the same place are summed in the order of to_owners(); `duplicates` counts those that were added to
+/// another.
 template <class T> CscMatrix<T> own_columns(Communicator const& comm, Shares const& columns, Index rows,
                                             Triples<T> entries, int threads, Offset& duplicates) {
     auto mine =

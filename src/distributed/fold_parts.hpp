@@ -1,6 +1,6 @@
-// From the entries that a file stores to the storage of CscMatrix, with the columns dealt out over processes:
-// what matrix/triangles.hpp does with a matrix in one place, with the same result and the same notes. What
-// must meet its mirror image travels to the owner of that.
+// Converts the entries that a file stores to the storage of CscMatrix, with the columns distributed over
+// processes. Results and notes are those of matrix/triangles.hpp for a whole matrix. Entries that are
+// compared with their mirror images are sent to the owners of these.
 #pragma once
 
 #include <string>

@@ -173,8 +173,8 @@ template <class T> NamedMatrix assemble_together(Communicator const& comm, Coord
     return {std::move(part), std::move(description)};
 }
 
-// The rows of this process, from pieces of a block stored by columns, the first of which begins with entry `before`.
-// The rows that a process gets in a column follow each other.
+// The rows of this process, from pieces of a block stored by columns, the first of which begins with entry
+// `before`. The rows that a process gets in a column follow each other.
 template <class T> DenseMatrix<T> rows_together(Communicator const& comm, MarketHeader const& header,
                                                 Pieces<T> pieces, Offset before) {
     Shares const rows(header.rows, comm.size());

@@ -1,7 +1,7 @@
-// Matrices and right-hand sides from files, read by all processes together. Of a plain Matrix Market file
-// each reads and parses a range of bytes, and sends the entries to the processes that get them; any other
-// file process 0 reads, and deals out. The numbers, their order, the notes and the errors are those of
-// io/read.hpp. Columns and rows are dealt out evenly (distributed/shares.hpp).
+// Matrices and right-hand sides from files, read by all processes together. Each process reads and parses a
+// range of bytes of a plain Matrix Market file, and sends the entries to their owners. Process 0 reads any
+// other file and deals it out. The numbers, their order, the notes and the errors are those of io/read.hpp.
+// Columns and rows are dealt out evenly (distributed/shares.hpp).
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Errors of processes that read one file together.
+// Errors of processes that read the same file.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace espalier {
 
-/// Collective, as all_succeed(). What is wrong with the file is told without whose part it stands in; only a
-/// file that a process cannot read and memory that it lacks are its own.
+/// Collective, as all_succeed(). The message of an error in the file names no process. Errors of a process
+/// itself (it cannot read the file, or lacks memory) name its rank.
 template <class Step> void read_together(Communicator const& comm, std::string const& path, Step&& step) {
     std::optional<Error> mine = error_of(step);
     if (mine && mine->status() == Status::out_of_memory)

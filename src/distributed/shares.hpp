@@ -1,4 +1,4 @@
-// Columns or rows that processes share: consecutive ones, evenly many.
+// An even distribution of columns or rows over processes, in consecutive ranges.
 #pragma once
 
 #include <algorithm>
@@ -7,14 +7,15 @@
 
 namespace espalier {
 
-/// `count` things over `parts` processes; those with the lower numbers have one more when it does not divide.
+/// `count` items over `parts` processes; if the count is not divisible, the first processes have one item
+/// more.
 class Shares {
   public:
     Shares(Index count, int parts) : least_(count / parts), longer_(count % parts) {}
-    /// Of process 0 <= part; that of the process after the last is `count`.
+    /// First item of a process; `count` for the process after the last.
     [[nodiscard]] Index first(int part) const { return least_ * part + std::min<Index>(part, longer_); }
     [[nodiscard]] Index size(int part) const { return first(part + 1) - first(part); }
-    /// Who has the k-th.
+    /// The process that has item k.
     [[nodiscard]] int owner(Index k) const {
         Index const of_longer = longer_ * (least_ + 1);
         return static_cast<int>(k < of_longer ? k / (least_ + 1) : longer_ + (k - of_longer) / least_);
