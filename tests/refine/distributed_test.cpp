@@ -185,7 +185,7 @@ TEST(DistributedRefine, TheInterruptOfOneProcessStopsAllWithXAsItWas) {
             Interrupt interrupt;
             int solves = 0;
             ApplyInverse<double> const stopping = [&](std::span<double> block, Index columns, MatrixOp op) {
-                if (++solves == 2 && a.rows().comm().rank() == 2) interrupt.request();
+                if (++solves == 1 && a.rows().comm().rank() == 2) interrupt.request();
                 inverse(block, columns, op);
             };
             RefineOptions options;
@@ -199,7 +199,7 @@ TEST(DistributedRefine, TheInterruptOfOneProcessStopsAllWithXAsItWas) {
             } catch (Error const& error) {
                 EXPECT_EQ(error.status(), Status::cancelled);
             }
-            EXPECT_EQ(solves, 2);
+            EXPECT_EQ(solves, 1);
             EXPECT_EQ(x, b);
         });
 }
