@@ -317,7 +317,8 @@ TEST(ReadParts, NumbersAreInTheScalarsOfTheCaller) {
                   "bad_input: " + real +
                       ": the file has a value in row 3, column 3 that is too large for single precision");
         EXPECT_EQ(result_of([&] { return read_columns<double>(comm, complex, 1); }).error,
-                  "usage: " + complex + ": the numbers in the file are complex; read them with a complex scalar type");
+                  "usage: " + complex +
+                      ": the numbers in the file are complex; read them with a complex scalar type");
     });
 }
 

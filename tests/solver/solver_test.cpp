@@ -7,10 +7,10 @@
 
 #include "core/scalar.hpp"
 #include "core/status_of.hpp"
+#include "distributed/backward_error.hpp"
 #include "espalier/espalier.hpp"
 #include "generators/generators.hpp"
 #include "matrix/convert.hpp"
-#include "distributed/backward_error.hpp"
 
 #include "solver/generated.hpp"
 
@@ -45,7 +45,8 @@ double solve_error(CscMatrix<T> const& a, Options const& options, Index nrhs = 1
     RefineReport const refined = solver.refine(a, b, x, nrhs);
     if (report) *report = solver.report();
     double const error = normwise_backward_error<T>(a, x, b, nrhs);
-    EXPECT_LE(std::abs(error - refined.backward_error), 1e-3 * error);
+    // The solver sums the residual in the order of the working system, so the two differ by their rounding.
+    EXPECT_NEAR(refined.backward_error, error, 1e-3 * error + static_cast<double>(epsilon<T>) / 2);
     return error;
 }
 
