@@ -216,7 +216,7 @@ static void matrices(espalier_solver* solver, espalier_matrix const* good) {
     USAGE("triangle = 3", WITH(triangle = (espalier_triangle)3));
     USAGE("index_type = 2", WITH(index_type = (espalier_index_type)2));
     USAGE("base = 2", WITH(base = 2));
-    USAGE("given in full", WITH(symmetry = ESPALIER_GENERAL));
+    USAGE("use triangle = full", WITH(symmetry = ESPALIER_GENERAL));
 #define BAD(part, change) FAILS(solver, ESPALIER_BAD_INPUT, part, WITH(change))
     BAD("negative size", rows = -1);
     BAD("negative size", cols = -1);
@@ -242,7 +242,7 @@ static void matrices(espalier_solver* solver, espalier_matrix const* good) {
         .rows = 2, .cols = 1, .entries = 1, .pointers = start, .indices = row, .values = one};
     FAILS(solver, ESPALIER_BAD_INPUT, "2 rows and 1 columns", espalier_set_matrix(solver, &oblong));
 
-    /* A refusal leaves the matrix that was there. */
+    /* A rejected matrix leaves the previous one unchanged. */
     int64_t order = 0;
     OK(solver, espalier_get_size(solver, &order, NULL));
     CHECK(order == 4);
