@@ -118,24 +118,25 @@ char const* espalier_option_name(int64_t k) {
     return option_table()[k].name.data(); // a literal
 }
 
-espalier_status espalier_set_factorization(espalier_solver* solver, espalier_factorization value) {
-    return set_index(solver, "factorization", value);
-}
-espalier_status espalier_set_matching(espalier_solver* solver, espalier_toggle value) {
-    return set_index(solver, "matching", value);
-}
-espalier_status espalier_set_scaling(espalier_solver* solver, espalier_toggle value) {
-    return set_index(solver, "scaling", value);
-}
-espalier_status espalier_set_mixed_precision(espalier_solver* solver, int value) {
-    return set_index(solver, "mixed-precision", value);
-}
-espalier_status espalier_set_condition(espalier_solver* solver, int value) {
-    return set_index(solver, "condition", value);
-}
-espalier_status espalier_set_allow_singular(espalier_solver* solver, int value) {
-    return set_index(solver, "allow-singular", value);
-}
+// The setters of enumerations and of flags, which are 0 or 1.
+#define ESPALIER_SETTER(name, type, option)                                                                  \
+    espalier_status espalier_set_##name(espalier_solver* solver, type value) {                               \
+        return set_index(solver, option, value);                                                             \
+    }
+ESPALIER_SETTER(factorization, espalier_factorization, "factorization")
+ESPALIER_SETTER(matching, espalier_toggle, "matching")
+ESPALIER_SETTER(scaling, espalier_toggle, "scaling")
+ESPALIER_SETTER(mixed_precision, int, "mixed-precision")
+ESPALIER_SETTER(condition, int, "condition")
+ESPALIER_SETTER(allow_singular, int, "allow-singular")
+ESPALIER_SETTER(bind_threads, int, "bind")
+ESPALIER_SETTER(calibration, espalier_toggle, "calibration")
+ESPALIER_SETTER(record_trace, int, "record-trace")
+ESPALIER_SETTER(schedule, espalier_schedule, "schedule")
+ESPALIER_SETTER(allocation, espalier_allocation, "alloc")
+ESPALIER_SETTER(splitting, espalier_splitting, "split")
+ESPALIER_SETTER(refinement, espalier_refinement, "refine")
+#undef ESPALIER_SETTER
 
 espalier_status espalier_set_schur(espalier_solver* solver, int64_t count, int64_t const* unknowns,
                                    int base) {
@@ -177,29 +178,11 @@ espalier_status espalier_set_ordering_positions(espalier_solver* solver, int64_t
 espalier_status espalier_set_threads(espalier_solver* solver, int value) {
     return set_number(solver, "threads", value, "auto");
 }
-espalier_status espalier_set_bind_threads(espalier_solver* solver, int value) {
-    return set_index(solver, "bind", value);
-}
 espalier_status espalier_set_topology(espalier_solver* solver, char const* text) {
     return change(solver, [&](Options& options) {
         require_pointer(text, "topology");
         set_option(options, "topology", text);
     });
-}
-espalier_status espalier_set_calibration(espalier_solver* solver, espalier_toggle value) {
-    return set_index(solver, "calibration", value);
-}
-espalier_status espalier_set_record_trace(espalier_solver* solver, int value) {
-    return set_index(solver, "record-trace", value);
-}
-espalier_status espalier_set_schedule(espalier_solver* solver, espalier_schedule value) {
-    return set_index(solver, "schedule", value);
-}
-espalier_status espalier_set_allocation(espalier_solver* solver, espalier_allocation value) {
-    return set_index(solver, "alloc", value);
-}
-espalier_status espalier_set_splitting(espalier_solver* solver, espalier_splitting value) {
-    return set_index(solver, "split", value);
 }
 
 espalier_status espalier_set_block_widths(espalier_solver* solver, int64_t least, int64_t most) {
@@ -217,9 +200,6 @@ espalier_status espalier_set_amalgamation_fill(espalier_solver* solver, double v
 }
 espalier_status espalier_set_pivot_threshold(espalier_solver* solver, double value) {
     return set_text(solver, "pivot-threshold", value < 0 ? "auto" : fmt::format("{}", value));
-}
-espalier_status espalier_set_refinement(espalier_solver* solver, espalier_refinement value) {
-    return set_index(solver, "refine", value);
 }
 espalier_status espalier_set_max_refine_iterations(espalier_solver* solver, int value) {
     return set_number(solver, "max-refine-iterations", value, "auto");

@@ -130,9 +130,9 @@ constexpr OptionRow topology(OptionHeading const& heading) {
             throw Error(Status::usage, fmt::format("{} needs 'here', a description or a file", self.name));
         if (text.ends_with(".json"))
             throw Error(Status::usage,
-                        fmt::format("{0} '{1}' is a machine file, which only simulations read "
-                                    "('espalier simulate --machine'); {0} needs an XML file of lstopo, or a "
-                                    "description such as 'numa:2 core:8'",
+                        fmt::format("{0} '{1}' is a machine file, which only simulations read ('espalier "
+                                    "simulate --machine'); {0} needs an XML file of lstopo, or a description "
+                                    "such as 'numa:2 core:8'",
                                     self.name, text));
         options.topology = text == "here" ? "" : text;
     };
@@ -159,12 +159,11 @@ constexpr std::array table = {
         {"scaling", analyses, method, "WHEN", "scale rows and columns", "for lu, ldlt and ldlh"}),
     choice<&Options::mixed_precision>({"mixed-precision", systems, accuracy, "",
                                        "factorize in single precision and refine to the precision of the "
-                                       "run; fall back to full precision if "
-                                       "single precision is not accurate enough"}),
+                                       "run; fall back to full precision if single precision is not accurate "
+                                       "enough"}),
     choice<&Options::condition>(
         {"condition", subcommand::solve, accuracy, "",
-         "estimate the condition number and the forward error, and print the determinant "
-         "and the inertia"}),
+         "estimate the condition number and the forward error, and print the determinant and the inertia"}),
     choice<&Options::allow_singular>(
         {"allow-singular", none, accuracy, "",
          "accept a matrix that is singular by its pattern, to compute its null space"}),
@@ -176,9 +175,8 @@ constexpr std::array table = {
     choice<&Options::bind_threads>({"bind", none, machine, "", "bind worker threads to cores"}),
     count<&Options::comm_threads>(
         {"comm-threads", here, machine, "C",
-         "communication threads of each process under mpirun: with 2 one sends and one "
-         "receives, with 0 workers move messages between tasks; fewer if MPI does not "
-         "allow as many"},
+         "communication threads of each process under mpirun: with 2 one sends and one receives, with 0 "
+         "workers move messages between tasks; fewer if MPI does not allow as many"},
         0, 2),
     topology({"topology", here | dense, machine, "MACHINE",
               "machine to plan for: an XML file of lstopo, or a description such as 'numa:2 core:8'; workers "
@@ -186,14 +184,14 @@ constexpr std::array table = {
               "this machine"}),
     choice<&Options::calibration>(
         {"calibration", analyses, machine, "WHEN",
-         "predict times with a cost model measured on this machine: on measures it again, "
-         "off takes the one that is shipped",
+         "predict times with a cost model measured on this machine: on measures it again, off takes the one "
+         "that is shipped",
          "measured once, in less than 2 s, and kept"}),
     choice<&Options::record_trace>({"record-trace", none, scheduling, "", "record what each thread does"}),
     choice<&Options::schedule>(
         {"schedule", runs, scheduling, "POLICY",
-         "which worker runs which task: by lists made in advance, a tree of queues, or queues of "
-         "cores and NUMA nodes"}),
+         "which worker runs which task: by lists made in advance, a tree of queues, or queues of cores and "
+         "NUMA nodes"}),
     choice<&Options::push_init>({"push-init", runs, scheduling, "WHERE",
                                  "places: the first tasks go to the NUMA nodes in turn or at random"}),
     choice<&Options::push>({"push", runs, scheduling, "WHERE", "places: which list receives a ready task"}),
@@ -204,12 +202,12 @@ constexpr std::array table = {
                           std::numeric_limits<std::int64_t>::max()),
     choice<&Options::allocation>(
         {"alloc", runs, machine, "POLICY",
-         "memory of the coefficients: touched by one thread, by the thread that owns them, "
-         "or spread over the NUMA nodes"}),
+         "memory of the coefficients: touched by one thread, by the thread that owns them, or spread over "
+         "the NUMA nodes"}),
     choice<&Options::splitting>(
         {"split", analyses, scheduling, "KIND",
-         "tasks of a column block: one, or one for each group of rows if the block is wide and "
-         "several threads are candidates"}),
+         "tasks of a column block: one, or one for each group of rows if the block is wide and several "
+         "threads are candidates"}),
     count<&Options::split_width>(
         {"split-width", analyses, scheduling, "COLUMNS", "2d: least width of a column block that is cut"}, 1,
         most_columns),

@@ -45,13 +45,16 @@ void generate(GenerateOptions const& options) {
 }
 
 std::string generate_help() {
-    return "Examples:\n"
-           "  espalier generate lap3d 20 --output lap3d-20.mtx\n"
-           "  espalier generate elast3d:20 --output k.mtx.gz\n"
-           "  espalier generate lap2d:8 | head\n\n"
-           "The words after the kind are joined to it by colons, so 'lap3d 20' is lap3d:20. The file is in\n"
-           "Matrix Market format.\n\n" +
-           generators() + "\n" + exit_codes();
+    return R"(Examples:
+  espalier generate lap3d 20 --output lap3d-20.mtx
+  espalier generate elast3d:20 --output k.mtx.gz
+  espalier generate lap2d:8 | head
+
+The words after the kind are joined to it by colons, so 'lap3d 20' is lap3d:20. The file is in
+Matrix Market format.
+
+)" + generators() +
+           "\n" + exit_codes();
 }
 
 } // namespace

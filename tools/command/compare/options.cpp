@@ -59,8 +59,8 @@ void require_name(std::string const& name) {
     if (contains(names, name)) return;
     if (name == "precision")
         throw Error(Status::usage, "--vary precision is not possible because all combinations share one "
-                                   "matrix; run compare once for "
-                                   "each --precision, or use --vary mixed-precision=on,off");
+                                   "matrix; run compare once for each --precision, or use --vary "
+                                   "mixed-precision=on,off");
     throw Error(Status::usage, fmt::format("--vary {}: unknown option '{}'{}; the options are {}", name, name,
                                            did_you_mean(name, names), fmt::join(names, ", ")));
 }
@@ -153,8 +153,7 @@ void declare_compare(OptionSet& set, CompareOptions& options) {
               options.repeat, 1, 10'000);
     set.text({"--simulate", "MACHINE",
               "simulate every combination instead of running it, on the machine that 'espalier simulate "
-              "--machine' "
-              "would take, or 'here'"},
+              "--machine' would take, or 'here'"},
              options.simulate);
     for (OptionRow const& row : option_table())
         if ((row.subcommands & subcommand::compare) != 0)
@@ -195,22 +194,21 @@ void check(CompareOptions const& options) {
 }
 
 std::string compare_help() {
-    return "Examples:\n"
-           "  espalier compare lap3d:60 --vary schedule=static,dynamic --vary threads=1,2\n"
-           "  espalier compare a.mtx --vary split=1d,2d --schedule dynamic --repeat 7 --picture split.png\n"
-           "  espalier compare a.mtx --vary ordering=scotch,metis,amd --csv - --repeat 1\n"
-           "  espalier compare elast3d:48 --simulate 'numa:4 core:16' --vary schedule=static,dynamic \\\n"
-           "                   --vary threads=1,16,64\n\n"
-           "Each combination is analyzed once, then factorized, solved and refined in turn with the others, "
-           "so\n"
-           "that disturbances of the machine affect all of them. The table has the median, the fastest and "
-           "the\n"
-           "slowest run, and the ratio of the median to that of the first row: below 1 is faster. Rows "
-           "whose\n"
-           "ranges overlap may differ by chance.\n\n"
-           "If a combination fails, its row says so and the others go on. The exit code is that of the "
-           "first\n"
-           "failure.\n";
+    return R"(Examples:
+  espalier compare lap3d:60 --vary schedule=static,dynamic --vary threads=1,2
+  espalier compare a.mtx --vary split=1d,2d --schedule dynamic --repeat 7 --picture split.png
+  espalier compare a.mtx --vary ordering=scotch,metis,amd --csv - --repeat 1
+  espalier compare elast3d:48 --simulate 'numa:4 core:16' --vary schedule=static,dynamic \
+                   --vary threads=1,16,64
+
+Each combination is analyzed once, then factorized, solved and refined in turn with the others, so
+that disturbances of the machine affect all of them. The table has the median, the fastest and the
+slowest run, and the ratio of the median to that of the first row: below 1 is faster. Rows whose
+ranges overlap may differ by chance.
+
+If a combination fails, its row says so and the others go on. The exit code is that of the first
+failure.
+)";
 }
 
 } // namespace espalier::command

@@ -50,17 +50,17 @@ void check(DenseOptions const& options) {
 }
 
 std::string dense_help() {
-    return "Examples:\n"
-           "  espalier dense --kernel cholesky --n 8000 --tile 256\n"
-           "  espalier dense --kernel qr --schedule places --push pNumaW --select sProcNuma --strict\n"
-           "  espalier dense --schedule nas --topology 'numa:2 core:4' --n 2000 --tile 100\n"
-           "  espalier dense --threads 2 --trace run.paje && espalier trace run.paje --png run.png\n\n"
-           "Factorizes a random dense matrix in tiles, with the threads and policies that factorize sparse\n"
-           "matrices, to compare schedules on a simple task graph. All policies give the same bits. The "
-           "error is\n"
-           "|A - L L^T| / |A|, or the larger of |A - Q R| / |A| and |I - Q^T Q| / sqrt(n), estimated with "
-           "random\n"
-           "vectors; the exit code is 7 if it is above the tolerance.\n";
+    return R"(Examples:
+  espalier dense --kernel cholesky --n 8000 --tile 256
+  espalier dense --kernel qr --schedule places --push pNumaW --select sProcNuma --strict
+  espalier dense --schedule nas --topology 'numa:2 core:4' --n 2000 --tile 100
+  espalier dense --threads 2 --trace run.paje && espalier trace run.paje --png run.png
+
+Factorizes a random dense matrix in tiles, with the threads and policies that factorize sparse
+matrices, to compare schedules on a simple task graph. All policies give the same bits. The error is
+|A - L L^T| / |A|, or the larger of |A - Q R| / |A| and |I - Q^T Q| / sqrt(n), estimated with random
+vectors; the exit code is 7 if it is above the tolerance.
+)";
 }
 
 } // namespace espalier::command

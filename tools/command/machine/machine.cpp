@@ -127,14 +127,15 @@ void declare_machine(OptionSet& set, MachineOptions& options) {
 }
 
 std::string machine_help() {
-    return "Examples:\n"
-           "  espalier machine\n"
-           "  espalier machine --picture factors.png --json machine.json\n"
-           "  espalier machine --topology 'package:2 numa:4 core:8'\n\n"
-           "NUMA factors: the time for a block whose data lie on another node, or while all cores work, "
-           "relative\n"
-           "to the fastest core alone.\n\n" +
-           exit_codes();
+    return R"(Examples:
+  espalier machine
+  espalier machine --picture factors.png --json machine.json
+  espalier machine --topology 'package:2 numa:4 core:8'
+
+NUMA factors: the time for a block whose data lie on another node, or while all cores work, relative
+to the fastest core alone.
+
+)" + exit_codes();
 }
 
 } // namespace

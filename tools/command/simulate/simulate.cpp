@@ -78,8 +78,7 @@ void declare_simulate(OptionSet& set, SimulateOptions& options) {
     set.group("Machine");
     set.text({"--machine", "MACHINE",
               "machine file (.json), which 'espalier machine --json' also writes; an XML file of lstopo; or "
-              "a description "
-              "such as 'numa:4 core:8' [here: this machine]"},
+              "a description such as 'numa:4 core:8' [here: this machine]"},
              options.machine);
     add_processes(set, options.run.processes, "processes, each on a machine of its own [1]");
     set.library(options.run.library, simulated_threads());
@@ -100,18 +99,17 @@ void check_simulate(SimulateOptions const& options) {
 }
 
 std::string simulate_help() {
-    return "Examples:\n"
-           "  espalier simulate lap3d:60 --machine 'numa:4 core:8' --schedule dynamic --split 2d\n"
-           "  espalier simulate a.mtx --machine cluster.json --processes 8 --threads 32 --trace run.paje\n"
-           "  espalier machine --json this.json && espalier simulate a.mtx --machine this.json\n\n"
-           "Nothing is factorized. The matrix is analyzed here, and the tasks of its factorization run in\n"
-           "virtual time on the machine, under the scheduling policies of real runs. Times come from the "
-           "cost\n"
-           "model of this machine unless the machine file has its own. Memory on another NUMA node slows "
-           "tasks\n"
-           "down, and so does memory that many threads use at once. docs/user-guide.md explains the model, "
-           "and\n"
-           "docs/machine-file.md the file.\n";
+    return R"(Examples:
+  espalier simulate lap3d:60 --machine 'numa:4 core:8' --schedule dynamic --split 2d
+  espalier simulate a.mtx --machine cluster.json --processes 8 --threads 32 --trace run.paje
+  espalier machine --json this.json && espalier simulate a.mtx --machine this.json
+
+Nothing is factorized. The matrix is analyzed here, and the tasks of its factorization run in
+virtual time on the machine, under the scheduling policies of real runs. Times come from the cost
+model of this machine unless the machine file has its own. Memory on another NUMA node slows tasks
+down, and so does memory that many threads use at once. docs/user-guide.md explains the model, and
+docs/machine-file.md the file.
+)";
 }
 
 } // namespace

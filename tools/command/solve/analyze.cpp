@@ -64,21 +64,22 @@ void declare_analyze(OptionSet& set, RunOptions& run) {
 }
 
 std::string analyze_help() {
-    return "Examples:\n"
-           "  espalier analyze matrix.mtx\n"
-           "  espalier analyze lap3d:80 --ordering metis --max-memory 8G --json analysis.json\n"
-           "  espalier analyze lap3d:80 --processes 8 --threads 32 --trace predicted.paje\n"
-           "  espalier analyze lap3d:80 --topology 'numa:8 core:16'\n\n"
-           "Nothing proportional to the factor is allocated. With --max-memory the exit code says whether "
-           "the\n"
-           "factorization would fit: 0, or 8.\n\n"
-           "The prediction maps the elimination tree to the processes and threads and simulates each task "
-           "with\n"
-           "the cost model of this machine, under --schedule and --split, and with 2 us and 10 GB/s between\n"
-           "processes. It ignores where memory lies; 'espalier simulate' does not. --trace writes the "
-           "predicted\n"
-           "run, and 'espalier trace' draws it.\n\n" +
-           generators() + "\n" + exit_codes();
+    return R"(Examples:
+  espalier analyze matrix.mtx
+  espalier analyze lap3d:80 --ordering metis --max-memory 8G --json analysis.json
+  espalier analyze lap3d:80 --processes 8 --threads 32 --trace predicted.paje
+  espalier analyze lap3d:80 --topology 'numa:8 core:16'
+
+Nothing proportional to the factor is allocated. With --max-memory the exit code says whether the
+factorization would fit: 0, or 8.
+
+The prediction maps the elimination tree to the processes and threads and simulates each task with
+the cost model of this machine, under --schedule and --split, and with 2 us and 10 GB/s between
+processes. It ignores where memory lies; 'espalier simulate' does not. --trace writes the predicted
+run, and 'espalier trace' draws it.
+
+)" + generators() +
+           "\n" + exit_codes();
 }
 
 } // namespace

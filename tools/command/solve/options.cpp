@@ -41,8 +41,7 @@ void add_input(OptionSet& set, RunOptions& run) {
     set.group("System");
     set.choice({"--input", "HOW",
                 "under mpirun, the first process reads the matrix and the right-hand sides, or each process "
-                "reads its "
-                "part of a Matrix Market file, which all processes must see [root]"},
+                "reads its part of a Matrix Market file, which all processes must see [root]"},
                ways, [&run](std::size_t way) { run.read_by_parts = way == 1; });
 }
 

@@ -158,8 +158,7 @@ void declare_solve(OptionSet& set, RunOptions& run) {
              run.output);
     set.text({"--null-space", "FILE",
               "accept a singular matrix, and write an orthonormal basis of its null space as a Matrix Market "
-              "array (- is "
-              "standard output)"},
+              "array (- is standard output)"},
              run.null_space);
     add_trace(set, run.trace, "what each thread does");
     add_json(set, run.json);
@@ -168,37 +167,38 @@ void declare_solve(OptionSet& set, RunOptions& run) {
 }
 
 std::string solve_help() {
-    return "Examples:\n"
-           "  espalier solve matrix.mtx\n"
-           "  espalier solve lap3d:40 --rhs random --nrhs 8 --json report.json\n"
-           "  espalier solve a.rua.gz --factorization lu --refine gmres --output x.mtx\n"
-           "  espalier solve big.mtx --precision s --max-memory 4G\n"
-           "  espalier solve big.mtx --mixed-precision           half the memory, then full accuracy\n"
-           "  espalier solve kkt.mtx --condition                 condition, forward error, inertia, "
-           "determinant\n"
-           "  espalier solve neumann.mtx --null-space z.mtx --output x.mtx\n"
-           "  gzip -dc matrix.mtx.gz | espalier solve -          the matrix from standard input\n"
-           "  espalier solve matrix.mtx --json - | python3 -m json.tool\n"
-           "  mpirun -np 4 --bind-to none espalier solve big.mtx --threads 8\n"
-           "  espalier solve lap3d:40 --threads 2 --trace run.paje && espalier trace run.paje --png "
-           "run.png\n\n"
-           "--factorization auto tries llh if the matrix is Hermitian or real symmetric and may be positive\n"
-           "definite by its diagonal, and falls back to ldlh if llh finds a pivot that is not positive. "
-           "Other\n"
-           "symmetric matrices get ldlt or ldlh, general matrices lu. The report says which one was used.\n\n"
-           "Unsymmetric and indefinite matrices are scaled, and matched if their diagonal is weak, unless\n"
-           "--scaling or --matching is given. The notes of the report list what was done.\n\n"
-           "The files of --json and --output appear whole or not at all. If there is no solution, neither "
-           "is\n"
-           "written. If the solution is inaccurate or the matrix numerically singular (exit codes 7 and 5), "
-           "both\n"
-           "are written, unless the solution overflowed.\n\n"
-           "Under mpirun all processes of the job factorize together, each with --threads workers. The "
-           "first\n"
-           "process reads, writes and reports; with --input distributed each process reads its part of the\n"
-           "files. docs/clusters.md explains how to start a job.\n\n"
-           "A terminal shows a bar for each long phase; a pipe gets one line for each phase.\n\n" +
-           generators() + "\n" + exit_codes();
+    return R"(Examples:
+  espalier solve matrix.mtx
+  espalier solve lap3d:40 --rhs random --nrhs 8 --json report.json
+  espalier solve a.rua.gz --factorization lu --refine gmres --output x.mtx
+  espalier solve big.mtx --precision s --max-memory 4G
+  espalier solve big.mtx --mixed-precision           half the memory, then full accuracy
+  espalier solve kkt.mtx --condition                 condition, forward error, inertia, determinant
+  espalier solve neumann.mtx --null-space z.mtx --output x.mtx
+  gzip -dc matrix.mtx.gz | espalier solve -          the matrix from standard input
+  espalier solve matrix.mtx --json - | python3 -m json.tool
+  mpirun -np 4 --bind-to none espalier solve big.mtx --threads 8
+  espalier solve lap3d:40 --threads 2 --trace run.paje && espalier trace run.paje --png run.png
+
+--factorization auto tries llh if the matrix is Hermitian or real symmetric and may be positive
+definite by its diagonal, and falls back to ldlh if llh finds a pivot that is not positive. Other
+symmetric matrices get ldlt or ldlh, general matrices lu. The report says which one was used.
+
+Unsymmetric and indefinite matrices are scaled, and matched if their diagonal is weak, unless
+--scaling or --matching is given. The notes of the report list what was done.
+
+The files of --json and --output appear whole or not at all. If there is no solution, neither is
+written. If the solution is inaccurate or the matrix numerically singular (exit codes 7 and 5), both
+are written, unless the solution overflowed.
+
+Under mpirun all processes of the job factorize together, each with --threads workers. The first
+process reads, writes and reports; with --input distributed each process reads its part of the
+files. docs/clusters.md explains how to start a job.
+
+A terminal shows a bar for each long phase; a pipe gets one line for each phase.
+
+)" + generators() +
+           "\n" + exit_codes();
 }
 
 } // namespace

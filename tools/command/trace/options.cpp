@@ -31,8 +31,7 @@ void declare_trace(OptionSet& set, TraceOptions& options) {
     set.text({"--phase",
               "NAME",
               "show one phase, such as factorization or solve; all is the whole trace [factorization, or all "
-              "if the trace "
-              "has none]",
+              "if the trace has none]",
               {"factorization", "solve", "refinement", "all"}},
              options.phase);
     add_seconds(set, {"--from", "S", "leave out what comes before: seconds from the begin of the phase [0]"},
@@ -41,16 +40,14 @@ void declare_trace(OptionSet& set, TraceOptions& options) {
                 options.to);
     set.text({"--compare", "PREDICTED_FILE",
               "trace of a prediction, as 'espalier analyze --trace' writes it: report its error, and draw "
-              "both in one "
-              "picture"},
+              "both in one picture"},
              options.compare);
     set.group("Output");
     set.text({"--svg", "FILE", "draw the Gantt chart as SVG (- is standard output)"}, options.svg);
     set.text({"--png", "FILE", "draw the Gantt chart as PNG (- is standard output)"}, options.png);
     set.text({"--html", "FILE",
               "write a page that zooms into the Gantt chart and describes each state; it needs no other file "
-              "(- is "
-              "standard output)"},
+              "(- is standard output)"},
              options.html);
     set.choice({"--color", "BY",
                 "color of the states: by the kind of task, or by the level of the elimination tree [kind]"},
@@ -71,22 +68,20 @@ void check(TraceOptions const& options) {
 }
 
 std::string trace_help() {
-    return "Examples:\n"
-           "  espalier solve lap3d:60 --threads 2 --trace run.paje\n"
-           "  espalier trace run.paje                            busy and idle, tasks, critical path\n"
-           "  espalier trace run.paje --png run.png --color level\n"
-           "  espalier trace run.paje --html run.html            to zoom into\n"
-           "  espalier analyze lap3d:60 --threads 2 --trace predicted.paje\n"
-           "  espalier trace run.paje --compare predicted.paje --svg both.svg\n\n"
-           "The table has a line for each thread: the share of its time in tasks (busy), in messages "
-           "(comm.),\n"
-           "in the search for tasks (overhead), without work (idle), and not recorded. The critical path is "
-           "the\n"
-           "longest chain of tasks that had to wait for each other: more threads do not make the phase "
-           "shorter\n"
-           "than that. Idle time is black in pictures. States narrower than a pixel are mixed by their "
-           "times,\n"
-           "not dropped. ViTE opens the same files.\n";
+    return R"(Examples:
+  espalier solve lap3d:60 --threads 2 --trace run.paje
+  espalier trace run.paje                            busy and idle, tasks, critical path
+  espalier trace run.paje --png run.png --color level
+  espalier trace run.paje --html run.html            to zoom into
+  espalier analyze lap3d:60 --threads 2 --trace predicted.paje
+  espalier trace run.paje --compare predicted.paje --svg both.svg
+
+The table has a line for each thread: the share of its time in tasks (busy), in messages (comm.),
+in the search for tasks (overhead), without work (idle), and not recorded. The critical path is the
+longest chain of tasks that had to wait for each other: more threads do not make the phase shorter
+than that. Idle time is black in pictures. States narrower than a pixel are mixed by their times,
+not dropped. ViTE opens the same files.
+)";
 }
 
 } // namespace espalier::command
