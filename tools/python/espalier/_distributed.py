@@ -1,4 +1,4 @@
-"""A solver of several processes whose vectors stay distributed: every process has the rows of its part."""
+"""A solver on several processes with distributed vectors: every process passes and receives its own rows."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ _NO_LISTENERS: _core.Listeners = (None, None)
 
 
 class DistributedSolver:
-    """A sparse direct solver of all processes of `comm`, a communicator of mpi4py. Every process makes one and calls the
-    same methods in the same order.
+    """A sparse direct solver on all processes of `comm`, a communicator of mpi4py. Every process creates one and makes
+    the same calls in the same order.
 
         solver = espalier.DistributedSolver(comm, ordering="scotch")
         solver.factorize(A if comm.Get_rank() == 0 else None)
-        x = solver.solve(b)     # b and x: the rows of this process, those of process 0 first
+        x = solver.solve(b)     # b and x: the rows of this process
 
-    The matrix is that of process 0. Right-hand sides and solutions are not collected anywhere: each process gives and
-    gets consecutive rows, as many as it likes. symmetric and options are as for Solver; those of process 0 count. An
-    error on one process is raised on all.
+    Process 0 passes the matrix. Each process passes consecutive rows of right-hand sides, beginning with those of
+    process 0, and receives these rows of the solutions. No process holds whole vectors. symmetric and options are those
+    of Solver; the values on process 0 are used. An error on one process is raised on all processes.
     """
 
     def __init__(self, comm: Any, *, symmetric: Symmetric = None, **options: Unpack[Keywords]) -> None:
@@ -49,7 +49,7 @@ class DistributedSolver:
         close_at_exit(self)
 
     def close(self) -> None:
-        """Forget matrix and factors; collective. The solver cannot be used any more."""
+        """Free the matrix and the factors. All processes call it. The solver cannot be used any more."""
         if self._comm is not None:
             self._handle = None
             self._comm.Free()
@@ -62,7 +62,7 @@ class DistributedSolver:
         self.close()
 
     def _on_all(self, step: Callable[[], Result]) -> Result:
-        """What step() returns on this process; if it raises an error on one, all raise one."""
+        """Returns step(). If it raises an error on one process, all processes raise an error."""
         if self._comm is None:
             raise InputError("this solver was closed", "usage")
         result: Result | None = None
@@ -80,8 +80,8 @@ class DistributedSolver:
         return result  # type: ignore[return-value]
 
     def factorize(self, A: Any = None) -> DistributedSolver:
-        """Compute the factors of the matrix A of process 0; other processes give None. The analysis is used again while
-        pattern, scalars and symmetry stay the same. Returns the solver."""
+        """Compute the factors of the matrix A of process 0; the other processes pass None. The analysis is reused for the
+        same pattern, scalar type and symmetry. Returns the solver."""
         is_root = self._comm is not None and self._comm.Get_rank() == 0
 
         def convert() -> tuple[_core.Matrix | None, str]:
@@ -105,15 +105,15 @@ class DistributedSolver:
         return self
 
     def solve(self, b: Any, trans: str = "N", *, refine: bool = True) -> npt.NDArray[Any]:
-        """Solve A x = b (trans = "T": A^T x = b; "H": A^H x = b). b has the rows of this process, with shape (m,) or
-        (m, k), and so has the result. Refined, and warned of, as by Solver.solve()."""
+        """Solve A x = b, with trans = "T" A^T x = b, or with trans = "H" A^H x = b. b and the result are the rows of this
+        process, of shape (m,) or (m, k). The solution is refined and checked as by Solver.solve()."""
         handle, (block,), op = self._prepare((b,), trans)
         x = block.copy()
         warn_of(handle.solve_rows(block.values, x, op, refine, _NO_LISTENERS), 2)
         return block.restore(x)
 
     def refine(self, b: Any, x: Any, trans: str = "N") -> npt.NDArray[Any]:
-        """Improve x, a solution for b by whatever means: the rows of this process of both. The result is a new array."""
+        """Improve a given solution x for b. Both are the rows of this process. Returns a new array."""
         handle, (block, start), op = self._prepare((b, x), trans)
         improved = start.copy()
         warn_of(handle.refine_rows(block.values, improved, op, _NO_LISTENERS), 2)
@@ -136,7 +136,7 @@ class DistributedSolver:
 
     @property
     def report(self) -> dict[str, Any]:
-        """What the last calls found out, as Solver.report; the same on all processes."""
+        """Results of the last calls, as in Solver.report, equal on all processes."""
         if self._handle is None:
             raise InputError("report was called before factorize", "usage")
         return self._handle.report()
