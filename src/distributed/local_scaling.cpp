@@ -38,6 +38,7 @@ template <class T> LocalScaling deal_scaling(DistributedRows const& rows, Scaled
             for (Index i = 0; i < rows.order(); ++i) row_at[system->row_place(i)] = i;
         }
         LocalScaling part;
+        part.is_scaled = system->is_scaled();
         for (Index const k : owners.rows_of(r)) {
             part.callers_row.push_back(row_at[k]);
             part.callers_column.push_back(k);
@@ -45,11 +46,12 @@ template <class T> LocalScaling deal_scaling(DistributedRows const& rows, Scaled
             part.row_scale.push_back(system->row_scale(row_at[k]));
             part.column_scale.push_back(system->column_scale(k));
         }
-        packer(part.row_scale, part.column_scale, part.callers_row, part.callers_column);
+        packer(part.is_scaled, part.row_scale, part.column_scale, part.callers_row, part.callers_column);
     });
     LocalScaling mine;
     all_succeed(rows.comm(), [&] {
-        Unpacker{bytes}(mine.row_scale, mine.column_scale, mine.callers_row, mine.callers_column);
+        Unpacker{bytes}(mine.is_scaled, mine.row_scale, mine.column_scale, mine.callers_row,
+                        mine.callers_column);
     });
     return mine;
 }

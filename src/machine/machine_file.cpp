@@ -16,7 +16,7 @@ namespace {
 
 constexpr int most_cores = 1 << 16;
 constexpr int most_nodes = 1 << 10; // tables of nodes are quadratic
-constexpr double most_bytes_per_s = 1e18;
+constexpr double highest_bandwidth = 1e18;
 
 // The keys of a machine file, and the further keys of the file that `espalier machine` writes.
 constexpr std::string_view keys[] = {
@@ -60,13 +60,13 @@ class MachineReader {
         if (auto const table = json_["distances"]) machine_.distances = table.square_table(0, 1e6);
         read_cost_model(json_["cost_model"]);
         if (auto const rate = json_["core_bytes_per_s"])
-            machine_.bandwidth = rate.number(1, most_bytes_per_s);
+            machine_.bandwidth = rate.number(1, highest_bandwidth);
         if (auto const factors = json_["numa_factors"]) read_measured_factors(factors);
         if (auto const table = json_["memory_factors"]) machine_.memory.factors = table.square_table(1, 1e3);
         if (auto const speed = json_["speed"]) machine_.speed = speed.number(1e-3, 1e3);
         if (auto const contention = json_["contention"]) machine_.contention = contention.number(1, 1e3);
         if (auto const rate = json_["numa_node_bytes_per_s"])
-            machine_.memory.node_bandwidth = rate.number(1, most_bytes_per_s);
+            machine_.memory.node_bandwidth = rate.number(1, highest_bandwidth);
         if (auto const network = json_["network"]) {
             network.allow_only(network_keys);
             machine_.network = read_network(network, machine_.network.value_or(Network{}));
@@ -127,7 +127,7 @@ class MachineReader {
         if (auto const memory = json["memory"]) {
             memory.allow_only(memory_keys);
             if (auto const rate = memory["one_bytes_per_s"])
-                machine_.bandwidth = rate.number(1, most_bytes_per_s);
+                machine_.bandwidth = rate.number(1, highest_bandwidth);
         }
         machine_.network = read_measured_network(json["network"]);
         if (!json["models"]) return;

@@ -142,6 +142,8 @@ constexpr OptionRow topology(OptionHeading const& heading) {
     return row;
 }
 
+namespace option_rows {
+
 using namespace subcommand;
 
 constexpr std::string_view method = "Method", machine = "Machine", scheduling = "Schedule",
@@ -239,6 +241,10 @@ constexpr std::array table = {
     max_memory({"max-memory", here, machine, "SIZE",
                 "refuse to factorize if that needs more memory, such as 512M, 4G or 1.5GiB", "no limit"}),
 };
+
+} // namespace option_rows
+
+using option_rows::table;
 
 } // namespace
 

@@ -60,7 +60,7 @@ template <class T> class Refiner {
     void apply_inverse(std::span<T> block, Index columns, MatrixOp op) const;
 
   private:
-    [[nodiscard]] bool is_scaled() const { return !vectors_.scaling().row_scale.empty(); }
+    [[nodiscard]] bool is_scaled() const { return vectors_.scaling().is_scaled; }
     [[nodiscard]] DistributedMatrix<T> callers_matrix() const;
     [[nodiscard]] ApplyInverse<T> inverse_of_working() const;
     [[nodiscard]] ApplyInverse<T> inverse_of_matrix() const;

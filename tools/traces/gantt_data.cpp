@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr int curve_columns = 2000;
 
-std::string hex(Color color) {
+std::string page_color(Color color) {
     return fmt::format("#{:02x}{:02x}{:02x}", color.red, color.green, color.blue);
 }
 
@@ -105,8 +105,9 @@ class PanelData {
                     {"kinds", Json::array()},
                     {"rows", Json::array()}};
         for (StateKind const& kind : trace_.kinds())
-            result["kinds"].push_back(
-                {{"name", kind.name}, {"color", hex(kind.color)}, {"category", to_string(kind.category)}});
+            result["kinds"].push_back({{"name", kind.name},
+                                       {"color", page_color(kind.color)},
+                                       {"category", to_string(kind.category)}});
         std::string bytes;
         for (std::size_t r = 0; r < rows_.size(); ++r) {
             auto const& container = trace_.containers()[rows_[r]];
@@ -227,7 +228,7 @@ std::string gantt_data(std::vector<GanttPanel> const& panels, HtmlOptions const&
                 {"levels", Json::array()},
                 {"panels", Json::array()}};
     for (int level = 0; level <= deepest; ++level)
-        result["levels"].push_back(hex(level_color(level, deepest)));
+        result["levels"].push_back(page_color(level_color(level, deepest)));
     for (GanttPanel const& panel : panels) result["panels"].push_back(PanelData(panel, options).json());
     // A name must not end the script that holds the data.
     std::string text;

@@ -74,7 +74,7 @@ complete -F _espalier espalier
 }
 
 // In single quotes, for zsh and fish.
-std::string quoted(std::string const& text) {
+std::string shell_quoted(std::string const& text) {
     return "'" + replaced(text, "'", R"('\'')") + "'";
 }
 
@@ -87,7 +87,7 @@ std::string zsh_option(OptionText const& option) {
     if (!option.choices.empty() && !option.takes_file())
         text += fmt::format("({})", fmt::join(option.choices, " "));
     if (option.takes_file()) text += "_files";
-    return quoted(text);
+    return shell_quoted(text);
 }
 
 std::string zsh(Facts subcommands) {
@@ -119,20 +119,20 @@ complete -c espalier -l help -d 'print the help'
 )";
     for (SubcommandFacts const& subcommand : subcommands) {
         text += fmt::format("complete -c espalier -n __fish_use_subcommand -a {} -d {}\n", subcommand.name,
-                            quoted(subcommand.summary));
+                            shell_quoted(subcommand.summary));
         std::string const condition =
             fmt::format("complete -c espalier -n '__fish_seen_subcommand_from {}'", subcommand.name);
         if (subcommand.takes_file) text += condition + " -F\n";
         if (!subcommand.positional_choices.empty())
-            text += fmt::format("{} -a {}\n", condition, quoted(subcommand.positional_choices));
+            text += fmt::format("{} -a {}\n", condition, shell_quoted(subcommand.positional_choices));
         for (OptionText const& option : subcommand.options) {
             std::string values = option.is_flag() ? "" : option.takes_file() ? " -r" : " -x";
             if (!option.choices.empty())
-                values += " -a " + quoted(fmt::format("{}", fmt::join(option.choices, " ")));
+                values += " -a " + shell_quoted(fmt::format("{}", fmt::join(option.choices, " ")));
             std::string const letter =
                 option.name.starts_with("--") ? "" : fmt::format(" -s {}", option.name[1]);
             text += fmt::format("{} -l {}{}{} -d {}\n", condition, option.long_name().substr(2), letter,
-                                values, quoted(option.summary()));
+                                values, shell_quoted(option.summary()));
         }
     }
     return text;

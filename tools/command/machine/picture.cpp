@@ -42,7 +42,7 @@ bool is_dark(Color c) {
     return 0.299 * c.red + 0.587 * c.green + 0.114 * c.blue < 135;
 }
 
-std::string number(double value) {
+std::string factor_text(double value) {
     return value < 9.995 ? fmt::format("{:.2f}", value) : fmt::format("{:.1f}", value);
 }
 
@@ -191,7 +191,7 @@ class Picture {
                 double const value = map.value(i, j);
                 Color const color = color_of(value);
                 canvas.rectangle(x, top + row_y_[i], cell - hair, row_height_ - hair, color);
-                canvas.text(x + (cell - hair) / 2, top + line_in(i) - hair / 2, number(value),
+                canvas.text(x + (cell - hair) / 2, top + line_in(i) - hair / 2, factor_text(value),
                             {letter_size(), is_dark(color) ? white : ink, Anchor::middle});
             }
         }
