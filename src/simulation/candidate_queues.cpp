@@ -75,6 +75,9 @@ TaskId CandidateQueues::pop(WorkerId worker) {
 }
 
 StaticSchedule list_schedule(TaskGraph const& graph, int workers) {
+    if (!graph.home.empty() && std::ssize(graph.home) != graph.num_tasks())
+        throw Error(Status::internal, fmt::format("list schedule: there are {} homes for {} tasks",
+                                                  graph.home.size(), graph.num_tasks()));
     std::vector<TaskRange> ranges;
     ranges.reserve(graph.num_tasks());
     for (TaskId task = 0; task < graph.num_tasks(); ++task) {
