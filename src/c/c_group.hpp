@@ -7,13 +7,13 @@
 
 namespace espalier {
 
-/// What a handle holds; all processes use the values of process 0.
+/// The state of a handle; all processes use the values of process 0.
 struct HandleState {
     bool has_matrix = false;
     bool analyzed = false;          ///< The pattern of the matrix.
     bool factorized = false;        ///< The values of the matrix.
     bool factors_uncertain = false; ///< A refinement has failed, which may have dropped the factors.
-    Index order = 0;                ///< Of the matrix.
+    Index order = 0;                ///< The order of the matrix.
     Offset stored = 0;              ///< Entries of the matrix that are kept.
     double tolerance = 0;           ///< For the backward error, in force.
 };
@@ -21,7 +21,7 @@ struct HandleState {
 /// The processes of a handle.
 struct HandleProcesses {
     Communicator all;
-    /// Those that make the calls: all of them, or process 0 alone while the others follow it.
+    /// The processes that make the calls: all of them, or process 0 alone while the others follow it.
     Communicator calling;
 };
 

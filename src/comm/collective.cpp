@@ -16,7 +16,7 @@ void count_sent(Communicator const& comm, std::uint64_t bytes) {
     transport_of(comm)->bytes_sent.fetch_add(bytes, std::memory_order_relaxed);
 }
 
-// Of blocks for all ranks, those for others.
+// The total size of the blocks for other ranks.
 void count_sent(Communicator const& comm, std::span<std::span<std::byte const> const> blocks) {
     for (int r = 0; r < std::ssize(blocks); ++r)
         if (r != comm.rank()) count_sent(comm, blocks[r].size());

@@ -23,7 +23,7 @@ namespace espalier {
 /// Attributes of a block to send.
 struct MessageMark {
     std::int64_t tag = -1; ///< Its number in a trace.
-    double priority = 0;   ///< Of the blocks that wait for one process the highest goes first.
+    double priority = 0;   ///< Blocks that wait for the same process are sent by descending priority.
 };
 
 class SendingSide {
