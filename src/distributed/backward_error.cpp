@@ -15,7 +15,7 @@ double safe_ratio(double error, double scale) {
     return scale == 0 ? infinity : error / scale;
 }
 
-// Where a product of two finite numbers overflows, the factors are multiplied by this first, and what is
+// If a product of two finite numbers overflows, its factors are multiplied by this first, and what is
 // added to the product by its square. Fractions do not change, and what underflows on the way is too small
 // beside a scale above the largest number to change them either.
 template <class T> constexpr double shrink = sizeof(Real<T>) == sizeof(float) ? 0x1p-80 : 0x1p-540;

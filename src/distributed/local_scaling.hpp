@@ -13,7 +13,7 @@ namespace espalier {
 /// Everything is in local order. A row exchange (distributed/row_exchange.hpp) applies P: with `callers_row`
 /// for b of A x = b and for x of A^T x = b, with `callers_column` for x of A x = b and b of A^T x = b.
 struct LocalScaling {
-    bool is_scaled = false; ///< The same on all processes, also on one without rows.
+    bool is_scaled = false; ///< Equal on all processes, including those without rows.
     std::vector<double> row_scale, column_scale; ///< Powers of two; empty: ones.
     std::vector<Index> callers_row;              ///< The caller's row of each local row of B.
     std::vector<Index> callers_column;           ///< The caller's column of each local column of B.

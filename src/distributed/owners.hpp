@@ -10,8 +10,8 @@ namespace espalier {
 
 /// Local rows of all processes; the row numbers are on process 0 alone.
 struct Owners {
-    std::vector<Index> rows;  ///< Of process 0 in local order, then those of process 1, ...
-    std::vector<Index> begin; ///< Of each process in `rows`, and their end.
+    std::vector<Index> rows;  ///< Rows in local order: first those of process 0, then those of process 1, ...
+    std::vector<Index> begin; ///< Position in `rows` of the first row of each process, then the end.
 
     /// Collective. Error{out_of_memory} on all processes.
     explicit Owners(DistributedRows const& all) {

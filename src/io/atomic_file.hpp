@@ -38,7 +38,7 @@ class AtomicFile {
     void write_bytes(char const* data, std::size_t size);
     [[noreturn]] void fail(char const* what) const;
 
-    std::string path_; // As the caller spelled it, for messages.
+    std::string path_; // The caller's spelling, for messages.
     std::string target_;
     std::string temporary_; // Empty if the target is written directly, and after commit().
     int fd_ = -1;
