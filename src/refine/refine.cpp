@@ -10,7 +10,6 @@
 #include "distributed/backward_error.hpp"
 #include "matrix/norms.hpp"
 #include "matrix/spmv.hpp"
-#include "refine/condition.hpp"
 #include "refine/groups.hpp"
 #include "refine/krylov.hpp"
 
@@ -156,11 +155,6 @@ template <class T> class Refinement {
         }
         report_.converged = report_.backward_error <= tolerance;
         report_.status = report_.converged ? Status::ok : Status::inaccurate;
-        if (options_.forward_error) {
-            auto const bounds =
-                forward_error_bounds<T>(a_, b_, x_, nrhs, apply_inverse_, options_.op, options_.interrupt);
-            report_.forward_error = bounds.empty() ? 0.0 : *std::max_element(bounds.begin(), bounds.end());
-        }
         return std::move(report_);
     }
 

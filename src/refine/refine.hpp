@@ -23,7 +23,6 @@ struct RefineOptions {
     double tolerance = 0;   ///< Backward error that counts as converged; 0: default_tolerance<T>().
     ProgressSink* progress = nullptr;
     MatrixOp op = MatrixOp::none;
-    bool forward_error = false; ///< Also bound the forward error: about ten solves a right-hand side.
     Interrupt* interrupt = nullptr;
 };
 

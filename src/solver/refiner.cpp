@@ -56,6 +56,20 @@ template <class T> ApplyInverse<T> Refiner<T>::inverse_of_matrix() const {
     return [this](std::span<T> block, Index columns, MatrixOp op) { apply_inverse(block, columns, op); };
 }
 
+// A^-1 itself where the factors are of another matrix, because pivots were replaced or rounded to lower
+// precision: an estimate by the factors alone would miss what makes A nearly singular.
+template <class T> ApplyInverse<T> Refiner<T>::refined_inverse(DistributedMatrix<T> const& matrix) const {
+    if (pivots_replaced_ == 0 && !factor_.is_narrow()) return inverse_of_matrix();
+    return [this, &matrix](std::span<T> block, Index columns, MatrixOp op) {
+        auto const b = context_.on_all([&] { return std::vector<T>(block.begin(), block.end()); });
+        apply_inverse(block, columns, op);
+        RefineOptions options;
+        options.op = op;
+        options.interrupt = context_.interrupt();
+        espalier::refine<T>(matrix, b, block, columns, inverse_of_matrix(), options);
+    };
+}
+
 template <class T> bool Refiner<T>::is_suspicious(Index pivots_replaced, double roundoff) const {
     return pivots_replaced > 0 || factor_.smallest_relative_pivot(*working_) <= 0.01 * std::sqrt(roundoff);
 }
@@ -158,11 +172,9 @@ template <class T> RefineReport Refiner<T>::refine_scaled(std::span<T const> b, 
     auto working_b = context_.on_all([&] { return std::vector<T>(b.begin(), b.end()); });
     scaling.to_working(std::span<T>(working_b), columns, options.op);
     scaling.solution_to_working(x, columns, options.op);
-    RefineOptions in_working = options;
-    in_working.forward_error = false;
     RefineReport report;
     try {
-        report = refine_working(working_b, x, columns, in_working);
+        report = refine_working(working_b, x, columns, options);
     } catch (...) {
         scaling.from_working(x, columns, options.op); // x is the caller's
         throw;
@@ -173,7 +185,7 @@ template <class T> RefineReport Refiner<T>::refine_scaled(std::span<T const> b, 
     report.backward_error = normwise_backward_error<T>(matrix, x, b, columns, options.op);
     // Scales that a refactorization has kept from other values may hide an error that the caller sees.
     if (report.converged && !(report.backward_error <= tolerance) && options.method != RefineMethod::none) {
-        RefineReport const more = espalier::refine<T>(matrix, b, x, columns, inverse_of_matrix(), in_working);
+        RefineReport const more = espalier::refine<T>(matrix, b, x, columns, inverse_of_matrix(), options);
         add_steps(report, more.iterations);
         report.backward_error = more.backward_error;
         auto working_x = context_.on_all([&] { return std::vector<T>(x.begin(), x.end()); });
@@ -184,19 +196,23 @@ template <class T> RefineReport Refiner<T>::refine_scaled(std::span<T const> b, 
         report.converged = scaled_error <= tolerance;
     }
     report.componentwise_error = componentwise_backward_error<T>(matrix, x, b, columns, options.op);
-    if (options.forward_error) {
-        auto const bounds = forward_error_bounds<T>(matrix, b, x, columns, inverse_of_matrix(), options.op,
-                                                    options.interrupt);
-        report.forward_error = bounds.empty() ? 0.0 : *std::max_element(bounds.begin(), bounds.end());
-    }
     report.converged = report.converged && report.backward_error <= tolerance;
     if (!report.converged) report.status = Status::inaccurate;
     report.time_s = timer.seconds();
     return report;
 }
 
+template <class T> double Refiner<T>::forward_error(std::span<T const> b, std::span<T const> x, Index columns,
+                                                    MatrixOp op) const {
+    DistributedMatrix<T> const matrix = callers_matrix();
+    auto const bounds =
+        forward_error_bounds<T>(matrix, b, x, columns, refined_inverse(matrix), op, context_.interrupt());
+    return bounds.empty() ? 0.0 : std::ranges::max(bounds);
+}
+
 template <class T> double Refiner<T>::reciprocal_condition() const {
-    return espalier::reciprocal_condition<T>(callers_matrix(), inverse_of_matrix(), context_.interrupt());
+    DistributedMatrix<T> const matrix = callers_matrix();
+    return espalier::reciprocal_condition<T>(matrix, refined_inverse(matrix), context_.interrupt());
 }
 
 template <class T> NullSpaceResult<T> Refiner<T>::null_space(NullSpaceOptions const& options) const {

@@ -51,6 +51,9 @@ template <class T> class Refiner {
     /// Collective: improves `columns` solutions of op(A) X = B and measures their errors. `b` and `x` are
     /// owned rows without scaling (SystemVectors). On an error x is as good as it was or better.
     RefineReport refine(std::span<T const> b, std::span<T> x, Index columns, RefineOptions const& options);
+    /// Collective: the largest bound on the forward errors of such solutions, as forward_error_bounds().
+    [[nodiscard]] double forward_error(std::span<T const> b, std::span<T const> x, Index columns,
+                                       MatrixOp op) const;
 
     /// Collective: as espalier::reciprocal_condition() for A.
     [[nodiscard]] double reciprocal_condition() const;
@@ -64,6 +67,7 @@ template <class T> class Refiner {
     [[nodiscard]] DistributedMatrix<T> callers_matrix() const;
     [[nodiscard]] ApplyInverse<T> inverse_of_working() const;
     [[nodiscard]] ApplyInverse<T> inverse_of_matrix() const;
+    [[nodiscard]] ApplyInverse<T> refined_inverse(DistributedMatrix<T> const& matrix) const;
     void examine(DistributedMatrix<T> const& block, ApplyInverse<T> const& inverse);
     void examine_interior(std::span<Index const> schur, CscMatrix<T> const& working);
     RefineReport refine_working(std::span<T const> b, std::span<T> x, Index columns,

@@ -164,11 +164,7 @@ template <class T> RefineReport Solver<T>::State::refine_given(CscMatrix<T> cons
         if (problem) throw *problem;
     }
     report.factor.numerically_singular = refiner_->singularity().is_numerical;
-    if (report.factor.numerically_singular) {
-        report.refine.status = Status::singular;
-        // Other solutions are as good and far away.
-        if (options.condition) report.refine.forward_error = std::numeric_limits<double>::infinity();
-    }
+    if (report.factor.numerically_singular) report.refine.status = Status::singular;
     report.peak_memory_bytes = peak_rss_bytes();
     return report.refine;
 }
@@ -182,11 +178,10 @@ RefineReport Solver<T>::State::refine_own(CscMatrix<T> const& matrix, std::span<
     run.tolerance = options.tolerance;
     run.progress = progress();
     run.op = call_.op;
-    run.forward_error = options.condition;
     run.interrupt = context_.interrupt();
     report.refine = refiner_->refine(b, x, call_.columns, run);
     if (!factor_.is_narrow() || report.refine.converged || options.refine == RefineMethod::none)
-        return report.refine;
+        return bound_forward_error(b, x);
     note(fmt::format(
         "refinement from single precision ended at a backward error of {:.1e}; factorizing in double",
         report.refine.backward_error));
@@ -197,7 +192,18 @@ RefineReport Solver<T>::State::refine_own(CscMatrix<T> const& matrix, std::span<
     std::vector<T> solved = context_.on_all([&] { return std::vector<T>(b.begin(), b.end()); });
     refiner_->apply_inverse(solved, call_.columns, call_.op);
     std::copy(solved.begin(), solved.end(), x.begin());
-    return report.refine = refiner_->refine(b, x, call_.columns, run);
+    report.refine = refiner_->refine(b, x, call_.columns, run);
+    return bound_forward_error(b, x);
+}
+
+// In owned rows; infinite for a singular matrix, of which other solutions are as good and far away.
+template <class T>
+RefineReport Solver<T>::State::bound_forward_error(std::span<T const> b, std::span<T const> x) {
+    if (options.condition)
+        report.refine.forward_error = refiner_->singularity().is_numerical
+                                          ? std::numeric_limits<double>::infinity()
+                                          : refiner_->forward_error(b, x, call_.columns, call_.op);
+    return report.refine;
 }
 
 template <class T> double Solver<T>::State::reciprocal_condition(CscMatrix<T> const& matrix) {

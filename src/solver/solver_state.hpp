@@ -121,6 +121,7 @@ template <class T> struct Solver<T>::State {
     void solve_given(std::span<T> x);
     RefineReport refine_given(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x);
     RefineReport refine_own(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x);
+    RefineReport bound_forward_error(std::span<T const> b, std::span<T const> x);
     std::vector<T> eliminate_interior(std::span<T const> b, std::vector<T>& own);
 
     void require_factors(char const* what) const;

@@ -211,5 +211,44 @@ TEST(Refactorization, ChoosesAgainWhenNewValuesAreNoLongerReal) {
     EXPECT_LE(solver.refine(a, b, x).backward_error, 1e-15);
 }
 
+// The factors of a replaced pivot are those of a matrix that is less singular. Entries of A and x are dyadic,
+// so that b is exact.
+TEST(ConditionOption, BoundsTheErrorOfANearlySingularMatrixWithAReplacedPivot) {
+    Index const n = 40;
+    CscMatrix<double> a; // path Laplacian + 2^-36 I
+    a.rows = a.cols = n;
+    a.symmetry = Symmetry::symmetric;
+    a.col_ptr.clear();
+    std::vector<double> exact(n), b(n, 0.0);
+    for (Index j = 0; j < n; ++j) exact[j] = static_cast<double>(j % 5 + 1);
+    for (Index j = 0; j < n; ++j) {
+        a.col_ptr.push_back(std::ssize(a.values));
+        double const diagonal = (j == 0 || j == n - 1 ? 1.0 : 2.0) + 0x1p-36;
+        a.row_ind.push_back(j);
+        a.values.push_back(diagonal);
+        b[j] += diagonal * exact[j];
+        if (j + 1 == n) break;
+        a.row_ind.push_back(j + 1);
+        a.values.push_back(-1);
+        b[j + 1] -= exact[j];
+        b[j] -= exact[j + 1];
+    }
+    a.col_ptr.push_back(std::ssize(a.values));
+    for (Factorization const kind : {Factorization::ldlt, Factorization::lu}) {
+        Options options;
+        options.factorization = kind;
+        options.condition = true;
+        Solver<double> solver(options);
+        solver.factorize(a);
+        EXPECT_GT(solver.report().factor.pivots_replaced, 0);
+        auto x = solver.solve(b);
+        auto const report = solver.refine(a, b, x);
+        double error = 0;
+        for (Index i = 0; i < n; ++i) error = std::max(error, std::abs(x[i] - exact[i]) / 5);
+        EXPECT_GE(report.forward_error, error) << to_string(kind);
+        EXPECT_LE(report.forward_error, 1e5 * error + 1e-3) << to_string(kind);
+    }
+}
+
 } // namespace
 } // namespace espalier
