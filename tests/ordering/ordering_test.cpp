@@ -1,5 +1,8 @@
 #include "ordering/ordering.hpp"
 
+#include <atomic>
+#include <chrono>
+#include <csignal>
 #include <limits>
 #include <thread>
 
@@ -133,6 +136,31 @@ TEST(Ordering, ScotchFindsCutsAtLeastAsGoodAsMetisOnAGrid) {
         EXPECT_LT(
             static_cast<double>(fill_by_elimination(graph, order(graph, OrderingMethod::scotch).perm)),
             1.05 * static_cast<double>(fill_by_elimination(graph, order(graph, OrderingMethod::metis).perm)));
+}
+
+volatile std::sig_atomic_t signals_handled = 0;
+
+TEST(Ordering, MetisLeavesTheSignalHandlersOfTheProgramInPlace) {
+    struct sigaction action = {}, before, after;
+    action.sa_handler = [](int) { signals_handled = signals_handled + 1; };
+    sigaction(SIGTERM, &action, &before);
+    Graph const graph = grid(40, 40, 40);
+    std::atomic<bool> is_ordered = false;
+    std::thread ordering([&] {
+        order(graph, OrderingMethod::metis);
+        is_ordered = true;
+    });
+    int sent = 0;
+    for (; !is_ordered; std::this_thread::sleep_for(std::chrono::milliseconds(1))) {
+        pthread_kill(sent % 2 == 0 ? pthread_self() : ordering.native_handle(), SIGTERM);
+        ++sent;
+    }
+    ordering.join();
+    sigaction(SIGTERM, &before, &after);
+    EXPECT_EQ(after.sa_handler, action.sa_handler);
+    EXPECT_GT(signals_handled, 2);
+    sigaction(SIGABRT, nullptr, &after);
+    EXPECT_EQ(after.sa_handler, SIG_DFL);
 }
 
 TEST(Ordering, TreesAreOrderedWithLittleFill) {
