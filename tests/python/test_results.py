@@ -75,6 +75,8 @@ def test_schur_complement_condenses_and_expands(make, dtype):
     np.testing.assert_allclose(dense @ one, b[:, 0], atol=1e-9)
     with pytest.raises(ValueError):
         solver.solve(b)
+    solver.set_options(schur=range(30))  # for the next analysis
+    np.testing.assert_array_equal(solver.condense(b), condensed)
 
 
 def test_the_report_is_a_dict_like_the_json():

@@ -169,7 +169,7 @@ template <class T> class BoundSolver {
         std::span<T const> const right = readable(b);
         run(listeners, [&] {
             out.values = solver_->condense(right, out.cols);
-            out.rows = static_cast<Index>(solver_->options().schur.size());
+            out.rows = out.cols > 0 ? std::ssize(out.values) / out.cols : 0;
         });
         return to_numpy(std::move(out));
     }
