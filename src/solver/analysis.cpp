@@ -132,11 +132,12 @@ template <class T> std::uint64_t Analysis<T>::memory_bytes(Scalar factor_scalar,
     std::uint64_t const everywhere = panels + library +
                                      workspace_bytes(structure, largest, bytes, plan.machine.threads) +
                                      needs[process].solve_entries * bytes + needs[process].structure_bytes;
-    // The part of a process of the assembly map and of the values; process 0 knows where the values of the
-    // others are.
+    // The part of a process of the assembly map, of the values, and of the matrix for refinement; process 0
+    // knows where the values of the others are.
     std::uint64_t const part = entries / needs.size();
     std::uint64_t const assembly =
-        alone ? AssemblyMap::bytes_for(working_entries) : part * (AssemblyMap::bytes_for(1) + bytes);
+        alone ? AssemblyMap::bytes_for(working_entries)
+              : part * (AssemblyMap::bytes_for(1) + bytes + sizeof(T) + sizeof(Index));
     if (process > 0) return everywhere + assembly;
     return everywhere + assembly + (alone ? 0 : entries * (sizeof(Offset) + bytes)) +
            (system.is_identity() && !may_fall_back ? 0 : entries * (sizeof(T) + sizeof(Index))) +
@@ -169,6 +170,18 @@ template <class T> bool Analysis<T>::factors_narrow(bool mixed_precision) const 
 template <class T> PanelFormat Analysis<T>::panel_format() const {
     bool const narrow = factors_narrow(options.mixed_precision);
     return {static_cast<std::uint32_t>(narrow ? sizeof(Narrow<T>) : sizeof(T)), form.has_upper()};
+}
+
+template <class T>
+bool Analysis<T>::has_stale_matching(CscMatrix<T> const& matrix, Interrupt* interrupt) const {
+    if (hash_of_values(matrix) == values) return false;
+    try {
+        ScaledSystem<T> const fresh(matrix, working_options(form.kind, interrupt));
+        return fresh.choice().row_place != system.choice().row_place || fresh.pairs() != system.pairs();
+    } catch (Error const& error) {
+        if (error.status() == Status::singular) return false; // no matching is better
+        throw;
+    }
 }
 
 template <class T> void Analysis<T>::fill(AnalysisReport& report) const {
@@ -227,6 +240,7 @@ template <class T> class Analyzer {
         require_schur_unknowns(options_.schur, matrix_.cols);
         if (!options_.allow_singular) require_entries_in_every_row(matrix_, &interrupt_);
         analysis_.pattern = PatternFingerprint(matrix_);
+        analysis_.values = hash_of_values(matrix_);
         interrupt_.check();
     }
 

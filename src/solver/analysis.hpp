@@ -29,6 +29,7 @@ template <class T> struct Analysis {
     };
 
     PatternFingerprint pattern; ///< Of the caller's matrix.
+    std::uint64_t values = 0;   ///< A hash of its values.
     Options options;            ///< Those of the analysis.
     FactorForm form;
     ScaledSystem<T> system;
@@ -55,6 +56,9 @@ template <class T> struct Analysis {
     [[nodiscard]] PanelFormat panel_format() const;
     /// What `options` say of the working system for a factorization of this kind.
     [[nodiscard]] ScalingOptions working_options(Factorization kind, Interrupt* interrupt) const;
+    /// Whether a matching for the values of `matrix`, on the same pattern, permutes or pairs rows otherwise
+    /// than this analysis. Error{cancelled}.
+    [[nodiscard]] bool has_stale_matching(CscMatrix<T> const& matrix, Interrupt* interrupt) const;
     /// Sets everything in the report but total_s.
     void fill(AnalysisReport& report) const;
 };

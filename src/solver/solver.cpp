@@ -43,6 +43,11 @@ template <class T> void Solver<T>::State::require_schur(char const* what) const 
 }
 
 template <class T> void Solver<T>::State::analyze(CscMatrix<T> const& matrix) {
+    analyze(matrix, options);
+    unavoidable_pivots_ = 0;
+}
+
+template <class T> void Solver<T>::State::analyze(CscMatrix<T> const& matrix, Options const& with) {
     if (options.record_trace)
         context_.recording().restart();
     else
@@ -54,7 +59,7 @@ template <class T> void Solver<T>::State::analyze(CscMatrix<T> const& matrix) {
     report.refine = {};
     report.notes.clear();
     system_ = context_.on_root([&] {
-        analysis_ = espalier::analyze(matrix, options,
+        analysis_ = espalier::analyze(matrix, with,
                                       {machine_model(context_.topology(), report.processes, report.threads),
                                        context_.shared_interrupt(), context_.background(), context_.phases(),
                                        [this](std::string text) { note(std::move(text)); }});
@@ -62,8 +67,8 @@ template <class T> void Solver<T>::State::analyze(CscMatrix<T> const& matrix) {
         report.analysis.total_s = timer.seconds();
         report.factorization = analysis_->form.kind;
         require_memory(report.analysis.memory_bytes, options.max_memory);
-        return System{analysis_->structure.n, std::ssize(options.schur), options.allow_singular,
-                      options.factorization == Factorization::automatic};
+        return System{analysis_->structure.n, std::ssize(with.schur), with.allow_singular,
+                      with.factorization == Factorization::automatic};
     });
     deal_out_plan();
     notes_of_analysis_ = report.notes.size();
@@ -239,6 +244,7 @@ Solution<T> solve(CscMatrix<T> const& matrix, std::span<T const> b, Index nrhs, 
     template void Solver<T>::State::require_no_schur(char const*) const;                                     \
     template void Solver<T>::State::require_schur(char const*) const;                                        \
     template void Solver<T>::State::analyze(CscMatrix<T> const&);                                            \
+    template void Solver<T>::State::analyze(CscMatrix<T> const&, Options const&);                            \
     template void Solver<T>::State::drop_analysis();                                                         \
     template Inertia Solver<T>::State::inertia();                                                            \
     template Determinant<T> Solver<T>::State::determinant();                                                 \

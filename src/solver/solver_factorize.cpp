@@ -18,6 +18,34 @@ namespace espalier {
 
 template <class T> void Solver<T>::State::factorize(CscMatrix<T> const& matrix) {
     if (!system_) analyze(matrix);
+    std::optional<Error> const problem = error_of([&] { factorize_values(matrix); });
+    if (problem && problem->status() != Status::singular) throw *problem;
+    bool const is_stale = context_.on_root([&] {
+        return (problem || report.factor.pivots_replaced > 2 * unavoidable_pivots_) &&
+               analysis_->has_stale_matching(matrix, context_.interrupt());
+    });
+    if (is_stale)
+        analyze_again(matrix);
+    else if (problem)
+        throw *problem;
+}
+
+// Rows were permuted or paired for other values, which has spoiled the pivots.
+template <class T> void Solver<T>::State::analyze_again(CscMatrix<T> const& matrix) {
+    Options same = analysis_ ? analysis_->options : Options();
+    same.progress = options.progress;
+    same.log = options.log;
+    same.cancel = options.cancel;
+    analyze(matrix, same);
+    note(
+        "analyzed again: the matching of rows and columns was made for other values, and the pivots were too "
+        "small");
+    notes_of_analysis_ = report.notes.size();
+    factorize_values(matrix);
+    unavoidable_pivots_ = report.factor.pivots_replaced;
+}
+
+template <class T> void Solver<T>::State::factorize_values(CscMatrix<T> const& matrix) {
     Timer const timer;
     SingleThreadedBlas const blas;
     check_values(matrix);

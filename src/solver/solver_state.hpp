@@ -102,6 +102,9 @@ template <class T> struct Solver<T>::State {
     void take_part(std::string const& call);
 
     // Analysis and factorization.
+    void analyze(CscMatrix<T> const& matrix, Options const& with);
+    void factorize_values(CscMatrix<T> const& matrix);
+    void analyze_again(CscMatrix<T> const& matrix);
     void deal_out_plan();
     void drop_analysis();
     void check_values(CscMatrix<T> const& matrix);
@@ -151,6 +154,7 @@ template <class T> struct Solver<T>::State {
     CscMatrix<T> working_copy_;         // on process 0, unless the working system is the caller's matrix
     std::uint64_t values_ = 0;          // a hash of the values that the refiner has
     std::size_t notes_of_analysis_ = 0; // the first ones; those after them are of the factorization
+    Index unavoidable_pivots_ = 0;      // replaced with a matching for the values themselves
 };
 
 template <class T> template <class Body> auto Solver<T>::State::call(std::string_view name, Body const& body,

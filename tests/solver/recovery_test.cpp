@@ -9,8 +9,8 @@
 #include <set>
 
 #include "core/status_of.hpp"
-#include "espalier/espalier.hpp"
 #include "distributed/backward_error.hpp"
+#include "espalier/espalier.hpp"
 #include "solver/generated.hpp"
 
 namespace espalier {
@@ -171,6 +171,48 @@ TEST(Refactorization, MakesUpForScalesThatHaveAged) {
             EXPECT_EQ(report.status, Status::ok) << seed;
             EXPECT_LT(normwise_backward_error<double>(a, x, b, 1, op), 1e-12) << seed;
         }
+    }
+}
+
+// Cyclic, with one strong entry in each column: on the diagonal or below it.
+CscMatrix<double> with_two_transversals(Index n, double diagonal, double below) {
+    CscMatrix<double> a;
+    a.rows = a.cols = n;
+    for (Index j = 0; j < n; ++j) {
+        Index const i = (j + 1) % n;
+        a.row_ind.insert(a.row_ind.end(), {std::min(i, j), std::max(i, j)});
+        a.values.insert(a.values.end(), {i < j ? below : diagonal, i < j ? diagonal : below});
+        a.col_ptr.push_back(std::ssize(a.row_ind));
+    }
+    return a;
+}
+
+TEST(Refactorization, AnalyzesAgainWhereTheMatchingIsStale) {
+    Options options = one_column_at_a_time();
+    auto const notes_about_it = [](Solver<double> const& solver) {
+        return std::ranges::count_if(solver.report().notes,
+                                     [](auto const& note) { return note.starts_with("analyzed again"); });
+    };
+    for (Index const n : {12, 60}) { // without a new analysis entries of 60 columns overflow
+        auto const analyzed = with_two_transversals(n, 4, 1), a = with_two_transversals(n, 1e-14, 4);
+        options.matching = Toggle::automatic;
+        Solver<double> solver(options);
+        solver.factorize(analyzed);
+        EXPECT_FALSE(solver.report().analysis.matched);
+        for (int i = 0; i < 2; ++i) {
+            solver.factorize(a);
+            EXPECT_TRUE(solver.report().analysis.matched);
+            EXPECT_EQ(solver.report().factor.pivots_replaced, 0);
+            EXPECT_EQ(notes_about_it(solver), 1);
+        }
+        std::vector<double> const b(n, 1.0);
+        auto const x = solver.solve(b);
+        EXPECT_LT(normwise_backward_error<double>(a, x, b), 1e-15);
+        options.matching = Toggle::off;
+        Solver<double> unmatched(options);
+        unmatched.analyze(analyzed);
+        status_of([&] { unmatched.factorize(a); });
+        EXPECT_EQ(notes_about_it(unmatched), 0);
     }
 }
 
