@@ -19,58 +19,16 @@ namespace {
 
 constexpr std::size_t longest_line = 16 << 20;
 
-// In the order of PajeEvent.
-constexpr std::array<std::string_view, int(PajeEvent::other)> event_names{
-    "PajeDefineContainerType", "PajeDefineStateType",  "PajeDefineVariableType",
-    "PajeDefineLinkType",      "PajeDefineEventType",  "PajeDefineEntityValue",
-    "PajeCreateContainer",     "PajeDestroyContainer", "PajeSetState",
-    "PajePushState",           "PajePopState",         "PajeResetState",
-    "PajeSetVariable",         "PajeAddVariable",      "PajeSubVariable",
-    "PajeStartLink",           "PajeEndLink",          "PajeNewEvent"};
-
-PajeEvent event_named(std::string_view name) {
-    // An unknown name has the index of PajeEvent::other.
-    return static_cast<PajeEvent>(std::find(event_names.begin(), event_names.end(), name) -
-                                  event_names.begin());
-}
-
-struct NamedField {
-    std::string_view name;
-    PajeField field;
-};
-constexpr NamedField field_names[] = {{"Time", PajeField::time},
-                                      {"Type", PajeField::type},
-                                      {"EntityType", PajeField::type},
-                                      {"ContainerType", PajeField::type},
-                                      {"Container", PajeField::container},
-                                      {"Value", PajeField::value},
-                                      {"Key", PajeField::key},
-                                      {"Alias", PajeField::alias},
-                                      {"Name", PajeField::name},
-                                      {"NewName", PajeField::name},
-                                      {"Color", PajeField::color},
-                                      {"StartContainer", PajeField::start_container},
-                                      {"SourceContainer", PajeField::start_container},
-                                      {"EndContainer", PajeField::end_container},
-                                      {"DestContainer", PajeField::end_container},
-                                      {"StartContainerType", PajeField::start_container_type},
-                                      {"SourceContainerType", PajeField::start_container_type},
-                                      {"EndContainerType", PajeField::end_container_type},
-                                      {"DestContainerType", PajeField::end_container_type},
-                                      {"Category", PajeField::category},
-                                      {"Unit", PajeField::unit},
-                                      {"Task", PajeField::task},
-                                      {"Cblk", PajeField::cblk},
-                                      {"Level", PajeField::level},
-                                      {"Continued", PajeField::continued},
-                                      {"Bytes", PajeField::bytes},
-                                      {"Tag", PajeField::tag},
-                                      {"Distance", PajeField::distance}};
-
+// Also under the older names of some fields.
 PajeField field_named(std::string_view name) {
-    for (auto const& [known, field] : field_names)
-        if (name == known) return field;
-    return PajeField::other;
+    constexpr std::pair<std::string_view, std::string_view> older[] = {{"EntityType", "Type"},
+                                                                       {"ContainerType", "Type"},
+                                                                       {"NewName", "Name"},
+                                                                       {"SourceContainer", "StartContainer"},
+                                                                       {"DestContainer", "EndContainer"}};
+    for (auto const& [known, field] : older)
+        if (name == known) return PajeField(field);
+    return PajeField(name);
 }
 
 bool is_blank(char c) {
@@ -90,54 +48,34 @@ LineReader::LineReader(std::string path) : path_(std::move(path)), file_(gzopen(
     if (!file_)
         throw Error(Status::io_error, fmt::format("cannot open trace '{}': {}", path_, std::strerror(errno)));
     gzbuffer(file_, 1 << 18);
-    buffer_.resize(1 << 18);
+    buffer_.resize(1 << 16);
 }
 
 LineReader::~LineReader() {
     gzclose_r(file_);
 }
 
-// Moves the unread rest to the front and reads more behind it; false at the end of the file.
-bool LineReader::refill() {
-    std::memmove(buffer_.data(), buffer_.data() + at_, end_ - at_);
-    end_ -= at_;
-    at_ = 0;
-    if (end_ == buffer_.size()) {
-        if (buffer_.size() >= longest_line) {
-            ++line_number_;
-            fail("the line is longer than 16 MiB");
+bool LineReader::next(std::string_view& line) {
+    ++line_number_;
+    std::size_t size = 0;
+    auto const first = gztell(file_); // positions give the length of a line that contains zero bytes
+    while (gzgets(file_, buffer_.data() + size, static_cast<int>(buffer_.size() - size))) {
+        size = gztell(file_) - first;
+        if (buffer_[size - 1] == '\n') {
+            line = {buffer_.data(), size - 1};
+            return true;
         }
-        buffer_.resize(2 * buffer_.size());
+        if (size > longest_line) fail("the line is longer than 16 MiB");
+        if (size + 1 == buffer_.size()) buffer_.resize(2 * buffer_.size());
     }
-    int const count = gzread(file_, buffer_.data() + end_, static_cast<unsigned>(buffer_.size() - end_));
     int code = Z_OK;
-    char const* const message = count <= 0 ? gzerror(file_, &code) : "";
-    if (count < 0 || code == Z_BUF_ERROR) // Z_BUF_ERROR at the end: the compressed file is truncated
+    char const* const message = gzerror(file_, &code);
+    if (code != Z_OK && code != Z_STREAM_END) // Z_BUF_ERROR at the end: the compressed file is truncated
         throw Error(Status::io_error, fmt::format("cannot read trace '{}': {}", path_,
                                                   code == Z_ERRNO ? std::strerror(errno) : message));
-    end_ += count;
-    return count > 0;
-}
-
-bool LineReader::next(std::string_view& line) {
-    std::size_t searched = 0;
-    for (;;) {
-        auto const* const first = buffer_.data() + at_;
-        if (auto const* const stop =
-                static_cast<char const*>(std::memchr(first + searched, '\n', end_ - at_ - searched))) {
-            line = {first, stop};
-            at_ += line.size() + 1;
-            break;
-        }
-        searched = end_ - at_;
-        if (refill()) continue;
-        if (searched == 0) return false;
-        line = {buffer_.data() + at_, searched};
-        at_ = end_;
-        break;
-    }
-    ++line_number_;
-    return true;
+    line = {buffer_.data(), size};
+    if (size == 0) --line_number_;
+    return size > 0;
 }
 
 void LineReader::fail(std::string const& what) const {
@@ -172,7 +110,7 @@ void PajeLexer::define(std::string_view line) {
         auto const [at, fresh] = definitions_.try_emplace(integer(number, "number of an event definition"));
         if (!fresh) fail(fmt::format("event {} is defined twice", shown(number)));
         open_ = &at->second;
-        open_->event = event_named(word);
+        open_->event = PajeEvent(word);
         return;
     }
     if (!open_) fail(fmt::format("{} is outside an event definition", shown(line)));
@@ -198,13 +136,11 @@ bool PajeLexer::next(PajeLine& line) {
         auto const found = definitions_.find(number);
         if (found == definitions_.end()) fail(fmt::format("event {} is not defined", shown(word)));
         line.event = found->second.event;
-        if (line.event == PajeEvent::other) continue;
+        if (!line.event.is_known()) continue;
         line.fields_.fill({});
-        line.present_.fill(false);
         for (PajeField const field : found->second.fields) {
             if (!next_word(rest, word)) fail("the event has fewer fields than its definition");
-            line.fields_[int(field)] = word;
-            line.present_[int(field)] = true;
+            line.fields_[field.index] = word;
         }
         return true;
     }

@@ -1,6 +1,7 @@
 // Splits the lines of a Paje file into the fields that the definitions at its head name.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -29,85 +30,59 @@ class LineReader {
     [[noreturn]] void fail(std::string const& what) const;
 
   private:
-    bool refill();
-
     std::string path_;
     gzFile_s* file_;
     std::vector<char> buffer_;
-    std::size_t at_ = 0; ///< The rest of the buffer: [at_, end_).
-    std::size_t end_ = 0;
     std::int64_t line_number_ = 0;
 };
 
-/// The known events of the format.
-enum class PajeEvent : std::uint8_t {
-    define_container_type,
-    define_state_type,
-    define_variable_type,
-    define_link_type,
-    define_event_type,
-    define_entity_value,
-    create_container,
-    destroy_container,
-    set_state,
-    push_state,
-    pop_state,
-    reset_state,
-    set_variable,
-    add_variable,
-    sub_variable,
-    start_link,
-    end_link,
-    new_event,
-    other ///< An unknown event, which is skipped.
-};
+/// The known events and fields of the format.
+inline constexpr std::array<std::string_view, 18> paje_events{
+    "PajeDefineContainerType", "PajeDefineStateType",  "PajeDefineVariableType",
+    "PajeDefineLinkType",      "PajeDefineEventType",  "PajeDefineEntityValue",
+    "PajeCreateContainer",     "PajeDestroyContainer", "PajeSetState",
+    "PajePushState",           "PajePopState",         "PajeResetState",
+    "PajeSetVariable",         "PajeAddVariable",      "PajeSubVariable",
+    "PajeStartLink",           "PajeEndLink",          "PajeNewEvent"};
+inline constexpr std::array<std::string_view, 19> paje_fields{
+    "Time",  "Type",           "Container",    "Value",    "Key",     "Alias", "Name",
+    "Color", "StartContainer", "EndContainer", "Category", "Unit",    "Task",  "Cblk",
+    "Level", "Continued",      "Bytes",        "Tag",      "Distance"};
 
-/// The known fields. Older names ("EntityType", "SourceContainer") are known, too.
-enum class PajeField : std::uint8_t {
-    time,
-    type,
-    container,
-    value,
-    key,
-    alias,
-    name,
-    color,
-    start_container,
-    end_container,
-    start_container_type,
-    end_container_type,
-    category,
-    unit,
-    task,
-    cblk,
-    level,
-    continued,
-    bytes,
-    tag,
-    distance,
-    other
+/// One of `names`. Names in the source code are looked up when it is compiled.
+template <auto const& names> struct PajeName {
+    std::size_t index = names.size(); ///< In `names`; their number for an unknown name, which is skipped.
+
+    constexpr PajeName() = default;
+    constexpr explicit PajeName(std::string_view name)
+        : index(std::find(names.begin(), names.end(), name) - names.begin()) {}
+    consteval PajeName(char const* name) : PajeName(std::string_view(name)) {
+        if (!is_known()) throw "this is not a name of the format";
+    }
+    [[nodiscard]] constexpr bool is_known() const { return index < names.size(); }
+    bool operator==(PajeName const&) const = default;
 };
+using PajeEvent = PajeName<paje_events>;
+using PajeField = PajeName<paje_fields>;
 
 /// The fields of one line.
 class PajeLine {
   public:
-    PajeEvent event = PajeEvent::other;
-    [[nodiscard]] bool has(PajeField field) const { return present_[int(field)]; }
+    PajeEvent event;
+    [[nodiscard]] bool has(PajeField field) const { return fields_[field.index].data() != nullptr; }
     /// The text of the field, or "".
-    [[nodiscard]] std::string_view operator[](PajeField field) const { return fields_[int(field)]; }
+    [[nodiscard]] std::string_view operator[](PajeField field) const { return fields_[field.index]; }
 
   private:
     friend class PajeLexer;
-    static constexpr std::size_t count = int(PajeField::other) + 1;
-    std::array<std::string_view, count> fields_;
-    std::array<bool, count> present_{};
+    std::array<std::string_view, paje_fields.size() + 1> fields_; ///< The last is any unknown field.
 };
 
 /// Reads the definitions, and splits the lines after them.
 class PajeLexer {
   public:
     explicit PajeLexer(std::string const& path) : reader_(path) {}
-    /// The next line that is an event; false at the end of the file.
+    /// The next line that is a known event; false at the end of the file.
     bool next(PajeLine& line);
     [[noreturn]] void fail(std::string const& what) const { reader_.fail(what); }
     /// Error{bad_input} names `what` if the text is not a number.
@@ -119,7 +94,7 @@ class PajeLexer {
   private:
     template <class Number> Number parse(std::string_view text, char const* what, char const* expected) const;
     struct Definition {
-        PajeEvent event = PajeEvent::other;
+        PajeEvent event;
         std::vector<PajeField> fields;
     };
     void define(std::string_view line);

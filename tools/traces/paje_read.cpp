@@ -18,8 +18,6 @@
 namespace espalier::trace {
 namespace {
 
-using Field = PajeField;
-
 // Allows look-ups by a part of a line without a copy.
 struct Hash {
     using is_transparent = void;
@@ -57,7 +55,7 @@ class Reader {
             if (++events > most_events)
                 throw Error(Status::out_of_memory,
                             fmt::format("trace '{}' has more than {} events", path_, most_events));
-            if (line.has(Field::time)) advance(line[Field::time]);
+            if (line.has("Time")) advance(line["Time"]);
             handle(line);
         }
         if (events == 0) lexer_.fail("the file has no events, so it is not a Paje trace");
@@ -79,48 +77,33 @@ class Reader {
     }
 
     void handle(PajeLine const& line) {
-        switch (line.event) {
-        case PajeEvent::define_container_type:
-            return define_type(line, Meaning::container);
-        case PajeEvent::define_state_type:
-            return define_type(line, Meaning::state);
-        case PajeEvent::define_variable_type:
-            return define_type(line, Meaning::variable);
-        case PajeEvent::define_link_type:
-            return define_type(line, Meaning::link);
-        case PajeEvent::define_event_type:
-            return define_type(line, line[Field::name] == "Info"    ? Meaning::information
-                                     : line[Field::name] == "After" ? Meaning::dependency
-                                                                    : Meaning::nothing);
-        case PajeEvent::define_entity_value:
-            return define_value(line);
-        case PajeEvent::create_container:
-            return create_container(line);
-        case PajeEvent::destroy_container:
-            return destroy_container(line);
-        case PajeEvent::set_state:
-        case PajeEvent::push_state:
-        case PajeEvent::pop_state:
-        case PajeEvent::reset_state:
-            return change_state(line);
-        case PajeEvent::set_variable:
-        case PajeEvent::add_variable:
-        case PajeEvent::sub_variable:
-            return change_variable(line);
-        case PajeEvent::start_link:
-        case PajeEvent::end_link:
-            return half_link(line);
-        case PajeEvent::new_event:
-            return information(line);
-        case PajeEvent::other:
-            return;
-        }
+        PajeEvent const event = line.event;
+        auto const name = line["Name"];
+        if (event == "PajeDefineContainerType") define_type(line, Meaning::container);
+        if (event == "PajeDefineStateType")
+            define_type(line, name == "Level" ? Meaning::nothing : Meaning::state);
+        if (event == "PajeDefineVariableType") define_type(line, Meaning::variable);
+        if (event == "PajeDefineLinkType") define_type(line, Meaning::link);
+        if (event == "PajeDefineEventType")
+            define_type(line, name == "Info"    ? Meaning::information
+                              : name == "After" ? Meaning::dependency
+                                                : Meaning::nothing);
+        if (event == "PajeDefineEntityValue") define_value(line);
+        if (event == "PajeCreateContainer") create_container(line);
+        if (event == "PajeDestroyContainer") destroy_container(line);
+        if (event == "PajeSetState" || event == "PajePushState" || event == "PajePopState" ||
+            event == "PajeResetState")
+            change_state(line);
+        if (event == "PajeSetVariable" || event == "PajeAddVariable" || event == "PajeSubVariable")
+            change_variable(line);
+        if (event == "PajeStartLink" || event == "PajeEndLink") half_link(line);
+        if (event == "PajeNewEvent") information(line);
     }
 
     // Later lines may use the alias, or the name if it is not the alias of another definition.
     template <class Map> void enter(Map& map, PajeLine const& line, std::int32_t index) {
-        auto const name = line[Field::name];
-        auto const alias = line.has(Field::alias) ? line[Field::alias] : name;
+        auto const name = line["Name"];
+        auto const alias = line.has("Alias") ? line["Alias"] : name;
         if (alias.empty()) lexer_.fail("a definition without a name");
         if (!map.try_emplace(std::string(alias), index).second)
             lexer_.fail(fmt::format("'{}' is defined twice", alias));
@@ -142,40 +125,39 @@ class Reader {
     }
 
     void define_type(PajeLine const& line, Meaning meaning) {
-        if (meaning != Meaning::link || !line[Field::type].empty()) find_type(line[Field::type]);
+        if (meaning != Meaning::link || !line["Type"].empty()) find_type(line["Type"]);
         enter(types_by_name_, line, static_cast<std::int32_t>(types_.size()));
         Type type;
         type.meaning = meaning;
-        type.name = line[Field::name];
-        if (meaning == Meaning::state && type.name == "Level") type.meaning = Meaning::nothing;
+        type.name = line["Name"];
         if (meaning == Meaning::variable) {
             type.variable = static_cast<std::int32_t>(parts_.variables.size());
-            auto const& parent = types_[find_type(line[Field::type])].name;
-            parts_.variables.push_back({type.name, std::string(line[Field::unit]), place_named(parent)});
+            auto const& parent = types_[find_type(line["Type"])].name;
+            parts_.variables.push_back({type.name, std::string(line["Unit"]), place_named(parent)});
         }
         types_.push_back(std::move(type));
     }
 
     void define_value(PajeLine const& line) {
-        Type& type = types_[find_type(line[Field::type])];
+        Type& type = types_[find_type(line["Type"])];
         if (type.meaning != Meaning::state) return;
-        std::int16_t const kind = line[Field::category] == "none" ? no_kind : kind_named(line);
-        auto const name = line[Field::name];
-        type.kinds.insert_or_assign(std::string(line.has(Field::alias) ? line[Field::alias] : name), kind);
+        std::int16_t const kind = line["Category"] == "none" ? no_kind : kind_named(line);
+        auto const name = line["Name"];
+        type.kinds.insert_or_assign(std::string(line.has("Alias") ? line["Alias"] : name), kind);
         type.kinds.try_emplace(std::string(name), kind);
     }
 
     // Values of one name are one kind, even if their types differ.
     std::int16_t kind_named(PajeLine const& line) {
-        auto const name = line[Field::name];
+        auto const name = line["Name"];
         auto const [at, fresh] = kinds_by_name_.try_emplace(std::string(name), no_kind);
         if (!fresh) return at->second;
         at->second = add_kind(std::string(name));
         StateKind& kind = parts_.kinds.back();
-        if (auto const color = parse_color(line[Field::color])) kind.color = *color;
+        if (auto const color = parse_color(line["Color"])) kind.color = *color;
         for (auto const category :
              {Category::work, Category::communication, Category::overhead, Category::idle})
-            if (line[Field::category] == to_string(category)) kind.category = category;
+            if (line["Category"] == to_string(category)) kind.category = category;
         return at->second;
     }
 
@@ -189,44 +171,44 @@ class Reader {
     }
 
     void create_container(PajeLine const& line) {
-        auto const type = find_type(line[Field::type]);
-        auto const parent_name = line[Field::container];
+        auto const type = find_type(line["Type"]);
+        auto const parent_name = line["Container"];
         std::int32_t const parent =
             parent_name == "0" || parent_name.empty() ? -1 : find_container(parent_name);
         enter(containers_by_name_, line, static_cast<std::int32_t>(lanes_.size()));
         lanes_.emplace_back();
         destroyed_.push_back(false);
-        parts_.containers.push_back({std::string(line[Field::name]), Place::thread, parent});
+        parts_.containers.push_back({std::string(line["Name"]), Place::thread, parent});
         type_names_.push_back(types_[type].name);
     }
 
     void destroy_container(PajeLine const& line) {
-        auto const name = line.has(Field::name) ? line[Field::name] : line[Field::container];
+        auto const name = line.has("Name") ? line["Name"] : line["Container"];
         auto const container = find_container(name);
         lanes_[container].close(now_, parts_.states);
         destroyed_[container] = true;
     }
 
     void change_state(PajeLine const& line) {
-        auto const type_index = find_type(line[Field::type]);
+        auto const type_index = find_type(line["Type"]);
         Type& type = types_[type_index];
-        auto const container = find_container(line[Field::container]);
+        auto const container = find_container(line["Container"]);
         if (type.meaning != Meaning::state) return;
         StateLane& lane = lanes_[container];
         if (!lane.keeps(type_index)) return;
         auto& states = parts_.states;
-        if (line.event == PajeEvent::pop_state) {
+        if (line.event == "PajePopState") {
             if (!lane.pop(now_, states)) lexer_.fail("the stack of states is empty");
-        } else if (line.event == PajeEvent::push_state)
+        } else if (line.event == "PajePushState")
             lane.push(described(line, type, container), now_, states);
         else {
             lane.close(now_, states);
-            if (line.event == PajeEvent::set_state) lane.push(described(line, type, container), now_, states);
+            if (line.event == "PajeSetState") lane.push(described(line, type, container), now_, states);
         }
     }
 
     State described(PajeLine const& line, Type& type, std::int32_t container) {
-        auto const value = line[Field::value];
+        auto const value = line["Value"];
         auto found = type.kinds.find(value);
         if (found == type.kinds.end()) {
             auto const [at, fresh] = kinds_by_name_.try_emplace(std::string(value), no_kind);
@@ -236,11 +218,11 @@ class Reader {
         State state;
         state.container = container;
         state.kind = found->second;
-        if (line.has(Field::task)) state.task = lexer_.integer(line[Field::task], "task");
-        if (line.has(Field::cblk)) state.cblk = lexer_.integer(line[Field::cblk], "cblk");
-        if (line.has(Field::continued)) state.continued = line[Field::continued] != "0";
-        if (line.has(Field::level)) {
-            auto const level = lexer_.integer(line[Field::level], "level");
+        if (line.has("Task")) state.task = lexer_.integer(line["Task"], "task");
+        if (line.has("Cblk")) state.cblk = lexer_.integer(line["Cblk"], "cblk");
+        if (line.has("Continued")) state.continued = line["Continued"] != "0";
+        if (line.has("Level")) {
+            auto const level = lexer_.integer(line["Level"], "level");
             if (level < -1 || level > std::numeric_limits<std::int16_t>::max())
                 lexer_.fail(fmt::format("level {} is out of range", level));
             state.level = static_cast<std::int16_t>(level);
@@ -249,23 +231,23 @@ class Reader {
     }
 
     void change_variable(PajeLine const& line) {
-        Type const& type = types_[find_type(line[Field::type])];
-        auto const container = find_container(line[Field::container]);
+        Type const& type = types_[find_type(line["Type"])];
+        auto const container = find_container(line["Container"]);
         if (type.meaning != Meaning::variable) return;
-        double const value = lexer_.real(line[Field::value], "value of a variable");
+        double const value = lexer_.real(line["Value"], "value of a variable");
         double& now = values_[std::int64_t(container) << 32 | type.variable];
-        now = line.event == PajeEvent::add_variable   ? now + value
-              : line.event == PajeEvent::sub_variable ? now - value
-                                                      : value;
+        now = line.event == "PajeAddVariable"   ? now + value
+              : line.event == "PajeSubVariable" ? now - value
+                                                : value;
         parts_.samples.push_back({now_, now, container, type.variable});
     }
 
     // The two ends may come in either order. Ends with one key are joined in the order of the file.
     void half_link(PajeLine const& line) {
-        auto const type = find_type(line[Field::type]);
-        bool const starts = line.event == PajeEvent::start_link;
-        auto const container = find_container(line[starts ? Field::start_container : Field::end_container]);
-        auto const at = pending_.try_emplace(fmt::format("{} {}", type, line[Field::key])).first;
+        auto const type = find_type(line["Type"]);
+        bool const starts = line.event == "PajeStartLink";
+        auto const container = find_container(starts ? line["StartContainer"] : line["EndContainer"]);
+        auto const at = pending_.try_emplace(fmt::format("{} {}", type, line["Key"])).first;
         auto& halves = at->second;
 
         HalfLink half;
@@ -279,11 +261,10 @@ class Reader {
         if (starts) {
             half.started = true;
             if (types_[type].name == "Steal") half.link.kind = LinkKind::steal;
-            if (line.has(Field::bytes)) half.link.bytes = lexer_.integer(line[Field::bytes], "bytes");
-            if (line.has(Field::tag)) half.link.tag = lexer_.integer(line[Field::tag], "tag");
-            if (line.has(Field::distance))
-                half.link.distance =
-                    static_cast<std::int32_t>(lexer_.integer(line[Field::distance], "distance"));
+            if (line.has("Bytes")) half.link.bytes = lexer_.integer(line["Bytes"], "bytes");
+            if (line.has("Tag")) half.link.tag = lexer_.integer(line["Tag"], "tag");
+            if (line.has("Distance"))
+                half.link.distance = static_cast<std::int32_t>(lexer_.integer(line["Distance"], "distance"));
         }
         if (!joins)
             halves.push_back(half);
@@ -293,8 +274,8 @@ class Reader {
     }
 
     void information(PajeLine const& line) {
-        Type const& type = types_[find_type(line[Field::type])];
-        auto const value = line[Field::value];
+        Type const& type = types_[find_type(line["Type"])];
+        auto const value = line["Value"];
         if (type.meaning == Meaning::dependency) return dependencies(value);
         auto const equals = value.find(" = ");
         if (type.meaning != Meaning::information || equals == value.npos) return;
