@@ -14,7 +14,7 @@
 namespace espalier::trace {
 namespace {
 
-// The events and their fields; the number of an event is its index.
+// The events and their fields; the number of an event is its index. SetTask is SetState with more fields.
 struct Definition {
     std::string_view event, fields;
 };
@@ -28,32 +28,25 @@ constexpr Definition definitions[] = {
     {"CreateContainer", "Time Alias Type Container Name"},
     {"DestroyContainer", "Time Type Name"},
     {"SetState", "Time Type Container Value"},
-    {"SetState", "Time Type Container Value Task Cblk Level Continued"},
+    {"SetTask", "Time Type Container Value Task Cblk Level Continued"},
     {"SetVariable", "Time Type Container Value"},
     {"StartLink", "Time Type Container StartContainer Value Key Bytes Tag Distance"},
     {"EndLink", "Time Type Container EndContainer Value Key"},
     {"NewEvent", "Time Type Container Value"}};
-enum EventNumber {
-    define_container_type,
-    define_state_type,
-    define_variable_type,
-    define_link_type,
-    define_event_type,
-    define_entity_value,
-    create_container,
-    destroy_container,
-    set_state,
-    set_task,
-    set_variable,
-    start_link,
-    end_link,
-    new_event
+
+struct EventNumber {
+    int number = 0;
+    // Without a definition of this name, the search leaves the table, which is an error at compile time.
+    consteval EventNumber(std::string_view name) {
+        while (definitions[number].event != name) ++number;
+    }
+    consteval EventNumber(char const* name) : EventNumber(std::string_view(name)) {}
 };
 
-std::string_view type_of_field(std::string_view field, EventNumber event) {
+std::string_view type_of_field(std::string_view field, std::string_view event) {
     if (field == "Time") return "date";
     if (field == "Color") return "color";
-    if (field == "Value" && event == set_variable) return "double";
+    if (field == "Value" && event == "SetVariable") return "double";
     for (std::string_view const integer : {"Task", "Cblk", "Level", "Continued", "Bytes", "Tag", "Distance"})
         if (field == integer) return "int";
     return "string";
@@ -91,7 +84,7 @@ class Writer {
         write_events();
         write_dependencies();
         for (auto i = std::ssize(trace_.containers()); i-- > 0;)
-            event(destroy_container, trace_.end(), "{} c{}", type_of(i), i);
+            event("DestroyContainer", trace_.end(), "{} c{}", type_of(i), i);
         sink_(text_);
     }
 
@@ -103,15 +96,15 @@ class Writer {
     }
     // A line without time, at the head of the file.
     template <class... Args>
-    void define(EventNumber number, fmt::format_string<Args...> fields, Args const&... args) {
-        append("{} ", int(number));
+    void define(EventNumber event, fmt::format_string<Args...> fields, Args const&... args) {
+        append("{} ", event.number);
         fmt::vformat_to(std::back_inserter(text_), fields, fmt::make_format_args(args...));
         text_ += '\n';
     }
     // A line with a time, in microseconds.
-    template <class... Args> void event(EventNumber number, Nanoseconds time,
-                                        fmt::format_string<Args...> fields, Args const&... args) {
-        append("{} {}.{:03} ", int(number), time / 1000, time % 1000);
+    template <class... Args>
+    void event(EventNumber event, Nanoseconds time, fmt::format_string<Args...> fields, Args const&... args) {
+        append("{} {}.{:03} ", event.number, time / 1000, time % 1000);
         fmt::vformat_to(std::back_inserter(text_), fields, fmt::make_format_args(args...));
         text_ += '\n';
         if (text_.size() < 1 << 16) return;
@@ -122,10 +115,10 @@ class Writer {
     void write_definitions() {
         for (int number = 0; number < int(std::size(definitions)); ++number) {
             auto const& [name, fields] = definitions[number];
-            append("%EventDef Paje{} {}\n", name, number);
+            append("%EventDef Paje{} {}\n", name == "SetTask" ? "SetState" : name, number);
             for (std::string_view rest = fields; !rest.empty();) {
                 std::string_view const field = rest.substr(0, rest.find(' '));
-                append("%       {} {}\n", field, type_of_field(field, EventNumber(number)));
+                append("%       {} {}\n", field, type_of_field(field, name));
                 rest.remove_prefix(std::min(rest.size(), field.size() + 1));
             }
             append("%EndEventDef\n");
@@ -135,18 +128,18 @@ class Writer {
     void define_types() {
         constexpr std::array<std::string_view, 4> names{"Machine", "Process", "Node", "Thread"};
         for (int place = 0; place < 4; ++place)
-            define(define_container_type, "{} {} {}", type_of_place[place],
+            define("DefineContainerType", "{} {} {}", type_of_place[place],
                    place == 0 ? "0" : type_of_place[place - 1], names[place]);
-        define(define_event_type, "I M Info");
-        define(define_event_type, "A M After");
-        define(define_state_type, "F P Phase");
-        define(define_state_type, "L T Level");
-        define(define_state_type, "S T State");
-        define(define_link_type, "G M T T Message");
-        define(define_link_type, "H M T T Steal");
+        define("DefineEventType", "I M Info");
+        define("DefineEventType", "A M After");
+        define("DefineStateType", "F P Phase");
+        define("DefineStateType", "L T Level");
+        define("DefineStateType", "S T State");
+        define("DefineLinkType", "G M T T Message");
+        define("DefineLinkType", "H M T T Steal");
         for (std::size_t v = 0; v < trace_.variables().size(); ++v) {
             auto const& variable = trace_.variables()[v];
-            define(define_variable_type, "V{} {} {} {} {}", v, type_of_place[int(variable.place)],
+            define("DefineVariableType", "V{} {} {} {} {}", v, type_of_place[int(variable.place)],
                    quoted(variable.name), quoted(distinct_color(v)), quoted(variable.unit));
         }
     }
@@ -160,7 +153,7 @@ class Writer {
             deepest = std::max<int>(deepest, state.level);
         }
         auto const value = [&](char type, std::int64_t number, StateKind const& kind) {
-            define(define_entity_value, "{}{} {} {} {} {}", type, number, type, quoted(kind.name),
+            define("DefineEntityValue", "{}{} {} {} {} {}", type, number, type, quoted(kind.name),
                    quoted(kind.color), to_string(kind.category));
         };
         for (std::size_t k = 0; k < trace_.kinds().size(); ++k) value('S', k, trace_.kinds()[k]);
@@ -170,14 +163,14 @@ class Writer {
             value('L', l, {fmt::format("level {}", l), Category::work, level_color(l, deepest)});
         constexpr Color dark{48, 48, 48};
         for (char const type : {'S', 'F'})
-            define(define_entity_value, "{}_ {} none {} none", type, type, quoted(dark));
-        define(define_entity_value, "L_ L idle {} none", quoted(idle_color));
+            define("DefineEntityValue", "{}_ {} none {} none", type, type, quoted(dark));
+        define("DefineEntityValue", "L_ L idle {} none", quoted(idle_color));
     }
 
     void create_containers() {
         for (std::size_t i = 0; i < trace_.containers().size(); ++i) {
             auto const& [name, place, parent] = trace_.containers()[i];
-            event(create_container, 0, "c{} {} {} {}", i, type_of(i),
+            event("CreateContainer", 0, "c{} {} {} {}", i, type_of(i),
                   parent < 0 ? "0" : fmt::format("c{}", parent), quoted(name));
         }
     }
@@ -193,7 +186,7 @@ class Writer {
             if (count > 0) inform(key, std::to_string(count));
     }
     void inform(std::string const& key, std::string const& value) {
-        event(new_event, 0, "I c0 {}", quoted(key + " = " + value));
+        event("NewEvent", 0, "I c0 {}", quoted(key + " = " + value));
     }
 
     // Merges the sorted streams: the states of each container, the starts and ends of links, and the samples.
@@ -264,9 +257,9 @@ class Writer {
         if (thread) write_level(container, time, leave ? -1 : state->level);
         char const type = thread ? 'S' : 'F';
         if (leave)
-            event(set_state, time, "{} c{} {}_", type, container, type);
+            event("SetState", time, "{} c{} {}_", type, container, type);
         else
-            event(set_task, time, "{} c{} {}{} {} {} {} {}", type, container, type, state->kind, state->task,
+            event("SetTask", time, "{} c{} {}{} {} {} {} {}", type, container, type, state->kind, state->task,
                   state->cblk, state->level, int(state->continued));
         cursor.open = state && (cursor.at == states.size() || states[cursor.at].start > state->end);
     }
@@ -275,21 +268,21 @@ class Writer {
     void write_level(std::size_t container, Nanoseconds time, int level) {
         if (level_of_[container] == level) return;
         level_of_[container] = level;
-        event(set_state, time, "L c{} {}", container, level < 0 ? "L_" : fmt::format("L{}", level));
+        event("SetState", time, "L c{} {}", container, level < 0 ? "L_" : fmt::format("L{}", level));
     }
 
     static char type_of(Link const& link) { return link.kind == LinkKind::message ? 'G' : 'H'; }
     void write_departure(std::size_t i) {
         Link const& link = trace_.links()[i];
-        event(start_link, link.start, "{} c0 c{} {} {} {} {} {}", type_of(link), link.from,
+        event("StartLink", link.start, "{} c0 c{} {} {} {} {} {}", type_of(link), link.from,
               to_string(link.kind), i, link.bytes, link.tag, link.distance);
     }
     void write_arrival(std::size_t i) {
         Link const& link = trace_.links()[i];
-        event(end_link, link.end, "{} c0 c{} {} {}", type_of(link), link.to, to_string(link.kind), i);
+        event("EndLink", link.end, "{} c0 c{} {} {}", type_of(link), link.to, to_string(link.kind), i);
     }
     void write_sample(Sample const& sample) {
-        event(set_variable, sample.time, "V{} c{} {}", sample.variable, sample.container, sample.value);
+        event("SetVariable", sample.time, "V{} c{} {}", sample.variable, sample.container, sample.value);
     }
 
     // "task before before ...; task before ...", split into lines that viewers can read.
@@ -297,7 +290,7 @@ class Writer {
         if (trace_.containers().empty()) return;
         std::string value;
         auto const flush = [&] {
-            event(new_event, trace_.end(), "A c0 {}", quoted(value));
+            event("NewEvent", trace_.end(), "A c0 {}", quoted(value));
             value.clear();
         };
         std::int64_t task = 0;

@@ -4,11 +4,14 @@
 // A row with many states also has a coarser version, which is made on demand: each of 16384 bins holds one
 // piece per colour. It is drawn while a pixel spans several bins, so a frame takes a few operations per pixel
 // for any number of states.
-#include "tools/traces/gantt_page.hpp"
+#include "tools/traces/gantt.hpp"
+#include "tools/traces/gantt_data.hpp"
+#include "tools/traces/gantt_layout.hpp"
 
 namespace espalier::trace {
+namespace {
 
-std::string_view const page_head = R"html(<!DOCTYPE html>
+constexpr std::string_view page_head = R"html(<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -45,7 +48,7 @@ tree</option></select></label>
 "use strict";
 const DATA = )html";
 
-std::string_view const page_tail = R"html(;
+constexpr std::string_view page_tail = R"html(;
 
 // ---- decoding -----------------------------------------------------------------------------------------
 function decode(panel) {
@@ -413,5 +416,14 @@ resize();
 </body>
 </html>
 )html";
+
+} // namespace
+
+std::string gantt_html(std::vector<GanttPanel> const& panels, HtmlOptions const& options) {
+    lay_out(panels, {}); // For its checks.
+    std::string page(page_head);
+    page += gantt_data(panels, options);
+    return page += page_tail;
+}
 
 } // namespace espalier::trace

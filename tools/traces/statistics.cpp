@@ -9,19 +9,9 @@
 namespace espalier::trace {
 namespace {
 
-Nanoseconds& member(ThreadTimes& times, Category category) {
-    switch (category) {
-    case Category::work:
-        return times.busy;
-    case Category::communication:
-        return times.communication;
-    case Category::overhead:
-        return times.overhead;
-    case Category::idle:
-        break;
-    }
-    return times.idle;
-}
+// In the order of Category.
+constexpr Nanoseconds ThreadTimes::*time_in[] = {&ThreadTimes::busy, &ThreadTimes::communication,
+                                                 &ThreadTimes::overhead, &ThreadTimes::idle};
 
 bool is_progress_thread(Trace const& trace, std::int32_t container) {
     auto const states = trace.states_of(container);
@@ -48,7 +38,7 @@ ThreadTimes times_of(Trace const& trace, std::int32_t container, Window window,
             state.start >= window.begin &&
             (state.start < window.end || state.start == trace.end()); // the last one may be empty
         bool const counts = starts && !state.continued;
-        member(times, category) += inside;
+        times.*time_in[int(category)] += inside;
         covered += inside;
         kinds[kind].total += inside;
         kinds[kind].count += counts ? 1 : 0;
@@ -140,10 +130,7 @@ Statistics statistics(Trace const& trace, Window window) {
 }
 
 ThreadTimes& ThreadTimes::operator+=(ThreadTimes const& other) {
-    busy += other.busy;
-    communication += other.communication;
-    overhead += other.overhead;
-    idle += other.idle;
+    for (auto const time : time_in) this->*time += other.*time;
     unrecorded += other.unrecorded;
     tasks += other.tasks;
     return *this;
