@@ -533,10 +533,11 @@ contains
         integer, intent(out), optional :: status
         type(c_call) :: call_to
         call_to = c_call(self%handle, name)
-        if (.not. is_valid(call_to, b, status)) return
-        if (.not. has_columns_of(call_to, b, x, status)) return
-        if (.not. has_all_rows(call_to, b, status)) return
-        if (.not. has_all_rows(call_to, x, status)) return
+        call require_valid(call_to, b)
+        call require_columns_of(call_to, b, x)
+        call require_all_rows(call_to, b)
+        call require_all_rows(call_to, x)
+        if (is_refused(call_to, status)) return
         call finish(self%handle, which(self%handle, operation_of(op), b%columns, b%address, b%leading, x%address, &
                                        x%leading), status)
     end subroutine

@@ -44,6 +44,7 @@ module espalier_c
         integer(c_int64_t) :: rows, columns, leading
     end type
 
+    ! Results of any type are type(*): C receives their addresses.
     abstract interface
         function solver_function(solver) bind(c) result(status)
             import
@@ -88,11 +89,29 @@ module espalier_c
             character(kind=c_char), intent(in) :: first(*), second(*)
             integer(c_int) :: status
         end function
-        function find_text_function(solver, name, text) bind(c) result(status)
+        function find_function(solver, name, found) bind(c) result(status)
             import
             type(c_ptr), value :: solver
             character(kind=c_char), intent(in) :: name(*)
-            type(c_ptr), intent(inout) :: text
+            type(*), intent(inout) :: found
+            integer(c_int) :: status
+        end function
+        function get_1_function(solver, first) bind(c) result(status)
+            import
+            type(c_ptr), value :: solver
+            type(*), intent(inout) :: first
+            integer(c_int) :: status
+        end function
+        function get_2_function(solver, first, second) bind(c) result(status)
+            import
+            type(c_ptr), value :: solver
+            type(*), intent(inout) :: first, second
+            integer(c_int) :: status
+        end function
+        function get_3_function(solver, first, second, third) bind(c) result(status)
+            import
+            type(c_ptr), value :: solver
+            type(*), intent(inout) :: first, second, third
             integer(c_int) :: status
         end function
         function matrix_result_function(solver, values, ld) bind(c) result(status)
@@ -123,8 +142,18 @@ module espalier_c
     procedure(texts_function), bind(c, name='espalier_refuse') :: c_refuse
     procedure(texts_function), bind(c, name='espalier_set_option') :: c_set_option
     procedure(texts_function), bind(c, name='espalier_write_trace') :: c_write_trace
-    procedure(find_text_function), bind(c, name='espalier_get_option') :: c_get_option
-    procedure(find_text_function), bind(c, name='espalier_report_string') :: c_report_string
+    procedure(find_function), bind(c, name='espalier_get_option') :: c_get_option
+    procedure(find_function), bind(c, name='espalier_report_string') :: c_report_string
+    procedure(find_function), bind(c, name='espalier_report_int') :: c_report_int
+    procedure(find_function), bind(c, name='espalier_report_real') :: c_report_real
+    procedure(find_function), bind(c, name='espalier_report_bool') :: c_report_bool
+    procedure(get_1_function), bind(c, name='espalier_get_scalar') :: c_get_scalar
+    procedure(get_1_function), bind(c, name='espalier_rcond') :: c_rcond
+    procedure(get_1_function), bind(c, name='espalier_report_json') :: c_report_json
+    procedure(get_2_function), bind(c, name='espalier_get_processes') :: c_get_processes
+    procedure(get_2_function), bind(c, name='espalier_get_size') :: c_get_size
+    procedure(get_3_function), bind(c, name='espalier_inertia') :: c_inertia
+    procedure(get_3_function), bind(c, name='espalier_determinant') :: c_determinant
     procedure(matrix_result_function), bind(c, name='espalier_null_vectors') :: c_null_vectors
     procedure(matrix_result_function), bind(c, name='espalier_schur_complement') :: c_schur_complement
 
@@ -165,52 +194,16 @@ module espalier_c
             integer(c_int), value :: scalar, comm
             integer(c_int) :: status
         end function
-        function c_get_processes(solver, rank, processes) bind(c, name='espalier_get_processes') result(status)
-            import
-            type(c_ptr), value :: solver
-            integer(c_int), intent(inout) :: rank, processes
-            integer(c_int) :: status
-        end function
         subroutine c_destroy(solver) bind(c, name='espalier_destroy')
             import
             type(c_ptr), intent(inout) :: solver
         end subroutine
-        function c_get_scalar(solver, scalar) bind(c, name='espalier_get_scalar') result(status)
-            import
-            type(c_ptr), value :: solver
-            integer(c_int), intent(out) :: scalar
-            integer(c_int) :: status
-        end function
         function c_set_schur(solver, count, unknowns, base) bind(c, name='espalier_set_schur') result(status)
             import
             type(c_ptr), value :: solver
             integer(c_int64_t), value :: count
             integer(c_int64_t), intent(in) :: unknowns(*)
             integer(c_int), value :: base
-            integer(c_int) :: status
-        end function
-        function c_get_size(solver, order, entries) bind(c, name='espalier_get_size') result(status)
-            import
-            type(c_ptr), value :: solver
-            integer(c_int64_t), intent(inout) :: order, entries
-            integer(c_int) :: status
-        end function
-        function c_inertia(solver, positive, negative, zero) bind(c, name='espalier_inertia') result(status)
-            import
-            type(c_ptr), value :: solver
-            integer(c_int64_t), intent(inout) :: positive, negative, zero
-            integer(c_int) :: status
-        end function
-        function c_determinant(solver, re, im, log_modulus) bind(c, name='espalier_determinant') result(status)
-            import
-            type(c_ptr), value :: solver
-            real(c_double), intent(inout) :: re, im, log_modulus
-            integer(c_int) :: status
-        end function
-        function c_rcond(solver, rcond) bind(c, name='espalier_rcond') result(status)
-            import
-            type(c_ptr), value :: solver
-            real(c_double), intent(inout) :: rcond
             integer(c_int) :: status
         end function
         function c_null_space(solver, tolerance, rank) bind(c, name='espalier_null_space') result(status)
@@ -247,39 +240,12 @@ module espalier_c
             integer(c_int), value :: processes, threads
             integer(c_int) :: status
         end function
-        function c_report_int(solver, name, number) bind(c, name='espalier_report_int') result(status)
-            import
-            type(c_ptr), value :: solver
-            character(kind=c_char), intent(in) :: name(*)
-            integer(c_int64_t), intent(inout) :: number
-            integer(c_int) :: status
-        end function
-        function c_report_real(solver, name, number) bind(c, name='espalier_report_real') result(status)
-            import
-            type(c_ptr), value :: solver
-            character(kind=c_char), intent(in) :: name(*)
-            real(c_double), intent(inout) :: number
-            integer(c_int) :: status
-        end function
-        function c_report_bool(solver, name, truth) bind(c, name='espalier_report_bool') result(status)
-            import
-            type(c_ptr), value :: solver
-            character(kind=c_char), intent(in) :: name(*)
-            integer(c_int), intent(inout) :: truth
-            integer(c_int) :: status
-        end function
         function c_report_reals(solver, name, count, values) bind(c, name='espalier_report_reals') result(status)
             import
             type(c_ptr), value :: solver
             character(kind=c_char), intent(in) :: name(*)
             integer(c_int64_t), intent(inout) :: count
             type(c_ptr), intent(inout) :: values
-            integer(c_int) :: status
-        end function
-        function c_report_json(solver, text) bind(c, name='espalier_report_json') result(status)
-            import
-            type(c_ptr), value :: solver
-            type(c_ptr), intent(inout) :: text
             integer(c_int) :: status
         end function
         pure function c_strlen(text) bind(c, name='strlen') result(length)

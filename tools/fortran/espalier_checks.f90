@@ -4,14 +4,15 @@ module espalier_checks
     use espalier_c
     implicit none
     private
-    public :: finish, finish_without_solver, refuse, uses_arrays, has_all_rows, is_whole, is_valid, has_columns_of, &
-        pass_matrix, pass_values, order_of, operation_of, c_text, fortran_text
+    public :: finish, finish_without_solver, require, require_all_rows, require_whole, require_valid, &
+        require_columns_of, is_refused, pass_matrix, pass_values, order_of, operation_of, c_text, fortran_text
 
     ! The C function that receives the arrays of a call.
     type, public :: c_call
         type(c_ptr) :: solver
         character(32) :: name
         logical :: takes_parts = .false. ! whether the arrays of all processes are used, or only those of process 0
+        character(:), allocatable :: problem ! why the arguments are refused
     end type
 
 contains
@@ -37,21 +38,6 @@ contains
             status = ended
         else if (ended /= espalier_ok) then
             call stop_with(what//': '//fortran_text(c_status_string(ended)))
-        end if
-    end subroutine
-
-    ! Ends a call whose arguments are invalid. All processes of the solver return the same status and message.
-    subroutine refuse(call_to, what, status)
-        type(c_call), intent(in) :: call_to
-        character(*), intent(in) :: what
-        integer, intent(out), optional :: status
-        integer(c_int) :: ended
-        ended = c_refuse(call_to%solver, c_text(call_to%name), c_text(what))
-        if (c_associated(call_to%solver)) then
-            call finish(call_to%solver, ended, status)
-        else
-            if (.not. present(status)) call stop_with(what)
-            status = ended
         end if
     end subroutine
 
@@ -102,113 +88,122 @@ contains
         if (present(op)) operation = int(op, c_int)
     end function
 
-    ! The checks below return whether an array is valid, and otherwise refuse the call.
+    ! The checks below note the first reason to refuse the call; is_refused follows them.
 
-    ! Checks that the columns of an array have at least as many rows as the system.
-    function has_all_rows(call_to, given, status) result(valid)
-        type(c_call), intent(in) :: call_to
+    subroutine require(call_to, holds, what)
+        type(c_call), intent(inout) :: call_to
+        logical, intent(in) :: holds
+        character(*), intent(in) :: what
+        if (holds .or. allocated(call_to%problem)) return
+        if (uses_arrays(call_to)) call_to%problem = what
+    end subroutine
+
+    ! The columns of an array have at least as many rows as the system.
+    subroutine require_all_rows(call_to, given)
+        type(c_call), intent(inout) :: call_to
         type(array), intent(in) :: given
-        integer, intent(out), optional :: status
-        logical :: valid
         integer(c_int64_t) :: order, entries
-        valid = .true.
         if (.not. uses_arrays(call_to)) return
-        if (c_get_size(call_to%solver, order, entries) == espalier_ok) valid = given%rows >= order
-        if (.not. valid) call refuse(call_to, 'an array has fewer rows than the system', status)
-    end function
+        if (c_get_size(call_to%solver, order, entries) /= espalier_ok) return
+        call require(call_to, given%rows >= order, 'an array has fewer rows than the system')
+    end subroutine
 
-    ! Checks that an array is not a section of a larger one, because C takes its rows from the leading dimension.
-    function is_whole(call_to, given, status) result(valid)
-        type(c_call), intent(in) :: call_to
+    ! An array is not a section of a larger one, because C takes its rows from the leading dimension.
+    subroutine require_whole(call_to, given)
+        type(c_call), intent(inout) :: call_to
         type(array), intent(in) :: given
-        integer, intent(out), optional :: status
-        logical :: valid
-        valid = .true.
-        if (.not. uses_arrays(call_to)) return
-        valid = given%leading == max(1_c_int64_t, given%rows)
-        if (.not. valid) call refuse(call_to, 'an array for the Schur complement is a section; pass a copy of it', status)
-    end function
+        call require(call_to, given%leading == max(1_c_int64_t, given%rows), &
+                     'an array for the Schur complement is a section; pass a copy of it')
+    end subroutine
 
-    ! Checks that an array has the scalar type of the solver and contiguous columns. Without a solver, the type is not
-    ! checked, because the call itself fails.
-    function is_valid(call_to, given, status) result(valid)
-        type(c_call), intent(in) :: call_to
+    ! An array has the scalar type of the solver and contiguous columns. Without a solver, the type is not checked,
+    ! because the call itself fails.
+    subroutine require_valid(call_to, given)
+        type(c_call), intent(inout) :: call_to
         type(array), intent(in) :: given
-        integer, intent(out), optional :: status
-        logical :: valid
         integer(c_int) :: scalar
-        valid = .true.
         if (.not. uses_arrays(call_to)) return
         scalar = given%type
         if (c_associated(call_to%solver)) then
             if (c_get_scalar(call_to%solver, scalar) /= espalier_ok) scalar = -1
         end if
-        valid = scalar == given%type .and. given%contiguous /= 0
-        if (scalar /= given%type) then
-            call refuse(call_to, 'an array does not have the scalar type of the solver', status)
-        else if (.not. valid) then
-            call refuse(call_to, 'the entries of a column are not contiguous; pass a copy of the array', status)
+        call require(call_to, scalar == given%type, 'an array does not have the scalar type of the solver')
+        call require(call_to, given%contiguous /= 0, &
+                     'the entries of a column are not contiguous; pass a copy of the array')
+    end subroutine
+
+    ! x is valid and has as many columns as b.
+    subroutine require_columns_of(call_to, b, x)
+        type(c_call), intent(inout) :: call_to
+        type(array), intent(in) :: b, x
+        call require_valid(call_to, x)
+        call require(call_to, b%columns == x%columns, &
+                     'right-hand sides and solutions differ in their numbers of columns')
+    end subroutine
+
+    ! Whether a check failed, which ends the call. All processes of the solver return the same status and message.
+    function is_refused(call_to, status) result(refused)
+        type(c_call), intent(in) :: call_to
+        integer, intent(out), optional :: status
+        logical :: refused
+        integer(c_int) :: ended
+        refused = allocated(call_to%problem)
+        if (.not. refused) return
+        ended = c_refuse(call_to%solver, c_text(call_to%name), c_text(call_to%problem))
+        if (c_associated(call_to%solver)) then
+            call finish(call_to%solver, ended, status)
+        else
+            if (.not. present(status)) call stop_with(call_to%problem)
+            status = ended
         end if
     end function
 
-    ! Checks that x is valid and has as many columns as b.
-    function has_columns_of(call_to, b, x, status) result(valid)
-        type(c_call), intent(in) :: call_to
-        type(array), intent(in) :: b, x
-        integer, intent(out), optional :: status
-        logical :: valid
-        valid = is_valid(call_to, x, status)
-        if (.not. valid) return
-        if (.not. uses_arrays(call_to)) return
-        valid = b%columns == x%columns
-        if (.not. valid) call refuse(call_to, 'right-hand sides and solutions differ in their numbers of columns', status)
-    end function
-
     ! Passes a matrix, or the part of this process, to C. `order` is needed for coordinates and parts.
-    subroutine pass_matrix(call_to, layout, pointers, indices, values, symmetry, triangle, status, order)
-        type(c_call), intent(in) :: call_to
+    subroutine pass_matrix(given_call, layout, pointers, indices, values, symmetry, triangle, status, order)
+        type(c_call), intent(in) :: given_call
         integer(c_int), intent(in) :: layout
         type(array), intent(in) :: pointers, indices, values
         integer, intent(in), optional :: symmetry, triangle
         integer, intent(out), optional :: status
         integer(int64), intent(in), optional :: order
+        type(c_call) :: call_to
         type(matrix_arrays) :: matrix
         integer(c_int) :: width
-        logical :: uses
-        uses = uses_arrays(call_to)
+        call_to = given_call
         width = index_type_of(pointers%type, indices%type)
-        if (uses .and. layout == layout_coo .and. pointers%rows /= indices%rows) then
-            call refuse(call_to, 'the arrays of rows and columns have different sizes', status)
-        else if (uses .and. width < 0) then
-            call refuse(call_to, 'the indices of the matrix are not integers of one kind, int32 or int64', status)
-        else if (uses .and. (pointers%contiguous == 0 .or. indices%contiguous == 0)) then
-            call refuse(call_to, 'an array of indices is not contiguous; pass a copy of it', status)
-        else if (uses .and. indices%rows /= values%rows) then
-            call refuse(call_to, 'the arrays of indices and values have different sizes', status)
-        else if (is_valid(call_to, values, status)) then
-            matrix = matrix_arrays(layout, espalier_general, espalier_full, width, 1, pointers%rows - 1, &
-                                   pointers%rows - 1, values%rows, pointers%address, indices%address, values%address)
-            if (present(order)) then
-                if (layout /= layout_csr) matrix%rows = order
-                if (layout /= layout_csc) matrix%cols = order
-            end if
-            if (present(symmetry)) matrix%symmetry = int(symmetry, c_int)
-            if (present(triangle)) matrix%triangle = int(triangle, c_int)
-            if (call_to%takes_parts) then
-                call finish(call_to%solver, c_set_matrix_part(call_to%solver, matrix), status)
-            else
-                call finish(call_to%solver, c_set_matrix(call_to%solver, matrix), status)
-            end if
+        call require(call_to, layout /= layout_coo .or. pointers%rows == indices%rows, &
+                     'the arrays of rows and columns have different sizes')
+        call require(call_to, width >= 0, 'the indices of the matrix are not integers of one kind, int32 or int64')
+        call require(call_to, pointers%contiguous /= 0 .and. indices%contiguous /= 0, &
+                     'an array of indices is not contiguous; pass a copy of it')
+        call require(call_to, indices%rows == values%rows, 'the arrays of indices and values have different sizes')
+        call require_valid(call_to, values)
+        if (is_refused(call_to, status)) return
+        matrix = matrix_arrays(layout, espalier_general, espalier_full, width, 1, pointers%rows - 1, &
+                               pointers%rows - 1, values%rows, pointers%address, indices%address, values%address)
+        if (present(order)) then
+            if (layout /= layout_csr) matrix%rows = order
+            if (layout /= layout_csc) matrix%cols = order
+        end if
+        if (present(symmetry)) matrix%symmetry = int(symmetry, c_int)
+        if (present(triangle)) matrix%triangle = int(triangle, c_int)
+        if (call_to%takes_parts) then
+            call finish(call_to%solver, c_set_matrix_part(call_to%solver, matrix), status)
+        else
+            call finish(call_to%solver, c_set_matrix(call_to%solver, matrix), status)
         end if
     end subroutine
 
     ! Passes values in the order of the matrix to C.
-    subroutine pass_values(call_to, which, values, status)
-        type(c_call), intent(in) :: call_to
+    subroutine pass_values(given_call, which, values, status)
+        type(c_call), intent(in) :: given_call
         procedure(values_function) :: which
         type(array), intent(in) :: values
         integer, intent(out), optional :: status
-        if (.not. is_valid(call_to, values, status)) return
+        type(c_call) :: call_to
+        call_to = given_call
+        call require_valid(call_to, values)
+        if (is_refused(call_to, status)) return
         call finish(call_to%solver, which(call_to%solver, values%rows, values%address), status)
     end subroutine
 

@@ -51,12 +51,10 @@ contains
         integer, intent(out), optional :: status
         type(c_call) :: call_to
         call_to = c_call(self%handle, name, .true.)
-        if (.not. is_valid(call_to, b, status)) return
-        if (.not. has_columns_of(call_to, b, x, status)) return
-        if (b%rows /= x%rows) then
-            call refuse(call_to, 'right-hand sides and solutions have different numbers of rows', status)
-            return
-        end if
+        call require_valid(call_to, b)
+        call require_columns_of(call_to, b, x)
+        call require(call_to, b%rows == x%rows, 'right-hand sides and solutions have different numbers of rows')
+        if (is_refused(call_to, status)) return
         call finish(self%handle, which(self%handle, operation_of(op), b%columns, b%rows, b%address, b%leading, x%address, &
                                        x%leading), status)
     end subroutine

@@ -41,32 +41,24 @@ contains
     module procedure null_vectors
         type(array) :: found
         type(c_call) :: call_to
-        logical :: uses
         call_to = c_call(self%handle, 'espalier_null_vectors')
-        uses = uses_arrays(call_to)
         found = array_of(basis)
-        if (.not. is_valid(call_to, found, status)) return
-        if (.not. has_all_rows(call_to, found, status)) return
-        if (uses .and. found%columns < self%nullity) then
-            call refuse(call_to, 'the basis has fewer columns than there are null vectors', status)
-            return
-        end if
+        call require_valid(call_to, found)
+        call require_all_rows(call_to, found)
+        call require(call_to, found%columns >= self%nullity, 'the basis has fewer columns than there are null vectors')
+        if (is_refused(call_to, status)) return
         call finish(self%handle, c_null_vectors(self%handle, found%address, found%leading), status)
     end procedure
 
     module procedure schur_complement
         type(array) :: found
         type(c_call) :: call_to
-        logical :: uses
         call_to = c_call(self%handle, 'espalier_schur_complement')
-        uses = uses_arrays(call_to)
         found = array_of(schur)
-        if (.not. is_valid(call_to, found, status)) return
-        if (.not. is_whole(call_to, found, status)) return
-        if (uses .and. found%columns /= found%rows) then
-            call refuse(call_to, 'the array for the Schur complement is not square', status)
-            return
-        end if
+        call require_valid(call_to, found)
+        call require_whole(call_to, found)
+        call require(call_to, found%columns == found%rows, 'the array for the Schur complement is not square')
+        if (is_refused(call_to, status)) return
         call finish(self%handle, c_schur_complement(self%handle, found%address, found%leading), status)
     end procedure
 
@@ -76,10 +68,11 @@ contains
         call_to = c_call(self%handle, 'espalier_condense')
         right = array_of(b)
         reduced = array_of(r)
-        if (.not. is_valid(call_to, right, status)) return
-        if (.not. has_columns_of(call_to, right, reduced, status)) return
-        if (.not. has_all_rows(call_to, right, status)) return
-        if (.not. is_whole(call_to, reduced, status)) return
+        call require_valid(call_to, right)
+        call require_columns_of(call_to, right, reduced)
+        call require_all_rows(call_to, right)
+        call require_whole(call_to, reduced)
+        if (is_refused(call_to, status)) return
         call finish(self%handle, c_condense(self%handle, right%columns, right%address, right%leading, reduced%address, &
                                             reduced%leading), status)
     end procedure
@@ -91,12 +84,13 @@ contains
         right = array_of(b)
         kept = array_of(x_schur)
         whole = array_of(x)
-        if (.not. is_valid(call_to, right, status)) return
-        if (.not. has_columns_of(call_to, right, kept, status)) return
-        if (.not. has_columns_of(call_to, right, whole, status)) return
-        if (.not. has_all_rows(call_to, right, status)) return
-        if (.not. has_all_rows(call_to, whole, status)) return
-        if (.not. is_whole(call_to, kept, status)) return
+        call require_valid(call_to, right)
+        call require_columns_of(call_to, right, kept)
+        call require_columns_of(call_to, right, whole)
+        call require_all_rows(call_to, right)
+        call require_all_rows(call_to, whole)
+        call require_whole(call_to, kept)
+        if (is_refused(call_to, status)) return
         call finish(self%handle, c_expand(self%handle, right%columns, right%address, right%leading, kept%address, &
                                           kept%leading, whole%address, whole%leading), status)
     end procedure
