@@ -95,53 +95,32 @@ template <class T> class BoundSolver {
         });
     }
 
-    /// x contains b on entry and the solution on return. `refine` also reads b.
-    std::optional<Verdict> solve(Block const& b, Block x, MatrixOp op, bool refine,
+    /// x contains b on entry and the solution on return. `refine` also reads b. With `by_rows`, b and x are
+    /// the rows of this process, and all processes call.
+    std::optional<Verdict> solve(Block const& b, Block x, MatrixOp op, bool refine, bool by_rows,
                                  py::tuple const& listeners) {
         std::span<T> const solution = writable(x);
         std::span<T const> const right = readable(b);
         Index const columns = x.shape(1);
         return run(listeners, [&]() -> std::optional<Verdict> {
-            solver_->solve_in_place(solution, columns, op);
+            if (by_rows)
+                std::ranges::copy(solver_->solve_rows(right, columns, op), solution.begin());
+            else
+                solver_->solve_in_place(solution, columns, op);
             if (!refine) return std::nullopt;
-            return verdict(solver_->refine(factorized("solve"), right, solution, columns, op));
+            return refined("solve", right, solution, columns, op, by_rows);
         });
     }
 
-    /// solve() on the rows of this process. Collective.
-    std::optional<Verdict> solve_rows(Block const& b, Block x, MatrixOp op, bool refine,
-                                      py::tuple const& listeners) {
+    Verdict refine(Block const& b, Block x, MatrixOp op, bool by_rows, py::tuple const& listeners) {
         std::span<T> const solution = writable(x);
         std::span<T const> const right = readable(b);
         Index const columns = x.shape(1);
-        return run(listeners, [&]() -> std::optional<Verdict> {
-            std::vector<T> const solved = solver_->solve_rows(right, columns, op);
-            std::copy(solved.begin(), solved.end(), solution.begin());
-            if (!refine) return std::nullopt;
-            return verdict(solver_->refine_rows(factorized("solve"), right, solution, columns, op));
-        });
-    }
-
-    Verdict refine_rows(Block const& b, Block x, MatrixOp op, py::tuple const& listeners) {
-        std::span<T> const solution = writable(x);
-        std::span<T const> const right = readable(b);
-        Index const columns = x.shape(1);
-        return run(listeners, [&] {
-            return verdict(solver_->refine_rows(factorized("refine"), right, solution, columns, op));
-        });
+        return run(listeners, [&] { return refined("refine", right, solution, columns, op, by_rows); });
     }
 
     py::array_t<T> solve_sparse(Matrix const& b, MatrixOp op, py::tuple const& listeners) {
         return to_numpy(run(listeners, [&] { return solver_->solve(*b, op); }));
-    }
-
-    Verdict refine(Block const& b, Block x, MatrixOp op, py::tuple const& listeners) {
-        std::span<T> const solution = writable(x);
-        std::span<T const> const right = readable(b);
-        Index const columns = x.shape(1);
-        return run(listeners, [&] {
-            return verdict(solver_->refine(factorized("refine"), right, solution, columns, op));
-        });
     }
 
     Inertia inertia() {
@@ -197,11 +176,6 @@ template <class T> class BoundSolver {
         return run({}, [&] { return solver_->report(); });
     }
 
-    /// The factorized matrix; None before factorize or after a failure.
-    Matrix factorized_matrix() {
-        return run({}, [&] { return std::const_pointer_cast<CscMatrix<T>>(factorized_); });
-    }
-
   private:
     static std::span<T const> readable(Block const& block) {
         return {block.data(), static_cast<std::size_t>(block.size())};
@@ -209,7 +183,11 @@ template <class T> class BoundSolver {
     static std::span<T> writable(Block& block) {
         return {block.mutable_data(), static_cast<std::size_t>(block.size())};
     }
-    static Verdict verdict(RefineReport const& report) {
+    Verdict refined(char const* step, std::span<T const> b, std::span<T> x, Index columns, MatrixOp op,
+                    bool by_rows) {
+        CscMatrix<T> const& matrix = factorized(step);
+        RefineReport const report = by_rows ? solver_->refine_rows(matrix, b, x, columns, op)
+                                            : solver_->refine(matrix, b, x, columns, op);
         return {to_string(report.status), report.backward_error};
     }
 

@@ -12,6 +12,7 @@
 #include "bound_solver.hpp"
 #include "comm/fortran_handle.hpp"
 #include "solver/option_table.hpp"
+#include "solver/report_table.hpp"
 
 namespace espalier::python {
 namespace {
@@ -49,25 +50,18 @@ py::dict nested(Report const& report) {
     return out;
 }
 
-py::dict to_python(ProcessPrediction const& process) {
-    return py::dict(
-        py::arg("cblks") = process.cblks, py::arg("busy_s") = process.busy_s,
-        py::arg("memory_bytes") = process.memory_bytes, py::arg("fan_in_bytes") = process.fan_in_bytes,
-        py::arg("sent_bytes") = process.sent_bytes, py::arg("received_bytes") = process.received_bytes,
-        py::arg("messages_sent") = process.messages_sent,
-        py::arg("messages_received") = process.messages_received);
-}
-
-py::dict to_python(Prediction const& prediction) {
-    py::list processes;
-    for (ProcessPrediction const& process : prediction.process) processes.append(to_python(process));
-    return py::dict(py::arg("processes") = prediction.processes, py::arg("threads") = prediction.threads,
-                    py::arg("factor_s") = prediction.factor_s,
-                    py::arg("critical_path_s") = prediction.critical_path_s,
-                    py::arg("work_s") = prediction.work_s, py::arg("efficiency") = prediction.efficiency,
-                    py::arg("tasks") = prediction.tasks, py::arg("messages") = prediction.messages,
-                    py::arg("message_bytes") = prediction.message_bytes,
-                    py::arg("idle_s") = prediction.idle_s, py::arg("process") = processes);
+template <class Part> py::dict to_python(Part const& part) {
+    py::dict out;
+    visit_fields(part, [&out]<class Value>(char const* name, Value const& value, auto...) {
+        if constexpr (std::is_same_v<Value, std::vector<ProcessPrediction>>) {
+            py::list processes;
+            for (ProcessPrediction const& process : value) processes.append(to_python(process));
+            out[name] = processes;
+        } else {
+            out[name] = py::cast(value);
+        }
+    });
+    return out;
 }
 
 // Returns when process 0 has destroyed its solver. Signals are handled after that.
@@ -79,13 +73,13 @@ template <class T> void follow(int comm) {
 template <class T> void bind_scalar(py::module_& module, std::string const& letter) {
     using Matrix = CscMatrix<T>;
     using Bound = BoundSolver<T>;
+    auto const pointers = py::arg("pointers").noconvert(), indices = py::arg("indices").noconvert(),
+               values = py::arg("values").noconvert();
     py::class_<Matrix, std::shared_ptr<Matrix>>(module, ("Matrix" + letter).c_str())
         .def(py::init(&take_arrays<T, std::int32_t>), py::arg("layout"), py::arg("rows"), py::arg("cols"),
-             py::arg("pointers").noconvert(), py::arg("indices").noconvert(), py::arg("values").noconvert(),
-             py::arg("claim"))
+             pointers, indices, values, py::arg("claim"))
         .def(py::init(&take_arrays<T, std::int64_t>), py::arg("layout"), py::arg("rows"), py::arg("cols"),
-             py::arg("pointers").noconvert(), py::arg("indices").noconvert(), py::arg("values").noconvert(),
-             py::arg("claim"))
+             pointers, indices, values, py::arg("claim"))
         .def_property_readonly("shape", [](Matrix const& a) { return std::pair(a.rows, a.cols); })
         .def_property_readonly("symmetry", [](Matrix const& a) { return to_string(a.symmetry); });
 
@@ -103,11 +97,9 @@ template <class T> void bind_scalar(py::module_& module, std::string const& lett
         .def("set_options", &Bound::set_options, py::arg("options"))
         .def("analyze", &Bound::analyze, py::arg("matrix"), listeners)
         .def("factorize", &Bound::factorize, py::arg("matrix"), listeners)
-        .def("solve", &Bound::solve, b, x, op, py::arg("refine"), listeners)
-        .def("solve_rows", &Bound::solve_rows, b, x, op, py::arg("refine"), listeners)
-        .def("refine_rows", &Bound::refine_rows, b, x, op, listeners)
+        .def("solve", &Bound::solve, b, x, op, py::arg("refine"), py::arg("by_rows"), listeners)
         .def("solve_sparse", &Bound::solve_sparse, py::arg("b"), op, listeners)
-        .def("refine", &Bound::refine, b, x, op, listeners)
+        .def("refine", &Bound::refine, b, x, op, py::arg("by_rows"), listeners)
         .def("inertia",
              [](Bound& self) {
                  Inertia const out = self.inertia();
@@ -136,8 +128,7 @@ template <class T> void bind_scalar(py::module_& module, std::string const& lett
             },
             py::arg("processes"), py::arg("threads"), py::arg("path"), py::arg("matrix_name"))
         .def("write_trace", &Bound::write_trace, py::arg("path"), py::arg("matrix_name"))
-        .def("report", [](Bound& self) { return nested(self.report()); })
-        .def("factorized_matrix", &Bound::factorized_matrix);
+        .def("report", [](Bound& self) { return nested(self.report()); });
 }
 
 void bind_vocabulary(py::module_& module) {

@@ -109,14 +109,14 @@ class DistributedSolver:
         process, of shape (m,) or (m, k). The solution is refined and checked as by Solver.solve()."""
         handle, (block,), op = self._prepare((b,), trans)
         x = block.copy()
-        warn_of(handle.solve_rows(block.values, x, op, refine, _NO_LISTENERS), 2)
+        warn_of(handle.solve(block.values, x, op, refine, True, _NO_LISTENERS), 2)
         return block.restore(x)
 
     def refine(self, b: Any, x: Any, trans: str = "N") -> npt.NDArray[Any]:
         """Improve a given solution x for b. Both are the rows of this process. Returns a new array."""
         handle, (block, start), op = self._prepare((b, x), trans)
         improved = start.copy()
-        warn_of(handle.refine_rows(block.values, improved, op, _NO_LISTENERS), 2)
+        warn_of(handle.refine(block.values, improved, op, True, _NO_LISTENERS), 2)
         return block.restore(improved)
 
     def _prepare(self, arrays: tuple[Any, ...], trans: str) -> tuple[_core.Solver, list[Block], _core.MatrixOp]:

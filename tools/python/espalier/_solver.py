@@ -259,7 +259,7 @@ class Solver:
         block = Block(b, work.shape[0], work.dtype)
         x = block.copy()
         if x.size:
-            verdict = work.handle.solve(block.values, x, op, refine, self._listeners)
+            verdict = work.handle.solve(block.values, x, op, refine, False, self._listeners)
             warn_of(verdict, stacklevel)
         return block.restore(x)
 
@@ -274,7 +274,7 @@ class Solver:
         x = work.handle.solve_sparse(to_matrix(b, work.dtype, _core.Claim.general), op, self._listeners)
         if refine and x.size:
             dense = np.asarray(b.toarray(), dtype=work.dtype, order="F")
-            warn_of(work.handle.refine(dense, x, op, self._listeners), stacklevel)
+            warn_of(work.handle.refine(dense, x, op, False, self._listeners), stacklevel)
         return join_parts(x) if split else x
 
     def refine(self, b: Any, x: Any, trans: str = "N") -> npt.NDArray[Any]:
@@ -292,7 +292,7 @@ class Solver:
         block = Block(right, work.shape[0], work.dtype)
         improved = Block(start, work.shape[0], work.dtype, "x").copy()
         if improved.size:
-            warn_of(work.handle.refine(block.values, improved, op, self._listeners), 3)
+            warn_of(work.handle.refine(block.values, improved, op, False, self._listeners), 3)
         return block.restore(improved)
 
     # Results of the factorization.
@@ -342,9 +342,9 @@ class Solver:
             raise ValueError(f"threads = {threads}; it must be positive, or 0 for all cores")
         path = b"" if trace is None else _file_name(trace)
         found = work.handle.predict(processes, threads, path, name)
-        idle = np.array(found.pop("idle_s"), dtype=np.float64).reshape(found["processes"], found["threads"])
-        process = tuple(ProcessPrediction(**one) for one in found.pop("process"))
-        return Prediction(idle_s=idle, process=process, **found)
+        found["idle_s"] = np.array(found["idle_s"]).reshape(found["processes"], found["threads"])
+        found["process"] = tuple(_named(ProcessPrediction, one) for one in found["process"])
+        return _named(Prediction, found)
 
     def write_trace(self, path: Path, name: str = "") -> None:
         """Write the run since the last analyze() or write_trace() as a Pajé trace for ViTE or `espalier trace`. Needs
@@ -376,6 +376,10 @@ class Solver:
         block = Block(right, work.shape[0], work.dtype)
         known = Block(inner, inner.shape[0], work.dtype, "x_schur")
         return block.restore(work.handle.expand(block.values, known.values, self._listeners))
+
+
+def _named(kind: Any, found: dict[str, Any]) -> Any:
+    return kind(*(found[name] for name in kind._fields))
 
 
 def _file_name(path: Path) -> bytes:
