@@ -20,8 +20,7 @@ if(ESPALIER_SHARED)
             LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
     install(FILES ${modules}/espalier.mod ${modules}/espalier_c.mod ${modules}/espalier_checks.mod
             DESTINATION ${ESPALIER_FORTRAN_MODULES})
-    set(fortran_sources espalier_c.f90 espalier_checks.f90 espalier.f90 espalier_parts.f90 espalier_results.f90
-        espalier_reports.f90 array.c)
+    set(fortran_sources espalier_c.f90 espalier_checks.f90 espalier.f90 array.c)
     list(TRANSFORM fortran_sources PREPEND ${PROJECT_SOURCE_DIR}/tools/fortran/)
     install(FILES ${fortran_sources}
             DESTINATION ${CMAKE_INSTALL_DATADIR}/espalier)

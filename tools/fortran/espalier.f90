@@ -102,186 +102,6 @@ module espalier
         final :: finalize
     end type
 
-    ! Systems in parts, in espalier_parts.f90. Each process of create(comm=...) passes its part, and all processes must
-    ! call. `n` is the order of the whole matrix, an integer(int32) or integer(int64). Indices refer to the whole
-    ! matrix.
-    interface
-        ! Consecutive columns, beginning with those of process 0; col_ptr(1) is 1 in each part.
-        module subroutine set_csc_part(self, n, col_ptr, row_ind, values, symmetry, triangle, status)
-            class(espalier_solver), intent(inout) :: self
-            class(*), intent(in) :: n
-            type(*), intent(in) :: col_ptr(..), row_ind(..), values(..)
-            integer, intent(in), optional :: symmetry, triangle
-            integer, intent(out), optional :: status
-        end subroutine
-        ! Consecutive rows.
-        module subroutine set_csr_part(self, n, row_ptr, col_ind, values, symmetry, triangle, status)
-            class(espalier_solver), intent(inout) :: self
-            class(*), intent(in) :: n
-            type(*), intent(in) :: row_ptr(..), col_ind(..), values(..)
-            integer, intent(in), optional :: symmetry, triangle
-            integer, intent(out), optional :: status
-        end subroutine
-        ! Any entries; entries at the same position are summed, also those of different processes.
-        module subroutine set_coo_part(self, n, rows, cols, values, symmetry, triangle, status)
-            class(espalier_solver), intent(inout) :: self
-            class(*), intent(in) :: n
-            type(*), intent(in) :: rows(..), cols(..), values(..)
-            integer, intent(in), optional :: symmetry, triangle
-            integer, intent(out), optional :: status
-        end subroutine
-        ! New values of the part of this process.
-        module subroutine set_values_part(self, values, status)
-            class(espalier_solver), intent(inout) :: self
-            type(*), intent(in) :: values(..)
-            integer, intent(out), optional :: status
-        end subroutine
-        module subroutine refactorize_part(self, values, status)
-            class(espalier_solver), intent(inout) :: self
-            type(*), intent(in) :: values(..)
-            integer, intent(out), optional :: status
-        end subroutine
-        ! b and x are consecutive rows of right-hand sides and solutions, beginning with those of process 0.
-        module subroutine solve_rows(self, b, x, op, status)
-            class(espalier_solver), intent(inout) :: self
-            type(*), intent(in) :: b(..)
-            type(*), intent(inout) :: x(..)
-            integer, intent(in), optional :: op
-            integer, intent(out), optional :: status
-        end subroutine
-        module subroutine refine_rows(self, b, x, op, status)
-            class(espalier_solver), intent(inout) :: self
-            type(*), intent(in) :: b(..)
-            type(*), intent(inout) :: x(..)
-            integer, intent(in), optional :: op
-            integer, intent(out), optional :: status
-        end subroutine
-        module subroutine drive_rows(self, b, x, op, status)
-            class(espalier_solver), intent(inout) :: self
-            type(*), intent(in) :: b(..)
-            type(*), intent(inout) :: x(..)
-            integer, intent(in), optional :: op
-            integer, intent(out), optional :: status
-        end subroutine
-    end interface
-
-    ! Results of the factorization, in espalier_results.f90.
-    interface
-        ! Signs of the eigenvalues of a real symmetric or Hermitian matrix.
-        module subroutine inertia(self, positive, negative, zero, status)
-            class(espalier_solver), intent(inout) :: self
-            integer(int64), intent(out) :: positive, negative, zero
-            integer, intent(out), optional :: status
-        end subroutine
-        ! det A = phase * exp(log_modulus)
-        module subroutine determinant(self, phase, log_modulus, status)
-            class(espalier_solver), intent(inout) :: self
-            complex(real64), intent(out) :: phase
-            real(real64), intent(out) :: log_modulus
-            integer, intent(out), optional :: status
-        end subroutine
-        ! Estimate of 1 / (|A| |A^-1|), 1-norms.
-        module subroutine rcond(self, value, status)
-            class(espalier_solver), intent(inout) :: self
-            real(real64), intent(out) :: value
-            integer, intent(out), optional :: status
-        end subroutine
-        ! The rank: the number of singular values above tolerance * |A| (0: the default tolerance).
-        module subroutine null_space(self, tolerance, rank, status)
-            class(espalier_solver), intent(inout) :: self
-            real(real64), intent(in) :: tolerance
-            integer(int64), intent(out) :: rank
-            integer, intent(out), optional :: status
-        end subroutine
-        ! The null vectors found by null_space, n x (n - rank).
-        module subroutine null_vectors(self, basis, status)
-            class(espalier_solver), intent(inout) :: self
-            type(*), intent(inout) :: basis(..)
-            integer, intent(out), optional :: status
-        end subroutine
-        ! The Schur complement on the unknowns of set_schur, k x k.
-        module subroutine schur_complement(self, schur, status)
-            class(espalier_solver), intent(inout) :: self
-            type(*), intent(inout) :: schur(..)
-            integer, intent(out), optional :: status
-        end subroutine
-        ! Right-hand sides r (k x columns) of the condensed system.
-        module subroutine condense(self, b, r, status)
-            class(espalier_solver), intent(inout) :: self
-            type(*), intent(in) :: b(..)
-            type(*), intent(inout) :: r(..)
-            integer, intent(out), optional :: status
-        end subroutine
-        ! The complete solution x from b and the unknowns x_schur (k x columns).
-        module subroutine expand(self, b, x_schur, x, status)
-            class(espalier_solver), intent(inout) :: self
-            type(*), intent(in) :: b(..), x_schur(..)
-            type(*), intent(inout) :: x(..)
-            integer, intent(out), optional :: status
-        end subroutine
-    end interface
-
-    ! Predictions, traces and the report, in espalier_reports.f90.
-    interface
-        ! Predicts the factorization on `processes` with `threads` each (0: the cores of the topology), after analyze.
-        module subroutine predict(self, processes, threads, prediction, status)
-            class(espalier_solver), intent(inout) :: self
-            integer, intent(in) :: processes, threads
-            type(espalier_prediction), intent(out) :: prediction
-            integer, intent(out), optional :: status
-        end subroutine
-        ! Writes the predicted schedule as a trace for ViTE or `espalier trace`, compressed if the path ends in .gz.
-        module subroutine write_predicted_trace(self, path, processes, threads, matrix_name, status)
-            class(espalier_solver), intent(inout) :: self
-            character(*), intent(in) :: path
-            integer, intent(in) :: processes, threads
-            character(*), intent(in), optional :: matrix_name
-            integer, intent(out), optional :: status
-        end subroutine
-        ! Writes the run since the last analyze or write_trace as a trace, if the option record-trace is on.
-        module subroutine write_trace(self, path, matrix_name, status)
-            class(espalier_solver), intent(inout) :: self
-            character(*), intent(in) :: path
-            character(*), intent(in), optional :: matrix_name
-            integer, intent(out), optional :: status
-        end subroutine
-        module function report_int(self, name, status) result(number)
-            class(espalier_solver), intent(inout) :: self
-            character(*), intent(in) :: name
-            integer, intent(out), optional :: status
-            integer(int64) :: number
-        end function
-        module function report_real(self, name, status) result(number)
-            class(espalier_solver), intent(inout) :: self
-            character(*), intent(in) :: name
-            integer, intent(out), optional :: status
-            real(real64) :: number
-        end function
-        module function report_logical(self, name, status) result(truth)
-            class(espalier_solver), intent(inout) :: self
-            character(*), intent(in) :: name
-            integer, intent(out), optional :: status
-            logical :: truth
-        end function
-        module function report_string(self, name, status) result(text)
-            class(espalier_solver), intent(inout) :: self
-            character(*), intent(in) :: name
-            integer, intent(out), optional :: status
-            character(:), allocatable :: text
-        end function
-        module function report_reals(self, name, status) result(values)
-            class(espalier_solver), intent(inout) :: self
-            character(*), intent(in) :: name
-            integer, intent(out), optional :: status
-            real(real64), allocatable :: values(:)
-        end function
-        module function report_json(self, status) result(text)
-            class(espalier_solver), intent(inout) :: self
-            integer, intent(out), optional :: status
-            character(:), allocatable :: text
-        end function
-    end interface
-
 contains
 
     ! Version of the library, as "0.1.0".
@@ -541,5 +361,344 @@ contains
         call finish(self%handle, which(self%handle, operation_of(op), b%columns, b%address, b%leading, x%address, &
                                        x%leading), status)
     end subroutine
+
+    ! Systems in parts. Each process of create(comm=...) passes its part, and all processes must call. `n` is the order
+    ! of the whole matrix, an integer(int32) or integer(int64). Indices refer to the whole matrix.
+
+    ! Consecutive columns, beginning with those of process 0; col_ptr(1) is 1 in each part.
+    subroutine set_csc_part(self, n, col_ptr, row_ind, values, symmetry, triangle, status)
+        class(espalier_solver), intent(inout) :: self
+        class(*), intent(in) :: n
+        type(*), intent(in) :: col_ptr(..), row_ind(..), values(..)
+        integer, intent(in), optional :: symmetry, triangle
+        integer, intent(out), optional :: status
+        call pass_matrix(c_call(self%handle, 'espalier_set_matrix_part', .true.), layout_csc, array_of(col_ptr), &
+                         array_of(row_ind), array_of(values), symmetry, triangle, status, order_of(n))
+    end subroutine
+
+    ! Consecutive rows.
+    subroutine set_csr_part(self, n, row_ptr, col_ind, values, symmetry, triangle, status)
+        class(espalier_solver), intent(inout) :: self
+        class(*), intent(in) :: n
+        type(*), intent(in) :: row_ptr(..), col_ind(..), values(..)
+        integer, intent(in), optional :: symmetry, triangle
+        integer, intent(out), optional :: status
+        call pass_matrix(c_call(self%handle, 'espalier_set_matrix_part', .true.), layout_csr, array_of(row_ptr), &
+                         array_of(col_ind), array_of(values), symmetry, triangle, status, order_of(n))
+    end subroutine
+
+    ! Any entries; entries at the same position are summed, also those of different processes.
+    subroutine set_coo_part(self, n, rows, cols, values, symmetry, triangle, status)
+        class(espalier_solver), intent(inout) :: self
+        class(*), intent(in) :: n
+        type(*), intent(in) :: rows(..), cols(..), values(..)
+        integer, intent(in), optional :: symmetry, triangle
+        integer, intent(out), optional :: status
+        call pass_matrix(c_call(self%handle, 'espalier_set_matrix_part', .true.), layout_coo, array_of(rows), &
+                         array_of(cols), array_of(values), symmetry, triangle, status, order_of(n))
+    end subroutine
+
+    ! New values of the part of this process.
+    subroutine set_values_part(self, values, status)
+        class(espalier_solver), intent(inout) :: self
+        type(*), intent(in) :: values(..)
+        integer, intent(out), optional :: status
+        call pass_values(c_call(self%handle, 'espalier_set_values_part', .true.), c_set_values_part, array_of(values), &
+                         status)
+    end subroutine
+
+    subroutine refactorize_part(self, values, status)
+        class(espalier_solver), intent(inout) :: self
+        type(*), intent(in) :: values(..)
+        integer, intent(out), optional :: status
+        call pass_values(c_call(self%handle, 'espalier_refactorize_part', .true.), c_refactorize_part, &
+                         array_of(values), status)
+    end subroutine
+
+    ! b and x are consecutive rows of right-hand sides and solutions, beginning with those of process 0.
+    subroutine solve_rows(self, b, x, op, status)
+        class(espalier_solver), intent(inout) :: self
+        type(*), intent(in) :: b(..)
+        type(*), intent(inout) :: x(..)
+        integer, intent(in), optional :: op
+        integer, intent(out), optional :: status
+        call run_rows_step(self, c_solve_rows, 'espalier_solve_rows', array_of(b), array_of(x), op, status)
+    end subroutine
+
+    subroutine refine_rows(self, b, x, op, status)
+        class(espalier_solver), intent(inout) :: self
+        type(*), intent(in) :: b(..)
+        type(*), intent(inout) :: x(..)
+        integer, intent(in), optional :: op
+        integer, intent(out), optional :: status
+        call run_rows_step(self, c_refine_rows, 'espalier_refine_rows', array_of(b), array_of(x), op, status)
+    end subroutine
+
+    subroutine drive_rows(self, b, x, op, status)
+        class(espalier_solver), intent(inout) :: self
+        type(*), intent(in) :: b(..)
+        type(*), intent(inout) :: x(..)
+        integer, intent(in), optional :: op
+        integer, intent(out), optional :: status
+        call run_rows_step(self, c_drive_rows, 'espalier_drive_rows', array_of(b), array_of(x), op, status)
+    end subroutine
+
+    ! Signs of the eigenvalues of a real symmetric or Hermitian matrix.
+    subroutine inertia(self, positive, negative, zero, status)
+        class(espalier_solver), intent(inout) :: self
+        integer(int64), intent(out) :: positive, negative, zero
+        integer, intent(out), optional :: status
+        positive = 0
+        negative = 0
+        zero = 0
+        call finish(self%handle, c_inertia(self%handle, positive, negative, zero), status)
+    end subroutine
+
+    ! det A = phase * exp(log_modulus)
+    subroutine determinant(self, phase, log_modulus, status)
+        class(espalier_solver), intent(inout) :: self
+        complex(real64), intent(out) :: phase
+        real(real64), intent(out) :: log_modulus
+        integer, intent(out), optional :: status
+        real(c_double) :: re, im
+        integer(c_int) :: ended
+        re = 0
+        im = 0
+        log_modulus = 0
+        ended = c_determinant(self%handle, re, im, log_modulus)
+        phase = cmplx(re, im, real64)
+        call finish(self%handle, ended, status)
+    end subroutine
+
+    ! Estimate of 1 / (|A| |A^-1|), 1-norms.
+    subroutine rcond(self, value, status)
+        class(espalier_solver), intent(inout) :: self
+        real(real64), intent(out) :: value
+        integer, intent(out), optional :: status
+        value = 0
+        call finish(self%handle, c_rcond(self%handle, value), status)
+    end subroutine
+
+    ! The rank: the number of singular values above tolerance * |A| (0: the default tolerance).
+    subroutine null_space(self, tolerance, rank, status)
+        class(espalier_solver), intent(inout) :: self
+        real(real64), intent(in) :: tolerance
+        integer(int64), intent(out) :: rank
+        integer, intent(out), optional :: status
+        integer(c_int64_t) :: order, entries
+        integer(c_int) :: ended
+        rank = 0
+        order = 0
+        ended = c_null_space(self%handle, tolerance, rank)
+        if (ended == espalier_ok) call self%get_size(order, entries, ended)
+        self%nullity = order - rank
+        call finish(self%handle, ended, status)
+    end subroutine
+
+    ! The null vectors found by null_space, n x (n - rank).
+    subroutine null_vectors(self, basis, status)
+        class(espalier_solver), intent(inout) :: self
+        type(*), intent(inout) :: basis(..)
+        integer, intent(out), optional :: status
+        type(array) :: found
+        type(c_call) :: call_to
+        call_to = c_call(self%handle, 'espalier_null_vectors')
+        found = array_of(basis)
+        call require_valid(call_to, found)
+        call require_all_rows(call_to, found)
+        call require(call_to, found%columns >= self%nullity, 'the basis has fewer columns than there are null vectors')
+        if (is_refused(call_to, status)) return
+        call finish(self%handle, c_null_vectors(self%handle, found%address, found%leading), status)
+    end subroutine
+
+    ! The Schur complement on the unknowns of set_schur, k x k.
+    subroutine schur_complement(self, schur, status)
+        class(espalier_solver), intent(inout) :: self
+        type(*), intent(inout) :: schur(..)
+        integer, intent(out), optional :: status
+        type(array) :: found
+        type(c_call) :: call_to
+        call_to = c_call(self%handle, 'espalier_schur_complement')
+        found = array_of(schur)
+        call require_valid(call_to, found)
+        call require_whole(call_to, found)
+        call require(call_to, found%columns == found%rows, 'the array for the Schur complement is not square')
+        if (is_refused(call_to, status)) return
+        call finish(self%handle, c_schur_complement(self%handle, found%address, found%leading), status)
+    end subroutine
+
+    ! Right-hand sides r (k x columns) of the condensed system.
+    subroutine condense(self, b, r, status)
+        class(espalier_solver), intent(inout) :: self
+        type(*), intent(in) :: b(..)
+        type(*), intent(inout) :: r(..)
+        integer, intent(out), optional :: status
+        type(array) :: right, reduced
+        type(c_call) :: call_to
+        call_to = c_call(self%handle, 'espalier_condense')
+        right = array_of(b)
+        reduced = array_of(r)
+        call require_valid(call_to, right)
+        call require_columns_of(call_to, right, reduced)
+        call require_all_rows(call_to, right)
+        call require_whole(call_to, reduced)
+        if (is_refused(call_to, status)) return
+        call finish(self%handle, c_condense(self%handle, right%columns, right%address, right%leading, reduced%address, &
+                                            reduced%leading), status)
+    end subroutine
+
+    ! The complete solution x from b and the unknowns x_schur (k x columns).
+    subroutine expand(self, b, x_schur, x, status)
+        class(espalier_solver), intent(inout) :: self
+        type(*), intent(in) :: b(..), x_schur(..)
+        type(*), intent(inout) :: x(..)
+        integer, intent(out), optional :: status
+        type(array) :: right, kept, whole
+        type(c_call) :: call_to
+        call_to = c_call(self%handle, 'espalier_expand')
+        right = array_of(b)
+        kept = array_of(x_schur)
+        whole = array_of(x)
+        call require_valid(call_to, right)
+        call require_columns_of(call_to, right, kept)
+        call require_columns_of(call_to, right, whole)
+        call require_all_rows(call_to, right)
+        call require_all_rows(call_to, whole)
+        call require_whole(call_to, kept)
+        if (is_refused(call_to, status)) return
+        call finish(self%handle, c_expand(self%handle, right%columns, right%address, right%leading, kept%address, &
+                                          kept%leading, whole%address, whole%leading), status)
+    end subroutine
+
+    ! Predicts the factorization on `processes` with `threads` each (0: the cores of the topology), after analyze.
+    subroutine predict(self, processes, threads, prediction, status)
+        class(espalier_solver), intent(inout) :: self
+        integer, intent(in) :: processes, threads
+        type(espalier_prediction), intent(out) :: prediction
+        integer, intent(out), optional :: status
+        prediction = espalier_prediction(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+        call finish(self%handle, c_predict(self%handle, int(processes, c_int), int(threads, c_int), prediction), status)
+    end subroutine
+
+    ! Writes the predicted schedule as a trace for ViTE or `espalier trace`, compressed if the path ends in .gz.
+    subroutine write_predicted_trace(self, path, processes, threads, matrix_name, status)
+        class(espalier_solver), intent(inout) :: self
+        character(*), intent(in) :: path
+        integer, intent(in) :: processes, threads
+        character(*), intent(in), optional :: matrix_name
+        integer, intent(out), optional :: status
+        call finish(self%handle, c_write_predicted_trace(self%handle, c_text(path), int(processes, c_int), &
+                                                         int(threads, c_int), optional_text(matrix_name)), status)
+    end subroutine
+
+    ! Writes the run since the last analyze or write_trace as a trace, if the option record-trace is on.
+    subroutine write_trace(self, path, matrix_name, status)
+        class(espalier_solver), intent(inout) :: self
+        character(*), intent(in) :: path
+        character(*), intent(in), optional :: matrix_name
+        integer, intent(out), optional :: status
+        call finish(self%handle, c_write_trace(self%handle, c_text(path), optional_text(matrix_name)), status)
+    end subroutine
+
+    function report_int(self, name, status) result(number)
+        class(espalier_solver), intent(inout) :: self
+        character(*), intent(in) :: name
+        integer, intent(out), optional :: status
+        integer(int64) :: number
+        number = 0
+        call finish(self%handle, c_report_int(self%handle, c_text(name), number), status)
+    end function
+
+    function report_real(self, name, status) result(number)
+        class(espalier_solver), intent(inout) :: self
+        character(*), intent(in) :: name
+        integer, intent(out), optional :: status
+        real(real64) :: number
+        number = 0
+        call finish(self%handle, c_report_real(self%handle, c_text(name), number), status)
+    end function
+
+    function report_logical(self, name, status) result(truth)
+        class(espalier_solver), intent(inout) :: self
+        character(*), intent(in) :: name
+        integer, intent(out), optional :: status
+        logical :: truth
+        integer(c_int) :: number, ended
+        number = 0
+        ended = c_report_bool(self%handle, c_text(name), number)
+        truth = number /= 0
+        call finish(self%handle, ended, status)
+    end function
+
+    function report_string(self, name, status) result(text)
+        class(espalier_solver), intent(inout) :: self
+        character(*), intent(in) :: name
+        integer, intent(out), optional :: status
+        character(:), allocatable :: text
+        type(c_ptr) :: found
+        integer(c_int) :: ended
+        found = c_null_ptr
+        ended = c_report_string(self%handle, c_text(name), found)
+        text = fortran_text(found)
+        call finish(self%handle, ended, status)
+    end function
+
+    function report_reals(self, name, status) result(values)
+        class(espalier_solver), intent(inout) :: self
+        character(*), intent(in) :: name
+        integer, intent(out), optional :: status
+        real(real64), allocatable :: values(:)
+        real(c_double), pointer :: found(:)
+        type(c_ptr) :: address
+        integer(c_int64_t) :: count
+        integer(c_int) :: ended
+        count = 0
+        address = c_null_ptr
+        ended = c_report_reals(self%handle, c_text(name), count, address)
+        if (count > 0) then
+            call c_f_pointer(address, found, [count])
+            values = found
+        else
+            allocate (values(0))
+        end if
+        call finish(self%handle, ended, status)
+    end function
+
+    function report_json(self, status) result(text)
+        class(espalier_solver), intent(inout) :: self
+        integer, intent(out), optional :: status
+        character(:), allocatable :: text
+        type(c_ptr) :: found
+        integer(c_int) :: ended
+        found = c_null_ptr
+        ended = c_report_json(self%handle, found)
+        text = fortran_text(found)
+        call finish(self%handle, ended, status)
+    end function
+
+    subroutine run_rows_step(self, which, name, b, x, op, status)
+        class(espalier_solver), intent(inout) :: self
+        procedure(solve_rows_function) :: which
+        character(*), intent(in) :: name
+        type(array), intent(in) :: b, x
+        integer, intent(in), optional :: op
+        integer, intent(out), optional :: status
+        type(c_call) :: call_to
+        call_to = c_call(self%handle, name, .true.)
+        call require_valid(call_to, b)
+        call require_columns_of(call_to, b, x)
+        call require(call_to, b%rows == x%rows, 'right-hand sides and solutions have different numbers of rows')
+        if (is_refused(call_to, status)) return
+        call finish(self%handle, which(self%handle, operation_of(op), b%columns, b%rows, b%address, b%leading, x%address, &
+                                       x%leading), status)
+    end subroutine
+
+    ! The text as a C string, empty if it is absent.
+    function optional_text(text) result(converted)
+        character(*), intent(in), optional :: text
+        character(:), allocatable :: converted
+        converted = c_null_char
+        if (present(text)) converted = c_text(text)
+    end function
 
 end module
