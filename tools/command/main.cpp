@@ -21,7 +21,6 @@
 #include "tools/command/common/output_file.hpp"
 #include "tools/command/common/processes.hpp"
 #include "tools/command/common/reference.hpp"
-#include "tools/command/common/version.hpp"
 
 namespace espalier::command {
 
@@ -46,7 +45,7 @@ class Parser {
   public:
     Parser() {
         app_.get_formatter()->column_width(30);
-        app_.set_version_flag("--version", fmt::format("espalier {}", version), "print the version");
+        app_.set_version_flag("--version", fmt::format("espalier {}", ESPALIER_VERSION), "print the version");
         app_.set_help_flag("--help,-h", "print this help");
         app_.require_subcommand(1);
         app_.footer(general_help);
@@ -83,7 +82,7 @@ class Parser {
         sub.set_help_flag("--help,-h", "print this help")->group("Output");
         sub.footer(one.help);
         sub.callback([this, &one] { chosen_ = &one; });
-        facts_.push_back({one.name, one.summary, options.declared(), one.positional_choices, one.takes_file});
+        one.options = options.declared();
     }
 
     // Subcommands for the build and for packages, which the help does not list.
@@ -92,13 +91,15 @@ class Parser {
             CLI::App& sub = *app_.add_subcommand(name)->group("");
             sub.add_option(name == std::string_view("manual") ? "TEMPLATE" : "SHELL", argument_)->required();
         }
-        app_.get_subcommand("completion")->callback([this] { reference_ = completion(argument_, facts_); });
+        app_.get_subcommand("completion")->callback([this] {
+            reference_ = completion(argument_, commands_);
+        });
         app_.get_subcommand("manual")->callback([this] {
             std::ifstream file(argument_);
             std::string const page(std::istreambuf_iterator<char>(file), {});
             if (!file || page.empty())
                 throw Error(Status::io_error, argument_ + ": cannot read the template");
-            reference_ = manual_page(page, facts_);
+            reference_ = manual_page(page, commands_);
         });
     }
 
@@ -108,15 +109,15 @@ class Parser {
         return static_cast<int>(Status::ok);
     }
 
-    [[nodiscard]] SubcommandFacts const* find(std::string_view word) const {
-        auto const found = std::find_if(facts_.begin(), facts_.end(),
-                                        [&](SubcommandFacts const& one) { return one.name == word; });
-        return found == facts_.end() ? nullptr : &*found;
+    [[nodiscard]] Subcommand const* find(std::string_view word) const {
+        auto const found = std::find_if(commands_.begin(), commands_.end(),
+                                        [&](Subcommand const& one) { return one.name == word; });
+        return found == commands_.end() ? nullptr : &*found;
     }
 
     // The option that is nearest to a misspelled one.
     [[nodiscard]] std::string suggestion(std::string_view word) const {
-        SubcommandFacts const* const subcommand = find(word);
+        Subcommand const* const subcommand = find(word);
         if (!subcommand) return "";
         std::vector<std::string> names;
         for (OptionText const& option : subcommand->options) names.push_back(option.long_name());
@@ -130,7 +131,7 @@ class Parser {
     // The message of an error of usage, with a hint at the help.
     [[nodiscard]] std::string misuse(std::string_view word, std::string message) const {
         std::vector<std::string_view> names;
-        for (SubcommandFacts const& one : facts_) names.push_back(one.name);
+        for (Subcommand const& one : commands_) names.push_back(one.name);
         bool const known = find(word) != nullptr;
         if (word.empty())
             message = fmt::format("no command given; the commands are {}", fmt::join(names, ", "));
@@ -144,7 +145,6 @@ class Parser {
     std::vector<Subcommand> commands_{solve_command(),    analyze_command(),  compare_command(),
                                       simulate_command(), generate_command(), trace_command(),
                                       machine_command(),  dense_command()};
-    std::vector<SubcommandFacts> facts_;
     Subcommand const* chosen_ = nullptr;
     std::string argument_;
     std::string reference_; ///< The text asked for in place of a run.

@@ -8,31 +8,20 @@
 namespace espalier::command {
 
 std::string_view status_meaning(Status status) {
-    switch (status) {
-    case Status::ok:
-        return "done; after solve: the backward error is within the tolerance";
-    case Status::internal:
-        return "a bug in Espalier, or a failure of a library it uses";
-    case Status::usage:
-        return "unknown option, or an argument that is contradictory or out of range";
-    case Status::bad_input:
-        return "a file that cannot be understood: syntax, sizes, NaN, Inf, not square";
-    case Status::io_error:
-        return "a file that cannot be opened, read or written";
-    case Status::singular:
-        return "the matrix is singular, by its pattern or numerically";
-    case Status::not_positive_definite:
-        return "llh found a pivot that is not positive";
-    case Status::inaccurate:
-        return "solved, but the backward error is above the tolerance";
-    case Status::out_of_memory:
-        return "--max-memory, or the memory of the machine, would be exceeded";
-    case Status::unsupported:
-        return "understood, but not in this version or build";
-    case Status::cancelled:
-        return "interrupted";
-    }
-    return "";
+    static constexpr std::string_view meanings[] = {
+        "done; after solve: the backward error is within the tolerance",
+        "a bug in Espalier, or a failure of a library it uses",
+        "unknown option, or an argument that is contradictory or out of range",
+        "a file that cannot be understood: syntax, sizes, NaN, Inf, not square",
+        "a file that cannot be opened, read or written",
+        "the matrix is singular, by its pattern or numerically",
+        "llh found a pivot that is not positive",
+        "solved, but the backward error is above the tolerance",
+        "--max-memory, or the memory of the machine, would be exceeded",
+        "understood, but not in this version or build",
+        "interrupted"};
+    static_assert(std::size(meanings) == std::size(spellings<Status>));
+    return meanings[static_cast<std::size_t>(status)];
 }
 
 std::string exit_codes() {

@@ -38,11 +38,7 @@ void refuse_same_file(NamedPath const& one, NamedPath const& other) {
 } // namespace
 
 OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
-    if (!is_stdout()) AtomicFile::check(path_);
-}
-
-std::optional<OutputFile> OutputFile::if_named(std::string const& path) {
-    return path.empty() ? std::nullopt : std::optional<OutputFile>(path);
+    if (*this && !is_stdout()) AtomicFile::check(path_);
 }
 
 void OutputFile::write(std::function<void(std::string const& path)> const& writer) const {
@@ -58,7 +54,7 @@ void OutputFile::write_text(std::string const& text) const {
     });
 }
 
-void refuse_same_files(std::span<NamedPath const> outputs, std::span<NamedPath const> inputs) {
+void refuse_same_files(std::vector<NamedPath> const& outputs, std::vector<NamedPath> const& inputs) {
     for (std::size_t one = 0; one < outputs.size(); ++one) {
         for (std::size_t other = one + 1; other < outputs.size(); ++other)
             refuse_same_file(outputs[one], outputs[other]);

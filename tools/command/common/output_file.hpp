@@ -2,24 +2,22 @@
 #pragma once
 
 #include <functional>
-#include <optional>
-#include <span>
 #include <string>
+#include <vector>
 
 namespace espalier::command {
 
 /// A file that appears whole or not at all (io/atomic_file.hpp), or standard output.
 class OutputFile {
   public:
-    /// "-" is standard output. Error{io_error} if the file cannot be written now; the check leaves nothing
-    /// behind.
+    /// "-" is standard output; an empty path stands for no file. Error{io_error} if the file cannot be
+    /// written now; the check leaves nothing behind.
     explicit OutputFile(std::string path);
-    /// Nothing for an empty path.
-    static std::optional<OutputFile> if_named(std::string const& path);
 
+    explicit operator bool() const { return !path_.empty(); }
     [[nodiscard]] bool is_stdout() const { return path_ == "-"; }
 
-    /// Calls `writer` with the path for its AtomicFile.
+    /// Calls `writer` with the path for its AtomicFile, which is empty if there is no file.
     void write(std::function<void(std::string const& path)> const& writer) const;
     void write_text(std::string const& text) const;
 
@@ -36,7 +34,7 @@ struct NamedPath {
 /// Error{usage} if an output is the same file as another output or an input, however the paths are spelled
 /// and whether the file exists or not. Devices are never the same, nor are standard input and standard
 /// output.
-void refuse_same_files(std::span<NamedPath const> outputs, std::span<NamedPath const> inputs);
+void refuse_same_files(std::vector<NamedPath> const& outputs, std::vector<NamedPath> const& inputs);
 
 /// Prints to standard output and flushes it. check_stdout() reports failures.
 void print(std::string const& text);

@@ -12,7 +12,7 @@ namespace espalier::command {
 
 namespace {
 
-using Facts = std::span<SubcommandFacts const>;
+using Subcommands = std::span<Subcommand const>;
 
 std::string replaced(std::string text, std::string_view what, std::string_view by) {
     for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
@@ -20,20 +20,20 @@ std::string replaced(std::string text, std::string_view what, std::string_view b
     return text;
 }
 
-std::vector<std::string> long_names(SubcommandFacts const& subcommand) {
+std::vector<std::string> long_names(Subcommand const& subcommand) {
     std::vector<std::string> names;
     for (OptionText const& option : subcommand.options) names.push_back(option.long_name());
     names.emplace_back("--help");
     return names;
 }
 
-std::vector<std::string> names_of(Facts subcommands) {
+std::vector<std::string> names_of(Subcommands subcommands) {
     std::vector<std::string> names;
-    for (SubcommandFacts const& subcommand : subcommands) names.push_back(subcommand.name);
+    for (Subcommand const& subcommand : subcommands) names.push_back(subcommand.name);
     return names;
 }
 
-std::string bash(Facts subcommands) {
+std::string bash(Subcommands subcommands) {
     std::string text =
         fmt::format(R"(# Completion of the espalier command for bash, made by 'espalier completion bash'.
 _espalier() {{
@@ -47,7 +47,7 @@ _espalier() {{
 )",
                     fmt::join(names_of(subcommands), " "));
     std::map<std::string, OptionText> valued; // by the name as it is typed
-    for (SubcommandFacts const& subcommand : subcommands) {
+    for (Subcommand const& subcommand : subcommands) {
         text += fmt::format("        {}) options='{}' values='{}' files={} ;;\n", subcommand.name,
                             fmt::join(long_names(subcommand), " "), subcommand.positional_choices,
                             subcommand.takes_file ? "yes" : "");
@@ -90,9 +90,9 @@ std::string zsh_option(OptionText const& option) {
     return shell_quoted(text);
 }
 
-std::string zsh(Facts subcommands) {
+std::string zsh(Subcommands subcommands) {
     std::string commands, cases;
-    for (SubcommandFacts const& subcommand : subcommands) {
+    for (Subcommand const& subcommand : subcommands) {
         commands += fmt::format(" {}\\:\"{}\"", subcommand.name, subcommand.summary);
         cases += fmt::format("    {}) _arguments", subcommand.name);
         for (OptionText const& option : subcommand.options) cases += " \\\n        " + zsh_option(option);
@@ -111,13 +111,13 @@ case $words[1] in
                        commands.substr(1), cases);
 }
 
-std::string fish(Facts subcommands) {
+std::string fish(Subcommands subcommands) {
     std::string text = R"(# Completion of the espalier command for fish, made by 'espalier completion fish'.
 complete -c espalier -f
 complete -c espalier -n __fish_use_subcommand -l version -d 'print the version'
 complete -c espalier -l help -d 'print the help'
 )";
-    for (SubcommandFacts const& subcommand : subcommands) {
+    for (Subcommand const& subcommand : subcommands) {
         text += fmt::format("complete -c espalier -n __fish_use_subcommand -a {} -d {}\n", subcommand.name,
                             shell_quoted(subcommand.summary));
         std::string const condition =
@@ -159,7 +159,7 @@ std::string mdoc_item(OptionText const& option) {
 }
 
 // The options of a subcommand. Those that an earlier one has alike are only named.
-std::string mdoc_section(Facts subcommands, std::size_t k) {
+std::string mdoc_section(Subcommands subcommands, std::size_t k) {
     std::string text = fmt::format(".Ss Options of {}\n", subcommands[k].name), items;
     std::vector<std::string> shared(k);
     for (OptionText const& option : subcommands[k].options) {
@@ -168,7 +168,7 @@ std::string mdoc_section(Facts subcommands, std::size_t k) {
         };
         auto const earlier =
             std::find_if(subcommands.begin(), subcommands.begin() + static_cast<std::ptrdiff_t>(k),
-                         [&](SubcommandFacts const& other) {
+                         [&](Subcommand const& other) {
                              return std::any_of(other.options.begin(), other.options.end(), alike);
                          });
         if (earlier == subcommands.begin() + static_cast<std::ptrdiff_t>(k))
@@ -192,7 +192,7 @@ std::string mdoc_exit_status() {
 
 } // namespace
 
-std::string completion(std::string_view shell, Facts subcommands) {
+std::string completion(std::string_view shell, Subcommands subcommands) {
     static constexpr std::array<char const*, 3> shells{"bash", "zsh", "fish"};
     switch (parse_choice("SHELL", shell, shells)) {
     case 0:
@@ -204,7 +204,7 @@ std::string completion(std::string_view shell, Facts subcommands) {
     }
 }
 
-std::string manual_page(std::string const& page, Facts subcommands) {
+std::string manual_page(std::string const& page, Subcommands subcommands) {
     std::string options;
     for (std::size_t k = 0; k < subcommands.size(); ++k) options += mdoc_section(subcommands, k);
     return replaced(replaced(page, "@OPTIONS@\n", options), "@EXIT STATUS@\n", mdoc_exit_status());

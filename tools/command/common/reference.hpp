@@ -5,25 +5,15 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "option_set.hpp"
+#include "subcommand.hpp"
 
 namespace espalier::command {
 
-/// A subcommand as the texts show it.
-struct SubcommandFacts {
-    std::string name;
-    std::string summary;
-    std::vector<OptionText> options;
-    std::string positional_choices; ///< Words for the positional argument, separated by spaces.
-    bool takes_file = true;         ///< The positional argument is a file.
-};
-
 /// The completion of "bash", "zsh" or "fish". Error{usage} for another shell.
-std::string completion(std::string_view shell, std::span<SubcommandFacts const> subcommands);
+std::string completion(std::string_view shell, std::span<Subcommand const> subcommands);
 
 /// `page`, in mdoc, with lines "@OPTIONS@" and "@EXIT STATUS@" replaced by what the command knows.
-std::string manual_page(std::string const& page, std::span<SubcommandFacts const> subcommands);
+std::string manual_page(std::string const& page, std::span<Subcommand const> subcommands);
 
 } // namespace espalier::command

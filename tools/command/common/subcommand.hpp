@@ -15,9 +15,10 @@ struct Subcommand {
     std::function<std::string()> help; ///< What follows the options in the help: examples and explanations.
     std::function<void(OptionSet&)> declare; ///< Declares the options.
     std::function<void()> check;             ///< Checks the options together. Error{usage}, {io_error}.
-    std::function<void()> run;        ///< Prints, writes the files, and throws Error for every failure.
-    std::string positional_choices{}; ///< Words that the shell completes in place of file names.
-    bool takes_file = true;           ///< The positional argument is a file.
+    std::function<void()> run;         ///< Prints, writes the files, and throws Error for every failure.
+    std::string positional_choices{};  ///< Words that the shell completes in place of file names.
+    bool takes_file = true;            ///< The positional argument is a file.
+    std::vector<OptionText> options{}; ///< As declared.
 };
 
 /// `Given` holds the options of the subcommand; declare(set, given), check(given) and run(given) share one.

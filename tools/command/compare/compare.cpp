@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "machine/machine_file.hpp"
-#include "runs.hpp"
+#include "record.hpp"
 #include "runtime/topology.hpp"
 #include "tools/command/commands.hpp"
 #include "tools/command/common/numbers.hpp"
@@ -46,8 +46,7 @@ void require_machines(CompareOptions const& options, std::vector<CompareCase> co
 }
 
 void compare(CompareOptions const& options) {
-    auto const csv = OutputFile::if_named(options.csv), json = OutputFile::if_named(options.run.json),
-               picture = OutputFile::if_named(options.picture);
+    OutputFile const csv(options.csv), json(options.run.json), picture(options.picture);
     std::vector<CompareCase> cases = compare_cases(options);
     require_machines(options, cases);
     CompareRecord record;
@@ -72,9 +71,9 @@ void compare(CompareOptions const& options) {
     if (options.prints())
         print(fmt::format("{:<16}{}\n\n{}", options.is_simulated() ? "simulated" : "machine", record.machine,
                           compare_text(record)));
-    if (csv) csv->write_text(compare_csv(record));
-    if (json) json->write_text(compare_json(record));
-    if (picture) picture->write_text(compare_picture(record, options.picture.ends_with(".svg")));
+    if (csv) csv.write_text(compare_csv(record));
+    if (json) json.write_text(compare_json(record));
+    if (picture) picture.write_text(compare_picture(record, options.picture.ends_with(".svg")));
     if (record.first_failure()) fail(record);
 }
 

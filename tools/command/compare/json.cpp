@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 
 #include "record.hpp"
-#include "tools/command/common/version.hpp"
 
 namespace espalier::command {
 
@@ -48,7 +47,7 @@ std::string compare_json(CompareRecord const& record) {
     for (CompareRow const& row : record.rows) rows.push_back(row_json(record, row));
     CompareRow const* const base = record.base();
     CompareRow const* const failure = record.first_failure();
-    Json const json = {{"espalier", version},
+    Json const json = {{"espalier", ESPALIER_VERSION},
                        {"matrix",
                         {{"name", record.matrix.description.name},
                          {"n", record.matrix.rows},

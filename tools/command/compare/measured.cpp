@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "espalier/espalier.hpp"
-#include "runs.hpp"
+#include "record.hpp"
 #include "runtime/process_limits.hpp"
 #include "tools/command/common/processes.hpp"
 #include "tools/command/solve/problem.hpp"

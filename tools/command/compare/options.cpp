@@ -49,14 +49,10 @@ constexpr std::array<std::string_view, 9> without_effect = {
     "topology",  "refine",       "max-refine-iterations", "tolerance",     "bind",
     "condition", "record-trace", "pivot-threshold",       right_hand_sides};
 
-template <class List> bool contains(List const& list, std::string_view name) {
-    return std::find(std::begin(list), std::end(list), name) != std::end(list);
-}
-
 void require_name(std::string const& name) {
     auto names = option_names();
     names.insert(names.end(), {right_hand_sides, processes});
-    if (contains(names, name)) return;
+    if (std::ranges::count(names, name) > 0) return;
     if (name == "precision")
         throw Error(Status::usage, "--vary precision is not possible because all combinations share one "
                                    "matrix; run compare once for each --precision, or use --vary "
@@ -91,7 +87,7 @@ bool is_given(RunOptions const& run, std::string const& name) {
 void check_variations(CompareOptions const& options) {
     for (Variation const& variation : options.vary) {
         require_name(variation.name);
-        if (options.is_simulated() && contains(without_effect, variation.name))
+        if (options.is_simulated() && std::ranges::count(without_effect, variation.name) > 0)
             throw Error(Status::usage,
                         fmt::format("--vary {} has no effect on a simulation: {}", variation.name,
                                     variation.name == "topology" ? "--simulate names the machine"
@@ -103,15 +99,15 @@ void check_variations(CompareOptions const& options) {
 }
 
 void check_files(CompareOptions const& options) {
-    NamedPath const outputs[] = {
-        {"--csv", options.csv}, {"--json", options.run.json}, {"--picture", options.picture}};
     std::vector<NamedPath> inputs = input_files(options.run);
-    if (is_machine_file(options.simulate)) inputs.push_back({"--simulate", options.simulate});
+    inputs.push_back({"--simulate", machine_file(options.simulate)});
     for (Variation const& variation : options.vary)
         for (std::string const& value : variation.values)
-            if (variation.name == "ordering" || (variation.name == "topology" && is_machine_file(value)))
-                inputs.push_back({"--vary " + variation.name, value});
-    refuse_same_files(outputs, inputs);
+            if (variation.name == "ordering" || variation.name == "topology")
+                inputs.push_back(
+                    {"--vary " + variation.name, variation.name == "ordering" ? value : machine_file(value)});
+    refuse_same_files({{"--csv", options.csv}, {"--json", options.run.json}, {"--picture", options.picture}},
+                      inputs);
 }
 
 } // namespace

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/progress.hpp"
 #include "options.hpp"
 #include "tools/command/solve/report.hpp"
 
@@ -75,6 +76,16 @@ struct CompareColumn {
 };
 
 std::vector<CompareColumn> const& compare_columns();
+
+/// Factorizes, solves and refines each case once, and repeats this options.repeat times. The row of a case
+/// that fails has its error; only errors of all cases are thrown, such as those of the right-hand sides.
+void measure_cases(CompareRecord& record, std::vector<CompareCase> cases, AnyMatrix&& matrix,
+                   ProgressSink& progress);
+/// Simulates each case on the machine of --simulate; otherwise like measure_cases().
+void simulate_cases(CompareRecord& record, std::vector<CompareCase> const& cases, AnyMatrix&& matrix,
+                    ProgressSink& progress);
+/// Calls `body`. If it throws, stores the error in the row and returns false.
+bool attempt(CompareRow& row, std::function<void()> const& body);
 
 /// The table and the notes under it.
 std::string compare_text(CompareRecord const& record);

@@ -6,8 +6,9 @@
 #include <optional>
 #include <string_view>
 
-#include "runs.hpp"
-#include "tools/command/simulate/simulate.hpp"
+#include "espalier/espalier.hpp"
+#include "espalier/simulation.hpp"
+#include "record.hpp"
 #include "tools/command/solve/problem.hpp"
 
 namespace espalier::command {
@@ -78,7 +79,7 @@ template <class T> void simulate_as(CompareRecord& record, std::vector<CompareCa
                 attempt(row, [&] {
                     Simulation const what =
                         simulation_of(run.library, machine, run.processes.value_or(1), run.library.threads);
-                    fill(row, simulate_once(*solver, what).prediction, solver->report().analysis);
+                    fill(row, solver->simulate(what), solver->report().analysis);
                 });
             progress.advance(1);
         }

@@ -33,23 +33,14 @@ int decimals_for(std::vector<std::optional<double>> const& times) {
 
 std::string cell(std::optional<double> const& value, ColumnForm form, int decimals) {
     if (!value) return "-";
-    switch (form) {
-    case ColumnForm::seconds:
-        return fmt::format("{:.{}f}", *value, decimals);
-    case ColumnForm::ratio:
-        return fmt::format("{:.3f}", *value);
-    case ColumnForm::rate:
-        return fmt::format("{:.2f}", *value);
-    case ColumnForm::count:
-        return with_separators(std::llround(*value));
-    case ColumnForm::percent:
-        return fmt::format("{:.1f}", 100 * *value);
-    case ColumnForm::megabytes:
-        return fmt::format("{:.1f}", *value / 1048576);
-    case ColumnForm::error:
-        return fmt::format("{:.1e}", *value);
-    }
-    return "";
+    if (form == ColumnForm::count) return with_separators(std::llround(*value));
+    if (form == ColumnForm::error) return fmt::format("{:.1e}", *value);
+    double const unit = form == ColumnForm::percent ? 100 : form == ColumnForm::megabytes ? 1.0 / 1048576 : 1;
+    int const digits = form == ColumnForm::seconds ? decimals
+                       : form == ColumnForm::ratio ? 3
+                       : form == ColumnForm::rate  ? 2
+                                                   : 1;
+    return fmt::format("{:.{}f}", *value * unit, digits);
 }
 
 void add_numbers(std::vector<Cells>& table, CompareColumn const& column, CompareRecord const& record) {

@@ -13,7 +13,6 @@
 #include "solver/analysis.hpp"
 #include "tools/command/commands.hpp"
 #include "tools/command/common/output_file.hpp"
-#include "tools/command/common/version.hpp"
 #include "tools/dense/dense_run.hpp"
 #include "tools/dense/tile_kernels.hpp"
 #include "trace/paje.hpp"
@@ -47,7 +46,7 @@ DenseRun run_once(TiledMatrix& matrix, TileTasks const& tasks, Policy& policy, W
 void write_trace(OutputFile const& file, trace::Recorder& recorder, DenseRecord const& record) {
     DenseOptions const& asked = record.asked;
     std::map<std::string, std::string> const facts = {
-        {"program", std::string("espalier ") + version},
+        {"program", "espalier " ESPALIER_VERSION},
         {"machine", record.machine},
         {"matrix",
          fmt::format("dense {} {}, tiles of {}", to_string(asked.kind), asked.grid.n, asked.grid.tile)},
@@ -73,8 +72,7 @@ std::string shortcoming(DenseRecord const& record) {
 }
 
 void dense(DenseOptions const& options) {
-    auto const json_file = OutputFile::if_named(options.json),
-               trace_file = OutputFile::if_named(options.trace);
+    OutputFile const json_file(options.json), trace_file(options.trace);
     Topology const topology = Topology::named(options.library.topology);
     DenseRecord record;
     record.asked = options;
@@ -104,8 +102,8 @@ void dense(DenseOptions const& options) {
         record.runs.push_back(run_once(matrix, tasks, *policy, team));
     }
     if (options.prints()) print(dense_text(record));
-    if (trace_file) write_trace(*trace_file, recorder, record);
-    if (json_file) json_file->write_text(dense_json(record));
+    if (trace_file) write_trace(trace_file, recorder, record);
+    if (json_file) json_file.write_text(dense_json(record));
     if (record.status() != Status::ok) throw Error(record.status(), shortcoming(record));
 }
 

@@ -43,10 +43,8 @@ void check(DenseOptions const& options) {
             Status::usage,
             fmt::format("--n {} and --tile {} make {} x {} tiles and more than {} tasks; take larger tiles",
                         options.grid.n, options.grid.tile, count, count, with_separators(most_tasks)));
-    std::string const& machine = options.library.topology;
-    NamedPath const outputs[] = {{"--json", options.json}, {"--trace", options.trace}},
-                    input{"--topology", is_machine_file(machine) ? machine : ""};
-    refuse_same_files(outputs, {&input, 1});
+    refuse_same_files({{"--json", options.json}, {"--trace", options.trace}},
+                      {{"--topology", machine_file(options.library.topology)}});
 }
 
 std::string dense_help() {

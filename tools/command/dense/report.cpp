@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/command/common/numbers.hpp"
-#include "tools/command/common/version.hpp"
 
 namespace espalier::command {
 
@@ -134,7 +133,7 @@ std::string dense_json(DenseRecord const& record) {
         if ((asked.kind == DenseKind::cholesky) == (k < static_cast<std::size_t>(TileKernel::geqrt)))
             rates[to_string(static_cast<TileKernel>(k))] = record.rates[k] / 1e9;
     DenseAccuracy const worst = record.worst();
-    Json const json = {{"espalier", version},
+    Json const json = {{"espalier", ESPALIER_VERSION},
                        {"kernel", to_string(asked.kind)},
                        {"n", asked.grid.n},
                        {"tile", asked.grid.tile},

@@ -12,7 +12,6 @@
 #include "tools/command/common/dgemm_rate.hpp"
 #include "tools/command/common/help.hpp"
 #include "tools/command/common/output_file.hpp"
-#include "tools/command/common/version.hpp"
 #include "tools/command/solve/options.hpp"
 
 namespace espalier::command {
@@ -47,7 +46,7 @@ Json machine_json(Topology const& topology, BlasInfo const& blas, DgemmRate cons
     Json caches = Json::array();
     for (auto const& cache : topology.caches())
         caches.push_back({{"level", cache.level}, {"bytes", cache.bytes}, {"cores", cache.cores}});
-    return {{"espalier", version},
+    return {{"espalier", ESPALIER_VERSION},
             {"name", topology.machine_name()},
             {"cpu", topology.cpu_model()},
             {"cores", topology.num_cores()},
@@ -72,10 +71,8 @@ void check_machine(MachineOptions const& options) {
     if (options.calibrate && !options.library.topology.empty())
         throw Error(Status::usage,
                     "--calibrate measures this machine; it cannot be combined with --topology");
-    NamedPath const outputs[] = {{"--json", options.json}, {"--picture", options.picture}},
-                    input{"--topology",
-                          is_machine_file(options.library.topology) ? options.library.topology : ""};
-    refuse_same_files(outputs, {&input, 1});
+    refuse_same_files({{"--json", options.json}, {"--picture", options.picture}},
+                      {{"--topology", machine_file(options.library.topology)}});
     if (options.picture.empty()) return;
     if (!options.library.topology.empty()) refuse_picture();
     check_picture(options.picture);
@@ -83,7 +80,7 @@ void check_machine(MachineOptions const& options) {
 
 void show_machine(MachineOptions const& options) {
     bool const elsewhere = !options.library.topology.empty();
-    auto const json = OutputFile::if_named(options.json), picture = OutputFile::if_named(options.picture);
+    OutputFile const json(options.json), picture(options.picture);
     Topology const topology = Topology::named(options.library.topology);
     if (picture && !topology.is_this_machine()) refuse_picture();
     BlasInfo const blas = blas_info();
@@ -104,11 +101,11 @@ void show_machine(MachineOptions const& options) {
         if (calibration) print(calibration_text(*calibration));
     }
     if (json)
-        json->write_text(machine_json(topology, blas, dgemm, factors, calibration)
-                             .dump(2, ' ', false, Json::error_handler_t::replace) +
-                         "\n");
+        json.write_text(machine_json(topology, blas, dgemm, factors, calibration)
+                            .dump(2, ' ', false, Json::error_handler_t::replace) +
+                        "\n");
     if (picture)
-        picture->write_text(numa_factors_picture(*factors, topology, options.picture.ends_with(".svg")));
+        picture.write_text(numa_factors_picture(*factors, topology, options.picture.ends_with(".svg")));
 }
 
 void declare_machine(OptionSet& set, MachineOptions& options) {

@@ -1,8 +1,9 @@
 // `espalier simulate`: the factorization in virtual time on another machine.
-#include "simulate.hpp"
-
 #include <fmt/format.h>
 
+#include "core/timer.hpp"
+#include "espalier/espalier.hpp"
+#include "espalier/simulation.hpp"
 #include "machine/machine_file.hpp"
 #include "tools/command/commands.hpp"
 #include "tools/command/common/numbers.hpp"
@@ -43,24 +44,20 @@ template <class T> void simulate_as(Run& run, SimulateOptions const& options) {
     Solver<T> solver(here);
     solver.analyze(matrix);
 
-    RunRecord& record = run.record();
+    RunRecord& record = run.record;
     record.report = solver.report();
     Simulation what = simulation_of(options.run.library, options.machine, options.run.processes.value_or(1),
                                     options.run.library.threads);
     what.matrix_name = record.matrix.description.name;
-    SimulatedRun simulated;
-    if (run.trace_file())
-        run.trace_file()->write([&](std::string const& path) {
-            what.trace = path;
-            simulated = simulate_once(solver, what);
-        });
-    else
-        simulated = simulate_once(solver, what);
-    record.simulation = SimulationFacts{options.machine, simulated.simulate_s};
-    record.report.processes = simulated.prediction.processes;
-    record.report.threads = simulated.prediction.threads;
-    record.report.analysis.predicted_factor_s = simulated.prediction.factor_s;
-    record.prediction = std::move(simulated.prediction);
+    Timer const timer;
+    run.trace_file.write([&](std::string const& path) {
+        what.trace = path;
+        record.prediction = solver.simulate(what);
+    });
+    record.simulation = SimulationFacts{options.machine, timer.seconds()};
+    record.report.processes = record.prediction->processes;
+    record.report.threads = record.prediction->threads;
+    record.report.analysis.predicted_factor_s = record.prediction->factor_s;
     run.stop_clock();
     run.print_results();
     run.write_json();
@@ -93,9 +90,8 @@ void declare_simulate(OptionSet& set, SimulateOptions& options) {
 
 void check_simulate(SimulateOptions const& options) {
     check(options.run);
-    NamedPath const outputs[] = {{"--json", options.run.json}, {"--trace", options.run.trace}},
-                    input{"--machine", is_machine_file(options.machine) ? options.machine : ""};
-    refuse_same_files(outputs, {&input, 1});
+    refuse_same_files({{"--json", options.run.json}, {"--trace", options.run.trace}},
+                      {{"--machine", machine_file(options.machine)}});
 }
 
 std::string simulate_help() {

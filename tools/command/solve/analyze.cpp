@@ -20,16 +20,15 @@ template <class T> void analyze_as(Run& run) {
     Solver<T> solver(options);
     solver.analyze(matrix);
 
-    RunRecord& record = run.record();
+    RunRecord& record = run.record;
     record.report = solver.report();
     int const processes = record.asked.processes.value_or(num_processes());
-    if (run.trace_file())
-        run.trace_file()->write([&](std::string const& path) {
-            record.prediction = solver.write_predicted_trace(path, processes, record.report.threads,
-                                                             record.matrix.description.name);
-        });
-    else
-        record.prediction = solver.predict(processes, record.report.threads);
+    run.trace_file.write([&](std::string const& path) {
+        int const threads = record.report.threads;
+        record.prediction = path.empty() ? solver.predict(processes, threads)
+                                         : solver.write_predicted_trace(path, processes, threads,
+                                                                        record.matrix.description.name);
+    });
     record.report.processes = processes;
     record.report.analysis.predicted_factor_s = record.prediction->factor_s;
     std::uint64_t const needed = record.report.analysis.memory_bytes;

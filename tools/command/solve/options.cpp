@@ -90,17 +90,15 @@ OptionRow simulated_threads() {
     return row;
 }
 
-bool is_machine_file(std::string const& name) {
-    return name.ends_with(".json") || name.ends_with(".xml");
+std::string machine_file(std::string const& name) {
+    return name.ends_with(".json") || name.ends_with(".xml") ? name : "";
 }
 
 std::vector<NamedPath> input_files(RunOptions const& run) {
-    std::vector<NamedPath> inputs;
-    if (!is_generator(run.matrix)) inputs.push_back({"the matrix", run.matrix});
-    if (run.rhs != "ones" && run.rhs != "random") inputs.push_back({"--rhs", run.rhs});
-    if (is_machine_file(run.library.topology)) inputs.push_back({"--topology", run.library.topology});
-    inputs.push_back({"--ordering", run.library.ordering_file});
-    return inputs;
+    return {{"the matrix", is_generator(run.matrix) ? "" : run.matrix},
+            {"--rhs", run.rhs == "ones" || run.rhs == "random" ? "" : run.rhs},
+            {"--topology", machine_file(run.library.topology)},
+            {"--ordering", run.library.ordering_file}};
 }
 
 void check(RunOptions const& run) {
@@ -109,11 +107,11 @@ void check(RunOptions const& run) {
                     fmt::format("--null-space needs A x = b; it cannot be combined with --operation {}",
                                 to_string(run.op)));
     if (run.quiet && run.verbose) throw Error(Status::usage, "--quiet and --verbose contradict each other");
-    NamedPath const outputs[] = {{"--json", run.json},
-                                 {"--output", run.output},
-                                 {"--null-space", run.null_space},
-                                 {"--trace", run.trace}};
-    refuse_same_files(outputs, input_files(run));
+    refuse_same_files({{"--json", run.json},
+                       {"--output", run.output},
+                       {"--null-space", run.null_space},
+                       {"--trace", run.trace}},
+                      input_files(run));
     if (run.library.ordering == OrderingMethod::user && access(run.library.ordering_file.c_str(), R_OK) != 0)
         throw Error(
             Status::io_error,

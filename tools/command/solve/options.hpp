@@ -51,8 +51,8 @@ void add_processes(OptionSet& set, std::optional<int>& processes, std::string co
 /// The row of --threads for a simulated machine.
 OptionRow simulated_threads();
 
-/// A machine that is a file, not a description.
-bool is_machine_file(std::string const& name);
+/// The name of a machine if it is a file; empty for a description.
+std::string machine_file(std::string const& name);
 /// The files that are read: no output may overwrite them.
 std::vector<NamedPath> input_files(RunOptions const& run);
 

@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "solver/report_table.hpp"
-#include "tools/command/common/version.hpp"
 
 namespace espalier::command {
 
@@ -145,7 +144,7 @@ std::vector<std::pair<std::string, std::string>> settings_list(RunRecord const& 
 
 std::string json_report(RunRecord const& record) {
     Report const& report = record.report;
-    Json root = {{"espalier", version},
+    Json root = {{"espalier", ESPALIER_VERSION},
                  {"matrix", matrix_json(record)},
                  {"settings", settings_json(record)},
                  {"processes", report.processes},

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "tools/command/common/numbers.hpp"
-#include "tools/command/common/version.hpp"
 
 namespace espalier::command {
 
@@ -27,18 +26,9 @@ class Table {
     std::string text_;
 };
 
-char const* precision_words(Scalar scalar) {
-    switch (scalar) {
-    case Scalar::s:
-        return "real, single precision";
-    case Scalar::d:
-        return "real, double precision";
-    case Scalar::c:
-        return "complex, single precision";
-    case Scalar::z:
-        return "complex, double precision";
-    }
-    return "";
+std::string precision_words(Scalar scalar) {
+    return fmt::format("{}, {} precision", scalar == Scalar::c || scalar == Scalar::z ? "complex" : "real",
+                       scalar == Scalar::s || scalar == Scalar::c ? "single" : "double");
 }
 
 void add_analysis(Table& table, AnalysisReport const& analysis) {
@@ -214,7 +204,7 @@ std::string matrix_text(MatrixFacts const& matrix) {
 
 std::string settings_text(RunRecord const& record, std::vector<std::string> const& machine) {
     Table table;
-    table.line("espalier", "{}", version);
+    table.line("espalier", "{}", ESPALIER_VERSION);
     table.line("  BLAS", "{} ({} kernels)", record.blas.config, record.blas.core);
     table.line("  arithmetic", "{}", precision_words(record.report.scalar));
     std::string text = table.text();

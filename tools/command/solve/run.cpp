@@ -24,52 +24,45 @@ void expect(RunRecord& record, Run::Purpose purpose) {
 } // namespace
 
 Run::Run(RunOptions const& options, Purpose purpose, std::vector<std::string> machine)
-    : record_{.asked = options,
-              .matrix = {},
-              .blas = blas_info(),
-              .report = {},
-              .knowledge = {},
-              .null_space = {},
-              .prediction = {},
-              .simulation = {}},
-      json_file_(OutputFile::if_named(options.json)), solution_file_(OutputFile::if_named(options.output)),
-      null_space_file_(OutputFile::if_named(options.null_space)),
-      trace_file_(OutputFile::if_named(options.trace)),
+    : json_file(options.json), solution_file(options.output), null_space_file(options.null_space),
+      trace_file(options.trace),
       progress_(!options.quiet && stderr_shows_bars(),
                 options.prints() && !(stderr_shows_bars() && stdout_is_terminal())) {
+    record.asked = options;
+    record.blas = blas_info();
     bool const verbose = options.prints() && options.verbose;
     if (machine.empty() && (verbose || !options.library.topology.empty()))
         machine = Topology::named(options.library.topology).describe();
-    std::tie(matrix_, record_.matrix) = load_matrix(options, &progress_);
-    record_.read_s = clock_.seconds();
-    record_.report.scalar = run_scalar(options, record_.matrix);
+    std::tie(matrix_, record.matrix) = load_matrix(options, &progress_);
+    record.read_s = clock_.seconds();
+    record.report.scalar = run_scalar(options, record.matrix);
     if (verbose) {
-        RunRecord expected = record_;
+        RunRecord expected = record;
         expect(expected, purpose);
         print(settings_text(expected, machine));
     }
-    if (options.prints()) print(matrix_text(record_.matrix));
+    if (options.prints()) print(matrix_text(record.matrix));
 }
 
 Options Run::library_options() {
-    Options options = record_.asked.library;
+    Options options = record.asked.library;
     options.progress = &progress_;
-    if (record_.asked.verbose && record_.asked.prints())
+    if (record.asked.verbose && record.asked.prints())
         options.log = [](std::string_view line) { print(fmt::format("  {}\n", line)); };
     return options;
 }
 
 void Run::stop_clock() {
-    record_.total_s = clock_.seconds();
-    record_.report.peak_memory_bytes = peak_rss_bytes();
+    record.total_s = clock_.seconds();
+    record.report.peak_memory_bytes = peak_rss_bytes();
 }
 
 void Run::print_results() const {
-    if (record_.asked.prints()) print(results_text(record_));
+    if (record.asked.prints()) print(results_text(record));
 }
 
 void Run::write_json() const {
-    if (json_file_) json_file_->write_text(json_report(record_));
+    if (json_file) json_file.write_text(json_report(record));
 }
 
 } // namespace espalier::command

@@ -100,16 +100,16 @@ template <class T> DenseMatrix<T> solve_rank_deficient(Solver<T>& solver, CscMat
 // that the solution was written.
 template <class T> void solve_as(Run& run) {
     CscMatrix<T> const matrix = run.take_matrix<T>();
-    DenseMatrix<T> const b = right_hand_sides<T>(run.record().asked, matrix.rows);
+    DenseMatrix<T> const b = right_hand_sides<T>(run.record.asked, matrix.rows);
     Options library = run.library_options();
-    library.record_trace = run.trace_file().has_value();
-    library.allow_singular = run.null_space_file().has_value();
+    library.record_trace = static_cast<bool>(run.trace_file);
+    library.allow_singular = static_cast<bool>(run.null_space_file);
     Solver<T> solver = solver_of_all<T>(library);
     solver.analyze(matrix);
     solver.factorize(matrix);
-    RunRecord& record = run.record();
+    RunRecord& record = run.record;
     NullSpace<T> null_space;
-    if (run.null_space_file()) {
+    if (run.null_space_file) {
         null_space = solver.null_space(matrix);
         record.null_space = {null_space.rank, null_space.basis.cols, null_space.singular_values};
     }
@@ -131,12 +131,12 @@ template <class T> void solve_as(Run& run) {
     record.status = singular ? Status::singular : accurate ? Status::ok : Status::inaccurate;
     record.tolerance = effective_tolerance(record.asked.library.tolerance, record.report.scalar);
     run.stop_clock();
-    if (run.solution_file() && finite)
-        run.solution_file()->write([&x](std::string const& path) { write_dense(path, x); });
-    if (run.null_space_file())
-        run.null_space_file()->write([&](std::string const& path) { write_dense(path, null_space.basis); });
-    if (run.trace_file())
-        run.trace_file()->write(
+    if (run.solution_file && finite)
+        run.solution_file.write([&x](std::string const& path) { write_dense(path, x); });
+    if (run.null_space_file)
+        run.null_space_file.write([&](std::string const& path) { write_dense(path, null_space.basis); });
+    if (run.trace_file)
+        run.trace_file.write(
             [&](std::string const& path) { solver.write_trace(path, record.matrix.description.name); });
     run.write_json();
     run.print_results();

@@ -2,8 +2,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tools/command/common/version.hpp"
-
 namespace espalier::command {
 
 namespace {
@@ -111,7 +109,7 @@ std::string trace_json(TraceNumbers const& numbers) {
     Json peaks = Json::object();
     for (std::size_t v = 0; v < statistics.peaks.size(); ++v)
         peaks[numbers.trace.variables()[v].name] = statistics.peaks[v];
-    Json const json{{"espalier", version},
+    Json const json{{"espalier", ESPALIER_VERSION},
                     {"about", numbers.trace.metadata()},
                     {"phases", phases_json(numbers.trace)},
                     {"window",

@@ -61,10 +61,9 @@ void declare_trace(OptionSet& set, TraceOptions& options) {
 void check(TraceOptions const& options) {
     if (options.from && options.to && *options.to <= *options.from)
         throw Error(Status::usage, fmt::format("--to {} is not after --from {}", *options.to, *options.from));
-    NamedPath const outputs[] = {
-        {"--svg", options.svg}, {"--png", options.png}, {"--html", options.html}, {"--json", options.json}};
-    NamedPath const inputs[] = {{"the trace", options.file}, {"--compare", options.compare}};
-    refuse_same_files(outputs, inputs);
+    refuse_same_files(
+        {{"--svg", options.svg}, {"--png", options.png}, {"--html", options.html}, {"--json", options.json}},
+        {{"the trace", options.file}, {"--compare", options.compare}});
 }
 
 std::string trace_help() {

@@ -127,8 +127,7 @@ std::vector<trace::GanttPanel> panels_of(TraceNumbers const& numbers, TraceOptio
 }
 
 void show_trace(TraceOptions const& options) {
-    auto const svg = OutputFile::if_named(options.svg), png = OutputFile::if_named(options.png),
-               html = OutputFile::if_named(options.html), json = OutputFile::if_named(options.json);
+    OutputFile const svg(options.svg), png(options.png), html(options.html), json(options.json);
     TraceNumbers numbers;
     numbers.trace = trace::read_paje(options.file == "-" ? "/dev/stdin" : options.file);
     numbers.phase = phase_of(numbers.trace, options);
@@ -142,10 +141,10 @@ void show_trace(TraceOptions const& options) {
     trace::GanttOptions drawing;
     drawing.color_by = options.color_by;
     drawing.width = options.width / drawing.scale;
-    if (svg) svg->write_text(trace::gantt_svg(panels, drawing));
-    if (png) png->write_text(trace::gantt_png(panels, drawing));
-    if (html) html->write_text(trace::gantt_html(panels, {.color_by = options.color_by}));
-    if (json) json->write_text(trace_json(numbers));
+    if (svg) svg.write_text(trace::gantt_svg(panels, drawing));
+    if (png) png.write_text(trace::gantt_png(panels, drawing));
+    if (html) html.write_text(trace::gantt_html(panels, {.color_by = options.color_by}));
+    if (json) json.write_text(trace_json(numbers));
     if (options.prints()) print(tables(numbers, options));
 }
 
