@@ -77,7 +77,7 @@ std::vector<Index> first_of_each(Graph const& graph, Marks const& last) {
     return first;
 }
 
-CompressedGraph compress(Graph const& graph, Marks const& last) {
+CompressedGraph merge_indistinguishable(Graph const& graph, Marks const& last) {
     auto const first = first_of_each(graph, last);
     Index const n = graph.num_vertices;
     CompressedGraph result;
@@ -175,49 +175,32 @@ Graph without_edges_between(Graph const& graph, Marks const& marks) {
 
 } // namespace
 
-CompressedGraph uncompressed(Graph graph) {
-    CompressedGraph result{std::move(graph), {}};
+CompressedGraph uncompressed(Graph graph, std::span<Index const> last) {
+    if (!last.empty()) graph = without_edges_between(graph, mark(graph.num_vertices, last));
+    CompressedGraph result{std::move(graph), {}, {last.begin(), last.end()}};
     result.vertex_of_row.resize(result.graph.num_vertices);
     std::iota(result.vertex_of_row.begin(), result.vertex_of_row.end(), Index(0));
+    std::sort(result.last.begin(), result.last.end());
     return result;
 }
 
-CompressedGraph compress(Graph const& graph) {
-    return compress(graph, {});
-}
-
-CompressedGraph compress_with_pairs(Graph const& graph, VertexPairs const& pairs) {
-    auto merged = merge_pairs(graph, pairs);
-    CompressedGraph result = compress(merged.graph);
-    for (Index& vertex : merged.vertex_of) vertex = result.vertex_of_row[vertex];
-    result.vertex_of_row = std::move(merged.vertex_of);
-    return result;
-}
-
-ConstrainedGraph compress_with_last(Graph const& graph, std::span<Index const> last,
-                                    VertexPairs const& pairs) {
+CompressedGraph compress(Graph const& graph, std::span<Index const> last, VertexPairs const& pairs) {
+    if (last.empty() && pairs.empty()) return merge_indistinguishable(graph, {});
     Marks const marks = mark(graph.num_vertices, last);
     VertexPairs inside;
     for (auto const& pair : pairs)
         if (!marks[pair.first] && !marks[pair.second]) inside.push_back(pair);
-    auto merged = merge_pairs(without_edges_between(graph, marks), inside);
+    Graph const stripped = last.empty() ? Graph() : without_edges_between(graph, marks);
+    auto merged = merge_pairs(last.empty() ? graph : stripped, inside);
     Marks merged_marks(merged.graph.num_vertices, 0);
     for (Index const v : last) merged_marks[merged.vertex_of[v]] = 1;
 
-    ConstrainedGraph result{compress(merged.graph, merged_marks), {}};
-    auto& vertex_of_row = result.compressed.vertex_of_row;
-    for (Index& vertex : merged.vertex_of) vertex = vertex_of_row[vertex];
-    vertex_of_row = std::move(merged.vertex_of);
-    for (Index const v : last) result.last.push_back(vertex_of_row[v]);
+    CompressedGraph result = merge_indistinguishable(merged.graph, merged_marks);
+    for (Index& vertex : merged.vertex_of) vertex = result.vertex_of_row[vertex];
+    result.vertex_of_row = std::move(merged.vertex_of);
+    for (Index const v : last) result.last.push_back(result.vertex_of_row[v]);
     std::sort(result.last.begin(), result.last.end());
     result.last.erase(std::unique(result.last.begin(), result.last.end()), result.last.end());
-    return result;
-}
-
-ConstrainedGraph uncompressed_with_last(Graph const& graph, std::span<Index const> last) {
-    Marks const marks = mark(graph.num_vertices, last);
-    ConstrainedGraph result{uncompressed(without_edges_between(graph, marks)), {last.begin(), last.end()}};
-    std::sort(result.last.begin(), result.last.end());
     return result;
 }
 

@@ -1,12 +1,25 @@
-#include "ordering/dissection.hpp"
-
+// Nested dissection by several threads. Input: a graph; output: positions of its vertices. A pool of threads
+// processes the tree of regions. The result for a region depends only on the region and its place in the
+// tree, so the ordering does not depend on the number of threads.
+//
+//      region --> two candidate separators (two jobs) --> the better one --> two smaller regions
+//      small region --> cut by SCOTCH down to leaves, the leaves by minimum degree (one job)
 #include <algorithm>
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
 #include <span>
 #include <thread>
+#include <vector>
 
+#include "core/error.hpp"
 #include "core/mix_bits.hpp"
 #include "ordering/leaf.hpp"
+#include "ordering/methods.hpp"
 #include "ordering/permutation.hpp"
+#include "ordering/scotch_calls.hpp"
 
 namespace espalier {
 
@@ -57,167 +70,206 @@ constexpr int max_level = 40;
 constexpr int max_threads = 128; // about the maximum number of leaves
 constexpr Index tiny_component = 120;
 
-} // namespace
-
-NestedDissection::NestedDissection(Graph const& graph, int threads, Interrupt* interrupt)
-    : threads_(std::clamp(threads, 1, max_threads)),
-      interrupt_(interrupt), separators_{ScotchStrategy(one_cut(multilevel)),
-                                         ScotchStrategy(one_cut(flat_of_large))},
-      all_cuts_(all_cuts()) {
-    Region root = whole_region(graph);
-    grain_ = std::max<Index>(1000, root.num_interior / 64);
-    perm_.resize(root.num_interior);
-    add_components(std::move(root));
-}
-
-std::vector<Index> NestedDissection::run() {
-    std::vector<std::thread> helpers;
-    helpers.reserve(threads_);
-    try {
-        for (int t = 1; t < threads_; ++t) helpers.emplace_back([this] { work(); });
-    } catch (...) {
-        // system_error or bad_alloc: fewer threads do the same work
+class NestedDissection {
+  public:
+    NestedDissection(Graph const& graph, int threads, Interrupt* interrupt)
+        : threads_(std::clamp(threads, 1, max_threads)),
+          interrupt_(interrupt), separators_{ScotchStrategy(one_cut(multilevel)),
+                                             ScotchStrategy(one_cut(flat_of_large))},
+          all_cuts_(all_cuts()) {
+        Region root = whole_region(graph);
+        grain_ = std::max<Index>(1000, root.num_interior / 64);
+        perm_.resize(root.num_interior);
+        add_components(std::move(root));
     }
-    work();
-    for (auto& helper : helpers) helper.join();
-    error_.rethrow();
-    return std::move(perm_);
-}
 
-// Large components are dissected separately; tiny components are ordered together by minimum degree.
-void NestedDissection::add_components(Region root) {
-    Index count = 0;
-    auto const component = components(root, count);
-    if (count == 1) return add(std::move(root), 0, 0, 1);
-
-    std::vector<Index> size(count, 0);
-    for (Index const c : component) ++size[c];
-    // Sort vertices by group: group 0 has all tiny components, each other group is a large component.
-    std::vector<Index> group(count, 0);
-    Index groups = 1;
-    for (Index c = 0; c < count; ++c)
-        if (size[c] > tiny_component) group[c] = groups++;
-    std::vector<Index> start(groups + 1, 0);
-    for (Index const c : component) ++start[group[c] + 1];
-    for (Index g = 0; g < groups; ++g) start[g + 1] += start[g];
-    std::vector<Index> members(component.size());
-    auto next = start;
-    for (Index v = 0; v < root.num_interior; ++v) members[next[group[component[v]]]++] = v;
-    std::vector<Index> scratch(root.num_vertices(), -1);
-    auto const region_of = [&](Index g) {
-        return induce(root, {members.data() + start[g], members.data() + start[g + 1]}, scratch);
-    };
-    if (start[1] > 0) {
-        Region const tiny = region_of(0);
-        auto const position = order_leaf(tiny);
-        for (Index v = 0; v < tiny.num_interior; ++v) perm_[tiny.origin[v]] = position[v];
-    }
-    for (Index g = 1; g < groups; ++g) add(region_of(g), start[g], 0, hash_bits(g));
-}
-
-void NestedDissection::add(Region region, Index first_position, int level, std::uint64_t seed) {
-    if (region.num_interior == 0) return;
-    auto node = std::make_shared<Node>();
-    node->region = std::move(region);
-    node->first_position = first_position;
-    node->level = level;
-    node->seed = seed;
-    if (node->region.num_interior <= grain_ || level >= max_level) return push({std::move(node), leaf});
-    for (int candidate = 0; candidate < num_candidates; ++candidate) push({node, candidate});
-}
-
-void NestedDissection::push(Job job) {
-    {
-        std::lock_guard const lock(mutex_);
-        jobs_.push_back(std::move(job));
-    }
-    changed_.notify_one();
-}
-
-bool NestedDissection::next(Job& job) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return !jobs_.empty() || running_ == 0 || error_.raised(); });
-    if (jobs_.empty() || error_.raised()) return false;
-    job = std::move(jobs_.back()); // the deepest job first keeps few regions in memory
-    jobs_.pop_back();
-    ++running_;
-    return true;
-}
-
-void NestedDissection::finished() {
-    {
-        std::lock_guard const lock(mutex_);
-        --running_;
-    }
-    changed_.notify_all();
-}
-
-void NestedDissection::work() {
-    try {
-        ScotchContext context(1, true);
-        Job job;
-        while (next(job)) {
-            try {
-                perform(job, context);
-            } catch (...) {
-                error_.capture();
-            }
-            job.node.reset();
-            finished();
+    std::vector<Index> run() {
+        std::vector<std::thread> helpers;
+        helpers.reserve(threads_);
+        try {
+            for (int t = 1; t < threads_; ++t) helpers.emplace_back([this] { work(); });
+        } catch (...) {
+            // system_error or bad_alloc: fewer threads do the same work
         }
-    } catch (...) { // the context could not be created
-        std::lock_guard const lock(mutex_);
-        error_.capture();
+        work();
+        for (auto& helper : helpers) helper.join();
+        error_.rethrow();
+        return std::move(perm_);
+    }
+
+  private:
+    static constexpr int num_candidates = 2;
+    static constexpr int leaf = -1;
+
+    struct Node {
+        Region region;
+        Index first_position = 0; ///< The interior gets positions [first_position, + num_interior).
+        int level = 0;
+        std::uint64_t seed = 1; ///< Depends on the path to the root.
+        std::array<Separation, num_candidates> found;
+        std::atomic<int> missing{num_candidates};
+    };
+    /// Computes one candidate separator of a node, or numbers the node if candidate is `leaf`.
+    struct Job {
+        std::shared_ptr<Node> node;
+        int candidate = leaf;
+    };
+
+    // Large components are dissected separately; tiny components are ordered together by minimum degree.
+    void add_components(Region root) {
+        Index count = 0;
+        auto const component = components(root, count);
+        if (count == 1) return add(std::move(root), 0, 0, 1);
+
+        std::vector<Index> size(count, 0);
+        for (Index const c : component) ++size[c];
+        // Sort vertices by group: group 0 has all tiny components, each other group is a large component.
+        std::vector<Index> group(count, 0);
+        Index groups = 1;
+        for (Index c = 0; c < count; ++c)
+            if (size[c] > tiny_component) group[c] = groups++;
+        std::vector<Index> start(groups + 1, 0);
+        for (Index const c : component) ++start[group[c] + 1];
+        for (Index g = 0; g < groups; ++g) start[g + 1] += start[g];
+        std::vector<Index> members(component.size());
+        auto next = start;
+        for (Index v = 0; v < root.num_interior; ++v) members[next[group[component[v]]]++] = v;
+        std::vector<Index> scratch(root.num_vertices(), -1);
+        auto const region_of = [&](Index g) {
+            return induce(root, {members.data() + start[g], members.data() + start[g + 1]}, scratch);
+        };
+        if (start[1] > 0) {
+            Region const tiny = region_of(0);
+            auto const position = order_leaf(tiny);
+            for (Index v = 0; v < tiny.num_interior; ++v) perm_[tiny.origin[v]] = position[v];
+        }
+        for (Index g = 1; g < groups; ++g) add(region_of(g), start[g], 0, hash_bits(g));
+    }
+
+    void add(Region region, Index first_position, int level, std::uint64_t seed) {
+        if (region.num_interior == 0) return;
+        auto node = std::make_shared<Node>();
+        node->region = std::move(region);
+        node->first_position = first_position;
+        node->level = level;
+        node->seed = seed;
+        if (node->region.num_interior <= grain_ || level >= max_level) return push({std::move(node), leaf});
+        for (int candidate = 0; candidate < num_candidates; ++candidate) push({node, candidate});
+    }
+
+    void push(Job job) {
+        {
+            std::lock_guard const lock(mutex_);
+            jobs_.push_back(std::move(job));
+        }
+        changed_.notify_one();
+    }
+
+    // Waits for a job; returns false after the last job or an error.
+    bool next(Job& job) {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [this] { return !jobs_.empty() || running_ == 0 || error_.raised(); });
+        if (jobs_.empty() || error_.raised()) return false;
+        job = std::move(jobs_.back()); // the deepest job first keeps few regions in memory
+        jobs_.pop_back();
+        ++running_;
+        return true;
+    }
+
+    void finished() {
+        {
+            std::lock_guard const lock(mutex_);
+            --running_;
+        }
         changed_.notify_all();
     }
-}
 
-void NestedDissection::perform(Job const& job, ScotchContext& context) {
-    check(interrupt_);
-    Node& node = *job.node;
-    if (job.candidate == leaf) return number(node, context);
-    context.reseed(hash_bits(node.seed + job.candidate));
-    node.found[job.candidate] = separate(context, separators_[job.candidate], node.region);
-    if (node.missing.fetch_sub(1) == 1) split(node, context);
-}
-
-// Numbers part 0, part 1 and the separator of a region in this order.
-void NestedDissection::split(Node& node, ScotchContext& context) {
-    Separation const* best = &node.found.front();
-    for (auto const& candidate : node.found)
-        if (candidate.better_than(*best)) best = &candidate;
-    if (!best->cut()) return number(node, context);
-
-    std::array<std::vector<Index>, 3> members;
-    for (Index v = 0; v < node.region.num_interior; ++v) members[best->part[v]].push_back(v);
-    node.found = {};
-    std::vector<Index> scratch(node.region.num_vertices(), -1);
-    Index position = node.first_position;
-    for (int side = 0; side < 2; ++side) {
-        auto const& part = members[side];
-        add(induce(node.region, part, scratch), position, node.level + 1,
-            hash_bits(node.seed ^ ((static_cast<std::uint64_t>(side) + 1) << 62)));
-        position += std::ssize(part);
+    void work() {
+        try {
+            ScotchContext context(1, true);
+            Job job;
+            while (next(job)) {
+                try {
+                    perform(job, context);
+                } catch (...) {
+                    error_.capture();
+                }
+                job.node.reset();
+                finished();
+            }
+        } catch (...) { // the context could not be created
+            std::lock_guard const lock(mutex_);
+            error_.capture();
+            changed_.notify_all();
+        }
     }
-    for (Index const v : members[2]) perm_[node.region.origin[v]] = position++;
-}
 
-void NestedDissection::number(Node const& node, ScotchContext& context) {
-    Region const& region = node.region;
-    context.reseed(node.seed);
-    auto const blocks = dissect(context, all_cuts_, region);
-    auto inverse = invert_permutation(blocks.position, "SCOTCH");
-    std::vector<Index> scratch(region.num_vertices(), -1);
-    for (Index b = 0; b < std::ssize(blocks.is_leaf); ++b) {
-        std::span<Index> const members(inverse.data() + blocks.start[b],
-                                       inverse.data() + blocks.start[b + 1]);
-        Index const first = node.first_position + blocks.start[b];
-        std::sort(members.begin(), members.end());
-        std::vector<Index> position;
-        if (blocks.is_leaf[b]) position = order_leaf(induce(region, members, scratch));
-        for (Index k = 0; k < std::ssize(members); ++k)
-            perm_[region.origin[members[k]]] = first + (position.empty() ? k : position[k]);
+    void perform(Job const& job, ScotchContext& context) {
+        check(interrupt_);
+        Node& node = *job.node;
+        if (job.candidate == leaf) return number(node, context);
+        context.reseed(hash_bits(node.seed + job.candidate));
+        node.found[job.candidate] = separate(context, separators_[job.candidate], node.region);
+        if (node.missing.fetch_sub(1) == 1) split(node, context);
     }
+
+    // Numbers part 0, part 1 and the separator of a region in this order.
+    void split(Node& node, ScotchContext& context) {
+        Separation const* best = &node.found.front();
+        for (auto const& candidate : node.found)
+            if (candidate.better_than(*best)) best = &candidate;
+        if (!best->cut()) return number(node, context);
+
+        std::array<std::vector<Index>, 3> members;
+        for (Index v = 0; v < node.region.num_interior; ++v) members[best->part[v]].push_back(v);
+        node.found = {};
+        std::vector<Index> scratch(node.region.num_vertices(), -1);
+        Index position = node.first_position;
+        for (int side = 0; side < 2; ++side) {
+            auto const& part = members[side];
+            add(induce(node.region, part, scratch), position, node.level + 1,
+                hash_bits(node.seed ^ ((static_cast<std::uint64_t>(side) + 1) << 62)));
+            position += std::ssize(part);
+        }
+        for (Index const v : members[2]) perm_[node.region.origin[v]] = position++;
+    }
+
+    void number(Node const& node, ScotchContext& context) {
+        Region const& region = node.region;
+        context.reseed(node.seed);
+        auto const blocks = dissect(context, all_cuts_, region);
+        auto inverse = invert_permutation(blocks.position, "SCOTCH");
+        std::vector<Index> scratch(region.num_vertices(), -1);
+        for (Index b = 0; b < std::ssize(blocks.is_leaf); ++b) {
+            std::span<Index> const members(inverse.data() + blocks.start[b],
+                                           inverse.data() + blocks.start[b + 1]);
+            Index const first = node.first_position + blocks.start[b];
+            std::sort(members.begin(), members.end());
+            std::vector<Index> position;
+            if (blocks.is_leaf[b]) position = order_leaf(induce(region, members, scratch));
+            for (Index k = 0; k < std::ssize(members); ++k)
+                perm_[region.origin[members[k]]] = first + (position.empty() ? k : position[k]);
+        }
+    }
+
+    int threads_;
+    Interrupt* interrupt_; ///< May be null.
+    Index grain_ = 0;      ///< Maximum number of vertices of a leaf.
+    std::array<ScotchStrategy, num_candidates> separators_;
+    ScotchStrategy all_cuts_;
+    std::vector<Index> perm_; ///< Jobs write disjoint entries.
+
+    std::mutex mutex_; ///< Guards jobs_ and running_.
+    std::vector<Job> jobs_;
+    int running_ = 0;
+    std::condition_variable changed_;
+    FirstError error_;
+};
+
+} // namespace
+
+std::vector<Index> order_by_scotch(Graph const& graph, int threads, Interrupt* interrupt) {
+    return NestedDissection(graph, threads, interrupt).run();
 }
 
 } // namespace espalier

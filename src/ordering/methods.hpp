@@ -11,7 +11,7 @@
 namespace espalier {
 
 /// Nested dissection with separators by SCOTCH. The result does not depend on the number of threads.
-std::vector<Index> order_by_scotch(Graph const& graph, int threads, Interrupt* interrupt = nullptr);
+std::vector<Index> order_by_scotch(Graph const& graph, int threads, Interrupt* interrupt);
 
 /// Ordering by SCOTCH with a strategy string, without weights. Uses one thread if `deterministic`; otherwise
 /// the result varies with the number of threads. Throws Error{usage} if SCOTCH rejects the string.

@@ -11,7 +11,6 @@
 
 #include "ordering/methods.hpp"
 #include "ordering/permutation.hpp"
-#include "ordering/subgraph.hpp"
 
 namespace espalier {
 
@@ -155,6 +154,41 @@ Ordering compute_ordering(Graph const& graph, OrderingOptions const& options) {
                     fmt::format("{} returned an ordering of the wrong length", to_string(options.method)));
     ordering.inverse = invert_permutation(ordering.perm, to_string(options.method));
     return ordering;
+}
+
+Ordering compute_ordering(CompressedGraph const& compressed, OrderingOptions const& options) {
+    auto const& [graph, vertex_of_row, last] = compressed;
+    if (last.empty()) return compute_ordering(graph, options);
+    std::vector<char> is_last(graph.num_vertices, 0);
+    for (Index const v : last) is_last[v] = 1;
+    auto const is_interior = [&](Index v) { return !is_last[v]; };
+    std::vector<Index> inverse;
+    if (options.method == OrderingMethod::natural || options.method == OrderingMethod::user) {
+        inverse = compute_ordering(graph, options).inverse;
+        std::stable_partition(inverse.begin(), inverse.end(), is_interior);
+    } else {
+        std::vector<Index> interior;
+        std::ranges::copy_if(identity(graph.num_vertices), std::back_inserter(interior), is_interior);
+        inverse = compute_ordering(induced_subgraph(graph, interior), options).inverse;
+        for (Index& v : inverse) v = interior[v];
+        inverse.insert(inverse.end(), last.begin(), last.end());
+    }
+    auto perm = invert_permutation(inverse, "the constrained ordering");
+    return {std::move(perm), std::move(inverse)};
+}
+
+Graph induced_subgraph(Graph const& graph, std::span<Index const> vertices) {
+    Graph result;
+    result.num_vertices = std::ssize(vertices);
+    std::vector<Index> number(graph.num_vertices, -1);
+    for (Index k = 0; k < result.num_vertices; ++k) number[vertices[k]] = k;
+    for (Index const v : vertices) {
+        for (Index const w : graph.neighbours(v))
+            if (number[w] >= 0) result.adj.push_back(number[w]);
+        result.ptr.push_back(std::ssize(result.adj));
+        if (!graph.weight.empty()) result.weight.push_back(graph.weight[v]);
+    }
+    return result;
 }
 
 } // namespace espalier

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "core/graph.hpp"
 #include "core/interrupt.hpp"
+#include "ordering/compress.hpp"
 
 namespace espalier {
 
@@ -36,5 +36,13 @@ struct Ordering {
 /// if it is, for an invalid strategy string and for invalid user_positions; Error{unsupported} if the graph
 /// is too large for the integers of the library; Error{cancelled}; and the errors of read_permutation().
 Ordering compute_ordering(Graph const& graph, OrderingOptions const& options);
+
+/// Orders the interior of a compressed graph, the vertices that need not come last, likewise. The other
+/// vertices follow in ascending order, or in their order in the user's ordering.
+Ordering compute_ordering(CompressedGraph const& compressed, OrderingOptions const& options);
+
+/// The vertices `vertices` (distinct, ascending) of a graph, renumbered from 0, with their weights and the
+/// edges between them. Takes time linear in all vertices and the edges of `vertices`.
+Graph induced_subgraph(Graph const& graph, std::span<Index const> vertices);
 
 } // namespace espalier

@@ -11,6 +11,7 @@
 #include <scotch.h>
 
 #include "core/error.hpp"
+#include "ordering/methods.hpp"
 
 namespace espalier {
 
@@ -33,33 +34,30 @@ void expect_success(int code, char const* call) {
         throw Error(Status::internal, fmt::format("{} of SCOTCH failed, possibly for lack of memory", call));
 }
 
-// A region as a SCOTCH graph bound to a context: for dissection, the interior alone; for numbering, interior
-// and halo without weights, because halo minimum degree and minimum fill of SCOTCH 7.0.3 read and write out
-// of bounds on some weighted graphs.
-enum class Use { dissect, number };
-
+// The interior of a region as a SCOTCH graph bound to a context.
 class BoundGraph {
   public:
-    BoundGraph(ScotchContext& context, Region const& region, Use use) {
-        bool const with_halo = use == Use::number;
-        Index const vertices = with_halo ? region.num_vertices() : region.num_interior;
-        Offset const edges = with_halo ? region.ptr.back() : region.interior_edges();
-        check_size(vertices, edges);
-        ptr_.reserve(vertices + 1);
+    BoundGraph(ScotchContext& context, Region const& region) {
+        auto const edges =
+            checked_cast<Num>(region.interior_edges(), "number of adjacency entries to order with SCOTCH");
+        constexpr auto limit = static_cast<Index>(std::numeric_limits<Num>::max() / 4);
+        if (region.num_interior > limit) // SCOTCH also computes twice the sum of all weights
+            throw Error(Status::unsupported,
+                        fmt::format("the graph has {} vertices; SCOTCH can order at most {}",
+                                    region.num_interior, limit));
+        ptr_.reserve(region.num_interior + 1);
         adj_.reserve(edges);
-        for (Index v = 0; v < vertices; ++v) {
-            for (Index const w : with_halo ? region.neighbours(v) : region.interior_neighbours(v))
-                adj_.push_back(static_cast<Num>(w));
+        for (Index v = 0; v < region.num_interior; ++v) {
+            for (Index const w : region.interior_neighbours(v)) adj_.push_back(static_cast<Num>(w));
             ptr_.push_back(static_cast<Num>(adj_.size()));
         }
-        if (use == Use::dissect)
-            for (Index const w : region.weight) weight_.push_back(checked_cast<Num>(w, "weight of a vertex"));
+        for (Index const w : region.weight) weight_.push_back(checked_cast<Num>(w, "weight of a vertex"));
 
         expect_success(SCOTCH_graphInit(&plain_), "SCOTCH_graphInit");
         expect_success(SCOTCH_graphInit(&bound_), "SCOTCH_graphInit");
-        expect_success(SCOTCH_graphBuild(&plain_, 0, static_cast<Num>(vertices), ptr_.data(), nullptr,
-                                         weight_.empty() ? nullptr : weight_.data(), nullptr,
-                                         static_cast<Num>(edges), adj_.data(), nullptr),
+        expect_success(SCOTCH_graphBuild(&plain_, 0, static_cast<Num>(region.num_interior), ptr_.data(),
+                                         nullptr, weight_.empty() ? nullptr : weight_.data(), nullptr, edges,
+                                         adj_.data(), nullptr),
                        "SCOTCH_graphBuild");
         expect_success(SCOTCH_contextBindGraph(&context.handle().value, &plain_, &bound_),
                        "SCOTCH_contextBindGraph");
@@ -73,15 +71,6 @@ class BoundGraph {
     [[nodiscard]] SCOTCH_Graph* get() { return &bound_; }
 
   private:
-    static void check_size(Index vertices, Offset edges) {
-        checked_cast<Num>(edges, "number of adjacency entries to order with SCOTCH");
-        constexpr auto limit = static_cast<Index>(std::numeric_limits<Num>::max() / 4);
-        if (vertices > limit) // SCOTCH also computes twice the sum of all weights
-            throw Error(
-                Status::unsupported,
-                fmt::format("the graph has {} vertices; SCOTCH can order at most {}", vertices, limit));
-    }
-
     std::vector<Num> ptr_{0};
     std::vector<Num> adj_;
     std::vector<Num> weight_;
@@ -142,7 +131,7 @@ Blocks dissect(ScotchContext& context, ScotchStrategy const& strategy, Region co
     range[1] = static_cast<Num>(n);
     parent[0] = -1;
     if (region.interior_edges() > 0) {
-        BoundGraph graph(context, region, Use::dissect);
+        BoundGraph graph(context, region);
         expect_success(SCOTCH_graphOrder(graph.get(), &strategy.handle().value, position.data(), nullptr,
                                          &count, range.data(), parent.data()),
                        "SCOTCH_graphOrder");
@@ -171,20 +160,17 @@ Separation separate(ScotchContext& context, ScotchStrategy const& strategy, Regi
     return result;
 }
 
-std::vector<Index> order_interior(ScotchContext& context, ScotchStrategy const& strategy,
-                                  Region const& region) {
-    std::vector<Index> result(region.num_interior);
-    std::iota(result.begin(), result.end(), Index(0));
-    if (region.ptr.back() == 0) return result;
-    BoundGraph graph(context, region, Use::number);
-    std::vector<Num> inside(result.begin(), result.end());
-    std::vector<Num> position(region.origin.size()); // the interior gets the first positions
-    expect_success(SCOTCH_graphOrderList(graph.get(), static_cast<Num>(region.num_interior), inside.data(),
-                                         &strategy.handle().value, position.data(), nullptr, nullptr, nullptr,
-                                         nullptr),
-                   "SCOTCH_graphOrderList");
-    result.assign(position.begin(), position.begin() + region.num_interior);
-    return result;
+// SCOTCH splits its random generator among its threads, so a deterministic ordering needs a single thread.
+// The weights are dropped, because halo minimum degree and minimum fill of SCOTCH 7.0.3 read and write out of
+// bounds on some weighted graphs.
+std::vector<Index> order_by_scotch_strategy(Graph const& graph, std::string const& strategy, int threads,
+                                            bool deterministic) {
+    ScotchStrategy const parsed(strategy);
+    ScotchContext context(deterministic ? 1 : std::max(1, threads), deterministic);
+    context.reseed(1);
+    Region region = whole_region(graph);
+    region.weight.clear();
+    return dissect(context, parsed, region).position;
 }
 
 } // namespace espalier

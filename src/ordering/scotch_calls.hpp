@@ -1,6 +1,6 @@
-// The two uses of SCOTCH: splitting a region by a vertex separator, and numbering the vertices of a region.
-// Each thread has a context with a private pseudo-random generator (SCOTCH 7), so calls on several threads
-// are independent and the result of a call depends only on its seed.
+// Calls of SCOTCH, which dissects regions and splits them by vertex separators. Each thread has a context
+// with a private pseudo-random generator (SCOTCH 7), so calls on several threads are independent and the
+// result of a call depends only on its seed.
 #pragma once
 
 #include <array>
@@ -56,8 +56,9 @@ struct Blocks {
     std::vector<bool> is_leaf;   ///< Whether each block is a leaf.
 };
 
-/// Dissects the interior of `region` with a strategy of the form n{sep=...,ole=s,ose=s}. This and the
-/// following functions throw Error{unsupported} if the region does not fit the integers of SCOTCH.
+/// Dissects the interior of `region`. A strategy of the form n{sep=...,ole=s,ose=s} keeps the order inside
+/// the blocks. This and the following function throw Error{unsupported} if the region does not fit the
+/// integers of SCOTCH.
 Blocks dissect(ScotchContext& context, ScotchStrategy const& strategy, Region const& region);
 
 /// A partition of the interior of a region into part 0, part 1, and the separator as part 2.
@@ -72,9 +73,5 @@ struct Separation {
 
 /// Cuts the interior of `region` once with a strategy of the form n{sep=/(levl<1)?...;,ole=s,ose=s}.
 Separation separate(ScotchContext& context, ScotchStrategy const& strategy, Region const& region);
-
-/// Numbers the interior of `region` with any strategy, without weights. Returns the position of each vertex.
-std::vector<Index> order_interior(ScotchContext& context, ScotchStrategy const& strategy,
-                                  Region const& region);
 
 } // namespace espalier

@@ -13,13 +13,12 @@
 #include "machine/calibrate.hpp"
 #include "matrix/adjacency.hpp"
 #include "matrix/convert.hpp"
-#include "ordering/constrained.hpp"
 #include "ordering/ordering.hpp"
 #include "scaling/matching.hpp"
 #include "solve/solve.hpp"
 #include "solver/choose.hpp"
+#include "symbolic/block_symbolic.hpp"
 #include "symbolic/symbolic.hpp"
-#include "symbolic/validate.hpp"
 
 namespace espalier {
 
@@ -44,18 +43,9 @@ struct StructureJob {
         Timer const timer;
         bool const by_row =
             ordering.method == OrderingMethod::natural || ordering.method == OrderingMethod::user;
-        if (schur.empty()) {
-            compressed = by_row          ? uncompressed(std::move(graph))
-                         : pairs.empty() ? compress(graph)
-                                         : compress_with_pairs(graph, pairs);
-            order = compute_ordering(compressed.graph, ordering);
-        } else {
-            ConstrainedGraph constrained =
-                by_row ? uncompressed_with_last(graph, schur) : compress_with_last(graph, schur, pairs);
-            order = order_with_last(constrained, ordering);
-            symbolic.kept_vertices = static_cast<Index>(constrained.last.size());
-            compressed = std::move(constrained.compressed);
-        }
+        compressed = by_row ? uncompressed(std::move(graph), schur) : compress(graph, schur, pairs);
+        order = compute_ordering(compressed, ordering);
+        symbolic.kept_vertices = std::ssize(compressed.last);
         graph = {};
         ordering_s = timer.seconds();
     }

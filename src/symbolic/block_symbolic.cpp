@@ -156,4 +156,15 @@ void list_facing(BlockStructure& structure) {
     for_each_off_diagonal([&](BlokId b, CblkId j) { structure.facing[next[j]++] = b; });
 }
 
+int tree_depth(BlockStructure const& structure) {
+    std::vector<int> height(structure.cblks.size(), 1); // of the subtree of each cblk
+    int depth = 0;
+    for (CblkId k = 0; k < structure.num_cblks(); ++k) {
+        depth = std::max(depth, height[k]);
+        if (CblkId const p = structure.cblks[k].parent; p != no_cblk)
+            height[p] = std::max(height[p], height[k] + 1);
+    }
+    return depth;
+}
+
 } // namespace espalier

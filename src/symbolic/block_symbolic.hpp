@@ -39,4 +39,7 @@ BlockStructure block_symbolic(Supernodes const& supernodes, RowRuns const& runs,
 /// Computes facing_ptr and facing from cblks and bloks in linear time.
 void list_facing(BlockStructure& structure);
 
+/// Number of cblks on the longest path from a leaf to a root of the tree of cblks.
+int tree_depth(BlockStructure const& structure);
+
 } // namespace espalier

@@ -17,7 +17,7 @@
 #include "kernels/blas.hpp"
 #include "matrix/adjacency.hpp"
 #include "matrix/convert.hpp"
-#include "ordering/constrained.hpp"
+#include "ordering/ordering.hpp"
 #include "symbolic/symbolic.hpp"
 #include "symbolic/validate.hpp"
 
@@ -60,9 +60,9 @@ template <class T> struct System {
     BlockStructure analyze(SymbolicOptions options) const {
         OrderingOptions ordering;
         ordering.method = OrderingMethod::amd;
-        auto const graph = compress_with_last(adjacency_graph(matrix), kept);
+        auto const graph = compress(adjacency_graph(matrix), kept);
         options.kept_vertices = static_cast<Index>(graph.last.size());
-        auto result = symbolic_factorization(graph.compressed, order_with_last(graph, ordering), options);
+        auto result = symbolic_factorization(graph, compute_ordering(graph, ordering), options);
         validate(result);
         return result;
     }

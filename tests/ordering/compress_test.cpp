@@ -1,4 +1,4 @@
-#include "ordering/constrained.hpp"
+#include "ordering/compress.hpp"
 
 #include <map>
 #include <numeric>
@@ -6,20 +6,26 @@
 #include <gtest/gtest.h>
 
 #include "ordering/graphs.hpp"
+#include "ordering/ordering.hpp"
 
 namespace espalier {
 namespace {
 
 using namespace test;
 
-// The groups from comparisons of all pairs of closed neighbourhoods.
-std::vector<Index> brute_force_groups(Graph const& graph) {
-    std::map<std::set<Index>, Index> group_of;
+// The groups from comparisons of all pairs of neighbourhoods: closed, or open for vertices in `last`, without
+// the edges between them.
+std::vector<Index> brute_force_groups(Graph const& graph, std::set<Index> const& last = {}) {
+    std::map<std::pair<bool, std::set<Index>>, Index> group_of;
     std::vector<Index> result;
     for (Index v = 0; v < graph.num_vertices; ++v) {
-        std::set<Index> closed(graph.adj.begin() + graph.ptr[v], graph.adj.begin() + graph.ptr[v + 1]);
-        closed.insert(v);
-        result.push_back(group_of.try_emplace(closed, static_cast<Index>(group_of.size())).first->second);
+        bool const is_last = last.count(v) > 0;
+        std::set<Index> neighbours;
+        for (Index const w : graph.neighbours(v))
+            if (!is_last || !last.count(w)) neighbours.insert(w);
+        if (!is_last) neighbours.insert(v);
+        result.push_back(
+            group_of.try_emplace({is_last, neighbours}, static_cast<Index>(group_of.size())).first->second);
     }
     return result;
 }
@@ -31,16 +37,13 @@ void expect_quotient(Graph const& graph, CompressedGraph const& compressed) {
     for (Index v = 0; v < graph.num_vertices; ++v) {
         Index const group = compressed.vertex_of_row[v];
         weight[group] += graph.weight_of(v);
-        for (Offset e = graph.ptr[v]; e < graph.ptr[v + 1]; ++e)
-            if (Index const other = compressed.vertex_of_row[graph.adj[e]]; other != group)
-                lists[group].insert(other);
+        for (Index const w : graph.neighbours(v))
+            if (Index const other = compressed.vertex_of_row[w]; other != group) lists[group].insert(other);
     }
     ASSERT_EQ(quotient.ptr.size(), lists.size() + 1);
     for (Index g = 0; g < quotient.num_vertices; ++g) {
         std::vector<Index> const expected(lists[g].begin(), lists[g].end());
-        std::vector<Index> const found(quotient.adj.begin() + quotient.ptr[g],
-                                       quotient.adj.begin() + quotient.ptr[g + 1]);
-        EXPECT_EQ(found, expected) << "group " << g;
+        EXPECT_TRUE(std::ranges::equal(quotient.neighbours(g), expected)) << "group " << g;
         EXPECT_EQ(quotient.weight_of(g), weight[g]) << "group " << g;
     }
 }
@@ -102,7 +105,7 @@ TEST(Compress, AcceptsEmptyAndEdgelessGraphs) {
 }
 
 TEST(CompressWithPairs, MakesOneVertexOfEachPair) { // 0 - 1 - 2 - 3 - 4 with 0, 3 and 1, 2 paired
-    auto const compressed = compress_with_pairs(path(5), {{0, 3}, {1, 2}});
+    auto const compressed = compress(path(5), {}, {{0, 3}, {1, 2}});
     EXPECT_EQ(compressed.vertex_of_row, (std::vector<Index>{0, 1, 1, 0, 2}));
     EXPECT_EQ(compressed.graph.weight, (std::vector<Index>{2, 2, 1}));
     EXPECT_EQ(compressed.graph.ptr, (std::vector<Offset>{0, 2, 3, 4}));
@@ -110,27 +113,10 @@ TEST(CompressWithPairs, MakesOneVertexOfEachPair) { // 0 - 1 - 2 - 3 - 4 with 0,
 }
 
 TEST(CompressWithPairs, CompressesTheMergedGraph) { // the pairs of a complete graph are indistinguishable
-    auto const compressed = compress_with_pairs(complete(6), {{0, 5}, {1, 4}, {2, 3}});
+    auto const compressed = compress(complete(6), {}, {{0, 5}, {1, 4}, {2, 3}});
     EXPECT_EQ(compressed.graph.num_vertices, 1);
     EXPECT_EQ(compressed.graph.weight, std::vector<Index>{6});
     EXPECT_EQ(compressed.vertex_of_row, std::vector<Index>(6, 0));
-}
-
-// The groups from comparisons of all pairs of neighbourhoods: closed, or open for vertices in `last`, without
-// the edges between them.
-std::vector<Index> brute_force_groups(Graph const& graph, std::set<Index> const& last) {
-    std::map<std::pair<bool, std::set<Index>>, Index> group_of;
-    std::vector<Index> result;
-    for (Index v = 0; v < graph.num_vertices; ++v) {
-        bool const is_last = last.count(v) > 0;
-        std::set<Index> neighbours;
-        for (Offset e = graph.ptr[v]; e < graph.ptr[v + 1]; ++e)
-            if (!is_last || !last.count(graph.adj[e])) neighbours.insert(graph.adj[e]);
-        if (!is_last) neighbours.insert(v);
-        result.push_back(
-            group_of.try_emplace({is_last, neighbours}, static_cast<Index>(group_of.size())).first->second);
-    }
-    return result;
 }
 
 TEST(CompressWithLast, FindsTheGroupsOfBruteForce) {
@@ -142,39 +128,39 @@ TEST(CompressWithLast, FindsTheGroupsOfBruteForce) {
         for (Index v = 0; v < 100; ++v) // some groups whole, some in part
             if (group[v] % 5 == 0 || (group[v] % 5 == 1 && v % 2 == 0)) last.push_back(v);
         std::shuffle(last.begin(), last.end(), std::mt19937(seed));
-        auto const [compressed, last_vertices] = compress_with_last(graph, last);
+        auto const compressed = compress(graph, last);
         EXPECT_EQ(compressed.vertex_of_row, brute_force_groups(graph, {last.begin(), last.end()}));
         std::set<Index> expected;
         for (Index const v : last) expected.insert(compressed.vertex_of_row[v]);
-        EXPECT_EQ(last_vertices, std::vector<Index>(expected.begin(), expected.end()));
+        EXPECT_EQ(compressed.last, std::vector<Index>(expected.begin(), expected.end()));
         Index weight = 0;
-        for (Index const v : last_vertices) weight += compressed.graph.weight_of(v);
+        for (Index const v : compressed.last) weight += compressed.graph.weight_of(v);
         EXPECT_EQ(weight, static_cast<Index>(last.size()));
     }
 }
 
 TEST(CompressWithLast, IgnoresPairsWithLastVertices) {
     std::vector<Index> const last{3};
-    auto const graph = compress_with_last(path(5), last, {{0, 3}, {1, 2}});
-    EXPECT_EQ(graph.compressed.vertex_of_row, (std::vector<Index>{0, 1, 1, 2, 3}));
+    auto const graph = compress(path(5), last, {{0, 3}, {1, 2}});
+    EXPECT_EQ(graph.vertex_of_row, (std::vector<Index>{0, 1, 1, 2, 3}));
     EXPECT_EQ(graph.last, (std::vector<Index>{2}));
 }
 
 TEST(CompressWithLast, AcceptsNoneAndAll) {
-    auto const none = compress_with_last(grid(4, 4), {});
-    EXPECT_EQ(none.compressed.graph.adj, grid(4, 4).adj);
+    auto const none = compress(grid(4, 4));
+    EXPECT_EQ(none.graph.adj, grid(4, 4).adj);
     EXPECT_TRUE(none.last.empty());
     std::vector<Index> all(16);
     std::iota(all.begin(), all.end(), Index(0));
-    auto const everything = compress_with_last(grid(4, 4), all);
-    EXPECT_EQ(everything.compressed.graph.weight, std::vector<Index>{16}); // edges between them do not count
+    auto const everything = compress(grid(4, 4), all);
+    EXPECT_EQ(everything.graph.weight, std::vector<Index>{16}); // edges between them do not count
     EXPECT_EQ(everything.last, std::vector<Index>{0});
-    EXPECT_EQ(order_with_last(everything, {}).perm, std::vector<Index>{0});
+    EXPECT_EQ(compute_ordering(everything, {}).perm, std::vector<Index>{0});
 }
 
 TEST(CompressWithLast, RejectsInvalidOrRepeatedVertices) {
     for (std::vector<Index> const& wrong : std::vector<std::vector<Index>>{{16}, {-1}, {3, 4, 3}})
-        EXPECT_THROW(compress_with_last(grid(4, 4), wrong), Error);
+        EXPECT_THROW(compress(grid(4, 4), wrong), Error);
 }
 
 TEST(OrderWithLast, OrdersTheInteriorIndependently) {
@@ -182,12 +168,12 @@ TEST(OrderWithLast, OrdersTheInteriorIndependently) {
     for (auto const method : {OrderingMethod::scotch, OrderingMethod::metis, OrderingMethod::amd}) {
         OrderingOptions options;
         options.method = method;
-        auto const graph = compress_with_last(grid(8, 8), last);
-        auto const ordering = order_with_last(graph, options);
-        auto const alone = compute_ordering(interior_graph(graph), options);
+        auto const graph = compress(grid(8, 8), last);
+        auto const ordering = compute_ordering(graph, options);
         std::vector<Index> interior;
         for (Index v = 0; v < 64; ++v)
             if (std::find(last.begin(), last.end(), v) == last.end()) interior.push_back(v);
+        auto const alone = compute_ordering(induced_subgraph(graph.graph, interior), options);
         for (std::size_t k = 0; k < interior.size(); ++k) {
             EXPECT_EQ(ordering.inverse[k], interior[alone.inverse[k]]);
             EXPECT_EQ(ordering.perm[ordering.inverse[k]], static_cast<Index>(k));
@@ -201,7 +187,7 @@ TEST(OrderWithLast, AcceptsOrderingsOfRows) {
     std::vector<Index> const last{1, 4};
     OrderingOptions options;
     options.method = OrderingMethod::natural;
-    auto const ordering = order_with_last(uncompressed_with_last(path(6), last), options);
+    auto const ordering = compute_ordering(uncompressed(path(6), last), options);
     EXPECT_EQ(ordering.inverse, (std::vector<Index>{0, 2, 3, 5, 1, 4}));
     EXPECT_EQ(ordering.perm, (std::vector<Index>{0, 4, 1, 2, 5, 3}));
 }

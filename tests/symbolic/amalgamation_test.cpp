@@ -84,14 +84,12 @@ TEST(Bundling, MergesTheLeavesOfAnArrowMatrix) {
 
 TEST(Bundling, DoesNotMergeSiblingsWithFewCommonRows) {
     // Two vertices with 60 neighbours each in a clique of 120, which only share the first.
-    std::set<std::pair<Index, Index>> edges{{0, 2}, {1, 2}};
+    EdgeSet edges{{0, 2}, {1, 2}};
     for (Index k = 0; k < 60; ++k) {
         edges.emplace(0, 2 + k);
         edges.emplace(1, 62 + k);
     }
-    for (Index u = 2; u < 122; ++u)
-        for (Index v = 2; v < u; ++v) edges.emplace(u, v);
-    auto const p = prepare(graph_from(122, edges), natural_order(122));
+    auto const p = prepare(graph_from(122, with_clique(edges, 2, 122)), natural_order(122));
     auto const bundled = bundle_siblings(p.pattern, p.fundamental, {});
     EXPECT_EQ(bundled.size(), p.fundamental.size());
 }

@@ -22,8 +22,10 @@ using test::grid;
 using test::path;
 using test::star;
 
+using EdgeSet = std::set<std::pair<Index, Index>>;
+
 inline Graph random_graph(Index n, double edges_per_vertex, std::mt19937_64& random) {
-    std::set<std::pair<Index, Index>> edges;
+    EdgeSet edges;
     if (n > 0)
         for (Index e = 0; e < static_cast<Index>(edges_per_vertex * static_cast<double>(n)); ++e)
             edges.emplace(static_cast<Index>(random() % n), static_cast<Index>(random() % n));
@@ -47,6 +49,13 @@ inline Ordering random_order(Index n, std::mt19937_64& random) {
     std::iota(inverse.begin(), inverse.end(), Index{0});
     for (Index k = n; k > 1; --k) std::swap(inverse[k - 1], inverse[static_cast<Index>(random() % k)]);
     return ordering_from(inverse);
+}
+
+/// Connects the vertices first .. end - 1 with each other.
+inline EdgeSet with_clique(EdgeSet edges, Index first, Index end) {
+    for (Index u = first; u < end; ++u)
+        for (Index v = first; v < u; ++v) edges.emplace(u, v);
+    return edges;
 }
 
 /// Nested dissection of grid(nx, ny, nz) by planes across the longest side.
@@ -138,6 +147,18 @@ inline std::vector<Index> column_heights(Fill const& fill) {
         for (std::size_t j = 0; j < row.size(); ++j) heights[j] += row[j];
     return heights;
 }
+
+/// Entries and flops (squared heights) of the first columns.
+struct Sizes {
+    Offset nnz = 0;
+    double flops = 0;
+    Sizes(std::vector<Index> const& heights, Index columns) {
+        for (Index j = 0; j < columns; ++j) {
+            nnz += heights[j];
+            flops += static_cast<double>(heights[j] * heights[j]);
+        }
+    }
+};
 
 /// The first row below the diagonal in each column, or -1.
 inline std::vector<Index> first_rows_below(Fill const& fill) {

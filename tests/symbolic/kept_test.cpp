@@ -1,8 +1,6 @@
 // Vertices that are not eliminated: the supernode of a Schur complement.
 #include <gtest/gtest.h>
 
-#include <numeric>
-
 #include "symbolic/prepared.hpp"
 #include "symbolic/symbolic.hpp"
 #include "symbolic/validate.hpp"
@@ -11,35 +9,6 @@ namespace espalier {
 namespace {
 
 using namespace testing;
-
-Index rows_of_last(CompressedGraph const& compressed, Ordering const& ordering, Index kept) {
-    Index rows = 0;
-    for (Index k = compressed.graph.num_vertices - kept; k < compressed.graph.num_vertices; ++k)
-        rows += compressed.graph.weight_of(ordering.inverse[k]);
-    return rows;
-}
-
-TEST(Kept, VerticesAreADenseSupernodeAtTheEnd) {
-    std::mt19937_64 random(21);
-    for (int seed = 0; seed < 300; ++seed) {
-        SCOPED_TRACE(seed);
-        Index const weights = seed % 3 == 0 ? 6 : 1;
-        auto const n = static_cast<Index>(random() % (weights > 1 ? 20 : 60));
-        auto const compressed =
-            with_random_weights(random_graph(n, 0.3 + 0.008 * seed, random), weights, random);
-        auto const ordering = random_order(n, random);
-        auto options = random_options(random);
-        options.kept_vertices = static_cast<Index>(random() % (n + 1));
-        auto const structure = symbolic_factorization(compressed, ordering, options);
-        ASSERT_NO_THROW(validate(structure));
-        ASSERT_NO_FATAL_FAILURE(expect_covered(dense_fill(compressed, structure.perm), structure));
-        ASSERT_EQ(structure.num_kept_cols(), rows_of_last(compressed, ordering, options.kept_vertices));
-        for (Index row = 0; row < structure.n; ++row) {
-            bool const kept = ordering.perm[compressed.vertex_of_row[row]] >= n - options.kept_vertices;
-            ASSERT_EQ(structure.perm[row] >= structure.first_kept_col(), kept);
-        }
-    }
-}
 
 TEST(Kept, VerticesAreNotCountedInTheElimination) {
     std::mt19937_64 random(22);
@@ -51,12 +20,7 @@ TEST(Kept, VerticesAreNotCountedInTheElimination) {
         options.kept_vertices = static_cast<Index>(random() % 26);
         auto const structure = symbolic_factorization(compressed, ordering, options);
         auto const heights = column_heights(dense_fill(compressed, row_order(compressed, ordering)));
-        Offset nnz = 0;
-        double flops = 0;
-        for (Index j = 0; j < structure.first_kept_col(); ++j) {
-            nnz += heights[j];
-            flops += static_cast<double>(heights[j] * heights[j]);
-        }
+        auto const [nnz, flops] = Sizes(heights, structure.first_kept_col());
         EXPECT_EQ(structure.nnz_factor, nnz);
         EXPECT_DOUBLE_EQ(structure.flops, flops);
         EXPECT_NEAR(structure.stored_flops, flops, 1e-9 * flops); // nothing was merged
@@ -69,11 +33,10 @@ TEST(Kept, VerticesAreNotCountedInTheElimination) {
 
 TEST(Kept, LeavesStoreOnlyRowsThatTheyReach) {
     // Vertex 0 reaches one of the 50 kept vertices, vertex 1 another.
-    std::set<std::pair<Index, Index>> const edges{{0, 12}, {1, 47}};
     SymbolicOptions options;
     options.kept_vertices = 50;
     auto const structure =
-        symbolic_factorization(uncompressed(graph_from(52, edges)), natural_order(52), options);
+        symbolic_factorization(uncompressed(graph_from(52, {{0, 12}, {1, 47}})), natural_order(52), options);
     validate(structure);
     EXPECT_EQ(structure.nnz_factor, 4);
     EXPECT_LE(structure.cblks[0].rows_below(), 2);

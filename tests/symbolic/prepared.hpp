@@ -13,6 +13,7 @@
 namespace espalier::testing {
 
 struct Prepared {
+    Ordering ordering; // postordered
     LowerPattern pattern;
     ColumnCounts counts;
     Supernodes fundamental;
@@ -23,7 +24,8 @@ inline Prepared prepare(Graph const& graph, Ordering const& ordering) {
     auto const any_order_parent = elimination_tree(graph, ordering);
     auto const post = postorder(any_order_parent);
     auto const parent = relabel_forest(any_order_parent, post);
-    p.pattern = lower_pattern(graph, compose(ordering, post));
+    p.ordering = compose(ordering, post);
+    p.pattern = lower_pattern(graph, p.ordering);
     p.counts = column_counts(p.pattern, parent);
     p.fundamental = fundamental_supernodes(p.pattern, parent, p.counts.count);
     return p;
