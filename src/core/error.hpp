@@ -4,10 +4,9 @@
 
 #include <atomic>
 #include <exception>
-#include <limits>
 #include <mutex>
 #include <string>
-#include <type_traits>
+#include <utility>
 
 #include "espalier/types.hpp"
 
@@ -19,11 +18,7 @@ namespace espalier {
 /// Converts `value` to the integer type of an external library. Throws Error{unsupported} with the name
 /// `what` if it does not fit.
 template <class To, class From> To checked_cast(From value, char const* what) {
-    static_assert(std::is_integral_v<To> && std::is_integral_v<From>);
-    if (value < From(0)
-            ? static_cast<std::int64_t>(value) < static_cast<std::int64_t>(std::numeric_limits<To>::min())
-            : static_cast<std::uint64_t>(value) > static_cast<std::uint64_t>(std::numeric_limits<To>::max()))
-        reject_integer(what, std::to_string(value));
+    if (!std::in_range<To>(value)) reject_integer(what, std::to_string(value));
     return static_cast<To>(value);
 }
 

@@ -19,44 +19,23 @@ char const* to_string(Scalar value) {
     return "unknown";
 }
 
-char const* to_string(Status value) {
-    return spelled(value);
-}
-char const* to_string(Symmetry value) {
-    return spelled(value);
-}
-char const* to_string(Factorization value) {
-    return spelled(value);
-}
-char const* to_string(OrderingMethod value) {
-    return spelled(value);
-}
-char const* to_string(SchedulePolicy value) {
-    return spelled(value);
-}
-char const* to_string(Allocation value) {
-    return spelled(value);
-}
-char const* to_string(Splitting value) {
-    return spelled(value);
-}
-char const* to_string(RefineMethod value) {
-    return spelled(value);
-}
-char const* to_string(Toggle value) {
-    return spelled(value);
-}
-char const* to_string(PushInit value) {
-    return spelled(value);
-}
-char const* to_string(PushStrategy value) {
-    return spelled(value);
-}
-char const* to_string(SelectStrategy value) {
-    return spelled(value);
-}
-char const* to_string(MatrixOp value) {
-    return spelled(value);
-}
+#define ESPALIER_TO_STRING(E)                                                                                \
+    char const* to_string(E value) {                                                                         \
+        return spelled(value);                                                                               \
+    }
+ESPALIER_TO_STRING(Status)
+ESPALIER_TO_STRING(Symmetry)
+ESPALIER_TO_STRING(Factorization)
+ESPALIER_TO_STRING(OrderingMethod)
+ESPALIER_TO_STRING(SchedulePolicy)
+ESPALIER_TO_STRING(Allocation)
+ESPALIER_TO_STRING(Splitting)
+ESPALIER_TO_STRING(RefineMethod)
+ESPALIER_TO_STRING(Toggle)
+ESPALIER_TO_STRING(PushInit)
+ESPALIER_TO_STRING(PushStrategy)
+ESPALIER_TO_STRING(SelectStrategy)
+ESPALIER_TO_STRING(MatrixOp)
+#undef ESPALIER_TO_STRING
 
 } // namespace espalier

@@ -13,18 +13,9 @@ namespace espalier {
 /// because GCC otherwise gives them the visibility of the enumeration.
 template <class E> inline constexpr std::array<char const*, 0> spellings{};
 
-template <>
-ESPALIER_HIDDEN inline constexpr std::array<char const*, 11> spellings<Status>{"ok",
-                                                                               "internal",
-                                                                               "usage",
-                                                                               "bad_input",
-                                                                               "io_error",
-                                                                               "singular",
-                                                                               "not_positive_definite",
-                                                                               "inaccurate",
-                                                                               "out_of_memory",
-                                                                               "unsupported",
-                                                                               "cancelled"};
+template <> ESPALIER_HIDDEN inline constexpr auto spellings<Status> = std::to_array<char const*>(
+    {"ok", "internal", "usage", "bad_input", "io_error", "singular", "not_positive_definite", "inaccurate",
+     "out_of_memory", "unsupported", "cancelled"});
 template <> ESPALIER_HIDDEN inline constexpr std::array<char const*, 3> spellings<Symmetry>{
     "general", "symmetric", "hermitian"};
 template <> ESPALIER_HIDDEN inline constexpr std::array<char const*, 6> spellings<Factorization>{

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <limits>
 #include <new>
 #include <optional>
@@ -19,78 +20,75 @@ using Arguments = std::array<Index, 3>;
 
 constexpr double max_entries = 0x1p40;
 
-double cube(double x) {
-    return x * x * x;
-}
-double cube(Index n) {
-    return cube(static_cast<double>(n));
+double real(Index n) {
+    return static_cast<double>(n);
 }
 
 struct Kind {
     GeneratorHelp help;
-    std::string_view form;              ///< The required arguments, for messages.
     std::string_view declared;          ///< Type in the format of a file header.
     double (*stored)(Arguments const&); ///< Upper bound of the stored entries (and of the rows).
     AnyMatrix (*make)(Arguments const&);
 };
 
-constexpr std::string_view positive_n = "a positive integer N";
-constexpr std::string_view complex_symmetric = "complex symmetric";
+template <int entries> double times_cube(Arguments const& a) {
+    return entries * real(a[0]) * real(a[0]) * real(a[0]);
+}
+template <auto generate> AnyMatrix make(Arguments const& a) {
+    return generate(a[0]);
+}
+
 constexpr std::string_view real_general = "real general";
 constexpr std::string_view real_spd = "real symmetric positive definite";
 
 constexpr Kind kinds[] = {
     {{"lap2d", "N", "5-point Laplacian of a square, N^2 rows, symmetric positive definite"},
-     positive_n,
      real_spd,
-     [](Arguments const& a) { return 3.0 * static_cast<double>(a[0]) * static_cast<double>(a[0]); },
-     [](Arguments const& a) -> AnyMatrix { return generate_lap2d(a[0]); }},
+     [](Arguments const& a) { return 3 * real(a[0]) * real(a[0]); },
+     make<generate_lap2d>},
     {{"lap3d", "N", "7-point Laplacian of a cube, N^3 rows, symmetric positive definite"},
-     positive_n,
      real_spd,
-     [](Arguments const& a) { return 4 * cube(a[0]); },
-     [](Arguments const& a) -> AnyMatrix { return generate_lap3d(a[0]); }},
+     times_cube<4>,
+     make<generate_lap3d>},
     {{"elast3d", "N",
       "elasticity of N^3 bricks with stiff inclusions, 3N(N+1)^2 rows, symmetric positive definite"},
-     positive_n,
      real_spd,
-     [](Arguments const& a) { return 126 * cube(static_cast<double>(a[0]) + 1); },
-     [](Arguments const& a) -> AnyMatrix { return generate_elast3d(a[0]); }},
+     [](Arguments const& a) { return 126 * std::pow(real(a[0]) + 1, 3); },
+     make<generate_elast3d>},
     {{"convdiff3d", "N", "convection and diffusion of 5 coupled fields on N^3 nodes, 5N^3 rows, unsymmetric"},
-     positive_n,
      real_general,
-     [](Arguments const& a) { return 175 * cube(a[0]); },
-     [](Arguments const& a) -> AnyMatrix { return generate_convdiff3d(a[0]); }},
+     times_cube<175>,
+     make<generate_convdiff3d>},
     {{"helmholtz3d", "N", "Helmholtz equation with absorbing boundary, N^3 rows, complex symmetric"},
-     positive_n,
-     complex_symmetric,
-     [](Arguments const& a) { return 4 * cube(a[0]); },
-     [](Arguments const& a) -> AnyMatrix { return generate_helmholtz3d(a[0]); }},
+     "complex symmetric",
+     times_cube<4>,
+     make<generate_helmholtz3d>},
     {{"hermitian3d", "N", "particle in a magnetic field, N^3 rows, complex Hermitian positive definite"},
-     positive_n,
      "complex hermitian positive definite",
-     [](Arguments const& a) { return 4 * cube(a[0]); },
-     [](Arguments const& a) -> AnyMatrix { return generate_hermitian3d(a[0]); }},
+     times_cube<4>,
+     make<generate_hermitian3d>},
     {{"spe10like", "NXxNYxNZ",
       "three-phase flow in layered rock, 3 unknowns per cell, badly scaled, unsymmetric"},
-     "positive integers NX, NY and NZ",
      real_general,
-     [](Arguments const& a) {
-         return 63 * static_cast<double>(a[0]) * static_cast<double>(a[1]) * static_cast<double>(a[2]);
-     },
+     [](Arguments const& a) { return 63 * real(a[0]) * real(a[1]) * real(a[2]); },
      [](Arguments const& a) -> AnyMatrix { return generate_spe10like(a[0], a[1], a[2]); }},
     {{"saddle3d", "N",
       "Stokes flow on a staggered grid, 4N^3-2N^2 rows, symmetric indefinite, zero pressure block"},
-     positive_n,
      "real symmetric indefinite",
-     [](Arguments const& a) { return 19 * cube(a[0]); },
-     [](Arguments const& a) -> AnyMatrix { return generate_saddle3d(a[0]); }},
+     times_cube<19>,
+     make<generate_saddle3d>},
     {{"random", "N:NNZ:SEED", "N rows, about NNZ entries at random places besides the diagonal, unsymmetric"},
-     "integers N >= 1, NNZ from 0 to N(N-1), and SEED from 0 to 2^63 - 2",
      real_general,
-     [](Arguments const& a) { return static_cast<double>(a[0]) + static_cast<double>(a[1]); },
+     [](Arguments const& a) { return real(a[0]) + real(a[1]); },
      [](Arguments const& a) -> AnyMatrix { return generate_random(a[0], a[1], a[2]); }},
 };
+
+/// The required arguments, for messages.
+std::string_view needed(std::string_view arguments) {
+    if (arguments == "N") return "a positive integer N";
+    if (arguments == "NXxNYxNZ") return "positive integers NX, NY and NZ";
+    return "integers N >= 1, NNZ from 0 to N(N-1), and SEED from 0 to 2^63 - 2";
+}
 
 Kind const* find_kind(std::string_view name) {
     for (Kind const& kind : kinds)
@@ -126,7 +124,7 @@ std::optional<Arguments> parse_arguments(std::string_view form, std::string_view
 bool in_range(Kind const& kind, Arguments const& a) {
     if (kind.help.kind == "random")
         return a[0] >= 1 && a[2] < std::numeric_limits<Index>::max() &&
-               static_cast<double>(a[1]) <= static_cast<double>(a[0]) * static_cast<double>(a[0] - 1);
+               real(a[1]) <= real(a[0]) * real(a[0] - 1);
     return a[0] >= 1 && (kind.help.arguments == "N" || (a[1] >= 1 && a[2] >= 1));
 }
 
@@ -155,8 +153,8 @@ NamedMatrix generate_matrix(std::string_view spec) {
     auto const text = colon == std::string_view::npos ? std::string_view() : spec.substr(colon + 1);
     auto const arguments = parse_arguments(kind->help.arguments, text);
     if (!arguments || !in_range(*kind, *arguments))
-        misuse(
-            fmt::format("{}:{} needs {}, got '{}'", kind->help.kind, kind->help.arguments, kind->form, spec));
+        misuse(fmt::format("{}:{} needs {}, got '{}'", kind->help.kind, kind->help.arguments,
+                           needed(kind->help.arguments), spec));
     double const entries = kind->stored(*arguments);
     if (!(entries <= max_entries))
         misuse(fmt::format("'{}' is too large: it has about {:.1e} entries, the limit is 2^40 = {:.1e}", spec,

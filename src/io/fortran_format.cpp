@@ -110,12 +110,10 @@ class FormatParser {
         FixedField field;
         char const letter = take();
         switch (letter) {
-        case 'I':
-            field.integer = true;
-            break;
         case 'E':
             if (peek() == 'S' || peek() == 'N') take();
             break;
+        case 'I':
         case 'D':
         case 'F':
         case 'G':
@@ -135,8 +133,10 @@ class FormatParser {
             take();
             number();
         }
-        if (field.integer) field.decimals = 0;
-        field.scale = field.integer ? 0 : scale_;
+        if (letter == 'I')
+            field.decimals = 0;
+        else
+            field.scale = scale_;
         for (int k = 0; k < count; ++k) {
             field.begin = column_;
             advance(width);

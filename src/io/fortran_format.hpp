@@ -9,11 +9,10 @@ namespace espalier {
 
 /// Columns [begin, end) of a line, and the format of the number in them.
 struct FixedField {
-    int begin = 0;        ///< First column, 0-based.
-    int end = 0;          ///< One past the last column.
-    int decimals = 0;     ///< Digits of the fraction if the number has no decimal point.
-    int scale = 0;        ///< k of kP: a number without an exponent is divided by 10^k.
-    bool integer = false; ///< Whether the descriptor is I.
+    int begin = 0;    ///< First column, 0-based.
+    int end = 0;      ///< One past the last column.
+    int decimals = 0; ///< Digits of the fraction if the number has no decimal point.
+    int scale = 0;    ///< k of kP: a number without an exponent is divided by 10^k.
 };
 
 /// The fields of a line in ascending columns; at least one. Supports repeat counts, one level of nested

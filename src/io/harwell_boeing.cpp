@@ -130,16 +130,10 @@ template <class T, class ValueOf> Triples<T> make_triples(std::vector<Index> con
 }
 
 DeclaredSymmetry symmetry_of(char letter) {
-    switch (letter) {
-    case 's':
-        return DeclaredSymmetry::symmetric;
-    case 'h':
-        return DeclaredSymmetry::hermitian;
-    case 'z':
-        return DeclaredSymmetry::skew_symmetric;
-    default:
-        return DeclaredSymmetry::general;
-    }
+    return letter == 's'   ? DeclaredSymmetry::symmetric
+           : letter == 'h' ? DeclaredSymmetry::hermitian
+           : letter == 'z' ? DeclaredSymmetry::skew_symmetric
+                           : DeclaredSymmetry::general;
 }
 
 void require_supported(Source const& source, Header const& header) {

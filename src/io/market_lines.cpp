@@ -89,47 +89,41 @@ inline char const* finish_line(Source const& source, char const* p, char const* 
     return p + 1;
 }
 
-// The triples of the lines in `piece`. Counting the lines first is cheaper than growing the vector.
-template <class Value> std::vector<Triple<typename Value::type>>
-parse_piece(Source const& source, MarketHeader const& header, std::string_view piece) {
-    std::vector<Triple<typename Value::type>> triples;
-    triples.reserve(std::min<std::size_t>(std::count(piece.begin(), piece.end(), '\n') + 1, header.entries));
+// The entries of the lines in `piece`: triples, or the values of an array file. Counting the lines first is
+// cheaper than growing the vector.
+template <class Entry, class Value>
+std::vector<Entry> parse_piece(Source const& source, MarketHeader const& header, std::string_view piece) {
+    constexpr bool triples = !std::is_same_v<Entry, typename Value::type>;
+    std::size_t const lines = std::count(piece.begin(), piece.end(), '\n') + 1;
+    std::vector<Entry> entries;
+    entries.reserve(triples ? std::min<std::size_t>(lines, header.entries) : lines);
     char const* p = piece.data();
     char const* const end = p + piece.size();
     while ((p = next_data_line(p, end)) != end) {
-        Triple<typename Value::type> entry;
-        p = skip_blanks(take_index(source, p, header.rows, "row", entry.row), end);
-        p = skip_blanks(take_index(source, p, header.cols, "column", entry.col), end);
-        char const* const after = Value::parse(p, end, entry.value);
-        if (!after) fail_value<Value>(source, p);
-        p = finish_line(source, after, end);
-        triples.push_back(entry);
-    }
-    return triples;
-}
-
-// The values of the lines in `piece` of an array file.
-template <class Value>
-std::vector<typename Value::type> parse_array_piece(Source const& source, std::string_view piece) {
-    std::vector<typename Value::type> values;
-    values.reserve(std::count(piece.begin(), piece.end(), '\n') + 1);
-    char const* p = piece.data();
-    char const* const end = p + piece.size();
-    while ((p = next_data_line(p, end)) != end) {
+        Index row = 0, col = 0;
+        if constexpr (triples) {
+            p = skip_blanks(take_index(source, p, header.rows, "row", row), end);
+            p = skip_blanks(take_index(source, p, header.cols, "column", col), end);
+        }
         typename Value::type value;
         char const* const after = Value::parse(p, end, value);
         if (!after) fail_value<Value>(source, p);
         p = finish_line(source, after, end);
-        values.push_back(value);
+        if constexpr (triples)
+            entries.push_back({row, col, value});
+        else
+            entries.push_back(value);
     }
-    return values;
+    return entries;
 }
 
 // Parses one piece per thread. If several fail, the first error in the order of the file is thrown.
-template <class Parse> auto parse_in_pieces(Source const& lines, int threads, Parse const& parse) {
+template <class Entry, class Value>
+Pieces<Entry> parse_in_pieces(Source const& lines, MarketHeader const& header, int threads) {
     auto const pieces = split_at_line_ends(lines.text(), team_size(threads));
-    std::vector<decltype(parse(lines.text()))> parsed(pieces.size());
-    run_threads(static_cast<int>(pieces.size()), [&](int t) { parsed[t] = parse(pieces[t]); });
+    Pieces<Entry> parsed(pieces.size());
+    run_threads(static_cast<int>(pieces.size()),
+                [&](int t) { parsed[t] = parse_piece<Entry, Value>(lines, header, pieces[t]); });
     return parsed;
 }
 
@@ -137,15 +131,13 @@ template <class Parse> auto parse_in_pieces(Source const& lines, int threads, Pa
 
 AnyTriples parse_entry_lines(Source const& lines, MarketHeader const& header, int threads) {
     return with_value_of(header.field, [&]<class Value>(Value) -> AnyTriples {
-        return parse_in_pieces(
-            lines, threads, [&](std::string_view piece) { return parse_piece<Value>(lines, header, piece); });
+        return parse_in_pieces<Triple<typename Value::type>, Value>(lines, header, threads);
     });
 }
 
 AnyPieces parse_array_lines(Source const& lines, MarketHeader const& header, int threads) {
     return with_value_of(header.field, [&]<class Value>(Value) -> AnyPieces {
-        return parse_in_pieces(
-            lines, threads, [&](std::string_view piece) { return parse_array_piece<Value>(lines, piece); });
+        return parse_in_pieces<typename Value::type, Value>(lines, header, threads);
     });
 }
 

@@ -41,8 +41,8 @@ NamedMatrix read_matrix(std::string const& path, int threads) {
     return with_name_in_errors(path, [&] {
         // The text is freed before the matrix is built.
         auto data = [&] {
-            auto const input = TextInput::load(path);
-            return parse_entries(input.text(), path, threads);
+            auto const buffer = load_text(path);
+            return parse_entries(buffer.text(), path, threads);
         }();
         data.description.name = file_name(path);
         return assemble(std::move(data), threads);
@@ -58,8 +58,7 @@ NamedMatrix parse_matrix(std::string_view text, std::string const& name, int thr
 }
 
 AnyDense read_dense(std::string const& path, int threads) {
-    auto const input = TextInput::load(path);
-    return parse_dense(input.text(), path, threads);
+    return parse_dense(load_text(path).text(), path, threads);
 }
 
 AnyDense parse_dense(std::string_view text, std::string const& name, int threads) {

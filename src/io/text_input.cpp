@@ -61,13 +61,13 @@ void require_text(std::string_view text, std::string const& path) {
                                 static_cast<unsigned char>(*found), found - head.begin()));
 }
 
-TextInput TextInput::load(std::string const& path) {
+TextBuffer load_text(std::string const& path) {
     try {
         TextBuffer buffer = read_whole(path);
         if (is_gzip(buffer.text())) buffer = gunzip(buffer.text(), path);
         if (buffer.size() == 0) throw Error(Status::bad_input, path + ": the file is empty");
         require_text(buffer.text(), path);
-        return TextInput(std::move(buffer));
+        return buffer;
     } catch (std::bad_alloc const&) {
         throw Error(Status::out_of_memory, path + ": the file does not fit in memory");
     }

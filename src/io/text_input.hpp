@@ -12,20 +12,9 @@ namespace espalier {
 /// or the signature of a binary format.
 void require_text(std::string_view text, std::string const& path);
 
-/// The text of a file.
-class TextInput {
-  public:
-    /// Reads a file. It is not mapped, so it may change while it is parsed. Throws Error{io_error} if the
-    /// file cannot be opened or read; Error{bad_input} if it is empty, not text, or damaged gzip data;
-    /// Error{out_of_memory}. Every message starts with the path.
-    static TextInput load(std::string const& path);
-
-    /// The (decompressed) text.
-    [[nodiscard]] std::string_view text() const { return buffer_.text(); }
-
-  private:
-    explicit TextInput(TextBuffer buffer) : buffer_(std::move(buffer)) {}
-    TextBuffer buffer_;
-};
+/// Reads a file. It is not mapped, so it may change while it is parsed. Throws Error{io_error} if the file
+/// cannot be opened or read; Error{bad_input} if it is empty, not text, or damaged gzip data;
+/// Error{out_of_memory}. Every message starts with the path.
+TextBuffer load_text(std::string const& path);
 
 } // namespace espalier

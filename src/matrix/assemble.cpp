@@ -84,7 +84,8 @@ template <class T> void place(Run& run, Triples<T>& triples, CscMatrix<T>& matri
     for (Index k = run.first_piece; k < run.end_piece; ++k) std::vector<Triple<T>>().swap(triples[k]);
 }
 
-// Sorts the entries of a column by row and sums duplicates at the front; returns how many entries remain.
+// Sorts the entries of a column by row and sums duplicates at the front; returns how many entries are left
+// over at the end, with row index -1.
 template <class T>
 Offset sort_and_sum(CscMatrix<T>& matrix, Index column, std::vector<std::pair<Index, T>>& work) {
     auto const entries = matrix.entries_of(column);
@@ -93,7 +94,7 @@ Offset sort_and_sum(CscMatrix<T>& matrix, Index column, std::vector<std::pair<In
     Offset const length = entries.size();
     bool increasing = true;
     for (Offset k = 1; k < length; ++k) increasing &= rows[k - 1] < rows[k];
-    if (increasing) return length;
+    if (increasing) return 0;
 
     work.clear();
     for (Offset k = 0; k < length; ++k) work.emplace_back(rows[k], values[k]);
@@ -108,25 +109,12 @@ Offset sort_and_sum(CscMatrix<T>& matrix, Index column, std::vector<std::pair<In
             values[kept++] = value;
         }
     }
-    return kept;
-}
-
-// Closes the gaps left by summed duplicates: column j keeps its first kept[j] entries.
-template <class T> void close_gaps(CscMatrix<T>& matrix, std::vector<Offset> const& kept) {
-    Offset end = 0;
-    for (Index j = 0; j < matrix.cols; ++j) {
-        Offset const first = std::exchange(matrix.col_ptr[j], end);
-        std::copy_n(matrix.row_ind.begin() + first, kept[j], matrix.row_ind.begin() + end);
-        std::copy_n(matrix.values.begin() + first, kept[j], matrix.values.begin() + end);
-        end += kept[j];
-    }
-    matrix.col_ptr.back() = end;
-    matrix.row_ind.resize(end);
-    matrix.values.resize(end);
+    std::fill(rows + kept, rows + length, Index(-1));
+    return length - kept;
 }
 
 template <class T> Offset sort_columns(CscMatrix<T>& matrix, int threads) {
-    std::vector<Offset> kept(matrix.cols);
+    std::vector<Offset> left_over(threads, 0);
     run_threads(threads, [&](int t) {
         // Thread t takes the columns that begin in the t-th share of the entries.
         auto const share = [&](int k) -> Index {
@@ -137,10 +125,12 @@ template <class T> Offset sort_columns(CscMatrix<T>& matrix, int threads) {
         };
         std::vector<std::pair<Index, T>> work;
         Index const end = share(t + 1);
-        for (Index j = share(t); j < end; ++j) kept[j] = sort_and_sum(matrix, j, work);
+        Offset sum = 0;
+        for (Index j = share(t); j < end; ++j) sum += sort_and_sum(matrix, j, work);
+        left_over[t] = sum;
     });
-    Offset const duplicates = matrix.stored() - std::accumulate(kept.begin(), kept.end(), Offset{0});
-    if (duplicates > 0) close_gaps(matrix, kept);
+    Offset const duplicates = std::accumulate(left_over.begin(), left_over.end(), Offset{0});
+    if (duplicates > 0) retain_entries(matrix, [](Index i, Index) { return i >= 0; });
     return duplicates;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "core/scalar.hpp"
@@ -36,6 +37,22 @@ CscMatrix<T> build_columns(Index rows, Index cols, Symmetry symmetry, Emit const
         a.values[p] = value;
     });
     return a;
+}
+
+/// Removes the entries for which keep(i, j) is false.
+template <class T, class Keep> void retain_entries(CscMatrix<T>& a, Keep const& keep) {
+    Offset end = 0;
+    for (Index j = 0; j < a.cols; ++j) {
+        Offset const last = a.col_ptr[j + 1];
+        for (Offset p = std::exchange(a.col_ptr[j], end); p < last; ++p) {
+            if (!keep(a.row_ind[p], j)) continue;
+            a.row_ind[end] = a.row_ind[p];
+            a.values[end++] = a.values[p];
+        }
+    }
+    a.col_ptr.back() = end;
+    a.row_ind.resize(end);
+    a.values.resize(end);
 }
 
 /// Calls visit(i, j, value) for each entry of op(A), those above the diagonal of a symmetric or Hermitian

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 
 #include "core/scalar.hpp"
@@ -19,7 +20,14 @@ template <class T> double modulus(T value) {
 }
 
 /// Largest modulus of a vector.
-template <class T> double infinity_norm(std::span<T const> x);
+template <class T> double infinity_norm(std::span<T const> x) {
+    double largest = 0;
+    for (T const value : x) {
+        double const size = modulus(value);
+        if (size > largest || std::isnan(size)) largest = size; // a NaN is kept: nothing compares above it
+    }
+    return largest;
+}
 
 /// Largest modulus of an entry.
 template <class T> double max_abs(CscMatrix<T> const& a) {

@@ -3,7 +3,6 @@
 #include "matrix/triangles.hpp"
 
 #include <complex>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -15,18 +14,10 @@ namespace espalier {
 
 namespace {
 
+constexpr char const* adjectives[] = {"general", "symmetric", "Hermitian", "skew-symmetric"};
+
 char const* adjective(DeclaredSymmetry declared) {
-    switch (declared) {
-    case DeclaredSymmetry::general:
-        return "general";
-    case DeclaredSymmetry::symmetric:
-        return "symmetric";
-    case DeclaredSymmetry::hermitian:
-        return "Hermitian";
-    case DeclaredSymmetry::skew_symmetric:
-        return "skew-symmetric";
-    }
-    return "unknown";
+    return adjectives[static_cast<int>(declared)];
 }
 
 // The mirror image of the entries above the diagonal, a strictly lower triangle.
@@ -117,19 +108,7 @@ template <class T> TriangleCounts count_triangles(CscMatrix<T> const& matrix, In
 }
 
 template <class T> void keep_lower(CscMatrix<T>& matrix, Index first) {
-    Offset end = 0;
-    for (Index j = 0; j < matrix.cols; ++j) {
-        Offset const begin = std::exchange(matrix.col_ptr[j], end);
-        Offset const last = matrix.col_ptr[j + 1];
-        for (Offset p = begin; p < last; ++p) {
-            if (matrix.row_ind[p] < first + j) continue;
-            matrix.row_ind[end] = matrix.row_ind[p];
-            matrix.values[end++] = matrix.values[p];
-        }
-    }
-    matrix.col_ptr.back() = end;
-    matrix.row_ind.resize(end);
-    matrix.values.resize(end);
+    retain_entries(matrix, [&](Index i, Index j) { return i >= first + j; });
 }
 
 template <class T> Offset fold_in(CscMatrix<T>& matrix, Index first, CscMatrix<T> const& mirror,

@@ -52,22 +52,214 @@ class Assigner {
     void check_interrupt() {
         if (++scans_ % 1024 == 0) check(interrupt_);
     }
-    void start_duals();
-    void match_tight_entries();
-    bool match_in_one_step(Index column);
-    bool match_in_two_steps(Index column);
 
-    bool augment_from(Index root);
-    void scan(Index column, double base);
-    Index next_row();
-    void update_duals();
-    void flip_path(Index root);
-    void forget_search();
+    /// row_dual[i] = min_j cost(i, j), then column_dual[j] = min_i cost(i, j) - row_dual[i].
+    void start_duals() {
+        for (Offset k = 0; k < costs_.col_ptr.back(); ++k)
+            row_at(k).dual = std::min(row_at(k).dual, costs_.cost[k]);
+        for (Index j = 0; j < costs_.n; ++j) {
+            double least = infinity;
+            for (Offset k : costs_.entries_of(j)) least = std::min(least, costs_.cost[k] - row_at(k).dual);
+            columns_[j].dual = least;
+        }
+    }
 
-    void close_set(Index root);
-    void lower_closed();
-    void fit_unmatched();
-    Assignment result();
+    /// Finds a large, not necessarily maximum, matching of tight entries (reduced cost 0).
+    void match_tight_entries() {
+        next_unchecked_.assign(costs_.col_ptr.begin(), costs_.col_ptr.end() - 1);
+        for (Index j = 0; j < costs_.n; ++j)
+            if (!match_in_one_step(j)) match_in_two_steps(j);
+        next_unchecked_ = {};
+    }
+
+    /// Matches a column to an unmatched tight row. Matched rows stay matched, so each entry is checked only
+    /// once over all calls.
+    bool match_in_one_step(Index column) {
+        for (Offset& k = next_unchecked_[column]; k < costs_.col_ptr[column + 1]; ++k)
+            if (row_at(k).column == none && reduced_cost(k, columns_[column]) <= 0) {
+                match(costs_.row_ind[k], column, k);
+                return true;
+            }
+        return false;
+    }
+
+    /// Matches a column to the row of another column that can be matched elsewhere.
+    bool match_in_two_steps(Index column) {
+        for (Offset k : costs_.entries_of(column))
+            if (reduced_cost(k, columns_[column]) <= 0 && match_in_one_step(row_at(k).column)) {
+                match(costs_.row_ind[k], column, k);
+                return true;
+            }
+        return false;
+    }
+
+    /// Searches an augmenting path from an unmatched column and, if there is one, augments the matching.
+    bool augment_from(Index root) {
+        check_interrupt();
+        scan(root, 0);
+        for (Index i = next_row(); i != none; i = next_row()) {
+            check_interrupt();
+            scan(rows_[i].column, rows_[i].distance);
+        }
+        if (nearest_ == none) return false;
+        update_duals();
+        flip_path(root);
+        forget_search();
+        return true;
+    }
+
+    /// Updates the distances of the rows of a column at distance `base` from the root.
+    void scan(Index column, double base) {
+        for (Offset k : costs_.entries_of(column)) {
+            Row& row = row_at(k);
+            if (row.place <= Row::settled) continue;
+            double const distance = base + std::max(0.0, reduced_cost(k, columns_[column]));
+            if (distance >= std::min(row.distance, shortest_)) continue;
+            Index const i = costs_.row_ind[k];
+            if (row.distance == infinity) touched_.push_back(i);
+            row.distance = distance;
+            reached_[i] = {column, k};
+            if (row.column == none) {
+                shortest_ = distance;
+                nearest_ = i;
+            } else if (distance <= base) {
+                if (row.place >= 0) heap_.remove(i);
+                row.place = Row::settled;
+                ready_.push_back(i);
+            } else {
+                heap_.raise(i);
+            }
+        }
+    }
+
+    /// Removes the nearest matched row that was not scanned and makes its distance final. Returns `none` if
+    /// no path through it can be shorter than the known one.
+    Index next_row() {
+        Index nearest = none;
+        if (!ready_.empty()) {
+            nearest = ready_.back();
+            ready_.pop_back();
+        } else if (!heap_.empty()) {
+            nearest = heap_.nearest();
+            heap_.remove(nearest);
+        }
+        if (nearest == none || rows_[nearest].distance >= shortest_) return none;
+        settled_.push_back(nearest);
+        return nearest;
+    }
+
+    /// The duals of a row at distance d < shortest and of its column change by shortest - d in opposite
+    /// directions: the matched entry stays tight, and the reduced costs of the column's other entries stay
+    /// non-negative.
+    void update_duals() {
+        for (Index const i : settled_) {
+            double const change = shortest_ - rows_[i].distance;
+            rows_[i].dual -= change;
+            columns_[rows_[i].column].dual += change;
+        }
+    }
+
+    /// Matches the entries of the path, which makes them tight, and sets the dual of the root.
+    void flip_path(Index root) {
+        for (Index i = nearest_, column = none; column != root;) {
+            Step const step = reached_[i];
+            column = step.column;
+            Index const left = columns_[column].row;
+            match(i, column, step.entry);
+            columns_[column].dual = costs_.cost[step.entry] - rows_[i].dual;
+            i = left;
+        }
+    }
+
+    void forget_search() {
+        for (Index const i : touched_) {
+            rows_[i].distance = infinity;
+            rows_[i].place = Row::untouched;
+        }
+        heap_.clear();
+        ready_.clear();
+        touched_.clear();
+        settled_.clear();
+        shortest_ = infinity;
+        nearest_ = none;
+    }
+
+    /// Closes the rows and columns that a failed search visited. All its touched rows are settled.
+    void close_set(Index root) {
+        ++num_closed_sets_;
+        auto const add = [&](Index column) {
+            columns_[column].closed_set = num_closed_sets_;
+            closed_columns_.push_back(column);
+        };
+        for (Index const i : settled_) add(rows_[i].column);
+        add(root);
+        auto const rows = std::move(settled_);
+        settled_.clear();
+        forget_search();
+        for (Index const i : rows) rows_[i].place = Row::closed;
+    }
+
+    /// The columns of closed set b have entries only in rows of the closed sets 1 .. b, so all row duals of
+    /// set b may decrease by drop[b] while its column duals increase by drop[b]. From the last set to the
+    /// first, drop[b] is the smallest value for which
+    ///     row_dual[i] - drop[b] + column_dual[j] + drop[set of j] <= cost(i, j)
+    /// for rows i of set b and columns j that are open or in a later set.
+    void lower_closed() {
+        if (num_closed_sets_ == 0) return;
+        std::vector<double> drop(num_closed_sets_ + 1, 0.0);
+        auto const update_drops = [&](Index j) {
+            Column const& column = columns_[j];
+            for (Offset k : costs_.entries_of(j)) {
+                if (row_at(k).column == none) continue;
+                Index const set = columns_[row_at(k).column].closed_set;
+                if (set != 0 && set != column.closed_set)
+                    drop[set] = std::max(drop[set], drop[column.closed_set] - reduced_cost(k, column));
+            }
+        };
+        for (Index j = 0; j < costs_.n; ++j)
+            if (columns_[j].closed_set == 0) update_drops(j);
+        for (auto j = closed_columns_.rbegin(); j != closed_columns_.rend(); ++j) update_drops(*j);
+        for (Index const j : closed_columns_) {
+            columns_[j].dual += drop[columns_[j].closed_set];
+            if (columns_[j].row != none) rows_[columns_[j].row].dual -= drop[columns_[j].closed_set];
+        }
+    }
+
+    /// Makes the matched entries tight to the last bit, and raises the duals of unmatched rows and columns
+    /// until one of their entries is tight. Unmatched rows have entries in matched columns only, and vice
+    /// versa.
+    void fit_unmatched() {
+        for (Row& row : rows_)
+            if (row.column == none) row.dual = infinity;
+        for (Index j = 0; j < costs_.n; ++j) {
+            Column& column = columns_[j];
+            if (column.row == none) {
+                column.dual = infinity;
+                for (Offset k : costs_.entries_of(j))
+                    column.dual = std::min(column.dual, costs_.cost[k] - row_at(k).dual);
+            } else {
+                column.dual = costs_.cost[column.entry] - rows_[column.row].dual;
+                for (Offset k : costs_.entries_of(j))
+                    if (row_at(k).column == none)
+                        row_at(k).dual = std::min(row_at(k).dual, costs_.cost[k] - column.dual);
+            }
+        }
+    }
+
+    Assignment result() {
+        Assignment assignment;
+        assignment.row_of_column.reserve(costs_.n);
+        assignment.row_dual.reserve(costs_.n);
+        assignment.column_dual.reserve(costs_.n);
+        auto const zero_if_empty = [](double dual) { return dual == infinity ? 0.0 : dual; };
+        for (Row const& row : rows_) assignment.row_dual.push_back(zero_if_empty(row.dual));
+        for (Column const& column : columns_) {
+            assignment.column_dual.push_back(zero_if_empty(column.dual));
+            assignment.row_of_column.push_back(column.row);
+            if (column.row != none) ++assignment.size;
+        }
+        return assignment;
+    }
 
     Row& row_at(Offset k) { return rows_[costs_.row_ind[k]]; }
     // Not negative, apart from rounding errors.
@@ -101,213 +293,6 @@ class Assigner {
     std::vector<Index> closed_columns_; // In the order of their closed sets.
     Index num_closed_sets_ = 0;
 };
-
-/// row_dual[i] = min_j cost(i, j), then column_dual[j] = min_i cost(i, j) - row_dual[i].
-void Assigner::start_duals() {
-    for (Offset k = 0; k < costs_.col_ptr.back(); ++k)
-        row_at(k).dual = std::min(row_at(k).dual, costs_.cost[k]);
-    for (Index j = 0; j < costs_.n; ++j) {
-        double least = infinity;
-        for (Offset k : costs_.entries_of(j)) least = std::min(least, costs_.cost[k] - row_at(k).dual);
-        columns_[j].dual = least;
-    }
-}
-
-/// Finds a large, not necessarily maximum, matching of tight entries (reduced cost 0).
-void Assigner::match_tight_entries() {
-    next_unchecked_.assign(costs_.col_ptr.begin(), costs_.col_ptr.end() - 1);
-    for (Index j = 0; j < costs_.n; ++j)
-        if (!match_in_one_step(j)) match_in_two_steps(j);
-    next_unchecked_ = {};
-}
-
-/// Matches a column to an unmatched tight row. Matched rows stay matched, so each entry is checked only once
-/// over all calls.
-bool Assigner::match_in_one_step(Index column) {
-    for (Offset& k = next_unchecked_[column]; k < costs_.col_ptr[column + 1]; ++k)
-        if (row_at(k).column == none && reduced_cost(k, columns_[column]) <= 0) {
-            match(costs_.row_ind[k], column, k);
-            return true;
-        }
-    return false;
-}
-
-/// Matches a column to the row of another column that can be matched elsewhere.
-bool Assigner::match_in_two_steps(Index column) {
-    for (Offset k : costs_.entries_of(column))
-        if (reduced_cost(k, columns_[column]) <= 0 && match_in_one_step(row_at(k).column)) {
-            match(costs_.row_ind[k], column, k);
-            return true;
-        }
-    return false;
-}
-
-/// Searches an augmenting path from an unmatched column and, if there is one, augments the matching.
-bool Assigner::augment_from(Index root) {
-    check_interrupt();
-    scan(root, 0);
-    for (Index i = next_row(); i != none; i = next_row()) {
-        check_interrupt();
-        scan(rows_[i].column, rows_[i].distance);
-    }
-    if (nearest_ == none) return false;
-    update_duals();
-    flip_path(root);
-    forget_search();
-    return true;
-}
-
-/// Updates the distances of the rows of a column at distance `base` from the root.
-void Assigner::scan(Index column, double base) {
-    for (Offset k : costs_.entries_of(column)) {
-        Row& row = row_at(k);
-        if (row.place <= Row::settled) continue;
-        double const distance = base + std::max(0.0, reduced_cost(k, columns_[column]));
-        if (distance >= std::min(row.distance, shortest_)) continue;
-        Index const i = costs_.row_ind[k];
-        if (row.distance == infinity) touched_.push_back(i);
-        row.distance = distance;
-        reached_[i] = {column, k};
-        if (row.column == none) {
-            shortest_ = distance;
-            nearest_ = i;
-        } else if (distance <= base) {
-            if (row.place >= 0) heap_.remove(i);
-            row.place = Row::settled;
-            ready_.push_back(i);
-        } else {
-            heap_.raise(i);
-        }
-    }
-}
-
-/// Removes the nearest matched row that was not scanned and makes its distance final. Returns `none` if no
-/// path through it can be shorter than the known one.
-Index Assigner::next_row() {
-    Index nearest = none;
-    if (!ready_.empty()) {
-        nearest = ready_.back();
-        ready_.pop_back();
-    } else if (!heap_.empty()) {
-        nearest = heap_.nearest();
-        heap_.remove(nearest);
-    }
-    if (nearest == none || rows_[nearest].distance >= shortest_) return none;
-    settled_.push_back(nearest);
-    return nearest;
-}
-
-/// The duals of a row at distance d < shortest and of its column change by shortest - d in opposite
-/// directions: the matched entry stays tight, and the reduced costs of the column's other entries stay
-/// non-negative.
-void Assigner::update_duals() {
-    for (Index const i : settled_) {
-        double const change = shortest_ - rows_[i].distance;
-        rows_[i].dual -= change;
-        columns_[rows_[i].column].dual += change;
-    }
-}
-
-/// Matches the entries of the path, which makes them tight, and sets the dual of the root.
-void Assigner::flip_path(Index root) {
-    for (Index i = nearest_, column = none; column != root;) {
-        Step const step = reached_[i];
-        column = step.column;
-        Index const left = columns_[column].row;
-        match(i, column, step.entry);
-        columns_[column].dual = costs_.cost[step.entry] - rows_[i].dual;
-        i = left;
-    }
-}
-
-void Assigner::forget_search() {
-    for (Index const i : touched_) {
-        rows_[i].distance = infinity;
-        rows_[i].place = Row::untouched;
-    }
-    heap_.clear();
-    ready_.clear();
-    touched_.clear();
-    settled_.clear();
-    shortest_ = infinity;
-    nearest_ = none;
-}
-
-/// Closes the rows and columns that a failed search visited. All its touched rows are settled.
-void Assigner::close_set(Index root) {
-    ++num_closed_sets_;
-    auto const add = [&](Index column) {
-        columns_[column].closed_set = num_closed_sets_;
-        closed_columns_.push_back(column);
-    };
-    for (Index const i : settled_) add(rows_[i].column);
-    add(root);
-    auto const rows = std::move(settled_);
-    settled_.clear();
-    forget_search();
-    for (Index const i : rows) rows_[i].place = Row::closed;
-}
-
-/// The columns of closed set b have entries only in rows of the closed sets 1 .. b, so all row duals of set b
-/// may decrease by drop[b] while its column duals increase by drop[b]. From the last set to the first,
-/// drop[b] is the smallest value for which
-///     row_dual[i] - drop[b] + column_dual[j] + drop[set of j] <= cost(i, j)
-/// for rows i of set b and columns j that are open or in a later set.
-void Assigner::lower_closed() {
-    if (num_closed_sets_ == 0) return;
-    std::vector<double> drop(num_closed_sets_ + 1, 0.0);
-    auto const update_drops = [&](Index j) {
-        Column const& column = columns_[j];
-        for (Offset k : costs_.entries_of(j)) {
-            if (row_at(k).column == none) continue;
-            Index const set = columns_[row_at(k).column].closed_set;
-            if (set != 0 && set != column.closed_set)
-                drop[set] = std::max(drop[set], drop[column.closed_set] - reduced_cost(k, column));
-        }
-    };
-    for (Index j = 0; j < costs_.n; ++j)
-        if (columns_[j].closed_set == 0) update_drops(j);
-    for (auto j = closed_columns_.rbegin(); j != closed_columns_.rend(); ++j) update_drops(*j);
-    for (Index const j : closed_columns_) {
-        columns_[j].dual += drop[columns_[j].closed_set];
-        if (columns_[j].row != none) rows_[columns_[j].row].dual -= drop[columns_[j].closed_set];
-    }
-}
-
-/// Makes the matched entries tight to the last bit, and raises the duals of unmatched rows and columns until
-/// one of their entries is tight. Unmatched rows have entries in matched columns only, and vice versa.
-void Assigner::fit_unmatched() {
-    for (Row& row : rows_)
-        if (row.column == none) row.dual = infinity;
-    for (Index j = 0; j < costs_.n; ++j) {
-        Column& column = columns_[j];
-        if (column.row == none) {
-            column.dual = infinity;
-            for (Offset k : costs_.entries_of(j))
-                column.dual = std::min(column.dual, costs_.cost[k] - row_at(k).dual);
-        } else {
-            column.dual = costs_.cost[column.entry] - rows_[column.row].dual;
-            for (Offset k : costs_.entries_of(j))
-                if (row_at(k).column == none)
-                    row_at(k).dual = std::min(row_at(k).dual, costs_.cost[k] - column.dual);
-        }
-    }
-}
-
-Assignment Assigner::result() {
-    Assignment assignment;
-    assignment.row_of_column.reserve(costs_.n);
-    assignment.row_dual.reserve(costs_.n);
-    assignment.column_dual.reserve(costs_.n);
-    auto const zero_if_empty = [](double dual) { return dual == infinity ? 0.0 : dual; };
-    for (Row const& row : rows_) assignment.row_dual.push_back(zero_if_empty(row.dual));
-    for (Column const& column : columns_) {
-        assignment.column_dual.push_back(zero_if_empty(column.dual));
-        assignment.row_of_column.push_back(column.row);
-        if (column.row != none) ++assignment.size;
-    }
-    return assignment;
-}
 
 } // namespace
 

@@ -362,7 +362,7 @@ TEST(FortranFormat, DecimalsAndScaleAreKept) {
     EXPECT_EQ(fields[0].scale, -2);
     EXPECT_EQ(fields[1].decimals, 1);
     EXPECT_EQ(fields[1].scale, 0);
-    EXPECT_TRUE(fields[2].integer);
+    EXPECT_EQ(fields[2].decimals, 0);
 }
 
 TEST(FortranFormat, InvalidFormatsAreRejected) {

@@ -29,7 +29,7 @@ std::string gzipped(std::string const& text) {
 }
 
 std::string load(std::string const& path) {
-    return std::string(TextInput::load(path).text());
+    return std::string(load_text(path).text());
 }
 
 std::string load_error(std::string const& path) {
