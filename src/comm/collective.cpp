@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "comm/transport.hpp"
-#include "core/error.hpp"
 
 namespace espalier {
 

@@ -1,7 +1,6 @@
 #include "comm/mpi_transport.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include "comm/alarm.hpp"
 #include "comm/block.hpp"

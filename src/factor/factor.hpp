@@ -17,7 +17,6 @@
 // With each allocation the owners clear and assemble their panels, so the numbers are the same.
 #pragma once
 
-#include <memory>
 #include <span>
 #include <vector>
 

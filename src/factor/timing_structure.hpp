@@ -4,8 +4,6 @@
 // wide as cblks get and have few.
 #pragma once
 
-#include <vector>
-
 #include "factor/factor.hpp"
 #include "symbolic/block_structure.hpp"
 

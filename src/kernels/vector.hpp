@@ -3,7 +3,6 @@
 // target.
 #pragma once
 
-#include <algorithm>
 #include <cstring>
 #include <utility>
 

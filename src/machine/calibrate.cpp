@@ -5,7 +5,6 @@
 #include <complex>
 #include <cstdlib>
 #include <new>
-#include <string>
 
 #include <fmt/format.h>
 

@@ -4,7 +4,6 @@
 
 #include <functional>
 #include <mutex>
-#include <string_view>
 
 #include "core/interrupt.hpp"
 #include "espalier/options.hpp"

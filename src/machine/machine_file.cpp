@@ -1,14 +1,12 @@
 #include "machine/machine_file.hpp"
 
 #include <algorithm>
-#include <array>
 #include <fstream>
 
 #include <fmt/format.h>
 
 #include "io/json.hpp"
 #include "runtime/binding.hpp"
-#include "runtime/topology.hpp"
 
 namespace espalier {
 

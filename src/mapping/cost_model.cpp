@@ -1,6 +1,5 @@
 #include "mapping/cost_model.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "mapping/update_blocking.hpp"

@@ -1,7 +1,5 @@
 #include "policies/nas_policy.hpp"
 
-#include <utility>
-
 namespace espalier {
 
 NasPolicy::NasPolicy(TaskGraph const& graph, PolicyMachine machine, bool strict)

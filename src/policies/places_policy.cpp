@@ -1,7 +1,5 @@
 #include "policies/places_policy.hpp"
 
-#include <utility>
-
 #include "core/mix_bits.hpp"
 
 namespace espalier {

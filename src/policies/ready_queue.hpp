@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstddef>
 #include <mutex>
 #include <thread>
 #include <vector>

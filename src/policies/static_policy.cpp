@@ -20,7 +20,7 @@ StaticPolicy::StaticPolicy(std::vector<std::vector<TaskId>> const& lists, TaskId
     order_.reserve(num_tasks);
     for (WorkerId worker = 0; worker < num_workers_; ++worker) {
         Cursor& cursor = cursors_[worker];
-        cursor.begin = cursor.next = static_cast<std::int64_t>(order_.size());
+        cursor.next = static_cast<std::int64_t>(order_.size());
         for (TaskId const task : lists[worker]) {
             if (task < 0 || task >= num_tasks)
                 reject(task, "in the list of worker {} does not exist", worker);
@@ -46,11 +46,6 @@ TaskId StaticPolicy::pop(WorkerId worker) {
     Cursor& cursor = cursors_[worker];
     if (cursor.next == cursor.end || ready_[cursor.next].load(std::memory_order_acquire) == 0) return no_task;
     return order_[cursor.next++];
-}
-
-void StaticPolicy::reset() {
-    for (Cursor& cursor : cursors_) cursor.next = cursor.begin;
-    for (std::size_t i = 0; i < order_.size(); ++i) ready_[i].store(0, std::memory_order_relaxed);
 }
 
 } // namespace espalier

@@ -15,7 +15,7 @@ namespace espalier {
 class StaticPolicy : public Policy {
   public:
     /// `lists[w]` has the tasks of worker w in order. Error{internal} that names the task unless each of the
-    /// tasks 0 .. num_tasks - 1 is in exactly one list, once.
+    /// tasks 0 .. num_tasks - 1 is in exactly one list, once. For one run.
     StaticPolicy(std::vector<std::vector<TaskId>> const& lists, TaskId num_tasks);
 
     /// Marks the task ready. Returns the worker whose list has it. Lock-free.
@@ -24,17 +24,11 @@ class StaticPolicy : public Policy {
     TaskId pop(WorkerId worker) override;
     [[nodiscard]] bool may_run(WorkerId worker, TaskId task) const override { return owner_[task] == worker; }
 
-    /// Prepares another run of the same schedule. Not during a run.
-    void reset();
-
-    [[nodiscard]] int num_workers() const { return num_workers_; }
-
   private:
     // Written by its worker only, hence a cache line of its own.
     struct alignas(64) Cursor {
         std::int64_t next = 0; ///< Position in order_.
         std::int64_t end = 0;
-        std::int64_t begin = 0;
     };
 
     int num_workers_;

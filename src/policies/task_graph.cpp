@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -15,11 +14,6 @@ namespace {
 template <class... Args>
 [[noreturn]] void reject_graph(fmt::format_string<Args const&...> what, Args const&... args) {
     throw Error(Status::internal, "task graph: " + fmt::format(what, args...));
-}
-
-void check_size(std::size_t size, TaskId tasks, char const* name) {
-    if (size != 0 && std::cmp_not_equal(size, tasks))
-        reject_graph("{} has {} entries for {} tasks", name, size, tasks);
 }
 
 } // namespace
@@ -55,36 +49,9 @@ std::vector<double> longest_paths(TaskGraph const& graph, ExclusiveTasks exclusi
     return length;
 }
 
-Offset check_graph(TaskGraph const& graph) {
-    TaskId const tasks = graph.num_tasks();
-    if (std::ssize(graph.successor_ptr) != tasks + 1)
-        reject_graph("successor_ptr has {} entries for {} tasks", graph.successor_ptr.size(), tasks);
-    check_size(graph.cost.size(), tasks, "cost");
-    check_size(graph.priority.size(), tasks, "priority");
-    check_size(graph.home.size(), tasks, "home");
-    check_resources(graph);
-    if (graph.successor_ptr.front() != 0 || graph.successor_ptr.back() != std::ssize(graph.successors))
-        reject_graph("successor_ptr does not span the successors");
-    for (TaskId task = 0; task < tasks; ++task)
-        if (graph.successor_ptr[task] > graph.successor_ptr[task + 1])
-            reject_graph("successor_ptr decreases at task {}", task);
-
-    std::vector<std::int32_t> unmet = graph.num_predecessors;
-    for (TaskId task = 0; task < tasks; ++task)
-        for (TaskId const next : graph.successors_of(task)) {
-            if (next < 0 || next >= tasks)
-                reject_graph("task {} has a successor {} that does not exist", task, next);
-            if (--unmet[next] < 0)
-                reject_graph("task {} is the successor of more than its {} predecessors", next,
-                             graph.num_predecessors[next]);
-        }
-    for (TaskId task = 0; task < tasks; ++task)
-        if (unmet[task] < 0) reject_graph("task {} has a negative number of predecessors", task);
-    return std::accumulate(unmet.begin(), unmet.end(), Offset{0});
-}
-
 void check_resources(TaskGraph const& graph) {
-    check_size(graph.resource.size(), graph.num_tasks(), "resource");
+    if (!graph.resource.empty() && std::ssize(graph.resource) != graph.num_tasks())
+        reject_graph("resource has {} entries for {} tasks", graph.resource.size(), graph.num_tasks());
     for (TaskId task = 0; task < std::ssize(graph.resource); ++task)
         if (graph.resource[task] < no_resource || graph.resource[task] >= graph.num_resources)
             reject_graph("task {} has resource {} of {}", task, graph.resource[task], graph.num_resources);

@@ -70,13 +70,7 @@ enum class ExclusiveTasks : std::uint8_t {
 [[nodiscard]] std::vector<double> longest_paths(TaskGraph const& graph,
                                                 ExclusiveTasks exclusive = ExclusiveTasks::independent);
 
-/// Error{internal} that names the task unless the arrays have matching sizes, all successors and resources
-/// exist, and no task is the successor of more tasks than it has predecessors. Returns the number of external
-/// events that a run has to wait for: the predecessors that are not tasks. Does not detect cycles; the run
-/// does. Linear.
-Offset check_graph(TaskGraph const& graph);
-
-/// Error{internal} for a resource out of range.
+/// Error{internal} for resources of only some of the tasks, or out of range.
 void check_resources(TaskGraph const& graph);
 
 } // namespace espalier

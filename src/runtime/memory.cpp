@@ -214,27 +214,4 @@ PageLocation query_nodes(std::span<std::byte const> range) {
     return result;
 }
 
-std::uint64_t move_to_node(std::span<std::byte> range, int node_os_index) {
-    std::size_t const page = page_size();
-    std::uintptr_t const begin = address_of(range.data()), end = begin + range.size();
-    std::uint64_t moved = 0;
-    std::vector<void*> addresses;
-    std::vector<int> const nodes(pages_per_call, node_os_index);
-    std::vector<int> status;
-    for (std::uintptr_t at = round_up(begin, page); at < end;) {
-        addresses.clear();
-        for (; at < end && addresses.size() < pages_per_call; at += page)
-            addresses.push_back(reinterpret_cast<void*>(at));
-        status.assign(addresses.size(), -EINVAL);
-        if (move_pages(0, addresses.size(), addresses.data(), nodes.data(), status.data(), MPOL_MF_MOVE) < 0)
-            continue; // refused as a whole
-        // The call reports a page as busy if its huge page is already being moved.
-        if (move_pages(0, addresses.size(), addresses.data(), nullptr, status.data(), 0) != 0) continue;
-        for (std::size_t i = 0; i < addresses.size(); ++i)
-            if (status[i] == node_os_index)
-                moved += std::min<std::uint64_t>(page, end - address_of(addresses[i]));
-    }
-    return moved;
-}
-
 } // namespace espalier

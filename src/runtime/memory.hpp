@@ -104,9 +104,4 @@ struct PageSample {
 /// pages are sampled in proportion; it is the same in each call. About 0.2 us for each strip.
 PageSample sample_nodes(std::span<std::byte const> range, std::size_t strip_bytes);
 
-/// Moves the pages of a range that are backed by memory to a node (the system's number); a page belongs to
-/// the range that has its first byte. Returns the bytes that are then on the node: fewer than requested if
-/// pages are untouched or the system refuses. Later first touches are not affected.
-std::uint64_t move_to_node(std::span<std::byte> range, int node_os_index);
-
 } // namespace espalier

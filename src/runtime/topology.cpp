@@ -6,7 +6,6 @@
 #include <fstream>
 #include <map>
 #include <memory>
-#include <numeric>
 
 #include <hwloc.h>
 

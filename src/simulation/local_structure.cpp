@@ -135,18 +135,6 @@ void LocalStructures::add_blok(CblkId i, BlokId number, Index first_row, Index e
     part.number_of_blok.push_back(number);
 }
 
-std::vector<std::vector<Index>> owned_unknowns(BlockStructure const& whole,
-                                               std::span<std::int32_t const> process_of_cblk,
-                                               std::int32_t processes) {
-    std::vector<std::vector<Index>> unknowns(processes);
-    for (CblkId k = 0; k < whole.num_cblks(); ++k) {
-        Cblk const& cblk = whole.cblk(k);
-        auto& own = unknowns[process_of_cblk[k]];
-        own.insert(own.end(), whole.inverse.begin() + cblk.first_col, whole.inverse.begin() + cblk.end_col);
-    }
-    return unknowns;
-}
-
 std::uint64_t structure_bytes(BlockStructure const& s) {
     return (s.perm.size() + s.inverse.size() + s.unknowns.size()) * sizeof(Index) +
            s.cblks.size() * sizeof(Cblk) + s.bloks.size() * sizeof(Blok) +

@@ -53,11 +53,6 @@ class LocalStructures {
     std::vector<CblkId> latest_; // cblks of the latest part
 };
 
-/// For each process the rows of the whole system that its vectors have, in their order. Linear in n.
-std::vector<std::vector<Index>> owned_unknowns(BlockStructure const& whole,
-                                               std::span<std::int32_t const> process_of_cblk,
-                                               std::int32_t processes);
-
 /// Bytes of a structure.
 std::uint64_t structure_bytes(BlockStructure const& structure);
 

@@ -1,8 +1,6 @@
 // Clocks with known offsets, read by threads in place of processes.
 #include <cstdlib>
 
-#include <gtest/gtest.h>
-
 #include "comm/clock_offsets.hpp"
 #include "trace/clock.hpp"
 

@@ -3,8 +3,6 @@
 
 #include <new>
 
-#include <gtest/gtest.h>
-
 #include "comm/thread_processes.hpp"
 #include "core/status_of.hpp"
 

@@ -1,4 +1,3 @@
-#include "espalier/communicator.hpp"
 
 #include <gtest/gtest.h>
 

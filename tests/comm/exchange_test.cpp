@@ -1,4 +1,3 @@
-#include "comm/exchange.hpp"
 
 #include "comm/thread_processes.hpp"
 #include "comm/traffic.hpp"

@@ -1,5 +1,4 @@
 // Network timings between threads in place of processes.
-#include <gtest/gtest.h>
 
 #include "comm/network_timing.hpp"
 

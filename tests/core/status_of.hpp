@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include <gtest/gtest.h>
+
 #include "espalier/types.hpp"
 
 namespace espalier {
@@ -16,6 +18,16 @@ template <class Call> Status status_of(Call const& call, std::string* message = 
         return error.status();
     }
     return Status::ok;
+}
+
+/// Whether `call` throws an Error of this status with `part` in its message; shows what happened if not.
+template <class Call>
+::testing::AssertionResult throws_error(Status status, std::string const& part, Call const& call) {
+    std::string message;
+    Status const found = status_of(call, &message);
+    if (found == status && message.find(part) != std::string::npos) return ::testing::AssertionSuccess();
+    return ::testing::AssertionFailure() << to_string(found) << ": " << message << "; expected "
+                                         << to_string(status) << " with \"" << part << '"';
 }
 
 } // namespace espalier

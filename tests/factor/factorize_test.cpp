@@ -3,7 +3,6 @@
 // With G_k = [P_k^T L11; L21] of cblk k:   A = sum_k G_k G_k^H          (llh, llt)
 //                                          A = sum_k G_k D_k G_k^H      (ldlt, ldlh)
 //                                          A = sum_k G_k [U11 U12]      (lu)
-#include <gtest/gtest.h>
 
 #include "support.hpp"
 

@@ -1,11 +1,4 @@
 // Cancels a factorization while it runs, and uses the objects again.
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <functional>
-#include <mutex>
-#include <thread>
-#include <utility>
 
 #include "support.hpp"
 

@@ -1,7 +1,5 @@
 #include "factor/kernel_timing.hpp"
 
-#include <complex>
-
 #include <gtest/gtest.h>
 
 #include "factor/timing_structure.hpp"

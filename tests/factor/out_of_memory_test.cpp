@@ -1,12 +1,9 @@
 // Each allocation of a worker team and a factorization fails once, alone and with all later ones: an
 // exception is thrown, no thread keeps running, and the objects can be used again. This file replaces
 // operator new for its whole program.
-#include <gtest/gtest.h>
 
-#include <atomic>
 #include <cstdlib>
 #include <new>
-#include <optional>
 
 #include "support.hpp"
 

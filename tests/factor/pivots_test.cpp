@@ -1,9 +1,6 @@
 // Inertia against LAPACK's eigenvalues, determinants against dense elimination.
 #include "factor/pivots.hpp"
 
-#include <gtest/gtest.h>
-
-#include "kernels/blas.hpp"
 #include "support.hpp"
 
 extern "C" void zheev_(char const* jobz, char const* uplo, int const* n, std::complex<double>* a,

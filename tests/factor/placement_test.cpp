@@ -1,9 +1,4 @@
 // The nodes of panels and of the workers that used them, on synthetic machines with known nodes.
-#include <gtest/gtest.h>
-
-#include <map>
-#include <numeric>
-#include <span>
 
 #include "factor/placement.hpp"
 #include "support.hpp"

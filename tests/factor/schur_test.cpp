@@ -1,8 +1,6 @@
 // Partial factorization: the Schur complement against dense elimination.
 #include "factor/schur.hpp"
 
-#include <gtest/gtest.h>
-
 #include <random>
 
 #include "support.hpp"

@@ -1,10 +1,8 @@
-#include "machine/cost_model_store.hpp"
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <thread>
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,5 @@
 #include "mapping/cost_model.hpp"
 
-#include <cmath>
-
 #include <gtest/gtest.h>
 
 namespace espalier {

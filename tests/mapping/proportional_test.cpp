@@ -4,7 +4,6 @@
 
 #include <limits>
 #include <numeric>
-#include <random>
 
 #include "trees.hpp"
 

@@ -1,4 +1,3 @@
-#include <mpi.h>
 
 #include "comm/collectives.hpp"
 #include "comm/thread_level.hpp"

@@ -1,4 +1,3 @@
-#include <mpi.h>
 
 #include <sys/resource.h>
 

@@ -2,11 +2,9 @@
 // MPI is initialised and finalised here, as a user of the library does it:
 //
 //     mpirun -n 3 test_mpi [--thread-level=funneled|serialized|multiple]
-#include <mpi.h>
 
 #include <cstdio>
 #include <optional>
-#include <string>
 
 #include <gtest/gtest.h>
 

@@ -6,14 +6,13 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <mpi.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "comm/thread_level.hpp"
+#include "distributed/backward_error.hpp"
 #include "espalier/espalier.hpp"
 #include "espalier/mpi.hpp"
-#include "distributed/backward_error.hpp"
 #include "runtime/process_limits.hpp"
 #include "solver/generated.hpp"
 #include "solver/problems.hpp"

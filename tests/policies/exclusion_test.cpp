@@ -1,16 +1,8 @@
-#include "policies/exclusion.hpp"
 
-#include <algorithm>
-#include <atomic>
 #include <numeric>
-#include <random>
 
-#include <gtest/gtest.h>
-
-#include "core/error.hpp"
 #include "policies/interleavings.hpp"
 #include "runtime/support.hpp"
-#include "runtime/worker_team.hpp"
 
 namespace espalier {
 namespace {

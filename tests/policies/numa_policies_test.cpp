@@ -1,5 +1,4 @@
 // Places and nas on made-up machines, and the settings and the machine that all policies share.
-#include <gtest/gtest.h>
 
 #include <set>
 

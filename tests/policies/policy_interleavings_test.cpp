@@ -1,10 +1,5 @@
 // The queue of ready tasks and the protocol of looking before sleep, in every interleaving of their atomic
 // steps; and the dynamic policies under real threads.
-#include <gtest/gtest.h>
-
-#include <memory>
-#include <optional>
-#include <thread>
 
 #include "policies/interleavings.hpp"
 #include "policies/make_policy.hpp"

@@ -1,10 +1,6 @@
 #include "policies/tree_policy.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
 #include <cstdlib>
-#include <thread>
 #include <tuple>
 
 #include "runtime/support.hpp"

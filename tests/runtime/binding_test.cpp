@@ -1,11 +1,8 @@
 #include <gtest/gtest.h>
 
-#include <vector>
-
 #include <sched.h>
 
 #include "runtime/binding.hpp"
-#include "runtime/topology.hpp"
 
 namespace espalier {
 namespace {

@@ -1,15 +1,8 @@
-#include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cstdint>
 #include <fstream>
-#include <limits>
 #include <numeric>
-#include <string>
-#include <utility>
 
 #include "runtime/memory.hpp"
-#include "runtime/process_limits.hpp"
 #include "support.hpp"
 
 namespace espalier {
@@ -48,7 +41,6 @@ TEST(Arena, EmptyArenasAreHarmless) {
     EXPECT_TRUE(zero.as<double>().empty());
     EXPECT_EQ(total(query_nodes(zero.bytes())), 0u);
     populate(zero.bytes());
-    EXPECT_EQ(move_to_node(zero.bytes(), 0), 0u);
 }
 
 TEST(Arena, MovesItsMemoryAndItsState) {
@@ -72,13 +64,8 @@ TEST(Arena, MovesItsMemoryAndItsState) {
 TEST(Arena, StatesTheBytesItCouldNotGet) {
     for (std::size_t const bytes :
          {std::size_t{1} << 45, std::size_t{1} << 60, std::numeric_limits<std::size_t>::max()})
-        try {
-            Arena const arena(bytes, Allocation::local);
-            FAIL() << bytes << " bytes were granted";
-        } catch (Error const& e) {
-            EXPECT_EQ(e.status(), Status::out_of_memory);
-            EXPECT_TRUE(contains(e.what(), std::to_string(bytes) + " bytes"));
-        }
+        EXPECT_TRUE(throws_error(Status::out_of_memory, std::to_string(bytes) + " bytes",
+                                 [&] { Arena const arena(bytes, Allocation::local); }));
 }
 
 TEST(Arena, GivesItsMemoryBackToTheSystem) {
@@ -114,12 +101,6 @@ TEST(Arena, PagesComeWhenTouchedAndCanBeAskedFor) {
 
         auto const part = query_nodes(arena.bytes().subspan(1000, 10'001)); // neither end on a page
         EXPECT_EQ(total(part), 10'001u);
-        auto const node =
-            std::find_if(after.node_bytes.begin(), after.node_bytes.end(), [](auto b) { return b > 0; });
-        ASSERT_NE(node, after.node_bytes.end());
-        int const number = static_cast<int>(node - after.node_bytes.begin());
-        EXPECT_EQ(move_to_node(arena.bytes(), number), arena.size());
-        EXPECT_EQ(query_nodes(arena.bytes()).node_bytes[number], arena.size());
     }
 }
 
@@ -162,12 +143,6 @@ TEST(Arena, SamplesOnePageOfEachStrip) {
     for (int const node : sample_nodes(arena.bytes(), 100'000).node) EXPECT_GE(node, 0);
     EXPECT_EQ(sample_nodes(arena.bytes(), 1).node.size(), 1025u);
     EXPECT_TRUE(sample_nodes({}, 4096).node.empty());
-}
-
-TEST(Arena, MovingToANodeThatDoesNotExistMovesNothing) {
-    Arena const arena(1 << 20, Allocation::local);
-    populate(arena.bytes());
-    EXPECT_EQ(move_to_node(arena.bytes(), 1000), 0u);
 }
 
 } // namespace

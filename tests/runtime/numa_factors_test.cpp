@@ -1,8 +1,5 @@
-#include <gtest/gtest.h>
 
-#include <algorithm>
 #include <array>
-#include <atomic>
 #include <set>
 
 #include "runtime/numa_factors.hpp"

@@ -1,15 +1,5 @@
 // Messages that the workers move along themselves, and the question whether they all wait.
-#include <gtest/gtest.h>
 
-#include <atomic>
-#include <chrono>
-#include <mutex>
-#include <stdexcept>
-#include <string>
-#include <thread>
-#include <vector>
-
-#include "runtime/worker_team.hpp"
 #include "support.hpp"
 
 namespace espalier {
@@ -26,13 +16,6 @@ bool becomes_true(std::function<bool()> const& condition) {
         else
             std::this_thread::yield();
     return true;
-}
-
-/// Tasks without successors, each of which waits for one event.
-TaskGraph awaiting(TaskId tasks) {
-    auto graph = graph_of(tasks, {});
-    graph.num_predecessors.assign(tasks, 1);
-    return graph;
 }
 
 RunOptions polling(Offset events, std::function<bool(WorkerId)> poll) {
@@ -63,8 +46,7 @@ TEST(Polling, WorkersReleaseTasksByThemselves) {
         };
         FifoPolicy policy(size);
         auto const stats = team.run(
-            graph, policy, [&](TaskId t, WorkerId) { seen[t] = message[t]; },
-            polling(check_graph(graph), poll));
+            graph, policy, [&](TaskId t, WorkerId) { seen[t] = message[t]; }, polling(tasks / 2, poll));
         EXPECT_EQ(stats.tasks(), tasks);
         EXPECT_EQ(seen, message);
     }
@@ -171,11 +153,8 @@ TEST(Polling, ACycleIsStillReported) {
         auto graph = graph_of(4, {{0, 1}, {2, 3}, {3, 2}});
         ++graph.num_predecessors[0]; // the last event comes when all wait
         auto const poll = [&](WorkerId) { return team.idle() && !sent.exchange(true) && team.release(0); };
-        std::string message;
-        EXPECT_EQ(status_of([&] { team.run(graph, policy, nothing, polling(1, poll)); }, &message),
-                  Status::internal);
-        EXPECT_TRUE(contains(message, "2 of 4 tasks done"));
-        EXPECT_TRUE(contains(message, "2 wait for predecessors (a cycle?)"));
+        EXPECT_TRUE(throws_error(Status::internal, "2 of 4 tasks done",
+                                 [&] { team.run(graph, policy, nothing, polling(1, poll)); }));
     }
 }
 

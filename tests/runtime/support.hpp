@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <mutex>
 #include <ostream>
 #include <random>
@@ -40,6 +39,13 @@ inline TaskGraph graph_of(TaskId tasks, std::vector<Edge> const& edges) {
     for (auto const& [from, to] : edges) all.push_back({from, to});
     TaskGraph graph;
     connect_tasks(graph, tasks, all);
+    return graph;
+}
+
+/// Tasks without successors, each of which waits for one event.
+inline TaskGraph awaiting(TaskId tasks) {
+    auto graph = graph_of(tasks, {});
+    graph.num_predecessors.assign(tasks, 1);
     return graph;
 }
 
@@ -77,7 +83,6 @@ class FifoPolicy : public Policy {
         return task;
     }
     [[nodiscard]] std::int64_t steals(WorkerId worker) const override { return steals_[worker]; }
-    void clear() { queue_.clear(); }
 
   private:
     std::mutex mutex_;

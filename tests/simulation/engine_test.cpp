@@ -1,4 +1,3 @@
-#include "simulation/engine.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,6 @@
 #include <random>
 #include <set>
 
-#include "policies/make_policy.hpp"
 #include "simulation/engine.hpp"
 #include "simulation/graphs.hpp"
 #include "simulation/process_policies.hpp"

@@ -2,11 +2,6 @@
 // that this holds on a busy machine, too.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <chrono>
-#include <limits>
-#include <thread>
-
 #include "runtime/worker_team.hpp"
 #include "simulation/factor_plan.hpp"
 #include "structures.hpp"

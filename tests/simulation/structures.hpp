@@ -1,7 +1,6 @@
 // Block structures over a given tree, for tests.
 #pragma once
 
-#include <algorithm>
 #include <random>
 #include <vector>
 
