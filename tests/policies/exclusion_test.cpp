@@ -8,9 +8,7 @@ namespace espalier {
 namespace {
 
 TaskGraph independent_tasks(std::vector<std::int32_t> resource, std::int32_t num_resources) {
-    TaskGraph graph;
-    graph.num_predecessors.assign(resource.size(), 0);
-    graph.successor_ptr.assign(resource.size() + 1, 0);
+    TaskGraph graph = graph_of(static_cast<TaskId>(resource.size()), {});
     graph.resource = std::move(resource);
     graph.num_resources = num_resources;
     return graph;
@@ -128,19 +126,9 @@ TEST(Exclusion, NoTwoTasksOfAResourceRunAtOnceAndAllRunOnce) {
         for (int t = 0; t < tasks; ++t)
             resource.push_back(
                 std::uniform_int_distribution<std::int32_t>(no_resource, resources - 1)(random));
-        TaskGraph graph = independent_tasks(resource, resources);
-        std::vector<std::vector<TaskId>> successors(tasks); // forward edges
-        for (int edge = 0; edge < tasks; ++edge) {
-            int const a = std::uniform_int_distribution(0, tasks - 1)(random);
-            int const b = std::uniform_int_distribution(0, tasks - 1)(random);
-            if (a == b) continue;
-            successors[std::min(a, b)].push_back(std::max(a, b));
-            ++graph.num_predecessors[std::max(a, b)];
-        }
-        for (int t = 0; t < tasks; ++t) {
-            graph.successors.insert(graph.successors.end(), successors[t].begin(), successors[t].end());
-            graph.successor_ptr[t + 1] = static_cast<Offset>(graph.successors.size());
-        }
+        TaskGraph graph = graph_of(tasks, random_edges(tasks, 1, 7));
+        graph.resource = resource;
+        graph.num_resources = resources;
         std::vector<int> sum(resources, 0); // unprotected: the thread sanitizer watches
         std::vector<std::atomic<int>> inside(resources), runs(tasks);
         std::atomic<int> collisions{0};

@@ -4,6 +4,7 @@
 #include "policies/interleavings.hpp"
 #include "policies/make_policy.hpp"
 #include "policies/ready_queue.hpp"
+#include "policies/settings.hpp"
 #include "runtime/support.hpp"
 
 namespace espalier {
@@ -198,30 +199,6 @@ TEST(ReadyQueue, GivesEachTaskToOneOfManyThreads) {
     for (auto const& count : taken) ASSERT_EQ(count.load(), 1);
 }
 
-/// Settings of all kinds, a few strategies each.
-std::vector<ScheduleSettings> many_settings() {
-    std::vector<ScheduleSettings> all;
-    for (bool const strict : {false, true}) {
-        ScheduleSettings settings{.schedule = SchedulePolicy::dynamic_tree};
-        settings.strict = strict;
-        settings.seed = 7;
-        all.push_back(settings);
-        settings.schedule = SchedulePolicy::nas;
-        all.push_back(settings);
-        settings.schedule = SchedulePolicy::places;
-        int turn = 0;
-        for (SelectStrategy const select :
-             {SelectStrategy::rand, SelectStrategy::rand_numa, SelectStrategy::proc, SelectStrategy::numa,
-              SelectStrategy::proc_numa, SelectStrategy::numa_proc}) {
-            settings.select = select;
-            settings.push = static_cast<PushStrategy>(turn % 4);
-            settings.push_init = static_cast<PushInit>(turn++ % 2);
-            all.push_back(settings);
-        }
-    }
-    return all;
-}
-
 std::string describe(ScheduleSettings const& settings) {
     return std::string(to_string(settings.schedule)) + ' ' + to_string(settings.push) + ' ' +
            to_string(settings.select) + (settings.strict ? " strict" : "");
@@ -234,16 +211,14 @@ TEST(DynamicPolicies, RunEveryTaskOnceUnderThreads) {
     WorkerTeam team(machine(), workers, false);
     std::mt19937 random(3);
     unsigned seed = 0;
-    for (ScheduleSettings const& settings : many_settings()) {
+    for (ScheduleSettings const& settings : dynamic_settings()) {
         SCOPED_TRACE(describe(settings));
         auto const edges = random_edges(tasks, 1, ++seed);
         TaskGraph graph = graph_of(tasks, edges);
         std::vector<WorkerRange> candidates;
         for (TaskId t = 0; t < tasks; ++t) {
-            auto const first = static_cast<WorkerId>(random() % workers);
-            auto const count = static_cast<WorkerId>(random() % static_cast<unsigned>(workers - first));
-            candidates.push_back({first, first + count + 1});
-            graph.home.push_back(t % 5 == 0 ? any_worker : first);
+            candidates.push_back(random_range(random, workers));
+            graph.home.push_back(t % 5 == 0 ? any_worker : candidates.back().first);
             graph.priority.push_back(static_cast<double>(random() % 50));
         }
         auto const policy = make_policy(settings, graph, here, {nullptr, &candidates});

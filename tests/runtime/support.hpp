@@ -59,6 +59,12 @@ inline std::vector<Edge> random_edges(TaskId tasks, int degree, unsigned seed) {
     return edges;
 }
 
+/// Some of the workers, at least one.
+inline WorkerRange random_range(std::mt19937& random, int workers) {
+    auto const first = static_cast<WorkerId>(random() % static_cast<unsigned>(workers));
+    return {first, first + 1 + static_cast<WorkerId>(random() % static_cast<unsigned>(workers - first))};
+}
+
 inline std::vector<Edge> chain_edges(TaskId tasks) {
     std::vector<Edge> edges;
     for (TaskId t = 1; t < tasks; ++t) edges.emplace_back(t - 1, t);

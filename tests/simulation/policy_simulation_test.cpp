@@ -5,6 +5,7 @@
 #include <random>
 #include <set>
 
+#include "policies/settings.hpp"
 #include "simulation/engine.hpp"
 #include "simulation/graphs.hpp"
 #include "simulation/process_policies.hpp"
@@ -38,23 +39,6 @@ struct RandomWork {
     }
 };
 
-std::vector<ScheduleSettings> dynamic_settings() {
-    std::vector<ScheduleSettings> all;
-    for (int i = 0; i < 16; ++i) {
-        ScheduleSettings settings;
-        settings.strict = i % 2 == 1;
-        settings.seed = 11;
-        settings.schedule = i < 2   ? SchedulePolicy::dynamic_tree
-                            : i < 4 ? SchedulePolicy::nas
-                                    : SchedulePolicy::places;
-        settings.push_init = static_cast<PushInit>(i / 2 % 2);
-        settings.push = static_cast<PushStrategy>(i / 2 % 4);
-        settings.select = static_cast<SelectStrategy>(i / 2 % 6);
-        all.push_back(settings);
-    }
-    return all;
-}
-
 TEST(PolicySimulation, EachDynamicPolicyRunsRandomGraphsToTheEndAndTheSameWayTwice) {
     constexpr int workers = 6;
     PolicyMachine const machine({0, 0, 0, 1, 1, 1});
@@ -69,26 +53,15 @@ TEST(PolicySimulation, EachDynamicPolicyRunsRandomGraphsToTheEndAndTheSameWayTwi
         EXPECT_EQ(first.start, second.start);
         for (TaskId t = 0; t < work.graph.num_tasks(); ++t)
             for (TaskId const next : work.graph.successors_of(t)) EXPECT_GE(first.start[next], first.end[t]);
-        double const total = [&] {
-            double sum = 0;
-            for (double const cost : work.graph.cost) sum += cost;
-            return sum;
-        }();
-        double busy = 0;
-        for (double const b : first.busy) busy += b;
-        EXPECT_DOUBLE_EQ(busy, total);
+        double const total = sum(work.graph.cost);
+        EXPECT_DOUBLE_EQ(sum(first.busy), total);
         EXPECT_GE(first.makespan, total / workers);
     }
 }
 
 TEST(PolicySimulation, LoosePoliciesLeaveNoWorkerIdleWhileTasksAreReady) {
     // 40 equal tasks without edges, all of worker 0: six workers need 7 rounds, strict ones 14 of three.
-    TaskGraph graph;
-    graph.num_predecessors.assign(40, 0);
-    graph.successor_ptr.assign(41, 0);
-    graph.cost.assign(40, 1);
-    graph.priority.assign(40, 0);
-    graph.home.assign(40, 0);
+    auto const graph = independent_tasks(40);
     std::vector<WorkerRange> const candidates(40);
     PolicyMachine const machine({0, 0, 0, 1, 1, 1});
     for (ScheduleSettings const& settings : dynamic_settings()) {
@@ -104,12 +77,8 @@ TEST(PolicySimulation, LoosePoliciesLeaveNoWorkerIdleWhileTasksAreReady) {
 
 TEST(PolicySimulation, RecordsWhoStoleWhatFromWhomAndWhen) {
     // Four tasks of worker 0: worker 1, at distance 1, takes two of them.
-    TaskGraph graph;
-    graph.num_predecessors.assign(4, 0);
-    graph.successor_ptr.assign(5, 0);
-    graph.cost.assign(4, 1);
+    auto graph = independent_tasks(4);
     graph.priority = {4, 3, 2, 1};
-    graph.home.assign(4, 0);
     std::vector<WorkerRange> const candidates(4);
     auto const policy = make_policy(dynamic, graph, PolicyMachine({0, 0}), {nullptr, &candidates});
     auto const run = simulate(graph, *policy, 2);
@@ -125,12 +94,8 @@ TEST(PolicySimulation, RecordsWhoStoleWhatFromWhomAndWhen) {
 
 TEST(PolicySimulation, AFreeWorkerIsAskedFromTheHomeOn) {
     // All six are idle, any may run it: worker 4, whose data it is, does.
-    TaskGraph graph;
-    graph.num_predecessors.assign(1, 0);
-    graph.successor_ptr.assign(2, 0);
-    graph.cost.assign(1, 1);
-    graph.priority.assign(1, 0);
-    graph.home.assign(1, 4);
+    auto graph = independent_tasks(1);
+    graph.home = {4};
     std::vector<WorkerRange> const candidates{{0, 6}};
     auto const policy =
         make_policy(dynamic, graph, PolicyMachine({0, 0, 0, 1, 1, 1}), {nullptr, &candidates});
@@ -172,7 +137,7 @@ TEST(PolicySimulation, OfSeveralTasksInItsOwnQueueAWorkerKeepsTheBestAndOthersGe
 TEST(PolicySimulation, TasksThatExcludeEachOtherRunByPriorityAndCountAsStolenOnce) {
     constexpr int workers = 4;
     constexpr TaskId tasks = 20;
-    auto graph = graph_of(std::vector<double>(tasks, 1.0), std::vector<std::vector<TaskId>>(tasks));
+    auto graph = independent_tasks(tasks);
     graph.resource.assign(tasks, 0);
     graph.num_resources = 1;
     for (TaskId t = 0; t < tasks; ++t) graph.priority[t] = tasks - t;
@@ -237,21 +202,15 @@ TEST(ProcessPolicies, TheWorkersOfAProcessAreThreadsOfItsPolicy) {
 TEST(Engine, NeedsCostsAndPriorities) {
     auto graph = graph_of({1, 1}, {{1}, {}});
     std::vector<WorkerRange> const ranges(2);
-    auto const status = [&] {
-        auto const policy = make_policy(dynamic, graph, PolicyMachine({0}), {nullptr, &ranges});
-        try {
-            simulate(graph, *policy, 1);
-        } catch (Error const& error) {
-            return error.status();
-        }
-        return Status::ok;
+    auto const run = [&] {
+        simulate(graph, *make_policy(dynamic, graph, PolicyMachine({0}), {nullptr, &ranges}), 1);
     };
-    EXPECT_EQ(status(), Status::ok);
+    EXPECT_EQ(status_of(run), Status::ok);
     graph.priority.clear();
-    EXPECT_EQ(status(), Status::internal);
+    EXPECT_TRUE(throws_error(Status::internal, "2 costs and 0 priorities", run));
     graph.priority.assign(2, 0);
     graph.cost.clear();
-    EXPECT_EQ(status(), Status::internal);
+    EXPECT_TRUE(throws_error(Status::internal, "0 costs and 2 priorities", run));
 }
 
 } // namespace
