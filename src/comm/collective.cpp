@@ -27,11 +27,6 @@ template <class T> void reduce(Communicator const& comm, std::span<T> values, Re
     transport_of(comm)->reduce(values, reduction);
 }
 
-template <class T> T reduced(Communicator const& comm, T mine, Reduction reduction) {
-    reduce(comm, std::span<T>(&mine, 1), reduction);
-    return mine;
-}
-
 // Runs `prepare`, which takes memory, on every rank, and goes on only when it worked on all.
 template <class Prepare> void prepare_on_all(Communicator const& comm, char const* what, Prepare&& prepare) {
     std::optional<Error> problem;
@@ -94,43 +89,21 @@ Communicator first(Communicator const& comm, int count) {
     return part ? make_communicator(comm.rank(), count, std::move(part)) : Communicator();
 }
 
-double sum(Communicator const& comm, double mine) {
-    return reduced(comm, mine, Reduction::sum);
-}
-double max(Communicator const& comm, double mine) {
-    return reduced(comm, mine, Reduction::max);
-}
-double min(Communicator const& comm, double mine) {
-    return reduced(comm, mine, Reduction::min);
-}
-std::int64_t sum(Communicator const& comm, std::int64_t mine) {
-    return reduced(comm, mine, Reduction::sum);
-}
-std::int64_t max(Communicator const& comm, std::int64_t mine) {
-    return reduced(comm, mine, Reduction::max);
-}
-std::int64_t min(Communicator const& comm, std::int64_t mine) {
-    return reduced(comm, mine, Reduction::min);
-}
-
-void sum(Communicator const& comm, std::span<double> values) {
-    reduce(comm, values, Reduction::sum);
-}
-void max(Communicator const& comm, std::span<double> values) {
-    reduce(comm, values, Reduction::max);
-}
-void min(Communicator const& comm, std::span<double> values) {
-    reduce(comm, values, Reduction::min);
-}
-void sum(Communicator const& comm, std::span<std::int64_t> values) {
-    reduce(comm, values, Reduction::sum);
-}
-void max(Communicator const& comm, std::span<std::int64_t> values) {
-    reduce(comm, values, Reduction::max);
-}
-void min(Communicator const& comm, std::span<std::int64_t> values) {
-    reduce(comm, values, Reduction::min);
-}
+#define ESPALIER_REDUCTION(name, T)                                                                          \
+    T name(Communicator const& comm, T mine) {                                                               \
+        reduce(comm, std::span<T>(&mine, 1), Reduction::name);                                               \
+        return mine;                                                                                         \
+    }                                                                                                        \
+    void name(Communicator const& comm, std::span<T> values) {                                               \
+        reduce(comm, values, Reduction::name);                                                               \
+    }
+ESPALIER_REDUCTION(sum, double)
+ESPALIER_REDUCTION(max, double)
+ESPALIER_REDUCTION(min, double)
+ESPALIER_REDUCTION(sum, std::int64_t)
+ESPALIER_REDUCTION(max, std::int64_t)
+ESPALIER_REDUCTION(min, std::int64_t)
+#undef ESPALIER_REDUCTION
 
 std::vector<std::int64_t> all_gather(Communicator const& comm, std::int64_t mine) {
     std::vector<std::int64_t> all;

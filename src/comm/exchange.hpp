@@ -52,18 +52,18 @@ struct ExchangeOptions {
 struct ExchangeHandlers {
     /// A block was received; not called after a failure. The user calls received_done() with its size()
     /// later.
-    std::function<void(int from, std::int64_t id, Block&& block)> on_block;
+    std::function<void(int from, std::int64_t id, Block&& block)> on_block = {};
     /// Another rank has failed with this error, or this rank while it moved messages: stop working. Called at
     /// most once, and not after this rank's own abort().
-    std::function<void(Error const& error)> on_abort;
+    std::function<void(Error const& error)> on_abort = {};
     /// May a block exceed the budget, because this process can do nothing else? Empty: never.
-    std::function<bool()> idle;
+    std::function<bool()> idle = {};
     /// Does a worker wait for tasks? Must be cheap. Empty: unknown.
-    std::function<bool()> worker_waits;
+    std::function<bool()> worker_waits = {};
     /// The send of a block is complete; `started` is when it began. May be empty.
     std::function<void(int to, std::int64_t id, std::size_t bytes,
                        std::chrono::steady_clock::time_point started)>
-        on_sent;
+        on_sent = {};
 };
 
 /// Statistics of this rank over one run. Messages are blocks; notices of failure and of the end do not count.

@@ -8,11 +8,10 @@ MessageRun::MessageRun(WorkerTeam& team, Messaging const* messaging, BlockHandle
     : team_(team), messaging_(messaging), on_block_(std::move(on_block)) {}
 
 void MessageRun::open() {
-    ExchangeHandlers handlers;
-    handlers.on_block = on_block_;
-    handlers.on_abort = [this](Error const& error) { team_.stop(error); };
-    handlers.idle = [this] { return team_.idle(); };
-    handlers.worker_waits = [this] { return team_.waits(); };
+    ExchangeHandlers handlers{.on_block = on_block_,
+                              .on_abort = [this](Error const& error) { team_.stop(error); },
+                              .idle = [this] { return team_.idle(); },
+                              .worker_waits = [this] { return team_.waits(); }};
     ExchangeOptions options = messaging_->exchange;
     if (options.threads == 0) options.sending_track = options.receiving_track = team_.track(0);
     exchange_.emplace(messaging_->comm, options, std::move(handlers));

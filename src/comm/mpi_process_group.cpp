@@ -1,5 +1,6 @@
 #include <mpi.h>
 
+#include <array>
 #include <cstdlib>
 
 #include "comm/process_group.hpp"
@@ -17,17 +18,9 @@ bool started_by_launcher() {
 }
 
 int mpi_level(ThreadLevel level) {
-    switch (level) {
-    case ThreadLevel::single:
-        return MPI_THREAD_SINGLE;
-    case ThreadLevel::funneled:
-        return MPI_THREAD_FUNNELED;
-    case ThreadLevel::serialized:
-        return MPI_THREAD_SERIALIZED;
-    case ThreadLevel::multiple:
-        break;
-    }
-    return MPI_THREAD_MULTIPLE;
+    constexpr std::array levels{MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED,
+                                MPI_THREAD_MULTIPLE};
+    return levels[static_cast<std::size_t>(level)];
 }
 
 } // namespace

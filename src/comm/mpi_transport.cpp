@@ -32,15 +32,7 @@ void wait_for(std::span<MPI_Request> requests, char const* call) {
 }
 
 MPI_Op operation(Reduction reduction) {
-    switch (reduction) {
-    case Reduction::max:
-        return MPI_MAX;
-    case Reduction::min:
-        return MPI_MIN;
-    case Reduction::sum:
-        break;
-    }
-    return MPI_SUM;
+    return reduction == Reduction::max ? MPI_MAX : reduction == Reduction::min ? MPI_MIN : MPI_SUM;
 }
 
 template <class T>

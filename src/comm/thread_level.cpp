@@ -1,40 +1,17 @@
 #include "comm/thread_level.hpp"
 
+#include <array>
+
 #include <fmt/format.h>
 
 #include "comm/transport.hpp"
 
 namespace espalier {
 
-namespace {
-
-int most_threads(ThreadLevel level) {
-    switch (level) {
-    case ThreadLevel::multiple:
-        return 2;
-    case ThreadLevel::serialized:
-        return 1;
-    case ThreadLevel::funneled:
-    case ThreadLevel::single:
-        break;
-    }
-    return 0;
-}
-
-} // namespace
-
 char const* to_string(ThreadLevel level) {
-    switch (level) {
-    case ThreadLevel::single:
-        return "MPI_THREAD_SINGLE";
-    case ThreadLevel::funneled:
-        return "MPI_THREAD_FUNNELED";
-    case ThreadLevel::serialized:
-        return "MPI_THREAD_SERIALIZED";
-    case ThreadLevel::multiple:
-        break;
-    }
-    return "MPI_THREAD_MULTIPLE";
+    constexpr std::array names{"MPI_THREAD_SINGLE", "MPI_THREAD_FUNNELED", "MPI_THREAD_SERIALIZED",
+                               "MPI_THREAD_MULTIPLE"};
+    return names[static_cast<std::size_t>(level)];
 }
 
 ThreadLevel thread_level(Communicator const& comm) {
@@ -42,7 +19,7 @@ ThreadLevel thread_level(Communicator const& comm) {
 }
 
 ThreadsChoice choose_comm_threads(ThreadLevel level, int wanted) {
-    int const most = most_threads(level);
+    int const most = level == ThreadLevel::multiple ? 2 : level == ThreadLevel::serialized ? 1 : 0;
     if (wanted <= most) return {wanted, ""};
     ThreadLevel const needed = wanted == 1 ? ThreadLevel::serialized : ThreadLevel::multiple;
     return {most,

@@ -36,26 +36,14 @@ double buffered_part(UpdateShape const& shape) {
 } // namespace
 
 KernelKind kernel_kind(Factorization kind) {
-    switch (kind) {
-    case Factorization::lu:
-        return KernelKind::lu;
-    case Factorization::ldlt:
-    case Factorization::ldlh:
-        return KernelKind::ldl;
-    default:
-        return KernelKind::cholesky;
-    }
+    if (kind == Factorization::lu) return KernelKind::lu;
+    bool const has_d = kind == Factorization::ldlt || kind == Factorization::ldlh;
+    return has_d ? KernelKind::ldl : KernelKind::cholesky;
 }
 
 char const* to_string(KernelKind kind) {
-    switch (kind) {
-    case KernelKind::lu:
-        return "lu";
-    case KernelKind::ldl:
-        return "ldl";
-    default:
-        return "cholesky";
-    }
+    constexpr std::array names{"cholesky", "ldl", "lu"};
+    return names[static_cast<std::size_t>(kind)];
 }
 
 UpdateShape update_shape(BlockStructure const& structure, Cblk const& source, BlokId first) {

@@ -85,15 +85,8 @@ void MemoryClock::add_sources(BlockStructure const& structure, FactorTask const&
 
 int MemoryClock::node_of(Piece const& piece, WorkerId worker) const {
     if (piece.owner == any_worker) return schedule_.machine.node_of(worker);
-    switch (allocation_) {
-    case Allocation::global:
-        return 0;
-    case Allocation::interleave:
-        return all_nodes;
-    case Allocation::local:
-        break;
-    }
-    return schedule_.machine.node_of(piece.owner);
+    if (allocation_ == Allocation::global) return 0;
+    return allocation_ == Allocation::interleave ? all_nodes : schedule_.machine.node_of(piece.owner);
 }
 
 double MemoryClock::factor(int at, int data) const {

@@ -30,13 +30,9 @@ TEST(OnRoot, ReturnsTheResultOfProcess0OnAllProcesses) {
 
 TEST(OnRoot, ThrowsTheErrorOfProcess0OnAllProcesses) {
     run_processes(3, [](Communicator const& comm) {
-        try {
+        EXPECT_TRUE(throws_error(Status::bad_input, "line 3", [&] {
             on_root(comm, []() -> int { throw Error(Status::bad_input, "line 3"); });
-            ADD_FAILURE();
-        } catch (Error const& error) {
-            EXPECT_EQ(error.status(), Status::bad_input);
-            EXPECT_STREQ(error.what(), "line 3");
-        }
+        }));
         EXPECT_EQ(status_of([&] { on_root(comm, [] { throw std::bad_alloc(); }); }), Status::out_of_memory);
         EXPECT_EQ(on_root(comm, [] { return 5; }), 5); // the processes are still in step
     });
@@ -70,13 +66,9 @@ TEST(CollectiveCalls, AreRefusedOnAllProcessesIfTheyDiffer) {
     run_processes(3, [](Communicator const& comm) {
         CollectiveCalls<Arguments> const calls(comm);
         Arguments arguments{comm.rank()};
-        try {
-            calls.begin(comm.rank() == 1 ? "analyze" : "factorize", arguments);
-            ADD_FAILURE();
-        } catch (Error const& error) {
-            EXPECT_EQ(error.status(), Status::usage);
-            EXPECT_STREQ(error.what(), "process 1: analyze was called while process 0 calls factorize");
-        }
+        EXPECT_TRUE(
+            throws_error(Status::usage, "process 1: analyze was called while process 0 calls factorize",
+                         [&] { calls.begin(comm.rank() == 1 ? "analyze" : "factorize", arguments); }));
         calls.begin("solve", arguments);
         EXPECT_EQ(arguments.number, 0);
     });

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "comm/process_group.hpp"
+#include "core/status_of.hpp"
 #include "espalier/types.hpp"
 
 namespace espalier {
@@ -23,12 +24,8 @@ TEST(Communicator, IsTheCallingProcessByDefault) {
 
 TEST(Communicator, IsRefusedWhileMpiDoesNotRun) {
     int const not_looked_at = 0;
-    try {
-        Communicator::from_mpi(&not_looked_at);
-        FAIL();
-    } catch (Error const& error) {
-        EXPECT_TRUE(error.status() == Status::usage || error.status() == Status::unsupported) << error.what();
-    }
+    Status const status = status_of([&] { Communicator::from_mpi(&not_looked_at); });
+    EXPECT_TRUE(status == Status::usage || status == Status::unsupported);
 }
 
 } // namespace

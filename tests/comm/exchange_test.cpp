@@ -1,6 +1,7 @@
 
 #include "comm/thread_processes.hpp"
 #include "comm/traffic.hpp"
+#include "core/status_of.hpp"
 
 namespace espalier {
 namespace {
@@ -13,13 +14,10 @@ TEST(Exchange, CarriesAllBlocksBetweenAllProcesses) {
 }
 
 TEST(Exchange, KeepsToATinyBudgetWithASlowReceiver) {
-    Traffic traffic{.blocks = 20};
     for (int const slow : {-1, 1})
         for (int const threads : {0, 1, 2})
             run_processes(3, [&](Communicator const& comm) {
-                Traffic mine = traffic;
-                mine.slow_rank = slow;
-                all_to_all(comm, exchange_options(threads, 1000), mine);
+                all_to_all(comm, exchange_options(threads, 1000), {.blocks = 20, .slow_rank = slow});
             });
 }
 
@@ -57,11 +55,9 @@ TEST(Exchange, LeavesBlocksBeyondTheBudgetWithTheirSenderUntilTheReceiverIsIdle)
         run_processes(2, [&](Communicator const& comm) {
             Inbox inbox;
             std::atomic<bool> idle{false};
-            ExchangeHandlers handlers;
-            handlers.on_block = into(inbox);
-            handlers.idle = [&] { return idle.load(); };
             while (comm.rank() == 1 && !handed_in) std::this_thread::yield();
-            Exchange exchange(comm, exchange_options(threads, 1000), std::move(handlers));
+            Exchange exchange(comm, exchange_options(threads, 1000),
+                              {.on_block = into(inbox), .idle = [&] { return idle.load(); }});
             auto const wait_for = [&](std::size_t count, int milliseconds) {
                 auto const end = std::chrono::steady_clock::now() + std::chrono::milliseconds(milliseconds);
                 while (inbox.size() < count && std::chrono::steady_clock::now() < end) move_along(exchange);
@@ -125,12 +121,10 @@ TEST(Exchange, LetsUrgentBlocksOvertakeWaitingOnes) {
     std::atomic<bool> handed_in{false};
     run_processes(2, [&](Communicator const& comm) {
         Inbox inbox;
-        ExchangeHandlers handlers;
-        handlers.on_block = into(inbox);
         ExchangeOptions options = exchange_options(1);
         options.send_window = 1000;
         while (comm.rank() == 1 && !handed_in) std::this_thread::yield();
-        Exchange exchange(comm, options, std::move(handlers));
+        Exchange exchange(comm, options, {.on_block = into(inbox)});
         if (comm.rank() == 0) {
             int id = 0;
             for (double const priority : {4.0, 4.0, 2.0, 3.0, 2.0, 3.0})
@@ -171,9 +165,7 @@ TEST(Exchange, TurnsAnExceptionOfAHandlerIntoAFailureOfTheRank) {
 
 TEST(Exchange, AbandonedByAnExceptionFailsOnAllRanks) {
     run_processes(2, [&](Communicator const& comm) {
-        ExchangeHandlers handlers;
-        handlers.on_block = [](int, std::int64_t, Block&&) {};
-        Exchange exchange(comm, exchange_options(1), std::move(handlers));
+        Exchange exchange(comm, exchange_options(1), {.on_block = [](int, std::int64_t, Block&&) {}});
         if (comm.rank() == 0) return;
         auto const outcome = exchange.finish();
         EXPECT_EQ(outcome.message, "process 0: a run was abandoned before its end");
@@ -228,9 +220,7 @@ TEST(Exchange, IsBoundToTheMainThreadIfTheLibraryIs) {
         2,
         [](Communicator const& comm) {
             Inbox inbox;
-            ExchangeHandlers handlers;
-            handlers.on_block = into(inbox);
-            Exchange exchange(comm, exchange_options(0), std::move(handlers));
+            Exchange exchange(comm, exchange_options(0), {.on_block = into(inbox)});
             exchange.send(1 - comm.rank(), 7, Block::allocate(8));
             std::thread([&] {
                 EXPECT_FALSE(exchange.poll());
@@ -249,13 +239,8 @@ TEST(Block, IsAlignedAndReportsALackOfMemory) {
         EXPECT_EQ(reinterpret_cast<std::uintptr_t>(block.data()) % Block::alignment, 0U);
     }
     EXPECT_EQ(Block::allocate(80).as<double>().size(), 10U);
-    try {
-        Block::allocate(std::size_t(-1));
-        FAIL();
-    } catch (Error const& error) {
-        EXPECT_EQ(error.status(), Status::out_of_memory);
-        EXPECT_STREQ(error.what(), "no memory for a message of 18446744073709551615 bytes");
-    }
+    EXPECT_TRUE(throws_error(Status::out_of_memory, "no memory for a message of 18446744073709551615 bytes",
+                             [] { Block::allocate(std::size_t(-1)); }));
 }
 
 } // namespace

@@ -43,15 +43,7 @@ class AtProgress : public ProgressSink {
 
 template <class T>
 Status status_of_factorize(System<T>& system, Interrupt& interrupt, ProgressSink* progress = nullptr) {
-    FactorizeOptions options;
-    options.interrupt = &interrupt;
-    options.progress = progress;
-    try {
-        system.factorize(options);
-    } catch (Error const& error) {
-        return error.status();
-    }
-    return Status::ok;
+    return status_of([&] { system.factorize({.progress = progress, .interrupt = &interrupt}); });
 }
 
 class Interrupted : public ::testing::TestWithParam<int> {

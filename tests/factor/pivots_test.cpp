@@ -1,36 +1,13 @@
 // Inertia against LAPACK's eigenvalues, determinants against dense elimination.
 #include "factor/pivots.hpp"
 
+#include "common/eigenvalues.hpp"
 #include "support.hpp"
-
-extern "C" void zheev_(char const* jobz, char const* uplo, int const* n, std::complex<double>* a,
-                       int const* lda, double* w, std::complex<double>* work, int const* lwork, double* rwork,
-                       int* info, std::size_t, std::size_t);
 
 namespace espalier {
 namespace {
 
 using namespace testing;
-
-std::vector<Index> natural(Index n) {
-    std::vector<Index> order(n);
-    std::iota(order.begin(), order.end(), Index(0));
-    return order;
-}
-
-template <class T> std::vector<double> eigenvalues(CscMatrix<T> const& a) {
-    set_blas_threads(1);
-    auto matrix = dense(convert<std::complex<double>>(a), natural(a.cols));
-    int const n = static_cast<int>(a.cols), size = 64 * n;
-    std::vector<double> values(matrix.values.size()), rwork(static_cast<std::size_t>(3 * n));
-    values.resize(n);
-    std::vector<std::complex<double>> work(size);
-    int info = -1;
-    zheev_("N", "L", &n, matrix.values.data(), &n, values.data(), work.data(), &size, rwork.data(), &info, 1,
-           1);
-    EXPECT_EQ(info, 0);
-    return values;
-}
 
 // One wide block, because pivots are chosen within blocks: needed for a zero diagonal without matching.
 SymbolicOptions one_block() {
@@ -42,7 +19,11 @@ SymbolicOptions one_block() {
 template <class T> void expect_inertia(CscMatrix<T> const& a, Factorization kind,
                                        SymbolicOptions const& symbolic = narrow_cblks()) {
     Index positive = 0, negative = 0;
-    for (double const value : eigenvalues(a)) ++(value > 0 ? positive : negative);
+    std::vector<Index> order(a.cols);
+    std::iota(order.begin(), order.end(), Index(0));
+    auto const matrix = dense(convert<std::complex<double>>(a), order);
+    for (double const value : eigenvalues(matrix.values, static_cast<int>(a.cols)))
+        ++(value > 0 ? positive : negative);
     for (int const workers : {1, 3}) {
         System<T> system(a, kind, workers, {}, symbolic);
         FactorizeOptions options;

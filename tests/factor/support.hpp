@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/scalar.hpp"
+#include "core/status_of.hpp"
 #include "factor/factorize.hpp"
 #include "generators/generators.hpp"
 #include "kernels/blas.hpp"

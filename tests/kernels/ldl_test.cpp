@@ -2,41 +2,14 @@
 // replacement of small pivots, and the operations with D and with the panel below.
 #include <numeric>
 
+#include "common/eigenvalues.hpp"
 #include "kernels/dense.hpp"
 #include "kernels/panel.hpp"
-
-extern "C" {
-void ssyev_(char const*, char const*, int const*, float*, int const*, float*, float*, int const*, int*);
-void dsyev_(char const*, char const*, int const*, double*, int const*, double*, double*, int const*, int*);
-void cheev_(char const*, char const*, int const*, std::complex<float>*, int const*, float*,
-            std::complex<float>*, int const*, float*, int*);
-void zheev_(char const*, char const*, int const*, std::complex<double>*, int const*, double*,
-            std::complex<double>*, int const*, double*, int*);
-}
 
 namespace espalier {
 namespace {
 
 using namespace testing;
-
-template <class T> std::vector<Real<T>> eigenvalues(Dense<T> a) {
-    int const n = static_cast<int>(a.rows), ld = static_cast<int>(a.ld), size = 64 * (n + 1);
-    int info = 0;
-    std::vector<Real<T>> values(a.rows), real_work(3 * a.rows + 1);
-    std::vector<T> work(size);
-    if constexpr (std::is_same_v<T, float>)
-        ssyev_("N", "L", &n, a.values.data(), &ld, values.data(), work.data(), &size, &info);
-    else if constexpr (std::is_same_v<T, double>)
-        dsyev_("N", "L", &n, a.values.data(), &ld, values.data(), work.data(), &size, &info);
-    else if constexpr (std::is_same_v<T, std::complex<float>>)
-        cheev_("N", "L", &n, a.values.data(), &ld, values.data(), work.data(), &size, real_work.data(),
-               &info);
-    else
-        zheev_("N", "L", &n, a.values.data(), &ld, values.data(), work.data(), &size, real_work.data(),
-               &info);
-    EXPECT_EQ(info, 0);
-    return values;
-}
 
 template <class T> struct Factored {
     Factored(bool conjugate_, Dense<T> a, Real<T> threshold)
@@ -138,8 +111,11 @@ TYPED_TEST(Ldl, CountsTheNegativeEigenvaluesThatLapackFinds) {
     for (Index n : {1, 2, 5, 40, 100})
         for (unsigned seed : {1u, 2u, 3u}) {
             auto const a = random_symmetric<T>(true, n, seed);
-            auto const values = eigenvalues(a);
-            Index const expected = std::ranges::count_if(values, [](Real<T> value) { return value < 0; });
+            std::vector<std::complex<double>> entries;
+            for (Index j = 0; j < n; ++j)
+                for (Index i = 0; i < n; ++i) entries.emplace_back(a(i, j));
+            auto const values = eigenvalues(entries, static_cast<int>(n));
+            Index const expected = std::ranges::count_if(values, [](double value) { return value < 0; });
             EXPECT_EQ(Factored<T>(true, a, 0).stats.negative, expected) << "n = " << n;
         }
 }

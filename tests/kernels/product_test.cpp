@@ -2,6 +2,7 @@
 // plain loops.
 #include "kernels/product.hpp"
 
+#include "core/status_of.hpp"
 #include "kernels/dense.hpp"
 
 namespace espalier {
@@ -73,32 +74,23 @@ TYPED_TEST(Product, OfAnySizeMatchesPlainLoops) {
                                      {3, 0, 3},
                                      {3, 3, 0},
                                      {1, 1, 1},
+                                     {19, 7, 5},
                                      {65, 33, 40},
                                      {150, 20, 130},
                                      {90, 100, 110},
+                                     {90, 100, 300},
                                      {300, 70, 70}}) {
             auto const a = random_dense<T>(m, k, 1);
             auto const b = operand<T>(op, k, n);
             auto c = random_dense<T>(m, n, 3);
             auto const expected = expected_difference(c, a, b, op);
+            Real<T> const tolerance = 4 * static_cast<Real<T>>(k + 1) * epsilon<T>;
             subtract_product<T>(op, a.view(), b.view(), c.view());
-            EXPECT_LE(largest_difference(c, expected), 4 * static_cast<Real<T>>(k + 1) * epsilon<T>)
-                << m << " x " << n << " x " << k;
-        }
-}
-
-TYPED_TEST(Product, IntoABufferDoesNotLookAtWhatIsThere) {
-    using T = TypeParam;
-    for (Op op : {Op::none, Op::transpose, Op::adjoint})
-        for (auto const [m, n, k] :
-             {std::array<Index, 3>{3, 2, 0}, {1, 1, 1}, {19, 7, 5}, {150, 20, 130}, {90, 100, 300}}) {
-            auto const a = random_dense<T>(m, k, 1);
-            auto const b = operand<T>(op, k, n);
-            Dense<T> c(m, n);
+            EXPECT_LE(largest_difference(c, expected), tolerance) << m << " x " << n << " x " << k;
+            // An assignment does not read its target.
             std::ranges::fill(c.values, T(std::numeric_limits<Real<T>>::quiet_NaN()));
             assign_product<T>(op, a.view(), b.view(), c.view());
-            EXPECT_LE(largest_difference(c, product(a, b, op)), 4 * static_cast<Real<T>>(k + 1) * epsilon<T>)
-                << m << " x " << n << " x " << k;
+            EXPECT_LE(largest_difference(c, product(a, b, op)), tolerance) << m << " x " << n << " x " << k;
         }
 }
 
@@ -166,12 +158,10 @@ TEST(Blas, RejectsDimensionsThatOverflowItsIntegers) {
     Index const huge = Index(1) << 32;
     MatrixView<double const> const a{&one, huge, 1, huge};
     MatrixView<double> const c{&one, huge, 1, huge};
-    try {
-        gemm<double>(Op::none, Op::transpose, 1, a, {&one, 1, 1, 1}, 0, c);
-        FAIL() << "a dimension of 2^32 was accepted";
-    } catch (Error const& error) {
-        EXPECT_EQ(error.status(), Status::unsupported);
-    }
+    EXPECT_EQ(status_of([&] {
+                  gemm<double>(Op::none, Op::transpose, 1, a, {&one, 1, 1, 1}, 0, c);
+              }),
+              Status::unsupported);
 }
 
 } // namespace

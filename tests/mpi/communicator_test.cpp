@@ -1,6 +1,6 @@
 
 #include "comm/collectives.hpp"
-#include "comm/thread_level.hpp"
+#include "core/status_of.hpp"
 #include "espalier/mpi.hpp"
 
 namespace espalier {
@@ -26,12 +26,7 @@ TEST(MpiCommunicator, HasTheProcessesAndTheOrderOfTheCallersCommunicator) {
 
 TEST(MpiCommunicator, RefusesInvalidCommunicators) {
     EXPECT_THROW(Communicator::from_mpi(nullptr), Error);
-    try {
-        communicator(MPI_COMM_NULL);
-        FAIL();
-    } catch (Error const& error) {
-        EXPECT_EQ(error.status(), Status::usage);
-    }
+    EXPECT_EQ(status_of([] { communicator(MPI_COMM_NULL); }), Status::usage);
     Communicator const all = communicator(MPI_COMM_WORLD);
     if (all.size() == 1) return;
     MPI_Comm half = MPI_COMM_NULL;
@@ -53,14 +48,9 @@ TEST(MpiCollective, FunctionsAgreeOnAllProcesses) {
 TEST(MpiCollective, FailuresNameTheCall) {
     Communicator const all = communicator(MPI_COMM_WORLD);
     if (all.size() == 1) return;
-    try {
-        std::vector<std::byte> bytes(8);
-        broadcast(all, std::span(bytes), all.size() + 5);
-        FAIL();
-    } catch (Error const& error) {
-        EXPECT_EQ(error.status(), Status::internal);
-        EXPECT_EQ(std::string(error.what()).find("MPI_Ibcast failed: "), 0U) << error.what();
-    }
+    std::vector<std::byte> bytes(8);
+    EXPECT_TRUE(throws_error(
+        Status::internal, "MPI_Ibcast failed: ", [&] { broadcast(all, std::span(bytes), all.size() + 5); }));
 }
 
 } // namespace

@@ -1,10 +1,7 @@
 
-#include <sys/resource.h>
-
-#include <fstream>
-
 #include "comm/traffic.hpp"
 #include "espalier/mpi.hpp"
+#include "mpi/little_memory.hpp"
 
 namespace espalier {
 namespace {
@@ -82,25 +79,6 @@ TEST(MpiExchange, IsSeparateFromTheMessagesOfTheCaller) {
     }
 }
 
-// Limits the address space to a little more than is in use.
-class LittleMemory {
-  public:
-    explicit LittleMemory(std::size_t more) {
-        getrlimit(RLIMIT_AS, &before_);
-        std::size_t pages = 0;
-        std::ifstream("/proc/self/statm") >> pages;
-        rlimit limit = before_;
-        limit.rlim_cur = pages * 4096 + more;
-        setrlimit(RLIMIT_AS, &limit);
-    }
-    ~LittleMemory() { setrlimit(RLIMIT_AS, &before_); }
-    LittleMemory(LittleMemory const&) = delete;
-    LittleMemory& operator=(LittleMemory const&) = delete;
-
-  private:
-    rlimit before_;
-};
-
 TEST(MpiExchange, EndsOnAllRanksIfOneHasNoMemoryForABlock) {
 #ifdef __SANITIZE_ADDRESS__
     GTEST_SKIP() << "the sanitizer reserves the address space";
@@ -109,9 +87,7 @@ TEST(MpiExchange, EndsOnAllRanksIfOneHasNoMemoryForABlock) {
     if (all.size() == 1) return;
     for (int const threads : possible_threads(all)) {
         Inbox inbox;
-        ExchangeHandlers handlers;
-        handlers.on_block = into(inbox);
-        Exchange exchange(all, exchange_options(threads), std::move(handlers));
+        Exchange exchange(all, exchange_options(threads), {.on_block = into(inbox)});
         std::optional<LittleMemory> limit;
         if (all.rank() == 0) {
             limit.emplace(std::size_t{16} << 20);

@@ -1,31 +1,23 @@
 // Solvers of real processes: every factorization, scalar, schedule and number of communication threads with 1
 // and 2 threads, against the backward error; what fails on one fails alike on all; and the same again and
 // again.
-#include <fstream>
 #include <thread>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include "comm/thread_level.hpp"
+#include "core/status_of.hpp"
 #include "distributed/backward_error.hpp"
 #include "espalier/espalier.hpp"
 #include "espalier/mpi.hpp"
+#include "mpi/little_memory.hpp"
 #include "runtime/process_limits.hpp"
 #include "solver/generated.hpp"
 #include "solver/problems.hpp"
 
 namespace espalier {
 namespace {
-
-// First number of /proc/self/statm.
-std::uint64_t current_address_space_bytes() {
-    std::uint64_t pages = 0;
-    std::ifstream("/proc/self/statm") >> pages;
-    return pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-}
 
 // Solves with what process 0 has; the other processes have nothing. Returns the solution there.
 template <class T> std::vector<T> solve_together(Communicator const& comm, CscMatrix<T> const& matrix,
@@ -137,12 +129,7 @@ TEST(ASolverOverMpi, FailsAlikeOnAllProcessesBesideOtherMessages) {
         options.factorization = Factorization::llh;
         CscMatrix<double> const nothing;
         Solver<double> solver(options, comm);
-        try {
-            solver.factorize(leads ? bad : nothing);
-            ADD_FAILURE();
-        } catch (Error const& error) {
-            EXPECT_EQ(error.status(), Status::not_positive_definite) << error.what();
-        }
+        EXPECT_EQ(status_of([&] { solver.factorize(leads ? bad : nothing); }), Status::not_positive_definite);
         MPI_Isend(&sent, 1, MPI_INT, next, 0, MPI_COMM_WORLD, &requests[1]);
         solve_together<double>(comm, generated<double>("lap3d:6"), options, 1e-13);
         MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
@@ -184,21 +171,10 @@ TEST(ASolverOverMpi, EndsEverywhereWhenOneProcessHasNoMemory) {
     options.max_block_width = 128;
     Solver<double> solver(options, comm);
     solver.analyze(matrix);
-    rlimit limit{};
-    getrlimit(RLIMIT_AS, &limit);
-    rlim_t const before = limit.rlim_cur;
-    if (comm.rank() == comm.size() - 1) {
-        limit.rlim_cur = static_cast<rlim_t>(current_address_space_bytes()) + (8 << 20);
-        setrlimit(RLIMIT_AS, &limit);
-    }
-    try {
-        solver.factorize(matrix);
-        ADD_FAILURE() << "process " << comm.rank();
-    } catch (Error const& error) {
-        EXPECT_EQ(error.status(), Status::out_of_memory) << error.what();
-    }
-    limit.rlim_cur = before;
-    setrlimit(RLIMIT_AS, &limit);
+    std::optional<LittleMemory> limit;
+    if (comm.rank() == comm.size() - 1) limit.emplace(std::size_t{8} << 20);
+    EXPECT_EQ(status_of([&] { solver.factorize(matrix); }), Status::out_of_memory);
+    limit.reset();
     solver.factorize(matrix);
     std::vector<double> const b(static_cast<std::size_t>(matrix.rows), 1);
     std::vector<double> x = solver.solve(b);
