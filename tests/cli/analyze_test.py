@@ -15,11 +15,8 @@ class Analyze(CommandTest):
         self.assertEqual(analyzed["matrix"], solved["matrix"])
         self.assertEqual(analyzed["settings"]["factorization"], solved["settings"]["factorization"])
         self.assertEqual(analyzed["status"], "ok")
-
-    def test_has_no_numbers(self):
-        report = self.report("analyze", "lap3d:5")
         for key in ("factor", "solve", "refine", "backward_error"):
-            self.assertNotIn(key, report)
+            self.assertNotIn(key, analyzed)
 
     def test_lu_stores_both_factors(self):
         symmetric = self.report("analyze", "lap3d:6", "--ordering", "amd")["analysis"]
@@ -41,18 +38,15 @@ class Analyze(CommandTest):
         for word in ("n = 216", "entries", "flop", "supernode", "column block", "height", "memory"):
             self.assertIn(word, text)
 
-    def test_quiet_and_json_file(self):
-        self.assertEqual(self.succeed("analyze", "lap3d:4", "--quiet", "--json", "a.json"), "")
-        self.assertEqual(self.names(), ["a.json"])
-
     def test_memory_limit(self):
         needed = self.report("analyze", "lap3d:8", "--threads", 1)["analysis"]["memory_bytes"]
-        self.succeed("analyze", "lap3d:8", "--threads", 1, "--max-memory", needed)
+        self.assertEqual(self.succeed("analyze", "lap3d:8", "--threads", 1, "--max-memory", needed, "--quiet", "--json",
+                                      "fits.json"), "")
         message = self.fail_with(MEMORY, "analyze", "lap3d:8", "--threads", 1, "--max-memory", needed - 1, "--json",
                                  "a.json")
         self.assertIn(str(needed), message)
         self.assertIn(str(needed - 1), message)
-        self.assertEqual(self.names(), [])
+        self.assertEqual(self.names(), ["fits.json"])
 
     def test_failures(self):
         self.fail_with(IO_ERROR, "analyze", "missing.mtx")

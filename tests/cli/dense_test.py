@@ -57,15 +57,12 @@ class Dense(CommandTest):
         self.assertTrue(path and path[-1] == 29, path)
 
     def test_misuse(self):
-        for arguments, part in ((["--n", 0], "--n"), (["--tile", "big"], "--tile"), (["--kernel", "lu"], "cholesky, qr"),
-                                (["--schedule", "fifo"], "static, dynamic, places, nas"),
-                                (["--alloc", "far"], "global, local, interleave"), (["--repeat", 0], "--repeat"),
-                                (["--schedule", "places", "--select", "sNone"], "sNumaProc"),
-                                (["--split", "2d"], "--split"), (["--tolerance", 0], "--tolerance"),
-                                (["--n", 100000, "--tile", 10], "larger tiles"), (["lap3d:4"], "lap3d:4"),
-                                (["--json", "a", "--trace", "./a"], "same file"), (["--topology", "m.json"], "espalier simulate --machine")):
-            with self.subTest(arguments=arguments):
-                self.assertIn(part, self.fail_with(USAGE, "dense", *arguments))
+        self.fail_each(USAGE, *((f"dense {options}", part) for options, part in (
+            ("--n 0", "--n"), ("--tile big", "--tile"), ("--kernel lu", "cholesky, qr"),
+            ("--schedule fifo", "static, dynamic, places, nas"), ("--alloc far", "global, local, interleave"),
+            ("--repeat 0", "--repeat"), ("--schedule places --select sNone", "sNumaProc"), ("--split 2d", "--split"),
+            ("--tolerance 0", "--tolerance"), ("--n 100000 --tile 10", "larger tiles"), ("lap3d:4", "lap3d:4"),
+            ("--json a --trace ./a", "same file"), ("--topology m.json", "espalier simulate --machine"))))
         self.fail_with(IO_ERROR, "dense", "--json", "missing/r.json")
         self.assertEqual(self.names(), [])
 

@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import shlex
 import subprocess
 import tempfile
 import unittest
@@ -39,6 +40,14 @@ class CommandTest(unittest.TestCase):
         self.assertEqual(done.returncode, code, done.stderr + done.stdout)
         self.assertRegex(done.stderr, r"\Aespalier: error: [^\n]+\n\Z")
         return done.stderr.removeprefix("espalier: error: ").rstrip("\n")
+
+    def fail_each(self, code, *cases):
+        """Each case has a command line that fails with this code, and parts of its message."""
+        for line, *parts in cases:
+            with self.subTest(line=line):
+                message = self.fail_with(code, *shlex.split(line))
+                for part in parts:
+                    self.assertIn(part, message)
 
     def report(self, *arguments, code=OK, environment=None):
         """The object that `... --json -` writes."""
