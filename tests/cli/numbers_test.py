@@ -7,44 +7,25 @@ import unittest
 from support import SINGULAR, USAGE, CommandTest, backward_error, read_array, read_matrix
 
 
-def transposed(matrix, conjugate=False):
-    n, entries = matrix
-    return n, {(j, i): value.conjugate() if conjugate else value for (i, j), value in entries.items()}
-
-
 class Operation(CommandTest):
-    def solve(self, operation, spec):
-        self.succeed("generate", spec, "--output", "a.mtx", "--quiet")
-        self.succeed("solve", "a.mtx", "--operation", operation, "--output", "x.mtx")
-        matrix = read_matrix(self.folder / "a.mtx")
-        x, = read_array(self.folder / "x.mtx")
-        return matrix, x
-
-    def test_transpose_of_an_unsymmetric_matrix(self):
-        matrix, x = self.solve("transpose", "convdiff3d:3")
-        b = [1.0] * matrix[0]
-        self.assertLess(backward_error(transposed(matrix), x, b), 1e-14)
-        self.assertGreater(backward_error(matrix, x, b), 1e-6)
-
-    def test_adjoint_of_a_complex_matrix(self):
-        matrix, x = self.solve("adjoint", "helmholtz3d:4")
-        b = [1.0] * matrix[0]
-        self.assertLess(backward_error(transposed(matrix, conjugate=True), x, b), 1e-14)
-        self.assertGreater(backward_error(matrix, x, b), 1e-6)
-
-    def test_unknown_operation(self):
+    def test_transposed_and_adjoint_systems(self):
+        for operation, spec in (("transpose", "convdiff3d:3"), ("adjoint", "helmholtz3d:4")):
+            self.succeed("generate", spec, "--output", "a.mtx", "--quiet")
+            self.succeed("solve", "a.mtx", "--operation", operation, "--output", "x.mtx")
+            n, entries = read_matrix(self.folder / "a.mtx")
+            x, = read_array(self.folder / "x.mtx")
+            mirrored = {(j, i): v.conjugate() if operation == "adjoint" else v for (i, j), v in entries.items()}
+            self.assertLess(backward_error((n, mirrored), x, [1.0] * n), 1e-14)
+            self.assertGreater(backward_error((n, entries), x, [1.0] * n), 1e-6)
         self.assertIn("one of none, transpose, adjoint", self.fail_with(USAGE, "solve", "lap2d:4", "--operation", "t"))
 
 
 class MatchingAndScaling(CommandTest):
-    def shuffled(self):
-        """A convection problem whose rows stand in another order: hardly an entry is left on the diagonal."""
+    def test_matching_is_automatic_and_can_be_turned_off(self):
+        # A convection problem whose rows stand in another order: hardly an entry is left on the diagonal.
         self.succeed("generate", "convdiff3d:3", "--output", "a.mtx", "--quiet")
         n, entries = read_matrix(self.folder / "a.mtx")
-        return self.write_matrix("p.mtx", n, {((i * 17 + 5) % n, j): v for (i, j), v in entries.items()})
-
-    def test_matching_is_automatic_and_can_be_turned_off(self):
-        self.shuffled()
+        self.write_matrix("p.mtx", n, {((i * 17 + 5) % n, j): v for (i, j), v in entries.items()})
         with_matching = self.report("solve", "p.mtx")
         self.assertTrue(with_matching["analysis"]["matched"])
         self.assertEqual(with_matching["analysis"]["structural_rank"], with_matching["matrix"]["n"])
@@ -53,14 +34,12 @@ class MatchingAndScaling(CommandTest):
         self.assertFalse(analysis["matched"])
         self.assertIsNone(analysis["structural_rank"])
 
-    def test_both_can_be_forced(self):
+    def test_both_can_be_forced_and_turned_off(self):
         report = self.report("solve", "convdiff3d:3", "--matching", "on", "--scaling", "on")
         self.assertTrue(report["analysis"]["matched"])
         self.assertEqual((report["settings"]["matching"], report["settings"]["scaling"]), ("on", "on"))
-
-    def test_scaling_off(self):
-        self.assertTrue(self.report("solve", "spe10like:3x3x3")["analysis"]["scaled"])
-        self.assertFalse(self.report("analyze", "spe10like:3x3x3", "--scaling", "off", "--matching", "off")["analysis"]["scaled"])
+        for options, scaled in ((), True), (("--scaling", "off", "--matching", "off"), False):
+            self.assertEqual(self.report("analyze", "spe10like:3x3x3", *options)["analysis"]["scaled"], scaled)
 
     def test_structural_rank_is_named(self):
         self.write_matrix("s.mtx", 3, {(0, 0): 1.0, (0, 1): 1.0, (0, 2): 1.0, (1, 2): 1.0, (2, 2): 1.0})

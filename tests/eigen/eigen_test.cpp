@@ -1,5 +1,6 @@
-// Tests of EigenLLT, EigenLDLT and EigenLU, like Eigen's tests of its own sparse solvers: systems with a known
-// solution, in every scalar, both storage orders and both index types, with dense and sparse right-hand sides.
+// Tests of EigenLLT, EigenLDLT and EigenLU, like Eigen's tests of its own sparse solvers: systems with a
+// known solution, in every scalar, both storage orders and both index types, with dense and sparse right-hand
+// sides.
 #include "espalier/eigen.hpp"
 
 #include <Eigen/LU>
@@ -67,11 +68,6 @@ template <class Matrix> Matrix saddle_point(Index half, unsigned seed) {
     Matrix a(2 * half, 2 * half);
     a.setFromTriplets(entries.begin(), entries.end());
     return a;
-}
-
-template <class Scalar> double accuracy() {
-    return 2000 *
-           static_cast<double>(std::numeric_limits<typename Eigen::NumTraits<Scalar>::Real>::epsilon());
 }
 
 template <class Matrix> using Vector = Eigen::Matrix<typename Matrix::Scalar, Eigen::Dynamic, 1>;

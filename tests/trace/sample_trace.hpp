@@ -6,6 +6,7 @@
 #include <fstream>
 #include <string>
 
+#include "trace/paje.hpp"
 #include "trace/trace.hpp"
 
 namespace espalier::trace {
@@ -33,6 +34,13 @@ inline TraceParts sample_parts() {
     parts.samples = {{1000, 4096, 1, 0}, {4500, 2.5, 2, 1}};
     parts.dependencies = {{0, 2}, {1, 2}, {1, 3}};
     return parts;
+}
+
+/// A trace in the Paje format, which has every part of it.
+inline std::string text_of(Trace const& trace) {
+    std::string text;
+    write_paje(trace, [&](std::string_view piece) { text += piece; });
+    return text;
 }
 
 /// A file that is gone at the end of the test.

@@ -105,42 +105,19 @@ TEST(SumUp, KeepsTheTimeOfEachKindAndLevelInEachBin) {
     EXPECT_EQ(covered(few), covered(states));
 }
 
-// Whether the elements of an XML text are properly nested.
-bool well_formed(std::string const& text) {
-    std::vector<std::string> open;
-    for (std::size_t at = text.find('<'); at != text.npos; at = text.find('<', at)) {
-        std::size_t const end = text.find('>', at);
-        if (end == text.npos) return false;
-        std::string const tag = text.substr(at + 1, end - at - 1);
-        if (tag.find('<') != tag.npos || std::count(tag.begin(), tag.end(), '"') % 2 != 0) return false;
-        std::string const name =
-            tag.substr(tag[0] == '/' ? 1 : 0, tag.find_first_of(" /", 1) - (tag[0] == '/' ? 1 : 0));
-        if (tag[0] == '/') {
-            if (open.empty() || open.back() != tag.substr(1)) return false;
-            open.pop_back();
-        } else if (tag.back() != '/')
-            open.push_back(name);
-        at = end;
-    }
-    for (std::size_t at = text.find('&'); at != text.npos; at = text.find('&', at + 1)) {
-        std::string const entity = text.substr(at, text.find(';', at) - at);
-        if (entity != "&amp" && entity != "&lt" && entity != "&gt") return false;
-    }
-    return open.empty();
-}
-
-TEST(Gantt, WritesWellFormedSvg) {
+// tests/cli/trace_test.py checks the elements of an SVG file.
+TEST(Gantt, EscapesNamesInSvg) {
     auto parts = sample_parts();
     parts.containers[3].name = "<T&0>\"\x01\xff";
     Trace const trace(parts);
     auto const svg = gantt_svg({{&trace, whole(trace), "a & b"}});
-    EXPECT_TRUE(well_formed(svg)) << svg;
+    EXPECT_NE(svg.find("a &amp; b"), std::string::npos);
+    EXPECT_TRUE(std::ranges::all_of(svg, [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); }));
     EXPECT_NE(svg.find("#0072b2"), std::string::npos); // factor
     EXPECT_NE(svg.find("#000000"), std::string::npos); // idle
     EXPECT_NE(svg.find("&lt;T&amp;0&gt;"), std::string::npos);
     EXPECT_NE(svg.find("ready tasks"), std::string::npos);
     auto const by_level = gantt_svg({{&trace, whole(trace), ""}}, {.color_by = ColorBy::level});
-    EXPECT_TRUE(well_formed(by_level));
     EXPECT_NE(by_level.find("#fde74c"), std::string::npos); // root
     EXPECT_EQ(by_level.find("#0072b2"), std::string::npos);
 }

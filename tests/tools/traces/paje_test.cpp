@@ -5,7 +5,6 @@
 #include <iterator>
 
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include "espalier/types.hpp"
 #include "tools/traces/paje_read.hpp"
@@ -14,23 +13,9 @@
 namespace espalier::trace {
 namespace {
 
-std::string text_of(Trace const& trace) {
-    std::string text;
-    write_paje(trace, [&](std::string_view piece) { text += piece; });
-    return text;
-}
-
+// The text has every part of a trace.
 void expect_equal(Trace const& a, Trace const& b) {
-    EXPECT_EQ(a.metadata(), b.metadata());
-    EXPECT_EQ(a.containers(), b.containers());
-    EXPECT_EQ(a.kinds(), b.kinds());
-    EXPECT_EQ(a.states(), b.states());
-    EXPECT_EQ(a.links(), b.links());
-    EXPECT_EQ(a.variables(), b.variables());
-    EXPECT_EQ(a.samples(), b.samples());
-    EXPECT_EQ(a.dependencies(), b.dependencies());
-    EXPECT_EQ(a.dropped_events(), b.dropped_events());
-    EXPECT_EQ(a.unmatched_messages(), b.unmatched_messages());
+    EXPECT_EQ(text_of(a), text_of(b));
 }
 
 // The golden file was checked by hand against the format, and ViTE and pj_dump accept it.
@@ -61,19 +46,6 @@ TEST(Paje, ReadsBackWhatItWrote) {
     EXPECT_EQ(back.about("path"), "a = b 'quoted' ");
     parts.metadata["path"] = "a = b 'quoted' ";
     expect_equal(back, Trace(parts));
-}
-
-TEST(Paje, ReadsCompressedFiles) {
-    Trace const trace(sample_parts());
-    std::string const text = text_of(trace);
-    TemporaryFile const file;
-    gzFile const packed = gzopen(file.path().c_str(), "wb");
-    gzwrite(packed, text.data(), unsigned(text.size()));
-    gzclose(packed);
-    expect_equal(read_paje(file.path()), trace);
-
-    std::filesystem::resize_file(file.path(), std::filesystem::file_size(file.path()) / 2);
-    EXPECT_THROW(read_paje(file.path()), Error);
 }
 
 TEST(Paje, IsSortedByTimeWithShortLines) {
@@ -250,16 +222,6 @@ TEST(Paje, SurvivesEveryCutAndManyBrokenBytes) {
         }
     }
     EXPECT_GT(refused, 100);
-}
-
-TEST(Paje, RefusesAFileThatIsNotThere) {
-    try {
-        read_paje("/nowhere/at/all.paje");
-        FAIL();
-    } catch (Error const& error) {
-        EXPECT_EQ(error.status(), Status::io_error);
-        EXPECT_NE(std::string(error.what()).find("/nowhere/at/all.paje"), std::string::npos);
-    }
 }
 
 TEST(Paje, WritesAndReadsManyStatesInLinearTime) {
