@@ -59,9 +59,13 @@ Color distinct_color(std::size_t index) {
 Color level_color(int level, int deepest) {
     static constexpr std::array anchors{rgb(0xFDE74C), rgb(0x9CCB4A), rgb(0x2FA389), rgb(0x2278A8),
                                         rgb(0x463C9E)};
-    double const at =
-        deepest <= 0 ? 0.0 : std::clamp(double(level) / deepest, 0.0, 1.0) * (anchors.size() - 1);
-    int const below = std::min(static_cast<int>(at), int(anchors.size()) - 2);
+    return ramp_color(anchors, deepest <= 0 ? 0.0 : double(level) / deepest);
+}
+
+Color ramp_color(std::span<Color const> anchors, double place) {
+    int const last = static_cast<int>(anchors.size()) - 1;
+    double const at = std::clamp(place, 0.0, 1.0) * last;
+    int const below = std::min(static_cast<int>(at), last - 1);
     double const share = at - below;
     auto const between = [&](std::uint8_t a, std::uint8_t b) {
         return static_cast<std::uint8_t>(std::lround(a + share * (b - a)));

@@ -50,6 +50,8 @@ Color distinct_color(std::size_t index);
 
 /// The colour of a level of the tree, from bright at the root to dark at `deepest`.
 Color level_color(int level, int deepest);
+/// The colour at `place` (0 to 1) between anchors at equal distances.
+Color ramp_color(std::span<Color const> anchors, double place);
 
 inline constexpr Color idle_color{0, 0, 0};
 

@@ -2,12 +2,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "commands.hpp"
 #include "generators/generators.hpp"
 #include "io/write.hpp"
 #include "tools/command/common/help.hpp"
 #include "tools/command/common/numbers.hpp"
 #include "tools/command/common/output_file.hpp"
+#include "tools/command/common/subcommand.hpp"
 #include "tools/command/solve/options.hpp"
 
 namespace espalier::command {

@@ -14,13 +14,13 @@
 #include <fmt/ranges.h>
 
 #include "comm/process_group.hpp"
-#include "commands.hpp"
 #include "core/suggest.hpp"
 #include "tools/command/common/help.hpp"
 #include "tools/command/common/interrupt.hpp"
 #include "tools/command/common/output_file.hpp"
 #include "tools/command/common/processes.hpp"
 #include "tools/command/common/reference.hpp"
+#include "tools/command/common/subcommand.hpp"
 
 namespace espalier::command {
 

@@ -129,29 +129,10 @@ TileAccesses accesses(TileTask const& task, std::int32_t count) {
 }
 
 double flops(TileTask const& task, TileGrid const& grid) {
-    auto const k = static_cast<double>(grid.size(task.k));
-    auto const m = static_cast<double>(grid.size(task.i));
-    auto const n = static_cast<double>(grid.size(task.j));
-    using enum TileKernel;
-    switch (task.kernel) {
-    case potrf:
-        return k * k * k / 3;
-    case trsm:
-        return m * k * k;
-    case syrk:
-        return m * m * k;
-    case gemm:
-        return 2 * m * n * k;
-    case geqrt:
-        return 4 * k * k * k / 3;
-    case unmqr:
-        return 2 * k * k * n;
-    case tsqrt:
-        return 2 * m * k * k;
-    case tsmqr:
-        return 4 * m * n * k;
-    }
-    return 0;
+    // Three times the operations, relative to the product of the three sizes, which may be equal.
+    constexpr std::array<double, num_tile_kernels> tripled{1, 3, 3, 6, 4, 6, 6, 12};
+    auto const volume = static_cast<double>(grid.size(task.i) * grid.size(task.j) * grid.size(task.k));
+    return tripled[static_cast<std::size_t>(task.kernel)] * volume / 3;
 }
 
 double flops(DenseKind kind, Index n) {

@@ -23,7 +23,7 @@ class Verdict:
     def check(self, holds, what):
         self.made += 1
         self.failed += not holds
-        print(f"  {'ok  ' if holds else 'FAIL'} {what}")
+        print(f"  {'ok  ' if holds else 'FAIL'} {what}", flush=True)
         return holds
 
 

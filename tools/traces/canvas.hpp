@@ -40,6 +40,10 @@ std::unique_ptr<Canvas> svg_canvas(double width, double height);
 /// Error{usage} if the picture has more than 2^28 pixels, or more than 32767 in a row or column.
 std::unique_ptr<Canvas> png_canvas(double width, double height, double pixels_per_point = 2);
 
+inline std::unique_ptr<Canvas> new_canvas(bool svg, double width, double height) {
+    return svg ? svg_canvas(width, height) : png_canvas(width, height);
+}
+
 /// The width of a text in points, in the font of PNG files. Other fonts of SVG viewers are similar or
 /// narrower.
 double text_width(std::string_view text, double size, bool bold = false);

@@ -9,7 +9,6 @@
 
 #include "espalier/types.hpp"
 #include "tools/traces/statistics.hpp"
-#include "tools/traces/tasks.hpp"
 
 namespace espalier::trace {
 namespace {

@@ -5,7 +5,6 @@
 
 #include "espalier/types.hpp"
 #include "tools/traces/statistics.hpp"
-#include "tools/traces/tasks.hpp"
 
 namespace espalier::trace {
 namespace {
@@ -24,33 +23,23 @@ struct TaskPath {
 };
 
 std::int64_t index_of(std::vector<TaskTime> const& tasks, std::int64_t number) {
-    auto const at = std::lower_bound(tasks.begin(), tasks.end(), number,
-                                     [](TaskTime const& t, std::int64_t n) { return t.task < n; });
+    auto const at = std::ranges::lower_bound(tasks, number, {}, &TaskTime::task);
     return at != tasks.end() && at->task == number ? at - tasks.begin() : none;
 }
 
-// All numbers of tasks that have a state anywhere, ascending.
-std::vector<std::int64_t> recorded_tasks(Trace const& trace) {
-    std::vector<std::int64_t> numbers;
-    for (TaskTime const& task : task_times(trace, whole(trace))) numbers.push_back(task.task);
-    return numbers;
-}
-
 // Adds the tasks between tasks of the window that have no states.
-void add_unknown_tasks(TaskPath& graph, Trace const& trace, std::vector<std::int64_t> const& recorded) {
+void add_unknown_tasks(TaskPath& graph, Trace const& trace) {
+    std::vector<TaskTime> const recorded = task_times(trace, whole(trace));
     std::vector<TaskTime> unknown;
     for (auto const& [before, after] : trace.dependencies()) {
         bool const knows[] = {index_of(graph.tasks, before) != none, index_of(graph.tasks, after) != none};
         if (knows[0] == knows[1]) continue;
         std::int64_t const number = knows[0] ? after : before;
-        if (!std::binary_search(recorded.begin(), recorded.end(), number))
-            unknown.push_back({number, 0, 0, 0});
+        if (index_of(recorded, number) == none) unknown.push_back({number, 0, 0, 0});
     }
-    auto const by_number = [](TaskTime const& a, TaskTime const& b) { return a.task < b.task; };
-    std::sort(unknown.begin(), unknown.end(), by_number);
-    unknown.erase(std::unique(unknown.begin(), unknown.end(),
-                              [](TaskTime const& a, TaskTime const& b) { return a.task == b.task; }),
-                  unknown.end());
+    std::ranges::sort(unknown, {}, &TaskTime::task);
+    auto const repeated = std::ranges::unique(unknown, {}, &TaskTime::task);
+    unknown.erase(repeated.begin(), repeated.end());
     graph.unknown = std::ssize(unknown);
     std::vector<bool> is_message(unknown.size(), false);
     for (Link const& link : trace.links()) {
@@ -62,8 +51,7 @@ void add_unknown_tasks(TaskPath& graph, Trace const& trace, std::vector<std::int
         --graph.unknown;
     }
     std::vector<TaskTime> all(graph.tasks.size() + unknown.size());
-    std::merge(graph.tasks.begin(), graph.tasks.end(), unknown.begin(), unknown.end(), all.begin(),
-               by_number);
+    std::ranges::merge(graph.tasks, unknown, all.begin(), {}, &TaskTime::task, &TaskTime::task);
     graph.is_work.reserve(all.size());
     for (TaskTime const& task : all) graph.is_work.push_back(index_of(unknown, task.task) == none);
     graph.tasks = std::move(all);
@@ -72,7 +60,7 @@ void add_unknown_tasks(TaskPath& graph, Trace const& trace, std::vector<std::int
 TaskPath build(Trace const& trace, Window window) {
     TaskPath graph;
     graph.tasks = task_times(trace, window);
-    add_unknown_tasks(graph, trace, recorded_tasks(trace));
+    add_unknown_tasks(graph, trace);
     std::int64_t const n = std::ssize(graph.tasks);
     std::vector<std::pair<std::int64_t, std::int64_t>> edges;
     for (auto const& [before, after] : trace.dependencies()) {

@@ -29,10 +29,12 @@ class Painter {
         for (GanttPanel const& panel : panels) span_ = std::max(span_, panel.window.end - panel.window.begin);
     }
 
-    void draw() {
+    // Returns the file.
+    std::string draw() {
         for (std::size_t p = 0; p < panels_.size(); ++p) draw_panel(p);
         draw_axis();
         draw_legend();
+        return canvas_.finish();
     }
 
   private:
@@ -247,22 +249,17 @@ class Painter {
     Nanoseconds span_ = 0;
 };
 
-std::string draw(std::vector<GanttPanel> const& panels, GanttOptions const& options,
-                 GanttLayout const& layout, Canvas& canvas) {
-    Painter(panels, options, layout, canvas).draw();
-    return canvas.finish();
-}
-
 } // namespace
 
 std::string gantt_svg(std::vector<GanttPanel> const& panels, GanttOptions const& options) {
     GanttLayout const layout = lay_out(panels, options);
-    return draw(panels, options, layout, *svg_canvas(layout.width, layout.height));
+    return Painter(panels, options, layout, *svg_canvas(layout.width, layout.height)).draw();
 }
 
 std::string gantt_png(std::vector<GanttPanel> const& panels, GanttOptions const& options) {
     GanttLayout const layout = lay_out(panels, options);
-    return draw(panels, options, layout, *png_canvas(layout.width, layout.height, options.scale));
+    auto const canvas = png_canvas(layout.width, layout.height, options.scale);
+    return Painter(panels, options, layout, *canvas).draw();
 }
 
 } // namespace espalier::trace

@@ -1,6 +1,7 @@
 #include "tools/traces/paje_read.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <list>
 #include <optional>
@@ -12,7 +13,6 @@
 #include "espalier/types.hpp"
 #include "tools/traces/paje_lane.hpp"
 #include "tools/traces/paje_lexer.hpp"
-#include "tools/traces/paje_places.hpp"
 #include "trace/kinds.hpp"
 
 namespace espalier::trace {
@@ -41,6 +41,53 @@ struct HalfLink {
 
 constexpr std::int64_t most_events = 200'000'000;
 
+constexpr std::array<std::string_view, 4> place_names{"Machine", "Process", "Node", "Thread"};
+
+// Whether the file has the tree of write_paje(), with states, links and samples in the containers that may
+// have them.
+bool keep_places(TraceParts& parts, std::vector<std::string> const& types) {
+    auto& containers = parts.containers;
+    auto const place_of = [&](std::int32_t container) { return containers[container].place; };
+    for (std::size_t i = 0; i < containers.size(); ++i) {
+        auto const at = std::find(place_names.begin(), place_names.end(), types[i]) - place_names.begin();
+        std::int32_t const parent = containers[i].parent;
+        if (at == std::ssize(place_names) || (at == 0) != (parent < 0)) return false;
+        if (at > 0 && int(place_of(parent)) != at - 1) return false;
+        containers[i].place = static_cast<Place>(at);
+    }
+    for (auto const& state : parts.states)
+        if (auto const place = place_of(state.container); place != Place::thread && place != Place::process)
+            return false;
+    for (auto const& link : parts.links)
+        if (place_of(link.from) != Place::thread || place_of(link.to) != Place::thread) return false;
+    return std::all_of(parts.samples.begin(), parts.samples.end(), [&](Sample const& sample) {
+        return place_of(sample.container) == parts.variables[sample.variable].place;
+    });
+}
+
+// Otherwise each container with states or links becomes a thread of one process. The other containers and
+// their variables are dropped.
+void make_threads(TraceParts& parts) {
+    constexpr std::int32_t node = 2;
+    std::vector<std::int32_t> thread(parts.containers.size(), -1);
+    for (auto const& state : parts.states) thread[state.container] = 0;
+    for (auto const& link : parts.links) thread[link.from] = thread[link.to] = 0;
+
+    std::vector<Container> placed{
+        {"machine", Place::machine, -1}, {"P0", Place::process, 0}, {"N0", Place::node, 1}};
+    for (std::size_t i = 0; i < thread.size(); ++i) {
+        if (thread[i] < 0) continue;
+        thread[i] = static_cast<std::int32_t>(placed.size());
+        placed.push_back({parts.containers[i].name, Place::thread, node});
+    }
+    parts.containers = std::move(placed);
+    for (auto& state : parts.states) state.container = thread[state.container];
+    for (auto& link : parts.links) link.from = thread[link.from], link.to = thread[link.to];
+    std::erase_if(parts.samples, [&](Sample const& s) { return thread[s.container] < 0; });
+    for (auto& sample : parts.samples) sample.container = thread[sample.container];
+    for (auto& variable : parts.variables) variable.place = Place::thread;
+}
+
 class Reader {
   public:
     explicit Reader(std::string const& path) : path_(path), lexer_(path) {
@@ -61,7 +108,7 @@ class Reader {
         if (events == 0) lexer_.fail("the file has no events, so it is not a Paje trace");
         for (StateLane& lane : lanes_) lane.close(now_, parts_.states);
         for (auto const& [key, halves] : pending_) parts_.unmatched_messages += std::ssize(halves);
-        place_containers(parts_, type_names_);
+        if (!keep_places(parts_, type_names_)) make_threads(parts_);
         try {
             return Trace(std::move(parts_));
         } catch (Error const& error) {
@@ -133,7 +180,10 @@ class Reader {
         if (meaning == Meaning::variable) {
             type.variable = static_cast<std::int32_t>(parts_.variables.size());
             auto const& parent = types_[find_type(line["Type"])].name;
-            parts_.variables.push_back({type.name, std::string(line["Unit"]), place_named(parent)});
+            auto const place = std::find(place_names.begin(), place_names.end(), parent);
+            parts_.variables.push_back(
+                {type.name, std::string(line["Unit"]),
+                 place == place_names.end() ? Place::thread : Place(place - place_names.begin())});
         }
         types_.push_back(std::move(type));
     }
@@ -315,7 +365,7 @@ class Reader {
     std::string path_;
     PajeLexer lexer_;
     Nanoseconds now_ = 0;
-    TraceParts parts_; ///< The containers of the file, until place_containers() changes them.
+    TraceParts parts_; ///< The containers of the file, until they get their places at its end.
     std::vector<Type> types_;
     std::vector<std::string> type_names_; ///< By container.
     std::vector<StateLane> lanes_;        ///< By container.

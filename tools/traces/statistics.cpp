@@ -4,8 +4,6 @@
 #include <limits>
 #include <map>
 
-#include "tools/traces/tasks.hpp"
-
 namespace espalier::trace {
 namespace {
 
@@ -165,8 +163,7 @@ std::vector<TaskTime> task_times(Trace const& trace, Window window) {
     for (State const& state : trace.states())
         if (state.task >= 0 && is_work(trace, state, window))
             times.push_back({state.task, state.end - state.start, state.start, state.end});
-    std::sort(times.begin(), times.end(),
-              [](TaskTime const& a, TaskTime const& b) { return a.task < b.task; });
+    std::ranges::sort(times, {}, &TaskTime::task);
     std::size_t kept = 0;
     for (TaskTime const& piece : times) {
         if (kept == 0 || times[kept - 1].task != piece.task) {

@@ -68,6 +68,20 @@ struct Statistics {
 /// Takes linear time.
 Statistics statistics(Trace const& trace, Window window);
 
+/// A task. Its states, which may be several pieces, are added up.
+struct TaskTime {
+    std::int64_t task = 0;
+    Nanoseconds duration = 0;
+    Nanoseconds start = 0;
+    Nanoseconds end = 0;
+};
+
+/// Sorted by task number. Only states for which is_work() holds are counted.
+std::vector<TaskTime> task_times(Trace const& trace, Window window);
+
+/// Whether a state belongs to a thread, has category work, and is in the window.
+bool is_work(Trace const& trace, State const& state, Window window);
+
 /// The longest chain of dependent tasks, a lower bound of every schedule.
 struct CriticalPath {
     std::vector<std::int64_t> tasks; ///< From first to last.

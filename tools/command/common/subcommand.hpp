@@ -34,4 +34,14 @@ Subcommand make_subcommand(std::string name, std::string summary, std::string (*
             [=] { run(static_cast<Given const&>(*given)); }};
 }
 
+// In the order of the help.
+Subcommand solve_command();
+Subcommand analyze_command();
+Subcommand compare_command();
+Subcommand simulate_command();
+Subcommand generate_command();
+Subcommand trace_command();
+Subcommand machine_command();
+Subcommand dense_command();
+
 } // namespace espalier::command

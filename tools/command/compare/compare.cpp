@@ -9,10 +9,10 @@
 #include "machine/machine_file.hpp"
 #include "record.hpp"
 #include "runtime/topology.hpp"
-#include "tools/command/commands.hpp"
 #include "tools/command/common/numbers.hpp"
 #include "tools/command/common/output_file.hpp"
 #include "tools/command/common/progress_bar.hpp"
+#include "tools/command/common/subcommand.hpp"
 #include "tools/command/solve/problem.hpp"
 
 namespace espalier::command {

@@ -71,14 +71,16 @@ class Picture {
         unit_ = largest_ < 0.2 ? 1e-3 : 1;
         step_ = step_for(largest_);
         has_ranges_ = !record.asked.is_simulated() && record.asked.repeat > 1;
-        write_titles();
+        title_ = "Factorization of " + shortened(record.matrix.description.name);
+        subtitle_ = fmt::format("n = {}, {}; {} {}", with_separators(record.matrix.rows),
+                                counted(record.matrix.nnz, "nonzero"),
+                                record.asked.is_simulated() ? "simulated on" : "on", record.machine);
         place();
     }
 
-    [[nodiscard]] double width() const { return width_; }
-    [[nodiscard]] double height() const { return height_; }
-
-    void draw(Canvas& canvas) const {
+    std::string draw(bool svg) const {
+        auto const owner = trace::new_canvas(svg, width_, height_);
+        Canvas& canvas = *owner;
         canvas.text(margin, margin + 14, title_, {18, ink, Anchor::start, true});
         canvas.text(margin, margin + 34, subtitle_, {letters, pale_ink});
         draw_heads(canvas);
@@ -88,16 +90,10 @@ class Picture {
             draw_bar(canvas, k);
         }
         draw_legend(canvas);
+        return canvas.finish();
     }
 
   private:
-    void write_titles() {
-        title_ = "Factorization of " + shortened(record_.matrix.description.name);
-        subtitle_ = fmt::format("n = {}, {}; {} {}", with_separators(record_.matrix.rows),
-                                counted(record_.matrix.nnz, "nonzero"),
-                                record_.asked.is_simulated() ? "simulated on" : "on", record_.machine);
-    }
-
     void place() {
         double x = margin;
         for (std::size_t c = 0; c < vary_.size(); ++c) {
@@ -195,8 +191,15 @@ class Picture {
         canvas.rectangle(bars_x_, y + (row_height - bar_height) / 2, x_of(median) - bars_x_, bar_height,
                          color_of(row));
         double right = x_of(median);
-        if (has_ranges_) right = std::max(right, draw_range(canvas, row, y + row_height / 2));
-        if (row.predicted_s) right = std::max(right, draw_prediction(canvas, *row.predicted_s, y));
+        if (has_ranges_) {
+            double const slowest = x_of(row.most(&CompareSample::factor_s));
+            range_mark(canvas, x_of(row.least(&CompareSample::factor_s)), slowest, y + row_height / 2);
+            right = std::max(right, slowest);
+        }
+        if (row.predicted_s) {
+            prediction_mark(canvas, x_of(*row.predicted_s), y + row_height / 2);
+            right = std::max(right, x_of(*row.predicted_s));
+        }
         std::string const time = time_text(median);
         write(canvas, right + 7, line, time, ink);
         if (row.status != Status::ok)
@@ -215,22 +218,10 @@ class Picture {
         canvas.text(x, y, text, {letters, color});
     }
 
-    double draw_range(Canvas& canvas, CompareRow const& row, double y) const {
-        return range_mark(canvas, x_of(row.least(&CompareSample::factor_s)),
-                          x_of(row.most(&CompareSample::factor_s)), y);
-    }
-
-    static double range_mark(Canvas& canvas, double left, double right, double y) {
+    static void range_mark(Canvas& canvas, double left, double right, double y) {
         canvas.line(left, y, right, y, 1.5, mark);
         canvas.line(left, y - 4, left, y + 4, 1.5, mark);
         canvas.line(right, y - 4, right, y + 4, 1.5, mark);
-        return right;
-    }
-
-    double draw_prediction(Canvas& canvas, double seconds, double y) const {
-        double const x = x_of(seconds);
-        prediction_mark(canvas, x, y + row_height / 2);
-        return x;
     }
 
     static void prediction_mark(Canvas& canvas, double x, double y) {
@@ -275,11 +266,7 @@ class Picture {
 } // namespace
 
 std::string compare_picture(CompareRecord const& record, bool svg) {
-    Picture const picture(record);
-    double const width = picture.width(), height = picture.height();
-    auto const canvas = svg ? trace::svg_canvas(width, height) : trace::png_canvas(width, height);
-    picture.draw(*canvas);
-    return canvas->finish();
+    return Picture(record).draw(svg);
 }
 
 } // namespace espalier::command

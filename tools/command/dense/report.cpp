@@ -41,10 +41,10 @@ Json number(double value) {
 
 } // namespace
 
-double DenseRecord::median_s() const {
+std::vector<double> DenseRecord::times_s() const {
     std::vector<double> times;
     for (DenseRun const& run : runs) times.push_back(run.stats.seconds);
-    return median(std::move(times));
+    return times;
 }
 
 DenseRun const& DenseRecord::middle() const {
@@ -55,12 +55,6 @@ DenseRun const& DenseRecord::middle() const {
         return one->stats.seconds < other->stats.seconds;
     });
     return **middle;
-}
-
-double DenseRecord::best_s() const {
-    double best = runs.front().stats.seconds;
-    for (DenseRun const& run : runs) best = std::min(best, run.stats.seconds);
-    return best;
 }
 
 DenseAccuracy DenseRecord::worst() const {
@@ -76,7 +70,7 @@ DenseAccuracy DenseRecord::worst() const {
 }
 
 double DenseRecord::gflops() const {
-    return flops(asked.kind, asked.grid.n) / median_s() / 1e9;
+    return flops(asked.kind, asked.grid.n) / median(times_s()) / 1e9;
 }
 
 double DenseRecord::efficiency() const {
@@ -104,9 +98,10 @@ std::string dense_text(DenseRecord const& record) {
                     counted(record.nodes, "NUMA node"), to_string(asked.library.allocation));
     text += fmt::format("schedule    {}\n", schedule_text(asked.library));
     if (record.predicted_s) text += fmt::format("predicted   {}\n", readable_seconds(*record.predicted_s));
-    text += fmt::format("time        {}", readable_seconds(record.median_s()));
+    text += fmt::format("time        {}", readable_seconds(median(record.times_s())));
     if (record.runs.size() > 1)
-        text += fmt::format(", median of {}; best {}", record.runs.size(), readable_seconds(record.best_s()));
+        text += fmt::format(", median of {}; best {}", record.runs.size(),
+                            readable_seconds(std::ranges::min(record.times_s())));
     text += fmt::format("; critical path {}\n", readable_seconds(record.critical_path_s));
     text += fmt::format("speed       {:.1f} GF/s, {:.0f} % of dgemm on {} ({:.1f} GF/s on one)\n",
                         record.gflops(), 100 * record.efficiency(), counted(record.cores, "core"),
@@ -125,8 +120,7 @@ std::string dense_text(DenseRecord const& record) {
 std::string dense_json(DenseRecord const& record) {
     DenseOptions const& asked = record.asked;
     DenseRun const& run = record.middle();
-    Json times = Json::array(), workers = Json::array(), rates = Json::object();
-    for (DenseRun const& each : record.runs) times.push_back(each.stats.seconds);
+    Json workers = Json::array(), rates = Json::object();
     for (WorkerStats const& worker : run.stats.workers)
         workers.push_back({{"tasks", worker.tasks}, {"busy_s", worker.busy_s}, {"steals", worker.steals}});
     for (std::size_t k = 0; k < num_tile_kernels; ++k)
@@ -145,8 +139,8 @@ std::string dense_json(DenseRecord const& record) {
                        {"settings", settings_json(asked.library)},
                        {"tasks", record.tasks},
                        {"flops", flops(asked.kind, asked.grid.n)},
-                       {"times_s", times},
-                       {"time_s", record.median_s()},
+                       {"times_s", record.times_s()},
+                       {"time_s", median(record.times_s())},
                        {"gflops", record.gflops()},
                        {"dgemm_gflops", record.dgemm.gflops()},
                        {"efficiency", record.efficiency()},

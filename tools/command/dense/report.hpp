@@ -34,11 +34,9 @@ struct DenseRecord {
     std::optional<double> predicted_s; ///< Makespan of the static schedule.
     std::vector<DenseRun> runs;
 
-    /// Median of the times of all runs.
-    [[nodiscard]] double median_s() const;
+    [[nodiscard]] std::vector<double> times_s() const; ///< Of all runs.
     /// The run with the median time; the faster one of the two for an even number of runs.
     [[nodiscard]] DenseRun const& middle() const;
-    [[nodiscard]] double best_s() const;
     /// The largest errors of all runs.
     [[nodiscard]] DenseAccuracy worst() const;
     [[nodiscard]] double gflops() const;

@@ -8,10 +8,10 @@
 #include "parts.hpp"
 #include "runtime/process_limits.hpp"
 #include "runtime/topology.hpp"
-#include "tools/command/commands.hpp"
 #include "tools/command/common/dgemm_rate.hpp"
 #include "tools/command/common/help.hpp"
 #include "tools/command/common/output_file.hpp"
+#include "tools/command/common/subcommand.hpp"
 #include "tools/command/solve/options.hpp"
 
 namespace espalier::command {

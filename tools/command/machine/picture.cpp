@@ -11,6 +11,7 @@
 
 #include "parts.hpp"
 #include "tools/traces/canvas.hpp"
+#include "trace/kinds.hpp"
 
 namespace espalier::command {
 
@@ -28,14 +29,7 @@ constexpr std::array<Color, 6> palette{
     {{255, 250, 224}, {254, 224, 139}, {253, 174, 97}, {244, 109, 67}, {200, 40, 50}, {110, 10, 45}}};
 
 Color color_at(double t) {
-    double const place = std::clamp(t, 0.0, 1.0) * (palette.size() - 1);
-    int const low = std::min(static_cast<int>(place), int(palette.size()) - 2);
-    double const part = place - low;
-    auto const mix = [part](std::uint8_t a, std::uint8_t b) {
-        return static_cast<std::uint8_t>(std::lround(a + part * (b - a)));
-    };
-    Color const a = palette[low], b = palette[low + 1];
-    return {mix(a.red, b.red), mix(a.green, b.green), mix(a.blue, b.blue)};
+    return trace::ramp_color(palette, t);
 }
 
 bool is_dark(Color c) {
@@ -84,10 +78,9 @@ class Picture {
         place();
     }
 
-    [[nodiscard]] double width() const { return width_; }
-    [[nodiscard]] double height() const { return height_; }
-
-    void draw(Canvas& canvas) const {
+    std::string draw(bool svg) const {
+        auto const owner = trace::new_canvas(svg, width_, height_);
+        Canvas& canvas = *owner;
         canvas.text(margin, margin + 14, title_, {18, ink, Anchor::start, true});
         canvas.text(margin, margin + 34, subtitle_, {12, pale_ink});
         for (std::size_t k = 0; k < factors_.kernels.size(); ++k) draw_kernel(canvas, k);
@@ -97,6 +90,7 @@ class Picture {
             canvas.text(margin, y, "Note: " + remark + ".", {12, pale_ink});
             y += 17;
         }
+        return canvas.finish();
     }
 
   private:
@@ -236,11 +230,7 @@ class Picture {
 } // namespace
 
 std::string numa_factors_picture(NumaFactors const& factors, Topology const& topology, bool svg) {
-    Picture const picture(factors, topology);
-    double const width = picture.width(), height = picture.height();
-    auto const canvas = svg ? trace::svg_canvas(width, height) : trace::png_canvas(width, height);
-    picture.draw(*canvas);
-    return canvas->finish();
+    return Picture(factors, topology).draw(svg);
 }
 
 } // namespace espalier::command

@@ -5,8 +5,8 @@
 #include "espalier/espalier.hpp"
 #include "espalier/simulation.hpp"
 #include "machine/machine_file.hpp"
-#include "tools/command/commands.hpp"
 #include "tools/command/common/numbers.hpp"
+#include "tools/command/common/subcommand.hpp"
 #include "tools/command/solve/run.hpp"
 
 namespace espalier::command {

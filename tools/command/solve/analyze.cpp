@@ -3,10 +3,10 @@
 
 #include "espalier/espalier.hpp"
 #include "run.hpp"
-#include "tools/command/commands.hpp"
 #include "tools/command/common/help.hpp"
 #include "tools/command/common/numbers.hpp"
 #include "tools/command/common/processes.hpp"
+#include "tools/command/common/subcommand.hpp"
 
 namespace espalier::command {
 

@@ -44,16 +44,6 @@ class RootProcess:
             self._comm.Free()
 
 
-class SingleProcess:
-    """A process without others."""
-
-    def handle(self, dtype: np.dtype[Any], options: _core.Options) -> _core.Solver:
-        return SOLVER[dtype](options)
-
-    def release(self) -> None:
-        pass
-
-
 #: The solvers on several processes.
 _solvers: weakref.WeakSet[Any] = weakref.WeakSet()
 

@@ -14,7 +14,7 @@ from . import _core
 from ._arrays import Block, Symmetric, claim, join_parts, operation, require_sparse, scalar_type, to_matrix
 from ._errors import AccuracyWarning, InputError, SingularMatrixWarning
 from ._options import get_options, set_options
-from ._processes import RootProcess, SingleProcess, close_at_exit
+from ._processes import SOLVER, RootProcess, close_at_exit
 from ._progress import Log, Progress, log_function, progress_function
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ class Solver:
         self._options = _core.Options()
         set_options(self._options, options)
         self._work: _Work | None = None
-        self._processes: SingleProcess | RootProcess = SingleProcess() if comm is None else RootProcess(comm)
+        self._root = None if comm is None else RootProcess(comm)
         if comm is not None:
             close_at_exit(self)
 
@@ -149,7 +149,8 @@ class Solver:
         """Free the matrix and the factors. With several processes, this ends espalier.follow() on the others, and this
         solver cannot be used any more."""
         self._work = None
-        self._processes.release()
+        if self._root is not None:
+            self._root.release()
 
     def __enter__(self) -> Solver:
         return self
@@ -157,10 +158,14 @@ class Solver:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _new_handle(self, dtype: np.dtype[Any]) -> _core.Solver:
-        if isinstance(self._processes, RootProcess):
-            self._work = None  # The other processes follow one handle at a time.
-        return self._processes.handle(dtype, self._options)
+    def _handle_for(self, dtype: np.dtype[Any]) -> _core.Solver:
+        """The handle of the last matrix if that has this scalar type, else a new one."""
+        if self._work is not None and self._work.dtype == dtype:
+            return self._work.handle
+        if self._root is None:
+            return SOLVER[dtype](self._options)
+        self._work = None  # The other processes follow one handle at a time.
+        return self._root.handle(dtype, self._options)
 
     def __repr__(self) -> str:
         work = self._work
@@ -203,12 +208,7 @@ class Solver:
     def analyze(self, A: Any) -> Solver:
         """Compute the ordering, the structure of the factors and the schedule. Returns the solver."""
         matrix, dtype = self._matrix_of(A, None)
-        work = self._work
-        if work is None or work.dtype != dtype:
-            del work
-            handle = self._new_handle(dtype)
-        else:
-            handle = work.handle
+        handle = self._handle_for(dtype)
         handle.analyze(matrix, self._listeners)
         self._work = _Work(handle, dtype, matrix.shape, matrix.symmetry)
         return self
@@ -221,12 +221,10 @@ class Solver:
 
     def _factorize(self, A: Any, dtype: np.dtype[Any] | None) -> None:
         matrix, dtype = self._matrix_of(A, dtype)
-        work = self._work
-        if work is None or work.dtype != dtype:
-            del work
-            work = _Work(self._new_handle(dtype), dtype, matrix.shape, matrix.symmetry)
-        work.handle.factorize(matrix, self._listeners)
-        self._work = work
+        handle = self._handle_for(dtype)
+        handle.factorize(matrix, self._listeners)
+        if self._work is None or self._work.handle is not handle:
+            self._work = _Work(handle, dtype, matrix.shape, matrix.symmetry)
 
     def _matrix_of(self, A: Any, dtype: np.dtype[Any] | None) -> tuple[_core.Matrix, np.dtype[Any]]:
         require_sparse(A)
