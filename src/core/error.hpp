@@ -30,7 +30,6 @@ class FirstError {
   public:
     /// Records the exception that is being handled. Call it inside a catch block.
     void capture() noexcept;
-    /// Whether an exception is recorded.
     [[nodiscard]] bool raised() const noexcept { return raised_.load(std::memory_order_acquire); }
     /// Rethrows the recorded exception, if any. Call it on one thread after the others have finished.
     void rethrow();

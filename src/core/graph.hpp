@@ -9,23 +9,18 @@
 
 namespace espalier {
 
-/// An undirected graph, possibly with vertex weights.
 struct Graph {
     Index num_vertices = 0;     ///< Number of vertices.
     std::vector<Offset> ptr{0}; ///< num_vertices + 1 entries.
     std::vector<Index> adj;     ///< The neighbours of v are adj[ptr[v] .. ptr[v + 1]).
     std::vector<Index> weight;  ///< Number of matrix rows that each vertex represents; empty if all are 1.
 
-    /// Neighbours of v, ascending.
     [[nodiscard]] std::span<Index const> neighbours(Index v) const {
         return {adj.data() + ptr[v], adj.data() + ptr[v + 1]};
     }
     /// Number of matrix rows that v represents.
     [[nodiscard]] Index weight_of(Index v) const { return weight.empty() ? 1 : weight[v]; }
-    /// Number of neighbours of v.
     [[nodiscard]] Offset degree(Index v) const { return ptr[v + 1] - ptr[v]; }
-    /// Number of undirected edges.
-    [[nodiscard]] Offset num_edges() const { return ptr.back() / 2; }
 };
 
 } // namespace espalier

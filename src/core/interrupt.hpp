@@ -24,11 +24,21 @@ class Interrupt {
     /// Requests a stop. Any thread may call it.
     void request() noexcept { requested_.store(true, std::memory_order_relaxed); }
     /// Whether a stop is requested. Any thread may call it; an exception of the callback passes through.
-    [[nodiscard]] bool requested();
+    [[nodiscard]] bool requested() {
+        if (requested_.load(std::memory_order_relaxed)) return true;
+        if (!callback_ || std::this_thread::get_id() != callback_thread_) return false;
+        auto const now = Clock::now();
+        if (now - last_call_ < std::chrono::milliseconds(10)) return false;
+        last_call_ = now;
+        if (!callback_()) return false;
+        request();
+        return true;
+    }
     /// Throws Error{cancelled} if a stop is requested. Cheap enough to call once per millisecond of work, but
     /// not once per entry.
-    void check();
-    /// The flag that request() sets.
+    void check() {
+        if (requested()) throw Error(Status::cancelled, "cancelled by the caller");
+    }
     [[nodiscard]] std::atomic<bool> const& flag() const noexcept { return requested_; }
 
   private:
@@ -39,7 +49,6 @@ class Interrupt {
     Clock::time_point last_call_; // used by callback_thread_ only
 };
 
-/// Calls check() if `interrupt` is not null.
 inline void check(Interrupt* interrupt) {
     if (interrupt) interrupt->check();
 }

@@ -21,12 +21,9 @@ template <class T> inline constexpr bool is_sequence<std::vector<T>> = true;
 template <> inline constexpr bool is_sequence<std::string> = true;
 } // namespace pack_detail
 
-/// Appends values to a byte string.
 class Packer {
   public:
-    /// Appends the values in order.
     template <class... T> void operator()(T const&... values) { (put(values), ...); }
-    /// Moves the bytes out.
     [[nodiscard]] std::vector<std::byte> take() { return std::move(bytes_); }
 
   private:
@@ -52,14 +49,12 @@ class Packer {
     std::vector<std::byte> bytes_;
 };
 
-/// Reads values back from a byte string.
 class Unpacker {
   public:
     /// The memory of `bytes` must outlive the Unpacker.
     explicit Unpacker(std::span<std::byte const> bytes) : bytes_(bytes) {}
     /// Reads values in the order of packing. Throws Error{internal} if there are too few bytes.
     template <class... T> void operator()(T&... values) { (get(values), ...); }
-    /// Whether all bytes are read.
     [[nodiscard]] bool at_end() const { return bytes_.empty(); }
 
   private:

@@ -22,7 +22,6 @@ class ProgressScope {
             // a failing display must not stop the computation
         }
     }
-    /// Reports that `amount` of the total is done.
     void advance(double amount) const {
         if (sink_) sink_->advance(amount);
     }

@@ -14,11 +14,9 @@ inline double unit_interval(std::uint64_t bits) {
     return static_cast<double>(bits >> 11) * 0x1p-53;
 }
 
-/// The splitmix64 sequence of a seed.
 class SplitMix64 {
   public:
     explicit SplitMix64(std::uint64_t seed) : state_(seed) {}
-    /// The next 64 bits.
     std::uint64_t next() { return mix_bits(state_ += golden_increment); }
     /// The k-th number of the sequence of `seed`, from 0.
     static std::uint64_t at(std::uint64_t seed, Index k) {
@@ -26,9 +24,7 @@ class SplitMix64 {
     }
     /// A number in 0 .. bound - 1, bound > 0. The bias of the remainder, bound / 2^64, is negligible.
     Index below(Index bound) { return static_cast<Index>(next() % static_cast<std::uint64_t>(bound)); }
-    /// A number in [low, high).
     double uniform(double low, double high) { return low + (high - low) * unit_interval(next()); }
-    /// The k-th number of the sequence of `seed`, in [low, high).
     static double uniform_at(std::uint64_t seed, Index k, double low, double high) {
         return low + (high - low) * unit_interval(at(seed, k));
     }

@@ -72,7 +72,6 @@ template <class T> inline bool is_finite(T value) {
     return std::isfinite(real_part(value)) && std::isfinite(imag_part(value));
 }
 
-/// Expands `macro(T)` for every scalar type.
 #define ESPALIER_FOR_EACH_SCALAR(macro)                                                                      \
     macro(float) macro(double) macro(std::complex<float>) macro(std::complex<double>)
 

@@ -5,14 +5,12 @@
 
 namespace espalier {
 
-/// Measures wall-clock time.
 class Timer {
   public:
     /// Seconds since construction or the last restart().
     [[nodiscard]] double seconds() const {
         return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
     }
-    /// Starts again at 0 seconds.
     void restart() { start_ = std::chrono::steady_clock::now(); }
 
   private:

@@ -8,11 +8,10 @@
 
 namespace espalier {
 
-/// A line of the help text.
 struct GeneratorHelp {
     std::string_view kind; ///< "lap3d"
     std::string_view
-        arguments; ///< The form of the text after the kind and a colon: "N", "NXxNYxNZ" or "N:NNZ:SEED".
+        arguments; ///< Form of the text after the kind and a colon: "N", "NXxNYxNZ", "N:NNZ:SEED".
     std::string_view description; ///< One line: equation, size, symmetry.
 };
 
@@ -25,7 +24,6 @@ bool is_generator(std::string_view spec);
 /// not a positive number, or the matrix has more than 2^40 entries; Error{out_of_memory}.
 NamedMatrix generate_matrix(std::string_view spec);
 
-/// All kinds in the order for printing.
 std::vector<GeneratorHelp> generator_help();
 
 } // namespace espalier

@@ -12,9 +12,7 @@ namespace espalier {
 /// nx x ny x nz cells, numbered with x fastest.
 struct Grid {
     Index nx = 1, ny = 1, nz = 1;
-    /// Number of cells.
     [[nodiscard]] Index cells() const { return nx * ny * nz; }
-    /// Number of the cell (x, y, z).
     [[nodiscard]] Index cell(Index x, Index y, Index z) const { return x + nx * (y + ny * z); }
     /// Number of pairs of neighbouring cells.
     [[nodiscard]] Index faces() const { return (nx - 1) * ny * nz + nx * (ny - 1) * nz + nx * ny * (nz - 1); }
@@ -58,7 +56,6 @@ template <int B> class BlockColumn {
   public:
     using Block = std::array<std::array<double, B>, B>; ///< block[row][column]
 
-    /// The block A(p, p).
     Block& diagonal() { return blocks_[3]; }
     /// The block A(q, p) for the neighbour q one step up (side = 1) or down (side = -1) the axis.
     Block& neighbour(int axis, int side) { return blocks_[side < 0 ? 2 - axis : 4 + axis]; }

@@ -14,7 +14,6 @@ class AtomicFile {
     /// Creates the temporary. A target that is a symbolic link is followed, so the link remains. A pipe, a
     /// device, or standard output ("-") is written directly. Error{io_error} that begins with `path`.
     explicit AtomicFile(std::string const& path);
-    /// Removes the temporary unless commit() succeeded.
     ~AtomicFile();
     AtomicFile(AtomicFile const&) = delete;
     AtomicFile& operator=(AtomicFile const&) = delete;

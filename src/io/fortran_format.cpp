@@ -1,13 +1,11 @@
 // A recursive-descent parser of depth two. Length, columns and repeat counts are bounded, so every format is
 // parsed in a short time.
-#include "io/fortran_format.hpp"
-
 #include <string>
 
 #include <fmt/format.h>
 
 #include "espalier/types.hpp"
-#include "io/parse_numbers.hpp"
+#include "io/fixed_section.hpp"
 
 namespace espalier {
 

@@ -8,7 +8,6 @@
 
 namespace espalier {
 
-/// Whether the data starts like a gzip file.
 bool is_gzip(std::string_view data);
 
 /// The concatenated text of all members. Throws Error{bad_input} with `path` if the data is truncated or

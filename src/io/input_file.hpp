@@ -8,7 +8,6 @@
 
 namespace espalier {
 
-/// An open file.
 class InputFile {
   public:
     /// Opens the file. `path` must outlive the object. Throws Error{io_error}.

@@ -20,7 +20,6 @@ struct json_t;
 
 namespace espalier {
 
-/// The longest document that is read, in bytes.
 inline constexpr std::size_t longest_json = std::size_t{4} << 20;
 
 /// A JSON value. Copies share the value. Every member throws std::bad_alloc when memory runs out.
@@ -47,7 +46,6 @@ class Json {
 
     /// Adds a member to an object, or replaces it. Members keep their order.
     Json& set(std::string const& name, Json const& value);
-    /// Adds an element to an array.
     Json& append(Json const& value);
 
     /// Error{bad_input} "<source>: line 3: ..." for a text that is not one JSON value, is longer than

@@ -14,7 +14,6 @@ namespace espalier {
 
 /// The numbers of an array file in its order, in one piece for each thread that parsed them.
 template <class T> using Pieces = std::vector<std::vector<T>>;
-/// Real or complex numbers.
 using AnyPieces = std::variant<Pieces<double>, Pieces<std::complex<double>>>;
 
 /// Parses whole lines of a coordinate file. Throws Error{bad_input} "name:line: ..." for the first invalid
@@ -23,7 +22,6 @@ AnyTriples parse_entry_lines(Source const& lines, MarketHeader const& header, in
 /// Parses whole lines of an array file, with the same errors.
 AnyPieces parse_array_lines(Source const& lines, MarketHeader const& header, int threads);
 
-/// Number of entries in all pieces.
 template <class T> Offset total_size(std::vector<std::vector<T>> const& pieces) {
     Offset sum = 0;
     for (auto const& piece : pieces) sum += std::ssize(piece);

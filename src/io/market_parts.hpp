@@ -11,7 +11,6 @@
 
 namespace espalier {
 
-/// The head of a file.
 struct MarketHead {
     MarketHeader header;  ///< Banner and sizes; the pointers are null.
     Offset file_size = 0; ///< Size of the file in bytes.
@@ -28,10 +27,8 @@ template <class Archive> void describe(Archive& archive, MarketHead& head) {
 /// Reads the head of a sparse matrix. Returns nothing if the file is not an uncompressed Matrix Market file,
 /// or if the head is invalid; read_matrix() then reports the error.
 std::optional<MarketHead> find_matrix_head(std::string const& path);
-/// Reads the head of a dense block, likewise.
 std::optional<MarketHead> find_dense_head(std::string const& path);
 
-/// Lines of a file.
 struct Lines {
     TextBuffer buffer;            ///< Owns the characters.
     std::string_view text{"", 0}; ///< The lines.

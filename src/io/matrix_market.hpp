@@ -12,7 +12,6 @@
 
 namespace espalier {
 
-/// A real or complex dense block.
 using AnyDense = std::variant<DenseMatrix<double>, DenseMatrix<std::complex<double>>>;
 
 /// Whether the text begins with the %%MatrixMarket banner, in any case.

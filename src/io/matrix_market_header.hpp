@@ -9,10 +9,8 @@
 
 namespace espalier {
 
-/// The field of the banner.
 enum class MarketField { real, integer, complex, pattern };
 
-/// The banner and the size line.
 struct MarketHeader {
     bool array = false;                                    ///< Format array instead of coordinate.
     MarketField field = MarketField::real;                 ///< Field.

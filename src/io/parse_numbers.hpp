@@ -41,7 +41,6 @@ class Source {
 inline bool is_blank(char c) {
     return c == ' ' || (c >= '\t' && c <= '\r' && c != '\n');
 }
-/// Whether c is a decimal digit.
 inline bool is_digit(char c) {
     return static_cast<unsigned char>(c - '0') < 10;
 }
@@ -50,7 +49,6 @@ inline bool ends_number(char const* p, char const* end) {
     return p == end || is_blank(*p) || *p == '\n';
 }
 
-/// The first character at or after p that is not a blank.
 inline char const* skip_blanks(char const* p, char const* end) {
     while (p != end && is_blank(*p)) ++p;
     return p;
@@ -65,15 +63,12 @@ inline char const* next_line(char const* p, char const* end) {
     return p == end ? end : p + 1;
 }
 
-/// The characters up to the next blank or line end.
 std::string_view token_at(char const* p, char const* end);
 
 /// The token in quotes for a message, shortened and without unprintable characters.
 std::string in_quotes(std::string_view token);
 
-/// The general case of parse_integer().
 char const* parse_integer_slowly(char const* p, char const* end, std::int64_t& value);
-/// The general case of parse_real().
 char const* parse_real_slowly(char const* p, char const* end, double& value);
 
 /// Parses an integer at p that is followed by a blank or the end of the line. Returns the position after it,
@@ -107,7 +102,6 @@ bool parse_fixed_real(char const* p, char const* end, int decimals, int scale, d
 
 /// The reason why there is no integer at p, e.g. "'1.5' is not an integer".
 std::string bad_integer(char const* p, char const* end);
-/// The reason why there is no finite real number at p.
 std::string bad_real(char const* p, char const* end);
 
 /// Splits `text` into 1 to `parts` pieces of similar size that end with a line feed, except possibly the

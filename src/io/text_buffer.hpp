@@ -10,7 +10,6 @@
 
 namespace espalier {
 
-/// A text and free space after it.
 class TextBuffer {
   public:
     [[nodiscard]] std::string_view text() const { return {data_.get(), size_}; }
@@ -19,7 +18,6 @@ class TextBuffer {
     [[nodiscard]] std::size_t room() const { return capacity_ - size_; }
     /// Position after the text. Write at most room() characters there, then call added().
     [[nodiscard]] char* tail() { return data_.get() + size_; }
-    /// Extends the text by `count` characters written at tail().
     void added(std::size_t count) { size_ += count; }
 
     /// Allocates space for `capacity` characters in total. Throws std::bad_alloc and then keeps the text.

@@ -12,7 +12,6 @@
 
 namespace espalier {
 
-/// One entry of a file.
 template <class T> struct Triple {
     Index row; ///< 0-based.
     Index col; ///< 0-based.
@@ -21,14 +20,12 @@ template <class T> struct Triple {
 
 /// The entries of a file in its order, in one piece for each thread that parsed them.
 template <class T> using Triples = std::vector<std::vector<Triple<T>>>;
-/// Real or complex entries.
 using AnyTriples = std::variant<Triples<double>, Triples<std::complex<double>>>;
 
 /// The symmetry that a file declares. Unless it is general, an off-diagonal entry also stands for its mirror
 /// image.
 enum class DeclaredSymmetry { general, symmetric, hermitian, skew_symmetric };
 
-/// The content of a file, as a reader returns it.
 struct CoordinateData {
     std::string source;                                    ///< File name for messages.
     Index rows = 0;                                        ///< Number of rows.
@@ -58,7 +55,6 @@ CscMatrix<T> compress_columns(Index rows, Index cols, Triples<T> triples, int th
 /// Throws Error{bad_input}, starting with `source`, if a sum of duplicates overflowed. `matrix` holds the
 /// columns of the file from `first` on.
 template <class T> void check_duplicates(CscMatrix<T> const& matrix, Index first, std::string const& source);
-/// Adds a note about `count` summed duplicates.
 void note_duplicates(Offset count, std::vector<std::string>& notes);
 
 } // namespace espalier

@@ -19,7 +19,6 @@ template <class T> double modulus(T value) {
         return std::abs(static_cast<double>(value));
 }
 
-/// Largest modulus of a vector.
 template <class T> double infinity_norm(std::span<T const> x) {
     double largest = 0;
     for (T const value : x) {
@@ -29,7 +28,6 @@ template <class T> double infinity_norm(std::span<T const> x) {
     return largest;
 }
 
-/// Largest modulus of an entry.
 template <class T> double max_abs(CscMatrix<T> const& a) {
     return infinity_norm(std::span<T const>(a.values));
 }

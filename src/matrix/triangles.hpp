@@ -42,7 +42,6 @@ template <class T> Symmetry folded_symmetry(DeclaredSymmetry declared) {
     return hermitian ? Symmetry::hermitian : Symmetry::symmetric;
 }
 
-/// Numbers of stored off-diagonal entries.
 struct TriangleCounts {
     Offset below = 0; ///< Below the diagonal.
     Offset above = 0; ///< Above the diagonal.
@@ -54,20 +53,16 @@ void require_square(Index rows, Index cols, DeclaredSymmetry declared, std::stri
 /// Throws Error{bad_input} if a diagonal entry contradicts the declared symmetry.
 template <class T> void check_diagonal(CscMatrix<T> const& matrix, Index first, DeclaredSymmetry declared,
                                        std::string const& source);
-/// Counts the entries below and above the diagonal.
 template <class T> TriangleCounts count_triangles(CscMatrix<T> const& matrix, Index first);
-/// Removes the entries above the diagonal.
 template <class T> void keep_lower(CscMatrix<T>& matrix, Index first);
 /// Removes the upper triangle and adds the entries of `mirror`, the mirror image of the upper triangle in the
 /// same columns. Entries in both must be equal, else throws Error{bad_input}. Returns their number.
 template <class T> Offset fold_in(CscMatrix<T>& matrix, Index first, CscMatrix<T> const& mirror,
                                   DeclaredSymmetry declared, std::string const& source);
 
-/// Adds a note if entries above the diagonal were stored.
 void note_storage(TriangleCounts const& counts, std::vector<std::string>& notes);
 /// Adds a note that the values of a general matrix have this symmetry.
 void note_recognized(Symmetry symmetry, std::vector<std::string>& notes);
-/// The note for a skew-symmetric matrix.
 inline constexpr char const* note_of_expansion = "a skew-symmetric matrix was expanded to a general one";
 
 } // namespace espalier

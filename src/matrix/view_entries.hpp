@@ -13,7 +13,6 @@
 
 namespace espalier {
 
-/// Throws Error{bad_input}.
 [[noreturn]] inline void reject_view(std::string const& message) {
     throw Error(Status::bad_input, message);
 }
@@ -21,12 +20,10 @@ namespace espalier {
 /// Limit of rows and columns; sums of sizes and bases below it do not overflow.
 inline constexpr Index largest_view_size = Index{1} << 40;
 
-/// Names of the dimensions of a compressed layout in messages.
 struct ViewWords {
     char const* minor; ///< The dimension of the indices.
     char const* major; ///< The dimension of the pointers.
 };
-/// The names for csc or csr.
 inline ViewWords view_words(Layout layout) {
     return layout == Layout::csc ? ViewWords{"row", "column"} : ViewWords{"column", "row"};
 }

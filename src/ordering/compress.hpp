@@ -21,7 +21,6 @@ struct CompressedGraph {
     std::vector<Index> last{};
 };
 
-/// Disjoint pairs of vertices.
 using VertexPairs = std::vector<std::pair<Index, Index>>;
 
 /// Merges indistinguishable vertices in time linear in the edges, by hashing and exact comparison. Weights

@@ -16,7 +16,6 @@
 
 #include "core/error.hpp"
 #include "core/mix_bits.hpp"
-#include "ordering/leaf.hpp"
 #include "ordering/methods.hpp"
 #include "ordering/permutation.hpp"
 #include "ordering/scotch_calls.hpp"

@@ -1,10 +1,10 @@
-#include "ordering/leaf.hpp"
-
+// Orders the leaves of nested dissection, which are small regions, by minimum degree with halo.
 #include <bit>
 #include <cstdint>
 #include <numeric>
 
 #include "ordering/methods.hpp"
+#include "ordering/region.hpp"
 
 namespace espalier {
 

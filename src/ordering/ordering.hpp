@@ -9,12 +9,10 @@
 
 namespace espalier {
 
-/// Options of an ordering.
 struct OrderingOptions {
     OrderingMethod method = OrderingMethod::scotch; ///< Method.
-    std::vector<Index>
-        user_positions;        ///< For OrderingMethod::user: perm[old] = new; if empty, user_file is read.
-    std::string user_file;     ///< For OrderingMethod::user: file for read_permutation().
+    std::vector<Index> user_positions;              ///< For OrderingMethod::user: perm[old] = new, or empty.
+    std::string user_file;     ///< For OrderingMethod::user without positions: file for read_permutation().
     int threads = 1;           ///< Number of threads.
     bool deterministic = true; ///< If false, the result of scotch_strategy may depend on the threads.
     /// SCOTCH ordering strategy string; empty for the default of Espalier. SCOTCH uses it without weights and
@@ -24,7 +22,6 @@ struct OrderingOptions {
     Interrupt* interrupt = nullptr; ///< Checked between the cuts of `scotch`; may be null.
 };
 
-/// A permutation and its inverse.
 struct Ordering {
     std::vector<Index> perm;    ///< perm[old] = new.
     std::vector<Index> inverse; ///< inverse[new] = old.

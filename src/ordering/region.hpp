@@ -25,17 +25,13 @@ struct Region {
     std::vector<Index> weight;        ///< Empty if all are 1.
     std::vector<Index> origin;        ///< The number of each vertex in the whole graph.
 
-    /// Number of interior and halo vertices.
     [[nodiscard]] Index num_vertices() const { return std::ssize(origin); }
-    /// Neighbours of v.
     [[nodiscard]] std::span<Index const> neighbours(Index v) const {
         return {adj.data() + ptr[v], adj.data() + ptr[v + 1]};
     }
-    /// Interior neighbours of the interior vertex v.
     [[nodiscard]] std::span<Index const> interior_neighbours(Index v) const {
         return {adj.data() + ptr[v], adj.data() + interior_end[v]};
     }
-    /// Weight of v.
     [[nodiscard]] Index weight_of(Index v) const { return weight.empty() ? 1 : weight[v]; }
     /// Number of directed edges between interior vertices.
     [[nodiscard]] Offset interior_edges() const;
@@ -52,5 +48,11 @@ Region induce(Region const& parent, std::span<Index const> inside, std::vector<I
 /// The connected component of each interior vertex, without the halo. Components are numbered by their first
 /// vertices.
 std::vector<Index> components(Region const& region, Index& num_components);
+
+/// The position 0 .. num_interior - 1 of each interior vertex in an order of a leaf of nested dissection.
+/// Regions with up to 256 interior vertices are ordered by exact external minimum degree in interior and halo
+/// (Tinney and Walker 1967; Pellegrini, Roman, Amestoy 2000) with weights; ties go to the lower number.
+/// Larger regions are ordered by AMD on the interior alone.
+std::vector<Index> order_leaf(Region const& region);
 
 } // namespace espalier

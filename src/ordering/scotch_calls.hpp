@@ -23,7 +23,6 @@ class ScotchStrategy {
     ~ScotchStrategy();
 
     struct Handle;
-    /// The object of SCOTCH.
     [[nodiscard]] Handle& handle() const { return *handle_; }
 
   private:
@@ -37,11 +36,9 @@ class ScotchContext {
     ScotchContext(ScotchContext const&) = delete;
     ScotchContext& operator=(ScotchContext const&) = delete;
     ~ScotchContext();
-    /// Resets the generator to `seed`.
     void reseed(std::uint64_t seed);
 
     struct Handle;
-    /// The object of SCOTCH.
     [[nodiscard]] Handle& handle() { return *handle_; }
 
   private:
@@ -65,7 +62,6 @@ Blocks dissect(ScotchContext& context, ScotchStrategy const& strategy, Region co
 struct Separation {
     std::vector<std::uint8_t> part; ///< Part of each interior vertex; empty if the region was not cut.
     std::array<Index, 3> weight{};  ///< Weight of each part.
-    /// Whether the region was cut.
     [[nodiscard]] bool cut() const { return !part.empty(); }
     /// Compares the weights of the separators; imbalance adds up to 10 % to the weight.
     [[nodiscard]] bool better_than(Separation const& other) const;

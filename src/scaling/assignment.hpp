@@ -17,7 +17,6 @@ struct SparseCosts {
     std::vector<Index> row_ind;     ///< Row of each entry.
     std::vector<double> cost;       ///< Cost of each entry.
 
-    /// Positions of the entries of column j.
     [[nodiscard]] IndexRange entries_of(Index j) const { return {col_ptr[j], col_ptr[j + 1]}; }
 };
 

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "scaling/log_modulus.hpp"
+#include "scaling/scaled_value.hpp"
 
 namespace espalier {
 namespace {

@@ -10,7 +10,6 @@
 
 namespace espalier {
 
-/// Scales of rows and columns.
 struct Scaling {
     std::vector<double> row_scale;    ///< r_i, the factor of row i.
     std::vector<double> column_scale; ///< c_j, the factor of column j.

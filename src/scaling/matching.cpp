@@ -11,10 +11,11 @@
 
 #include "matrix/convert.hpp"
 #include "scaling/assignment.hpp"
-#include "scaling/log_modulus.hpp"
 
 namespace espalier {
 namespace {
+
+constexpr Index unmatched = -1;
 
 // Costs of the nonzero entries of a general matrix; log_maxima[j] = log max_i |a_ij|, or 0 for a zero column.
 template <class T> SparseCosts column_costs(CscMatrix<T> const& a, std::vector<double>& log_maxima) {
@@ -57,6 +58,99 @@ void exponentiate(std::vector<double>& rows, std::vector<double>& columns) {
     for (double& value : columns) value = std::exp(std::clamp(value - shift, -limit, limit));
 }
 
+// Splits cycles and paths of a matching into pairs. In the scaled symmetric matrix all entries along a cycle
+// of an optimal matching have modulus 1, so the diagonal entries decide which pairs are good pivots: (1 1; 1
+// 1) is singular.
+template <class T> class PairCutter {
+  public:
+    PairCutter(Matching const& matching, CscMatrix<T> const& a)
+        : next_(matching.row_of_column), a_(a), scale_(symmetric_scaling(matching)) {}
+
+    std::vector<std::pair<Index, Index>> run() {
+        Index const n = a_.cols;
+        std::vector<char> has_previous(n, 0), seen(n, 0);
+        for (Index const row : next_)
+            if (row != unmatched) has_previous[row] = 1;
+        auto const collect = [&](Index first) {
+            chain_.clear();
+            for (Index j = first; j != unmatched && !seen[j]; j = next_[j]) {
+                seen[j] = 1;
+                chain_.push_back(j);
+            }
+        };
+        for (Index j = 0; j < n; ++j)
+            if (!has_previous[j]) {
+                collect(j);
+                cut_path();
+            }
+        for (Index j = 0; j < n; ++j)
+            if (!seen[j]) {
+                collect(j);
+                cut_cycle();
+            }
+        return std::move(pairs_);
+    }
+
+  private:
+    [[nodiscard]] Index length() const { return static_cast<Index>(chain_.size()); }
+    /// The chain, continued periodically.
+    [[nodiscard]] Index at(Index position) const { return chain_[position % length()]; }
+
+    void cut_path() {
+        if (length() % 2 == 0) return pair_up(0, length());
+        // The rest on both sides must have even length.
+        Index const dropped = largest_diagonal(2);
+        pair_up(0, dropped);
+        pair_up(dropped + 1, length() - dropped - 1);
+    }
+
+    void cut_cycle() {
+        if (length() % 2 == 1) return pair_up(largest_diagonal(1) + 1, length() - 1);
+        pair_up(quality(1) > quality(0) ? 1 : 0, length());
+    }
+
+    void pair_up(Index first, Index count) {
+        for (Index p = first; p < first + count; p += 2) pairs_.push_back(std::minmax({at(p), at(p + 1)}));
+    }
+
+    /// Position of the largest scaled diagonal entry among every `step`-th index of the chain.
+    [[nodiscard]] Index largest_diagonal(Index step) const {
+        Index best = 0;
+        for (Index p = step; p < length(); p += step)
+            if (std::abs(scaled_entry(at(p), at(p))) > std::abs(scaled_entry(at(best), at(best)))) best = p;
+        return best;
+    }
+
+    /// Logarithm of the product of |determinants| of the 2 x 2 blocks if pairs start at position `first`.
+    [[nodiscard]] double quality(Index first) const {
+        double sum = 0;
+        for (Index p = first; p < first + length(); p += 2) {
+            Index const i = at(p), j = at(p + 1);
+            T const determinant =
+                scaled_entry(i, i) * scaled_entry(j, j) - scaled_entry(i, j) * scaled_entry(j, i);
+            sum += std::log(std::max<double>(std::abs(determinant), epsilon<T>));
+        }
+        return sum;
+    }
+
+    [[nodiscard]] T scaled_entry(Index i, Index j) const {
+        bool const mirrored = a_.symmetry != Symmetry::general && i < j;
+        Index const row = mirrored ? j : i, column = mirrored ? i : j;
+        auto const [first, last] = a_.entries_of(column);
+        auto const rows = a_.row_ind.begin();
+        Offset const p = std::lower_bound(rows + first, rows + last, row) - rows;
+        if (p == last || a_.row_ind[p] != row) return T(0);
+        return scaled_value(conj_if(mirrored && a_.symmetry == Symmetry::hermitian, a_.values[p]), scale_[i],
+                            scale_[j]);
+    }
+
+    std::vector<Index> const& next_; // The index after j is the row matched to column j.
+    CscMatrix<T> const& a_;
+    std::vector<double> const scale_;
+    std::vector<Index> chain_; // The path or cycle being split.
+    std::vector<std::pair<Index, Index>> pairs_;
+};
+
 } // namespace
 
 template <class T> Matching maximum_product_matching(CscMatrix<T> const& a, Interrupt* interrupt) {
@@ -80,7 +174,19 @@ std::vector<double> symmetric_scaling(Matching const& matching) {
     return scale;
 }
 
-#define ESPALIER_INSTANTIATE(T) template Matching maximum_product_matching(CscMatrix<T> const&, Interrupt*);
+template <class T>
+std::vector<std::pair<Index, Index>> matched_pairs(Matching const& matching, CscMatrix<T> const& a) {
+    Index const size = std::ssize(matching.row_of_column);
+    if (a.rows != a.cols || a.cols != size)
+        throw Error(Status::usage,
+                    fmt::format("a matching of {} columns cannot be used for a matrix of size {} x {}", size,
+                                a.rows, a.cols));
+    return PairCutter<T>(matching, a).run();
+}
+
+#define ESPALIER_INSTANTIATE(T)                                                                              \
+    template Matching maximum_product_matching(CscMatrix<T> const&, Interrupt*);                             \
+    template std::vector<std::pair<Index, Index>> matched_pairs(Matching const&, CscMatrix<T> const&);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 #undef ESPALIER_INSTANTIATE
 

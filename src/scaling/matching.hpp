@@ -2,10 +2,15 @@
 // that belongs to it. Input: a square matrix; output: the row for the diagonal position of each column, and
 // scales under which these entries have modulus 1 and no entry is larger. Follows Duff and Koster 2001
 // (MC64).
+//
+// Pairs of rows and columns for 2 x 2 pivots of a symmetric matrix, whose rows and columns must be permuted
+// alike. Input: a matching; output: disjoint pairs of indices to be eliminated together. Follows Duff and
+// Pralet 2005.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "core/interrupt.hpp"
@@ -36,5 +41,13 @@ template <class T> Matching maximum_product_matching(CscMatrix<T> const& a, Inte
 /// s_i = sqrt(r_i c_i). For a symmetric or Hermitian matrix |s_i a_ij s_j| <= 1, with equality for matched
 /// entries (Duff and Pralet 2005).
 std::vector<double> symmetric_scaling(Matching const& matching);
+
+/// Splits the cycles of the matching, seen as a permutation, into pairs of neighbours. A structurally
+/// singular matrix also has paths. A cycle of even length can be split in two ways; the one whose scaled 2 x
+/// 2 blocks have the larger product of |determinants| is taken. A cycle of odd length first drops the index
+/// with the largest scaled diagonal. Each pair is (smaller, larger) and has a matched off-diagonal entry.
+/// Throws Error{usage} if the sizes of the matching and the matrix differ.
+template <class T>
+std::vector<std::pair<Index, Index>> matched_pairs(Matching const& matching, CscMatrix<T> const& a);
 
 } // namespace espalier

@@ -17,22 +17,17 @@ namespace espalier {
 /// A chosen transformation of linear systems with matrices in scalars T.
 template <class T> class ScaledSystem {
   public:
-    /// The identity.
     ScaledSystem() = default;
     /// Chooses P, R and C from the values of `a`; see choose_scaling() for the errors.
     ScaledSystem(CscMatrix<T> const& a, ScalingOptions const& options)
         : choice_(choose_scaling(a, options)),
           expands_(options.kind == Factorization::lu && a.symmetry != Symmetry::general) {}
 
-    /// The scales, the permutation and the result of the matching.
     [[nodiscard]] ScalingChoice const& choice() const { return choice_; }
     /// Whether B is A itself, so that no copy is needed.
     [[nodiscard]] bool is_identity() const { return !is_scaled() && !is_permuted() && !expands_; }
-    /// Whether rows are permuted.
     [[nodiscard]] bool is_permuted() const { return !choice_.row_place.empty(); }
-    /// Whether rows and columns are scaled.
     [[nodiscard]] bool is_scaled() const { return !choice_.row_scale.empty(); }
-    /// Whether P, R and C come from a matching.
     [[nodiscard]] bool is_matched() const { return choice_.matched; }
     /// Structural rank (of the interior block if there is a Schur complement); -1 if unknown.
     [[nodiscard]] Index structural_rank() const { return choice_.structural_rank; }

@@ -1,8 +1,11 @@
-// Entries times scales that are powers of two.
+// Entries times scales that are powers of two, and logarithms of moduli for scaling: products of badly scaled
+// entries become sums, which neither overflow nor underflow.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
+
+#include <fmt/format.h>
 
 #include "core/scalar.hpp"
 
@@ -23,6 +26,29 @@ template <class T> T scaled_value(T value, double row_scale, double column_scale
         return T(scaled(value.real()), scaled(value.imag()));
     else
         return scaled(value);
+}
+
+/// log |value| with an error of a few units in the last place, even if |value| overflows; -infinity for 0.
+template <class T> double log_modulus(T value) {
+    double const re = std::abs(static_cast<double>(real_part(value)));
+    if constexpr (is_complex<T>) {
+        double const im = std::abs(static_cast<double>(imag_part(value)));
+        double const larger = std::max(re, im);
+        double const ratio = larger == 0 ? 0 : std::min(re, im) / larger;
+        return std::log(larger) + 0.5 * std::log1p(ratio * ratio);
+    } else {
+        return std::log(re);
+    }
+}
+
+/// Throws Error{bad_input} with the position of the value if it is NaN or infinite.
+template <class T> void require_finite(T value, Index row, Index col) {
+    if (!is_finite(value))
+        throw Error(
+            Status::bad_input,
+            fmt::format("the value at row {}, column {} (counted from 0) is not finite, so the matrix "
+                        "cannot be scaled",
+                        row, col));
 }
 
 } // namespace espalier

@@ -9,7 +9,6 @@
 
 #include "matrix/convert.hpp"
 #include "scaling/equilibrate.hpp"
-#include "scaling/matched_pairs.hpp"
 #include "scaling/matching.hpp"
 
 namespace espalier {

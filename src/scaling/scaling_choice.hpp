@@ -22,7 +22,6 @@
 
 namespace espalier {
 
-/// Options of the choice.
 struct ScalingOptions {
     Factorization kind = Factorization::lu; ///< The factorization of B; not automatic.
     Toggle matching = Toggle::automatic;    ///< Whether to use a maximum-product matching.

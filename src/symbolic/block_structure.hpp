@@ -89,7 +89,6 @@ struct BlockStructure {
     [[nodiscard]] std::span<Blok const> bloks_of(Cblk const& c) const {
         return {bloks.data() + c.first_blok, bloks.data() + c.end_blok};
     }
-    /// The bloks of a cblk without its diagonal block.
     [[nodiscard]] std::span<Blok const> bloks_below(Cblk const& c) const { return bloks_of(c).subspan(1); }
     [[nodiscard]] std::span<BlokId const> bloks_facing(CblkId j) const {
         return {facing.data() + facing_ptr[j], facing.data() + facing_ptr[j + 1]};
@@ -108,7 +107,6 @@ struct BlockStructure {
     [[nodiscard]] Index unknown_of(Index col) const {
         return is_part() ? unknowns[inverse[col]] : inverse[col];
     }
-    /// The number of a cblk in the whole structure.
     [[nodiscard]] CblkId number_of(CblkId k) const { return is_part() ? number_of_cblk[k] : k; }
 };
 

@@ -11,7 +11,6 @@
 
 namespace espalier {
 
-/// Column counts and the sizes of the exact factor.
 struct ColumnCounts {
     std::vector<Index> count; ///< Rows in the structure of each vertex, including its own.
     Offset nnz = 0;           ///< Entries of L, diagonal included.

@@ -16,15 +16,12 @@ namespace espalier {
 using Vertex = std::int32_t; ///< A vertex of the compressed graph.
 inline constexpr Vertex no_vertex = -1;
 
-/// The lower triangle of a graph.
 struct LowerPattern {
     std::vector<Offset> ptr{0}; ///< num_vertices() + 1 entries.
     std::vector<Vertex> rows;   ///< Neighbours i > j of j, ascending: rows[ptr[j] .. ptr[j + 1]).
     std::vector<Index> weight;  ///< Number of matrix rows of each vertex; never empty.
 
-    /// Number of vertices.
     [[nodiscard]] Vertex num_vertices() const { return static_cast<Vertex>(weight.size()); }
-    /// Neighbours i > j of j, ascending.
     [[nodiscard]] std::span<Vertex const> below(Vertex j) const {
         return {rows.data() + ptr[j], rows.data() + ptr[j + 1]};
     }

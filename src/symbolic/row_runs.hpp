@@ -9,19 +9,16 @@
 
 namespace espalier {
 
-/// A run of rows in the columns of one supernode.
 struct FacingRun {
     SupernodeId facing = no_supernode; ///< The supernode that owns the rows as columns.
     Index begin = 0; ///< Rows [begin, end), counted from the first column of the facing supernode.
     Index end = 0;   ///< One past the last row.
 };
 
-/// The runs of all supernodes.
 struct RowRuns {
     std::vector<Offset> ptr{0};  ///< Number of supernodes + 1 entries.
     std::vector<FacingRun> runs; ///< Runs of s by facing supernode and row: runs[ptr[s] .. ptr[s + 1]).
 
-    /// The runs of supernode s.
     [[nodiscard]] std::span<FacingRun const> of(SupernodeId s) const {
         return {runs.data() + ptr[s], runs.data() + ptr[s + 1]};
     }
@@ -30,7 +27,6 @@ struct RowRuns {
 /// The first matrix row of each vertex, counted from the first column of its supernode.
 std::vector<Index> rows_in_supernode(LowerPattern const& pattern, Supernodes const& supernodes);
 
-/// Computes the runs of all supernodes.
 RowRuns row_runs(LowerPattern const& pattern, Supernodes const& supernodes, FacingSets const& sets);
 
 } // namespace espalier

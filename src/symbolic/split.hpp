@@ -11,12 +11,10 @@
 
 namespace espalier {
 
-/// The pieces of all supernodes.
 struct Pieces {
     std::vector<Offset> ptr{0}; ///< Number of supernodes + 1 entries.
     std::vector<Index> ends;    ///< The columns of s at which its pieces end: ends[ptr[s] .. ptr[s + 1]).
 
-    /// The columns of s at which its pieces end.
     [[nodiscard]] std::span<Index const> of(SupernodeId s) const {
         return {ends.data() + ptr[s], ends.data() + ptr[s + 1]};
     }

@@ -10,12 +10,10 @@
 
 namespace espalier {
 
-/// The rows below all supernodes.
 struct RowStructure {
     std::vector<Offset> ptr{0}; ///< Number of supernodes + 1 entries.
     std::vector<Vertex> rows;   ///< Rows below supernode s, unordered: rows[ptr[s] .. ptr[s + 1]).
 
-    /// The rows below supernode s, unordered.
     [[nodiscard]] std::span<Vertex const> rows_of(SupernodeId s) const {
         return {rows.data() + ptr[s], rows.data() + ptr[s + 1]};
     }
@@ -29,7 +27,6 @@ struct FacingSet {
     SupernodeId owner = no_supernode; ///< The supernode with these rows.
     Offset begin = 0;                 ///< First element.
     Offset end = 0;                   ///< One past the last element.
-    /// Number of elements.
     [[nodiscard]] Offset size() const { return end - begin; }
 };
 
@@ -39,11 +36,9 @@ struct FacingSets {
     std::vector<FacingSet> sets;    ///< All sets.
     std::vector<Vertex> elements;   ///< Positions among the members of j, unordered within a set.
 
-    /// The sets that face supernode j, by ascending owner.
     [[nodiscard]] std::span<FacingSet const> facing(SupernodeId j) const {
         return {sets.data() + set_ptr[j], sets.data() + set_ptr[j + 1]};
     }
-    /// The elements of a set.
     [[nodiscard]] std::span<Vertex const> of(FacingSet const& set) const {
         return {elements.data() + set.begin, elements.data() + set.end};
     }

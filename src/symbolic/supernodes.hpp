@@ -4,6 +4,7 @@
 // row, itself.
 #pragma once
 
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -11,7 +12,6 @@
 
 namespace espalier {
 
-/// Number of a supernode.
 using SupernodeId = std::int32_t;
 inline constexpr SupernodeId no_supernode = -1;
 
@@ -24,18 +24,38 @@ struct Supernodes {
     std::vector<Index> width;          ///< Number of columns, the sum of the weights of the members.
     std::vector<Index> below;          ///< Number of rows below the columns.
 
-    /// Number of supernodes.
     [[nodiscard]] SupernodeId size() const { return static_cast<SupernodeId>(parent.size()); }
-    /// Number of vertices of s.
     [[nodiscard]] Vertex num_members(SupernodeId s) const { return member_ptr[s + 1] - member_ptr[s]; }
-    /// Vertices of s in column order.
     [[nodiscard]] std::span<Vertex const> members_of(SupernodeId s) const {
         return {members.data() + member_ptr[s], members.data() + member_ptr[s + 1]};
     }
-    /// Vertices of s in column order.
     [[nodiscard]] std::span<Vertex> members_of(SupernodeId s) {
         return {members.data() + member_ptr[s], members.data() + member_ptr[s + 1]};
     }
+};
+
+/// The children of the nodes and the roots of a forest.
+class Children {
+  public:
+    explicit Children(std::vector<SupernodeId> const& parent)
+        : ptr_(parent.size() + 2, 0), list_(parent.size()) {
+        auto const roots = static_cast<SupernodeId>(parent.size());
+        auto const parent_of = [&](SupernodeId c) { return parent[c] == no_supernode ? roots : parent[c]; };
+        for (SupernodeId c = 0; c < roots; ++c) ++ptr_[parent_of(c) + 1];
+        std::partial_sum(ptr_.begin(), ptr_.end(), ptr_.begin());
+        std::vector<SupernodeId> next(ptr_.begin(), ptr_.end() - 1);
+        for (SupernodeId c = 0; c < roots; ++c) list_[next[parent_of(c)]++] = c;
+    }
+    [[nodiscard]] std::span<SupernodeId const> of(SupernodeId p) const {
+        return {list_.data() + ptr_[p], list_.data() + ptr_[p + 1]};
+    }
+    [[nodiscard]] std::span<SupernodeId const> roots() const {
+        return of(static_cast<SupernodeId>(ptr_.size() - 2));
+    }
+
+  private:
+    std::vector<SupernodeId> ptr_; // the last list contains the roots
+    std::vector<SupernodeId> list_;
 };
 
 /// The fundamental supernodes for a postordered tree and its column counts. The last `kept` vertices
@@ -49,7 +69,6 @@ Supernodes fundamental_supernodes(LowerPattern const& pattern, std::span<Vertex 
 Supernodes coarsen(Supernodes const& fine, std::span<SupernodeId const> group_of,
                    std::span<Index const> below);
 
-/// The supernode of each vertex.
 std::vector<SupernodeId> supernode_of_vertex(Supernodes const& supernodes);
 
 } // namespace espalier

@@ -6,7 +6,6 @@
 #include "ordering/permutation.hpp"
 #include "symbolic/amalgamation.hpp"
 #include "symbolic/block_symbolic.hpp"
-#include "symbolic/bundle.hpp"
 #include "symbolic/column_counts.hpp"
 #include "symbolic/etree.hpp"
 #include "symbolic/reorder.hpp"

@@ -62,48 +62,28 @@ void* allocated(std::size_t size, std::size_t alignment, bool may_throw) {
 
 } // namespace
 
-void* operator new(std::size_t size) {
-    return allocated(size, 1, true);
-}
-void* operator new[](std::size_t size) {
-    return allocated(size, 1, true);
-}
-void* operator new(std::size_t size, std::nothrow_t const&) noexcept {
-    return allocated(size, 1, false);
-}
-void* operator new[](std::size_t size, std::nothrow_t const&) noexcept {
-    return allocated(size, 1, false);
-}
-void* operator new(std::size_t size, std::align_val_t a) {
-    return allocated(size, static_cast<std::size_t>(a), true);
-}
-void* operator new[](std::size_t size, std::align_val_t a) {
-    return allocated(size, static_cast<std::size_t>(a), true);
-}
-void operator delete(void* memory) noexcept {
-    std::free(memory);
-}
-void operator delete[](void* memory) noexcept {
-    std::free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-    std::free(memory);
-}
-void operator delete[](void* memory, std::size_t) noexcept {
-    std::free(memory);
-}
-void operator delete(void* memory, std::align_val_t) noexcept {
-    std::free(memory);
-}
-void operator delete[](void* memory, std::align_val_t) noexcept {
-    std::free(memory);
-}
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
-    std::free(memory);
-}
-void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept {
-    std::free(memory);
-}
+#define REPLACE_NEW(alignment, may_throw, ...)                                                               \
+    void* operator new(std::size_t size __VA_ARGS__) noexcept(!may_throw) {                                  \
+        return allocated(size, alignment, may_throw);                                                        \
+    }                                                                                                        \
+    void* operator new[](std::size_t size __VA_ARGS__) noexcept(!may_throw) {                                \
+        return allocated(size, alignment, may_throw);                                                        \
+    }
+#define REPLACE_DELETE(...)                                                                                  \
+    void operator delete(void* memory __VA_ARGS__) noexcept {                                                \
+        std::free(memory);                                                                                   \
+    }                                                                                                        \
+    void operator delete[](void* memory __VA_ARGS__) noexcept {                                              \
+        std::free(memory);                                                                                   \
+    }
+#define COMMA ,
+REPLACE_NEW(1, true)
+REPLACE_NEW(1, false, COMMA std::nothrow_t const&)
+REPLACE_NEW(static_cast<std::size_t>(a), true, COMMA std::align_val_t a)
+REPLACE_DELETE()
+REPLACE_DELETE(COMMA std::size_t)
+REPLACE_DELETE(COMMA std::align_val_t)
+REPLACE_DELETE(COMMA std::size_t COMMA std::align_val_t)
 
 #ifndef ESPALIER_SANITIZED
 extern "C" {

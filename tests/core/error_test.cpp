@@ -5,6 +5,8 @@
 #include <thread>
 #include <vector>
 
+#include "status_of.hpp"
+
 namespace espalier {
 namespace {
 
@@ -15,13 +17,10 @@ TEST(CheckedCast, KeepsValuesThatFit) {
 }
 
 TEST(CheckedCast, NamesTheValueThatDoesNotFit) {
-    try {
-        checked_cast<std::int32_t>(std::int64_t{2147483648}, "the number of rows");
-        FAIL();
-    } catch (Error const& error) {
-        EXPECT_EQ(error.status(), Status::unsupported);
-        EXPECT_NE(std::string(error.what()).find("the number of rows = 2147483648"), std::string::npos);
-    }
+    std::string message;
+    auto const cast = [] { checked_cast<std::int32_t>(std::int64_t{2147483648}, "the number of rows"); };
+    EXPECT_EQ(status_of(cast, &message), Status::unsupported);
+    EXPECT_NE(message.find("the number of rows = 2147483648"), std::string::npos);
     EXPECT_THROW(checked_cast<std::uint8_t>(-1, "x"), Error);
     EXPECT_THROW(checked_cast<std::int32_t>(std::int64_t{-2147483649}, "x"), Error);
 }

@@ -1,7 +1,7 @@
 // Harwell-Boeing and Rutherford-Boeing files and their Fortran formats.
 #include <fmt/format.h>
 
-#include "io/fortran_format.hpp"
+#include "io/fixed_section.hpp"
 #include "reading.hpp"
 
 namespace espalier {
@@ -11,7 +11,7 @@ using namespace reading;
 
 // A file with the given sections and a header with matching line counts.
 struct Sample {
-    std::string type = "rua";
+    std::string type;
     int rows = 0, cols = 0, entries = 0;
     std::string pointer_format = "(4I3)", index_format = "(4I3)", value_format = "(3E10.2)";
     std::vector<std::string> pointers, indices, values;
@@ -36,14 +36,21 @@ struct Sample {
     }
 };
 
+Sample sample_of(std::string type, int rows, int cols, int entries, std::string const& pointers) {
+    Sample s;
+    s.type = std::move(type);
+    s.rows = rows;
+    s.cols = cols;
+    s.entries = entries;
+    s.pointers = {pointers};
+    return s;
+}
+
 //  1  0  4
 //  0  3  0
 //  2  0  5
 Sample unsymmetric() {
-    Sample s;
-    s.rows = s.cols = 3;
-    s.entries = 5;
-    s.pointers = {"  1  3  4  6"};
+    auto s = sample_of("rua", 3, 3, 5, "  1  3  4  6");
     s.indices = {"  1  3  2  1", "  3"};
     s.values = {"  1.00E+00  2.00E+00  3.00E+00", "  4.00E+00  5.00E+00"};
     return s;
@@ -107,36 +114,20 @@ TEST(HarwellBoeing, ScaleFactorAppliesWithoutExponent) {
     EXPECT_EQ(dense(parse(s.text())), (Rows{{1.5, 0, 1}, {0, 1, 0}, {1.5, 0, 1}}));
 }
 
-TEST(HarwellBoeing, SymmetricKeepsItsTriangle) {
-    Sample s;
-    s.type = "rsa";
-    s.rows = s.cols = 2;
-    s.entries = 3;
-    s.pointers = {"  1  3  4"};
+TEST(HarwellBoeing, EitherTriangleOfASymmetricMatrixIsRead) {
+    auto s = sample_of("rsa", 2, 2, 3, "  1  3  4");
     s.indices = {"  1  2  2"};
     s.values = {"  4.00E+00 -1.00E+00  5.00E+00"};
     auto const m = parse(s.text());
     EXPECT_EQ(symmetry_of(m), Symmetry::symmetric);
     EXPECT_EQ(dense(m), (Rows{{4, -1}, {-1, 5}}));
-}
-
-TEST(HarwellBoeing, SymmetricUpperTriangleIsMirrored) {
-    Sample s;
-    s.type = "rsa";
-    s.rows = s.cols = 2;
-    s.entries = 3;
     s.pointers = {"  1  2  4"};
     s.indices = {"  1  1  2"};
-    s.values = {"  4.00E+00 -1.00E+00  5.00E+00"};
     EXPECT_EQ(dense(parse(s.text())), (Rows{{4, -1}, {-1, 5}}));
 }
 
 TEST(HarwellBoeing, ComplexHermitianIsReadInPairs) {
-    Sample s;
-    s.type = "cha";
-    s.rows = s.cols = 2;
-    s.entries = 2;
-    s.pointers = {"  1  3  3"};
+    auto s = sample_of("cha", 2, 2, 2, "  1  3  3");
     s.indices = {"  1  2"};
     s.values = {"  4.00E+00  0.00E+00  1.00E+00", "  2.00E+00"};
     auto const m = parse(s.text());
@@ -157,31 +148,18 @@ TEST(HarwellBoeing, PatternAndIntegerAndSkewAreRead) {
     s.values = {"  1  2  3 -4  5"};
     EXPECT_EQ(dense(parse(s.text())), (Rows{{1, 0, -4}, {0, 3, 0}, {2, 0, 5}}));
 
-    Sample skew;
-    skew.type = "rza";
-    skew.rows = skew.cols = 2;
-    skew.entries = 1;
-    skew.pointers = {"  1  2  2"};
+    auto skew = sample_of("rza", 2, 2, 1, "  1  2  2");
     skew.indices = {"  2"};
     skew.values = {"  4.00E+00"};
     EXPECT_EQ(dense(parse(skew.text())), (Rows{{0, -4}, {4, 0}}));
 }
 
 TEST(HarwellBoeing, RectangularAndEmptyAreRead) {
-    Sample s;
-    s.type = "rra";
-    s.rows = 3;
-    s.cols = 1;
-    s.entries = 1;
-    s.pointers = {"  1  2"};
+    auto s = sample_of("rra", 3, 1, 1, "  1  2");
     s.indices = {"  3"};
     s.values = {"  4.00E+00"};
     EXPECT_EQ(dense(parse(s.text())), (Rows{{0}, {0}, {4}}));
-
-    Sample empty;
-    empty.type = "psa";
-    empty.pointers = {"  1"};
-    EXPECT_TRUE(dense(parse(empty.text())).empty());
+    EXPECT_TRUE(dense(parse(sample_of("psa", 0, 0, 0, "  1").text())).empty());
 }
 
 TEST(HarwellBoeing, UnsortedColumnsAndCarriageReturnsDoNotMatter) {
@@ -205,10 +183,8 @@ TEST(HarwellBoeing, WrongLineCountsInTheHeaderAreNoted) {
 // The sections are parsed in several pieces.
 TEST(HarwellBoeing, ThreadsDoNotChangeTheResult) {
     Index const n = 120'000;
-    Sample s;
-    s.type = "rua";
-    s.rows = s.cols = n;
-    s.entries = n;
+    auto s = sample_of("rua", n, n, n, "");
+    s.pointers.clear();
     s.pointer_format = "(8I9)";
     s.index_format = "(7I9)";
     s.value_format = "(5F12.3)";
@@ -232,62 +208,69 @@ TEST(HarwellBoeing, ThreadsDoNotChangeTheResult) {
     }
 }
 
+using Lines = std::vector<std::string>;
+
+// A change of one section of unsymmetric() and the error that it causes.
+struct BadSection {
+    Lines Sample::*section;
+    Lines lines;
+    char const* message;
+};
+
+class BadHarwellBoeing : public testing::TestWithParam<BadSection> {};
+
+TEST_P(BadHarwellBoeing, NamesLineAndError) {
+    auto s = unsymmetric();
+    s.*GetParam().section = GetParam().lines;
+    EXPECT_EQ(parse_error(s.text()), std::string("bad_input: test.mtx:") + GetParam().message);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Sections, BadHarwellBoeing,
+    testing::Values(
+        BadSection{&Sample::pointers, {"  2  3  4  6"}, "5: column pointers: the first is 2, not 1"},
+        BadSection{&Sample::pointers, {"  1  4  3  6"}, "5: column pointers: 3 follows 4"},
+        BadSection{&Sample::pointers,
+                   {"  1  3  4  5"},
+                   "5: column pointers: the last is 5, but the header declares 5 entries"},
+        BadSection{&Sample::pointers, {"  1  3  4  7"}, "5: column pointers: 7 is outside 1 .. 6"},
+        BadSection{&Sample::indices, {"  1  3  2  1", "  4"}, "7: row indices: 4 is outside 1 .. 3"},
+        BadSection{&Sample::indices, {"  1  3  x  1", "  3"}, "6: row indices: 'x' is not an integer"},
+        BadSection{&Sample::indices,
+                   {"  1  3  2", "  1  3"},
+                   "6: columns 10 to 12 are blank; expected number 4 of 5 row indices"},
+        BadSection{&Sample::indices,
+                   {"1 3 2 1", "3"},
+                   "6: row indices: '1 3' is not one number; the columns do not fit the format"},
+        BadSection{&Sample::indices,
+                   {"  1  3  2  1  3", "  3"},
+                   "6: unexpected '3' in column 15, after the last of the row indices"},
+        BadSection{&Sample::indices,
+                   {"  1  3  2  1", "  3  3"},
+                   "7: unexpected '3' in column 6, after the last of the row indices"},
+        BadSection{&Sample::values,
+                   {"  1.00E+00  2.00E+00       NaN", "  4.00E+00  5.00E+00"},
+                   "8: values: 'NaN' is not a finite number"},
+        BadSection{&Sample::values,
+                   {"  1.00E+00  2.00E+00  1.00+999", "  4.00E+00  5.00E+00"},
+                   "8: values: '1.00+999' is too large for double precision"},
+        BadSection{&Sample::values,
+                   {"  1.00E+00  2.00E+00       one", "  4.00E+00  5.00E+00"},
+                   "8: values: 'one' is not a number"},
+        BadSection{&Sample::values,
+                   {"  1.00E+00  2.00E+00  3.00E+00", "  4.00E+00"},
+                   "9: columns 11 to 20 are blank; expected number 5 of 5 values"},
+        BadSection{&Sample::values,
+                   {"  1.00E+00  2.00E+00  3.00E+00"},
+                   "9: the file ends in the values, after 1 of 2 lines"},
+        BadSection{&Sample::values,
+                   {"  1.00E+00  2.00E+00  3.00E+00", "  4.00E+00  5.00E+00", "  6.00E+00"},
+                   "10: unexpected '6.00E+00' after the last entry"},
+        BadSection{
+            &Sample::values, {}, "3: type rua has values, but the header declares no lines of values"}));
+
 std::string error_with(Sample const& s) {
     return parse_error(s.text());
-}
-
-TEST(BadHarwellBoeing, PointersMustAscendFromOneToTheEntries) {
-    auto s = unsymmetric();
-    s.pointers = {"  2  3  4  6"};
-    EXPECT_EQ(error_with(s), "bad_input: test.mtx:5: column pointers: the first is 2, not 1");
-    s.pointers = {"  1  4  3  6"};
-    EXPECT_EQ(error_with(s), "bad_input: test.mtx:5: column pointers: 3 follows 4");
-    s.pointers = {"  1  3  4  5"};
-    EXPECT_EQ(error_with(s),
-              "bad_input: test.mtx:5: column pointers: the last is 5, but the header declares 5 entries");
-    s.pointers = {"  1  3  4  7"};
-    EXPECT_EQ(error_with(s), "bad_input: test.mtx:5: column pointers: 7 is outside 1 .. 6");
-}
-
-TEST(BadHarwellBoeing, IndicesMustBeRows) {
-    auto s = unsymmetric();
-    s.indices = {"  1  3  2  1", "  4"};
-    EXPECT_EQ(error_with(s), "bad_input: test.mtx:7: row indices: 4 is outside 1 .. 3");
-    s.indices = {"  1  3  x  1", "  3"};
-    EXPECT_EQ(error_with(s), "bad_input: test.mtx:6: row indices: 'x' is not an integer");
-    s.indices = {"  1  3  2", "  1  3"};
-    EXPECT_EQ(error_with(s),
-              "bad_input: test.mtx:6: columns 10 to 12 are blank; expected number 4 of 5 row indices");
-    s.indices = {"1 3 2 1", "3"};
-    EXPECT_EQ(
-        error_with(s),
-        "bad_input: test.mtx:6: row indices: '1 3' is not one number; the columns do not fit the format");
-    s.indices = {"  1  3  2  1  3", "  3"};
-    EXPECT_EQ(error_with(s),
-              "bad_input: test.mtx:6: unexpected '3' in column 15, after the last of the row indices");
-    s.indices = {"  1  3  2  1", "  3  3"};
-    EXPECT_EQ(error_with(s),
-              "bad_input: test.mtx:7: unexpected '3' in column 6, after the last of the row indices");
-}
-
-TEST(BadHarwellBoeing, ValuesMustBeFiniteNumbers) {
-    auto s = unsymmetric();
-    s.values = {"  1.00E+00  2.00E+00       NaN", "  4.00E+00  5.00E+00"};
-    EXPECT_EQ(error_with(s), "bad_input: test.mtx:8: values: 'NaN' is not a finite number");
-    s.values = {"  1.00E+00  2.00E+00  1.00+999", "  4.00E+00  5.00E+00"};
-    EXPECT_EQ(error_with(s), "bad_input: test.mtx:8: values: '1.00+999' is too large for double precision");
-    s.values = {"  1.00E+00  2.00E+00       one", "  4.00E+00  5.00E+00"};
-    EXPECT_EQ(error_with(s), "bad_input: test.mtx:8: values: 'one' is not a number");
-    s.values = {"  1.00E+00  2.00E+00  3.00E+00", "  4.00E+00"};
-    EXPECT_EQ(error_with(s),
-              "bad_input: test.mtx:9: columns 11 to 20 are blank; expected number 5 of 5 values");
-    s.values = {"  1.00E+00  2.00E+00  3.00E+00"};
-    EXPECT_EQ(error_with(s), "bad_input: test.mtx:9: the file ends in the values, after 1 of 2 lines");
-    s.values = {"  1.00E+00  2.00E+00  3.00E+00", "  4.00E+00  5.00E+00", "  6.00E+00"};
-    EXPECT_EQ(error_with(s), "bad_input: test.mtx:10: unexpected '6.00E+00' after the last entry");
-    s.values = {};
-    EXPECT_EQ(error_with(s),
-              "bad_input: test.mtx:3: type rua has values, but the header declares no lines of values");
 }
 
 TEST(BadHarwellBoeing, UnsupportedTypesAreNamed) {
@@ -366,29 +349,18 @@ TEST(FortranFormat, DecimalsAndScaleAreKept) {
 }
 
 TEST(FortranFormat, InvalidFormatsAreRejected) {
-    for (auto const* text : {"",
-                             "I5",
-                             "(",
-                             "()",
-                             "(I)",
-                             "(I0)",
-                             "(0I5)",
-                             "(5)",
-                             "(I5",
-                             "(I5))",
-                             "(I5)x",
-                             "(-I5)",
-                             "(*)",
-                             "(I5/I5)",
-                             "(99999I5)",
-                             "(1000I9)",
-                             "(I99999999999999)",
-                             "(2(2(I5)))",
-                             "(I3,2(I5))",
-                             "(2(I5),I3)",
-                             "(1P)",
-                             "(3X)"})
-        EXPECT_THROW(parse_fortran_format(text), Error) << text;
+    char const* const invalid[] = {"",           "I5",
+                                   "(",          "()",
+                                   "(I)",        "(I0)",
+                                   "(0I5)",      "(5)",
+                                   "(I5",        "(I5))",
+                                   "(I5)x",      "(-I5)",
+                                   "(*)",        "(I5/I5)",
+                                   "(99999I5)",  "(1000I9)",
+                                   "(1P)",       "(2(2(I5)))",
+                                   "(3X)",       "(I3,2(I5))",
+                                   "(2(I5),I3)", "(I99999999999999)"};
+    for (auto const* text : invalid) EXPECT_THROW(parse_fortran_format(text), Error) << text;
 }
 
 } // namespace

@@ -45,8 +45,9 @@ TEST(Json, RefusesTextThatIsNotOneValueAndNamesTheLine) {
     for (char const* const text : {"", "{", "[1,]", "{\"a\":1,\"a\":2}", "{\"a\" 1}", "1 2", "nan", "1e999",
                                    "\"\\q\"", "\"\\u12\"", "+1", "\"a", "[1}", "\"\\ud83d\"", "\"\xff\""})
         EXPECT_NE(json_error(text).find("file 'a': line 1: this is not JSON: "), std::string::npos) << text;
-    EXPECT_NE(json_error("{\"a\":\n1e999}").find("line 2: this is not JSON: real number overflow near '1e999'"),
-              std::string::npos);
+    EXPECT_NE(
+        json_error("{\"a\":\n1e999}").find("line 2: this is not JSON: real number overflow near '1e999'"),
+        std::string::npos);
     EXPECT_NE(json_error(std::string(100'000, '[')).find("maximum parsing depth"), std::string::npos);
     EXPECT_NE(json_error(std::string(longest_json, ' ') + "1").find("larger than 4 MiB"), std::string::npos);
 }

@@ -93,24 +93,21 @@ TEST(TextInput, CorruptGzipIsAnError) {
 
 TEST(TextInput, FilesThatAreNotTextAreNamed) {
     TemporaryDirectory const dir;
-    auto const missing = dir.file("missing.mtx");
-    EXPECT_EQ(load_error(missing), "io_error: " + missing + ": cannot open: No such file or directory");
-    EXPECT_EQ(load_error(dir.file("")), "io_error: " + dir.file("") + ": this is a directory, not a file");
-    auto const empty = dir.write("empty.mtx", "");
-    EXPECT_EQ(load_error(empty), "bad_input: " + empty + ": the file is empty");
-    auto const empty_gzip = dir.write("empty.gz", gzipped(""));
-    EXPECT_EQ(load_error(empty_gzip), "bad_input: " + empty_gzip + ": the file is empty");
-    auto const binary = dir.write("binary.mtx", std::string("ab\0c", 4));
-    EXPECT_EQ(load_error(binary),
-              "bad_input: " + binary + ": binary data, not a matrix file (byte 0x00 at offset 2)");
-    auto const bzip2 = dir.write("a.bz2", "BZh91AY&SY");
-    EXPECT_EQ(load_error(bzip2),
-              "bad_input: " + bzip2 + ": not a matrix file but bzip2 data; decompress it or use gzip");
+    auto const expect = [](std::string const& path, std::string const& status, std::string const& what) {
+        EXPECT_EQ(load_error(path), status + ": " + path + ": " + what);
+    };
+    expect(dir.file("missing.mtx"), "io_error", "cannot open: No such file or directory");
+    expect(dir.file(""), "io_error", "this is a directory, not a file");
+    expect(dir.write("empty.mtx", ""), "bad_input", "the file is empty");
+    expect(dir.write("empty.gz", gzipped("")), "bad_input", "the file is empty");
+    expect(dir.write("binary.mtx", std::string("ab\0c", 4)), "bad_input",
+           "binary data, not a matrix file (byte 0x00 at offset 2)");
+    expect(dir.write("a.bz2", "BZh91AY&SY"), "bad_input",
+           "not a matrix file but bzip2 data; decompress it or use gzip");
     std::string tar(1024, '\0');
     tar.replace(257, 5, "ustar");
-    auto const archive = dir.write("a.tar.gz", gzipped(tar));
-    EXPECT_EQ(load_error(archive),
-              "bad_input: " + archive + ": not a matrix file but a tar archive; extract the matrix first");
+    expect(dir.write("a.tar.gz", gzipped(tar)), "bad_input",
+           "not a matrix file but a tar archive; extract the matrix first");
 }
 
 TEST(TextInput, EndlessDevicesAreRejected) {

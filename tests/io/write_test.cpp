@@ -121,15 +121,12 @@ TEST(AtomicFile, FailureLeavesTheOldFileAndNoTemporary) {
 
 TEST(AtomicFile, UnwritablePathsAreIoErrorsThatNameThem) {
     TemporaryDirectory const dir;
-    auto const missing = dir.file("missing/x.mtx");
-    EXPECT_EQ(error_of([&] { write_dense(missing, one_value); }),
-              "io_error: " + missing + ": cannot create: No such file or directory");
-    auto const under_file = dir.write("file", "text") + "/x.mtx";
-    EXPECT_EQ(error_of([&] { write_dense(under_file, one_value); }),
-              "io_error: " + under_file + ": cannot create: Not a directory");
-    auto const directory = dir.file("");
-    EXPECT_EQ(error_of([&] { write_dense(directory, one_value); }),
-              "io_error: " + directory + ": is a directory, cannot be written");
+    auto const expect = [](std::string const& path, std::string const& what) {
+        EXPECT_EQ(error_of([&] { write_dense(path, one_value); }), "io_error: " + path + ": " + what);
+    };
+    expect(dir.file("missing/x.mtx"), "cannot create: No such file or directory");
+    expect(dir.write("file", "text") + "/x.mtx", "cannot create: Not a directory");
+    expect(dir.file(""), "is a directory, cannot be written");
 }
 
 TEST(AtomicFile, ReadOnlyTargetsAreLeftAlone) {

@@ -13,7 +13,6 @@ using Complex = std::complex<double>;
 namespace {
 
 template <class T> class Csc : public testing::Test {};
-using Scalars = testing::Types<float, double, std::complex<float>, std::complex<double>>;
 TYPED_TEST_SUITE(Csc, Scalars);
 
 //   [ 4  .  1 ]

@@ -6,6 +6,8 @@
 #include <random>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 #include "core/scalar.hpp"
 #include "core/status_of.hpp"
 #include "espalier/matrix.hpp"
@@ -110,6 +112,7 @@ CscMatrix<T> random_matrix(Index rows, Index cols, Symmetry symmetry, double den
     return a;
 }
 
+using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
 inline constexpr Symmetry all_symmetries[] = {Symmetry::general, Symmetry::symmetric, Symmetry::hermitian};
 
 } // namespace espalier::test

@@ -11,6 +11,7 @@
 #include <random>
 
 #include "core/scalar.hpp"
+#include "core/status_of.hpp"
 #include "espalier/import.hpp"
 
 namespace espalier {
@@ -22,6 +23,19 @@ template <class T> struct Entry {
     T value;
 };
 
+template <class T, class I>
+MatrixArrays<T, I> view_of(Layout layout, Index rows, Index cols, std::vector<I> const& pointers,
+                           std::vector<I> const& indices, std::vector<T> const& values) {
+    MatrixArrays<T, I> view;
+    view.layout = layout;
+    view.rows = rows;
+    view.cols = cols;
+    view.pointers = pointers;
+    view.indices = indices;
+    view.values = values;
+    return view;
+}
+
 // The arrays of a view in one of the layouts, for given entries in the same order.
 template <class T, class I> struct Arrays {
     MatrixArrays<T, I> view;
@@ -30,28 +44,23 @@ template <class T, class I> struct Arrays {
     std::vector<T> values;
 
     Arrays(Layout layout, Index rows, Index cols, Index base, std::vector<Entry<T>>& entries) {
-        view.layout = layout;
-        view.rows = rows;
-        view.cols = cols;
-        view.base = base;
-        auto const major = [&](Entry<T> const& e) { return layout == Layout::csc ? e.column : e.row; };
-        auto const minor = [&](Entry<T> const& e) { return layout == Layout::csc ? e.row : e.column; };
+        bool const by_column = layout == Layout::csc;
+        auto const major = [&](Entry<T> const& e) { return by_column ? e.column : e.row; };
         if (layout != Layout::coo) {
             std::stable_sort(entries.begin(), entries.end(),
                              [&](auto const& a, auto const& b) { return major(a) < major(b); });
-            pointers.assign(static_cast<std::size_t>((layout == Layout::csc ? cols : rows) + 1), 0);
+            pointers.assign(static_cast<std::size_t>((by_column ? cols : rows) + 1), 0);
             for (auto const& e : entries) ++pointers[major(e) + 1];
             std::partial_sum(pointers.begin(), pointers.end(), pointers.begin());
             for (I& start : pointers) start = static_cast<I>(start + base);
         }
         for (auto const& e : entries) {
             if (layout == Layout::coo) pointers.push_back(static_cast<I>(e.row + base));
-            indices.push_back(static_cast<I>((layout == Layout::coo ? e.column : minor(e)) + base));
+            indices.push_back(static_cast<I>((by_column ? e.row : e.column) + base));
             values.push_back(e.value);
         }
-        view.pointers = pointers;
-        view.indices = indices;
-        view.values = values;
+        view = view_of(layout, rows, cols, pointers, indices, values);
+        view.base = base;
     }
 };
 
@@ -152,12 +161,8 @@ TEST(Import, EveryLayoutMatchesTheReferenceComplex) {
 TEST(Import, RealHermitianIsSymmetric) {
     std::vector<int> const start{0, 1}, row{0};
     std::vector<double> const values{4};
-    MatrixArrays<double, int> view;
-    view.rows = view.cols = 1;
+    auto view = view_of(Layout::csc, 1, 1, start, row, values);
     view.symmetry = Symmetry::hermitian;
-    view.pointers = start;
-    view.indices = row;
-    view.values = values;
     EXPECT_EQ(import_matrix(view).symmetry, Symmetry::symmetric);
 }
 
@@ -191,20 +196,12 @@ struct Small {
     }
 };
 
-void expect_error(Small&& small, Status status, std::string const& part) {
-    try {
-        import_matrix(small.filled());
-        ADD_FAILURE() << "accepted; expected: " << part;
-    } catch (Error const& error) {
-        EXPECT_EQ(error.status(), status) << error.what();
-        EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
-    }
-}
-
 template <class Change> void expect_rejected(Status status, std::string const& part, Change change) {
     Small small;
     change(small);
-    expect_error(std::move(small), status, part);
+    std::string message;
+    EXPECT_EQ(status_of([&] { import_matrix(small.filled()); }, &message), status) << part;
+    EXPECT_NE(message.find(part), std::string::npos) << message;
 }
 
 TEST(Import, RejectsInvalidSizes) {
@@ -255,16 +252,8 @@ TEST(Import, RejectsIndicesOutOfRangeInEveryWidth) {
     });
     std::vector<std::int64_t> const rows{std::numeric_limits<std::int64_t>::min()}, columns{0};
     std::vector<double> const values{1};
-    MatrixArrays<double, std::int64_t> view;
-    view.layout = Layout::coo;
-    view.rows = view.cols = 1;
-    view.pointers = rows;
-    view.indices = columns;
-    view.values = values;
-    EXPECT_THROW(import_matrix(view), Error);
-    view.pointers = columns;
-    view.indices = rows;
-    EXPECT_THROW(import_matrix(view), Error);
+    EXPECT_THROW(import_matrix(view_of(Layout::coo, 1, 1, rows, columns, values)), Error);
+    EXPECT_THROW(import_matrix(view_of(Layout::coo, 1, 1, columns, rows, values)), Error);
 }
 
 TEST(Import, RejectsValuesThatAreNotFinite) {
@@ -281,20 +270,16 @@ TEST(Import, RejectsValuesThatAreNotFinite) {
 }
 
 TEST(Import, RejectsEntriesInTheWrongTriangle) {
-    expect_rejected(
-        Status::bad_input,
-        "entry 3 at row 1, column 2 (counted from 1) is above the diagonal; expected only the lower",
-        [](Small& s) {
+    auto const expect = [](Triangle triangle, std::string const& message) {
+        expect_rejected(Status::bad_input, message, [&](Small& s) {
             s.view.symmetry = Symmetry::symmetric;
-            s.view.triangle = Triangle::lower;
+            s.view.triangle = triangle;
         });
-    expect_rejected(
-        Status::bad_input,
-        "entry 2 at row 2, column 1 (counted from 1) is below the diagonal; expected only the upper",
-        [](Small& s) {
-            s.view.symmetry = Symmetry::symmetric;
-            s.view.triangle = Triangle::upper;
-        });
+    };
+    expect(Triangle::lower,
+           "entry 3 at row 1, column 2 (counted from 1) is above the diagonal; expected only the lower");
+    expect(Triangle::upper,
+           "entry 2 at row 2, column 1 (counted from 1) is below the diagonal; expected only the upper");
 }
 
 TEST(Import, RejectsMirrorImagesThatDiffer) {
@@ -323,12 +308,8 @@ TEST(Import, RejectsMirrorImagesThatDiffer) {
 TEST(Import, RejectsADiagonalThatIsNotReal) {
     std::vector<int> const start{0, 1}, row{0};
     std::vector<std::complex<double>> values{{4, 1}};
-    MatrixArrays<std::complex<double>, int> view;
-    view.rows = view.cols = 1;
+    auto view = view_of(Layout::csc, 1, 1, start, row, values);
     view.symmetry = Symmetry::hermitian;
-    view.pointers = start;
-    view.indices = row;
-    view.values = values;
     for (Triangle const triangle : {Triangle::full, Triangle::lower, Triangle::upper}) {
         view.triangle = triangle;
         EXPECT_THROW(import_matrix(view), Error);
@@ -351,20 +332,12 @@ TEST(Import, RejectedValuesKeepTheOldValues) {
 TEST(Import, MessagesUseThePositionsOfTheCaller) {
     std::vector<int> const rows{0, 0, 1}, columns{0, 1, 1};
     std::vector<double> const values{1, NAN, 1};
-    MatrixArrays<double, int> view;
-    view.layout = Layout::coo;
+    auto view = view_of(Layout::coo, 2, 2, rows, columns, values);
     view.symmetry = Symmetry::symmetric;
     view.triangle = Triangle::upper;
-    view.rows = view.cols = 2;
-    view.pointers = rows;
-    view.indices = columns;
-    view.values = values;
-    try {
-        import_matrix(view);
-        ADD_FAILURE();
-    } catch (Error const& error) {
-        EXPECT_STREQ(error.what(), "value 1 at row 0, column 1 (counted from 0) is NaN");
-    }
+    std::string message;
+    EXPECT_EQ(status_of([&] { import_matrix(view); }, &message), Status::bad_input);
+    EXPECT_EQ(message, "value 1 at row 0, column 1 (counted from 0) is NaN");
 }
 
 } // namespace

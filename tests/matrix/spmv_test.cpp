@@ -11,7 +11,6 @@ using namespace espalier::test;
 namespace {
 
 template <class T> class Spmv : public testing::Test {};
-using Scalars = testing::Types<float, double, std::complex<float>, std::complex<double>>;
 TYPED_TEST_SUITE(Spmv, Scalars);
 
 constexpr MatrixOp all_ops[] = {MatrixOp::none, MatrixOp::transpose, MatrixOp::adjoint};

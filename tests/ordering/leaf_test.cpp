@@ -1,5 +1,3 @@
-#include "ordering/leaf.hpp"
-
 #include <numeric>
 #include <set>
 
@@ -88,9 +86,9 @@ TEST(Dissect, NumbersSeparatorsAfterTheirParts) {
     EXPECT_EQ(blocks.start.back(), 144);
     EXPECT_GT(std::count(blocks.is_leaf.begin(), blocks.is_leaf.end(), true), 4);
     for (Index v = 0; v < 144; ++v)
-        for (Offset e = graph.ptr[v]; e < graph.ptr[v + 1]; ++e)
-            if (block_of(graph.adj[e]) > block_of(v)) { // no two leaves touch
-                EXPECT_FALSE(blocks.is_leaf[block_of(graph.adj[e])]);
+        for (Index const w : graph.neighbours(v))
+            if (block_of(w) > block_of(v)) { // no two leaves touch
+                EXPECT_FALSE(blocks.is_leaf[block_of(w)]);
             }
 }
 

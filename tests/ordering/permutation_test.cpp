@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "core/status_of.hpp"
 #include "ordering/graphs.hpp"
 #include "ordering/ordering.hpp"
 
@@ -21,16 +22,11 @@ class ReadPermutation : public testing::Test {
     }
     std::vector<Index> read(std::string const& text, Index n) { return read_permutation(write(text), n); }
     std::string failure(std::string const& text, Index n) {
-        try {
-            read(text, n);
-        } catch (Error const& error) {
-            EXPECT_EQ(error.status(), Status::bad_input);
-            std::string const message = error.what();
-            EXPECT_EQ(message.find('\n'), std::string::npos);
-            EXPECT_NE(message.find(path_), std::string::npos) << message;
-            return message;
-        }
-        return "";
+        std::string message;
+        EXPECT_EQ(status_of([&] { read(text, n); }, &message), Status::bad_input);
+        EXPECT_EQ(message.find('\n'), std::string::npos);
+        EXPECT_NE(message.find(path_), std::string::npos) << message;
+        return message;
     }
     void TearDown() override { std::filesystem::remove(path_); }
 
@@ -84,13 +80,9 @@ TEST_F(ReadPermutation, NamesErrorsWithTheirLines) {
 
 TEST_F(ReadPermutation, AFileThatCannotBeReadIsAnIoError) {
     for (std::string const& path : {std::string("/nonexistent/order.txt"), testing::TempDir()}) {
-        try {
-            read_permutation(path, 3);
-            FAIL() << path;
-        } catch (Error const& error) {
-            EXPECT_EQ(error.status(), Status::io_error) << error.what();
-            expect_mention(error.what(), {path});
-        }
+        std::string message;
+        EXPECT_EQ(status_of([&] { read_permutation(path, 3); }, &message), Status::io_error) << message;
+        expect_mention(message, {path});
     }
 }
 

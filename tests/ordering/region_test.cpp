@@ -24,8 +24,7 @@ Region induce(Region const& parent, std::vector<Index> const& inside) {
 // 3-4-5
 TEST(Region, StoresInteriorBeforeHalo) {
     Region const whole = whole_region(grid(3, 2));
-    std::vector<Index> const inside{3, 4};
-    Region const region = induce(whole, inside);
+    Region const region = induce(whole, {3, 4});
     EXPECT_EQ(region.num_interior, 2);
     EXPECT_EQ(region.origin, (std::vector<Index>{3, 4, 0, 1, 5}));
     EXPECT_EQ(region.ptr, (std::vector<Index>{0, 2, 5, 6, 7, 8}));
@@ -37,12 +36,11 @@ TEST(Region, StoresInteriorBeforeHalo) {
 TEST(Region, InducingTwiceKeepsTheOuterHalo) {
     Graph graph = grid(5, 1);
     graph.weight = {1, 2, 3, 4, 5};
-    std::vector<Index> const middle{1, 2, 3}, one{1}; // 1 in the middle is vertex 2
-    Region const region = induce(induce(whole_region(graph), middle), one);
+    Region const middle = induce(whole_region(graph), {1, 2, 3});
+    Region const region = induce(middle, {1}); // vertex 2
     EXPECT_EQ(region.origin, (std::vector<Index>{2, 1, 3}));
     EXPECT_EQ(region.weight, (std::vector<Index>{3, 2, 4}));
-    std::vector<Index> const end{2};
-    EXPECT_EQ(induce(induce(whole_region(graph), middle), end).origin, (std::vector<Index>{3, 2, 4}));
+    EXPECT_EQ(induce(middle, {2}).origin, (std::vector<Index>{3, 2, 4}));
 }
 
 TEST(Region, FindsItsComponents) {
@@ -65,8 +63,7 @@ TEST(Separate, LeavesNoEdgeBetweenTheParts) {
         EXPECT_GT(cut.weight[1], 0);
         EXPECT_EQ(cut.weight[0] + cut.weight[1] + cut.weight[2], graph.num_vertices);
         for (Index v = 0; v < graph.num_vertices; ++v)
-            for (Offset e = graph.ptr[v]; e < graph.ptr[v + 1]; ++e)
-                EXPECT_NE(cut.part[v] + cut.part[graph.adj[e]], 1);
+            for (Index const w : graph.neighbours(v)) EXPECT_NE(cut.part[v] + cut.part[w], 1);
     }
 }
 

@@ -13,7 +13,6 @@ using namespace espalier::test;
 namespace {
 
 template <class T> class EquilibrateOf : public testing::Test {};
-using Scalars = testing::Types<float, double, std::complex<float>, std::complex<double>>;
 TYPED_TEST_SUITE(EquilibrateOf, Scalars);
 
 bool is_power_of_two(double value) {

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "generators/generators.hpp"
-#include "scaling/matched_pairs.hpp"
+#include "scaling/matching.hpp"
 #include "scaling/scaling_checks.hpp"
 
 using namespace espalier;
@@ -12,7 +12,6 @@ namespace {
 using Pairs = std::vector<std::pair<Index, Index>>;
 
 template <class T> class MatchedPairsOf : public testing::Test {};
-using Scalars = testing::Types<float, double, std::complex<float>, std::complex<double>>;
 TYPED_TEST_SUITE(MatchedPairsOf, Scalars);
 
 /// A matching with all scales 1.

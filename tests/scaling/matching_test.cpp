@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include <gtest/gtest.h>
 
 #include "generators/generators.hpp"
+#include "matrix/entries.hpp"
 #include "scaling/matching.hpp"
 #include "scaling/scaling_checks.hpp"
 
@@ -16,7 +18,6 @@ constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
 constexpr double tolerance = 1e-10;
 
 template <class T> class MatchingOf : public testing::Test {};
-using Scalars = testing::Types<float, double, std::complex<float>, std::complex<double>>;
 TYPED_TEST_SUITE(MatchingOf, Scalars);
 
 /// Dynamic programming over the columns: best[set of used rows] is the largest sum of logarithms of matchings
@@ -171,7 +172,7 @@ TEST(Matching, FindsThePermutationOfADominantMatrix) {
     auto a = random_sparse(n, 6, 0, 3); // All entries 1.
     SplitMix64 random(4);
     std::vector<Index> row_of_column(n);
-    for (Index j = 0; j < n; ++j) row_of_column[j] = j;
+    std::iota(row_of_column.begin(), row_of_column.end(), Index(0));
     for (Index j = n - 1; j > 0; --j) std::swap(row_of_column[j], row_of_column[random.below(j + 1)]);
     std::vector<std::vector<std::pair<Index, double>>> columns(n);
     for (Index j = 0; j < n; ++j) {
@@ -200,9 +201,7 @@ TEST(Matching, ExtremeRowsAndColumnsAreScaledBack) {
     std::vector<double> rows(400), columns(400);
     for (double& row : rows) row = std::pow(10.0, random.uniform(-100, 100));
     for (double& column : columns) column = std::pow(10.0, random.uniform(-100, 100));
-    for (Index j = 0; j < 400; ++j)
-        for (Offset k = a.col_ptr[j]; k < a.col_ptr[j + 1]; ++k)
-            a.values[k] *= rows[a.row_ind[k]] * columns[j];
+    for_each_entry(a, [&](Index i, Index j, Offset k) { a.values[k] *= rows[i] * columns[j]; });
     expect_certified(maximum_product_matching(a), a);
 }
 

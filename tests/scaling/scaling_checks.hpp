@@ -8,31 +8,25 @@
 #include "core/random.hpp"
 #include "matrix/convert.hpp"
 #include "matrix/dense_reference.hpp"
+#include "matrix/entries.hpp"
 
 namespace espalier::test {
 
 /// Calls visit(row, column, value) for the nonzero entries of the whole matrix in the widest scalars.
 template <class T, class Visit> void for_each_nonzero(CscMatrix<T> const& a, Visit visit) {
     auto const wide = convert<std::complex<double>>(expand_symmetric(a));
-    for (Index j = 0; j < wide.cols; ++j)
-        for (Offset k = wide.col_ptr[j]; k < wide.col_ptr[j + 1]; ++k)
-            if (wide.values[k] != 0.0) visit(wide.row_ind[k], j, wide.values[k]);
+    for_each_entry(wide, [&](Index i, Index j, Offset k) {
+        if (wide.values[k] != 0.0) visit(i, j, wide.values[k]);
+    });
 }
 
 /// A matrix from the rows and values of each column.
 template <class T>
 CscMatrix<T> from_columns(Index rows, std::vector<std::vector<std::pair<Index, T>>> columns) {
-    CscMatrix<T> a;
-    a.rows = rows;
-    a.cols = static_cast<Index>(columns.size());
-    for (auto const& column : columns) {
-        for (auto const& [row, value] : column) {
-            a.row_ind.push_back(row);
-            a.values.push_back(value);
-        }
-        a.col_ptr.push_back(static_cast<Offset>(a.row_ind.size()));
-    }
-    return a;
+    return build_columns<T>(rows, std::ssize(columns), Symmetry::general, [&](auto const& put) {
+        for (Index j = 0; j < std::ssize(columns); ++j)
+            for (auto const& [row, value] : columns[j]) put(row, j, value);
+    });
 }
 
 /// A random matrix with `degree` entries per column in its first rows_used(j) rows (default: all rows), with

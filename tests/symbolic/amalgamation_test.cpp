@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "symbolic/bundle.hpp"
 #include "symbolic/prepared.hpp"
 
 namespace espalier {

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "symbolic/amalgamation.hpp"
-#include "symbolic/bundle.hpp"
 #include "symbolic/prepared.hpp"
 #include "symbolic/reorder.hpp"
 #include "symbolic/row_runs.hpp"
