@@ -15,12 +15,6 @@ void count_sent(Communicator const& comm, std::uint64_t bytes) {
     transport_of(comm)->bytes_sent.fetch_add(bytes, std::memory_order_relaxed);
 }
 
-// The total size of the blocks for other ranks.
-void count_sent(Communicator const& comm, std::span<std::span<std::byte const> const> blocks) {
-    for (int r = 0; r < std::ssize(blocks); ++r)
-        if (r != comm.rank()) count_sent(comm, blocks[r].size());
-}
-
 template <class T> void reduce(Communicator const& comm, std::span<T> values, Reduction reduction) {
     if (comm.size() == 1) return;
     count_sent(comm, values.size_bytes());
@@ -149,22 +143,20 @@ std::vector<std::byte> scatter(Communicator const& comm, std::vector<Bytes> cons
 
 void gather(Communicator const& comm, std::span<std::byte const> mine,
             std::span<std::span<std::byte> const> into, int root) {
-    if (comm.size() > 1) {
-        if (comm.rank() != root) count_sent(comm, mine.size());
-        transport_of(comm)->gather(mine, into, root);
-    } else {
-        std::copy(mine.begin(), mine.end(), into[0].begin());
-    }
+    std::vector<std::span<std::byte const>> from(comm.size());
+    from[root] = mine;
+    std::vector<std::span<std::byte>> received(into.begin(), into.end());
+    received.resize(comm.size());
+    detail::exchange_blocks(comm, from, received);
 }
 
 void scatter(Communicator const& comm, std::span<std::span<std::byte const> const> from,
              std::span<std::byte> mine, int root) {
-    if (comm.size() > 1) {
-        count_sent(comm, from);
-        transport_of(comm)->scatter(from, mine, root);
-    } else {
-        std::copy(from[0].begin(), from[0].end(), mine.begin());
-    }
+    std::vector<std::span<std::byte const>> sent(from.begin(), from.end());
+    sent.resize(comm.size());
+    std::vector<std::span<std::byte>> into(comm.size());
+    into[root] = mine;
+    detail::exchange_blocks(comm, sent, into);
 }
 
 std::vector<std::int64_t> detail::exchange_sizes(Communicator const& comm,
@@ -189,7 +181,8 @@ std::vector<std::int64_t> detail::exchange_sizes(Communicator const& comm,
 void detail::exchange_blocks(Communicator const& comm, std::span<std::span<std::byte const> const> from,
                              std::span<std::span<std::byte> const> into) {
     if (comm.size() > 1) {
-        count_sent(comm, from);
+        for (int r = 0; r < comm.size(); ++r)
+            if (r != comm.rank()) count_sent(comm, from[r].size());
         transport_of(comm)->all_to_all(from, into);
     } else {
         std::copy(from[0].begin(), from[0].end(), into[0].begin());

@@ -79,10 +79,13 @@ void Exchange::start_threads() {
     SignalsBlocked const blocked;
     try {
         if (options_.threads == 1) {
-            threads_.emplace_back([this] { run_both_sides(); });
+            threads_.emplace_back(
+                [this] { progress(alarm_, options_.sending_track, [this] { return step(); }); });
         } else {
             threads_.emplace_back([this] { run_sending_side(); });
-            threads_.emplace_back([this] { run_receiving_side(); });
+            threads_.emplace_back([this] {
+                progress(receiving_alarm_, options_.receiving_track, [this] { return receiving_.step(); });
+            });
         }
     } catch (std::system_error const& e) {
         // Notices leave in finish() at the latest.
@@ -227,10 +230,6 @@ void Exchange::record_on(trace::Track* sending, trace::Track* receiving) {
     receiving_.record_on(receiving);
 }
 
-void Exchange::run_both_sides() {
-    progress(alarm_, options_.sending_track, [this] { return step(); });
-}
-
 void Exchange::run_sending_side() {
     progress(alarm_, options_.sending_track, [this] {
         if (sending_.step()) return true;
@@ -238,10 +237,6 @@ void Exchange::run_sending_side() {
         alarm_.wait(); // until a worker sends
         return true;
     });
-}
-
-void Exchange::run_receiving_side() {
-    progress(receiving_alarm_, options_.receiving_track, [this] { return receiving_.step(); });
 }
 
 void Exchange::fail_here(Error const& error) {

@@ -86,8 +86,6 @@ class Exchange {
     Exchange(Communicator const& comm, ExchangeOptions const& options, ExchangeHandlers handlers);
     /// Makes the run fail on all ranks if finish() was not called.
     ~Exchange();
-    Exchange(Exchange const&) = delete;
-    Exchange& operator=(Exchange const&) = delete;
 
     /// Queues a block for another rank and returns at once. Frees its memory when the send is complete, or at
     /// once after a failure. Any thread. Error{internal} for this rank or one out of range.
@@ -127,9 +125,7 @@ class Exchange {
     template <class Step> bool guarded_step(Step&& step);
     template <class Step> void progress(Alarm& alarm, trace::Track* track, Step&& step);
     void record_on(trace::Track* sending, trace::Track* receiving);
-    void run_both_sides();
     void run_sending_side();
-    void run_receiving_side();
     bool step();
     [[nodiscard]] std::chrono::microseconds longest_sleep() const;
     void fail_here(Error const& error);

@@ -1,9 +1,9 @@
-#include "comm/mpi_transport.hpp"
-
+// The transport over MPI, on a duplicate of the caller's communicator.
 #include <algorithm>
 
 #include "comm/alarm.hpp"
 #include "comm/block.hpp"
+#include "comm/fortran_handle.hpp"
 #include "comm/mpi_check.hpp"
 #include "comm/mpi_transfers.hpp"
 
@@ -46,28 +46,6 @@ void all_reduce(std::span<T> values, MPI_Datatype type, Reduction reduction, MPI
     });
 }
 
-class Requests {
-  public:
-    void send(std::span<std::byte const> bytes, int to, MPI_Comm comm) {
-        in_pieces(bytes, [&](auto piece) {
-            check_mpi(MPI_Isend(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, to, gather_tag, comm,
-                                &requests_.emplace_back(MPI_REQUEST_NULL)),
-                      "MPI_Isend");
-        });
-    }
-    void receive(std::span<std::byte> bytes, int from, MPI_Comm comm) {
-        in_pieces(bytes, [&](auto piece) {
-            check_mpi(MPI_Irecv(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, from, gather_tag,
-                                comm, &requests_.emplace_back(MPI_REQUEST_NULL)),
-                      "MPI_Irecv");
-        });
-    }
-    void wait() { wait_for(requests_, "an exchange of blocks"); }
-
-  private:
-    std::vector<MPI_Request> requests_;
-};
-
 int rank_in(MPI_Comm comm) {
     int rank = 0;
     check_mpi(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
@@ -82,14 +60,129 @@ bool is_running() {
     return started && !ended;
 }
 
+class MpiTransport final : public Transport {
+  public:
+    /// Takes ownership of the communicator and makes it return errors.
+    explicit MpiTransport(MPI_Comm own) : comm_(own) {
+        check_mpi(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+        check_mpi(MPI_Type_contiguous(sizeof(MessageHeader), MPI_BYTE, &line_), "MPI_Type_contiguous");
+        check_mpi(MPI_Type_commit(&line_), "MPI_Type_commit");
+        check_mpi(MPI_Type_create_resized(line_, 0, 0, &same_line_), "MPI_Type_create_resized");
+        check_mpi(MPI_Type_commit(&same_line_), "MPI_Type_commit");
+    }
+    ~MpiTransport() override {
+        if (!is_running()) return;
+        MPI_Type_free(&same_line_);
+        MPI_Type_free(&line_);
+        MPI_Comm_free(&comm_);
+    }
+
+    std::shared_ptr<Transport> first(int count) override {
+        int const rank = rank_in(comm_);
+        MPI_Comm part = MPI_COMM_NULL;
+        check_mpi(MPI_Comm_split(comm_, rank < count ? 0 : MPI_UNDEFINED, rank, &part), "MPI_Comm_split");
+        return part == MPI_COMM_NULL ? nullptr : std::make_shared<MpiTransport>(part);
+    }
+
+    [[nodiscard]] ThreadLevel thread_level() const override {
+        int level = MPI_THREAD_SINGLE;
+        check_mpi(MPI_Query_thread(&level), "MPI_Query_thread");
+        if (level >= MPI_THREAD_MULTIPLE) return ThreadLevel::multiple;
+        if (level >= MPI_THREAD_SERIALIZED) return ThreadLevel::serialized;
+        return level >= MPI_THREAD_FUNNELED ? ThreadLevel::funneled : ThreadLevel::single;
+    }
+
+    [[nodiscard]] bool on_main_thread() const override {
+        int is_main = 0;
+        check_mpi(MPI_Is_thread_main(&is_main), "MPI_Is_thread_main");
+        return is_main != 0;
+    }
+
+    void broadcast(std::span<std::byte> bytes, int root) override {
+        in_pieces(bytes, [&](auto piece) {
+            MPI_Request request = MPI_REQUEST_NULL;
+            check_mpi(
+                MPI_Ibcast(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, root, comm_, &request),
+                "MPI_Ibcast");
+            wait_for({&request, 1}, "MPI_Ibcast");
+        });
+    }
+
+    void reduce(std::span<double> values, Reduction reduction) override {
+        all_reduce(values, MPI_DOUBLE, reduction, comm_);
+    }
+    void reduce(std::span<std::int64_t> values, Reduction reduction) override {
+        all_reduce(values, MPI_INT64_T, reduction, comm_);
+    }
+
+    void all_to_all(std::span<std::span<std::byte const> const> from,
+                    std::span<std::span<std::byte> const> into) override {
+        auto const size = static_cast<int>(from.size());
+        int const rank = rank_in(comm_);
+        std::vector<MPI_Request> requests;
+        for (int step = 1; step < size; ++step) { // so that not all ranks address rank 0 first
+            int const other = (rank + size - step) % size;
+            in_pieces(into[other], [&](auto piece) {
+                check_mpi(MPI_Irecv(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, other, gather_tag,
+                                    comm_, &requests.emplace_back(MPI_REQUEST_NULL)),
+                          "MPI_Irecv");
+            });
+        }
+        for (int step = 1; step < size; ++step) {
+            int const other = (rank + step) % size;
+            in_pieces(from[other], [&](auto piece) {
+                check_mpi(MPI_Isend(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, other, gather_tag,
+                                    comm_, &requests.emplace_back(MPI_REQUEST_NULL)),
+                          "MPI_Isend");
+            });
+        }
+        std::copy(from[rank].begin(), from[rank].end(), into[rank].begin());
+        wait_for(requests, "an exchange of blocks");
+    }
+
+    std::unique_ptr<Transfers> transfers() override { return std::make_unique<MpiTransfers>(comm_, line_); }
+
+    std::optional<Arrival> probe(Channel channel) override {
+        int found = 0;
+        MPI_Message message;
+        MPI_Status status;
+        check_mpi(MPI_Improbe(MPI_ANY_SOURCE, tag_of(channel), comm_, &found, &message, &status),
+                  "MPI_Improbe");
+        if (!found) return std::nullopt;
+        int lines = 0;
+        check_mpi(MPI_Get_count(&status, line_, &lines), "MPI_Get_count");
+        return Arrival{status.MPI_SOURCE, lines * sizeof(MessageHeader), handle_of(message)};
+    }
+
+    void receive(Arrival const& arrival, std::span<std::byte> into) override {
+        receive_lines(arrival, into.data(), line_);
+    }
+    void discard(Arrival const& arrival) override {
+        MessageHeader line;
+        receive_lines(arrival, &line, same_line_);
+    }
+
+  private:
+    static void receive_lines(Arrival const& arrival, void* into, MPI_Datatype type) {
+        MPI_Message message = message_of(arrival.handle);
+        MPI_Request request = MPI_REQUEST_NULL;
+        check_mpi(MPI_Imrecv(into, lines_of(arrival.bytes), type, &message, &request), "MPI_Imrecv");
+        wait_for({&request, 1}, "MPI_Imrecv");
+    }
+
+    MPI_Comm comm_;
+    MPI_Datatype line_ = MPI_DATATYPE_NULL; // sizeof(MessageHeader) bytes
+    // Likewise with an extent of 0, so that all lines overlap: to receive a message without keeping it. MPI
+    // leaves the contents undefined; a short buffer is no alternative: Open MPI 4 writes beyond its end.
+    MPI_Datatype same_line_ = MPI_DATATYPE_NULL;
+};
+
 } // namespace
 
 Communicator Communicator::from_mpi(void const* mpi_comm) {
     if (!is_running())
-        throw Error(
-            Status::usage,
-            "MPI is not initialised or already finalised: create the communicator between MPI_Init and "
-            "MPI_Finalize");
+        throw Error(Status::usage, "MPI is not initialised or already finalised: create the communicator "
+                                   "between MPI_Init and MPI_Finalize");
     if (!mpi_comm) throw Error(Status::usage, "the pointer to an MPI communicator is null");
     auto const given = *static_cast<MPI_Comm const*>(mpi_comm);
     if (given == MPI_COMM_NULL) throw Error(Status::usage, "the MPI communicator is MPI_COMM_NULL");
@@ -105,123 +198,10 @@ Communicator Communicator::from_mpi(void const* mpi_comm) {
     return make_communicator(rank_in(own), size, std::move(transport));
 }
 
-MpiTransport::MpiTransport(MPI_Comm own) : comm_(own) {
-    check_mpi(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-    check_mpi(MPI_Type_contiguous(sizeof(MessageHeader), MPI_BYTE, &line_), "MPI_Type_contiguous");
-    check_mpi(MPI_Type_commit(&line_), "MPI_Type_commit");
-    check_mpi(MPI_Type_create_resized(line_, 0, 0, &same_line_), "MPI_Type_create_resized");
-    check_mpi(MPI_Type_commit(&same_line_), "MPI_Type_commit");
-}
-
-std::shared_ptr<Transport> MpiTransport::first(int count) {
-    int const rank = rank_in(comm_);
-    MPI_Comm part = MPI_COMM_NULL;
-    check_mpi(MPI_Comm_split(comm_, rank < count ? 0 : MPI_UNDEFINED, rank, &part), "MPI_Comm_split");
-    return part == MPI_COMM_NULL ? nullptr : std::make_shared<MpiTransport>(part);
-}
-
-MpiTransport::~MpiTransport() {
-    if (!is_running()) return;
-    MPI_Type_free(&same_line_);
-    MPI_Type_free(&line_);
-    MPI_Comm_free(&comm_);
-}
-
-ThreadLevel MpiTransport::thread_level() const {
-    int level = MPI_THREAD_SINGLE;
-    check_mpi(MPI_Query_thread(&level), "MPI_Query_thread");
-    if (level >= MPI_THREAD_MULTIPLE) return ThreadLevel::multiple;
-    if (level >= MPI_THREAD_SERIALIZED) return ThreadLevel::serialized;
-    return level >= MPI_THREAD_FUNNELED ? ThreadLevel::funneled : ThreadLevel::single;
-}
-
-bool MpiTransport::on_main_thread() const {
-    int is_main = 0;
-    check_mpi(MPI_Is_thread_main(&is_main), "MPI_Is_thread_main");
-    return is_main != 0;
-}
-
-void MpiTransport::broadcast(std::span<std::byte> bytes, int root) {
-    in_pieces(bytes, [&](auto piece) {
-        MPI_Request request = MPI_REQUEST_NULL;
-        check_mpi(MPI_Ibcast(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, root, comm_, &request),
-                  "MPI_Ibcast");
-        wait_for({&request, 1}, "MPI_Ibcast");
-    });
-}
-
-void MpiTransport::reduce(std::span<double> values, Reduction reduction) {
-    all_reduce(values, MPI_DOUBLE, reduction, comm_);
-}
-
-void MpiTransport::reduce(std::span<std::int64_t> values, Reduction reduction) {
-    all_reduce(values, MPI_INT64_T, reduction, comm_);
-}
-
-void MpiTransport::gather(std::span<std::byte const> mine, std::span<std::span<std::byte> const> into,
-                          int root) {
-    int const rank = rank_in(comm_);
-    Requests requests;
-    if (rank != root) requests.send(mine, root, comm_);
-    for (int from = 0; from < static_cast<int>(into.size()); ++from)
-        if (from != rank) requests.receive(into[from], from, comm_);
-    if (rank == root) std::copy(mine.begin(), mine.end(), into[rank].begin());
-    requests.wait();
-}
-
-void MpiTransport::scatter(std::span<std::span<std::byte const> const> from, std::span<std::byte> mine,
-                           int root) {
-    int const rank = rank_in(comm_);
-    Requests requests;
-    if (rank != root) requests.receive(mine, root, comm_);
-    for (int to = 0; to < static_cast<int>(from.size()); ++to)
-        if (to != rank) requests.send(from[to], to, comm_);
-    if (rank == root) std::copy(from[rank].begin(), from[rank].end(), mine.begin());
-    requests.wait();
-}
-
-void MpiTransport::all_to_all(std::span<std::span<std::byte const> const> from,
-                              std::span<std::span<std::byte> const> into) {
-    auto const size = static_cast<int>(from.size());
-    int const rank = rank_in(comm_);
-    Requests requests;
-    for (int step = 1; step < size; ++step) // so that not all ranks address rank 0 first
-        requests.receive(into[(rank + size - step) % size], (rank + size - step) % size, comm_);
-    for (int step = 1; step < size; ++step)
-        requests.send(from[(rank + step) % size], (rank + step) % size, comm_);
-    std::copy(from[rank].begin(), from[rank].end(), into[rank].begin());
-    requests.wait();
-}
-
-std::unique_ptr<Transfers> MpiTransport::transfers() {
-    return std::make_unique<MpiTransfers>(comm_, line_);
-}
-
-std::optional<Arrival> MpiTransport::probe(Channel channel) {
-    int found = 0;
-    MPI_Message message;
-    MPI_Status status;
-    check_mpi(MPI_Improbe(MPI_ANY_SOURCE, tag_of(channel), comm_, &found, &message, &status), "MPI_Improbe");
-    if (!found) return std::nullopt;
-    int lines = 0;
-    check_mpi(MPI_Get_count(&status, line_, &lines), "MPI_Get_count");
-    return Arrival{status.MPI_SOURCE, lines * sizeof(MessageHeader), handle_of(message)};
-}
-
-void MpiTransport::receive(Arrival const& arrival, std::span<std::byte> into) {
-    receive_lines(arrival, into.data(), line_);
-}
-
-void MpiTransport::discard(Arrival const& arrival) {
-    MessageHeader line;
-    receive_lines(arrival, &line, same_line_);
-}
-
-void MpiTransport::receive_lines(Arrival const& arrival, void* into, MPI_Datatype type) {
-    MPI_Message message = message_of(arrival.handle);
-    MPI_Request request = MPI_REQUEST_NULL;
-    check_mpi(MPI_Imrecv(into, lines_of(arrival.bytes), type, &message, &request), "MPI_Imrecv");
-    wait_for({&request, 1}, "MPI_Imrecv");
+Communicator communicator_of_fortran(int handle) {
+    // MPI converts handles only between MPI_Init and MPI_Finalize.
+    MPI_Comm const comm = is_running() ? MPI_Comm_f2c(static_cast<MPI_Fint>(handle)) : MPI_COMM_NULL;
+    return Communicator::from_mpi(&comm);
 }
 
 } // namespace espalier

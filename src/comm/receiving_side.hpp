@@ -31,8 +31,6 @@ class ReceivingSide {
                   Handlers handlers);
     /// Never frees the memory of blocks still under way.
     ~ReceivingSide();
-    ReceivingSide(ReceivingSide const&) = delete;
-    ReceivingSide& operator=(ReceivingSide const&) = delete;
 
     /// Blocks passed to the user were freed, so many bytes; true if a message waits for the budget. Any
     /// thread.

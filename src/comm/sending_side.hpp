@@ -35,8 +35,6 @@ class SendingSide {
     SendingSide(Transport* transport, int rank, int size, std::size_t window, OnSent on_sent);
     /// Never frees the memory of messages still under way.
     ~SendingSide();
-    SendingSide(SendingSide const&) = delete;
-    SendingSide& operator=(SendingSide const&) = delete;
 
     // Any thread.
     void queue(int to, std::int64_t id, Block&& block, MessageMark const& mark);

@@ -60,12 +60,6 @@ class Transport {
     virtual void broadcast(std::span<std::byte> bytes, int root) = 0;
     virtual void reduce(std::span<double> values, Reduction reduction) = 0;
     virtual void reduce(std::span<std::int64_t> values, Reduction reduction) = 0;
-    /// On the root, into[r] receives the bytes of rank r and has their size; elsewhere it is empty.
-    virtual void gather(std::span<std::byte const> mine, std::span<std::span<std::byte> const> into,
-                        int root) = 0;
-    /// On the root, from[r] goes to rank r, whose `mine` has its size; elsewhere it is empty.
-    virtual void scatter(std::span<std::span<std::byte const> const> from, std::span<std::byte> mine,
-                         int root) = 0;
     /// from[r] goes to rank r; the bytes from rank r have the size of into[r].
     virtual void all_to_all(std::span<std::span<std::byte const> const> from,
                             std::span<std::span<std::byte> const> into) = 0;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "mapping/update_blocking.hpp"
+#include "mapping/cost_model.hpp"
 
 namespace espalier {
 

@@ -37,6 +37,15 @@ void trsm(Side side, Uplo uplo, Op op, Diag diag, T alpha, MatrixView<T const> a
 /// Sets the number of threads of BLAS and returns the previous number.
 int set_blas_threads(int threads);
 
+/// BLAS uses one thread while at least one object exists. The last destructor restores the previous number.
+class SingleThreadedBlas {
+  public:
+    SingleThreadedBlas();
+    ~SingleThreadedBlas();
+    SingleThreadedBlas(SingleThreadedBlas const&) = delete;
+    SingleThreadedBlas& operator=(SingleThreadedBlas const&) = delete;
+};
+
 /// Identity of the BLAS library.
 struct BlasInfo {
     std::string config; ///< Configuration string.

@@ -4,7 +4,6 @@
 #include <array>
 
 #include "kernels/panel.hpp"
-#include "kernels/pivot_block.hpp"
 #include "kernels/product.hpp"
 #include "kernels/triangular.hpp"
 
@@ -93,23 +92,7 @@ void solve_d(bool conjugate, MatrixView<T const> diagonal, std::span<T const> of
     if (x.vectors() == 1)
         return solve_d<T>(conjugate, diagonal, off_diagonal,
                           MatrixView<T>{x.z.data, x.length(), 1, x.length()});
-    Index const r = x.vectors();
-    for (Index k = 0; k < diagonal.cols; ++k) {
-        T* const z0 = x.z.column(k);
-        if (off_diagonal[k] == T(0)) {
-            T const inverse_d = T(1) / diagonal(k, k);
-            for (Index i = 0; i < r; ++i) z0[i] = times(z0[i], inverse_d);
-            continue;
-        }
-        auto const inv = inverse(
-            conjugate, pivot_block(conjugate, diagonal(k, k), off_diagonal[k], diagonal(k + 1, k + 1)));
-        T* const z1 = x.z.column(++k);
-        for (Index i = 0; i < r; ++i) {
-            T const old0 = z0[i];
-            z0[i] = times(old0, inv.d00) + times(z1[i], inv.d10);
-            z1[i] = times(old0, inv.d01) + times(z1[i], inv.d11);
-        }
-    }
+    divide_by_d(conjugate, diagonal, off_diagonal, x.z);
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \

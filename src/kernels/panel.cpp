@@ -79,6 +79,11 @@ template <class T> void solve_panel_ldl(bool conjugate, MatrixView<T const> diag
                                         MatrixView<T> b) {
     permute_columns(b, perm);
     solve_right<T>(conjugate ? Op::adjoint : Op::transpose, Diag::unit, diagonal, b);
+    divide_by_d(conjugate, diagonal, off_diagonal, b);
+}
+
+template <class T> void divide_by_d(bool conjugate, MatrixView<T const> diagonal,
+                                    std::span<T const> off_diagonal, MatrixView<T> b) {
     for_each_pivot<T>(
         conjugate, diagonal, off_diagonal, [&](Index k, T d) { scale_column<T>(b, b, k, T(1) / d); },
         [&](Index k, PivotBlock<T> const& d) { multiply_column_pair<T>(b, b, k, inverse(conjugate, d)); });
@@ -116,6 +121,7 @@ void solve_d(bool conjugate, MatrixView<T const> diagonal, std::span<T const> of
                                      std::span<T const>, MatrixView<T>);                                     \
     template void multiply_by_d<T>(bool, MatrixView<T const>, std::span<T const>, MatrixView<T const>,       \
                                    MatrixView<T>);                                                           \
+    template void divide_by_d<T>(bool, MatrixView<T const>, std::span<T const>, MatrixView<T>);              \
     template void solve_d<T>(bool, MatrixView<T const>, std::span<T const>, MatrixView<T>);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 #undef ESPALIER_INSTANTIATE

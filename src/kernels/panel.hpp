@@ -56,6 +56,10 @@ template <class T> void multiply_by_d(bool conjugate, MatrixView<T const> diagon
                                       std::span<T const> off_diagonal, MatrixView<T const> b,
                                       MatrixView<T> w);
 
+/// B := B D^-1.
+template <class T> void divide_by_d(bool conjugate, MatrixView<T const> diagonal,
+                                    std::span<T const> off_diagonal, MatrixView<T> b);
+
 /// X := D^-1 X, the diagonal solve of LDL.
 template <class T>
 void solve_d(bool conjugate, MatrixView<T const> diagonal, std::span<T const> off_diagonal, MatrixView<T> x);

@@ -2,7 +2,6 @@
 // size.
 #include "kernels/pivot_search.hpp"
 
-#include "kernels/instruction_set.hpp"
 #include "kernels/vector.hpp"
 
 namespace espalier {
@@ -36,17 +35,11 @@ template <class T, int width> ESPALIER_INLINE Real<T> largest_size(T const* x, I
     return result;
 }
 
-template <class T> Real<T> largest_baseline(T const* x, Index n) {
-    return largest_size<T, vector::lanes<T, 16>>(x, n);
-}
-#if defined(__x86_64__)
-template <class T> ESPALIER_AVX2 Real<T> largest_avx2(T const* x, Index n) {
-    return largest_size<T, vector::lanes<T, 32>>(x, n);
-}
-template <class T> ESPALIER_AVX512 Real<T> largest_avx512(T const* x, Index n) {
-    return largest_size<T, vector::lanes<T, 64>>(x, n);
-}
-#endif
+template <class T> struct LargestSize {
+    template <int bytes> ESPALIER_INLINE static Real<T> run(T const* x, Index n) {
+        return largest_size<T, vector::lanes<T, bytes>>(x, n);
+    }
+};
 
 } // namespace
 
@@ -54,23 +47,7 @@ template <class T> LargestEntry<T> largest_entry(T const* x, Index n) {
     constexpr Index whole = 64 / static_cast<Index>(sizeof(T)); // entries in a vector of any set
     Index const in_vectors = n / whole * whole;
     Real<T> value = 0;
-    if (in_vectors > 0) {
-#if defined(__x86_64__)
-        switch (widest_instruction_set()) {
-        case InstructionSet::avx512:
-            value = largest_avx512(x, in_vectors);
-            break;
-        case InstructionSet::avx2:
-            value = largest_avx2(x, in_vectors);
-            break;
-        case InstructionSet::baseline:
-            value = largest_baseline(x, in_vectors);
-            break;
-        }
-#else
-        value = largest_baseline(x, in_vectors);
-#endif
-    }
+    if (in_vectors > 0) value = vector::run_with<LargestSize<T>>(widest_instruction_set(), x, in_vectors);
     for (Index i = in_vectors; i < n; ++i) value = std::max(value, abs1(x[i])); // max(v, NaN) is v
     if (!(value > 0)) return {};
     for (Index i = 0; i < n; ++i)

@@ -7,29 +7,13 @@ namespace espalier {
 
 namespace {
 
-template <class T, class Stride>
-void product_baseline(vector::Operands<Real<T>, Stride> const& op, bool conjugate_b) {
-    vector::product<T, vector::lanes<T, 16>, is_complex<T> ? 2 : 4>(op, conjugate_b);
-}
-#if defined(__x86_64__)
-template <class T, class Stride>
-ESPALIER_AVX2 void product_avx2(vector::Operands<Real<T>, Stride> const& op, bool conjugate_b) {
-    vector::product<T, vector::lanes<T, 32>, is_complex<T> ? 2 : 4>(op, conjugate_b);
-}
-template <class T, class Stride>
-ESPALIER_AVX512 void product_avx512(vector::Operands<Real<T>, Stride> const& op, bool conjugate_b) {
-    vector::product<T, vector::lanes<T, 64>, is_complex<T> ? 4 : 8>(op, conjugate_b);
-}
-#endif
-
-template <class T, class Stride>
-void product_for(InstructionSet instructions, vector::Operands<Real<T>, Stride> const& op, bool conjugate_b) {
-#if defined(__x86_64__)
-    if (instructions == InstructionSet::avx512) return product_avx512<T>(op, conjugate_b);
-    if (instructions == InstructionSet::avx2) return product_avx2<T>(op, conjugate_b);
-#endif
-    product_baseline<T>(op, conjugate_b);
-}
+template <class T, class Stride> struct TiledProduct {
+    template <int bytes>
+    ESPALIER_INLINE static void run(vector::Operands<Real<T>, Stride> const& op, bool conjugate_b) {
+        constexpr int columns = bytes == 64 ? 8 : 4;
+        vector::product<T, vector::lanes<T, bytes>, is_complex<T> ? columns / 2 : columns>(op, conjugate_b);
+    }
+};
 
 // Blocks of A have at most 256 KiB, so they stay in the second-level cache for all columns of C.
 template <class T> constexpr Index block_rows = is_complex<T> ? 128 : 256;
@@ -61,18 +45,19 @@ template <class T> void tiled_product(InstructionSet instructions, vector::Into 
         constexpr Index parts = is_complex<T> ? 2 : 1;
         using R = Real<T>;
         // std::complex<R> is laid out as R[2], by the standard.
-        vector::Operands<R, decltype(column_stride)> const op{.rows = parts * c.rows,
-                                                              .columns = c.cols,
-                                                              .depth = a.cols,
-                                                              .a = reinterpret_cast<R const*>(a.data),
-                                                              .lda = parts * a.ld,
-                                                              .b = reinterpret_cast<R const*>(b.data),
-                                                              .depth_stride = depth_stride,
-                                                              .column_stride = column_stride,
-                                                              .c = reinterpret_cast<R*>(c.data),
-                                                              .ldc = parts * c.ld,
-                                                              .into = into};
-        product_for<T>(instructions, op, op_b == Op::adjoint);
+        using Stride = decltype(column_stride);
+        vector::Operands<R, Stride> const op{.rows = parts * c.rows,
+                                             .columns = c.cols,
+                                             .depth = a.cols,
+                                             .a = reinterpret_cast<R const*>(a.data),
+                                             .lda = parts * a.ld,
+                                             .b = reinterpret_cast<R const*>(b.data),
+                                             .depth_stride = depth_stride,
+                                             .column_stride = column_stride,
+                                             .c = reinterpret_cast<R*>(c.data),
+                                             .ldc = parts * c.ld,
+                                             .into = into};
+        vector::run_with<TiledProduct<T, Stride>>(instructions, op, op_b == Op::adjoint);
     };
     if (op_b == Op::none)
         run(1, b.ld);

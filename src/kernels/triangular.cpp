@@ -14,32 +14,20 @@ namespace {
 
 constexpr Index tile_columns = 8;
 
-template <class T, int bytes>
-ESPALIER_INLINE void solve_tile(vector::Triangle<Real<T>> const& op, Index columns, bool conjugate) {
-    constexpr int width = vector::lanes<T, bytes>;
-    if (columns == 8)
-        vector::solve_columns<T, width, 8>(op, conjugate);
-    else if (columns == 4)
-        vector::solve_columns<T, width, 4>(op, conjugate);
-    else if (columns == 2)
-        vector::solve_columns<T, width, 2>(op, conjugate);
-    else
-        vector::solve_columns<T, width, 1>(op, conjugate);
-}
-
-template <class T> void tile_baseline(vector::Triangle<Real<T>> const& op, Index columns, bool conjugate) {
-    solve_tile<T, 16>(op, columns, conjugate);
-}
-#if defined(__x86_64__)
-template <class T>
-ESPALIER_AVX2 void tile_avx2(vector::Triangle<Real<T>> const& op, Index columns, bool conjugate) {
-    solve_tile<T, 32>(op, columns, conjugate);
-}
-template <class T>
-ESPALIER_AVX512 void tile_avx512(vector::Triangle<Real<T>> const& op, Index columns, bool conjugate) {
-    solve_tile<T, 64>(op, columns, conjugate);
-}
-#endif
+template <class T> struct TileSolve {
+    template <int bytes>
+    ESPALIER_INLINE static void run(vector::Triangle<Real<T>> const& op, Index columns, bool conjugate) {
+        constexpr int width = vector::lanes<T, bytes>;
+        if (columns == 8)
+            vector::solve_columns<T, width, 8>(op, conjugate);
+        else if (columns == 4)
+            vector::solve_columns<T, width, 4>(op, conjugate);
+        else if (columns == 2)
+            vector::solve_columns<T, width, 2>(op, conjugate);
+        else
+            vector::solve_columns<T, width, 1>(op, conjugate);
+    }
+};
 
 template <class T> struct RightSolve {
     InstructionSet instructions;
@@ -76,12 +64,7 @@ template <class T> struct RightSolve {
             .b = reinterpret_cast<R*>(b.data),
             .rows = parts * b.rows,
             .ldb = parts * b.ld};
-        bool const conjugate = op == Op::adjoint;
-#if defined(__x86_64__)
-        if (instructions == InstructionSet::avx512) return tile_avx512<T>(triangle, t.cols, conjugate);
-        if (instructions == InstructionSet::avx2) return tile_avx2<T>(triangle, t.cols, conjugate);
-#endif
-        tile_baseline<T>(triangle, t.cols, conjugate);
+        vector::run_with<TileSolve<T>>(instructions, triangle, t.cols, op == Op::adjoint);
     }
 };
 

@@ -7,14 +7,10 @@
 #include <utility>
 
 #include "core/scalar.hpp"
+#include "kernels/instruction_set.hpp"
 
 #define ESPALIER_INLINE [[gnu::always_inline]] inline
 #define ESPALIER_INLINE_LAMBDA __attribute__((always_inline))
-
-#if defined(__x86_64__)
-#define ESPALIER_AVX2 [[gnu::target("avx2,fma")]]
-#define ESPALIER_AVX512 [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx2,fma")]]
-#endif
 
 // Enables fused multiply-adds, which GCC does not use in strict ISO mode.
 #if defined(__GNUC__) && !defined(__clang__)
@@ -55,6 +51,29 @@ template <class R, int width> ESPALIER_INLINE void times_i(VectorOf<R, width>& x
         x = __builtin_shufflevector(x, x, (lane ^ 1)...) * sign;
     }
     (std::make_integer_sequence<int, width>());
+}
+
+// Body::run<bytes>() of vectors of so many bytes, inlined into one function for each instruction set.
+template <class Body, class... Args> auto run_baseline(Args const&... args) {
+    return Body::template run<16>(args...);
+}
+#if defined(__x86_64__)
+template <class Body, class... Args> [[gnu::target("avx2,fma")]] auto run_avx2(Args const&... args) {
+    return Body::template run<32>(args...);
+}
+template <class Body, class... Args>
+[[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx2,fma")]] auto run_avx512(Args const&... args) {
+    return Body::template run<64>(args...);
+}
+#endif
+
+/// Calls Body::run<bytes>(args...) compiled for these instructions, which the processor must support.
+template <class Body, class... Args> auto run_with(InstructionSet instructions, Args const&... args) {
+#if defined(__x86_64__)
+    if (instructions == InstructionSet::avx512) return run_avx512<Body>(args...);
+    if (instructions == InstructionSet::avx2) return run_avx2<Body>(args...);
+#endif
+    return run_baseline<Body>(args...);
 }
 
 } // namespace espalier::vector

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/progress.hpp"
-#include "kernels/single_threaded_blas.hpp"
+#include "kernels/blas.hpp"
 #include "runtime/topology.hpp"
 #include "runtime/worker_team.hpp"
 

@@ -108,11 +108,9 @@ class MachineReader {
         for (int node = 0; node < num_nodes_; ++node) {
             auto const cores = nodes[node]["cores"].items();
             machine_.node_of_core.insert(machine_.node_of_core.end(), cores.size(), node);
-            auto const distances = nodes[node]["distances"].items();
-            if (std::ssize(distances) != num_nodes_)
-                nodes[node]["distances"].refuse(fmt::format(
-                    "has {} numbers; expected one for each of {} nodes", distances.size(), num_nodes_));
-            for (JsonField const& distance : distances) machine_.distances.push_back(distance.number(0, 1e6));
+            for (JsonField const& distance :
+                 items_for(nodes[node]["distances"], num_nodes_, "numbers", "nodes"))
+                machine_.distances.push_back(distance.number(0, 1e6));
         }
         if (machine_.num_cores() > most_cores)
             list.refuse(
@@ -150,13 +148,10 @@ class MachineReader {
     // factors(i, j) = mean time of the cores of node i on data of node j, relative to data of node i, at
     // least 1.
     void read_distance_factors(JsonField const& json, std::vector<int> const& cores) {
-        auto const rows = rows_for(json, cores);
+        auto const rows = items_for(json, std::ssize(cores), "entries", "cores");
         std::vector<std::vector<double>> sums(num_nodes_, std::vector<double>(num_nodes_));
         for (std::size_t i = 0; i < cores.size(); ++i) {
-            auto const times = rows[i].items();
-            if (std::ssize(times) != num_nodes_)
-                rows[i].refuse(fmt::format("has {} numbers; expected one for each of {} nodes", times.size(),
-                                           num_nodes_));
+            auto const times = items_for(rows[i], num_nodes_, "numbers", "nodes");
             auto& sum = sums[machine_.node_of_core[cores[i]]];
             for (int data = 0; data < num_nodes_; ++data) sum[data] += times[data].number(0, 1e6);
         }
@@ -170,7 +165,8 @@ class MachineReader {
     void read_bandwidths(JsonField const& json, std::vector<int> const& cores) {
         double const order = json["block_order"].number(1, 1e6), unit = json["unit_s"].number(1e-12, 1e6);
         double local = 0;
-        for (JsonField const& time : rows_for(json["all_cores"]["local"], cores))
+        for (JsonField const& time :
+             items_for(json["all_cores"]["local"], std::ssize(cores), "entries", "cores"))
             local += time.number(1e-6, 1e6);
         if (!machine_.bandwidth) machine_.bandwidth = 3 * order * order * sizeof(double) / unit;
         if (cores.empty()) return;
@@ -178,12 +174,13 @@ class MachineReader {
         machine_.memory.node_bandwidth =
             cores_of_node * *machine_.bandwidth * static_cast<double>(cores.size()) / local;
     }
-    static std::vector<JsonField> rows_for(JsonField const& json, std::vector<int> const& cores) {
-        auto rows = json.items();
-        if (rows.size() != cores.size())
+    static std::vector<JsonField> items_for(JsonField const& json, std::int64_t count, char const* kind,
+                                            char const* what) {
+        auto items = json.items();
+        if (std::ssize(items) != count)
             json.refuse(
-                fmt::format("has {} entries; expected one for each of {} cores", rows.size(), cores.size()));
-        return rows;
+                fmt::format("has {} {}; expected one for each of {} {}", items.size(), kind, count, what));
+        return items;
     }
 
     JsonField json_;

@@ -2,8 +2,6 @@
 
 #include <cmath>
 
-#include "mapping/update_blocking.hpp"
-
 namespace espalier {
 
 namespace {

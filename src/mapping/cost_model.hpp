@@ -105,6 +105,12 @@ struct KernelSet {
 PerTerm<PanelTerm> panel_counts(KernelSet kernels, Index width, Index rows_below);
 PerTerm<UpdateTerm> update_counts(KernelSet kernels, UpdateShape const& shape);
 
+/// The block sizes of update kernels (factor/update.cpp). Columns of one product of a symmetric update: each
+/// strip of so many columns begins at its own first row.
+inline constexpr Index strip_width = 128;
+/// Runs of at least so many rows are updated in place, shorter ones by way of a buffer.
+inline constexpr Index direct_run_height = 32;
+
 /// Times are in seconds. The default is default_cost_model(Scalar::d, KernelKind::cholesky).
 struct CostModel {
     KernelSet kernels;

@@ -41,32 +41,20 @@ class Policy {
     /// failed if all workers sleep.
     virtual TaskId pop(WorkerId worker) = 0;
     /// Whether pop(worker) may return this task, which has been pushed.
-    [[nodiscard]] virtual bool may_run(WorkerId worker, TaskId task) const {
-        static_cast<void>(worker), static_cast<void>(task);
-        return true;
-    }
+    [[nodiscard]] virtual bool may_run(WorkerId /*worker*/, TaskId /*task*/) const { return true; }
     /// Whether the task, which has been pushed, is in a queue that the worker looks into before others do. If
     /// the worker itself made the task ready, no other worker need be woken for it.
-    [[nodiscard]] virtual bool in_own_queue(WorkerId worker, TaskId task) const {
-        static_cast<void>(worker), static_cast<void>(task);
-        return false;
-    }
+    [[nodiscard]] virtual bool in_own_queue(WorkerId /*worker*/, TaskId /*task*/) const { return false; }
     /// The worker starts the task that its last pop() returned. Not called if that task had to wait for its
     /// resource; it will be pushed again. Returns where the task was stolen, if it was.
-    virtual std::optional<Steal> on_start(WorkerId worker) {
-        static_cast<void>(worker);
-        return std::nullopt;
-    }
+    virtual std::optional<Steal> on_start(WorkerId /*worker*/) { return std::nullopt; }
     /// The idle worker to wake for a task whose push() returned `target`: `target` itself, or the first one
     /// from the task's home on that may run the task, as workers with close numbers are close to each other
     /// in the machine. any_worker if there is none. `workers` is their total number.
     [[nodiscard]] virtual WorkerId worker_to_wake(TaskId task, WorkerId target, WorkerId home, int workers,
                                                   IdleWorkers const& idle) const;
     /// The number of tasks that this worker has stolen so far.
-    [[nodiscard]] virtual std::int64_t steals(WorkerId worker) const {
-        static_cast<void>(worker);
-        return 0;
-    }
+    [[nodiscard]] virtual std::int64_t steals(WorkerId /*worker*/) const { return 0; }
     /// The steals of all workers so far by distance; entry 0 is 0. Not during a run.
     [[nodiscard]] virtual std::vector<std::int64_t> steals_by_distance() const { return {}; }
 };

@@ -1,34 +1,32 @@
 // The course of a run. graph_run_sleep.cpp has sleeping and waking.
 #include "runtime/graph_run.hpp"
 
-#include <algorithm>
-#include <numeric>
-#include <string>
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace espalier {
 
 namespace {
 
-std::string name(TaskId task) {
-    return "task " + std::to_string(task);
+template <class T> T sum(std::vector<WorkerStats> const& workers, T WorkerStats::*member) {
+    T total{};
+    for (WorkerStats const& worker : workers) total += worker.*member;
+    return total;
 }
 
 } // namespace
 
 std::int64_t RunStats::tasks() const {
-    return std::accumulate(workers.begin(), workers.end(), std::int64_t{0},
-                           [](std::int64_t sum, WorkerStats const& worker) { return sum + worker.tasks; });
+    return sum(workers, &WorkerStats::tasks);
 }
 
 std::int64_t RunStats::steals() const {
-    return std::accumulate(workers.begin(), workers.end(), std::int64_t{0},
-                           [](std::int64_t sum, WorkerStats const& worker) { return sum + worker.steals; });
+    return sum(workers, &WorkerStats::steals);
 }
 
 double RunStats::busy_s() const {
-    return std::accumulate(workers.begin(), workers.end(), 0.0,
-                           [](double sum, WorkerStats const& worker) { return sum + worker.busy_s; });
+    return sum(workers, &WorkerStats::busy_s);
 }
 
 GraphRun::GraphRun(int num_workers, Spin spin)
@@ -162,12 +160,12 @@ void GraphRun::count_ready(int change, WorkerId by) {
 bool GraphRun::take(TaskId task) {
     if (task < 0 || task >= graph_->num_tasks())
         throw Error(Status::internal,
-                    "the scheduling policy handed out " + name(task) + ", which does not exist");
+                    fmt::format("the scheduling policy handed out task {}, which does not exist", task));
     if (!exclusion_.acquire(task)) return false;
     std::int32_t unmet = 0;
     if (!unmet_[task].compare_exchange_strong(unmet, -1, std::memory_order_acq_rel))
-        throw Error(Status::internal, "the scheduling policy handed out " + name(task) +
-                                          (unmet > 0 ? " before it was ready" : " twice"));
+        throw Error(Status::internal, fmt::format("the scheduling policy handed out task {} {}", task,
+                                                  unmet > 0 ? "before it was ready" : "twice"));
     return true;
 }
 
@@ -206,11 +204,12 @@ void GraphRun::make_ready(TaskId task, WorkerId by) {
 /// One predecessor of `task` is done. Returns whether it was the last one.
 bool GraphRun::count_down(TaskId task) {
     if (task < 0 || task >= graph_->num_tasks())
-        throw Error(Status::internal, "task graph: " + name(task) + " does not exist");
+        throw Error(Status::internal, fmt::format("task graph: task {} does not exist", task));
     std::int32_t const before = unmet_[task].fetch_sub(1, std::memory_order_acq_rel);
     if (before < 1)
-        throw Error(Status::internal, "task graph: " + name(task) + " is released by more than its " +
-                                          std::to_string(graph_->num_predecessors[task]) + " predecessors");
+        throw Error(Status::internal,
+                    fmt::format("task graph: task {} is released by more than its {} predecessors", task,
+                                graph_->num_predecessors[task]));
     return before == 1;
 }
 
@@ -237,7 +236,7 @@ bool GraphRun::release(TaskId task) {
     if (!running()) return false;
     if (awaited_events_ == 0)
         throw Error(Status::internal,
-                    "task graph: " + name(task) + " is released by an event that was not announced");
+                    fmt::format("task graph: task {} is released by an event that was not announced", task));
     --awaited_events_;
     if (count_down(task)) {
         num_ready_.fetch_add(1, std::memory_order_relaxed);

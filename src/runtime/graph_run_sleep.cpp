@@ -1,6 +1,6 @@
 // Idle workers: spinning, sleeping without lost wake-ups, and the detection of a standstill. graph_run.hpp
 // describes the protocol.
-#include <string>
+#include <fmt/format.h>
 
 #include "runtime/graph_run.hpp"
 
@@ -130,12 +130,10 @@ void GraphRun::check_standstill() {
     }
     std::int64_t const tasks = graph_->num_tasks(), blocked = tasks - done - ready;
     try {
-        throw Error(Status::internal, "the task graph came to a standstill with " + std::to_string(done) +
-                                          " of " + std::to_string(tasks) +
-                                          " tasks done: " + std::to_string(ready) +
-                                          " are ready but the scheduling policy returns none of them, " +
-                                          std::to_string(blocked) + " wait for predecessors" +
-                                          (ready == 0 ? " (a cycle?)" : ""));
+        throw Error(Status::internal,
+                    fmt::format("the task graph came to a standstill with {} of {} tasks done: {} are ready "
+                                "but the scheduling policy returns none of them, {} wait for predecessors{}",
+                                done, tasks, ready, blocked, ready == 0 ? " (a cycle?)" : ""));
     } catch (...) {
         error_.capture();
     }

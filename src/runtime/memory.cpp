@@ -127,27 +127,25 @@ Arena Arena::on_nodes(std::span<NodeRange const> ranges) {
 }
 
 Arena::~Arena() {
-    release();
+    if (data_) munmap(data_, mapped_);
 }
 
-Arena::Arena(Arena&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)),
-      mapped_(std::exchange(other.mapped_, 0)), fresh_(std::exchange(other.fresh_, true)),
-      allocation_(other.allocation_) {}
+Arena::Arena(Arena&& other) noexcept {
+    swap(other);
+}
 
 Arena& Arena::operator=(Arena&& other) noexcept {
-    if (this == &other) return *this;
-    release();
-    data_ = std::exchange(other.data_, nullptr);
-    size_ = std::exchange(other.size_, 0);
-    mapped_ = std::exchange(other.mapped_, 0);
-    fresh_ = std::exchange(other.fresh_, true);
-    allocation_ = other.allocation_;
+    Arena taken(std::move(other));
+    swap(taken);
     return *this;
 }
 
-void Arena::release() noexcept {
-    if (data_) munmap(data_, mapped_);
+void Arena::swap(Arena& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    std::swap(mapped_, other.mapped_);
+    std::swap(fresh_, other.fresh_);
+    std::swap(allocation_, other.allocation_);
 }
 
 void populate(std::span<std::byte> range) {

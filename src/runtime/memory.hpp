@@ -65,7 +65,7 @@ class Arena {
 
   private:
     void map(std::size_t bytes);
-    void release() noexcept;
+    void swap(Arena& other) noexcept;
 
     std::byte* data_ = nullptr;
     std::size_t size_ = 0;

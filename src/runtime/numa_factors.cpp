@@ -8,6 +8,8 @@
 #include <thread>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "runtime/binding.hpp"
 #include "runtime/memory.hpp"
 #include "runtime/process_limits.hpp"
@@ -192,24 +194,23 @@ class Experiment {
     }
 
     void remark() {
-        auto const percent = [](double share) {
-            return std::to_string(std::max(1, static_cast<int>(share * 100 + 0.5))) + " %";
-        };
+        auto& remarks = result_.remarks;
         for (std::size_t node = 0; node < misplaced_.size(); ++node) {
+            int const percent = std::max(1, static_cast<int>(misplaced_[node] * 100 + 0.5));
             if (misplaced_[node] < 0)
-                result_.remarks.push_back("the system does not tell whether pages are on node " +
-                                          std::to_string(node));
+                remarks.push_back(fmt::format("the system does not tell whether pages are on node {}", node));
             else if (misplaced_[node] > 0)
-                result_.remarks.push_back(percent(misplaced_[node]) + " of the pages asked for on node " +
-                                          std::to_string(node) + " are elsewhere");
+                remarks.push_back(
+                    fmt::format("{} % of the pages asked for on node {} are elsewhere", percent, node));
         }
-        if (not_bound_) result_.remarks.emplace_back("the system does not bind threads to cores");
+        if (not_bound_) remarks.emplace_back("the system does not bind threads to cores");
         if (result_.region_bytes < cache_)
-            result_.remarks.push_back("the memory of a core, " + format_bytes(result_.region_bytes) +
-                                      ", is smaller than the last-level cache: factors may be too small");
+            remarks.push_back(fmt::format("the memory of a core, {}, is smaller than the last-level cache: "
+                                          "factors may be too small",
+                                          format_bytes(result_.region_bytes)));
         if (topology_.default_threads() < topology_.num_cores())
-            result_.remarks.push_back("a CPU quota lets only " + std::to_string(topology_.default_threads()) +
-                                      " of the cores work at once");
+            remarks.push_back(fmt::format("a CPU quota lets only {} of the cores work at once",
+                                          topology_.default_threads()));
     }
 
     Topology const& topology_;
@@ -236,16 +237,18 @@ std::vector<int> sampled_cores(Topology const& topology, int max_pairs, std::str
     auto const fit = [&](std::vector<int> const& cores) {
         return std::ssize(cores) * topology.num_nodes() <= max_pairs;
     };
-    std::string const all = " of " + std::to_string(topology.num_cores()) + " cores: ";
+    auto const first_of = [&](std::vector<int> const& cores, char const* group) {
+        return fmt::format("{} of {} cores: the first of each {}", cores.size(), topology.num_cores(), group);
+    };
     std::vector<int> cores(topology.cores().size());
     std::iota(cores.begin(), cores.end(), 0);
     which = "every core";
     if (fit(cores)) return cores;
     cores = first_of_each(topology, &Topology::Core::cache_group);
-    which = std::to_string(cores.size()) + all + "the first of each last-level cache";
+    which = first_of(cores, "last-level cache");
     if (fit(cores) && cores.size() >= topology.nodes().size()) return cores;
     cores = first_of_each(topology, &Topology::Core::node);
-    which = std::to_string(cores.size()) + all + "the first of each NUMA node";
+    which = first_of(cores, "NUMA node");
     return cores;
 }
 

@@ -145,11 +145,4 @@ double cpu_quota(std::string const& root) {
     return cpus;
 }
 
-std::uint64_t available_memory_bytes() {
-    return available_memory_bytes("/");
-}
-double cpu_quota() {
-    return cpu_quota("/");
-}
-
 } // namespace espalier

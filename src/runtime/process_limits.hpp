@@ -16,13 +16,10 @@ std::uint64_t current_rss_bytes();
 /// The memory that can be allocated without swapping and without being killed: the minimum of the system's
 /// estimate and the remaining limits of the cgroups (reclaimable file cache counts as free). The largest
 /// 64-bit number if unknown.
-std::uint64_t available_memory_bytes();
+std::uint64_t available_memory_bytes(std::string const& root = "/");
 
-/// The number of CPUs that the cgroup quota grants (docker --cpus); infinity without a quota.
-double cpu_quota();
-
-/// The two limits under another root directory than "/", for tests.
-std::uint64_t available_memory_bytes(std::string const& root);
-double cpu_quota(std::string const& root);
+/// The number of CPUs that the cgroup quota grants (docker --cpus); infinity without a quota. Tests of these
+/// two limits have another `root` directory.
+double cpu_quota(std::string const& root = "/");
 
 } // namespace espalier

@@ -4,8 +4,10 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "runtime/topology.hpp"
 
@@ -37,8 +39,7 @@ std::vector<std::string> split_items(std::string_view text) {
 
 std::string lower(std::string_view text) {
     std::string result(text);
-    std::transform(result.begin(), result.end(), result.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     return result;
 }
 
@@ -52,11 +53,11 @@ std::string canonical_type(std::string const& name) {
 }
 
 [[noreturn]] void reject(std::string_view description, std::string const& why) {
-    throw Error(Status::usage, "topology \"" + std::string(description) + "\": " + why);
+    throw Error(Status::usage, fmt::format("topology \"{}\": {}", description, why));
 }
 
-[[noreturn]] void reject_size(std::string_view description, std::int64_t most, std::string const& what) {
-    reject(description, "more than " + std::to_string(most) + ' ' + what);
+[[noreturn]] void reject_size(std::string_view description, std::int64_t most, char const* what) {
+    reject(description, fmt::format("more than {} {}", most, what));
 }
 
 } // namespace
@@ -101,16 +102,15 @@ std::string normalize_synthetic(std::string_view description) {
 }
 
 std::string format_ranges(std::vector<int> const& numbers) {
-    std::string text;
+    std::vector<std::string> ranges;
     for (std::size_t i = 0; i < numbers.size();) {
         std::size_t last = i;
         while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
-        if (!text.empty()) text += ',';
-        text += std::to_string(numbers[i]);
-        if (last > i) text += '-' + std::to_string(numbers[last]);
+        ranges.push_back(last > i ? fmt::format("{}-{}", numbers[i], numbers[last])
+                                  : std::to_string(numbers[i]));
         i = last + 1;
     }
-    return text;
+    return fmt::format("{}", fmt::join(ranges, ","));
 }
 
 std::string format_bytes(std::uint64_t bytes) {
@@ -118,86 +118,68 @@ std::string format_bytes(std::uint64_t bytes) {
     auto value = static_cast<double>(bytes);
     std::size_t unit = 0;
     for (; value >= 1023.5 && unit + 1 < units.size(); ++unit) value /= 1024;
-    std::array<char, 32> text{};
     bool const integral = value >= 99.95 || value == std::floor(value);
-    std::snprintf(text.data(), text.size(), "%.*f %s",
-                  integral         ? 0
-                  : value >= 9.995 ? 1
-                                   : 2,
-                  value, units[unit]);
-    return text.data();
+    int const decimals = integral ? 0 : value >= 9.995 ? 1 : 2;
+    return fmt::format("{:.{}f} {}", value, decimals, units[unit]);
 }
 
 namespace {
 
 std::string counted(int n, std::string const& noun) {
-    return std::to_string(n) + ' ' + noun + (n == 1 ? "" : "s");
+    return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
 }
 
 std::string describe_cores(Topology const& machine, int machine_cores) {
-    auto const by_threads = [](Topology::Core const& a, Topology::Core const& b) {
-        return a.hardware_threads < b.hardware_threads;
-    };
-    auto const [low, high] = std::minmax_element(machine.cores().begin(), machine.cores().end(), by_threads);
-    std::string text = "cores       " + std::to_string(machine.num_cores());
+    auto const [low, high] = std::ranges::minmax(machine.cores(), {}, &Topology::Core::hardware_threads);
+    std::string text = fmt::format("cores       {}", machine.num_cores());
     if (machine.num_cores() < machine_cores)
-        text +=
-            " of the machine's " + std::to_string(machine_cores) + " (the others are not for this process)";
-    text += ", " + std::to_string(low->hardware_threads);
-    if (high->hardware_threads > low->hardware_threads)
-        text += " to " + std::to_string(high->hardware_threads);
-    text += high->hardware_threads == 1 ? " hardware thread each" : " hardware threads each";
+        text += fmt::format(" of the machine's {} (the others are not for this process)", machine_cores);
+    text += fmt::format(", {}", low.hardware_threads);
+    if (high.hardware_threads > low.hardware_threads) text += fmt::format(" to {}", high.hardware_threads);
+    text += high.hardware_threads == 1 ? " hardware thread each" : " hardware threads each";
     if (machine.default_threads() < machine.num_cores())
         text += "; " + counted(machine.default_threads(), "worker") + " by default";
     return text;
 }
 
 std::string describe_caches(std::vector<Topology::Cache> const& caches) {
-    std::string text;
-    for (Topology::Cache const& cache : caches) {
-        if (!text.empty()) text += ", ";
-        text += 'L';
-        text += std::to_string(cache.level) + ' ';
-        text += cache.bytes ? format_bytes(cache.bytes) : "of unknown size";
-        if (cache.cores > 1) text += " for " + std::to_string(cache.cores) + " cores";
-    }
-    return text;
+    std::vector<std::string> texts;
+    for (Topology::Cache const& cache : caches)
+        texts.push_back(fmt::format("L{} {}{}", cache.level,
+                                    cache.bytes ? format_bytes(cache.bytes) : "of unknown size",
+                                    cache.cores > 1 ? fmt::format(" for {} cores", cache.cores) : ""));
+    return fmt::format("data caches {}", fmt::join(texts, ", "));
 }
 
-std::string describe_node(Topology const& machine, std::size_t index) {
+std::string describe_node(Topology const& machine, int index) {
     Topology::Node const& node = machine.nodes()[index];
     std::vector<int> pus;
     for (int core : node.cores) pus.push_back(machine.cores()[core].pu);
     std::sort(pus.begin(), pus.end());
-    bool const renumbered = node.os_index != static_cast<int>(index);
-    return "  node " + std::to_string(index) +
-           (renumbered ? " (the system's " + std::to_string(node.os_index) + ")" : "") + ": package " +
-           std::to_string(node.package) + ", cores " + format_ranges(node.cores) + " (CPUs " +
-           format_ranges(pus) + ")" + (node.memory_bytes ? ", " + format_bytes(node.memory_bytes) : "");
+    return fmt::format("  node {}{}: package {}, cores {} (CPUs {}){}", index,
+                       node.os_index != index ? fmt::format(" (the system's {})", node.os_index) : "",
+                       node.package, format_ranges(node.cores), format_ranges(pus),
+                       node.memory_bytes ? ", " + format_bytes(node.memory_bytes) : "");
 }
 
 std::string describe_distances(Topology const& machine, int from) {
-    std::string text = "  from node " + std::to_string(from) + ":";
-    for (int to = 0; to < machine.num_nodes(); ++to) {
-        std::array<char, 32> number{};
-        std::snprintf(number.data(), number.size(), " %g", machine.distance(from, to));
-        text += number.data();
-    }
+    std::string text = fmt::format("  from node {}:", from);
+    for (int to = 0; to < machine.num_nodes(); ++to) text += fmt::format(" {:g}", machine.distance(from, to));
     return text;
 }
 
 } // namespace
 
 std::vector<std::string> Topology::describe() const {
-    std::vector<std::string> lines;
-    lines.push_back("machine     " + (machine_name_.empty() ? std::string("unnamed") : machine_name_) +
-                    (is_this_machine_ ? "" : " (not this machine: workers are not bound)"));
+    std::vector<std::string> lines{
+        fmt::format("machine     {}{}", machine_name_.empty() ? "unnamed" : machine_name_,
+                    is_this_machine_ ? "" : " (not this machine: workers are not bound)")};
     if (!cpu_model_.empty()) lines.push_back("processor   " + cpu_model_);
-    lines.push_back("packages    " + std::to_string(num_packages_));
+    lines.push_back(fmt::format("packages    {}", num_packages_));
     lines.push_back(describe_cores(*this, machine_cores_));
-    if (!caches_.empty()) lines.push_back("data caches " + describe_caches(caches_));
+    if (!caches_.empty()) lines.push_back(describe_caches(caches_));
     lines.push_back("memory      " + counted(num_nodes(), "NUMA node"));
-    for (std::size_t i = 0; i < nodes_.size(); ++i) lines.push_back(describe_node(*this, i));
+    for (int node = 0; node < num_nodes(); ++node) lines.push_back(describe_node(*this, node));
     if (num_nodes() > 1) {
         lines.push_back("distances   relative, 10 is local");
         for (int from = 0; from < num_nodes(); ++from) lines.push_back(describe_distances(*this, from));

@@ -61,8 +61,6 @@ class WorkerTeam::Threads {
         wait_until_done(); // all have tried to bind themselves
     }
     ~Threads() { stop(); }
-    Threads(Threads const&) = delete;
-    Threads& operator=(Threads const&) = delete;
 
     [[nodiscard]] int size() const { return static_cast<int>(places_.size()); }
     [[nodiscard]] std::vector<WorkerPlace> const& places() const { return places_; }
@@ -214,19 +212,6 @@ RunStats WorkerTeam::run(TaskGraph const& graph, Policy& policy, TaskBody const&
     if (options.on_start) run_->guard(options.on_start);
     threads_->launch([this](WorkerId worker) { run_->work(worker); });
     return run_->finish();
-}
-
-bool WorkerTeam::release(TaskId task) {
-    return run_->release(task);
-}
-bool WorkerTeam::stop(Error const& reason) {
-    return run_->stop(reason);
-}
-bool WorkerTeam::idle() {
-    return run_->idle();
-}
-bool WorkerTeam::waits() const {
-    return run_->waits();
 }
 
 } // namespace espalier

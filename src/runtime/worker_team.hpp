@@ -28,8 +28,6 @@ class WorkerTeam {
     /// Error{internal} when the system refuses to start a thread.
     explicit WorkerTeam(Topology const& topology, int threads = 0, bool bind = true);
     ~WorkerTeam();
-    WorkerTeam(WorkerTeam const&) = delete;
-    WorkerTeam& operator=(WorkerTeam const&) = delete;
 
     [[nodiscard]] int size() const;
     /// The core and node of each worker.
@@ -64,17 +62,17 @@ class WorkerTeam {
     /// the last one, pushes the task by its home. From any thread, during a run that expects events; earlier
     /// writes of the calling thread are visible to the task. Returns false, without effect, if there is no
     /// run. Error{internal} for more events than expected, or than the task has predecessors.
-    bool release(TaskId task);
+    bool release(TaskId task) { return run_->release(task); }
 
     /// Ends the run with this error, as if a task had thrown it. From any thread. Returns false, without
     /// effect, if there is no run.
-    bool stop(Error const& reason);
+    bool stop(Error const& reason) { return run_->stop(reason); }
 
     /// Whether all workers of a run wait for tasks. From any thread. Remains true if nothing more can happen
     /// without an external event; otherwise it may change at once.
-    [[nodiscard]] bool idle();
+    [[nodiscard]] bool idle() { return run_->idle(); }
     /// Whether some worker of a run waits for tasks. From any thread; reads one number.
-    [[nodiscard]] bool waits() const;
+    [[nodiscard]] bool waits() const { return run_->waits(); }
 
   private:
     class Threads;

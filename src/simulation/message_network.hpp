@@ -4,6 +4,7 @@
 // Scheiman 1995) without the processor overhead, which the progress thread bears.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "mapping/machine_model.hpp"
@@ -15,11 +16,25 @@ namespace espalier {
 class MessageNetwork : public Transit {
   public:
     /// `tasks` must outlive this.
-    MessageNetwork(FactorTasks const& tasks, MachineModel const& machine);
+    MessageNetwork(FactorTasks const& tasks, MachineModel const& machine)
+        : tasks_(tasks), network_(machine.network), out_free_(machine.processes, 0.0),
+          in_free_(machine.processes, 0.0) {}
 
-    [[nodiscard]] bool carries(TaskId task) const override;
-    double reach(TaskId task, double now) override;
-    double arrive(TaskId task, double now) override;
+    [[nodiscard]] bool carries(TaskId task) const override {
+        return tasks_.tasks[task].kind == TaskKind::message;
+    }
+    double reach(TaskId task, double now) override {
+        FactorTask const& message = tasks_.tasks[task];
+        double& free = out_free_[message.process];
+        double const leaves = std::max(now, free);
+        free = leaves + message.bytes / network_.bandwidth;
+        return leaves + network_.latency;
+    }
+    double arrive(TaskId task, double now) override {
+        FactorTask const& message = tasks_.tasks[task];
+        double& free = in_free_[message.peer];
+        return free = std::max(now, free) + message.bytes / network_.bandwidth;
+    }
 
   private:
     FactorTasks const& tasks_;

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/timer.hpp"
-#include "kernels/single_threaded_blas.hpp"
+#include "kernels/blas.hpp"
 #include "matrix/norms.hpp"
 #include "runtime/process_limits.hpp"
 #include "solver/checks.hpp"

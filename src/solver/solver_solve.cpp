@@ -6,7 +6,7 @@
 
 #include "core/timer.hpp"
 #include "distributed/backward_error.hpp"
-#include "kernels/single_threaded_blas.hpp"
+#include "kernels/blas.hpp"
 #include "runtime/process_limits.hpp"
 #include "solver/checks.hpp"
 #include "solver/solver_state.hpp"

@@ -154,19 +154,6 @@ class ThreadTransport final : public Transport {
     void reduce(std::span<std::int64_t> values, Reduction reduction) override {
         reduce_any(values, reduction);
     }
-    void gather(std::span<std::byte const> mine, std::span<std::span<std::byte> const> into, int) override {
-        processes_->together(rank_, mine.data(), [&](auto const& from) {
-            for (std::size_t r = 0; r < into.size(); ++r)
-                std::copy_n(static_cast<std::byte const*>(from[r]), into[r].size(), into[r].begin());
-        });
-    }
-    void scatter(std::span<std::span<std::byte const> const> from, std::span<std::byte> mine,
-                 int root) override {
-        processes_->together(rank_, from.data(), [&](auto const& of_all) {
-            auto const& source = static_cast<std::span<std::byte const> const*>(of_all[root])[rank_];
-            std::copy(source.begin(), source.end(), mine.begin());
-        });
-    }
     void all_to_all(std::span<std::span<std::byte const> const> from,
                     std::span<std::span<std::byte> const> into) override {
         processes_->together(rank_, from.data(), [&](auto const& of_all) {
