@@ -68,7 +68,6 @@ class alignas(64) Track {
     }
     /// Records a message to process `to`, or from process `from`. Messages between two processes are matched
     /// by their tags, and in order if tags are equal.
-    void sent(int to, std::int64_t tag, std::int64_t bytes) noexcept { sent(to, tag, bytes, ticks()); }
     void sent(int to, std::int64_t tag, std::int64_t bytes, Ticks when) noexcept {
         write({when, static_cast<Ticks>(bytes), tag, to, code_sent, 0});
     }

@@ -64,7 +64,7 @@ TEST(Recorder, RecordsNestedScopesPhasesStealsMessagesAndCounters) {
         { Scope const inner(&first, Kind::send); }
         let_time_pass();
         second.steal(0, 7, 2);
-        progress.sent(0, 99, 4096);
+        progress.sent(0, 99, 4096, ticks());
         progress.received(0, 98, 512);
         recorder.phases().sample(Counter::memory, 1 << 20);
         second.sample(Counter::ready_tasks, 5);

@@ -23,15 +23,11 @@ module espalier
     implicit none
     private
 
-    ! Status of a call.
+    ! Constants of espalier_c.
     public :: espalier_ok, espalier_internal, espalier_usage, espalier_bad_input, espalier_io_error, &
         espalier_singular, espalier_not_positive_definite, espalier_inaccurate, espalier_out_of_memory, &
         espalier_unsupported, espalier_cancelled
-    ! Symmetry of the values of a matrix.
-    public :: espalier_general, espalier_symmetric, espalier_hermitian
-    ! Stored entries of a symmetric or Hermitian matrix.
-    public :: espalier_full, espalier_lower, espalier_upper
-    ! Operation: A x = b, A^T x = b, A^H x = b.
+    public :: espalier_general, espalier_symmetric, espalier_hermitian, espalier_full, espalier_lower, espalier_upper
     public :: espalier_op_none, espalier_op_transpose, espalier_op_adjoint
 
     public :: espalier_version, espalier_status_name, espalier_prediction, espalier_follow

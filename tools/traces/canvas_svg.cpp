@@ -44,16 +44,8 @@ class SvgCanvas final : public Canvas {
         svg_ += fmt::format("<text x=\"{}\" y=\"{}\" font-size=\"{}\" fill=\"{}\"{}{}>", number(x), number(y),
                             number(style.size), hex(style.color), anchor,
                             style.bold ? " font-weight=\"bold\"" : "");
-        for (char const c : printable(text)) {
-            if (c == '&')
-                svg_ += "&amp;";
-            else if (c == '<')
-                svg_ += "&lt;";
-            else if (c == '>')
-                svg_ += "&gt;";
-            else
-                svg_ += c;
-        }
+        for (char const c : printable(text))
+            svg_ += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : std::string(1, c);
         svg_ += "</text>\n";
     }
     [[nodiscard]] double resolution() const override { return 2; }

@@ -233,10 +233,7 @@ std::string gantt_data(std::vector<GanttPanel> const& panels, HtmlOptions const&
     // A name must not end the script that holds the data.
     std::string text;
     for (char const c : result.dump(-1, ' ', false, Json::error_handler_t::replace))
-        if (c == '<')
-            text += "\\u003c";
-        else
-            text += c;
+        text += c == '<' ? "\\u003c" : std::string(1, c);
     return text;
 }
 

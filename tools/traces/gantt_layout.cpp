@@ -171,21 +171,18 @@ std::vector<Tick> time_ticks(Nanoseconds span, double width) {
         for (Nanoseconds const digit : {1, 2, 5, 10})
             if (static_cast<double>(step) < wanted) step = digit * power;
 
-    struct Unit {
-        Nanoseconds size;
-        char const* name;
-    };
-    constexpr std::array<Unit, 4> units{{{1'000'000'000, "s"}, {1'000'000, "ms"}, {1'000, "us"}, {1, "ns"}}};
     // The largest unit in which the end of the axis is at least one.
-    Unit const unit =
-        *std::find_if(units.begin(), units.end() - 1, [&](Unit const& u) { return span >= u.size; });
+    Nanoseconds unit = 1;
+    for (Nanoseconds const size : {1'000, 1'000'000, 1'000'000'000})
+        if (span >= size) unit = size;
+    char const* const name = unit == 1 ? "ns" : unit == 1'000 ? "us" : unit == 1'000'000 ? "ms" : "s";
     int decimals = 0;
-    for (Nanoseconds size = unit.size; step % size != 0; size /= 10) ++decimals;
+    for (Nanoseconds size = unit; step % size != 0; size /= 10) ++decimals;
 
     std::vector<Tick> ticks;
     for (Nanoseconds time = 0; time <= span; time += step) {
-        double const value = static_cast<double>(time) / static_cast<double>(unit.size);
-        ticks.push_back({time, fmt::format("{:.{}f} {}", value, time == 0 ? 0 : decimals, unit.name)});
+        double const value = static_cast<double>(time) / static_cast<double>(unit);
+        ticks.push_back({time, fmt::format("{:.{}f} {}", value, time == 0 ? 0 : decimals, name)});
     }
     return ticks;
 }

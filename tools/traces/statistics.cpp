@@ -135,9 +135,7 @@ ThreadTimes& ThreadTimes::operator+=(ThreadTimes const& other) {
 }
 
 ThreadTimes Statistics::total() const {
-    ThreadTimes sum;
-    for (auto const& times : threads) sum += times;
-    return sum;
+    return total_of(false) += total_of(true);
 }
 
 ThreadTimes Statistics::total_of(bool progress) const {

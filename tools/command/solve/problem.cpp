@@ -21,22 +21,17 @@ namespace {
 
 constexpr std::uint64_t random_seed = 20;
 
-template <class T> DenseMatrix<T> ones(Index n, Index nrhs) {
-    return {n, nrhs, std::vector<T>(static_cast<std::size_t>(n * nrhs), T(1))};
-}
-
-// Real and imaginary parts uniform in [-1, 1).
-template <class T> DenseMatrix<T> random(Index n, Index nrhs) {
-    DenseMatrix<T> b{n, nrhs, std::vector<T>(static_cast<std::size_t>(n * nrhs))};
+// All ones, or real and imaginary parts uniform in [-1, 1).
+template <class T> DenseMatrix<T> generated(Index n, Index nrhs, bool is_random) {
+    DenseMatrix<T> b{n, nrhs, std::vector<T>(static_cast<std::size_t>(n * nrhs), T(1))};
     SplitMix64 numbers(random_seed);
     auto const next = [&numbers] { return static_cast<Real<T>>(numbers.uniform(-1, 1)); };
-    for (T& value : b.values) {
-        if constexpr (is_complex<T>) {
-            Real<T> const re = next();
-            value = T(re, next());
-        } else {
-            value = next();
-        }
+    for (std::size_t i = 0; is_random && i < b.values.size(); ++i) {
+        Real<T> const re = next();
+        if constexpr (is_complex<T>)
+            b.values[i] = T(re, next());
+        else
+            b.values[i] = re;
     }
     return b;
 }
@@ -158,9 +153,8 @@ template <class T> DenseMatrix<T> right_hand_sides(RunOptions const& options, In
                     fmt::format("{} and their solutions would need {}, and {} are available",
                                 counted(nrhs, "right-hand side"), readable_bytes(needed),
                                 readable_bytes(available)));
-    if (options.rhs == "ones") return ones<T>(n, nrhs);
-    if (options.rhs == "random") return random<T>(n, nrhs);
-    return from_file<T>(options, n);
+    bool const is_random = options.rhs == "random";
+    return is_random || options.rhs == "ones" ? generated<T>(n, nrhs, is_random) : from_file<T>(options, n);
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "callbacks.hpp"
+#include "core/names.hpp"
 #include "espalier/espalier.hpp"
 #include "matrix.hpp"
 
@@ -97,11 +98,12 @@ template <class T> class BoundSolver {
 
     /// x contains b on entry and the solution on return. `refine` also reads b. With `by_rows`, b and x are
     /// the rows of this process, and all processes call.
-    std::optional<Verdict> solve(Block const& b, Block x, MatrixOp op, bool refine, bool by_rows,
-                                 py::tuple const& listeners) {
+    std::optional<Verdict> solve(Block const& b, Block x, std::string const& operation, bool refine,
+                                 bool by_rows, py::tuple const& listeners) {
         std::span<T> const solution = writable(x);
         std::span<T const> const right = readable(b);
         Index const columns = x.shape(1);
+        MatrixOp const op = operation_named(operation);
         return run(listeners, [&]() -> std::optional<Verdict> {
             if (by_rows)
                 std::ranges::copy(solver_->solve_rows(right, columns, op), solution.begin());
@@ -112,14 +114,17 @@ template <class T> class BoundSolver {
         });
     }
 
-    Verdict refine(Block const& b, Block x, MatrixOp op, bool by_rows, py::tuple const& listeners) {
+    Verdict refine(Block const& b, Block x, std::string const& operation, bool by_rows,
+                   py::tuple const& listeners) {
         std::span<T> const solution = writable(x);
         std::span<T const> const right = readable(b);
         Index const columns = x.shape(1);
+        MatrixOp const op = operation_named(operation);
         return run(listeners, [&] { return refined("refine", right, solution, columns, op, by_rows); });
     }
 
-    py::array_t<T> solve_sparse(Matrix const& b, MatrixOp op, py::tuple const& listeners) {
+    py::array_t<T> solve_sparse(Matrix const& b, std::string const& operation, py::tuple const& listeners) {
+        MatrixOp const op = operation_named(operation);
         return to_numpy(run(listeners, [&] { return solver_->solve(*b, op); }));
     }
 
@@ -177,6 +182,9 @@ template <class T> class BoundSolver {
     }
 
   private:
+    static MatrixOp operation_named(std::string const& name) {
+        return static_cast<MatrixOp>(parse_choice("operation", name, spellings<MatrixOp>));
+    }
     static std::span<T const> readable(Block const& block) {
         return {block.data(), static_cast<std::size_t>(block.size())};
     }

@@ -3,6 +3,7 @@
 
 #include <pybind11/numpy.h>
 
+#include <array>
 #include <memory>
 #include <span>
 #include <string>
@@ -12,6 +13,7 @@
 #include "espalier/import.hpp"
 #include "matrix/convert.hpp"
 #include "matrix/triangles.hpp"
+#include "solver/parse_value.hpp"
 
 namespace espalier::python {
 
@@ -51,21 +53,25 @@ template <class T, class I> CscMatrix<T> import_claimed(MatrixArrays<T, I> view,
     return import_matrix(view);
 }
 
-/// The constructor of a matrix in Python: (layout, rows, cols, pointers, indices, values, claim).
+/// The constructor of a matrix in Python. A layout and a claim are given by name.
 template <class T, class I>
-std::shared_ptr<CscMatrix<T>> take_arrays(Layout layout, Index rows, Index cols,
+std::shared_ptr<CscMatrix<T>> take_arrays(std::string const& layout, Index rows, Index cols,
                                           py::array_t<I, py::array::c_style> const& pointers,
                                           py::array_t<I, py::array::c_style> const& indices,
-                                          py::array_t<T, py::array::c_style> const& values, Claim claim) {
+                                          py::array_t<T, py::array::c_style> const& values,
+                                          std::string const& claim) {
+    static constexpr std::array<char const*, 3> layouts{"csc", "csr", "coo"};
+    static constexpr std::array<char const*, 4> claims{"unknown", "general", "symmetric", "hermitian"};
+    auto const claimed = static_cast<Claim>(parse_choice("claim", claim, claims));
     MatrixArrays<T, I> view;
-    view.layout = layout;
+    view.layout = static_cast<Layout>(parse_choice("layout", layout, layouts));
     view.rows = rows;
     view.cols = cols;
     view.pointers = {pointers.data(), static_cast<std::size_t>(pointers.size())};
     view.indices = {indices.data(), static_cast<std::size_t>(indices.size())};
     view.values = {values.data(), static_cast<std::size_t>(values.size())};
     py::gil_scoped_release const no_python;
-    return std::make_shared<CscMatrix<T>>(import_claimed(view, claim));
+    return std::make_shared<CscMatrix<T>>(import_claimed(view, claimed));
 }
 
 /// Stores a matrix with the symmetry `wanted` of the analyzed matrix. Error{usage} if its values do not have

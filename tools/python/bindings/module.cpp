@@ -132,19 +132,6 @@ template <class T> void bind_scalar(py::module_& module, std::string const& lett
 }
 
 void bind_vocabulary(py::module_& module) {
-    py::enum_<Layout>(module, "Layout")
-        .value("csc", Layout::csc)
-        .value("csr", Layout::csr)
-        .value("coo", Layout::coo);
-    py::enum_<Claim>(module, "Claim")
-        .value("unknown", Claim::unknown)
-        .value("general", Claim::general)
-        .value("symmetric", Claim::symmetric)
-        .value("hermitian", Claim::hermitian);
-    py::enum_<MatrixOp>(module, "MatrixOp")
-        .value("none", MatrixOp::none)
-        .value("transpose", MatrixOp::transpose)
-        .value("adjoint", MatrixOp::adjoint);
     py::class_<Options>(module, "Options")
         .def(py::init<>())
         .def(py::init<Options const&>(), py::arg("other"))

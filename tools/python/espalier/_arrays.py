@@ -21,12 +21,10 @@ _MATRIX = {
     np.dtype(np.complex128): _core.MatrixZ,
 }
 
-_LAYOUT = {"csc": _core.Layout.csc, "csr": _core.Layout.csr, "coo": _core.Layout.coo}
-
-_OPERATION = {"N": _core.MatrixOp.none, "T": _core.MatrixOp.transpose, "H": _core.MatrixOp.adjoint}
+_OPERATION = {"N": "none", "T": "transpose", "H": "adjoint"}
 
 
-def operation(trans: str) -> _core.MatrixOp:
+def operation(trans: str) -> str:
     if trans not in _OPERATION:
         raise ValueError(f"trans = {trans!r}; it is 'N' (A x = b), 'T' (A^T x = b) or 'H' (A^H x = b)")
     return _OPERATION[trans]
@@ -43,16 +41,16 @@ def scalar_type(*types: npt.DTypeLike) -> np.dtype[Any]:
     return np.dtype(np.complex128 if together.kind == "c" else np.float64)
 
 
-def claim(symmetric: Symmetric, dtype: np.dtype[Any]) -> _core.Claim:
+def claim(symmetric: Symmetric, dtype: np.dtype[Any]) -> str:
     """The symmetry that the argument `symmetric` claims. Raises ValueError for an invalid value."""
     if symmetric is None:
-        return _core.Claim.unknown
+        return "unknown"
     if symmetric is False or symmetric == "general":
-        return _core.Claim.general
+        return "general"
     if symmetric == "hermitian":
-        return _core.Claim.hermitian
+        return "hermitian"
     if symmetric == "symmetric" or (symmetric is True and dtype.kind != "c"):
-        return _core.Claim.symmetric
+        return "symmetric"
     if symmetric is True:
         raise ValueError("symmetric = True is ambiguous for a complex matrix; use 'symmetric' or 'hermitian'")
     raise ValueError(f"symmetric = {symmetric!r}; it is None, True, False, 'general', 'symmetric' or 'hermitian'")
@@ -67,9 +65,9 @@ def require_sparse(A: Any) -> None:
         raise ValueError(f"the matrix must have two dimensions, not {len(A.shape)}")
 
 
-def to_matrix(A: Any, dtype: np.dtype[Any], claimed: _core.Claim) -> _core.Matrix:
+def to_matrix(A: Any, dtype: np.dtype[Any], claimed: str) -> _core.Matrix:
     """Converts a scipy matrix to the library's form. It may have any index type, unsorted entries and duplicates."""
-    if A.format not in _LAYOUT:
+    if A.format not in ("csc", "csr", "coo"):
         A = A.tocsc()
     if A.format == "coo":
         pointers, indices, values = A.row, A.col, A.data
@@ -81,7 +79,7 @@ def to_matrix(A: Any, dtype: np.dtype[Any], claimed: _core.Claim) -> _core.Matri
     kind = np.int32 if all(array.dtype == np.int32 for array in both) else np.int64
     rows, cols = (int(size) for size in A.shape)
     return _MATRIX[dtype](
-        _LAYOUT[A.format],
+        A.format,
         rows,
         cols,
         np.ascontiguousarray(pointers, dtype=kind),

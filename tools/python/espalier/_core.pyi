@@ -8,22 +8,6 @@ import numpy.typing as npt
 
 version: str
 
-class Layout:
-    csc: Layout
-    csr: Layout
-    coo: Layout
-
-class Claim:
-    unknown: Claim
-    general: Claim
-    symmetric: Claim
-    hermitian: Claim
-
-class MatrixOp:
-    none: MatrixOp
-    transpose: MatrixOp
-    adjoint: MatrixOp
-
 # The receivers of progress and of log lines.
 Listeners = tuple[Callable[[str, float | None], object] | None, Callable[[str], object] | None]
 
@@ -43,13 +27,13 @@ def option_table() -> list[dict[str, Any]]: ...
 class Matrix:
     def __init__(
         self,
-        layout: Layout,
+        layout: str,
         rows: int,
         cols: int,
         pointers: npt.NDArray[Any],
         indices: npt.NDArray[Any],
         values: npt.NDArray[Any],
-        claim: Claim,
+        claim: str,
     ) -> None: ...
     @property
     def shape(self) -> tuple[int, int]: ...
@@ -72,11 +56,11 @@ class Solver:
     def analyze(self, matrix: Matrix, listeners: Listeners) -> None: ...
     def factorize(self, matrix: Matrix, listeners: Listeners) -> None: ...
     def solve(
-        self, b: npt.NDArray[Any], x: npt.NDArray[Any], op: MatrixOp, refine: bool, by_rows: bool, listeners: Listeners
+        self, b: npt.NDArray[Any], x: npt.NDArray[Any], op: str, refine: bool, by_rows: bool, listeners: Listeners
     ) -> tuple[str, float] | None: ...
-    def solve_sparse(self, b: Matrix, op: MatrixOp, listeners: Listeners) -> npt.NDArray[Any]: ...
+    def solve_sparse(self, b: Matrix, op: str, listeners: Listeners) -> npt.NDArray[Any]: ...
     def refine(
-        self, b: npt.NDArray[Any], x: npt.NDArray[Any], op: MatrixOp, by_rows: bool, listeners: Listeners
+        self, b: npt.NDArray[Any], x: npt.NDArray[Any], op: str, by_rows: bool, listeners: Listeners
     ) -> tuple[str, float]: ...
     def inertia(self) -> tuple[int, int, int]: ...
     def determinant(self) -> tuple[Any, float]: ...

@@ -43,7 +43,7 @@ class DistributedSolver:
         self._symmetric = symmetric
         self._handle: _core.Solver | None = None
         self._dtype: np.dtype[Any] = np.dtype(np.float64)
-        self._known: _core.Claim | None = None  # the symmetry of the analyzed matrix
+        self._known: str | None = None  # the symmetry of the analyzed matrix
         self._options = _core.Options()
         self._on_all(lambda: set_options(self._options, options))
         close_at_exit(self)
@@ -95,13 +95,13 @@ class DistributedSolver:
         matrix, letter = self._on_all(convert)
         dtype = np.dtype(self._comm.bcast(letter, root=0))
         if matrix is None:
-            matrix = to_matrix(sparse.csc_matrix((0, 0), dtype=dtype), dtype, _core.Claim.general)
+            matrix = to_matrix(sparse.csc_matrix((0, 0), dtype=dtype), dtype, "general")
         if self._handle is None or dtype != self._dtype:
             self._handle = self._known = None
             self._handle = SOLVER[dtype](self._options, self._comm.py2f())
             self._dtype = dtype
         self._handle.factorize(matrix, _NO_LISTENERS)
-        self._known = getattr(_core.Claim, matrix.symmetry)
+        self._known = matrix.symmetry
         return self
 
     def solve(self, b: Any, trans: str = "N", *, refine: bool = True) -> npt.NDArray[Any]:
@@ -119,8 +119,8 @@ class DistributedSolver:
         warn_of(handle.refine(block.values, improved, op, True, _NO_LISTENERS), 2)
         return block.restore(improved)
 
-    def _prepare(self, arrays: tuple[Any, ...], trans: str) -> tuple[_core.Solver, list[Block], _core.MatrixOp]:
-        def check() -> tuple[_core.Solver, list[npt.NDArray[Any]], _core.MatrixOp]:
+    def _prepare(self, arrays: tuple[Any, ...], trans: str) -> tuple[_core.Solver, list[Block], str]:
+        def check() -> tuple[_core.Solver, list[npt.NDArray[Any]], str]:
             if self._handle is None:
                 raise InputError("solve was called before factorize", "usage")
             given = [np.asarray(array) for array in arrays]

@@ -262,14 +262,14 @@ class Solver:
         return block.restore(x)
 
     def _solve_sparse(
-        self, work: _Work, b: Any, op: _core.MatrixOp, refine: bool, stacklevel: int
+        self, work: _Work, b: Any, op: str, refine: bool, stacklevel: int
     ) -> npt.NDArray[Any]:
         if len(b.shape) != 2 or b.shape[0] != work.shape[0]:
             raise ValueError(f"b has shape {b.shape}; it must be ({work.shape[0]}, k)")
         split = scalar_type(b.dtype).kind == "c" and work.dtype.kind != "c"
         if split:
             b = sparse.hstack([b.real, b.imag], format="csc")
-        x = work.handle.solve_sparse(to_matrix(b, work.dtype, _core.Claim.general), op, self._listeners)
+        x = work.handle.solve_sparse(to_matrix(b, work.dtype, "general"), op, self._listeners)
         if refine and x.size:
             dense = np.asarray(b.toarray(), dtype=work.dtype, order="F")
             warn_of(work.handle.refine(dense, x, op, False, self._listeners), stacklevel)
