@@ -53,7 +53,3 @@ class Analyze(CommandTest):
         self.fail_with(USAGE, "analyze", "lap3d:zero")
         self.write("a.mtx", "%%MatrixMarket matrix coordinate real general\n3 4 1\n1 1 1.0\n")
         self.assertIn("3 x 4", self.fail_with(BAD_INPUT, "analyze", "a.mtx"))
-
-
-if __name__ == "__main__":
-    unittest.main()

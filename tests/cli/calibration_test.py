@@ -40,7 +40,3 @@ class Calibration(CommandTest):
         done = self.run_command("analyze", "lap3d:4", environment={"ESPALIER_CALIBRATION": "perhaps"})
         self.assertEqual(done.returncode, USAGE)
         self.assertRegex(done.stderr, "ESPALIER_CALIBRATION is 'perhaps'")
-
-
-if __name__ == "__main__":
-    unittest.main()

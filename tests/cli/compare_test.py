@@ -182,7 +182,3 @@ class Compare(CommandTest):
         self.fail_with(IO_ERROR, "compare", "a.mtx", *threads, "--csv", "missing/t.csv")
         self.fail_with(IO_ERROR, "compare", "a.mtx", "--vary", "ordering=scotch,missing.txt")
         self.assertEqual(self.names(), ["a.mtx"])
-
-
-if __name__ == "__main__":
-    unittest.main()

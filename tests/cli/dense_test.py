@@ -65,7 +65,3 @@ class Dense(CommandTest):
             ("--json a --trace ./a", "same file"), ("--topology m.json", "espalier simulate --machine"))))
         self.fail_with(IO_ERROR, "dense", "--json", "missing/r.json")
         self.assertEqual(self.names(), [])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -55,7 +55,3 @@ class Generate(CommandTest):
                        ("generate lap3d 3 4 -o a.mtx",))
         self.fail_each(IO_ERROR, ("generate lap3d:3 -o nowhere/a.mtx",), ("generate lap3d:3 -o /dev/full",))
         self.assertEqual(self.names(), [])
-
-
-if __name__ == "__main__":
-    unittest.main()

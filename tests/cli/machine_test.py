@@ -77,7 +77,3 @@ class Machine(CommandTest):
                        ("machine --picture ./a.svg --json ./a.svg", "both name"))
         self.fail_with(IO_ERROR, "machine", "--topology", "missing.xml")
         self.assertEqual(self.names(), [])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -150,7 +150,3 @@ class NullSpace(CommandTest):
         self.fail_with(SINGULAR, "solve", "e.mtx", "--null-space", "z.mtx", "--quiet")  # b = ones has no solution
         z, = read_array(self.folder / "z.mtx")
         self.assertLess(max(abs(abs(value) - expected) for value, expected in zip(z, (0, 1, 0))), 1e-14)
-
-
-if __name__ == "__main__":
-    unittest.main()

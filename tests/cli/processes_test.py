@@ -163,7 +163,3 @@ class Processes(CommandTest):
         self.assertEqual(self.launch_well(2, "--version").count("espalier"), 1)
         self.launch_well(2, "generate", "lap3d:3", "--output", "a.mtx", "--quiet")
         self.assertEqual(read_matrix(self.folder / "a.mtx")[0], 27)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -110,7 +110,3 @@ class Simulate(CommandTest):
                       fails(USAGE, "--machine", "core:1", "--threads", 2))
         few = self.machine(TWO_NODES | {"nodes": 2})
         self.assertIn("2 nodes", fails(USAGE, "--machine", few, "--processes", 3))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -376,7 +376,3 @@ class Failure(CommandTest):
         self.assertEqual(self.names(), ["a.mtx", "r.json", "x.mtx"])
         self.assertEqual(strict_json((self.folder / "r.json").read_text())["status"], "inaccurate")
         self.assertEqual(len(read_array(self.folder / "x.mtx")[0]), 40)
-
-
-if __name__ == "__main__":
-    unittest.main()

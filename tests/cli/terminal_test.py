@@ -105,7 +105,3 @@ class Interrupt(CommandTest):
         process.stderr.close()
         self.assertEqual(process.wait(), 4)
         self.assertTrue(re.fullmatch(r"espalier: error: cannot write to standard output[^\n]*\n", errors), errors)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -162,7 +162,3 @@ class Misuse(CommandTest):
             ("--svg ./run.paje", "same file"), ("--svg a --png ./a", "same file"))))
         self.fail_with(IO_ERROR, "trace", "run.paje", "--html", "nowhere/page.html")
         self.assertEqual((self.folder / "run.paje").read_bytes(), GOLDEN.read_bytes())
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -104,7 +104,3 @@ class Viewers(CommandTest):
         self.assertEqual({thread["node"] for thread in found["threads"]},
                          {f"P{p}N{n}" for p in range(3) for n in range(2)})
         self.assertGreater(found["messages"], 0)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -113,7 +113,3 @@ class Misuse(CommandTest):
         for option, value in (("--push", "x"), ("--select", "x"), ("--push-init", "x"), ("--seed", "-1"),
                               ("--split-width", "0"), ("--split-rows", "0")):
             self.assertTrue(self.fail_with(USAGE, "solve", "lap3d:3", option, value).startswith(option + " "), option)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -66,7 +66,3 @@ class CommandPage(unittest.TestCase):
         for shell, name in [("fish", "espalier.fish"), ("zsh", "_espalier")]:
             if shutil.which(shell):
                 subprocess.run([shell, "-n", REFERENCE / name], check=True)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -70,7 +70,3 @@ class Examples(unittest.TestCase):
                 examples.run(expected, ["echo", "no"])
             with self.assertRaisesRegex(examples.Mistake, "exit code 1"):
                 examples.run(self.folder / "none", ["false"])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -99,7 +99,3 @@ class Outside(unittest.TestCase):
             "  endif()\nendforeach()\n")
         run(CMAKE, "-S", project, "-B", project / "build", "-G", "Ninja", "-DESPALIER_WITH_MPI=OFF",
             *(f"-DCMAKE_{language}_COMPILER={COMPILERS[language]}" for language in ("C", "CXX")))
-
-
-if __name__ == "__main__":
-    unittest.main()

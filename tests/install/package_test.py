@@ -54,7 +54,3 @@ class Package(unittest.TestCase):
         self.assertIn("Status: install ok installed", dpkg("--status", "espalier"))
         dpkg("--purge", "espalier")
         self.assertEqual(left(), [])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -49,7 +49,3 @@ class Symbols(unittest.TestCase):
         needed = re.findall(r"Shared library: \[(\S+)\]", dynamic)
         self.assertTrue(any(name.startswith("libscotch-") for name in needed), needed)
         self.assertFalse(any("gtest" in name or "CLI11" in name for name in needed), needed)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,6 +1,5 @@
 #include "trace/record.hpp"
 
-#include <barrier>
 #include <thread>
 
 #include <gtest/gtest.h>

@@ -1,8 +1,10 @@
-// The execution of tasks by the kernels of the solver, and the rates of these kernels.
+// The execution of tasks by the kernels of the solver, on the threads of the runtime under any policy, and
+// the rates of these kernels.
 #pragma once
 
 #include <vector>
 
+#include "runtime/worker_team.hpp"
 #include "tools/dense/tile_tasks.hpp"
 #include "tools/dense/tiled_matrix.hpp"
 
@@ -22,6 +24,11 @@ class TileExecutor {
     TiledMatrix const* matrix_;
     std::vector<double> workspace_;
 };
+
+/// Factorizes `matrix`, which must be filled. Every policy gives the same bits, as each tile receives its
+/// updates in the same order. If the team has a recorder, it records the tasks (factor: potrf, trsm, geqrt,
+/// tsqrt; update: the others; the level is the number of remaining steps), their dependencies, and the phase.
+RunStats factorize_tiles(TiledMatrix const& matrix, TileTasks const& tasks, Policy& policy, WorkerTeam& team);
 
 /// The rates of the kernels of `kind` on one core of this machine, the best of several runs with tiles of at
 /// most 256 rows. Takes about a tenth of a second. The rates of other kernels are 1.

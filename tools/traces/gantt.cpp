@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "espalier/types.hpp"
 #include "tools/traces/canvas.hpp"
 #include "tools/traces/coverage.hpp"
 #include "tools/traces/gantt_classes.hpp"

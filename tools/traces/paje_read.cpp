@@ -4,7 +4,6 @@
 #include <array>
 #include <limits>
 #include <list>
-#include <optional>
 #include <unordered_map>
 #include <utility>
 

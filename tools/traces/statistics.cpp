@@ -1,7 +1,6 @@
 #include "tools/traces/statistics.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 
 namespace espalier::trace {

@@ -2,7 +2,6 @@
 // path through the dependencies, and the error of a prediction.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>

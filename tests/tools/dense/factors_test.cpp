@@ -12,7 +12,6 @@
 #include "kernels/tile_qr.hpp"
 #include "runtime/support.hpp"
 #include "tools/dense/accuracy.hpp"
-#include "tools/dense/dense_run.hpp"
 #include "tools/dense/support.hpp"
 
 namespace espalier {

@@ -10,7 +10,6 @@
 
 #include "policies/make_policy.hpp"
 #include "runtime/support.hpp"
-#include "tools/dense/dense_run.hpp"
 #include "tools/dense/support.hpp"
 
 namespace espalier {

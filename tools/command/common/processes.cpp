@@ -7,7 +7,6 @@
 
 #include "comm/collective_call.hpp"
 #include "comm/network_timing.hpp"
-#include "core/scalar.hpp"
 #include "distributed/read_parts.hpp"
 #include "espalier/distributed.hpp"
 #include "tools/command/solve/problem.hpp"

@@ -1,7 +1,6 @@
 // `espalier compare`: the same work under several settings in one run.
 #include <algorithm>
 #include <new>
-#include <optional>
 #include <set>
 
 #include <fmt/format.h>

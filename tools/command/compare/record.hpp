@@ -2,7 +2,6 @@
 // and the JSON.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>

@@ -1,17 +1,31 @@
-// The results of `espalier dense`, as text and as JSON.
+// The options and results of `espalier dense`, as text and as JSON.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "options.hpp"
 #include "runtime/graph_run.hpp"
 #include "tools/command/common/dgemm_rate.hpp"
+#include "tools/command/common/option_set.hpp"
 #include "tools/dense/accuracy.hpp"
+#include "tools/dense/tile_grid.hpp"
 #include "tools/dense/tile_tasks.hpp"
 
 namespace espalier::command {
+
+struct DenseOptions {
+    DenseKind kind = DenseKind::cholesky;
+    TileGrid grid{4000, 256};
+    Options library; ///< Only schedule, threads, allocation and topology are used.
+    int repeat = 3;
+    double tolerance = 1e-12;
+    std::string trace; ///< Empty: none; "-": standard output.
+    std::string json;  ///< Empty: none; "-": standard output.
+    bool quiet = false;
+
+    [[nodiscard]] bool prints() const { return !quiet && json != "-" && trace != "-"; }
+};
 
 struct DenseRun {
     RunStats stats;

@@ -1,5 +1,4 @@
 // `espalier machine --calibrate`: the thorough measurement of the cost model, and its rates as a table.
-#include <algorithm>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "espalier/espalier.hpp"
-#include "espalier/matrix.hpp"
 #include "espalier/report.hpp"
 #include "kernels/blas.hpp"
 #include "options.hpp"
