@@ -13,33 +13,25 @@ namespace espalier {
 /// because GCC otherwise gives them the visibility of the enumeration.
 template <class E> inline constexpr std::array<char const*, 0> spellings{};
 
-template <> ESPALIER_HIDDEN inline constexpr auto spellings<Status> = std::to_array<char const*>(
-    {"ok", "internal", "usage", "bad_input", "io_error", "singular", "not_positive_definite", "inaccurate",
-     "out_of_memory", "unsupported", "cancelled"});
-template <> ESPALIER_HIDDEN inline constexpr std::array<char const*, 3> spellings<Symmetry>{
-    "general", "symmetric", "hermitian"};
-template <> ESPALIER_HIDDEN inline constexpr std::array<char const*, 6> spellings<Factorization>{
-    "auto", "llh", "llt", "ldlt", "ldlh", "lu"};
-template <> ESPALIER_HIDDEN inline constexpr std::array<char const*, 5> spellings<OrderingMethod>{
-    "scotch", "metis", "amd", "natural", "user"};
-template <> ESPALIER_HIDDEN inline constexpr std::array<char const*, 4> spellings<SchedulePolicy>{
-    "static", "dynamic", "places", "nas"};
-template <>
-ESPALIER_HIDDEN inline constexpr std::array<char const*, 2> spellings<PushInit>{"cyclicnuma", "randnuma"};
-template <> ESPALIER_HIDDEN inline constexpr std::array<char const*, 4> spellings<PushStrategy>{
-    "pLoc", "pLocNum", "pNumaW", "pNumaWLoc"};
-template <> ESPALIER_HIDDEN inline constexpr std::array<char const*, 6> spellings<SelectStrategy>{
-    "sRand", "sRandNuma", "sProc", "sNuma", "sProcNuma", "sNumaProc"};
-template <> ESPALIER_HIDDEN inline constexpr std::array<char const*, 3> spellings<Allocation>{
-    "global", "local", "interleave"};
-template <> ESPALIER_HIDDEN inline constexpr std::array<char const*, 2> spellings<Splitting>{"1d", "2d"};
-template <> ESPALIER_HIDDEN inline constexpr std::array<char const*, 6> spellings<RefineMethod>{
-    "auto", "none", "ir", "cg", "gmres", "bicgstab"};
-template <>
-ESPALIER_HIDDEN inline constexpr std::array<char const*, 3> spellings<Toggle>{"auto", "on", "off"};
-template <> ESPALIER_HIDDEN inline constexpr std::array<char const*, 3> spellings<MatrixOp>{
-    "none", "transpose", "adjoint"};
+#define ESPALIER_SPELLINGS(E, ...)                                                                           \
+    template <> ESPALIER_HIDDEN inline constexpr auto spellings<E> =                                         \
+        std::to_array<char const*>({__VA_ARGS__});
+ESPALIER_SPELLINGS(Status, "ok", "internal", "usage", "bad_input", "io_error", "singular",
+                   "not_positive_definite", "inaccurate", "out_of_memory", "unsupported", "cancelled")
+ESPALIER_SPELLINGS(Symmetry, "general", "symmetric", "hermitian")
+ESPALIER_SPELLINGS(Factorization, "auto", "llh", "llt", "ldlt", "ldlh", "lu")
+ESPALIER_SPELLINGS(OrderingMethod, "scotch", "metis", "amd", "natural", "user")
+ESPALIER_SPELLINGS(SchedulePolicy, "static", "dynamic", "places", "nas")
+ESPALIER_SPELLINGS(PushInit, "cyclicnuma", "randnuma")
+ESPALIER_SPELLINGS(PushStrategy, "pLoc", "pLocNum", "pNumaW", "pNumaWLoc")
+ESPALIER_SPELLINGS(SelectStrategy, "sRand", "sRandNuma", "sProc", "sNuma", "sProcNuma", "sNumaProc")
+ESPALIER_SPELLINGS(Allocation, "global", "local", "interleave")
+ESPALIER_SPELLINGS(Splitting, "1d", "2d")
+ESPALIER_SPELLINGS(RefineMethod, "auto", "none", "ir", "cg", "gmres", "bicgstab")
+ESPALIER_SPELLINGS(Toggle, "auto", "on", "off")
+ESPALIER_SPELLINGS(MatrixOp, "none", "transpose", "adjoint")
 /// In the order s, d, c, z; the enumerators are these letters.
-template <> ESPALIER_HIDDEN inline constexpr std::array<char const*, 4> spellings<Scalar>{"s", "d", "c", "z"};
+ESPALIER_SPELLINGS(Scalar, "s", "d", "c", "z")
+#undef ESPALIER_SPELLINGS
 
 } // namespace espalier

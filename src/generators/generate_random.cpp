@@ -4,10 +4,10 @@
 // the matrix is nonsingular.
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "core/random.hpp"
 #include "generators/generate.hpp"
+#include "matrix/entries.hpp"
 
 namespace espalier {
 namespace {
@@ -22,25 +22,16 @@ Position draw_position(SplitMix64& random, Index n) {
     return {row < column ? row : row + 1, column};
 }
 
-/// The rows of each column including the diagonal, unsorted and with repetitions.
+//// The rows of each column including the diagonal, unsorted and with repetitions.
 CscMatrix<double> draw_pattern(Index n, Offset off_diagonal, std::uint64_t seed) {
-    CscMatrix<double> a;
-    a.rows = a.cols = n;
-    a.col_ptr.assign(n + 1, 1);
-    a.col_ptr[0] = 0;
-    SplitMix64 counting(seed);
-    for (Offset k = 0; k < off_diagonal; ++k) ++a.col_ptr[draw_position(counting, n).column + 1];
-    std::partial_sum(a.col_ptr.begin(), a.col_ptr.end(), a.col_ptr.begin());
-
-    a.row_ind.resize(a.stored());
-    std::vector<Offset> next(a.col_ptr.begin(), a.col_ptr.end() - 1);
-    for (Index j = 0; j < n; ++j) a.row_ind[next[j]++] = j;
-    SplitMix64 filling(seed);
-    for (Offset k = 0; k < off_diagonal; ++k) {
-        auto const [row, column] = draw_position(filling, n);
-        a.row_ind[next[column]++] = row;
-    }
-    return a;
+    return build_columns<double>(n, n, Symmetry::general, [&](auto const& put) {
+        for (Index j = 0; j < n; ++j) put(j, j, 0.0);
+        SplitMix64 random(seed);
+        for (Offset k = 0; k < off_diagonal; ++k) {
+            auto const [row, column] = draw_position(random, n);
+            put(row, column, 0.0);
+        }
+    });
 }
 
 void sort_and_compact(CscMatrix<double>& a) {

@@ -1,7 +1,5 @@
 // A recursive-descent parser of depth two. Length, columns and repeat counts are bounded, so every format is
 // parsed in a short time.
-#include <string>
-
 #include <fmt/format.h>
 
 #include "espalier/types.hpp"

@@ -1,12 +1,12 @@
-// zlib inflates one member after the other into a buffer that doubles up to a limit.
-#include "io/gunzip.hpp"
-
+// Decompression of a gzip file in memory (RFC 1952). zlib inflates one member after the other into a buffer
+// that doubles up to a limit.
 #include <algorithm>
 
 #include <fmt/format.h>
 #include <zlib.h>
 
 #include "espalier/types.hpp"
+#include "io/text_input.hpp"
 
 namespace espalier {
 

@@ -6,8 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "io/gunzip.hpp"
-#include "io/input_file.hpp"
 #include "io/matrix_market.hpp"
 #include "io/text_input.hpp"
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "io/input_file.hpp"
 #include "io/matrix_market_header.hpp"
-#include "io/text_buffer.hpp"
 
 namespace espalier {
 

@@ -5,8 +5,6 @@
 #include <fmt/format.h>
 
 #include "espalier/types.hpp"
-#include "io/gunzip.hpp"
-#include "io/input_file.hpp"
 
 namespace espalier {
 

@@ -53,25 +53,6 @@ template <class T, class I> Order order_of(MatrixArrays<T, I> const& view) {
     return order;
 }
 
-// The entries sorted by row, in the caller's order within each row.
-struct RowBuckets {
-    struct Entry {
-        Index column;
-        Offset number; // ~k for a mirror image
-    };
-    std::vector<Offset> start;
-    std::vector<Entry> entries;
-
-    template <class T, class I> explicit RowBuckets(MatrixArrays<T, I> const& view) {
-        start.assign(view.rows + 1, 0);
-        for_each_target(view, [&](Index row, Index, Offset) { ++start[row + 1]; });
-        std::partial_sum(start.begin(), start.end(), start.begin());
-        entries.resize(view.values.size());
-        std::vector<Offset> next(start.begin(), start.end() - 1);
-        for_each_target(view, [&](Index row, Index column, Offset k) { entries[next[row]++] = {column, k}; });
-    }
-};
-
 } // namespace
 
 template <class T> template <class I> MatrixImport<T>::MatrixImport(MatrixArrays<T, I> const& view) {
@@ -111,10 +92,13 @@ template <class T> template <class I> void MatrixImport<T>::build_pattern(Matrix
     if (order.rows_ascend) {
         for_each_target(view, put);
     } else {
-        RowBuckets const buckets(view);
+        // The entries sorted by row, in the caller's order within each row, with their numbers as values.
+        auto const by_row =
+            build_columns<Offset>(view.cols, view.rows, Symmetry::general, [&](auto const& put_in_row) {
+                for_each_target(view, [&](Index row, Index column, Offset k) { put_in_row(column, row, k); });
+            });
         for (Index row = 0; row < view.rows; ++row)
-            for (Offset p = buckets.start[row]; p < buckets.start[row + 1]; ++p)
-                put(row, buckets.entries[p].column, buckets.entries[p].number);
+            for (Offset p : by_row.entries_of(row)) put(row, by_row.row_ind[p], by_row.values[p]);
     }
     merge_duplicates(source);
 }

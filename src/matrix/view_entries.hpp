@@ -20,14 +20,6 @@ namespace espalier {
 /// Limit of rows and columns; sums of sizes and bases below it do not overflow.
 inline constexpr Index largest_view_size = Index{1} << 40;
 
-struct ViewWords {
-    char const* minor; ///< The dimension of the indices.
-    char const* major; ///< The dimension of the pointers.
-};
-inline ViewWords view_words(Layout layout) {
-    return layout == Layout::csc ? ViewWords{"row", "column"} : ViewWords{"column", "row"};
-}
-
 /// Checks base, symmetry, sizes and array lengths. Throws Error{usage} or Error{bad_input}.
 template <class T, class I> void check_view_sizes(MatrixArrays<T, I> const& view) {
     if (view.base != 0 && view.base != 1)
@@ -58,7 +50,7 @@ template <class T, class I> void check_view_sizes(MatrixArrays<T, I> const& view
 
 /// Checks the starts of a compressed layout. Throws Error{bad_input} if they cannot index the other arrays.
 template <class T, class I> void check_view_pointers(MatrixArrays<T, I> const& view) {
-    char const* const major = view_words(view.layout).major;
+    char const* const major = view.layout == Layout::csc ? "column" : "row";
     Index const count = view.layout == Layout::csc ? view.cols : view.rows;
     auto const& start = view.pointers;
     if (std::ssize(start) != count + 1)
@@ -100,7 +92,7 @@ void for_each_view_entry(MatrixArrays<T, I> const& view, Visit const& visit) {
     bool const by_column = view.layout == Layout::csc;
     Index const count = by_column ? view.cols : view.rows;
     Index const size = by_column ? view.rows : view.cols;
-    char const* const minor = view_words(view.layout).minor;
+    char const* const minor = by_column ? "row" : "column";
     for (Index major = 0; major < count; ++major) {
         Offset const end = static_cast<Offset>(view.pointers[major + 1]) - view.base;
         for (Offset k = static_cast<Offset>(view.pointers[major]) - view.base; k < end; ++k) {

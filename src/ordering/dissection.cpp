@@ -30,10 +30,8 @@ namespace {
 //               band of width 3 on the way up (Hendrickson, Leland 1995; Chevalier, Pellegrini 2006);
 //   flat        greedy growing on the region itself from several seeds, the best one refined.
 //
-// Coarsening loses the lattice of a mesh and finds planes along its axes. Growing on the mesh itself follows
-// spheres of equal distance and finds slanted cuts: in an n x n x n grid with the 7-point stencil they need
-// 3/4 n^2 vertices, whereas a plane needs n^2. On 27-point and 2-D meshes the multilevel cut is better more
-// often. The default of SCOTCH, two multilevel cuts, finds no slanted cuts. Sums of squared column counts:
+// docs/algorithms.md explains why both help. The default of SCOTCH, two multilevel cuts, finds no slanted
+// cuts. Sums of squared column counts:
 //
 //                       SCOTCH default   METIS      multilevel   flat       both
 //   7-point 60^3        2.44e11          2.13e11    2.4e11       1.2e11     1.13e11

@@ -1,7 +1,5 @@
 #include "ordering/region.hpp"
 
-#include <numeric>
-
 #include <gtest/gtest.h>
 
 #include "ordering/graphs.hpp"

@@ -35,19 +35,5 @@ TEST(ColumnCounts, TreeHeightCountsColumns) {
     EXPECT_EQ(prepare(forest, natural_order(4)).counts.tree_height, 7);
 }
 
-TEST(Trapezoid, FormulasSumColumnByColumn) {
-    for (Index width = 0; width < 9; ++width)
-        for (Index height = width; height < 12; ++height) {
-            Offset entries = 0;
-            double flops = 0;
-            for (Index k = 0; k < width; ++k) {
-                entries += height - k;
-                flops += static_cast<double>((height - k) * (height - k));
-            }
-            EXPECT_EQ(trapezoid_entries(height, width), entries);
-            EXPECT_DOUBLE_EQ(trapezoid_flops(height, width), flops);
-        }
-}
-
 } // namespace
 } // namespace espalier

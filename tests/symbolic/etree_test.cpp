@@ -20,15 +20,6 @@ TEST(Etree, MatchesDenseFillOnRandomPatterns) {
     }
 }
 
-TEST(Etree, OfAChainIsAPathAMillionDeep) {
-    Index const n = 1'000'000;
-    auto const parent = elimination_tree(path(n), natural_order(n));
-    auto const post = postorder(parent);
-    ASSERT_EQ(parent.back(), no_vertex);
-    for (Vertex v = 0; v + 1 < n; ++v) ASSERT_EQ(parent[v], v + 1);
-    for (Vertex v = 0; v < n; ++v) ASSERT_EQ(post[v], v);
-}
-
 TEST(Postorder, VisitsSubtreesContiguouslyAndSiblingsInTheirOrder) {
     //      5       6
     //     / \      |

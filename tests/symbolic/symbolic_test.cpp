@@ -153,16 +153,6 @@ TEST(Symbolic, OfAnEmptyMatrixIsEmpty) {
     EXPECT_EQ(tree_depth(structure), 0);
 }
 
-TEST(Symbolic, OfOneUnknownIsOneBlok) {
-    auto const structure = symbolic_factorization(uncompressed(graph_from(1, {})), natural_order(1), {});
-    validate(structure);
-    EXPECT_EQ(structure.num_cblks(), 1);
-    EXPECT_EQ(structure.num_bloks(), 1);
-    EXPECT_EQ(structure.stored, 1);
-    EXPECT_EQ(structure.nnz_factor, 1);
-    EXPECT_EQ(tree_depth(structure), 1);
-}
-
 TEST(Symbolic, OfADiagonalMatrixHasRootsOnly) {
     auto const compressed = uncompressed(graph_from(40, {}));
     auto const exact = symbolic_factorization(compressed, natural_order(40), bare_options());
