@@ -50,8 +50,7 @@ class Block {
     friend class SendingSide;
     friend class ReceivingSide;
 
-    /// Memory to receive a message of `bytes`, a multiple of the alignment. Its header gives the size of the
-    /// payload.
+    /// Memory to receive a message of `bytes`, a multiple of the alignment; its header has the payload size.
     static Block for_message(std::size_t bytes);
     [[nodiscard]] MessageHeader& header() const { return *reinterpret_cast<MessageHeader*>(memory_); }
     [[nodiscard]] std::span<std::byte> message() const { return {memory_, message_bytes(size_)}; }

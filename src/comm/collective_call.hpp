@@ -59,8 +59,7 @@ template <class Step> auto on_root(Communicator const& comm, Step&& step) {
     }
 }
 
-/// The calls that the processes of `comm` make, one after the other. `Arguments` are small and are their
-/// bytes.
+/// The calls that the processes of `comm` make, one after the other. `Arguments` are small and plain.
 template <class Arguments> class CollectiveCalls {
     static_assert(std::is_trivially_copyable_v<Arguments>);
 

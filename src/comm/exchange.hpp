@@ -50,8 +50,7 @@ struct ExchangeOptions {
 /// Callbacks of the user of an exchange. The thread that moves messages calls them until finish() returns; a
 /// progress thread may call them before the constructor has returned. Their exceptions make this rank fail.
 struct ExchangeHandlers {
-    /// A block was received; not called after a failure. The user calls received_done() with its size()
-    /// later.
+    /// A block was received; not called after a failure. received_done() with its size() follows.
     std::function<void(int from, std::int64_t id, Block&& block)> on_block = {};
     /// Another rank has failed with this error, or this rank while it moved messages: stop working. Called at
     /// most once, and not after this rank's own abort().
@@ -94,12 +93,10 @@ class Exchange {
     /// A received block of `bytes` was consumed and freed. Any thread.
     void received_done(std::size_t bytes);
 
-    /// Wakes the progress threads because a worker begins to wait; handlers.worker_waits() is true by now.
-    /// Any thread.
+    /// Wakes the progress threads because a worker waits; handlers.worker_waits() is true. Any thread.
     void wake();
 
-    /// Makes this rank fail and notifies all others, once. Does nothing after the failure of another rank is
-    /// known. Any thread.
+    /// Makes this rank fail and notifies all others, once; nothing after a notice of another one. Any thread.
     void abort(Error const& error);
 
     /// Has this rank failed, or is the failure of another one known here? Any thread.

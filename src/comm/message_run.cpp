@@ -37,8 +37,7 @@ RunStats MessageRun::run(TaskGraph const& graph, Policy& policy, TaskBody const&
     return stats;
 }
 
-// Records that the workers wait for the other processes at the end. A worker that moves messages records that
-// itself.
+// Records that the workers wait for the others at the end. A worker that moves messages records that itself.
 void MessageRun::record_waiting(trace::Ticks since) {
     trace::Ticks const now = trace::ticks();
     for (WorkerId w = messaging_->exchange.threads == 0 ? 1 : 0; w < team_.size(); ++w)

@@ -9,8 +9,7 @@
 
 namespace espalier {
 
-/// Throws Error{internal} or {out_of_memory} with the name of the call and the text of the library, unless
-/// `code` is MPI_SUCCESS.
+/// Throws Error{internal} or {out_of_memory} with the call and the text of the library, unless MPI_SUCCESS.
 inline void check_mpi(int code, char const* call) {
     if (code == MPI_SUCCESS) return;
     char text[MPI_MAX_ERROR_STRING + 1] = "";

@@ -7,7 +7,10 @@
 #include <cstring>
 #include <vector>
 
+#include "comm/block.hpp"
+#include "comm/mpi_check.hpp"
 #include "comm/transport.hpp"
+#include "core/error.hpp"
 
 namespace espalier {
 
@@ -33,18 +36,65 @@ inline MPI_Message message_of(std::uint64_t handle) {
 }
 
 /// Bytes as a number of lines. Error{unsupported} beyond the range of int.
-int lines_of(std::size_t bytes);
+inline int lines_of(std::size_t bytes) {
+    return checked_cast<int>(bytes / sizeof(MessageHeader), "lines of a message");
+}
 
 class MpiTransfers final : public Transfers {
   public:
     /// `line` is the type of a line of sizeof(MessageHeader) bytes. Both arguments outlive this object.
     MpiTransfers(MPI_Comm comm, MPI_Datatype line) : comm_(comm), line_(line) {}
-    std::size_t send(int to, Channel channel, std::span<std::byte const> bytes) override;
-    std::size_t receive(Arrival const& arrival, std::span<std::byte> into) override;
-    void completed(std::vector<std::size_t>& slots) override;
+    std::size_t send(int to, Channel channel, std::span<std::byte const> bytes) override {
+        auto const slot = free_slot();
+        check_mpi(MPI_Isend(bytes.data(), lines_of(bytes.size()), line_, to, tag_of(channel), comm_,
+                            &requests_[slot]),
+                  "MPI_Isend");
+        free_.pop_back();
+        return slot;
+    }
+
+    std::size_t receive(Arrival const& arrival, std::span<std::byte> into) override {
+        auto const slot = free_slot();
+        MPI_Message message = message_of(arrival.handle);
+        check_mpi(MPI_Imrecv(into.data(), lines_of(into.size()), line_, &message, &requests_[slot]),
+                  "MPI_Imrecv");
+        free_.pop_back();
+        return slot;
+    }
+
+    void completed(std::vector<std::size_t>& slots) override {
+        slots.clear();
+        if (free_.size() == requests_.size()) return;
+        // Reserve before MPI_Testsome, so that completed requests are never lost to a lack of memory.
+        slots.reserve(requests_.capacity());
+        free_.reserve(requests_.capacity());
+        int count = 0;
+        int const code = MPI_Testsome(checked_cast<int>(requests_.size(), "messages under way"),
+                                      requests_.data(), &count, indices_.data(), statuses_.data());
+        if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) check_mpi(code, "MPI_Testsome");
+        if (count == MPI_UNDEFINED) return;
+        int failed = MPI_SUCCESS;
+        for (int i = 0; i < count; ++i) {
+            if (code == MPI_ERR_IN_STATUS && statuses_[i].MPI_ERROR != MPI_SUCCESS)
+                failed = statuses_[i].MPI_ERROR;
+            slots.push_back(indices_[i]);
+            free_.push_back(slots.back());
+        }
+        check_mpi(failed, "MPI_Testsome");
+    }
 
   private:
-    std::size_t free_slot();
+    // A slot without a request; it stays in free_ until a request is stored there.
+    std::size_t free_slot() {
+        if (free_.empty()) {
+            auto const slot = requests_.size();
+            indices_.resize(slot + 1);
+            statuses_.resize(slot + 1);
+            requests_.push_back(MPI_REQUEST_NULL);
+            free_.push_back(slot);
+        }
+        return free_.back();
+    }
 
     MPI_Comm comm_;
     MPI_Datatype line_;

@@ -70,6 +70,7 @@ class MpiTransport final : public Transport {
         check_mpi(MPI_Type_create_resized(line_, 0, 0, &same_line_), "MPI_Type_create_resized");
         check_mpi(MPI_Type_commit(&same_line_), "MPI_Type_commit");
     }
+
     ~MpiTransport() override {
         if (!is_running()) return;
         MPI_Type_free(&same_line_);
@@ -111,6 +112,7 @@ class MpiTransport final : public Transport {
     void reduce(std::span<double> values, Reduction reduction) override {
         all_reduce(values, MPI_DOUBLE, reduction, comm_);
     }
+
     void reduce(std::span<std::int64_t> values, Reduction reduction) override {
         all_reduce(values, MPI_INT64_T, reduction, comm_);
     }
@@ -157,6 +159,7 @@ class MpiTransport final : public Transport {
     void receive(Arrival const& arrival, std::span<std::byte> into) override {
         receive_lines(arrival, into.data(), line_);
     }
+
     void discard(Arrival const& arrival) override {
         MessageHeader line;
         receive_lines(arrival, &line, same_line_);

@@ -1,5 +1,4 @@
-// The processes that a launcher has started together, for the command. One process without MPI or without a
-// launcher.
+// The processes that a launcher has started, for the command. One process without MPI or a launcher.
 #pragma once
 
 #include "comm/thread_level.hpp"

@@ -32,8 +32,7 @@ class ReceivingSide {
     /// Never frees the memory of blocks still under way.
     ~ReceivingSide();
 
-    /// Blocks passed to the user were freed, so many bytes; true if a message waits for the budget. Any
-    /// thread.
+    /// Blocks passed to the user were freed, so many bytes; true if a message waits for them. Any thread.
     bool give_back(std::size_t bytes);
 
     // One thread at a time.

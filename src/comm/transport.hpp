@@ -18,8 +18,7 @@ namespace espalier {
 /// Messages of different channels are independent; those of one channel between two ranks keep their order.
 enum class Channel { blocks, control };
 
-/// A message that has arrived and left the queue of the library. It must be received or discarded, by the
-/// same transport.
+/// A message that has arrived and left the queue of the library. Its transport must receive or discard it.
 struct Arrival {
     int from = -1;
     std::size_t bytes = 0;

@@ -27,8 +27,7 @@ class AssemblyMap {
     /// are positions in the matrix. Linear in the cblks and in the entries of the process.
     [[nodiscard]] AssemblyMap part_of(std::span<std::int32_t const> process_of_cblk, std::int32_t process,
                                       std::vector<Offset>& sources) const;
-    /// Turns the map of the own cblks into one of all cblks of the process, ghosts included: those whose
-    /// owner is any_worker.
+    /// Turns the map of the own cblks into one of all its cblks, ghosts (any_worker) included.
     void add_ghosts(std::span<WorkerId const> owner_of_cblk);
 
     /// An empty map, to be unpacked into.

@@ -1,5 +1,4 @@
-// Process 0 deals out structures, plans and the places of matrix entries to all processes. All functions are
-// collective.
+// Process 0 deals out structures, plans and the places of matrix entries. All functions are collective.
 #pragma once
 
 #include "espalier/communicator.hpp"

@@ -71,14 +71,12 @@ template <class T> class Factor {
     void clear_owned(WorkerId worker, Interrupt* interrupt = nullptr);
 
     [[nodiscard]] Allocation allocation() const { return allocation_; }
-    /// The arena of the panels of `worker`; with global allocation that of all workers. Empty for a worker
-    /// without panels.
+    /// The arena of the panels of `worker`; with global allocation that of all. Empty without panels.
     [[nodiscard]] Arena const& arena_of(WorkerId worker) const { return arenas_[arena_index(worker)]; }
     /// The panels of cblk k, lower and upper, as bytes in the arena.
     [[nodiscard]] std::span<std::byte const> panel(CblkId k) const;
 
-    /// The modulus of replaced pivots of D and U; all others are larger. 0: none was replaced. Set by
-    /// factorize().
+    /// The modulus of replaced pivots of D and U; all others are larger. 0: none. Set by factorize().
     [[nodiscard]] Real<T> pivot_threshold() const { return pivot_threshold_; }
     void set_pivot_threshold(Real<T> threshold) { pivot_threshold_ = threshold; }
 

@@ -107,8 +107,7 @@ template <class T> class FactorizationRun {
         double unchecked = 0;  // cost done since the last check of the interrupt
     };
 
-    // Seconds of work between two checks of the interrupt, which may read a clock and call the user's
-    // function.
+    // Seconds of work between two checks of the interrupt, which may call the user's function.
     static constexpr double check_interval = 2e-4;
     // Shorter tasks run without checks.
     [[nodiscard]] Interrupt* interrupt_for(double cost) const {

@@ -2,10 +2,14 @@
 // the first contribution until they are sent. Incoming blocks are kept until they are added to their panels.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <optional>
+
+#include <fmt/format.h>
 
 #include "comm/block.hpp"
 #include "factor/factor.hpp"
@@ -14,26 +18,86 @@
 
 namespace espalier {
 
+/// to += from, for rows [begin, end) of a panel. `from` has the rows of `rows`, without the first `skipped`
+/// ones; `to` starts with row `first_row` of the panel.
+template <class T> void add_rows(MatrixView<T> from, MatrixView<T> to, std::span<BlockRows const> rows,
+                                 Index first_row, Index skipped, Index begin, Index end) {
+    begin = std::max(begin, first_row);
+    for (Index j = 0; j < to.cols; ++j)
+        for (BlockRows const& run : rows) {
+            Index const first = std::max(run.begin, begin);
+            Index const count = std::min(run.end, end) - first;
+            T const* const source = from.column(j) + (run.at + (first - run.begin) - skipped);
+            T* const target = to.column(j) + (first - first_row);
+            for (Index i = 0; i < count; ++i) target[i] += source[i];
+        }
+}
+
 template <class T> class FanInBuffers {
   public:
     /// `structure` and `plan` live longer.
-    FanInBuffers(BlockStructure const& structure, FactorPlan const& plan, FactorForm form);
+    FanInBuffers(BlockStructure const& structure, FactorPlan const& plan, FactorForm form)
+        : structure_(structure), plan_(plan), form_(form),
+          slots_(std::make_unique<Slot[]>(plan.factor.fan_in.blocks.size())) {
+        for (std::int32_t const block : plan.outgoing) slots_[block].to_come = info(block).updates;
+        for (std::int32_t const block : plan.incoming) slots_[block].to_come = info(block).tasks;
+    }
 
     /// The target of contributions to outgoing block `block`, which the first call allocates as zeros.
     /// Error{out_of_memory}.
-    UpdateTarget<T> target(std::int32_t block);
+    UpdateTarget<T> target(std::int32_t block) {
+        Slot& slot = slots_[block];
+        std::call_once(slot.allocated, [&] {
+            slot.memory = Block::allocate(bytes_of(block));
+            std::memset(slot.memory.data(), 0, slot.memory.size());
+        });
+        Views const one = views(block);
+        return {{one.lower, 0}, {one.upper, info(block).rows - info(block).rows_below}};
+    }
+
     /// Counts a finished contribution. Returns the block after the last one, to be sent.
-    std::optional<Block> contributed(std::int32_t block);
+    std::optional<Block> contributed(std::int32_t block) {
+        Slot& slot = slots_[block];
+        if (slot.to_come.fetch_sub(1, std::memory_order_acq_rel) > 1) return std::nullopt;
+        return std::move(slot.memory);
+    }
 
     /// Stores incoming block `block` for its fan-in tasks. Error{internal} when its size is wrong or when it
     /// has come before.
-    void put(std::int32_t block, Block&& received);
+    void put(std::int32_t block, Block&& received) {
+        Slot& slot = slots_[block];
+        if (received.size() != bytes_of(block) || slot.memory.data())
+            throw Error(Status::internal,
+                        fmt::format("received a fan-in block of {} bytes; expected one of {} bytes, once",
+                                    received.size(), bytes_of(block)));
+        slot.memory = std::move(received);
+    }
+
     /// Adds its rows within [begin, end) of the target's panel. Called once for each fan-in task; returns the
     /// bytes that the last call frees, else 0.
-    std::size_t add(std::int32_t block, Index begin, Index end, Factor<T>& factor);
+    std::size_t add(std::int32_t block, Index begin, Index end, Factor<T>& factor) {
+        Slot& slot = slots_[block];
+        FanInBlock const& one = info(block);
+        Views const from = views(block);
+        auto const rows = plan_.factor.fan_in.rows_of(one);
+        add_rows<T>(from.lower, factor.lower(one.target), rows, 0, 0, begin, end);
+        if (form_.has_upper())
+            add_rows<T>(from.upper, factor.upper(one.target), rows, factor.cblk(one.target).width(),
+                        one.rows - one.rows_below, begin, end);
+        if (slot.to_come.fetch_sub(1, std::memory_order_acq_rel) > 1) return 0;
+        std::size_t const bytes = slot.memory.size();
+        slot.memory = Block();
+        return bytes;
+    }
 
     /// The block with this number in messages to this process. Error{internal} when there is none.
-    [[nodiscard]] std::int32_t incoming(std::int64_t number) const;
+    [[nodiscard]] std::int32_t incoming(std::int64_t number) const {
+        if (number < 0 || number >= std::ssize(plan_.incoming))
+            throw Error(Status::internal,
+                        fmt::format("received a fan-in block with number {}; expected one of {}", number,
+                                    plan_.incoming.size()));
+        return plan_.incoming[number];
+    }
 
   private:
     struct Slot {
@@ -47,8 +111,25 @@ template <class T> class FanInBuffers {
     [[nodiscard]] FanInBlock const& info(std::int32_t block) const {
         return plan_.factor.fan_in.blocks[block];
     }
-    [[nodiscard]] std::size_t bytes_of(std::int32_t block) const;
-    [[nodiscard]] Views views(std::int32_t block) const;
+
+    [[nodiscard]] std::size_t bytes_of(std::int32_t block) const {
+        FanInBlock const& one = info(block);
+        Index const width = structure_.cblk(one.target).width();
+        Index const rows = one.rows + (form_.has_upper() ? one.rows_below : 0);
+        return static_cast<std::size_t>(rows * width) * sizeof(T);
+    }
+
+    [[nodiscard]] Views views(std::int32_t block) const {
+        FanInBlock const& one = info(block);
+        Index const width = structure_.cblk(one.target).width();
+        T* const data = slots_[block].memory.template as<T>().data();
+        Views views;
+        views.lower = {data, one.rows, width, std::max<Index>(1, one.rows)};
+        if (form_.has_upper())
+            views.upper = {data + one.rows * width, one.rows_below, width,
+                           std::max<Index>(1, one.rows_below)};
+        return views;
+    }
 
     BlockStructure const& structure_;
     FactorPlan const& plan_;

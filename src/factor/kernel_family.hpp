@@ -21,8 +21,7 @@ template <class T> class KernelFamily {
     PivotStats factorize_panel(CblkId k, Real<T> threshold);
     /// Factorize the diagonal block alone; errors as above.
     virtual PivotStats factorize_diagonal(CblkId k, Real<T> threshold) = 0;
-    /// Solve for `count` rows of the panel, from row `first` below the diagonal block on, after
-    /// factorize_diagonal.
+    /// Solve for `count` rows from row `first` below the diagonal block on, after factorize_diagonal.
     virtual void solve_rows(CblkId k, Index first, Index count) = 0;
 
     /// Subtract the contribution of group.source to group.target, to the rows in the window, in `target`.

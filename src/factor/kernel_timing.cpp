@@ -157,41 +157,28 @@ template <class T> class WorkerKernels {
     std::vector<std::vector<double>> panel_times_, update_times_; // by cblk
 };
 
-// Runs `sweeps` sweeps on all workers at once. Each continues until all have finished theirs.
-template <class T> class SweepTogether {
-  public:
-    SweepTogether(std::vector<std::optional<WorkerKernels<T>>>& kernels, int sweeps, Interrupt* interrupt)
-        : kernels_(kernels), sweeps_(sweeps), interrupt_(interrupt) {}
-
-    // Returns the mean over the workers of the seconds of a sweep.
-    double run(WorkerTeam& team) {
-        team.for_each_worker([&](WorkerId worker) {
-            try {
-                work(*kernels_[worker]);
-            } catch (...) {
-                failed_ = true;
-                throw;
-            }
-        });
-        double sum = 0;
-        for (auto& own : kernels_) sum += own->total();
-        return sum / static_cast<double>(kernels_.size());
-    }
-
-  private:
-    void work(WorkerKernels<T>& own) {
-        own.restart();
-        for (int s = 0; s < sweeps_ && !failed_; ++s) own.sweep(interrupt_);
-        ++done_;
-        while (done_ < std::ssize(kernels_) && !failed_) own.sweep(interrupt_);
-    }
-
-    std::vector<std::optional<WorkerKernels<T>>>& kernels_;
-    int sweeps_;
-    Interrupt* interrupt_;
-    std::atomic<int> done_{0};
-    std::atomic<bool> failed_{false};
-};
+// Runs `sweeps` sweeps on all workers at once. Each continues until all have finished theirs. Returns the
+// mean over the workers of the seconds of a sweep.
+template <class T> double sweep_together(std::vector<std::optional<WorkerKernels<T>>>& kernels, int sweeps,
+                                         WorkerTeam& team, Interrupt* interrupt) {
+    std::atomic<int> done{0};
+    std::atomic<bool> failed{false};
+    team.for_each_worker([&](WorkerId worker) {
+        WorkerKernels<T>& own = *kernels[worker];
+        try {
+            own.restart();
+            for (int s = 0; s < sweeps && !failed; ++s) own.sweep(interrupt);
+            ++done;
+            while (done < std::ssize(kernels) && !failed) own.sweep(interrupt);
+        } catch (...) {
+            failed = true;
+            throw;
+        }
+    });
+    double sum = 0;
+    for (auto& own : kernels) sum += own->total();
+    return sum / static_cast<double>(kernels.size());
+}
 
 // The maximum share of options.seconds for one sweep.
 constexpr double sweep_part = 0.6;
@@ -245,7 +232,7 @@ KernelTimings time_kernels(FactorForm form, WorkerTeam& team, TimingOptions cons
     timings.samples = kernels[0]->samples({kernel_kind(form.kind), sizeof(T)});
     if (workers == 1) return timings;
     double const alone = kernels[0]->total();
-    timings.contention = SweepTogether<T>(kernels, sweeps, options.interrupt).run(team) / alone;
+    timings.contention = sweep_together(kernels, sweeps, team, options.interrupt) / alone;
     return timings;
 }
 

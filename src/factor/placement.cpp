@@ -5,8 +5,6 @@
 #include <span>
 #include <utility>
 
-#include "factor/update.hpp"
-
 namespace espalier {
 
 namespace {
@@ -169,38 +167,12 @@ struct Touched {
 
 template <class T> Touched touched_by(FactorTask const& task, FactorPlan const& plan, Factor<T> const& factor,
                                       PanelNodes<T> const& nodes, int node) {
-    BlockStructure const& structure = factor.structure();
     Touched touched;
-    auto const add = [&](CblkId k, double bytes) {
-        if (nodes.known(k)) touched.add(bytes, nodes.share(k, node));
-    };
-    if (task.target == no_cblk) {
-        Branch const& branch = plan.partition.branches[task.source];
-        if (structure.is_kept(branch.first)) return touched; // not factorized
-        if (task.kind != TaskKind::factor) {                 // part of a panel
-            CblkId const k = branch.root;
-            Index const width = factor.cblk(k).width();
-            Index const rows = plan.groups.rows(structure, k, task.group);
-            double const bytes = static_cast<double>(rows * width * Index{sizeof(T)});
-            add(k, task.kind == TaskKind::solve && factor.form().has_upper() ? 2 * bytes : bytes);
-            return touched;
-        }
-        for (CblkId k = branch.first; k <= branch.root; ++k)
-            add(k, static_cast<double>(factor.panel(k).size()));
-        return touched;
-    }
-    double const coefficient = sizeof(T) * (factor.form().has_upper() ? 2.0 : 1.0);
-    for_each_facing_group(structure, task.first_facing, task.end_facing, [&](FacingGroup const& group) {
-        Cblk const& source = factor.cblk(group.source);
-        Index columns = 0; // of the target
-        for (BlokId b = group.first; b < group.end; ++b) columns += structure.blok(b).height();
-        auto const rows = static_cast<double>(
-            task.group == whole_panel
-                ? source.stride - structure.blok(group.first).panel_row
-                : plan.groups.rows_within(structure, source, group.first, task.target, task.group));
-        add(group.source, rows * static_cast<double>(source.width()) * coefficient);
-        add(task.target, rows * static_cast<double>(columns) * coefficient);
-    });
+    PanelFormat const format{sizeof(T), factor.form().has_upper()};
+    for_each_access(factor.structure(), plan.partition, plan.groups, format, task,
+                    [&](CblkId k, double bytes) {
+                        if (nodes.known(k)) touched.add(bytes, nodes.share(k, node));
+                    });
     return touched;
 }
 

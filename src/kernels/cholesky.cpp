@@ -17,8 +17,7 @@ namespace {
 
 constexpr Index leaf_columns = 8;
 
-// The lower triangle of A -= L L^H. The upper triangle of A must not change, so diagonal blocks are computed
-// in a buffer.
+// The lower triangle of A -= L L^H. A buffer for diagonal blocks keeps the upper triangle of A.
 template <class T> void update_lower(bool conjugate, MatrixView<T> l, MatrixView<T> a) {
     constexpr Index strip = 32;
     Op const op = conjugate ? Op::adjoint : Op::transpose;

@@ -10,20 +10,13 @@
 
 extern "C" {
 // Fortran passes the lengths of character arguments after the other arguments.
-#define ESPALIER_DECLARE(letter, T)                                                                          \
-    void letter##geqrf_(int const*, int const*, T*, int const*, T*, T*, int const*, int*);
-ESPALIER_DECLARE(s, float)
-ESPALIER_DECLARE(d, double)
-ESPALIER_DECLARE(c, std::complex<float>)
-ESPALIER_DECLARE(z, std::complex<double>)
-#undef ESPALIER_DECLARE
-
-#define ESPALIER_DECLARE(name, T)                                                                            \
-    void name(int const*, int const*, int const*, T*, int const*, T const*, T*, int const*, int*);
-ESPALIER_DECLARE(sorgqr_, float)
-ESPALIER_DECLARE(dorgqr_, double)
-ESPALIER_DECLARE(cungqr_, std::complex<float>)
-ESPALIER_DECLARE(zungqr_, std::complex<double>)
+#define ESPALIER_DECLARE(letter, T, orgqr_name)                                                              \
+    void letter##geqrf_(int const*, int const*, T*, int const*, T*, T*, int const*, int*);                   \
+    void orgqr_name(int const*, int const*, int const*, T*, int const*, T const*, T*, int const*, int*);
+ESPALIER_DECLARE(s, float, sorgqr_)
+ESPALIER_DECLARE(d, double, dorgqr_)
+ESPALIER_DECLARE(c, std::complex<float>, cungqr_)
+ESPALIER_DECLARE(z, std::complex<double>, zungqr_)
 #undef ESPALIER_DECLARE
 
 #define ESPALIER_DECLARE(letter, T)                                                                          \

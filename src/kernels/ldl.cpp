@@ -177,8 +177,7 @@ template <class T> class RookFactorization {
         num_interchanges_ = 0;
     }
 
-    // (1 + sqrt(17)) / 8 balances the growth of two 1x1 steps against that of a 2x2 step (Bunch, Kaufman
-    // 1977).
+    // (1 + sqrt(17)) / 8 balances the growth of two 1x1 steps and of a 2x2 step (Bunch, Kaufman 1977).
     static constexpr Real<T> alpha = static_cast<Real<T>>(0.6403882032022076);
 
     bool conjugate_;

@@ -1,5 +1,4 @@
-// The first pass computes the largest size with vector instructions, the second finds the first entry of that
-// size.
+// The first pass computes the largest size with vector instructions, the second finds its first entry.
 #include "kernels/pivot_search.hpp"
 
 #include "kernels/vector.hpp"

@@ -1,7 +1,6 @@
 // Products of two matrices of any size, the main operation of all factorizations. BLAS packs its operands and
 // takes locks, which pays only from some tens of rows and columns on. Register tiles that read memory
-// directly are several times faster for smaller sizes, and as fast for larger sizes with the widest vector
-// instructions.
+// directly are several times faster for smaller sizes, and as fast for larger ones with the widest vectors.
 #pragma once
 
 #include "kernels/blas.hpp"

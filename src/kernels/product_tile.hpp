@@ -19,8 +19,7 @@ enum class Into { assign, subtract };
 /// A stride of 1 known at compile time.
 using UnitStride = std::integral_constant<Index, 1>;
 
-/// The operands with complex numbers as pairs of reals: rows and ld of A and C count reals, the strides of B
-/// count entries.
+/// The operands with complex numbers as pairs of reals: rows, lda, ldc count reals, the strides of B entries.
 template <class R, class Stride> struct Operands {
     Index rows, columns, depth;
     R const* a;

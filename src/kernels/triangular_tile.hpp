@@ -8,8 +8,7 @@
 
 namespace espalier::vector {
 
-/// The operands with complex numbers as pairs of reals: rows and ldb count reals, the strides of E count
-/// entries.
+/// The operands with complex numbers as pairs of reals: rows and ldb count reals, the strides of E entries.
 template <class R> struct Triangle {
     R const* e;
     Index row_stride, column_stride;

@@ -8,8 +8,7 @@
 
 namespace espalier {
 
-/// Rows [source_row, source_row + height) of a contribution and [target_row, target_row + height) of the
-/// panel.
+/// Rows [source_row, source_row + height) of a contribution, [target_row, ...) of the panel.
 struct RowRun {
     Index source_row = 0;
     Index target_row = 0;

@@ -38,8 +38,7 @@ template <class Vector, class R> ESPALIER_INLINE void store(Vector const& from, 
     std::memcpy(to, &from, sizeof(Vector));
 }
 
-/// First row of vector v among the `vectors` vectors for rows [i, end). The last vector is moved up to end at
-/// `end`.
+/// First row of vector v among the `vectors` vectors for rows [i, end). The last one ends at `end`.
 template <int width, int vectors> ESPALIER_INLINE Index row_of(int v, Index i, Index end) {
     return v == vectors - 1 ? end - width : i + v * width;
 }

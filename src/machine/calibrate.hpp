@@ -24,8 +24,7 @@ struct CostModelChoice {
 CostModelChoice cost_model_for(Scalar scalar, Factorization kind, int threads, Toggle calibration,
                                Interrupt* interrupt, ProgressSink* progress = nullptr);
 
-/// The models that cost_model_for keeps between calls. Thread-safe: while one thread measures, the others
-/// wait.
+/// The models that cost_model_for keeps between calls. Thread-safe: while one measures, the others wait.
 class CostModels {
   public:
     CostModels(CostModelStore store, int cores, TimingOptions timing)

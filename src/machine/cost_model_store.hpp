@@ -44,8 +44,7 @@ struct MachineCosts {
     std::vector<MeasuredModel> models;
 
     [[nodiscard]] MeasuredModel const* find(Scalar scalar, KernelKind kind) const;
-    /// Adds the model, or replaces that of the same scalar and kernels, whose other contention factors are
-    /// kept.
+    /// Adds the model, or replaces that of its scalar and kernels, whose other contention factors are kept.
     void put(MeasuredModel model);
 };
 

@@ -145,8 +145,7 @@ class MachineReader {
             if (name == "daxpy") read_bandwidths(kernel, cores);
         }
     }
-    // factors(i, j) = mean time of the cores of node i on data of node j, relative to data of node i, at
-    // least 1.
+    // factors(i, j) = mean time of the cores of node i on data of node j over that on node i, at least 1.
     void read_distance_factors(JsonField const& json, std::vector<int> const& cores) {
         auto const rows = items_for(json, std::ssize(cores), "entries", "cores");
         std::vector<std::vector<double>> sums(num_nodes_, std::vector<double>(num_nodes_));

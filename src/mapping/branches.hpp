@@ -24,8 +24,7 @@ struct BranchPartition {
 };
 
 /// Each maximal subtree that costs at most total / (workers * subtrees_per_worker) becomes a branch. The
-/// other cblks, and kept cblks, are branches of their own. `costs` has one entry for each cblk. Linear in the
-/// cblks.
+/// other cblks, and kept cblks, are branches of their own. `costs` has one entry for each cblk. Linear.
 BranchPartition cut_branches(BlockStructure const& structure, std::vector<double> const& costs, int workers,
                              double subtrees_per_worker = 3);
 

@@ -37,8 +37,7 @@ struct Calibration {
 std::vector<double> nonnegative_least_squares(std::span<double const> a, std::span<double const> b);
 
 /// The model that fits these samples. Relative errors are weighted by seconds^(1/4): most calls are small,
-/// but large ones take most of the time. Error{internal} if there are no panels or no updates, or if a time
-/// is not positive.
+/// but large ones take most of the time. Error{internal} for no panels, no updates, or a time of 0.
 Calibration fit_cost_model(KernelSamples const& samples, Scalar scalar, KernelKind kind);
 
 } // namespace espalier

@@ -117,8 +117,7 @@ struct CostModel {
     PerTerm<PanelTerm> panel_seconds{{1e-7, 2.5e-8, 8e-10, 6e-12, 8.5e-10, 7.5e-12, 1.6e-11}};
     PerTerm<UpdateTerm> update_seconds{{5e-8, 3.6e-8, 0, 0, 5e-11, 8.9e-12, 1.75e-11, 4.2e-9, 2.5e-10}};
     double bandwidth = 12e9; ///< Bytes per second that a thread can read and write.
-    /// The factor by which all times grow while all threads work, because they share caches, memory and
-    /// power.
+    /// The factor by which all times grow while all threads work: they share caches, memory and power.
     double contention = 1;
     double threads_per_core = 1; ///< More than 1 if threads take turns on the cores.
 

@@ -22,8 +22,7 @@ struct MemoryModel {
     double node_bandwidth = 0;
 
     /// 10 is the distance of a node to itself. Distance slows a matrix product down by an eighth of the
-    /// factor for a vector operation: the order of magnitude of the dgemm and daxpy factors in Faverge's
-    /// thesis (2009).
+    /// factor for a vector operation: the magnitude of the dgemm and daxpy factors in Faverge (2009).
     [[nodiscard]] static double factor_of_distance(double distance) {
         return distance > 10 ? 1 + (distance / 10 - 1) / 8 : 1;
     }
@@ -53,8 +52,7 @@ struct MachineModel {
 };
 
 /// Error{usage} for no processes or threads, more than 2^20 workers, NUMA nodes of only some of the threads,
-/// tables that do not fit the nodes or have invalid entries, and a network without a valid latency and
-/// bandwidth.
+/// tables that do not fit the nodes or have invalid entries, and an invalid latency or bandwidth.
 void require_valid(MachineModel const& machine);
 
 } // namespace espalier

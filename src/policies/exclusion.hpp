@@ -87,8 +87,7 @@ template <class Atomics> class BasicExclusion {
         TaskId first = no_task;         ///< Front of the queue, whose tasks came before those on the stack.
     };
 
-    /// Moves the stack into the empty queue. If the stack is empty, too, releases the resource and returns
-    /// false.
+    /// Moves the stack into the empty queue. If that is empty, too, releases the resource: false.
     bool refill(Resource& resource) {
         Word now = resource.word.load(std::memory_order_relaxed);
         while (first_of(now) == no_task)

@@ -10,8 +10,7 @@
 
 namespace espalier {
 
-/// The parts of a plan that a policy needs; each kind reads its own part. Not needed after the policy is
-/// made.
+/// The parts of a plan that a policy needs; each kind reads its own part. Not kept by the policy.
 struct PolicyPlan {
     std::vector<std::vector<TaskId>> const* lists =
         nullptr; ///< static_order: the tasks of each worker in order.

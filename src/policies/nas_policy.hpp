@@ -14,14 +14,44 @@ class NasPolicy : public StealingPolicy {
   public:
     /// `graph` must outlive this. With `strict` a task runs on the node of its container. Otherwise a worker
     /// whose container is empty takes tasks from the others, nearest first.
-    NasPolicy(TaskGraph const& graph, PolicyMachine machine, bool strict = false);
+    NasPolicy(TaskGraph const& graph, PolicyMachine machine, bool strict = false)
+        : StealingPolicy(graph, machine, machine.num_nodes()), strict_(strict),
+          node_of_task_(std::make_unique<std::atomic<int>[]>(graph.num_tasks())) {}
 
-    WorkerId push(TaskId task, WorkerId by) override;
+    WorkerId push(TaskId task, WorkerId) override {
+        WorkerId const home = graph_.home_of(task);
+        int const node = home != any_worker ? machine_.node_of(home)
+                                            : static_cast<int>(turn_.fetch_add(1, std::memory_order_relaxed) %
+                                                               static_cast<unsigned>(machine_.num_nodes()));
+        node_of_task_[task].store(node, std::memory_order_relaxed);
+        put(node, task);
+        return any_worker;
+    }
+
     /// The distance of a steal is 1 plus the rank of the victim's node: 2 for the nearest ones.
-    TaskId pop(WorkerId worker) override;
-    [[nodiscard]] bool may_run(WorkerId worker, TaskId task) const override;
+    TaskId pop(WorkerId worker) override {
+        if (!machine_.has(worker)) return no_task;
+        int const here = machine_.node_of(worker);
+        if (TaskId const task = take(worker, here); task != no_task || strict_) return task;
+        for (auto const& neighbour : machine_.from(here).subspan(1))
+            if (TaskId const task = steal(worker, neighbour.node, machine_.workers_of(neighbour.node).front(),
+                                          1 + neighbour.rank);
+                task != no_task)
+                return task;
+        return no_task;
+    }
+
+    [[nodiscard]] bool may_run(WorkerId worker, TaskId task) const override {
+        return machine_.has(worker) &&
+               (!strict_ || node_of_task_[task].load(std::memory_order_relaxed) == machine_.node_of(worker));
+    }
+
     /// True if the worker is the only one of the task's container.
-    [[nodiscard]] bool in_own_queue(WorkerId worker, TaskId task) const override;
+    [[nodiscard]] bool in_own_queue(WorkerId worker, TaskId task) const override {
+        int const node = node_of_task_[task].load(std::memory_order_relaxed);
+        return machine_.has(worker) && machine_.node_of(worker) == node &&
+               machine_.workers_of(node).size() == 1;
+    }
 
   private:
     bool strict_;

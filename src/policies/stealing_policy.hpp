@@ -11,7 +11,10 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "policies/policy.hpp"
 #include "policies/policy_machine.hpp"
@@ -24,25 +27,64 @@ namespace espalier {
 /// finds nothing.
 class StealingPolicy : public Policy {
   public:
-    std::optional<Steal> on_start(WorkerId worker) override;
-    [[nodiscard]] std::int64_t steals(WorkerId worker) const override;
-    [[nodiscard]] std::vector<std::int64_t> steals_by_distance() const override;
+    std::optional<Steal> on_start(WorkerId worker) override {
+        Account& account = accounts_[worker];
+        if (!account.last) return std::nullopt;
+        int const distance = account.last->distance;
+        ++account.steals;
+        if (std::ssize(account.by_distance) <= distance) account.by_distance.resize(distance + 1, 0);
+        ++account.by_distance[distance];
+        return account.last;
+    }
+
+    [[nodiscard]] std::int64_t steals(WorkerId worker) const override {
+        return machine_.has(worker) ? accounts_[worker].steals : 0;
+    }
+
+    [[nodiscard]] std::vector<std::int64_t> steals_by_distance() const override {
+        std::vector<std::int64_t> sum{0};
+        for (Account const& account : accounts_) {
+            if (account.by_distance.size() > sum.size()) sum.resize(account.by_distance.size(), 0);
+            for (std::size_t d = 0; d < account.by_distance.size(); ++d) sum[d] += account.by_distance[d];
+        }
+        return sum;
+    }
 
   protected:
     /// `graph`, of which priorities and homes are used, must outlive this. Error{internal} for a home that is
     /// not a worker of the machine.
-    StealingPolicy(TaskGraph const& graph, PolicyMachine machine, int num_queues);
+    StealingPolicy(TaskGraph const& graph, PolicyMachine machine, int num_queues)
+        : graph_(graph), machine_(std::move(machine)), queues_(std::make_unique<ReadyQueue[]>(num_queues)),
+          accounts_(machine_.num_workers()) {
+        for (TaskId task = 0; task < std::ssize(graph.home); ++task)
+            if (graph.home[task] != any_worker && !machine_.has(graph.home[task]))
+                throw Error(Status::internal,
+                            fmt::format("scheduling policy: the home of task {} is worker {} of {}", task,
+                                        graph.home[task], machine_.num_workers()));
+    }
 
-    /// The worker that made the task ready: `by` if it is in the machine, else the task's home, else worker
-    /// 0.
-    [[nodiscard]] WorkerId origin(TaskId task, WorkerId by) const;
+    /// The worker that made the task ready: `by` if it is in the machine, else the task's home, or 0.
+    [[nodiscard]] WorkerId origin(TaskId task, WorkerId by) const {
+        if (machine_.has(by)) return by;
+        WorkerId const home = graph_.home_of(task);
+        return home == any_worker ? 0 : home;
+    }
 
     void put(int queue, TaskId task) { queues_[queue].push(task, graph_.priority_of(task)); }
     [[nodiscard]] bool empty(int queue) const { return queues_[queue].empty(); }
     /// The best task of a queue that belongs to the worker.
-    TaskId take(WorkerId worker, int queue);
+    TaskId take(WorkerId worker, int queue) {
+        TaskId const task = queues_[queue].pop();
+        if (task != no_task) accounts_[worker].last.reset();
+        return task;
+    }
+
     /// The best task of a queue that does not.
-    TaskId steal(WorkerId worker, int queue, WorkerId victim, int distance);
+    TaskId steal(WorkerId worker, int queue, WorkerId victim, int distance) {
+        TaskId const task = queues_[queue].pop();
+        if (task != no_task) accounts_[worker].last = Steal{victim, distance};
+        return task;
+    }
 
     TaskGraph const& graph_;
     PolicyMachine const machine_;

@@ -1,5 +1,4 @@
-// Thread affinity by Linux calls. Masks grow until the kernel accepts them, as a cpu_set_t has only 1024
-// bits.
+// Thread affinity by Linux calls. Masks grow until the kernel accepts them: a cpu_set_t has 1024 bits.
 #include "runtime/binding.hpp"
 
 #include <new>

@@ -26,8 +26,7 @@ std::vector<WorkerPlace> place_workers(Topology const& topology, int workers, bo
 /// there is not enough memory for the mask.
 bool bind_this_thread(int pu) noexcept;
 
-/// Binds the calling thread for the duration of the scope and then restores its affinity. No effect with pu =
-/// -1.
+/// Binds the calling thread for the scope and then restores its affinity. No effect with pu = -1.
 class AffinityScope {
   public:
     explicit AffinityScope(int pu);

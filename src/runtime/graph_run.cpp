@@ -155,8 +155,8 @@ void GraphRun::count_ready(int change, WorkerId by) {
     mine->sample(trace::Counter::ready_tasks, before + change);
 }
 
-/// Whether a task that the policy returned may run now. Error{internal} unless the task exists, is ready, and
-/// is returned once.
+/// Whether a task that the policy returned may run. Error{internal} unless it exists, is ready, and comes
+/// once.
 bool GraphRun::take(TaskId task) {
     if (task < 0 || task >= graph_->num_tasks())
         throw Error(Status::internal,

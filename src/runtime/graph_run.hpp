@@ -57,8 +57,7 @@ struct RunOptions {
     std::function<void()> on_start;
     /// Makes progress on messages and returns whether it made any. Called by every worker between its tasks
     /// and, while the worker is idle, every poll_interval; so it has to be cheap, and to choose one worker
-    /// for the work itself. May call release(), stop() and idle(). An exception ends the run like one of a
-    /// body.
+    /// for the work itself. May call release(), stop() and idle(). An exception ends the run.
     std::function<bool(WorkerId)> poll;
     std::chrono::nanoseconds poll_interval = std::chrono::microseconds(50);
     /// Called by a worker that has found no task, before each sleep; waits() is true by then.

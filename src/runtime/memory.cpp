@@ -70,8 +70,7 @@ void set_policy(std::byte* data, std::size_t bytes, Allocation allocation) {
     mbind(data, bytes, MPOL_INTERLEAVE, nodes->maskp, nodes->size + 1, 0);
 }
 
-/// The node is preferred, not required: a strict binding would end the process if the node is full. A refusal
-/// has no effect.
+/// The node is preferred, not required: a strict binding would end the process if the node is full.
 void prefer_node(std::byte* data, std::size_t bytes, int node_os_index) {
     if (bytes == 0 || node_os_index < 0 || numa_available() < 0) return;
     constexpr std::size_t word_bits = 8 * sizeof(unsigned long);

@@ -21,8 +21,7 @@ struct NodeRange {
 
 class Arena {
   public:
-    /// Alignment of an arena; the size of a large arena is a multiple of it, so every page can be a huge
-    /// page.
+    /// Alignment of an arena; a large arena is a multiple of it, so every page can be a huge one.
     static constexpr std::size_t alignment = std::size_t{2} << 20;
 
     Arena() = default;
@@ -86,8 +85,7 @@ struct PageLocation {
 };
 
 /// Queries the nodes of a range from the kernel. The numbers add up to the size of the range. Up to 2^18
-/// pages (1 GiB of small ones) are queried one by one; longer ranges are sampled evenly. About 0.2 us for
-/// each page queried.
+/// pages (1 GiB of small ones) are queried one by one; longer ranges are sampled. About 0.2 us a page.
 PageLocation query_nodes(std::span<std::byte const> range);
 
 /// Results of sample_nodes() for a page that is not on a node.

@@ -127,8 +127,7 @@ class Experiment {
     }
 
   private:
-    // Four times the last-level cache, so that little remains in the cache after a round; less if memory is
-    // short.
+    // Four times the last-level cache, so that little remains there after a round; less if memory is short.
     void choose_region(std::uint64_t max_memory) {
         cache_ = topology_.caches().empty() ? unknown_cache : topology_.caches().back().bytes;
         std::uint64_t const all = std::min(max_memory, available_memory_bytes() / 4);
@@ -166,8 +165,7 @@ class Experiment {
         }
     }
 
-    // All cores at once, each on a region of its own. Functions that may throw are called before any core
-    // waits.
+    // All cores at once, each on its own region. What may throw is called before any core waits.
     void measure_crowd(WorkerTeam& team, std::vector<Samples>& samples,
                        std::vector<double> KernelFactors::*times, std::function<int(int)> const& node_of) {
         std::vector<Region> regions(team.size());

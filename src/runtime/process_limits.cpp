@@ -1,5 +1,4 @@
-// Parses /proc/meminfo, /proc/self/status and the cgroup files. A file that is missing or cannot be parsed
-// sets no limit.
+// Parses /proc/meminfo, /proc/self/status and the cgroup files. A file that cannot be read sets no limit.
 #include "runtime/process_limits.hpp"
 
 #include <algorithm>

@@ -1,5 +1,4 @@
-// A team of persistent threads on the cores of a topology. It runs one function on every worker, or a task
-// graph under a policy.
+// A team of persistent threads on the cores of a topology. It runs a function on every worker, or a graph.
 #pragma once
 
 #include <functional>

@@ -4,8 +4,7 @@
 // finishes it first. In: two ranges of workers for each task, its candidates and, around them, its reach.
 //
 // The queues form a binary tree over the workers. A task is queued at the O(log workers) nodes that make up
-// its range, and is dropped from the others once one worker has taken it; a worker looks into the nodes above
-// its leaf.
+// its range, and is dropped from the others once a worker has taken it; a worker searches above its leaf.
 #pragma once
 
 #include <vector>

@@ -1,8 +1,7 @@
 // The discrete-event engine: runs a task graph in virtual time under a policy. In: the graph with its costs,
 // the policy, the number of workers, a network for messages, and a clock if times depend on the worker. Out:
 // when and where each task ran. The policies are those of the runtime or planners with the same interface, so
-// the simulation of a run calls the code that will run. Deterministic; O(tasks log tasks) and the policy's
-// searches.
+// the simulation of a run calls the code that will run. Deterministic; O(tasks log tasks) and searches.
 #pragma once
 
 #include <vector>
@@ -26,11 +25,9 @@ class Transit {
   public:
     virtual ~Transit() = default;
     [[nodiscard]] virtual bool carries(TaskId task) const = 0;
-    /// The time at which the first byte of `task`, which is ready at time `now`, reaches the receiver. Called
-    /// with increasing `now`.
+    /// The time at which the first byte of `task`, which is ready at time `now`, arrives. `now` increases.
     virtual double reach(TaskId task, double now) = 0;
-    /// The time at which the last byte arrives, if the first one does at time `now`. Called with increasing
-    /// `now`.
+    /// The time at which the last byte arrives, if the first one does at time `now`, which increases.
     virtual double arrive(TaskId task, double now) = 0;
 };
 

@@ -30,8 +30,7 @@ class LocalStructures {
     LocalStructures(BlockStructure const& whole, std::span<std::int32_t const> process_of_cblk,
                     std::int32_t processes);
 
-    /// The part of `process`, which sends the blocks `sent` of `fan_in`, by ascending targets. Near-linear in
-    /// the size of the part.
+    /// The part of `process`, which sends the blocks `sent` of `fan_in`, by ascending targets. Near-linear.
     LocalStructure part(std::int32_t process, FanInBlocks const& fan_in, std::span<std::int32_t const> sent);
 
     /// The number of cblk k in the latest part; no_cblk when it is not in it.

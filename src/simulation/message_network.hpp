@@ -23,6 +23,7 @@ class MessageNetwork : public Transit {
     [[nodiscard]] bool carries(TaskId task) const override {
         return tasks_.tasks[task].kind == TaskKind::message;
     }
+
     double reach(TaskId task, double now) override {
         FactorTask const& message = tasks_.tasks[task];
         double& free = out_free_[message.process];
@@ -30,6 +31,7 @@ class MessageNetwork : public Transit {
         free = leaves + message.bytes / network_.bandwidth;
         return leaves + network_.latency;
     }
+
     double arrive(TaskId task, double now) override {
         FactorTask const& message = tasks_.tasks[task];
         double& free = in_free_[message.peer];

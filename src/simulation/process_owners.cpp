@@ -21,8 +21,7 @@ struct Sum {
     Index rows = 0;
 };
 
-// When all contributions are at a process: the latest arrival from the others follows from the two latest of
-// all.
+// When all contributions are at a process: the latest arrival from others follows from the two latest.
 class Arrivals {
   public:
     void add(std::int32_t process, Sum const& sum) {

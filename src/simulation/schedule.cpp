@@ -58,8 +58,7 @@ void set_owners_by_run(Schedule& schedule) {
     schedule.tasks.graph.home = schedule.run.worker_of_task;
 }
 
-// Dynamic: the candidates of a branch own branches in turn, and the home of a task is the owner of what it
-// writes.
+// Dynamic: the candidates of a branch own branches in turn; the home of a task owns what it writes.
 void set_owners_in_turn(Schedule& schedule) {
     MachineModel const& machine = schedule.machine;
     std::vector<int> turn(machine.processes, 0);

@@ -65,6 +65,36 @@ inline CblkId cblk_of(FactorTask const& task, BranchPartition const& partition) 
     return task.target != no_cblk ? task.target : partition.branches[task.source].root;
 }
 
+/// Calls visit(k, bytes) for the coefficients in the panel of each cblk k that the task reads or writes,
+/// counted once: of a branch all its panels, of an update rows of its sources and its target. A fan-in has
+/// none.
+template <class Visit> void for_each_access(BlockStructure const& structure, BranchPartition const& partition,
+                                            RowGroups const& groups, PanelFormat const& format,
+                                            FactorTask const& task, Visit const& visit) {
+    if (task.target == no_cblk) {
+        Branch const& branch = partition.branches[task.source];
+        if (structure.is_kept(branch.first)) return; // not factorized
+        if (task.kind != TaskKind::factor) {         // part of a panel
+            Index const rows = groups.rows(structure, branch.root, task.group);
+            Index const below = task.kind == TaskKind::solve ? rows : 0;
+            return visit(branch.root, format.bytes(rows, below, structure.cblk(branch.root).width()));
+        }
+        for (CblkId k = branch.first; k <= branch.root; ++k)
+            visit(k, format.bytes(structure.cblk(k).stride, structure.cblk(k).width()));
+    }
+    for (Offset f = task.first_facing; f < task.end_facing;) {
+        BlokId const first = structure.facing[f];
+        CblkId const k = structure.owner_of_blok[first];
+        UpdateShape const shape = update_shape(structure, structure.cblk(k), first);
+        Index const rows = task.group == whole_panel ? shape.rows
+                                                     : groups.rows_within(structure, structure.cblk(k), first,
+                                                                          task.target, task.group);
+        visit(k, format.bytes(rows, rows, shape.depth));
+        visit(task.target, format.bytes(rows, rows, shape.cols));
+        f += shape.bloks;
+    }
+}
+
 struct FactorTasks {
     std::vector<FactorTask> tasks; ///< Predecessors come before their successors.
     TaskGraph graph;
@@ -82,8 +112,7 @@ struct Distribution {
 
 enum class SumOrder { fixed, as_they_come };
 
-/// Near-linear in the contributions and their groups of rows. The resources of the graph are empty for
-/// SumOrder::fixed.
+/// Near-linear in the contributions and their groups of rows. SumOrder::fixed needs no resources.
 FactorTasks build_factor_tasks(BlockStructure const& structure, BranchPartition const& partition,
                                Contributions const& contributions, CostModel const& model,
                                Distribution const& distribution = {}, RowGroups const& groups = {},

@@ -31,13 +31,12 @@ class RowGroups {
     /// No panel is cut.
     RowGroups() = default;
     /// Cut are branches of a single cblk (not kept) of at least split_width columns that have several
-    /// candidate workers in one process and rows for two groups below the diagonal block. Linear in the
-    /// bloks.
+    /// candidate workers in one process and rows for two groups below the diagonal block. Linear.
     RowGroups(BlockStructure const& structure, BranchPartition const& partition, Mapping const& mapping,
               ScheduleSettings const& settings);
 
-    /// The groups of the cblks of a part of the structure, whose blok b lies in blok number_of_blok[b] of the whole
-    /// structure. A group without bloks there is empty.
+    /// The groups of the cblks of a part of the structure, whose blok b lies in blok number_of_blok[b] of the
+    /// whole structure. A group without bloks there is empty.
     [[nodiscard]] RowGroups of_part(BlockStructure const& part, std::span<BlokId const> number_of_blok) const;
 
     /// The number of groups of cblk k, the diagonal block included; 0 if it is not cut.

@@ -1,5 +1,4 @@
-// Shared by the tests of the factor room: an analyzed system, small matrices, and dense elimination as the
-// reference.
+// Shared by the tests of the factor room: an analyzed system, small matrices, and dense elimination.
 #pragma once
 
 #include <gtest/gtest.h>

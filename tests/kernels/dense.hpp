@@ -14,8 +14,7 @@ namespace espalier::testing {
 
 using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
 
-/// A matrix that owns its entries. The leading dimension exceeds the rows, to detect kernels that confuse the
-/// two.
+/// A matrix that owns its entries. The leading dimension exceeds the rows, which detects a confusion.
 template <class T> struct Dense {
     Dense(Index m, Index n) : rows(m), cols(n), ld(m + 3), values(static_cast<std::size_t>(ld * n)) {}
     T& operator()(Index i, Index j) { return values[i + j * ld]; }

@@ -55,20 +55,6 @@ TEST(Exclusion, ReturnsTasksInTheOrderInWhichTheyWereLeft) {
     }
 }
 
-TEST(Exclusion, LetsAnotherTaskInBeforeTheOneThatWasLeft) {
-    TaskGraph const graph = independent_tasks({0, 0, 0}, 1);
-    Exclusion exclusion;
-    exclusion.begin(graph);
-    EXPECT_TRUE(exclusion.acquire(0));
-    EXPECT_FALSE(exclusion.acquire(1));
-    EXPECT_EQ(exclusion.release(0), 1);
-    EXPECT_TRUE(exclusion.acquire(2)); // 1 waits in a queue meanwhile
-    EXPECT_FALSE(exclusion.acquire(1));
-    EXPECT_EQ(exclusion.release(2), 1);
-    EXPECT_TRUE(exclusion.acquire(1));
-    EXPECT_EQ(exclusion.release(1), no_task);
-}
-
 TEST(Exclusion, RefusesResourcesThatDoNotExist) {
     Exclusion exclusion;
     EXPECT_THROW(exclusion.begin(independent_tasks({0, 1}, 1)), Error);

@@ -169,36 +169,6 @@ TEST(ReadyQueue, ServesByPriorityThenByNumber) {
     EXPECT_EQ(order, (std::vector<TaskId>{7, 2, 4, 1}));
 }
 
-TEST(ReadyQueue, GivesEachTaskToOneOfManyThreads) {
-    constexpr int pairs = 2, tasks_each = 2000;
-    ReadyQueue queue;
-    std::vector<int> plain(pairs * tasks_each, 0); // written before the push, read after the pop
-    std::vector<std::atomic<int>> taken(pairs * tasks_each);
-    std::atomic<int> left{pairs * tasks_each};
-    std::vector<std::thread> threads;
-    for (int pair = 0; pair < pairs; ++pair) {
-        threads.emplace_back([&, pair] {
-            for (TaskId task = pair; task < pairs * tasks_each; task += pairs) {
-                plain[task] = task;
-                queue.push(task, task % 17);
-            }
-        });
-        threads.emplace_back([&] {
-            while (left.load() > 0) {
-                TaskId const task = queue.pop();
-                if (task == no_task) {
-                    std::this_thread::yield();
-                    continue;
-                }
-                taken[task].fetch_add(1 + (plain[task] != task));
-                left.fetch_sub(1);
-            }
-        });
-    }
-    for (auto& thread : threads) thread.join();
-    for (auto const& count : taken) ASSERT_EQ(count.load(), 1);
-}
-
 std::string describe(ScheduleSettings const& settings) {
     return std::string(to_string(settings.schedule)) + ' ' + to_string(settings.push) + ' ' +
            to_string(settings.select) + (settings.strict ? " strict" : "");

@@ -17,9 +17,7 @@ struct Dealt {
     Dealt(int processes, unsigned seed, bool two_d) : structure(random_structure(120, seed)) {
         structure.inverse.resize(structure.n);
         std::iota(structure.inverse.rbegin(), structure.inverse.rend(), Index{0}); // any permutation
-        MachineModel machine;
-        machine.processes = processes;
-        machine.threads = 2;
+        MachineModel const machine = machine_of(processes, 2);
         ScheduleOptions options;
         options.splitting = two_d ? Splitting::two_d : Splitting::one_d;
         options.split_width = 20;

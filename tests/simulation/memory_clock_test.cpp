@@ -8,12 +8,9 @@
 namespace espalier {
 namespace {
 
-// Two threads, each on a NUMA node of its own, three times as slow on the other's memory. Plenty of
-// bandwidth.
+// Two threads, each on a NUMA node of its own, three times as slow on the other's memory.
 MachineModel two_nodes(int processes = 1, int threads_of_node = 1) {
-    MachineModel machine;
-    machine.processes = processes;
-    machine.threads = 2 * threads_of_node;
+    MachineModel machine = machine_of(processes, 2 * threads_of_node);
     for (int t = 0; t < machine.threads; ++t) machine.node_of_thread.push_back(t / threads_of_node);
     machine.memory.factors = {1, 3, 3, 1};
     machine.memory.node_bandwidth = 1e18;
@@ -41,8 +38,7 @@ TEST(MemoryClock, WorksAnUpdateByHand) {
     schedule.tasks.graph.cost = {1, 8, 1};
 
     MemoryClock local(structure, model, options.format, schedule, Allocation::local);
-    // On node 0 a quarter of the bytes is near, the rest takes three times as long; on node 1 it is vice
-    // versa.
+    // On node 0 a quarter of the bytes is near, the rest takes three times as long; node 1 is the reverse.
     EXPECT_DOUBLE_EQ(local.begin(1, 0, 0), 8 * (0.25 + 0.75 * 3));
     EXPECT_DOUBLE_EQ(local.touched()[0].share(), 0.25);
     local.end(1, 0);
@@ -83,9 +79,7 @@ TEST(MemoryClock, DividesTheBandwidthOfANodeAmongThoseWhoUseIt) {
 
 TEST(MemoryClock, OneNodeIsAsFastAsNone) {
     BlockStructure const structure = random_structure(200, 3);
-    MachineModel machine;
-    machine.threads = 4;
-    machine.processes = 2;
+    MachineModel const machine = machine_of(2, 4);
     for (auto const policy : {SchedulePolicy::static_order, SchedulePolicy::dynamic_tree}) {
         auto const plain = simulate_schedule(structure, {}, machine, options_for(policy, std::nullopt));
         for (auto const where : {Allocation::local, Allocation::global, Allocation::interleave}) {

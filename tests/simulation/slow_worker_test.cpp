@@ -41,8 +41,7 @@ TEST(SlowWorker, DynamicScheduleRecoversFourFifthsOfWhatTheStaticOneLoses) {
     std::vector<Index> width;
     add_subtree(6, parent, width);
     BlockStructure const structure = structure_of(parent, width, 5);
-    MachineModel machine;
-    machine.threads = workers;
+    MachineModel const machine = machine_of(1, workers);
     ScheduleOptions options;
     FactorPlan const fixed = make_factor_plan(structure, CostModel{}, machine, options);
     options.schedule = SchedulePolicy::dynamic_tree;

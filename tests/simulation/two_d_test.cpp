@@ -145,16 +145,14 @@ TEST(TwoD, DoesEveryProductOnceAfterWhatItReadsAndBeforeWhatItMakes) {
         BlockStructure const structure = random_structure(24 + static_cast<int>(seed) * 3, seed);
         for (auto const& [processes, threads] : {std::pair{1, 4}, std::pair{3, 2}})
             for (auto const kind : {SchedulePolicy::static_order, SchedulePolicy::dynamic_tree}) {
-                MachineModel machine;
-                machine.processes = processes;
-                machine.threads = threads;
                 ScheduleOptions options;
                 options.schedule = kind;
                 options.splitting = Splitting::two_d;
                 options.split_width = 8;
                 options.split_rows = 30;
-                Schedule const schedule = simulate_schedule(
-                    structure, default_cost_model(Scalar::d, KernelKind::lu), machine, options);
+                Schedule const schedule =
+                    simulate_schedule(structure, default_cost_model(Scalar::d, KernelKind::lu),
+                                      machine_of(processes, threads), options);
                 bool const fixed = kind == SchedulePolicy::static_order;
                 Checker(structure, schedule, fixed ? SumOrder::fixed : SumOrder::as_they_come).check();
                 for (CblkId k = 0; k < structure.num_cblks(); ++k) cut += schedule.groups.is_cut(k);
@@ -170,9 +168,7 @@ TEST(TwoD, GroupsPartTheBloksOfAPanel) {
         options.splitting = Splitting::two_d;
         options.split_width = 8;
         options.split_rows = 40;
-        MachineModel machine;
-        machine.threads = 4;
-        Schedule const schedule = simulate_schedule(structure, CostModel{}, machine, options);
+        Schedule const schedule = simulate_schedule(structure, CostModel{}, machine_of(1, 4), options);
         RowGroups const& groups = schedule.groups;
         for (CblkId k = 0; k < structure.num_cblks(); ++k) {
             Cblk const& cblk = structure.cblks[k];
