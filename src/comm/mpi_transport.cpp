@@ -4,7 +4,6 @@
 #include "comm/alarm.hpp"
 #include "comm/block.hpp"
 #include "comm/fortran_handle.hpp"
-#include "comm/mpi_check.hpp"
 #include "comm/mpi_transfers.hpp"
 
 namespace espalier {

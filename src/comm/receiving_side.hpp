@@ -2,16 +2,23 @@
 // the notices of other ranks. Used by one thread at a time.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "comm/block.hpp"
 #include "comm/run_failure.hpp"
 #include "comm/transport.hpp"
+#include "core/error.hpp"
+#include "core/timer.hpp"
 #include "espalier/types.hpp"
 #include "trace/record.hpp"
 
@@ -28,22 +35,46 @@ class ReceivingSide {
 
     /// After a failure blocks are received and dropped.
     ReceivingSide(Transport* transport, int size, std::size_t budget, RunFailure const& failure,
-                  Handlers handlers);
+                  Handlers handlers)
+        : transport_(transport), size_(size),
+          budget_(static_cast<std::int64_t>(std::min(budget, std::size_t{1} << 62))), failure_(failure),
+          handlers_(std::move(handlers)), transfers_(size > 1 ? transport->transfers() : nullptr) {}
     /// Never frees the memory of blocks still under way.
-    ~ReceivingSide();
+    ~ReceivingSide() {
+        // The library may still write there. Happens only after a failure of the library.
+        if (num_receives_ > 0) static_cast<void>(new std::vector<Receive>(std::move(receives_)));
+    }
 
     /// Blocks passed to the user were freed, so many bytes; true if a message waits for them. Any thread.
-    bool give_back(std::size_t bytes);
+    bool give_back(std::size_t bytes) {
+        held_.fetch_sub(static_cast<std::int64_t>(bytes));
+        return blocked_.load();
+    }
 
     // One thread at a time.
     /// Sets the track of a trace; null: not recorded.
     void record_on(trace::Track* track) { track_ = track; }
     /// Receives what has arrived; true if there was something.
-    bool step();
+    bool step() {
+        Timer const timer;
+        seconds_of_handlers_ = 0;
+        if (track_) track_->between_tasks();
+        trace::Ticks const begin = track_ ? trace::ticks() : 0;
+        bool const notified = read_control();
+        bool const taken = receive_blocks();
+        bool const ended = end_completed();
+        seconds_ += timer.seconds() - seconds_of_handlers_;
+        bool const any = notified || taken || ended;
+        if (track_ && any) track_->state(trace::Kind::receive, begin, trace::ticks());
+        return any;
+    }
+
     /// Removes the bound on received bytes.
     void lift_budget() { unlimited_ = true; }
     /// Has this rank received all messages of all others, up to their last one?
-    [[nodiscard]] bool complete() const;
+    [[nodiscard]] bool complete() const {
+        return num_ended_ == size_ - 1 && messages_ == announced_ && num_receives_ == 0 && !waiting_;
+    }
 
     // While no thread moves messages.
     [[nodiscard]] std::int64_t messages() const { return messages_; }
@@ -52,19 +83,116 @@ class ReceivingSide {
     [[nodiscard]] double seconds() const { return seconds_; }
 
   private:
+    static constexpr int max_in_step =
+        16; // messages begun in one step, so that completed ones are passed on soon
+
     struct Receive {
         int from = -1;
         std::size_t message_bytes = 0;
         Block block;
     };
 
-    bool read_control();
-    void handle_control(int from, std::vector<MessageHeader> const& message);
-    bool receive_blocks();
-    bool fits(std::size_t bytes) const;
-    void start(Arrival const& arrival);
-    bool end_completed();
-    void pass_on(Receive receive);
+    bool read_control() {
+        bool any = false;
+        while (auto const arrival = transport_->probe(Channel::control)) {
+            std::vector<MessageHeader> message(arrival->bytes / sizeof(MessageHeader));
+            transport_->receive(*arrival, std::as_writable_bytes(std::span(message)));
+            handle_control(arrival->from, message);
+            any = true;
+        }
+        return any;
+    }
+
+    void handle_control(int from, std::vector<MessageHeader> const& message) {
+        MessageHeader const& header = message.at(0);
+        if (header.kind == MessageHeader::Kind::last) {
+            ++num_ended_;
+            announced_ += header.id;
+            return;
+        }
+        std::size_t const length =
+            std::min<std::size_t>(header.bytes, (message.size() - 1) * sizeof(MessageHeader));
+        std::string const text(reinterpret_cast<char const*>(message.data() + 1), length);
+        handlers_.on_notice(
+            Error(static_cast<Status>(header.status), fmt::format("process {}: {}", from, text)));
+    }
+
+    bool receive_blocks() {
+        for (int taken = 0; taken < max_in_step; ++taken) {
+            if (!waiting_) waiting_ = transport_->probe(Channel::blocks);
+            bool const blocked = waiting_ && !fits(waiting_->bytes);
+            blocked_.store(blocked);
+            if (!waiting_ || blocked) return taken > 0;
+            start(*waiting_);
+            waiting_.reset();
+        }
+        return true;
+    }
+
+    bool fits(std::size_t bytes) const {
+        if (unlimited_ || failure_.failed()) return true;
+        auto const held = held_.load();
+        return held == 0 || held + static_cast<std::int64_t>(bytes) <= budget_ ||
+               (handlers_.idle && handlers_.idle());
+    }
+
+    void start(Arrival const& arrival) {
+        Receive receive{arrival.from, arrival.bytes, {}};
+        try {
+            receive.block = Block::for_message(arrival.bytes);
+        } catch (Error const& error) {
+            transport_->discard(arrival);
+            ++messages_;
+            return handlers_.on_own_error(error);
+        }
+        // Allocate the slot first, so that nothing fails once the receive is under way.
+        if (num_receives_ == receives_.size()) receives_.emplace_back();
+        auto const slot = transfers_->receive(arrival, {receive.block.memory_, arrival.bytes});
+        receives_[slot] = std::move(receive);
+        ++num_receives_;
+        auto const held = held_.fetch_add(static_cast<std::int64_t>(arrival.bytes)) +
+                          static_cast<std::int64_t>(arrival.bytes);
+        peak_held_ = std::max(peak_held_, held);
+    }
+
+    bool end_completed() {
+        if (num_receives_ == 0) return false;
+        transfers_->completed(completed_);
+        for (std::size_t const slot : completed_) {
+            --num_receives_;
+            pass_on(std::exchange(receives_[slot], {}));
+        }
+        return !completed_.empty();
+    }
+
+    void pass_on(Receive receive) {
+        Block& block = receive.block;
+        ++messages_;
+        auto const id = block.header().id;
+        if (block.header().kind != MessageHeader::Kind::block || block.header().bytes > block.size()) {
+            give_back(receive.message_bytes);
+            return handlers_.on_own_error(
+                Error(Status::internal,
+                      fmt::format("process {} has sent a message with an invalid header", receive.from)));
+        }
+        // From now on only the payload counts, because received_done() is called with its size.
+        block.size_ = block.header().bytes;
+        bytes_ += static_cast<std::int64_t>(block.size());
+        if (track_)
+            track_->received(receive.from, block.header().tag, static_cast<std::int64_t>(block.size()));
+        give_back(receive.message_bytes - block.size());
+        if (failure_.failed()) {
+            give_back(block.size());
+            return;
+        }
+        Timer const timer;
+        try {
+            handlers_.on_block(receive.from, id, std::move(block));
+        } catch (...) {
+            handlers_.on_own_error(current_error());
+        }
+        seconds_of_handlers_ += timer.seconds();
+    }
 
     Transport* transport_;
     int size_;
