@@ -26,9 +26,7 @@ template <class T> void expect_inertia(CscMatrix<T> const& a, Factorization kind
         ++(value > 0 ? positive : negative);
     for (int const workers : {1, 3}) {
         System<T> system(a, kind, workers, {}, symbolic);
-        FactorizeOptions options;
-        options.pivot_threshold = 1e-7;
-        EXPECT_EQ(system.factorize(options).pivots_replaced, 0);
+        EXPECT_EQ(system.factorize({.pivot_threshold = 1e-7}).pivots_replaced, 0);
         auto const signs = pivot_signs(system.factor);
         EXPECT_EQ(signs.positive, positive) << to_string(kind);
         EXPECT_EQ(signs.negative, negative) << to_string(kind);
@@ -64,9 +62,7 @@ CscMatrix<double> with_null_space() {
 TEST(PivotSigns, CountReplacedPivotsAsZero) {
     for (auto const kind : {Factorization::ldlt, Factorization::ldlh}) {
         System<double> system(with_null_space(), kind, 1);
-        FactorizeOptions options;
-        options.pivot_threshold = 0.1;
-        EXPECT_EQ(system.factorize(options).pivots_replaced, 2);
+        EXPECT_EQ(system.factorize({.pivot_threshold = 0.1}).pivots_replaced, 2);
         auto const signs = pivot_signs(system.factor);
         EXPECT_EQ(signs.positive, 2);
         EXPECT_EQ(signs.negative, 2);

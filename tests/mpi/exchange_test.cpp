@@ -6,39 +6,40 @@
 namespace espalier {
 namespace {
 
-// The numbers of progress threads that the library's thread level allows.
-std::vector<int> possible_threads(Communicator const& comm) {
-    std::vector<int> all;
-    for (int const threads : {0, 1, 2})
-        if (choose_comm_threads(thread_level(comm), threads).threads == threads) all.push_back(threads);
-    return all;
-}
-
-TEST(MpiExchange, CarriesSmallAndLargeBlocksBetweenAllProcesses) {
+class MpiExchange : public ::testing::Test {
+  protected:
+    // The numbers of progress threads that the library's thread level allows.
+    [[nodiscard]] std::vector<int> possible_threads() const {
+        std::vector<int> possible;
+        for (int const threads : {0, 1, 2})
+            if (choose_comm_threads(thread_level(all), threads).threads == threads)
+                possible.push_back(threads);
+        return possible;
+    }
     Communicator const all = communicator(MPI_COMM_WORLD);
-    for (int const threads : possible_threads(all)) {
+};
+
+TEST_F(MpiExchange, CarriesSmallAndLargeBlocksBetweenAllProcesses) {
+    for (int const threads : possible_threads()) {
         all_to_all(all, exchange_options(threads), {.blocks = 100, .largest = 20'000});
         all_to_all(all, exchange_options(threads), {.blocks = 8, .largest = 4'000'000});
     }
 }
 
-TEST(MpiExchange, KeepsToATinyBudgetWithASlowReceiver) {
-    Communicator const all = communicator(MPI_COMM_WORLD);
-    for (int const threads : possible_threads(all))
+TEST_F(MpiExchange, KeepsToATinyBudgetWithASlowReceiver) {
+    for (int const threads : possible_threads())
         for (int const slow : {-1, 0})
             all_to_all(all, exchange_options(threads, 10'000), {.blocks = 20, .slow_rank = slow});
 }
 
-TEST(MpiExchange, FinishDeliversBlocksUnderWay) {
-    Communicator const all = communicator(MPI_COMM_WORLD);
-    for (int const threads : possible_threads(all))
+TEST_F(MpiExchange, FinishDeliversBlocksUnderWay) {
+    for (int const threads : possible_threads())
         all_to_all(all, exchange_options(threads, 10'000), {.blocks = 20, .may_finish_early = true});
 }
 
-TEST(MpiExchange, EndsOnAllRanksWithTheErrorOfTheFailedRank) {
-    Communicator const all = communicator(MPI_COMM_WORLD);
+TEST_F(MpiExchange, EndsOnAllRanksWithTheErrorOfTheFailedRank) {
     if (all.size() == 1) return;
-    for (int const threads : possible_threads(all))
+    for (int const threads : possible_threads())
         for (std::size_t const budget : {10'000, 64'000'000}) {
             failing(all, exchange_options(threads, budget), {.largest = 500'000}, all.size() - 1, -1);
             all_to_all(all, exchange_options(threads), {.blocks = 5});
@@ -47,19 +48,17 @@ TEST(MpiExchange, EndsOnAllRanksWithTheErrorOfTheFailedRank) {
         }
 }
 
-TEST(MpiExchange, CanBeRepeatedManyTimes) {
-    Communicator const all = communicator(MPI_COMM_WORLD);
+TEST_F(MpiExchange, CanBeRepeatedManyTimes) {
     for (unsigned round = 0; round < 60; ++round)
-        for (int const threads : possible_threads(all))
+        for (int const threads : possible_threads())
             all_to_all(all, exchange_options(threads),
                        {.blocks = 2, .largest = 300, .seed = round, .senders = 1});
 }
 
 // The caller has messages under way, with the tags that the library uses.
-TEST(MpiExchange, IsSeparateFromTheMessagesOfTheCaller) {
-    Communicator const all = communicator(MPI_COMM_WORLD);
+TEST_F(MpiExchange, IsSeparateFromTheMessagesOfTheCaller) {
     int const next = (all.rank() + 1) % all.size();
-    for (int const threads : possible_threads(all)) {
+    for (int const threads : possible_threads()) {
         constexpr int tags = 4;
         double sent[tags];
         double received[tags];
@@ -79,13 +78,12 @@ TEST(MpiExchange, IsSeparateFromTheMessagesOfTheCaller) {
     }
 }
 
-TEST(MpiExchange, EndsOnAllRanksIfOneHasNoMemoryForABlock) {
+TEST_F(MpiExchange, EndsOnAllRanksIfOneHasNoMemoryForABlock) {
 #ifdef __SANITIZE_ADDRESS__
     GTEST_SKIP() << "the sanitizer reserves the address space";
 #endif
-    Communicator const all = communicator(MPI_COMM_WORLD);
     if (all.size() == 1) return;
-    for (int const threads : possible_threads(all)) {
+    for (int const threads : possible_threads()) {
         Inbox inbox;
         Exchange exchange(all, exchange_options(threads), {.on_block = into(inbox)});
         std::optional<LittleMemory> limit;
@@ -105,9 +103,8 @@ TEST(MpiExchange, EndsOnAllRanksIfOneHasNoMemoryForABlock) {
     }
 }
 
-TEST(MpiExchange, ReportsTheThreadsThatTheLibraryAllows) {
-    Communicator const all = communicator(MPI_COMM_WORLD);
-    auto const most = possible_threads(all).back();
+TEST_F(MpiExchange, ReportsTheThreadsThatTheLibraryAllows) {
+    auto const most = possible_threads().back();
     auto const choice = choose_comm_threads(thread_level(all), 2);
     EXPECT_EQ(choice.threads, most);
     EXPECT_EQ(choice.message.empty(), most == 2);

@@ -40,6 +40,12 @@ std::vector<std::pair<SchedulePolicy, int>> schedules_and_threads() {
     return all;
 }
 
+class ASolverOverMpi : public ::testing::Test {
+  protected:
+    Communicator const comm = communicator(MPI_COMM_WORLD);
+    bool const leads = comm.rank() == 0;
+};
+
 template <class T> class MpiSolver : public ::testing::Test {};
 using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
 TYPED_TEST_SUITE(MpiSolver, Scalars);
@@ -82,10 +88,8 @@ TYPED_TEST(MpiSolver, DoesEveryFactorizationUnderEveryScheduleWithAllCommunicati
     }
 }
 
-TEST(ASolverOverMpi, RepeatsAStaticRunBitByBitTwoHundredTimes) {
-    Communicator const comm = communicator(MPI_COMM_WORLD);
+TEST_F(ASolverOverMpi, RepeatsAStaticRunBitByBitTwoHundredTimes) {
     auto const matrix = generated<double>("convdiff3d:5");
-    bool const leads = comm.rank() == 0;
     CscMatrix<double> const nothing;
     std::vector<double> const b(leads ? static_cast<std::size_t>(matrix.rows) : 0, 1);
     Options options = many_tasks(SchedulePolicy::static_order, Splitting::one_d, 2);
@@ -102,8 +106,7 @@ TEST(ASolverOverMpi, RepeatsAStaticRunBitByBitTwoHundredTimes) {
     }
 }
 
-TEST(ASolverOverMpi, RefinesByEveryMethod) {
-    Communicator const comm = communicator(MPI_COMM_WORLD);
+TEST_F(ASolverOverMpi, RefinesByEveryMethod) {
     for (RefineMethod const method :
          {RefineMethod::ir, RefineMethod::cg, RefineMethod::gmres, RefineMethod::bicgstab}) {
         Options options = many_tasks(SchedulePolicy::dynamic_tree, Splitting::one_d, 1);
@@ -113,9 +116,7 @@ TEST(ASolverOverMpi, RefinesByEveryMethod) {
     }
 }
 
-TEST(ASolverOverMpi, FailsAlikeOnAllProcessesBesideOtherMessages) {
-    Communicator const comm = communicator(MPI_COMM_WORLD);
-    bool const leads = comm.rank() == 0;
+TEST_F(ASolverOverMpi, FailsAlikeOnAllProcessesBesideOtherMessages) {
     CscMatrix<double> bad = generated<double>("lap3d:6");
     for (std::size_t p = 0; p < bad.values.size(); ++p)
         if (bad.row_ind[p] == 50) bad.values[p] = -1;
@@ -138,8 +139,7 @@ TEST(ASolverOverMpi, FailsAlikeOnAllProcessesBesideOtherMessages) {
 }
 
 // Process 0 also has the matrix, and had more in hand while it ordered.
-TEST(ASolverOverMpi, PredictsTheMemoryOfEachProcess) {
-    Communicator const comm = communicator(MPI_COMM_WORLD);
+TEST_F(ASolverOverMpi, PredictsTheMemoryOfEachProcess) {
     if (comm.size() == 1) GTEST_SKIP() << "process 0 has more in hand than a factorization";
     Options options;
     options.calibration = Toggle::off;
@@ -164,8 +164,7 @@ TEST(ASolverOverMpi, PredictsTheMemoryOfEachProcess) {
     }
 }
 
-TEST(ASolverOverMpi, EndsEverywhereWhenOneProcessHasNoMemory) {
-    Communicator const comm = communicator(MPI_COMM_WORLD);
+TEST_F(ASolverOverMpi, EndsEverywhereWhenOneProcessHasNoMemory) {
     CscMatrix<double> const matrix = comm.rank() == 0 ? generated<double>("elast3d:16") : CscMatrix<double>();
     Options options = many_tasks(SchedulePolicy::static_order, Splitting::one_d, 1);
     options.max_block_width = 128;

@@ -24,12 +24,7 @@ TaskGraph fan(std::vector<WorkerId> homes) {
 }
 
 ScheduleSettings places(PushStrategy push, SelectStrategy select, bool strict = false) {
-    ScheduleSettings settings;
-    settings.schedule = SchedulePolicy::places;
-    settings.push = push;
-    settings.select = select;
-    settings.strict = strict;
-    return settings;
+    return {.schedule = SchedulePolicy::places, .push = push, .select = select, .strict = strict};
 }
 
 using Counts = std::vector<std::int64_t>;

@@ -14,14 +14,11 @@ namespace {
 
 // The plans of all processes for a random tree, next to the schedule that they are made from.
 struct Dealt {
-    Dealt(int processes, unsigned seed, bool two_d) : structure(random_structure(120, seed)) {
+    Dealt(int processes, unsigned seed, bool cut) : structure(random_structure(120, seed)) {
         structure.inverse.resize(structure.n);
         std::iota(structure.inverse.rbegin(), structure.inverse.rend(), Index{0}); // any permutation
         MachineModel const machine = machine_of(processes, 2);
-        ScheduleOptions options;
-        options.splitting = two_d ? Splitting::two_d : Splitting::one_d;
-        options.split_width = 20;
-        options.split_rows = 40;
+        ScheduleOptions const options = cut ? two_d(20, 40) : ScheduleOptions();
         plans = make_process_plans(structure, CostModel{}, machine, options);
         schedule = simulate_schedule(structure, CostModel{}, machine, options);
     }
@@ -137,8 +134,8 @@ std::vector<BlokId> facing_bloks(BlockStructure const& structure, FactorTask con
 }
 
 TEST(LocalPlan, HasTheTasksOfItsProcess) {
-    for (bool const two_d : {false, true}) {
-        Dealt const dealt(3, 11, two_d);
+    for (bool const cut : {false, true}) {
+        Dealt const dealt(3, 11, cut);
         for (LocalPlan const& plan : dealt.plans.of_process) {
             BlockStructure const& part = dealt.plans.structures[plan.process];
             std::set<TaskKey> wanted, found;

@@ -110,10 +110,9 @@ TEST(MemoryClock, RunsThePlanOfAStaticScheduleAndOnlyTimesDiffer) {
 
 TEST(MemoryClock, SharesAndStealsAddUpOverTheProcesses) {
     BlockStructure const structure = random_structure(400, 5);
-    ScheduleOptions options = options_for(SchedulePolicy::dynamic_tree, Allocation::local);
-    options.splitting = Splitting::two_d;
-    options.split_width = 16;
-    options.split_rows = 16;
+    ScheduleOptions options = two_d(16, 16);
+    options.schedule = SchedulePolicy::dynamic_tree;
+    options.models_memory = true;
     auto const schedule = simulate_schedule(structure, {}, two_nodes(3, 3), options);
     double bytes = 0;
     std::int64_t steals = 0;

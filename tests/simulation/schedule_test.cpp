@@ -22,8 +22,7 @@ void expect_consistent(BlockStructure const& structure, Schedule const& schedule
     std::vector<int> seen(tasks, 0);
     for (std::size_t w = 0; w < run.lists.size(); ++w) {
         double now = 0;
-        for (TaskId const task : run.lists[w]) {
-            auto const t = static_cast<std::size_t>(task);
+        for (TaskId const t : run.lists[w]) {
             ++seen[t];
             ASSERT_EQ(run.worker_of_task[t], static_cast<WorkerId>(w));
             ASSERT_EQ(machine.process_of(static_cast<int>(w)), schedule.tasks.tasks[t].process);
@@ -52,9 +51,9 @@ void expect_consistent(BlockStructure const& structure, Schedule const& schedule
                         added.target == task.target);
         }
     }
-    for (std::size_t k = 0; k < structure.cblks.size(); ++k) {
-        auto const u = static_cast<std::size_t>(schedule.partition.branch_of_cblk[k]);
-        auto const factor = static_cast<std::size_t>(schedule.tasks.factor_of_branch[u]);
+    for (CblkId k = 0; k < structure.num_cblks(); ++k) {
+        BranchId const u = schedule.partition.branch_of_cblk[k];
+        TaskId const factor = schedule.tasks.factor_of_branch[u];
         ASSERT_EQ(schedule.owner_of_cblk[k], run.worker_of_task[factor]);
         ASSERT_EQ(schedule.process_of_cblk[k], machine.process_of(schedule.owner_of_cblk[k]));
         CblkId const root = schedule.partition.branches[u].root;
@@ -70,16 +69,12 @@ void expect_consistent(BlockStructure const& structure, Schedule const& schedule
 // Each process contributes to a cblk of another in one message at most, and exactly where it has something.
 void expect_one_message_a_contributor(BlockStructure const& structure, Schedule const& schedule) {
     std::set<std::pair<std::int32_t, CblkId>> wanted, found;
-    for (CblkId j = 0; j < structure.num_cblks(); ++j) {
-        auto const t = static_cast<std::size_t>(j);
-        for (Offset f = structure.facing_ptr[t]; f < structure.facing_ptr[t + 1]; ++f) {
-            auto const b = static_cast<std::size_t>(structure.facing[f]);
+    for (CblkId j = 0; j < structure.num_cblks(); ++j)
+        for (BlokId const b : structure.bloks_facing(j)) {
             CblkId const source = structure.owner_of_blok[b];
             auto const from = schedule.process_of_cblk[source];
-            if (source < structure.first_kept_cblk && from != schedule.process_of_cblk[t])
-                wanted.emplace(from, j);
+            if (!structure.is_kept(source) && from != schedule.process_of_cblk[j]) wanted.emplace(from, j);
         }
-    }
     for (FactorTask const& task : schedule.tasks.tasks)
         if (task.kind == TaskKind::message) {
             EXPECT_TRUE(found.emplace(task.process, task.target).second);
@@ -98,19 +93,15 @@ void expect_exact_rows(BlockStructure const& structure, Schedule const& schedule
         FanInBlock const& block = fan_in.blocks[n];
         EXPECT_EQ(updates[n], block.updates);
         std::set<Index> wanted, found;
-        auto const j = static_cast<std::size_t>(block.target);
-        Cblk const& target = structure.cblks[j];
-        for (Offset f = structure.facing_ptr[j]; f < structure.facing_ptr[j + 1]; ++f) {
-            BlokId const first = structure.facing[f];
-            auto const source = static_cast<std::size_t>(structure.owner_of_blok[first]);
+        Cblk const& target = structure.cblk(block.target);
+        for (BlokId const first : structure.bloks_facing(block.target)) {
+            CblkId const source = structure.owner_of_blok[first];
             if (schedule.process_of_cblk[source] != block.from) continue;
-            for (BlokId b = first; b < structure.cblks[source].end_blok; ++b)
-                for (Index row = structure.bloks[b].first_row; row < structure.bloks[b].end_row; ++row)
-                    for (BlokId t = target.first_blok; t < target.end_blok; ++t) {
-                        Blok const& blok = structure.bloks[t];
+            for (BlokId b = first; b < structure.cblk(source).end_blok; ++b)
+                for (Index row = structure.blok(b).first_row; row < structure.blok(b).end_row; ++row)
+                    for (Blok const& blok : structure.bloks_of(target))
                         if (blok.first_row <= row && row < blok.end_row)
                             wanted.insert(blok.panel_row + row - blok.first_row);
-                    }
         }
         Index below = 0;
         for (BlockRows const& run : fan_in.rows_of(block)) {

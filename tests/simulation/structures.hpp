@@ -4,7 +4,8 @@
 #include <random>
 #include <vector>
 
-#include "../mapping/trees.hpp"
+#include "mapping/trees.hpp"
+#include "simulation/schedule.hpp"
 
 namespace espalier {
 
@@ -50,6 +51,15 @@ inline BlockStructure structure_of(std::vector<CblkId> const& parent, std::vecto
         structure.facing_ptr.push_back(static_cast<Offset>(structure.facing.size()));
     }
     return structure;
+}
+
+/// Panels of at least `width` columns are cut into groups of at least `rows` rows.
+inline ScheduleOptions two_d(Index width, Index rows) {
+    ScheduleOptions options;
+    options.splitting = Splitting::two_d;
+    options.split_width = width;
+    options.split_rows = rows;
+    return options;
 }
 
 inline BlockStructure random_structure(int size, unsigned seed) {

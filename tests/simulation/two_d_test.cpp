@@ -145,11 +145,8 @@ TEST(TwoD, DoesEveryProductOnceAfterWhatItReadsAndBeforeWhatItMakes) {
         BlockStructure const structure = random_structure(24 + static_cast<int>(seed) * 3, seed);
         for (auto const& [processes, threads] : {std::pair{1, 4}, std::pair{3, 2}})
             for (auto const kind : {SchedulePolicy::static_order, SchedulePolicy::dynamic_tree}) {
-                ScheduleOptions options;
+                ScheduleOptions options = two_d(8, 30);
                 options.schedule = kind;
-                options.splitting = Splitting::two_d;
-                options.split_width = 8;
-                options.split_rows = 30;
                 Schedule const schedule =
                     simulate_schedule(structure, default_cost_model(Scalar::d, KernelKind::lu),
                                       machine_of(processes, threads), options);
@@ -164,11 +161,7 @@ TEST(TwoD, DoesEveryProductOnceAfterWhatItReadsAndBeforeWhatItMakes) {
 TEST(TwoD, GroupsPartTheBloksOfAPanel) {
     for (unsigned seed = 0; seed < 8; ++seed) {
         BlockStructure const structure = random_structure(60, seed);
-        ScheduleOptions options;
-        options.splitting = Splitting::two_d;
-        options.split_width = 8;
-        options.split_rows = 40;
-        Schedule const schedule = simulate_schedule(structure, CostModel{}, machine_of(1, 4), options);
+        Schedule const schedule = simulate_schedule(structure, CostModel{}, machine_of(1, 4), two_d(8, 40));
         RowGroups const& groups = schedule.groups;
         for (CblkId k = 0; k < structure.num_cblks(); ++k) {
             Cblk const& cblk = structure.cblks[k];
