@@ -2,24 +2,45 @@
 // waiting thread is awake.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+
+#include "policies/spin.hpp"
 
 namespace espalier {
 
 class Alarm {
   public:
     /// Ends the current wait, or the next one. Any thread. Returns true if a wait was under way.
-    bool ring();
+    bool ring() {
+        rung_.store(true);
+        if (!sleeping_.load()) return false;
+        std::lock_guard const lock(mutex_); // not between the waiting thread's read of rung_ and its sleep
+        changed_.notify_one();
+        return true;
+    }
+
     /// Waits until ring() or until the time is over.
-    void wait_for(std::chrono::nanoseconds time);
+    void wait_for(std::chrono::nanoseconds time) {
+        sleep([&](auto& lock) { changed_.wait_for(lock, time, [this] { return rung_.load(); }); });
+    }
+
     /// Waits until ring().
-    void wait();
+    void wait() {
+        sleep([&](auto& lock) { changed_.wait(lock, [this] { return rung_.load(); }); });
+    }
 
   private:
-    template <class Wait> void sleep(Wait&& wait);
+    template <class Wait> void sleep(Wait&& wait) {
+        std::unique_lock lock(mutex_);
+        sleeping_.store(true);
+        wait(lock);
+        sleeping_.store(false);
+        rung_.store(false);
+    }
 
     // ring() writes rung_ and then reads sleeping_; the waiting thread writes sleeping_ and then reads rung_.
     // Sequential consistency makes one of them see the other.
@@ -36,9 +57,15 @@ class Backoff {
   public:
     /// A poll has found something.
     void reset() { since_ = Clock::now(); }
-    void pause(Alarm& alarm, std::chrono::microseconds longest);
+    void pause(Alarm& alarm, std::chrono::microseconds longest) {
+        auto const idle = Clock::now() - since_;
+        // A thread that yields a busy core waits for a whole time slice; one that wakes from sleep runs soon.
+        if (idle < spin_time) return relax_processor();
+        alarm.wait_for(std::min<std::chrono::nanoseconds>(longest, idle / 2));
+    }
 
   private:
+    static constexpr std::chrono::microseconds spin_time{20};
     using Clock = std::chrono::steady_clock;
     Clock::time_point since_ = Clock::now();
 };

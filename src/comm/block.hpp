@@ -5,7 +5,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <limits>
+#include <new>
 #include <span>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "espalier/types.hpp"
 
 namespace espalier {
 
@@ -29,10 +37,29 @@ class Block {
 
     Block() = default;
     /// A block with `bytes` of payload, not initialised. Error{out_of_memory} states their number.
-    static Block allocate(std::size_t bytes);
-    ~Block();
-    Block(Block&& other) noexcept;
-    Block& operator=(Block&& other) noexcept;
+    static Block allocate(std::size_t bytes) {
+        if (bytes > std::numeric_limits<std::size_t>::max() / 2)
+            throw Error(Status::out_of_memory, fmt::format("no memory for a message of {} bytes", bytes));
+        std::size_t const all = message_bytes(bytes);
+        Block block = for_message(all);
+        block.size_ = bytes;
+        std::memset(block.memory_ + all - alignment, 0, alignment); // so that no uninitialised bytes are sent
+        block.header() = MessageHeader{};
+        block.header().bytes = bytes;
+        return block;
+    }
+
+    ~Block() {
+        if (memory_) ::operator delete (memory_, std::align_val_t{alignment});
+    }
+
+    Block(Block&& other) noexcept
+        : memory_(std::exchange(other.memory_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+    Block& operator=(Block&& other) noexcept {
+        std::swap(memory_, other.memory_);
+        std::swap(size_, other.size_);
+        return *this;
+    }
 
     /// The payload, on a 64-byte boundary.
     [[nodiscard]] std::byte* data() const { return memory_ ? memory_ + sizeof(MessageHeader) : nullptr; }
@@ -44,14 +71,25 @@ class Block {
     }
 
     /// Bytes of the whole message with a payload of `bytes`, which is the memory of a block.
-    static std::size_t message_bytes(std::size_t bytes);
+    static std::size_t message_bytes(std::size_t bytes) {
+        return sizeof(MessageHeader) + (bytes + alignment - 1) / alignment * alignment;
+    }
 
   private:
     friend class SendingSide;
     friend class ReceivingSide;
 
     /// Memory to receive a message of `bytes`, a multiple of the alignment; its header has the payload size.
-    static Block for_message(std::size_t bytes);
+    static Block for_message(std::size_t bytes) {
+        Block block;
+        block.memory_ =
+            static_cast<std::byte*>(::operator new (bytes, std::align_val_t{alignment}, std::nothrow));
+        if (!block.memory_)
+            throw Error(Status::out_of_memory, fmt::format("no memory for a message of {} bytes", bytes));
+        block.size_ = bytes - sizeof(MessageHeader);
+        return block;
+    }
+
     [[nodiscard]] MessageHeader& header() const { return *reinterpret_cast<MessageHeader*>(memory_); }
     [[nodiscard]] std::span<std::byte> message() const { return {memory_, message_bytes(size_)}; }
 
