@@ -4,7 +4,6 @@ import csv
 import io
 import itertools
 import statistics
-import unittest
 import xml.etree.ElementTree
 
 from support import INACCURATE, IO_ERROR, NOT_POSITIVE, SINGULAR, USAGE, CommandTest, strict_json
@@ -164,19 +163,22 @@ class Compare(CommandTest):
         self.succeed("generate", "lap2d:3", "-o", "a.mtx", "--quiet")
         many = ",".join(map(str, range(1001)))
         self.fail_each(USAGE, *((f"compare a.mtx {options}", part) for options, part in (
-            ("", "--vary"), ("--vary threads", "NAME=VALUE"), ("--vary threads=", "NAME=VALUE"), ("--vary =1", "NAME=VALUE"),
+            ("", "--vary"), ("--vary threads", "NAME=VALUE"), ("--vary threads=", "NAME=VALUE"),
+            ("--vary =1", "NAME=VALUE"),
             ("--vary threads=1,,2", "empty value"), ("--vary thread=1", "unknown option 'thread'"),
             ("--vary thread=1", "nrhs, processes"), ("--vary precision=s,d", "--precision"),
             ("--vary nrhs=1,2 --nrhs 2", "contradict"), ("--vary topology=m.json", "espalier simulate --machine"),
             ("--vary threads=8192", "4096"), ("--vary alloc=local --threads 8192", "4096"),
-            ("--vary threads=1,none", "--vary threads=none"), ("--vary schedule=static,fifo", "static, dynamic, places, nas"),
+            ("--vary threads=1,none", "--vary threads=none"),
+            ("--vary schedule=static,fifo", "static, dynamic, places, nas"),
             ("--vary threads=1 --vary threads=1", "more than once"), ("--vary threads=1 --threads 2", "contradict"),
             ("--vary threads=1 --vary processes=1,2", "--simulate"), ("--vary threads=1 --processes 2", "--simulate"),
             ("--vary threads=1 --repeat 0", "--repeat"),
             ("--vary threads=1 --simulate numa:2 --topology numa:2", "both name a machine"),
             ("--vary threads=1 --picture t.pdf", ".svg or .png"), ("--vary threads=1 --csv - --json -", "both name"),
-            ("--vary threads=1 --csv t.svg --picture ./t.svg", "same file"), ("--vary threads=1 --json a.mtx", "both name"),
-            ("--vary threads=1 --csv a.mtx", "both name"), ("--vary threads=1 --csv ./a.mtx", "same file"),
+            ("--vary threads=1 --csv t.svg --picture ./t.svg", "same file"),
+            ("--vary threads=1 --json a.mtx", "both name"), ("--vary threads=1 --csv a.mtx", "both name"),
+            ("--vary threads=1 --csv ./a.mtx", "same file"),
             (f"--vary seed={many}", "1000 combinations"))))
         threads = ["--vary", "threads=1"]
         self.fail_with(IO_ERROR, "compare", "a.mtx", *threads, "--csv", "missing/t.csv")

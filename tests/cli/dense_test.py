@@ -1,7 +1,6 @@
 """`espalier dense`: every policy factorizes, and what is wrong is told."""
 
 import statistics
-import unittest
 
 from support import INACCURATE, IO_ERROR, USAGE, CommandTest, strict_json
 

@@ -1,7 +1,6 @@
 """`espalier generate` writes matrices that read back as what the generator name stands for."""
 
 import gzip
-import unittest
 
 from support import IO_ERROR, USAGE, CommandTest, backward_error, read_array, read_matrix
 

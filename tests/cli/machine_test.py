@@ -1,7 +1,6 @@
 """`espalier machine` tells what the solver sees."""
 
 import os
-import unittest
 from xml.etree import ElementTree
 
 from support import IO_ERROR, USAGE, CommandTest, strict_json

@@ -2,7 +2,6 @@
 rank-deficient systems."""
 
 import math
-import unittest
 
 from support import SINGULAR, USAGE, CommandTest, backward_error, read_array, read_matrix
 

@@ -2,7 +2,6 @@
 
 import json
 import re
-import unittest
 
 from support import BAD_INPUT, IO_ERROR, USAGE, CommandTest
 

@@ -4,7 +4,6 @@ import gzip
 import random
 import resource
 import subprocess
-import unittest
 
 from support import (BAD_INPUT, COMMAND, INACCURATE, IO_ERROR, MEMORY, NOT_POSITIVE, SINGULAR, USAGE, CommandTest,
                      backward_error, read_array, read_matrix, strict_json)

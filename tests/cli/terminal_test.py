@@ -6,7 +6,6 @@ import re
 import signal
 import subprocess
 import time
-import unittest
 
 from support import CANCELLED, COMMAND, IO_ERROR, USAGE, CommandTest
 
@@ -16,36 +15,31 @@ VERY_LONG = "lap3d:80"  # Interrupted long before it could end.
 
 class Terminal(CommandTest):
     def test_shows_a_bar_that_is_gone_at_the_end(self):
-        ours, theirs = pty.openpty()
-        process = subprocess.Popen([COMMAND, "solve", LONG, "--threads", "1"], stdout=subprocess.PIPE, stderr=theirs,
-                                   cwd=self.folder, env=os.environ | {"TERM": "xterm"}, text=True)
-        os.close(theirs)
-        shown = self.read_all(ours)
-        text = process.stdout.read()
-        process.stdout.close()
-        self.assertEqual(process.wait(), 0)
+        shown, text = self.show("solve", LONG, "--threads", "1")
         self.assertRegex(shown, r"factorization +\[#*\.*\] +\d+ %")
         self.assertTrue(shown.endswith("\r\x1b[K"), repr(shown[-80:]))
         self.assertNotIn("\n", shown)
         self.assertIn("status          ok", text)
 
     def test_quiet_shows_no_bar(self):
-        ours, theirs = pty.openpty()
-        process = subprocess.Popen([COMMAND, "solve", "lap3d:25", "--quiet"], stdout=theirs, stderr=theirs,
-                                   cwd=self.folder, env=os.environ | {"TERM": "xterm"})
-        os.close(theirs)
-        self.assertEqual(self.read_all(ours), "")
-        self.assertEqual(process.wait(), 0)
+        self.assertEqual(self.show("solve", "lap3d:25", "--quiet"), ("", ""))
 
-    def read_all(self, descriptor):
-        text = b""
+    def show(self, *arguments):
+        """What a terminal at standard error receives, and standard output."""
+        ours, theirs = pty.openpty()
+        process = subprocess.Popen([COMMAND, *arguments], stdout=subprocess.PIPE, stderr=theirs, cwd=self.folder,
+                                   env=os.environ | {"TERM": "xterm"}, text=True)
+        os.close(theirs)
+        shown = b""
         try:
-            while chunk := os.read(descriptor, 65536):
-                text += chunk
+            while chunk := os.read(ours, 65536):
+                shown += chunk
         except OSError:  # the other side is closed
             pass
-        os.close(descriptor)
-        return text.decode()
+        os.close(ours)
+        text = process.communicate()[0]
+        self.assertEqual(process.returncode, 0)
+        return shown.decode(), text
 
 
 class NobodyReads(CommandTest):

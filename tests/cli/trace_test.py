@@ -3,7 +3,6 @@
 import gzip
 import struct
 import subprocess
-import unittest
 import xml.etree.ElementTree
 from pathlib import Path
 

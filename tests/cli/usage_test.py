@@ -1,7 +1,5 @@
 """What the command says of itself, and what it says to misuse."""
 
-import unittest
-
 from support import IO_ERROR, USAGE, CommandTest
 
 SOLVE_OPTIONS = """--factorization --precision --ordering --threads --schedule --alloc --comm-threads --split --rhs --nrhs

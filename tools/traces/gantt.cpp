@@ -9,7 +9,6 @@
 
 #include "tools/traces/canvas.hpp"
 #include "tools/traces/coverage.hpp"
-#include "tools/traces/gantt_classes.hpp"
 #include "tools/traces/gantt_layout.hpp"
 
 namespace espalier::trace {

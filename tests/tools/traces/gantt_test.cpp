@@ -10,7 +10,6 @@
 #include "espalier/types.hpp"
 #include "tools/traces/canvas.hpp"
 #include "tools/traces/coverage.hpp"
-#include "tools/traces/gantt_classes.hpp"
 #include "tools/traces/gantt_data.hpp"
 #include "tools/traces/gantt_layout.hpp"
 #include "trace/sample_trace.hpp"

@@ -194,14 +194,8 @@ std::string mdoc_exit_status() {
 
 std::string completion(std::string_view shell, Subcommands subcommands) {
     static constexpr std::array<char const*, 3> shells{"bash", "zsh", "fish"};
-    switch (parse_choice("SHELL", shell, shells)) {
-    case 0:
-        return bash(subcommands);
-    case 1:
-        return zsh(subcommands);
-    default:
-        return fish(subcommands);
-    }
+    constexpr std::array completions{bash, zsh, fish};
+    return completions[parse_choice("SHELL", shell, shells)](subcommands);
 }
 
 std::string manual_page(std::string const& page, Subcommands subcommands) {

@@ -1,5 +1,4 @@
-#include "options.hpp"
-
+// The options of `espalier compare`: declaration, checks and help.
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -8,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "core/suggest.hpp"
+#include "record.hpp"
 #include "tools/command/common/output_file.hpp"
 #include "tools/command/common/processes.hpp"
 

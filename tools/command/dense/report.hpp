@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "runtime/graph_run.hpp"
-#include "tools/command/common/dgemm_rate.hpp"
 #include "tools/command/common/option_set.hpp"
+#include "tools/command/machine/parts.hpp"
 #include "tools/dense/accuracy.hpp"
 #include "tools/dense/tile_grid.hpp"
 #include "tools/dense/tile_tasks.hpp"

@@ -1,9 +1,13 @@
-// The NUMA factors of `espalier machine`: the kernels that are timed, and the tables as text and as JSON.
+// The speed of dgemm and the NUMA factors of `espalier machine`: the kernels that are timed, and the tables
+// as text and as JSON.
+#include <algorithm>
 #include <array>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "core/timer.hpp"
 #include "kernels/blas.hpp"
 #include "parts.hpp"
 
@@ -35,6 +39,23 @@ std::string factor(double value) {
 }
 
 } // namespace
+
+DgemmRate measure_dgemm(Index order, double seconds) {
+    auto const entries = static_cast<std::size_t>(order) * static_cast<std::size_t>(order);
+    std::vector<double> const a(entries, 0.5);
+    std::vector<double> const b(entries, 0.25);
+    std::vector<double> c(entries);
+    set_blas_threads(1);
+    DgemmRate rate{order};
+    Timer whole;
+    for (int run = 0; run < 4 || whole.seconds() < seconds; ++run) {
+        Timer timer;
+        gemm<double>(Op::none, Op::none, 1.0, {a.data(), order, order, order},
+                     {b.data(), order, order, order}, 0.0, {c.data(), order, order, order});
+        if (run > 0) rate.best_s = std::min(rate.best_s, timer.seconds()); // the first warms up
+    }
+    return rate;
+}
 
 NumaFactors blas_numa_factors(Topology const& topology) {
     std::array<BlockKernel, 2> const kernels{

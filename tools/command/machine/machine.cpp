@@ -8,7 +8,6 @@
 #include "parts.hpp"
 #include "runtime/process_limits.hpp"
 #include "runtime/topology.hpp"
-#include "tools/command/common/dgemm_rate.hpp"
 #include "tools/command/common/help.hpp"
 #include "tools/command/common/output_file.hpp"
 #include "tools/command/common/subcommand.hpp"

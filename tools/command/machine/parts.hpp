@@ -1,6 +1,7 @@
 // The parts of `espalier machine`, each in a file of its own.
 #pragma once
 
+#include <limits>
 #include <string>
 
 #include <nlohmann/json_fwd.hpp>
@@ -10,6 +11,20 @@
 #include "runtime/topology.hpp"
 
 namespace espalier::command {
+
+/// The speed of a matrix product on one core, as a reference for other speeds.
+struct DgemmRate {
+    Index order = 0;
+    double best_s = std::numeric_limits<double>::infinity();
+    [[nodiscard]] double gflops() const {
+        auto const n = static_cast<double>(order);
+        return 2 * n * n * n / best_s / 1e9;
+    }
+};
+
+/// Measures C = A B on one core for `seconds`, but at least three products; the best one counts. Sets BLAS to
+/// one thread.
+DgemmRate measure_dgemm(Index order, double seconds = 0.5);
 
 /// NUMA factors of daxpy and of dgemm on 128x128 blocks. Takes about two seconds. BLAS must use one thread.
 NumaFactors blas_numa_factors(Topology const& topology);
