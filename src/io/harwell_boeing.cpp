@@ -176,16 +176,6 @@ void check_rest(Source const& source, Header const& header, char const* p, std::
             rest, fmt::format("unexpected {} after the last entry", in_quotes(line_at(rest, source.end()))));
 }
 
-void describe(Header const& header, CoordinateData& data) {
-    data.rows = header.rows;
-    data.cols = header.cols;
-    data.declared = symmetry_of(header.type[1]);
-    data.description.format = header.harwell ? "Harwell-Boeing" : "Rutherford-Boeing";
-    data.description.declared = header.type;
-    data.description.entries_in_file = header.entries;
-    if (!header.has_values()) data.description.notes.push_back("a pattern without values; every value is 1");
-}
-
 } // namespace
 
 bool is_harwell_boeing(std::string_view text) {
@@ -201,8 +191,14 @@ CoordinateData parse_harwell_boeing(Source const& source, int threads) {
 
     CoordinateData data;
     data.source = source.name();
-    describe(header, data);
+    data.rows = header.rows;
+    data.cols = header.cols;
+    data.declared = symmetry_of(header.type[1]);
+    data.description.format = header.harwell ? "Harwell-Boeing" : "Rutherford-Boeing";
+    data.description.declared = header.type;
+    data.description.entries_in_file = header.entries;
     auto& notes = data.description.notes;
+    if (!header.has_values()) notes.push_back("a pattern without values; every value is 1");
 
     FixedSection const pointer_lines(source, header.body, "column pointers", format_at(source, header, 0),
                                      header.cols + 1, threads);

@@ -17,18 +17,16 @@ template <class To, class From> void require_convertible() {
 }
 
 // Requires require_convertible(), because a conversion from complex to real would drop the imaginary part.
-template <class To, class From> To cast(From value) {
-    if constexpr (is_complex<To>)
-        return To(static_cast<Real<To>>(real_part(value)), static_cast<Real<To>>(imag_part(value)));
-    else
-        return static_cast<To>(real_part(value));
-}
-
-[[noreturn]] void reject_overflow(Index i, Index j) {
-    throw Error(
-        Status::bad_input,
-        fmt::format("the value at row {}, column {} (counted from 0) is too large for single precision", i,
-                    j));
+template <class To, class From> To cast(From value, Index i, Index j) {
+    auto const narrow = [](auto part) { return static_cast<Real<To>>(part); };
+    To result(narrow(real_part(value)));
+    if constexpr (is_complex<To>) result.imag(narrow(imag_part(value)));
+    if (!is_finite(result) && is_finite(value))
+        throw Error(
+            Status::bad_input,
+            fmt::format("the value at row {}, column {} (counted from 0) is too large for single precision",
+                        i, j));
+    return result;
 }
 
 } // namespace
@@ -48,10 +46,7 @@ template <class To, class From> CscMatrix<To> convert(CscMatrix<From> const& a) 
     result.col_ptr = a.col_ptr;
     result.row_ind = a.row_ind;
     result.values.resize(a.values.size());
-    for_each_entry(a, [&](Index i, Index j, Offset p) {
-        result.values[p] = cast<To>(a.values[p]);
-        if (!is_finite(result.values[p]) && is_finite(a.values[p])) reject_overflow(i, j);
-    });
+    for_each_entry(a, [&](Index i, Index j, Offset p) { result.values[p] = cast<To>(a.values[p], i, j); });
     return result;
 }
 
@@ -59,11 +54,7 @@ template <class To, class From> DenseMatrix<To> convert(DenseMatrix<From> const&
     require_convertible<To, From>();
     DenseMatrix<To> result{a.rows, a.cols, std::vector<To>(a.values.size())};
     for (Index j = 0; j < a.cols; ++j)
-        for (Index i = 0; i < a.rows; ++i) {
-            From const value = a.column(j)[i];
-            result.column(j)[i] = cast<To>(value);
-            if (!is_finite(result.column(j)[i]) && is_finite(value)) reject_overflow(i, j);
-        }
+        for (Index i = 0; i < a.rows; ++i) result.column(j)[i] = cast<To>(a.column(j)[i], i, j);
     return result;
 }
 

@@ -47,4 +47,7 @@ struct FacingSets {
 /// Groups the rows of all supernodes by the supernodes that own them as columns.
 FacingSets facing_sets(RowStructure const& structure, Supernodes const& supernodes);
 
+/// Permutes the members inside each supernode and renumbers the elements of `sets` accordingly.
+void reorder_columns(Supernodes& supernodes, FacingSets& sets);
+
 } // namespace espalier

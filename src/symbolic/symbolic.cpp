@@ -8,7 +8,7 @@
 #include "symbolic/block_symbolic.hpp"
 #include "symbolic/column_counts.hpp"
 #include "symbolic/etree.hpp"
-#include "symbolic/reorder.hpp"
+#include "symbolic/structure.hpp"
 
 namespace espalier {
 

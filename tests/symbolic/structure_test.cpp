@@ -4,7 +4,6 @@
 
 #include "symbolic/amalgamation.hpp"
 #include "symbolic/prepared.hpp"
-#include "symbolic/reorder.hpp"
 #include "symbolic/row_runs.hpp"
 
 namespace espalier {
