@@ -4,17 +4,15 @@
 
 #include <gtest/gtest.h>
 
+#include "core/status_of.hpp"
+
 namespace espalier {
 namespace {
 
 std::string json_error(std::string const& text) {
-    try {
-        Json::parse(text, "file 'a'");
-    } catch (Error const& error) {
-        EXPECT_EQ(error.status(), Status::bad_input);
-        return error.what();
-    }
-    return "accepted";
+    std::string message;
+    EXPECT_EQ(status_of([&] { Json::parse(text, "file 'a'"); }, &message), Status::bad_input);
+    return message;
 }
 
 TEST(Json, ReadsBackWhatItWrites) {

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "core/scalar.hpp"
+#include "core/status_of.hpp"
 #include "io/read.hpp"
 
 namespace espalier::reading {
@@ -60,13 +61,10 @@ inline bool has_note(NamedMatrix const& named, std::string const& part) {
 
 /// "status: message" of the Error that `action` throws; the test fails if it throws none.
 template <class Action> std::string error_of(Action const& action) {
-    try {
-        action();
-    } catch (Error const& error) {
-        return std::string(to_string(error.status())) + ": " + error.what();
-    }
-    ADD_FAILURE() << "no error was thrown";
-    return {};
+    std::string message;
+    Status const status = status_of(action, &message);
+    EXPECT_NE(status, Status::ok) << "no error was thrown";
+    return std::string(to_string(status)) + ": " + message;
 }
 
 inline std::string parse_error(std::string const& text, int threads = 1) {

@@ -27,8 +27,7 @@ TEST(Amalgamation, WithoutFillStoresNoZeros) {
     for (int seed = 0; seed < 100; ++seed) {
         auto const graph = random_graph(50, 0.5 + 0.02 * seed, random);
         auto const p = prepare(graph, random_order(50, random));
-        SymbolicOptions options;
-        options.amalgamation_fill = 0;
+        SymbolicOptions options{.amalgamation_fill = 0};
         auto const [merged, prices] = amalgamate(p.fundamental, options);
         expect_partition(merged, p.pattern);
         EXPECT_FALSE(prices);
@@ -98,8 +97,7 @@ TEST(Bundling, AddsFewZerosBeyondTheLimitOfAmalgamation) {
     std::mt19937_64 random(15);
     auto const p = prepare(random_graph(4000, 1.2, random), random_order(4000, random));
     for (double fill : {0.15, 0.05, 0.01}) {
-        SymbolicOptions options;
-        options.amalgamation_fill = fill;
+        SymbolicOptions options{.amalgamation_fill = fill};
         auto const [merged, prices] = amalgamate(p.fundamental, options);
         ASSERT_TRUE(prices);
         auto const bundled = bundle_siblings(p.pattern, merged, *prices);

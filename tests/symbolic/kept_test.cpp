@@ -33,11 +33,8 @@ TEST(Kept, VerticesAreNotCountedInTheElimination) {
 
 TEST(Kept, LeavesStoreOnlyRowsThatTheyReach) {
     // Vertex 0 reaches one of the 50 kept vertices, vertex 1 another.
-    SymbolicOptions options;
-    options.kept_vertices = 50;
-    auto const structure =
-        symbolic_factorization(uncompressed(graph_from(52, {{0, 12}, {1, 47}})), natural_order(52), options);
-    validate(structure);
+    SymbolicOptions options{.kept_vertices = 50};
+    auto const structure = structure_of(graph_from(52, {{0, 12}, {1, 47}}), options);
     EXPECT_EQ(structure.nnz_factor, 4);
     EXPECT_LE(structure.cblks[0].rows_below(), 2);
     EXPECT_EQ(structure.num_kept_cols(), 50);
@@ -49,8 +46,7 @@ TEST(Kept, SeparateTreesStaySeparate) {
     options.kept_vertices = 1;
     // 0 - 1 - 2 is a separate tree; vertex 4 of 3 - 4 is kept.
     auto const graph = graph_from(5, {{0, 1}, {1, 2}, {3, 4}});
-    auto const structure = symbolic_factorization(uncompressed(graph), natural_order(5), options);
-    validate(structure);
+    auto const structure = structure_of(graph, options);
     EXPECT_EQ(structure.perm[4], 4);
     EXPECT_EQ(structure.first_kept_col(), 4);
     EXPECT_EQ(structure.cblks[structure.cblk_of_col[structure.perm[2]]].parent, no_cblk);
@@ -59,15 +55,12 @@ TEST(Kept, SeparateTreesStaySeparate) {
 }
 
 TEST(Kept, MayBeAllOrNone) {
-    SymbolicOptions options;
-    options.min_width = 2;
-    options.max_width = 4;
-    auto const none = symbolic_factorization(uncompressed(path(9)), natural_order(9), options);
+    SymbolicOptions options{.max_width = 4, .min_width = 2};
+    auto const none = structure_of(path(9), options);
     EXPECT_EQ(none.first_kept_cblk, none.num_cblks());
     EXPECT_EQ(none.first_kept_col(), 9);
     options.kept_vertices = 9;
-    auto const all = symbolic_factorization(uncompressed(path(9)), natural_order(9), options);
-    validate(all);
+    auto const all = structure_of(path(9), options);
     EXPECT_EQ(all.first_kept_cblk, 0);
     EXPECT_EQ(all.num_cblks(), 3);
     EXPECT_EQ(all.nnz_factor, 0);

@@ -3,12 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include "symbolic/block_structure.hpp"
 #include "symbolic/column_counts.hpp"
 #include "symbolic/etree.hpp"
 #include "symbolic/graphs.hpp"
-#include "symbolic/options.hpp"
 #include "symbolic/supernodes.hpp"
+#include "symbolic/symbolic.hpp"
+#include "symbolic/validate.hpp"
 
 namespace espalier::testing {
 
@@ -53,11 +53,7 @@ inline void expect_partition(Supernodes const& s, LowerPattern const& pattern) {
 
 /// Options without merging and splitting.
 inline SymbolicOptions bare_options() {
-    SymbolicOptions options;
-    options.amalgamate = false;
-    options.reorder_rows = false;
-    options.max_width = options.min_width = 1'000'000;
-    return options;
+    return {.amalgamate = false, .reorder_rows = false, .max_width = 1'000'000, .min_width = 1'000'000};
 }
 
 inline SymbolicOptions random_options(std::mt19937_64& random) {
@@ -71,16 +67,21 @@ inline SymbolicOptions random_options(std::mt19937_64& random) {
     return options;
 }
 
+/// The valid structure of a graph whose vertices are eliminated in their order.
+inline BlockStructure structure_of(Graph const& graph, SymbolicOptions const& options = {}) {
+    auto structure = symbolic_factorization(uncompressed(graph), natural_order(graph.num_vertices), options);
+    validate(structure);
+    return structure;
+}
+
 /// Checks that every entry of the fill is in a blok.
 inline void expect_covered(Fill const& fill, BlockStructure const& structure) {
     for (Index j = 0; j < structure.n; ++j) {
-        Cblk const& cblk = structure.cblks[structure.cblk_of_col[j]];
+        auto const bloks = structure.bloks_of(structure.cblks[structure.cblk_of_col[j]]);
         for (Index i = j; i < structure.n; ++i) {
-            if (!fill[i][j]) continue;
-            bool covered = false;
-            for (BlokId b = cblk.first_blok; b < cblk.end_blok; ++b)
-                covered = covered || (structure.bloks[b].first_row <= i && i < structure.bloks[b].end_row);
-            ASSERT_TRUE(covered) << "entry (" << i << ", " << j << ") is in no blok";
+            auto const has_row = [&](Blok const& blok) { return blok.first_row <= i && i < blok.end_row; };
+            ASSERT_TRUE(!fill[i][j] || std::ranges::any_of(bloks, has_row))
+                << "entry (" << i << ", " << j << ") is in no blok";
         }
     }
 }

@@ -20,9 +20,7 @@ std::vector<Index> widths_of(Pieces const& pieces, SupernodeId s) {
 TEST(Split, KeepsWidthsWithinBoundsForEveryWidth) {
     for (auto const& [least, most] :
          {std::pair<Index, Index>{1, 1}, {4, 8}, {4, 7}, {16, 37}, {7, 8}, {5, 5}}) {
-        SymbolicOptions options;
-        options.min_width = least;
-        options.max_width = most;
+        SymbolicOptions options{.max_width = most, .min_width = least};
         for (Index width = 1; width < 120; ++width) {
             Supernodes one;
             one.parent = {no_supernode};
@@ -44,9 +42,7 @@ TEST(Split, CutsWhereNoFacingRunIsCut) {
     s.parent = {1, no_supernode};
     s.width = {1, 64};
     RowRuns const runs{{0, 3, 3}, {{1, 0, 30}, {1, 30, 35}, {1, 36, 64}}};
-    SymbolicOptions options;
-    options.min_width = 16;
-    options.max_width = 40;
+    SymbolicOptions options{.max_width = 40, .min_width = 16};
     auto const pieces = split_supernodes(s, runs, options);
     EXPECT_EQ(widths_of(pieces, 1), (std::vector<Index>{30, 34}));
     EXPECT_EQ(pieces.piece_of(1, 29), 0);

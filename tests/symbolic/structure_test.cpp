@@ -87,8 +87,7 @@ TEST(Reorder, GroupsColumnsOfTheSameDescendants) {
     // Leaves 0, 1, 2 reach every other column of the clique 3..8, or overlapping pairs.
     EdgeSet const edges{{0, 3}, {0, 5}, {0, 7}, {1, 4}, {1, 6}, {1, 8}, {2, 7}, {2, 4}};
     auto const p = prepare(graph_from(9, with_clique(edges, 3, 9)), natural_order(9));
-    SymbolicOptions options;
-    options.amalgamation_fill = 0;
+    SymbolicOptions options{.amalgamation_fill = 0};
     auto supernodes = amalgamate(p.fundamental, options).supernodes;
     ASSERT_EQ(supernodes.size(), 4);
     auto sets = facing_sets(row_structure(p.pattern, supernodes), supernodes);

@@ -144,8 +144,7 @@ TEST(Symbolic, ReorderingKeepsTheStoredEntriesAndAddsNoBloksOnGrids) {
 }
 
 TEST(Symbolic, OfAnEmptyMatrixIsEmpty) {
-    auto const structure = symbolic_factorization(uncompressed(graph_from(0, {})), natural_order(0), {});
-    validate(structure);
+    auto const structure = structure_of(graph_from(0, {}));
     EXPECT_EQ(structure.n, 0);
     EXPECT_EQ(structure.num_cblks(), 0);
     EXPECT_EQ(structure.facing_ptr, std::vector<Offset>{0});
@@ -154,13 +153,10 @@ TEST(Symbolic, OfAnEmptyMatrixIsEmpty) {
 }
 
 TEST(Symbolic, OfADiagonalMatrixHasRootsOnly) {
-    auto const compressed = uncompressed(graph_from(40, {}));
-    auto const exact = symbolic_factorization(compressed, natural_order(40), bare_options());
-    validate(exact);
+    auto const exact = structure_of(graph_from(40, {}), bare_options());
     EXPECT_EQ(exact.num_cblks(), 40);
     EXPECT_EQ(exact.stored, 40);
-    auto const bundled = symbolic_factorization(compressed, natural_order(40), {});
-    validate(bundled);
+    auto const bundled = structure_of(graph_from(40, {}));
     EXPECT_EQ(bundled.num_cblks(), 3);
     EXPECT_EQ(bundled.nnz_factor, 40);
     for (auto const* structure : {&exact, &bundled})
@@ -171,9 +167,7 @@ TEST(Symbolic, OfADenseMatrixIsOneEvenlySplitSupernode) {
     // As 100 vertices, and compressed to one vertex of 100 rows.
     CompressedGraph one_vertex{graph_from(1, {}), std::vector<Index>(100, 0)};
     one_vertex.graph.weight = {100};
-    SymbolicOptions options;
-    options.min_width = 16;
-    options.max_width = 32;
+    SymbolicOptions options{.max_width = 32, .min_width = 16};
     for (auto const& compressed : {uncompressed(complete(100)), one_vertex}) {
         auto const structure =
             symbolic_factorization(compressed, natural_order(compressed.graph.num_vertices), options);
@@ -188,21 +182,18 @@ TEST(Symbolic, OfADenseMatrixIsOneEvenlySplitSupernode) {
 }
 
 TEST(Symbolic, OfAnArrowMatrixFollowsTheHub) {
-    auto const last = symbolic_factorization(uncompressed(star(300, 299)), natural_order(300), {});
-    validate(last);
+    auto const last = structure_of(star(300, 299));
     EXPECT_EQ(last.nnz_factor, 300 + 299);
     EXPECT_EQ(last.tree_height, 2);
     EXPECT_LT(last.num_cblks(), 40);
-    auto const first = symbolic_factorization(uncompressed(star(300, 0)), natural_order(300), {});
-    validate(first);
+    auto const first = structure_of(star(300, 0));
     EXPECT_EQ(first.nnz_factor, 300 * 301 / 2);
     EXPECT_EQ(first.num_supernodes, 1);
 }
 
 TEST(Symbolic, OfALongChainNeedsNoRecursionAndFewCblks) {
     Index const n = 1'000'000;
-    auto const structure = symbolic_factorization(uncompressed(path(n)), natural_order(n), {});
-    validate(structure);
+    auto const structure = structure_of(path(n));
     EXPECT_EQ(structure.nnz_factor, 2 * n - 1);
     EXPECT_EQ(structure.tree_height, n);
     EXPECT_LT(structure.num_cblks(), n / 8);
