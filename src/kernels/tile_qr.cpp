@@ -37,12 +37,17 @@ int inner_block(MatrixView<double const> t, Index reflections) {
     return size(std::min(t.rows, reflections));
 }
 
-void check(char const* routine, int info, std::span<double const> work, Index wanted) {
+// Calls routine(info), which needs the workspace for `cols` columns.
+template <class Routine> void run(char const* name, MatrixView<double const> t, Index cols,
+                                  std::span<double const> work, Routine const& routine) {
+    Index const wanted = tile_qr_workspace(t.rows, cols);
     if (std::ssize(work) < wanted)
-        throw Error(Status::internal, fmt::format("{}: the workspace has {} entries; {} are needed", routine,
+        throw Error(Status::internal, fmt::format("{}: the workspace has {} entries; {} are needed", name,
                                                   work.size(), wanted));
+    int info = 0;
+    routine(&info);
     if (info != 0)
-        throw Error(Status::internal, fmt::format("LAPACK routine {} failed with info = {}", routine, info));
+        throw Error(Status::internal, fmt::format("LAPACK routine {} failed with info = {}", name, info));
 }
 
 char const* letter(Op op) {
@@ -52,43 +57,38 @@ char const* letter(Op op) {
 } // namespace
 
 void geqrt(MatrixView<double> a, MatrixView<double> t, std::span<double> work) {
-    check("geqrt", 0, work, tile_qr_workspace(t.rows, a.cols));
     int const m = size(a.rows), n = size(a.cols), nb = inner_block(t, a.cols), lda = size(a.ld),
               ldt = size(t.ld);
-    int info = 0;
-    dgeqrt_(&m, &n, &nb, a.data, &lda, t.data, &ldt, work.data(), &info);
-    check("geqrt", info, work, 0);
+    run("geqrt", t, a.cols, work,
+        [&](int* info) { dgeqrt_(&m, &n, &nb, a.data, &lda, t.data, &ldt, work.data(), info); });
 }
 
 void unmqr(Op op, MatrixView<double const> v, MatrixView<double const> t, MatrixView<double> c,
            std::span<double> work) {
-    check("gemqrt", 0, work, tile_qr_workspace(t.rows, c.cols));
     int const m = size(c.rows), n = size(c.cols), k = size(v.cols), nb = inner_block(t, v.cols),
               ldv = size(v.ld), ldt = size(t.ld), ldc = size(c.ld);
-    int info = 0;
-    dgemqrt_("L", letter(op), &m, &n, &k, &nb, v.data, &ldv, t.data, &ldt, c.data, &ldc, work.data(), &info,
-             1, 1);
-    check("gemqrt", info, work, 0);
+    run("gemqrt", t, c.cols, work, [&](int* info) {
+        dgemqrt_("L", letter(op), &m, &n, &k, &nb, v.data, &ldv, t.data, &ldt, c.data, &ldc, work.data(),
+                 info, 1, 1);
+    });
 }
 
 void tsqrt(MatrixView<double> r, MatrixView<double> a, MatrixView<double> t, std::span<double> work) {
-    check("tpqrt", 0, work, tile_qr_workspace(t.rows, a.cols));
     int const m = size(a.rows), n = size(a.cols), nb = inner_block(t, a.cols), ldr = size(r.ld),
               lda = size(a.ld), ldt = size(t.ld);
-    int info = 0;
-    dtpqrt_(&m, &n, &no_triangle, &nb, r.data, &ldr, a.data, &lda, t.data, &ldt, work.data(), &info);
-    check("tpqrt", info, work, 0);
+    run("tpqrt", t, a.cols, work, [&](int* info) {
+        dtpqrt_(&m, &n, &no_triangle, &nb, r.data, &ldr, a.data, &lda, t.data, &ldt, work.data(), info);
+    });
 }
 
 void tsmqr(Op op, MatrixView<double const> v, MatrixView<double const> t, MatrixView<double> c1,
            MatrixView<double> c2, std::span<double> work) {
-    check("tpmqrt", 0, work, tile_qr_workspace(t.rows, c2.cols));
     int const m = size(c2.rows), n = size(c2.cols), k = size(v.cols), nb = inner_block(t, v.cols),
               ldv = size(v.ld), ldt = size(t.ld), ld1 = size(c1.ld), ld2 = size(c2.ld);
-    int info = 0;
-    dtpmqrt_("L", letter(op), &m, &n, &k, &no_triangle, &nb, v.data, &ldv, t.data, &ldt, c1.data, &ld1,
-             c2.data, &ld2, work.data(), &info, 1, 1);
-    check("tpmqrt", info, work, 0);
+    run("tpmqrt", t, c2.cols, work, [&](int* info) {
+        dtpmqrt_("L", letter(op), &m, &n, &k, &no_triangle, &nb, v.data, &ldv, t.data, &ldt, c1.data, &ld1,
+                 c2.data, &ld2, work.data(), info, 1, 1);
+    });
 }
 
 } // namespace espalier

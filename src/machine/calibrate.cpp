@@ -31,16 +31,9 @@ Toggle effective(Toggle option) {
 
 KernelTimings time_scalar(Scalar scalar, Factorization kind, WorkerTeam& team, TimingOptions const& timing) {
     FactorForm const form{kind};
-    switch (scalar) {
-    case Scalar::s:
-        return time_kernels<float>(form, team, timing);
-    case Scalar::c:
-        return time_kernels<std::complex<float>>(form, team, timing);
-    case Scalar::z:
-        return time_kernels<std::complex<double>>(form, team, timing);
-    case Scalar::d:
-        break;
-    }
+    if (scalar == Scalar::s) return time_kernels<float>(form, team, timing);
+    if (scalar == Scalar::c) return time_kernels<std::complex<float>>(form, team, timing);
+    if (scalar == Scalar::z) return time_kernels<std::complex<double>>(form, team, timing);
     return time_kernels<double>(form, team, timing);
 }
 
