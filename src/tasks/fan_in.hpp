@@ -10,6 +10,7 @@
 //     +---+
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -23,7 +24,11 @@ struct PanelFormat {
     std::uint32_t scalar_bytes = sizeof(double);
     bool has_upper = false; ///< lu: both L and U are stored.
     /// Bytes of `rows` rows of a panel, `rows_below` of which are below the diagonal block.
-    [[nodiscard]] double bytes(Index rows, Index rows_below, Index width) const;
+    [[nodiscard]] double bytes(Index rows, Index rows_below, Index width) const {
+        Index const upper = has_upper ? rows_below : 0;
+        return static_cast<double>(rows + upper) * static_cast<double>(width) * scalar_bytes;
+    }
+
     /// Bytes of `rows` rows that include the diagonal block, if there are enough.
     [[nodiscard]] double bytes(Index rows, Index width) const {
         return bytes(rows, rows > width ? rows - width : 0, width);
@@ -60,18 +65,65 @@ struct FanInBlocks {
     [[nodiscard]] std::span<BlockRows const> rows_of(FanInBlock const& block) const {
         return {rows.data() + block.first_rows, rows.data() + block.end_rows};
     }
+
     /// The number of rows of the block among rows [begin, end) of the panel.
-    [[nodiscard]] Index count_within(FanInBlock const& block, Index begin, Index end) const;
+    [[nodiscard]] Index count_within(FanInBlock const& block, Index begin, Index end) const {
+        Index count = 0;
+        for (BlockRows const& run : rows_of(block))
+            count += std::max<Index>(0, std::min(end, run.end) - std::max(begin, run.begin));
+        return count;
+    }
 };
 
 /// Collects the rows of one block.
 class BlockRowsUnion {
   public:
     /// Adds the rows of bloks [first, end).
-    void add(BlockStructure const& structure, BlokId first, BlokId end);
+    void add(BlockStructure const& structure, BlokId first, BlokId end) {
+        for (BlokId b = first; b < end; ++b) {
+            Blok const& blok = structure.bloks[b];
+            if (!intervals_.empty() && intervals_.back().end == blok.first_row)
+                intervals_.back().end = blok.end_row;
+            else
+                intervals_.push_back({blok.first_row, blok.end_row});
+        }
+    }
+
     /// Sets the rows of `block` to the union, all of which the target has, appends them to `rows`, and clears
     /// the union. O(r (log r + log t)) for r bloks and a target of t bloks.
-    void finish(BlockStructure const& structure, FanInBlock& block, std::vector<BlockRows>& rows);
+    void finish(BlockStructure const& structure, FanInBlock& block, std::vector<BlockRows>& rows) {
+        std::sort(intervals_.begin(), intervals_.end(),
+                  [](Interval const& a, Interval const& b) { return a.begin < b.begin; });
+        Cblk const& target = structure.cblks[block.target];
+        block.rows = 0;
+        block.first_rows = block.end_rows = static_cast<Offset>(rows.size());
+        auto const take = [&](Index begin, Index end) { // rows of the panel
+            if (block.end_rows > block.first_rows && rows.back().end == begin) {
+                rows.back().end = end;
+            } else {
+                rows.push_back({begin, end, block.rows});
+                ++block.end_rows;
+            }
+            block.rows += end - begin;
+        };
+        auto const bloks = structure.bloks.begin();
+        auto at = bloks + target.first_blok;
+        auto const end = bloks + target.end_blok;
+        Index done = 0; // rows of the matrix before this one are taken
+        for (Interval const& interval : intervals_)
+            for (Index row = std::max(done, interval.begin); row < interval.end;) {
+                at = std::partition_point(at, end, [&](Blok const& b) { return b.end_row <= row; });
+                Index const to = std::min(interval.end, at->end_row);
+                take(at->panel_row + (row - at->first_row), at->panel_row + (to - at->first_row));
+                row = done = to;
+            }
+        block.rows_below = 0;
+        for (Offset r = block.first_rows; r < block.end_rows; ++r) {
+            BlockRows const& run = rows[r];
+            block.rows_below += std::max<Index>(0, run.end - std::max(run.begin, target.width()));
+        }
+        intervals_.clear();
+    }
 
   private:
     struct Interval {
