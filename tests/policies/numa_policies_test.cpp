@@ -1,5 +1,6 @@
 // Places and nas on made-up machines, and the settings and the machine that all policies share.
 
+#include <algorithm>
 #include <set>
 
 #include "policies/make_policy.hpp"
@@ -73,7 +74,7 @@ using Workers = std::vector<WorkerId>;
 TEST(PlacesPolicy, DealsTheFirstTasksToTheNodesInTurn) {
     auto graph = graph_of(5, {{1, 2}});
     graph.home.assign(5, 0); // where they write does not count at the beginning
-    PlacesPolicy policy(graph, two_nodes, places(PushStrategy::loc, SelectStrategy::rand));
+    PlacesPolicy policy(graph, two_nodes, places(PushStrategy::loc, SelectStrategy::numa_proc));
     EXPECT_EQ(owners(policy, 4, 1), (Workers{2, 3}));
     EXPECT_EQ(owners(policy, 0, 3), (Workers{0, 1}));
     EXPECT_EQ(owners(policy, 1, 0), (Workers{2, 3}));
@@ -111,7 +112,7 @@ TEST(PlacesPolicy, PushesToTheCoreOrTheNodeThatTheStrategySays) {
                            {PushStrategy::loc_num, {0, 1}, {0, 1}, {0, 1}},
                            {PushStrategy::numa_w, {0, 1}, {2, 3}, {0, 1}},
                            {PushStrategy::numa_wloc, {1}, {2, 3}, {1}}}) {
-        PlacesPolicy policy(graph, two_nodes, places(push, SelectStrategy::proc));
+        PlacesPolicy policy(graph, two_nodes, places(push, SelectStrategy::numa_proc));
         EXPECT_EQ(owners(policy, 1, 1), near) << to_string(push);
         EXPECT_EQ(owners(policy, 2, 1), far) << to_string(push);
         EXPECT_EQ(owners(policy, 3, 1), nowhere) << to_string(push);
@@ -156,69 +157,118 @@ TEST(NasPolicy, AWorkerOwnsTheContainerThatItSharesWithNobody) {
     EXPECT_FALSE(policy.in_own_queue(0, 2));
 }
 
-TEST(PlacesPolicy, SelectsVictimsFromTheNearestOutwards) {
-    auto const graph = filling();
-    struct Case {
-        SelectStrategy select;
-        std::vector<TaskId> order;
-    };
-    for (auto const& [select, order] :
-         std::vector<Case>{{SelectStrategy::proc, {7, 8, 1, 3, 2, 4, 5, 6}},
-                           {SelectStrategy::numa, {7, 8, 5, 6, 1, 3, 2, 4}},
-                           {SelectStrategy::proc_numa, {7, 8, 1, 3, 2, 5, 4, 6}},
-                           {SelectStrategy::numa_proc, {7, 8, 1, 5, 3, 2, 6, 4}}}) {
-        PlacesPolicy policy(graph, three_nodes, places(PushStrategy::numa_wloc, select));
-        EXPECT_EQ(found_by_worker_0(policy), order) << to_string(select);
-        EXPECT_EQ(policy.steals(0), 6);
-        EXPECT_EQ(policy.steals_by_distance(), (Counts{0, 1, 5}));
-    }
-    PolicyMachine const uneven({0, 0, 1, 1, 2, 2}, {10, 30, 20, 30, 10, 30, 20, 30, 10});
-    PlacesPolicy policy(graph, uneven, places(PushStrategy::numa_wloc, SelectStrategy::numa_proc));
-    EXPECT_EQ(found_by_worker_0(policy), (std::vector<TaskId>{7, 8, 1, 6, 4, 5, 3, 2}));
-    EXPECT_EQ(policy.steals_by_distance(), (Counts{0, 1, 2, 3}));
-    auto const steal = policy.on_start(0);
-    ASSERT_TRUE(steal);
-    EXPECT_EQ(steal->victim, 2);
-    EXPECT_EQ(steal->distance, 3);
-}
+// What worker 0 finds in the lists of found_by_worker_0(), with and without remote nodes. A group of
+// `remote` is found in the order given, and those of two groups mixed.
+struct Selection {
+    SelectStrategy select;
+    std::vector<TaskId> here;
+    std::vector<std::vector<TaskId>> remote;
+};
 
-TEST(PlacesPolicy, SelectsRandomVictimsBySeedAndMissesNone) {
+std::vector<Selection> const selections{{SelectStrategy::rand, {7}, {{1}, {2}, {3}, {4}}},
+                                        {SelectStrategy::rand_numa, {7}, {{8}, {5}, {6}}},
+                                        {SelectStrategy::proc, {7, 1, 8}, {{3, 2}, {4}}},
+                                        {SelectStrategy::numa, {7, 8}, {{5}, {6}}},
+                                        {SelectStrategy::proc_numa, {7, 1, 8}, {{3, 2, 5}, {4, 6}}},
+                                        {SelectStrategy::numa_proc, {7, 8, 1}, {{5, 3, 2}, {6, 4}}}};
+
+TEST(PlacesPolicy, SelectsVictimsInTheOrderOfTheStrategy) {
     auto const graph = filling();
-    for (auto const& [select, random] : std::vector<std::pair<SelectStrategy, std::set<TaskId>>>{
-             {SelectStrategy::rand, {1, 2, 3, 4}}, {SelectStrategy::rand_numa, {5, 6}}}) {
+    for (auto const& [select, here, remote] : selections) {
+        SCOPED_TRACE(to_string(select));
         std::set<std::vector<TaskId>> orders;
+        std::size_t found = here.size();
+        for (auto const& group : remote) found += group.size();
         for (std::uint64_t seed = 0; seed < 20; ++seed) {
             ScheduleSettings settings = places(PushStrategy::numa_wloc, select);
             settings.seed = seed;
             PlacesPolicy policy(graph, three_nodes, settings), again(graph, three_nodes, settings);
-            auto const order = found_by_worker_0(policy);
+            auto order = found_by_worker_0(policy);
             EXPECT_EQ(order, found_by_worker_0(again));
-            ASSERT_EQ(order.size(), 8u);
-            EXPECT_EQ(order[0], 7);
-            EXPECT_EQ(order[1], 8);
-            auto const end = order.begin() + 2 + static_cast<int>(random.size());
-            EXPECT_EQ(std::set<TaskId>(order.begin() + 2, end), random);
+            if (select == SelectStrategy::rand) {
+                EXPECT_EQ(order.back(), 8); // the own node comes last
+                order.pop_back();
+            }
+            ASSERT_EQ(order.size(), found);
+            EXPECT_TRUE(std::equal(here.begin(), here.end(), order.begin()));
+            for (auto const& group : remote) {
+                auto from = order.begin();
+                for (TaskId const task : group) from = std::find(from, order.end(), task);
+                EXPECT_NE(from, order.end());
+            }
             orders.insert(order);
         }
-        EXPECT_GT(orders.size(), 1u) << to_string(select);
+        EXPECT_GT(orders.size(), 1u);
+    }
+}
+
+TEST(PlacesPolicy, StrategiesOfOneLevelNeverStealFromTheOther) {
+    auto const graph = filling();
+    for (auto const& [select, blocked] : std::vector<std::pair<SelectStrategy, std::vector<TaskId>>>{
+             {SelectStrategy::rand, {5, 6}},
+             {SelectStrategy::proc, {5, 6}},
+             {SelectStrategy::rand_numa, {1, 2, 3, 4}},
+             {SelectStrategy::numa, {1, 2, 3, 4}}}) {
+        PlacesPolicy policy(graph, three_nodes, places(PushStrategy::numa_wloc, select));
+        found_by_worker_0(policy);
+        for (TaskId const task : blocked) {
+            EXPECT_FALSE(policy.may_run(0, task)) << to_string(select);
+            EXPECT_TRUE(policy.may_run(graph.home_of(task), task));
+        }
+        std::size_t left = 0;
+        for (WorkerId w = 1; w < 6; ++w) left += drain(policy, w).size();
+        EXPECT_EQ(left, blocked.size());
+    }
+}
+
+TEST(PlacesPolicy, CountsStealsByDistance) {
+    auto const graph = filling();
+    PolicyMachine const uneven({0, 0, 1, 1, 2, 2}, {10, 30, 20, 30, 10, 30, 20, 30, 10});
+    PlacesPolicy policy(graph, uneven, places(PushStrategy::numa_wloc, SelectStrategy::numa_proc));
+    EXPECT_EQ(found_by_worker_0(policy).size(), 8u);
+    EXPECT_EQ(policy.steals(0), 6);
+    EXPECT_EQ(policy.steals_by_distance(), (Counts{0, 1, 2, 3}));
+}
+
+TEST(PlacesPolicy, WakesTheOwnerOrTheNearestWorkerThatLooksIntoTheList) {
+    auto const graph = filling();
+    struct Idle : IdleWorkers {
+        std::set<WorkerId> workers;
+        WorkerId first_in(WorkerRange range) const override {
+            auto const w = workers.lower_bound(range.first);
+            return w != workers.end() && *w < range.end ? *w : any_worker;
+        }
+        WorkerId last_in(WorkerRange) const override { return any_worker; }
+    } idle;
+    auto const woken = [&](SelectStrategy select, TaskId task, WorkerId by, std::set<WorkerId> workers) {
+        PlacesPolicy policy(graph, three_nodes, places(PushStrategy::numa_wloc, select));
+        policy.push(task, by);
+        idle.workers = std::move(workers);
+        return policy.worker_to_wake(task, any_worker, graph.home_of(task), 6, idle);
+    };
+    for (SelectStrategy const select : {SelectStrategy::proc, SelectStrategy::numa}) {
+        bool const cores = select == SelectStrategy::proc;
+        EXPECT_EQ(woken(select, 3, 3, {0, 2, 3}), 3); // its core
+        EXPECT_EQ(woken(select, 3, 3, {0, 2, 4}), cores ? 2 : any_worker);
+        EXPECT_EQ(woken(select, 3, 3, {0, 5}), cores ? 5 : any_worker);
+        EXPECT_EQ(woken(select, 5, 0, {0, 3, 4}), 3); // its node
+        EXPECT_EQ(woken(select, 5, 0, {0, 4}), cores ? any_worker : 4);
     }
 }
 
 TEST(PlacesPolicy, StrictNeverStealsFromAnotherNumaNode) {
     auto const graph = filling();
-    for (SelectStrategy const select :
-         {SelectStrategy::rand, SelectStrategy::rand_numa, SelectStrategy::proc, SelectStrategy::numa,
-          SelectStrategy::proc_numa, SelectStrategy::numa_proc}) {
+    for (auto const& [select, here, remote] : selections) {
         PlacesPolicy policy(graph, three_nodes, places(PushStrategy::numa_wloc, select, true));
-        EXPECT_EQ(found_by_worker_0(policy), (std::vector<TaskId>{7, 8, 1})) << to_string(select);
+        bool const takes_cores = select != SelectStrategy::numa && select != SelectStrategy::rand_numa;
+        auto found = found_by_worker_0(policy);
+        std::ranges::sort(found);
+        EXPECT_EQ(found, takes_cores ? (std::vector<TaskId>{1, 7, 8}) : (std::vector<TaskId>{7, 8}));
         EXPECT_TRUE(policy.may_run(1, 8));
-        for (TaskId const task : {2, 3, 5}) {
-            EXPECT_FALSE(policy.may_run(0, task));
-            EXPECT_TRUE(policy.may_run(3, task));
-        }
-        EXPECT_EQ(drain(policy, 4), (std::vector<TaskId>{6, 4}));
-        EXPECT_EQ(drain(policy, 2).size(), 3u);
-        EXPECT_EQ(policy.steals_by_distance(), (Counts{0, 3}));
+        for (TaskId const task : {2, 3, 5}) EXPECT_FALSE(policy.may_run(0, task));
+        for (TaskId const task : {3, 5}) EXPECT_TRUE(policy.may_run(3, task));
+        EXPECT_EQ(policy.may_run(3, 2), takes_cores);
+        EXPECT_EQ(drain(policy, 4).size(), takes_cores ? 2u : 1u);
     }
 }
 
