@@ -100,14 +100,15 @@ enum class PushStrategy {
     numa_wloc, ///< pNumaWLoc: the list of the core if it belongs to that node, else the list of the node.
 };
 
-/// SchedulePolicy::places: the lists from which a worker steals if its own lists are empty.
+/// SchedulePolicy::places: the lists that a worker looks into after that of its core. Remote nodes are chosen
+/// at random.
 enum class SelectStrategy {
-    rand,      ///< sRand: a random core.
+    rand,      ///< sRand: the core of a random worker.
     rand_numa, ///< sRandNuma: a random NUMA node.
-    proc,      ///< sProc: the cores, nearest first.
-    numa,      ///< sNuma: the NUMA nodes, nearest first.
-    proc_numa, ///< sProcNuma: node by node, nearest first; for each its cores, then the node.
-    numa_proc, ///< sNumaProc: node by node, nearest first; for each the node, then its cores.
+    proc,      ///< sProc: the cores of its node, the node, then cores of remote nodes.
+    numa,      ///< sNuma: its node, then remote nodes.
+    proc_numa, ///< sProcNuma: the cores of its node, the node, then a remote node likewise.
+    numa_proc, ///< sNumaProc: its node, the cores of the node, then a remote node likewise.
 };
 
 /// Memory of the coefficients of the factor.

@@ -82,11 +82,14 @@ bool PlacesPolicy::may_run(WorkerId worker, TaskId task) const {
     return (is_here || !settings_.strict) && (is_core ? steals_from_cores() : steals_from_nodes());
 }
 
-WorkerId PlacesPolicy::worker_to_wake(TaskId task, WorkerId, WorkerId, int, IdleWorkers const& idle) const {
+WorkerId PlacesPolicy::worker_to_wake(TaskId task, WorkerId, WorkerId home, int,
+                                      IdleWorkers const& idle) const {
     int const list = list_of_task_[task].load(std::memory_order_relaxed);
+    int const node = node_of_list(list);
     auto const may_wake = [&](WorkerId w) { return idle.first_in({w, w + 1}) == w && may_run(w, task); };
     if (machine_.has(list) && may_wake(list)) return list;
-    for (auto const& from : machine_.from(node_of_list(list)))
+    if (machine_.has(home) && machine_.node_of(home) == node && may_wake(home)) return home;
+    for (auto const& from : machine_.from(node))
         for (WorkerId const w : machine_.workers_of(from.node))
             if (may_wake(w)) return w;
     return any_worker;

@@ -32,7 +32,8 @@ class PlacesPolicy : public StealingPolicy {
     /// The distance of a steal is 1 from a core of the same node, else 1 plus the rank of the victim's node.
     TaskId pop(WorkerId worker) override;
     [[nodiscard]] bool may_run(WorkerId worker, TaskId task) const override;
-    /// The owner of the list that the task is in, or else the nearest worker that looks into this list.
+    /// The owner of the list that the task is in, else the task's home if it is on the node of the list, else
+    /// the nearest worker that looks into this list.
     [[nodiscard]] WorkerId worker_to_wake(TaskId task, WorkerId target, WorkerId home, int workers,
                                           IdleWorkers const& idle) const override;
     [[nodiscard]] bool in_own_queue(WorkerId worker, TaskId task) const override {
