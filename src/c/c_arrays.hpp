@@ -1,5 +1,5 @@
-// The caller's arrays in the C interface: dense blocks in and out, and matrices. What is wrong with them is
-// an Error that names it.
+// Reads and writes the arrays of an application in the C interface: dense blocks and matrices. An invalid
+// array causes an Error that names it.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace espalier {
 
 inline constexpr Index largest_count =
-    std::numeric_limits<Index>::max() / 64; // so that bytes of it do not overflow
+    std::numeric_limits<Index>::max() / 64; // the number of bytes does not overflow
 
 inline void check_block(void const* data, Index rows, Index columns, Index leading, char const* what) {
     if (columns < 0) throw Error(Status::usage, fmt::format("{} has {} columns", what, columns));
@@ -29,7 +29,7 @@ inline void check_block(void const* data, Index rows, Index columns, Index leadi
     if (rows > 0 && columns > 0) require_pointer(data, what);
 }
 
-// The columns of a caller's block behind each other; they must be finite.
+// Returns the columns of a block without gaps. Error{bad_input} unless all entries are finite.
 template <class T> std::vector<T> gathered(InputBlock block, Index rows, char const* what) {
     check_block(block.data, rows, block.columns, block.leading, what);
     auto const* const data = static_cast<T const*>(block.data);
@@ -50,7 +50,7 @@ template <class T> void write_back(std::vector<T> const& values, Index rows, Out
         std::copy_n(values.data() + j * rows, rows, static_cast<T*>(block.data) + j * block.leading);
 }
 
-// Spans over the arrays of a matrix; MatrixImport checks what is in them, and sizes that are no sizes.
+// Returns spans over the arrays of a matrix. MatrixImport checks their content and the sizes.
 template <class T, class I> MatrixArrays<T, I> view_of(espalier_matrix const& given) {
     auto const length = [](Index count) -> std::size_t {
         return count < 0 || count > largest_count ? 0 : count;

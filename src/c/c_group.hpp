@@ -1,4 +1,5 @@
-// The processes that share a handle of the C interface, and what they agree on at the beginning of each call.
+// The processes that share a handle of the C interface, and the state that they exchange at the beginning of
+// each call.
 #pragma once
 
 #include "comm/collective_call.hpp"
@@ -12,21 +13,21 @@ struct HandleState {
     bool has_matrix = false;
     bool analyzed = false;          ///< The pattern of the matrix.
     bool factorized = false;        ///< The values of the matrix.
-    bool factors_uncertain = false; ///< A refinement has failed, which may have dropped the factors.
+    bool factors_uncertain = false; ///< A refinement failed and may have dropped the factors.
     Index order = 0;                ///< The order of the matrix.
-    Offset stored = 0;              ///< Entries of the matrix that are kept.
-    double tolerance = 0;           ///< For the backward error, in force.
+    Offset stored = 0;              ///< Stored entries of the matrix.
+    double tolerance = 0;           ///< Tolerance of the backward error.
 };
 
 /// The processes of a handle.
 struct HandleProcesses {
     Communicator all;
-    /// The processes that make the calls: all of them, or process 0 alone while the others follow it.
+    /// The processes that make the calls: all of them, or only process 0 if the others follow it.
     Communicator calling;
 };
 
-/// Collective. Error{usage} on all processes unless all give the scalar type of process 0 (as a number), and
-/// the others either all follow process 0 or all make its calls.
+/// Collective. Error{usage} on all processes unless they have the same scalar type (as a number) and either
+/// all or none of the others follow process 0.
 HandleProcesses agree_on_handle(Communicator comm, int scalar, bool follows);
 
 } // namespace espalier

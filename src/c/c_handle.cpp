@@ -1,4 +1,4 @@
-// Handles of the C interface: made, freed, and their messages; version and status names.
+// Creates and frees handles of the C interface, and returns messages, the version and the names of statuses.
 #include "c/c_handle.hpp"
 
 #include <cstring>
@@ -17,7 +17,7 @@ constexpr std::string_view version =
     ESPALIER_DOTTED(ESPALIER_VERSION_MAJOR, ESPALIER_VERSION_MINOR, ESPALIER_VERSION_PATCH);
 static_assert(version == ESPALIER_VERSION_TEXT, "espalier.h and the build disagree about the version");
 
-// The enumerations of the C interface are those of the library under other names.
+// The enumerations of the C interface have the values of those of the library.
 static_assert(ESPALIER_CANCELLED == static_cast<int>(espalier::Status::cancelled));
 static_assert(ESPALIER_HERMITIAN == static_cast<int>(espalier::Symmetry::hermitian));
 static_assert(ESPALIER_LU == static_cast<int>(espalier::Factorization::lu));
@@ -50,7 +50,7 @@ espalier_status espalier_solver::fail_with_current_exception() noexcept {
         return fail(Status::out_of_memory, "out of memory");
     } catch (std::length_error const&) {
         return fail(Status::out_of_memory, "an array would be larger than the address space");
-    } catch (std::system_error const& error) { // threads that cannot be started
+    } catch (std::system_error const& error) { // a thread cannot be started
         bool const scarce = error.code() == std::errc::resource_unavailable_try_again ||
                             error.code() == std::errc::not_enough_memory;
         return fail(scarce ? Status::out_of_memory : Status::internal, error.what());
@@ -82,12 +82,12 @@ char const* espalier_message(espalier_solver const* solver) {
     return solver->message;
 }
 
-// Not every number is a char, and so not every number a Scalar.
+// The number may not fit a char.
 static espalier::Scalar scalar_of(espalier_scalar scalar) {
     return static_cast<espalier::Scalar>(scalar == static_cast<char>(scalar) ? scalar : 0);
 }
 
-// A handle with the session that `make` makes.
+// Creates a handle with the session that `make` returns.
 template <class Make> static espalier_status create(espalier_solver** solver, Make const& make) {
     if (!solver) return ESPALIER_USAGE;
     *solver = nullptr;
@@ -115,7 +115,7 @@ espalier_status espalier_create_mpi_fortran(espalier_solver** solver, espalier_s
     });
 }
 
-// There is no handle to hold a message.
+// Without a handle there is no place for a message.
 template <class Find> static espalier_status follow(espalier_scalar scalar, Find const& find) {
     espalier_solver unused;
     return espalier::guarded(&unused,
@@ -139,7 +139,8 @@ espalier_status espalier_get_processes(espalier_solver* solver, int* rank, int* 
 
 void espalier_destroy(espalier_solver** solver) {
     if (!solver || !*solver || (*solver)->mark != espalier_solver::living) return;
-    if ((*solver)->busy.load(std::memory_order_acquire)) return; // by a callback: its call is still running
+    if ((*solver)->busy.load(std::memory_order_acquire))
+        return; // called by a callback; the call that runs it still needs the handle
     delete *solver;
     *solver = nullptr;
 }

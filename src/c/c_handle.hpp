@@ -1,5 +1,5 @@
-// What stands behind the C interface's handle, and the one place where exceptions become statuses. Messages
-// are kept in a fixed buffer, so that being out of memory can be told without memory.
+// The handle of the C interface, and the one place where exceptions become statuses. Messages are stored in a
+// buffer of fixed size, so that lack of memory can be reported.
 #pragma once
 
 #include <atomic>
@@ -13,38 +13,38 @@
 
 namespace espalier {
 
-/// The report as the getters hand it out: made when first asked for, thrown away by the next step.
+/// The report as the getters return it. The first getter creates it, and the next step drops it.
 struct ReportSnapshot {
     bool made = false;
     std::vector<ReportField> fields;
-    std::vector<std::vector<char const*>> texts; ///< Of each field, the pointers to its strings.
+    std::vector<std::vector<char const*>> texts; ///< Pointers to the strings of each field.
     std::string json;
 };
 
 } // namespace espalier
 
 struct espalier_solver {
-    static constexpr std::uint64_t living = 0x657370616C696572; // tells a handle from other memory
+    static constexpr std::uint64_t living = 0x657370616C696572; // distinguishes a handle from other memory
 
     std::uint64_t mark = living;
     std::atomic<bool> busy{false};
     char message[1024] = {};
     std::unique_ptr<espalier::Session> session;
     std::unique_ptr<espalier::ProgressSink> progress;
-    std::string option_text; // what espalier_get_option gave out
+    std::string option_text; // the last result of espalier_get_option
     espalier::ReportSnapshot report;
 
     ~espalier_solver() { mark = 0; }
 
-    /// Keeps the text, shortened if need be, and returns the status. Allocates nothing.
+    /// Stores the text, shortened to the buffer, and returns the status. Allocates nothing.
     espalier_status fail(espalier::Status status, std::string_view text) noexcept;
-    /// The same for the exception being handled.
+    /// Stores the message of the current exception, and returns its status. Allocates nothing.
     espalier_status fail_with_current_exception() noexcept;
 };
 
 namespace espalier {
 
-/// One call on a handle at a time.
+/// Allows one call of a handle at a time.
 class BusyScope {
   public:
     explicit BusyScope(espalier_solver& solver)
@@ -61,8 +61,7 @@ class BusyScope {
     bool entered_;
 };
 
-/// Runs body(solver), and turns what it throws into a status and a message. For the report's getters, which
-/// keep the snapshot.
+/// Runs body(solver) and converts its exception to a status and a message. Keeps the snapshot of the report.
 template <class Body> espalier_status guarded_reading(espalier_solver* solver, Body const& body) noexcept {
     if (!solver || solver->mark != espalier_solver::living) return ESPALIER_USAGE;
     BusyScope const scope(*solver);
@@ -76,7 +75,7 @@ template <class Body> espalier_status guarded_reading(espalier_solver* solver, B
     }
 }
 
-/// The same for all other functions.
+/// As guarded_reading(), but drops the snapshot of the report.
 template <class Body> espalier_status guarded(espalier_solver* solver, Body const& body) noexcept {
     return guarded_reading(solver, [&](espalier_solver& self) {
         self.report = {};

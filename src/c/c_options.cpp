@@ -25,18 +25,18 @@ espalier_status set_text(espalier_solver* solver, char const* name, std::string 
     return change(solver, [&](Options& options) { set_option(options, name, value); });
 }
 
-// The value of an enumeration, or 0 or 1.
+// `value` is an enumerator, or 0 or 1.
 espalier_status set_index(espalier_solver* solver, char const* name, int value) {
     return change(solver, [&](Options& options) { set_option_index(options, name, value); });
 }
 
-// 0 has the spelling `unset`.
+// The value 0 is spelled `unset`.
 template <class Number>
 espalier_status set_number(espalier_solver* solver, char const* name, Number value, char const* unset) {
     return set_text(solver, name, value == 0 ? std::string(unset) : fmt::format("{}", value));
 }
 
-// A caller's numbers, which count from `base`, as numbers that count from 0.
+// Converts numbers that count from `base` to numbers that count from 0.
 std::vector<Index> from_base(int64_t count, int64_t const* numbers, int base, char const* what) {
     if (base != 0 && base != 1)
         throw Error(Status::usage, fmt::format("base = {}; {} count from 0 or from 1", base, what));
@@ -51,7 +51,7 @@ std::vector<Index> from_base(int64_t count, int64_t const* numbers, int base, ch
     return shifted;
 }
 
-// Reports phases to the caller's function as fractions. advance() is called from several threads.
+// Reports phases to a function of the application as fractions. advance() is called from several threads.
 class CallerProgress : public ProgressSink {
   public:
     CallerProgress(espalier_progress_function function, void* user) : function_(function), user_(user) {}
@@ -87,7 +87,7 @@ class CallerProgress : public ProgressSink {
     std::string phase_;
     double total_ = 0;
     double done_ = 0;
-    double reported_ = 0; // the last fraction
+    double reported_ = 0; // the last fraction that was reported
 };
 
 } // namespace

@@ -1,4 +1,5 @@
-// Arrays of the C interface of which each process has a part: checked where they are, joined on process 0.
+// Arrays of the C interface of which each process has a part. Each process checks its own part, and process 0
+// joins them.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +17,14 @@
 
 namespace espalier {
 
-/// What describes a part of a matrix, as far as all parts must have it alike.
+/// The properties that all parts of a matrix must share.
 struct PartFacts {
     std::int32_t layout = 0;
     std::int32_t symmetry = 0;
     std::int32_t triangle = 0;
     std::int32_t base = 0;
-    std::int64_t rows = 0; ///< 0 in CSR, where each part has its own,
-    std::int64_t cols = 0; ///< and in CSC.
+    std::int64_t rows = 0; ///< 0 in CSR, where each part has its own number.
+    std::int64_t cols = 0; ///< 0 in CSC.
 
     friend bool operator==(PartFacts const&, PartFacts const&) = default;
 };
@@ -34,15 +35,15 @@ inline PartFacts facts_of(espalier_matrix const& part) {
             part.layout == ESPALIER_CSR ? 0 : part.rows, part.layout == ESPALIER_CSC ? 0 : part.cols};
 }
 
-/// A part of a matrix, or all of it.
+/// A part of a matrix.
 template <class T> struct MatrixPart {
     Index majors = 0;                   ///< Columns of CSC, rows of CSR.
-    std::vector<std::int64_t> pointers; ///< Of CSC and CSR: entries of each column or row.
+    std::vector<std::int64_t> pointers; ///< The number of entries of each column or row (CSC, CSR).
     std::vector<std::int64_t> indices;
     std::span<T const> values;
 };
 
-/// What is wrong with one part by itself is an Error. The values stay the caller's.
+/// Checks one part by itself. The result refers to the values of `given`.
 template <class T, class I> MatrixPart<T> checked_part(espalier_matrix const& given) {
     MatrixArrays<T, I> const view = view_of<T, I>(given);
     if (view.base != 0 && view.base != 1)
@@ -57,7 +58,7 @@ template <class T, class I> MatrixPart<T> checked_part(espalier_matrix const& gi
         for (Index k = 0; k < part.majors; ++k) part.pointers[k] = part.pointers[k + 1] - part.pointers[k];
         part.pointers.pop_back();
     }
-    for_each_view_entry(view, [](Index, Index, Offset) {}); // here it is known whose indices they are
+    for_each_view_entry(view, [](Index, Index, Offset) {}); // checks the indices of this part
     part.indices.assign(view.indices.begin(), view.indices.end());
     part.values = view.values;
     return part;
@@ -70,8 +71,8 @@ template <class T> MatrixPart<T> checked_part(espalier_matrix const& given) {
                : checked_part<T, std::int64_t>(given);
 }
 
-/// Collective: all parts behind each other on process 0, as one matrix. Error{usage} on all processes when
-/// the parts do not go together; {bad_input} for what is wrong with the whole; {out_of_memory}.
+/// Collective: joins all parts on process 0 in the order of the processes. Error on all processes: {usage} if
+/// the parts differ in a common property; {bad_input} if the whole matrix is invalid; {out_of_memory}.
 template <class T>
 MatrixImport<T> imported_parts(Communicator const& comm, PartFacts const& mine, MatrixPart<T> part) {
     PartFacts facts = mine;
@@ -109,8 +110,8 @@ MatrixImport<T> imported_parts(Communicator const& comm, PartFacts const& mine, 
     return whole;
 }
 
-/// Collective: do all processes mean the same system op(A) X = B, with rows that make up the `order` of A?
-/// Error{usage} on all processes otherwise.
+/// Collective: Error{usage} on all processes unless they all have the same number of columns and the same op,
+/// and their rows add up to `order`.
 inline void require_rows(Communicator const& comm, Index order, Index rows, Index columns, MatrixOp op) {
     std::int64_t common[] = {columns, static_cast<std::int64_t>(op)};
     broadcast_value(comm, common, 0);

@@ -1,4 +1,4 @@
-// Getters of the report, in the C interface.
+// The getters of the report in the C interface.
 #include <algorithm>
 #include <variant>
 
@@ -14,7 +14,7 @@ using namespace espalier;
 using Value = decltype(ReportField::value);
 
 char const* const type_names[] = {"a truth value", "a whole number", "a number",
-                                  "a text",        "numbers",        "texts"}; // by Value's index
+                                  "a text",        "numbers",        "texts"}; // by the index of Value
 static_assert(std::variant_size_v<Value> == std::size(type_names));
 static_assert(
     std::is_same_v<std::variant_alternative_t<ESPALIER_FIELD_STRINGS, Value>, std::vector<std::string>>);
@@ -29,7 +29,7 @@ ReportSnapshot const& snapshot(espalier_solver& self) {
             for (std::string const& text : *texts) next.texts[k].push_back(text.c_str());
     next.json = to_json(next.fields);
     next.made = true;
-    self.report = std::move(next); // moves no string's characters: they are in the vector's memory
+    self.report = std::move(next); // the strings stay where they are: they are in the memory of the vector
     return self.report;
 }
 
@@ -43,7 +43,7 @@ std::size_t place_of(ReportSnapshot const& report, char const* name) {
     return static_cast<std::size_t>(found - report.fields.begin());
 }
 
-// The value of a field, which must be a T.
+// The value of a field. Error{usage} unless it is a T.
 template <class T> T const& value_of(ReportSnapshot const& report, char const* name, int type) {
     Value const& value = report.fields[place_of(report, name)].value;
     if (T const* typed = std::get_if<T>(&value)) return *typed;

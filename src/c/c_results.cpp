@@ -1,4 +1,4 @@
-// What factors tell, in the C interface: inertia, determinant, condition, null space, Schur complement.
+// Results of the factors in the C interface: inertia, determinant, condition, null space, Schur complement.
 #include "c/c_handle.hpp"
 
 using namespace espalier;

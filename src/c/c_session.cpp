@@ -1,4 +1,4 @@
-// The typed half of the C interface: what the factors tell, predictions and traces.
+// The typed part of the C interface: results of the factors, predictions and traces.
 #include "c/c_session.hpp"
 
 #include <complex>

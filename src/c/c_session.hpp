@@ -1,5 +1,6 @@
-// A solver of any scalar behind one interface: what the C functions talk to. Scalars arrive as void pointers,
-// everything else in the library's own types; errors are thrown. Several processes make the same calls.
+// A solver of any scalar type behind one interface, which the C functions call. Scalars are passed as void
+// pointers, and everything else in the types of the library. Errors are thrown. Several processes make the
+// same calls.
 #pragma once
 
 #include <memory>
@@ -10,7 +11,7 @@
 
 namespace espalier {
 
-/// A caller's dense block of scalars: rows x columns, column-major.
+/// A dense block of scalars of the application: rows x columns, column-major.
 struct InputBlock {
     void const* data;
     Index columns;
@@ -34,13 +35,13 @@ class Session {
     virtual void set_options(Options options) = 0;
     [[nodiscard]] virtual Report const& report() const = 0;
 
-    /// In what follows, process 0 has the arguments; those of the others are not looked at.
+    /// Process 0 has the arguments of the following functions. Those of other processes are ignored.
     virtual void set_matrix(espalier_matrix const* matrix) = 0;
     virtual void set_values(Offset entries, void const* values) = 0;
-    /// Each process has its part; in a session of one, that is all.
+    /// Each process passes its part of the matrix.
     virtual void set_matrix_part(espalier_matrix const* given) = 0;
     virtual void set_values_part(Offset entries, void const* values) = 0;
-    /// Of the matrix that was set: its order, and the entries kept. Error{usage} when there is none.
+    /// The order and the number of stored entries of the matrix. Error{usage} if no matrix is set.
     [[nodiscard]] virtual Index order() const = 0;
     [[nodiscard]] virtual Offset stored() const = 0;
 
@@ -50,27 +51,27 @@ class Session {
     virtual void solve(espalier_op op, InputBlock b, OutputBlock x) = 0;
     virtual void solve_sparse(espalier_op op, espalier_matrix const* b, void* x, Index leading) = 0;
     virtual RefineReport refine(espalier_op op, InputBlock b, OutputBlock x) = 0;
-    /// All steps: analysis and factorization only where they are due.
+    /// Runs all steps. Skips analysis and factorization if they are up to date.
     virtual RefineReport drive(espalier_op op, InputBlock b, OutputBlock x) = 0;
-    /// The same, each process with its part of values or its rows of B and X.
+    /// As above, but each process passes its part of the values or its rows of B and X.
     virtual void refactorize_part(Offset entries, void const* values) = 0;
     virtual void solve_rows(espalier_op op, Index rows, InputBlock b, OutputBlock x) = 0;
     virtual RefineReport refine_rows(espalier_op op, Index rows, InputBlock b, OutputBlock x) = 0;
     virtual RefineReport drive_rows(espalier_op op, Index rows, InputBlock b, OutputBlock x) = 0;
-    /// The tolerance in force.
+    /// The tolerance of the backward error.
     [[nodiscard]] virtual double tolerance() const = 0;
 
     [[nodiscard]] virtual Inertia inertia() = 0;
     [[nodiscard]] virtual Determinant<std::complex<double>> determinant() = 0;
     virtual void reciprocal_condition(double* rcond) = 0;
-    /// The null vectors are kept for null_vectors().
+    /// Keeps the null vectors for null_vectors().
     virtual void null_space(double tolerance, std::int64_t* rank) = 0;
     virtual void null_vectors(void* basis, Index leading) = 0;
     virtual void schur_complement(void* schur, Index leading) = 0;
     virtual void condense(InputBlock b, OutputBlock reduced) = 0;
     virtual void expand(InputBlock b, InputBlock x_schur, OutputBlock x) = 0;
 
-    /// In place of `call`, which then fails everywhere.
+    /// Makes `call` fail on all processes.
     virtual void refuse(char const* call, std::string const& message) = 0;
     [[nodiscard]] virtual Communicator const& comm() const = 0;
 
@@ -81,15 +82,15 @@ class Session {
 };
 
 std::unique_ptr<Session> make_session(Scalar scalar);
-/// Of several processes. Collective.
+/// Creates a session of several processes. Collective.
 std::unique_ptr<Session> make_session(Scalar scalar, Communicator processes);
-/// In place of the sessions of processes other than 0: returns when that of process 0 is gone. Collective.
+/// For processes other than 0: takes part in the calls of process 0 until its session ends. Collective.
 void follow_session(Scalar scalar, Communicator processes);
 
-/// The path of a trace from outside. Error{usage} when it is null or empty.
+/// The path of a trace as a string. Error{usage} if it is null or empty.
 std::string path_of(char const* path);
 
-/// An enumerator from outside, which may be any number. Error{usage} naming `what` unless it is in 0 .. last.
+/// Converts a number to an enumerator. Error{usage} that names `what` unless the number is in 0 .. last.
 template <class To, class From> To known(From value, To last, char const* what) {
     if (static_cast<int>(value) < 0 || static_cast<int>(value) > static_cast<int>(last))
         throw Error(Status::usage, std::string(what) + " = " + std::to_string(static_cast<int>(value)) +

@@ -1,4 +1,4 @@
-// Matrix and steps of the C interface.
+// The matrix and the steps of the C interface.
 #include <fmt/format.h>
 
 #include "c/c_handle.hpp"
@@ -7,7 +7,7 @@ namespace {
 
 using namespace espalier;
 
-// What refinement found is a status of its own, although X is there.
+// Throws the status of a refinement that did not succeed. X is stored nevertheless.
 void report_quality(RefineReport const& refine, double tolerance) {
     if (refine.status == Status::ok) return;
     throw Error(refine.status,

@@ -1,5 +1,5 @@
-// Of the typed half of the C interface: the matrix, all of it or in parts, the steps, and which of analysis
-// and factors belong to the matrix that was set last.
+// The typed part of the C interface that holds the matrix, whole or in parts, runs the steps, and records
+// whether analysis and factors belong to the current matrix.
 #pragma once
 
 #include <functional>
@@ -177,20 +177,20 @@ template <class T> class SystemSession : public Session {
     }
 
   protected:
-    /// Collective: a call begins, and process 0 runs `check`, which looks at its arguments.
+    /// Collective: begins a call. Process 0 runs `check`, which checks its arguments.
     void begin(char const* call, std::function<void()> const& check) {
         begin(call);
         on_root(calls_.comm(), check);
     }
 
-    /// Collective: a call begins in which every process has a part, and runs `check`.
+    /// Collective: begins a call in which every process has a part and runs `check`.
     void begin_parts(char const* call, std::function<void()> const& check) {
         begin(call);
         all_succeed(calls_.comm(), check);
     }
 
     enum class RowsCall { solve, refine, drive };
-    // What one process gives of op(A) X = B.
+    // The rows of op(A) X = B of one process.
     struct RowsOfSystem {
         MatrixOp op = MatrixOp::none;
         std::vector<T> b;
@@ -216,7 +216,7 @@ template <class T> class SystemSession : public Session {
         return mine;
     }
 
-    // The matrix of process 0.
+    // Stores the matrix of process 0.
     void take(MatrixImport<T> next) {
         if (next.matrix().rows != next.matrix().cols)
             throw Error(
@@ -292,7 +292,7 @@ template <class T> class SystemSession : public Session {
     }
 
     RefineReport refined(MatrixOp op, std::vector<T> const& b, std::vector<T>& values, OutputBlock x) {
-        now_.factors_uncertain = true; // in mixed precision refinement may begin another factorization
+        now_.factors_uncertain = true; // in mixed precision the refinement may start another factorization
         RefineReport const report = solver_.refine(matrix_.matrix(), b, values, x.columns, op);
         now_.factors_uncertain = false;
         give(values, now_.order, x);
@@ -307,7 +307,7 @@ template <class T> class SystemSession : public Session {
         return report;
     }
 
-    // Process 0 has results.
+    // Process 0 writes the results.
     void give(std::vector<T> const& values, Index rows, OutputBlock block) {
         if (calls_.is_root()) write_back(values, rows, block);
     }
@@ -339,9 +339,9 @@ template <class T> class SystemSession : public Session {
     CollectiveCalls<HandleState> calls_;
     Solver<T> solver_;
     MatrixImport<T> matrix_;             // process 0
-    std::optional<Offset> entries_here_; // when it was set in parts
+    std::optional<Offset> entries_here_; // if the matrix was set in parts
     HandleState now_;
-    std::optional<NullSpace<T>> null_space_; // of these values
+    std::optional<NullSpace<T>> null_space_; // of the current values
 };
 
 } // namespace espalier

@@ -10,7 +10,7 @@ namespace {
 
 using namespace espalier;
 
-// As the C++ interface takes it.
+// Null stands for an empty name.
 std::string name_of(char const* matrix_name) {
     return matrix_name ? matrix_name : "";
 }

@@ -15,19 +15,19 @@ double safe_ratio(double error, double scale) {
     return scale == 0 ? infinity : error / scale;
 }
 
-// If a product of two finite numbers overflows, its factors are multiplied by this first, and what is
-// added to the product by its square. Fractions do not change, and what underflows on the way is too small
-// beside a scale above the largest number to change them either.
+// If a product of two finite numbers overflows, its factors are multiplied by this number first, and the
+// terms added to the product by its square. This does not change the quotient. Terms that underflow are
+// negligible, because the denominator is above the largest number.
 template <class T> constexpr double shrink = sizeof(Real<T>) == sizeof(float) ? 0x1p-80 : 0x1p-540;
 
 template <class T> std::vector<T> shrunk(std::span<T const> values, int times) {
     std::vector<T> result(values.begin(), values.end());
-    for (; times > 0; --times) // one by one: the square is no number in single precision
+    for (; times > 0; --times) // one after the other, because the square underflows in single precision
         for (T& value : result) value *= static_cast<Real<T>>(shrink<T>);
     return result;
 }
 
-// A system so small that neither b - A x nor |A||x| + |b| overflows.
+// A system scaled so that neither b - A x nor |A||x| + |b| overflows.
 template <class T> struct ShrunkSystem {
     DistributedMatrix<T> matrix;
     std::vector<T> x, b;
@@ -50,7 +50,7 @@ bool is_finite_system(DistributedMatrix<T> const& a, std::span<T const> x, std::
     return on_all(a.rows(), all_finite<T>(x) && all_finite<T>(b)) && a.is_finite();
 }
 
-// One column, its residual in r.
+// The error of one column, whose residual is r.
 template <class T> double normwise_error_of_column(DistributedMatrix<T> const& a, double matrix_norm,
                                                    std::span<T const> x, std::span<T const> b, std::span<T> r,
                                                    MatrixOp op) {
@@ -58,8 +58,8 @@ template <class T> double normwise_error_of_column(DistributedMatrix<T> const& a
     return normwise_backward_errors<T>(a.rows(), matrix_norm, r, x, b, 1)[0];
 }
 
-// |b - op(A) x|_i / (|op(A)||x| + |b|)_i of every local row of one column; infinite too where one of the two
-// only overflows.
+// |b - op(A) x|_i / (|op(A)||x| + |b|)_i for every local row of one column. Infinite if one of the two terms
+// overflows.
 template <class T> std::vector<double> row_errors(DistributedMatrix<T> const& a, std::span<T const> x,
                                                   std::span<T const> b, MatrixOp op) {
     std::vector<T> r;
@@ -119,7 +119,7 @@ template <class T> double normwise_backward_error(DistributedMatrix<T> const& a,
     double const matrix_norm = a.infinity_norm(op);
     double worst = 0;
     for (Index c = 0; c < columns;
-         ++c) { // by themselves: the others may be so much smaller that they would vanish
+         ++c) { // separately, because the others may be so much smaller that they would underflow
         auto const x_c = x.subspan(c * m, m), b_c = b.subspan(c * m, m);
         double error = normwise_error_of_column<T>(a, matrix_norm, x_c, b_c, r, op);
         if (!std::isfinite(error) && is_finite_system(a, x_c, b_c)) {
@@ -139,7 +139,7 @@ template <class T> double componentwise_backward_error(DistributedMatrix<T> cons
         require_block_size("x", x.size(), m, columns);
         require_block_size("b", b.size(), m, columns);
     });
-    // An entry of x that meets an empty column appears in neither r nor |A||x|.
+    // An entry of x for an empty column contributes to neither r nor |A||x|.
     if (!on_all(a.rows(), all_finite(x))) return infinity;
     auto const finite = [](double error) { return std::isfinite(error); };
     double worst = 0;

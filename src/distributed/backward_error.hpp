@@ -1,5 +1,5 @@
-// Backward errors of solutions of op(A) X = B. A NaN or Inf in an argument makes them infinite: no error can
-// look small because something in it is not a number. An overflow on the way does no harm.
+// Backward errors of solutions of op(A) X = B. They are infinite if an argument has a NaN or infinity.
+// Overflow of intermediate results is handled.
 #pragma once
 
 #include <span>
@@ -9,26 +9,26 @@
 
 namespace espalier {
 
-/// |r| / (|A| |x| + |b|) from norms; 0/0 counts 0.
+/// |r| / (|A| |x| + |b|) from norms; 0/0 is 0.
 double normwise_backward_error(double matrix_norm, double r_norm, double x_norm, double b_norm);
 
 /// Collective: the normwise backward error of each column (Rigal and Gaches 1967)
 ///     |b - op(A) x| / (|op(A)| |x| + |b|),    infinity norms,
-/// from the residuals `r` of the columns and |op(A)|. Infinite where something overflows.
+/// from the residuals `r` of the columns and |op(A)|. Infinite if a term overflows.
 template <class T> std::vector<double> normwise_backward_errors(DistributedRows const& rows,
                                                                 double matrix_norm, std::span<T const> r,
                                                                 std::span<T const> x, std::span<T const> b,
                                                                 Index columns);
 
-/// Collective: the normwise backward error of the worst of `columns` columns; right also where a residual or
-/// |A||x| overflows. Error{usage} when a block has a wrong size.
+/// Collective: the largest normwise backward error of `columns` columns, which is correct also if a residual
+/// or |A||x| overflows. Error{usage} if a block has a wrong size.
 template <class T> double normwise_backward_error(DistributedMatrix<T> const& a, std::span<T const> x,
                                                   std::span<T const> b, Index columns = 1,
                                                   MatrixOp op = MatrixOp::none);
 
 /// Collective: the componentwise backward error (Oettli and Prager 1964) of the worst column,
 ///     max_i |b - op(A) x|_i / (|op(A)| |x| + |b|)_i,
-/// where 0/0 counts 0 and nonzero/0 infinite. Errors as above.
+/// where 0/0 is 0 and nonzero/0 infinite. Errors as above.
 template <class T> double componentwise_backward_error(DistributedMatrix<T> const& a, std::span<T const> x,
                                                        std::span<T const> b, Index columns = 1,
                                                        MatrixOp op = MatrixOp::none);

@@ -1,4 +1,4 @@
-// Data of process 0, dealt out to all processes.
+// Distributes data of process 0 to all processes.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace espalier {
 
-/// Collective: the bytes that pack(packer, r) packs on process 0 for the calling process r. Process 0 holds
-/// those of one process at a time.
+/// Collective: returns the bytes that pack(packer, r) packs on process 0 for the calling process r. Process 0
+/// stores the bytes of one process at a time.
 template <class Pack> std::vector<std::byte> deal_out(Communicator const& comm, Pack const& pack) {
     std::vector<std::byte> mine;
     for (int r = 0; r < comm.size(); ++r) {

@@ -1,4 +1,4 @@
-// Collects distributed systems on process 0, and deals vectors out.
+// Collects distributed systems on process 0, and distributes vectors.
 #include "espalier/distributed.hpp"
 
 #include <complex>

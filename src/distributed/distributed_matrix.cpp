@@ -19,7 +19,7 @@ namespace espalier {
 
 namespace {
 
-// A sum of products, and what rounding has taken from it.
+// A sum of products and its rounding error.
 template <class R> struct CompensatedSum {
     R value = 0;
     R lost = 0;
@@ -63,14 +63,15 @@ template <class R> struct AccurateEntry<std::complex<R>> {
     [[nodiscard]] std::complex<R> result() const { return {re.value + re.lost, im.value + im.lost}; }
 };
 
-// The entries of the columns of a process. Remote rows are numbered behind its own, by owner.
+// The pattern of the columns of a process. Remote rows are numbered after the local rows, in the order of
+// their owners.
 struct LocalPattern {
     std::vector<Offset> col_ptr{0};
     std::vector<Index> row_ind;
     std::vector<std::vector<Index>> wanted; // local numbers of remote rows at their owners
 };
 
-// Makes the patterns of all processes, one after another, from the whole matrix.
+// Creates the patterns of all processes, one at a time, from the whole matrix.
 class PatternDealer {
   public:
     PatternDealer(Owners const& owners, Index n) : owners_(owners), owner_(n), place_(n), number_(n) {
@@ -117,15 +118,15 @@ class PatternDealer {
     Owners const& owners_;
     std::vector<int> owner_;
     std::vector<Index> place_;  // at the owner
-    std::vector<Index> number_; // of remote rows at the process whose pattern is made
+    std::vector<Index> number_; // number of each remote row on the process whose pattern is created
 };
 
-// value times the factor of row i; no factors are ones.
+// Returns value times the factor of row i. Without factors these are ones.
 template <class V> V scaled(std::vector<double> const& factors, Index i, V value) {
     return factors.empty() ? value : scaled_value(value, factors[i]);
 }
 
-// Memory for one kind of numbers.
+// Memory for numbers of any type.
 struct Buffer {
     std::vector<std::byte> bytes;
     template <class E> [[nodiscard]] E* as() { return reinterpret_cast<E*>(bytes.data()); }
@@ -203,7 +204,7 @@ template <class T> void DistributedMatrix<T>::set_values(CscMatrix<T> const* who
     deal_values(owners.begin, owners.rows, whole);
 }
 
-// The columns of a process are columns of the whole matrix, entry by entry.
+// A column of a process has the entries of the column of the whole matrix in the same order.
 template <class T> void DistributedMatrix<T>::deal_values(std::span<Index const> begin,
                                                           std::span<Index const> owned,
                                                           CscMatrix<T> const* whole) {
@@ -334,7 +335,7 @@ template <class T> void DistributedMatrix<T>::accurate_residual(std::initializer
     require_block("b", b.size(), 1);
     require_block("r", r.size(), 1);
     Index const m = rows().count();
-    if (part_->sums.bytes.empty()) // on all processes alike
+    if (part_->sums.bytes.empty()) // on all processes
         rows().reduction().all_succeed([&] { part_->sums.bytes.resize((m + 1) * sizeof(Entry)); });
     std::span<Entry> const entries(part_->sums.template as<Entry>(), m);
     // b - R A C x = R (R^-1 b - A C x)

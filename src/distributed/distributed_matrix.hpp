@@ -1,11 +1,11 @@
-// A square sparse matrix whose columns, and whose rows of vectors, lie with their owners. A process has the
-// entries of its columns, and a halo of the remote rows that they touch; of a symmetric or Hermitian matrix
-// the lower triangle is stored, as in CscMatrix.
+// A square sparse matrix whose columns are distributed over processes, and whose vectors are distributed by
+// rows in the same way. A process stores the entries of its columns and a halo of the remote rows that they
+// touch. For a symmetric or Hermitian matrix the lower triangle is stored, as in CscMatrix.
 //
-// With one process it refers to a CscMatrix, and vectors have its order. With several, local row l is row
-// rows().number(l) of the matrix. All calls are collective, and vectors have rows().count() entries in each
-// column. Products add local terms first, then contributions of other processes by rank: results depend on
-// the number of processes, never on timing.
+// With one process it refers to a CscMatrix, and vectors have its rows in order. With several, local row l is
+// row rows().number(l) of the matrix. All calls are collective, and vectors have rows().count() entries in
+// each column. Products add local terms first, then contributions of other processes by rank, so results
+// depend on the number of processes but not on timing.
 #pragma once
 
 #include <cstdint>
@@ -22,17 +22,17 @@ namespace espalier {
 
 template <class T> class DistributedMatrix {
   public:
-    /// One process: refers to `whole`, which lives longer. Error{usage} unless it is square.
-    DistributedMatrix(
-        CscMatrix<T> const& whole); // NOLINT: a whole matrix is the distributed one of one process
-    /// Collective. Process 0 has the matrix, the others give null; entries are dealt out to the owners of
-    /// their columns, one process at a time. Error{out_of_memory} on all processes.
+    /// For one process: refers to `whole`, which must outlive this. Error{usage} unless it is square.
+    DistributedMatrix(CscMatrix<T> const& whole); // NOLINT: implicit, because a whole matrix is the
+                                                  // distributed matrix of one process
+    /// Collective. Process 0 passes the matrix and the others null. Entries are sent to the owners of their
+    /// columns, one process at a time. Error{out_of_memory} on all processes.
     DistributedMatrix(DistributedRows rows, CscMatrix<T> const* whole);
-    /// Collective: the entries of another matrix with the same pattern, given as above.
+    /// Collective: takes the entries of another matrix with the same pattern, passed as above.
     void set_values(CscMatrix<T> const* whole);
 
-    /// R^-1 A C^-1 for diagonal matrices R and C of powers of two, of which each process gives the part of
-    /// its rows (empty: ones). Shares the entries with this matrix.
+    /// R^-1 A C^-1 for diagonal matrices R and C of powers of two. Each process passes the part of its rows
+    /// (empty: ones). Shares the entries with this matrix.
     [[nodiscard]] DistributedMatrix unscaled(std::span<double const> r, std::span<double const> c) const;
     /// factor * A, with a copy of the entries. Collective.
     [[nodiscard]] DistributedMatrix times(Real<T> factor) const;
@@ -43,8 +43,8 @@ template <class T> class DistributedMatrix {
     /// Number of remote rows that the entries of this process touch.
     [[nodiscard]] Index halo_size() const;
 
-    /// Y = alpha op(A) X + beta Y, for `columns` columns that do not overlap. Y is not read when beta is 0.
-    /// Error{usage} when a block has another size, as for all of these.
+    /// Y = alpha op(A) X + beta Y for `columns` columns that do not overlap. Y is not read if beta is 0. This
+    /// and the following functions throw Error{usage} if a block has a wrong size.
     void multiply(MatrixOp op, T alpha, std::span<T const> x, T beta, std::span<T> y,
                   Index columns = 1) const;
     /// R = B - op(A) X. R may be the same memory as B.
@@ -53,23 +53,22 @@ template <class T> class DistributedMatrix {
     /// W = |op(A)| |X|, entrywise moduli (Oettli and Prager 1964).
     void abs_product(std::span<T const> x, std::span<Real<T>> w, Index columns = 1,
                      MatrixOp op = MatrixOp::none) const;
-    /// r = b - op(A) x for one column and a sum x of vectors, as if in twice the working precision and
-    /// rounded once, at the end: products and sums carry their rounding errors along (Ogita, Rump, Oishi
-    /// 2005).
+    /// r = b - op(A) x for one column and a sum x of vectors, as if computed in twice the working precision
+    /// and rounded at the end. Products and sums keep their rounding errors (Ogita, Rump, Oishi 2005).
     void accurate_residual(std::initializer_list<std::span<T const>> x, std::span<T const> b, std::span<T> r,
                            MatrixOp op) const;
 
-    /// Largest row sum of moduli of op(A). A NaN among the entries makes a norm NaN.
+    /// Largest row sum of moduli of op(A). NaN if an entry is NaN.
     [[nodiscard]] double infinity_norm(MatrixOp op = MatrixOp::none) const;
     /// Largest column sum of moduli.
     [[nodiscard]] double one_norm() const { return infinity_norm(MatrixOp::transpose); }
     /// Largest modulus of the stored entries. Not of an unscaled() matrix.
     [[nodiscard]] double max_abs() const;
-    /// No entry is NaN or infinite.
+    /// Whether no entry is NaN or infinite.
     [[nodiscard]] bool is_finite() const;
-    /// Entries in the row of op(A) that has most of them.
+    /// The largest number of entries in a row of op(A).
     [[nodiscard]] Index most_entries_in_a_row(MatrixOp op = MatrixOp::none) const;
-    /// |a_ll| of each local row; 0 where it is not stored. Not of an unscaled() matrix. Not collective.
+    /// |a_ll| of each local row; 0 if not stored. Not of an unscaled() matrix. Not collective.
     [[nodiscard]] std::vector<double> diagonal_moduli() const;
 
   private:

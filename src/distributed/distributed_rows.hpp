@@ -1,5 +1,5 @@
-// The rows of distributed vectors: each process has some of them, in an order of its own. A block of vectors
-// is stored by columns, with count() entries in each.
+// The distribution of the rows of vectors: each process owns some rows, in a local order. A block of vectors
+// is stored by columns of count() entries.
 #pragma once
 
 #include <memory>
@@ -12,10 +12,10 @@
 
 namespace espalier {
 
-/// Copies are cheap and share their buffers, so that one thread at a time may use them.
+/// Copies are cheap and share buffers, so only one thread at a time may use them.
 class DistributedRows {
   public:
-    /// All rows 0 .. order - 1 on the calling process alone.
+    /// The calling process owns all rows 0 .. order - 1.
     explicit DistributedRows(Index order);
     /// Collective: local row l of the calling process is row numbers[l]. Each row has one owner.
     DistributedRows(Communicator comm, std::vector<Index> numbers);
@@ -28,11 +28,11 @@ class DistributedRows {
     [[nodiscard]] Index count() const { return state_->count; }
     /// The largest count() of all processes.
     [[nodiscard]] Index largest_share() const { return state_->largest_share; }
-    /// Number of a local row among those of all processes.
+    /// Global number of a local row.
     [[nodiscard]] Index number(Index local) const {
         return state_->numbers.empty() ? local : state_->numbers[local];
     }
-    /// Empty where number(l) = l.
+    /// Empty if number(l) = l.
     [[nodiscard]] std::vector<Index> const& numbers() const { return state_->numbers; }
     [[nodiscard]] RowReduction& reduction() const { return state_->reduction; }
 

@@ -1,4 +1,4 @@
-// Sends entries of a matrix to the process that has their column or row.
+// Sends entries of a matrix to the process that owns their column or row.
 #pragma once
 
 #include <utility>
@@ -10,13 +10,13 @@
 
 namespace espalier {
 
-/// Collective: brings each entry to the owner of key(entry), with the entries of process 0 first and those of
-/// one process in their order. Frees `entries`. Error{out_of_memory} on all processes.
+/// Collective: sends each entry to the owner of key(entry). The entries of process 0 come first, and those of
+/// one process keep their order. Frees `entries`. Error{out_of_memory} on all processes.
 template <class T, class Key>
 Triples<T> to_owners(Communicator const& comm, Shares const& shares, Triples<T> entries, Key const& key) {
     Triples<T> blocks;
     all_succeed(comm, [&] {
-        // Neighbours in a file mostly have the same owner.
+        // Consecutive entries of a file mostly have the same owner.
         int owner = 0;
         auto const owner_of = [&](Triple<T> const& entry) {
             Index const k = key(entry);
@@ -36,9 +36,8 @@ Triples<T> to_owners(Communicator const& comm, Shares const& shares, Triples<T> 
     return all_to_all(comm, blocks);
 }
 
-/// The columns of this process, of `rows` entries each, from entries of a whole matrix anywhere. Entries at
-/// the same place are summed in the order of to_owners(); `duplicates` counts those that were added to
-/// another.
+/// Collective: assembles the columns of this process, of `rows` rows each, from entries on any process.
+/// Entries at the same place are summed in the order of to_owners(), and `duplicates` counts the additions.
 template <class T> CscMatrix<T> own_columns(Communicator const& comm, Shares const& columns, Index rows,
                                             Triples<T> entries, int threads, Offset& duplicates) {
     auto mine =

@@ -44,8 +44,8 @@ bool is_below(Index i, Index j) {
     return i > j;
 }
 
-// The whole of a skew-symmetric matrix from its lower triangle: columns stay sorted when the images, which
-// lie above the diagonal, come first.
+// Expands the lower triangle of a skew-symmetric matrix. Columns remain sorted if the mirror images, which
+// are above the diagonal, come first.
 template <class T> void expand_skew(Communicator const& comm, Shares const& columns, CscMatrix<T>& lower) {
     auto const upper = images(comm, columns, lower, is_below, [](T value) { return -value; });
     CscMatrix<T> whole;
@@ -66,7 +66,7 @@ template <class T> void expand_skew(Communicator const& comm, Shares const& colu
     lower = std::move(whole);
 }
 
-// Sums over the entries of both triangles, which agree if one is the mirror image of the other.
+// Sums over the entries of both triangles, which are equal if one is the mirror image of the other.
 struct Digest {
     std::int64_t lower = 0;
     std::int64_t upper = 0;     // of A^T
@@ -74,7 +74,8 @@ struct Digest {
     std::int64_t not_real = 0;  // entries of the diagonal
 };
 
-constexpr std::uint64_t digest_bits = (std::uint64_t{1} << 40) - 1; // so that processes may add them up
+constexpr std::uint64_t digest_bits =
+    (std::uint64_t{1} << 40) - 1; // integers, whose sum over processes is exact
 
 template <class R> std::uint64_t bits_of(R part) {
     return std::bit_cast<std::uint64_t>(static_cast<double>(part) + 0.0); // -0 is 0
@@ -106,7 +107,7 @@ bool agree_in_sum(std::int64_t a, std::int64_t b) {
     return ((static_cast<std::uint64_t>(a) ^ static_cast<std::uint64_t>(b)) & digest_bits) == 0;
 }
 
-// Whether the entries below the diagonal equal those of `mirror`, which has no others.
+// Whether the entries below the diagonal equal those of `mirror`.
 template <class T> bool equals_lower(CscMatrix<T> const& part, Index first, CscMatrix<T> const& mirror) {
     for (Index j = 0; j < part.cols; ++j) {
         Offset q = mirror.col_ptr[j];

@@ -13,12 +13,12 @@
 
 namespace espalier {
 
-/// Collective, as fold_triangles(). `part` has this process's columns.
+/// Collective, as fold_triangles(). `part` has the columns of this process.
 template <class T> void fold_parts(Communicator const& comm, Shares const& columns, CscMatrix<T>& part,
                                    DeclaredSymmetry declared, std::string const& source,
                                    std::vector<std::string>& notes);
 
-/// Collective, as recognize_symmetry(). Entries travel only when sums over both triangles agree.
+/// Collective, as recognize_symmetry(). Sends entries only if the sums over both triangles agree.
 template <class T> void recognize_parts(Communicator const& comm, Shares const& columns, CscMatrix<T>& part,
                                         std::vector<std::string>& notes);
 

@@ -23,11 +23,12 @@ class Halo {
     /// Number of remote rows.
     [[nodiscard]] Index size() const { return remote_.count(); }
     [[nodiscard]] bool is_needed() const { return comm_.size() > 1; }
-    /// Collective: room for messages of `bytes` for each row. Error{out_of_memory} on all processes.
+    /// Collective: reserves memory for messages of `bytes` for each row. Error{out_of_memory} on all
+    /// processes.
     void reserve(std::size_t bytes);
 
-    /// Collective. remote[h + c * size()] = value(row at the owner, c). Room must have been reserved for
-    /// columns * sizeof(E) bytes.
+    /// Collective. Sets remote[h + c * size()] = value(row at the owner, c). Requires reserve(columns *
+    /// sizeof(E)).
     template <class E, class Value> void import_values(std::span<E> remote, Index columns, Value&& value) {
         auto const packed = std::span<E>(reinterpret_cast<E*>(packed_.data()), shared_.count() * columns);
         shared_.for_each(columns, [&](Index at, Index k, Index c) { packed[at] = value(rows_[k], c); });
@@ -46,7 +47,7 @@ class Halo {
     }
 
   private:
-    // Rows that travel, by process: those of process r are begin[r] .. begin[r + 1] - 1.
+    // Rows to send or receive, sorted by process: those of process r are begin[r] .. begin[r + 1] - 1.
     struct Runs {
         std::vector<Index> begin{0};
         [[nodiscard]] Index count() const { return begin.back(); }
@@ -76,7 +77,7 @@ class Halo {
     Communicator comm_;
     Runs remote_;             // remote rows, as numbered here
     Runs shared_;             // local rows that other processes need
-    std::vector<Index> rows_; // the latter
+    std::vector<Index> rows_; // the local rows of shared_
     std::size_t reserved_ = 0;
     std::vector<std::byte> message_, packed_;
     std::vector<std::span<std::byte const>> from_;

@@ -18,7 +18,7 @@ void scale_rows(std::span<T> block, Index columns, std::vector<double> const& sc
 } // namespace
 
 // A x = b:            B (C^-1 x) = P R b.
-// A^T x = b:  B^T (P R^-1 x) = C b, and the same for A^H since the scales are real.
+// A^T x = b:  B^T (P R^-1 x) = C b, likewise for A^H since the scales are real.
 template <class T> void LocalScaling::to_working(std::span<T> b, Index columns, MatrixOp op) const {
     scale_rows(b, columns, op == MatrixOp::none ? row_scale : column_scale, [](double s) { return s; });
 }
@@ -31,7 +31,7 @@ template <class T> void LocalScaling::solution_to_working(std::span<T> x, Index 
 
 template <class T> LocalScaling deal_scaling(DistributedRows const& rows, ScaledSystem<T> const* system) {
     Owners const owners(rows);
-    std::vector<Index> row_at; // the caller's row of each row of B
+    std::vector<Index> row_at; // the row of A of each row of B
     auto const bytes = deal_out(rows.comm(), [&](Packer& packer, int r) {
         if (row_at.empty()) {
             row_at.resize(rows.order());

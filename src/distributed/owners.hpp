@@ -1,4 +1,4 @@
-// The owners of all rows, as process 0 knows them while it deals something out.
+// The owners of all rows, which process 0 needs to distribute data.
 #pragma once
 
 #include <span>
@@ -8,9 +8,9 @@
 
 namespace espalier {
 
-/// Local rows of all processes; the row numbers are on process 0 alone.
+/// The rows of all processes. The row numbers are on process 0 only.
 struct Owners {
-    std::vector<Index> rows;  ///< Rows in local order: first those of process 0, then those of process 1, ...
+    std::vector<Index> rows;  ///< The rows of process 0, then those of process 1, ..., each in local order.
     std::vector<Index> begin; ///< Position in `rows` of the first row of each process, then the end.
 
     /// Collective. Error{out_of_memory} on all processes.

@@ -1,4 +1,4 @@
-// Public functions that read files by parts, with numbers of the caller's scalar type.
+// The public functions that read files by parts and convert numbers to the scalar type.
 #include <complex>
 #include <utility>
 
@@ -16,7 +16,7 @@ namespace espalier {
 
 namespace {
 
-// Parts are by columns of a matrix and by rows of a dense block.
+// A part is a range of columns of a matrix or of rows of a dense block.
 template <class T> Index extent(CscMatrix<T> const& part) {
     return part.cols;
 }
@@ -38,7 +38,7 @@ void require_all_fit(DenseMatrix<From> const& part, Index first, std::string con
             require_fits<T>(part.column(j)[i], path, "the file", first + i, j);
 }
 
-// `part` in scalars T; it begins with column or row `first` of the file.
+// Converts `part`, which begins with column or row `first` of the file, to scalars T.
 template <class T, class From> auto in_scalars(From&& part, Index first, std::string const& path) {
     using Given = typename decltype(part.values)::value_type;
     if constexpr (std::is_same_v<T, Given>) {
@@ -54,7 +54,7 @@ template <class T, class From> auto in_scalars(From&& part, Index first, std::st
     }
 }
 
-// The part of this process, which was read as one of several types, in scalars T. Collective.
+// Collective: converts the part of this process to scalars T.
 template <template <class> class Block, class T, class Any>
 Block<T> part_in_scalars(Communicator const& processes, Any any, std::string const& path) {
     Index const mine = std::visit([](auto const& part) { return extent(part); }, any);

@@ -23,7 +23,7 @@ namespace espalier {
 
 namespace {
 
-// On all processes what process 0 packs. Its error is thrown on all, without a rank.
+// Sends the data that process 0 packs to all processes. Its error is thrown on all, without a rank.
 template <class Pack> std::vector<std::byte> broadcast_packed(Communicator const& comm, Pack const& pack) {
     std::vector<std::byte> bytes;
     std::optional<Error> problem;
@@ -71,7 +71,7 @@ template <class T> void unpack_part(Unpacker unpacker, DenseMatrix<T>& part) {
     unpacker(part.rows, part.cols, part.values);
 }
 
-// Replaces what process 0 has by the part of each process; `kind` is its index in the variant.
+// Replaces the data of process 0 by the part of each process. `kind` is the index in the variant.
 template <template <class> class Block>
 void deal_parts(Communicator const& comm, std::size_t kind,
                 std::variant<Block<double>, Block<std::complex<double>>>& any) {
@@ -119,7 +119,7 @@ AnyDense read_and_deal_dense(Communicator const& comm, std::string const& path, 
 
 using FindHead = std::optional<MarketHead>(std::string const& path);
 
-// The head that process 0 finds; none if process 0 reads the file alone.
+// The header that process 0 reads; none if only process 0 can read the file.
 std::optional<MarketHead> shared_head(Communicator const& comm, std::string const& path, FindHead* find) {
     auto const bytes = broadcast_packed(comm, [&](Packer& packer) {
         auto const head = find(path);
@@ -135,7 +135,7 @@ std::int64_t sum_before(std::vector<std::int64_t> const& numbers, int rank) {
     return std::accumulate(numbers.begin(), numbers.begin() + rank, std::int64_t{0});
 }
 
-// The entries in this process's lines of the file, and how many precede them.
+// The entries in the lines of this process, and the number of entries before them.
 template <class Parse> auto parse_together(Communicator const& comm, std::string const& path,
                                            MarketHead const& head, Offset declared, Parse const& parse) {
     int const rank = comm.rank();
@@ -173,8 +173,8 @@ template <class T> NamedMatrix assemble_together(Communicator const& comm, Coord
     return {std::move(part), std::move(description)};
 }
 
-// The rows of this process, from pieces of a block stored by columns, the first of which begins with entry
-// `before`. The rows that a process gets in a column follow each other.
+// Returns the rows of this process from pieces of a block stored by columns. The first piece begins with
+// entry `before`. The rows that a process receives of a column are consecutive.
 template <class T> DenseMatrix<T> rows_together(Communicator const& comm, MarketHeader const& header,
                                                 Pieces<T> pieces, Offset before) {
     Shares const rows(header.rows, comm.size());

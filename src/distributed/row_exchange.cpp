@@ -15,8 +15,8 @@ RowExchange::RowExchange(DistributedRows rows, std::span<Index const> callers_ro
     : rows_(std::move(rows)), given_(given) {
     Communicator const& comm = rows_.comm();
     auto const counts = all_gather(comm, given);
-    std::vector<Index> first;               // of the caller's rows on each process
-    std::vector<std::vector<Index>> wanted; // the caller's rows on each process that this one owns
+    std::vector<Index> first;               // first row of each process in the layout of the caller
+    std::vector<std::vector<Index>> wanted; // rows of each process that this one owns
     all_succeed(comm, [&] {
         first.assign(1, 0);
         for (auto const count : counts) first.push_back(first.back() + count);

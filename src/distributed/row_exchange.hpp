@@ -1,7 +1,6 @@
-// Rows of vectors on their way between the caller's distribution and the owners of the rows in a
-// factorization. The caller has consecutive rows on each process, those of process 0 first
-// (espalier/distributed.hpp); all rows on process 0 is the case with none on the others. Each process keeps
-// lists of its own rows only.
+// Exchanges rows of vectors between the layout of the caller and the owners of the rows in a factorization.
+// In the layout of the caller each process has consecutive rows, in the order of the processes
+// (espalier/distributed.hpp), or process 0 has all rows. Each process stores lists of its own rows only.
 #pragma once
 
 #include <span>
@@ -13,22 +12,22 @@ namespace espalier {
 
 class RowExchange {
   public:
-    /// Collective. callers_rows[l] is the caller's number of local row l, and the caller has `given` rows on
-    /// this process. Error{usage} on all processes when the caller's rows are not as many as those of `rows`,
-    /// or a number is out of range; {out_of_memory}.
+    /// Collective. callers_rows[l] is the number of local row l in the layout of the caller, in which this
+    /// process has `given` rows. Error{usage} on all processes if the numbers of rows differ, or a number is
+    /// out of range; {out_of_memory}.
     RowExchange(DistributedRows rows, std::span<Index const> callers_rows, Index given);
 
-    /// Number of the caller's rows on this process.
+    /// Number of rows of this process in the layout of the caller.
     [[nodiscard]] Index given() const { return given_; }
 
-    /// Collective: local rows of `columns` columns := the caller's, and back. Blocks are contiguous, by
-    /// columns: given() x columns and rows.count() x columns. Error{usage} for a block of another size,
-    /// {out_of_memory}, on all processes.
+    /// Collective: convert `columns` columns from the layout of the caller to local rows, and back. Blocks
+    /// are contiguous and stored by columns: given() x columns and rows.count() x columns. Errors on all
+    /// processes: {usage} for a block of another size, {out_of_memory}.
     template <class T> void to_owners(std::span<T const> given, std::span<T> local, Index columns) const;
     template <class T> void to_caller(std::span<T const> local, std::span<T> given, Index columns) const;
 
   private:
-    // One of the two sides: rows by the process that has them on the other side.
+    // The rows of one layout, sorted by their process in the other layout.
     struct Side {
         Index length = 0; // of a column
         std::vector<Index> rows;
@@ -39,8 +38,8 @@ class RowExchange {
 
     DistributedRows rows_;
     Index given_;
-    Side owned_;   // local rows, by the process where the caller has them
-    Side callers_; // the caller's rows here, by owner
+    Side owned_;   // local rows, by their process in the layout of the caller
+    Side callers_; // rows of this process in the layout of the caller, by owner
 };
 
 } // namespace espalier

@@ -1,6 +1,6 @@
-// Reductions of numbers that each process computes from its rows. A reduction also is where the processes
-// agree on errors: every step between two messages that may fail (for lack of memory, or because the call was
-// cancelled) runs inside one, so that a failure of one process never leaves another waiting.
+// Reductions of numbers that each process computes from its rows. The processes also agree on errors in a
+// reduction. Every step between two messages that may fail (for lack of memory, or because the call was
+// cancelled) runs inside a reduction, so that no process waits for one that failed.
 #pragma once
 
 #include <bit>
@@ -19,9 +19,8 @@ class RowReduction {
     explicit RowReduction(Communicator const& comm) : comm_(comm) {}
 
     /// Collective. Calls `local(values)` with `count` zeros, which it replaces by the contribution of this
-    /// process, and returns the sums over all processes, the same on all. W is double or
-    /// std::complex<double>. The result is valid until the next reduction. What `local` throws on one process
-    /// is thrown on all.
+    /// process, and returns the sums over all processes. W is double or std::complex<double>. The result is
+    /// valid until the next reduction. An exception of `local` on one process is thrown on all.
     template <class W, class Local> std::span<W const> sum(Index count, Local&& local) {
         constexpr Index parts = sizeof(W) / sizeof(double);
         std::span<double> const numbers = zeros(parts * count);
@@ -32,13 +31,14 @@ class RowReduction {
         return values;
     }
 
-    /// Collective. The same with maxima of numbers that are not negative; a NaN counts as the largest.
+    /// Collective. As sum(), but returns maxima of numbers that are not negative. A NaN counts as the
+    /// largest.
     template <class Local> std::span<double const> max(Index count, Local&& local) {
         std::span<double> const numbers = zeros(count);
         fill(numbers.back(), [&] { local(numbers.first(count)); });
         if (comm_.size() > 1) {
-            // The bits of numbers that are not negative are in the order of the numbers, those of a NaN
-            // beyond.
+            // The bit patterns of numbers that are not negative have the same order as the numbers, and those
+            // of a NaN are larger.
             for (Index k = 0; k <= count; ++k)
                 bits_[k] = std::bit_cast<std::int64_t>(numbers[k]) & std::numeric_limits<std::int64_t>::max();
             espalier::max(comm_, std::span(bits_).first(count + 1));
@@ -48,11 +48,11 @@ class RowReduction {
         return numbers.first(count);
     }
 
-    /// Collective. Runs a step that has nothing to reduce.
+    /// Collective. Runs a step without a reduction.
     template <class Step> void all_succeed(Step&& step) { espalier::all_succeed(comm_, step); }
 
   private:
-    // `count` numbers and one more, which tells whether a process failed.
+    // `count` numbers and a flag that is set if a process failed.
     std::span<double> zeros(Index count) {
         if (count >= std::ssize(bits_))
             espalier::all_succeed(comm_, [&] {

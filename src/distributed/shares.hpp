@@ -7,8 +7,8 @@
 
 namespace espalier {
 
-/// `count` items over `parts` processes; if the count is not divisible, the first processes have one item
-/// more.
+/// Distributes `count` items over `parts` processes. If the count is not divisible, the first processes have
+/// one more item.
 class Shares {
   public:
     Shares(Index count, int parts) : least_(count / parts), longer_(count % parts) {}
@@ -23,7 +23,7 @@ class Shares {
 
   private:
     Index least_;
-    Index longer_; // processes with one more
+    Index longer_; // number of processes with one more item
 };
 
 } // namespace espalier

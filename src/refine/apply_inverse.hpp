@@ -1,4 +1,4 @@
-// What refinement, condition estimates and null spaces use of a factorization.
+// The interface of a factorization for refinement, condition estimates and null spaces.
 #pragma once
 
 #include <functional>
@@ -8,8 +8,8 @@
 
 namespace espalier {
 
-/// Overwrites `columns` vectors, contiguous in the span, with op(A)^-1 times them, as the factors have it.
-/// Collective: each process gives the rows that it owns (distributed/distributed_rows.hpp). An error is
+/// Multiplies `columns` vectors, contiguous in the span, by op(A)^-1 in place, as accurately as the factors
+/// are. Collective: each process passes the rows that it owns (distributed/distributed_rows.hpp). An error is
 /// thrown on all processes.
 template <class T> using ApplyInverse = std::function<void(std::span<T>, Index columns, MatrixOp op)>;
 

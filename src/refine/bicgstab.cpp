@@ -17,7 +17,7 @@ template <class T> class BicgstabColumn {
     Recurrence<T>& recurrence() { return recurrence_; }
     [[nodiscard]] std::span<T const> r() { return recurrence_.r(); }
     [[nodiscard]] std::span<T const> p() const { return p_; }
-    // The shadow of a recurrence that begins is its first residual.
+    // The shadow residual of a recurrence is its first residual.
     [[nodiscard]] std::span<T const> shadow() {
         if (recurrence_.is_fresh()) shadow_ = recurrence_.r();
         return shadow_;

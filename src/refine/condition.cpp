@@ -15,11 +15,11 @@ namespace espalier {
 
 namespace {
 
-constexpr Index estimate_width = 2; // vectors at a time for each right-hand side
+constexpr Index estimate_width = 2; // vectors per block for each right-hand side
 
-// The largest |y| / |A y| among a few vectors turned towards the null space, a lower bound of |A^-1| that
-// uses A itself: y := A~^-1 A~^-H y finds what the factors make small, and y - A~^-1 (A y) takes out what
-// their own error has put in.
+// The largest |y| / |A y| of a few vectors near the null space, a lower bound of |A^-1| that uses A itself. y
+// := A~^-1 A~^-H y finds a vector that the factors make small, and y - A~^-1 (A y) corrects the error of the
+// factors.
 template <class T> class NullVectorGrowth {
   public:
     NullVectorGrowth(DistributedMatrix<T> const& a, ApplyInverse<T> const& apply_inverse,
@@ -76,8 +76,8 @@ template <class T> class NullVectorGrowth {
     double largest_ = 0;
 };
 
-// A column of x whose error is bounded. First residual(); then, given d, w = |s| + (nz + 1) u (|op(A)||x| +
-// |b|) as largest entry and entries relative to it, so that none is lost to underflow.
+// Bounds the error of one column of x. First call residual(). Then, given d, w = |s| + (nz + 1) u (|op(A)||x|
+// + |b|) is stored as its largest entry and entries relative to it, to avoid underflow.
 template <class T> class ErrorBound {
   public:
     ErrorBound(DistributedMatrix<T> const& a, std::span<T const> b, std::span<T const> x, MatrixOp op)
@@ -104,10 +104,10 @@ template <class T> class ErrorBound {
             relative_[i] = size_ > 0 ? static_cast<Real<T>>(w_[i] / size_) : Real<T>(0);
     }
 
-    // w over its largest entry.
+    // w divided by its largest entry.
     [[nodiscard]] std::vector<Real<T>> const& weights() const { return relative_; }
 
-    // From | |op(A)^-1| weights |.
+    // The bound, given `norm` = | |op(A)^-1| weights |.
     [[nodiscard]] double result(double norm) const {
         double const absolute = step_ + (size_ == 0 ? 0 : size_ * norm);
         double const bound = absolute == 0 ? 0 : absolute / x_norm_;
@@ -119,7 +119,7 @@ template <class T> class ErrorBound {
     std::span<T const> b_, x_;
     MatrixOp op_;
     double step_ = 0; // |d|
-    double size_ = 0; // largest entry of w; infinite or NaN where something was not finite
+    double size_ = 0; // largest entry of w; infinite or NaN if a term was not finite
     double x_norm_ = 0;
     std::vector<Real<T>> relative_;
     std::vector<T> s_;
@@ -138,7 +138,7 @@ template <class T> std::vector<double> weighted_inverse_norms(DistributedRows co
             for (Index i = 0; i < m; ++i) block[c * m + i] *= weights[i];
         }
     };
-    // Moduli do not tell A^-T from A^-H.
+    // The moduli of A^-T and A^-H are the same.
     MatrixOp const inverse = op == MatrixOp::none ? MatrixOp::adjoint : MatrixOp::none;
     MatrixOp const inverse_adjoint = op == MatrixOp::none ? MatrixOp::none : MatrixOp::adjoint;
     BlockProduct<T> const multiply = [&](std::span<T> block, Index width, std::span<Index const> which) {

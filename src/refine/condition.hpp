@@ -1,9 +1,8 @@
-// The accuracy of solutions: the condition number and bounds of the forward error, from a few solves with the
-// factors at hand.
+// Condition numbers and bounds of the forward error, from a few solves with the current factors.
 //
-// Both rest on an estimate of the 1-norm of a matrix B that is known by its products with B and B^H (Hager
-// 1984; Higham 1988; the blocks of vectors are those of Higham and Tisseur 2000). The estimate is a lower
-// bound, in practice within a factor of 3.
+// Both use an estimate of the 1-norm of a matrix B from products with B and B^H (Hager 1984; Higham 1988; the
+// blocks of vectors are those of Higham and Tisseur 2000). The estimate is a lower bound, in practice within
+// a factor of 3.
 #pragma once
 
 #include <span>
@@ -16,21 +15,22 @@
 
 namespace espalier {
 
-/// Estimate of 1 / (|A| |A^-1|) in 1-norms, at most 1; 0 when A is exactly singular or the factors break down
-/// (NaN, Inf). Factors may be those of a neighbour of A (replaced pivots, lower precision), so the estimate
-/// also uses vectors that A itself makes small. The empty matrix has 1. Collective. Error{cancelled}.
+/// Estimates 1 / (|A| |A^-1|) in 1-norms, at most 1; 0 if A is exactly singular or the factors break down
+/// (NaN, Inf). The estimate also uses vectors that A itself makes small, in case the inverse is that of a
+/// perturbed matrix. The result is 1 for the empty matrix. Collective. Error{cancelled}.
 template <class T> double reciprocal_condition(DistributedMatrix<T> const& a,
                                                ApplyInverse<T> const& apply_inverse,
                                                Interrupt* interrupt = nullptr);
 
-/// For each of `nrhs` columns, a bound of |x - x_exact| / |x| in infinity norms:
+/// Bounds |x - x_exact| / |x| in infinity norms for each of `nrhs` columns by
 ///     ( |d| + | |op(A)^-1| (|s| + (nz + 1) u (|op(A)||x| + |b|)) | ) / |x|
-/// where d is a step of refinement, s = b - op(A) (x + d) what it leaves, both residuals are computed with
-/// the unit roundoff u of twice the working precision, nz is the most entries in a row, and the norm with
-/// |op(A)^-1| is estimated (Arioli, Demmel, Duff 1989; Higham 2002, chapter 15). With d = 0 it would be the
-/// usual bound, which ignores cancellation in op(A)^-1 r and exceeds the error by about the square root of
-/// the order; this bound nearly equals the error as long as the factors have one correct digit. About ten
-/// solves for each column. Infinite where something is not finite. Collective. Error{cancelled}.
+/// where d is a step of refinement, s = b - op(A) (x + d) the residual after it, both residuals are computed
+/// with the unit roundoff u of twice the working precision, nz is the largest number of entries in a row, and
+/// the norm with |op(A)^-1| is estimated (Arioli, Demmel, Duff 1989; Higham 2002, chapter 15). With d = 0
+/// this is the usual bound, which ignores cancellation in op(A)^-1 r and exceeds the error by about the
+/// square root of the order. With d the bound is close to the error as long as apply_inverse has one correct
+/// digit. Takes about ten solves for each column. Infinite if a term is not finite. Collective.
+/// Error{cancelled}.
 template <class T> std::vector<double> forward_error_bounds(DistributedMatrix<T> const& a,
                                                             std::span<T const> b, std::span<T const> x,
                                                             Index nrhs, ApplyInverse<T> const& apply_inverse,

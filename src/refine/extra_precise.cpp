@@ -12,7 +12,7 @@ namespace espalier {
 
 namespace {
 
-constexpr int max_corrections = 60; // at a rate of 1/2, as many as there are bits
+constexpr int max_corrections = 60; // at a rate of 1/2, one for each bit
 
 template <class T> class Column {
   public:
@@ -35,10 +35,10 @@ template <class T> class Column {
                 largest[1] = infinity_norm<T>(std::span<T const>(x));
             });
             double const size = norms[0], solution = norms[1];
-            // The first one is to be smaller than x itself.
+            // The first correction must be smaller than x itself.
             double const bound = step == 0 ? solution / 2 : before / 2;
             if (!(size <= bound)) {
-                // Stagnation far from convergence says that the corrections meant nothing.
+                // If the corrections stagnate far from convergence, they are useless.
                 if (before > static_cast<double>(epsilon<T>) * 8 * solution)
                     std::ranges::copy(start_, x.begin());
                 return step;

@@ -1,6 +1,6 @@
-// Refinement with residuals in twice the working precision, for systems so ill-conditioned that a perfect
-// backward error still leaves few correct digits: if the factors have any correct digit of A^-1 at all, the
-// solution gets nearly all digits (Demmel, Hida, Kahan, Li, Mukherjee, Riedy 2006).
+// Refinement with residuals in twice the working precision, for systems so ill-conditioned that a solution
+// has few correct digits in spite of a small backward error. If the factors have any correct digit of A^-1,
+// nearly all digits of the solution become correct (Demmel, Hida, Kahan, Li, Mukherjee, Riedy 2006).
 #pragma once
 
 #include <span>

@@ -33,9 +33,9 @@ template <class T> struct Rotation {
     }
 };
 
-// One right-hand side: cycles of at most m steps. A step takes w = A M^-1 v of its last basis vector v, makes
-// it orthogonal to the basis (project, subtract_projection) and adds it (extend); when the cycle is over,
-// combine() and then correct() make an iterate of it.
+// One right-hand side, which runs cycles of at most m steps. A step orthogonalizes w = A M^-1 v for the last
+// basis vector v against the basis (project, subtract_projection) and appends it (extend). At the end of a
+// cycle, combine() and correct() compute the iterate.
 template <class T> class GmresColumn {
   public:
     GmresColumn(KrylovProblem<T> const& problem, KrylovColumn<T>& column)
@@ -49,14 +49,14 @@ template <class T> class GmresColumn {
     [[nodiscard]] double error() const { return error_; }
     [[nodiscard]] Index basis_size() const { return steps_ + 1; }
 
-    // Takes x, whose residual and backward error these are, if it is better than before.
+    // Accepts x with this residual and backward error if it is better than the best so far.
     void start(std::span<T const> residual, double error) {
         std::ranges::copy(residual, residual_.begin());
         error_ = error;
         active_ = std::isfinite(error_) && error_ > problem_->target;
     }
 
-    // Memory for a cycle of an active column; the basis takes it as it grows.
+    // Allocates the memory for a cycle of an active column. The basis uses it as it grows.
     void reserve_cycle() {
         Index const left = problem_->max_iterations - std::ssize(column_->errors);
         longest_ = std::min<Index>(problem_->restart, left);
@@ -74,14 +74,14 @@ template <class T> class GmresColumn {
         column_->errors.reserve(column_->errors.size() + longest_);
     }
 
-    // From the residual, of 2-norm `beta`, and the infinity norm of x.
+    // Starts a cycle from the residual of 2-norm `beta` and the infinity norm of x.
     void begin_cycle(Real<T> beta, double x_norm) {
         beta_ = beta;
         active_ = longest_ > 0 && beta_ > 0 && std::isfinite(beta_);
         if (!active_) return;
-        // A residual that meets the target, so that the cycle knows when to stop without forming x: the
-        // infinity norm is below the 2-norm. |x| counts only once x means something, as a wild x would make
-        // any residual look small.
+        // A residual of this size meets the target, so the cycle can stop without computing x, because the
+        // infinity norm is at most the 2-norm. |x| counts only if x is a meaningful iterate, because a very
+        // large x would make any residual look small.
         double const size_of_x = error_ < worse_than_a_guess ? problem_->matrix_norm * x_norm : 0.0;
         wanted_ = static_cast<Real<T>>(problem_->target * (size_of_x + column_->b_norm));
         steps_ = 0;
@@ -111,7 +111,7 @@ template <class T> class GmresColumn {
     // Adds basis vector steps + 1 and a column of the Hessenberg matrix from w, which has this 2-norm.
     void extend(std::span<T const> w, Real<T> length) {
         over_ = true;
-        if (!std::isfinite(length)) return; // the step is worth nothing
+        if (!std::isfinite(length)) return; // the step is useless
         sums_[steps_ + 1] = T(length);
         rotate();
         ++steps_;
@@ -133,7 +133,8 @@ template <class T> class GmresColumn {
         if (steps_ > 0) gemv<T>(Op::none, T(1), basis(steps_), y, T(0), step);
     }
 
-    // Takes x with this residual and backward error if it is better; active when another cycle is worth it.
+    // Accepts x with this residual and backward error if it is better. The column remains active if another
+    // cycle is worthwhile.
     void correct(std::span<T const> x, std::span<T const> residual, double error) {
         active_ = false;
         if (steps_ == 0) return;
@@ -151,7 +152,8 @@ template <class T> class GmresColumn {
         for (T& value : std::span<T>(basis_).last(w.size())) value /= length;
     }
 
-    // Makes the column of the Hessenberg matrix in sums_ one of R, and the right-hand side follows.
+    // Rotates the column of the Hessenberg matrix in sums_ to a column of R, and applies the rotation to the
+    // right-hand side.
     void rotate() {
         for (Index i = 0; i < steps_; ++i) rotations_[i].apply(sums_[i], sums_[i + 1]);
         Rotation<T> const& rotation = rotations_.emplace_back(sums_[steps_], sums_[steps_ + 1]);
@@ -172,18 +174,18 @@ template <class T> class GmresColumn {
     KrylovProblem<T> const* problem_;
     KrylovColumn<T>* column_;
     std::vector<T> residual_; // of column_->x
-    double error_ = 0;        // normwise backward error of the same
+    double error_ = 0;        // normwise backward error of column_->x
     bool active_ = false;
     bool over_ = false;
-    Index steps_ = 0; // of this cycle
+    Index steps_ = 0; // steps of this cycle
     Index longest_ = 0;
     Real<T> beta_ = 0; // |residual| at the start of the cycle
     Real<T> wanted_ = 0;
     std::vector<T> basis_;      // n x (steps + 1)
     std::vector<T> hessenberg_; // (longest + 1) x steps, upper triangle: R after the rotations
     std::vector<Rotation<T>> rotations_;
-    std::vector<T> rhs_;               // of the least-squares problem: |rhs[steps]| is its residual
-    std::vector<T> projection_, sums_; // of this step: V^H w in one pass and in all
+    std::vector<T> rhs_; // right-hand side of the least-squares problem; |rhs[steps]| is its residual
+    std::vector<T> projection_, sums_; // V^H w of this step, of one pass and in total
 };
 
 template <class T> class Gmres {
@@ -251,7 +253,7 @@ template <class T> class Gmres {
         measure(active_);
     }
 
-    // The next cycle of those of `which` that are active.
+    // Runs the next cycle of the active columns of `which`.
     void begin_cycles(std::vector<Column*> const& which) {
         auto const count = std::ssize(which);
         rows().reduction().all_succeed([&] {

@@ -1,4 +1,4 @@
-// How many columns advance together, so that their vectors stay within a bound.
+// The number of columns that advance together, which bounds the memory of their vectors.
 #pragma once
 
 #include <algorithm>
@@ -8,11 +8,11 @@
 
 namespace espalier {
 
-/// Memory of a process for the vectors of the columns that advance together.
+/// The maximum memory of a process for the vectors of these columns.
 inline constexpr Index group_bytes = Index(256) << 20;
 
-/// Columns whose vectors of `scalar_bytes` for each row fit when each column comes with so many vectors; at
-/// least one. The same on all processes.
+/// The number of columns that fit if each needs `vectors` vectors of `scalar_bytes` for each row; at least 1.
+/// Equal on all processes.
 inline Index columns_in_group(DistributedRows const& rows, Index vectors_per_column,
                               std::size_t scalar_bytes) {
     Index const vector_bytes = std::max<Index>(rows.largest_share(), 1) * static_cast<Index>(scalar_bytes);

@@ -1,4 +1,4 @@
-// Plain refinement of a block of right-hand sides. A column goes on while a step halves its error.
+// Iterative refinement of a block of right-hand sides. A column continues while a step halves its error.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -24,8 +24,8 @@ void iterative_refinement(KrylovProblem<T> const& problem, std::span<KrylovColum
         errors.resize(count);
         b_norms.resize(count);
     });
-    // Measures the x in the block. A column goes on with its residual in the block when keep(state, error)
-    // says so.
+    // Measures the x in the block. A column continues, with its residual in the block, if keep(state, error)
+    // is true.
     auto const measure = [&](auto const& goes_on) {
         auto const width = std::ssize(active);
         for (Index c = 0; c < width; ++c) {

@@ -1,6 +1,7 @@
-// Refinement methods for op(A) X = B with the factorization at hand as M. The columns of a block advance in
-// lock step, so that a step costs one blocked solve and one message for each kind of inner product: each
-// column has its own recurrence and stops by itself, and columns that have stopped leave the block.
+// Refinement methods for op(A) X = B with the current factorization as preconditioner M. The columns of a
+// block advance in lock step, so a step costs one blocked solve and one message for each kind of inner
+// product. Each column has its own recurrence and stopping test, and columns that have stopped leave the
+// block.
 //
 //   iterative_refinement   x += M^-1 (b - A x) (Skeel 1980)
 //   gmres                  right-preconditioned GMRES(m), classical Gram-Schmidt twice (Saad, Schultz 1986;
@@ -8,8 +9,8 @@
 //   conjugate_gradients    preconditioned, Hermitian A and M (Hestenes, Stiefel 1952)
 //   bicgstab               right-preconditioned BiCGSTAB (van der Vorst 1992)
 //
-// Krylov methods follow where plain refinement does not converge: replaced pivots make A M^-1 a low-rank
-// perturbation of the identity, which GMRES resolves in about that many steps.
+// A Krylov method is used if iterative refinement does not converge. With k replaced pivots A M^-1 is a
+// perturbation of the identity of rank k, for which GMRES needs about k steps.
 #pragma once
 
 #include <span>
@@ -38,7 +39,7 @@ template <class T> struct KrylovProblem {
     [[nodiscard]] DistributedRows const& rows() const { return a.rows(); }
     /// Number of local rows.
     [[nodiscard]] Index n() const { return a.rows().count(); }
-    /// Block := op(A)^-1 block, as the factors have it.
+    /// Block := op(A)^-1 block, as accurately as the factors are.
     void solve(PackedColumns<T>& block, Index columns) const {
         if (columns > 0) apply_inverse(block.first(columns), columns, op);
     }
@@ -46,7 +47,7 @@ template <class T> struct KrylovProblem {
     void product(PackedColumns<T>& x, PackedColumns<T>& y, Index columns) const {
         if (columns > 0) a.multiply(op, T(1), x.first(columns), T(0), y.first(columns), columns);
     }
-    /// R := R - op(A) X, where R holds B, and the backward errors of X.
+    /// R := R - op(A) X, where R contains B, and computes the backward errors of X.
     void measure(PackedColumns<T>& x, PackedColumns<T>& r, std::span<double const> b_norms,
                  std::span<double> errors) const {
         auto const columns = std::ssize(errors);
@@ -62,8 +63,8 @@ template <class T> struct KrylovProblem {
         for (Index c = 0; c < columns; ++c)
             errors[c] = normwise_backward_error(matrix_norm, norms[2 * c], norms[2 * c + 1], b_norms[c]);
     }
-    /// Sums over the local rows of several columns, of all processes: fill(k) is the part of this process in
-    /// the k-th.
+    /// Sums over all processes for several columns. fill(k) is the contribution of this process to the k-th
+    /// sum.
     template <class Part> std::span<Wide<T> const> sum(Index count, Part const& part) const {
         return rows().reduction().template sum<Wide<T>>(count, [&](std::span<Wide<T>> sums) {
             check(interrupt);
@@ -72,17 +73,18 @@ template <class T> struct KrylovProblem {
     }
 };
 
-/// A right-hand side during refinement: its local rows.
+/// The local rows of a right-hand side during refinement.
 template <class T> struct KrylovColumn {
     std::span<T const> b;
-    std::span<T> x;             ///< Where to begin; the best iterate so far.
-    double b_norm = 0;          ///< Infinity norm of all of b.
-    std::vector<double> errors; ///< Normwise backward errors after each iteration, as the method knows them.
+    std::span<T> x;    ///< The initial guess, then the best iterate.
+    double b_norm = 0; ///< Infinity norm of all of b.
+    std::vector<double>
+        errors; ///< Normwise backward errors after each iteration, as estimated by the method.
 };
 
-/// Each improves the x of the columns in place; iterative_refinement from where it is, the Krylov methods
-/// from zero where that is worse than a guess. An x may be worse than on entry when a method breaks down or
-/// does not converge, so the caller keeps a copy. A NaN or Inf ends a column. Collective. Error{cancelled}.
+/// Each method improves the x of the columns in place. Krylov methods start from zero if x is worse than a
+/// guess. If a method breaks down or does not converge, x may be worse than before, so the caller must keep a
+/// copy. A column with a NaN or infinity stops. Collective. Error{cancelled}.
 template <class T>
 void iterative_refinement(KrylovProblem<T> const& problem, std::span<KrylovColumn<T>> columns);
 template <class T> void gmres(KrylovProblem<T> const& problem, std::span<KrylovColumn<T>> columns);
@@ -90,7 +92,8 @@ template <class T>
 void conjugate_gradients(KrylovProblem<T> const& problem, std::span<KrylovColumn<T>> columns);
 template <class T> void bicgstab(KrylovProblem<T> const& problem, std::span<KrylovColumn<T>> columns);
 
-/// x with a backward error above this is worse than a guess, and its size says nothing about the solution's.
+/// An x with a backward error above this is worse than a guess, and its size is not an estimate of the size
+/// of the solution.
 inline constexpr double worse_than_a_guess = 1e-3;
 
 } // namespace espalier

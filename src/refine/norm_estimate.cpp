@@ -16,7 +16,7 @@ constexpr int most_rounds = 6;
 constexpr Index exact_up_to = 8; // rows
 constexpr std::uint64_t seed = 1;
 
-// A row among those of all processes, and how large it is in the present block.
+// A row and its size in the current block.
 struct Candidate {
     double height = 0;
     Index number = -1; // -1: none
@@ -24,8 +24,8 @@ struct Candidate {
     int owner = 0;
 };
 
-// The run of one matrix in the algorithm: start() fills its columns of the block, which then are multiplied
-// by B and given to take_product(); make_signs() prepares the product with B^H, and choose() takes it.
+// The state of the algorithm for one matrix. start() fills its columns of the block. After the product with
+// B, take_product() reads them and make_signs() prepares the product with B^H, which choose() reads.
 template <class T> class NormEstimate {
   public:
     NormEstimate(DistributedRows const& rows, Index width)
@@ -50,7 +50,7 @@ template <class T> class NormEstimate {
                 continue;
             }
             // All ones; alternating signs with growing weights (Higham 1988), against unlucky cancellation;
-            // and random signs. Each of 1-norm one.
+            // and random signs. Each column has 1-norm one.
             Real<T> const weight = 1 + static_cast<Real<T>>(i) / (n - 1);
             run[l] = T(1 / n);
             if (width_ > 1) run[m_ + l] = T((i % 2 ? -weight : weight) * 2 / (3 * n));
@@ -58,7 +58,7 @@ template <class T> class NormEstimate {
         }
     }
 
-    // From the 1-norms of the columns. False when nothing better is to be expected.
+    // Reads the 1-norms of the columns. Returns false if no improvement is expected.
     bool take_product(std::span<double const> norms) {
         bool improved = false;
         for (Index c = 0; c < width_; ++c) {
@@ -83,8 +83,8 @@ template <class T> class NormEstimate {
         for (Index l = 0; l < m_; ++l) sum += Wide<T>(conj(run[earlier * m_ + l]) * run[c * m_ + l]);
         return sum;
     }
-    // A column of signs that only repeats an earlier one finds nothing new. products: of column c with all
-    // before it.
+    // Replaces a column of signs that is parallel to an earlier one. `products` are those of column c with
+    // the columns before it.
     void replace_if_parallel(std::span<T> run, Index c, std::span<Wide<T> const> products) {
         auto const n = static_cast<double>(rows_->order());
         if (std::ranges::none_of(products, [&](auto value) { return std::abs(value) >= n * (1 - 1e-5); }))
@@ -93,15 +93,15 @@ template <class T> class NormEstimate {
         drawn_ += rows_->order();
     }
 
-    // Numbers in a message with the candidates of all processes, and the height of the best unit so far.
+    // The length of a message with the candidates of all processes and the height of the best unit vector.
     [[nodiscard]] Index message_size() const { return rows_->comm().size() * (1 + 3 * width_) + 1; }
-    // The rows of B^H S that are largest on this process: zeros become numbers of this process in `message`.
+    // Writes the largest rows of B^H S on this process to its part of `message`.
     void send_candidates(std::span<T const> run, std::span<double> message) {
         std::ranges::fill(heights_, Real<T>(0));
         for (Index c = 0; c < width_; ++c)
             for (Index l = 0; l < m_; ++l)
                 heights_[l] =
-                    std::max(heights_[l], std::abs(run[c * m_ + l])); // a NaN here shows in the norm
+                    std::max(heights_[l], std::abs(run[c * m_ + l])); // a NaN is detected in the norm
         int const rank = rows_->comm().rank();
         if (best_.number >= 0 && best_.owner == rank)
             message.back() = static_cast<double>(heights_[best_.local]);
@@ -121,7 +121,7 @@ template <class T> class NormEstimate {
             *++to = static_cast<double>(*l + 1);
         }
     }
-    // The unit vectors of the rows that are largest of all; false when they have all been tried.
+    // Selects the unit vectors of the largest rows of all processes. Returns false if all have been tried.
     bool choose(std::span<double const> message) {
         double highest = 0;
         units_.clear();
@@ -141,7 +141,7 @@ template <class T> class NormEstimate {
   private:
     [[nodiscard]] static T random_sign(Index k) { return SplitMix64::at(seed, k) >> 63 ? T(-1) : T(1); }
 
-    // Keeps the `width` largest, in order.
+    // Keeps the `width` largest rows, sorted.
     void insert(Candidate const& candidate) {
         auto const place = std::ranges::find_if(units_, [&](Candidate const& other) {
             return candidate.height > other.height ||
@@ -159,11 +159,11 @@ template <class T> class NormEstimate {
     DistributedRows const* rows_;
     Index m_;
     Index width_;
-    Index drawn_; // random signs so far
+    Index drawn_; // number of random signs drawn
     double norm_ = 0;
     int rounds_ = 0;
     Candidate best_;
-    std::vector<Candidate> units_; // of the next block; none yet in the first round
+    std::vector<Candidate> units_; // unit vectors of the next block; empty in the first round
     std::vector<Candidate> tried_;
     std::vector<Real<T>> heights_;
     std::vector<Index> order_;

@@ -1,9 +1,9 @@
-// Estimates of the 1-norms of matrices that are known by their products alone (Hager 1984; Higham 1988; in
-// blocks of vectors: Higham and Tisseur 2000).
+// Estimates the 1-norms of matrices from products with vectors (Hager 1984; Higham 1988; with blocks of
+// vectors Higham and Tisseur 2000).
 //
-// |B x| over |x| = 1 is convex, so it is largest at a unit vector, and B^H sign(B x) shows which unit vector
-// to try next. A block of a few vectors sees more than one, and several matrices advance together in one
-// block. For matrices of a few rows all unit vectors are tried, and the norm is exact.
+// |B x| on |x| = 1 is convex, so its maximum is at a unit vector, and B^H sign(B x) indicates the unit vector
+// to try next. A block of vectors tries several, and several matrices advance together in one block. For
+// matrices of a few rows all unit vectors are tried, and the norm is exact.
 #pragma once
 
 #include <functional>
@@ -21,8 +21,8 @@ namespace espalier {
 template <class T> using BlockProduct =
     std::function<void(std::span<T> block, Index width, std::span<Index const> which)>;
 
-/// Lower bounds of |B_k| in the 1-norm, k < count, for n x n matrices B_k, n > 0, seldom less than a third
-/// of them: `width` vectors for each at a time (2 to 4), about 4 products of the block. Infinite where a
+/// Lower bounds of the 1-norms of n x n matrices B_k, k < count, n > 0, which are rarely less than a third of
+/// the norms. Uses blocks of `width` vectors for each matrix (2 to 4) and about 4 products. Infinite if a
 /// product is not finite. Start vectors depend on the numbers of rows, not on their owners. Collective.
 /// Error{cancelled}.
 template <class T> std::vector<double> estimate_one_norms(DistributedRows const& rows, Index count,

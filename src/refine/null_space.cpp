@@ -16,9 +16,9 @@ namespace espalier {
 
 namespace {
 
-constexpr Index dense_order = 32; // up to which the singular values of all of A are as cheap
+constexpr Index dense_order = 32; // up to this order, all singular values are as cheap
 constexpr int most_steps = 12;    // for a block
-constexpr Index roomy_block = 64; // beyond which small but nonzero values do not make it grow
+constexpr Index roomy_block = 64; // the block does not grow beyond this for small but nonzero values
 
 template <class T> MatrixView<T> view(DenseMatrix<T>& a, Index first = 0, Index columns = -1) {
     return {a.values.data() + first * a.rows, a.rows, columns < 0 ? a.cols - first : columns,
@@ -50,7 +50,7 @@ template <class T> class SmallVectors {
         return std::move(v_);
     }
 
-    // To `columns` vectors, the new ones random.
+    // Grows to `columns` vectors. The new ones are random.
     void grow(Index columns) {
         rows_.reduction().all_succeed([&] {
             require_memory(columns);
@@ -61,7 +61,7 @@ template <class T> class SmallVectors {
         });
     }
 
-    // Steps until all vectors are null or the first that is not has settled.
+    // Iterates until all vectors are null vectors or the first other one has converged.
     void settle(double bound) {
         turn();
         for (int step = 0; step < most_steps; ++step) {
@@ -87,7 +87,7 @@ template <class T> class SmallVectors {
     }
 
   private:
-    // V := A~^-1 A~^-H V, and the values that belong to it.
+    // V := A~^-1 A~^-H V, and its values |A v|.
     void turn() {
         DenseMatrix<T> space;
         rows_.reduction().all_succeed([&] { space = v_; });
@@ -95,7 +95,7 @@ template <class T> class SmallVectors {
         project(space, size());
     }
 
-    // V := the best of V, A~^-1 A~^-H V and A~^-1 A V together: no value grows.
+    // V := the best vectors of the joint space of V, A~^-1 A~^-H V and A~^-1 A V. No value grows.
     void improve() {
         DenseMatrix<T> space;
         rows_.reduction().all_succeed([&] {
@@ -111,7 +111,7 @@ template <class T> class SmallVectors {
         project(space, size());
     }
 
-    // Orthonormal after each solve, which may stretch the null vectors by 1 / epsilon.
+    // Orthonormalizes after each solve, which may scale null vectors by 1 / epsilon.
     void invert_twice(DenseMatrix<T>& block, Index first) {
         for (MatrixOp const op : {MatrixOp::adjoint, MatrixOp::none}) {
             invert(block, first, op);
@@ -119,7 +119,7 @@ template <class T> class SmallVectors {
         }
     }
 
-    // As many columns as V has, from the first.
+    // A view of the first columns, as many as V has.
     std::span<T> part(DenseMatrix<T>& block, Index first) const {
         return std::span(block.values).subspan(first * m_, v_.values.size());
     }
@@ -155,7 +155,7 @@ template <class T> class SmallVectors {
         });
     }
 
-    // V, the space it is chosen from, its image and, among several processes, a copy of one of these.
+    // V, the search space, its image, and with several processes a copy of one of these.
     void require_memory(Index columns) const {
         Index const blocks = rows_.is_alone() ? 8 : 11;
         double const bytes = static_cast<double>(blocks * sizeof(T)) * static_cast<double>(columns) *
@@ -203,8 +203,8 @@ template <class T> NullSpaceResult<T> null_space(DistributedMatrix<T> const& a,
 
     SmallVectors<T> vectors(a, apply_inverse, options);
     Index block = std::clamp<Index>(options.first_block, 1, std::max<Index>(n, 1));
-    // A block with fewer vectors than there are replaced pivots may settle on values that are small but not
-    // zero. It then grows too, up to a limit.
+    // A block with fewer vectors than replaced pivots may converge to values that are small but not zero. It
+    // then grows up to a limit.
     double const suspicious = 10 * std::sqrt(static_cast<double>(epsilon<T>)) * norm;
     Index const roomy = std::max(roomy_block, 4 * block);
     bool settled = false;

@@ -1,10 +1,10 @@
-// The vectors that a singular or nearly singular matrix maps to zero, by inverse subspace iteration.
+// Null vectors of a singular or nearly singular matrix, by inverse subspace iteration.
 //
-// The input is the factorization of a nonsingular neighbour A~ of A, whose tiny pivots were replaced.
-// A step maps the block V to A~^-1 A~^-H V, which turns it towards the smallest singular vectors of A~; it is
-// then joined by A~^-1 A V, since V - A~^-1 A V = A~^-1 (A~ - A) V keeps null vectors of A as they are and
-// takes out what the replaced pivots put in; and the best vectors of the joint space are found by Rayleigh
-// and Ritz, from the singular values of A on it. (Subspace iteration: Stewart 1969; Golub and Van Loan 2013,
+// The input is the factorization of a nonsingular perturbation A~ of A, in which tiny pivots were replaced. A
+// step maps the block V to A~^-1 A~^-H V, which converges to the smallest singular vectors of A~. A~^-1 A V
+// is added to the search space, since V - A~^-1 A V = A~^-1 (A~ - A) V preserves null vectors of A and
+// corrects the replaced pivots. The best vectors of the joint space are computed by the Rayleigh-Ritz method
+// from the singular values of A on this space. (Subspace iteration: Stewart 1969; Golub and Van Loan 2013,
 // section 8.2.)
 #pragma once
 
@@ -19,21 +19,22 @@
 namespace espalier {
 
 struct NullSpaceOptions {
-    double tolerance = 0;  ///< Singular values up to tolerance * |A| count as zero; 0: n epsilon.
-    Index first_block = 4; ///< Vectors to begin with: a little more than the null vectors expected.
+    double tolerance = 0; ///< Singular values up to tolerance * |A| count as zero; 0: n epsilon.
+    Index first_block =
+        4; ///< Initial number of vectors: slightly more than the expected number of null vectors.
     Interrupt* interrupt = nullptr;
-    std::uint64_t max_bytes = 0; ///< Limit to the blocks of vectors of a process; 0 for none.
+    std::uint64_t max_bytes = 0; ///< Limit of the memory for blocks of vectors of a process; 0 for none.
 };
 
 template <class T> struct NullSpaceResult {
     DenseMatrix<T> basis; ///< Local rows of nullity orthonormal columns v with |A v| <= tolerance * |A|.
-    std::vector<double> singular_values; ///< All that were computed, ascending, over |A|.
+    std::vector<double> singular_values; ///< The computed singular values divided by |A|, ascending.
 };
 
-/// Right null vectors of A, of any symmetry. The block doubles while all of its vectors are null. |A| is
-/// sqrt(|A|_1 |A|_inf), at least the 2-norm and equal to the infinity norm for a symmetric matrix. Start
-/// vectors depend on the numbers of rows, not on their owners. Collective. Error{singular} when the factors
-/// break down (NaN, Inf), {out_of_memory} above max_bytes, {cancelled}.
+/// Right null vectors of A, with any symmetry. The block doubles while all of its vectors are null vectors.
+/// |A| is sqrt(|A|_1 |A|_inf), at least the 2-norm and equal to the infinity norm for a symmetric matrix.
+/// Start vectors depend on the numbers of rows, not on their owners. Collective. Error{singular} when the
+/// factors break down (NaN, Inf), {out_of_memory} above max_bytes, {cancelled}.
 template <class T> NullSpaceResult<T> null_space(DistributedMatrix<T> const& a,
                                                  ApplyInverse<T> const& apply_inverse,
                                                  NullSpaceOptions const& options = {});

@@ -1,6 +1,6 @@
-// Common parts of the methods of short recurrences. The residual of a column is kept by recurrence, and
-// compared with the true one before the method stops. The recurrence works on A d = r / |r| with x + |r| d
-// the iterate, so that inner products of very large or small right-hand sides neither overflow nor vanish.
+// Common parts of the methods with short recurrences. The residual of a column is updated by recurrence, and
+// compared with the true residual before the method stops. The recurrence works on A d = r / |r| with x + |r|
+// d the iterate, so that inner products of very large or small right-hand sides neither overflow nor vanish.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ template <class T> class Recurrence {
         : column_(&column), r_(problem.n()), x_(problem.n()) {}
 
     [[nodiscard]] bool active() const { return active_; }
-    /// The recurrence has begun and has done no iteration yet.
+    /// Whether the recurrence has started and done no iteration yet.
     [[nodiscard]] bool is_fresh() const { return fresh_; }
     std::vector<T>& r() { return r_; }
     KrylovColumn<T>& column() { return *column_; }
@@ -32,8 +32,8 @@ template <class T> class Recurrence {
         return {static_cast<double>(scale_) * infinity_norm<T>(std::span<T const>(r_)),
                 infinity_norm<T>(std::span<T const>(x_))};
     }
-    /// x and r are those of the next iteration, with this backward error. Keeps the best x, and asks to begin
-    /// anew when the error by recurrence is small enough.
+    /// Accepts x and r of the next iteration with this backward error. Keeps the best x, and requests a
+    /// restart if the error by recurrence is small enough.
     void finish_iteration(KrylovProblem<T> const& problem, double error) {
         fresh_ = false;
         column_->errors.push_back(error);
@@ -48,7 +48,7 @@ template <class T> class Recurrence {
             begins_ = error <= problem.target;
     }
 
-    /// The recurrence cannot go on: asks to begin anew from the best x, unless it has only begun there.
+    /// Called on breakdown: requests a restart from the best x, unless the recurrence has just started there.
     void break_down() {
         if (fresh_)
             active_ = false;
@@ -57,7 +57,7 @@ template <class T> class Recurrence {
     }
     [[nodiscard]] bool begins() const { return active_ && begins_; }
 
-    /// Begins anew from the best x, with its true residual `r` of 2-norm `length`; not without progress.
+    /// Restarts from the best x with its true residual `r` of 2-norm `length`, if there was progress.
     void begin(KrylovProblem<T> const& problem, std::span<T const> r, double error, Real<T> length) {
         std::ranges::copy(column_->x, x_.begin());
         best_ = error;
@@ -80,7 +80,7 @@ template <class T> class Recurrence {
     bool begins_ = true;
 };
 
-/// The states of all columns, and those of them that still iterate.
+/// The states of all columns, and the columns that still iterate.
 template <class T, class State> class LockStep {
   public:
     LockStep(KrylovProblem<T> const& problem, std::span<KrylovColumn<T>> columns) : problem_(problem) {
@@ -111,7 +111,7 @@ template <class T, class State> class LockStep {
     [[nodiscard]] bool done() const { return active_.empty(); }
     [[nodiscard]] std::vector<State*> const& active() const { return active_; }
 
-    /// Ends the step of all: `finished` are the states that have done an iteration.
+    /// Ends a step. `finished` are the states that have done an iteration.
     void finish(std::vector<State*> const& finished) {
         auto const count = std::ssize(finished);
         auto const norms = problem_.rows().reduction().max(2 * count, [&](std::span<double> largest) {
@@ -144,7 +144,7 @@ template <class T, class State> class LockStep {
     [[nodiscard]] std::span<T> image(Index c) { return image_.column(c); }
 
   private:
-    // Residuals of the best x of the states that begin, in the image, and their errors.
+    // Computes the residuals of the best x of the states that restart, in the image, and their errors.
     void measure_beginning() {
         auto const count = std::ssize(beginning_);
         for (Index c = 0; c < count; ++c) {

@@ -36,8 +36,8 @@ template <class T> Method<T> function_of(RefineMethod method) {
     }
 }
 
-// Vectors that a method keeps for a column, those of the blocks, of the measurement and the copy of x
-// included.
+// The number of vectors that a method stores for a column, including those of the blocks, of the measurement,
+// and the copy of x.
 Index vectors_per_column(RefineMethod method, int restart) {
     switch (method) {
     case RefineMethod::ir:
@@ -51,13 +51,13 @@ Index vectors_per_column(RefineMethod method, int restart) {
     }
 }
 
-// The best errors so far, step by step: of every column at the start, and after each of its steps.
+// The best errors of every column at the start and after each of its steps.
 class Trace {
   public:
     explicit Trace(std::vector<double> const& start) : columns_(start.size()) {
         for (Index j = 0; j < std::ssize(start); ++j) columns_[j].push_back(start[j]);
     }
-    // As many steps as `errors` has, the last of which is known to end at `final`.
+    // Adds the steps of `errors`, the last of which has the true error `final`.
     void add(Index j, std::vector<double> const& errors, double final) {
         auto& best = columns_[j];
         for (double const error : errors) best.push_back(std::min(best.back(), std::max(error, final)));
@@ -118,7 +118,7 @@ template <class T> class Refinement {
         report_.history.push_back(worst_error());
     }
 
-    // Runs the method on the columns whose error is above `level`, a group at a time.
+    // Runs the method on the columns whose error is above `level`, one group at a time.
     void run(RefineMethod method, double level) {
         problem_.max_iterations = iteration_limit(method);
         std::vector<Index> columns;
@@ -211,7 +211,7 @@ template <class T> class Refinement {
         problem_.measure(xs, residuals, b_norms, errors);
         for (Index c = 0; c < count; ++c) {
             Index const j = columns[c];
-            if (!std::isfinite(errors[c])) // perhaps of an overflow alone
+            if (!std::isfinite(errors[c])) // perhaps only an overflow
                 errors[c] = normwise_backward_error<T>(a_, x(j), b(j), 1, options_.op);
             take(j, errors[c]);
         }
@@ -222,7 +222,8 @@ template <class T> class Refinement {
         return method == RefineMethod::ir ? 10 : 300;
     }
 
-    // Each replaced pivot may cost GMRES a step: as long a recurrence as a few million coefficients hold.
+    // GMRES may need a step for each replaced pivot. The recurrence is as long as a few million coefficients
+    // allow.
     [[nodiscard]] int longest_recurrence() const {
         return static_cast<int>(std::clamp<Index>(4'000'000 / std::max<Index>(1, a_.order()), 30, 250));
     }

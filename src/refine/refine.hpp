@@ -1,9 +1,9 @@
 // Refinement of the solutions of op(A) X = B, and their errors.
 //
-// Iterative refinement repeats x += op(A)^-1 (b - op(A) x) with the factors at hand and the residual in
-// working precision (Skeel 1980): a step or two undo growth and a few replaced pivots. When it stalls, a
-// Krylov method with the factors as preconditioner continues (krylov.hpp). All right-hand sides advance
-// together, one blocked solve a step, and leave the block when they have converged.
+// Iterative refinement repeats x += op(A)^-1 (b - op(A) x) with the current factors and the residual in
+// working precision (Skeel 1980). One or two steps correct element growth and a few replaced pivots. If it
+// stalls, a Krylov method with the factors as preconditioner continues (krylov.hpp). All right-hand sides
+// advance together with one blocked solve in each step, and leave the block when they have converged.
 #pragma once
 
 #include <span>
@@ -30,15 +30,17 @@ struct RefineOptions {
 template <class T> double default_tolerance();
 
 /// Improves the columns of x in place. Every method stops when the normwise backward error is at the level of
-/// rounding (4 epsilon) and keeps the best iterate of each column; ir also stops when a step no longer
-/// halves the error. `automatic` is ir, then gmres for the columns that are still above the tolerance.
+/// rounding (4 epsilon), and keeps the best iterate of each column. The method ir also stops when a step no
+/// longer halves the error. `automatic` runs ir, then gmres for the columns that are still above the
+/// tolerance.
 ///
-/// b and x have the local rows of nrhs columns; the report is the same on all processes. In it, `method` is
-/// the last one that did a step, `iterations` counts those of the slowest column, history has iterations + 1
-/// entries, of the best iterates so far (inside a Krylov method by its own recurrence), and status is ok or
-/// inaccurate. A NaN or Inf in the matrix, b or the resulting x gives an infinite backward error. Collective.
-/// Error{usage} for cg on a matrix that is neither Hermitian nor real symmetric, or a span of the wrong size;
-/// Error{cancelled}, with x between two iterates, when the interrupt of any process says so.
+/// b and x have the local rows of nrhs columns. The report is the same on all processes: `method` is the last
+/// one that did a step, `iterations` counts those of the slowest column, history has the iterations + 1
+/// errors of the best iterates (inside a Krylov method as estimated by its recurrence), and status is ok or
+/// inaccurate. A NaN or infinity in the matrix, b or the resulting x gives an infinite backward error.
+/// Collective. Error{usage} for cg on a matrix that is neither Hermitian nor real symmetric, or a span of the
+/// wrong size; Error{cancelled} if the interrupt of any process is requested; x is then an intermediate
+/// iterate.
 template <class T> RefineReport refine(DistributedMatrix<T> const& a, std::span<T const> b, std::span<T> x,
                                        Index nrhs, ApplyInverse<T> const& apply_inverse,
                                        RefineOptions const& options);

@@ -15,7 +15,7 @@ namespace espalier {
 
 namespace {
 
-// A vector y that iterations turn towards the null space, and its w.
+// A vector y that converges to the null space, and its w.
 template <class T> class NullVector {
   public:
     NullVector(DistributedMatrix<T> const& a, ApplyInverse<T> const& apply_inverse)
@@ -26,8 +26,8 @@ template <class T> class NullVector {
             zero_.resize(y_.size());
             scale_.resize(y_.size());
         });
-        // |A| e with random signs has the scale of each row. Zero rows have no scale, and null vectors lie
-        // there.
+        // |A| e with random signs has the scale of each row. Zero rows have no scale, and null vectors are
+        // nonzero there.
         a_.abs_product(y_, scale_);
         auto const largest = static_cast<Real<T>>(largest_of(1, [&](std::span<double> maximum) {
             maximum[0] = infinity_norm<Real<T>>(std::span<Real<T> const>(scale_));
@@ -39,14 +39,14 @@ template <class T> class NullVector {
         }
     }
 
-    // y := A^-1 y. Replaced pivots leave it a null vector of the factors, not quite of A.
+    // y := A^-1 y. With replaced pivots the limit is a null vector of the factors, not exactly of A.
     bool iterate() {
         apply_inverse_(y_, 1, MatrixOp::none);
         return measure();
     }
 
-    // y := y - A^-1 (A y), which takes away what the replaced pivots put in. (With a regular matrix only
-    // rounding errors remain; w stays a valid certificate for any y.)
+    // y := y - A^-1 (A y), which corrects the replaced pivots. (For a regular matrix only rounding errors
+    // remain. w is a valid certificate for any y.)
     bool refine() {
         apply_inverse_(product_, 1, MatrixOp::none);
         if (known_ < 0) {
@@ -119,7 +119,7 @@ template <class T> bool grows_as_singular(DistributedMatrix<T> const& a, std::sp
         }
     });
     for (Index j = 0; j < nrhs; ++j) {
-        if (!std::isfinite(norms[2 * j])) continue; // no fault of the matrix
+        if (!std::isfinite(norms[2 * j])) continue; // not a property of the matrix
         if (!(unit * norms[2 * j + 1] <= 0.01 * norms[2 * j])) return true;
     }
     return false;

@@ -1,16 +1,16 @@
 // Tests whether a matrix is singular to working precision, after a factorization with suspiciously small
 // pivots.
 //
-// Inverse iteration with the factors, y := A^-1 y, turns any start towards a null vector of the factors, and
-// steps of refinement of A y = 0 make it one of A. If then
+// Inverse iteration with the factors, y := A^-1 y, converges to a null vector of the factors, and refinement
+// of A y = 0 converts it to a null vector of A. If then
 //     w = max_i |A y|_i / (|A| |y|)_i
-// is of the order of rounding, some matrix within a relative change w of every entry of A is exactly
-// singular (Oettli and Prager 1964): a certificate that does not depend on scaling, and that no well-posed
-// system can give. 1/w is a lower bound on the order of its componentwise condition number.
+// is of the order of rounding, some matrix within a relative change w of every entry of A is exactly singular
+// (Oettli and Prager 1964). This certificate does not depend on scaling, and a well-posed system cannot have
+// one. The order of 1/w is a lower bound of the componentwise condition number.
 //
-// With a w of a few epsilon the matrix may be the rounded image of a singular one, or regular but close to
-// singular. The accuracy of the factors in that direction then decides: y^H A~^-1 A y / y^H y is 1 if they
-// are accurate, and near 0 if A y is rounding error alone, as for a singular A.
+// If w is a few epsilon, the matrix may be a rounded singular matrix, or regular but close to singular. The
+// accuracy of the factors in that direction then decides: y^H A~^-1 A y / y^H y is 1 if they are accurate,
+// and near 0 if A y is rounding error alone, as for a singular A.
 #pragma once
 
 #include <span>
@@ -23,11 +23,11 @@
 namespace espalier {
 
 struct WeakestDirection {
-    double distance = 0; ///< The smallest w on the way; 0 when the factors break down.
-    double known = 0;    ///< |y^H A~^-1 A y| / y^H y, where that is meant to be 1.
+    double distance = 0; ///< The smallest w of the iteration; 0 if the factors break down.
+    double known = 0;    ///< |y^H A~^-1 A y| / y^H y, which is 1 for accurate factors.
 
-    /// Singular to working precision: w below 50 epsilon, and either within the rounding of its entries or
-    /// unknown to the factors.
+    /// Whether A is singular to working precision: w is below 50 epsilon, and either within the rounding of
+    /// the entries or not resolved by the factors.
     template <class T> [[nodiscard]] bool is_singular() const {
         auto const eps = static_cast<double>(epsilon<T>);
         return distance <= eps || (distance <= 50 * eps && !(known > 0.5 && known < 1.5));
@@ -38,21 +38,21 @@ struct WeakestDirection {
 template <class T>
 WeakestDirection weakest_direction(DistributedMatrix<T> const& a, ApplyInverse<T> const& apply_inverse);
 
-/// Some column of x is so large, |A| |x| > |b| / (100 epsilon) in infinity norms and largest entries, that
-/// the rounding of x alone keeps A x away from b: for a well-scaled matrix, a sign of singularity. Columns
-/// whose b is not finite do not count. Collective.
+/// Whether a column of x is so large, |A| |x| > |b| / (100 epsilon) in infinity norms and largest entries,
+/// that the rounding of x alone makes A x differ from b. For a well-scaled matrix this is a sign of
+/// singularity. Columns whose b is not finite do not count. Collective.
 template <class T>
 bool grows_as_singular(DistributedMatrix<T> const& a, std::span<T const> b, std::span<T const> x, Index nrhs);
 
-/// The same for a random right-hand side, solved and refined with at most 50 iterations. The null
-/// vectors of a singular matrix may hide from weakest_direction() among entries of very different size;
-/// hardly any right-hand side has no component along them. Collective.
+/// As grows_as_singular() for a random right-hand side, solved and refined with at most 50 iterations.
+/// weakest_direction() may miss null vectors whose entries differ greatly in size, but a random right-hand
+/// side almost always has a component along them. Collective.
 template <class T> bool probe_grows_as_singular(DistributedMatrix<T> const& a,
                                                 ApplyInverse<T> const& apply_inverse, Interrupt* interrupt);
 
-/// Smallest pivot of a factor of `b` in scalars F, relative to what it started from: the diagonal entry for
-/// Cholesky, the largest entry of the matrix otherwise. rows[k] is the local row of the k-th pivot of this
-/// process; pivots with rows[k] < 0 do not count. `off_diagonal` as in Pivots. Collective.
+/// Smallest pivot of a factor of `b` in scalars F, relative to its origin: the diagonal entry for Cholesky,
+/// and the largest entry of the matrix otherwise. rows[k] is the local row of the k-th pivot of this process;
+/// pivots with rows[k] < 0 do not count. `off_diagonal` as in Pivots. Collective.
 template <class T, class F>
 double smallest_relative_pivot(DistributedMatrix<T> const& b, FactorForm form, std::span<F const> diagonal,
                                std::span<F const> off_diagonal, std::span<Index const> rows);

@@ -26,7 +26,8 @@ template <class T> struct Block {
     }
 };
 
-// A = Q R on this process, Q in place of A, for at least as many rows as columns; else R = A and Q = 1.
+// A = Q R on this process with Q in place of A if there are at least as many rows as columns; otherwise R = A
+// and Q = 1.
 template <class T> Block<T> local_triangle(MatrixView<T> a) {
     Block<T> copy(a.rows, a.cols);
     for (Index j = 0; j < a.cols; ++j) std::copy_n(a.column(j), a.rows, copy.values.data() + j * a.rows);
@@ -40,7 +41,7 @@ template <class T> Block<T> local_triangle(MatrixView<T> a) {
 // The triangles of all processes, and on process 0 their rows below each other.
 template <class T> struct Stacked {
     Block<T> mine, all;
-    std::vector<Index> begin{0}; // of each process in the rows of `all`
+    std::vector<Index> begin{0}; // first row of each process in `all`
 
     Stacked(DistributedRows const& rows, MatrixView<T> a) {
         rows.reduction().all_succeed([&] { mine = local_triangle(a); });

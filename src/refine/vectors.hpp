@@ -13,14 +13,14 @@
 
 namespace espalier {
 
-/// What sums over processes are taken in: double or std::complex<double>.
+/// The type of sums over processes: double or std::complex<double>.
 template <class T> using Wide = std::conditional_t<is_complex<T>, std::complex<double>, double>;
 
 /// Unit roundoff of twice the working precision, in which accurate residuals are computed.
 template <class T> inline constexpr double doubled_roundoff = static_cast<double>(epsilon<T>) *
                                                               static_cast<double>(epsilon<T>) / 4;
 
-/// x^H y of the local rows. In independent partial sums, which a compiler can keep in one vector register.
+/// x^H y of the local rows, in independent partial sums that fit a vector register.
 template <class T> T local_dot(std::span<T const> x, std::span<T const> y) {
     constexpr Index lanes = 8;
     std::array<Real<T>, lanes> real{}, imaginary{};
@@ -53,8 +53,8 @@ template <class T> double local_one_norm(std::span<T const> x) {
     return sum;
 }
 
-/// Collective: norms[k] = 2-norm of column(k), a span of local rows. Right also where squares overflow or
-/// underflow; NaN where an entry is.
+/// Collective: norms[k] = 2-norm of column(k), a span of local rows. Correct also if squares overflow or
+/// underflow. NaN if an entry is NaN.
 template <class T, class Column>
 void two_norms(DistributedRows const& rows, std::span<Real<T>> norms, Column const& column) {
     auto const count = std::ssize(norms);
@@ -86,7 +86,8 @@ void two_norms(DistributedRows const& rows, std::span<Real<T>> norms, Column con
     }
 }
 
-/// y += factor x. Complex products by their formula, as a NaN need not be told from an Inf here.
+/// y += factor x. Complex products use the plain formula, because NaN and infinity need not be distinguished
+/// here.
 template <class T> void add_scaled(T factor, std::span<T const> x, std::span<T> y) {
     auto const n = std::ssize(x);
     if constexpr (is_complex<T>) {
@@ -98,7 +99,7 @@ template <class T> void add_scaled(T factor, std::span<T const> x, std::span<T> 
     }
 }
 
-/// Room for some columns of local rows side by side, of which any first few are used.
+/// Storage for columns of local rows side by side, of which the first ones are used.
 template <class T> class PackedColumns {
   public:
     PackedColumns() = default;

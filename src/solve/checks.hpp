@@ -5,7 +5,7 @@
 
 namespace espalier {
 
-/// Error{usage} when the factor has kept cblks.
+/// Error{usage} if the factor has kept cblks.
 void require_all_eliminated(BlockStructure const& structure);
 /// Error{usage} unless `rows` is structure.vector_rows() and ld >= rows.
 void require_shape(BlockStructure const& structure, Index rows, Index cols, Index ld);

@@ -1,8 +1,8 @@
 // Solves with the factor: op(A) x = b for any number of right-hand sides, by the branches of the
 // factorization's plan, in parallel and always in the same order of summation (sweep.hpp).
 //
-// Vectors have structure.vector_rows() rows: with one process all n in the caller's order, with several the
-// rows that this process owns, in the order of structure.unknowns. All functions are collective.
+// Vectors have structure.vector_rows() rows: with one process all n rows in the order of the matrix, with
+// several the rows that this process owns, in the order of structure.unknowns. All functions are collective.
 //
 // With a Schur complement (BlockStructure::first_kept_cblk) only the interior unknowns i are eliminated. A
 // solve is then divided in two, and the caller solves for the kept unknowns s in between:
@@ -21,13 +21,14 @@ namespace espalier {
 struct SolveOptions {
     MatrixOp op = MatrixOp::none;
     Interrupt* interrupt = nullptr; ///< Error{cancelled} some milliseconds after a request; may be null.
-    Messaging const* messaging = nullptr; ///< To the other processes of the plan; null with one process.
+    Messaging const* messaging =
+        nullptr; ///< Exchanges messages with the other processes of the plan; null with one process.
 };
 
 /// Solve op(A) X = B in place: x is vector_rows x nrhs, x.ld >= vector_rows; it holds right-hand sides on
 /// entry and solutions on return. With several processes nrhs is the same on all. After an exception, which
-/// is the same on all processes, the contents of x are undefined. Error{usage} when x has another number of
-/// rows, or when the factor has a Schur complement.
+/// is the same on all processes, the contents of x are undefined. Error{usage} if x has another number of
+/// rows or the factor has a Schur complement.
 template <class T> void solve(Factor<T> const& factor, FactorPlan const& plan, MatrixView<T> x,
                               WorkerTeam& team, SolveOptions const& options = {});
 

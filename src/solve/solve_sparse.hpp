@@ -1,4 +1,4 @@
-// Solves with sparse right-hand sides: the forward half visits only the cblks that they reach
+// Solves with sparse right-hand sides. The forward half visits only the cblks that they reach
 // (sparse_block.hpp).
 #pragma once
 
@@ -15,9 +15,9 @@ struct SparseSolveStats {
 };
 
 /// Solves op(A) X = B with one process. B is n x nrhs, Symmetry::general; entries stored twice are added. X
-/// (n x nrhs, x.ld >= n) is written; it equals the result of solve() up to rounding. Error{usage} as for
-/// solve(), and when sizes do not match or B is declared symmetric; Error{bad_input} naming a row outside the
-/// matrix.
+/// (n x nrhs, x.ld >= n) is overwritten with the result of solve() up to rounding. Error{usage} as for
+/// solve(), and if sizes do not match or B is declared symmetric; Error{bad_input} that names a row outside
+/// the matrix.
 template <class T> SparseSolveStats solve_sparse(Factor<T> const& factor, FactorPlan const& plan,
                                                  CscMatrix<T> const& b, MatrixView<T> x, WorkerTeam& team,
                                                  SolveOptions const& options = {});

@@ -19,17 +19,17 @@ template <class T> struct SparseBlock {
         T value;
     };
     std::vector<Entry> entries; ///< By ascending rows.
-    std::vector<char> reached;  ///< For each cblk: on the path from an entry to the root.
+    std::vector<char> reached;  ///< For each cblk: whether it is on the path from an entry to the root.
     CblkId num_reached = 0;
 };
 
-/// The columns of b that have entries, ordered by their first rows in the permuted order. Error{bad_input}
-/// naming a row outside the matrix.
+/// The columns of b that have entries, sorted by their first rows in the permuted order. Error{bad_input}
+/// that names a row outside the matrix.
 template <class T>
 std::vector<Index> order_by_first_entry(CscMatrix<T> const& b, BlockStructure const& structure);
 
-/// The block of the columns `columns[first] .. columns[first + count - 1]` of b. Near-linear in its entries,
-/// and linear in the cblks.
+/// The block of the columns `columns[first] .. columns[first + count - 1]` of b. The time is nearly linear in
+/// its entries and linear in the cblks.
 template <class T> SparseBlock<T> make_sparse_block(CscMatrix<T> const& b, BlockStructure const& structure,
                                                     std::vector<Index> const& columns, Index first,
                                                     Index count);

@@ -13,12 +13,12 @@ namespace espalier {
 
 namespace {
 
-// Multiplications between two checks of the interrupt (a fraction of a millisecond), and at most in one call
-// of a kernel.
+// The number of multiplications between two checks of the interrupt (a fraction of a millisecond), which also
+// bounds one call of a kernel.
 constexpr Offset check_interval = Offset{1} << 19;
 constexpr Offset longest_call = Offset{1} << 25;
 
-// Rows of a panel `width` wide that one call of a kernel takes with so many vectors.
+// The number of rows of a panel of this width that one call of a kernel processes with so many vectors.
 Index rows_a_call(Index width, Index vectors) {
     return std::max<Index>(256, longest_call / std::max<Index>(1, width * vectors));
 }
@@ -53,7 +53,7 @@ Sweep<T>::Sweep(Factor<T> const& factor, FactorPlan const& plan, MatrixOp op, In
     for (Branch const& b : plan.partition.branches)
         outbox_ptr_.push_back(outbox_ptr_.back() +
                               (factor.has_panel(b.root) ? factor.cblk(b.root).rows_below() : 0));
-    Index largest = 0; // rows in a worker's buffer: those below a cblk, or its own
+    Index largest = 0; // rows in the buffer of a worker: those below a cblk, or its own
     for (Cblk const& c : structure_.cblks) largest = std::max({largest, c.rows_below(), c.width()});
     constexpr Offset padding = 64 / sizeof(T); // so that workers share no cache line
     Offset const for_worker = largest * vectors + padding;
@@ -96,7 +96,7 @@ void Sweep<T>::run(std::span<T* const> columns, SweepPart part, SparseBlock<T> c
         plan_.solve.graph, *policy, [this](TaskId task, WorkerId worker) { execute(task, worker); }, options);
 }
 
-// On all processes, even if the run fails, so that all number their tasks alike.
+// On all processes, even if the run fails, so that task numbers remain the same on all.
 template <class T> void Sweep<T>::number_tasks() {
     trace::Recorder* const recorder = team_.recorder();
     numbers_ = {plan_, recorder ? recorder->reserve_tasks(SweepNumbers::count(plan_)) : 0};
@@ -129,7 +129,7 @@ template <class T> void Sweep<T>::execute(TaskId task, WorkerId worker) {
     }
 }
 
-// The contributions of own branches to a branch of another process.
+// The sum of the contributions of local branches to a branch of another process.
 template <class T> Block Sweep<T>::sum_for(BranchId number) {
     CblkId const j = branch(number).root;
     Block block = block_for(factor_.cblk(j), SweepPart::backward);
@@ -158,7 +158,7 @@ template <class T> void Sweep<T>::send_solution(BranchId number) {
     }
 }
 
-// For the rows of a cblk. Sweeps of the other part exchange empty messages.
+// Messages for the rows of a cblk. Sweeps of one part exchange empty messages for the other part.
 template <class T> Block Sweep<T>::block_for(Cblk const& c, SweepPart empty_in) const {
     return Block::allocate(part_ == empty_in ? 0 : c.width() * vectors_ * Index{sizeof(T)});
 }
@@ -361,7 +361,7 @@ template <class T> void Sweep<T>::collect(CblkId j, T* to, bool subtracted) {
 template <class T> void Sweep<T>::permute(CblkId k, bool inverse, Worker& worker) {
     auto const perm = factor_.perm(k);
     auto const n = static_cast<Index>(perm.size());
-    Index first = 0; // where it begins to differ from the identity
+    Index first = 0; // first place that differs from the identity
     while (first < n && perm[first] == first) ++first;
     if (first == n) return;
     T* const x = rows_of(factor_.cblk(k)).z.data;

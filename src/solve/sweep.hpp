@@ -1,9 +1,9 @@
-// One block of vectors on its way up and down the tree. A task is the forward or the backward part of a
-// branch.
+// Sweeps a block of vectors up and down the tree. A task is the forward or the backward part of a branch.
 //
 // Forward, a branch subtracts its contributions to its own later rows directly and sums those to rows above
 // it in an outbox, one entry for each row below its root; a cblk above the cut first collects from the
-// outboxes of the branches that face it. Backward needs no such care: every row above is final.
+// outboxes of the branches that face it. The backward part needs no outboxes, because every row above is
+// final.
 //
 //               A = L L^op, L D L^op       L U                U^T L^T (op(A) of lu)
 //     forward   L, below(k)                L, below(k)        U^T, upper(k)
@@ -36,19 +36,18 @@ enum class SweepPart { whole, forward, backward };
 
 template <class T> class Sweep {
   public:
-    /// Vectors that go through the tree together, at most: their entries in a cblk stay in the second-level
-    /// cache.
+    /// The largest number of vectors of a sweep, whose entries in a cblk fit the second-level cache.
     static constexpr Index max_vectors = is_complex<T> ? 32 : 64;
 
-    /// For blocks of up to `vectors` columns. Allocates all its memory now. The arguments live longer.
+    /// For blocks of up to `vectors` columns. Allocates all memory. The arguments must outlive this.
     /// `messaging` connects the processes of the plan; null with one process.
     Sweep(Factor<T> const& factor, FactorPlan const& plan, MatrixOp op, Index vectors, WorkerTeam& team,
           Interrupt* interrupt, Messaging const* messaging = nullptr);
 
-    /// In place for columns of structure.vector_rows() entries each: with one process in the caller's order
-    /// of rows; with several the own rows of each process, in the order of structure.unknowns. Collective,
-    /// with as many columns on each process. With `sparse`, for whole and forward sweeps of a single process,
-    /// the columns are only written.
+    /// Sweeps in place over columns of structure.vector_rows() entries each: with one process all rows in the
+    /// order of the matrix, with several the owned rows of each process, in the order of structure.unknowns.
+    /// Collective, with as many columns on each process. With `sparse`, for whole and forward sweeps of a
+    /// single process, the columns are only written.
     void run(std::span<T* const> columns, SweepPart part, SparseBlock<T> const* sparse = nullptr);
 
   private:
@@ -103,9 +102,9 @@ template <class T> class Sweep {
     Interrupt* interrupt_;
     Messaging const* messaging_;
 
-    std::vector<Offset> outbox_ptr_; ///< By branch, in entries of one vector.
+    std::vector<Offset> outbox_ptr_; ///< First entry of each branch, for one vector.
     std::vector<Worker> workers_;
-    std::unique_ptr<std::byte[]> memory_; ///< Holds x_, outboxes_ and the workers' buffers.
+    std::unique_ptr<std::byte[]> memory_; ///< Contains x_, outboxes_ and the buffers of the workers.
     T* x_ = nullptr;
     T* outboxes_ = nullptr;
 
@@ -113,14 +112,14 @@ template <class T> class Sweep {
     std::vector<Block> received_, solutions_;
     MessageRun messages_;
 
-    // The present run:
+    // The current run:
     std::span<T* const> columns_;
     SweepPart part_ = SweepPart::whole;
     SparseBlock<T> const* sparse_ = nullptr;
     std::vector<std::int32_t> levels_; ///< Levels of the cblks in the tree, for a trace.
     SweepNumbers numbers_;             ///< Numbers of tasks and messages, for a trace.
     Index vectors_ = 0;
-    bool conjugated_ = false; ///< The block (RowBlock), not A.
+    bool conjugated_ = false; ///< Transposes the block (RowBlock), not A.
 };
 
 } // namespace espalier

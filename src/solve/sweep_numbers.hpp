@@ -17,7 +17,7 @@ namespace espalier {
 class SweepNumbers {
   public:
     SweepNumbers() = default;
-    /// `first` of count(plan) numbers; the plan lives longer.
+    /// `first` is the first of count(plan) numbers. The plan must outlive this.
     SweepNumbers(FactorPlan const& plan, std::int64_t first);
     [[nodiscard]] static std::int64_t count(FactorPlan const& plan);
 

@@ -24,7 +24,8 @@ namespace espalier {
 
 namespace {
 
-// Ordering and symbolic factorization: owns all it reads, so that it may outlive the call that cancelled it.
+// Ordering and symbolic factorization. The job owns all its data, because it may outlive the call that was
+// cancelled.
 struct StructureJob {
     Graph graph;
     std::vector<std::pair<Index, Index>> pairs;
@@ -77,7 +78,7 @@ void require_schur_unknowns(std::vector<Index> const& schur, Index n) {
     }
 }
 
-// Error{singular} that names an empty row or column, and the structural rank.
+// Throws Error{singular} with the number of an empty row or column and the structural rank.
 template <class T> void require_entries_in_every_row(CscMatrix<T> const& matrix, Interrupt* interrupt) {
     try {
         require_no_empty_row(matrix);
@@ -92,7 +93,7 @@ template <class T> void require_entries_in_every_row(CscMatrix<T> const& matrix,
 
 template <class T>
 ScalingOptions Analysis<T>::working_options(Factorization kind, Interrupt* interrupt) const {
-    // Single precision has a small range, also for Cholesky.
+    // Single precision has a small range, so Cholesky factors are scaled, too.
     Toggle const scaling =
         options.mixed_precision && options.scaling == Toggle::automatic ? Toggle::on : options.scaling;
     return {kind, options.matching, scaling, options.allow_singular, options.schur, interrupt};
@@ -108,22 +109,22 @@ template <class T> std::uint64_t Analysis<T>::memory_bytes(Scalar factor_scalar,
     bool const narrow = factor_scalar != scalar_of<T>;
     bool const alone = needs.size() == 1;
     std::size_t const bytes = narrow ? sizeof(Narrow<T>) : sizeof(T);
-    // If auto chose llh, ldlh may follow: with a larger workspace, on a scaled copy.
+    // If auto chose llh, the solver may fall back to ldlh, which needs a larger workspace and a scaled copy.
     bool const may_fall_back =
         form.kind == Factorization::llh && options.factorization == Factorization::automatic;
     FactorForm const largest{may_fall_back ? Factorization::ldlh : form.kind};
     auto const entries = static_cast<std::uint64_t>(working_entries);
-    // The plan counts panels and fan-in blocks in one of the two scalars.
+    // The plan counts panels and fan-in blocks in one of the two precisions.
     double const ratio = static_cast<double>(bytes) / panel_format().scalar_bytes;
     std::uint64_t const panels = alone ? panel_bytes(structure, form, bytes)
                                        : static_cast<std::uint64_t>(plan.memory_of_process[process] * ratio);
-    // What the message-passing library takes for buffers of its own when blocks begin to move; measured.
+    // Measured: the buffers that the MPI library allocates for the first blocks.
     std::uint64_t const library = alone ? 0 : std::uint64_t{8} << 20;
     std::uint64_t const everywhere = panels + library +
                                      workspace_bytes(structure, largest, bytes, plan.machine.threads) +
                                      needs[process].solve_entries * bytes + needs[process].structure_bytes;
-    // The part of a process of the assembly map, of the values, and of the matrix for refinement; process 0
-    // knows where the values of the others are.
+    // Each process stores its part of the assembly map, of the values, and of the matrix for refinement.
+    // Process 0 also stores the places of all values.
     std::uint64_t const part = entries / needs.size();
     std::uint64_t const assembly =
         alone ? AssemblyMap::bytes_for(working_entries)
@@ -138,7 +139,7 @@ template <class T> FactorizationChoice choose_for(CscMatrix<T> const& matrix, Op
     FactorizationChoice choice = choose_factorization(matrix, options.factorization);
     if (options.factorization != Factorization::automatic) return choice;
     bool const symmetric = choice.kind != Factorization::lu;
-    // What is left out need not be definite for the interior to be.
+    // The interior block may be positive definite even if the matrix is not.
     if (symmetric && choice.kind != Factorization::llh && !options.schur.empty() &&
         (matrix.symmetry == Symmetry::hermitian || !is_complex<T>))
         choice = choose_factorization(interior_block(matrix, options.schur), options.factorization);
@@ -205,7 +206,7 @@ template <class T> void Analysis<T>::fill(AnalysisReport& report) const {
 
 namespace {
 
-// The steps of an analysis; each reads what the steps before it left.
+// The steps of an analysis. Each reads the results of the steps before it.
 template <class T> class Analyzer {
   public:
     Analyzer(CscMatrix<T> const& matrix, Options const& options, AnalysisContext const& context)
@@ -283,8 +284,8 @@ template <class T> class Analyzer {
         analysis_.symbolic_s = job->symbolic_s;
     }
 
-    // In the background if the call can be cancelled: libraries for ordering do not stop when they are told
-    // to.
+    // Runs the step in the background if the call can be cancelled, because ordering libraries cannot be
+    // interrupted.
     void run_step(std::shared_ptr<StructureJob> const& job, std::string_view phase, trace::Kind kind,
                   void (StructureJob::*step)()) {
         ProgressScope const progress(options_.progress, phase, 0);
@@ -302,7 +303,8 @@ template <class T> class Analyzer {
         analysis_.costs = costs;
         analysis_.network = network;
         analysis_.cost_model = source;
-        if (!options_.topology.empty()) analysis_.costs.threads_per_core = 1; // the machine is another one
+        if (!options_.topology.empty())
+            analysis_.costs.threads_per_core = 1; // the calibration is of this machine
     }
 
     void plan() {

@@ -1,5 +1,5 @@
-// Everything that is decided before numbers are factorized: which factorization, of which working system, in
-// which order and structure, by which tasks.
+// The analysis: all decisions that precede the numeric factorization. These are the kind of factorization,
+// the working system, the ordering, the block structure, and the task graph with its schedule.
 #pragma once
 
 #include <functional>
@@ -22,63 +22,62 @@
 namespace espalier {
 
 template <class T> struct Analysis {
-    /// What a process holds besides panels and values.
+    /// The memory of a process besides panels and values.
     struct Needs {
         std::uint64_t structure_bytes = 0;
-        std::uint64_t solve_entries = 0; ///< Of the workspace of a solve.
+        std::uint64_t solve_entries = 0; ///< Entries of the workspace of a solve.
     };
 
-    PatternFingerprint pattern; ///< Of the caller's matrix.
-    std::uint64_t values = 0;   ///< A hash of its values.
-    Options options;            ///< Those of the analysis.
+    PatternFingerprint pattern; ///< Fingerprint of the pattern of the matrix.
+    std::uint64_t values = 0;   ///< Hash of the values of the matrix.
+    Options options;            ///< The options at the time of the analysis.
     FactorForm form;
     ScaledSystem<T> system;
-    BlockStructure structure; ///< Of the whole working system.
+    BlockStructure structure; ///< The block structure of the whole working system.
     CostModel costs;
     std::string cost_model;        ///< The source of `costs`.
-    Network network;               ///< Between processes.
-    FactorPlan plan;               ///< With several processes only its SharedPlan is set.
-    ProcessPlans plans;            ///< With several processes: the plan of each, to be dealt out.
-    std::vector<Needs> needs;      ///< Of each process.
+    Network network;               ///< The network between processes.
+    FactorPlan plan;               ///< With several processes only the SharedPlan part is set.
+    ProcessPlans plans;            ///< With several processes: the plan of each, before it is distributed.
+    std::vector<Needs> needs;      ///< The memory needs of each process.
     Offset working_entries = 0;    ///< Stored entries of the working system.
-    Index compressed_vertices = 0; ///< Of the graph that was ordered.
+    Index compressed_vertices = 0; ///< Vertices of the graph that was ordered.
     double ordering_s = 0, symbolic_s = 0, mapping_s = 0;
 
-    /// What factorization and solve add to the matrix: panels in `factor_scalar`, and all else. Of one
-    /// process, or of the process that needs most.
+    /// The memory in bytes that factorization and solve need in addition to the matrix, with panels in
+    /// `factor_scalar`: for one process, or for the process that needs most.
     [[nodiscard]] std::uint64_t memory_bytes(Scalar factor_scalar) const;
     [[nodiscard]] std::uint64_t memory_bytes(Scalar factor_scalar, Index process) const;
-    /// Are factors in lower precision, if the options ask for mixed precision or not? Never with a Schur
-    /// complement.
+    /// Whether factors are stored in lower precision. Never with a Schur complement.
     [[nodiscard]] bool factors_narrow(bool mixed_precision) const;
-    /// The scalar of the panels that the plan was made for, and how they are stored.
+    /// The scalar type and the storage format of panels that the plan assumes.
     [[nodiscard]] Scalar planned_scalar() const;
     [[nodiscard]] PanelFormat panel_format() const;
-    /// What `options` say of the working system for a factorization of this kind.
+    /// The scaling options for a factorization of this kind.
     [[nodiscard]] ScalingOptions working_options(Factorization kind, Interrupt* interrupt) const;
-    /// Whether a matching for the values of `matrix`, on the same pattern, permutes or pairs rows otherwise
-    /// than this analysis. Error{cancelled}.
+    /// Whether a matching for the values of `matrix`, which has the same pattern, differs from the matching
+    /// of this analysis. Error{cancelled}.
     [[nodiscard]] bool has_stale_matching(CscMatrix<T> const& matrix, Interrupt* interrupt) const;
-    /// Sets everything in the report but total_s.
+    /// Sets all fields of the report except total_s.
     void fill(AnalysisReport& report) const;
 };
 
-/// What an analysis works with besides matrix and options.
+/// The environment of an analysis.
 struct AnalysisContext {
-    MachineModel machine; ///< The plan is made for it, with the network that the cost model knows.
+    MachineModel machine; ///< The machine to plan for; its network comes from the cost model.
     std::shared_ptr<Interrupt> interrupt;
-    Background& background;                ///< Ordering and structure run there where options.cancel is set.
-    trace::Track* phases = nullptr;        ///< Where phases are recorded; may be null.
-    std::function<void(std::string)> note; ///< Receives what was chosen, for the user.
+    Background& background;         ///< Runs ordering and symbolic factorization if options.cancel is set.
+    trace::Track* phases = nullptr; ///< Records the phases; may be null.
+    std::function<void(std::string)> note; ///< Receives notes for the user.
 };
 
-/// Analyzes `matrix`: choice of the factorization, scaling and matching, ordering, symbolic factorization,
-/// plan. Errors as Solver::analyze.
+/// Chooses the factorization, scales and matches, orders, factorizes symbolically, and plans the tasks.
+/// Errors as Solver::analyze.
 template <class T>
 Analysis<T> analyze(CscMatrix<T> const& matrix, Options const& options, AnalysisContext const& context);
 
-/// The factorization for these values under the options of an analysis: choose_factorization, but looking at
-/// the interior block where there is a Schur complement, and never betting on llh for what may be singular.
+/// The kind of factorization for these values, as choose_factorization(). Uses the interior block if there is
+/// a Schur complement, and never chooses llh if the matrix may be singular.
 template <class T> FactorizationChoice choose_for(CscMatrix<T> const& matrix, Options const& options);
 
 } // namespace espalier

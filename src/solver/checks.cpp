@@ -93,7 +93,7 @@ void require_block(std::size_t size, Index n, Index nrhs, char const* what) {
 }
 
 namespace {
-// Multiply and rotate, one step a number: the quality of FNV at the speed of memory.
+// One multiplication and rotation per number: as good as FNV, and limited by memory bandwidth.
 void mix(std::uint64_t& hash, std::uint64_t value) {
     hash = (hash ^ value) * 0x9E3779B97F4A7C15ULL;
     hash ^= hash >> 29;

@@ -1,4 +1,4 @@
-// What the steps of a solver demand of their arguments, each with the message that says what is wrong.
+// Checks of the arguments of the steps of a solver. Each throws an Error that says what is wrong.
 #pragma once
 
 #include <cstdint>
@@ -16,17 +16,17 @@ void require_sound(Options const& options);
 /// Error{bad_input} naming the sizes.
 template <class T> void require_square(CscMatrix<T> const& a);
 
-/// Error{singular} when a row or column stores no entry at all (empty), or none but zeros.
+/// Error{singular} if a row or column has no stored entry (empty) or only zeros.
 template <class T> void require_no_empty_row(CscMatrix<T> const& a);
 template <class T> void require_no_zero_row(CscMatrix<T> const& a);
 
-/// Error{out_of_memory} stating both numbers when `limit` is not 0 and below `needed`.
+/// Error{out_of_memory} with both numbers if `limit` is not 0 and below `needed`.
 void require_memory(std::uint64_t needed, std::uint64_t limit);
 
 /// Error{usage} unless a block of `nrhs` columns of n entries has `size` entries.
 void require_block(std::size_t size, Index n, Index nrhs, char const* what);
 
-/// Tells patterns apart: sizes, symmetry and a hash of the index arrays. Of any arrays, also broken ones.
+/// Identifies a pattern by its sizes, its symmetry and a hash of the index arrays, which may be invalid.
 class PatternFingerprint {
   public:
     PatternFingerprint() = default;
@@ -45,8 +45,8 @@ class PatternFingerprint {
 /// A hash of the values alone.
 template <class T> std::uint64_t hash_of_values(CscMatrix<T> const& a);
 
-/// Error{usage} unless `a` has the pattern that was factorized, and as many values: its arrays may then be
-/// used, because those of the analyzed matrix were checked. `what` is the call.
+/// Error{usage} unless `a` has the factorized pattern and the same number of values. Its arrays are then
+/// valid, because those of the analyzed matrix were checked. `what` names the call.
 template <class T>
 void require_pattern(CscMatrix<T> const& a, PatternFingerprint const& pattern, char const* what);
 

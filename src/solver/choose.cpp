@@ -20,14 +20,14 @@ template <class T> bool may_be_positive_definite(CscMatrix<T> const& a) {
     for (std::size_t j = 0; j < diagonal.size(); ++j)
         for (Offset p = a.col_ptr[j]; p < a.col_ptr[j + 1]; ++p) {
             auto const i = static_cast<std::size_t>(a.row_ind[p]);
-            // Compared by roots: the product of two diagonal entries may overflow.
+            // The square roots are compared, because the product of two diagonal entries may overflow.
             if (i != j && std::abs(a.values[p]) >= std::sqrt(diagonal[i]) * std::sqrt(diagonal[j]))
                 return false;
         }
     return true;
 }
 
-// Real values make symmetric and Hermitian the same, in complex scalars too.
+// Symmetric and Hermitian are the same for real values, also if they are stored as complex numbers.
 template <class T> bool has_real_values(CscMatrix<T> const& a) {
     return std::all_of(a.values.begin(), a.values.end(), [](T value) { return imag_part(value) == 0; });
 }

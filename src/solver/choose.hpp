@@ -1,4 +1,4 @@
-// Which factorization suits a matrix, and whether the one asked for can be used on it.
+// Chooses the factorization for a matrix, or checks that the requested one can be used.
 #pragma once
 
 #include <string>
@@ -13,14 +13,14 @@ struct FactorizationChoice {
     std::string reason; ///< One sentence, e.g. "auto chose llh: symmetric with a positive diagonal".
 };
 
-/// `asked` itself when it fits the symmetry of the matrix; for Factorization::automatic
+/// Returns `asked` if it fits the symmetry of the matrix, and for Factorization::automatic
 ///     llh   real symmetric or Hermitian, positive diagonal, no entry that contradicts definiteness
 ///           (|a_ij|^2 < a_ii a_jj);
 ///     ldlt  other real symmetric and complex symmetric matrices;
 ///     ldlh  other Hermitian ones;
 ///     lu    everything else.
-/// A complex matrix whose imaginary parts are all zero counts as real symmetric. Error{usage} when `asked`
-/// needs a symmetry the matrix lacks.
+/// A complex matrix whose imaginary parts are all zero counts as real symmetric. Error{usage} if `asked`
+/// needs a symmetry that the matrix does not have.
 template <class T> FactorizationChoice choose_factorization(CscMatrix<T> const& a, Factorization asked);
 
 } // namespace espalier

@@ -8,8 +8,8 @@ namespace espalier {
 
 namespace {
 
-// Sums by computer, in the order of their first processes, and by the computer's own number of the node; what
-// lies on nodes without cores of its process is not told apart.
+// Sums the bytes for each computer, in the order of their first processes, and for each NUMA node of it.
+// Bytes on nodes without cores of the process are summed together.
 std::vector<double> node_bytes(std::vector<FactorResult> const& of_process) {
     if (of_process.size() == 1) return of_process.front().placement.node_bytes;
     std::map<std::string, int> number_of_machine;

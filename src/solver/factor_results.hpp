@@ -1,4 +1,4 @@
-// What the processes found out about a factorization, each about its own part, and the report of them all.
+// The results of a factorization on each process, and their sum in the report.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +12,21 @@
 
 namespace espalier {
 
-/// Of one process.
+/// The results of one process.
 struct FactorResult {
     double time_s = 0;
     std::int64_t pivots_replaced = 0;
     std::int64_t negative_pivots = 0;
     std::int64_t steals = 0;
     std::vector<std::int64_t> steals_by_distance;
-    std::int64_t messages = 0; ///< Sent.
+    std::int64_t messages = 0; ///< The number of messages sent.
     std::int64_t message_bytes = 0;
     double busy_s = 0;
     double communication_s = 0;
-    std::string machine;    ///< The name of the one it runs on.
-    std::vector<int> nodes; ///< The numbers there of the NUMA nodes of which it has cores.
-    Placement placement;    ///< node_bytes by `nodes`.
+    std::string machine; ///< The name of the computer that the process runs on.
+    std::vector<int>
+        nodes;           ///< The NUMA nodes on which the process has cores, by their numbers on the computer.
+    Placement placement; ///< Bytes on each of `nodes`.
 
     FactorResult() = default;
     FactorResult(FactorizeStats const& stats, Placement where, Topology const& topology);
@@ -40,8 +41,8 @@ template <class Archive> void describe(Archive& archive, FactorResult& r) {
             r.message_bytes, r.busy_s, r.communication_s, r.machine, r.nodes, r.placement);
 }
 
-/// Puts the results of all processes, by rank and with so many workers each, into what of the report they
-/// tell of. Its time_s grows; all else is replaced.
+/// Stores the results of all processes, by rank, in the report. Adds to time_s, and replaces all other
+/// fields. Each process has `threads` workers.
 void add_up(std::vector<FactorResult> const& of_process, int threads, FactorReport& report);
 
 } // namespace espalier

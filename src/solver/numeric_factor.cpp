@@ -17,7 +17,7 @@
 namespace espalier {
 
 namespace {
-constexpr std::size_t smallest_budget = std::size_t{64} << 20; // of received blocks, in bytes
+constexpr std::size_t smallest_budget = std::size_t{64} << 20; // bytes of received blocks
 } // namespace
 
 template <class T> void NumericFactor<T>::set_plan(BlockStructure const& structure, FactorPlan const& plan) {
@@ -93,7 +93,7 @@ NumericFactor<T>::run(CscMatrix<T> const& working, NumericSettings const& settin
     }));
 }
 
-// The memory of one factor is all that the user has been told of.
+// The predicted memory counts one factor only.
 template <class T> template <class F> void NumericFactor<T>::allocate(NumericSettings const& settings) {
     if constexpr (!std::is_same_v<F, T>)
         full_.reset();
@@ -115,7 +115,7 @@ template <class T> template <class F> void NumericFactor<T>::allocate(NumericSet
     context_.messaging()->exchange.receive_budget = std::max(smallest_budget, 2 * largest);
 }
 
-// The values of each process, in the order of its assembly map.
+// Distributes the values of each process in the order of its assembly map.
 template <class T> void NumericFactor<T>::deal_values(CscMatrix<T> const& working, std::vector<T>& own) {
     std::vector<std::vector<T>> of_process;
     std::vector<std::span<std::byte const>> from;
@@ -234,7 +234,7 @@ template <class T> Determinant<T> NumericFactor<T>::determinant() {
 template <class T>
 double NumericFactor<T>::smallest_relative_pivot(DistributedMatrix<T> const& working) const {
     return with_factor([&]<class F>(Factor<F> const& factor) {
-        std::vector<Index> rows; // of the pivots; kept unknowns and ghosts have none
+        std::vector<Index> rows; // kept unknowns and ghosts have no pivots
         Pivots<F> const pivots = context_.on_all([&] {
             rows.assign(structure_->n, -1);
             for (Index c = 0; c < structure_->first_kept_col(); ++c) rows[c] = structure_->inverse[c];

@@ -1,9 +1,9 @@
-// The numeric factorization of a working system: the panels that this process has, in T or in lower
-// precision, how they are made from the values of a matrix, and what they are used for. Every process of a
-// group has one, and all make the same calls.
+// The numeric factorization of a working system: the panels of this process, in T or in lower precision,
+// their computation from the values of a matrix, and the solves with them. Every process of a group has one,
+// and all make the same calls.
 //
-// Vectors are those of solve/solve.hpp: with one process all n rows, with several the rows that this process
-// owns. Process 0 alone has matrices; what it gives is dealt out to the owners. Errors are the same on all
+// Vectors have the layout of solve/solve.hpp: all n rows with one process, and the owned rows with several.
+// Only process 0 has matrices, and it distributes their entries to the owners. Errors are the same on all
 // processes.
 #pragma once
 
@@ -25,53 +25,55 @@
 
 namespace espalier {
 
-/// How to factorize; the same on all processes.
+/// The settings of a factorization; equal on all processes.
 struct NumericSettings {
     FactorForm form;
     Allocation allocation = Allocation::local;
-    double pivot_threshold = 0;       ///< Absolute: smaller pivots are replaced.
-    ProgressSink* progress = nullptr; ///< Of this process.
+    double pivot_threshold = 0;       ///< Pivots with a smaller modulus are replaced.
+    ProgressSink* progress = nullptr; ///< Progress of this process; may be null.
 };
 
 template <class T> class NumericFactor {
   public:
     using Low = Narrow<T>;
 
-    /// `context` lives longer.
+    /// `context` must outlive this.
     explicit NumericFactor(ProcessContext& context) : context_(context) {}
 
-    /// Works with this structure and plan of this process from now on; both live longer. Not collective.
+    /// Sets the structure and plan of this process, which must outlive their use. Not collective.
     void set_plan(BlockStructure const& structure, FactorPlan const& plan);
-    /// Forgets the plan, assembly and factors. Not collective.
+    /// Drops the plan, the assembly map and the factors. Not collective.
     void clear();
 
     [[nodiscard]] bool has_assembly() const { return assembly_.has_value(); }
-    /// Collective: the places of the entries of the working system, which process 0 has with the owner of
-    /// each cblk (empty with one process).
+    /// Collective: computes the assembly map of the working system. Process 0 passes this system, its
+    /// structure, and the owner of each cblk (empty with one process).
     void set_assembly(CscMatrix<T> const& working, BlockStructure const& whole,
                       std::span<std::int32_t const> process_of_cblk);
 
-    /// Collective: factorizes the working system of process 0, in lower precision if `narrow`. Factors in
-    /// another precision are dropped. Returns the results of all processes on process 0, nothing elsewhere.
+    /// Collective: factorizes the working system of process 0, in lower precision if `narrow`. Drops factors
+    /// in the other precision. Returns the results of all processes on process 0, and nothing elsewhere.
     /// Errors as espalier::factorize().
     std::vector<FactorResult> factorize(CscMatrix<T> const& working, NumericSettings const& settings,
                                         bool narrow);
 
-    /// The factors are in lower precision.
+    /// Whether the factors are in lower precision.
     [[nodiscard]] bool is_narrow() const { return narrow_ != nullptr; }
 
-    /// Collective: block := op(B)^-1 block, `columns` vectors. In lower precision each column is brought to
+    /// Collective: block := op(B)^-1 block for `columns` vectors. In lower precision each column is scaled to
     /// order 1 first, because the range of Low is small.
     void solve(std::span<T> block, Index columns, MatrixOp op);
-    /// solve() with sparse right-hand sides (n x k, in full); one process, and factors in T.
+    /// As solve() for sparse right-hand sides (n x k, general storage). For one process with factors in T.
     void solve_sparse(CscMatrix<T> const& b, MatrixView<T> x, MatrixOp op);
-    /// Collective: the halves of a solve around a Schur complement, as espalier::condense() and expand().
+    /// Collective: the steps of a solve before and after that with the Schur complement, as
+    /// espalier::condense() and expand().
     void condense(std::span<T> block, Index columns, MatrixOp op = MatrixOp::none);
     void expand(std::span<T> block, Index columns, MatrixOp op = MatrixOp::none);
-    /// On process 0, which has all kept cblks: espalier::schur_complement(). Nothing elsewhere. Collective.
+    /// Collective: as espalier::schur_complement() on process 0, which owns all kept cblks. Nothing
+    /// elsewhere.
     DenseMatrix<T> schur_complement(std::span<Index const> unknowns);
 
-    /// Collective: the signs of all pivots, as pivot_signs().
+    /// Collective: counts the signs of all pivots, as pivot_signs().
     [[nodiscard]] Inertia inertia();
     /// Collective: det B, as pivot_product().
     [[nodiscard]] Determinant<T> determinant();
@@ -86,7 +88,7 @@ template <class T> class NumericFactor {
         else
             return narrow_;
     }
-    /// body(factor) for the factor at hand, in T or in Low.
+    /// Calls body(factor) with the factor, in T or in Low.
     template <class Body> auto with_factor(Body const& body) const {
         if constexpr (!std::is_same_v<Low, T>)
             if (narrow_) return body(std::as_const(*narrow_));
@@ -105,10 +107,10 @@ template <class T> class NumericFactor {
     FactorPlan const* plan_ = nullptr;
     std::optional<AssemblyMap> assembly_;
     std::vector<std::vector<Offset>>
-        sources_; ///< Process 0: where the values of each process are in the matrix.
+        sources_; ///< Process 0: the places of the values of each process in the matrix.
     Offset own_values_ = 0;
     std::unique_ptr<Factor<T>> full_;
-    std::unique_ptr<Factor<Low>> narrow_; ///< At most one of the two.
+    std::unique_ptr<Factor<Low>> narrow_; ///< At most one of full_ and narrow_ is set.
 };
 
 } // namespace espalier

@@ -97,17 +97,17 @@ class PredictedTrace {
     }
 
     void add_branch(TaskId t, Branch const& branch) {
-        if (branch.first >= structure_.first_kept_cblk) return; // nothing is done
+        if (branch.first >= structure_.first_kept_cblk) return; // idle
         if (branch.first == branch.root)
             return add_state(Kind::factor, thread_of(t), start(t), end(t), t, branch.root);
         if (with_cblks_) add_cblks(t, branch);
         add_state(Kind::subtree, thread_of(t), start(t), end(t), t, branch.root);
     }
 
-    // Panel and updates of each cblk in the subtree, one after the other. The task's time is scaled to what
-    // the schedule gave it, which differs by rounding.
+    // Lists the panel and the updates of each cblk of the subtree in sequence. Their times are scaled to the
+    // duration of the task in the schedule, which differs by rounding.
     void add_cblks(TaskId t, Branch const& branch) {
-        std::vector<double> until{0}; // seconds after the task's start; two for each cblk
+        std::vector<double> until{0}; // seconds after the start of the task; two for each cblk
         for (CblkId k = branch.first; k <= branch.root; ++k) {
             Cblk const& cblk = structure_.cblks[k];
             until.push_back(until.back() + model_.panel(cblk));
@@ -150,14 +150,14 @@ class PredictedTrace {
             for (TaskId const next : graph.successors_of(t)) parts_.dependencies.push_back({t, next});
     }
 
-    // What is added to a variable of a process at a time.
+    // A change of a variable of a process.
     struct Change {
         std::int32_t process = 0;
         Nanoseconds time = 0;
         double amount = 0;
     };
 
-    // One sample for each time at which something changes.
+    // Adds one sample for each time of a change.
     void add_samples(trace::Counter counter, std::vector<Change>& changes) {
         std::sort(changes.begin(), changes.end(), [](Change const& a, Change const& b) {
             return std::tie(a.process, a.time) < std::tie(b.process, b.time);
@@ -174,7 +174,7 @@ class PredictedTrace {
         }
     }
 
-    // Tasks whose predecessors are done, and that have not begun.
+    // Counts tasks that are ready and have not started.
     void add_ready_tasks() {
         std::vector<Nanoseconds> ready(tasks().size(), 0);
         for (auto const& [before, after] : parts_.dependencies)
@@ -188,8 +188,8 @@ class PredictedTrace {
         add_samples(trace::Counter::ready_tasks, changes);
     }
 
-    // A fan-in block is at its sender from the first update of its sum to the end of the message, then at
-    // the receiver until it is added.
+    // A fan-in block occupies memory of its sender from its first update to the end of the message, then
+    // memory of the receiver until it is added.
     void add_memory() {
         std::vector<Change> changes;
         for (std::size_t p = 0; p < processes_.size(); ++p)
@@ -198,7 +198,7 @@ class PredictedTrace {
             CblkId target = no_cblk;
             Nanoseconds time = 0;
         };
-        std::vector<First> first_update(processes_.size()); // for the target at hand
+        std::vector<First> first_update(processes_.size()); // for the current target
         auto const count = static_cast<TaskId>(tasks().size());
         for (TaskId t = 0; t < count; ++t) {
             FactorTask const& task = tasks()[t];
@@ -216,7 +216,7 @@ class PredictedTrace {
         }
         add_samples(trace::Counter::memory, changes);
     }
-    // Is task f one of the fan-ins of this message, which follow it?
+    // Whether task f is a fan-in that belongs to this message.
     [[nodiscard]] bool adds(TaskId f, FactorTask const& message) const {
         FactorTask const& task = tasks()[f];
         return task.kind == TaskKind::fan_in && task.target == message.target && task.peer == message.process;
@@ -237,7 +237,7 @@ class PredictedTrace {
 trace::TraceParts predicted_trace(BlockStructure const& structure, CostModel const& model,
                                   Schedule const& schedule, std::map<std::string, std::string> metadata,
                                   std::size_t most_states) {
-    // Idle times are at most as many as tasks.
+    // There are at most as many idle states as tasks.
     bool const with_cblks = 2 * (schedule.tasks.tasks.size() + structure.cblks.size()) <= most_states;
     return PredictedTrace(structure, model, schedule, with_cblks).build(std::move(metadata));
 }

@@ -1,6 +1,6 @@
-// The schedule that was predicted, as a trace like the one that its run would leave. In: structure, cost
-// model, schedule. Out: the parts of a trace, with the containers, kinds, numbers and metadata of a recorded
-// one, so that viewers show the two alike and trace::compare() finds what belongs together.
+// Converts a predicted schedule to a trace. Input: structure, cost model, schedule. Output: a trace with the
+// containers, kinds, task numbers and metadata of a recorded one, so that viewers show both alike and
+// trace::compare() matches their tasks.
 #pragma once
 
 #include <map>
@@ -13,16 +13,16 @@
 
 namespace espalier {
 
-/// Above this many states in all, those inside subtrees are left out: subtrees then show as a whole.
+/// If there are more states than this, the states inside subtrees are omitted.
 inline constexpr std::size_t most_predicted_states = 4'000'000;
 
-/// Each task is a state of its worker; inside a subtree stand the panel and the updates of each of its cblks,
-/// as the cost model has them. Idle time is filled in. Messages are links from the worker that did the last
-/// update to the one that adds the sum, with the number of the message's task as tag; steals are links from
-/// victim to thief. Task t of the schedule
-/// is task t of the trace, and the graph's edges are its dependencies. Variables: ready tasks and memory
-/// (panels and fan-in blocks) of each process. `metadata` is added to origin, processes and threads.
-/// `model` is the one that the schedule was made with. O(n log n) in the tasks, linear in the bloks.
+/// Each task is a state of its worker. A subtree contains states for the panel and the updates of each of its
+/// cblks, with the times of the cost model. Idle time is filled in. Messages are links from the worker of the
+/// last update to the worker that adds the sum, with the number of the message task as tag. Steals are links
+/// from the victim to the thief. Task t of the schedule is task t of the trace, and the edges of the graph
+/// are its dependencies. The variables are the number of ready tasks and the memory (panels and fan-in
+/// blocks) of each process. `metadata` is added to origin, processes and threads. `model` is the cost model
+/// of the schedule. The time is O(n log n) in the tasks and linear in the bloks.
 trace::TraceParts predicted_trace(BlockStructure const& structure, CostModel const& model,
                                   Schedule const& schedule, std::map<std::string, std::string> metadata = {},
                                   std::size_t most_states = most_predicted_states);

@@ -1,5 +1,4 @@
-// Schedules that an analysis predicts, for this machine or another, and what is told of them: numbers and
-// traces.
+// Predicts schedules from an analysis, for this machine or another, and returns them as numbers or traces.
 #pragma once
 
 #include <map>
@@ -17,14 +16,14 @@ namespace espalier {
 
 using TraceMetadata = std::map<std::string, std::string>;
 
-/// The factorization by `processes` of `threads` each (0: the cores of the topology), under the options of
-/// the analysis. If `trace_path` is not null, the schedule is written there as a trace with this metadata.
+/// Predicts the factorization by `processes` with `threads` each (0: the cores of the topology) and the
+/// options of the analysis. Writes the schedule as a trace with this metadata unless `trace_path` is null.
 /// Errors as Solver::predict and Solver::write_predicted_trace.
 template <class T> Prediction predict(Analysis<T> const& analysis, Topology const& topology, int processes,
                                       int threads, std::string const* trace_path,
                                       TraceMetadata const& metadata);
 
-/// The factorization on any machine. Errors as Solver::simulate.
+/// Predicts the factorization on any machine. Errors as Solver::simulate.
 template <class T>
 Prediction simulate(Analysis<T> const& analysis, Simulation const& what, TraceMetadata metadata);
 

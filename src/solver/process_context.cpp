@@ -10,7 +10,7 @@ namespace espalier {
 
 namespace {
 
-// Processes that may use the same cores of a machine divide them.
+// Divides the cores of a machine among the processes that may use them.
 Topology own_part(Topology const& topology, Communicator const& processes) {
     auto const machine =
         static_cast<std::int64_t>(std::hash<std::string>{}(topology.machine_name()) >> 1); // never negative

@@ -1,5 +1,5 @@
-// The means by which the phases of a solver work on this process: its machine and its workers, its messages
-// to the other processes, the recorder of its trace, and the interrupt of the present call.
+// The resources of a solver on this process: the machine, the workers, the exchange of messages with other
+// processes, the recorder of the trace, and the interrupt of the current call.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ namespace espalier {
 
 class ProcessContext {
   public:
-    /// Collective. `topology` as Options::topology; processes that may use the same cores divide them.
-    /// Error{usage} on all processes if one has no such machine.
+    /// Collective. `topology` as Options::topology. Processes that may use the same cores divide them.
+    /// Error{usage} on all processes if the topology of one is invalid.
     ProcessContext(std::string const& topology, Communicator comm);
     ProcessContext(ProcessContext const&) = delete;
     ProcessContext& operator=(ProcessContext const&) = delete;
@@ -32,34 +32,35 @@ class ProcessContext {
     [[nodiscard]] bool is_root() const { return comm().rank() == 0; }
 
     [[nodiscard]] Topology const& topology() const { return topology_; }
-    /// Another machine, for one process alone.
+    /// Changes the machine. Only for a single process.
     void set_topology(std::string const& topology);
-    /// Workers of each process where the options do not say how many.
+    /// The number of workers of each process if the options do not set it.
     [[nodiscard]] int default_threads() const { return default_threads_; }
     [[nodiscard]] int threads() const { return threads_; }
-    /// From the next use of workers() on.
+    /// Takes effect at the next use of workers().
     void set_threads(int threads, bool bind);
-    /// The workers, started at the first use.
+    /// The workers, which start at the first use.
     WorkerTeam& workers();
 
-    /// A call begins: who can cancel it, how many communication threads are wanted, whether it is recorded.
-    /// Returns a note for the user if there are fewer communication threads than wanted; else an empty text.
+    /// Begins a call with the given options for cancellation, communication threads and recording. Returns a
+    /// note for the user if there are fewer communication threads than requested, and an empty text
+    /// otherwise.
     std::string begin_call(Options const& options);
-    /// In use; 0 with one process.
+    /// The number of communication threads in use; 0 with one process.
     [[nodiscard]] int comm_threads() const { return is_alone() ? 0 : messaging_.exchange.threads; }
-    /// How the next run talks to the other processes; null with one process.
+    /// The exchange of messages of the next run; null with one process.
     [[nodiscard]] Messaging* messaging();
     [[nodiscard]] Interrupt* interrupt() const { return interrupt_.get(); }
     [[nodiscard]] std::shared_ptr<Interrupt> const& shared_interrupt() const { return interrupt_; }
     [[nodiscard]] Background& background() { return background_; }
 
     [[nodiscard]] RunRecorder& recording() { return recording_; }
-    /// Where phases of this process are recorded; null if nothing is recorded.
+    /// The track for the phases of this process; null if nothing is recorded.
     [[nodiscard]] trace::Track* phases() const { return recording_.phases(); }
-    /// Records the memory in use.
+    /// Records the memory in use, if a trace is recorded.
     void sample_memory() const;
 
-    /// all_succeed() and on_root() of these processes.
+    /// As all_succeed() and on_root() for these processes.
     template <class Step> auto on_all(Step&& step) const { return all_succeed(comm(), step); }
     template <class Step> auto on_root(Step&& step) const { return espalier::on_root(comm(), step); }
 

@@ -16,7 +16,8 @@ namespace espalier {
 
 namespace {
 
-// Above this condition number a backward error at the level of rounding leaves hardly a correct digit.
+// Above this condition number, a solution has hardly a correct digit even if its backward error is at the
+// level of rounding.
 template <class T> inline constexpr double ill_conditioned = 1e-6 / static_cast<double>(epsilon<T>);
 
 void add_steps(RefineReport& report, int steps) {
@@ -56,8 +57,8 @@ template <class T> ApplyInverse<T> Refiner<T>::inverse_of_matrix() const {
     return [this](std::span<T> block, Index columns, MatrixOp op) { apply_inverse(block, columns, op); };
 }
 
-// A^-1 itself where the factors are of another matrix, because pivots were replaced or rounded to lower
-// precision: an estimate by the factors alone would miss what makes A nearly singular.
+// Applies A^-1 with refinement if the factors belong to a perturbed matrix, because pivots were replaced or
+// the precision is lower. An estimate by such factors alone may overlook that A is nearly singular.
 template <class T> ApplyInverse<T> Refiner<T>::refined_inverse(DistributedMatrix<T> const& matrix) const {
     if (pivots_replaced_ == 0 && !factor_.is_narrow()) return inverse_of_matrix();
     return [this, &matrix](std::span<T> block, Index columns, MatrixOp op) {
@@ -88,7 +89,8 @@ template <class T>
 void Refiner<T>::examine(DistributedMatrix<T> const& block, ApplyInverse<T> const& inverse) {
     auto const eps = static_cast<double>(epsilon<T>);
     WeakestDirection const weakest = weakest_direction<T>(block, inverse);
-    singularity_.condition_estimate = 1 / std::max(weakest.distance, eps); // rounding hides larger ones
+    singularity_.condition_estimate =
+        1 / std::max(weakest.distance, eps); // larger ones are hidden by rounding
     singularity_.is_near = weakest.template is_singular<T>();
     if (!singularity_.is_near && pivots_replaced_ > 0 &&
         probe_grows_as_singular<T>(block, inverse, context_.interrupt())) {
@@ -98,7 +100,7 @@ void Refiner<T>::examine(DistributedMatrix<T> const& block, ApplyInverse<T> cons
     singularity_.is_numerical = singularity_.is_near && pivots_replaced_ > 0;
 }
 
-// A_ii^-1 is what condense() and expand() apply while the unknowns of the Schur complement are zero.
+// condense() and expand() apply A_ii^-1 if the unknowns of the Schur complement are zero.
 template <class T>
 void Refiner<T>::examine_interior(std::span<Index const> schur, CscMatrix<T> const& working) {
     std::vector<Index> const number_in_interior = context_.on_all([&] {
@@ -148,7 +150,7 @@ template <class T> RefineReport Refiner<T>::refine(std::span<T const> b, std::sp
     return is_scaled() ? refine_scaled(b, x, columns, options) : refine_working(b, x, columns, options);
 }
 
-// b and x are those of the working system.
+// b and x belong to the working system.
 template <class T> RefineReport Refiner<T>::refine_working(std::span<T const> b, std::span<T> x,
                                                            Index columns, RefineOptions const& options) {
     bool const wants_digits = options.method == RefineMethod::automatic && options.max_iterations == 0 &&
@@ -159,7 +161,7 @@ template <class T> RefineReport Refiner<T>::refine_working(std::span<T const> b,
                                    : 0;
     RefineReport report = espalier::refine<T>(*working_, b, x, columns, inverse_of_working(), options);
     add_steps(report, steps);
-    // A tiny pivot is harmless until the solution is as large as only a singular matrix makes it.
+    // A tiny pivot is harmless unless the solution is so large that the matrix must be singular.
     if ((singularity_.is_near || pivots_replaced_ > 0) && grows_as_singular<T>(*working_, b, x, columns))
         singularity_.is_numerical = true;
     return report;
@@ -176,14 +178,14 @@ template <class T> RefineReport Refiner<T>::refine_scaled(std::span<T const> b, 
     try {
         report = refine_working(working_b, x, columns, options);
     } catch (...) {
-        scaling.from_working(x, columns, options.op); // x is the caller's
+        scaling.from_working(x, columns, options.op); // x in the scaling of the caller
         throw;
     }
     scaling.from_working(x, columns, options.op);
     DistributedMatrix<T> const matrix = callers_matrix();
     double const tolerance = options.tolerance > 0 ? options.tolerance : default_tolerance<T>();
     report.backward_error = normwise_backward_error<T>(matrix, x, b, columns, options.op);
-    // Scales that a refactorization has kept from other values may hide an error that the caller sees.
+    // Scales of earlier values may hide an error of the unscaled system.
     if (report.converged && !(report.backward_error <= tolerance) && options.method != RefineMethod::none) {
         RefineReport const more = espalier::refine<T>(matrix, b, x, columns, inverse_of_matrix(), options);
         add_steps(report, more.iterations);

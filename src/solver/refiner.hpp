@@ -1,8 +1,7 @@
-// Refinement, condition estimates and null spaces with the factors at hand, on the rows that this process
-// owns. In: the working system B = P R A C of process 0, dealt out to the owners. Refinement runs in B, where
-// no equation drowns in the rounding of another, and is judged in the caller's system P A = R^-1 B C^-1.
-// Every process of a group has a refiner, and all make the same calls; results and errors are the same on
-// all.
+// Refinement, condition estimates and null spaces with the current factors, on the rows that this process
+// owns. Input: the working system B = P R A C of process 0, which is distributed to the owners. Refinement
+// runs in the scaled system B and is measured in the system P A = R^-1 B C^-1. Every process of a group has a
+// refiner, and all make the same calls. Results and errors are the same on all processes.
 #pragma once
 
 #include <optional>
@@ -18,38 +17,39 @@
 
 namespace espalier {
 
-/// What inverse iteration finds about a matrix whose pivots are suspicious.
+/// The result of inverse iteration for a matrix with suspicious pivots.
 struct Singularity {
     double condition_estimate =
-        0;                     ///< A lower bound on the componentwise condition number; 0 if none was made.
+        0;                     ///< A lower bound of the componentwise condition number; 0 if not computed.
     bool is_near = false;      ///< Singular to working precision.
-    bool is_numerical = false; ///< Also, pivots were replaced: solutions are not unique.
+    bool is_numerical = false; ///< In addition, pivots were replaced: solutions are not unique.
 };
 
 template <class T> class Refiner {
   public:
-    /// The arguments live longer.
+    /// The arguments must outlive this.
     Refiner(ProcessContext& context, NumericFactor<T>& factor, SystemVectors<T>& vectors)
         : context_(context), factor_(factor), vectors_(vectors) {}
 
-    /// Collective: the working system, which process 0 has. With one process it is referred to; with several
-    /// its entries are dealt out, the pattern only once.
+    /// Collective: sets the working system, which process 0 has. One process refers to it. With several
+    /// processes its entries are distributed, and its pattern only the first time.
     void set_matrix(CscMatrix<T> const& working);
 
-    /// Collective: is a pivot so small that the factors may be useless? `roundoff` is that of the factors.
+    /// Collective: whether a pivot is so small that the factors may be useless. `roundoff` is that of the
+    /// precision of the factors.
     [[nodiscard]] bool is_suspicious(Index pivots_replaced, double roundoff) const;
-    /// Collective, after a factorization: looks for singularity where pivots are suspicious, at the cost of
-    /// four solves. With a Schur complement process 0 gives its unknowns, and the interior block is examined.
+    /// Collective, after a factorization: tests for singularity if pivots are suspicious, which takes four
+    /// solves. If process 0 passes the unknowns of a Schur complement, the interior block is tested.
     void examine(Index pivots_replaced, std::span<Index const> schur, CscMatrix<T> const& working);
-    /// In place of that, where the factors are only to be refined from.
+    /// Skips examine() for factors that serve as a preconditioner only.
     void accept(Index pivots_replaced) {
         singularity_ = {};
         pivots_replaced_ = pivots_replaced;
     }
     [[nodiscard]] Singularity const& singularity() const { return singularity_; }
 
-    /// Collective: improves `columns` solutions of op(A) X = B and measures their errors. `b` and `x` are
-    /// owned rows without scaling (SystemVectors). On an error x is as good as it was or better.
+    /// Collective: improves `columns` solutions of op(A) X = B and measures their errors. `b` and `x` have
+    /// the owned rows without scaling (SystemVectors). After an exception x is at least as good as before.
     RefineReport refine(std::span<T const> b, std::span<T> x, Index columns, RefineOptions const& options);
     /// Collective: the largest bound on the forward errors of such solutions, as forward_error_bounds().
     [[nodiscard]] double forward_error(std::span<T const> b, std::span<T const> x, Index columns,
@@ -59,7 +59,7 @@ template <class T> class Refiner {
     [[nodiscard]] double reciprocal_condition() const;
     /// Collective: as espalier::null_space() for A, the basis in owned rows.
     [[nodiscard]] NullSpaceResult<T> null_space(NullSpaceOptions const& options) const;
-    /// Collective: block := op(A)^-1 block in owned rows, by the factors alone.
+    /// Collective: block := op(A)^-1 block in owned rows, by the factors without refinement.
     void apply_inverse(std::span<T> block, Index columns, MatrixOp op) const;
 
   private:

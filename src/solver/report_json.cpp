@@ -39,7 +39,7 @@ template <class Item> std::string json_value(std::vector<Item> const& items) {
 
 std::string to_json(std::vector<ReportField> const& fields) {
     std::string json = "{";
-    std::string_view object; // the one that is open; empty for the root
+    std::string_view object; // the open object; empty for the root
     bool first = true;
     for (ReportField const& field : fields) {
         std::string_view const name = field.name;

@@ -8,8 +8,8 @@
 
 namespace espalier {
 
-/// Fields named "a.b" become members of an object "a"; those of one object must follow each other. A number
-/// that is not finite is null.
+/// Fields named "a.b" become members of an object "a" and must be consecutive. A number that is not finite
+/// becomes null.
 std::string to_json(std::vector<ReportField> const& fields);
 
 } // namespace espalier

@@ -1,5 +1,5 @@
-// The fields of a report: each is named once, in the order of the JSON. The report as JSON, as a list for
-// other languages, and as bytes for another process all follow these functions.
+// The table of the fields of a report, in the order of the JSON. The JSON, the list for other languages, and
+// the serialization for other processes are derived from it.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ namespace espalier {
 template <class R, class Wanted>
 concept is_report = std::is_same_v<std::remove_const_t<R>, Wanted>;
 
-/// Marks numbers that are negative if they are not known. The JSON of the command has null for them.
+/// Marks numbers that are negative if unknown. The JSON of the command has null for them.
 struct UnknownIfNegative {};
 inline constexpr UnknownIfNegative unknown_if_negative;
 
@@ -79,7 +79,7 @@ void visit_fields(R& r, Visit&& visit) {
     visit("precision_fell_back", r.precision_fell_back);
 }
 
-// Without the errors of the solution, which are fields of the whole report.
+// Omits the errors of the solution, which are fields of the whole report.
 template <class R, class Visit>
 requires is_report<R, RefineReport>
 void visit_fields(R& r, Visit&& visit) {

@@ -1,6 +1,6 @@
-// The trace of a run among all its processes: each records for itself, by its own clock, and numbers its
-// tasks as the others do; process 0 asks for it all in the end and puts it together on its own clock. One
-// process is alone, and everything is as collective as it is.
+// Records the trace of a run of several processes. Each process records with its own clock, and task numbers
+// are global. At the end process 0 collects the records and converts them to its own clock. With one process
+// nothing is collective.
 #pragma once
 
 #include <functional>
@@ -17,28 +17,28 @@ namespace espalier {
 
 class RunRecorder {
   public:
-    /// `machine` is the name of the one that this process runs on. `let_go` is called before a recorder ends:
-    /// nobody may use it then.
+    /// `machine` is the name of the computer. `let_go` is called before a recorder is destroyed and must
+    /// remove all references to it.
     RunRecorder(Communicator comm, std::string machine, std::function<void()> let_go);
 
-    /// Whether what happens is to be recorded, if there is a recorder; not collective.
+    /// Enables or disables recording, if there is a recorder. Not collective.
     void switch_on(bool on) { on_ = on; }
 
-    /// Collective: what was recorded is forgotten, and a new recorder begins.
+    /// Collective: drops the records and starts a new recorder.
     void restart();
-    /// What was recorded is forgotten; not collective.
+    /// Drops the records. Not collective.
     void drop();
     [[nodiscard]] bool has_recorder() const { return recorder_ != nullptr; }
-    /// To record with; null when nothing is to be recorded.
+    /// The recorder; null if nothing is recorded.
     [[nodiscard]] trace::Recorder* recorder() const { return on_ ? recorder_.get() : nullptr; }
-    /// Where phases of the process are recorded; null likewise.
+    /// The track for the phases of the process; null if nothing is recorded.
     [[nodiscard]] trace::Track* phases() const { return on_ && recorder_ ? &recorder_->phases() : nullptr; }
 
-    /// Gives the progress threads of an exchange their tracks, on NUMA node `node`.
+    /// Assigns tracks to the progress threads of an exchange, on NUMA node `node`.
     void lend_tracks(ExchangeOptions& exchange, int node);
 
-    /// Collective: everything since restart() or the last collect(), on process 0; elsewhere nothing.
-    /// Error{usage} on all when some process has no recorder.
+    /// Collective: returns all records since restart() or the last collect() on process 0, and nothing
+    /// elsewhere. Error{usage} on all processes if one has no recorder.
     trace::TraceParts collect();
 
   private:
@@ -47,9 +47,9 @@ class RunRecorder {
     std::function<void()> let_go_;
     bool on_ = false;
     std::unique_ptr<trace::Recorder> recorder_;
-    std::vector<trace::Track*> progress_tracks_; // of recorder_
-    trace::Nanoseconds zero_ = 0;                // of the trace, by the clock of process 0; there
-    std::vector<trace::ClockOffset> offsets_;    // at the beginning, on process 0
+    std::vector<trace::Track*> progress_tracks_; // the tracks of recorder_
+    trace::Nanoseconds zero_ = 0;             // origin of the trace by the clock of process 0, on process 0
+    std::vector<trace::ClockOffset> offsets_; // clock offsets at the beginning, on process 0
 };
 
 } // namespace espalier

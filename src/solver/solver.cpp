@@ -1,4 +1,4 @@
-// The members of espalier::Solver: each is a call that all processes make together, and a pipeline of phases.
+// The members of espalier::Solver. Each is a call that all processes make together and a pipeline of phases.
 #include "espalier/espalier.hpp"
 
 #include <algorithm>
@@ -75,7 +75,7 @@ template <class T> void Solver<T>::State::analyze(CscMatrix<T> const& matrix, Op
     context_.sample_memory();
 }
 
-// Structure and plan of each process, and the rows that it owns.
+// Distributes the structure and the plan to the processes, and sets the rows that each owns.
 template <class T> void Solver<T>::State::deal_out_plan() {
     try {
         if (!context_.is_alone()) {
@@ -119,7 +119,7 @@ template <class T> Inertia Solver<T>::State::inertia() {
 // det A = det B (-1)^odd exp(log_factor), with the working system B (scaled_system.hpp).
 template <class T> Determinant<T> Solver<T>::State::determinant() {
     require_no_schur("determinant");
-    // Replaced pivots stand for zeros, as far as rounding shows.
+    // The replaced pivots are zero to working precision.
     if (report.factor.numerically_singular) return {T(0), -std::numeric_limits<double>::infinity()};
     Determinant<T> const of_working = factor_.determinant();
     return context_.on_root([&] {

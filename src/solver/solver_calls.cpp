@@ -1,5 +1,5 @@
-// How the processes of a solver make its calls together: the settings of process 0 hold on all, processes
-// that follow learn which call it is, and the report of process 0 goes to all in the end.
+// Collective calls of a solver. At the beginning all processes adopt the settings of process 0, and processes
+// that follow receive the name of the call. At the end all processes receive the report of process 0.
 #include <algorithm>
 #include <utility>
 
@@ -25,7 +25,7 @@ template <class T> Solver<T>::State::~State() {
     if (!some_follow_ || !context_.is_root()) return;
     try {
         calls_.end();
-    } catch (...) { // nothing is left to be done
+    } catch (...) { // a destructor cannot report it
     }
 }
 
@@ -36,7 +36,7 @@ template <class T> void Solver<T>::State::set_options(Options given) {
         throw Error(Status::usage, "several processes keep the machine that their solver was made for");
     if (moves) context_.set_topology(given.topology);
     int const threads = given.threads > 0 ? given.threads : context_.default_threads();
-    if (moves || report.threads != threads) drop_analysis(); // plans are made for a number of workers
+    if (moves || report.threads != threads) drop_analysis(); // a plan is made for a number of workers
     context_.set_threads(threads, given.bind_threads);
     options = std::move(given);
     report.scalar = scalar_of<T>;
@@ -99,12 +99,12 @@ template <class T> void Solver<T>::State::follow() {
             adopt(settings);
             std::optional<Error> const problem = error_of([&] { take_part(name); });
             share_report();
-        } catch (Error const&) { // process 0 has it, too
+        } catch (Error const&) { // process 0 reports it
         }
     }
 }
 
-// The same calls, with nothing to give.
+// Makes the call `name` with empty arguments.
 template <class T> void Solver<T>::State::take_part(std::string const& name) {
     CscMatrix<T> const no_matrix;
     if (name == "analyze") return analyze(no_matrix);

@@ -1,5 +1,5 @@
-// Numeric factorization in espalier::Solver: the choice of the factorization, the precision and the scaling
-// for the values of a matrix, the next attempt when one fails, and the search for singularity.
+// Numeric factorization in espalier::Solver: chooses the factorization, the precision and the scaling for the
+// values of a matrix, falls back if an attempt fails, and tests for singularity.
 #include <algorithm>
 #include <cmath>
 
@@ -30,7 +30,7 @@ template <class T> void Solver<T>::State::factorize(CscMatrix<T> const& matrix) 
         throw *problem;
 }
 
-// Rows were permuted or paired for other values, which has spoiled the pivots.
+// For a matching that was made for other values and leads to poor pivots.
 template <class T> void Solver<T>::State::analyze_again(CscMatrix<T> const& matrix) {
     Options same = analysis_ ? analysis_->options : Options();
     same.progress = options.progress;
@@ -56,7 +56,8 @@ template <class T> void Solver<T>::State::factorize_values(CscMatrix<T> const& m
     choose_system(matrix);
     if (!factorize_narrow(matrix)) factorize_full(matrix);
     context_.sample_memory();
-    // All that is not numeric factorization is assembly: checks of the values, the map, memory, the entries.
+    // Assembly time is everything except the numeric factorization: checks, the assembly map, allocation, and
+    // the entries.
     report.factor.assembly_s = timer.seconds() - report.factor.time_s;
     if (options.condition && system_->kept == 0) report.factor.rcond = refiner_->reciprocal_condition();
     factorized_ = true;
@@ -77,7 +78,7 @@ template <class T> void Solver<T>::State::check_values(CscMatrix<T> const& matri
     });
 }
 
-// New values may be real where they were complex, or lose a positive diagonal; lu stays lu.
+// With new values the matrix may become real or lose its positive diagonal. An lu factorization remains lu.
 template <class T> void Solver<T>::State::choose_system(CscMatrix<T> const& matrix) {
     context_.on_root([&] {
         Factorization const kind = choose_for(matrix, analysis_->options).kind;
@@ -92,7 +93,7 @@ template <class T> void Solver<T>::State::choose_system(CscMatrix<T> const& matr
                          analysis_ ? analysis_->plans.process_of_cblk : std::span<std::int32_t const>());
 }
 
-// Process 0. Pivoting needs scales; Cholesky did not.
+// Process 0: scales the system, which Cholesky does not need and factorizations with pivoting do.
 template <class T> void Solver<T>::State::scale_for(Factorization kind, CscMatrix<T> const& matrix) {
     analysis_->system = ScaledSystem<T>(matrix, analysis_->working_options(kind, context_.interrupt()));
     analysis_->form.kind = kind;
@@ -100,7 +101,7 @@ template <class T> void Solver<T>::State::scale_for(Factorization kind, CscMatri
     report.analysis.structural_rank = analysis_->system.structural_rank();
 }
 
-// The working system: on process 0 the caller's matrix, or a copy; on all processes their share for
+// Sets the working system: on process 0 the matrix itself or a copy, and on all processes their part for
 // refinement.
 template <class T> void Solver<T>::State::make_working(CscMatrix<T> const& matrix) {
     form_ = context_.on_root([&] {
@@ -120,8 +121,8 @@ template <class T> CscMatrix<T> const& Solver<T>::State::working(CscMatrix<T> co
     return analysis_ && analysis_->system.is_identity() ? matrix : working_copy_;
 }
 
-// Factorizes in lower precision if that is asked for; false, with the reason in a note, if the factors are
-// not good enough to refine from.
+// Factorizes in lower precision if the options say so. Returns false, with the reason in a note, if the
+// factors are not accurate enough for refinement.
 template <class T> bool Solver<T>::State::factorize_narrow(CscMatrix<T> const& matrix) {
     if (!context_.on_root([&] { return analysis_->factors_narrow(options.mixed_precision); })) return false;
     std::string reason;
@@ -172,9 +173,9 @@ template <class T> void Solver<T>::State::factorize_numbers(CscMatrix<T> const& 
         return relative * (largest > 0 ? largest : 1.0);
     });
     auto const results = factor_.factorize(working(matrix), settings, narrow);
-    report = context_.on_root([&] { // decisions follow from it
+    report = context_.on_root([&] { // decisions depend on it
         FactorReport& out = report.factor;
-        double const before = out.time_s; // of an attempt that failed
+        double const before = out.time_s; // time of a failed attempt
         add_up(results, report.threads, out);
         double const time_s = out.time_s - before;
         out.gflops = time_s > 0 ? report.analysis.flops / time_s / 1e9 : 0;

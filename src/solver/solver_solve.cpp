@@ -1,4 +1,5 @@
-// Solution and refinement in espalier::Solver, and what the factors tell of the matrix by means of solves.
+// Solves and refinement in espalier::Solver, and the results that need solves: condition numbers and null
+// spaces.
 #include <algorithm>
 #include <limits>
 
@@ -13,13 +14,13 @@
 
 namespace espalier {
 
-// The caller has whole blocks on process 0.
+// For whole blocks on process 0.
 template <class T> void Solver<T>::State::take_blocks(std::size_t entries, char const* what) {
     context_.on_root([&] { require_block(entries, system_->order, call_.columns, what); });
     vectors_->set_callers_rows(context_.is_root() ? system_->order : 0);
 }
 
-// Each process has consecutive rows of the blocks.
+// For blocks of which each process has consecutive rows.
 template <class T> void Solver<T>::State::take_rows(std::size_t entries, Index columns, MatrixOp op) {
     Index const rows = columns > 0 ? static_cast<Index>(entries) / columns : 0;
     context_.on_all([&] {
@@ -62,7 +63,7 @@ std::vector<T> Solver<T>::State::solve_rows(std::span<T const> b, Index columns,
     return x;
 }
 
-// x := op(A)^-1 x, in the rows that the caller has here.
+// x := op(A)^-1 x, in the layout of the caller.
 template <class T> void Solver<T>::State::solve_given(std::span<T> x) {
     Timer const timer;
     SingleThreadedBlas const blas;
@@ -133,7 +134,7 @@ template <class T> RefineReport Solver<T>::State::refine_rows(CscMatrix<T> const
     return refine_given(matrix, b, x);
 }
 
-// The refiner works with `matrix`, which should be the factorized one, of process 0.
+// Sets the matrix of the refiner: `matrix` of process 0, which should be the factorized one.
 template <class T> void Solver<T>::State::use_matrix(CscMatrix<T> const& matrix, char const* what) {
     bool const is_new = context_.on_root([&] {
         require_pattern(matrix, analysis_->pattern, what);
@@ -147,7 +148,7 @@ template <class T> void Solver<T>::State::use_matrix(CscMatrix<T> const& matrix,
     if (is_new) refiner_->set_matrix(working(matrix));
 }
 
-// b and x are the rows that the caller has here.
+// b and x are in the layout of the caller.
 template <class T> RefineReport Solver<T>::State::refine_given(CscMatrix<T> const& matrix,
                                                                std::span<T const> b, std::span<T> x) {
     SingleThreadedBlas const blas;
@@ -160,7 +161,7 @@ template <class T> RefineReport Solver<T>::State::refine_given(CscMatrix<T> cons
         std::vector<T> const own_b = vectors_->right_hand_sides(b, call_.columns, call_.op);
         std::vector<T> own_x = vectors_->solutions(x, call_.columns, call_.op);
         std::optional<Error> const problem = error_of([&] { refine_own(matrix, own_b, own_x); });
-        vectors_->return_solutions(own_x, x, call_.columns, call_.op); // the best so far
+        vectors_->return_solutions(own_x, x, call_.columns, call_.op); // the best iterates
         if (problem) throw *problem;
     }
     report.factor.numerically_singular = refiner_->singularity().is_numerical;
@@ -169,7 +170,7 @@ template <class T> RefineReport Solver<T>::State::refine_given(CscMatrix<T> cons
     return report.refine;
 }
 
-// In owned rows.
+// b and x are in owned rows.
 template <class T>
 RefineReport Solver<T>::State::refine_own(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x) {
     RefineOptions run;
@@ -186,7 +187,7 @@ RefineReport Solver<T>::State::refine_own(CscMatrix<T> const& matrix, std::span<
         "refinement from single precision ended at a backward error of {:.1e}; factorizing in double",
         report.refine.backward_error));
     report.factor.precision_fell_back = true;
-    factorized_ = false; // until there are factors again
+    factorized_ = false; // there are no factors until factorize_full() succeeds
     factorize_full(matrix);
     factorized_ = true;
     std::vector<T> solved = context_.on_all([&] { return std::vector<T>(b.begin(), b.end()); });
@@ -196,7 +197,7 @@ RefineReport Solver<T>::State::refine_own(CscMatrix<T> const& matrix, std::span<
     return bound_forward_error(b, x);
 }
 
-// In owned rows; infinite for a singular matrix, of which other solutions are as good and far away.
+// In owned rows. The bound is infinite for a singular matrix, whose solutions are not unique.
 template <class T>
 RefineReport Solver<T>::State::bound_forward_error(std::span<T const> b, std::span<T const> x) {
     if (options.condition)
@@ -242,8 +243,8 @@ template <class T> NullSpace<T> Solver<T>::State::null_space(CscMatrix<T> const&
     return space;
 }
 
-// Eliminates the interior unknowns: `own` is the state in owned rows that expand() continues from. Returns
-// all rows on process 0.
+// Eliminates the interior unknowns. `own` receives the owned rows, from which expand() continues. Returns all
+// rows on process 0.
 template <class T>
 std::vector<T> Solver<T>::State::eliminate_interior(std::span<T const> b, std::vector<T>& own) {
     take_blocks(b.size(), "the right-hand side");
@@ -285,7 +286,7 @@ template <class T> std::vector<T> Solver<T>::State::expand(std::span<T const> b,
     std::vector<T> own;
     std::vector<T> x = eliminate_interior(b, own);
     if (columns == 0) return x;
-    // The owners of the kept unknowns get them in place of what condense() left there.
+    // The owners of the kept unknowns replace the results of condense() by x_schur.
     std::vector<Index> is_kept;
     context_.on_root([&] {
         is_kept.assign(n, 0);

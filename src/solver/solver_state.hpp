@@ -1,6 +1,6 @@
-// The inside of espalier::Solver: it joins the phases (Analysis, NumericFactor, Refiner) of one system. Every
-// process has one and runs the same code; process 0 alone has the analysis, and the matrix and vectors of
-// callers that give them there. A process that follows runs this code with empty input.
+// The implementation of espalier::Solver, which joins the phases (Analysis, NumericFactor, Refiner) of one
+// system. Every process has one and runs the same code. Only process 0 has the analysis, the matrix, and
+// vectors that are not distributed. A process that follows runs the same code with empty arguments.
 #pragma once
 
 #include <optional>
@@ -20,13 +20,13 @@
 
 namespace espalier {
 
-/// What holds on all processes during a call: as process 0 has it.
+/// The settings of a call, which all processes adopt from process 0.
 struct CallSettings {
-    // The arguments of the call.
+    // Arguments of the call.
     Index columns = 0;
     MatrixOp op = MatrixOp::none;
-    double tolerance_of_values = 0; ///< For the singular values of a null space.
-    // The state of the solver.
+    double tolerance_of_values = 0; ///< Tolerance of the singular values of a null space.
+    // State of the solver.
     bool is_analyzed = false;
     bool is_factorized = false;
     int threads = 1;
@@ -43,24 +43,24 @@ struct CallSettings {
 };
 
 template <class T> struct Solver<T>::State {
-    /// Collective. Processes that `follow` then call follow() in place of all other calls.
+    /// Collective. Processes with `follows` only call follow().
     State(Options given, Communicator processes, bool follows = false);
     ~State();
 
-    /// Collective: a call of the interface with these arguments. Runs body(), and returns or throws what it
-    /// does; then all processes have the report of process 0.
+    /// Collective: a call of the interface with these arguments. Runs body(), shares the report of process 0,
+    /// and returns the result of body() or throws its exception.
     template <class Body> auto call(std::string_view name, Body const& body, Index columns = 0,
                                     MatrixOp op = MatrixOp::none, double tolerance_of_values = 0);
-    /// Takes part in all calls of process 0 until its solver is gone.
+    /// Takes part in all calls of process 0 until its solver is destroyed.
     void follow();
 
     void set_options(Options given);
 
-    // The calls. Matrices, and blocks of vectors unless their name ends in _rows, are those of process 0;
-    // other processes ignore what they are given. The present call has columns and op.
+    // The calls. Process 0 has the matrices, and the vectors of calls whose names do not end in _rows; other
+    // processes ignore their arguments. The settings of the call contain the number of columns and op.
     void analyze(CscMatrix<T> const& matrix);
     void factorize(CscMatrix<T> const& matrix);
-    /// In place; or for a copy of `b` if it is to be made.
+    /// Solves in place in x, or in `made`, a copy of b, if it is not null.
     void solve(std::span<T> x, std::span<T const> b = {}, std::vector<T>* made = nullptr);
     std::vector<T> solve_rows(std::span<T const> b, Index columns, MatrixOp op);
     DenseMatrix<T> solve_sparse(CscMatrix<T> const& b);
@@ -76,7 +76,7 @@ template <class T> struct Solver<T>::State {
     std::vector<T> expand(std::span<T const> b, std::span<T const> x_schur);
     void write_trace(std::string const& path, std::string const& matrix_name);
 
-    // Process 0 alone.
+    // Only on process 0.
     Prediction predict(int processes, int threads, std::string const* trace_path = nullptr,
                        std::string const& matrix_name = {}) const;
     Prediction simulate(Simulation const& what) const;
@@ -87,15 +87,15 @@ template <class T> struct Solver<T>::State {
   private:
     using Low = Narrow<T>;
 
-    /// Facts about the analyzed system that all processes know.
+    /// Properties of the analyzed system that all processes have.
     struct System {
         Index order = 0;
         Index kept = 0; ///< Unknowns of a Schur complement.
         bool allow_singular = false;
-        bool chooses = false; ///< The factorization was chosen, not asked for.
+        bool chooses = false; ///< The factorization was chosen automatically.
     };
 
-    // The protocol of calls.
+    // Collective calls.
     [[nodiscard]] CallSettings settings_of_call() const;
     void adopt(CallSettings const& settings);
     void share_report();
@@ -117,7 +117,7 @@ template <class T> struct Solver<T>::State {
     void factorize_numbers(CscMatrix<T> const& matrix, bool narrow);
     void report_singularity();
 
-    // Solution and refinement of vectors whose rows lie as the caller has them.
+    // Solves and refinement in the layout of the caller or in owned rows.
     void take_blocks(std::size_t entries, char const* what);
     void take_rows(std::size_t entries, Index columns, MatrixOp op);
     void use_matrix(CscMatrix<T> const& matrix, char const* what);
@@ -140,21 +140,21 @@ template <class T> struct Solver<T>::State {
     ProcessContext context_;
     CollectiveCalls<CallSettings> calls_;
     bool some_follow_ = false;
-    CallSettings call_; // the present one
+    CallSettings call_; // the settings of the current call
 
-    std::optional<System> system_;        // since the analysis
+    std::optional<System> system_;        // set by the analysis
     std::optional<Analysis<T>> analysis_; // process 0
-    std::optional<ProcessPart> part_;     // of several processes
+    std::optional<ProcessPart> part_;     // with several processes
     std::optional<SystemVectors<T>> vectors_;
     NumericFactor<T> factor_;
     std::optional<Refiner<T>> refiner_;
 
     bool factorized_ = false;
     FactorForm form_;
-    CscMatrix<T> working_copy_;         // on process 0, unless the working system is the caller's matrix
-    std::uint64_t values_ = 0;          // a hash of the values that the refiner has
-    std::size_t notes_of_analysis_ = 0; // the first ones; those after them are of the factorization
-    Index unavoidable_pivots_ = 0;      // replaced with a matching for the values themselves
+    CscMatrix<T> working_copy_;         // on process 0, unless the working system is the matrix itself
+    std::uint64_t values_ = 0;          // hash of the values of the matrix of the refiner
+    std::size_t notes_of_analysis_ = 0; // their number; the notes of the factorization follow them
+    Index unavoidable_pivots_ = 0;      // pivots replaced in spite of a matching for the current values
 };
 
 template <class T> template <class Body> auto Solver<T>::State::call(std::string_view name, Body const& body,
@@ -167,7 +167,7 @@ template <class T> template <class Body> auto Solver<T>::State::call(std::string
     calls_.begin(name, settings);
     adopt(settings);
     if (context_.is_alone()) return body();
-    // Body's errors are the same on all processes.
+    // The errors of body() are the same on all processes.
     if constexpr (std::is_void_v<decltype(body())>) {
         std::optional<Error> const problem = error_of(body);
         share_report();

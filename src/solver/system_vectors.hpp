@@ -1,7 +1,7 @@
-// The vectors of a system op(A) x = b between the caller and the owners of the rows of the working system
-// B = P R A C: the caller has consecutive rows on each process, those of process 0 first (all of them on
-// process 0, for callers that know nothing of processes); each owner has the rows that its part of the
-// factors works on. Every process of a group has one of these, and all make the same calls.
+// Converts vectors of op(A) x = b between the layout of the caller and that of the owners of rows of the
+// working system B = P R A C. In the layout of the caller each process has consecutive rows, in the order of
+// the processes, or process 0 has all rows. An owner has the rows that its part of the factors works on.
+// Every process of a group has one of these, and all make the same calls.
 #pragma once
 
 #include <algorithm>
@@ -18,38 +18,37 @@ namespace espalier {
 
 template <class T> class SystemVectors {
   public:
-    /// The owners' rows. `context` lives longer.
+    /// `rows` are the owned rows. `context` must outlive this.
     SystemVectors(ProcessContext const& context, DistributedRows rows)
         : context_(context), rows_(std::move(rows)) {}
 
     [[nodiscard]] DistributedRows const& rows() const { return rows_; }
     [[nodiscard]] LocalScaling const& scaling() const { return scaling_; }
 
-    /// Collective: P, R and C, which process 0 has.
+    /// Collective: sets P, R and C, which process 0 has.
     void set_system(ScaledSystem<T> const& system);
-    /// Collective: the number of rows that the blocks of the caller have on this process, in calls from now
-    /// on.
+    /// Collective: sets the number of rows of this process in the layout of the caller.
     void set_callers_rows(Index given);
 
-    /// One process whose rows are in the order of the caller's, which need not be copied.
+    /// Whether both layouts are the same, so that vectors need not be copied.
     [[nodiscard]] bool is_in_place() const { return rows_.is_alone() && !permuted_; }
 
-    /// Collective: the owned rows of the caller's right-hand sides, or solutions, of op(A) X = B, without
-    /// scaling.
+    /// Collective: converts right-hand sides, or solutions, of op(A) X = B to owned rows, without scaling.
     [[nodiscard]] std::vector<T> right_hand_sides(std::span<T const> b, Index columns, MatrixOp op) {
         return to_owners<T>(op == MatrixOp::none, b, columns);
     }
     [[nodiscard]] std::vector<T> solutions(std::span<T const> x, Index columns, MatrixOp op) {
         return to_owners<T>(op != MatrixOp::none, x, columns);
     }
-    /// Collective: the way back.
+    /// Collective: converts solutions from owned rows to the layout of the caller.
     void return_solutions(std::span<T const> own, std::span<T> x, Index columns, MatrixOp op) {
         if (is_in_place())
             std::copy(own.begin(), own.end(), x.begin());
         else
             exchange(op != MatrixOp::none).to_caller(own, x, columns);
     }
-    /// Collective: a number that process 0 has for each row of A, for the owners of the columns of B.
+    /// Collective: distributes the numbers that process 0 has for each row of A to the owners of the columns
+    /// of B.
     [[nodiscard]] std::vector<Index> deal(std::vector<Index> const& of_row);
 
   private:
@@ -67,7 +66,7 @@ template <class T> class SystemVectors {
     bool permuted_ = false;
     Index callers_rows_ = -1;
     std::optional<RowExchange> row_exchange_,
-        column_exchange_; ///< For callers_rows_; the second if permuted_.
+        column_exchange_; ///< The exchanges for callers_rows_; the second one if permuted_.
 };
 
 } // namespace espalier
