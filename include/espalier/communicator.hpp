@@ -1,5 +1,5 @@
-// The processes that work on one system together. By default there is one, the caller's; several come from
-// MPI:
+// The processes that work on one system together. By default there is one, the calling process; several come
+// from MPI:
 //
 //     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
 //     {

@@ -1,5 +1,6 @@
-// Systems that lie distributed over processes, by columns of the matrix and rows of vectors: process 0 of a
-// Solver works on all of it, so it is collected there before, and dealt out after.
+// Systems that are distributed over processes, by columns of the matrix and rows of vectors. Process 0 of a
+// Solver analyzes the whole matrix, so its columns are gathered there first. Vectors may stay distributed
+// (Solver::solve_rows and refine_rows) or be gathered and scattered:
 //
 //     CscMatrix<double> all = gather_columns(processes, my_columns);   // empty but on process 0
 //     solver.factorize(all);
@@ -22,37 +23,36 @@
 
 namespace espalier {
 
-/// The matrix whose columns the processes have in turn: first those of process 0, then those of process 1,
-/// and so on. `part` has all rows of its columns, with row numbers of the whole matrix; of a symmetric matrix
-/// those of the lower triangle. On process 0 the whole matrix, elsewhere none. Collective. Error{usage} on
-/// all processes when parts differ in rows or symmetry, or arrays of one do not fit together;
-/// {out_of_memory}.
+/// Gathers a matrix whose columns are distributed in the order of the processes. `part` has all rows of its
+/// columns, with row numbers of the whole matrix; of a symmetric matrix those of the lower triangle. Returns
+/// the whole matrix on process 0, and an empty one elsewhere. Collective. Error{usage} on all processes if
+/// parts differ in rows or symmetry, or the arrays of one are inconsistent; {out_of_memory}.
 template <class T>
 ESPALIER_API CscMatrix<T> gather_columns(Communicator const& processes, CscMatrix<T> const& part);
 
-/// `nrhs` columns of which each process has consecutive rows, those of process 0 first; `part` has them
-/// column by column. On process 0 the whole columns, elsewhere nothing. Collective. Error{usage} on all
-/// processes when a part is not a multiple of nrhs; {out_of_memory}.
+/// Gathers `nrhs` columns of which each process has consecutive rows, in the order of the processes. `part`
+/// has them column by column. Returns the whole columns on process 0, and nothing elsewhere. Collective.
+/// Error{usage} on all processes if the size of a part is not a multiple of nrhs; {out_of_memory}.
 template <class T> ESPALIER_API std::vector<T> gather_rows(Communicator const& processes,
                                                            std::span<T const> part, Index nrhs = 1);
 
-/// The way back: each process gets the next `rows` rows of `whole`, which process 0 has. Collective.
-/// Error{usage} on all processes when these do not add up to what is there; {out_of_memory}.
+/// Scatters columns: each process gets the next `rows` rows of `whole`, which process 0 has. Collective.
+/// Error{usage} on all processes if the rows do not add up to those of `whole`; {out_of_memory}.
 template <class T> ESPALIER_API std::vector<T>
 scatter_rows(Communicator const& processes, std::span<T const> whole, Index rows, Index nrhs = 1);
 
 /// The columns of this process of the matrix in a file: Matrix Market, Rutherford-Boeing or Harwell-Boeing,
-/// also compressed by gzip. Of `cols` columns over P processes each gets cols / P, and the first cols % P one
-/// more. Collective. A plain Matrix Market file must be seen by all processes, of which each reads and parses
-/// the lines that begin in its P-th of the bytes, by `threads` (0: the cores that it may use); other files
-/// process 0 reads alone, and deals out. The parts together are bit for bit what one process would read.
-/// Error on all processes: {io_error}; {bad_input} as "path:line: what"; {usage} when the numbers are complex
+/// also compressed by gzip. Each of P processes gets cols / P of `cols` columns, and the first cols % P
+/// processes one more. Collective. All processes must be able to open a plain Matrix Market file; each parses
+/// its P-th part of the bytes with `threads` threads (0: the cores that it may use). Process 0 reads other
+/// files alone and distributes them. The parts together are bitwise the same as the result of one process.
+/// Error on all processes: {io_error}; {bad_input} as "path:line: what"; {usage} if the numbers are complex
 /// and T is not; {unsupported}; {out_of_memory}.
 template <class T> ESPALIER_API CscMatrix<T> read_columns(Communicator const& processes,
                                                           std::string const& path, int threads = 0);
 
 /// The rows of this process of a dense block, such as right-hand sides, in a Matrix Market file. Rows are
-/// dealt out as columns are by read_columns(). Collective. Errors as there.
+/// distributed as columns are by read_columns(). Collective. Errors as read_columns().
 template <class T> ESPALIER_API DenseMatrix<T> read_rows(Communicator const& processes,
                                                          std::string const& path, int threads = 0);
 

@@ -80,7 +80,8 @@ template <class T> class ESPALIER_API Solver {
     void analyze(CscMatrix<T> const& matrix);
 
     /// Numeric factorization. The matrix has the analyzed pattern, else Error{usage}; without an earlier analysis it is
-    /// analyzed first. Error{singular}; {not_positive_definite} for llh; {out_of_memory} if it would need more than
+    /// analyzed first. It is analyzed again, with a note in the report, if pivots are poor because the rows were matched
+    /// for other values. Error{singular}; {not_positive_definite} for llh; {out_of_memory} if it would need more than
     /// Options::max_memory.
     void factorize(CscMatrix<T> const& matrix);
 

@@ -61,9 +61,9 @@ struct Options : ScheduleSettings {
     /// The machine to plan for. Empty: this one. Else an hwloc XML file (a name that ends in .xml) or a synthetic
     /// description such as "numa:2 core:4"; then workers have virtual cores and NUMA nodes and are not bound.
     std::string topology;
-    /// What the schedule counts in: `automatic` uses the cost model that was measured on this machine and
+    /// The cost model of the schedule: `automatic` uses the cost model that was measured on this machine and
     /// kept in the user's cache directory, and measures one (for less than two seconds) where there is none;
-    /// `on` measures anew; `off` uses the one that comes with the library.
+    /// `on` measures again; `off` uses the one that comes with the library.
     Toggle calibration = Toggle::automatic;
 
     Index max_block_width = 256; ///< Wider supernodes are split into column blocks.
