@@ -93,14 +93,19 @@ template <class T> class CholeskyFamily final : public KernelFamily<T> {
     Op op_ = conjugate_ ? Op::adjoint : Op::transpose;
 };
 
-// Throws Error{singular} that names the unknown of a zero pivot, if there is one.
-template <class T> PivotStats with_pivots(Factor<T> const& factor, CblkId k, PivotStats const& stats) {
-    if (stats.zero_column >= 0)
-        throw Error(
-            Status::singular,
-            fmt::format("the matrix is singular: zero pivot at {}",
-                        describe_unknown(factor.structure(), factor.cblk(k).first_col + stats.zero_column)));
-    return stats;
+// Throws an Error that names the unknown of the first pivot that cannot be divided by, if there is one: zero,
+// or after an overflow not finite.
+template <class T> PivotStats with_pivots(Factor<T>& factor, CblkId k, PivotStats const& stats,
+                                          std::span<T const> off_diagonal = {}) {
+    Index const column = stats.zero_column;
+    if (column < 0) return stats;
+    std::string const where = describe_unknown(factor.structure(), factor.cblk(k).first_col + column);
+    bool const is_coupled = column < std::ssize(off_diagonal) && !is_finite(off_diagonal[column]);
+    if (is_finite(factor.diagonal(k)(column, column)) && !is_coupled)
+        throw Error(Status::singular, fmt::format("the matrix is singular: zero pivot at {}", where));
+    throw Error(Status::inaccurate,
+                fmt::format("the factorization overflows: the pivot at {} is not finite; scale the matrix{}",
+                            where, sizeof(Real<T>) < sizeof(double) ? " or use double precision" : ""));
 }
 
 // P A P^T = L D L^H or L D L^T, P local to each diagonal block.
@@ -110,9 +115,9 @@ template <class T> class LdlFamily final : public KernelFamily<T> {
 
     PivotStats factorize_diagonal(CblkId k, Real<T> threshold) override {
         auto& factor = this->factor_;
-        return with_pivots(
-            factor, k,
-            factor_ldl<T>(conjugate_, factor.diagonal(k), factor.perm(k), factor.off_diagonal(k), threshold));
+        auto const stats =
+            factor_ldl<T>(conjugate_, factor.diagonal(k), factor.perm(k), factor.off_diagonal(k), threshold);
+        return with_pivots<T>(factor, k, stats, factor.off_diagonal(k));
     }
 
     // L21 = A21 P^T L11^-H D^-1

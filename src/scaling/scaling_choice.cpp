@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -45,16 +46,18 @@ std::vector<Index> places_of_rows(Matching const& matching) {
     return place;
 }
 
-// Rounds scales to powers of two and stores them unless they are uniform and of moderate size: such scales
-// change nothing that matters.
+// Rounds scales to powers of two and stores them unless they are uniform and of moderate size, so that
+// products of several entries cannot overflow.
+template <class T>
 void set_scales(ScalingChoice& choice, std::vector<double> rows, std::vector<double> columns) {
     for (auto* scales : {&rows, &columns})
         for (double& scale : *scales) scale = std::exp2(std::round(std::log2(scale)));
     auto const uniform = [](std::vector<double> const& scale) {
         return std::all_of(scale.begin(), scale.end(), [&](double s) { return s == scale.front(); });
     };
+    static double const moderate = std::cbrt(static_cast<double>(std::numeric_limits<Real<T>>::max()));
     double const product = rows.front() * columns.front();
-    if (uniform(rows) && uniform(columns) && product > 1e-100 && product < 1e100) return;
+    if (uniform(rows) && uniform(columns) && product > 1 / moderate && product < moderate) return;
     choice.row_scale = std::move(rows);
     choice.column_scale = std::move(columns);
 }
@@ -73,11 +76,11 @@ template <class T> ScalingChoice choose_by_matching(CscMatrix<T> const& a, Scali
     if (options.kind == Factorization::lu) {
         choice.row_place = places_of_rows(matching);
         if (std::is_sorted(choice.row_place.begin(), choice.row_place.end())) choice.row_place.clear();
-        if (scales) set_scales(choice, std::move(matching.row_scale), std::move(matching.column_scale));
+        if (scales) set_scales<T>(choice, std::move(matching.row_scale), std::move(matching.column_scale));
     } else {
         choice.pairs = matched_pairs(matching, a);
         auto const scale = symmetric_scaling(matching);
-        if (scales) set_scales(choice, scale, scale);
+        if (scales) set_scales<T>(choice, scale, scale);
     }
     return choice;
 }
@@ -92,7 +95,7 @@ template <class T> ScalingChoice choose_for_all(CscMatrix<T> const& a, ScalingOp
     check(options.interrupt);
     if (may_match && (options.matching == Toggle::on || weakest_diagonal(a, scaling) < strong_diagonal))
         return choose_by_matching(a, options);
-    if (scales) set_scales(choice, std::move(scaling.row_scale), std::move(scaling.column_scale));
+    if (scales) set_scales<T>(choice, std::move(scaling.row_scale), std::move(scaling.column_scale));
     return choice;
 }
 

@@ -19,7 +19,9 @@ namespace espalier {
 template <class T> void Solver<T>::State::factorize(CscMatrix<T> const& matrix) {
     if (!system_) analyze(matrix);
     std::optional<Error> const problem = error_of([&] { factorize_values(matrix); });
-    if (problem && problem->status() != Status::singular) throw *problem;
+    bool const has_bad_pivot =
+        problem && (problem->status() == Status::singular || problem->status() == Status::inaccurate);
+    if (problem && !has_bad_pivot) throw *problem;
     bool const is_stale = context_.on_root([&] {
         return (problem || report.factor.pivots_replaced > 2 * unavoidable_pivots_) &&
                analysis_->has_stale_matching(matrix, context_.interrupt());

@@ -174,6 +174,33 @@ TEST(Refactorization, MakesUpForScalesThatHaveAged) {
     }
 }
 
+TEST(Overflow, IsAvoidedByScalingAndNotTakenForSingularity) {
+    CscMatrix<float> a;
+    a.rows = a.cols = 2;
+    a.symmetry = Symmetry::symmetric;
+    a.col_ptr = {0, 2, 3};
+    a.row_ind = {0, 1, 1};
+    a.values = {1e38f, 3e38f, 2e38f};
+    for (Factorization const kind : {Factorization::ldlt, Factorization::lu}) {
+        Options options = on_one_thread();
+        options.factorization = kind;
+        std::vector<float> const b{4, 5};
+        auto const x = solve<float>(a, b, 1, options);
+        EXPECT_LT(normwise_backward_error<float>(a, x.x, b), 1e-6);
+    }
+    // The update of the last entry overflows: 1 - 3e38^2 / 1e36.
+    a.values = {1e36f, 3e38f, 1};
+    Options options = one_column_at_a_time();
+    options.scaling = Toggle::off;
+    for (Factorization const kind : {Factorization::ldlt, Factorization::lu}) {
+        options.factorization = kind;
+        Solver<float> solver(options);
+        std::string message;
+        EXPECT_EQ(status_of([&] { solver.factorize(a); }, &message), Status::inaccurate) << to_string(kind);
+        EXPECT_NE(message.find("overflows"), std::string::npos) << message;
+    }
+}
+
 // Cyclic, with one strong entry in each column: on the diagonal or below it.
 CscMatrix<double> with_two_transversals(Index n, double diagonal, double below) {
     CscMatrix<double> a;
