@@ -18,6 +18,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/mix_bits.hpp"
 #include "espalier/schedule_settings.hpp"
 #include "policies/stealing_policy.hpp"
 
@@ -26,16 +27,82 @@ namespace espalier {
 class PlacesPolicy : public StealingPolicy {
   public:
     /// `graph` must outlive this. Deterministic for a given seed and order of calls.
-    PlacesPolicy(TaskGraph const& graph, PolicyMachine machine, ScheduleSettings const& settings);
+    PlacesPolicy(TaskGraph const& graph, PolicyMachine machine, ScheduleSettings const& settings)
+        : StealingPolicy(graph, machine, machine.num_workers() + machine.num_nodes()), settings_(settings),
+          initial_node_(graph.num_tasks(), -1),
+          list_of_task_(std::make_unique<std::atomic<int>[]>(graph.num_tasks())),
+          generators_(machine.num_workers()) {
+        auto const nodes = static_cast<std::uint64_t>(machine.num_nodes());
+        std::uint64_t const seed = hash_bits(settings.seed);
+        std::uint64_t turn = 0;
+        for (TaskId task = 0; task < graph.num_tasks(); ++task) {
+            if (graph.num_predecessors[task] != 0) continue;
+            std::uint64_t const number = settings.push_init == PushInit::cyclicnuma
+                                             ? turn++
+                                             : hash_bits(seed ^ static_cast<std::uint64_t>(task));
+            initial_node_[task] = static_cast<int>(number % nodes);
+        }
+        for (std::size_t w = 0; w < generators_.size(); ++w) generators_[w].state = hash_bits(seed + 1 + w);
+    }
 
-    WorkerId push(TaskId task, WorkerId by) override;
+    WorkerId push(TaskId task, WorkerId by) override {
+        int const list = choose_list(task, origin(task, by));
+        list_of_task_[task].store(list, std::memory_order_relaxed);
+        put(list, task);
+        return any_worker;
+    }
+
     /// The distance of a steal is 1 from a core of the same node, else 1 plus the rank of the victim's node.
-    TaskId pop(WorkerId worker) override;
-    [[nodiscard]] bool may_run(WorkerId worker, TaskId task) const override;
+    TaskId pop(WorkerId worker) override {
+        if (!machine_.has(worker)) return no_task;
+        if (TaskId const task = take(worker, worker); task != no_task) return task;
+        int const node = machine_.node_of(worker);
+        TaskId task = no_task;
+        switch (settings_.select) {
+        case SelectStrategy::rand:
+            task = look_anywhere(worker, Level::core);
+            return task != no_task ? task : look(worker, node, Level::node);
+        case SelectStrategy::rand_numa:
+            return look_anywhere(worker, Level::node);
+        case SelectStrategy::proc:
+        case SelectStrategy::proc_numa:
+            task = look(worker, node, Level::core);
+            if (task == no_task) task = look(worker, node, Level::node);
+            break;
+        case SelectStrategy::numa:
+            task = look(worker, node, Level::node);
+            break;
+        case SelectStrategy::numa_proc:
+            task = look(worker, node, Level::node);
+            if (task == no_task) task = look(worker, node, Level::core);
+        }
+        return task != no_task || settings_.strict ? task : look_at_remote_nodes(worker);
+    }
+
+    [[nodiscard]] bool may_run(WorkerId worker, TaskId task) const override {
+        if (!machine_.has(worker)) return false;
+        int const list = list_of_task_[task].load(std::memory_order_relaxed);
+        bool const is_core = machine_.has(list);
+        bool const is_here = node_of_list(list) == machine_.node_of(worker);
+        if (list == worker || (!is_core && is_here)) return true;
+        return (is_here || !settings_.strict) && (is_core ? steals_from_cores() : steals_from_nodes());
+    }
+
     /// The owner of the list that the task is in, else the task's home if it is on the node of the list, else
     /// the nearest worker that looks into this list.
-    [[nodiscard]] WorkerId worker_to_wake(TaskId task, WorkerId target, WorkerId home, int workers,
-                                          IdleWorkers const& idle) const override;
+    [[nodiscard]] WorkerId worker_to_wake(TaskId task, WorkerId, WorkerId home, int,
+                                          IdleWorkers const& idle) const override {
+        int const list = list_of_task_[task].load(std::memory_order_relaxed);
+        int const node = node_of_list(list);
+        auto const may_wake = [&](WorkerId w) { return idle.first_in({w, w + 1}) == w && may_run(w, task); };
+        if (machine_.has(list) && may_wake(list)) return list;
+        if (machine_.has(home) && machine_.node_of(home) == node && may_wake(home)) return home;
+        for (auto const& from : machine_.from(node))
+            for (WorkerId const w : machine_.workers_of(from.node))
+                if (may_wake(w)) return w;
+        return any_worker;
+    }
+
     [[nodiscard]] bool in_own_queue(WorkerId worker, TaskId task) const override {
         return list_of_task_[task].load(std::memory_order_relaxed) == worker;
     }
@@ -48,19 +115,96 @@ class PlacesPolicy : public StealingPolicy {
     [[nodiscard]] int node_of_list(int list) const {
         return machine_.has(list) ? machine_.node_of(list) : list - machine_.num_workers();
     }
-    [[nodiscard]] int choose_list(TaskId task, WorkerId by) const;
+
+    [[nodiscard]] int choose_list(TaskId task, WorkerId by) const {
+        if (initial_node_[task] >= 0) return list_of_node(initial_node_[task]);
+        WorkerId const home = graph_.home_of(task);
+        int const here = machine_.node_of(by);
+        int const there = home == any_worker ? here : machine_.node_of(home);
+        switch (settings_.push) {
+        case PushStrategy::loc:
+            return by;
+        case PushStrategy::loc_num:
+            return list_of_node(here);
+        case PushStrategy::numa_w:
+            return list_of_node(there);
+        case PushStrategy::numa_wloc:
+            return there == here ? by : list_of_node(there);
+        }
+        return by;
+    }
 
     [[nodiscard]] bool steals_from_cores() const {
         return settings_.select != SelectStrategy::numa && settings_.select != SelectStrategy::rand_numa;
     }
+
     [[nodiscard]] bool steals_from_nodes() const {
         return settings_.select != SelectStrategy::proc && settings_.select != SelectStrategy::rand;
     }
-    TaskId look(WorkerId worker, int node, Level level);
-    TaskId look_anywhere(WorkerId worker, Level level);
-    TaskId look_at_remote_nodes(WorkerId worker);
-    TaskId steal_from_core(WorkerId worker, WorkerId victim);
-    std::size_t draw(WorkerId worker, std::size_t below);
+
+    /// A task of the list of a node, or of the lists of its cores. The workers of one node begin at different
+    /// cores: each at the next place after its own.
+    TaskId look(WorkerId worker, int node, Level level) {
+        auto const cores = machine_.workers_of(node);
+        int const here = machine_.node_of(worker);
+        if (level == Level::node)
+            return node == here
+                       ? take(worker, list_of_node(node))
+                       : steal(worker, list_of_node(node), cores.front(), 1 + machine_.rank(here, node));
+        for (std::size_t i = 1; i <= cores.size(); ++i) {
+            WorkerId const victim = cores[(machine_.place_of(worker) + i) % cores.size()];
+            if (TaskId const task = steal_from_core(worker, victim); task != no_task) return task;
+        }
+        return no_task;
+    }
+
+    /// All lists of a level from a random one on; if strict, those of the worker's node.
+    TaskId look_anywhere(WorkerId worker, Level level) {
+        int const here = machine_.node_of(worker);
+        if (settings_.strict && level == Level::node) return look(worker, here, level);
+        auto const local = machine_.workers_of(here);
+        int const lists = settings_.strict       ? static_cast<int>(local.size())
+                          : level == Level::node ? machine_.num_nodes()
+                                                 : machine_.num_workers();
+        int const first = static_cast<int>(draw(worker, lists));
+        for (int i = 0; i < lists; ++i) {
+            int const list = (first + i) % lists;
+            TaskId const task = level == Level::node
+                                    ? look(worker, list, level)
+                                    : steal_from_core(worker, settings_.strict ? local[list] : list);
+            if (task != no_task) return task;
+        }
+        return no_task;
+    }
+
+    TaskId look_at_remote_nodes(WorkerId worker) {
+        int const others = machine_.num_nodes() - 1;
+        if (others == 0) return no_task;
+        bool const nodes_first = settings_.select == SelectStrategy::numa_proc;
+        int const first = static_cast<int>(draw(worker, others));
+        for (int i = 0; i < others; ++i) {
+            int const node = (machine_.node_of(worker) + 1 + (first + i) % others) % machine_.num_nodes();
+            for (Level const level :
+                 {nodes_first ? Level::node : Level::core, nodes_first ? Level::core : Level::node}) {
+                if (level == Level::core ? !steals_from_cores() : !steals_from_nodes()) continue;
+                if (TaskId const task = look(worker, node, level); task != no_task) return task;
+            }
+        }
+        return no_task;
+    }
+
+    TaskId steal_from_core(WorkerId worker, WorkerId victim) {
+        if (victim == worker) return no_task;
+        return steal(worker, victim, victim,
+                     1 + machine_.rank(machine_.node_of(worker), machine_.node_of(victim)));
+    }
+
+    /// The next number of the worker's splitmix64 sequence, below `below`.
+    std::size_t draw(WorkerId worker, std::size_t below) {
+        std::uint64_t& state = generators_[worker].state;
+        state += golden_increment;
+        return mix_bits(state) % below;
+    }
 
     struct alignas(64) Generator { // accessed by its worker only
         std::uint64_t state = 0;
