@@ -128,20 +128,25 @@ template <class T> class BoundSolver {
         return to_numpy(run(listeners, [&] { return solver_->solve(*b, op); }));
     }
 
-    Inertia inertia() {
-        return run({}, [&] { return solver_->inertia(); });
+    std::tuple<Index, Index, Index> inertia() {
+        Inertia const found = run({}, [&] { return solver_->inertia(); });
+        return {found.positive, found.negative, found.zero};
     }
 
-    Determinant<T> determinant() {
-        return run({}, [&] { return solver_->determinant(); });
+    std::pair<T, double> determinant() {
+        Determinant<T> const found = run({}, [&] { return solver_->determinant(); });
+        return {found.phase, found.log_modulus};
     }
 
     double rcond(py::tuple const& listeners) {
         return run(listeners, [&] { return solver_->reciprocal_condition(factorized("rcond")); });
     }
 
-    NullSpace<T> null_space(double tolerance, py::tuple const& listeners) {
-        return run(listeners, [&] { return solver_->null_space(factorized("null_space"), tolerance); });
+    std::tuple<Index, py::array_t<T>, std::vector<double>> null_space(double tolerance,
+                                                                      py::tuple const& listeners) {
+        NullSpace<T> found =
+            run(listeners, [&] { return solver_->null_space(factorized("null_space"), tolerance); });
+        return {found.rank, to_numpy(std::move(found.basis)), std::move(found.singular_values)};
     }
 
     py::array_t<T> schur_complement() {

@@ -100,24 +100,10 @@ template <class T> void bind_scalar(py::module_& module, std::string const& lett
         .def("solve", &Bound::solve, b, x, op, py::arg("refine"), py::arg("by_rows"), listeners)
         .def("solve_sparse", &Bound::solve_sparse, py::arg("b"), op, listeners)
         .def("refine", &Bound::refine, b, x, op, py::arg("by_rows"), listeners)
-        .def("inertia",
-             [](Bound& self) {
-                 Inertia const out = self.inertia();
-                 return std::tuple(out.positive, out.negative, out.zero);
-             })
-        .def("determinant",
-             [](Bound& self) {
-                 Determinant<T> const out = self.determinant();
-                 return std::pair(out.phase, out.log_modulus);
-             })
+        .def("inertia", &Bound::inertia)
+        .def("determinant", &Bound::determinant)
         .def("rcond", &Bound::rcond, listeners)
-        .def(
-            "null_space",
-            [](Bound& self, double tolerance, py::tuple const& functions) {
-                NullSpace<T> out = self.null_space(tolerance, functions);
-                return std::tuple(out.rank, to_numpy(std::move(out.basis)), std::move(out.singular_values));
-            },
-            py::arg("tolerance"), listeners)
+        .def("null_space", &Bound::null_space, py::arg("tolerance"), listeners)
         .def("schur_complement", &Bound::schur_complement)
         .def("condense", &Bound::condense, b, listeners)
         .def("expand", &Bound::expand, b, py::arg("x_schur").noconvert(), listeners)
