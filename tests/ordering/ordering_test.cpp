@@ -222,12 +222,6 @@ TEST(Ordering, IsFastForLargeStarsAndArrows) { // quadratic time would take minu
     }
 }
 
-TEST(Ordering, NaturalIsTheIdentity) {
-    auto const ordering = order(grid(3, 3), OrderingMethod::natural);
-    for (Index v = 0; v < 9; ++v) EXPECT_EQ(ordering.perm[v], v);
-    EXPECT_EQ(ordering.perm, ordering.inverse);
-}
-
 Status status(Graph const& graph, OrderingOptions const& options) {
     return status_of([&] { compute_ordering(graph, options); });
 }
