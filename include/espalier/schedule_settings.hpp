@@ -22,6 +22,9 @@ struct ScheduleSettings {
     Splitting splitting = Splitting::one_d;
     Index split_width = 96; ///< two_d: the minimum number of columns of a column block that is cut.
     Index split_rows = 384; ///< two_d: the minimum number of rows of a group.
+    /// A subtree of the elimination tree becomes one task if it costs at most the whole factorization divided by the
+    /// number of workers and by this number.
+    Index subtrees_per_worker = 8;
 };
 
 } // namespace espalier

@@ -210,10 +210,8 @@ Schedule simulate_schedule(BlockStructure const& structure, CostModel const& mod
     schedule.cblk_cost = cblk_costs(structure, model);
     schedule.mapping = proportional_mapping(structure, schedule.cblk_cost, machine, options.mapping);
     bool const is_static = options.schedule == SchedulePolicy::static_order;
-    double const subtrees = options.subtrees_per_worker > 0 ? options.subtrees_per_worker
-                            : is_static                     ? 3
-                                                            : 16;
-    schedule.partition = cut_branches(structure, schedule.cblk_cost, machine.num_workers(), subtrees);
+    schedule.partition = cut_branches(structure, schedule.cblk_cost, machine.num_workers(),
+                                      static_cast<double>(options.subtrees_per_worker));
     Contributions const contributions = find_contributions(structure, schedule.partition, model);
     schedule.groups = RowGroups(structure, schedule.partition, schedule.mapping, options);
     Distribution const distribution{choose_processes(structure, schedule.partition, contributions, model,

@@ -26,9 +26,6 @@ struct ScheduleOptions : ScheduleSettings {
     /// times and then run with them. Otherwise `allocation` has no effect: all memory is equally near.
     bool models_memory = false;
     MappingOptions mapping = {};
-    /// See cut_branches. 0: 3 for a static schedule, 16 for the policies of the runtime, which balance the
-    /// load as they run.
-    double subtrees_per_worker = 0;
 };
 
 /// Memory and messages of a process, in bytes.

@@ -15,6 +15,9 @@ void require_sound(Options const& options) {
                                 options.threads));
     if (options.max_block_width < 1 || options.min_block_width < 1)
         throw Error(Status::usage, "block widths must be positive");
+    if (options.subtrees_per_worker < 1)
+        throw Error(Status::usage, fmt::format("subtrees_per_worker must be at least 1, not {}",
+                                               options.subtrees_per_worker));
     if (options.split_width < 1 || options.split_rows < 1)
         throw Error(Status::usage, "the width and the rows from which panels are cut must be positive");
     if (!(options.tolerance >= 0) || !std::isfinite(options.tolerance))

@@ -215,6 +215,10 @@ constexpr std::array table = {
         most_columns),
     count<&Options::split_rows>(
         {"split-rows", analyses, scheduling, "ROWS", "2d: least number of rows in a group"}, 1, most_columns),
+    count<&Options::subtrees_per_worker>(
+        {"subtrees-per-worker", analyses, scheduling, "N",
+         "a subtree is one task if it costs at most the N-th part of the share of a worker"},
+        1, most_columns),
     count<&Options::max_block_width>(
         {"max-block-width", none, scheduling, "COLUMNS", "wider supernodes are split into column blocks"}, 1,
         most_columns),

@@ -170,7 +170,7 @@ TEST(Schedule, IsConsistentOnRandomForestsAndAllMachines) {
         if (seed % 3 == 2) structure.first_kept_cblk -= 1;
         ScheduleOptions options;
         options.format = {16, seed % 2 == 1};
-        options.subtrees_per_worker = 0.5 + seed;
+        options.subtrees_per_worker = 1 + seed;
         for (int processes = 1; processes <= 8; ++processes)
             for (int threads = 1; threads <= 4; ++threads) {
                 MachineModel machine = machine_of(processes, threads);

@@ -58,6 +58,7 @@ Json settings_json(RunRecord const& record) {
         {"split", to_string(library.splitting)},
         {"split_width", library.split_width},
         {"split_rows", library.split_rows},
+        {"subtrees_per_worker", library.subtrees_per_worker},
         {"max_block_width", library.max_block_width},
         {"min_block_width", library.min_block_width},
         {"max_memory_bytes", library.max_memory == 0 ? Json(nullptr) : Json(library.max_memory)},
