@@ -91,6 +91,9 @@ class Keywords(TypedDict, total=False):
     #: 2d: least number of rows in a group [384]
     split_rows: int | None
 
+    #: a subtree is one task if it costs at most the N-th part of the share of a worker [8]
+    subtrees_per_worker: int | None
+
     #: wider supernodes are split into column blocks [256]
     max_block_width: int | None
 
