@@ -208,7 +208,7 @@ std::string settings_text(RunRecord const& record, std::vector<std::string> cons
     table.line("  BLAS", "{} ({} kernels)", record.blas.config, record.blas.core);
     table.line("  arithmetic", "{}", precision_words(record.report.scalar));
     std::string text = table.text();
-    for (auto const& [name, value] : settings_list(record)) text += fmt::format("  {:<18}{}\n", name, value);
+    for (auto const& [name, value] : settings_list(record)) text += fmt::format("  {:<21}{}\n", name, value);
     for (std::string const& line : machine) text += "  " + line + "\n";
     return text;
 }
