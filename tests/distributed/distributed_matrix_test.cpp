@@ -12,24 +12,13 @@
 namespace espalier {
 namespace {
 
-using test::all_symmetries, test::random_matrix, test::random_vector, test::local_part, test::gathered;
+using test::all_ops, test::all_symmetries, test::gathered, test::local_part, test::random_matrix,
+    test::random_vector;
 
 template <class T> class DistributedMatrixOf : public testing::Test {};
-using Scalars = testing::Types<float, double, std::complex<float>, std::complex<double>>;
-TYPED_TEST_SUITE(DistributedMatrixOf, Scalars);
+TYPED_TEST_SUITE(DistributedMatrixOf, test::Scalars);
 
-constexpr MatrixOp all_ops[] = {MatrixOp::none, MatrixOp::transpose, MatrixOp::adjoint};
 constexpr Index order = 23, width = 3;
-
-// op(A), entry by entry.
-template <class T> test::Dense<T> dense_op(CscMatrix<T> const& a, MatrixOp op) {
-    auto const dense = test::to_dense(a);
-    if (op == MatrixOp::none) return dense;
-    test::Dense<T> result(a.cols, a.rows);
-    for (Index j = 0; j < a.cols; ++j)
-        for (Index i = 0; i < a.rows; ++i) result(j, i) = conj_if(op == MatrixOp::adjoint, dense(i, j));
-    return result;
-}
 
 template <class T, class U> void expect_close(std::vector<T> const& actual, std::vector<U> const& expected) {
     ASSERT_EQ(actual.size(), expected.size());
@@ -54,7 +43,7 @@ TYPED_TEST(DistributedMatrixOf, RandomEntriesHasTheProductsOfTheDenseMatrix) {
     T const alpha = T(Real<T>(-1.5)), beta = T(Real<T>(0.75));
     auto const x = random_vector<T>(order * width, 1), y = random_vector<T>(order * width, 2);
     for_each_case<T>([&](DistributedMatrix<T> const& a, CscMatrix<T> const& whole, MatrixOp op) {
-        auto const dense = dense_op(whole, op);
+        auto const dense = test::to_dense(whole, op);
         std::vector<T> product = y, rest = y;
         std::vector<Real<T>> moduli(y.size());
         for (Index c = 0; c < width; ++c)
@@ -87,7 +76,7 @@ TYPED_TEST(DistributedMatrixOf, RandomEntriesHasTheProductsOfTheDenseMatrix) {
 TYPED_TEST(DistributedMatrixOf, RandomEntriesHasTheNormsOfTheDenseMatrix) {
     using T = TypeParam;
     for_each_case<T>([&](DistributedMatrix<T> const& a, CscMatrix<T> const& whole, MatrixOp op) {
-        auto const dense = dense_op(whole, op);
+        auto const dense = test::to_dense(whole, op);
         double row_sum = 0, column_sum = 0, largest = 0;
         Index entries = 0;
         for (Index i = 0; i < order; ++i) {
@@ -121,7 +110,7 @@ TYPED_TEST(DistributedMatrixOf, RandomEntriesHasResidualsInTwiceTheWorkingPrecis
     for_each_case<T>([&](DistributedMatrix<T> const& a, CscMatrix<T> const& whole, MatrixOp op) {
         // b = op(A) (x + d) up to rounding, so that the residual is all cancellation.
         using X = std::conditional_t<is_complex<T>, std::complex<long double>, long double>;
-        auto const dense = dense_op(whole, op);
+        auto const dense = test::to_dense(whole, op);
         std::vector<T> b(order);
         std::vector<X> exact(order, X(0));
         for (Index i = 0; i < order; ++i) {

@@ -67,13 +67,13 @@ template <class T> void expect_factors_of(CscMatrix<T> const& a, Factorization k
     System<T> system(a, kind, workers);
     system.factorize();
     Dense<T> const expected = dense(a, system.structure.inverse); // the permuted matrix
-    double const tolerance = 200 * static_cast<double>(epsilon<T>) * expected.largest();
+    double const tolerance = 200 * static_cast<double>(epsilon<T>) * largest(expected);
     Dense<T> sum(a.cols);
     for (CblkId k = 0; k < system.structure.num_cblks(); ++k) add_cblk(system.factor, k, sum);
     for (std::size_t i = 0; i < sum.values.size(); ++i)
         ASSERT_LE(std::abs(sum.values[i] - expected.values[i]), tolerance)
-            << to_string(kind) << ", " << workers << " workers, entry " << i % static_cast<std::size_t>(sum.n)
-            << ", " << i / static_cast<std::size_t>(sum.n);
+            << to_string(kind) << ", " << workers << " workers, entry "
+            << i % static_cast<std::size_t>(sum.cols) << ", " << i / static_cast<std::size_t>(sum.cols);
 }
 
 TEST(Factors, MultiplyToTheMatrixForEveryFactorization) {

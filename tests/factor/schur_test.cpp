@@ -32,7 +32,7 @@ template <class T> void expect_schur(CscMatrix<T> const& a, Factorization kind, 
     auto const k = static_cast<Index>(schur.size());
     Index const first = a.cols - k;
     Dense<T> reference = dense(a, interior_then(schur, a.cols));
-    double const scale = reference.largest();
+    double const scale = largest(reference);
     eliminate(reference, first);
     for (int const workers : {1, 3}) {
         System<T> system(a, kind, workers, schur);

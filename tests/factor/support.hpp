@@ -9,18 +9,19 @@
 #include <utility>
 #include <vector>
 
-#include "core/scalar.hpp"
-#include "core/status_of.hpp"
 #include "factor/factorize.hpp"
 #include "generators/generators.hpp"
 #include "kernels/blas.hpp"
 #include "matrix/adjacency.hpp"
 #include "matrix/convert.hpp"
+#include "matrix/dense_reference.hpp"
 #include "ordering/ordering.hpp"
 #include "symbolic/symbolic.hpp"
 #include "symbolic/validate.hpp"
 
 namespace espalier::testing {
+
+using namespace test;
 
 /// Options for narrow cblks, so that small matrices have many.
 inline SymbolicOptions narrow_cblks() {
@@ -93,28 +94,19 @@ template <class T> CscMatrix<T> side_by_side(CscMatrix<T> a, CscMatrix<T> const&
     return a;
 }
 
-template <class T> struct Dense {
-    explicit Dense(Index order) : n(order), values(static_cast<std::size_t>(order * order), T(0)) {}
-    T& operator()(Index i, Index j) { return values[static_cast<std::size_t>(i + j * n)]; }
-    T operator()(Index i, Index j) const { return values[static_cast<std::size_t>(i + j * n)]; }
-    [[nodiscard]] double largest() const {
-        double size = 0;
-        for (T const value : values) size = std::max(size, static_cast<double>(std::abs(value)));
-        return size;
-    }
-    Index n;
-    std::vector<T> values;
-};
+/// The largest modulus.
+template <class T> double largest(Dense<T> const& a) {
+    double size = 0;
+    for (T const value : a.values) size = std::max(size, static_cast<double>(std::abs(value)));
+    return size;
+}
 
 /// The full matrix with rows and columns in this order.
 template <class T> Dense<T> dense(CscMatrix<T> const& a, std::vector<Index> const& order) {
-    CscMatrix<T> const whole = expand_symmetric(a);
-    std::vector<Index> place(order.size());
-    for (std::size_t k = 0; k < order.size(); ++k) place[order[k]] = static_cast<Index>(k);
+    auto const whole = to_dense(a);
     Dense<T> out(a.cols);
     for (Index j = 0; j < a.cols; ++j)
-        for (Offset p = whole.col_ptr[j]; p < whole.col_ptr[j + 1]; ++p)
-            out(place[whole.row_ind[p]], place[j]) = whole.values[p];
+        for (Index i = 0; i < a.cols; ++i) out(i, j) = whole(order[i], order[j]);
     return out;
 }
 
@@ -127,11 +119,11 @@ template <class T> std::vector<T> eliminate(Dense<T>& a, Index count) {
         for (Index i = k; i < count; ++i)
             if (std::abs(a(i, k)) > std::abs(a(pivot, k))) pivot = i;
         if (pivot != k)
-            for (Index j = 0; j < a.n; ++j) std::swap(a(k, j), a(pivot, j));
+            for (Index j = 0; j < a.cols; ++j) std::swap(a(k, j), a(pivot, j));
         pivots.push_back(pivot == k ? a(k, k) : -a(k, k));
-        for (Index i = k + 1; i < a.n; ++i) {
+        for (Index i = k + 1; i < a.cols; ++i) {
             T const factor = a(i, k) / a(k, k);
-            for (Index j = k; j < a.n; ++j) a(i, j) -= factor * a(k, j);
+            for (Index j = k; j < a.cols; ++j) a(i, j) -= factor * a(k, j);
         }
     }
     return pivots;

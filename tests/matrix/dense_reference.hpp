@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstdint>
 #include <random>
 #include <vector>
 
@@ -18,19 +19,25 @@ template <class T> struct Dense {
     Index rows, cols;
     std::vector<T> values;
     Dense(Index m, Index n) : rows(m), cols(n), values(m * n, T(0)) {}
+    explicit Dense(Index order) : Dense(order, order) {}
     T& operator()(Index i, Index j) { return values[i + j * rows]; }
     T const& operator()(Index i, Index j) const { return values[i + j * rows]; }
 };
 
-/// The whole matrix, including the mirror image of a stored triangle.
-template <class T> Dense<T> to_dense(CscMatrix<T> const& a) {
-    Dense<T> dense(a.rows, a.cols);
+/// op(A), including the mirror image of a stored triangle; in scalars `To` unless that is void.
+template <class To = void, class T> auto to_dense(CscMatrix<T> const& a, MatrixOp op = MatrixOp::none) {
+    using Entry = std::conditional_t<std::is_void_v<To>, T, To>;
+    Dense<Entry> dense(op == MatrixOp::none ? a.rows : a.cols, op == MatrixOp::none ? a.cols : a.rows);
+    auto const put = [&](Index i, Index j, T value) {
+        value = conj_if(op == MatrixOp::adjoint, value);
+        (op == MatrixOp::none ? dense(i, j) : dense(j, i)) = Entry(value);
+    };
     for (Index j = 0; j < a.cols; ++j)
         for (Offset k : a.entries_of(j)) {
             Index const i = a.row_ind[k];
             if (a.symmetry != Symmetry::general)
-                dense(j, i) = conj_if(a.symmetry == Symmetry::hermitian, a.values[k]);
-            dense(i, j) = a.values[k];
+                put(j, i, conj_if(a.symmetry == Symmetry::hermitian, a.values[k]));
+            put(i, j, a.values[k]);
         }
     return dense;
 }
@@ -74,7 +81,7 @@ template <class T> double pivot_ratio(Dense<T> a) {
     return n == 0 ? 1 : smallest / largest;
 }
 
-template <class T> T random_scalar(std::mt19937_64& random) {
+template <class T, class Random> T random_scalar(Random& random) {
     std::uniform_real_distribution<Real<T>> uniform(-1, 1);
     if constexpr (is_complex<T>) {
         Real<T> const re = uniform(random);
@@ -84,7 +91,7 @@ template <class T> T random_scalar(std::mt19937_64& random) {
     }
 }
 
-template <class T> std::vector<T> random_vector(Index size, unsigned seed) {
+template <class T> std::vector<T> random_vector(Index size, std::uint64_t seed) {
     std::mt19937_64 random(seed);
     std::vector<T> result(size);
     for (T& value : result) value = random_scalar<T>(random);
@@ -113,6 +120,7 @@ CscMatrix<T> random_matrix(Index rows, Index cols, Symmetry symmetry, double den
 }
 
 using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
+inline constexpr MatrixOp all_ops[] = {MatrixOp::none, MatrixOp::transpose, MatrixOp::adjoint};
 inline constexpr Symmetry all_symmetries[] = {Symmetry::general, Symmetry::symmetric, Symmetry::hermitian};
 
 } // namespace espalier::test

@@ -10,7 +10,7 @@
 namespace espalier {
 namespace {
 
-using test::all_ops, test::DenseLu, test::Extended, test::Square, test::to_dense, test::to_sparse;
+using test::all_ops, test::DenseLu, test::Extended, test::Dense, test::to_dense, test::to_sparse;
 
 template <class T> double true_reciprocal_condition(CscMatrix<T> const& a) {
     auto const dense = to_dense<Extended<T>>(a);
@@ -22,14 +22,14 @@ template <class T> double estimated_reciprocal_condition(CscMatrix<T> const& a) 
     return reciprocal_condition<T>(a, lu.apply());
 }
 
-template <class T> Square<T> random_square(Index n, std::uint64_t seed) {
-    Square<T> a(n);
+template <class T> Dense<T> random_square(Index n, std::uint64_t seed) {
+    Dense<T> a(n);
     a.values = test::random_vector<T>(n * n, seed);
     return a;
 }
 
 // Rows of very different sizes, and columns too.
-template <class T> Square<T> graded(Index n, std::uint64_t seed, Real<T> ratio) {
+template <class T> Dense<T> graded(Index n, std::uint64_t seed, Real<T> ratio) {
     auto a = random_square<T>(n, seed);
     for (Index j = 0; j < n; ++j)
         for (Index i = 0; i < n; ++i)
@@ -37,8 +37,8 @@ template <class T> Square<T> graded(Index n, std::uint64_t seed, Real<T> ratio) 
     return a;
 }
 
-template <class T> Square<T> hilbert(Index n) {
-    Square<T> a(n);
+template <class T> Dense<T> hilbert(Index n) {
+    Dense<T> a(n);
     for (Index j = 0; j < n; ++j)
         for (Index i = 0; i < n; ++i) a(i, j) = T(1 / static_cast<Real<T>>(i + j + 1));
     return a;
@@ -54,7 +54,7 @@ template <class T> void expect_good_estimate(CscMatrix<T> const& a, double slack
 
 template <class T> class ConditionOf : public testing::Test {};
 template <class T> class ForwardErrorOf : public testing::Test {};
-using Scalars = testing::Types<float, double, std::complex<float>, std::complex<double>>;
+using test::Scalars;
 TYPED_TEST_SUITE(ConditionOf, Scalars);
 TYPED_TEST_SUITE(ForwardErrorOf, Scalars);
 
@@ -117,7 +117,7 @@ TEST(Condition, IsSeenThroughReplacedPivots) {
 }
 
 TEST(Condition, OfTheIdentityIsOneAndOfNothingToo) {
-    Square<double> identity(20);
+    Dense<double> identity(20);
     for (Index i = 0; i < 20; ++i) identity(i, i) = 1;
     EXPECT_DOUBLE_EQ(estimated_reciprocal_condition(to_sparse(identity)), 1);
     EXPECT_DOUBLE_EQ(estimated_reciprocal_condition(CscMatrix<double>()), 1);
@@ -159,7 +159,7 @@ TEST(Condition, IsCancelled) {
 TEST(NormEstimate, SeesThroughCancellationInAllOnes) {
     // B e = 0 for all-ones e, and B has columns of very different norms.
     Index const n = 30;
-    Square<double> b(n);
+    Dense<double> b(n);
     for (Index j = 0; j < n; ++j)
         for (Index i = 0; i < n; ++i)
             b(i, j) = (i == 4 ? 100.0 : 1.0) * (j == 17 ? static_cast<double>(n - 1) : -1.0);
@@ -231,7 +231,7 @@ TYPED_TEST(ForwardErrorOf, RandomAndIllConditionedSystemsIsBoundedTightly) {
 }
 
 TEST(ForwardError, OfAnExactSolutionIsNextToNothingAndOfAWrongOneAsLargeAsItsError) {
-    Square<double> dense(4);
+    Dense<double> dense(4);
     for (Index i = 0; i < 4; ++i) dense(i, i) = static_cast<double>(1 << i);
     auto const a = to_sparse(dense);
     DenseLu<double> const lu(dense);

@@ -2,39 +2,13 @@
 #include <gtest/gtest.h>
 
 #include "factor/schur.hpp"
+#include "refine/dense.hpp"
 #include "solve/system.hpp"
 
 namespace espalier {
 namespace {
 
-using testing::all_factorizations;
-using testing::all_ops;
-using testing::Dense;
-using testing::dense_op;
-using testing::difference;
-using testing::Factorized;
-using testing::random_system;
-using testing::random_vector;
-
-// Solves A x = b in place by Gaussian elimination with partial pivoting.
-template <class T> void solve_dense(Dense<T> a, std::span<T> b) {
-    for (Index k = 0; k < a.n; ++k) {
-        Index pivot = k;
-        for (Index i = k; i < a.n; ++i)
-            if (std::abs(a(i, k)) > std::abs(a(pivot, k))) pivot = i;
-        for (Index j = 0; j < a.n; ++j) std::swap(a(k, j), a(pivot, j));
-        std::swap(b[k], b[pivot]);
-        for (Index i = k + 1; i < a.n; ++i) {
-            T const factor = a(i, k) / a(k, k);
-            for (Index j = k; j < a.n; ++j) a(i, j) -= factor * a(k, j);
-            b[i] -= factor * b[k];
-        }
-    }
-    for (Index k = a.n - 1; k >= 0; --k) {
-        for (Index j = k + 1; j < a.n; ++j) b[k] -= a(k, j) * b[j];
-        b[k] /= a(k, k);
-    }
-}
+using namespace testing;
 
 // The interior rows and the kept rows, in the caller's numbering.
 struct Rows {
@@ -50,8 +24,8 @@ struct Rows {
 
 template <class T> Dense<T> interior_block(Dense<T> const& a, Rows const& rows) {
     Dense<T> block(static_cast<Index>(rows.interior.size()));
-    for (Index j = 0; j < block.n; ++j)
-        for (Index i = 0; i < block.n; ++i) block(i, j) = a(rows.interior[i], rows.interior[j]);
+    for (Index j = 0; j < block.cols; ++j)
+        for (Index i = 0; i < block.cols; ++i) block(i, j) = a(rows.interior[i], rows.interior[j]);
     return block;
 }
 
@@ -59,7 +33,7 @@ template <class T> Dense<T> interior_block(Dense<T> const& a, Rows const& rows) 
 template <class T> std::vector<T> condensed(Dense<T> const& a, Rows const& rows, std::span<T const> b) {
     std::vector<T> y;
     for (Index const i : rows.interior) y.push_back(b[i]);
-    solve_dense<T>(interior_block(a, rows), y);
+    DenseLu<T>(interior_block(a, rows)).solve(y.data(), MatrixOp::none);
     std::vector<T> result;
     for (Index const s : rows.kept) {
         T sum = b[s];
@@ -88,9 +62,9 @@ template <class T> void check_condense_and_expand(Factorization kind, int worker
     ASSERT_GT(rows.kept.size(), 10U);
     for (MatrixOp const op : all_ops)
         for (Index const nrhs : {1, 3, 65}) {
-            auto const dense = dense_op(op, a);
+            auto const dense = to_dense(a, op);
             auto const solution = random_vector<T>(n * nrhs, 2);
-            auto const b = testing::product(dense, solution);
+            auto const b = product(dense, solution);
             auto x = b;
             condense<T>(f.factor, f.plan, f.view(x), f.team, {op, nullptr});
             auto const column = [&](std::vector<T> const& block, Index j) {
@@ -130,12 +104,12 @@ TEST(Condense, MatchesTheSchurComplementOfTheFactor) {
             ASSERT_EQ(rows.kept.size(), 17U);
             DenseMatrix<T> const s = schur_complement(f.factor, rows.kept);
             auto const solution = random_vector<T>(n, 2);
-            auto x = testing::product(dense_op(MatrixOp::none, a), solution);
+            auto x = product(to_dense(a), solution);
             condense<T>(f.factor, f.plan, f.view(x), f.team);
             auto kept = pick<T>(x, rows.kept);
             Dense<T> dense(17);
             dense.values = s.values;
-            solve_dense<T>(dense, kept);
+            DenseLu<T>(dense).solve(kept.data(), MatrixOp::none);
             for (std::size_t i = 0; i < kept.size(); ++i) x[rows.kept[i]] = kept[i];
             expand<T>(f.factor, f.plan, f.view(x), f.team);
             EXPECT_LE(difference(x, solution), 1e-8) << to_string(kind) << ", cut for " << cut_for;

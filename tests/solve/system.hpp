@@ -8,26 +8,13 @@
 
 #include "factor/factorize.hpp"
 #include "matrix/adjacency.hpp"
+#include "matrix/dense_reference.hpp"
 #include "solve/solve.hpp"
 #include "symbolic/symbolic.hpp"
 
 namespace espalier::testing {
 
-template <class T> T random_scalar(std::mt19937& random) {
-    std::uniform_real_distribution<Real<T>> uniform(-1, 1);
-    Real<T> const real = uniform(random);
-    if constexpr (is_complex<T>)
-        return {real, uniform(random)};
-    else
-        return real;
-}
-
-template <class T> std::vector<T> random_vector(Index size, unsigned seed) {
-    std::mt19937 random(seed);
-    std::vector<T> x(size);
-    for (T& value : x) value = random_scalar<T>(random);
-    return x;
-}
+using namespace test;
 
 /// A random matrix for a factorization `kind`: a chain, so that the tree is deep, and four more entries in
 /// each column. If the factorization chooses pivots, the diagonal does not dominate.
@@ -60,38 +47,11 @@ template <class T> CscMatrix<T> random_system(Factorization kind, Index n, unsig
     return a;
 }
 
-/// Column-major square matrix with both triangles.
-template <class T> struct Dense {
-    explicit Dense(Index n_) : n(n_), values(static_cast<std::size_t>(n_ * n_), T(0)) {}
-    T& operator()(Index i, Index j) { return values[static_cast<std::size_t>(i + j * n)]; }
-    T operator()(Index i, Index j) const { return values[static_cast<std::size_t>(i + j * n)]; }
-    Index n;
-    std::vector<T> values;
-};
-
-/// op(A).
-template <class T> Dense<T> dense_op(MatrixOp op, CscMatrix<T> const& a) {
-    Dense<T> d(a.cols);
-    auto const set = [&](Index i, Index j, T value) {
-        if (op == MatrixOp::none)
-            d(i, j) = value;
-        else
-            d(j, i) = conj_if(op == MatrixOp::adjoint, value);
-    };
-    for (Index j = 0; j < a.cols; ++j)
-        for (Offset p = a.col_ptr[j]; p < a.col_ptr[j + 1]; ++p) {
-            set(a.row_ind[p], j, a.values[p]);
-            if (a.symmetry != Symmetry::general && a.row_ind[p] != j)
-                set(j, a.row_ind[p], conj_if(a.symmetry == Symmetry::hermitian, a.values[p]));
-        }
-    return d;
-}
-
 template <class T> std::vector<T> product(Dense<T> const& a, std::vector<T> const& x) {
     std::vector<T> y(x.size(), T(0));
-    for (std::size_t first = 0; first < x.size(); first += static_cast<std::size_t>(a.n))
-        for (Index j = 0; j < a.n; ++j)
-            for (Index i = 0; i < a.n; ++i) y[first + i] += a(i, j) * x[first + j];
+    for (std::size_t first = 0; first < x.size(); first += static_cast<std::size_t>(a.cols))
+        for (Index j = 0; j < a.cols; ++j)
+            for (Index i = 0; i < a.cols; ++i) y[first + i] += a(i, j) * x[first + j];
     return y;
 }
 
@@ -150,6 +110,5 @@ template <class T> struct Factorized {
 
 inline constexpr Factorization all_factorizations[] = {
     Factorization::llh, Factorization::llt, Factorization::ldlt, Factorization::ldlh, Factorization::lu};
-inline constexpr MatrixOp all_ops[] = {MatrixOp::none, MatrixOp::transpose, MatrixOp::adjoint};
 
 } // namespace espalier::testing
