@@ -166,6 +166,5 @@ template <class T> double componentwise_backward_error(DistributedMatrix<T> cons
     template double componentwise_backward_error(DistributedMatrix<T> const&, std::span<T const>,            \
                                                  std::span<T const>, Index, MatrixOp);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
-#undef ESPALIER_INSTANTIATE
 
 } // namespace espalier

@@ -9,7 +9,6 @@
 
 #include "distributed/deal.hpp"
 #include "distributed/halo.hpp"
-#include "distributed/owners.hpp"
 #include "matrix/entries.hpp"
 #include "matrix/norms.hpp"
 #include "matrix/spmv.hpp"
@@ -403,6 +402,5 @@ template <class T> std::vector<double> DistributedMatrix<T>::diagonal_moduli() c
 
 #define ESPALIER_INSTANTIATE(T) template class DistributedMatrix<T>;
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
-#undef ESPALIER_INSTANTIATE
 
 } // namespace espalier

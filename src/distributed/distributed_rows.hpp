@@ -3,7 +3,7 @@
 #pragma once
 
 #include <memory>
-#include <span>
+#include <utility>
 #include <vector>
 
 #include "distributed/row_reduction.hpp"
@@ -16,9 +16,14 @@ namespace espalier {
 class DistributedRows {
   public:
     /// The calling process owns all rows 0 .. order - 1.
-    explicit DistributedRows(Index order);
+    explicit DistributedRows(Index order) : state_(new State{{}, order, order, order, {}}) {}
     /// Collective: local row l of the calling process is row numbers[l]. Each row has one owner.
-    DistributedRows(Communicator comm, std::vector<Index> numbers);
+    DistributedRows(Communicator comm, std::vector<Index> numbers) {
+        auto const count = std::ssize(numbers);
+        all_succeed(comm, [&] { state_.reset(new State{comm, 0, count, 0, std::move(numbers)}); });
+        state_->order = sum(comm, std::int64_t{count});
+        state_->largest_share = max(comm, std::int64_t{count});
+    }
 
     [[nodiscard]] Communicator const& comm() const { return state_->comm; }
     [[nodiscard]] bool is_alone() const { return state_->comm.size() == 1; }

@@ -175,6 +175,5 @@ template <class T> void recognize_parts(Communicator const& comm, Shares const& 
                                   std::vector<std::string>&);
 ESPALIER_INSTANTIATE(double)
 ESPALIER_INSTANTIATE(std::complex<double>)
-#undef ESPALIER_INSTANTIATE
 
 } // namespace espalier

@@ -3,8 +3,8 @@
 // of the processes, so that results do not depend on timing.
 #pragma once
 
-#include <cstring>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "comm/collective.hpp"
@@ -18,14 +18,32 @@ class Halo {
     Halo() = default;
     /// Collective. wanted[r]: the local rows of process r that this process needs, in the order in which they
     /// are numbered here.
-    Halo(Communicator comm, std::vector<std::vector<Index>> wanted);
+    Halo(Communicator comm, std::vector<std::vector<Index>> wanted) : comm_(std::move(comm)) {
+        auto const requested = all_to_all(comm_, wanted);
+        all_succeed(comm_, [&] {
+            for (auto const& rows : wanted) remote_.begin.push_back(remote_.count() + std::ssize(rows));
+            for (auto const& rows : requested) {
+                shared_.begin.push_back(shared_.count() + std::ssize(rows));
+                rows_.insert(rows_.end(), rows.begin(), rows.end());
+            }
+            from_.resize(comm_.size());
+            into_.resize(comm_.size());
+        });
+    }
 
     /// Number of remote rows.
     [[nodiscard]] Index size() const { return remote_.count(); }
     [[nodiscard]] bool is_needed() const { return comm_.size() > 1; }
     /// Collective: reserves memory for messages of `bytes` for each row. Error{out_of_memory} on all
     /// processes.
-    void reserve(std::size_t bytes);
+    void reserve(std::size_t bytes) {
+        if (!is_needed() || bytes <= reserved_) return;
+        all_succeed(comm_, [&] {
+            message_.resize(remote_.count() * bytes);
+            packed_.resize(shared_.count() * bytes);
+        });
+        reserved_ = bytes;
+    }
 
     /// Collective. Sets remote[h + c * size()] = value(row at the owner, c). Requires reserve(columns *
     /// sizeof(E)).

@@ -1,7 +1,6 @@
 #include "distributed/local_scaling.hpp"
 
 #include "distributed/deal.hpp"
-#include "distributed/owners.hpp"
 #include "scaling/scaled_value.hpp"
 
 namespace espalier {
@@ -62,6 +61,5 @@ template <class T> LocalScaling deal_scaling(DistributedRows const& rows, Scaled
     template void LocalScaling::solution_to_working(std::span<T>, Index, MatrixOp) const;                    \
     template LocalScaling deal_scaling(DistributedRows const&, ScaledSystem<T> const*);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
-#undef ESPALIER_INSTANTIATE
 
 } // namespace espalier

@@ -86,6 +86,5 @@ DenseMatrix<T> read_rows(Communicator const& processes, std::string const& path,
     template CscMatrix<T> read_columns<T>(Communicator const&, std::string const&, int);                     \
     template DenseMatrix<T> read_rows<T>(Communicator const&, std::string const&, int);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
-#undef ESPALIER_INSTANTIATE
 
 } // namespace espalier

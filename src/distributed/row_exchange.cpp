@@ -97,6 +97,5 @@ void RowExchange::to_caller(std::span<T const> local, std::span<T> given, Index 
     template void RowExchange::to_caller(std::span<T const>, std::span<T>, Index) const;
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 ESPALIER_INSTANTIATE(Index)
-#undef ESPALIER_INSTANTIATE
 
 } // namespace espalier

@@ -259,6 +259,5 @@ MemoryRates time_memory(WorkerTeam& team, Interrupt* interrupt) {
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template KernelTimings time_kernels<T>(FactorForm, WorkerTeam&, TimingOptions const&);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
-#undef ESPALIER_INSTANTIATE
 
 } // namespace espalier

@@ -147,6 +147,5 @@ template <class T> PivotProduct<T> pivot_product(Pivots<T> const& pivots) {
     template PivotSigns pivot_signs<T>(Pivots<T> const&);                                                    \
     template PivotProduct<T> pivot_product<T>(Pivots<T> const&);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
-#undef ESPALIER_INSTANTIATE
 
 } // namespace espalier

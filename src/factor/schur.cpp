@@ -68,6 +68,5 @@ template <class T> DenseMatrix<T> schur_complement(Factor<T> const& factor, std:
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template DenseMatrix<T> schur_complement<T>(Factor<T> const&, std::span<Index const>);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
-#undef ESPALIER_INSTANTIATE
 
 } // namespace espalier

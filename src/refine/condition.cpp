@@ -7,7 +7,6 @@
 #include "core/scalar.hpp"
 #include "matrix/norms.hpp"
 #include "matrix/spmv.hpp"
-#include "refine/groups.hpp"
 #include "refine/norm_estimate.hpp"
 #include "refine/vectors.hpp"
 
@@ -218,6 +217,5 @@ template <class T> std::vector<double> forward_error_bounds(DistributedMatrix<T>
                                                          std::span<T const>, Index, ApplyInverse<T> const&,  \
                                                          MatrixOp, Interrupt*);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
-#undef ESPALIER_INSTANTIATE
 
 } // namespace espalier

@@ -8,19 +8,21 @@ namespace espalier {
 
 namespace {
 
-template <class T> class CgColumn {
+template <class T> class CgColumn : public Recurrence<T> {
+    using Base = Recurrence<T>;
+
   public:
     CgColumn(KrylovProblem<T> const& problem, KrylovColumn<T>& column)
-        : recurrence_(problem, column), p_(problem.n()) {}
+        : Base(problem, column), p_(problem.n()) {}
 
-    Recurrence<T>& recurrence() { return recurrence_; }
+    using Base::break_down, Base::is_fresh, Base::r;
     [[nodiscard]] std::span<T const> p() const { return p_; }
 
     // p := z + beta p with z = M^-1 r and rho = r^H z. False on breakdown, as below.
     bool turn(std::span<T const> z, T rho) {
-        if (!is_finite(rho) || rho == T(0)) return stop();
-        T const beta = recurrence_.is_fresh() ? T(0) : rho / rho_;
-        if (recurrence_.is_fresh())
+        if (!is_finite(rho) || rho == T(0)) return break_down();
+        T const beta = is_fresh() ? T(0) : rho / rho_;
+        if (is_fresh())
             std::ranges::copy(z, p_.begin());
         else
             for (Index i = 0; i < std::ssize(p_); ++i) p_[i] = z[i] + beta * p_[i];
@@ -30,20 +32,14 @@ template <class T> class CgColumn {
 
     // x += alpha p, r -= alpha q with q = A p and curvature = p^H q.
     bool advance(std::span<T const> q, T curvature) {
-        if (!is_finite(curvature) || curvature == T(0)) return stop();
+        if (!is_finite(curvature) || curvature == T(0)) return break_down();
         T const alpha = rho_ / curvature;
-        recurrence_.add_to_x(alpha, p_);
-        add_scaled<T>(-alpha, q, recurrence_.r());
+        this->add_to_x(alpha, p_);
+        add_scaled<T>(-alpha, q, r());
         return true;
     }
 
   private:
-    bool stop() {
-        recurrence_.break_down();
-        return false;
-    }
-
-    Recurrence<T> recurrence_;
     std::vector<T> p_;
     T rho_ = T(0);
 };
@@ -61,11 +57,10 @@ void conjugate_gradients(KrylovProblem<T> const& problem, std::span<KrylovColumn
     });
     while (!steps.done()) {
         auto const& active = steps.active();
-        steps.pack(active, [](Column& state) -> std::span<T const> { return state.recurrence().r(); });
+        steps.pack(active, [](Column& state) -> std::span<T const> { return state.r(); });
         steps.solve(std::ssize(active));
-        auto const rho = problem.sum(std::ssize(active), [&](Index c) {
-            return local_dot<T>(active[c]->recurrence().r(), steps.block(c));
-        });
+        auto const rho = problem.sum(std::ssize(active),
+                                     [&](Index c) { return local_dot<T>(active[c]->r(), steps.block(c)); });
         turned.clear();
         for (Index c = 0; c < std::ssize(active); ++c)
             if (active[c]->turn(steps.block(c), static_cast<T>(rho[c]))) turned.push_back(active[c]);
@@ -84,6 +79,5 @@ void conjugate_gradients(KrylovProblem<T> const& problem, std::span<KrylovColumn
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template void conjugate_gradients<T>(KrylovProblem<T> const&, std::span<KrylovColumn<T>>);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
-#undef ESPALIER_INSTANTIATE
 
 } // namespace espalier

@@ -188,32 +188,16 @@ template <class T> class GmresColumn {
     std::vector<T> projection_, sums_; // V^H w of this step, of one pass and in total
 };
 
-template <class T> class Gmres {
+template <class T> class Gmres : KrylovBlock<T, GmresColumn<T>> {
+    using Column = GmresColumn<T>;
+    using Base = KrylovBlock<T, Column>;
+    using Base::active_, Base::beginning_, Base::block_, Base::errors_, Base::image_, Base::lengths_,
+        Base::problem_;
+
   public:
-    Gmres(KrylovProblem<T> const& problem, std::span<KrylovColumn<T>> columns) : problem_(problem) {
-        auto const count = std::ssize(columns);
-        rows().reduction().all_succeed([&] {
-            block_ = PackedColumns<T>(problem.n(), count);
-            image_ = PackedColumns<T>(problem.n(), count);
-            errors_.resize(count);
-            b_norms_.resize(count);
-            lengths_.resize(count);
-            states_.reserve(count);
-            active_.reserve(count);
-            over_.reserve(count);
-            for (auto& column : columns) active_.push_back(&states_.emplace_back(problem, column));
-        });
-        measure_start();
-        bool all_are_good = true;
-        for (Index c = 0; c < count; ++c) {
-            if (errors_[c] < worse_than_a_guess) continue;
-            std::ranges::fill(columns[c].x, T(0));
-            all_are_good = false;
-        }
-        if (!all_are_good) measure_start();
-        for (Index c = 0; c < count; ++c) active_[c]->start(image_.column(c), errors_[c]);
-        begin_cycles(active_);
-        drop_inactive();
+    Gmres(KrylovProblem<T> const& problem, std::span<KrylovColumn<T>> columns) : Base(problem, columns) {
+        for (Index c = 0; c < std::ssize(active_); ++c) active_[c]->start(image_.column(c), errors_[c]);
+        begin_cycles();
     }
 
     void run() {
@@ -226,50 +210,34 @@ template <class T> class Gmres {
             orthogonalize(true);
             orthogonalize(false);
             two_norms<T>(rows(), std::span(lengths_).first(count), [&](Index c) { return image_.column(c); });
-            over_.clear();
+            beginning_.clear();
             for (Index c = 0; c < count; ++c) {
                 active_[c]->extend(image_.column(c), lengths_[c]);
-                if (active_[c]->cycle_is_over()) over_.push_back(active_[c]);
+                if (active_[c]->cycle_is_over()) beginning_.push_back(active_[c]);
             }
-            if (!over_.empty()) end_cycles();
+            if (!beginning_.empty()) end_cycles();
         }
     }
 
   private:
-    using Column = GmresColumn<T>;
-
     [[nodiscard]] DistributedRows const& rows() const { return problem_.rows(); }
 
-    void measure(std::vector<Column*> const& which) {
-        auto const count = std::ssize(which);
-        for (Index c = 0; c < count; ++c) {
-            image_.put(c, which[c]->column().b);
-            b_norms_[c] = which[c]->column().b_norm;
-        }
-        problem_.measure(block_, image_, b_norms_, std::span(errors_).first(count));
-    }
-    void measure_start() {
-        for (Index c = 0; c < std::ssize(active_); ++c) block_.put(c, active_[c]->column().x);
-        measure(active_);
-    }
-
-    // Runs the next cycle of the active columns of `which`.
-    void begin_cycles(std::vector<Column*> const& which) {
-        auto const count = std::ssize(which);
+    // Runs the next cycle of the columns that begin and are still active.
+    void begin_cycles() {
+        auto const count = std::ssize(beginning_);
         rows().reduction().all_succeed([&] {
-            for (Column* state : which)
+            for (Column* state : beginning_)
                 if (state->active()) state->reserve_cycle();
         });
-        two_norms<T>(rows(), std::span(lengths_).first(count), [&](Index c) { return which[c]->residual(); });
+        two_norms<T>(rows(), std::span(lengths_).first(count),
+                     [&](Index c) { return beginning_[c]->residual(); });
         auto const x_norms = rows().reduction().max(count, [&](std::span<double> largest) {
             for (Index c = 0; c < count; ++c)
-                largest[c] = infinity_norm<T>(std::span<T const>(which[c]->column().x));
+                largest[c] = infinity_norm<T>(std::span<T const>(beginning_[c]->column().x));
         });
         for (Index c = 0; c < count; ++c)
-            if (which[c]->active()) which[c]->begin_cycle(lengths_[c], x_norms[c]);
-    }
-    void drop_inactive() {
-        std::erase_if(active_, [](Column const* state) { return !state->active(); });
+            if (beginning_[c]->active()) beginning_[c]->begin_cycle(lengths_[c], x_norms[c]);
+        this->drop_inactive();
     }
 
     // One pass of w := (I - V V^H) w for all columns.
@@ -294,22 +262,15 @@ template <class T> class Gmres {
     }
 
     void end_cycles() {
-        auto const count = std::ssize(over_);
-        for (Index c = 0; c < count; ++c) over_[c]->combine(block_.column(c));
+        auto const count = std::ssize(beginning_);
+        for (Index c = 0; c < count; ++c) beginning_[c]->combine(block_.column(c));
         problem_.solve(block_, count);
-        for (Index c = 0; c < count; ++c) add_scaled<T>(T(1), over_[c]->column().x, block_.column(c));
-        measure(over_);
-        for (Index c = 0; c < count; ++c) over_[c]->correct(block_.column(c), image_.column(c), errors_[c]);
-        begin_cycles(over_);
-        drop_inactive();
+        for (Index c = 0; c < count; ++c) add_scaled<T>(T(1), beginning_[c]->column().x, block_.column(c));
+        this->measure();
+        for (Index c = 0; c < count; ++c)
+            beginning_[c]->correct(block_.column(c), image_.column(c), errors_[c]);
+        begin_cycles();
     }
-
-    KrylovProblem<T> const& problem_;
-    std::vector<Column> states_;
-    std::vector<Column*> active_, over_;
-    PackedColumns<T> block_, image_;
-    std::vector<double> errors_, b_norms_;
-    std::vector<Real<T>> lengths_;
 };
 
 } // namespace
@@ -320,6 +281,5 @@ template <class T> void gmres(KrylovProblem<T> const& problem, std::span<KrylovC
 
 #define ESPALIER_INSTANTIATE(T) template void gmres<T>(KrylovProblem<T> const&, std::span<KrylovColumn<T>>);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
-#undef ESPALIER_INSTANTIATE
 
 } // namespace espalier

@@ -63,6 +63,5 @@ void iterative_refinement(KrylovProblem<T> const& problem, std::span<KrylovColum
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template void iterative_refinement<T>(KrylovProblem<T> const&, std::span<KrylovColumn<T>>);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
-#undef ESPALIER_INSTANTIATE
 
 } // namespace espalier

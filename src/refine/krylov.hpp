@@ -13,6 +13,7 @@
 // perturbation of the identity of rank k, for which GMRES needs about k steps.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -82,6 +83,68 @@ template <class T> struct KrylovColumn {
         errors; ///< Normwise backward errors after each iteration, as estimated by the method.
 };
 
+/// An x with a backward error above this is worse than a guess, and its size is not an estimate of the size
+/// of the solution.
+inline constexpr double worse_than_a_guess = 1e-3;
+
+/// The part of a Krylov method that does not depend on it: the states of all columns, the columns that still
+/// iterate, and the blocks in which they advance. A State has column() and active().
+template <class T, class State> class KrylovBlock {
+  protected:
+    /// The residuals of the first x are then in the image, and their backward errors in errors_. An x that is
+    /// worse than a guess becomes zero.
+    KrylovBlock(KrylovProblem<T> const& problem, std::span<KrylovColumn<T>> columns) : problem_(problem) {
+        auto const count = std::ssize(columns);
+        problem.rows().reduction().all_succeed([&] {
+            block_ = PackedColumns<T>(problem.n(), count);
+            image_ = PackedColumns<T>(problem.n(), count);
+            errors_.resize(count);
+            b_norms_.resize(count);
+            lengths_.resize(count);
+            states_.reserve(count);
+            active_.reserve(count);
+            beginning_.reserve(count);
+            for (auto& column : columns) active_.push_back(&states_.emplace_back(problem, column));
+        });
+        beginning_ = active_;
+        measure_best();
+        bool all_are_good = true;
+        for (Index c = 0; c < count; ++c) {
+            if (errors_[c] < worse_than_a_guess) continue;
+            std::ranges::fill(columns[c].x, T(0));
+            all_are_good = false;
+        }
+        if (!all_are_good) measure_best();
+    }
+
+    /// Computes the residuals of the vectors in the block, which belong to the states that begin, in the
+    /// image, and their backward errors.
+    void measure() {
+        auto const count = std::ssize(beginning_);
+        for (Index c = 0; c < count; ++c) {
+            image_.put(c, beginning_[c]->column().b);
+            b_norms_[c] = beginning_[c]->column().b_norm;
+        }
+        problem_.measure(block_, image_, b_norms_, std::span(errors_).first(count));
+    }
+    /// As measure(), for the best x of each state.
+    void measure_best() {
+        for (Index c = 0; c < std::ssize(beginning_); ++c) block_.put(c, beginning_[c]->column().x);
+        measure();
+    }
+    void drop_inactive() {
+        std::erase_if(active_, [](State const* state) { return !state->active(); });
+    }
+
+    KrylovProblem<T> const& problem_;
+    std::vector<State> states_;
+    std::vector<State*> active_;
+    std::vector<State*> beginning_; ///< States that begin again at their best x.
+    PackedColumns<T> block_, image_;
+    std::vector<double> errors_, b_norms_;
+    std::vector<Real<T>> lengths_;
+};
+
 /// Each method improves the x of the columns in place. Krylov methods start from zero if x is worse than a
 /// guess. If a method breaks down or does not converge, x may be worse than before, so the caller must keep a
 /// copy. A column with a NaN or infinity stops. Collective. Error{cancelled}.
@@ -91,9 +154,5 @@ template <class T> void gmres(KrylovProblem<T> const& problem, std::span<KrylovC
 template <class T>
 void conjugate_gradients(KrylovProblem<T> const& problem, std::span<KrylovColumn<T>> columns);
 template <class T> void bicgstab(KrylovProblem<T> const& problem, std::span<KrylovColumn<T>> columns);
-
-/// An x with a backward error above this is worse than a guess, and its size is not an estimate of the size
-/// of the solution.
-inline constexpr double worse_than_a_guess = 1e-3;
 
 } // namespace espalier

@@ -249,6 +249,5 @@ template <class T> std::vector<double> estimate_one_norms(DistributedRows const&
     template std::vector<double> estimate_one_norms<T>(                                                      \
         DistributedRows const&, Index, Index, BlockProduct<T> const&, BlockProduct<T> const&, Interrupt*);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
-#undef ESPALIER_INSTANTIATE
 
 } // namespace espalier

@@ -230,6 +230,5 @@ template <class T> NullSpaceResult<T> null_space(DistributedMatrix<T> const& a,
     template NullSpaceResult<T> null_space<T>(DistributedMatrix<T> const&, ApplyInverse<T> const&,           \
                                               NullSpaceOptions const&);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
-#undef ESPALIER_INSTANTIATE
 
 } // namespace espalier

@@ -22,7 +22,7 @@ template <class T> class Recurrence {
     /// Whether the recurrence has started and done no iteration yet.
     [[nodiscard]] bool is_fresh() const { return fresh_; }
     std::vector<T>& r() { return r_; }
-    KrylovColumn<T>& column() { return *column_; }
+    [[nodiscard]] KrylovColumn<T>& column() const { return *column_; }
 
     /// x += factor d, d in the scale of r.
     void add_to_x(T factor, std::span<T const> d) { add_scaled<T>(factor * scale_, d, x_); }
@@ -49,11 +49,13 @@ template <class T> class Recurrence {
     }
 
     /// Called on breakdown: requests a restart from the best x, unless the recurrence has just started there.
-    void break_down() {
+    /// Returns false.
+    bool break_down() {
         if (fresh_)
             active_ = false;
         else
             begins_ = true;
+        return false;
     }
     [[nodiscard]] bool begins() const { return active_ && begins_; }
 
@@ -80,31 +82,14 @@ template <class T> class Recurrence {
     bool begins_ = true;
 };
 
-/// The states of all columns, and the columns that still iterate.
-template <class T, class State> class LockStep {
+/// Advances all columns, whose states are recurrences.
+template <class T, class State> class LockStep : KrylovBlock<T, State> {
+    using Base = KrylovBlock<T, State>;
+    using Base::active_, Base::beginning_, Base::block_, Base::errors_, Base::image_, Base::lengths_,
+        Base::problem_;
+
   public:
-    LockStep(KrylovProblem<T> const& problem, std::span<KrylovColumn<T>> columns) : problem_(problem) {
-        auto const count = std::ssize(columns);
-        problem.rows().reduction().all_succeed([&] {
-            block_ = PackedColumns<T>(problem.n(), count);
-            image_ = PackedColumns<T>(problem.n(), count);
-            states_.reserve(count);
-            active_.reserve(count);
-            beginning_.reserve(count);
-            errors_.resize(count);
-            b_norms_.resize(count);
-            lengths_.resize(count);
-            for (auto& column : columns) active_.push_back(&states_.emplace_back(problem, column));
-        });
-        beginning_ = active_;
-        measure_beginning();
-        bool all_are_good = true;
-        for (Index c = 0; c < count; ++c) {
-            if (errors_[c] < worse_than_a_guess) continue;
-            std::ranges::fill(columns[c].x, T(0));
-            all_are_good = false;
-        }
-        if (!all_are_good) measure_beginning();
+    LockStep(KrylovProblem<T> const& problem, std::span<KrylovColumn<T>> columns) : Base(problem, columns) {
         begin();
     }
 
@@ -116,21 +101,17 @@ template <class T, class State> class LockStep {
         auto const count = std::ssize(finished);
         auto const norms = problem_.rows().reduction().max(2 * count, [&](std::span<double> largest) {
             check(problem_.interrupt);
-            for (Index k = 0; k < count; ++k) {
-                auto const local = finished[k]->recurrence().norms();
-                std::ranges::copy(local, largest.begin() + 2 * k);
-            }
+            for (Index k = 0; k < count; ++k)
+                std::ranges::copy(finished[k]->norms(), largest.begin() + 2 * k);
         });
-        for (Index k = 0; k < count; ++k) {
-            auto& recurrence = finished[k]->recurrence();
-            recurrence.finish_iteration(problem_, normwise_backward_error(problem_.matrix_norm, norms[2 * k],
-                                                                          norms[2 * k + 1],
-                                                                          recurrence.column().b_norm));
-        }
+        for (Index k = 0; k < count; ++k)
+            finished[k]->finish_iteration(problem_, normwise_backward_error(problem_.matrix_norm,
+                                                                            norms[2 * k], norms[2 * k + 1],
+                                                                            finished[k]->column().b_norm));
         beginning_.clear();
         for (State* state : active_)
-            if (state->recurrence().begins()) beginning_.push_back(state);
-        measure_beginning();
+            if (state->begins()) beginning_.push_back(state);
+        this->measure_best();
         begin();
     }
 
@@ -144,33 +125,15 @@ template <class T, class State> class LockStep {
     [[nodiscard]] std::span<T> image(Index c) { return image_.column(c); }
 
   private:
-    // Computes the residuals of the best x of the states that restart, in the image, and their errors.
-    void measure_beginning() {
-        auto const count = std::ssize(beginning_);
-        for (Index c = 0; c < count; ++c) {
-            KrylovColumn<T> const& column = beginning_[c]->recurrence().column();
-            block_.put(c, column.x);
-            image_.put(c, column.b);
-            b_norms_[c] = column.b_norm;
-        }
-        problem_.measure(block_, image_, b_norms_, std::span(errors_).first(count));
-    }
     void begin() {
         auto const count = std::ssize(beginning_);
         if (count > 0)
             two_norms<T>(problem_.rows(), std::span(lengths_).first(count),
                          [&](Index c) { return image_.column(c); });
         for (Index c = 0; c < count; ++c)
-            beginning_[c]->recurrence().begin(problem_, image_.column(c), errors_[c], lengths_[c]);
-        std::erase_if(active_, [](State* state) { return !state->recurrence().active(); });
+            beginning_[c]->begin(problem_, image_.column(c), errors_[c], lengths_[c]);
+        this->drop_inactive();
     }
-
-    KrylovProblem<T> const& problem_;
-    std::vector<State> states_;
-    std::vector<State*> active_, beginning_;
-    PackedColumns<T> block_, image_;
-    std::vector<double> errors_, b_norms_;
-    std::vector<Real<T>> lengths_;
 };
 
 } // namespace espalier

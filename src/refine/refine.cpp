@@ -10,7 +10,6 @@
 #include "distributed/backward_error.hpp"
 #include "matrix/norms.hpp"
 #include "matrix/spmv.hpp"
-#include "refine/groups.hpp"
 #include "refine/krylov.hpp"
 
 namespace espalier {
@@ -21,33 +20,23 @@ template <class T> double default_tolerance() {
 
 namespace {
 
-template <class T> using Method = void (*)(KrylovProblem<T> const&, std::span<KrylovColumn<T>>);
+// A method, and the number of vectors that it stores for a column, including those of the blocks, of the
+// measurement, and the copy of x.
+template <class T> struct Method {
+    void (*run)(KrylovProblem<T> const&, std::span<KrylovColumn<T>>);
+    Index vectors;
+};
 
-template <class T> Method<T> function_of(RefineMethod method) {
+template <class T> Method<T> method_of(RefineMethod method, int restart) {
     switch (method) {
     case RefineMethod::ir:
-        return &iterative_refinement<T>;
+        return {&iterative_refinement<T>, 5};
     case RefineMethod::cg:
-        return &conjugate_gradients<T>;
+        return {&conjugate_gradients<T>, 8};
     case RefineMethod::bicgstab:
-        return &bicgstab<T>;
+        return {&bicgstab<T>, 10};
     default:
-        return &gmres<T>;
-    }
-}
-
-// The number of vectors that a method stores for a column, including those of the blocks, of the measurement,
-// and the copy of x.
-Index vectors_per_column(RefineMethod method, int restart) {
-    switch (method) {
-    case RefineMethod::ir:
-        return 5;
-    case RefineMethod::cg:
-        return 8;
-    case RefineMethod::bicgstab:
-        return 10;
-    default:
-        return restart + 7;
+        return {&gmres<T>, restart + 7};
     }
 }
 
@@ -128,10 +117,10 @@ template <class T> class Refinement {
                 if (errors_[j] > level && is_finite_[j]) columns.push_back(j);
             trace.emplace(errors_);
         });
-        Index const group =
-            columns_in_group(a_.rows(), vectors_per_column(method, problem_.restart), sizeof(T));
+        auto const chosen = method_of<T>(method, problem_.restart);
+        Index const group = columns_in_group(a_.rows(), chosen.vectors, sizeof(T));
         for (Index first = 0; first < std::ssize(columns); first += group)
-            run_group(method, std::span(columns).subspan(first, std::min(group, std::ssize(columns) - first)),
+            run_group(chosen, std::span(columns).subspan(first, std::min(group, std::ssize(columns) - first)),
                       *trace);
         if (trace->steps() == 0) return;
         report_.method = method;
@@ -159,7 +148,7 @@ template <class T> class Refinement {
     }
 
   private:
-    void run_group(RefineMethod method, std::span<Index const> group, Trace& trace) {
+    void run_group(Method<T> const& method, std::span<Index const> group, Trace& trace) {
         constexpr int most_reserved = 100'000;
         std::vector<KrylovColumn<T>> columns;
         PackedColumns<T> given;
@@ -173,7 +162,7 @@ template <class T> class Refinement {
         });
         auto const restore = [&](Index c) { std::ranges::copy(given.column(c), x(group[c]).begin()); };
         try {
-            function_of<T>(method)(problem_, columns);
+            method.run(problem_, columns);
         } catch (...) {
             for (Index c = 0; c < std::ssize(group); ++c) restore(c);
             throw;
@@ -285,6 +274,5 @@ template <class T> RefineReport refine(DistributedMatrix<T> const& a, std::span<
     template RefineReport refine<T>(DistributedMatrix<T> const&, std::span<T const>, std::span<T>, Index,    \
                                     ApplyInverse<T> const&, RefineOptions const&);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
-#undef ESPALIER_INSTANTIATE
 
 } // namespace espalier

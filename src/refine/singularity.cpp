@@ -185,7 +185,5 @@ double smallest_relative_pivot(DistributedMatrix<T> const& b, FactorForm form, s
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 ESPALIER_INSTANTIATE_PIVOTS(double, float)
 ESPALIER_INSTANTIATE_PIVOTS(std::complex<double>, std::complex<float>)
-#undef ESPALIER_INSTANTIATE
-#undef ESPALIER_INSTANTIATE_PIVOTS
 
 } // namespace espalier

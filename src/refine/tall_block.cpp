@@ -117,6 +117,5 @@ std::vector<double> singular_values(DistributedRows const& rows, MatrixView<T> a
     template void orthonormalize(DistributedRows const&, MatrixView<T>);                                     \
     template std::vector<double> singular_values(DistributedRows const&, MatrixView<T>, MatrixView<T>);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
-#undef ESPALIER_INSTANTIATE
 
 } // namespace espalier

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <span>
 #include <vector>
@@ -97,6 +98,17 @@ template <class T> void add_scaled(T factor, std::span<T const> x, std::span<T> 
     } else {
         for (Index i = 0; i < n; ++i) y[i] += factor * x[i];
     }
+}
+
+/// The maximum memory of a process for the vectors of these columns.
+inline constexpr Index group_bytes = Index(256) << 20;
+
+/// The number of columns that fit if each needs `vectors` vectors of `scalar_bytes` for each row; at least 1.
+/// Equal on all processes.
+inline Index columns_in_group(DistributedRows const& rows, Index vectors_per_column,
+                              std::size_t scalar_bytes) {
+    Index const vector_bytes = std::max<Index>(rows.largest_share(), 1) * static_cast<Index>(scalar_bytes);
+    return std::max<Index>(1, group_bytes / vector_bytes / vectors_per_column);
 }
 
 /// Storage for columns of local rows side by side, of which the first ones are used.

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "solve/checks.hpp"
 #include "solve/sweep.hpp"
 
 namespace espalier {

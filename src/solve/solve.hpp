@@ -48,4 +48,9 @@ template <class T> void expand(Factor<T> const& factor, FactorPlan const& plan, 
 std::uint64_t solve_workspace_bytes(BlockStructure const& structure, LocalPlan const& plan,
                                     std::size_t scalar_bytes);
 
+/// Error{usage} if the factor has kept cblks.
+void require_all_eliminated(BlockStructure const& structure);
+/// Error{usage} unless `rows` is structure.vector_rows() and ld >= rows.
+void require_shape(BlockStructure const& structure, Index rows, Index cols, Index ld);
+
 } // namespace espalier

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "solve/checks.hpp"
 #include "solve/sweep.hpp"
 
 namespace espalier {
