@@ -22,10 +22,8 @@ namespace {
 // Solves with what process 0 has; the other processes have nothing. Returns the solution there.
 template <class T> std::vector<T> solve_together(Communicator const& comm, CscMatrix<T> const& matrix,
                                                  Options const& options, double tolerance) {
-    bool const leads = comm.rank() == 0;
-    CscMatrix<T> const nothing;
-    CscMatrix<T> const& mine = leads ? matrix : nothing;
-    std::vector<T> const b(leads ? static_cast<std::size_t>(matrix.rows) * 2 : 0, T(1));
+    CscMatrix<T> const mine = on_process_0(comm, matrix);
+    std::vector<T> const b(static_cast<std::size_t>(mine.rows) * 2, T(1));
     Solver<T> solver(options, comm);
     solver.factorize(mine);
     std::vector<T> x = solver.solve(b, 2);
@@ -43,7 +41,6 @@ std::vector<std::pair<SchedulePolicy, int>> schedules_and_threads() {
 class ASolverOverMpi : public ::testing::Test {
   protected:
     Communicator const comm = communicator(MPI_COMM_WORLD);
-    bool const leads = comm.rank() == 0;
 };
 
 template <class T> class MpiSolver : public ::testing::Test {};
@@ -55,13 +52,12 @@ TYPED_TEST(MpiSolver, DoesEveryFactorizationUnderEveryScheduleWithAllCommunicati
     using T = TypeParam;
     Communicator const comm = communicator(MPI_COMM_WORLD);
     bool const leads = comm.rank() == 0, alone = comm.size() == 1;
-    CscMatrix<T> const nothing;
     int turn = 0;
     for (auto const& [spec, kind] : problems<T>()) {
         CscMatrix<T> matrix = generated<T>(spec);
         if (kind == Factorization::llh && is_complex<T>) matrix.symmetry = Symmetry::hermitian;
-        CscMatrix<T> const& mine = leads ? matrix : nothing;
-        std::vector<T> const b(leads ? static_cast<std::size_t>(matrix.rows) * 2 : 0, T(1));
+        CscMatrix<T> const mine = on_process_0(comm, matrix);
+        std::vector<T> const b(static_cast<std::size_t>(mine.rows) * 2, T(1));
         for (auto const& [schedule, threads] : schedules_and_threads()) {
             Options options =
                 many_tasks(schedule, turn++ % 5 == 0 ? Splitting::two_d : Splitting::one_d, threads);
@@ -89,17 +85,16 @@ TYPED_TEST(MpiSolver, DoesEveryFactorizationUnderEveryScheduleWithAllCommunicati
 }
 
 TEST_F(ASolverOverMpi, RepeatsAStaticRunBitByBitTwoHundredTimes) {
-    auto const matrix = generated<double>("convdiff3d:5");
-    CscMatrix<double> const nothing;
-    std::vector<double> const b(leads ? static_cast<std::size_t>(matrix.rows) : 0, 1);
+    auto const matrix = on_process_0(comm, generated<double>("convdiff3d:5"));
+    std::vector<double> const b(static_cast<std::size_t>(matrix.rows), 1);
     Options options = many_tasks(SchedulePolicy::static_order, Splitting::one_d, 2);
     std::vector<double> first;
     Solver<double> solver(options, comm);
-    solver.analyze(leads ? matrix : nothing);
+    solver.analyze(matrix);
     for (int repeat = 0; repeat < 200; ++repeat) {
         options.comm_threads = repeat % 3;
         solver.set_options(options);
-        solver.factorize(leads ? matrix : nothing);
+        solver.factorize(matrix);
         std::vector<double> const x = solver.solve(b);
         if (repeat == 0) first = x;
         ASSERT_EQ(x, first) << repeat;
@@ -128,9 +123,9 @@ TEST_F(ASolverOverMpi, FailsAlikeOnAllProcessesBesideOtherMessages) {
         MPI_Irecv(&received, 1, MPI_INT, before, 0, MPI_COMM_WORLD, &requests[0]);
         Options options = many_tasks(SchedulePolicy::static_order, Splitting::one_d, 2);
         options.factorization = Factorization::llh;
-        CscMatrix<double> const nothing;
         Solver<double> solver(options, comm);
-        EXPECT_EQ(status_of([&] { solver.factorize(leads ? bad : nothing); }), Status::not_positive_definite);
+        EXPECT_EQ(status_of([&] { solver.factorize(on_process_0(comm, bad)); }),
+                  Status::not_positive_definite);
         MPI_Isend(&sent, 1, MPI_INT, next, 0, MPI_COMM_WORLD, &requests[1]);
         solve_together<double>(comm, generated<double>("lap3d:6"), options, 1e-13);
         MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
@@ -141,10 +136,8 @@ TEST_F(ASolverOverMpi, FailsAlikeOnAllProcessesBesideOtherMessages) {
 // Process 0 also has the matrix, and had more in hand while it ordered.
 TEST_F(ASolverOverMpi, PredictsTheMemoryOfEachProcess) {
     if (comm.size() == 1) GTEST_SKIP() << "process 0 has more in hand than a factorization";
-    Options options;
+    Options options = on_threads(1);
     options.calibration = Toggle::off;
-    options.bind_threads = false;
-    options.threads = 1;
     options.factorization = Factorization::llh;
     Solver<double> solver(options, comm);
     CscMatrix<double> const matrix = comm.rank() == 0 ? generated<double>("elast3d:26") : CscMatrix<double>();
@@ -176,8 +169,7 @@ TEST_F(ASolverOverMpi, EndsEverywhereWhenOneProcessHasNoMemory) {
     limit.reset();
     solver.factorize(matrix);
     std::vector<double> const b(static_cast<std::size_t>(matrix.rows), 1);
-    std::vector<double> x = solver.solve(b);
-    EXPECT_LE(solver.refine(matrix, b, x).backward_error, 1e-13);
+    EXPECT_LE(solve_and_refine(solver, matrix, b).backward_error, 1e-13);
 }
 
 } // namespace

@@ -7,62 +7,43 @@
 #include <thread>
 
 #include "core/background.hpp"
-#include "espalier/espalier.hpp"
+#include "core/status_of.hpp"
 #include "solver/generated.hpp"
+#include "solver/systems.hpp"
 
 namespace espalier {
 namespace {
 
-template <class Step> void expect_cancelled(Step const& step) {
-    try {
-        step();
-        FAIL() << "was not cancelled";
-    } catch (Error const& error) {
-        EXPECT_EQ(error.status(), Status::cancelled) << error.what();
-    }
-}
-
 TEST(Cancel, EndsEveryStepAndLeavesTheSolverUsable) {
     auto const a = generated<double>("lap3d:12");
     bool cancel = false;
-    Options options;
-    options.threads = 2;
-    options.bind_threads = false;
+    Options options = on_threads(2);
     options.cancel = [&] { return cancel; };
     Solver<double> solver(options);
     std::vector<double> const b(static_cast<std::size_t>(a.cols), 1.0);
     std::vector<double> x(b);
 
     cancel = true;
-    expect_cancelled([&] { solver.analyze(a); });
+    EXPECT_EQ(status_of([&] { solver.analyze(a); }), Status::cancelled);
     cancel = false;
     solver.analyze(a);
     cancel = true;
-    expect_cancelled([&] { solver.factorize(a); });
+    EXPECT_EQ(status_of([&] { solver.factorize(a); }), Status::cancelled);
     EXPECT_THROW((void)solver.solve(b), Error); // there are no factors
     cancel = false;
     solver.factorize(a);
     cancel = true;
-    expect_cancelled([&] { x = solver.solve(b); });
-    expect_cancelled([&] { solver.refine(a, b, x); });
+    EXPECT_EQ(status_of([&] { x = solver.solve(b); }), Status::cancelled);
+    EXPECT_EQ(status_of([&] { solver.refine(a, b, x); }), Status::cancelled);
     cancel = false;
-    x = solver.solve(b);
-    EXPECT_EQ(solver.refine(a, b, x).status, Status::ok);
+    EXPECT_EQ(solve_and_refine(solver, a, b).status, Status::ok);
 }
 
 TEST(Cancel, WhatTheFunctionThrowsComesOut) {
     auto const a = generated<double>("lap2d:20");
-    Options options;
-    options.threads = 2;
-    options.bind_threads = false;
+    Options options = on_threads(2);
     options.cancel = []() -> bool { throw Error(Status::io_error, "the caller's own"); };
-    Solver<double> solver(options);
-    try {
-        solver.factorize(a);
-        FAIL();
-    } catch (Error const& error) {
-        EXPECT_EQ(error.status(), Status::io_error);
-    }
+    EXPECT_EQ(status_of([&] { Solver<double>(options).factorize(a); }), Status::io_error);
 }
 
 TEST(Background, HandsBackControlWhileTheWorkGoesOn) {

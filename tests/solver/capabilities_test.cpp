@@ -7,22 +7,28 @@
 #include <random>
 
 #include "core/scalar.hpp"
-#include "espalier/espalier.hpp"
-#include "matrix/convert.hpp"
+#include "core/status_of.hpp"
 #include "distributed/backward_error.hpp"
+#include "matrix/convert.hpp"
+#include "solver/systems.hpp"
 
 namespace espalier {
 namespace {
 
 template <class T> using Dense = std::vector<std::vector<T>>;
 
-Options on_two_threads() {
-    Options options;
-    options.threads = 2;
-    options.bind_threads = false;
+Options narrow_blocks(Factorization kind = Factorization::automatic) {
+    Options options = on_threads(2);
+    options.factorization = kind;
     options.max_block_width = 8;
     options.min_block_width = 4;
     return options;
+}
+
+template <class T> Solver<T> factorized(CscMatrix<T> const& a, Options const& options) {
+    Solver<T> solver(options);
+    solver.factorize(a);
+    return solver;
 }
 
 template <class T> T draw(std::mt19937& engine) {
@@ -39,28 +45,19 @@ template <class T> CscMatrix<T> random_matrix(Factorization kind, Index n, unsig
     std::mt19937 engine(seed);
     bool const hermitian = kind == Factorization::llh || kind == Factorization::ldlh;
     bool const symmetric = kind != Factorization::lu;
-    CscMatrix<T> a;
-    a.rows = a.cols = n;
-    a.symmetry = !symmetric                   ? Symmetry::general
-                 : hermitian && is_complex<T> ? Symmetry::hermitian
-                                              : Symmetry::symmetric;
-    a.col_ptr.clear();
-    for (Index j = 0; j < n; ++j) {
-        a.col_ptr.push_back(static_cast<Offset>(a.row_ind.size()));
-        for (Index i = symmetric ? j : 0; i < n; ++i) {
-            if (i != j && engine() % 7 != 0) continue;
-            T value = draw<T>(engine);
-            if (i == j) {
-                bool const definite = kind == Factorization::llh;
-                value = T(static_cast<Real<T>>(definite || engine() % 2 == 0 ? 7 : -7));
-                if (!hermitian && is_complex<T>) value += draw<T>(engine);
-            }
-            a.row_ind.push_back(i);
-            a.values.push_back(value);
+    Symmetry const symmetry = !symmetric                   ? Symmetry::general
+                              : hermitian && is_complex<T> ? Symmetry::hermitian
+                                                           : Symmetry::symmetric;
+    return matrix_of<T>(n, symmetry, [&](Index i, Index j) {
+        if (i != j && engine() % 7 != 0) return T(0);
+        T value = draw<T>(engine);
+        if (i == j) {
+            bool const definite = kind == Factorization::llh;
+            value = T(static_cast<Real<T>>(definite || engine() % 2 == 0 ? 7 : -7));
+            if (!hermitian && is_complex<T>) value += draw<T>(engine);
         }
-    }
-    a.col_ptr.push_back(static_cast<Offset>(a.row_ind.size()));
-    return a;
+        return value;
+    });
 }
 
 template <class T> Dense<T> dense(CscMatrix<T> const& a) {
@@ -150,11 +147,9 @@ TYPED_TEST(Capabilities, TransposedSystemsSolveAndRefine) {
     for (Factorization const kind : kinds<T>())
         for (MatrixOp const op : {MatrixOp::none, MatrixOp::transpose, MatrixOp::adjoint}) {
             auto const a = random_matrix<T>(kind, n, 3);
-            Options options = on_two_threads();
-            options.factorization = kind;
+            Options options = narrow_blocks(kind);
             options.matching = Toggle::on; // a row permutation must be undone at the other end
-            Solver<T> solver(options);
-            solver.factorize(a);
+            auto solver = factorized(a, options);
             auto const b = random_block<T>(static_cast<std::size_t>(n * nrhs), 5);
             auto x = solver.solve(b, nrhs, op);
             auto expected = columns(b, n);
@@ -174,16 +169,13 @@ TYPED_TEST(Capabilities, SparseRightHandSidesGiveWhatDenseOnesDo) {
     for (Factorization const kind : kinds<T>())
         for (MatrixOp const op : {MatrixOp::none, MatrixOp::transpose}) {
             auto const a = random_matrix<T>(kind, n, 11);
-            Options options = on_two_threads();
-            options.factorization = kind;
-            Solver<T> solver(options);
-            solver.factorize(a);
-            CscMatrix<T> b;
-            b.rows = n;
-            b.cols = 4;
-            b.row_ind = {3, 20, 49, 0};
-            b.values = {T(1), T(-2), T(3), T(1)};
-            b.col_ptr = {0, 1, 1, 3, 4}; // the second column is empty
+            auto solver = factorized(a, narrow_blocks(kind));
+            CscMatrix<T> const b{n,
+                                 4,
+                                 Symmetry::general,
+                                 {0, 1, 1, 3, 4}, // the second column is empty
+                                 {3, 20, 49, 0},
+                                 {T(1), T(-2), T(3), T(1)}};
             std::vector<T> full(static_cast<std::size_t>(n * 4), T(0));
             for (std::size_t j = 0; j < 4; ++j)
                 for (Offset p = b.col_ptr[j]; p < b.col_ptr[j + 1]; ++p)
@@ -200,12 +192,9 @@ TYPED_TEST(Capabilities, DeterminantMatchesElimination) {
         for (Index const n : {1, 2, 17, 40}) {
             auto const a = random_matrix<T>(kind, n, static_cast<unsigned>(n));
             for (Toggle const matching : {Toggle::automatic, Toggle::on}) {
-                Options options = on_two_threads();
-                options.factorization = kind;
+                Options options = narrow_blocks(kind);
                 options.matching = matching;
-                Solver<T> solver(options);
-                solver.factorize(a);
-                auto const determinant = solver.determinant();
+                auto const determinant = factorized(a, options).determinant();
                 Dense<T> none(static_cast<std::size_t>(n));
                 auto const expected = eliminate(dense(a), none);
                 EXPECT_LE(std::abs(determinant.phase - expected.phase), tolerance<T>())
@@ -222,12 +211,10 @@ TYPED_TEST(Capabilities, SchurComplementMatchesDenseElimination) {
     std::vector<Index> const schur{31, 2, 17, 44, 0, 9, 25, 26, 27, 40, 5, 13};
     for (Factorization const kind : kinds<T>()) {
         auto const a = random_matrix<T>(kind, n, 21);
-        Options options = on_two_threads();
-        options.factorization = kind;
+        Options options = narrow_blocks(kind);
         options.schur = schur;
         options.matching = Toggle::on;
-        Solver<T> solver(options);
-        solver.factorize(a);
+        auto solver = factorized(a, options);
         auto const s = solver.schur_complement();
         ASSERT_EQ(s.rows, static_cast<Index>(schur.size()));
 
@@ -266,44 +253,23 @@ TYPED_TEST(Capabilities, InertiaMatchesTheSignsThatWereBuiltIn) {
     for (Factorization const kind : {Factorization::llh, Factorization::ldlh}) {
         auto a = random_matrix<T>(kind, 30, 8);
         Inertia expected;
-        for (Index j = 0; j < 30; ++j)
-            for (Offset p = a.col_ptr[j]; p < a.col_ptr[j + 1]; ++p)
-                if (a.row_ind[p] == j) {
-                    T& value = a.values[p];
-                    value *= static_cast<Real<T>>(4);
-                    ++(real_part(value) > 0 ? expected.positive : expected.negative);
-                }
-        Options options = on_two_threads();
-        options.factorization = kind;
-        Solver<T> solver(options);
-        solver.factorize(a);
-        EXPECT_EQ(solver.inertia(), expected) << to_string(kind);
+        scale_values(a, [](Index i, Index j) { return static_cast<Real<T>>(i == j ? 4 : 1); });
+        auto const d = dense(a);
+        for (std::size_t j = 0; j < d.size(); ++j)
+            ++(real_part(d[j][j]) > 0 ? expected.positive : expected.negative);
+        EXPECT_EQ(factorized(a, narrow_blocks(kind)).inertia(), expected) << to_string(kind);
     }
     auto const general = random_matrix<T>(Factorization::lu, 10, 8);
-    Solver<T> solver(on_two_threads());
-    solver.factorize(general);
-    EXPECT_THROW((void)solver.inertia(), Error);
+    EXPECT_THROW((void)factorized(general, narrow_blocks()).inertia(), Error);
 }
 
 // Laplacian of `count` separate paths of 7 vertices: its null space is spanned by their indicators.
 template <class T> CscMatrix<T> paths(Index count, bool symmetric) {
-    CscMatrix<T> a;
-    a.rows = a.cols = 7 * count;
-    a.symmetry = symmetric ? Symmetry::symmetric : Symmetry::general;
-    a.col_ptr.clear();
-    for (Index j = 0; j < a.cols; ++j) {
-        a.col_ptr.push_back(static_cast<Offset>(a.row_ind.size()));
-        bool const first = j % 7 == 0, last = j % 7 == 6;
-        auto const add = [&](Index i, double value) {
-            a.row_ind.push_back(i);
-            a.values.push_back(T(static_cast<Real<T>>(value)));
-        };
-        if (!symmetric && !first) add(j - 1, -1);
-        add(j, first || last ? 1 : 2);
-        if (!last) add(j + 1, -1);
-    }
-    a.col_ptr.push_back(static_cast<Offset>(a.row_ind.size()));
-    return a;
+    return matrix_of<T>(7 * count, symmetric ? Symmetry::symmetric : Symmetry::general,
+                        [](Index i, Index j) -> Real<T> {
+                            if (i == j) return j % 7 == 0 || j % 7 == 6 ? 1 : 2;
+                            return std::abs(i - j) == 1 && i / 7 == j / 7 ? -1 : 0;
+                        });
 }
 
 TYPED_TEST(Capabilities, NullSpaceOfSeparatePathsCountsThem) {
@@ -311,10 +277,9 @@ TYPED_TEST(Capabilities, NullSpaceOfSeparatePathsCountsThem) {
     for (bool const symmetric : {true, false})
         for (Index const count : {1, 3, 9}) {
             auto const a = paths<T>(count, symmetric);
-            Options options = on_two_threads();
+            Options options = narrow_blocks();
             options.allow_singular = true;
-            Solver<T> solver(options);
-            solver.factorize(a);
+            auto solver = factorized(a, options);
             auto const space = solver.null_space(a);
             EXPECT_EQ(space.rank, 6 * count);
             ASSERT_EQ(space.basis.cols, count);
@@ -326,17 +291,12 @@ TYPED_TEST(Capabilities, NullSpaceOfSeparatePathsCountsThem) {
 }
 
 TEST(AllowSingular, GoesOnWithEmptyRowsAndDeficientStructuralRank) {
-    CscMatrix<double> a; // row and column 1 are empty, rows 2 and 3 only meet column 3
-    a.rows = a.cols = 4;
-    a.col_ptr = {0, 1, 1, 1, 3};
-    a.row_ind = {0, 2, 3};
-    a.values = {2, 1, 1};
-    Options options = on_two_threads();
-    Solver<double> strict(options);
-    EXPECT_THROW(strict.analyze(a), Error);
+    // Row and column 1 are empty, rows 2 and 3 only meet column 3.
+    auto const a = matrix_from(Symmetry::general, {{2, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 1}, {0, 0, 0, 1}});
+    Options options = narrow_blocks();
+    EXPECT_THROW(Solver<double>(options).analyze(a), Error);
     options.allow_singular = true;
-    Solver<double> solver(options);
-    solver.factorize(a);
+    auto solver = factorized(a, options);
     EXPECT_EQ(solver.report().analysis.structural_rank, 2);
     auto const space = solver.null_space(a);
     EXPECT_EQ(space.rank, 2);
@@ -344,42 +304,27 @@ TEST(AllowSingular, GoesOnWithEmptyRowsAndDeficientStructuralRank) {
 }
 
 TEST(AllowSingular, TakesAMatrixOfZeros) {
-    CscMatrix<double> a;
-    a.rows = a.cols = 3;
-    a.symmetry = Symmetry::symmetric;
-    a.col_ptr = {0, 1, 1, 1};
-    a.row_ind = {2};
-    a.values = {0};
-    Options options = on_two_threads();
+    CscMatrix<double> const a{3, 3, Symmetry::symmetric, {0, 1, 1, 1}, {2}, {0}};
+    Options options = narrow_blocks();
     options.allow_singular = true;
-    Solver<double> solver(options);
-    solver.factorize(a);
-    EXPECT_EQ(solver.null_space(a).rank, 0);
+    EXPECT_EQ(factorized(a, options).null_space(a).rank, 0);
 }
 
 TEST(Schur, RefusesUnknownsThatAreNone) {
     auto const a = paths<double>(2, true);
     for (std::vector<Index> const& schur : {std::vector<Index>{-1}, {14}, {3, 3}}) {
-        Options options = on_two_threads();
+        Options options = narrow_blocks();
         options.schur = schur;
-        Solver<double> solver(options);
-        try {
-            solver.analyze(a);
-            FAIL();
-        } catch (Error const& error) {
-            EXPECT_EQ(error.status(), Status::usage) << error.what();
-        }
+        EXPECT_EQ(status_of([&] { Solver<double>(options).analyze(a); }), Status::usage);
     }
 }
 
 TEST(Schur, OfAllUnknownsIsTheMatrixItself) {
     auto const a = random_matrix<double>(Factorization::lu, 6, 2);
-    Options options = on_two_threads();
+    Options options = narrow_blocks();
     options.schur = {5, 4, 3, 2, 1, 0};
-    Solver<double> solver(options);
-    solver.factorize(a);
     auto const d = dense(a);
-    auto const s = solver.schur_complement();
+    auto const s = factorized(a, options).schur_complement();
     for (std::size_t i = 0; i < 6; ++i)
         for (std::size_t j = 0; j < 6; ++j) EXPECT_EQ(s.column(static_cast<Index>(j))[i], d[5 - i][5 - j]);
 }

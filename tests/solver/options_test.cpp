@@ -5,10 +5,10 @@
 #include <random>
 
 #include "core/scalar.hpp"
-#include "espalier/espalier.hpp"
 #include "matrix/convert.hpp"
 #include "matrix/norms.hpp"
 #include "solver/generated.hpp"
+#include "solver/systems.hpp"
 
 namespace espalier {
 namespace {
@@ -16,8 +16,7 @@ namespace {
 // Rows and columns over twenty orders of magnitude.
 CscMatrix<double> badly_scaled(CscMatrix<double> a) {
     auto const by = [](Index i) { return std::exp2(static_cast<double>((i * 7) % 67 - 33)); };
-    for (Index j = 0; j < a.cols; ++j)
-        for (Offset p = a.col_ptr[j]; p < a.col_ptr[j + 1]; ++p) a.values[p] *= by(a.row_ind[p]) * by(j);
+    scale_values(a, [&](Index i, Index j) { return by(i) * by(j); });
     return a;
 }
 
@@ -118,21 +117,14 @@ TEST(MixedPrecision, NeedsHalfTheMemory) {
 // Condition number about 1e11: single precision has no digit of it.
 CscMatrix<double> too_hard_for_single() {
     auto a = generated<double>("lap2d:10");
-    for (Index j = 0; j < a.cols; ++j)
-        for (Offset p = a.col_ptr[j]; p < a.col_ptr[j + 1]; ++p)
-            if (a.row_ind[p] == j) a.values[p] = 4.0;
     // Singular but for 1e-9: a Neumann problem shifted.
     std::vector<double> sums(a.cols, 0.0);
-    for (Index j = 0; j < a.cols; ++j)
-        for (Offset p = a.col_ptr[j]; p < a.col_ptr[j + 1]; ++p) {
-            auto const i = a.row_ind[p];
-            if (i == j) continue;
-            sums[i] -= a.values[p];
-            sums[j] -= a.values[p];
-        }
-    for (Index j = 0; j < a.cols; ++j)
-        for (Offset p = a.col_ptr[j]; p < a.col_ptr[j + 1]; ++p)
-            if (a.row_ind[p] == j) a.values[p] = sums[j] + 1e-9;
+    scale_values(a, [&](Index i, Index j) {
+        sums[i] += i == j ? 0 : 1;
+        sums[j] += i == j ? 0 : 1;
+        return 1;
+    });
+    scale_values(a, [&](Index i, Index j) { return i == j ? (sums[j] + 1e-9) / 4 : 1; });
     return a;
 }
 
@@ -186,17 +178,13 @@ TEST(ConditionOption, SpeaksOfTheCallersMatrixWhenThatIsScaled) {
 
 TEST(SetOptions, OfANewNumberOfThreadsAsksForANewAnalysis) {
     auto const a = generated<double>("lap2d:6");
-    Options options;
-    options.threads = 1;
-    options.bind_threads = false;
+    Options options = on_threads(1);
     Solver<double> solver(options);
     solver.analyze(a);
     options.threads = 2;
     solver.set_options(options);
     solver.factorize(a); // analyzes
-    std::vector<double> const b(36, 1.0);
-    auto x = solver.solve(b);
-    EXPECT_EQ(solver.refine(a, b, x).status, Status::ok);
+    EXPECT_EQ(solve_and_refine(solver, a, std::vector<double>(36, 1.0)).status, Status::ok);
     EXPECT_EQ(solver.report().threads, 2);
 }
 

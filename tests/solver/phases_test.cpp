@@ -14,14 +14,13 @@
 
 #include "comm/thread_processes.hpp"
 #include "solver/generated.hpp"
+#include "solver/systems.hpp"
 
 namespace espalier {
 namespace {
 
 Options small_blocks() {
-    Options options;
-    options.threads = 1;
-    options.bind_threads = false;
+    Options options = on_threads(1);
     options.max_block_width = 16;
     options.min_block_width = 8;
     options.calibration = Toggle::off;
@@ -78,11 +77,6 @@ class Phases {
     NumericFactor<double> factor_;
 };
 
-// The matrix on process 0, nothing elsewhere.
-CscMatrix<double> on_process_0(Communicator const& comm, char const* spec) {
-    return comm.rank() == 0 ? generated<double>(spec) : CscMatrix<double>();
-}
-
 TEST(AnalysisPhase, DescribesTheFactorsBeforeAnyIsMade) {
     Phases phases({}, generated<double>("lap3d:7"));
     phases.analyze();
@@ -102,7 +96,7 @@ TEST(NumericFactorPhase, SolvesOnTheRowsOfEachProcess) {
     for (int const processes : {1, 3})
         for (bool const narrow : {false, true})
             run_processes(processes, [&](Communicator const& comm) {
-                Phases phases(comm, on_process_0(comm, "lap3d:7"));
+                Phases phases(comm, on_process_0(comm, generated<double>("lap3d:7")));
                 phases.analyze();
                 auto const results = phases.factorize(narrow);
                 EXPECT_EQ(std::ssize(results), comm.rank() == 0 ? comm.size() : 0);
@@ -133,7 +127,7 @@ TEST(NumericFactorPhase, ForgetsFactorsOfAnotherPrecision) {
 TEST(RefinerPhase, ImprovesSolutionsOfFactorsInLowerPrecision) {
     for (int const processes : {1, 3})
         run_processes(processes, [&](Communicator const& comm) {
-            auto const matrix = on_process_0(comm, "lap3d:7");
+            auto const matrix = on_process_0(comm, generated<double>("lap3d:7"));
             Phases phases(comm, matrix);
             phases.analyze();
             phases.factorize(true);
@@ -155,7 +149,7 @@ TEST(RefinerPhase, ImprovesSolutionsOfFactorsInLowerPrecision) {
 
 TEST(SystemVectorsPhase, MoveRowsToTheirOwnersAndBack) {
     run_processes(3, [](Communicator const& comm) {
-        Phases phases(comm, on_process_0(comm, "lap3d:5"));
+        Phases phases(comm, on_process_0(comm, generated<double>("lap3d:5")));
         phases.analyze();
         SystemVectors<double> vectors(phases.context(), phases.rows());
         vectors.set_system({});

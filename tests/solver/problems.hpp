@@ -4,17 +4,15 @@
 #include <vector>
 
 #include "core/scalar.hpp"
-#include "espalier/options.hpp"
+#include "solver/systems.hpp"
 
 namespace espalier {
 
 // Narrow blocks and low thresholds.
 inline Options many_tasks(SchedulePolicy schedule, Splitting splitting, int threads) {
-    Options options;
+    Options options = on_threads(threads);
     options.schedule = schedule;
     options.splitting = splitting;
-    options.threads = threads;
-    options.bind_threads = false;
     options.max_block_width = 16;
     options.min_block_width = 8;
     options.split_width = 6;

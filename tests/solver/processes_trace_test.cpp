@@ -1,6 +1,5 @@
 // The one trace of several processes, which are threads of the test here.
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -8,35 +7,29 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "espalier/espalier.hpp"
+#include "io/reading.hpp"
 #include "tools/traces/paje_read.hpp"
 #include "tools/traces/statistics.hpp"
 #include "trace/clock_offset.hpp"
 
 #include "comm/thread_processes.hpp"
 #include "solver/generated.hpp"
+#include "solver/systems.hpp"
 
 namespace espalier {
 namespace {
 
 class ProcessesTrace : public ::testing::Test {
   protected:
-    ProcessesTrace() {
-        std::string name = (std::filesystem::temp_directory_path() / "espalier-trace-XXXXXX").string();
-        folder_ = mkdtemp(name.data());
-    }
-    ~ProcessesTrace() override { std::filesystem::remove_all(folder_); }
-    [[nodiscard]] std::string path(char const* name) const { return (folder_ / name).string(); }
+    [[nodiscard]] std::string path(char const* name) const { return folder_.file(name); }
 
   private:
-    std::filesystem::path folder_;
+    reading::TemporaryDirectory folder_;
 };
 
 Options recording(SchedulePolicy schedule, int comm_threads) {
-    Options options;
+    Options options = on_threads(2);
     options.schedule = schedule;
-    options.threads = 2;
-    options.bind_threads = false;
     options.max_block_width = 16;
     options.min_block_width = 8;
     options.comm_threads = comm_threads;
@@ -54,12 +47,12 @@ trace::Trace run_traced(CscMatrix<double> const& matrix, Options const& options,
         Options mine = options;
         mine.record_trace = leads; // the others do as process 0
         Solver<double> solver(mine, comm);
-        CscMatrix<double> const nothing;
-        std::vector<double> const b(leads ? static_cast<std::size_t>(matrix.rows) : 0, 1);
-        solver.factorize(leads ? matrix : nothing);
+        CscMatrix<double> const own = on_process_0(comm, matrix);
+        std::vector<double> const b(static_cast<std::size_t>(own.rows), 1);
+        solver.factorize(own);
         std::vector<double> x = solver.solve(b);
         x.assign(x.size(), 0); // so that refinement has work to do
-        solver.refine(leads ? matrix : nothing, b, x);
+        solver.refine(own, b, x);
         solver.write_trace(leads ? file : "", leads ? "lap3d:9" : "");
         EXPECT_THROW(solver.write_trace(leads ? file + "-empty" : ""), Error);
         if (leads) report = solver.report();

@@ -10,53 +10,31 @@
 
 #include "core/status_of.hpp"
 #include "distributed/backward_error.hpp"
-#include "espalier/espalier.hpp"
 #include "solver/generated.hpp"
+#include "solver/systems.hpp"
 
 namespace espalier {
 namespace {
 
-Options on_one_thread() {
-    Options options;
-    options.threads = 1;
-    options.bind_threads = false;
-    return options;
-}
-
 // A cyclic matrix with large entries beside a weak diagonal, its rows of very different size: lu permutes and
 // scales it.
 CscMatrix<double> permuted_and_scaled(Index n) {
-    CscMatrix<double> a;
-    a.rows = a.cols = n;
-    for (Index j = 0; j < n; ++j) {
-        Index const i = (j + 1) % n;
-        auto const add = [&](Index row, double value) {
-            a.row_ind.push_back(row);
-            a.values.push_back(std::ldexp(value, static_cast<int>(row % 7) * 6));
-        };
-        if (i < j) add(i, 3 + 0.1 * static_cast<double>(j % 3));
-        add(j, 1e-5);
-        if (i > j) add(i, 3 + 0.1 * static_cast<double>(j % 3));
-        a.col_ptr.push_back(static_cast<Offset>(a.row_ind.size()));
-    }
-    return a;
+    return matrix_of(n, Symmetry::general, [=](Index i, Index j) {
+        double const value = i == j ? 1e-5 : i == (j + 1) % n ? 3 + 0.1 * static_cast<double>(j % 3) : 0.0;
+        return std::ldexp(value, static_cast<int>(i % 7) * 6);
+    });
 }
 
 // Tridiagonal, regular, and with a first pivot that is replaced when columns are eliminated one by one.
 CscMatrix<double> with_a_tiny_pivot(Index n) {
-    CscMatrix<double> a;
-    a.rows = a.cols = n;
-    for (Index j = 0; j < n; ++j)
-        for (Index i = std::max<Index>(0, j - 1); i <= std::min(n - 1, j + 1); ++i) {
-            a.row_ind.push_back(i);
-            a.values.push_back(i == j ? (j == 0 ? 1e-14 : 4.0) : static_cast<double>(j - i));
-            if (i == std::min(n - 1, j + 1)) a.col_ptr.push_back(static_cast<Offset>(a.row_ind.size()));
-        }
-    return a;
+    return matrix_of(n, Symmetry::general, [](Index i, Index j) {
+        if (i == j) return j == 0 ? 1e-14 : 4.0;
+        return std::abs(i - j) == 1 ? static_cast<double>(j - i) : 0.0;
+    });
 }
 
 Options one_column_at_a_time() {
-    Options options = on_one_thread();
+    Options options = on_threads(1);
     options.matching = Toggle::off;
     options.ordering = OrderingMethod::natural;
     options.max_block_width = options.min_block_width = 1;
@@ -67,7 +45,7 @@ Options one_column_at_a_time() {
 TEST(MixedPrecision, WithoutMemoryToFallBackLeavesNoFactors) {
     auto const a = generated<double>("lap2d:20");
     std::vector<double> const b(static_cast<std::size_t>(a.cols), 1.0);
-    Options options = on_one_thread();
+    Options options = on_threads(1);
     options.mixed_precision = true;
     options.tolerance = 1e-30; // out of reach
     Solver<double> solver(options);
@@ -86,7 +64,7 @@ TEST(MixedPrecision, WithoutMemoryToFallBackLeavesNoFactors) {
 
 TEST(MixedPrecision, MemoryIsLimitedForThePrecisionThatIsUsed) {
     auto const a = generated<double>("lap2d:20");
-    Options options = on_one_thread();
+    Options options = on_threads(1);
     options.mixed_precision = true;
     Solver<double> solver(options);
     solver.analyze(a);
@@ -99,7 +77,7 @@ TEST(MixedPrecision, MemoryIsLimitedForThePrecisionThatIsUsed) {
 TEST(Refine, LeavesAUsableSolutionWhenRefusedOrCancelled) {
     auto const a = permuted_and_scaled(50);
     std::vector<double> const b(50, 1.0);
-    Options options = on_one_thread();
+    Options options = on_threads(1);
     Solver<double> solver(options);
     solver.factorize(a);
     ASSERT_TRUE(solver.report().analysis.scaled);
@@ -122,7 +100,7 @@ TEST(Refine, LeavesAUsableSolutionWhenRefusedOrCancelled) {
 TEST(Refine, TakesOnlyThePatternThatWasFactorized) {
     auto const a = generated<double>("lap2d:10");
     std::vector<double> const b(100, 1.0);
-    Solver<double> solver(on_one_thread());
+    Solver<double> solver(on_threads(1));
     solver.factorize(a);
     auto x = solver.solve(b);
     auto outside = a, without_values = a, without_columns = a;
@@ -157,7 +135,7 @@ CscMatrix<double> with_weak_diagonal(unsigned pattern, unsigned values) {
 }
 
 TEST(Refactorization, MakesUpForScalesThatHaveAged) {
-    Options options = on_one_thread();
+    Options options = on_threads(1);
     options.matching = Toggle::on;
     std::vector<double> const b(60, 1.0);
     for (unsigned seed = 0; seed < 40; ++seed) {
@@ -175,14 +153,9 @@ TEST(Refactorization, MakesUpForScalesThatHaveAged) {
 }
 
 TEST(Overflow, IsAvoidedByScalingAndNotTakenForSingularity) {
-    CscMatrix<float> a;
-    a.rows = a.cols = 2;
-    a.symmetry = Symmetry::symmetric;
-    a.col_ptr = {0, 2, 3};
-    a.row_ind = {0, 1, 1};
-    a.values = {1e38f, 3e38f, 2e38f};
+    auto a = matrix_from<float>(Symmetry::symmetric, {{1e38f, 3e38f}, {3e38f, 2e38f}});
     for (Factorization const kind : {Factorization::ldlt, Factorization::lu}) {
-        Options options = on_one_thread();
+        Options options = on_threads(1);
         options.factorization = kind;
         std::vector<float> const b{4, 5};
         auto const x = solve<float>(a, b, 1, options);
@@ -203,15 +176,9 @@ TEST(Overflow, IsAvoidedByScalingAndNotTakenForSingularity) {
 
 // Cyclic, with one strong entry in each column: on the diagonal or below it.
 CscMatrix<double> with_two_transversals(Index n, double diagonal, double below) {
-    CscMatrix<double> a;
-    a.rows = a.cols = n;
-    for (Index j = 0; j < n; ++j) {
-        Index const i = (j + 1) % n;
-        a.row_ind.insert(a.row_ind.end(), {std::min(i, j), std::max(i, j)});
-        a.values.insert(a.values.end(), {i < j ? below : diagonal, i < j ? diagonal : below});
-        a.col_ptr.push_back(std::ssize(a.row_ind));
-    }
-    return a;
+    return matrix_of(n, Symmetry::general, [=](Index i, Index j) {
+        return i == j ? diagonal : i == (j + 1) % n ? below : 0.0;
+    });
 }
 
 TEST(Refactorization, AnalyzesAgainWhereTheMatchingIsStale) {
@@ -250,11 +217,9 @@ TEST(Singularity, IsNoMatterOfRightHandSidesThatAreNotFinite) {
     ASSERT_EQ(solver.report().factor.pivots_replaced, 1);
     std::vector<double> b(60, 1.0);
     b[3] = std::numeric_limits<double>::quiet_NaN();
-    auto x = solver.solve(b);
-    EXPECT_EQ(solver.refine(a, b, x).status, Status::inaccurate);
+    EXPECT_EQ(solve_and_refine(solver, a, b).status, Status::inaccurate);
     b[3] = 1;
-    x = solver.solve(b);
-    EXPECT_EQ(solver.refine(a, b, x).status, Status::ok);
+    EXPECT_EQ(solve_and_refine(solver, a, b).status, Status::ok);
     EXPECT_EQ(std::abs(solver.determinant().phase), 1);
 }
 
@@ -266,7 +231,7 @@ TEST(Singularity, IsSeenInARowOfZeros) {
     a.values = {1, 0};
     for (auto const symmetry : {Symmetry::general, Symmetry::symmetric}) {
         a.symmetry = symmetry;
-        Options options = on_one_thread();
+        Options options = on_threads(1);
         options.allow_singular = true;
         Solver<double> solver(options);
         solver.factorize(a);
@@ -276,19 +241,12 @@ TEST(Singularity, IsSeenInARowOfZeros) {
 }
 
 TEST(ConditionOption, BoundsNoErrorOfASolutionThatIsOneOfMany) {
-    CscMatrix<double> a; // ones
-    a.rows = a.cols = 2;
-    a.symmetry = Symmetry::symmetric;
-    a.col_ptr = {0, 2, 3};
-    a.row_ind = {0, 1, 1};
-    a.values = {1, 1, 1};
-    Options options = on_one_thread();
+    auto const a = matrix_from(Symmetry::symmetric, {{1, 1}, {1, 1}});
+    Options options = on_threads(1);
     options.condition = true;
     Solver<double> solver(options);
     solver.factorize(a);
-    std::vector<double> const b(2, 1.0);
-    auto x = solver.solve(b);
-    auto const report = solver.refine(a, b, x);
+    auto const report = solve_and_refine(solver, a, {1, 1});
     EXPECT_EQ(report.status, Status::singular);
     EXPECT_EQ(report.forward_error, std::numeric_limits<double>::infinity());
 }
@@ -303,13 +261,8 @@ TEST(Refactorization, NotesOnlyWhatConcernsIt) {
 }
 
 TEST(Schur, SaysThatTheInteriorIsSingular) {
-    CscMatrix<double> a; // [1 1 1; 1 d 2; 1 2 0]
-    a.rows = a.cols = 3;
-    a.symmetry = Symmetry::symmetric;
-    a.col_ptr = {0, 3, 5, 6};
-    a.row_ind = {0, 1, 2, 1, 2, 2};
-    a.values = {1, 1, 1, 1, 2, 0};
-    Options options = on_one_thread();
+    auto a = matrix_from(Symmetry::symmetric, {{1, 1, 1}, {1, 1, 2}, {1, 2, 0}}); // the second pivot changes
+    Options options = on_threads(1);
     options.schur = {2};
     for (auto const kind : {Factorization::ldlt, Factorization::lu}) {
         options.factorization = kind;

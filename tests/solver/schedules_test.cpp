@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "core/scalar.hpp"
-#include "espalier/espalier.hpp"
+#include "core/status_of.hpp"
 
 #include "solver/generated.hpp"
 #include "solver/problems.hpp"
@@ -33,9 +33,8 @@ TYPED_TEST(Schedules, AllSolveToTheSameBackwardError) {
                     options.allocation = threads == 2 ? Allocation::local : Allocation::interleave;
                     Solver<T> solver(options);
                     solver.factorize(matrix);
-                    std::vector<T> x = solver.solve(b);
-                    RefineReport const report = solver.refine(matrix, b, x);
-                    EXPECT_LE(report.backward_error, 1e3 * static_cast<double>(epsilon<T>))
+                    EXPECT_LE(solve_and_refine(solver, matrix, b).backward_error,
+                              1e3 * static_cast<double>(epsilon<T>))
                         << fmt::format("{} {} {} {} {}", spec, to_string(kind), to_string(schedule),
                                        to_string(splitting), threads);
                 }
@@ -81,8 +80,7 @@ TEST(DynamicSchedules, EveryStrategyOfPlacesSolves) {
             options.push_init = options.strict ? PushInit::randnuma : PushInit::cyclicnuma;
             Solver<double> solver(options);
             solver.factorize(matrix);
-            std::vector<double> x = solver.solve(b);
-            EXPECT_EQ(solver.refine(matrix, b, x).status, Status::ok) << push << " " << select;
+            EXPECT_EQ(solve_and_refine(solver, matrix, b).status, Status::ok) << push << " " << select;
             FactorReport const& report = solver.report().factor;
             double steals = 0;
             for (double const count : report.steals_by_distance) steals += count;
@@ -113,14 +111,9 @@ TEST(DynamicSchedules, NameTheRowThatIsNotPositive) {
         Options options = many_tasks(schedule, Splitting::two_d, 4);
         options.factorization = Factorization::llh;
         Solver<double> solver(options);
-        try {
+        EXPECT_TRUE(throws_error(Status::not_positive_definite, "column 101 of the matrix", [&] {
             solver.factorize(matrix);
-            FAIL() << to_string(schedule);
-        } catch (Error const& error) {
-            EXPECT_EQ(error.status(), Status::not_positive_definite);
-            EXPECT_NE(std::string(error.what()).find("column 101 of the matrix"), std::string::npos)
-                << error.what();
-        }
+        })) << to_string(schedule);
         matrix.values[matrix.col_ptr[100]] = 6;
         solver.factorize(matrix); // works again
         matrix.values[matrix.col_ptr[100]] = -5;

@@ -4,37 +4,28 @@
 #include <algorithm>
 #include <cmath>
 
-#include "espalier/espalier.hpp"
+#include "solver/systems.hpp"
 
 namespace espalier {
 namespace {
 
-// 1D or 2D Laplacian with Neumann boundaries: row sums are zero, constants are the null space.
+// 2D Laplacian with Neumann boundaries: row sums are zero, constants are the null space.
 CscMatrix<double> neumann(Index n, bool symmetric) {
-    CscMatrix<double> a;
-    a.rows = a.cols = n * n;
-    a.symmetry = symmetric ? Symmetry::symmetric : Symmetry::general;
-    a.col_ptr.clear();
-    for (Index j = 0; j < n * n; ++j) {
-        a.col_ptr.push_back(static_cast<Offset>(a.values.size()));
+    auto const near = [](Index a, Index b) { return std::abs(a - b) == 1; };
+    auto const degree = [n](Index x) { return (x > 0) + (x + 1 < n); };
+    auto const value = [=](Index i, Index j) -> double {
         Index const x = j % n, y = j / n;
-        std::vector<Index> neighbours;
-        if (y > 0) neighbours.push_back(j - n);
-        if (x > 0) neighbours.push_back(j - 1);
-        auto const before = static_cast<Index>(neighbours.size());
-        if (x + 1 < n) neighbours.push_back(j + 1);
-        if (y + 1 < n) neighbours.push_back(j + n);
-        auto add = [&](Index i, double value) {
-            if (symmetric && i < j) return;
-            a.row_ind.push_back(i);
-            a.values.push_back(value);
-        };
-        for (Index k = 0; k < before; ++k) add(neighbours[k], -1);
-        add(j, static_cast<double>(neighbours.size()));
-        for (auto k = static_cast<std::size_t>(before); k < neighbours.size(); ++k) add(neighbours[k], -1);
-    }
-    a.col_ptr.push_back(static_cast<Offset>(a.values.size()));
-    return a;
+        if (i == j) return degree(x) + degree(y);
+        return (i / n == y && near(i % n, x)) || (i % n == x && near(i / n, y)) ? -1 : 0;
+    };
+    return matrix_of(n * n, symmetric ? Symmetry::symmetric : Symmetry::general, value);
+}
+
+// Symmetric tridiagonal with `beside` next to the diagonal.
+template <class Diagonal> CscMatrix<double> tridiagonal(Index n, Diagonal const& diagonal, double beside) {
+    return matrix_of(n, Symmetry::symmetric, [&](Index i, Index j) {
+        return i == j ? diagonal(j) : i == j + 1 ? beside : 0.0;
+    });
 }
 
 // True when the run ends in a flag: an error, an unconverged solution, or one marked singular.
@@ -44,9 +35,7 @@ bool is_flagged(CscMatrix<double> const& a, std::vector<double> const& b, Factor
     Solver<double> solver(options);
     try {
         solver.factorize(a);
-        auto x = solver.solve(b);
-        auto const refined = solver.refine(a, b, x);
-        return !refined.converged || solver.report().factor.numerically_singular;
+        return !solve_and_refine(solver, a, b).converged || solver.report().factor.numerically_singular;
     } catch (Error const& error) {
         return error.status() == Status::singular || error.status() == Status::not_positive_definite;
     }
@@ -65,11 +54,7 @@ TEST(Singularity, OfANeumannLaplacianIsFlaggedForEveryFactorization) {
 }
 
 TEST(Singularity, IsSeenThroughAConsistentRightHandSide) {
-    CscMatrix<double> a;
-    a.rows = a.cols = 2;
-    a.col_ptr = {0, 2, 4};
-    a.row_ind = {0, 1, 0, 1};
-    a.values = {1, 1, 1, 1};
+    auto const a = matrix_from(Symmetry::general, {{1, 1}, {1, 1}});
     EXPECT_TRUE(is_flagged(a, {1, 1}, Factorization::lu));
     EXPECT_TRUE(is_flagged(a, {1, 0}, Factorization::lu));
 }
@@ -78,13 +63,8 @@ TEST(Singularity, IsNotSeenInBadScaling) {
     // D A D of a good matrix, scales over 24 decades: solved, to every digit, by every factorization.
     CscMatrix<double> a = neumann(12, true);
     auto scale = [](Index i) { return std::exp2(static_cast<double>(i % 81 - 40)); };
-    for (Index j = 0; j < a.cols; ++j)
-        for (Offset p = a.col_ptr[j]; p < a.col_ptr[j + 1]; ++p) {
-            Index const i = a.row_ind[p];
-            auto& value = a.values[p];
-            if (i == j) value += 0.5;
-            value *= scale(i) * scale(j);
-        }
+    for (Index j = 0; j < a.cols; ++j) a.values[a.col_ptr[j]] += 0.5; // the diagonal comes first
+    scale_values(a, [&](Index i, Index j) { return scale(i) * scale(j); });
     std::vector<double> const b(static_cast<std::size_t>(a.cols), 1.0);
     for (Factorization const kind : {Factorization::llh, Factorization::ldlt, Factorization::lu}) {
         Options options;
@@ -92,9 +72,7 @@ TEST(Singularity, IsNotSeenInBadScaling) {
         Solver<double> solver(options);
         solver.factorize(a);
         EXPECT_EQ(solver.report().factor.pivots_replaced, 0) << to_string(kind);
-        auto x = solver.solve(b);
-        auto const report = solver.refine(a, b, x);
-        EXPECT_LE(report.componentwise_error, 1e-12) << to_string(kind);
+        EXPECT_LE(solve_and_refine(solver, a, b).componentwise_error, 1e-12) << to_string(kind);
         EXPECT_FALSE(solver.report().factor.numerically_singular) << to_string(kind);
     }
 }
@@ -102,27 +80,13 @@ TEST(Singularity, IsNotSeenInBadScaling) {
 // A chain held by constraints, `twice` of them on the same pair of unknowns: the null vector then lies in two
 // multipliers among hundreds of unknowns of every size.
 CscMatrix<double> constrained_chain(Index n, Index constraints, bool twice) {
-    CscMatrix<double> a;
-    a.rows = a.cols = n + constraints;
-    a.symmetry = Symmetry::symmetric;
-    a.col_ptr.clear();
-    auto const constrained = [&](Index c) { return (twice && c == 1 ? 0 : c) * (n / constraints); };
-    for (Index j = 0; j < a.cols; ++j) {
-        a.col_ptr.push_back(static_cast<Offset>(a.values.size()));
-        if (j >= n) continue;
-        auto const add = [&](Index i, double value) {
-            a.row_ind.push_back(i);
-            a.values.push_back(value);
-        };
-        add(j, 2.001);
-        if (j + 1 < n) add(j + 1, -1);
-        for (Index c = 0; c < constraints; ++c) {
-            if (constrained(c) == j) add(n + c, 1 + 0.1 * static_cast<double>(j % 7));
-            if (constrained(c) + 1 == j) add(n + c, -0.3);
-        }
-    }
-    a.col_ptr.push_back(static_cast<Offset>(a.values.size()));
-    return a;
+    auto const constrained = [=](Index c) { return (twice && c == 1 ? 0 : c) * (n / constraints); };
+    return matrix_of(n + constraints, Symmetry::symmetric, [=](Index i, Index j) {
+        if (j >= n) return 0.0;
+        if (i < n) return i == j ? 2.001 : i == j + 1 ? -1.0 : 0.0;
+        if (constrained(i - n) == j) return 1 + 0.1 * static_cast<double>(j % 7);
+        return constrained(i - n) + 1 == j ? -0.3 : 0.0;
+    });
 }
 
 TEST(Singularity, IsSeenInANullVectorOfTwoMultipliersAmongMany) {
@@ -140,19 +104,10 @@ TEST(Conditioning, AtTheEdgeOfSingularityStillGivesEveryDigit) {
     // Entries from -1 to 2, all exact, and an inverse of order 1e13: x = 1 over 2^-44.
     constexpr Index n = 24;
     double const shift = std::ldexp(1.0, -44);
-    CscMatrix<double> a;
-    a.rows = a.cols = n;
-    a.symmetry = Symmetry::symmetric;
-    a.col_ptr.clear();
-    for (Index j = 0; j < n; ++j) {
-        a.col_ptr.push_back(static_cast<Offset>(a.values.size()));
-        a.row_ind.push_back(j);
-        a.values.push_back(j == 0 ? 1 + shift : j + 1 == n ? 1 : 2);
-        if (j + 1 == n) continue;
-        a.row_ind.push_back(j + 1);
-        a.values.push_back(-1);
-    }
-    a.col_ptr.push_back(static_cast<Offset>(a.values.size()));
+    auto const a = tridiagonal(
+        n, [=](Index j) { return j == 0       ? 1 + shift
+                                 : j + 1 == n ? 1.0
+                                              : 2.0; }, -1);
     // Summing the rows from the last one up: shift * x_0 = sum of b, and the differences follow.
     std::vector<double> b(n, 0.0);
     b[0] = 1;
@@ -170,70 +125,39 @@ TEST(Conditioning, AtTheEdgeOfSingularityStillGivesEveryDigit) {
 TEST(Fallback, ScalesWhatCholeskyLeftUnscaled) {
     // Indefinite with a positive diagonal, scaled over 24 decades: llh is tried first and meets it in the
     // end.
-    CscMatrix<double> a;
-    a.rows = a.cols = 60;
-    a.symmetry = Symmetry::symmetric;
-    a.col_ptr.clear();
+    auto a = tridiagonal(
+        60, [](Index) { return 1.0; }, -0.9);
     auto scale = [](Index i) { return std::exp2(static_cast<double>(i * 37 % 81 - 40)); };
-    for (Index j = 0; j < a.cols; ++j) {
-        a.col_ptr.push_back(static_cast<Offset>(a.values.size()));
-        for (Index i = j; i < std::min(a.cols, j + 2); ++i) {
-            a.row_ind.push_back(i);
-            a.values.push_back((i == j ? 1 : -0.9) * scale(i) * scale(j));
-        }
-    }
-    a.col_ptr.push_back(static_cast<Offset>(a.values.size()));
+    scale_values(a, [&](Index i, Index j) { return scale(i) * scale(j); });
     Solver<double> solver;
     solver.factorize(a);
     EXPECT_TRUE(solver.report().factor.fell_back);
     EXPECT_EQ(solver.report().factor.pivots_replaced, 0);
-    std::vector<double> const b(60, 1.0);
-    auto x = solver.solve(b);
-    EXPECT_LE(solver.refine(a, b, x).componentwise_error, 1e-13);
+    EXPECT_LE(solve_and_refine(solver, a, std::vector<double>(60, 1.0)).componentwise_error, 1e-13);
 }
 
 TEST(Refactorization, ChoosesAgainWhenNewValuesAreNoLongerReal) {
     using Complex = std::complex<double>;
-    CscMatrix<Complex> a;
-    a.rows = a.cols = 2;
-    a.symmetry = Symmetry::symmetric;
-    a.col_ptr = {0, 2, 3};
-    a.row_ind = {0, 1, 1};
-    a.values = {4, 1, 4};
+    auto a = matrix_from<Complex>(Symmetry::symmetric, {{4, 1}, {1, 4}});
     Solver<Complex> solver;
     solver.factorize(a);
     EXPECT_EQ(solver.report().factorization, Factorization::llh);
     a.values = {4, Complex(0, 2), Complex(1, 1)};
     solver.factorize(a);
     EXPECT_EQ(solver.report().factorization, Factorization::ldlt);
-    std::vector<Complex> const b{1, 2};
-    auto x = solver.solve(b);
-    EXPECT_LE(solver.refine(a, b, x).backward_error, 1e-15);
+    EXPECT_LE(solve_and_refine(solver, a, {1, 2}).backward_error, 1e-15);
 }
 
 // The factors of a replaced pivot are those of a matrix that is less singular. Entries of A and x are dyadic,
 // so that b is exact.
 TEST(ConditionOption, BoundsTheErrorOfANearlySingularMatrixWithAReplacedPivot) {
     Index const n = 40;
-    CscMatrix<double> a; // path Laplacian + 2^-36 I
-    a.rows = a.cols = n;
-    a.symmetry = Symmetry::symmetric;
-    a.col_ptr.clear();
-    std::vector<double> exact(n), b(n, 0.0);
+    auto const diagonal = [=](Index j) { return (j == 0 || j == n - 1 ? 1.0 : 2.0) + 0x1p-36; };
+    auto const a = tridiagonal(n, diagonal, -1); // path Laplacian + 2^-36 I
+    std::vector<double> exact(n), b(n);
     for (Index j = 0; j < n; ++j) exact[j] = static_cast<double>(j % 5 + 1);
-    for (Index j = 0; j < n; ++j) {
-        a.col_ptr.push_back(std::ssize(a.values));
-        double const diagonal = (j == 0 || j == n - 1 ? 1.0 : 2.0) + 0x1p-36;
-        a.row_ind.push_back(j);
-        a.values.push_back(diagonal);
-        b[j] += diagonal * exact[j];
-        if (j + 1 == n) break;
-        a.row_ind.push_back(j + 1);
-        a.values.push_back(-1);
-        b[j + 1] -= exact[j];
-        b[j] -= exact[j + 1];
-    }
-    a.col_ptr.push_back(std::ssize(a.values));
+    for (Index j = 0; j < n; ++j)
+        b[j] = diagonal(j) * exact[j] - (j > 0 ? exact[j - 1] : 0) - (j + 1 < n ? exact[j + 1] : 0);
     for (Factorization const kind : {Factorization::ldlt, Factorization::lu}) {
         Options options;
         options.factorization = kind;

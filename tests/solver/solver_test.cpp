@@ -13,6 +13,7 @@
 #include "matrix/convert.hpp"
 
 #include "solver/generated.hpp"
+#include "solver/systems.hpp"
 
 namespace espalier {
 namespace {
@@ -133,9 +134,8 @@ TYPED_TEST(EveryScalar, RefactorizesWithNewValuesOnTheSamePattern) {
     auto const b = random_vector<TypeParam>(a.cols, 3);
     for (int round = 0; round < 3; ++round) {
         solver.factorize(a);
-        auto x = solver.solve(b);
-        auto const report = solver.refine(a, b, x);
-        EXPECT_LE(report.backward_error, 10 * static_cast<double>(epsilon<TypeParam>) * growth_allowance)
+        EXPECT_LE(solve_and_refine(solver, a, b).backward_error,
+                  10 * static_cast<double>(epsilon<TypeParam>) * growth_allowance)
             << "round " << round;
         for (auto& value : a.values) value *= TypeParam(Real<TypeParam>(1.5));
     }
@@ -180,20 +180,9 @@ TEST(Solver, EveryAllocationGivesTheSameAnswer) {
 
 TEST(Solver, FallsBackFromLlhToLdlhWhenAutoMeetsANegativePivot) {
     // Positive diagonal, |a_ij|^2 < a_ii a_jj, and yet indefinite: 1 on the diagonal, -0.9 beside it.
-    CscMatrix<double> a;
-    a.rows = a.cols = 40;
-    a.symmetry = Symmetry::symmetric;
-    a.col_ptr.clear();
-    for (Index j = 0; j < a.cols; ++j) {
-        a.col_ptr.push_back(static_cast<Offset>(a.values.size()));
-        a.row_ind.push_back(j);
-        a.values.push_back(1);
-        if (j + 1 < a.cols) {
-            a.row_ind.push_back(j + 1);
-            a.values.push_back(-0.9);
-        }
-    }
-    a.col_ptr.push_back(static_cast<Offset>(a.values.size()));
+    auto const a = matrix_of(40, Symmetry::symmetric, [](Index i, Index j) {
+        return i == j ? 1.0 : i == j + 1 ? -0.9 : 0.0;
+    });
     Report report;
     EXPECT_LE(solve_error(a, Options{}, 1, &report), 1e-14);
     EXPECT_EQ(report.factorization, Factorization::ldlh);
@@ -203,13 +192,7 @@ TEST(Solver, FallsBackFromLlhToLdlhWhenAutoMeetsANegativePivot) {
     Options strict;
     strict.factorization = Factorization::llh;
     Solver<double> solver(strict);
-    try {
-        solver.factorize(a);
-        FAIL() << "llh on an indefinite matrix must fail";
-    } catch (Error const& error) {
-        EXPECT_EQ(error.status(), Status::not_positive_definite);
-        EXPECT_NE(std::string(error.what()).find("row and column"), std::string::npos) << error.what();
-    }
+    EXPECT_TRUE(throws_error(Status::not_positive_definite, "row and column", [&] { solver.factorize(a); }));
 }
 
 TEST(Solver, HandlesOrdersZeroAndOne) {
@@ -218,12 +201,7 @@ TEST(Solver, HandlesOrdersZeroAndOne) {
     none.factorize(empty);
     EXPECT_TRUE(none.solve(std::vector<double>{}).empty());
 
-    CscMatrix<double> one;
-    one.rows = one.cols = 1;
-    one.symmetry = Symmetry::symmetric;
-    one.col_ptr = {0, 1};
-    one.row_ind = {0};
-    one.values = {-4};
+    auto const one = matrix_from(Symmetry::symmetric, {{-4}});
     Solver<double> solver;
     solver.factorize(one);
     EXPECT_EQ(solver.solve(std::vector<double>{8}), std::vector<double>{-2});
@@ -268,17 +246,11 @@ TEST(Solver, ReportsSingularMatrices) {
 
 TEST(Solver, FlagsASingularSystemItCannotSolve) {
     // [1 1; 1 1] x = [1, 0]: no solution; the replaced pivot must not hide it.
-    CscMatrix<double> a;
-    a.rows = a.cols = 2;
-    a.col_ptr = {0, 2, 4};
-    a.row_ind = {0, 1, 0, 1};
-    a.values = {1, 1, 1, 1};
+    auto const a = matrix_from(Symmetry::general, {{1, 1}, {1, 1}});
     Solver<double> solver;
     solver.factorize(a);
     EXPECT_EQ(solver.report().factor.pivots_replaced, 1);
-    std::vector<double> const b{1, 0};
-    auto x = solver.solve(b);
-    auto const report = solver.refine(a, b, x);
+    auto const report = solve_and_refine(solver, a, {1, 0});
     EXPECT_GT(report.backward_error, 1e-12);
     EXPECT_FALSE(report.converged);
 }

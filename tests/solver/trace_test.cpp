@@ -1,21 +1,17 @@
 // Traces and predictions through the C++ interface.
-#include <cstdio>
 #include <filesystem>
-#include <fstream>
+#include <numeric>
 
 #include <gtest/gtest.h>
 
-#include "espalier/espalier.hpp"
-#include "generators/generators.hpp"
+#include "io/reading.hpp"
+#include "solver/generated.hpp"
+#include "solver/systems.hpp"
 #include "tools/traces/paje_read.hpp"
 #include "tools/traces/statistics.hpp"
 
 namespace espalier {
 namespace {
-
-CscMatrix<double> laplacian() {
-    return std::get<CscMatrix<double>>(generate_matrix("lap3d:8").matrix);
-}
 
 Options recording(int threads) {
     Options options;
@@ -27,25 +23,19 @@ Options recording(int threads) {
 
 class SolverTrace : public ::testing::Test {
   protected:
-    SolverTrace() : folder_(std::filesystem::temp_directory_path() / "espalier-trace-test-XXXXXX") {
-        std::string name = folder_.string();
-        folder_ = mkdtemp(name.data());
-    }
-    ~SolverTrace() override { std::filesystem::remove_all(folder_); }
-    [[nodiscard]] std::string path(char const* name) const { return (folder_ / name).string(); }
+    [[nodiscard]] std::string path(char const* name) const { return folder_.file(name); }
 
   private:
-    std::filesystem::path folder_;
+    reading::TemporaryDirectory folder_;
 };
 
 TEST_F(SolverTrace, HoldsEveryStepOfEveryWorker) {
-    CscMatrix<double> const matrix = laplacian();
+    CscMatrix<double> const matrix = generated<double>("lap3d:8");
     Solver<double> solver(recording(2));
     solver.analyze(matrix);
     solver.factorize(matrix);
     std::vector<double> const b(static_cast<std::size_t>(matrix.rows), 1.0);
-    std::vector<double> x = solver.solve(b);
-    solver.refine(matrix, b, x);
+    solve_and_refine(solver, matrix, b);
     solver.write_trace(path("run.paje"), "lap3d:8");
 
     trace::Trace const run = trace::read_paje(path("run.paje"));
@@ -75,7 +65,7 @@ TEST_F(SolverTrace, HoldsEveryStepOfEveryWorker) {
 }
 
 TEST_F(SolverTrace, IsRefusedWhenNothingWasRecorded) {
-    CscMatrix<double> const matrix = laplacian();
+    CscMatrix<double> const matrix = generated<double>("lap3d:8");
     Options options = recording(1);
     options.record_trace = false;
     Solver<double> solver(options);
@@ -85,7 +75,7 @@ TEST_F(SolverTrace, IsRefusedWhenNothingWasRecorded) {
 }
 
 TEST_F(SolverTrace, RecordingChangesNoNumber) {
-    CscMatrix<double> const matrix = laplacian();
+    CscMatrix<double> const matrix = generated<double>("lap3d:8");
     std::vector<double> const b(static_cast<std::size_t>(matrix.rows), 1.0);
     std::vector<double> solutions[2];
     for (bool const record : {false, true}) {
@@ -99,7 +89,7 @@ TEST_F(SolverTrace, RecordingChangesNoNumber) {
 }
 
 TEST_F(SolverTrace, PredictionsOfAnotherMachineAddUp) {
-    CscMatrix<double> const matrix = laplacian();
+    CscMatrix<double> const matrix = generated<double>("lap3d:8");
     Options options = recording(2);
     options.topology = "numa:2 core:2";
     Solver<double> solver(options);
@@ -115,10 +105,10 @@ TEST_F(SolverTrace, PredictionsOfAnotherMachineAddUp) {
     EXPECT_EQ(all.threads, 4); // those of the topology
     EXPECT_EQ(all.process.size(), 3u);
     ASSERT_EQ(all.idle_s.size(), 12u);
-    double idle = 0, busy = 0;
+    double const idle = std::accumulate(all.idle_s.begin(), all.idle_s.end(), 0.0);
+    double busy = 0;
     Index cblks = 0;
     std::int64_t sent = 0, received = 0;
-    for (double const seconds : all.idle_s) idle += seconds;
     for (ProcessPrediction const& process : all.process) {
         busy += process.busy_s;
         cblks += process.cblks;
