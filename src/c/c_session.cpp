@@ -69,7 +69,7 @@ template <class T> class TypedSession final : public SystemSession<T> {
         begin("espalier_schur_complement", [&] { require_factors("espalier_schur_complement"); });
         auto const found = solver_.schur_complement();
         on_root(calls_.comm(), [&] { check_block(schur, found.rows, found.cols, leading, "schur"); });
-        give(found.values, found.rows, {schur, found.cols, leading});
+        if (calls_.is_root()) write_back(found.values, found.rows, {schur, found.cols, leading});
     }
 
     void condense(InputBlock b, OutputBlock reduced) override {
@@ -82,7 +82,7 @@ template <class T> class TypedSession final : public SystemSession<T> {
         Index const kept = b.columns > 0 ? std::ssize(condensed) / b.columns : 0;
         on_root(calls_.comm(),
                 [&] { check_block(reduced.data, kept, reduced.columns, reduced.leading, "r"); });
-        give(condensed, kept, reduced);
+        if (calls_.is_root()) write_back(condensed, kept, reduced);
     }
 
     void expand(InputBlock b, InputBlock x_schur, OutputBlock x) override {
@@ -93,7 +93,7 @@ template <class T> class TypedSession final : public SystemSession<T> {
             kept = gathered<T>(x_schur, std::ssize(this->options().schur), "x_schur");
             check_block(x.data, order(), x.columns, x.leading, "x");
         });
-        give(solver_.expand(right, kept, b.columns), order(), x);
+        give(solver_.expand(right, kept, b.columns), {}, x);
     }
 
     Prediction predict(int processes, int threads) const override {

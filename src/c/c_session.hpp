@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "espalier/espalier.h"
@@ -35,31 +36,25 @@ class Session {
     virtual void set_options(Options options) = 0;
     [[nodiscard]] virtual Report const& report() const = 0;
 
-    /// Process 0 has the arguments of the following functions. Those of other processes are ignored.
+    /// Process 0 has the arguments of the following functions, and those of other processes are ignored,
+    /// except that each process passes its own part of a matrix or of values `in_parts`, and its own `rows`
+    /// of B and X.
     virtual void set_matrix(espalier_matrix const* matrix) = 0;
-    virtual void set_values(Offset entries, void const* values) = 0;
-    /// Each process passes its part of the matrix.
     virtual void set_matrix_part(espalier_matrix const* given) = 0;
-    virtual void set_values_part(Offset entries, void const* values) = 0;
+    virtual void set_values(Offset entries, void const* values, bool in_parts) = 0;
     /// The order and the number of stored entries of the matrix. Error{usage} if no matrix is set.
     [[nodiscard]] virtual Index order() const = 0;
     [[nodiscard]] virtual Offset stored() const = 0;
 
     virtual void analyze() = 0;
     virtual void factorize() = 0;
-    virtual void refactorize(Offset entries, void const* values) = 0;
-    virtual void solve(espalier_op op, InputBlock b, OutputBlock x) = 0;
+    virtual void refactorize(Offset entries, void const* values, bool in_parts) = 0;
+    virtual void solve(espalier_op op, std::optional<Index> rows, InputBlock b, OutputBlock x) = 0;
     virtual void solve_sparse(espalier_op op, espalier_matrix const* b, void* x, Index leading) = 0;
-    virtual RefineReport refine(espalier_op op, InputBlock b, OutputBlock x) = 0;
-    /// Runs all steps. Skips analysis and factorization if they are up to date.
-    virtual RefineReport drive(espalier_op op, InputBlock b, OutputBlock x) = 0;
-    /// As above, but each process passes its part of the values or its rows of B and X.
-    virtual void refactorize_part(Offset entries, void const* values) = 0;
-    virtual void solve_rows(espalier_op op, Index rows, InputBlock b, OutputBlock x) = 0;
-    virtual RefineReport refine_rows(espalier_op op, Index rows, InputBlock b, OutputBlock x) = 0;
-    virtual RefineReport drive_rows(espalier_op op, Index rows, InputBlock b, OutputBlock x) = 0;
-    /// The tolerance of the backward error.
-    [[nodiscard]] virtual double tolerance() const = 0;
+    /// Stores X. Error{inaccurate} or {singular} if the refinement does not succeed.
+    virtual void refine(espalier_op op, std::optional<Index> rows, InputBlock b, OutputBlock x) = 0;
+    /// Runs all steps. Skips analysis and factorization if they are up to date. Errors as refine().
+    virtual void drive(espalier_op op, std::optional<Index> rows, InputBlock b, OutputBlock x) = 0;
 
     [[nodiscard]] virtual Inertia inertia() = 0;
     [[nodiscard]] virtual Determinant<std::complex<double>> determinant() = 0;

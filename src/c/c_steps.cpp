@@ -1,31 +1,14 @@
 // The matrix and the steps of the C interface.
-#include <fmt/format.h>
-
 #include "c/c_handle.hpp"
 
-namespace {
-
 using namespace espalier;
-
-// Throws the status of a refinement that did not succeed. X is stored nevertheless.
-void report_quality(RefineReport const& refine, double tolerance) {
-    if (refine.status == Status::ok) return;
-    throw Error(refine.status,
-                refine.status == Status::singular
-                    ? fmt::format("the matrix is singular to working precision; the backward error is {:.1e}",
-                                  refine.backward_error)
-                    : fmt::format("the backward error {:.1e} is above the tolerance {:.1e}",
-                                  refine.backward_error, tolerance));
-}
-
-} // namespace
 
 espalier_status espalier_set_matrix(espalier_solver* solver, espalier_matrix const* matrix) {
     return guarded(solver, [&](espalier_solver& self) { self.session->set_matrix(matrix); });
 }
 
 espalier_status espalier_set_values(espalier_solver* solver, int64_t entries, void const* values) {
-    return guarded(solver, [&](espalier_solver& self) { self.session->set_values(entries, values); });
+    return guarded(solver, [&](espalier_solver& self) { self.session->set_values(entries, values, false); });
 }
 
 espalier_status espalier_get_size(espalier_solver* solver, int64_t* order, int64_t* entries) {
@@ -45,13 +28,13 @@ espalier_status espalier_factorize(espalier_solver* solver) {
 }
 
 espalier_status espalier_refactorize(espalier_solver* solver, int64_t entries, void const* values) {
-    return guarded(solver, [&](espalier_solver& self) { self.session->refactorize(entries, values); });
+    return guarded(solver, [&](espalier_solver& self) { self.session->refactorize(entries, values, false); });
 }
 
 espalier_status espalier_solve(espalier_solver* solver, espalier_op op, int64_t nrhs, void const* b,
                                int64_t ldb, void* x, int64_t ldx) {
     return guarded(solver, [&](espalier_solver& self) {
-        self.session->solve(op, {b, nrhs, ldb}, {x, nrhs, ldx});
+        self.session->solve(op, {}, {b, nrhs, ldb}, {x, nrhs, ldx});
     });
 }
 
@@ -63,16 +46,14 @@ espalier_status espalier_solve_sparse(espalier_solver* solver, espalier_op op, e
 espalier_status espalier_refine(espalier_solver* solver, espalier_op op, int64_t nrhs, void const* b,
                                 int64_t ldb, void* x, int64_t ldx) {
     return guarded(solver, [&](espalier_solver& self) {
-        Session& session = *self.session;
-        report_quality(session.refine(op, {b, nrhs, ldb}, {x, nrhs, ldx}), session.tolerance());
+        self.session->refine(op, {}, {b, nrhs, ldb}, {x, nrhs, ldx});
     });
 }
 
 espalier_status espalier_drive(espalier_solver* solver, espalier_op op, int64_t nrhs, void const* b,
                                int64_t ldb, void* x, int64_t ldx) {
     return guarded(solver, [&](espalier_solver& self) {
-        Session& session = *self.session;
-        report_quality(session.drive(op, {b, nrhs, ldb}, {x, nrhs, ldx}), session.tolerance());
+        self.session->drive(op, {}, {b, nrhs, ldb}, {x, nrhs, ldx});
     });
 }
 
@@ -81,33 +62,31 @@ espalier_status espalier_set_matrix_part(espalier_solver* solver, espalier_matri
 }
 
 espalier_status espalier_set_values_part(espalier_solver* solver, int64_t entries, void const* values) {
-    return guarded(solver, [&](espalier_solver& self) { self.session->set_values_part(entries, values); });
+    return guarded(solver, [&](espalier_solver& self) { self.session->set_values(entries, values, true); });
 }
 
 espalier_status espalier_refactorize_part(espalier_solver* solver, int64_t entries, void const* values) {
-    return guarded(solver, [&](espalier_solver& self) { self.session->refactorize_part(entries, values); });
+    return guarded(solver, [&](espalier_solver& self) { self.session->refactorize(entries, values, true); });
 }
 
 espalier_status espalier_solve_rows(espalier_solver* solver, espalier_op op, int64_t nrhs, int64_t rows,
                                     void const* b, int64_t ldb, void* x, int64_t ldx) {
     return guarded(solver, [&](espalier_solver& self) {
-        self.session->solve_rows(op, rows, {b, nrhs, ldb}, {x, nrhs, ldx});
+        self.session->solve(op, rows, {b, nrhs, ldb}, {x, nrhs, ldx});
     });
 }
 
 espalier_status espalier_refine_rows(espalier_solver* solver, espalier_op op, int64_t nrhs, int64_t rows,
                                      void const* b, int64_t ldb, void* x, int64_t ldx) {
     return guarded(solver, [&](espalier_solver& self) {
-        Session& session = *self.session;
-        report_quality(session.refine_rows(op, rows, {b, nrhs, ldb}, {x, nrhs, ldx}), session.tolerance());
+        self.session->refine(op, rows, {b, nrhs, ldb}, {x, nrhs, ldx});
     });
 }
 
 espalier_status espalier_drive_rows(espalier_solver* solver, espalier_op op, int64_t nrhs, int64_t rows,
                                     void const* b, int64_t ldb, void* x, int64_t ldx) {
     return guarded(solver, [&](espalier_solver& self) {
-        Session& session = *self.session;
-        report_quality(session.drive_rows(op, rows, {b, nrhs, ldb}, {x, nrhs, ldx}), session.tolerance());
+        self.session->drive(op, rows, {b, nrhs, ldb}, {x, nrhs, ldx});
     });
 }
 

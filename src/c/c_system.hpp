@@ -58,21 +58,18 @@ template <class T> class SystemSession : public Session {
         entries_here_ = given->entries;
     }
 
-    void set_values_part(Offset entries, void const* values) override {
-        take_values_part("espalier_set_values_part", entries, values);
+    void set_values(Offset entries, void const* values, bool in_parts) override {
+        if (in_parts)
+            take_values_part("espalier_set_values_part", entries, values);
+        else
+            take_values("espalier_set_values", entries, values);
     }
 
-    void refactorize_part(Offset entries, void const* values) override {
-        take_values_part("espalier_refactorize_part", entries, values);
-        bring_factors();
-    }
-
-    void set_values(Offset entries, void const* values) override {
-        take_values("espalier_set_values", entries, values);
-    }
-
-    void refactorize(Offset entries, void const* values) override {
-        take_values("espalier_refactorize", entries, values);
+    void refactorize(Offset entries, void const* values, bool in_parts) override {
+        if (in_parts)
+            take_values_part("espalier_refactorize_part", entries, values);
+        else
+            take_values("espalier_refactorize", entries, values);
         bring_factors();
     }
 
@@ -93,17 +90,14 @@ template <class T> class SystemSession : public Session {
         bring_factors();
     }
 
-    void solve(espalier_op op, InputBlock b, OutputBlock x) override {
-        std::vector<T> values;
-        MatrixOp how = MatrixOp::none;
-        begin("espalier_solve", [&] {
-            how = known(op, MatrixOp::adjoint, "op");
-            require_factors("espalier_solve");
-            values = gathered<T>(b, order(), "b");
-            check_block(x.data, order(), x.columns, x.leading, "x");
-        });
-        solver_.solve_in_place(values, b.columns, how);
-        give(values, order(), x);
+    void solve(espalier_op op, std::optional<Index> rows, InputBlock b, OutputBlock x) override {
+        Blocks mine =
+            begin_blocks(rows ? "espalier_solve_rows" : "espalier_solve", Step::solve, op, rows, b, x);
+        if (rows)
+            mine.b = solver_.solve_rows(mine.b, b.columns, mine.op);
+        else
+            solver_.solve_in_place(mine.b, b.columns, mine.op);
+        give(mine.b, rows, x);
     }
 
     void solve_sparse(espalier_op op, espalier_matrix const* b, void* x, Index leading) override {
@@ -124,53 +118,23 @@ template <class T> class SystemSession : public Session {
             right = imported<T>(*b).matrix();
         });
         auto const result = solver_.solve(right, how);
-        give(result.values, order(), {x, result.cols, leading});
+        give(result.values, {}, {x, result.cols, leading});
     }
 
-    RefineReport refine(espalier_op op, InputBlock b, OutputBlock x) override {
-        std::vector<T> right, values;
-        MatrixOp how = MatrixOp::none;
-        begin("espalier_refine", [&] {
-            how = known(op, MatrixOp::adjoint, "op");
-            require_factors("espalier_refine");
-            right = gathered<T>(b, order(), "b");
-            values = gathered<T>({x.data, x.columns, x.leading}, order(), "x");
-        });
-        return refined(how, right, values, x);
+    void refine(espalier_op op, std::optional<Index> rows, InputBlock b, OutputBlock x) override {
+        Blocks mine =
+            begin_blocks(rows ? "espalier_refine_rows" : "espalier_refine", Step::refine, op, rows, b, x);
+        refine_blocks(mine, rows, x);
     }
 
-    RefineReport drive(espalier_op op, InputBlock b, OutputBlock x) override {
-        std::vector<T> right;
-        MatrixOp how = MatrixOp::none;
-        begin("espalier_drive", [&] {
-            how = known(op, MatrixOp::adjoint, "op");
-            require_matrix("espalier_drive");
-            right = gathered<T>(b, order(), "b");
-            check_block(x.data, order(), x.columns, x.leading, "x");
-        });
+    void drive(espalier_op op, std::optional<Index> rows, InputBlock b, OutputBlock x) override {
+        Blocks mine =
+            begin_blocks(rows ? "espalier_drive_rows" : "espalier_drive", Step::drive, op, rows, b, x);
         if (!now_.factorized || now_.factors_uncertain) bring_factors();
-        auto values = solver_.solve(right, b.columns, how);
-        return refined(how, right, values, x);
+        mine.x =
+            rows ? solver_.solve_rows(mine.b, b.columns, mine.op) : solver_.solve(mine.b, b.columns, mine.op);
+        refine_blocks(mine, rows, x);
     }
-
-    void solve_rows(espalier_op op, Index rows, InputBlock b, OutputBlock x) override {
-        RowsOfSystem const mine = begin_rows("espalier_solve_rows", op, rows, b, x, RowsCall::solve);
-        write_back(solver_.solve_rows(mine.b, b.columns, mine.op), rows, x);
-    }
-
-    RefineReport refine_rows(espalier_op op, Index rows, InputBlock b, OutputBlock x) override {
-        RowsOfSystem mine = begin_rows("espalier_refine_rows", op, rows, b, x, RowsCall::refine);
-        return refined_rows(mine, rows, x);
-    }
-
-    RefineReport drive_rows(espalier_op op, Index rows, InputBlock b, OutputBlock x) override {
-        RowsOfSystem mine = begin_rows("espalier_drive_rows", op, rows, b, x, RowsCall::drive);
-        if (!now_.factorized || now_.factors_uncertain) bring_factors();
-        mine.x = solver_.solve_rows(mine.b, b.columns, mine.op);
-        return refined_rows(mine, rows, x);
-    }
-
-    double tolerance() const override { return calls_.is_root() ? tolerance_here() : now_.tolerance; }
 
     void refuse(char const* call, std::string const& message) override {
         begin_parts(call, [&] { throw Error(Status::usage, message); });
@@ -189,30 +153,37 @@ template <class T> class SystemSession : public Session {
         all_succeed(calls_.comm(), check);
     }
 
-    enum class RowsCall { solve, refine, drive };
-    // The rows of op(A) X = B of one process.
-    struct RowsOfSystem {
+    enum class Step { solve, refine, drive };
+    // B and X of op(A) X = B: whole on process 0, or the rows of this process.
+    struct Blocks {
         MatrixOp op = MatrixOp::none;
         std::vector<T> b;
         std::vector<T> x;
     };
 
-    RowsOfSystem begin_rows(char const* name, espalier_op op, Index rows, InputBlock b, OutputBlock x,
-                            RowsCall call) {
-        RowsOfSystem mine;
-        begin_parts(name, [&] {
+    // `rows` is the number of rows of this process; nothing if process 0 has all.
+    Blocks begin_blocks(char const* name, Step step, espalier_op op, std::optional<Index> rows, InputBlock b,
+                        OutputBlock x) {
+        Blocks mine;
+        auto const check = [&] {
             mine.op = known(op, MatrixOp::adjoint, "op");
-            call == RowsCall::drive ? require_matrix(name) : require_factors(name);
-            if (rows < 0 || rows > now_.order)
+            step == Step::drive ? require_matrix(name) : require_factors(name);
+            Index const count = rows.value_or(now_.order);
+            if (count < 0 || count > now_.order)
                 throw Error(Status::usage,
-                            fmt::format("rows = {}, and the matrix is of order {}", rows, now_.order));
-            mine.b = gathered<T>(b, rows, "b");
-            if (call == RowsCall::refine)
-                mine.x = gathered<T>({x.data, x.columns, x.leading}, rows, "x");
+                            fmt::format("rows = {}, and the matrix is of order {}", count, now_.order));
+            mine.b = gathered<T>(b, count, "b");
+            if (step == Step::refine)
+                mine.x = gathered<T>({x.data, x.columns, x.leading}, count, "x");
             else
-                check_block(x.data, rows, x.columns, x.leading, "x");
-        });
-        require_rows(calls_.comm(), now_.order, rows, b.columns, mine.op);
+                check_block(x.data, count, x.columns, x.leading, "x");
+        };
+        if (rows) {
+            begin_parts(name, check);
+            require_rows(calls_.comm(), now_.order, *rows, b.columns, mine.op);
+        } else {
+            begin(name, check);
+        }
         return mine;
     }
 
@@ -291,25 +262,27 @@ template <class T> class SystemSession : public Session {
         now_.factors_uncertain = false;
     }
 
-    RefineReport refined(MatrixOp op, std::vector<T> const& b, std::vector<T>& values, OutputBlock x) {
+    // Stores X, and throws the status of a refinement that did not succeed.
+    void refine_blocks(Blocks& mine, std::optional<Index> rows, OutputBlock x) {
         now_.factors_uncertain = true; // in mixed precision the refinement may start another factorization
-        RefineReport const report = solver_.refine(matrix_.matrix(), b, values, x.columns, op);
+        auto const& matrix = matrix_.matrix();
+        RefineReport const report = rows ? solver_.refine_rows(matrix, mine.b, mine.x, x.columns, mine.op)
+                                         : solver_.refine(matrix, mine.b, mine.x, x.columns, mine.op);
         now_.factors_uncertain = false;
-        give(values, now_.order, x);
-        return report;
+        give(mine.x, rows, x);
+        if (report.status == Status::singular)
+            throw Error(report.status, fmt::format("the matrix is singular to working precision; the "
+                                                   "backward error is {:.1e}",
+                                                   report.backward_error));
+        if (report.status != Status::ok)
+            throw Error(report.status, fmt::format("the backward error {:.1e} is above the tolerance {:.1e}",
+                                                   report.backward_error,
+                                                   calls_.is_root() ? tolerance_here() : now_.tolerance));
     }
 
-    RefineReport refined_rows(RowsOfSystem& mine, Index rows, OutputBlock x) {
-        now_.factors_uncertain = true;
-        RefineReport const report = solver_.refine_rows(matrix_.matrix(), mine.b, mine.x, x.columns, mine.op);
-        now_.factors_uncertain = false;
-        write_back(mine.x, rows, x);
-        return report;
-    }
-
-    // Process 0 writes the results.
-    void give(std::vector<T> const& values, Index rows, OutputBlock block) {
-        if (calls_.is_root()) write_back(values, rows, block);
+    // Writes the rows of this process, or all rows on process 0.
+    void give(std::vector<T> const& values, std::optional<Index> rows, OutputBlock block) {
+        if (rows || calls_.is_root()) write_back(values, rows.value_or(now_.order), block);
     }
 
     void require_leader(char const* what) const {
