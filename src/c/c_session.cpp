@@ -117,6 +117,24 @@ template <class T> class TypedSession final : public SystemSession<T> {
 
 } // namespace
 
+// Collective. Error{usage} on all processes unless they have the same scalar type (as a number) and either
+// all or none of the others follow process 0.
+static HandleProcesses agree_on_handle(Communicator comm, int scalar, bool follows) {
+    int const scalar_of_root = on_root(comm, [&] { return scalar; });
+    std::int64_t const following = sum(comm, std::int64_t{follows});
+    all_succeed(comm, [&] {
+        if (follows && comm.rank() == 0)
+            throw Error(Status::usage,
+                        "process 0 makes the calls and cannot follow; call espalier_create_mpi there");
+        if (following != 0 && following != comm.size() - 1)
+            throw Error(Status::usage, "some of the other processes follow process 0, and some do not");
+        if (scalar != scalar_of_root)
+            throw Error(Status::usage, "the solver of process 0 is for another scalar type");
+    });
+    Communicator calling = following == 0 ? comm : Communicator();
+    return {std::move(comm), std::move(calling)};
+}
+
 std::string path_of(char const* path) {
     require_pointer(path, "path");
     if (*path == '\0') throw Error(Status::usage, "the path of the trace is empty");

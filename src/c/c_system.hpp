@@ -10,14 +10,32 @@
 #include <fmt/format.h>
 
 #include "c/c_arrays.hpp"
-#include "c/c_group.hpp"
 #include "c/c_parts.hpp"
 #include "c/c_session.hpp"
+#include "comm/collective_call.hpp"
 #include "core/scalar.hpp"
 #include "espalier/import.hpp"
 #include "refine/refine.hpp"
 
 namespace espalier {
+
+/// The state of a handle; all processes use the values of process 0.
+struct HandleState {
+    bool has_matrix = false;
+    bool analyzed = false;          ///< The pattern of the matrix.
+    bool factorized = false;        ///< The values of the matrix.
+    bool factors_uncertain = false; ///< A refinement failed and may have dropped the factors.
+    Index order = 0;                ///< The order of the matrix.
+    Offset stored = 0;              ///< Stored entries of the matrix.
+    double tolerance = 0;           ///< Tolerance of the backward error.
+};
+
+/// The processes of a handle.
+struct HandleProcesses {
+    Communicator all;
+    /// The processes that make the calls: all of them, or only process 0 if the others follow it.
+    Communicator calling;
+};
 
 template <class T> class SystemSession : public Session {
   public:

@@ -55,12 +55,14 @@ template <auto member> constexpr OptionRow count(OptionHeading const& heading, s
     return row;
 }
 
-// A number that is not negative. With `unset_value`, which is not allowed otherwise, it may be "auto".
-template <auto member, int unset_value> constexpr OptionRow real_or_auto(OptionHeading const& heading) {
+// A number that is not negative. The value `unset_value`, which is not allowed otherwise, is spelled `unset`,
+// unless that is empty.
+template <auto member, int unset_value>
+constexpr OptionRow real(OptionHeading const& heading, std::string_view unset = "auto") {
     OptionRow row{heading, OptionType::real};
-    row.unset = "auto";
+    row.unset = unset;
     row.set = [](Options& options, OptionRow const& self, std::string_view text) {
-        if (text == self.unset)
+        if (!self.unset.empty() && text == self.unset)
             options.*member = unset_value;
         else
             options.*member =
@@ -68,18 +70,7 @@ template <auto member, int unset_value> constexpr OptionRow real_or_auto(OptionH
     };
     row.get = [](Options const& options, OptionRow const& self) {
         bool const is_unset = unset_value == 0 ? options.*member == 0 : options.*member < 0;
-        return is_unset ? std::string(self.unset) : fmt::format("{}", options.*member);
-    };
-    return row;
-}
-
-constexpr OptionRow amalgamation_fill(OptionHeading const& heading) {
-    OptionRow row{heading, OptionType::real};
-    row.set = [](Options& options, OptionRow const& self, std::string_view text) {
-        options.amalgamation_fill = parse_not_negative(self.name, text);
-    };
-    row.get = [](Options const& options, OptionRow const&) {
-        return fmt::format("{}", options.amalgamation_fill);
+        return is_unset && !self.unset.empty() ? std::string(self.unset) : fmt::format("{}", options.*member);
     };
     return row;
 }
@@ -225,12 +216,13 @@ constexpr std::array table = {
     count<&Options::min_block_width>({"min-block-width", none, scheduling, "COLUMNS",
                                       "least width of the column blocks of a split supernode"},
                                      1, most_columns),
-    amalgamation_fill({"amalgamation-fill", none, method, "SHARE",
-                       "zeros that amalgamation may store, relative to the entries of the factor"}),
-    real_or_auto<&Options::pivot_threshold, -1>(
-        {"pivot-threshold", none, accuracy, "SHARE",
-         "smaller pivots, relative to the largest entry, are replaced",
-         "the square root of the machine epsilon"}),
+    real<&Options::amalgamation_fill, -1>(
+        {"amalgamation-fill", none, method, "SHARE",
+         "zeros that amalgamation may store, relative to the entries of the factor"},
+        ""),
+    real<&Options::pivot_threshold, -1>({"pivot-threshold", none, accuracy, "SHARE",
+                                         "smaller pivots, relative to the largest entry, are replaced",
+                                         "the square root of the machine epsilon"}),
     choice<&Options::refine>(
         {"refine", systems, accuracy, "METHOD",
          "method that improves the solution: iterative refinement (ir) or a Krylov method",
@@ -239,9 +231,9 @@ constexpr std::array table = {
                                             "most steps of the method that improves the solution",
                                             "the default of the method"},
                                            1, 1'000'000, "auto"),
-    real_or_auto<&Options::tolerance, 0>({"tolerance", systems, accuracy, "E",
-                                          "backward error at which a system counts as solved",
-                                          "1e-12 in double, 1e-5 in single precision"}),
+    real<&Options::tolerance, 0>({"tolerance", systems, accuracy, "E",
+                                  "backward error at which a system counts as solved",
+                                  "1e-12 in double, 1e-5 in single precision"}),
     max_memory({"max-memory", here, machine, "SIZE",
                 "refuse to factorize if that needs more memory, such as 512M, 4G or 1.5GiB", "no limit"}),
 };

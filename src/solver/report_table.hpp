@@ -4,6 +4,7 @@
 
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include "core/pack.hpp"
 #include "espalier/report.hpp"
@@ -152,6 +153,10 @@ void visit_fields(R& r, Visit&& visit) {
     visit("", "peak_memory_bytes", r.peak_memory_bytes);
     visit("", "peak_memory_of_process", r.peak_memory_of_process);
 }
+
+/// The fields as one line of JSON. Those named "a.b" become members of an object "a" and must be consecutive.
+/// A number that is not finite becomes null.
+std::string to_json(std::vector<ReportField> const& fields);
 
 /// For core/pack.hpp.
 template <class Archive> void describe(Archive& archive, Report& report) {

@@ -43,20 +43,25 @@ template <class T> void Solver<T>::State::set_options(Options given) {
     report.threads = threads;
 }
 
+// The options that have the same names in CallSettings and in Options.
+template <class From, class To> static void copy_options(From const& from, To& to) {
+    to.bind_threads = from.bind_threads;
+    to.comm_threads = from.comm_threads;
+    to.record_trace = from.record_trace;
+    to.mixed_precision = from.mixed_precision;
+    to.condition = from.condition;
+    to.allocation = from.allocation;
+    to.refine = from.refine;
+    to.max_refine_iterations = from.max_refine_iterations;
+    to.tolerance = from.tolerance;
+}
+
 template <class T> CallSettings Solver<T>::State::settings_of_call() const {
     CallSettings settings;
     settings.is_analyzed = system_.has_value();
     settings.is_factorized = factorized_;
     settings.threads = report.threads;
-    settings.bind_threads = options.bind_threads;
-    settings.comm_threads = options.comm_threads;
-    settings.record_trace = options.record_trace;
-    settings.mixed_precision = options.mixed_precision;
-    settings.condition = options.condition;
-    settings.allocation = options.allocation;
-    settings.refine = options.refine;
-    settings.max_refine_iterations = options.max_refine_iterations;
-    settings.tolerance = options.tolerance;
+    copy_options(options, settings);
     return settings;
 }
 
@@ -65,15 +70,7 @@ template <class T> void Solver<T>::State::adopt(CallSettings const& settings) {
     if (!settings.is_analyzed) drop_analysis();
     factorized_ = settings.is_factorized;
     report.threads = settings.threads;
-    options.bind_threads = settings.bind_threads;
-    options.comm_threads = settings.comm_threads;
-    options.record_trace = settings.record_trace;
-    options.mixed_precision = settings.mixed_precision;
-    options.condition = settings.condition;
-    options.allocation = settings.allocation;
-    options.refine = settings.refine;
-    options.max_refine_iterations = settings.max_refine_iterations;
-    options.tolerance = settings.tolerance;
+    copy_options(settings, options);
     context_.set_threads(report.threads, options.bind_threads);
     std::string const fewer = context_.begin_call(options);
     bool const is_new = std::find(report.notes.begin(), report.notes.end(), fewer) == report.notes.end();
