@@ -50,14 +50,6 @@ bool is_finite_system(DistributedMatrix<T> const& a, std::span<T const> x, std::
     return on_all(a.rows(), all_finite<T>(x) && all_finite<T>(b)) && a.is_finite();
 }
 
-// The error of one column, whose residual is r.
-template <class T> double normwise_error_of_column(DistributedMatrix<T> const& a, double matrix_norm,
-                                                   std::span<T const> x, std::span<T const> b, std::span<T> r,
-                                                   MatrixOp op) {
-    a.residual(x, b, r, 1, op);
-    return normwise_backward_errors<T>(a.rows(), matrix_norm, r, x, b, 1)[0];
-}
-
 // |b - op(A) x|_i / (|op(A)||x| + |b|)_i for every local row of one column. Infinite if one of the two terms
 // overflows.
 template <class T> std::vector<double> row_errors(DistributedMatrix<T> const& a, std::span<T const> x,
@@ -116,16 +108,20 @@ template <class T> double normwise_backward_error(DistributedMatrix<T> const& a,
         require_block_size("b", b.size(), m, columns);
         r.resize(m);
     });
+    auto const error_of_column = [&](DistributedMatrix<T> const& matrix, double matrix_norm,
+                                     std::span<T const> x_c, std::span<T const> b_c) {
+        matrix.residual(x_c, b_c, r, 1, op);
+        return normwise_backward_errors<T>(matrix.rows(), matrix_norm, r, x_c, b_c, 1)[0];
+    };
     double const matrix_norm = a.infinity_norm(op);
     double worst = 0;
     for (Index c = 0; c < columns;
          ++c) { // separately, because the others may be so much smaller that they would underflow
         auto const x_c = x.subspan(c * m, m), b_c = b.subspan(c * m, m);
-        double error = normwise_error_of_column<T>(a, matrix_norm, x_c, b_c, r, op);
+        double error = error_of_column(a, matrix_norm, x_c, b_c);
         if (!std::isfinite(error) && is_finite_system(a, x_c, b_c)) {
             ShrunkSystem<T> const small(a, x_c, b_c);
-            error = normwise_error_of_column<T>(small.matrix, small.matrix.infinity_norm(op), small.x,
-                                                small.b, r, op);
+            error = error_of_column(small.matrix, small.matrix.infinity_norm(op), small.x, small.b);
         }
         worst = std::max(worst, error);
     }

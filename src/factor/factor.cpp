@@ -140,19 +140,6 @@ template <class T> MatrixView<T> Factor<T>::below(CblkId k) const {
     return lower(k).block(c.width(), 0, c.rows_below(), c.width());
 }
 
-template <class T> std::span<std::int32_t> Factor<T>::perm(CblkId k) {
-    return {perm_.data() + cblk(k).first_col, perm_.data() + cblk(k).end_col};
-}
-template <class T> std::span<std::int32_t const> Factor<T>::perm(CblkId k) const {
-    return {perm_.data() + cblk(k).first_col, perm_.data() + cblk(k).end_col};
-}
-template <class T> std::span<T> Factor<T>::off_diagonal(CblkId k) {
-    return {off_diagonal_.data() + cblk(k).first_col, off_diagonal_.data() + cblk(k).end_col};
-}
-template <class T> std::span<T const> Factor<T>::off_diagonal(CblkId k) const {
-    return {off_diagonal_.data() + cblk(k).first_col, off_diagonal_.data() + cblk(k).end_col};
-}
-
 #define ESPALIER_INSTANTIATE(T) template class Factor<T>;
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 

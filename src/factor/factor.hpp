@@ -58,10 +58,12 @@ template <class T> class Factor {
     [[nodiscard]] MatrixView<T> upper(CblkId k) const; ///< lu only.
     [[nodiscard]] MatrixView<T> diagonal(CblkId k) const;
     [[nodiscard]] MatrixView<T> below(CblkId k) const; ///< The rows of lower(k) under the diagonal block.
-    [[nodiscard]] std::span<std::int32_t> perm(CblkId k);
-    [[nodiscard]] std::span<std::int32_t const> perm(CblkId k) const;
-    [[nodiscard]] std::span<T> off_diagonal(CblkId k);
-    [[nodiscard]] std::span<T const> off_diagonal(CblkId k) const;
+    [[nodiscard]] std::span<std::int32_t> perm(CblkId k) { return of_columns(perm_.data(), k); }
+    [[nodiscard]] std::span<std::int32_t const> perm(CblkId k) const { return of_columns(perm_.data(), k); }
+    [[nodiscard]] std::span<T> off_diagonal(CblkId k) { return of_columns(off_diagonal_.data(), k); }
+    [[nodiscard]] std::span<T const> off_diagonal(CblkId k) const {
+        return of_columns(off_diagonal_.data(), k);
+    }
 
     /// Cblks whose panels `worker` clears and assembles.
     [[nodiscard]] std::vector<CblkId> const& owned_by(WorkerId worker) const { return owned_[worker]; }
@@ -83,6 +85,9 @@ template <class T> class Factor {
   private:
     [[nodiscard]] WorkerId arena_index(WorkerId owner) const {
         return allocation_ == Allocation::global ? 0 : owner;
+    }
+    template <class E> [[nodiscard]] std::span<E> of_columns(E* all, CblkId k) const {
+        return {all + cblk(k).first_col, all + cblk(k).end_col};
     }
     void keep_or_replace_arenas(std::vector<std::size_t> const& bytes);
     void touch_from_one_worker(WorkerTeam& team, Interrupt* interrupt);

@@ -56,41 +56,34 @@ template <class T> PanelRows<T const> panel_rows(MatrixView<T> view, Index first
 // A = L L^H or L L^T.
 template <class T> class CholeskyFamily final : public KernelFamily<T> {
   public:
-    explicit CholeskyFamily(Factor<T>& factor)
-        : KernelFamily<T>(factor), conjugate_(factor.form().conjugate()) {}
+    using KernelFamily<T>::KernelFamily, KernelFamily<T>::conjugate_, KernelFamily<T>::factor_,
+        KernelFamily<T>::op_;
 
     PivotStats factorize_diagonal(CblkId k, Real<T>) override {
-        auto& factor = this->factor_;
-        Index const failed = factor_cholesky<T>(conjugate_, factor.diagonal(k));
+        Index const failed = factor_cholesky<T>(conjugate_, factor_.diagonal(k));
         if (failed >= 0)
             throw Error(
                 Status::not_positive_definite,
                 fmt::format(
                     "the matrix is not positive definite: {} meets a pivot that is not positive at {}",
-                    to_string(factor.form().kind),
-                    describe_unknown(factor.structure(), factor.cblk(k).first_col + failed)));
+                    to_string(factor_.form().kind),
+                    describe_unknown(factor_.structure(), factor_.cblk(k).first_col + failed)));
         return {};
     }
 
     // L21 = A21 L11^-H
     void solve_rows(CblkId k, Index first, Index count) override {
-        auto& factor = this->factor_;
-        solve_right<T>(op_, Diag::non_unit, factor.diagonal(k), rows_of(factor.below(k), first, count));
+        solve_right<T>(op_, Diag::non_unit, factor_.diagonal(k), rows_of(factor_.below(k), first, count));
     }
 
     // A(r, c) -= L(r, k) L(c, k)^H
     void update(FacingGroup const& group, UpdateWorkspace<T>& workspace, RowWindow window,
                 UpdateTarget<T> const& target) override {
         if (!this->find_rows(group, window, workspace)) return;
-        auto& factor = this->factor_;
-        auto const source = panel_rows<T>(factor.lower(group.source));
-        subtract_contribution<T>(factor.structure(), group, source, source, op_, RowsFrom::column,
+        auto const source = panel_rows<T>(factor_.lower(group.source));
+        subtract_contribution<T>(factor_.structure(), group, source, source, op_, RowsFrom::column,
                                  target.lower, workspace);
     }
-
-  private:
-    bool conjugate_;
-    Op op_ = conjugate_ ? Op::adjoint : Op::transpose;
 };
 
 // Throws an Error that names the unknown of the first pivot that cannot be divided by, if there is one: zero,
@@ -111,75 +104,67 @@ template <class T> PivotStats with_pivots(Factor<T>& factor, CblkId k, PivotStat
 // P A P^T = L D L^H or L D L^T, P local to each diagonal block.
 template <class T> class LdlFamily final : public KernelFamily<T> {
   public:
-    explicit LdlFamily(Factor<T>& factor) : KernelFamily<T>(factor), conjugate_(factor.form().conjugate()) {}
+    using KernelFamily<T>::KernelFamily, KernelFamily<T>::conjugate_, KernelFamily<T>::factor_,
+        KernelFamily<T>::op_;
 
     PivotStats factorize_diagonal(CblkId k, Real<T> threshold) override {
-        auto& factor = this->factor_;
-        auto const stats =
-            factor_ldl<T>(conjugate_, factor.diagonal(k), factor.perm(k), factor.off_diagonal(k), threshold);
-        return with_pivots<T>(factor, k, stats, factor.off_diagonal(k));
+        auto const stats = factor_ldl<T>(conjugate_, factor_.diagonal(k), factor_.perm(k),
+                                         factor_.off_diagonal(k), threshold);
+        return with_pivots<T>(factor_, k, stats, factor_.off_diagonal(k));
     }
 
     // L21 = A21 P^T L11^-H D^-1
     void solve_rows(CblkId k, Index first, Index count) override {
-        auto& factor = this->factor_;
-        solve_panel_ldl<T>(conjugate_, factor.diagonal(k), factor.perm(k), factor.off_diagonal(k),
-                           rows_of(factor.below(k), first, count));
+        solve_panel_ldl<T>(conjugate_, factor_.diagonal(k), factor_.perm(k), factor_.off_diagonal(k),
+                           rows_of(factor_.below(k), first, count));
     }
 
     // A(r, c) -= L(r, k) (L(c, k) D)^H
     void update(FacingGroup const& group, UpdateWorkspace<T>& workspace, RowWindow window,
                 UpdateTarget<T> const& target) override {
         if (!this->find_rows(group, window, workspace)) return;
-        auto& factor = this->factor_;
-        auto const source = factor.lower(group.source);
-        Blok const& last = factor.structure().blok(group.end - 1);
-        Index const first_row = factor.structure().blok(group.first).panel_row;
+        auto const source = factor_.lower(group.source);
+        Blok const& last = factor_.structure().blok(group.end - 1);
+        Index const first_row = factor_.structure().blok(group.first).panel_row;
         Index const rows = last.panel_row + last.height() - first_row;
         if (std::ssize(workspace.scaled) < rows * source.cols) workspace.scaled.resize(rows * source.cols);
         MatrixView<T> const scaled{workspace.scaled.data(), rows, source.cols, rows};
-        multiply_by_d<T>(conjugate_, factor.diagonal(group.source), factor.off_diagonal(group.source),
+        multiply_by_d<T>(conjugate_, factor_.diagonal(group.source), factor_.off_diagonal(group.source),
                          source.block(first_row, 0, rows, source.cols), scaled);
-        subtract_contribution<T>(factor.structure(), group, panel_rows<T>(source),
+        subtract_contribution<T>(factor_.structure(), group, panel_rows<T>(source),
                                  panel_rows<T>(scaled, first_row), op_, RowsFrom::column, target.lower,
                                  workspace);
     }
-
-  private:
-    bool conjugate_;
-    Op op_ = conjugate_ ? Op::adjoint : Op::transpose;
 };
 
 // P A = L U, P local to each diagonal block; the rest of U is stored transposed.
 template <class T> class LuFamily final : public KernelFamily<T> {
   public:
-    explicit LuFamily(Factor<T>& factor) : KernelFamily<T>(factor) {}
+    using KernelFamily<T>::KernelFamily, KernelFamily<T>::factor_;
 
     PivotStats factorize_diagonal(CblkId k, Real<T> threshold) override {
-        auto& factor = this->factor_;
-        return with_pivots(factor, k, factor_lu<T>(factor.diagonal(k), factor.perm(k), threshold));
+        return with_pivots(factor_, k, factor_lu<T>(factor_.diagonal(k), factor_.perm(k), threshold));
     }
 
     // L21 = A21 U11^-1 and U12^T = (P A12)^T L11^-T
     void solve_rows(CblkId k, Index first, Index count) override {
-        auto& factor = this->factor_;
-        auto const upper = rows_of(factor.upper(k), first, count);
-        solve_right<T>(Op::none, Diag::non_unit, factor.diagonal(k), rows_of(factor.below(k), first, count));
-        permute_columns<T>(upper, factor.perm(k));
-        solve_right<T>(Op::transpose, Diag::unit, factor.diagonal(k), upper);
+        auto const upper = rows_of(factor_.upper(k), first, count);
+        solve_right<T>(Op::none, Diag::non_unit, factor_.diagonal(k),
+                       rows_of(factor_.below(k), first, count));
+        permute_columns<T>(upper, factor_.perm(k));
+        solve_right<T>(Op::transpose, Diag::unit, factor_.diagonal(k), upper);
     }
 
     // A(r, c) -= L(r, k) U(k, c) and, transposed, A(c, r)^T -= U(k, r)^T L(c, k)^T
     void update(FacingGroup const& group, UpdateWorkspace<T>& workspace, RowWindow window,
                 UpdateTarget<T> const& target) override {
         if (!this->find_rows(group, window, workspace)) return;
-        auto& factor = this->factor_;
-        Index const width = factor.cblk(group.source).width();
-        auto const lower = panel_rows<T>(factor.lower(group.source));
-        auto const upper = panel_rows<T>(factor.upper(group.source), width);
-        subtract_contribution<T>(factor.structure(), group, lower, upper, Op::transpose,
+        Index const width = factor_.cblk(group.source).width();
+        auto const lower = panel_rows<T>(factor_.lower(group.source));
+        auto const upper = panel_rows<T>(factor_.upper(group.source), width);
+        subtract_contribution<T>(factor_.structure(), group, lower, upper, Op::transpose,
                                  RowsFrom::group_begin, target.lower, workspace);
-        subtract_contribution<T>(factor.structure(), group, upper, lower, Op::transpose, RowsFrom::group_end,
+        subtract_contribution<T>(factor_.structure(), group, upper, lower, Op::transpose, RowsFrom::group_end,
                                  target.upper, workspace);
     }
 };

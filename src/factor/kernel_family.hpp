@@ -13,6 +13,7 @@ namespace espalier {
 
 template <class T> class KernelFamily {
   public:
+    explicit KernelFamily(Factor<T>& factor) : factor_(factor) {}
     virtual ~KernelFamily() = default;
 
     /// Factorize the diagonal block of cblk k and solve for the rest of its panel. Pivots with
@@ -35,10 +36,11 @@ template <class T> class KernelFamily {
     void update_all(CblkId k, CblkId last_target, UpdateWorkspace<T>& workspace, Interrupt* interrupt);
 
   protected:
-    explicit KernelFamily(Factor<T>& factor) : factor_(factor) {}
     /// Finds the rows to write (workspace.runs); false when there are none.
     bool find_rows(FacingGroup const& group, RowWindow window, UpdateWorkspace<T>& workspace) const;
     Factor<T>& factor_;
+    bool conjugate_ = factor_.form().conjugate();
+    Op op_ = conjugate_ ? Op::adjoint : Op::transpose; // of the symmetric factorizations
 };
 
 /// The family of `factor.form()`.

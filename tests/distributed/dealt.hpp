@@ -34,14 +34,18 @@ std::vector<T> local_part(DistributedRows const& rows, std::vector<T> const& who
     return local;
 }
 
+/// Collective: the exchange with a layout in which process 0 has all rows.
+inline RowExchange exchange_with_root(DistributedRows const& rows) {
+    std::vector<Index> numbers;
+    for (Index l = 0; l < rows.count(); ++l) numbers.push_back(rows.number(l));
+    return {rows, numbers, rows.comm().rank() == 0 ? rows.order() : 0};
+}
+
 /// Collective: the whole block on process 0, elsewhere nothing.
 template <class T>
 std::vector<T> gathered(DistributedRows const& rows, std::vector<T> const& local, Index columns = 1) {
-    std::vector<Index> numbers;
-    for (Index l = 0; l < rows.count(); ++l) numbers.push_back(rows.number(l));
-    Index const given = rows.comm().rank() == 0 ? rows.order() : 0;
-    RowExchange const exchange(rows, numbers, given);
-    std::vector<T> whole(given * columns);
+    RowExchange const exchange = exchange_with_root(rows);
+    std::vector<T> whole(exchange.given() * columns);
     exchange.to_caller<T>(local, whole, columns);
     return whole;
 }

@@ -50,13 +50,7 @@ TEST(PivotSigns, AreThoseOfTheEigenvalues) {
 
 // Of order 6, eigenvalues 3, 0, -2, 1, -1, 0: the pair is a 2x2 pivot.
 CscMatrix<double> with_null_space() {
-    CscMatrix<double> a;
-    a.rows = a.cols = 6;
-    a.symmetry = Symmetry::symmetric;
-    a.col_ptr = {0, 1, 2, 3, 5, 6, 7};
-    a.row_ind = {0, 1, 2, 3, 4, 4, 5};
-    a.values = {3, 0, -2, 0, 1, 0, 0};
-    return a;
+    return {6, 6, Symmetry::symmetric, {0, 1, 2, 3, 5, 6, 7}, {0, 1, 2, 3, 4, 4, 5}, {3, 0, -2, 0, 1, 0, 0}};
 }
 
 TEST(PivotSigns, CountReplacedPivotsAsZero) {

@@ -32,9 +32,7 @@ template <class T> struct System {
         test::with_dealt_rows(a.cols, processes, 8, [&](DistributedRows const& rows) {
             bool const is_root = rows.comm().rank() == 0;
             DistributedMatrix<T> const matrix(rows, is_root ? &a : nullptr);
-            std::vector<Index> numbers;
-            for (Index l = 0; l < rows.count(); ++l) numbers.push_back(rows.number(l));
-            RowExchange const exchange(rows, numbers, is_root ? a.cols : 0);
+            RowExchange const exchange = test::exchange_with_root(rows);
             ApplyInverse<T> const inverse = [&](std::span<T> block, Index columns, MatrixOp op) {
                 std::vector<T> whole(exchange.given() * columns);
                 exchange.to_caller<T>(block, whole, columns);
@@ -69,9 +67,7 @@ TYPED_TEST(DistributedRefineOf, EveryMethodConvergesAsOnOneProcess) {
                 system.on(processes, [&](DistributedMatrix<T> const& a, ApplyInverse<T> const& inverse) {
                     auto const my_b = local_part(a.rows(), b, nrhs);
                     std::vector<T> x(my_b.size());
-                    RefineOptions options;
-                    options.method = method;
-                    options.op = op;
+                    RefineOptions const options{.method = method, .op = op};
                     auto report = refine<T>(a, my_b, x, nrhs, inverse, options);
                     report.forward_error =
                         std::ranges::max(forward_error_bounds<T>(a, my_b, x, nrhs, inverse, op));
@@ -128,9 +124,7 @@ TYPED_TEST(DistributedRefineOf, NullSpacesAreThoseOfOneProcess) {
             for (int processes = 1; processes <= 4; ++processes) {
                 SCOPED_TRACE(testing::Message() << n << " " << nullity << " " << processes);
                 system.on(processes, [&](DistributedMatrix<T> const& a, ApplyInverse<T> const& inverse) {
-                    NullSpaceOptions options;
-                    options.first_block = nullity + 2;
-                    auto const found = null_space<T>(a, inverse, options);
+                    auto const found = null_space<T>(a, inverse, {.first_block = nullity + 2});
                     ASSERT_EQ(found.basis.cols, nullity);
                     ASSERT_EQ(found.basis.rows, a.rows().count());
                     EXPECT_EQ(weakest_direction<T>(a, inverse).template is_singular<T>(), nullity > 0);
@@ -180,9 +174,7 @@ TEST(DistributedRefine, TheInterruptOfOneProcessStopsAllWithXAsItWas) {
                 if (++solves == 1 && a.rows().comm().rank() == 2) interrupt.request();
                 inverse(block, columns, op);
             };
-            RefineOptions options;
-            options.method = method;
-            options.interrupt = &interrupt;
+            RefineOptions const options{.method = method, .interrupt = &interrupt};
             std::vector<double> const b(a.rows().count(), 1.0);
             auto x = b;
             EXPECT_EQ(status_of([&] { refine<double>(a, b, x, 1, stopping, options); }), Status::cancelled)

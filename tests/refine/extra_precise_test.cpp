@@ -9,12 +9,7 @@ namespace {
 
 // [1 1; 1 1 + d], whose inverse has entries of order 1/d.
 CscMatrix<double> nearly_singular(double d) {
-    CscMatrix<double> a;
-    a.rows = a.cols = 2;
-    a.col_ptr = {0, 2, 4};
-    a.row_ind = {0, 1, 0, 1};
-    a.values = {1, 1, 1, 1 + d};
-    return a;
+    return {2, 2, Symmetry::general, {0, 2, 4}, {0, 1, 0, 1}, {1, 1, 1, 1 + d}};
 }
 
 // The inverse for a `d` that is off by 20 %, as the factors of so ill-conditioned a matrix may be.

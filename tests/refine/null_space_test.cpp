@@ -164,9 +164,7 @@ TYPED_TEST(NullSpaceOf, MatricesOfTinyOrder) {
 }
 
 TEST(NullSpace, OfTheZeroMatrixIsEverything) {
-    CscMatrix<double> a;
-    a.rows = a.cols = 50;
-    a.col_ptr.assign(51, 0);
+    CscMatrix<double> const a{50, 50, Symmetry::general, std::vector<Offset>(51), {}, {}};
     ApplyInverse<double> const never = [](std::span<double> block, Index, MatrixOp) {
         std::fill(block.begin(), block.end(), std::numeric_limits<double>::infinity());
     };
@@ -259,9 +257,7 @@ TEST(NullSpace, FollowsTheToleranceAcrossAGeometricDecay) {
     auto const lu = factorize(a);
     double const norm = norm_of(a);
     for (double const tolerance : {1e-4, 1e-8, 1e-12}) {
-        NullSpaceOptions options;
-        options.tolerance = tolerance;
-        auto const result = null_space<double>(a, lu.apply(), options);
+        auto const result = null_space<double>(a, lu.apply(), {.tolerance = tolerance});
         Index expected = 0;
         for (double const value : sigma) expected += value <= tolerance * norm;
         EXPECT_NEAR(static_cast<double>(result.basis.cols), static_cast<double>(expected), 1);
@@ -298,14 +294,10 @@ TEST(NullSpace, SaysWhatStopsIt) {
         std::fill(block.begin(), block.end(), std::numeric_limits<double>::quiet_NaN());
     };
     EXPECT_EQ(status_for(nan, {}), Status::singular);
-    NullSpaceOptions small;
-    small.max_bytes = 10000;
-    EXPECT_EQ(status_for(lu.apply(), small), Status::out_of_memory);
+    EXPECT_EQ(status_for(lu.apply(), {.max_bytes = 10000}), Status::out_of_memory);
     Interrupt interrupt;
     interrupt.request();
-    NullSpaceOptions stopped;
-    stopped.interrupt = &interrupt;
-    EXPECT_EQ(status_for(lu.apply(), stopped), Status::cancelled);
+    EXPECT_EQ(status_for(lu.apply(), {.interrupt = &interrupt}), Status::cancelled);
     EXPECT_EQ(status_for(lu.apply(), {}), Status::ok);
 }
 

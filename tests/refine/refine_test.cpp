@@ -17,16 +17,14 @@ namespace {
 template <class T> CscMatrix<T> tridiagonal(Index n, T lower, T upper) {
     CscMatrix<T> a;
     a.rows = a.cols = n;
-    a.col_ptr.clear();
     for (Index j = 0; j < n; ++j) {
-        a.col_ptr.push_back(static_cast<Offset>(a.values.size()));
         for (auto [i, value] : {std::pair{j - 1, upper}, std::pair{j, T(4)}, std::pair{j + 1, lower}}) {
             if (i < 0 || i >= n) continue;
             a.row_ind.push_back(i);
             a.values.push_back(value);
         }
+        a.col_ptr.push_back(std::ssize(a.values));
     }
-    a.col_ptr.push_back(static_cast<Offset>(a.values.size()));
     return a;
 }
 
@@ -43,9 +41,7 @@ template <class T> RefineReport run(CscMatrix<T> const& a, RefineMethod method,
                                     ApplyInverse<T> const& inverse, int limit = 0, Index nrhs = 1) {
     std::vector<T> const b = ones<T>(a.cols * nrhs);
     std::vector<T> x(b.size(), T(0));
-    RefineOptions options;
-    options.method = method;
-    options.max_iterations = limit;
+    RefineOptions const options{.method = method, .max_iterations = limit};
     RefineReport const report = refine<T>(a, b, x, nrhs, inverse, options);
     EXPECT_DOUBLE_EQ(report.backward_error, normwise_backward_error<T>(a, x, b, nrhs));
     EXPECT_EQ(report.history.size(), static_cast<std::size_t>(report.iterations) + 1);
@@ -139,9 +135,7 @@ TYPED_TEST(RefineOf, EveryMethodSolvesWithEveryOp) {
                 if (method == RefineMethod::ir || (method == RefineMethod::cg && !hermitian)) continue;
                 auto const b = test::random_vector<T>(system.a.cols * nrhs, 8);
                 std::vector<T> x(b.size(), T(0));
-                RefineOptions options;
-                options.method = method;
-                options.op = op;
+                RefineOptions const options{.method = method, .op = op};
                 auto const report = refine<T>(system.a, b, x, nrhs, system.lu.apply(), options);
                 EXPECT_LE(report.backward_error, 20 * static_cast<double>(epsilon<T>));
                 EXPECT_DOUBLE_EQ(report.backward_error, normwise_backward_error<T>(system.a, x, b, nrhs, op));
@@ -172,8 +166,7 @@ TEST(Refine, ColumnsLeaveTheBlockOneAfterAnother) {
             widths.push_back(columns);
             system.lu.apply()(block, columns, op);
         };
-        RefineOptions options;
-        options.method = method;
+        RefineOptions const options{.method = method};
         auto const report = refine<double>(system.a, b, x, nrhs, counting, options);
         EXPECT_LE(report.backward_error, 1e-14);
         ASSERT_FALSE(widths.empty());
@@ -190,8 +183,7 @@ TEST(Refine, AColumnIsSolvedTheSameWayAloneAndInABlock) {
     auto const length = static_cast<std::size_t>(n);
     auto const b = test::random_vector<std::complex<double>>(n * nrhs, 12);
     for (RefineMethod const method : all_methods) {
-        RefineOptions options;
-        options.method = method;
+        RefineOptions const options{.method = method};
         std::vector<std::complex<double>> together(b.size()), alone(b.size());
         refine<std::complex<double>>(system.a, b, together, nrhs, system.lu.apply(), options);
         for (Index k = 0; k < nrhs; ++k)
@@ -228,8 +220,7 @@ TEST(Refine, SolvesSystemsOfExtremeScale) {
         for (RefineMethod const method :
              {RefineMethod::gmres, RefineMethod::bicgstab, RefineMethod::automatic}) {
             std::vector<double> b(50, scale), x(50, 0.0);
-            RefineOptions options;
-            options.method = method;
+            RefineOptions const options{.method = method};
             auto const report = refine<double>(a, b, x, 1, diagonal_only<double>, options);
             EXPECT_LE(report.backward_error, 1e-14) << scale << to_string(method);
         }
@@ -243,8 +234,7 @@ TEST(Refine, WhatIsNotFiniteNeverConvergesAndNeverHangs) {
     for (RefineMethod const method : all_methods)
         for (double const bad : {std::numeric_limits<double>::quiet_NaN(), infinity}) {
             auto const& matrix = method == RefineMethod::cg ? hermitian : a;
-            RefineOptions options;
-            options.method = method;
+            RefineOptions const options{.method = method};
             // In b: the other column is solved all the same.
             std::vector<double> b(60, 1.0), x(60, 0.0);
             b[7] = bad;
@@ -277,9 +267,7 @@ TEST(Refine, IsCancelledWithXAsItWas) {
             if (++solves == 2) interrupt.request();
             diagonal_only<double>(block, columns, op);
         };
-        RefineOptions options;
-        options.method = method;
-        options.interrupt = &interrupt;
+        RefineOptions const options{.method = method, .interrupt = &interrupt};
         auto const given = test::random_vector<double>(60, 1);
         auto const b = ones<double>(60);
         auto x = given;

@@ -25,31 +25,30 @@ RunOptions polling(Offset events, std::function<bool(WorkerId)> poll) {
     return options;
 }
 
+using PollingTeam = TeamOfEachSize;
+INSTANTIATE_TEST_SUITE_P(Sizes, PollingTeam, ::testing::ValuesIn(team_sizes));
+
 // Every event comes by a poll; one worker after the other is the one that polls.
-TEST(Polling, WorkersReleaseTasksByThemselves) {
-    for (int const size : team_sizes) {
-        WorkerTeam team(machine(), size);
-        TaskId const tasks = 300;
-        auto const edges = random_edges(tasks, 1, 4);
-        auto graph = graph_of(tasks, edges);
-        for (TaskId t = 0; t < tasks; t += 2) ++graph.num_predecessors[t];
-        std::vector<int> message(tasks, 0), seen(message);
-        std::mutex one;
-        TaskId next = 0;
-        auto const poll = [&](WorkerId worker) {
-            std::unique_lock const lock(one, std::try_to_lock);
-            if (!lock || next >= tasks || next / 2 % size != worker) return false;
-            message[next] = next + 1;
-            EXPECT_TRUE(team.release(next));
-            next += 2;
-            return true;
-        };
-        FifoPolicy policy(size);
-        auto const stats = team.run(
-            graph, policy, [&](TaskId t, WorkerId) { seen[t] = message[t]; }, polling(tasks / 2, poll));
-        EXPECT_EQ(stats.tasks(), tasks);
-        EXPECT_EQ(seen, message);
-    }
+TEST_P(PollingTeam, WorkersReleaseTasksByThemselves) {
+    TaskId const tasks = 300;
+    auto const edges = random_edges(tasks, 1, 4);
+    auto graph = graph_of(tasks, edges);
+    for (TaskId t = 0; t < tasks; t += 2) ++graph.num_predecessors[t];
+    std::vector<int> message(tasks, 0), seen(message);
+    std::mutex one;
+    TaskId next = 0;
+    auto const poll = [&](WorkerId worker) {
+        std::unique_lock const lock(one, std::try_to_lock);
+        if (!lock || next >= tasks || next / 2 % size != worker) return false;
+        message[next] = next + 1;
+        EXPECT_TRUE(team.release(next));
+        next += 2;
+        return true;
+    };
+    auto const stats = team.run(
+        graph, policy, [&](TaskId t, WorkerId) { seen[t] = message[t]; }, polling(tasks / 2, poll));
+    EXPECT_EQ(stats.tasks(), tasks);
+    EXPECT_EQ(seen, message);
 }
 
 TEST(Polling, IsDoneBetweenTasksByEveryWorker) {
@@ -125,37 +124,28 @@ TEST(Polling, AWorkerTellsThatItIsAboutToSleep) {
     }
 }
 
-TEST(Polling, AnExceptionEndsTheRun) {
-    for (int const size : team_sizes) {
-        WorkerTeam team(machine(), size);
-        FifoPolicy policy(size);
-        for (int const fails : {1, 40}) { // between tasks; with nothing left to do
-            std::atomic<int> polls{0};
-            auto const poll = [&](WorkerId) {
-                if (++polls == fails) throw std::runtime_error("lost the network");
-                return false;
-            };
-            EXPECT_THROW(team.run(awaiting(1), policy, nothing, polling(1, poll)), std::runtime_error);
-        }
-        // A message that nobody expects.
-        auto const poll = [&](WorkerId) { return team.release(0); };
-        EXPECT_EQ(status_of([&] { team.run(awaiting(1), policy, nothing, polling(0, poll)); }),
-                  Status::internal);
-        EXPECT_EQ(team.run(graph_of(9, {}), policy, nothing).tasks(), 9);
+TEST_P(PollingTeam, AnExceptionEndsTheRun) {
+    for (int const fails : {1, 40}) { // between tasks; with nothing left to do
+        std::atomic<int> polls{0};
+        auto const poll = [&](WorkerId) {
+            if (++polls == fails) throw std::runtime_error("lost the network");
+            return false;
+        };
+        EXPECT_THROW(team.run(awaiting(1), policy, nothing, polling(1, poll)), std::runtime_error);
     }
+    // A message that nobody expects.
+    auto const poll = [&](WorkerId) { return team.release(0); };
+    EXPECT_EQ(status_of([&] { team.run(awaiting(1), policy, nothing, polling(0, poll)); }), Status::internal);
+    EXPECT_EQ(team.run(graph_of(9, {}), policy, nothing).tasks(), 9);
 }
 
-TEST(Polling, ACycleIsStillReported) {
-    for (int const size : team_sizes) {
-        WorkerTeam team(machine(), size);
-        FifoPolicy policy(size);
-        std::atomic<bool> sent{false};
-        auto graph = graph_of(4, {{0, 1}, {2, 3}, {3, 2}});
-        ++graph.num_predecessors[0]; // the last event comes when all wait
-        auto const poll = [&](WorkerId) { return team.idle() && !sent.exchange(true) && team.release(0); };
-        EXPECT_TRUE(throws_error(Status::internal, "2 of 4 tasks done",
-                                 [&] { team.run(graph, policy, nothing, polling(1, poll)); }));
-    }
+TEST_P(PollingTeam, ACycleIsStillReported) {
+    std::atomic<bool> sent{false};
+    auto graph = graph_of(4, {{0, 1}, {2, 3}, {3, 2}});
+    ++graph.num_predecessors[0]; // the last event comes when all wait
+    auto const poll = [&](WorkerId) { return team.idle() && !sent.exchange(true) && team.release(0); };
+    EXPECT_TRUE(throws_error(Status::internal, "2 of 4 tasks done",
+                             [&] { team.run(graph, policy, nothing, polling(1, poll)); }));
 }
 
 TEST(Polling, SleepersNoticeACancellation) {

@@ -112,6 +112,14 @@ inline Topology const& machine() {
 
 inline void nothing(TaskId, WorkerId) {}
 
+/// A test with a team of each of these sizes.
+class TeamOfEachSize : public ::testing::TestWithParam<int> {
+  protected:
+    int const size = GetParam();
+    WorkerTeam team{machine(), size};
+    FifoPolicy policy{size};
+};
+
 /// Runs a graph; each task checks, without any synchronization of its own, what its predecessors wrote.
 inline void run_checked(WorkerTeam& team, std::vector<Edge> const& edges, TaskId tasks, Policy& policy) {
     auto const graph = graph_of(tasks, edges);

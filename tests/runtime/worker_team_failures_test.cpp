@@ -7,33 +7,33 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(WorkerTeamFailures, RethrowsTheFirstExceptionAndGoesOn) {
+using FailingTeam = TeamOfEachSize;
+INSTANTIATE_TEST_SUITE_P(Sizes, FailingTeam, ::testing::ValuesIn(team_sizes));
+
+TEST_P(FailingTeam, RethrowsTheFirstExceptionAndGoesOn) {
     auto const graph = graph_of(300, random_edges(300, 2, 17));
     std::mt19937 random(23);
-    for (int const size : team_sizes) {
-        WorkerTeam team(machine(), size);
-        for (int round = 0; round < 30; ++round) {
-            auto const fails = static_cast<TaskId>(random() % 300);
-            FifoPolicy policy(size);
-            std::atomic<int> started{0};
-            try {
-                team.run(graph, policy, [&](TaskId t, WorkerId) {
-                    ++started;
-                    if (t == fails) throw std::runtime_error("task " + std::to_string(t));
-                });
-                FAIL() << "the exception was lost";
-            } catch (std::runtime_error const& e) {
-                EXPECT_EQ(e.what(), "task " + std::to_string(fails));
-            }
-            EXPECT_LE(started.load(), 300);
-            FifoPolicy fresh(size);
-            EXPECT_EQ(team.run(graph, fresh, nothing).tasks(), 300);
+    for (int round = 0; round < 30; ++round) {
+        auto const fails = static_cast<TaskId>(random() % 300);
+        FifoPolicy policy(size);
+        std::atomic<int> started{0};
+        try {
+            team.run(graph, policy, [&](TaskId t, WorkerId) {
+                ++started;
+                if (t == fails) throw std::runtime_error("task " + std::to_string(t));
+            });
+            FAIL() << "the exception was lost";
+        } catch (std::runtime_error const& e) {
+            EXPECT_EQ(e.what(), "task " + std::to_string(fails));
         }
-        auto const last_fails = [&](WorkerId w) {
-            if (w == size - 1) throw std::out_of_range("worker");
-        };
-        EXPECT_THROW(team.for_each_worker(last_fails), std::out_of_range);
+        EXPECT_LE(started.load(), 300);
+        FifoPolicy fresh(size);
+        EXPECT_EQ(team.run(graph, fresh, nothing).tasks(), 300);
     }
+    auto const last_fails = [&](WorkerId w) {
+        if (w == size - 1) throw std::out_of_range("worker");
+    };
+    EXPECT_THROW(team.for_each_worker(last_fails), std::out_of_range);
 }
 
 TEST(WorkerTeamFailures, StopsIssuingTasksAfterAnException) {
@@ -48,27 +48,23 @@ TEST(WorkerTeamFailures, StopsIssuingTasksAfterAnException) {
     EXPECT_LT(started.load(), 100);
 }
 
-TEST(WorkerTeamFailures, CanBeCancelledByAFlag) {
-    for (int const size : team_sizes) {
-        WorkerTeam team(machine(), size);
-        for (int const after : {0, 1, 40}) {
-            std::atomic<bool> cancel{after == 0};
-            std::atomic<int> started{0};
-            FifoPolicy policy(size);
-            RunOptions options;
-            options.cancel = &cancel;
-            auto const body = [&](TaskId, WorkerId) {
-                if (++started == after) cancel = true;
-            };
-            EXPECT_EQ(status_of([&] { team.run(graph_of(5000, chain_edges(5000)), policy, body, options); }),
-                      Status::cancelled);
-            EXPECT_GE(started.load(), after);
-            EXPECT_LE(started.load(),
-                      after == 0 ? 0 : after + size - 1); // one under way on each other worker
-        }
+TEST_P(FailingTeam, CanBeCancelledByAFlag) {
+    for (int const after : {0, 1, 40}) {
+        std::atomic<bool> cancel{after == 0};
+        std::atomic<int> started{0};
         FifoPolicy policy(size);
-        run_checked(team, random_edges(300, 2, 1), 300, policy);
+        RunOptions options;
+        options.cancel = &cancel;
+        auto const body = [&](TaskId, WorkerId) {
+            if (++started == after) cancel = true;
+        };
+        EXPECT_EQ(status_of([&] { team.run(graph_of(5000, chain_edges(5000)), policy, body, options); }),
+                  Status::cancelled);
+        EXPECT_GE(started.load(), after);
+        EXPECT_LE(started.load(),
+                  after == 0 ? 0 : after + size - 1); // one under way on each other worker
     }
+    run_checked(team, random_edges(300, 2, 1), 300, policy);
 }
 
 TEST(WorkerTeamFailures, AsksTheCallerNowAndThenWhetherToGoOn) {
@@ -103,17 +99,13 @@ TEST(WorkerTeamFailures, SleepersNoticeACancellationThatNobodyAnnounces) {
     }
 }
 
-TEST(WorkerTeamFailures, ReportsACycleInsteadOfHanging) {
-    for (int const size : team_sizes) {
-        WorkerTeam team(machine(), size);
-        FifoPolicy policy(size);
-        auto const graph = graph_of(5, {{0, 1}, {1, 2}, {2, 3}, {3, 2}, {3, 4}});
-        EXPECT_TRUE(throws_error(Status::internal,
-                                 "2 of 5 tasks done: 0 are ready but the scheduling policy returns none of "
-                                 "them, 3 wait for predecessors (a cycle?)",
-                                 [&] { team.run(graph, policy, nothing); }));
-        run_checked(team, chain_edges(20), 20, policy);
-    }
+TEST_P(FailingTeam, ReportsACycleInsteadOfHanging) {
+    auto const graph = graph_of(5, {{0, 1}, {1, 2}, {2, 3}, {3, 2}, {3, 4}});
+    EXPECT_TRUE(throws_error(Status::internal,
+                             "2 of 5 tasks done: 0 are ready but the scheduling policy returns none of "
+                             "them, 3 wait for predecessors (a cycle?)",
+                             [&] { team.run(graph, policy, nothing); }));
+    run_checked(team, chain_edges(20), 20, policy);
 }
 
 /// Loses task `lost`, or hands out task `twice` a second time, or hands out `invented` with task 3.
@@ -129,22 +121,19 @@ class BrokenPolicy : public FifoPolicy {
     TaskId lost = no_task, twice = no_task, invented = no_task;
 };
 
-TEST(WorkerTeamFailures, ReportsWhatABrokenPolicyDoes) {
+TEST_P(FailingTeam, ReportsWhatABrokenPolicyDoes) {
     auto const graph = graph_of(40, chain_edges(40));
-    for (int const size : team_sizes) {
-        WorkerTeam team(machine(), size);
-        auto const expect = [&](std::string const& report, TaskId lost, TaskId twice, TaskId invented) {
-            BrokenPolicy policy(size);
-            policy.lost = lost;
-            policy.twice = twice;
-            policy.invented = invented;
-            EXPECT_TRUE(throws_error(Status::internal, report, [&] { team.run(graph, policy, nothing); }));
-        };
-        expect("10 of 40 tasks done: 1 are ready", 10, no_task, no_task);
-        expect("task 3 twice", no_task, 3, no_task);
-        expect("does not exist", no_task, no_task, 40);
-        expect("before it was ready", no_task, no_task, 30);
-    }
+    auto const expect = [&](std::string const& report, TaskId lost, TaskId twice, TaskId invented) {
+        BrokenPolicy policy(size);
+        policy.lost = lost;
+        policy.twice = twice;
+        policy.invented = invented;
+        EXPECT_TRUE(throws_error(Status::internal, report, [&] { team.run(graph, policy, nothing); }));
+    };
+    expect("10 of 40 tasks done: 1 are ready", 10, no_task, no_task);
+    expect("task 3 twice", no_task, 3, no_task);
+    expect("does not exist", no_task, no_task, 40);
+    expect("before it was ready", no_task, no_task, 30);
 }
 
 TEST(WorkerTeamFailures, ReportsGraphsWhoseCountsAreWrong) {

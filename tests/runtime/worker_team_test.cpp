@@ -17,47 +17,40 @@ double thread_cpu_seconds() {
     return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-TEST(WorkerTeam, RunsAFunctionOnceOnEveryWorker) {
-    for (int const size : team_sizes) {
-        WorkerTeam team(machine(), size);
-        ASSERT_EQ(team.size(), size);
-        EXPECT_EQ(team.places().size(), static_cast<std::size_t>(size));
-        std::vector<std::thread::id> ids(size);
-        std::vector<int> calls(size, 0);
-        for (int round = 0; round < 50; ++round)
-            team.for_each_worker([&](WorkerId w) {
-                ++calls[w];
-                ids[w] = std::this_thread::get_id();
-            });
-        EXPECT_EQ(calls, std::vector<int>(size, 50));
-        EXPECT_EQ(ids[0], std::this_thread::get_id());
-        EXPECT_EQ(std::set<std::thread::id>(ids.begin(), ids.end()).size(), static_cast<std::size_t>(size));
-    }
+using TeamOf = TeamOfEachSize;
+INSTANTIATE_TEST_SUITE_P(Sizes, TeamOf, ::testing::ValuesIn(team_sizes));
+
+TEST_P(TeamOf, RunsAFunctionOnceOnEveryWorker) {
+    ASSERT_EQ(team.size(), size);
+    EXPECT_EQ(team.places().size(), static_cast<std::size_t>(size));
+    std::vector<std::thread::id> ids(size);
+    std::vector<int> calls(size, 0);
+    for (int round = 0; round < 50; ++round)
+        team.for_each_worker([&](WorkerId w) {
+            ++calls[w];
+            ids[w] = std::this_thread::get_id();
+        });
+    EXPECT_EQ(calls, std::vector<int>(size, 50));
+    EXPECT_EQ(ids[0], std::this_thread::get_id());
+    EXPECT_EQ(std::set<std::thread::id>(ids.begin(), ids.end()).size(), static_cast<std::size_t>(size));
 }
 
-TEST(WorkerTeam, RunsEveryTaskOnceAfterItsPredecessors) {
-    for (int const size : team_sizes) {
-        WorkerTeam team(machine(), size);
-        for (unsigned seed = 0; seed < 6; ++seed) {
-            FifoPolicy policy(size);
-            run_checked(team, random_edges(1500, static_cast<int>(seed % 3) + 1, seed), 1500, policy);
-        }
-    }
-}
-
-TEST(WorkerTeam, RunsChainsFansAndEmptyGraphs) {
-    for (int const size : team_sizes) {
-        WorkerTeam team(machine(), size);
+TEST_P(TeamOf, RunsEveryTaskOnceAfterItsPredecessors) {
+    for (unsigned seed = 0; seed < 6; ++seed) {
         FifoPolicy policy(size);
-        run_checked(team, chain_edges(500), 500, policy);
-        std::vector<Edge> fan; // 0 -> all -> last
-        for (TaskId t = 1; t < 499; ++t) fan.insert(fan.end(), {{0, t}, {t, 499}});
-        run_checked(team, fan, 500, policy);
-        run_checked(team, {}, 300, policy);
-        run_checked(team, {{0, 1}, {0, 1}, {0, 1}}, 2, policy); // parallel edges
-        run_checked(team, {}, 1, policy);
-        EXPECT_EQ(team.run(TaskGraph{}, policy, nothing).tasks(), 0);
+        run_checked(team, random_edges(1500, static_cast<int>(seed % 3) + 1, seed), 1500, policy);
     }
+}
+
+TEST_P(TeamOf, RunsChainsFansAndEmptyGraphs) {
+    run_checked(team, chain_edges(500), 500, policy);
+    std::vector<Edge> fan; // 0 -> all -> last
+    for (TaskId t = 1; t < 499; ++t) fan.insert(fan.end(), {{0, t}, {t, 499}});
+    run_checked(team, fan, 500, policy);
+    run_checked(team, {}, 300, policy);
+    run_checked(team, {{0, 1}, {0, 1}, {0, 1}}, 2, policy); // parallel edges
+    run_checked(team, {}, 1, policy);
+    EXPECT_EQ(team.run(TaskGraph{}, policy, nothing).tasks(), 0);
 }
 
 TEST(WorkerTeam, WorksOnAMachineThatIsNotHere) {
@@ -174,35 +167,31 @@ TEST(WorkerTeam, BusyTimeAndStealsAreCounted) {
     EXPECT_EQ(again.steals(), again.workers[0].tasks); // of this run alone
 }
 
-TEST(WorkerTeam, EventsFromOutsideReleaseTasks) {
-    for (int const size : team_sizes) {
-        WorkerTeam team(machine(), size);
-        TaskId const tasks = 200;
-        auto const edges = random_edges(tasks, 1, 4);
-        auto graph = graph_of(tasks, edges);
-        for (TaskId t = 0; t < tasks; t += 2) ++graph.num_predecessors[t];
-        std::vector<int> message(tasks, 0);
-        std::vector<int> seen(tasks, 0);
-        std::atomic<bool> started{false};
-        std::thread progress([&] {
-            while (!started) std::this_thread::yield();
-            for (TaskId t = 0; t < tasks; t += 2) {
-                message[t] = t + 1;
-                if (t % 50 == 0) std::this_thread::sleep_for(1ms);
-                EXPECT_TRUE(team.release(t));
-            }
-        });
-        RunOptions options;
-        options.external_events = tasks / 2;
-        options.on_start = [&] { started = true; };
-        FifoPolicy policy(size);
-        auto const stats = team.run(
-            graph, policy, [&](TaskId t, WorkerId) { seen[t] = message[t]; }, options);
-        progress.join();
-        EXPECT_EQ(stats.tasks(), tasks);
-        EXPECT_EQ(seen, message);
-        EXPECT_FALSE(team.release(0)); // no run goes on
-    }
+TEST_P(TeamOf, EventsFromOutsideReleaseTasks) {
+    TaskId const tasks = 200;
+    auto const edges = random_edges(tasks, 1, 4);
+    auto graph = graph_of(tasks, edges);
+    for (TaskId t = 0; t < tasks; t += 2) ++graph.num_predecessors[t];
+    std::vector<int> message(tasks, 0);
+    std::vector<int> seen(tasks, 0);
+    std::atomic<bool> started{false};
+    std::thread progress([&] {
+        while (!started) std::this_thread::yield();
+        for (TaskId t = 0; t < tasks; t += 2) {
+            message[t] = t + 1;
+            if (t % 50 == 0) std::this_thread::sleep_for(1ms);
+            EXPECT_TRUE(team.release(t));
+        }
+    });
+    RunOptions options;
+    options.external_events = tasks / 2;
+    options.on_start = [&] { started = true; };
+    auto const stats = team.run(
+        graph, policy, [&](TaskId t, WorkerId) { seen[t] = message[t]; }, options);
+    progress.join();
+    EXPECT_EQ(stats.tasks(), tasks);
+    EXPECT_EQ(seen, message);
+    EXPECT_FALSE(team.release(0)); // no run goes on
 }
 
 /// Each worker has its own queue, and a task goes to its home: wakes exactly that worker.
