@@ -19,9 +19,7 @@ SymbolicOptions one_block() {
 template <class T> void expect_inertia(CscMatrix<T> const& a, Factorization kind,
                                        SymbolicOptions const& symbolic = narrow_cblks()) {
     Index positive = 0, negative = 0;
-    std::vector<Index> order(a.cols);
-    std::iota(order.begin(), order.end(), Index(0));
-    auto const matrix = dense(convert<std::complex<double>>(a), order);
+    auto const matrix = to_dense<std::complex<double>>(a);
     for (double const value : eigenvalues(matrix.values, static_cast<int>(a.cols)))
         ++(value > 0 ? positive : negative);
     for (int const workers : {1, 3}) {
@@ -78,15 +76,10 @@ TEST(PivotSigns, NeedARealD) {
 template <class T> void expect_determinant(CscMatrix<T> const& a, Factorization kind,
                                            std::vector<Index> const& schur = {},
                                            SymbolicOptions const& symbolic = narrow_cblks()) {
-    std::vector<Index> order;
-    for (Index i = 0; i < a.cols; ++i)
-        if (std::find(schur.begin(), schur.end(), i) == schur.end()) order.push_back(i);
-    auto const interior = static_cast<Index>(order.size());
-    order.insert(order.end(), schur.begin(), schur.end());
-    auto reference = dense(convert<std::complex<double>>(a), order);
+    auto reference = dense(convert<std::complex<double>>(a), interior_then(schur, a.cols));
     std::complex<double> phase = 1;
     double log_modulus = 0;
-    for (auto const pivot : eliminate(reference, interior)) {
+    for (auto const pivot : eliminate(reference, a.cols - std::ssize(schur))) {
         phase *= pivot / std::abs(pivot);
         log_modulus += std::log(std::abs(pivot));
     }

@@ -17,15 +17,16 @@ std::vector<int> nodes_of(std::vector<WorkerPlace> const& places) {
 }
 
 // A matrix, analyzed and planned for the workers of a topology with one worker for each core.
-template <class T> struct PlannedSystem {
+struct PlannedSystem : System<double> {
     PlannedSystem(std::string const& spec, Factorization factorization, Topology machine, int workers)
-        : base(generated(spec), factorization, 1), topology(std::move(machine)), team(topology, workers),
-          plan(make_factor_plan(base.structure, CostModel{}, workers, nodes_of(team.places()))),
-          factor(base.structure) {}
+        : System(real(spec), factorization, workers, {}, narrow_cblks(), machine),
+          topology(std::move(machine)) {
+        plan = make_factor_plan(structure, CostModel{}, workers, nodes_of(team.places()));
+    }
 
     void factorize(Allocation allocation) {
-        factor.allocate({base.kind}, plan.owner_of_cblk, allocation, team);
-        espalier::factorize(base.matrix, base.assembly, plan, factor, team, {});
+        factor.allocate({kind}, plan.owner_of_cblk, allocation, team);
+        espalier::factorize(matrix, assembly, plan, factor, team, {});
     }
     [[nodiscard]] Placement placement() {
         return measure_placement(factor, plan, plan.factor_schedule.worker_of_task, team, topology);
@@ -33,33 +34,24 @@ template <class T> struct PlannedSystem {
     [[nodiscard]] int node_of(WorkerId worker) const { return team.places()[worker].node; }
     [[nodiscard]] double panel_bytes() const {
         double bytes = 0;
-        for (CblkId k = 0; k < base.structure.num_cblks(); ++k)
+        for (CblkId k = 0; k < structure.num_cblks(); ++k)
             bytes += static_cast<double>(factor.panel(k).size());
         return bytes;
     }
-    [[nodiscard]] std::vector<T> coefficients() const {
-        std::vector<T> all;
-        for (CblkId k = 0; k < base.structure.num_cblks(); ++k) {
+    [[nodiscard]] std::vector<double> coefficients() const {
+        std::vector<double> all;
+        for (CblkId k = 0; k < structure.num_cblks(); ++k) {
             auto const panel = factor.panel(k);
-            auto const* const first = reinterpret_cast<T const*>(panel.data());
-            all.insert(all.end(), first, first + panel.size() / sizeof(T));
+            auto const* const first = reinterpret_cast<double const*>(panel.data());
+            all.insert(all.end(), first, first + panel.size() / sizeof(double));
         }
         return all;
     }
 
-    static CscMatrix<T> generated(std::string const& spec) {
-        return std::get<CscMatrix<T>>(generate_matrix(spec).matrix);
-    }
-
-    System<T> base;
     Topology topology;
-    WorkerTeam team;
-    FactorPlan plan;
-    Factor<T> factor;
 };
 
-PlannedSystem<double> four_nodes(std::string const& spec = "lap3d:9",
-                                 Factorization kind = Factorization::llh) {
+PlannedSystem four_nodes(std::string const& spec = "lap3d:9", Factorization kind = Factorization::llh) {
     return {spec, kind, Topology::synthetic("numa:4 core:2"), 8};
 }
 
@@ -68,9 +60,8 @@ double sum(std::vector<double> const& values) {
 }
 
 // The bytes of a task in each panel, counted blok by blok as placement.hpp defines them.
-template <class T>
-std::map<CblkId, double> bytes_of_task(PlannedSystem<T> const& run, FactorTask const& task) {
-    BlockStructure const& s = run.base.structure;
+std::map<CblkId, double> bytes_of_task(PlannedSystem const& run, FactorTask const& task) {
+    BlockStructure const& s = run.structure;
     std::map<CblkId, double> bytes;
     if (task.target == no_cblk) {
         Branch const& branch = run.plan.partition.branches[task.source];
@@ -91,16 +82,16 @@ std::map<CblkId, double> bytes_of_task(PlannedSystem<T> const& run, FactorTask c
     for (auto const& [k, rows] : read) {
         Cblk const& source = run.factor.cblk(k);
         auto const height = static_cast<double>(source.stride - rows.first);
-        bytes[k] += height * static_cast<double>(source.width()) * sizeof(T) * sides;
-        bytes[task.target] += height * static_cast<double>(rows.second) * sizeof(T) * sides;
+        bytes[k] += height * static_cast<double>(source.width()) * sizeof(double) * sides;
+        bytes[task.target] += height * static_cast<double>(rows.second) * sizeof(double) * sides;
     }
     return bytes;
 }
 
-template <class T> void expect_local_placement(PlannedSystem<T>& run) {
+void expect_local_placement(PlannedSystem& run) {
     Placement const placement = run.placement();
     std::vector<double> node_bytes(4, 0.0), all(8, 0.0), local(8, 0.0), shares;
-    for (CblkId k = 0; k < run.base.structure.num_cblks(); ++k)
+    for (CblkId k = 0; k < run.structure.num_cblks(); ++k)
         node_bytes[run.node_of(run.plan.owner_of_cblk[k])] += static_cast<double>(run.factor.panel(k).size());
     EXPECT_EQ(placement.node_bytes, node_bytes);
     for (std::size_t t = 0; t < run.plan.factor.tasks.size(); ++t) {
@@ -183,7 +174,7 @@ TEST(Placement, FollowsTheWorkersThatRanTheTasks) {
 }
 
 TEST(Placement, ReadsRealPagesBack) {
-    PlannedSystem<double> run("lap3d:12", Factorization::llh, Topology::detect(), 2);
+    PlannedSystem run("lap3d:12", Factorization::llh, Topology::detect(), 2);
     for (Allocation const allocation : all_allocations) {
         run.factorize(allocation);
         Placement const placement = run.placement();
@@ -247,10 +238,10 @@ TEST(Allocation, GlobalIsTouchedAtOnceAndLocalByItsOwners) {
                    ? -1.0
                    : static_cast<double>(location.untouched_bytes) / static_cast<double>(bytes.size());
     };
-    run.factor.allocate({run.base.kind}, run.plan.owner_of_cblk, Allocation::global, run.team);
+    run.factor.allocate({run.kind}, run.plan.owner_of_cblk, Allocation::global, run.team);
     if (untouched(0) < 0) GTEST_SKIP() << "the system does not tell where pages lie";
     EXPECT_EQ(untouched(0), 0);
-    run.factor.allocate({run.base.kind}, run.plan.owner_of_cblk, Allocation::local, run.team);
+    run.factor.allocate({run.kind}, run.plan.owner_of_cblk, Allocation::local, run.team);
     WorkerId const owner = run.plan.owner_of_cblk.front(), other = run.plan.owner_of_cblk.back();
     ASSERT_NE(owner, other);
     EXPECT_EQ(untouched(owner), 1);
@@ -264,7 +255,7 @@ TEST(Allocation, OfAGlobalArrayCanBeCancelled) {
     Interrupt interrupt;
     interrupt.request();
     EXPECT_EQ(status_of([&] {
-                  run.factor.allocate({run.base.kind}, run.plan.owner_of_cblk, Allocation::global, run.team,
+                  run.factor.allocate({run.kind}, run.plan.owner_of_cblk, Allocation::global, run.team,
                                       &interrupt);
               }),
               Status::cancelled);

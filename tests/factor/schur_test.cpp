@@ -16,17 +16,6 @@ std::vector<Index> every(Index step, Index n) {
     return unknowns;
 }
 
-// The order of elimination of the reference: the other unknowns ascending, then `schur` as given.
-std::vector<Index> interior_then(std::vector<Index> const& schur, Index n) {
-    std::vector<char> is_kept(n, 0);
-    for (Index const i : schur) is_kept[i] = 1;
-    std::vector<Index> order;
-    for (Index i = 0; i < n; ++i)
-        if (!is_kept[i]) order.push_back(i);
-    order.insert(order.end(), schur.begin(), schur.end());
-    return order;
-}
-
 template <class T> void expect_schur(CscMatrix<T> const& a, Factorization kind, std::vector<Index> schur) {
     std::shuffle(schur.begin(), schur.end(), std::mt19937(7)); // as the caller gives them
     auto const k = static_cast<Index>(schur.size());

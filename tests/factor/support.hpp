@@ -34,10 +34,10 @@ inline SymbolicOptions narrow_cblks() {
 /// A matrix, ready to be factorized; the unknowns `schur` are kept.
 template <class T> struct System {
     System(CscMatrix<T> const& a, Factorization factorization, int workers, std::vector<Index> schur = {},
-           SymbolicOptions options = narrow_cblks())
+           SymbolicOptions options = narrow_cblks(), Topology const& topology = Topology::detect())
         : matrix(factorization == Factorization::lu ? expand_symmetric(a) : a), kind(factorization),
           kept(std::move(schur)), structure(analyze(options)),
-          plan(make_factor_plan(structure, CostModel{}, workers)), team(Topology::detect(), workers),
+          plan(make_factor_plan(structure, CostModel{}, workers)), team(topology, workers),
           assembly(matrix, structure), factor(structure) {
         set_blas_threads(1); // as the solver does
     }
@@ -99,6 +99,17 @@ template <class T> double largest(Dense<T> const& a) {
     double size = 0;
     for (T const value : a.values) size = std::max(size, static_cast<double>(std::abs(value)));
     return size;
+}
+
+/// The order of elimination of the reference: the other unknowns ascending, then `schur` as given.
+inline std::vector<Index> interior_then(std::vector<Index> const& schur, Index n) {
+    std::vector<char> is_kept(n, 0);
+    for (Index const i : schur) is_kept[i] = 1;
+    std::vector<Index> order;
+    for (Index i = 0; i < n; ++i)
+        if (!is_kept[i]) order.push_back(i);
+    order.insert(order.end(), schur.begin(), schur.end());
+    return order;
 }
 
 /// The full matrix with rows and columns in this order.

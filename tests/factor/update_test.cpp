@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <random>
+#include "matrix/dense_reference.hpp"
 
 namespace espalier {
 namespace {
@@ -18,19 +18,6 @@ BlockStructure two_cblks() {
     s.bloks = {{0, 3, 0, 0},   {5, 7, 1, 3},  {8, 9, 1, 5},   {11, 13, 2, 6},
                {40, 80, 2, 8}, {5, 10, 1, 0}, {10, 14, 2, 5}, {40, 80, 2, 9}};
     return s;
-}
-
-template <class T> std::vector<T> random_values(std::size_t size, unsigned seed) {
-    std::mt19937 engine(seed);
-    std::uniform_real_distribution<double> draw(-1, 1);
-    std::vector<T> values(size);
-    for (T& value : values) {
-        if constexpr (is_complex<T>)
-            value = T(static_cast<Real<T>>(draw(engine)), static_cast<Real<T>>(draw(engine)));
-        else
-            value = static_cast<T>(draw(engine));
-    }
-    return values;
 }
 
 // The row of the matrix of a panel row of cblk k.
@@ -66,11 +53,11 @@ template <class T> void compare_with_dense(RowsFrom rows_from, Op op, bool upper
     auto const s = two_cblks();
     Cblk const& source = s.cblks[0];
     Cblk const& target = s.cblks[1];
-    auto a = random_values<T>(static_cast<std::size_t>(source.stride * 3), 1);
-    auto b = random_values<T>(static_cast<std::size_t>(source.stride * 3), 2);
+    auto a = test::random_vector<T>(source.stride * 3, 1);
+    auto b = test::random_vector<T>(source.stride * 3, 2);
     Index const skip = upper_target ? target.width() : 0;
     Index const rows = target.stride - skip;
-    auto c = random_values<T>(static_cast<std::size_t>(rows * target.width()), 3);
+    auto c = test::random_vector<T>(rows * target.width(), 3);
     auto const before = c;
     MatrixView<T> const av{a.data(), source.stride, 3, source.stride};
     MatrixView<T> const bv{b.data(), source.stride, 3, source.stride};
