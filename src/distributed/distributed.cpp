@@ -1,7 +1,6 @@
 // Collects distributed systems on process 0, and distributes vectors.
 #include "espalier/distributed.hpp"
 
-#include <complex>
 #include <cstring>
 
 #include <fmt/format.h>

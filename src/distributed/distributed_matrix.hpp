@@ -8,7 +8,6 @@
 // depend on the number of processes but not on timing.
 #pragma once
 
-#include <cstdint>
 #include <initializer_list>
 #include <memory>
 #include <span>

@@ -1,5 +1,4 @@
 // The public functions that read files by parts and convert numbers to the scalar type.
-#include <complex>
 #include <utility>
 
 #include <fmt/format.h>

@@ -6,7 +6,6 @@
 #include <atomic>
 #include <cstring>
 #include <memory>
-#include <mutex>
 #include <optional>
 
 #include <fmt/format.h>

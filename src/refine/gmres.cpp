@@ -1,7 +1,6 @@
 // GMRES on a block of right-hand sides, each with its own Arnoldi basis.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include "kernels/blas.hpp"

@@ -1,7 +1,6 @@
 #include "refine/tall_block.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include "comm/collective.hpp"
 #include "core/scalar.hpp"
