@@ -191,24 +191,21 @@ template <class T> DistributedMatrix<T>::DistributedMatrix(DistributedRows rows,
         own.values.resize(own.row_ind.size());
     });
     part_->halo = Halo(comm, std::move(wanted));
-    deal_values(owners.begin, owners.rows, whole);
+    deal_values(owners, whole);
 }
 template <class T> void DistributedMatrix<T>::set_values(CscMatrix<T> const* whole) {
     if (rows().is_alone()) {
         part_->entries = whole;
         return;
     }
-    Owners const owners(rows());
-    deal_values(owners.begin, owners.rows, whole);
+    deal_values(Owners(rows()), whole);
 }
 
 // A column of a process has the entries of the column of the whole matrix in the same order.
-template <class T> void DistributedMatrix<T>::deal_values(std::span<Index const> begin,
-                                                          std::span<Index const> owned,
-                                                          CscMatrix<T> const* whole) {
+template <class T> void DistributedMatrix<T>::deal_values(Owners const& owners, CscMatrix<T> const* whole) {
     auto const bytes = deal_out(rows().comm(), [&](Packer& packer, int r) {
         std::vector<T> values;
-        for (Index const j : owned.subspan(begin[r], begin[r + 1] - begin[r]))
+        for (Index const j : owners.rows_of(r))
             values.insert(values.end(), whole->values.begin() + whole->col_ptr[j],
                           whole->values.begin() + whole->col_ptr[j + 1]);
         packer(values);

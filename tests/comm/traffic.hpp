@@ -179,10 +179,7 @@ inline void failing(Communicator const& comm, ExchangeOptions const& options, Tr
 
 /// `threads` of the exchange, budget in bytes.
 inline ExchangeOptions exchange_options(int threads, std::size_t budget = std::size_t{64} << 20) {
-    ExchangeOptions options;
-    options.threads = threads;
-    options.receive_budget = budget;
-    return options;
+    return {.threads = threads, .receive_budget = budget};
 }
 
 } // namespace espalier

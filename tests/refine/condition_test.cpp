@@ -10,7 +10,8 @@
 namespace espalier {
 namespace {
 
-using test::all_ops, test::DenseLu, test::Extended, test::Dense, test::to_dense, test::to_sparse;
+using test::all_ops, test::DenseLu, test::Extended, test::hilbert, test::random_square, test::Dense,
+    test::to_dense, test::to_sparse;
 
 template <class T> double true_reciprocal_condition(CscMatrix<T> const& a) {
     auto const dense = to_dense<Extended<T>>(a);
@@ -22,25 +23,12 @@ template <class T> double estimated_reciprocal_condition(CscMatrix<T> const& a) 
     return reciprocal_condition<T>(a, lu.apply());
 }
 
-template <class T> Dense<T> random_square(Index n, std::uint64_t seed) {
-    Dense<T> a(n);
-    a.values = test::random_vector<T>(n * n, seed);
-    return a;
-}
-
 // Rows of very different sizes, and columns too.
 template <class T> Dense<T> graded(Index n, std::uint64_t seed, Real<T> ratio) {
     auto a = random_square<T>(n, seed);
     for (Index j = 0; j < n; ++j)
         for (Index i = 0; i < n; ++i)
             a(i, j) *= std::pow(ratio, static_cast<Real<T>>(i) + static_cast<Real<T>>(j) / 2);
-    return a;
-}
-
-template <class T> Dense<T> hilbert(Index n) {
-    Dense<T> a(n);
-    for (Index j = 0; j < n; ++j)
-        for (Index i = 0; i < n; ++i) a(i, j) = T(1 / static_cast<Real<T>>(i + j + 1));
     return a;
 }
 

@@ -123,6 +123,19 @@ template <class X> double one_norm(Dense<X> const& a) {
     return largest;
 }
 
+template <class T> Dense<T> random_square(Index n, std::uint64_t seed) {
+    Dense<T> a(n);
+    a.values = random_vector<T>(n * n, seed);
+    return a;
+}
+
+template <class T> Dense<T> hilbert(Index n) {
+    Dense<T> a(n);
+    for (Index j = 0; j < n; ++j)
+        for (Index i = 0; i < n; ++i) a(i, j) = T(1 / static_cast<Real<T>>(i + j + 1));
+    return a;
+}
+
 /// A := (I - 2 u u^H) A for a random unit vector u; singular values stay.
 template <class T> void reflect(Dense<T>& a, std::mt19937_64& random, bool from_right) {
     std::vector<T> u(a.cols);
@@ -175,8 +188,7 @@ template <class T> struct DisturbedSystem {
   private:
     static CscMatrix<T> strong_diagonal(Symmetry symmetry) {
         Index const n = 40;
-        Dense<T> dense(n);
-        dense.values = random_vector<T>(n * n, 4);
+        auto dense = random_square<T>(n, 4);
         for (Index j = 0; j < n; ++j) dense(j, j) = T(static_cast<Real<T>>(2 * n));
         return to_sparse(dense, symmetry);
     }

@@ -92,9 +92,7 @@ TYPED_TEST(DistributedRefineOf, EveryMethodConvergesAsOnOneProcess) {
 TYPED_TEST(DistributedRefineOf, ConditionEstimatesAreThoseOfOneProcess) {
     using T = TypeParam;
     for (Index const n : {5, 40}) {
-        Dense<T> dense(n);
-        dense.values = test::random_vector<T>(n * n, 6);
-        System<T> const system(to_sparse(dense));
+        System<T> const system(to_sparse(test::random_square<T>(n, 6)));
         double alone = 0;
         WeakestDirection weakest;
         for (int processes = 1; processes <= 4; ++processes)
@@ -143,9 +141,7 @@ TYPED_TEST(DistributedRefineOf, NullSpacesAreThoseOfOneProcess) {
 
 TEST(DistributedRefine, ExtraPrecisionFindsTheDigitsOfOneProcess) {
     Index const n = 12;
-    Dense<double> hilbert(n);
-    for (Index j = 0; j < n; ++j)
-        for (Index i = 0; i < n; ++i) hilbert(i, j) = 1 / static_cast<double>(i + j + 1);
+    auto const hilbert = test::hilbert<double>(n);
     System<double> const system(to_sparse(hilbert), DenseLu<double>(hilbert));
     std::vector<double> const b(n, 1.0);
     std::vector<double> alone;

@@ -28,10 +28,6 @@ template <class T> CscMatrix<T> tridiagonal(Index n, T lower, T upper) {
     return a;
 }
 
-template <class T> std::vector<T> ones(Index n) {
-    return std::vector<T>(n, T(1));
-}
-
 // The inverse of the diagonal alone: a preconditioner that needs many steps.
 template <class T> ApplyInverse<T> const diagonal_only = [](std::span<T> r, Index, MatrixOp) {
     for (T& value : r) value /= T(4);
@@ -39,7 +35,7 @@ template <class T> ApplyInverse<T> const diagonal_only = [](std::span<T> r, Inde
 
 template <class T> RefineReport run(CscMatrix<T> const& a, RefineMethod method,
                                     ApplyInverse<T> const& inverse, int limit = 0, Index nrhs = 1) {
-    std::vector<T> const b = ones<T>(a.cols * nrhs);
+    std::vector<T> const b(a.cols * nrhs, T(1));
     std::vector<T> x(b.size(), T(0));
     RefineOptions const options{.method = method, .max_iterations = limit};
     RefineReport const report = refine<T>(a, b, x, nrhs, inverse, options);
@@ -269,7 +265,7 @@ TEST(Refine, IsCancelledWithXAsItWas) {
         };
         RefineOptions const options{.method = method, .interrupt = &interrupt};
         auto const given = test::random_vector<double>(60, 1);
-        auto const b = ones<double>(60);
+        std::vector<double> const b(60, 1.0);
         auto x = given;
         EXPECT_EQ(status_of([&] { refine<double>(a, b, x, 2, stopping, options); }), Status::cancelled);
         EXPECT_LE(solves, 3);
@@ -279,7 +275,7 @@ TEST(Refine, IsCancelledWithXAsItWas) {
 
 TEST(Refine, OfNothingIsConverged) {
     std::vector<double> none;
-    RefineOptions options;
+    RefineOptions const options;
     auto const empty = refine<double>(CscMatrix<double>(), none, none, 1, diagonal_only<double>, options);
     EXPECT_TRUE(empty.converged);
     auto const a = tridiagonal<double>(30, -1, -0.9);

@@ -44,9 +44,7 @@ TEST(NumaFactors, OfThisMachineAreMultiplesOfTheFastestPair) {
         calls.fetch_add(1, std::memory_order_relaxed);
     };
     std::array<BlockKernel, 2> const kernels{{{"touch", 4096, touch}, {"again", 4096, touch}}};
-    NumaFactorOptions options;
-    options.seconds = 0.02;
-    options.max_memory = 8 << 20;
+    NumaFactorOptions const options{.seconds = 0.02, .max_memory = 8 << 20};
     NumaFactors const factors = measure_numa_factors(machine(), kernels, options);
     EXPECT_EQ(factors.nodes, machine().num_nodes());
     EXPECT_LE(factors.region_bytes * static_cast<std::size_t>(machine().num_cores()), std::size_t{8} << 20);

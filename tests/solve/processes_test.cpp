@@ -50,9 +50,8 @@ template <class T> std::vector<T> solve_with(int processes, CscMatrix<T> const& 
         WorkerTeam team(Topology::detect(), 2);
         Factor<T> factor(part.structure);
         factor.allocate({kind}, part.plan.owner_of_cblk, Allocation::local, team);
-        FactorizeOptions options;
-        options.messaging = &messaging;
-        factorize<T>(std::span<T const>(values), assembly.map, part.plan, factor, team, options);
+        factorize<T>(std::span<T const>(values), assembly.map, part.plan, factor, team,
+                     {.messaging = &messaging});
 
         Index const rows = part.structure.vector_rows();
         std::vector<T> mine(rows * columns);
