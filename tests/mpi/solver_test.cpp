@@ -24,8 +24,7 @@ template <class T> std::vector<T> solve_together(Communicator const& comm, CscMa
                                                  Options const& options, double tolerance) {
     CscMatrix<T> const mine = on_process_0(comm, matrix);
     std::vector<T> const b(static_cast<std::size_t>(mine.rows) * 2, T(1));
-    Solver<T> solver(options, comm);
-    solver.factorize(mine);
+    auto solver = factorized(mine, options, comm);
     std::vector<T> x = solver.solve(b, 2);
     EXPECT_LE(solver.refine(mine, b, x, 2).backward_error, tolerance);
     return x;

@@ -25,21 +25,6 @@ Options narrow_blocks(Factorization kind = Factorization::automatic) {
     return options;
 }
 
-template <class T> Solver<T> factorized(CscMatrix<T> const& a, Options const& options) {
-    Solver<T> solver(options);
-    solver.factorize(a);
-    return solver;
-}
-
-template <class T> T draw(std::mt19937& engine) {
-    std::uniform_real_distribution<double> uniform(-1, 1);
-    auto const re = static_cast<Real<T>>(uniform(engine));
-    if constexpr (is_complex<T>)
-        return T(re, static_cast<Real<T>>(uniform(engine)));
-    else
-        return re;
-}
-
 // A random sparse matrix that suits `kind`; well conditioned, indefinite where the kind allows it.
 template <class T> CscMatrix<T> random_matrix(Factorization kind, Index n, unsigned seed) {
     std::mt19937 engine(seed);
@@ -117,13 +102,6 @@ void expect_near(Dense<T> const& expected, std::vector<T> const& values, char co
     }
 }
 
-template <class T> std::vector<T> random_block(std::size_t size, unsigned seed) {
-    std::mt19937 engine(seed);
-    std::vector<T> block(size);
-    for (T& value : block) value = draw<T>(engine);
-    return block;
-}
-
 template <class T> Dense<T> applied(MatrixOp op, Dense<T> const& d) {
     if (op == MatrixOp::none) return d;
     Dense<T> result(d.size(), std::vector<T>(d.size()));
@@ -150,7 +128,7 @@ TYPED_TEST(Capabilities, TransposedSystemsSolveAndRefine) {
             Options options = narrow_blocks(kind);
             options.matching = Toggle::on; // a row permutation must be undone at the other end
             auto solver = factorized(a, options);
-            auto const b = random_block<T>(static_cast<std::size_t>(n * nrhs), 5);
+            auto const b = random_vector<T>(n * nrhs, 5);
             auto x = solver.solve(b, nrhs, op);
             auto expected = columns(b, n);
             eliminate(applied(op, dense(a)), expected);
@@ -232,7 +210,7 @@ TYPED_TEST(Capabilities, SchurComplementMatchesDenseElimination) {
         expect_near(expected, s.values, to_string(kind));
 
         // Condensing, solving with S and expanding solves the whole system.
-        auto const b = random_block<T>(static_cast<std::size_t>(n * 2), 6);
+        auto const b = random_vector<T>(n * 2, 6);
         auto small = columns(solver.condense(b, 2), schur.size());
         eliminate(columns(s.values, schur.size()), small);
         std::vector<T> x_schur;

@@ -110,8 +110,7 @@ TEST(ProcessesOf, ASolverReportWhatAllOfThemDid) {
         options.topology = "numa:2 core:1"; // of each process
         options.comm_threads = comm_threads;
         run_processes(processes, [&](Communicator const& comm) {
-            Solver<double> solver(options, comm);
-            solver.factorize(on_process_0(comm, matrix));
+            auto solver = factorized(on_process_0(comm, matrix), options, comm);
             FactorReport const& factor = solver.report().factor;
             for (auto const* const list : {&factor.busy_s_of_process, &factor.waiting_s_of_process,
                                            &factor.communication_s_of_process, &factor.messages_of_process,
@@ -144,15 +143,13 @@ TEST(ProcessesOf, ASolverAgreeOnInertiaDeterminantConditionAndSchurComplement) {
     auto const matrix = generated<double>("elast3d:3");
     Options options = many_tasks(dynamic_tree, Splitting::one_d, 1);
     options.factorization = Factorization::ldlt;
-    Solver<double> alone(options);
-    alone.factorize(matrix);
+    auto alone = factorized(matrix, options);
     Inertia const inertia = alone.inertia();
     auto const determinant = alone.determinant();
     double const rcond = alone.reciprocal_condition(matrix);
     Options with_schur = options;
     with_schur.schur = {5, 17, 30, 2};
-    Solver<double> condensing(with_schur);
-    condensing.factorize(matrix);
+    auto condensing = factorized(matrix, with_schur);
     auto const s = condensing.schur_complement();
     std::vector<double> const b(static_cast<std::size_t>(matrix.rows), 1);
     auto const condensed = condensing.condense(b);
@@ -165,14 +162,12 @@ TEST(ProcessesOf, ASolverAgreeOnInertiaDeterminantConditionAndSchurComplement) {
     run_processes(3, [&](Communicator const& comm) {
         CscMatrix<double> const mine = on_process_0(comm, matrix);
         std::vector<double> const right = on_process_0(comm, b);
-        Solver<double> solver(options, comm);
-        solver.factorize(mine);
+        auto solver = factorized(mine, options, comm);
         EXPECT_EQ(solver.inertia(), inertia);
         EXPECT_NEAR(solver.determinant().log_modulus, determinant.log_modulus, 1e-9);
         EXPECT_EQ(solver.determinant().phase, determinant.phase);
         EXPECT_NEAR(solver.reciprocal_condition(mine), rcond, 1e-6 * rcond);
-        Solver<double> other(with_schur, comm);
-        other.factorize(mine);
+        auto other = factorized(mine, with_schur, comm);
         auto const found = other.schur_complement();
         auto const down = other.condense(right);
         auto const up = other.expand(right, on_process_0(comm, std::vector<double>{1, 2, 3, 4}));
@@ -263,8 +258,7 @@ TEST(ProcessesOf, ASolverMayHaveTheSystemInPieces) {
         auto const matrix = generated<double>(spec);
         std::vector<double> b(static_cast<std::size_t>(matrix.rows) * 2);
         for (std::size_t i = 0; i < b.size(); ++i) b[i] = 1 + static_cast<double>(i % 7);
-        Solver<double> alone(many_tasks(static_order, Splitting::one_d, 1));
-        alone.factorize(matrix);
+        auto alone = factorized(matrix, many_tasks(static_order, Splitting::one_d, 1));
         std::vector<double> const x = alone.solve(b, 2);
         run_processes(3, [&](Communicator const& comm) {
             Index const cuts[] = {0, 10, 10, matrix.cols}; // process 1 has nothing

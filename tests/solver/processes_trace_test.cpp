@@ -190,8 +190,7 @@ TEST_F(ProcessesTrace, IsOfThoseWhoFollowToo) {
         if (comm.rank() > 0) return Solver<double>::follow({}, comm);
         Options options = recording(SchedulePolicy::dynamic_tree, 1);
         options.record_trace = false;
-        Solver<double> solver(options, comm);
-        solver.factorize(matrix);
+        auto solver = factorized(matrix, options, comm);
         EXPECT_THROW(solver.write_trace(path("none.paje")), Error);
         options.record_trace = true; // without an analysis
         solver.set_options(options);

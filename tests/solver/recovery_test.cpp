@@ -78,8 +78,7 @@ TEST(Refine, LeavesAUsableSolutionWhenRefusedOrCancelled) {
     auto const a = permuted_and_scaled(50);
     std::vector<double> const b(50, 1.0);
     Options options = on_threads(1);
-    Solver<double> solver(options);
-    solver.factorize(a);
+    auto solver = factorized(a, options);
     ASSERT_TRUE(solver.report().analysis.scaled);
     auto const solved = solver.solve(b);
 
@@ -100,8 +99,7 @@ TEST(Refine, LeavesAUsableSolutionWhenRefusedOrCancelled) {
 TEST(Refine, TakesOnlyThePatternThatWasFactorized) {
     auto const a = generated<double>("lap2d:10");
     std::vector<double> const b(100, 1.0);
-    Solver<double> solver(on_threads(1));
-    solver.factorize(a);
+    auto solver = factorized(a, on_threads(1));
     auto x = solver.solve(b);
     auto outside = a, without_values = a, without_columns = a;
     outside.row_ind.back() = Index(1) << 40;
@@ -190,8 +188,7 @@ TEST(Refactorization, AnalyzesAgainWhereTheMatchingIsStale) {
     for (Index const n : {12, 60}) { // without a new analysis entries of 60 columns overflow
         auto const analyzed = with_two_transversals(n, 4, 1), a = with_two_transversals(n, 1e-14, 4);
         options.matching = Toggle::automatic;
-        Solver<double> solver(options);
-        solver.factorize(analyzed);
+        auto solver = factorized(analyzed, options);
         EXPECT_FALSE(solver.report().analysis.matched);
         for (int i = 0; i < 2; ++i) {
             solver.factorize(a);
@@ -212,8 +209,7 @@ TEST(Refactorization, AnalyzesAgainWhereTheMatchingIsStale) {
 
 TEST(Singularity, IsNoMatterOfRightHandSidesThatAreNotFinite) {
     auto const a = with_a_tiny_pivot(60);
-    Solver<double> solver(one_column_at_a_time());
-    solver.factorize(a);
+    auto solver = factorized(a, one_column_at_a_time());
     ASSERT_EQ(solver.report().factor.pivots_replaced, 1);
     std::vector<double> b(60, 1.0);
     b[3] = std::numeric_limits<double>::quiet_NaN();
@@ -233,8 +229,7 @@ TEST(Singularity, IsSeenInARowOfZeros) {
         a.symmetry = symmetry;
         Options options = on_threads(1);
         options.allow_singular = true;
-        Solver<double> solver(options);
-        solver.factorize(a);
+        auto solver = factorized(a, options);
         EXPECT_TRUE(solver.report().factor.numerically_singular);
         EXPECT_EQ(solver.determinant().phase, 0);
     }
@@ -244,8 +239,7 @@ TEST(ConditionOption, BoundsNoErrorOfASolutionThatIsOneOfMany) {
     auto const a = matrix_from(Symmetry::symmetric, {{1, 1}, {1, 1}});
     Options options = on_threads(1);
     options.condition = true;
-    Solver<double> solver(options);
-    solver.factorize(a);
+    auto solver = factorized(a, options);
     auto const report = solve_and_refine(solver, a, {1, 1});
     EXPECT_EQ(report.status, Status::singular);
     EXPECT_EQ(report.forward_error, std::numeric_limits<double>::infinity());
@@ -253,8 +247,7 @@ TEST(ConditionOption, BoundsNoErrorOfASolutionThatIsOneOfMany) {
 
 TEST(Refactorization, NotesOnlyWhatConcernsIt) {
     auto const a = with_a_tiny_pivot(60);
-    Solver<double> solver(one_column_at_a_time());
-    solver.factorize(a);
+    auto solver = factorized(a, one_column_at_a_time());
     auto const notes = solver.report().notes;
     for (int i = 0; i < 3; ++i) solver.factorize(a);
     EXPECT_EQ(solver.report().notes, notes);

@@ -31,8 +31,7 @@ TYPED_TEST(Schedules, AllSolveToTheSameBackwardError) {
                     options.refine = RefineMethod::none;
                     options.topology = "numa:2 core:2";
                     options.allocation = threads == 2 ? Allocation::local : Allocation::interleave;
-                    Solver<T> solver(options);
-                    solver.factorize(matrix);
+                    auto solver = factorized(matrix, options);
                     EXPECT_LE(solve_and_refine(solver, matrix, b).backward_error,
                               1e3 * static_cast<double>(epsilon<T>))
                         << fmt::format("{} {} {} {} {}", spec, to_string(kind), to_string(schedule),
@@ -46,24 +45,10 @@ TEST(DynamicSchedules, TwoDimensionsMakeMoreTasks) {
     for (SchedulePolicy const schedule : all_schedules) {
         Index tasks[2];
         for (Splitting const splitting : {Splitting::one_d, Splitting::two_d}) {
-            Solver<double> solver(many_tasks(schedule, splitting, 4));
-            solver.factorize(matrix);
+            auto solver = factorized(matrix, many_tasks(schedule, splitting, 4));
             tasks[splitting == Splitting::two_d] = solver.report().factor.tasks;
         }
         EXPECT_GT(tasks[1], tasks[0] + 20) << to_string(schedule);
-    }
-}
-
-TEST(DynamicSchedules, StaticOnesGiveTheSameBitsAlsoInTwoDimensions) {
-    auto const matrix = generated<double>("elast3d:5");
-    std::vector<double> const b(static_cast<std::size_t>(matrix.rows), 1.0);
-    std::vector<double> first;
-    for (int run = 0; run < 3; ++run) {
-        Solver<double> solver(many_tasks(static_order, Splitting::two_d, 4));
-        solver.factorize(matrix);
-        std::vector<double> const x = solver.solve(b);
-        if (run == 0) first = x;
-        EXPECT_EQ(first, x);
     }
 }
 
@@ -78,8 +63,7 @@ TEST(DynamicSchedules, EveryStrategyOfPlacesSolves) {
             set_option(options, "select", select);
             options.strict = std::string_view(select) == "sNuma";
             options.push_init = options.strict ? PushInit::randnuma : PushInit::cyclicnuma;
-            Solver<double> solver(options);
-            solver.factorize(matrix);
+            auto solver = factorized(matrix, options);
             EXPECT_EQ(solve_and_refine(solver, matrix, b).status, Status::ok) << push << " " << select;
             FactorReport const& report = solver.report().factor;
             double steals = 0;
@@ -94,8 +78,7 @@ TEST(DynamicSchedules, KeepTheUnknownsOfASchurComplement) {
     for (SchedulePolicy const schedule : all_schedules) {
         Options options = many_tasks(schedule, Splitting::two_d, 4);
         for (Index i = 0; i < 40; ++i) options.schur.push_back(i * 8);
-        Solver<double> solver(options);
-        solver.factorize(matrix);
+        auto solver = factorized(matrix, options);
         DenseMatrix<double> const schur = solver.schur_complement();
         if (schedule == static_order) expected = schur;
         ASSERT_EQ(schur.values.size(), expected.values.size());

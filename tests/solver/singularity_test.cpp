@@ -69,8 +69,7 @@ TEST(Singularity, IsNotSeenInBadScaling) {
     for (Factorization const kind : {Factorization::llh, Factorization::ldlt, Factorization::lu}) {
         Options options;
         options.factorization = kind;
-        Solver<double> solver(options);
-        solver.factorize(a);
+        auto solver = factorized(a, options);
         EXPECT_EQ(solver.report().factor.pivots_replaced, 0) << to_string(kind);
         EXPECT_LE(solve_and_refine(solver, a, b).componentwise_error, 1e-12) << to_string(kind);
         EXPECT_FALSE(solver.report().factor.numerically_singular) << to_string(kind);
@@ -113,8 +112,7 @@ TEST(Conditioning, AtTheEdgeOfSingularityStillGivesEveryDigit) {
     b[0] = 1;
     Options options;
     options.ordering = OrderingMethod::natural;
-    Solver<double> solver(options);
-    solver.factorize(a);
+    auto solver = factorized(a, options);
     auto x = solver.solve(b);
     auto const report = solver.refine(a, b, x);
     EXPECT_EQ(report.status, Status::ok);
@@ -129,8 +127,7 @@ TEST(Fallback, ScalesWhatCholeskyLeftUnscaled) {
         60, [](Index) { return 1.0; }, -0.9);
     auto scale = [](Index i) { return std::exp2(static_cast<double>(i * 37 % 81 - 40)); };
     scale_values(a, [&](Index i, Index j) { return scale(i) * scale(j); });
-    Solver<double> solver;
-    solver.factorize(a);
+    auto solver = factorized(a);
     EXPECT_TRUE(solver.report().factor.fell_back);
     EXPECT_EQ(solver.report().factor.pivots_replaced, 0);
     EXPECT_LE(solve_and_refine(solver, a, std::vector<double>(60, 1.0)).componentwise_error, 1e-13);
@@ -139,8 +136,7 @@ TEST(Fallback, ScalesWhatCholeskyLeftUnscaled) {
 TEST(Refactorization, ChoosesAgainWhenNewValuesAreNoLongerReal) {
     using Complex = std::complex<double>;
     auto a = matrix_from<Complex>(Symmetry::symmetric, {{4, 1}, {1, 4}});
-    Solver<Complex> solver;
-    solver.factorize(a);
+    auto solver = factorized(a);
     EXPECT_EQ(solver.report().factorization, Factorization::llh);
     a.values = {4, Complex(0, 2), Complex(1, 1)};
     solver.factorize(a);
@@ -162,8 +158,7 @@ TEST(ConditionOption, BoundsTheErrorOfANearlySingularMatrixWithAReplacedPivot) {
         Options options;
         options.factorization = kind;
         options.condition = true;
-        Solver<double> solver(options);
-        solver.factorize(a);
+        auto solver = factorized(a, options);
         EXPECT_GT(solver.report().factor.pivots_replaced, 0);
         auto x = solver.solve(b);
         auto const report = solver.refine(a, b, x);

@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <random>
-
 #include "core/scalar.hpp"
 #include "core/status_of.hpp"
 #include "distributed/backward_error.hpp"
@@ -13,6 +11,7 @@
 #include "matrix/convert.hpp"
 
 #include "solver/generated.hpp"
+#include "solver/problems.hpp"
 #include "solver/systems.hpp"
 
 namespace espalier {
@@ -20,27 +19,11 @@ namespace {
 
 // The bound of the documentation: 10 epsilon times a factor for growth inside diagonal blocks. See
 // docs/algorithms.md, "Accuracy".
-constexpr double growth_allowance = 10;
-
-template <class T> std::vector<T> random_vector(Index n, unsigned seed) {
-    std::mt19937 engine(seed);
-    std::uniform_real_distribution<double> draw(-1, 1);
-    std::vector<T> x(n);
-    for (T& value : x) {
-        auto const re = static_cast<Real<T>>(draw(engine));
-        if constexpr (is_complex<T>)
-            value = T(re, static_cast<Real<T>>(draw(engine)));
-        else
-            value = re;
-    }
-    return x;
-}
+template <class T> constexpr double error_bound = 10 * static_cast<double>(epsilon<T>) * 10;
 
 template <class T>
 double solve_error(CscMatrix<T> const& a, Options const& options, Index nrhs = 1, Report* report = nullptr) {
-    Solver<T> solver(options);
-    solver.analyze(a);
-    solver.factorize(a);
+    auto solver = factorized(a, options);
     std::vector<T> const b = random_vector<T>(a.cols * nrhs, 7);
     std::vector<T> x = solver.solve(b, nrhs);
     RefineReport const refined = solver.refine(a, b, x, nrhs);
@@ -87,7 +70,7 @@ template <class T> void check_all(Options options) {
     for (Case const& c : cases(is_complex<T>, sizeof(Real<T>) == sizeof(double))) {
         options.factorization = c.factorization;
         double const error = solve_error(generated<T>(c.matrix), options);
-        EXPECT_LE(error, 10 * static_cast<double>(epsilon<T>) * growth_allowance)
+        EXPECT_LE(error, error_bound<T>)
             << to_string(c.factorization) << " on " << c.matrix << ", " << options.threads
             << " threads, ordering " << to_string(options.ordering);
     }
@@ -120,8 +103,7 @@ TYPED_TEST(EveryScalar, SolvesSeveralRightHandSides) {
     options.threads = 2;
     for (Index const nrhs : {Index{1}, Index{3}, Index{70}})
         for (char const* matrix : {"elast3d:3", "convdiff3d:3", "saddle3d:3"})
-            EXPECT_LE(solve_error(generated<TypeParam>(matrix), options, nrhs),
-                      10 * static_cast<double>(epsilon<TypeParam>) * growth_allowance)
+            EXPECT_LE(solve_error(generated<TypeParam>(matrix), options, nrhs), error_bound<TypeParam>)
                 << matrix << " with " << nrhs << " right-hand sides";
 }
 
@@ -134,32 +116,24 @@ TYPED_TEST(EveryScalar, RefactorizesWithNewValuesOnTheSamePattern) {
     auto const b = random_vector<TypeParam>(a.cols, 3);
     for (int round = 0; round < 3; ++round) {
         solver.factorize(a);
-        EXPECT_LE(solve_and_refine(solver, a, b).backward_error,
-                  10 * static_cast<double>(epsilon<TypeParam>) * growth_allowance)
-            << "round " << round;
+        EXPECT_LE(solve_and_refine(solver, a, b).backward_error, error_bound<TypeParam>) << "round " << round;
         for (auto& value : a.values) value *= TypeParam(Real<TypeParam>(1.5));
     }
 }
 
 TEST(Solver, GivesTheSameBitsEveryTime) {
-    for (char const* spec : {"elast3d:5", "convdiff3d:5", "saddle3d:5"}) {
-        auto const a = generated<double>(spec);
-        auto const b = random_vector<double>(a.cols, 11);
-        Options options;
-        options.threads = 4;
-        options.max_block_width = 16;
-        options.min_block_width = 8;
-        std::vector<double> first;
-        for (int round = 0; round < 5; ++round) {
-            Solver<double> solver(options);
-            solver.factorize(a);
-            auto const x = solver.solve(b);
-            if (round == 0)
-                first = x;
-            else
-                EXPECT_EQ(first, x) << spec << ", round " << round;
+    for (char const* spec : {"elast3d:5", "convdiff3d:5", "saddle3d:5"})
+        for (Splitting const splitting : {Splitting::one_d, Splitting::two_d}) {
+            auto const a = generated<double>(spec);
+            auto const b = random_vector<double>(a.cols, 11);
+            std::vector<double> first;
+            for (int round = 0; round < 5; ++round) {
+                auto solver = factorized(a, many_tasks(SchedulePolicy::static_order, splitting, 4));
+                auto const x = solver.solve(b);
+                if (round == 0) first = x;
+                EXPECT_EQ(first, x) << spec << ", " << to_string(splitting) << ", round " << round;
+            }
         }
-    }
 }
 
 TEST(Solver, EveryAllocationGivesTheSameAnswer) {
@@ -170,8 +144,7 @@ TEST(Solver, EveryAllocationGivesTheSameAnswer) {
     std::vector<std::vector<double>> answers;
     for (Allocation const allocation : {Allocation::local, Allocation::global, Allocation::interleave}) {
         options.allocation = allocation;
-        Solver<double> solver(options);
-        solver.factorize(a);
+        auto solver = factorized(a, options);
         answers.push_back(solver.solve(b));
     }
     EXPECT_EQ(answers[0], answers[1]);
@@ -197,13 +170,11 @@ TEST(Solver, FallsBackFromLlhToLdlhWhenAutoMeetsANegativePivot) {
 
 TEST(Solver, HandlesOrdersZeroAndOne) {
     CscMatrix<double> empty;
-    Solver<double> none;
-    none.factorize(empty);
+    auto none = factorized(empty);
     EXPECT_TRUE(none.solve(std::vector<double>{}).empty());
 
     auto const one = matrix_from(Symmetry::symmetric, {{-4}});
-    Solver<double> solver;
-    solver.factorize(one);
+    auto solver = factorized(one);
     EXPECT_EQ(solver.solve(std::vector<double>{8}), std::vector<double>{-2});
 }
 
@@ -247,8 +218,7 @@ TEST(Solver, ReportsSingularMatrices) {
 TEST(Solver, FlagsASingularSystemItCannotSolve) {
     // [1 1; 1 1] x = [1, 0]: no solution; the replaced pivot must not hide it.
     auto const a = matrix_from(Symmetry::general, {{1, 1}, {1, 1}});
-    Solver<double> solver;
-    solver.factorize(a);
+    auto solver = factorized(a);
     EXPECT_EQ(solver.report().factor.pivots_replaced, 1);
     auto const report = solve_and_refine(solver, a, {1, 0});
     EXPECT_GT(report.backward_error, 1e-12);

@@ -1,8 +1,10 @@
 // Small systems given by a formula or row by row, and what most tests of a solver do with them.
 #pragma once
 
+#include <random>
 #include <vector>
 
+#include "core/scalar.hpp"
 #include "espalier/espalier.hpp"
 
 namespace espalier {
@@ -42,9 +44,34 @@ template <class T, class Factor> void scale_values(CscMatrix<T>& a, Factor const
         for (Offset p = a.col_ptr[j]; p < a.col_ptr[j + 1]; ++p) a.values[p] *= factor(a.row_ind[p], j);
 }
 
+/// A number in [-1, 1], or a complex one with both parts there.
+template <class T> T draw(std::mt19937& engine) {
+    std::uniform_real_distribution<double> uniform(-1, 1);
+    auto const re = static_cast<Real<T>>(uniform(engine));
+    if constexpr (is_complex<T>)
+        return T(re, static_cast<Real<T>>(uniform(engine)));
+    else
+        return re;
+}
+
+template <class T> std::vector<T> random_vector(Index size, unsigned seed) {
+    std::mt19937 engine(seed);
+    std::vector<T> x(size);
+    for (T& value : x) value = draw<T>(engine);
+    return x;
+}
+
 /// `value` on process 0, and an empty one elsewhere.
 template <class Value> Value on_process_0(Communicator const& comm, Value const& value) {
     return comm.rank() == 0 ? value : Value();
+}
+
+/// A solver with the factors of A.
+template <class T>
+Solver<T> factorized(CscMatrix<T> const& a, Options const& options = {}, Communicator const& comm = {}) {
+    Solver<T> solver(options, comm);
+    solver.factorize(a);
+    return solver;
 }
 
 /// Solves A x = b with the factors of `solver` and refines the solution.

@@ -68,8 +68,7 @@ TEST_F(SolverTrace, IsRefusedWhenNothingWasRecorded) {
     CscMatrix<double> const matrix = generated<double>("lap3d:8");
     Options options = recording(1);
     options.record_trace = false;
-    Solver<double> solver(options);
-    solver.factorize(matrix);
+    auto solver = factorized(matrix, options);
     EXPECT_THROW(solver.write_trace(path("none.paje")), Error);
     EXPECT_FALSE(std::filesystem::exists(path("none.paje")));
 }
@@ -81,8 +80,7 @@ TEST_F(SolverTrace, RecordingChangesNoNumber) {
     for (bool const record : {false, true}) {
         Options options = recording(2);
         options.record_trace = record;
-        Solver<double> solver(options);
-        solver.factorize(matrix);
+        auto solver = factorized(matrix, options);
         solutions[record] = solver.solve(b);
     }
     EXPECT_EQ(solutions[0], solutions[1]);
