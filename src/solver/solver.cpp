@@ -144,65 +144,57 @@ template <class T> Solver<T>::~Solver() = default;
 template <class T> Solver<T>::Solver(Solver&&) noexcept = default;
 template <class T> Solver<T>& Solver<T>::operator=(Solver&&) noexcept = default;
 template <class T> void Solver<T>::analyze(CscMatrix<T> const& matrix) {
-    state_->call("analyze", [&] { state_->analyze(matrix); });
+    state_->call("analyze", {}, [&] { state_->analyze(matrix); });
 }
 template <class T> void Solver<T>::factorize(CscMatrix<T> const& matrix) {
-    state_->call("factorize", [&] { state_->factorize(matrix); });
+    state_->call("factorize", {}, [&] { state_->factorize(matrix); });
 }
 template <class T> std::vector<T> Solver<T>::solve(std::span<T const> b, Index nrhs, MatrixOp op) {
     std::vector<T> x;
-    state_->call(
-        "solve", [&] { state_->solve({}, b, &x); }, nrhs, op);
+    state_->call("solve", {nrhs, op}, [&] { state_->solve({}, b, &x); });
     return x;
 }
 template <class T> void Solver<T>::solve_in_place(std::span<T> x, Index nrhs, MatrixOp op) {
-    state_->call(
-        "solve", [&] { state_->solve(x); }, nrhs, op);
+    state_->call("solve", {nrhs, op}, [&] { state_->solve(x); });
 }
 template <class T> std::vector<T> Solver<T>::solve_rows(std::span<T const> b, Index nrhs, MatrixOp op) {
-    return state_->call(
-        "solve_rows", [&] { return state_->solve_rows(b, nrhs, op); }, nrhs, op);
+    return state_->call("solve_rows", {nrhs, op}, [&] { return state_->solve_rows(b, nrhs, op); });
 }
 template <class T> DenseMatrix<T> Solver<T>::solve(CscMatrix<T> const& b, MatrixOp op) {
-    return state_->call(
-        "solve_sparse", [&] { return state_->solve_sparse(b); }, b.cols, op);
+    return state_->call("solve_sparse", {b.cols, op}, [&] { return state_->solve_sparse(b); });
 }
 template <class T> RefineReport Solver<T>::refine(CscMatrix<T> const& matrix, std::span<T const> b,
                                                   std::span<T> x, Index nrhs, MatrixOp op) {
-    state_->call(
-        "refine", [&] { state_->refine(matrix, b, x); }, nrhs, op);
+    state_->call("refine", {nrhs, op}, [&] { state_->refine(matrix, b, x); });
     return state_->report.refine;
 }
 template <class T> RefineReport Solver<T>::refine_rows(CscMatrix<T> const& matrix, std::span<T const> b,
                                                        std::span<T> x, Index nrhs, MatrixOp op) {
-    state_->call(
-        "refine_rows", [&] { state_->refine_rows(matrix, b, x, nrhs, op); }, nrhs, op);
+    state_->call("refine_rows", {nrhs, op}, [&] { state_->refine_rows(matrix, b, x, nrhs, op); });
     return state_->report.refine;
 }
 template <class T> Inertia Solver<T>::inertia() const {
-    return state_->call("inertia", [&] { return state_->inertia(); });
+    return state_->call("inertia", {}, [&] { return state_->inertia(); });
 }
 template <class T> Determinant<T> Solver<T>::determinant() const {
-    return state_->call("determinant", [&] { return state_->determinant(); });
+    return state_->call("determinant", {}, [&] { return state_->determinant(); });
 }
 template <class T> double Solver<T>::reciprocal_condition(CscMatrix<T> const& matrix) {
-    return state_->call("reciprocal_condition", [&] { return state_->reciprocal_condition(matrix); });
+    return state_->call("reciprocal_condition", {}, [&] { return state_->reciprocal_condition(matrix); });
 }
 template <class T> NullSpace<T> Solver<T>::null_space(CscMatrix<T> const& matrix, double tolerance) {
-    return state_->call(
-        "null_space", [&] { return state_->null_space(matrix); }, 0, MatrixOp::none, tolerance);
+    return state_->call("null_space", {0, MatrixOp::none, tolerance},
+                        [&] { return state_->null_space(matrix); });
 }
 template <class T> DenseMatrix<T> Solver<T>::schur_complement() const {
-    return state_->call("schur_complement", [&] { return state_->schur_complement(); });
+    return state_->call("schur_complement", {}, [&] { return state_->schur_complement(); });
 }
 template <class T> std::vector<T> Solver<T>::condense(std::span<T const> b, Index nrhs) {
-    return state_->call(
-        "condense", [&] { return state_->condense(b); }, nrhs);
+    return state_->call("condense", {nrhs}, [&] { return state_->condense(b); });
 }
 template <class T>
 std::vector<T> Solver<T>::expand(std::span<T const> b, std::span<T const> x_schur, Index nrhs) {
-    return state_->call(
-        "expand", [&] { return state_->expand(b, x_schur); }, nrhs);
+    return state_->call("expand", {nrhs}, [&] { return state_->expand(b, x_schur); });
 }
 template <class T> Prediction Solver<T>::predict(int processes, int threads) const {
     return state_->predict(processes, threads);
@@ -216,7 +208,7 @@ template <class T> Prediction Solver<T>::simulate(Simulation const& what) const 
     return state_->simulate(what);
 }
 template <class T> void Solver<T>::write_trace(std::string const& path, std::string const& matrix_name) {
-    state_->call("write_trace", [&] { state_->write_trace(path, matrix_name); });
+    state_->call("write_trace", {}, [&] { state_->write_trace(path, matrix_name); });
 }
 template <class T> Report const& Solver<T>::report() const {
     return state_->report;

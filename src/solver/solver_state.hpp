@@ -20,12 +20,14 @@
 
 namespace espalier {
 
-/// The settings of a call, which all processes adopt from process 0.
-struct CallSettings {
-    // Arguments of the call.
+struct CallArguments {
     Index columns = 0;
     MatrixOp op = MatrixOp::none;
     double tolerance_of_values = 0; ///< Tolerance of the singular values of a null space.
+};
+
+/// The settings of a call, which all processes adopt from process 0.
+struct CallSettings : CallArguments {
     // State of the solver.
     bool is_analyzed = false;
     bool is_factorized = false;
@@ -49,8 +51,7 @@ template <class T> struct Solver<T>::State {
 
     /// Collective: a call of the interface with these arguments. Runs body(), shares the report of process 0,
     /// and returns the result of body() or throws its exception.
-    template <class Body> auto call(std::string_view name, Body const& body, Index columns = 0,
-                                    MatrixOp op = MatrixOp::none, double tolerance_of_values = 0);
+    template <class Body> auto call(std::string_view name, CallArguments const& arguments, Body const& body);
     /// Takes part in all calls of process 0 until its solver is destroyed.
     void follow();
 
@@ -157,13 +158,10 @@ template <class T> struct Solver<T>::State {
     Index unavoidable_pivots_ = 0;      // pivots replaced in spite of a matching for the current values
 };
 
-template <class T> template <class Body> auto Solver<T>::State::call(std::string_view name, Body const& body,
-                                                                     Index columns, MatrixOp op,
-                                                                     double tolerance_of_values) {
+template <class T> template <class Body>
+auto Solver<T>::State::call(std::string_view name, CallArguments const& arguments, Body const& body) {
     CallSettings settings = settings_of_call();
-    settings.columns = columns;
-    settings.op = op;
-    settings.tolerance_of_values = tolerance_of_values;
+    static_cast<CallArguments&>(settings) = arguments;
     calls_.begin(name, settings);
     adopt(settings);
     if (context_.is_alone()) return body();
