@@ -27,6 +27,8 @@ RunOptions polling(Offset events, std::function<bool(WorkerId)> poll) {
 
 using PollingTeam = TeamOfEachSize;
 INSTANTIATE_TEST_SUITE_P(Sizes, PollingTeam, ::testing::ValuesIn(team_sizes));
+using SmallPollingTeam = TeamOfEachSize;
+INSTANTIATE_TEST_SUITE_P(Sizes, SmallPollingTeam, ::testing::Values(1, 3));
 
 // Every event comes by a poll; one worker after the other is the one that polls.
 TEST_P(PollingTeam, WorkersReleaseTasksByThemselves) {
@@ -51,77 +53,65 @@ TEST_P(PollingTeam, WorkersReleaseTasksByThemselves) {
     EXPECT_EQ(seen, message);
 }
 
-TEST(Polling, IsDoneBetweenTasksByEveryWorker) {
-    for (int const size : {1, 3}) {
-        WorkerTeam team(machine(), size);
-        std::vector<int> polls(size, 0), tasks(polls);
-        FifoPolicy policy(size);
-        team.run(
-            graph_of(400, {}), policy, [&](TaskId, WorkerId w) { ++tasks[w]; },
-            polling(0, [&](WorkerId w) { return ++polls[w], false; }));
-        for (int w = 0; w < size; ++w) EXPECT_GE(polls[w], tasks[w]);
-    }
+TEST_P(SmallPollingTeam, IsDoneBetweenTasksByEveryWorker) {
+    std::vector<int> polls(size, 0), tasks(polls);
+    team.run(
+        graph_of(400, {}), policy, [&](TaskId, WorkerId w) { ++tasks[w]; },
+        polling(0, [&](WorkerId w) { return ++polls[w], false; }));
+    for (int w = 0; w < size; ++w) EXPECT_GE(polls[w], tasks[w]);
 }
 
 // Nobody wakes anybody for these events: only workers that look by themselves see them.
-TEST(Polling, IdleWorkersNeverSleepForLong) {
-    for (int const size : {1, 3}) {
-        WorkerTeam team(machine(), size);
-        int const rounds = 50;
-        std::atomic<int> sent{0};
-        int received = 0;
-        std::mutex one;
-        auto const poll = [&](WorkerId) {
-            std::unique_lock const lock(one, std::try_to_lock);
-            if (!lock || received == sent) return false;
-            return team.release(received++);
-        };
-        std::atomic<int> done{0};
-        std::thread sender([&] {
-            for (int i = 0; i < rounds; ++i) {
-                EXPECT_TRUE(becomes_true([&] { return team.idle(); }));
-                ++sent;
-                EXPECT_TRUE(becomes_true([&] { return done == i + 1; }));
-            }
-        });
-        FifoPolicy policy(size);
-        team.run(
-            awaiting(rounds), policy, [&](TaskId, WorkerId) { ++done; }, polling(rounds, poll));
-        sender.join();
-        EXPECT_EQ(done, rounds);
-    }
+TEST_P(SmallPollingTeam, IdleWorkersNeverSleepForLong) {
+    int const rounds = 50;
+    std::atomic<int> sent{0};
+    int received = 0;
+    std::mutex one;
+    auto const poll = [&](WorkerId) {
+        std::unique_lock const lock(one, std::try_to_lock);
+        if (!lock || received == sent) return false;
+        return team.release(received++);
+    };
+    std::atomic<int> done{0};
+    std::thread sender([&] {
+        for (int i = 0; i < rounds; ++i) {
+            EXPECT_TRUE(becomes_true([&] { return team.idle(); }));
+            ++sent;
+            EXPECT_TRUE(becomes_true([&] { return done == i + 1; }));
+        }
+    });
+    team.run(
+        awaiting(rounds), policy, [&](TaskId, WorkerId) { ++done; }, polling(rounds, poll));
+    sender.join();
+    EXPECT_EQ(done, rounds);
 }
 
-TEST(Polling, AWorkerTellsThatItIsAboutToSleep) {
-    for (int const size : {1, 3}) {
-        WorkerTeam team(machine(), size);
-        int const rounds = 50;
-        std::atomic<int> slept{0};
-        std::atomic<int> done{0};
-        std::thread sender([&] {
-            for (int i = 0; i < rounds; ++i) {
-                EXPECT_TRUE(becomes_true([&] { return team.idle(); }));
-                EXPECT_TRUE(team.waits());
-                EXPECT_GE(slept, i + size); // all of them, and since then one for each task
-                team.release(i);
-                EXPECT_TRUE(becomes_true([&] { return done == i + 1; }));
-            }
-        });
-        RunOptions options;
-        options.external_events = rounds;
-        options.on_sleep = [&] {
+TEST_P(SmallPollingTeam, AWorkerTellsThatItIsAboutToSleep) {
+    int const rounds = 50;
+    std::atomic<int> slept{0};
+    std::atomic<int> done{0};
+    std::thread sender([&] {
+        for (int i = 0; i < rounds; ++i) {
+            EXPECT_TRUE(becomes_true([&] { return team.idle(); }));
             EXPECT_TRUE(team.waits());
-            ++slept;
-        };
-        auto const body = [&](TaskId, WorkerId) {
-            EXPECT_FALSE(size == 1 && team.waits());
-            ++done;
-        };
-        FifoPolicy policy(size);
-        team.run(awaiting(rounds), policy, body, options);
-        sender.join();
-        EXPECT_EQ(done, rounds);
-    }
+            EXPECT_GE(slept, i + size); // all of them, and since then one for each task
+            team.release(i);
+            EXPECT_TRUE(becomes_true([&] { return done == i + 1; }));
+        }
+    });
+    RunOptions options;
+    options.external_events = rounds;
+    options.on_sleep = [&] {
+        EXPECT_TRUE(team.waits());
+        ++slept;
+    };
+    auto const body = [&](TaskId, WorkerId) {
+        EXPECT_FALSE(size == 1 && team.waits());
+        ++done;
+    };
+    team.run(awaiting(rounds), policy, body, options);
+    sender.join();
+    EXPECT_EQ(done, rounds);
 }
 
 TEST_P(PollingTeam, AnExceptionEndsTheRun) {

@@ -9,6 +9,8 @@ using namespace std::chrono_literals;
 
 using FailingTeam = TeamOfEachSize;
 INSTANTIATE_TEST_SUITE_P(Sizes, FailingTeam, ::testing::ValuesIn(team_sizes));
+using SmallFailingTeam = TeamOfEachSize;
+INSTANTIATE_TEST_SUITE_P(Sizes, SmallFailingTeam, ::testing::Values(1, 3));
 
 TEST_P(FailingTeam, RethrowsTheFirstExceptionAndGoesOn) {
     auto const graph = graph_of(300, random_edges(300, 2, 17));
@@ -82,21 +84,17 @@ TEST(WorkerTeamFailures, AsksTheCallerNowAndThenWhetherToGoOn) {
     EXPECT_EQ(questions, 3);
 }
 
-TEST(WorkerTeamFailures, SleepersNoticeACancellationThatNobodyAnnounces) {
-    for (int const size : {1, 3}) {
-        WorkerTeam team(machine(), size);
-        FifoPolicy policy(size);
-        std::atomic<bool> cancel{false};
-        RunOptions options;
-        options.cancel = &cancel;
-        options.external_events = 1; // a message that never comes
-        std::thread signal([&] {
-            std::this_thread::sleep_for(30ms);
-            cancel = true;
-        });
-        EXPECT_EQ(status_of([&] { team.run(awaiting(1), policy, nothing, options); }), Status::cancelled);
-        signal.join();
-    }
+TEST_P(SmallFailingTeam, SleepersNoticeACancellationThatNobodyAnnounces) {
+    std::atomic<bool> cancel{false};
+    RunOptions options;
+    options.cancel = &cancel;
+    options.external_events = 1; // a message that never comes
+    std::thread signal([&] {
+        std::this_thread::sleep_for(30ms);
+        cancel = true;
+    });
+    EXPECT_EQ(status_of([&] { team.run(awaiting(1), policy, nothing, options); }), Status::cancelled);
+    signal.join();
 }
 
 TEST_P(FailingTeam, ReportsACycleInsteadOfHanging) {
@@ -195,24 +193,20 @@ TEST(WorkerTeamFailures, AFailureOfTheStartHookEndsTheRun) {
     EXPECT_EQ(started.load(), 0);
 }
 
-TEST(WorkerTeamFailures, CanBeStoppedFromOutside) {
-    for (int const size : {1, 3}) {
-        WorkerTeam team(machine(), size);
-        EXPECT_FALSE(team.stop(Error(Status::internal, "nobody runs")));
-        FifoPolicy policy(size);
-        RunOptions options;
-        options.external_events = 1;
-        std::thread other;
-        options.on_start = [&] {
-            other = std::thread([&] {
-                std::this_thread::sleep_for(5ms);
-                EXPECT_TRUE(team.stop(Error(Status::singular, "on another process")));
-            });
-        };
-        EXPECT_EQ(status_of([&] { team.run(awaiting(1), policy, nothing, options); }), Status::singular);
-        other.join();
-        EXPECT_EQ(team.run(graph_of(3, {}), policy, nothing).tasks(), 3);
-    }
+TEST_P(SmallFailingTeam, CanBeStoppedFromOutside) {
+    EXPECT_FALSE(team.stop(Error(Status::internal, "nobody runs")));
+    RunOptions options;
+    options.external_events = 1;
+    std::thread other;
+    options.on_start = [&] {
+        other = std::thread([&] {
+            std::this_thread::sleep_for(5ms);
+            EXPECT_TRUE(team.stop(Error(Status::singular, "on another process")));
+        });
+    };
+    EXPECT_EQ(status_of([&] { team.run(awaiting(1), policy, nothing, options); }), Status::singular);
+    other.join();
+    EXPECT_EQ(team.run(graph_of(3, {}), policy, nothing).tasks(), 3);
 }
 
 } // namespace

@@ -19,6 +19,8 @@ double thread_cpu_seconds() {
 
 using TeamOf = TeamOfEachSize;
 INSTANTIATE_TEST_SUITE_P(Sizes, TeamOf, ::testing::ValuesIn(team_sizes));
+using TeamOfSeveral = TeamOfEachSize;
+INSTANTIATE_TEST_SUITE_P(Sizes, TeamOfSeveral, ::testing::Values(2, 4));
 
 TEST_P(TeamOf, RunsAFunctionOnceOnEveryWorker) {
     ASSERT_EQ(team.size(), size);
@@ -121,17 +123,13 @@ double busiest(WorkerTeam& team, std::function<void()> const& idle) {
 
 // One task of 200 ms; the other workers must not look for work all that time. The one that runs it uses no
 // time either.
-TEST(WorkerTeam, IdleWorkersSleep) {
-    for (int const size : {2, 4}) {
-        WorkerTeam team(machine(), size);
-        FifoPolicy policy(size);
-        auto const run = [&] {
-            team.run(graph_of(2, {{0, 1}}), policy, [](TaskId t, WorkerId) {
-                if (t == 0) std::this_thread::sleep_for(200ms);
-            });
-        };
-        EXPECT_LT(busiest(team, run), 0.05) << size << " workers";
-    }
+TEST_P(TeamOfSeveral, IdleWorkersSleep) {
+    auto const run = [&] {
+        team.run(graph_of(2, {{0, 1}}), policy, [](TaskId t, WorkerId) {
+            if (t == 0) std::this_thread::sleep_for(200ms);
+        });
+    };
+    EXPECT_LT(busiest(team, run), 0.05) << size << " workers";
 }
 
 TEST(WorkerTeam, IdleTeamsSleepBetweenTwoRuns) {
@@ -212,16 +210,13 @@ class HomePolicy : public Policy {
     std::vector<std::unique_ptr<FifoPolicy>> queues_;
 };
 
-TEST(WorkerTeam, NoWakeUpIsLostWhenTasksGoToTheirHomes) {
-    for (int const size : {2, 4}) {
-        WorkerTeam team(machine(), size);
-        TaskId const tasks = 1500;
-        std::vector<WorkerId> home;
-        for (TaskId t = 0; t < tasks; ++t) home.push_back(t % size);
-        HomePolicy policy(home, size);
-        run_checked(team, chain_edges(tasks), tasks, policy); // every hop wakes another worker
-        run_checked(team, random_edges(tasks, 1, 8), tasks, policy);
-    }
+TEST_P(TeamOfSeveral, NoWakeUpIsLostWhenTasksGoToTheirHomes) {
+    TaskId const tasks = 1500;
+    std::vector<WorkerId> home;
+    for (TaskId t = 0; t < tasks; ++t) home.push_back(t % size);
+    HomePolicy policy(home, size);
+    run_checked(team, chain_edges(tasks), tasks, policy); // every hop wakes another worker
+    run_checked(team, random_edges(tasks, 1, 8), tasks, policy);
 }
 
 } // namespace
