@@ -21,7 +21,7 @@ template <class T> void reduce(Communicator const& comm, std::span<T> values, Re
     transport_of(comm)->reduce(values, reduction);
 }
 
-// Runs `prepare`, which takes memory, on every rank, and goes on only when it worked on all.
+// Runs `prepare`, which allocates memory, on every rank, and throws on all ranks if it fails on one.
 template <class Prepare> void prepare_on_all(Communicator const& comm, char const* what, Prepare&& prepare) {
     std::optional<Error> problem;
     try {
@@ -42,7 +42,7 @@ Outcome agree(Communicator const& comm, std::optional<Error> const& mine) {
     std::int64_t facts[2] = {mine ? static_cast<std::int64_t>(mine->status()) : 0,
                              static_cast<std::int64_t>(std::strlen(text))};
     broadcast(comm, std::as_writable_bytes(std::span(facts)), failing);
-    // Where there is no memory for the message the rest of it is lost, but nobody waits in vain.
+    // Without memory for the message its rest is lost, but no rank waits for it.
     std::string message;
     bool is_whole = true;
     char piece[256];
@@ -123,7 +123,8 @@ std::vector<std::byte> scatter(Communicator const& comm, std::vector<Bytes> cons
     bool const is_root = comm.rank() == root;
     auto const processes = static_cast<std::size_t>(comm.size());
     std::vector<std::int64_t> sizes;
-    prepare_on_all(comm, "a number of each process", [&] { sizes.assign(processes, -1); }); // -1: misuse
+    prepare_on_all(comm, "a number of each process",
+                   [&] { sizes.assign(processes, -1); }); // -1: wrong argument
     Bytes mine;
     std::vector<std::span<std::byte const>> from;
     if (is_root && blocks.size() == processes)

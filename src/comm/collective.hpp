@@ -1,6 +1,6 @@
-// What all processes of a communicator do together. Every rank calls the same functions in the same order,
-// each by one thread, with no exchange under way; with one process all are trivial. Sizes are 64-bit. A
-// failure of the message-passing library is Error{internal} with the call and its text.
+// Collective operations. Every rank calls the same functions in the same order, from one thread, while no
+// exchange is active. With one process they are trivial. Sizes are 64-bit. A failure of the message-passing
+// library is an Error{internal} with the call and the text of the library.
 #pragma once
 
 #include <cstddef>
@@ -18,24 +18,24 @@
 
 namespace espalier {
 
-/// How a step ended that all ranks took; the same on every rank.
+/// The outcome of a step of all ranks; equal on every rank.
 struct Outcome {
     Status status = Status::ok;
-    int rank = -1;       ///< The failing rank; -1 when none failed.
-    std::string message; ///< Of its error; names the rank when there are several.
-    std::string what;    ///< The same without the rank.
+    int rank = -1;       ///< The rank that failed; -1 if none did.
+    std::string message; ///< The message of its error, with the rank if there are several processes.
+    std::string what;    ///< The message without the rank.
 
     [[nodiscard]] bool ok() const { return status == Status::ok; }
-    /// Throws it as an Error, unless ok(). Names the process unless it is process 0, which speaks for all.
+    /// Throws it as an Error, unless ok(). The message names the process unless it is process 0.
     void raise() const {
         if (!ok()) throw Error(status, rank == 0 ? what : message);
     }
 };
 
-/// Success if no rank brings an error, else the error of the lowest rank that does.
+/// Success if no rank passes an error, otherwise the error of the lowest rank that does.
 Outcome agree(Communicator const& comm, std::optional<Error> const& mine);
 
-/// What `step` throws, as an Error.
+/// The exception of `step` as an Error, if it throws.
 template <class Step> std::optional<Error> error_of(Step&& step) {
     try {
         step();
@@ -45,8 +45,8 @@ template <class Step> std::optional<Error> error_of(Step&& step) {
     return std::nullopt;
 }
 
-/// Calls `step` on every rank and returns what it returns on this one; if it fails on a rank, throws the
-/// error of the lowest such rank on all. With one process just a call.
+/// Calls `step` on every rank and returns its result. If it fails on some ranks, throws the error of the
+/// lowest of them on all ranks. With one process this is a plain call.
 template <class Step> auto all_succeed(Communicator const& comm, Step&& step) {
     using Result = std::invoke_result_t<Step&>;
     if (comm.size() == 1) return step();
@@ -63,13 +63,13 @@ template <class Step> auto all_succeed(Communicator const& comm, Step&& step) {
 /// for each receiver, and of the numbers of a reduction once. With one process 0.
 std::uint64_t bytes_sent(Communicator const& comm);
 
-/// Returns when all ranks have called it.
+/// A barrier: returns when all ranks have called it.
 void barrier(Communicator const& comm);
 
 /// The root's bytes on every rank; all ranks know their number.
 void broadcast(Communicator const& comm, std::span<std::byte> bytes, int root);
 
-/// Sums, maxima and minima over the ranks, on every rank.
+/// Sums, maxima and minima over all ranks, returned on every rank.
 double sum(Communicator const& comm, double mine);
 double max(Communicator const& comm, double mine);
 double min(Communicator const& comm, double mine);
@@ -77,7 +77,7 @@ std::int64_t sum(Communicator const& comm, std::int64_t mine);
 std::int64_t max(Communicator const& comm, std::int64_t mine);
 std::int64_t min(Communicator const& comm, std::int64_t mine);
 
-/// The same entry by entry, in place; the lengths agree.
+/// As above for each entry, in place. The lengths are equal on all ranks.
 void sum(Communicator const& comm, std::span<double> values);
 void max(Communicator const& comm, std::span<double> values);
 void min(Communicator const& comm, std::span<double> values);
@@ -85,39 +85,40 @@ void sum(Communicator const& comm, std::span<std::int64_t> values);
 void max(Communicator const& comm, std::span<std::int64_t> values);
 void min(Communicator const& comm, std::span<std::int64_t> values);
 
-/// The first `count` processes, 1 or more, as a group of their own; elsewhere the calling process alone.
+/// A communicator of the first `count` processes, at least 1. On other ranks it has the calling process only.
 Communicator first(Communicator const& comm, int count);
 
-/// Every rank's number, on every rank, by rank.
+/// The numbers of all ranks, by rank, returned on every rank.
 std::vector<std::int64_t> all_gather(Communicator const& comm, std::int64_t mine);
 
-/// On the root: every rank's block, by rank; elsewhere nothing. Blocks may differ in size and be empty. When
-/// the root lacks the memory, Error{out_of_memory} on every rank.
+/// Returns the blocks of all ranks, by rank, on the root, and nothing elsewhere. Blocks may differ in size
+/// and be empty. Error{out_of_memory} on every rank if the root lacks the memory.
 std::vector<std::vector<std::byte>> gather(Communicator const& comm, std::span<std::byte const> mine,
                                            int root);
 
-/// Rank r gets blocks[r] of the root; elsewhere `blocks` is not looked at. When a rank lacks the memory,
-/// Error{out_of_memory} on every rank; Error{internal} when the root has not one block a rank.
+/// Returns blocks[r] of the root on rank r. On other ranks `blocks` is ignored. Error{out_of_memory} on every
+/// rank if one lacks the memory; Error{internal} unless the root has one block for each rank.
 std::vector<std::byte> scatter(Communicator const& comm, std::vector<std::vector<std::byte>> const& blocks,
                                int root);
 
-/// The same where all know the sizes and have the memory, at the price of the messages alone. On the root,
-/// into[r] receives what rank r has; elsewhere `into` is empty.
+/// As gather() for known sizes and allocated memory, without further messages. On the root, into[r] receives
+/// the block of rank r. On other ranks `into` is empty.
 void gather(Communicator const& comm, std::span<std::byte const> mine,
             std::span<std::span<std::byte> const> into, int root);
-/// On the root, from[r] goes to rank r, whose `mine` has its size; elsewhere `from` is empty.
+/// As scatter() for known sizes. On the root, from[r] is sent to rank r, whose `mine` has the same size. On
+/// other ranks `from` is empty.
 void scatter(Communicator const& comm, std::span<std::span<std::byte const> const> from,
              std::span<std::byte> mine, int root);
 
 namespace detail {
-/// What other ranks will send: sizes[r] goes to rank r.
+/// Sends sizes[r] to rank r, and returns the sizes that the other ranks will send.
 std::vector<std::int64_t> exchange_sizes(Communicator const& comm, std::span<std::int64_t const> sizes);
 void exchange_blocks(Communicator const& comm, std::span<std::span<std::byte const> const> from,
                      std::span<std::span<std::byte> const> into);
 } // namespace detail
 
-/// Rank r gets blocks[r] of every rank, by rank. One block a rank; they may differ in size and be empty. When
-/// a rank lacks the memory, Error{out_of_memory} on every rank.
+/// Sends blocks[r] to rank r, and returns the received blocks by rank. Blocks may differ in size and be
+/// empty. Error{out_of_memory} on every rank if one lacks the memory.
 template <class T>
 std::vector<std::vector<T>> all_to_all(Communicator const& comm, std::vector<std::vector<T>> const& blocks) {
     static_assert(std::is_trivially_copyable_v<T> && !std::is_same_v<T, bool>);
@@ -138,8 +139,8 @@ std::vector<std::vector<T>> all_to_all(Communicator const& comm, std::vector<std
     return result;
 }
 
-/// On the root: the values of all ranks behind each other, by rank; elsewhere nothing. Error{out_of_memory}
-/// on every rank when the root lacks the memory.
+/// Returns the concatenated values of all ranks on the root, and nothing elsewhere. Error{out_of_memory} on
+/// every rank if the root lacks the memory.
 template <class T> std::vector<T> gather_joined(Communicator const& comm, std::span<T const> mine, int root) {
     static_assert(std::is_trivially_copyable_v<T> && !std::is_same_v<T, bool>);
     std::vector<std::int64_t> const sizes = all_gather(comm, static_cast<std::int64_t>(mine.size()));
@@ -158,14 +159,14 @@ template <class T> std::vector<T> gather_joined(Communicator const& comm, std::s
     return whole;
 }
 
-/// A value that is its bytes.
+/// For trivially copyable values.
 template <class T> void broadcast_value(Communicator const& comm, T& value, int root) {
     static_assert(std::is_trivially_copyable_v<T>);
     broadcast(comm, std::as_writable_bytes(std::span<T, 1>(&value, 1)), root);
 }
 
 namespace detail {
-/// Sizes `container` like the root's and fills it. When a rank lacks the memory, all say so.
+/// Replaces `container` by that of the root. Error{out_of_memory} on every rank if one lacks the memory.
 template <class Container>
 void broadcast_container(Communicator const& comm, Container& container, int root) {
     if (comm.size() == 1) return;
@@ -184,13 +185,13 @@ void broadcast_container(Communicator const& comm, Container& container, int roo
 }
 } // namespace detail
 
-/// The root's vector on every rank. When a rank lacks the memory, Error{out_of_memory} on every rank.
+/// Returns the vector of the root on every rank. Error{out_of_memory} on every rank if one lacks the memory.
 template <class T> void broadcast(Communicator const& comm, std::vector<T>& values, int root) {
     static_assert(std::is_trivially_copyable_v<T> && !std::is_same_v<T, bool>);
     detail::broadcast_container(comm, values, root);
 }
 
-/// The root's text on every rank. Errors as above.
+/// Returns the text of the root on every rank. Errors as above.
 inline void broadcast(Communicator const& comm, std::string& text, int root) {
     detail::broadcast_container(comm, text, root);
 }

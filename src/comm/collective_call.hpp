@@ -1,16 +1,16 @@
-// The protocol of a call that all processes of a group make together. The call begins with an agreement on
-// its name and on the arguments of process 0; after that every process runs the same code, which moves on in
-// two kinds of steps:
+// The protocol of a call that all processes of a group make together. At the beginning they agree on the name
+// of the call and on the arguments of process 0. Then every process runs the same code, with two kinds of
+// steps:
 //
 //     on_root(comm, step)       process 0 runs the step; its result, or its error, arrives on all processes
 //     all_succeed(comm, step)   every process runs the step; the error of the lowest failing rank is thrown
 //     on all
 //
-// Both catch everything that a step throws, std::bad_alloc included, so that no process waits in a collective
-// operation for one that has failed. Work between two collective operations belongs into one of them.
+// Both catch all exceptions of a step, including std::bad_alloc, so that no process waits in a collective
+// operation for one that has failed. All work between two collective operations belongs in such a step.
 //
-// A process either makes each call itself (begin) or follows (next): it learns which call comes next, and
-// runs the same code with empty input.
+// A process either makes each call itself (begin) or follows process 0 (next): it receives the name of the
+// next call, and runs the same code with empty arguments.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +25,8 @@
 
 namespace espalier {
 
-/// Collective: process 0 runs `step`, and all processes return its result or throw its error. The result is a
-/// value that is its bytes, or one that core/pack.hpp can pack. With one process just a call.
+/// Collective: process 0 runs `step`, and all processes return its result or throw its error. The result is
+/// trivially copyable, or of a type that core/pack.hpp can pack. With one process this is a plain call.
 template <class Step> auto on_root(Communicator const& comm, Step&& step) {
     using Result = std::invoke_result_t<Step&>;
     if (comm.size() == 1) return step();
@@ -59,7 +59,7 @@ template <class Step> auto on_root(Communicator const& comm, Step&& step) {
     }
 }
 
-/// The calls that the processes of `comm` make, one after the other. `Arguments` are small and plain.
+/// The sequence of calls of the processes of a communicator. `Arguments` is small and trivially copyable.
 template <class Arguments> class CollectiveCalls {
     static_assert(std::is_trivially_copyable_v<Arguments>);
 
@@ -70,8 +70,9 @@ template <class Arguments> class CollectiveCalls {
     [[nodiscard]] Communicator const& comm() const { return comm_; }
     [[nodiscard]] bool is_root() const { return comm_.rank() == 0; }
 
-    /// Collective: the call `name` (at most 39 characters) begins, and `arguments` become those of process 0.
-    /// Error{usage} on all processes if they are in different calls. With one process this does nothing.
+    /// Collective: begins the call `name` (at most 39 characters), and replaces `arguments` by those of
+    /// process 0. Error{usage} on all processes if they make different calls. With one process this does
+    /// nothing.
     void begin(std::string_view name, Arguments& arguments) const {
         if (comm_.size() == 1) return;
         Announcement announced(name, arguments);
@@ -86,19 +87,19 @@ template <class Arguments> class CollectiveCalls {
         arguments = announced.arguments;
     }
 
-    /// A process that follows, in place of begin(): waits for the next call of process 0. Returns its name
-    /// and its arguments; an empty name after end().
+    /// For a process that follows, instead of begin(): waits for the next call of process 0. Returns its
+    /// name, and its arguments in `arguments`. Returns an empty name after end().
     [[nodiscard]] std::string next(Arguments& arguments) const {
         for (;;) {
             Announcement announced;
             broadcast_value(comm_, announced, 0);
             arguments = announced.arguments;
-            // A call that another process refuses does not take place.
+            // A call that another process rejects is skipped.
             if (agree(comm_, std::nullopt).ok()) return announced.name;
         }
     }
 
-    /// Process 0, last: processes that follow return from next().
+    /// On process 0, at the end: makes next() return an empty name on processes that follow.
     void end(Arguments const& arguments = {}) const {
         if (comm_.size() == 1) return;
         Announcement announced({}, arguments);

@@ -55,9 +55,9 @@ struct ExchangeHandlers {
     /// Another rank has failed with this error, or this rank while it moved messages: stop working. Called at
     /// most once, and not after this rank's own abort().
     std::function<void(Error const& error)> on_abort = {};
-    /// May a block exceed the budget, because this process can do nothing else? Empty: never.
+    /// Whether a block may exceed the budget, because this process cannot do anything else. Empty: never.
     std::function<bool()> idle = {};
-    /// Does a worker wait for tasks? Must be cheap. Empty: unknown.
+    /// Whether a worker waits for tasks. Must be cheap. Empty: unknown.
     std::function<bool()> worker_waits = {};
     /// The send of a block is complete; `started` is when it began. May be empty.
     std::function<void(int to, std::int64_t id, std::size_t bytes,
@@ -68,7 +68,7 @@ struct ExchangeHandlers {
 /// Statistics of this rank over one run. Messages are blocks; notices of failure and of the end do not count.
 struct ExchangeStatistics {
     std::int64_t messages_sent = 0;
-    std::int64_t messages_received = 0; ///< Dropped ones included.
+    std::int64_t messages_received = 0; ///< Includes dropped blocks.
     std::int64_t bytes_sent = 0;        ///< Of payload.
     std::int64_t bytes_received = 0;
     std::int64_t peak_received = 0; ///< Maximum bytes of received blocks before received_done().
@@ -99,7 +99,7 @@ class Exchange {
     /// Makes this rank fail and notifies all others, once; nothing after a notice of another one. Any thread.
     void abort(Error const& error);
 
-    /// Has this rank failed, or is the failure of another one known here? Any thread.
+    /// Whether this rank has failed, or knows of the failure of another one. Any thread.
     [[nodiscard]] bool failed() const { return failure_.failed(); }
 
     /// With 0 threads: sends and receives what is possible, unless another thread does so; true if something

@@ -1,4 +1,4 @@
-// The transport over MPI, on a duplicate of the caller's communicator.
+// The transport over MPI, on a duplicate of the given communicator.
 #include <algorithm>
 
 #include "comm/alarm.hpp"

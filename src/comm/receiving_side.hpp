@@ -71,7 +71,7 @@ class ReceivingSide {
 
     /// Removes the bound on received bytes.
     void lift_budget() { unlimited_ = true; }
-    /// Has this rank received all messages of all others, up to their last one?
+    /// Whether this rank has received all messages of all others, up to their last one.
     [[nodiscard]] bool complete() const {
         return num_ended_ == size_ - 1 && messages_ == announced_ && num_receives_ == 0 && !waiting_;
     }

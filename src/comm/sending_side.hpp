@@ -124,13 +124,13 @@ class SendingSide {
         }
     }
 
-    /// Is anything queued or under way?
+    /// Whether anything is queued or under way.
     [[nodiscard]] bool busy() const {
         std::lock_guard const lock(mutex_);
         return num_under_way_ > 0 || !control_.empty() || !with_waiting_.empty();
     }
 
-    /// Is there a block whose send has not begun?
+    /// Whether there is a block whose send has not begun.
     [[nodiscard]] bool has_waiting() const {
         std::lock_guard const lock(mutex_);
         return !with_waiting_.empty();

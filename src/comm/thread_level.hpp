@@ -12,12 +12,12 @@ enum class ThreadLevel { single, funneled, serialized, multiple };
 
 char const* to_string(ThreadLevel level);
 
-/// The level of the running library; `multiple` for one process, which needs none.
+/// The level of the running MPI library; `multiple` for one process, which does not use it.
 ThreadLevel thread_level(Communicator const& comm);
 
 struct ThreadsChoice {
     int threads = 0;     ///< 0: workers poll; 1: one progress thread; 2: one sends, one receives.
-    std::string message; ///< One line for the user if `threads` is less than wanted; else empty.
+    std::string message; ///< A note for the user if `threads` is less than requested; otherwise empty.
 };
 
 /// The number of progress threads to use of `wanted` (0, 1 or 2): 2 need ThreadLevel::multiple, 1 needs

@@ -41,13 +41,13 @@ class Transfers {
 
 enum class Reduction { sum, max, min };
 
-/// Every call throws Error{internal} when the library fails, naming the call and the library's text.
+/// Every call throws Error{internal} with the call and the text of the library if the library fails.
 class Transport {
   public:
     virtual ~Transport() = default;
 
     [[nodiscard]] virtual ThreadLevel thread_level() const = 0;
-    /// Is the calling thread the one that may call the library with ThreadLevel::funneled?
+    /// Whether the calling thread may call the library with ThreadLevel::funneled.
     [[nodiscard]] virtual bool on_main_thread() const = 0;
 
     /// Bytes that this process has sent to others (collective.hpp).

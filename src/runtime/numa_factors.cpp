@@ -30,7 +30,7 @@ double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Memory on one node that a core streams through cyclically, block after block.
+// Memory on one node that a core reads block by block, cyclically.
 class Region {
   public:
     Region() = default;
@@ -47,7 +47,7 @@ class Region {
         return block;
     }
 
-    /// The part of its pages that is not on the requested node; -1 if the system does not tell.
+    /// The share of its pages that are not on the requested node; -1 if unknown.
     [[nodiscard]] double misplaced() const {
         PageLocation const found = query_nodes(arena_.bytes());
         std::uint64_t const right = node_ < std::ssize(found.node_bytes) ? found.node_bytes[node_] : 0;
@@ -62,7 +62,7 @@ class Region {
     int node_ = 0;
 };
 
-// Times of single calls, in memory that is allocated in advance.
+// The times of single calls, stored in memory that is allocated in advance.
 class Samples {
   public:
     Samples() { times_.reserve(most_samples); }
@@ -165,7 +165,7 @@ class Experiment {
         }
     }
 
-    // All cores at once, each on its own region. What may throw is called before any core waits.
+    // Times all cores at once, each on its own region. Calls that may throw come before any core waits.
     void measure_crowd(WorkerTeam& team, std::vector<Samples>& samples,
                        std::vector<double> KernelFactors::*times, std::function<int(int)> const& node_of) {
         std::vector<Region> regions(team.size());

@@ -25,7 +25,7 @@ std::optional<std::uint64_t> parse_number(std::string_view text) {
     return value;
 }
 
-/// The words of a file's first line.
+/// The words of the first line of a file.
 std::vector<std::string> first_line(std::string const& path) {
     std::ifstream file(path);
     std::string line, word;
@@ -52,7 +52,7 @@ std::optional<std::uint64_t> read_key(std::string const& path, std::string_view 
     return std::nullopt;
 }
 
-/// One of this process's cgroups: where its controller is mounted, and its path below.
+/// A cgroup of this process: the mount point of its controller, and its path below.
 struct Cgroup {
     std::string mount;
     std::string path; ///< "" or "/a/b"
