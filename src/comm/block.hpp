@@ -30,6 +30,9 @@ struct alignas(64) MessageHeader {
 };
 static_assert(sizeof(MessageHeader) == 64);
 
+/// Maximum length of a notice in lines: the header and its text, which is truncated.
+inline constexpr std::size_t lines_of_notice = 17;
+
 /// Owns the memory of one message; movable, freed with the object. A default block has no memory.
 class Block {
   public:

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
+
+#include <fmt/format.h>
 
 #include "comm/transport.hpp"
 
@@ -42,7 +45,7 @@ Outcome agree(Communicator const& comm, std::optional<Error> const& mine) {
     std::int64_t facts[2] = {mine ? static_cast<std::int64_t>(mine->status()) : 0,
                              static_cast<std::int64_t>(std::strlen(text))};
     broadcast(comm, std::as_writable_bytes(std::span(facts)), failing);
-    // Without memory for the message its rest is lost, but no rank waits for it.
+    // Without memory for the message its rest is lost, but no rank waits for it, and the call does not throw.
     std::string message;
     bool is_whole = true;
     char piece[256];
@@ -58,9 +61,13 @@ Outcome agree(Communicator const& comm, std::optional<Error> const& mine) {
         at += length;
         left -= length;
     }
-    std::string what = message;
-    if (size > 1) message = "process " + std::to_string(failing) + ": " + message;
-    return {static_cast<Status>(facts[0]), failing, std::move(message), std::move(what)};
+    Outcome outcome{static_cast<Status>(facts[0]), failing, {}, {}};
+    try {
+        outcome.message = size > 1 ? fmt::format("process {}: {}", failing, message) : message;
+        outcome.what = std::move(message);
+    } catch (std::bad_alloc const&) { // The status is the same as on the other ranks.
+    }
+    return outcome;
 }
 
 std::uint64_t bytes_sent(Communicator const& comm) {

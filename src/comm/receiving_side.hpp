@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,7 +39,8 @@ class ReceivingSide {
                   Handlers handlers)
         : transport_(transport), size_(size),
           budget_(static_cast<std::int64_t>(std::min(budget, std::size_t{1} << 62))), failure_(failure),
-          handlers_(std::move(handlers)), transfers_(size > 1 ? transport->transfers() : nullptr) {}
+          handlers_(std::move(handlers)), transfers_(size > 1 ? transport->transfers() : nullptr),
+          control_message_(lines_of_notice) {}
     /// Never frees the memory of blocks still under way.
     ~ReceivingSide() {
         // The library may still write there. Happens only after a failure of the library.
@@ -95,16 +97,23 @@ class ReceivingSide {
     bool read_control() {
         bool any = false;
         while (auto const arrival = transport_->probe(Channel::control)) {
-            std::vector<MessageHeader> message(arrival->bytes / sizeof(MessageHeader));
-            transport_->receive(*arrival, std::as_writable_bytes(std::span(message)));
-            handle_control(arrival->from, message);
             any = true;
+            std::size_t const lines = arrival->bytes / sizeof(MessageHeader);
+            if (lines < 1 || lines > lines_of_notice) {
+                transport_->discard(*arrival);
+                handlers_.on_own_error(Error(
+                    Status::internal, fmt::format("process {} has sent an invalid notice", arrival->from)));
+                continue;
+            }
+            auto const message = std::span(control_message_).first(lines);
+            transport_->receive(*arrival, std::as_writable_bytes(message)); // allocates nothing
+            handle_control(arrival->from, message);
         }
         return any;
     }
 
-    void handle_control(int from, std::vector<MessageHeader> const& message) {
-        MessageHeader const& header = message.at(0);
+    void handle_control(int from, std::span<MessageHeader const> message) {
+        MessageHeader const& header = message.front();
         if (header.kind == MessageHeader::Kind::last) {
             ++num_ended_;
             announced_ += header.id;
@@ -201,6 +210,7 @@ class ReceivingSide {
     Handlers handlers_;
     trace::Track* track_ = nullptr;
     std::unique_ptr<Transfers> transfers_;
+    std::vector<MessageHeader> control_message_; // the last one
 
     std::atomic<std::int64_t> held_{0}; // bytes of blocks under way, or passed on and not freed
     std::atomic<bool> blocked_{false};  // waiting_ exceeds the budget

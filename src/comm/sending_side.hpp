@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cstdint>
 #include <cstring>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -41,8 +40,9 @@ class SendingSide {
           window_(static_cast<std::int64_t>(std::min(window, std::size_t{1} << 62))),
           on_sent_(std::move(on_sent)), transport_(transport),
           transfers_(size > 1 ? transport->transfers() : nullptr), destinations_(size),
-          notice_(1 + lines_of_text), last_(size), blocks_to_(size) {
+          notice_(lines_of_notice), last_(size), blocks_to_(size) {
         with_waiting_.reserve(destinations_.size());
+        control_.reserve(2 * destinations_.size()); // a notice and a last message for each other rank
     }
 
     /// Never frees the memory of messages still under way.
@@ -79,10 +79,11 @@ class SendingSide {
         with_waiting_.clear();
     }
 
-    /// Queues a notice of this failure for each other rank. Called once.
+    /// Queues a notice of this failure for each other rank. Called once. Allocates nothing.
     void queue_notices(Error const& error) {
         std::lock_guard const lock(mutex_);
-        std::size_t const length = std::min(std::strlen(error.what()), lines_of_text * sizeof(MessageHeader));
+        std::size_t const length =
+            std::min(std::strlen(error.what()), (lines_of_notice - 1) * sizeof(MessageHeader));
         notice_[0].kind = MessageHeader::Kind::notice;
         notice_[0].status = static_cast<std::int32_t>(error.status());
         notice_[0].bytes = length;
@@ -108,7 +109,7 @@ class SendingSide {
     }
 
     /// Queues the last message for each other rank, the number of blocks sent there. No block waits then, and
-    /// nothing is queued later.
+    /// nothing is queued later. Allocates nothing.
     void queue_last() {
         std::lock_guard const lock(mutex_);
         for (int to = 0; to < size_; ++to) {
@@ -127,7 +128,7 @@ class SendingSide {
     /// Whether anything is queued or under way.
     [[nodiscard]] bool busy() const {
         std::lock_guard const lock(mutex_);
-        return num_under_way_ > 0 || !control_.empty() || !with_waiting_.empty();
+        return num_under_way_ > 0 || has_control() || !with_waiting_.empty();
     }
 
     /// Whether there is a block whose send has not begun.
@@ -143,8 +144,6 @@ class SendingSide {
     [[nodiscard]] double seconds() const { return seconds_; }
 
   private:
-    static constexpr std::size_t lines_of_text = 16; // of a notice; longer texts are truncated
-
     struct Message {
         int to = -1;
         Channel channel = Channel::blocks;
@@ -165,6 +164,9 @@ class SendingSide {
     [[nodiscard]] bool has_room(Destination const& to) const {
         return to.num_under_way < 2 || to.under_way <= window_;
     }
+
+    // mutex_ is held.
+    [[nodiscard]] bool has_control() const { return num_control_sent_ < control_.size(); }
 
     // Takes the next block to send; empty if there is none. mutex_ is held.
     Waiting::node_type take() {
@@ -195,10 +197,10 @@ class SendingSide {
             Waiting::node_type block;
             {
                 std::lock_guard const lock(mutex_);
-                if (control_.empty())
-                    block = take();
+                if (has_control())
+                    control = &control_[num_control_sent_];
                 else
-                    control = &control_.front();
+                    block = take();
             }
             if (!control && block.empty()) return any;
             Message& message = control ? *control : block.mapped();
@@ -231,7 +233,7 @@ class SendingSide {
                 to.under_way += static_cast<std::int64_t>(message.block.size());
             }
             under_way_[slot] = std::move(message);
-            if (control) control_.pop_front();
+            if (control) ++num_control_sent_;
         }
     }
 
@@ -263,8 +265,9 @@ class SendingSide {
     trace::Track* track_ = nullptr;
     std::unique_ptr<Transfers> transfers_;
 
-    mutable std::mutex mutex_; // guards the next six members
-    std::deque<Message> control_;
+    mutable std::mutex mutex_;              // guards the next seven members
+    std::vector<Message> control_;          // notices and last messages, in memory reserved for all of them
+    std::size_t num_control_sent_ = 0;      // those whose send has begun
     std::vector<Destination> destinations_; // by rank
     std::vector<int> with_waiting_;         // ranks for which blocks wait
     std::int64_t waiting_ = 0;              // bytes queued or under way

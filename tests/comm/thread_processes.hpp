@@ -29,6 +29,13 @@ struct ThreadMessage {
     std::shared_ptr<std::atomic<bool>> taken;
 };
 
+// Set while a thread runs code of the transport, whose allocations never fail in a test of lack of memory.
+inline thread_local int depth_in_transport = 0;
+struct InTransport {
+    InTransport() { ++depth_in_transport; }
+    ~InTransport() { --depth_in_transport; }
+};
+
 // The state that all processes share.
 class ThreadProcesses {
   public:
@@ -94,18 +101,21 @@ class ThreadTransfers final : public Transfers {
         : processes_(std::move(processes)), rank_(rank) {}
 
     std::size_t send(int to, Channel channel, std::span<std::byte const> bytes) override {
+        InTransport const scope;
         auto const slot = free_slot();
         done_[slot] = std::make_shared<std::atomic<bool>>(false);
         processes_->put(to, channel, {rank_, bytes, done_[slot]});
         return slot;
     }
     std::size_t receive(Arrival const& arrival, std::span<std::byte> into) override {
+        InTransport const scope;
         auto const slot = free_slot();
         take_into(arrival, into);
         done_[slot] = std::make_shared<std::atomic<bool>>(true);
         return slot;
     }
     void completed(std::vector<std::size_t>& slots) override {
+        InTransport const scope;
         slots.clear();
         for (std::size_t slot = 0; slot < done_.size(); ++slot)
             if (done_[slot] && done_[slot]->load()) {
@@ -145,6 +155,7 @@ class ThreadTransport final : public Transport {
         return part ? std::make_shared<ThreadTransport>(part, rank_, level_) : nullptr;
     }
     void broadcast(std::span<std::byte> bytes, int root) override {
+        InTransport const scope;
         processes_->together(rank_, bytes.data(), [&](auto const& from) {
             if (rank_ != root)
                 std::copy_n(static_cast<std::byte const*>(from[root]), bytes.size(), bytes.begin());
@@ -156,6 +167,7 @@ class ThreadTransport final : public Transport {
     }
     void all_to_all(std::span<std::span<std::byte const> const> from,
                     std::span<std::span<std::byte> const> into) override {
+        InTransport const scope;
         processes_->together(rank_, from.data(), [&](auto const& of_all) {
             for (std::size_t r = 0; r < into.size(); ++r) {
                 auto const& source = static_cast<std::span<std::byte const> const*>(of_all[r])[rank_];
@@ -168,6 +180,7 @@ class ThreadTransport final : public Transport {
         return std::make_unique<ThreadTransfers>(processes_, rank_);
     }
     std::optional<Arrival> probe(Channel channel) override {
+        InTransport const scope;
         auto message = processes_->take(rank_, channel);
         if (!message) return std::nullopt;
         Arrival const arrival{message->from, message->bytes.size(), 0};
@@ -178,6 +191,7 @@ class ThreadTransport final : public Transport {
 
   private:
     template <class T> void reduce_any(std::span<T> values, Reduction reduction) {
+        InTransport const scope;
         std::vector<T> const mine(values.begin(), values.end());
         processes_->together(rank_, mine.data(), [&](auto const& from) {
             for (std::size_t i = 0; i < values.size(); ++i) {
