@@ -139,11 +139,11 @@ TEST(Ordering, ScotchFindsCutsAtLeastAsGoodAsMetisOnAGrid) {
             1.05 * static_cast<double>(fill_by_elimination(graph, order(graph, OrderingMethod::metis).perm)));
 }
 
-volatile std::sig_atomic_t signals_handled = 0;
+std::atomic<int> signals_handled = 0; // lock-free, so signal handlers may use it
 
 TEST(Ordering, MetisLeavesTheSignalHandlersOfTheProgramInPlace) {
     struct sigaction action = {}, before, after;
-    action.sa_handler = [](int) { signals_handled = signals_handled + 1; };
+    action.sa_handler = [](int) { ++signals_handled; };
     sigaction(SIGTERM, &action, &before);
     Graph const graph = grid(40, 40, 40);
     std::atomic<bool> is_ordered = false;
