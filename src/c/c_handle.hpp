@@ -75,7 +75,7 @@ template <class Body> espalier_status guarded_reading(espalier_solver* solver, B
     }
 }
 
-/// As guarded_reading(), but drops the snapshot of the report.
+/// Does the same as guarded_reading(), and drops the snapshot of the report.
 template <class Body> espalier_status guarded(espalier_solver* solver, Body const& body) noexcept {
     return guarded_reading(solver, [&](espalier_solver& self) {
         self.report = {};

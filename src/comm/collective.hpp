@@ -77,7 +77,7 @@ std::int64_t sum(Communicator const& comm, std::int64_t mine);
 std::int64_t max(Communicator const& comm, std::int64_t mine);
 std::int64_t min(Communicator const& comm, std::int64_t mine);
 
-/// As above for each entry, in place. The lengths are equal on all ranks.
+/// Reduces each entry in place. The lengths are equal on all ranks.
 void sum(Communicator const& comm, std::span<double> values);
 void max(Communicator const& comm, std::span<double> values);
 void min(Communicator const& comm, std::span<double> values);
@@ -101,11 +101,11 @@ std::vector<std::vector<std::byte>> gather(Communicator const& comm, std::span<s
 std::vector<std::byte> scatter(Communicator const& comm, std::vector<std::vector<std::byte>> const& blocks,
                                int root);
 
-/// As gather() for known sizes and allocated memory, without further messages. On the root, into[r] receives
+/// Gathers blocks of known sizes to allocated memory, without further messages. On the root, into[r] receives
 /// the block of rank r. On other ranks `into` is empty.
 void gather(Communicator const& comm, std::span<std::byte const> mine,
             std::span<std::span<std::byte> const> into, int root);
-/// As scatter() for known sizes. On the root, from[r] is sent to rank r, whose `mine` has the same size. On
+/// Scatters blocks of known sizes. On the root, from[r] is sent to rank r, whose `mine` has the same size. On
 /// other ranks `from` is empty.
 void scatter(Communicator const& comm, std::span<std::span<std::byte const> const> from,
              std::span<std::byte> mine, int root);

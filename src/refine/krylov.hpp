@@ -127,7 +127,7 @@ template <class T, class State> class KrylovBlock {
         }
         problem_.measure(block_, image_, b_norms_, std::span(errors_).first(count));
     }
-    /// As measure(), for the best x of each state.
+    /// Measures the best x of each state, like measure().
     void measure_best() {
         for (Index c = 0; c < std::ssize(beginning_); ++c) block_.put(c, beginning_[c]->column().x);
         measure();

@@ -44,7 +44,7 @@ WeakestDirection weakest_direction(DistributedMatrix<T> const& a, ApplyInverse<T
 template <class T>
 bool grows_as_singular(DistributedMatrix<T> const& a, std::span<T const> b, std::span<T const> x, Index nrhs);
 
-/// As grows_as_singular() for a random right-hand side, solved and refined with at most 50 iterations.
+/// Tests growth for a random right-hand side, solved and refined with at most 50 iterations.
 /// weakest_direction() may miss null vectors whose entries differ greatly in size, but a random right-hand
 /// side almost always has a component along them. Collective.
 template <class T> bool probe_grows_as_singular(DistributedMatrix<T> const& a,

@@ -63,7 +63,7 @@ template <class T> class NumericFactor {
     /// Collective: block := op(B)^-1 block for `columns` vectors. In lower precision each column is scaled to
     /// order 1 first, because the range of Low is small.
     void solve(std::span<T> block, Index columns, MatrixOp op);
-    /// As solve() for sparse right-hand sides (n x k, general storage). For one process with factors in T.
+    /// Solves for sparse right-hand sides (n x k, general storage); one process, factors in T.
     void solve_sparse(CscMatrix<T> const& b, MatrixView<T> x, MatrixOp op);
     /// Collective: the steps of a solve before and after that with the Schur complement, as
     /// espalier::condense() and expand().

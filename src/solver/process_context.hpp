@@ -60,7 +60,7 @@ class ProcessContext {
     /// Records the memory in use, if a trace is recorded.
     void sample_memory() const;
 
-    /// As all_succeed() and on_root() for these processes.
+    /// Runs all_succeed() and on_root() on these processes.
     template <class Step> auto on_all(Step&& step) const { return all_succeed(comm(), step); }
     template <class Step> auto on_root(Step&& step) const { return espalier::on_root(comm(), step); }
 

@@ -139,7 +139,7 @@ TEST_F(ASolverOverMpi, PredictsTheMemoryOfEachProcess) {
     options.calibration = Toggle::off;
     options.factorization = Factorization::llh;
     Solver<double> solver(options, comm);
-    CscMatrix<double> const matrix = comm.rank() == 0 ? generated<double>("elast3d:26") : CscMatrix<double>();
+    CscMatrix<double> const matrix = comm.rank() == 0 ? generated<double>("elast3d:30") : CscMatrix<double>();
     solver.analyze(matrix);
     auto const before = static_cast<double>(current_rss_bytes());
     solver.factorize(matrix);
@@ -148,7 +148,7 @@ TEST_F(ASolverOverMpi, PredictsTheMemoryOfEachProcess) {
     ASSERT_EQ(analysis.memory_bytes_of_process.size(), static_cast<std::size_t>(comm.size()));
     double const predicted = analysis.memory_bytes_of_process[comm.rank()];
     double const added = static_cast<double>(peak_rss_bytes()) - before;
-    EXPECT_LT(predicted, 0.85 * static_cast<double>(analysis.factor_bytes));
+    EXPECT_LT(predicted, 0.8 * static_cast<double>(analysis.factor_bytes));
     if (comm.rank() > 0) {
         // Where processes wait for cores, blocks wait longer than was foreseen.
         bool const crowded = comm.size() > static_cast<int>(std::thread::hardware_concurrency());
