@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "common/matrices.hpp"
 #include "distributed/backward_error.hpp"
 #include "matrix/dense_reference.hpp"
 #include "matrix/spmv.hpp"
@@ -20,16 +21,7 @@ using Vector = std::vector<double>;
 
 /// Diagonal matrix, with nothing stored where the diagonal is zero.
 CscMatrix<double> diagonal(Vector const& d) {
-    CscMatrix<double> a;
-    a.rows = a.cols = static_cast<Index>(d.size());
-    for (Index j = 0; j < a.cols; ++j) {
-        if (d[j] != 0) {
-            a.row_ind.push_back(j);
-            a.values.push_back(d[j]);
-        }
-        a.col_ptr.push_back(static_cast<Offset>(a.row_ind.size()));
-    }
-    return a;
+    return matrix_of(std::ssize(d), Symmetry::general, [&](Index i, Index j) { return i == j ? d[j] : 0; });
 }
 
 double normwise(CscMatrix<double> const& a, Vector const& x, Vector const& b, Index nrhs = 1) {
@@ -74,14 +66,7 @@ TYPED_TEST(BackwardErrorOf, ATransposedSystemIsThatOfTheTransposedMatrix) {
     for (Symmetry const symmetry : all_symmetries)
         for (MatrixOp const op : {MatrixOp::transpose, MatrixOp::adjoint}) {
             auto const a = random_matrix<T>(14, 14, symmetry, 0.4, 12);
-            auto const dense = to_dense(a, op);
-            CscMatrix<T> turned; // all entries
-            turned.rows = turned.cols = a.cols;
-            turned.values = dense.values;
-            for (Index j = 0; j < a.cols; ++j) {
-                for (Index i = 0; i < a.cols; ++i) turned.row_ind.push_back(i);
-                turned.col_ptr.push_back(std::ssize(turned.row_ind));
-            }
+            auto const turned = matrix_of<T>(a.cols, Symmetry::general, to_dense(a, op));
             auto const x = random_vector<T>(a.rows * 2, 3), b = random_vector<T>(a.cols * 2, 4);
             double const tolerance = 20 * epsilon<T>;
             EXPECT_NEAR(normwise_backward_error<T>(a, x, b, 2, op),

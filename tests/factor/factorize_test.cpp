@@ -92,13 +92,5 @@ TEST(Factors, MultiplyToTheMatrixForEveryFactorization) {
     }
 }
 
-TEST(Factors, AreTheSameBitsForTheSameWorkers) {
-    System<double> first(real("elast3d:4"), Factorization::llh, 3, {}, SymbolicOptions()),
-        second(first.matrix, first.kind, 3, {}, SymbolicOptions());
-    first.factorize();
-    second.factorize();
-    expect_equal_factors(first.factor, second.factor);
-}
-
 } // namespace
 } // namespace espalier

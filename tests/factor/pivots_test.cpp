@@ -2,6 +2,7 @@
 #include "factor/pivots.hpp"
 
 #include "common/eigenvalues.hpp"
+#include "common/matrices.hpp"
 #include "support.hpp"
 
 namespace espalier {
@@ -114,13 +115,8 @@ TEST(PivotProduct, IsTheDeterminant) {
 
 TEST(PivotProduct, CountsLocalInterchangesOfLu) { // cyclic permutations have determinant (-1)^(n - 1)
     for (Index const n : {2, 3, 4, 5, 12}) {
-        CscMatrix<double> a;
-        a.rows = a.cols = n;
-        for (Index j = 0; j < n; ++j) {
-            a.row_ind.push_back((j + 1) % n);
-            a.values.push_back(2);
-            a.col_ptr.push_back(j + 1);
-        }
+        auto const a =
+            matrix_of(n, Symmetry::general, [n](Index i, Index j) { return i == (j + 1) % n ? 2 : 0; });
         System<double> system(a, Factorization::lu, 1, {}, one_block());
         ASSERT_EQ(system.structure.num_cblks(), 1);
         system.factorize();

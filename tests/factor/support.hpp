@@ -34,9 +34,10 @@ inline SymbolicOptions narrow_cblks() {
 /// A matrix, ready to be factorized; the unknowns `schur` are kept.
 template <class T> struct System {
     System(CscMatrix<T> const& a, Factorization factorization, int workers, std::vector<Index> schur = {},
-           SymbolicOptions options = narrow_cblks(), Topology const& topology = Topology::detect())
+           SymbolicOptions options = narrow_cblks(), Topology const& topology = Topology::detect(),
+           OrderingMethod ordering = OrderingMethod::amd)
         : matrix(factorization == Factorization::lu ? expand_symmetric(a) : a), kind(factorization),
-          kept(std::move(schur)), structure(analyze(options)),
+          kept(std::move(schur)), structure(analyze(options, ordering)),
           plan(make_factor_plan(structure, CostModel{}, workers)), team(topology, workers),
           assembly(matrix, structure), factor(structure) {
         set_blas_threads(1); // as the solver does
@@ -57,9 +58,9 @@ template <class T> struct System {
     Factor<T> factor;
 
   private:
-    BlockStructure analyze(SymbolicOptions options) const {
+    BlockStructure analyze(SymbolicOptions options, OrderingMethod method) const {
         OrderingOptions ordering;
-        ordering.method = OrderingMethod::amd;
+        ordering.method = method;
         auto const graph = compress(adjacency_graph(matrix), kept);
         options.kept_vertices = static_cast<Index>(graph.last.size());
         auto result = symbolic_factorization(graph, compute_ordering(graph, ordering), options);
@@ -119,25 +120,6 @@ template <class T> Dense<T> dense(CscMatrix<T> const& a, std::vector<Index> cons
     for (Index j = 0; j < a.cols; ++j)
         for (Index i = 0; i < a.cols; ++i) out(i, j) = whole(order[i], order[j]);
     return out;
-}
-
-/// Gaussian elimination of the first `count` columns with pivots from the first `count` rows. Returns the
-/// pivots; a pivot is negated if its row was interchanged.
-template <class T> std::vector<T> eliminate(Dense<T>& a, Index count) {
-    std::vector<T> pivots;
-    for (Index k = 0; k < count; ++k) {
-        Index pivot = k;
-        for (Index i = k; i < count; ++i)
-            if (std::abs(a(i, k)) > std::abs(a(pivot, k))) pivot = i;
-        if (pivot != k)
-            for (Index j = 0; j < a.cols; ++j) std::swap(a(k, j), a(pivot, j));
-        pivots.push_back(pivot == k ? a(k, k) : -a(k, k));
-        for (Index i = k + 1; i < a.cols; ++i) {
-            T const factor = a(i, k) / a(k, k);
-            for (Index j = k; j < a.cols; ++j) a(i, j) -= factor * a(k, j);
-        }
-    }
-    return pivots;
 }
 
 /// Expects equal bits in the lower panels.

@@ -54,6 +54,26 @@ template <class T> bool is_positive_definite(Dense<T> a) {
     return true;
 }
 
+/// Gaussian elimination of the first `count` columns with pivots from the first `count` rows. Returns the
+/// pivots; a pivot is negated if its row was interchanged.
+template <class T> std::vector<T> eliminate(Dense<T>& a, Index count) {
+    std::vector<T> pivots;
+    for (Index k = 0; k < count; ++k) {
+        Index pivot = k;
+        for (Index i = k; i < count; ++i)
+            if (std::abs(a(i, k)) > std::abs(a(pivot, k))) pivot = i;
+        if (pivot != k)
+            for (Index j = 0; j < a.cols; ++j) std::swap(a(k, j), a(pivot, j));
+        pivots.push_back(pivot == k ? a(k, k) : -a(k, k));
+        if (a(k, k) == T(0)) continue;
+        for (Index i = k + 1; i < a.cols; ++i) {
+            T const factor = a(i, k) / a(k, k);
+            for (Index j = k; j < a.cols; ++j) a(i, j) -= factor * a(k, j);
+        }
+    }
+    return pivots;
+}
+
 /// Ratio of the smallest and the largest pivot of Gaussian elimination with partial pivoting; 0 for a
 /// singular matrix. Rows are first scaled to maximum 1, so that bad scaling is not mistaken for singularity.
 template <class T> double pivot_ratio(Dense<T> a) {
@@ -65,18 +85,9 @@ template <class T> double pivot_ratio(Dense<T> a) {
         for (Index j = 0; j < n; ++j) a(i, j) /= static_cast<Real<T>>(largest);
     }
     double smallest = 1e300, largest = 0;
-    for (Index k = 0; k < n; ++k) {
-        Index pivot = k;
-        for (Index i = k; i < n; ++i)
-            if (std::abs(a(i, k)) > std::abs(a(pivot, k))) pivot = i;
-        for (Index j = 0; j < n; ++j) std::swap(a(k, j), a(pivot, j));
-        smallest = std::min<double>(smallest, std::abs(a(k, k)));
-        largest = std::max<double>(largest, std::abs(a(k, k)));
-        if (smallest == 0) return 0;
-        for (Index i = k + 1; i < n; ++i) {
-            T const factor = a(i, k) / a(k, k);
-            for (Index j = k; j < n; ++j) a(i, j) -= factor * a(k, j);
-        }
+    for (T const pivot : eliminate(a, n)) {
+        smallest = std::min<double>(smallest, std::abs(pivot));
+        largest = std::max<double>(largest, std::abs(pivot));
     }
     return n == 0 ? 1 : smallest / largest;
 }

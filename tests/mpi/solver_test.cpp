@@ -43,8 +43,7 @@ class ASolverOverMpi : public ::testing::Test {
 };
 
 template <class T> class MpiSolver : public ::testing::Test {};
-using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
-TYPED_TEST_SUITE(MpiSolver, Scalars);
+TYPED_TEST_SUITE(MpiSolver, test::Scalars);
 
 // The whole product: one analysis serves all numbers of communication threads.
 TYPED_TEST(MpiSolver, DoesEveryFactorizationUnderEveryScheduleWithAllCommunicationThreads) {

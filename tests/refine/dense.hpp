@@ -10,27 +10,16 @@
 #include <type_traits>
 #include <vector>
 
+#include "common/matrices.hpp"
 #include "core/scalar.hpp"
 #include "matrix/dense_reference.hpp"
 #include "refine/apply_inverse.hpp"
 
 namespace espalier::test {
 
-/// The lower triangle only for a symmetry.
+/// Only the lower triangle unless `symmetry` is general.
 template <class T> CscMatrix<T> to_sparse(Dense<T> const& dense, Symmetry symmetry = Symmetry::general) {
-    CscMatrix<T> a;
-    a.rows = a.cols = dense.cols;
-    a.symmetry = symmetry;
-    a.col_ptr.assign(1, 0);
-    for (Index j = 0; j < dense.cols; ++j) {
-        for (Index i = symmetry == Symmetry::general ? 0 : j; i < dense.cols; ++i)
-            if (dense(i, j) != T(0)) {
-                a.row_ind.push_back(i);
-                a.values.push_back(dense(i, j));
-            }
-        a.col_ptr.push_back(static_cast<Offset>(a.values.size()));
-    }
-    return a;
+    return matrix_of<T>(dense.cols, symmetry, dense);
 }
 
 /// P A = L U with partial pivoting. A pivot that is smaller than `threshold` is replaced by it.
@@ -121,6 +110,18 @@ template <class X> double one_norm(Dense<X> const& a) {
         largest = std::max(largest, sum);
     }
     return largest;
+}
+
+/// The largest difference over the largest entry of `expected`; NaN stays.
+template <class T> double difference(std::vector<T> const& x, std::vector<T> const& expected) {
+    EXPECT_EQ(x.size(), expected.size());
+    double largest = 0, scale = 0;
+    for (std::size_t i = 0; i < std::min(x.size(), expected.size()); ++i) {
+        double const d = std::abs(x[i] - expected[i]);
+        if (!(d <= largest)) largest = d;
+        scale = std::max(scale, static_cast<double>(std::abs(expected[i])));
+    }
+    return largest / std::max(scale, 1e-30);
 }
 
 template <class T> Dense<T> random_square(Index n, std::uint64_t seed) {

@@ -14,18 +14,11 @@ namespace espalier {
 namespace {
 
 // Tridiagonal with diagonal 4: Hermitian positive definite when `upper` is the conjugate of `lower`.
-template <class T> CscMatrix<T> tridiagonal(Index n, T lower, T upper) {
-    CscMatrix<T> a;
-    a.rows = a.cols = n;
-    for (Index j = 0; j < n; ++j) {
-        for (auto [i, value] : {std::pair{j - 1, upper}, std::pair{j, T(4)}, std::pair{j + 1, lower}}) {
-            if (i < 0 || i >= n) continue;
-            a.row_ind.push_back(i);
-            a.values.push_back(value);
-        }
-        a.col_ptr.push_back(std::ssize(a.values));
-    }
-    return a;
+template <class T>
+CscMatrix<T> tridiagonal(Index n, T lower, T upper, Symmetry symmetry = Symmetry::general) {
+    return matrix_of<T>(n, symmetry, [=](Index i, Index j) {
+        return i == j ? T(4) : i == j + 1 ? lower : i + 1 == j ? upper : T(0);
+    });
 }
 
 // The inverse of the diagonal alone: a preconditioner that needs many steps.
@@ -62,8 +55,7 @@ TYPED_TEST(RefineOf, KrylovMethodsConvergeWithAPoorPreconditioner) {
 }
 
 TEST(Refine, ConjugateGradientsSolveAPositiveDefiniteSystem) {
-    auto a = tridiagonal<double>(100, -1, 0); // the lower triangle
-    a.symmetry = Symmetry::symmetric;
+    auto const a = tridiagonal<double>(100, -1, -1, Symmetry::symmetric);
     auto const report = run<double>(a, RefineMethod::cg, diagonal_only<double>);
     EXPECT_LE(report.backward_error, 1e-14);
     EXPECT_EQ(report.method, RefineMethod::cg);
@@ -224,8 +216,7 @@ TEST(Refine, SolvesSystemsOfExtremeScale) {
 
 TEST(Refine, WhatIsNotFiniteNeverConvergesAndNeverHangs) {
     auto const a = tridiagonal<double>(30, -1, -0.9);
-    auto hermitian = tridiagonal<double>(30, -1, 0);
-    hermitian.symmetry = Symmetry::symmetric;
+    auto const hermitian = tridiagonal<double>(30, -1, -1, Symmetry::symmetric);
     constexpr double infinity = std::numeric_limits<double>::infinity();
     for (RefineMethod const method : all_methods)
         for (double const bad : {std::numeric_limits<double>::quiet_NaN(), infinity}) {

@@ -1,8 +1,6 @@
 // The two halves of a solve around a Schur complement, against dense elimination.
 #include <gtest/gtest.h>
 
-#include "factor/schur.hpp"
-#include "refine/dense.hpp"
 #include "solve/system.hpp"
 
 namespace espalier {
@@ -89,30 +87,6 @@ TEST(Condense, EliminatesTheInteriorAndExpandSolvesForIt) {
         for (int const workers : {1, 3}) {
             check_condense_and_expand<double>(kind, workers);
             check_condense_and_expand<std::complex<double>>(kind, workers);
-        }
-}
-
-// S x_s = b_s - A_si A_ii^-1 b_i with the S of the factorization solves the whole system.
-TEST(Condense, MatchesTheSchurComplementOfTheFactor) {
-    using T = std::complex<double>;
-    Index const n = 90;
-    for (Factorization const kind : all_factorizations)
-        for (int const cut_for : {1, 5}) {
-            auto const a = random_system<T>(kind, n, 8);
-            Factorized<T> f(a, kind, 2, cut_for, 17);
-            Rows const rows(f.structure);
-            ASSERT_EQ(rows.kept.size(), 17U);
-            DenseMatrix<T> const s = schur_complement(f.factor, rows.kept);
-            auto const solution = random_vector<T>(n, 2);
-            auto x = product(to_dense(a), solution);
-            condense<T>(f.factor, f.plan, f.view(x), f.team);
-            auto kept = pick<T>(x, rows.kept);
-            Dense<T> dense(17);
-            dense.values = s.values;
-            DenseLu<T>(dense).solve(kept.data(), MatrixOp::none);
-            for (std::size_t i = 0; i < kept.size(); ++i) x[rows.kept[i]] = kept[i];
-            expand<T>(f.factor, f.plan, f.view(x), f.team);
-            EXPECT_LE(difference(x, solution), 1e-8) << to_string(kind) << ", cut for " << cut_for;
         }
 }
 

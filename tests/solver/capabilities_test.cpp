@@ -3,19 +3,18 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <numeric>
 #include <random>
 
 #include "core/scalar.hpp"
 #include "core/status_of.hpp"
 #include "distributed/backward_error.hpp"
-#include "matrix/convert.hpp"
+#include "refine/dense.hpp"
 #include "solver/systems.hpp"
 
 namespace espalier {
 namespace {
 
-template <class T> using Dense = std::vector<std::vector<T>>;
+using test::all_ops, test::Dense, test::DenseLu, test::difference, test::to_dense;
 
 Options narrow_blocks(Factorization kind = Factorization::automatic) {
     Options options = on_threads(2);
@@ -35,80 +34,18 @@ template <class T> CscMatrix<T> random_matrix(Factorization kind, Index n, unsig
                                                            : Symmetry::symmetric;
     return matrix_of<T>(n, symmetry, [&](Index i, Index j) {
         if (i != j && engine() % 7 != 0) return T(0);
-        T value = draw<T>(engine);
+        T value = test::random_scalar<T>(engine);
         if (i == j) {
             bool const definite = kind == Factorization::llh;
             value = T(static_cast<Real<T>>(definite || engine() % 2 == 0 ? 7 : -7));
-            if (!hermitian && is_complex<T>) value += draw<T>(engine);
+            if (!hermitian && is_complex<T>) value += test::random_scalar<T>(engine);
         }
         return value;
     });
 }
 
-template <class T> Dense<T> dense(CscMatrix<T> const& a) {
-    auto const full = expand_symmetric(a);
-    Dense<T> d(static_cast<std::size_t>(a.rows), std::vector<T>(a.cols, T(0)));
-    for (Index j = 0; j < a.cols; ++j)
-        for (Offset p = full.col_ptr[j]; p < full.col_ptr[j + 1]; ++p) d[full.row_ind[p]][j] = full.values[p];
-    return d;
-}
-
-// Gauss-Jordan with partial pivoting: b := d^-1 b; returns the pivots' product as phase and log modulus.
-template <class T> Determinant<T> eliminate(Dense<T> d, Dense<T>& b) {
-    std::size_t const n = d.size();
-    Determinant<T> determinant;
-    for (std::size_t k = 0; k < n; ++k) {
-        std::size_t p = k;
-        for (std::size_t i = k + 1; i < n; ++i)
-            if (std::abs(d[i][k]) > std::abs(d[p][k])) p = i;
-        if (p != k) determinant.phase = -determinant.phase;
-        std::swap(d[k], d[p]);
-        std::swap(b[k], b[p]);
-        determinant.phase *= d[k][k] / std::abs(d[k][k]);
-        determinant.log_modulus += std::log(static_cast<double>(std::abs(d[k][k])));
-        for (std::size_t i = 0; i < n; ++i) {
-            if (i == k) continue;
-            T const factor = d[i][k] / d[k][k];
-            for (std::size_t j = k; j < n; ++j) d[i][j] -= factor * d[k][j];
-            for (std::size_t j = 0; j < b[k].size(); ++j) b[i][j] -= factor * b[k][j];
-        }
-        for (T& value : b[k]) value /= d[k][k];
-        for (std::size_t j = k + 1; j < n; ++j) d[k][j] /= d[k][k];
-    }
-    return determinant;
-}
-
-template <class T> Dense<T> columns(std::vector<T> const& values, std::size_t n) {
-    Dense<T> result(n, std::vector<T>(values.size() / n));
-    for (std::size_t k = 0; k < values.size(); ++k) result[k % n][k / n] = values[k];
-    return result;
-}
-
-template <class T> double tolerance() {
-    return 5e3 * static_cast<double>(epsilon<T>);
-}
-
-template <class T>
-void expect_near(Dense<T> const& expected, std::vector<T> const& values, char const* what) {
-    auto const actual = columns(values, expected.size());
-    double scale = 1;
-    for (auto const& row : expected)
-        for (T const value : row) scale = std::max(scale, static_cast<double>(std::abs(value)));
-    for (std::size_t i = 0; i < expected.size(); ++i) {
-        ASSERT_EQ(actual[i].size(), expected[i].size());
-        for (std::size_t j = 0; j < expected[i].size(); ++j)
-            EXPECT_LE(std::abs(actual[i][j] - expected[i][j]), tolerance<T>() * scale)
-                << what << " at " << i << ", " << j;
-    }
-}
-
-template <class T> Dense<T> applied(MatrixOp op, Dense<T> const& d) {
-    if (op == MatrixOp::none) return d;
-    Dense<T> result(d.size(), std::vector<T>(d.size()));
-    for (std::size_t i = 0; i < d.size(); ++i)
-        for (std::size_t j = 0; j < d.size(); ++j) result[j][i] = conj_if(op == MatrixOp::adjoint, d[i][j]);
-    return result;
-}
+// The relative error that a solver may make with these matrices.
+template <class T> constexpr double tolerance = 5e3 * static_cast<double>(epsilon<T>);
 
 template <class T> std::vector<Factorization> kinds() {
     using enum Factorization;
@@ -116,23 +53,22 @@ template <class T> std::vector<Factorization> kinds() {
 }
 
 template <class T> class Capabilities : public testing::Test {};
-using Scalars = testing::Types<float, double, std::complex<float>, std::complex<double>>;
-TYPED_TEST_SUITE(Capabilities, Scalars);
+TYPED_TEST_SUITE(Capabilities, test::Scalars);
 
 TYPED_TEST(Capabilities, TransposedSystemsSolveAndRefine) {
     using T = TypeParam;
     constexpr Index n = 40, nrhs = 3;
     for (Factorization const kind : kinds<T>())
-        for (MatrixOp const op : {MatrixOp::none, MatrixOp::transpose, MatrixOp::adjoint}) {
+        for (MatrixOp const op : all_ops) {
             auto const a = random_matrix<T>(kind, n, 3);
             Options options = narrow_blocks(kind);
             options.matching = Toggle::on; // a row permutation must be undone at the other end
             auto solver = factorized(a, options);
             auto const b = random_vector<T>(n * nrhs, 5);
             auto x = solver.solve(b, nrhs, op);
-            auto expected = columns(b, n);
-            eliminate(applied(op, dense(a)), expected);
-            expect_near(expected, x, to_string(kind));
+            auto expected = b;
+            DenseLu<T>(to_dense(a)).apply()(expected, nrhs, op);
+            EXPECT_LE(difference(x, expected), tolerance<T>) << to_string(kind);
             auto const refined = solver.refine(a, b, x, nrhs, op);
             EXPECT_EQ(refined.status, Status::ok) << to_string(kind) << " " << to_string(op);
             EXPECT_LE(refined.backward_error, 20 * static_cast<double>(epsilon<T>));
@@ -148,19 +84,12 @@ TYPED_TEST(Capabilities, SparseRightHandSidesGiveWhatDenseOnesDo) {
         for (MatrixOp const op : {MatrixOp::none, MatrixOp::transpose}) {
             auto const a = random_matrix<T>(kind, n, 11);
             auto solver = factorized(a, narrow_blocks(kind));
-            CscMatrix<T> const b{n,
-                                 4,
-                                 Symmetry::general,
-                                 {0, 1, 1, 3, 4}, // the second column is empty
-                                 {3, 20, 49, 0},
-                                 {T(1), T(-2), T(3), T(1)}};
-            std::vector<T> full(static_cast<std::size_t>(n * 4), T(0));
-            for (std::size_t j = 0; j < 4; ++j)
-                for (Offset p = b.col_ptr[j]; p < b.col_ptr[j + 1]; ++p)
-                    full[j * n + static_cast<std::size_t>(b.row_ind[p])] = b.values[p];
+            CscMatrix<T> b{n, 4, Symmetry::general, {0, 1, 1, 3, 4}, {3, 20, 49, 0}, {}}; // column 1 is empty
+            b.values = {T(1), T(-2), T(3), T(1)};
             auto const sparse = solver.solve(b, op);
             EXPECT_EQ(sparse.cols, 4);
-            expect_near(columns(solver.solve(full, 4, op), n), sparse.values, to_string(kind));
+            EXPECT_LE(difference(sparse.values, solver.solve(to_dense(b).values, 4, op)), tolerance<T>)
+                << to_string(kind);
         }
 }
 
@@ -173,12 +102,15 @@ TYPED_TEST(Capabilities, DeterminantMatchesElimination) {
                 Options options = narrow_blocks(kind);
                 options.matching = matching;
                 auto const determinant = factorized(a, options).determinant();
-                Dense<T> none(static_cast<std::size_t>(n));
-                auto const expected = eliminate(dense(a), none);
-                EXPECT_LE(std::abs(determinant.phase - expected.phase), tolerance<T>())
-                    << to_string(kind) << n;
+                Determinant<T> expected;
+                auto dense = to_dense(a);
+                for (T const pivot : test::eliminate(dense, n)) {
+                    expected.phase *= pivot / std::abs(pivot);
+                    expected.log_modulus += std::log(static_cast<double>(std::abs(pivot)));
+                }
+                EXPECT_LE(std::abs(determinant.phase - expected.phase), tolerance<T>) << to_string(kind) << n;
                 EXPECT_NEAR(determinant.log_modulus, expected.log_modulus,
-                            tolerance<T>() * (1 + expected.log_modulus));
+                            tolerance<T> * (1 + expected.log_modulus));
             }
         }
 }
@@ -197,28 +129,19 @@ TYPED_TEST(Capabilities, SchurComplementMatchesDenseElimination) {
         ASSERT_EQ(s.rows, static_cast<Index>(schur.size()));
 
         // S = inverse of the Schur block of the inverse.
-        auto const d = dense(a);
-        Dense<T> unit(n, std::vector<T>(schur.size(), T(0)));
-        for (std::size_t k = 0; k < schur.size(); ++k) unit[schur[k]][k] = T(1);
-        eliminate(d, unit);
-        Dense<T> inverse_block(schur.size()), expected(schur.size(), std::vector<T>(schur.size(), T(0)));
-        for (std::size_t k = 0; k < schur.size(); ++k) {
-            inverse_block[k] = unit[schur[k]];
-            expected[k][k] = T(1);
-        }
-        eliminate(inverse_block, expected);
-        expect_near(expected, s.values, to_string(kind));
+        auto const dense = to_dense(a), inverse = test::inverse(dense);
+        Dense<T> block(s.rows);
+        for (Index j = 0; j < s.rows; ++j)
+            for (Index i = 0; i < s.rows; ++i) block(i, j) = inverse(schur[i], schur[j]);
+        EXPECT_LE(difference(s.values, test::inverse(block).values), tolerance<T>) << to_string(kind);
 
         // Condensing, solving with S and expanding solves the whole system.
         auto const b = random_vector<T>(n * 2, 6);
-        auto small = columns(solver.condense(b, 2), schur.size());
-        eliminate(columns(s.values, schur.size()), small);
-        std::vector<T> x_schur;
-        for (std::size_t j = 0; j < 2; ++j)
-            for (auto const& row : small) x_schur.push_back(row[j]);
-        auto whole = columns(b, n);
-        eliminate(d, whole);
-        expect_near(whole, solver.expand(b, x_schur, 2), to_string(kind));
+        auto x_schur = solver.condense(b, 2), expected = b;
+        block.values = s.values;
+        DenseLu<T>(block).apply()(x_schur, 2, MatrixOp::none);
+        DenseLu<T>(dense).apply()(expected, 2, MatrixOp::none);
+        EXPECT_LE(difference(solver.expand(b, x_schur, 2), expected), tolerance<T>) << to_string(kind);
 
         EXPECT_THROW((void)solver.solve(b, 2), Error);
         EXPECT_THROW((void)solver.determinant(), Error);
@@ -232,9 +155,9 @@ TYPED_TEST(Capabilities, InertiaMatchesTheSignsThatWereBuiltIn) {
         auto a = random_matrix<T>(kind, 30, 8);
         Inertia expected;
         scale_values(a, [](Index i, Index j) { return static_cast<Real<T>>(i == j ? 4 : 1); });
-        auto const d = dense(a);
-        for (std::size_t j = 0; j < d.size(); ++j)
-            ++(real_part(d[j][j]) > 0 ? expected.positive : expected.negative);
+        auto const dense = to_dense(a);
+        for (Index j = 0; j < a.cols; ++j)
+            ++(real_part(dense(j, j)) > 0 ? expected.positive : expected.negative);
         EXPECT_EQ(factorized(a, narrow_blocks(kind)).inertia(), expected) << to_string(kind);
     }
     auto const general = random_matrix<T>(Factorization::lu, 10, 8);
@@ -264,7 +187,7 @@ TYPED_TEST(Capabilities, NullSpaceOfSeparatePathsCountsThem) {
             for (Index j = 0; j < count; ++j) // constant on every path
                 for (Index i = 0; i < a.cols; ++i)
                     EXPECT_LE(std::abs(space.basis.column(j)[i] - space.basis.column(j)[i - i % 7]),
-                              tolerance<T>());
+                              tolerance<T>);
         }
 }
 
@@ -301,10 +224,10 @@ TEST(Schur, OfAllUnknownsIsTheMatrixItself) {
     auto const a = random_matrix<double>(Factorization::lu, 6, 2);
     Options options = narrow_blocks();
     options.schur = {5, 4, 3, 2, 1, 0};
-    auto const d = dense(a);
+    auto const dense = to_dense(a);
     auto const s = factorized(a, options).schur_complement();
-    for (std::size_t i = 0; i < 6; ++i)
-        for (std::size_t j = 0; j < 6; ++j) EXPECT_EQ(s.column(static_cast<Index>(j))[i], d[5 - i][5 - j]);
+    for (Index i = 0; i < 6; ++i)
+        for (Index j = 0; j < 6; ++j) EXPECT_EQ(s.column(j)[i], dense(5 - i, 5 - j));
 }
 
 } // namespace

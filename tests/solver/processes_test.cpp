@@ -27,7 +27,7 @@ template <class T> struct Answer {
 
 // Analyzes, factorizes, solves and refines; the answer of process 0.
 template <class T> Answer<T> solve_among(int processes, CscMatrix<T> const& matrix, std::vector<T> const& b,
-                                         Index nrhs, Options const& options) {
+                                         Index nrhs, Options const& options, MatrixOp op = MatrixOp::none) {
     Answer<T> answer;
     run_processes(processes, [&](Communicator const& comm) {
         Solver<T> solver(options, comm);
@@ -35,8 +35,8 @@ template <class T> Answer<T> solve_among(int processes, CscMatrix<T> const& matr
         std::vector<T> const right = on_process_0(comm, b);
         solver.analyze(mine);
         solver.factorize(mine);
-        std::vector<T> x = solver.solve(right, nrhs);
-        RefineReport const refined = solver.refine(mine, right, x, nrhs);
+        std::vector<T> x = solver.solve(right, nrhs, op);
+        RefineReport const refined = solver.refine(mine, right, x, nrhs, op);
         EXPECT_EQ(x.size(), right.size());
         EXPECT_EQ(solver.report().processes, processes);
         EXPECT_LE(refined.backward_error, 1e3 * static_cast<double>(epsilon<T>));
@@ -46,12 +46,11 @@ template <class T> Answer<T> solve_among(int processes, CscMatrix<T> const& matr
 }
 
 template <class T> class Processes : public ::testing::Test {};
-using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
-TYPED_TEST_SUITE(Processes, Scalars);
+TYPED_TEST_SUITE(Processes, test::Scalars);
 
 TYPED_TEST(Processes, SolveEveryFactorizationUnderEverySchedule) {
     using T = TypeParam;
-    int comm_threads = 0;
+    int turn = 0;
     for (auto const& [spec, kind] : problems<T>()) {
         CscMatrix<T> matrix = generated<T>(spec);
         if (kind == Factorization::llh && is_complex<T>) matrix.symmetry = Symmetry::hermitian;
@@ -64,8 +63,9 @@ TYPED_TEST(Processes, SolveEveryFactorizationUnderEverySchedule) {
                     Options options = many_tasks(schedule, splitting, threads);
                     options.factorization = kind;
                     options.refine = RefineMethod::none;
-                    options.comm_threads = comm_threads++ % 3;
-                    Answer<T> const answer = solve_among(processes, matrix, b, 3, options);
+                    options.comm_threads = turn % 3;
+                    MatrixOp const op = test::all_ops[turn++ / 3 % 3];
+                    Answer<T> const answer = solve_among(processes, matrix, b, 3, options, op);
                     EXPECT_GT(answer.report.factor.messages, 0);
                 }
     }
@@ -231,12 +231,14 @@ TEST(ProcessesOf, ASolverMayFollow) {
         if (comm.rank() > 0) return Solver<double>::follow({}, comm);
         Solver<double> solver(many_tasks(dynamic_tree, Splitting::two_d, 2), comm);
         EXPECT_THROW(solver.solve(b), Error);
-        for (int const threads : {2, 1}) {
+        for (bool const mixed : {false, true}) {
             Options options = solver.options();
-            options.threads = threads;
+            options.threads = mixed ? 1 : 2;
+            options.mixed_precision = mixed;
             solver.set_options(options);
             solver.factorize(matrix);
-            EXPECT_LE(solve_and_refine(solver, matrix, b).backward_error, 1e-14);
+            EXPECT_EQ(solver.report().factor.scalar, mixed ? Scalar::s : Scalar::d);
+            EXPECT_LE(solve_and_refine(solver, matrix, b).backward_error, mixed ? 1e-12 : 1e-14);
             EXPECT_EQ(solver.inertia().positive, matrix.rows);
         }
     });
@@ -244,10 +246,9 @@ TEST(ProcessesOf, ASolverMayFollow) {
 
 // Columns [first, end) of a matrix.
 CscMatrix<double> columns_of(CscMatrix<double> const& matrix, Index first, Index end) {
+    Offset const from = matrix.col_ptr[first], to = matrix.col_ptr[end];
     CscMatrix<double> part{matrix.rows, end - first, matrix.symmetry, {}, {}, {}};
-    for (Index j = first; j <= end; ++j) part.col_ptr.push_back(matrix.col_ptr[j] - matrix.col_ptr[first]);
-    auto const from = static_cast<std::ptrdiff_t>(matrix.col_ptr[first]);
-    auto const to = static_cast<std::ptrdiff_t>(matrix.col_ptr[end]);
+    for (Index j = first; j <= end; ++j) part.col_ptr.push_back(matrix.col_ptr[j] - from);
     part.row_ind.assign(matrix.row_ind.begin() + from, matrix.row_ind.begin() + to);
     part.values.assign(matrix.values.begin() + from, matrix.values.begin() + to);
     return part;

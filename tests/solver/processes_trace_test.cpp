@@ -21,10 +21,7 @@ namespace {
 
 class ProcessesTrace : public ::testing::Test {
   protected:
-    [[nodiscard]] std::string path(char const* name) const { return folder_.file(name); }
-
-  private:
-    reading::TemporaryDirectory folder_;
+    reading::TemporaryDirectory const folder;
 };
 
 Options recording(SchedulePolicy schedule, int comm_threads) {
@@ -80,7 +77,7 @@ TEST_F(ProcessesTrace, HasAllThreadsAndEveryMessage) {
             SCOPED_TRACE(fmt::format("{}, {} communication threads", to_string(schedule), comm_threads));
             Report report;
             trace::Trace const run =
-                run_traced(matrix, recording(schedule, comm_threads), path("run.paje"), report);
+                run_traced(matrix, recording(schedule, comm_threads), folder.file("run.paje"), report);
             std::set<std::string> expected{"P0T0", "P0T1", "P1T0", "P1T1", "P2T0", "P2T1"};
             expected.insert(progress[comm_threads].begin(), progress[comm_threads].end());
             EXPECT_EQ(names_of_threads(run), expected);
@@ -111,7 +108,7 @@ TEST_F(ProcessesTrace, FollowsMessagesFromTaskToTask) {
     auto const matrix = generated<double>("lap3d:9");
     Report report;
     trace::Trace const run =
-        run_traced(matrix, recording(SchedulePolicy::static_order, 1), path("run.paje"), report);
+        run_traced(matrix, recording(SchedulePolicy::static_order, 1), folder.file("run.paje"), report);
     auto const process_of = [&](std::int32_t container) {
         return run.ancestor(static_cast<std::size_t>(container), trace::Place::process);
     };
@@ -172,11 +169,11 @@ TEST_F(ProcessesTrace, LiesBesideItsPrediction) {
     auto const matrix = generated<double>("lap3d:9");
     Options const options = recording(SchedulePolicy::static_order, 1);
     Report report;
-    trace::Trace const run = run_traced(matrix, options, path("run.paje"), report);
+    trace::Trace const run = run_traced(matrix, options, folder.file("run.paje"), report);
     Solver<double> alone(options);
     alone.analyze(matrix);
-    alone.write_predicted_trace(path("predicted.paje"), 3, 2);
-    trace::Trace const predicted = trace::read_paje(path("predicted.paje"));
+    alone.write_predicted_trace(folder.file("predicted.paje"), 3, 2);
+    trace::Trace const predicted = trace::read_paje(folder.file("predicted.paje"));
     auto const comparison = trace::compare(predicted, run);
     EXPECT_EQ(comparison.match, trace::MatchBy::task);
     EXPECT_EQ(comparison.total.matched, comparison.total.predicted.count);
@@ -191,22 +188,22 @@ TEST_F(ProcessesTrace, IsOfThoseWhoFollowToo) {
         Options options = recording(SchedulePolicy::dynamic_tree, 1);
         options.record_trace = false;
         auto solver = factorized(matrix, options, comm);
-        EXPECT_THROW(solver.write_trace(path("none.paje")), Error);
+        EXPECT_THROW(solver.write_trace(folder.file("none.paje")), Error);
         options.record_trace = true; // without an analysis
         solver.set_options(options);
         solver.factorize(matrix);
-        EXPECT_THROW(solver.write_trace(path("nowhere/run.paje")), Error); // nothing is lost
-        solver.write_trace(path("run.paje"));
+        EXPECT_THROW(solver.write_trace(folder.file("nowhere/run.paje")), Error); // nothing is lost
+        solver.write_trace(folder.file("run.paje"));
         solver.factorize(matrix);
-        solver.write_trace(path("again.paje"));
+        solver.write_trace(folder.file("again.paje"));
     });
     for (char const* const file : {"run.paje", "again.paje"}) {
-        trace::Trace const run = trace::read_paje(path(file));
+        trace::Trace const run = trace::read_paje(folder.file(file));
         EXPECT_EQ(names_of_threads(run).size(), 9u);
         EXPECT_EQ(run.unmatched_messages(), 0);
         EXPECT_GT(bytes_sent_in(run, "factorization"), 0);
     }
-    EXPECT_FALSE(std::filesystem::exists(path("none.paje")));
+    EXPECT_FALSE(std::filesystem::exists(folder.file("none.paje")));
 }
 
 } // namespace

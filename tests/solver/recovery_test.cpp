@@ -220,13 +220,8 @@ TEST(Singularity, IsNoMatterOfRightHandSidesThatAreNotFinite) {
 }
 
 TEST(Singularity, IsSeenInARowOfZeros) {
-    CscMatrix<double> a; // diag(1, 0)
-    a.rows = a.cols = 2;
-    a.col_ptr = {0, 1, 2};
-    a.row_ind = {0, 1};
-    a.values = {1, 0};
     for (auto const symmetry : {Symmetry::general, Symmetry::symmetric}) {
-        a.symmetry = symmetry;
+        CscMatrix<double> const a{2, 2, symmetry, {0, 1, 2}, {0, 1}, {1, 0}};
         Options options = on_threads(1);
         options.allow_singular = true;
         auto solver = factorized(a, options);

@@ -14,8 +14,7 @@ namespace {
 
 using enum SchedulePolicy;
 template <class T> class Schedules : public ::testing::Test {};
-using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
-TYPED_TEST_SUITE(Schedules, Scalars);
+TYPED_TEST_SUITE(Schedules, test::Scalars);
 
 TYPED_TEST(Schedules, AllSolveToTheSameBackwardError) {
     using T = TypeParam;

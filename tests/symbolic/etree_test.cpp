@@ -32,21 +32,5 @@ TEST(Postorder, VisitsSubtreesContiguouslyAndSiblingsInTheirOrder) {
     EXPECT_EQ(postorder(parent, siblings), (std::vector<Vertex>{3, 6, 2, 1, 4, 0, 5}));
 }
 
-TEST(Postorder, KeepsTheFill) {
-    std::mt19937_64 random(2);
-    for (int seed = 0; seed < 100; ++seed) {
-        auto const graph = random_graph(30, 1.2, random);
-        auto const ordering = random_order(graph.num_vertices, random);
-        auto const parent = elimination_tree(graph, ordering);
-        auto const post = postorder(parent);
-        auto const postordered = compose(ordering, post);
-        EXPECT_EQ(elimination_tree(graph, postordered), relabel_forest(parent, post));
-
-        auto before = column_heights(dense_fill(uncompressed(graph), ordering.perm));
-        auto after = column_heights(dense_fill(uncompressed(graph), postordered.perm));
-        for (std::size_t k = 0; k < post.size(); ++k) ASSERT_EQ(after[k], before[post[k]]) << "seed " << seed;
-    }
-}
-
 } // namespace
 } // namespace espalier

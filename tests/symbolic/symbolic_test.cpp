@@ -94,16 +94,6 @@ TEST(Symbolic, WithoutAmalgamationStoresExactlyTheFundamentalSupernodes) {
     }
 }
 
-TEST(Symbolic, WithoutAmalgamationStoresNoZerosOfWeightedVertices) {
-    std::mt19937_64 random(8);
-    for (int seed = 0; seed < 100; ++seed) {
-        auto const compressed = with_random_weights(random_graph(25, 0.5 + 0.02 * seed, random), 4, random);
-        auto const ordering = random_order(25, random);
-        auto const structure = symbolic_factorization(compressed, ordering, bare_options());
-        EXPECT_EQ(stored_trapezoids(structure), structure.nnz_factor) << "seed " << seed;
-    }
-}
-
 TEST(Symbolic, SplittingKeepsTheEntriesBelowTheDiagonal) {
     std::mt19937_64 random(9);
     auto const compressed = with_random_weights(grid(9, 9, 3), 3, random);
