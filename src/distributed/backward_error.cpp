@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "matrix/norms.hpp"
 #include "matrix/spmv.hpp"
@@ -79,26 +80,6 @@ double normwise_backward_error(double matrix_norm, double r_norm, double x_norm,
     return safe_ratio(r_norm * once * once, (matrix_norm * once) * (x_norm * once) + b_norm * once * once);
 }
 
-template <class T> std::vector<double> normwise_backward_errors(DistributedRows const& rows,
-                                                                double matrix_norm, std::span<T const> r,
-                                                                std::span<T const> x, std::span<T const> b,
-                                                                Index columns) {
-    std::vector<double> errors;
-    auto const norms = rows.reduction().max(3 * columns, [&](std::span<double> largest) {
-        errors.resize(columns);
-        Index const m = rows.count();
-        for (auto const block : {r, x, b}) require_block_size("a block of vectors", block.size(), m, columns);
-        for (Index c = 0; c < columns; ++c) {
-            largest[3 * c] = infinity_norm(r.subspan(c * m, m));
-            largest[3 * c + 1] = infinity_norm(x.subspan(c * m, m));
-            largest[3 * c + 2] = infinity_norm(b.subspan(c * m, m));
-        }
-    });
-    for (Index c = 0; c < columns; ++c)
-        errors[c] = normwise_backward_error(matrix_norm, norms[3 * c], norms[3 * c + 1], norms[3 * c + 2]);
-    return errors;
-}
-
 template <class T> double normwise_backward_error(DistributedMatrix<T> const& a, std::span<T const> x,
                                                   std::span<T const> b, Index columns, MatrixOp op) {
     Index const m = a.rows().count();
@@ -111,7 +92,12 @@ template <class T> double normwise_backward_error(DistributedMatrix<T> const& a,
     auto const error_of_column = [&](DistributedMatrix<T> const& matrix, double matrix_norm,
                                      std::span<T const> x_c, std::span<T const> b_c) {
         matrix.residual(x_c, b_c, r, 1, op);
-        return normwise_backward_errors<T>(matrix.rows(), matrix_norm, r, x_c, b_c, 1)[0];
+        auto const norms = matrix.rows().reduction().max(3, [&](std::span<double> largest) {
+            largest[0] = infinity_norm(std::span<T const>(r));
+            largest[1] = infinity_norm(x_c);
+            largest[2] = infinity_norm(b_c);
+        });
+        return normwise_backward_error(matrix_norm, norms[0], norms[1], norms[2]);
     };
     double const matrix_norm = a.infinity_norm(op);
     double worst = 0;
@@ -155,8 +141,6 @@ template <class T> double componentwise_backward_error(DistributedMatrix<T> cons
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
-    template std::vector<double> normwise_backward_errors(                                                   \
-        DistributedRows const&, double, std::span<T const>, std::span<T const>, std::span<T const>, Index);  \
     template double normwise_backward_error(DistributedMatrix<T> const&, std::span<T const>,                 \
                                             std::span<T const>, Index, MatrixOp);                            \
     template double componentwise_backward_error(DistributedMatrix<T> const&, std::span<T const>,            \

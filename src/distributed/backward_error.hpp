@@ -3,7 +3,6 @@
 #pragma once
 
 #include <span>
-#include <vector>
 
 #include "distributed/distributed_matrix.hpp"
 
@@ -12,16 +11,9 @@ namespace espalier {
 /// |r| / (|A| |x| + |b|) from norms; 0/0 is 0.
 double normwise_backward_error(double matrix_norm, double r_norm, double x_norm, double b_norm);
 
-/// Collective: the normwise backward error of each column (Rigal and Gaches 1967)
+/// Collective: the largest normwise backward error of `columns` columns (Rigal and Gaches 1967)
 ///     |b - op(A) x| / (|op(A)| |x| + |b|),    infinity norms,
-/// from the residuals `r` of the columns and |op(A)|. Infinite if a term overflows.
-template <class T> std::vector<double> normwise_backward_errors(DistributedRows const& rows,
-                                                                double matrix_norm, std::span<T const> r,
-                                                                std::span<T const> x, std::span<T const> b,
-                                                                Index columns);
-
-/// Collective: the largest normwise backward error of `columns` columns, which is correct also if a residual
-/// or |A||x| overflows. Error{usage} if a block has a wrong size.
+/// which is correct also if a residual or |A||x| overflows. Error{usage} if a block has a wrong size.
 template <class T> double normwise_backward_error(DistributedMatrix<T> const& a, std::span<T const> x,
                                                   std::span<T const> b, Index columns = 1,
                                                   MatrixOp op = MatrixOp::none);

@@ -117,10 +117,6 @@ void AssemblyMap::add_ghosts(std::span<WorkerId const> owner_of_cblk) {
     ptr_ = std::move(ptr);
 }
 
-std::uint64_t AssemblyMap::bytes() const {
-    return entries_.size() * sizeof(Entry) + ptr_.size() * sizeof(Offset);
-}
-
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template AssemblyMap::AssemblyMap(CscMatrix<T> const&, BlockStructure const&, Interrupt*);               \
     template void AssemblyMap::assemble(std::span<T const>, Factor<T>&, WorkerId, Interrupt*) const;

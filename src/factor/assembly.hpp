@@ -36,7 +36,6 @@ class AssemblyMap {
         archive(map.ptr_, map.entries_);
     }
 
-    [[nodiscard]] std::uint64_t bytes() const;
     [[nodiscard]] static std::uint64_t bytes_for(Offset stored_entries) {
         return static_cast<std::uint64_t>(stored_entries) * sizeof(Entry);
     }

@@ -1,14 +1,12 @@
 #include "factor/kernel_family.hpp"
 
+#include <string>
+
 #include <fmt/format.h>
 
 #include "kernels/triangular.hpp"
 
 namespace espalier {
-
-std::string describe_unknown(BlockStructure const& structure, Index column) {
-    return fmt::format("row and column {} of the matrix", structure.unknown_of(column) + 1);
-}
 
 template <class T> PivotStats KernelFamily<T>::factorize_panel(CblkId k, Real<T> threshold) {
     PivotStats const stats = factorize_diagonal(k, threshold);
@@ -53,6 +51,12 @@ template <class T> PanelRows<T const> panel_rows(MatrixView<T> view, Index first
     return {view, first_row};
 }
 
+// The unknown of a column of cblk k, for messages.
+template <class T> std::string describe_unknown(Factor<T> const& factor, CblkId k, Index column) {
+    Index const unknown = factor.structure().unknown_of(factor.cblk(k).first_col + column);
+    return fmt::format("row and column {} of the matrix", unknown + 1);
+}
+
 // A = L L^H or L L^T.
 template <class T> class CholeskyFamily final : public KernelFamily<T> {
   public:
@@ -66,8 +70,7 @@ template <class T> class CholeskyFamily final : public KernelFamily<T> {
                 Status::not_positive_definite,
                 fmt::format(
                     "the matrix is not positive definite: {} meets a pivot that is not positive at {}",
-                    to_string(factor_.form().kind),
-                    describe_unknown(factor_.structure(), factor_.cblk(k).first_col + failed)));
+                    to_string(factor_.form().kind), describe_unknown(factor_, k, failed)));
         return {};
     }
 
@@ -92,7 +95,7 @@ template <class T> PivotStats with_pivots(Factor<T>& factor, CblkId k, PivotStat
                                           std::span<T const> off_diagonal = {}) {
     Index const column = stats.zero_column;
     if (column < 0) return stats;
-    std::string const where = describe_unknown(factor.structure(), factor.cblk(k).first_col + column);
+    std::string const where = describe_unknown(factor, k, column);
     bool const is_coupled = column < std::ssize(off_diagonal) && !is_finite(off_diagonal[column]);
     if (is_finite(factor.diagonal(k)(column, column)) && !is_coupled)
         throw Error(Status::singular, fmt::format("the matrix is singular: zero pivot at {}", where));

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
 
 #include "factor/factor.hpp"
 #include "factor/update.hpp"
@@ -45,8 +44,5 @@ template <class T> class KernelFamily {
 
 /// The family of `factor.form()`.
 template <class T> std::unique_ptr<KernelFamily<T>> make_kernel_family(Factor<T>& factor);
-
-/// The unknown of a column of the structure, in the caller's numbering (1-based), for messages.
-std::string describe_unknown(BlockStructure const& structure, Index column);
 
 } // namespace espalier

@@ -13,19 +13,22 @@ namespace {
 
 using Phase = std::complex<double>;
 
-bool is_ghost(BlockStructure const& structure, Cblk const& cblk) {
-    return structure.inverse[cblk.first_col] < 0;
+// Calls visit(k) for each cblk that has pivots in this process.
+template <class T, class Visit> void for_each_eliminated(Factor<T> const& factor, Visit const& visit) {
+    for (CblkId k = 0; k < factor.structure().first_kept_cblk; ++k)
+        if (factor.has_panel(k)) visit(k);
 }
 
 // Calls single(d) for each 1x1 pivot and pair(block) for each 2x2 pivot of the diagonal block of cblk k.
 template <class T, class Single, class Pair>
-void for_each_pivot(Pivots<T> const& pivots, Cblk const& cblk, Single const& single, Pair const& pair) {
-    for (Index j = cblk.first_col; j < cblk.end_col; ++j) {
-        T const d10 = pivots.form.has_d() ? pivots.off_diagonal[j] : T(0);
+void for_each_pivot(Factor<T> const& factor, CblkId k, Single const& single, Pair const& pair) {
+    auto const d = factor.diagonal(k);
+    for (Index j = 0; j < d.cols; ++j) {
+        T const d10 = factor.form().has_d() ? factor.off_diagonal(k)[j] : T(0);
         if (d10 == T(0)) {
-            single(pivots.diagonal[j]);
+            single(d(j, j));
         } else {
-            pair(pivot_block(pivots.form.conjugate(), pivots.diagonal[j], d10, pivots.diagonal[j + 1]));
+            pair(pivot_block(factor.form().conjugate(), d(j, j), d10, d(j + 1, j + 1)));
             ++j;
         }
     }
@@ -56,7 +59,7 @@ class Product {
     }
     void multiply_modulus(double factor, int times) { log_modulus_ += times * std::log(factor); }
 
-    template <class T> [[nodiscard]] PivotProduct<T> result() const {
+    template <class T> [[nodiscard]] Determinant<T> result() const {
         Phase const unit = phase_ / std::abs(phase_);
         if constexpr (is_complex<T>)
             return {T(static_cast<Real<T>>(unit.real()), static_cast<Real<T>>(unit.imag())), log_modulus_};
@@ -73,42 +76,34 @@ class Product {
 
 template <class T> Pivots<T> pivots_of(Factor<T> const& factor) {
     Index const n = factor.structure().n;
-    Pivots<T> pivots{factor.form(),      factor.pivot_threshold(), std::vector<T>(n, T(0)), {}, {},
-                     &factor.structure()};
-    if (factor.form().has_d()) pivots.off_diagonal.assign(n, T(0));
-    if (factor.form().has_upper()) pivots.perm.assign(n, 0);
+    bool const has_d = factor.form().has_d();
+    Pivots<T> pivots{std::vector<T>(n, T(0)), std::vector<T>(has_d ? n : 0, T(0))};
     for (CblkId k = 0; k < factor.structure().num_cblks(); ++k) {
         if (!factor.has_panel(k)) continue;
         auto const block = factor.diagonal(k);
         Index const first = factor.cblk(k).first_col;
         for (Index j = 0; j < block.cols; ++j) pivots.diagonal[first + j] = block(j, j);
-        auto const copy = [&](auto const& from, auto& to) {
-            std::copy(from.begin(), from.end(), to.begin() + first);
-        };
-        if (factor.form().has_d()) copy(factor.off_diagonal(k), pivots.off_diagonal);
-        if (factor.form().has_upper()) copy(factor.perm(k), pivots.perm);
+        if (has_d) std::ranges::copy(factor.off_diagonal(k), pivots.off_diagonal.begin() + first);
     }
     return pivots;
 }
 
-template <class T> PivotSigns pivot_signs(Pivots<T> const& pivots) {
-    FactorForm const form = pivots.form;
+template <class T> Inertia pivot_signs(Factor<T> const& factor) {
+    FactorForm const form = factor.form();
     if (form.has_upper() || (is_complex<T> && !form.conjugate()))
         throw Error(Status::usage, std::string("the pivots of ") + to_string(form.kind) +
                                        (is_complex<T> ? " of a complex matrix" : "") +
                                        " have no signs to count");
-    PivotSigns signs;
-    for (CblkId k = 0; k < pivots.structure->first_kept_cblk; ++k) {
-        Cblk const& cblk = pivots.structure->cblk(k);
-        if (is_ghost(*pivots.structure, cblk)) continue;
+    Inertia signs;
+    for_each_eliminated(factor, [&](CblkId k) {
         if (!form.has_d()) {
-            signs.positive += cblk.width();
-            continue;
+            signs.positive += factor.cblk(k).width();
+            return;
         }
         for_each_pivot(
-            pivots, cblk,
+            factor, k,
             [&](T d) {
-                if (std::abs(d) <= pivots.threshold)
+                if (std::abs(d) <= factor.pivot_threshold())
                     ++signs.zero;
                 else
                     ++(real_part(d) > 0 ? signs.positive : signs.negative);
@@ -117,35 +112,32 @@ template <class T> PivotSigns pivot_signs(Pivots<T> const& pivots) {
                 ++signs.positive;
                 ++signs.negative;
             });
-    }
+    });
     return signs;
 }
 
-template <class T> PivotProduct<T> pivot_product(Pivots<T> const& pivots) {
-    FactorForm const form = pivots.form;
+template <class T> Determinant<T> pivot_product(Factor<T> const& factor) {
+    FactorForm const form = factor.form();
     bool const cholesky = !form.has_d() && !form.has_upper(); // det = det(L)^2
     Product product;
-    for (CblkId k = 0; k < pivots.structure->first_kept_cblk; ++k) {
-        Cblk const& cblk = pivots.structure->cblk(k);
-        if (is_ghost(*pivots.structure, cblk)) continue;
-        auto const* const perm = pivots.perm.data();
-        if (form.has_upper() && is_odd({perm + cblk.first_col, perm + cblk.end_col})) product.multiply(-1.0);
+    for_each_eliminated(factor, [&](CblkId k) {
+        if (form.has_upper() && is_odd(factor.perm(k))) product.multiply(-1.0);
         for_each_pivot(
-            pivots, cblk, [&](T d) { product.multiply(d, cholesky ? 2 : 1); },
+            factor, k, [&](T d) { product.multiply(d, cholesky ? 2 : 1); },
             [&](PivotBlock<T> const& d) { // scaled by |d10|, which is its largest entry or nearly so
                 Real<T> const scale = std::abs(d.d10);
                 product.multiply_modulus(static_cast<double>(scale), 2);
                 T const determinant = d.d00 / scale * (d.d11 / scale) - d.d10 / scale * (d.d01 / scale);
                 product.multiply(form.conjugate() ? T(real_part(determinant)) : determinant);
             });
-    }
+    });
     return product.result<T>();
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template Pivots<T> pivots_of<T>(Factor<T> const&);                                                       \
-    template PivotSigns pivot_signs<T>(Pivots<T> const&);                                                    \
-    template PivotProduct<T> pivot_product<T>(Pivots<T> const&);
+    template Inertia pivot_signs<T>(Factor<T> const&);                                                       \
+    template Determinant<T> pivot_product<T>(Factor<T> const&);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 
 } // namespace espalier

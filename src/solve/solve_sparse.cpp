@@ -22,13 +22,6 @@ void check_right_hand_sides(BlockStructure const& structure, CscMatrix<T> const&
                                                b.rows, b.cols, structure.n, columns));
 }
 
-void mark_path(BlockStructure const& structure, CblkId from, std::vector<char>& reached, CblkId& count) {
-    for (CblkId k = from; k != no_cblk && !reached[k]; k = structure.cblk(k).parent) {
-        reached[k] = 1;
-        ++count;
-    }
-}
-
 } // namespace
 
 template <class T>
@@ -61,7 +54,9 @@ template <class T> SparseBlock<T> make_sparse_block(CscMatrix<T> const& b, Block
         for (Offset p = b.col_ptr[j]; p < b.col_ptr[j + 1]; ++p) {
             Index const row = structure.perm[b.row_ind[p]];
             block.entries.push_back({row, c, b.values[p]});
-            mark_path(structure, structure.cblk_of_col[row], block.reached, block.num_reached);
+            for (CblkId k = structure.cblk_of_col[row]; k != no_cblk && !block.reached[k];
+                 k = structure.cblk(k).parent)
+                block.reached[k] = 1;
         }
     }
     std::sort(block.entries.begin(), block.entries.end(), [](auto const& x, auto const& y) {
@@ -70,9 +65,8 @@ template <class T> SparseBlock<T> make_sparse_block(CscMatrix<T> const& b, Block
     return block;
 }
 
-template <class T> SparseSolveStats solve_sparse(Factor<T> const& factor, FactorPlan const& plan,
-                                                 CscMatrix<T> const& b, MatrixView<T> x, WorkerTeam& team,
-                                                 SolveOptions const& options) {
+template <class T> void solve_sparse(Factor<T> const& factor, FactorPlan const& plan, CscMatrix<T> const& b,
+                                     MatrixView<T> x, WorkerTeam& team, SolveOptions const& options) {
     BlockStructure const& structure = factor.structure();
     require_all_eliminated(structure);
     require_shape(structure, x.rows, x.cols, x.ld);
@@ -81,10 +75,9 @@ template <class T> SparseSolveStats solve_sparse(Factor<T> const& factor, Factor
     for (Index j = 0; j < x.cols; ++j)
         if (b.col_ptr[j] == b.col_ptr[j + 1]) std::fill_n(x.column(j), x.rows, T(0));
 
-    SparseSolveStats stats;
-    auto const count = static_cast<Index>(order.size());
+    auto const count = std::ssize(order);
     Index const vectors = std::min(count, Sweep<T>::max_vectors);
-    if (count == 0) return stats;
+    if (count == 0) return;
     Sweep<T> sweep(factor, plan, options.op, vectors, team, options.interrupt);
     std::vector<T*> columns;
     for (Index first = 0; first < count; first += vectors) {
@@ -93,16 +86,12 @@ template <class T> SparseSolveStats solve_sparse(Factor<T> const& factor, Factor
         columns.clear();
         for (Index c = first; c < first + size; ++c) columns.push_back(x.column(order[c]));
         sweep.run(columns, SweepPart::whole, &block);
-        ++stats.blocks;
-        stats.cblks_visited += block.num_reached;
-        stats.cblks_in_total += structure.num_cblks();
     }
-    return stats;
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
-    template SparseSolveStats solve_sparse<T>(Factor<T> const&, FactorPlan const&, CscMatrix<T> const&,      \
-                                              MatrixView<T>, WorkerTeam&, SolveOptions const&);              \
+    template void solve_sparse<T>(Factor<T> const&, FactorPlan const&, CscMatrix<T> const&, MatrixView<T>,   \
+                                  WorkerTeam&, SolveOptions const&);                                         \
     template std::vector<Index> order_by_first_entry<T>(CscMatrix<T> const&, BlockStructure const&);         \
     template SparseBlock<T> make_sparse_block<T>(CscMatrix<T> const&, BlockStructure const&,                 \
                                                  std::vector<Index> const&, Index, Index);

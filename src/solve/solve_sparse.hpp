@@ -7,19 +7,11 @@
 
 namespace espalier {
 
-/// The part of the tree that the forward half of a sparse solve visits.
-struct SparseSolveStats {
-    Index blocks = 0;          ///< Groups of right-hand sides that are solved together.
-    Offset cblks_visited = 0;  ///< Sum over the blocks.
-    Offset cblks_in_total = 0; ///< blocks * num_cblks.
-};
-
 /// Solves op(A) X = B with one process. B is n x nrhs, Symmetry::general; entries stored twice are added. X
 /// (n x nrhs, x.ld >= n) is overwritten with the result of solve() up to rounding. Error{usage} as for
 /// solve(), and if sizes do not match or B is declared symmetric; Error{bad_input} that names a row outside
 /// the matrix.
-template <class T> SparseSolveStats solve_sparse(Factor<T> const& factor, FactorPlan const& plan,
-                                                 CscMatrix<T> const& b, MatrixView<T> x, WorkerTeam& team,
-                                                 SolveOptions const& options = {});
+template <class T> void solve_sparse(Factor<T> const& factor, FactorPlan const& plan, CscMatrix<T> const& b,
+                                     MatrixView<T> x, WorkerTeam& team, SolveOptions const& options = {});
 
 } // namespace espalier

@@ -20,7 +20,6 @@ template <class T> struct SparseBlock {
     };
     std::vector<Entry> entries; ///< By ascending rows.
     std::vector<char> reached;  ///< For each cblk: whether it is on the path from an entry to the root.
-    CblkId num_reached = 0;
 };
 
 /// The columns of b that have entries, sorted by their first rows in the permuted order. Error{bad_input}

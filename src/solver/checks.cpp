@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "matrix/entries.hpp"
+
 namespace espalier {
 
 void require_sound(Options const& options) {
@@ -42,19 +44,12 @@ template <class T> void require_square(CscMatrix<T> const& a) {
 
 namespace {
 
-// Calls visit(i, j, value) for every stored entry.
-template <class T, class Visit> void for_each_entry(CscMatrix<T> const& a, Visit visit) {
-    for (Index j = 0; j < a.cols; ++j)
-        for (Offset p = a.col_ptr[j]; p < a.col_ptr[j + 1]; ++p)
-            visit(static_cast<std::size_t>(a.row_ind[p]), j, a.values[p]);
-}
-
 template <class T, class Counts>
 void require_rows_with(CscMatrix<T> const& a, Counts counts, char const* which) {
     std::vector<bool> row(a.rows), column(a.cols);
     bool const half = a.symmetry != Symmetry::general;
-    for_each_entry(a, [&](std::size_t i, std::size_t j, T value) {
-        if (!counts(value)) return;
+    for_each_entry(a, [&](Index i, Index j, Offset p) {
+        if (!counts(a.values[p])) return;
         row[i] = column[j] = true;
         if (half) row[j] = column[i] = true;
     });

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "matrix/entries.hpp"
+
 namespace espalier {
 
 namespace {
@@ -12,14 +14,13 @@ namespace {
 // A necessary condition for positive definiteness, in one pass: positive diagonal, |a_ij|^2 < a_ii a_jj.
 template <class T> bool may_be_positive_definite(CscMatrix<T> const& a) {
     std::vector<Real<T>> diagonal(a.cols, Real<T>(0));
-    for (std::size_t j = 0; j < diagonal.size(); ++j)
-        for (Offset p = a.col_ptr[j]; p < a.col_ptr[j + 1]; ++p)
-            if (a.row_ind[p] == static_cast<Index>(j)) diagonal[j] = real_part(a.values[p]);
-    for (Real<T> const d : diagonal)
-        if (!(d > 0)) return false;
-    for (std::size_t j = 0; j < diagonal.size(); ++j)
-        for (Offset p = a.col_ptr[j]; p < a.col_ptr[j + 1]; ++p) {
-            auto const i = static_cast<std::size_t>(a.row_ind[p]);
+    for_each_entry(a, [&](Index i, Index j, Offset p) {
+        if (i == j) diagonal[j] = real_part(a.values[p]);
+    });
+    if (!std::ranges::all_of(diagonal, [](Real<T> d) { return d > 0; })) return false;
+    for (Index j = 0; j < a.cols; ++j)
+        for (Offset const p : a.entries_of(j)) {
+            Index const i = a.row_ind[p];
             // The square roots are compared, because the product of two diagonal entries may overflow.
             if (i != j && std::abs(a.values[p]) >= std::sqrt(diagonal[i]) * std::sqrt(diagonal[j]))
                 return false;

@@ -201,7 +201,7 @@ template <class T> DenseMatrix<T> NumericFactor<T>::schur_complement(std::span<I
 }
 
 template <class T> Inertia NumericFactor<T>::inertia() {
-    PivotSigns const own =
+    Inertia const own =
         context_.on_all([&] { return with_factor([](auto const& factor) { return pivot_signs(factor); }); });
     std::int64_t counts[] = {own.positive, own.negative, own.zero};
     sum(context_.comm(), std::span<std::int64_t>(counts));
@@ -209,26 +209,21 @@ template <class T> Inertia NumericFactor<T>::inertia() {
 }
 
 template <class T> Determinant<T> NumericFactor<T>::determinant() {
-    struct Part {
-        T phase;
-        double log_modulus;
-    };
-    Part const own = context_.on_all([&] {
+    Determinant<T> const own = context_.on_all([&] {
         return with_factor([](auto const& factor) {
             auto const product = pivot_product(factor);
-            return Part{static_cast<T>(product.phase), product.log_modulus};
+            return Determinant<T>{static_cast<T>(product.phase), product.log_modulus};
         });
     });
-    auto const parts = gather_joined<Part>(context_.comm(), std::span(&own, 1), 0);
-    Part const whole = context_.on_root([&] {
-        Part product{T(1), 0};
-        for (Part const& part : parts) {
-            product.phase *= part.phase;
-            product.log_modulus += part.log_modulus;
+    auto const parts = gather_joined<Determinant<T>>(context_.comm(), std::span(&own, 1), 0);
+    return context_.on_root([&] {
+        Determinant<T> whole;
+        for (Determinant<T> const& part : parts) {
+            whole.phase *= part.phase;
+            whole.log_modulus += part.log_modulus;
         }
-        return product;
+        return whole;
     });
-    return {whole.phase, whole.log_modulus};
 }
 
 template <class T>
@@ -240,7 +235,7 @@ double NumericFactor<T>::smallest_relative_pivot(DistributedMatrix<T> const& wor
             for (Index c = 0; c < structure_->first_kept_col(); ++c) rows[c] = structure_->inverse[c];
             return pivots_of(factor);
         });
-        return espalier::smallest_relative_pivot<T, F>(working, pivots.form, pivots.diagonal,
+        return espalier::smallest_relative_pivot<T, F>(working, factor.form(), pivots.diagonal,
                                                        pivots.off_diagonal, rows);
     });
 }

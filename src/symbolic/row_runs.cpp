@@ -60,8 +60,7 @@ class RunFinder {
     std::vector<Vertex> sorted_;
 };
 
-} // namespace
-
+// The first matrix row of each vertex, counted from the first column of its supernode.
 std::vector<Index> rows_in_supernode(LowerPattern const& pattern, Supernodes const& supernodes) {
     std::vector<Index> first_row(supernodes.members.size());
     for (SupernodeId s = 0; s < supernodes.size(); ++s) {
@@ -73,6 +72,8 @@ std::vector<Index> rows_in_supernode(LowerPattern const& pattern, Supernodes con
     }
     return first_row;
 }
+
+} // namespace
 
 RowRuns row_runs(LowerPattern const& pattern, Supernodes const& supernodes, FacingSets const& sets) {
     struct OwnedRun {

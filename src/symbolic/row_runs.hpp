@@ -24,9 +24,6 @@ struct RowRuns {
     }
 };
 
-/// The first matrix row of each vertex, counted from the first column of its supernode.
-std::vector<Index> rows_in_supernode(LowerPattern const& pattern, Supernodes const& supernodes);
-
 RowRuns row_runs(LowerPattern const& pattern, Supernodes const& supernodes, FacingSets const& sets);
 
 } // namespace espalier
