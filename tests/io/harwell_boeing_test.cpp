@@ -208,66 +208,46 @@ TEST(HarwellBoeing, ThreadsDoNotChangeTheResult) {
     }
 }
 
-using Lines = std::vector<std::string>;
-
-// A change of one section of unsymmetric() and the error that it causes.
-struct BadSection {
-    Lines Sample::*section;
-    Lines lines;
-    char const* message;
-};
-
-class BadHarwellBoeing : public testing::TestWithParam<BadSection> {};
-
-TEST_P(BadHarwellBoeing, NamesLineAndError) {
+/// Replaces one section of unsymmetric() and expects this error at this line.
+void expect_error_with(std::vector<std::string> Sample::*section, std::vector<std::string> lines,
+                       std::string const& message) {
     auto s = unsymmetric();
-    s.*GetParam().section = GetParam().lines;
-    EXPECT_EQ(parse_error(s.text()), std::string("bad_input: test.mtx:") + GetParam().message);
+    s.*section = std::move(lines);
+    EXPECT_EQ(parse_error(s.text()), "bad_input: test.mtx:" + message);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Sections, BadHarwellBoeing,
-    testing::Values(
-        BadSection{&Sample::pointers, {"  2  3  4  6"}, "5: column pointers: the first is 2, not 1"},
-        BadSection{&Sample::pointers, {"  1  4  3  6"}, "5: column pointers: 3 follows 4"},
-        BadSection{&Sample::pointers,
-                   {"  1  3  4  5"},
-                   "5: column pointers: the last is 5, but the header declares 5 entries"},
-        BadSection{&Sample::pointers, {"  1  3  4  7"}, "5: column pointers: 7 is outside 1 .. 6"},
-        BadSection{&Sample::indices, {"  1  3  2  1", "  4"}, "7: row indices: 4 is outside 1 .. 3"},
-        BadSection{&Sample::indices, {"  1  3  x  1", "  3"}, "6: row indices: 'x' is not an integer"},
-        BadSection{&Sample::indices,
-                   {"  1  3  2", "  1  3"},
-                   "6: columns 10 to 12 are blank; expected number 4 of 5 row indices"},
-        BadSection{&Sample::indices,
-                   {"1 3 2 1", "3"},
-                   "6: row indices: '1 3' is not one number; the columns do not fit the format"},
-        BadSection{&Sample::indices,
-                   {"  1  3  2  1  3", "  3"},
-                   "6: unexpected '3' in column 15, after the last of the row indices"},
-        BadSection{&Sample::indices,
-                   {"  1  3  2  1", "  3  3"},
-                   "7: unexpected '3' in column 6, after the last of the row indices"},
-        BadSection{&Sample::values,
-                   {"  1.00E+00  2.00E+00       NaN", "  4.00E+00  5.00E+00"},
-                   "8: values: 'NaN' is not a finite number"},
-        BadSection{&Sample::values,
-                   {"  1.00E+00  2.00E+00  1.00+999", "  4.00E+00  5.00E+00"},
-                   "8: values: '1.00+999' is too large for double precision"},
-        BadSection{&Sample::values,
-                   {"  1.00E+00  2.00E+00       one", "  4.00E+00  5.00E+00"},
-                   "8: values: 'one' is not a number"},
-        BadSection{&Sample::values,
-                   {"  1.00E+00  2.00E+00  3.00E+00", "  4.00E+00"},
-                   "9: columns 11 to 20 are blank; expected number 5 of 5 values"},
-        BadSection{&Sample::values,
-                   {"  1.00E+00  2.00E+00  3.00E+00"},
-                   "9: the file ends in the values, after 1 of 2 lines"},
-        BadSection{&Sample::values,
-                   {"  1.00E+00  2.00E+00  3.00E+00", "  4.00E+00  5.00E+00", "  6.00E+00"},
-                   "10: unexpected '6.00E+00' after the last entry"},
-        BadSection{
-            &Sample::values, {}, "3: type rua has values, but the header declares no lines of values"}));
+TEST(BadHarwellBoeing, ErrorsInASectionNameItsLine) {
+    expect_error_with(&Sample::pointers, {"  2  3  4  6"}, "5: column pointers: the first is 2, not 1");
+    expect_error_with(&Sample::pointers, {"  1  4  3  6"}, "5: column pointers: 3 follows 4");
+    expect_error_with(&Sample::pointers, {"  1  3  4  5"},
+                      "5: column pointers: the last is 5, but the header declares 5 entries");
+    expect_error_with(&Sample::pointers, {"  1  3  4  7"}, "5: column pointers: 7 is outside 1 .. 6");
+    expect_error_with(&Sample::indices, {"  1  3  2  1", "  4"}, "7: row indices: 4 is outside 1 .. 3");
+    expect_error_with(&Sample::indices, {"  1  3  x  1", "  3"}, "6: row indices: 'x' is not an integer");
+    expect_error_with(&Sample::indices, {"  1  3  2", "  1  3"},
+                      "6: columns 10 to 12 are blank; expected number 4 of 5 row indices");
+    expect_error_with(&Sample::indices, {"1 3 2 1", "3"},
+                      "6: row indices: '1 3' is not one number; the columns do not fit the format");
+    expect_error_with(&Sample::indices, {"  1  3  2  1  3", "  3"},
+                      "6: unexpected '3' in column 15, after the last of the row indices");
+    expect_error_with(&Sample::indices, {"  1  3  2  1", "  3  3"},
+                      "7: unexpected '3' in column 6, after the last of the row indices");
+    expect_error_with(&Sample::values, {"  1.00E+00  2.00E+00       NaN", "  4.00E+00  5.00E+00"},
+                      "8: values: 'NaN' is not a finite number");
+    expect_error_with(&Sample::values, {"  1.00E+00  2.00E+00  1.00+999", "  4.00E+00  5.00E+00"},
+                      "8: values: '1.00+999' is too large for double precision");
+    expect_error_with(&Sample::values, {"  1.00E+00  2.00E+00       one", "  4.00E+00  5.00E+00"},
+                      "8: values: 'one' is not a number");
+    expect_error_with(&Sample::values, {"  1.00E+00  2.00E+00  3.00E+00", "  4.00E+00"},
+                      "9: columns 11 to 20 are blank; expected number 5 of 5 values");
+    expect_error_with(&Sample::values, {"  1.00E+00  2.00E+00  3.00E+00"},
+                      "9: the file ends in the values, after 1 of 2 lines");
+    expect_error_with(&Sample::values,
+                      {"  1.00E+00  2.00E+00  3.00E+00", "  4.00E+00  5.00E+00", "  6.00E+00"},
+                      "10: unexpected '6.00E+00' after the last entry");
+    expect_error_with(&Sample::values, {},
+                      "3: type rua has values, but the header declares no lines of values");
+}
 
 std::string error_with(Sample const& s) {
     return parse_error(s.text());

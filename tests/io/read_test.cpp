@@ -31,42 +31,8 @@ TEST(ReadMatrixMarket, BannerIsCaseInsensitiveAndLayoutIsFree) {
     EXPECT_EQ(dense(m), (Rows{{1, 0}, {3, 0}}));
 }
 
-TEST(ReadMatrixMarket, LastLineNeedsNoNewline) {
-    EXPECT_EQ(dense(parse(coordinate("real general", "1 2 1\n1 2 7"))), (Rows{{0, 7}}));
-}
-
 TEST(ReadMatrixMarket, ByteOrderMarkIsSkipped) {
     EXPECT_EQ(dense(parse("\xEF\xBB\xBF" + coordinate("real general", "1 2 1\n1 2 7"))), (Rows{{0, 7}}));
-}
-
-TEST(ReadMatrixMarket, FortranAndSignedNumbersAreRead) {
-    auto const m = parse(
-        coordinate("real general", "1 6 6\n1 1 1.5D+02\n1 +2 +2\n1 3 -1d0\n1 4 .5\n1 5 5.\n1 6 +1.E-2\n"));
-    EXPECT_EQ(dense(m), (Rows{{150, 2, -1, 0.5, 5, 0.01}}));
-}
-
-TEST(ReadMatrixMarket, ValuesTooSmallForADoubleBecomeZero) {
-    auto const m =
-        parse(coordinate("real general", "1 3 3\n1 1 1e-400\n1 2 -1D-999999999999\n1 3 4.9e-324\n"));
-    EXPECT_EQ(dense(m), (Rows{{0, 0, 4.9e-324}}));
-}
-
-TEST(ReadMatrixMarket, IntegerValuesBecomeReal) {
-    auto const m = parse(coordinate("integer general", "1 2 2\n1 1 -7\n1 2 +12\n"));
-    EXPECT_EQ(dense(m), (Rows{{-7, 12}}));
-    EXPECT_FALSE(is_complex_matrix(m));
-}
-
-TEST(ReadMatrixMarket, PatternValuesBecomeOneWithANote) {
-    auto const m = parse(coordinate("pattern symmetric", "2 2 2\n1 1\n2 1\n"));
-    EXPECT_EQ(dense(m), (Rows{{1, 1}, {1, 0}}));
-    EXPECT_TRUE(has_note(m, "every value is 1"));
-}
-
-TEST(ReadMatrixMarket, ComplexStaysComplexWithoutImaginaryParts) {
-    auto const m = parse(coordinate("complex general", "1 2 2\n1 1 1 0\n1 2 2 0\n"));
-    EXPECT_TRUE(is_complex_matrix(m));
-    EXPECT_EQ(dense(m), (Rows{{1, 2}}));
 }
 
 TEST(ReadMatrixMarket, EmptyMatricesAreRead) {
@@ -75,108 +41,92 @@ TEST(ReadMatrixMarket, EmptyMatricesAreRead) {
     EXPECT_EQ(stored(parse(coordinate("real general", "5 3 0\n"))), 0);
 }
 
-TEST(ReadSymmetry, LowerTriangleIsKeptAsStored) {
-    auto const m = parse(coordinate("real symmetric", "2 2 3\n1 1 4\n2 1 -1\n2 2 5\n"));
-    EXPECT_EQ(symmetry_of(m), Symmetry::symmetric);
-    EXPECT_EQ(stored(m), 3);
-    EXPECT_EQ(dense(m), (Rows{{4, -1}, {-1, 5}}));
-    EXPECT_TRUE(m.description.notes.empty());
+constexpr auto general = Symmetry::general;
+constexpr auto symmetric = Symmetry::symmetric;
+constexpr auto hermitian = Symmetry::hermitian;
+
+/// Reads a coordinate file; `note` is a part of one of its notes, or empty if there must be none.
+void expect_matrix(std::string const& words, std::string const& body, Rows const& rows, Symmetry symmetry,
+                   Offset num_stored, std::string const& note = "") {
+    SCOPED_TRACE(words + "\n" + body);
+    auto const m = parse(coordinate(words, body));
+    EXPECT_EQ(dense(m), rows);
+    EXPECT_EQ(symmetry_of(m), symmetry);
+    EXPECT_EQ(stored(m), num_stored);
+    EXPECT_EQ(is_complex_matrix(m), words.starts_with("complex"));
+    if (note.empty())
+        EXPECT_TRUE(m.description.notes.empty());
+    else
+        EXPECT_TRUE(has_note(m, note));
 }
 
-TEST(ReadSymmetry, UpperTriangleIsMirrored) {
-    auto const m = parse(coordinate("real symmetric", "3 3 4\n1 1 4\n1 2 -1\n1 3 2\n2 3 7\n"));
-    EXPECT_EQ(stored(m), 4);
-    EXPECT_EQ(dense(m), (Rows{{4, -1, 2}, {-1, 0, 7}, {2, 7, 0}}));
-    EXPECT_TRUE(has_note(m, "upper triangle"));
+TEST(ReadMatrixMarket, NumbersOfEachFieldAreRead) {
+    expect_matrix("real general", "1 2 1\n1 2 7", {{0, 7}}, general, 1); // No newline at the end.
+    expect_matrix("real general", "1 6 6\n1 1 1.5D+02\n1 +2 +2\n1 3 -1d0\n1 4 .5\n1 5 5.\n1 6 +1.E-2\n",
+                  {{150, 2, -1, 0.5, 5, 0.01}}, general, 6);
+    // Values too small for a double become zero.
+    expect_matrix("real general", "1 3 3\n1 1 1e-400\n1 2 -1D-999999999999\n1 3 4.9e-324\n",
+                  {{0, 0, 4.9e-324}}, general, 3);
+    expect_matrix("integer general", "1 2 2\n1 1 -7\n1 2 +12\n", {{-7, 12}}, general, 2);
+    expect_matrix("pattern symmetric", "2 2 2\n1 1\n2 1\n", {{1, 1}, {1, 0}}, symmetric, 2,
+                  "every value is 1");
+    expect_matrix("complex general", "1 2 2\n1 1 1 0\n1 2 2 0\n", {{1, 2}}, general, 2);
 }
 
-TEST(ReadSymmetry, EachPairMayBeInEitherTriangle) {
-    auto const m = parse(coordinate("real symmetric", "3 3 3\n1 2 -1\n3 1 2\n2 3 7\n"));
-    EXPECT_EQ(dense(m), (Rows{{0, -1, 2}, {-1, 0, 7}, {2, 7, 0}}));
-    EXPECT_TRUE(has_note(m, "either triangle"));
+TEST(ReadSymmetry, EitherTriangleOrBothMayBeStored) {
+    expect_matrix("real symmetric", "2 2 3\n1 1 4\n2 1 -1\n2 2 5\n", {{4, -1}, {-1, 5}}, symmetric, 3);
+    expect_matrix("real symmetric", "3 3 4\n1 1 4\n1 2 -1\n1 3 2\n2 3 7\n",
+                  {{4, -1, 2}, {-1, 0, 7}, {2, 7, 0}}, symmetric, 4, "upper triangle");
+    expect_matrix("real symmetric", "3 3 3\n1 2 -1\n3 1 2\n2 3 7\n", {{0, -1, 2}, {-1, 0, 7}, {2, 7, 0}},
+                  symmetric, 3, "either triangle");
+    expect_matrix("real symmetric", "2 2 4\n1 1 4\n2 1 -1\n1 2 -1\n2 2 5\n", {{4, -1}, {-1, 5}}, symmetric, 3,
+                  "both triangles");
+    // Duplicates are summed before the triangles are compared.
+    expect_matrix("real symmetric", "2 2 4\n2 1 1\n2 1 2\n1 2 3\n1 1 1\n", {{1, 3}, {3, 0}}, symmetric, 2,
+                  "both triangles");
 }
 
-TEST(ReadSymmetry, FullStorageKeepsOneHalf) {
-    auto const m = parse(coordinate("real symmetric", "2 2 4\n1 1 4\n2 1 -1\n1 2 -1\n2 2 5\n"));
-    EXPECT_EQ(stored(m), 3);
-    EXPECT_EQ(dense(m), (Rows{{4, -1}, {-1, 5}}));
-    EXPECT_TRUE(has_note(m, "both triangles"));
+TEST(ReadSymmetry, HermitianAndSkewSymmetricHalvesAreCompleted) {
+    expect_matrix("complex hermitian", "2 2 2\n1 1 2 0\n1 2 3 4\n", {{2, {3, 4}}, {{3, -4}, 0}}, hermitian, 2,
+                  "upper triangle");
+    expect_matrix("real hermitian", "2 2 1\n2 1 3\n", {{0, 3}, {3, 0}}, symmetric, 1);
+    expect_matrix("complex symmetric", "2 2 2\n1 1 2 1\n2 1 3 4\n", {{{2, 1}, {3, 4}}, {{3, 4}, 0}},
+                  symmetric, 2);
+    expect_matrix("real skew-symmetric", "3 3 3\n2 1 5\n1 3 7\n3 3 0\n", {{0, -5, 7}, {5, 0, 0}, {-7, 0, 0}},
+                  general, 5, "skew-symmetric");
 }
 
-TEST(ReadSymmetry, DuplicatesAreSummedBeforeTrianglesAreCompared) {
-    auto const m = parse(coordinate("real symmetric", "2 2 4\n2 1 1\n2 1 2\n1 2 3\n1 1 1\n"));
-    EXPECT_EQ(dense(m), (Rows{{1, 3}, {3, 0}}));
-    EXPECT_EQ(m.description.duplicates_summed, 1);
-    EXPECT_TRUE(has_note(m, "both triangles"));
+TEST(ReadSymmetry, SymmetryOfAGeneralFileIsRecognized) {
+    expect_matrix("real general", "3 3 5\n1 1 4\n3 1 -1\n2 2 1\n1 3 -1\n3 3 5\n",
+                  {{4, 0, -1}, {0, 1, 0}, {-1, 0, 5}}, symmetric, 4,
+                  "declared general; values are symmetric");
+    expect_matrix("complex general", "2 2 3\n1 1 4 0\n2 1 1 2\n1 2 1 -2\n", {{4, {1, -2}}, {{1, 2}, 0}},
+                  hermitian, 2, "declared general; values are Hermitian");
 }
 
-TEST(ReadSymmetry, ContradictoryTrianglesAreAnError) {
+TEST(ReadSymmetry, OneDifferenceKeepsAMatrixGeneral) {
+    // The difference is an entry above or below the diagonal, a value, or on the diagonal of a Hermitian
+    // matrix.
+    EXPECT_EQ(symmetry_of(parse(coordinate("real general", "3 3 2\n1 1 4\n1 3 -1\n"))), general);
+    EXPECT_EQ(symmetry_of(parse(coordinate("real general", "3 3 2\n1 1 4\n3 1 -1\n"))), general);
+    EXPECT_EQ(symmetry_of(parse(coordinate("real general", "3 3 2\n1 3 -1\n3 1 -2\n"))), general);
+    EXPECT_EQ(symmetry_of(parse(coordinate("complex general", "2 2 3\n1 1 4 1\n2 1 1 2\n1 2 1 -2\n"))),
+              general);
+}
+
+TEST(ReadSymmetry, ContradictionsAreErrors) {
     EXPECT_EQ(
         parse_error(coordinate("real symmetric", "3 3 2\n3 1 1.5\n1 3 2.5\n")),
         "bad_input: test.mtx: contradictory entries of a symmetric matrix: (3, 1) = 1.5 but (1, 3) = 2.5");
     EXPECT_EQ(parse_error(coordinate("complex hermitian", "2 2 2\n2 1 1 1\n1 2 1 1\n")),
               "bad_input: test.mtx: contradictory entries of a Hermitian matrix: (2, 1) = 1+1i but (1, 2) = "
               "1+1i");
-}
-
-TEST(ReadSymmetry, HermitianUpperTriangleIsConjugated) {
-    auto const m = parse(coordinate("complex hermitian", "2 2 2\n1 1 2 0\n1 2 3 4\n"));
-    EXPECT_EQ(symmetry_of(m), Symmetry::hermitian);
-    EXPECT_EQ(dense(m), (Rows{{2, Complex(3, 4)}, {Complex(3, -4), 0}}));
-}
-
-TEST(ReadSymmetry, HermitianDiagonalMustBeReal) {
     EXPECT_EQ(parse_error(coordinate("complex hermitian", "2 2 1\n2 2 3 -4\n")),
               "bad_input: test.mtx: the matrix is declared Hermitian, but its diagonal entry (2, 2) = 3-4i "
               "is not real");
-}
-
-TEST(ReadSymmetry, RealHermitianIsSymmetric) {
-    EXPECT_EQ(symmetry_of(parse(coordinate("real hermitian", "2 2 1\n2 1 3\n"))), Symmetry::symmetric);
-}
-
-TEST(ReadSymmetry, ComplexSymmetricIsNotConjugated) {
-    auto const m = parse(coordinate("complex symmetric", "2 2 2\n1 1 2 1\n2 1 3 4\n"));
-    EXPECT_EQ(symmetry_of(m), Symmetry::symmetric);
-    EXPECT_EQ(dense(m), (Rows{{Complex(2, 1), Complex(3, 4)}, {Complex(3, 4), 0}}));
-}
-
-TEST(ReadSymmetry, SkewSymmetricIsExpanded) {
-    auto const m = parse(coordinate("real skew-symmetric", "3 3 3\n2 1 5\n1 3 7\n3 3 0\n"));
-    EXPECT_EQ(symmetry_of(m), Symmetry::general);
-    EXPECT_EQ(dense(m), (Rows{{0, -5, 7}, {5, 0, 0}, {-7, 0, 0}}));
-    EXPECT_TRUE(has_note(m, "skew-symmetric"));
-}
-
-TEST(ReadSymmetry, SkewSymmetricDiagonalMustBeZero) {
     EXPECT_EQ(parse_error(coordinate("real skew-symmetric", "2 2 1\n2 2 1\n")),
               "bad_input: test.mtx: the matrix is declared skew-symmetric, but its diagonal entry (2, 2) = 1 "
               "is not zero");
-}
-
-TEST(ReadSymmetry, SymmetricValuesOfAGeneralFileAreRecognized) {
-    auto const m = parse(coordinate("real general", "3 3 5\n1 1 4\n3 1 -1\n2 2 1\n1 3 -1\n3 3 5\n"));
-    EXPECT_EQ(symmetry_of(m), Symmetry::symmetric);
-    EXPECT_EQ(stored(m), 4);
-    EXPECT_EQ(dense(m), (Rows{{4, 0, -1}, {0, 1, 0}, {-1, 0, 5}}));
-    EXPECT_TRUE(has_note(m, "declared general; values are symmetric"));
-}
-
-TEST(ReadSymmetry, HermitianValuesOfAGeneralFileAreRecognized) {
-    auto const m = parse(coordinate("complex general", "2 2 3\n1 1 4 0\n2 1 1 2\n1 2 1 -2\n"));
-    EXPECT_EQ(symmetry_of(m), Symmetry::hermitian);
-    EXPECT_EQ(dense(m), (Rows{{4, Complex(1, -2)}, {Complex(1, 2), 0}}));
-    EXPECT_TRUE(has_note(m, "declared general; values are Hermitian"));
-}
-
-TEST(ReadSymmetry, OneDifferenceKeepsAMatrixGeneral) {
-    // The difference is an entry above or below the diagonal, a value, or on the diagonal of a Hermitian
-    // matrix.
-    EXPECT_EQ(symmetry_of(parse(coordinate("real general", "3 3 2\n1 1 4\n1 3 -1\n"))), Symmetry::general);
-    EXPECT_EQ(symmetry_of(parse(coordinate("real general", "3 3 2\n1 1 4\n3 1 -1\n"))), Symmetry::general);
-    EXPECT_EQ(symmetry_of(parse(coordinate("real general", "3 3 2\n1 3 -1\n3 1 -2\n"))), Symmetry::general);
-    EXPECT_EQ(symmetry_of(parse(coordinate("complex general", "2 2 3\n1 1 4 1\n2 1 1 2\n1 2 1 -2\n"))),
-              Symmetry::general);
 }
 
 TEST(ReadMatrixMarket, DuplicatesAreSummedAndCounted) {
@@ -210,26 +160,20 @@ TEST(ReadMatrixMarket, ThreadsDoNotChangeTheResult) {
     for (auto const& [position, value] : expected) EXPECT_EQ(full[position.first][position.second], value);
 }
 
-TEST(ReadDense, ArrayIsReadByColumns) {
-    auto const any =
-        parse_dense("%%MatrixMarket matrix array real general\n% b\n2 2\n1\n2\n\n3\n4\n", "b.mtx", 1);
-    auto const& b = std::get<DenseMatrix<double>>(any);
+TEST(ReadDense, ArraysAreReadByColumnsAndCoordinateFilesAreFilledWithZeros) {
+    auto const real = [](std::string const& text) {
+        return std::get<DenseMatrix<double>>(parse_dense(text, "b.mtx", 1));
+    };
+    auto const b = real("%%MatrixMarket matrix array real general\n% b\n2 2\n1\n2\n\n3\n4\n");
     EXPECT_EQ(b.rows, 2);
     EXPECT_EQ(b.cols, 2);
     EXPECT_EQ(b.values, (std::vector<double>{1, 2, 3, 4}));
-}
-
-TEST(ReadDense, IntegerAndComplexArraysAreRead) {
-    auto const integers =
-        parse_dense("%%MatrixMarket matrix array integer general\n2 1\n-1\n2\n", "b.mtx", 1);
-    EXPECT_EQ(std::get<DenseMatrix<double>>(integers).values, (std::vector<double>{-1, 2}));
+    EXPECT_EQ(real("%%MatrixMarket matrix array integer general\n2 1\n-1\n2\n").values,
+              (std::vector<double>{-1, 2}));
     auto const complex = parse_dense("%%MatrixMarket matrix array complex general\n1 1\n1 -2\n", "b.mtx", 1);
     EXPECT_EQ(std::get<DenseMatrix<Complex>>(complex).values, (std::vector<Complex>{{1, -2}}));
-}
-
-TEST(ReadDense, CoordinateFileFillsWithZeros) {
-    auto const any = parse_dense(coordinate("real general", "3 2 3\n3 1 5\n1 2 7\n1 2 1\n"), "b.mtx", 1);
-    EXPECT_EQ(std::get<DenseMatrix<double>>(any).values, (std::vector<double>{0, 0, 5, 8, 0, 0}));
+    EXPECT_EQ(real(coordinate("real general", "3 2 3\n3 1 5\n1 2 7\n1 2 1\n")).values,
+              (std::vector<double>{0, 0, 5, 8, 0, 0}));
 }
 
 TEST(ReadDense, ThreadsDoNotChangeTheResult) {
