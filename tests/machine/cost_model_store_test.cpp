@@ -1,40 +1,21 @@
-
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 
-#include <gtest/gtest.h>
-
+#include "io/reading.hpp"
 #include "machine/calibrate.hpp"
 
 namespace espalier {
 namespace {
 
-namespace fs = std::filesystem;
+using reading::content_of;
 
 class CostModelStoreTest : public ::testing::Test {
   protected:
-    void SetUp() override {
-        std::string name = (fs::temp_directory_path() / "espalier-store-XXXXXX").string();
-        ASSERT_NE(mkdtemp(name.data()), nullptr);
-        folder_ = name;
-    }
-    void TearDown() override { fs::remove_all(folder_); }
+    [[nodiscard]] CostModelStore store() const { return {deep_, key_}; }
 
-    [[nodiscard]] CostModelStore store() const { return {folder_ + "/deep/er", key_}; }
-    [[nodiscard]] std::ptrdiff_t files() const {
-        return std::distance(fs::directory_iterator(folder_ + "/deep/er"), fs::directory_iterator());
-    }
-
-    std::string folder_;
+    reading::TemporaryDirectory folder_;
+    std::string deep_ = folder_.file("deep/er");
     MachineKey key_{"a \"fast\" CPU\t", 4, "BLAS 1\\2", "Core", "0.1"};
 };
-
-std::string read(std::string const& path) {
-    std::ifstream file(path);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
 
 MeasuredModel model_of(Scalar scalar, KernelKind kind, double flop) {
     MeasuredModel model;
@@ -66,7 +47,7 @@ TEST_F(CostModelStoreTest, LoadsEveryBitThatWasStored) {
     EXPECT_EQ(model->calibration.model.bandwidth, 1.5e10);
     EXPECT_EQ(model->contention, some_costs().models[0].contention);
     EXPECT_EQ(loaded->find(Scalar::d, KernelKind::lu), nullptr);
-    EXPECT_NE(read(store().path()).find("\"source\": \"default\""), std::string::npos);
+    EXPECT_NE(content_of(store().path()).find("\"source\": \"default\""), std::string::npos);
 }
 
 TEST_F(CostModelStoreTest, KeepsAMeasuredNetwork) {
@@ -81,7 +62,7 @@ TEST_F(CostModelStoreTest, KeepsAMeasuredNetwork) {
 
 TEST_F(CostModelStoreTest, IgnoresAFileThatIsDamagedOrCutOff) {
     ASSERT_TRUE(store().save(some_costs()));
-    std::string const whole = read(store().path());
+    std::string const whole = content_of(store().path());
     for (std::size_t length = 0; length + 1 < whole.size(); length += 7)
         EXPECT_FALSE(parse_costs(whole.substr(0, length), key_)) << length;
     // A changed byte makes the file invalid, or leaves values in range; it never crashes.
@@ -102,7 +83,7 @@ TEST_F(CostModelStoreTest, IgnoresAFileThatIsDamagedOrCutOff) {
 
 TEST_F(CostModelStoreTest, KeepsAFileForEachMachineBlasAndVersion) {
     ASSERT_TRUE(store().save(some_costs()));
-    std::string const text = read(store().path());
+    std::string const text = content_of(store().path());
     for (int field = 0; field < 5; ++field) {
         MachineKey other = key_;
         std::string* const texts[] = {&other.cpu, &other.blas, &other.blas_core, &other.version};
@@ -111,7 +92,7 @@ TEST_F(CostModelStoreTest, KeepsAFileForEachMachineBlasAndVersion) {
         else
             other.cores = 8;
         EXPECT_FALSE(parse_costs(text, other));
-        CostModelStore const another(folder_ + "/deep/er", other);
+        CostModelStore const another(deep_, other);
         EXPECT_NE(another.path(), store().path());
         EXPECT_FALSE(another.load());
     }
@@ -120,8 +101,7 @@ TEST_F(CostModelStoreTest, KeepsAFileForEachMachineBlasAndVersion) {
 TEST_F(CostModelStoreTest, ReportsFailureWithoutAnErrorIfNothingCanBeWritten) {
     EXPECT_FALSE(CostModelStore("", key_).save(some_costs()));
     EXPECT_FALSE(CostModelStore("", key_).load());
-    std::ofstream(folder_ + "/file") << "x";
-    CostModelStore const below_a_file(folder_ + "/file/sub", key_);
+    CostModelStore const below_a_file(folder_.write("file", "x") + "/sub", key_);
     EXPECT_FALSE(below_a_file.save(some_costs()));
     EXPECT_FALSE(below_a_file.load());
 }
@@ -136,7 +116,8 @@ TEST_F(CostModelStoreTest, LeavesAWholeFileIfSeveralThreadsWriteAtOnce) {
             }
         });
     writers.clear();
-    EXPECT_EQ(files(), 1); // no temporary file is left
+    auto const files = std::distance(std::filesystem::directory_iterator(deep_), {});
+    EXPECT_EQ(files, 1); // no temporary file is left
 }
 
 TEST(MeasuredModel, InterpolatesContentionAndSharesCores) {

@@ -1,11 +1,9 @@
 // A small trace with known numbers: two threads of one process, two messages, and a phase.
 #pragma once
 
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <string>
 
+#include "io/reading.hpp"
 #include "trace/paje.hpp"
 #include "trace/trace.hpp"
 
@@ -42,24 +40,5 @@ inline std::string text_of(Trace const& trace) {
     write_paje(trace, [&](std::string_view piece) { text += piece; });
     return text;
 }
-
-/// A file that is gone at the end of the test.
-class TemporaryFile {
-  public:
-    explicit TemporaryFile(std::string const& text = "")
-        : path_(std::filesystem::temp_directory_path() /
-                ("espalier-trace-" + std::to_string(reinterpret_cast<std::uintptr_t>(this)) + "-" +
-                 std::to_string(static_cast<long long>(
-                     std::filesystem::file_time_type::clock::now().time_since_epoch().count())))) {
-        std::ofstream(path_, std::ios::binary) << text;
-    }
-    ~TemporaryFile() { std::filesystem::remove(path_); }
-    TemporaryFile(TemporaryFile const&) = delete;
-    TemporaryFile& operator=(TemporaryFile const&) = delete;
-    [[nodiscard]] std::string path() const { return path_.string(); }
-
-  private:
-    std::filesystem::path path_;
-};
 
 } // namespace espalier::trace

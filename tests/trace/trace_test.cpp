@@ -182,8 +182,8 @@ TEST(Trace, CountsMessagesThatArriveBeforeTheyAreSent) {
     EXPECT_EQ(trace.early_messages(), 2);
     EXPECT_EQ(trace.earliest_by(), 800);
     for (Link const& link : trace.links()) EXPECT_LE(link.start, link.end);
-    TemporaryFile const written(text_of(trace));
-    Trace const again = read_paje(written.path());
+    reading::TemporaryDirectory const folder;
+    Trace const again = read_paje(folder.write("trace.paje", text_of(trace)));
     EXPECT_EQ(again.early_messages(), 2);
     EXPECT_EQ(again.earliest_by(), 800);
     std::string const text = to_text(again, statistics(again, whole(again)));

@@ -1,8 +1,6 @@
 #include "trace/paje.hpp"
 
 #include <ctime>
-#include <fstream>
-#include <iterator>
 
 #include <gtest/gtest.h>
 
@@ -14,6 +12,12 @@
 namespace espalier::trace {
 namespace {
 
+// Reads a trace from a file with this text.
+Trace read_text(std::string const& text) {
+    reading::TemporaryDirectory const folder;
+    return read_paje(folder.write("trace.paje", text));
+}
+
 // The text has every part of a trace.
 void expect_equal(Trace const& a, Trace const& b) {
     EXPECT_EQ(text_of(a), text_of(b));
@@ -22,10 +26,7 @@ void expect_equal(Trace const& a, Trace const& b) {
 // The golden file was checked by hand against the format, and ViTE and pj_dump accept it.
 TEST(Paje, WritesTheGoldenTrace) {
     auto const path = std::filesystem::path(__FILE__).parent_path() / "golden" / "small.paje";
-    std::ifstream file(path, std::ios::binary);
-    std::string const golden{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-    ASSERT_FALSE(golden.empty()) << path;
-    EXPECT_EQ(text_of(Trace(sample_parts())), golden);
+    EXPECT_EQ(text_of(Trace(sample_parts())), reading::content_of(path));
     expect_equal(read_paje(path.string()), Trace(sample_parts()));
 }
 
@@ -41,9 +42,7 @@ TEST(Paje, ReadsBackWhatItWrote) {
     empty.start = empty.end = 3000, empty.container = 4;
     parts.states.push_back(nested);
     parts.states.push_back(empty);
-    Trace const trace(parts);
-    TemporaryFile const file(text_of(trace));
-    Trace const back = read_paje(file.path());
+    Trace const back = read_text(text_of(Trace(parts)));
     EXPECT_EQ(back.about("path"), "a = b 'quoted' ");
     parts.metadata["path"] = "a = b 'quoted' ";
     expect_equal(back, Trace(parts));
@@ -144,8 +143,7 @@ char const* const foreign = R"(# made elsewhere
 )";
 
 TEST(Paje, ReadsAnotherProgramsFileByItsDefinitions) {
-    TemporaryFile const file(foreign);
-    Trace const trace = read_paje(file.path());
+    Trace const trace = read_text(foreign);
     auto const threads = trace.at(Place::thread);
     ASSERT_EQ(threads.size(), 2u);
     EXPECT_EQ(trace.containers()[threads[0]].name, "host 1");
@@ -165,11 +163,12 @@ TEST(Paje, ReadsAnotherProgramsFileByItsDefinitions) {
 }
 
 std::string error_of(std::string const& text) {
-    TemporaryFile const file(text);
+    reading::TemporaryDirectory const folder;
+    auto const path = folder.write("trace.paje", text);
     std::string what;
-    EXPECT_EQ(status_of([&] { read_paje(file.path()); }, &what), Status::bad_input) << what;
-    EXPECT_EQ(what.find(file.path()), 0u) << what;
-    return what.substr(std::min(what.size(), file.path().size()));
+    EXPECT_EQ(status_of([&] { read_paje(path); }, &what), Status::bad_input) << what;
+    EXPECT_EQ(what.find(path), 0u) << what;
+    return what.substr(std::min(what.size(), path.size()));
 }
 
 TEST(Paje, NamesFileAndLineOfWhatItCannotRead) {
@@ -210,8 +209,7 @@ TEST(Paje, SurvivesEveryCutAndManyBrokenBytes) {
             broken.resize(next() % broken.size());
         else
             for (int k = 0; k < 4; ++k) broken[next() % broken.size()] = static_cast<char>(next() >> 40);
-        TemporaryFile const file(broken);
-        refused += status_of([&] { read_paje(file.path()); }) != Status::ok;
+        refused += status_of([&] { read_text(broken); }) != Status::ok;
     }
     EXPECT_GT(refused, 100);
 }
@@ -228,11 +226,11 @@ TEST(Paje, WritesAndReadsManyStatesInLinearTime) {
     }
     Trace const trace(parts);
     std::clock_t const start = std::clock();
-    TemporaryFile const file(text_of(trace));
-    EXPECT_EQ(read_paje(file.path()).states(), trace.states());
+    std::string const text = text_of(trace);
+    EXPECT_EQ(read_text(text).states(), trace.states());
     // Processor time, which does not depend on other processes: about 0.1 s.
     EXPECT_LT(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC, 4.0);
-    EXPECT_LT(std::filesystem::file_size(file.path()), std::size_t(count) * 80);
+    EXPECT_LT(text.size(), std::size_t(count) * 80);
 }
 
 } // namespace
