@@ -31,30 +31,28 @@ espalier_status espalier_refactorize(espalier_solver* solver, int64_t entries, v
     return guarded(solver, [&](espalier_solver& self) { self.session->refactorize(entries, values, false); });
 }
 
-espalier_status espalier_solve(espalier_solver* solver, espalier_op op, int64_t nrhs, void const* b,
-                               int64_t ldb, void* x, int64_t ldx) {
-    return guarded(solver, [&](espalier_solver& self) {
-        self.session->solve(op, {}, {b, nrhs, ldb}, {x, nrhs, ldx});
-    });
-}
+// A step with all rows on process 0, and one with some rows on each process.
+#define ESPALIER_STEP(step)                                                                                  \
+    espalier_status espalier_##step(espalier_solver* solver, espalier_op op, int64_t nrhs, void const* b,    \
+                                    int64_t ldb, void* x, int64_t ldx) {                                     \
+        return guarded(solver, [&](espalier_solver& self) {                                                  \
+            self.session->step(op, {}, {b, nrhs, ldb}, {x, nrhs, ldx});                                      \
+        });                                                                                                  \
+    }                                                                                                        \
+    espalier_status espalier_##step##_rows(espalier_solver* solver, espalier_op op, int64_t nrhs,            \
+                                           int64_t rows, void const* b, int64_t ldb, void* x, int64_t ldx) { \
+        return guarded(solver, [&](espalier_solver& self) {                                                  \
+            self.session->step(op, rows, {b, nrhs, ldb}, {x, nrhs, ldx});                                    \
+        });                                                                                                  \
+    }
+ESPALIER_STEP(solve)
+ESPALIER_STEP(refine)
+ESPALIER_STEP(drive)
+#undef ESPALIER_STEP
 
 espalier_status espalier_solve_sparse(espalier_solver* solver, espalier_op op, espalier_matrix const* b,
                                       void* x, int64_t ldx) {
     return guarded(solver, [&](espalier_solver& self) { self.session->solve_sparse(op, b, x, ldx); });
-}
-
-espalier_status espalier_refine(espalier_solver* solver, espalier_op op, int64_t nrhs, void const* b,
-                                int64_t ldb, void* x, int64_t ldx) {
-    return guarded(solver, [&](espalier_solver& self) {
-        self.session->refine(op, {}, {b, nrhs, ldb}, {x, nrhs, ldx});
-    });
-}
-
-espalier_status espalier_drive(espalier_solver* solver, espalier_op op, int64_t nrhs, void const* b,
-                               int64_t ldb, void* x, int64_t ldx) {
-    return guarded(solver, [&](espalier_solver& self) {
-        self.session->drive(op, {}, {b, nrhs, ldb}, {x, nrhs, ldx});
-    });
 }
 
 espalier_status espalier_set_matrix_part(espalier_solver* solver, espalier_matrix const* part) {
@@ -67,27 +65,6 @@ espalier_status espalier_set_values_part(espalier_solver* solver, int64_t entrie
 
 espalier_status espalier_refactorize_part(espalier_solver* solver, int64_t entries, void const* values) {
     return guarded(solver, [&](espalier_solver& self) { self.session->refactorize(entries, values, true); });
-}
-
-espalier_status espalier_solve_rows(espalier_solver* solver, espalier_op op, int64_t nrhs, int64_t rows,
-                                    void const* b, int64_t ldb, void* x, int64_t ldx) {
-    return guarded(solver, [&](espalier_solver& self) {
-        self.session->solve(op, rows, {b, nrhs, ldb}, {x, nrhs, ldx});
-    });
-}
-
-espalier_status espalier_refine_rows(espalier_solver* solver, espalier_op op, int64_t nrhs, int64_t rows,
-                                     void const* b, int64_t ldb, void* x, int64_t ldx) {
-    return guarded(solver, [&](espalier_solver& self) {
-        self.session->refine(op, rows, {b, nrhs, ldb}, {x, nrhs, ldx});
-    });
-}
-
-espalier_status espalier_drive_rows(espalier_solver* solver, espalier_op op, int64_t nrhs, int64_t rows,
-                                    void const* b, int64_t ldb, void* x, int64_t ldx) {
-    return guarded(solver, [&](espalier_solver& self) {
-        self.session->drive(op, rows, {b, nrhs, ldb}, {x, nrhs, ldx});
-    });
 }
 
 espalier_status espalier_refuse(espalier_solver* solver, char const* call, char const* message) {

@@ -77,17 +77,12 @@ template <class T> class SystemSession : public Session {
     }
 
     void set_values(Offset entries, void const* values, bool in_parts) override {
-        if (in_parts)
-            take_values_part("espalier_set_values_part", entries, values);
-        else
-            take_values("espalier_set_values", entries, values);
+        take_values(in_parts ? "espalier_set_values_part" : "espalier_set_values", entries, values, in_parts);
     }
 
     void refactorize(Offset entries, void const* values, bool in_parts) override {
-        if (in_parts)
-            take_values_part("espalier_refactorize_part", entries, values);
-        else
-            take_values("espalier_refactorize", entries, values);
+        take_values(in_parts ? "espalier_refactorize_part" : "espalier_refactorize", entries, values,
+                    in_parts);
         bring_factors();
     }
 
@@ -224,35 +219,28 @@ template <class T> class SystemSession : public Session {
         null_space_.reset();
     }
 
-    void take_values_part(char const* call, Offset entries, void const* values) {
-        begin_parts(call, [&] {
+    void take_values(char const* call, Offset entries, void const* values, bool in_parts) {
+        auto const checked = [&]() -> std::span<T const> {
             require_matrix(call);
-            if (!entries_here_)
+            if (in_parts && !entries_here_)
                 throw Error(Status::usage,
                             fmt::format("{} was called for a matrix that was not set in parts", call));
-            if (entries != *entries_here_)
+            Offset const expected = in_parts ? *entries_here_ : matrix_.entries();
+            if (entries != expected)
                 throw Error(Status::usage,
-                            fmt::format("there are {} values, and this part was set with {} entries", entries,
-                                        *entries_here_));
+                            fmt::format("there are {} values, and {} was set with {} entries", entries,
+                                        in_parts ? "this part" : "the matrix", expected));
             if (entries > 0) require_pointer(values, "values");
-        });
-        std::span<T const> const mine(static_cast<T const*>(values), static_cast<std::size_t>(entries));
-        auto const whole = gather_joined<T>(calls_.comm(), mine, 0);
-        on_root(calls_.comm(), [&] { matrix_.set_values(whole); });
-        now_.factorized = false;
-        null_space_.reset();
-    }
-
-    void take_values(char const* call, Offset entries, void const* values) {
-        begin(call, [&] {
-            require_matrix(call);
-            if (entries != matrix_.entries())
-                throw Error(Status::usage,
-                            fmt::format("there are {} values, and the matrix was set with {} entries",
-                                        entries, matrix_.entries()));
-            if (entries > 0) require_pointer(values, "values");
-            matrix_.set_values({static_cast<T const*>(values), static_cast<std::size_t>(entries)});
-        });
+            return {static_cast<T const*>(values), static_cast<std::size_t>(entries)};
+        };
+        if (in_parts) {
+            std::span<T const> mine;
+            begin_parts(call, [&] { mine = checked(); });
+            auto const whole = gather_joined<T>(calls_.comm(), mine, 0);
+            on_root(calls_.comm(), [&] { matrix_.set_values(whole); });
+        } else {
+            begin(call, [&] { matrix_.set_values(checked()); });
+        }
         now_.factorized = false;
         null_space_.reset();
     }
