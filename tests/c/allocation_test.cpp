@@ -7,14 +7,15 @@
 // "new" fails operator new, which is all that Espalier itself uses; "malloc" also the C library's functions,
 // as the libraries behind it meet them, with two exceptions that docs/c.md tells of: hwloc, which crashes (so
 // the handle is made before), and SCOTCH, which ends the process (so METIS and AMD order).
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <new>
 #include <string_view>
+#include <vector>
 
 extern "C" {
 #include "problems.h"
@@ -126,16 +127,8 @@ struct Setting {
 
 class Run {
   public:
-    Run(problem const& p, Setting const& setting) : problem_(p), setting_(setting) {
-        b_ = static_cast<double*>(std::malloc(sizeof(double) * static_cast<std::size_t>(p.n)));
-        x_ = static_cast<double*>(std::malloc(sizeof(double) * static_cast<std::size_t>(p.n)));
+    Run(problem const& p, Setting const& setting) : problem_(p), setting_(setting), b_(p.n), x_(p.n) {
         for (int i = 0; i < p.n; ++i) b_[i] = 1 + i % 5;
-    }
-    Run(Run const&) = delete;
-    Run& operator=(Run const&) = delete;
-    ~Run() {
-        std::free(b_);
-        std::free(x_);
     }
 
     /// Whether the k-th allocation was reached.
@@ -156,9 +149,8 @@ class Run {
         countdown = -1;
         bool const reached = hits > 0;
         starved_ += status == ESPALIER_OUT_OF_MEMORY;
-        if (reached && status != ESPALIER_OK && status != ESPALIER_OUT_OF_MEMORY)
+        if (status != ESPALIER_OK && !(reached && status == ESPALIER_OUT_OF_MEMORY))
             complain(k, from_then_on, solver, "ended", status);
-        if (!reached && status != ESPALIER_OK) complain(k, from_then_on, solver, "ended", status);
         if (status == ESPALIER_OK && !is_solved()) complain(k, from_then_on, solver, "is wrong", status);
         if (solver && status != ESPALIER_OK && espalier_message(solver)[0] == '\0')
             complain(k, from_then_on, solver, "says nothing", status);
@@ -187,14 +179,16 @@ class Run {
     }
 
     espalier_status solve(espalier_solver* solver) {
-        std::memset(x_, 0, sizeof(double) * static_cast<std::size_t>(problem_.n));
+        std::fill(x_.begin(), x_.end(), 0.0);
         int64_t count = 0;
         espalier_status status = espalier_analyze(solver);
         if (status == ESPALIER_OK) status = espalier_factorize(solver);
         if (status == ESPALIER_OK)
-            status = espalier_solve(solver, ESPALIER_OP_NONE, 1, b_, problem_.n, x_, problem_.n);
+            status =
+                espalier_solve(solver, ESPALIER_OP_NONE, 1, b_.data(), problem_.n, x_.data(), problem_.n);
         if (status == ESPALIER_OK)
-            status = espalier_refine(solver, ESPALIER_OP_NONE, 1, b_, problem_.n, x_, problem_.n);
+            status =
+                espalier_refine(solver, ESPALIER_OP_NONE, 1, b_.data(), problem_.n, x_.data(), problem_.n);
         if (status == ESPALIER_OK) status = espalier_report_count(solver, &count);
         if (status == ESPALIER_OK && setting_.traced) status = write_traces(solver);
         return status;
@@ -208,7 +202,7 @@ class Run {
         return status;
     }
 
-    [[nodiscard]] bool is_solved() const { return residual(&problem_, 0, x_, b_) < 1e-9; }
+    [[nodiscard]] bool is_solved() const { return residual(&problem_, 0, x_.data(), b_.data()) < 1e-9; }
 
     void complain(long k, bool from, espalier_solver* solver, char const* what,
                   espalier_status status) const {
@@ -219,8 +213,8 @@ class Run {
 
     problem const& problem_;
     Setting setting_;
-    double* b_;
-    double* x_;
+    std::vector<double> b_;
+    std::vector<double> x_;
     long starved_ = 0;
 };
 

@@ -84,7 +84,6 @@ static void steps_one_by_one(void) {
     free_problem(&p);
 }
 
-/* All ways of giving one matrix have the same solution. */
 static void an_ordering_from_memory(void) {
     problem p = laplacian(3, 0);
     espalier_matrix matrix = described(&p);
@@ -106,6 +105,7 @@ static void an_ordering_from_memory(void) {
     free_problem(&p);
 }
 
+/* Every layout of one matrix gives the same solution. */
 static void layouts(void) {
     problem p = convection(9, 0.3);
     int64_t* const column = malloc((size_t)p.entries * sizeof *column);
@@ -224,14 +224,10 @@ static void single_precision(void) {
     int32_t const start[] = {0, 2, 3}, row[] = {0, 1, 1};
     float const value[] = {4, 1, 3}, b[] = {1, 2};
     float x[2];
-    espalier_matrix const matrix = {.symmetry = ESPALIER_SYMMETRIC,
-                                    .triangle = ESPALIER_LOWER,
-                                    .rows = 2,
-                                    .cols = 2,
-                                    .entries = 3,
-                                    .pointers = start,
-                                    .indices = row,
-                                    .values = value};
+    espalier_matrix matrix = {
+        .rows = 2, .cols = 2, .entries = 3, .pointers = start, .indices = row, .values = value};
+    matrix.symmetry = ESPALIER_SYMMETRIC;
+    matrix.triangle = ESPALIER_LOWER;
     espalier_solver* solver = with_matrix(ESPALIER_SINGLE, &matrix);
     OK(solver, espalier_drive(solver, ESPALIER_OP_NONE, 1, b, 2, x, 2));
     CHECK(fabsf(4 * x[0] + x[1] - 1) < 1e-6F && fabsf(x[0] + 3 * x[1] - 2) < 1e-6F);
@@ -262,24 +258,15 @@ static void null_space(void) {
     enum { n = 30 };
     int32_t start[n + 1] = {0}, row[2 * n];
     double value[2 * n], basis[n];
-    int entries = 0;
     for (int j = 0; j < n; ++j) {
-        row[entries] = j;
-        value[entries++] = j == 0 || j == n - 1 ? 1 : 2;
-        if (j + 1 < n) {
-            row[entries] = j + 1;
-            value[entries++] = -1;
-        }
-        start[j + 1] = entries;
+        row[2 * j] = j;
+        value[2 * j] = j == 0 || j == n - 1 ? 1 : 2;
+        row[2 * j + 1] = j + 1; /* but for the last column, which ends before it */
+        value[2 * j + 1] = -1;
+        start[j + 1] = j + 1 < n ? 2 * j + 2 : 2 * j + 1;
     }
-    espalier_matrix const matrix = {.symmetry = ESPALIER_SYMMETRIC,
-                                    .triangle = ESPALIER_LOWER,
-                                    .rows = n,
-                                    .cols = n,
-                                    .entries = entries,
-                                    .pointers = start,
-                                    .indices = row,
-                                    .values = value};
+    problem const p = {n, start[n], start, row, value, 1};
+    espalier_matrix const matrix = described(&p);
     espalier_solver* solver = with_matrix(ESPALIER_DOUBLE, &matrix);
     OK(solver, espalier_set_allow_singular(solver, 1));
     OK(solver, espalier_set_factorization(solver, ESPALIER_LDLT));
