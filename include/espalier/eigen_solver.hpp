@@ -239,13 +239,6 @@ template <class Derived, class SparseMatrix> class EigenSolver : public Eigen::S
         }
     }
 
-    static std::string inaccurate_message(RefineReport const& refined) {
-        char text[80];
-        std::snprintf(text, sizeof text, "solved with a backward error of %.1e, above the tolerance",
-                      refined.backward_error);
-        return text;
-    }
-
     void solve_block(MatrixOp op, DenseBlock& block) const {
         eigen_assert(factorized_ && "solve() without a factorization: check info() after compute()");
         if (!factorized_)
@@ -259,7 +252,11 @@ template <class Derived, class SparseMatrix> class EigenSolver : public Eigen::S
             std::vector<Scalar> const b(x.begin(), x.end());
             solver_.solve_in_place(x, nrhs, op);
             RefineReport const refined = solver_.refine(matrix_, b, x, nrhs, op);
-            if (refined.status != Status::ok) throw Error(Status::inaccurate, inaccurate_message(refined));
+            if (refined.status == Status::ok) return;
+            char text[80];
+            std::snprintf(text, sizeof text, "solved with a backward error of %.1e, above the tolerance",
+                          refined.backward_error);
+            throw Error(Status::inaccurate, text);
         });
     }
 

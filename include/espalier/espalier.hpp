@@ -51,17 +51,16 @@ template <class T> struct NullSpace {
 /// Every member throws Error{usage} for wrong sizes or a missing earlier step, Error{cancelled} if Options::cancel
 /// returns true, and Error{out_of_memory}. Different threads may use different solvers at the same time.
 ///
-/// With several processes (a Communicator) every process has a solver and calls the same members in the same
-/// order, which return on all of them or throw the same error on all. Process 0 gives the matrix and the
-/// right-hand sides, and gets the results; what the others give is not looked at (an empty matrix and empty
-/// vectors will do), and they get empty results, but the same report. predict() and simulate() are of
-/// process 0 alone.
+/// With several processes (a Communicator), every process has a solver and calls the same members in the same order. A
+/// call returns on all processes or throws the same error on all. Process 0 passes the matrix and the right-hand sides,
+/// and receives the results. Arguments of other processes are ignored and may be empty; their results are empty, except
+/// that every process has the report. Only process 0 calls predict() and simulate().
 template <class T> class ESPALIER_API Solver {
   public:
     /// Error{usage} for options out of range or a wrong Options::topology.
     explicit Solver(Options options = {});
-    /// The system of several processes, with the options of process 0. Collective. Each has as many workers
-    /// as the one with the fewest cores when Options::threads is 0.
+    /// A solver on several processes, with the options of process 0. Collective. If Options::threads is 0, each process
+    /// has as many workers as the process with the fewest cores.
     Solver(Options options, Communicator processes);
     /// For processes other than 0, in place of a solver: takes part in every call of the Solver that process
     /// 0 makes with the same communicator, and returns when that solver is destroyed. Of `options` only the machine,

@@ -12,7 +12,7 @@ inline Communicator communicator(MPI_Comm comm) {
     return Communicator::from_mpi(&comm);
 }
 
-/// The same from the handle of a Fortran program (an integer, or the MPI_VAL of a type(MPI_Comm)).
+/// The processes of a Fortran communicator: an integer, or the MPI_VAL of a type(MPI_Comm). Collective.
 inline Communicator communicator_from_fortran(MPI_Fint handle) {
     return communicator(MPI_Comm_f2c(handle));
 }

@@ -150,30 +150,20 @@ enum class MatrixOp {
 
 /// The spelling of the command line and of the JSON report: "llh", "scotch", "static", "1d", ... "unknown" for a value
 /// that is no enumerator. Never null.
+/// @{
 ESPALIER_API char const* to_string(Scalar value);
-/// The same.
 ESPALIER_API char const* to_string(Symmetry value);
-/// The same.
 ESPALIER_API char const* to_string(Factorization value);
-/// The same.
 ESPALIER_API char const* to_string(OrderingMethod value);
-/// The same.
 ESPALIER_API char const* to_string(SchedulePolicy value);
-/// The same.
 ESPALIER_API char const* to_string(PushInit value);
-/// The same.
 ESPALIER_API char const* to_string(PushStrategy value);
-/// The same.
 ESPALIER_API char const* to_string(SelectStrategy value);
-/// The same.
 ESPALIER_API char const* to_string(Allocation value);
-/// The same.
 ESPALIER_API char const* to_string(Splitting value);
-/// The same.
 ESPALIER_API char const* to_string(RefineMethod value);
-/// The same.
 ESPALIER_API char const* to_string(Toggle value);
-/// The same.
 ESPALIER_API char const* to_string(MatrixOp value);
+/// @}
 
 } // namespace espalier

@@ -8,10 +8,6 @@ namespace {
 
 using namespace reading;
 
-std::string general(std::string const& body) {
-    return "%%MatrixMarket matrix coordinate real general\n" + body;
-}
-
 std::string dense_error(std::string const& text) {
     return error_of([&] { parse_dense(text, "b.mtx", 1); });
 }
@@ -118,7 +114,8 @@ INSTANTIATE_TEST_SUITE_P(
 #undef GENERAL
 
 TEST(BadMatrixMarket, LongTokensAreShortenedInMessages) {
-    auto const message = parse_error(general("1 1 1\n1 1 " + std::string(100000, 'x') + "\n"));
+    auto const message =
+        parse_error(coordinate("real general", "1 1 1\n1 1 " + std::string(100000, 'x') + "\n"));
     EXPECT_EQ(message, "bad_input: test.mtx:3: value: '" + std::string(40, 'x') + "...' is not a number");
 }
 
@@ -127,11 +124,12 @@ TEST(BadMatrixMarket, FirstErrorOfTheFileIsReportedForAnyNumberOfThreads) {
     for (int k = 1; k <= 100000; ++k)
         body += fmt::format("{} {} {}\n", k, k, k == 30000 || k == 90000 ? "x" : "1.25");
     auto const message = "bad_input: test.mtx:30002: value: 'x' is not a number";
-    for (int const threads : {1, 2, 4}) EXPECT_EQ(parse_error(general(body), threads), message);
+    for (int const threads : {1, 2, 4})
+        EXPECT_EQ(parse_error(coordinate("real general", body), threads), message);
 }
 
 TEST(BadMatrixMarket, EveryTruncationIsAnErrorOrCompletes) {
-    std::string const text = general("3 3 3\n1 1 1.25\n2 2 -1.5e3\n3 3 7\n");
+    std::string const text = coordinate("real general", "3 3 3\n1 1 1.25\n2 2 -1.5e3\n3 3 7\n");
     for (std::size_t size = 0; size + 2 < text.size(); ++size)
         EXPECT_NE(parse_error(text.substr(0, size)).find("test.mtx:"), std::string::npos) << size;
     EXPECT_EQ(stored(parse(text)), 3);

@@ -9,10 +9,8 @@
 namespace espalier {
 namespace {
 
-std::string json_error(std::string const& text) {
-    std::string message;
-    EXPECT_EQ(status_of([&] { Json::parse(text, "file 'a'"); }, &message), Status::bad_input);
-    return message;
+::testing::AssertionResult is_refused(std::string const& text, std::string const& part) {
+    return throws_error(Status::bad_input, part, [&] { Json::parse(text, "file 'a'"); });
 }
 
 TEST(Json, ReadsBackWhatItWrites) {
@@ -42,12 +40,10 @@ TEST(Json, WritesNullForInfinityAndQuestionMarksForBytesThatAreNotUtf8) {
 TEST(Json, RefusesTextThatIsNotOneValueAndNamesTheLine) {
     for (char const* const text : {"", "{", "[1,]", "{\"a\":1,\"a\":2}", "{\"a\" 1}", "1 2", "nan", "1e999",
                                    "\"\\q\"", "\"\\u12\"", "+1", "\"a", "[1}", "\"\\ud83d\"", "\"\xff\""})
-        EXPECT_NE(json_error(text).find("file 'a': line 1: this is not JSON: "), std::string::npos) << text;
-    EXPECT_NE(
-        json_error("{\"a\":\n1e999}").find("line 2: this is not JSON: real number overflow near '1e999'"),
-        std::string::npos);
-    EXPECT_NE(json_error(std::string(100'000, '[')).find("maximum parsing depth"), std::string::npos);
-    EXPECT_NE(json_error(std::string(longest_json, ' ') + "1").find("larger than 4 MiB"), std::string::npos);
+        EXPECT_TRUE(is_refused(text, "file 'a': line 1: this is not JSON: ")) << text;
+    EXPECT_TRUE(is_refused("{\"a\":\n1e999}", "line 2: this is not JSON: real number overflow near '1e999'"));
+    EXPECT_TRUE(is_refused(std::string(100'000, '['), "maximum parsing depth"));
+    EXPECT_TRUE(is_refused(std::string(longest_json, ' ') + "1", "larger than 4 MiB"));
 }
 
 } // namespace

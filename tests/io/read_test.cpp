@@ -10,10 +10,6 @@ namespace {
 
 using namespace reading;
 
-std::string coordinate(std::string const& words, std::string const& body) {
-    return "%%MatrixMarket matrix coordinate " + words + "\n" + body;
-}
-
 TEST(ReadMatrixMarket, GeneralRealMatrixIsReadUnchanged) {
     auto const m = parse(coordinate("real general", "% a comment\n\n2 3 3\n1 1 1.5\n2 1 -2\n1 3 4e-3\n"));
     EXPECT_EQ(dense(m), (Rows{{1.5, 0, 4e-3}, {-2, 0, 0}}));

@@ -20,6 +20,11 @@ namespace espalier::reading {
 using Complex = std::complex<double>;
 using Rows = std::vector<std::vector<Complex>>; // dense[i][j], both triangles.
 
+/// A Matrix Market coordinate file.
+inline std::string coordinate(std::string const& words, std::string const& body) {
+    return "%%MatrixMarket matrix coordinate " + words + "\n" + body;
+}
+
 inline NamedMatrix parse(std::string const& text, int threads = 1) {
     return parse_matrix(text, "test.mtx", threads);
 }

@@ -51,15 +51,10 @@ struct Side {
 }
 
 Side make_side(Trace const& trace, Window window) {
-    Side side{trace, window, {}, {}};
-    bool first = true;
-    for (State const& state : trace.states()) {
-        if (!is_work(trace, state, side.window)) continue;
-        side.work.begin = first ? state.start : std::min(side.work.begin, state.start);
-        side.work.end = first ? state.end : std::max(side.work.end, state.end);
-        first = false;
-    }
-    return side;
+    std::optional<Window> work;
+    for (State const& state : trace.states())
+        if (is_work(trace, state, window)) extend(work, {state.start, state.end});
+    return {trace, window, work.value_or(Window{}), {}};
 }
 
 void collect_pieces(Side& side, std::vector<std::size_t> const& kind_of) {
@@ -159,7 +154,7 @@ double Comparison::makespan_error() const {
 Comparison compare(Trace const& predicted, Trace const& measured, std::string_view phase_name) {
     Comparison result;
     result.total.name = "total";
-    auto const here = last_phase(predicted, phase_name), there = last_phase(measured, phase_name);
+    auto const here = phase(predicted, phase_name, true), there = phase(measured, phase_name, true);
     if (there && !here) refuse(predicted, "predicted", std::string(phase_name));
     if (here && !there) refuse(measured, "measured", std::string(phase_name));
     Side sides[] = {make_side(predicted, here.value_or(whole(predicted))),

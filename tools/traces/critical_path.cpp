@@ -133,14 +133,10 @@ std::optional<CriticalPath> critical_path(Trace const& trace, Window window) {
     }
     std::reverse(path.tasks.begin(), path.tasks.end());
     add_kinds(trace, window, path);
-    bool first = true;
-    for (std::int64_t t = 0; t < n; ++t) {
-        if (!graph.is_work[t]) continue;
-        TaskTime const& task = graph.tasks[t];
-        path.window.begin = first ? task.start : std::min(path.window.begin, task.start);
-        path.window.end = first ? task.end : std::max(path.window.end, task.end);
-        first = false;
-    }
+    std::optional<Window> makespan;
+    for (std::int64_t t = 0; t < n; ++t)
+        if (graph.is_work[t]) extend(makespan, {graph.tasks[t].start, graph.tasks[t].end});
+    path.window = makespan.value_or(Window{});
     return path;
 }
 

@@ -51,31 +51,22 @@ Window whole(Trace const& trace) {
     return {trace.begin(), trace.end()};
 }
 
-std::optional<Window> phase(Trace const& trace, std::string_view name) {
-    std::optional<Window> found;
-    for (std::int32_t const process : trace.at(Place::process))
-        for (State const& state : trace.states_of(process)) {
-            if (trace.kinds()[state.kind].name != name) continue;
-            if (!found) found = Window{state.start, state.end};
-            found->begin = std::min(found->begin, state.start);
-            found->end = std::max(found->end, state.end);
-        }
-    return found;
+void extend(std::optional<Window>& window, Window const& part) {
+    if (!window) window = part;
+    window->begin = std::min(window->begin, part.begin);
+    window->end = std::max(window->end, part.end);
 }
 
-std::optional<Window> last_phase(Trace const& trace, std::string_view name) {
+std::optional<Window> phase(Trace const& trace, std::string_view name, bool only_last) {
     std::optional<Window> found;
     for (std::int32_t const process : trace.at(Place::process)) {
-        std::optional<Window> last;
+        std::optional<Window> here;
         for (State const& state : trace.states_of(process)) {
             if (trace.kinds()[state.kind].name != name) continue;
-            if (!last || !state.continued) last = Window{state.start, state.end};
-            last->end = state.end;
+            if (only_last && !state.continued) here.reset();
+            extend(here, {state.start, state.end});
         }
-        if (!last) continue;
-        if (!found) found = last;
-        found->begin = std::min(found->begin, last->begin);
-        found->end = std::max(found->end, last->end);
+        if (here) extend(found, *here);
     }
     return found;
 }

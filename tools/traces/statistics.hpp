@@ -18,13 +18,13 @@ struct Window {
     Nanoseconds end = 0;
 };
 
+/// Extends `window`, if it has a value, to include `part`; otherwise sets it to `part`.
+void extend(std::optional<Window>& window, Window const& part);
 /// The whole trace.
 Window whole(Trace const& trace);
 /// From the first start to the last end of all phases of this name, such as "factorization", in all
-/// processes; nothing if there is no such phase.
-std::optional<Window> phase(Trace const& trace, std::string_view name);
-/// The window of the last phase of this name in each process, such as a repeated factorization.
-std::optional<Window> last_phase(Trace const& trace, std::string_view name);
+/// processes, or of the last one in each process; nothing if there is no such phase.
+std::optional<Window> phase(Trace const& trace, std::string_view name, bool only_last = false);
 /// The names of all phases, in the order of their first starts.
 std::vector<std::string> phases(Trace const& trace);
 

@@ -110,12 +110,10 @@ TEST(Gantt, EscapesNamesInSvg) {
     parts.containers[3].name = "<T&0>\"\x01\xff";
     Trace const trace(parts);
     auto const svg = gantt_svg({{&trace, whole(trace), "a & b"}});
-    EXPECT_NE(svg.find("a &amp; b"), std::string::npos);
     EXPECT_TRUE(std::ranges::all_of(svg, [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); }));
-    EXPECT_NE(svg.find("#0072b2"), std::string::npos); // factor
-    EXPECT_NE(svg.find("#000000"), std::string::npos); // idle
-    EXPECT_NE(svg.find("&lt;T&amp;0&gt;"), std::string::npos);
-    EXPECT_NE(svg.find("ready tasks"), std::string::npos);
+    // The colours are those of "factor" and "idle".
+    for (char const* part : {"a &amp; b", "#0072b2", "#000000", "&lt;T&amp;0&gt;", "ready tasks"})
+        EXPECT_NE(svg.find(part), std::string::npos) << part;
     auto const by_level = gantt_svg({{&trace, whole(trace), ""}}, {.color_by = ColorBy::level});
     EXPECT_NE(by_level.find("#fde74c"), std::string::npos); // root
     EXPECT_EQ(by_level.find("#0072b2"), std::string::npos);

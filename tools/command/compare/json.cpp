@@ -11,10 +11,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Null for a value that is not finite; an integer for a count.
+// An integer for a count; the text of a value that is not finite is null.
 Json number(std::optional<double> value, ColumnForm form) {
     constexpr double most_whole = 9e15;
-    if (!value || !std::isfinite(*value)) return nullptr;
+    if (!value) return nullptr;
     bool const counts = form == ColumnForm::count || form == ColumnForm::megabytes;
     if (counts && std::abs(*value) < most_whole) return std::llround(*value);
     return *value;

@@ -18,55 +18,47 @@ std::vector<double> of_all(std::vector<CompareSample> const& runs, double Compar
 
 using Value = std::optional<double>;
 
-// The median of a number of all runs of a measured row.
+auto median_of(double CompareSample::*member) {
+    return [member](CompareRecord const&, CompareRow const& row) -> Value { return row.median(member); };
+}
+
+// The median of a number that simulations do not have.
 auto measured(double CompareSample::*member) {
-    return [member](CompareRecord const& record, CompareRow const& row) -> Value {
-        if (row.runs.empty() || record.asked.is_simulated()) return std::nullopt;
-        return row.median(member);
+    return [member](CompareRecord const& record, CompareRow const& row) {
+        return record.asked.is_simulated() ? std::nullopt : Value(row.median(member));
     };
 }
 
 // A number that all runs of a row share.
-auto of_row(double CompareRow::*member) {
-    return [member](CompareRecord const&, CompareRow const& row) -> Value {
-        return row.runs.empty() ? std::nullopt : Value(row.*member);
-    };
+template <class Member> auto of_row(Member CompareRow::*member) {
+    return [member](CompareRecord const&, CompareRow const& row) -> Value { return row.*member; };
 }
 
-auto of_runs(double (*reduce)(CompareRow const&)) {
-    return [reduce](CompareRecord const& record, CompareRow const& row) -> Value {
+// The fastest or the slowest of several measured runs.
+auto extreme(double (CompareRow::*reduce)(double CompareSample::*) const) {
+    return [reduce](CompareRecord const& record, CompareRow const& row) {
         bool const has_spread = record.asked.repeat > 1 && !record.asked.is_simulated();
-        return row.runs.empty() || !has_spread ? std::nullopt : Value(reduce(row));
+        return has_spread ? Value((row.*reduce)(&CompareSample::factor_s)) : std::nullopt;
     };
-}
-
-Value factor_s(CompareRecord const&, CompareRow const& row) {
-    return row.runs.empty() ? std::nullopt : Value(row.median(&CompareSample::factor_s));
 }
 
 Value ratio_to_base(CompareRecord const& record, CompareRow const& row) {
-    CompareRow const* const base = record.base();
-    double const unit = base ? base->median(&CompareSample::factor_s) : 0;
-    return row.runs.empty() || unit <= 0 ? std::nullopt : Value(row.median(&CompareSample::factor_s) / unit);
+    double const unit = record.base()->median(&CompareSample::factor_s);
+    return unit > 0 ? Value(row.median(&CompareSample::factor_s) / unit) : std::nullopt;
 }
 
 Value gflops(CompareRecord const&, CompareRow const& row) {
     double const seconds = row.median(&CompareSample::factor_s);
-    return row.runs.empty() || seconds <= 0 ? std::nullopt : Value(row.flops / seconds / 1e9);
-}
-
-Value steals(CompareRecord const&, CompareRow const& row) {
-    return row.runs.empty() ? std::nullopt : Value(row.median(&CompareSample::steals));
+    return seconds > 0 ? Value(row.flops / seconds / 1e9) : std::nullopt;
 }
 
 Value local_share(CompareRecord const&, CompareRow const& row) {
-    bool const known = !row.runs.empty() && row.least(&CompareSample::local_share) >= 0;
+    bool const known = row.least(&CompareSample::local_share) >= 0;
     return known ? Value(row.median(&CompareSample::local_share)) : std::nullopt;
 }
 
 Value backward_error(CompareRecord const& record, CompareRow const& row) {
-    if (row.runs.empty() || record.asked.is_simulated()) return std::nullopt;
-    return row.most(&CompareSample::backward_error);
+    return record.asked.is_simulated() ? std::nullopt : Value(row.most(&CompareSample::backward_error));
 }
 
 } // namespace
@@ -110,24 +102,18 @@ CompareRow const* CompareRecord::first_failure() const {
 std::vector<CompareColumn> const& compare_columns() {
     using enum ColumnForm;
     static std::vector<CompareColumn> const columns{
-        {"factor_s", "factor [s]", seconds, true, factor_s},
-        {"factor_fastest_s", "fastest", seconds, true,
-         of_runs([](CompareRow const& row) { return row.least(&CompareSample::factor_s); })},
-        {"factor_slowest_s", "slowest", seconds, true,
-         of_runs([](CompareRow const& row) { return row.most(&CompareSample::factor_s); })},
+        {"factor_s", "factor [s]", seconds, true, median_of(&CompareSample::factor_s)},
+        {"factor_fastest_s", "fastest", seconds, true, extreme(&CompareRow::least)},
+        {"factor_slowest_s", "slowest", seconds, true, extreme(&CompareRow::most)},
         {"ratio", "ratio", ratio, true, ratio_to_base},
         {"gflops", "GF/s", rate, true, gflops},
-        {"predicted_s", "predicted", seconds, true,
-         [](CompareRecord const&, CompareRow const& row) {
-             return row.runs.empty() ? std::nullopt : row.predicted_s;
-         }},
+        {"predicted_s", "predicted", seconds, true, of_row(&CompareRow::predicted_s)},
         {"assembly_s", "assembly", seconds, true, measured(&CompareSample::assembly_s)},
         {"solve_s", "solve", seconds, true, measured(&CompareSample::solve_s)},
         {"refine_s", "refine", seconds, false, measured(&CompareSample::refine_s)},
-        {"idle_share", "idle %", percent, true,
-         [](CompareRecord const&, CompareRow const& row) { return row.idle_share; }},
+        {"idle_share", "idle %", percent, true, of_row(&CompareRow::idle_share)},
         {"tasks", "tasks", count, true, of_row(&CompareRow::tasks)},
-        {"steals", "steals", count, true, steals},
+        {"steals", "steals", count, true, median_of(&CompareSample::steals)},
         {"local_share", "local %", percent, true, local_share},
         {"messages", "messages", count, false, of_row(&CompareRow::messages)},
         {"message_bytes", "sent MiB", megabytes, false, of_row(&CompareRow::message_bytes)},

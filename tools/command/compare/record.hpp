@@ -104,7 +104,12 @@ struct CompareColumn {
     std::string head; ///< Head in the table; empty: not in the table.
     ColumnForm form = ColumnForm::count;
     bool even_if_zero = true; ///< The table has the column even if all values are 0.
-    std::function<std::optional<double>(CompareRecord const&, CompareRow const&)> value;
+    std::function<std::optional<double>(CompareRecord const&, CompareRow const&)> of_runs;
+
+    /// Nothing if the row has no runs, or no such value.
+    [[nodiscard]] std::optional<double> value(CompareRecord const& record, CompareRow const& row) const {
+        return row.runs.empty() ? std::nullopt : of_runs(record, row);
+    }
 };
 
 std::vector<CompareColumn> const& compare_columns();

@@ -1,7 +1,6 @@
 #include "report.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -32,11 +31,6 @@ Json settings_json(Options const& settings) {
     }
     json["strict"] = settings.strict;
     return json;
-}
-
-// Null for a number that is not finite.
-Json number(double value) {
-    return std::isfinite(value) ? Json(value) : Json(nullptr);
 }
 
 } // namespace
@@ -127,6 +121,7 @@ std::string dense_json(DenseRecord const& record) {
         if ((asked.kind == DenseKind::cholesky) == (k < static_cast<std::size_t>(TileKernel::geqrt)))
             rates[to_string(static_cast<TileKernel>(k))] = record.rates[k] / 1e9;
     DenseAccuracy const worst = record.worst();
+    // A number that is not finite is written as null.
     Json const json = {{"espalier", ESPALIER_VERSION},
                        {"kernel", to_string(asked.kind)},
                        {"n", asked.grid.n},
@@ -152,8 +147,8 @@ std::string dense_json(DenseRecord const& record) {
                        {"workers", workers},
                        {"steals", run.stats.steals()},
                        {"steals_by_distance", run.steals_by_distance},
-                       {"backward_error", number(worst.backward_error)},
-                       {"orthogonality", worst.orthogonality ? number(*worst.orthogonality) : Json(nullptr)},
+                       {"backward_error", worst.backward_error},
+                       {"orthogonality", worst.orthogonality ? Json(*worst.orthogonality) : Json(nullptr)},
                        {"tolerance", asked.tolerance},
                        {"status", to_string(record.status())}};
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

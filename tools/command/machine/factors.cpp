@@ -34,10 +34,6 @@ void dgemm(std::byte* block) {
                  {a + 2 * entries, order, order, order});
 }
 
-std::string factor(double value) {
-    return value < 9.995 ? fmt::format("{:.2f}", value) : fmt::format("{:.1f}", value);
-}
-
 } // namespace
 
 DgemmRate measure_dgemm(Index order, double seconds) {
@@ -63,6 +59,10 @@ NumaFactors blas_numa_factors(Topology const& topology) {
     return measure_numa_factors(topology, kernels);
 }
 
+std::string factor_text(double factor) {
+    return fmt::format("{:.{}f}", factor, factor < 9.995 ? 2 : 1);
+}
+
 std::string numa_factors_text(NumaFactors const& factors) {
     std::string text = fmt::format("NUMA factors {}; each walks through {}; 1 is the fastest core alone\n",
                                    factors.which_cores, format_bytes(factors.region_bytes));
@@ -80,9 +80,10 @@ std::string numa_factors_text(NumaFactors const& factors) {
         for (std::size_t i = 0; i < factors.cores.size(); ++i) {
             std::string alone;
             for (std::size_t node = 0; node < nodes; ++node)
-                alone += fmt::format("{:>7}", factor(kernel.alone[i * nodes + node]));
+                alone += fmt::format("{:>7}", factor_text(kernel.alone[i * nodes + node]));
             text += fmt::format("  core {:<4}{:>{}}{:>9}{:>11}{:>10}\n", factors.cores[i], alone, alone_width,
-                                factor(kernel.local[i]), factor(kernel.one_node[i]), factor(kernel.worst[i]));
+                                factor_text(kernel.local[i]), factor_text(kernel.one_node[i]),
+                                factor_text(kernel.worst[i]));
         }
     }
     for (std::string const& remark : factors.remarks) text += "  note: " + remark + "\n";

@@ -28,6 +28,8 @@ DgemmRate measure_dgemm(Index order, double seconds = 0.5);
 
 /// NUMA factors of daxpy and of dgemm on 128x128 blocks. Takes about two seconds. BLAS must use one thread.
 NumaFactors blas_numa_factors(Topology const& topology);
+/// A factor with three digits.
+std::string factor_text(double factor);
 /// Tables with one line for each core.
 std::string numa_factors_text(NumaFactors const& factors);
 nlohmann::ordered_json numa_factors_json(NumaFactors const& factors);

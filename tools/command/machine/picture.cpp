@@ -36,10 +36,6 @@ bool is_dark(Color c) {
     return 0.299 * c.red + 0.587 * c.green + 0.114 * c.blue < 135;
 }
 
-std::string factor_text(double value) {
-    return value < 9.995 ? fmt::format("{:.2f}", value) : fmt::format("{:.1f}", value);
-}
-
 // One heat map: the heads of its columns, and the value in row i, column j.
 struct HeatMap {
     std::string title, axis;
