@@ -6,7 +6,7 @@ import itertools
 import statistics
 import xml.etree.ElementTree
 
-from support import INACCURATE, IO_ERROR, NOT_POSITIVE, SINGULAR, USAGE, CommandTest, strict_json
+from support import INACCURATE, IO_ERROR, NOT_POSITIVE, SINGULAR, USAGE, CommandTest
 
 MACHINE = ("--topology", "numa:2 core:2")
 SCHEDULES = ("static", "dynamic", "places", "nas")
@@ -17,7 +17,7 @@ class Compare(CommandTest):
         self.succeed("compare", "lap3d:6", "--vary", "schedule=" + ",".join(SCHEDULES), "--vary", "split=1d,2d",
                      "--vary", "alloc=global,local", "--vary", "threads=1,4", "--split-width", 8, "--split-rows", 8,
                      *MACHINE, "--nrhs", 2, "--rhs", "random", "--json", "t.json", "--csv", "t.csv", "--quiet")
-        found = strict_json((self.folder / "t.json").read_text())
+        found = self.read_json("t.json")
         expected = list(itertools.product(SCHEDULES, ("1d", "2d"), ("global", "local"), ("1", "4")))
         self.assertEqual([tuple(row["settings"].values()) for row in found["rows"]], expected)
         self.assertEqual(list(found["vary"]), ["schedule", "split", "alloc", "threads"])
@@ -62,7 +62,7 @@ class Compare(CommandTest):
         arguments = ("compare", "lap3d:6", "--vary", "alloc=global,local", "--threads", 1, "--repeat", 2)
         text = self.succeed(*arguments, "--max-memory", f"{need * 3 // 2}B", "--json", "r.json")
         self.assertIn("made anew for each run", text)
-        report = strict_json((self.folder / "r.json").read_text())
+        report = self.read_json("r.json")
         self.assertEqual([len(row["factor_times_s"]) for row in report["rows"]], [2, 2])
         self.assertEqual((report["factors_kept"], self.report(*arguments)["factors_kept"]), (False, True))
 
@@ -74,7 +74,7 @@ class Compare(CommandTest):
                          r".*pivot.*\n\Z")
         self.assertIn("ratios are to factorization=ldlt, threads=1", done.stdout)
         self.assertIn("failed      factorization=llh, threads=2: ", done.stdout)
-        report = strict_json((self.folder / "t.json").read_text())
+        report = self.read_json("t.json")
         self.assertEqual([row["status"] for row in report["rows"]], ["not_positive_definite"] * 2 + ["ok"] * 2)
         self.assertEqual([row["ratio"] is None for row in report["rows"]], [True, True, False, False])
         self.assertEqual((report["ratio_to_row"], report["rows"][2]["ratio"]), (2, 1))

@@ -2,7 +2,7 @@
 
 import statistics
 
-from support import INACCURATE, IO_ERROR, USAGE, CommandTest, strict_json
+from support import INACCURATE, IO_ERROR, USAGE, CommandTest
 
 MACHINE = ("--topology", "numa:2 core:2", "--threads", 4)
 
@@ -43,7 +43,7 @@ class Dense(CommandTest):
         message = self.fail_with(INACCURATE, "dense", "--kernel", "qr", "--n", 30, "--tile", 50, "--tolerance", "1e-30",
                                  "--json", "r.json", "--quiet")
         self.assertIn("above the tolerance of 1e-30", message)
-        self.assertEqual(strict_json((self.folder / "r.json").read_text())["status"], "inaccurate")
+        self.assertEqual(self.read_json("r.json")["status"], "inaccurate")
 
     def test_trace(self):
         self.assertEqual(self.succeed("dense", "--kernel", "qr", "--n", 64, "--tile", 16, "--threads", 2, "--trace",

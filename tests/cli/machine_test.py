@@ -3,7 +3,7 @@
 import os
 from xml.etree import ElementTree
 
-from support import IO_ERROR, USAGE, CommandTest, strict_json
+from support import IO_ERROR, USAGE, CommandTest
 
 
 class Machine(CommandTest):
@@ -33,7 +33,7 @@ class Machine(CommandTest):
         for word in ("core", "BLAS", "GF/s"):
             self.assertIn(word, text)
         self.assertTrue((self.folder / "factors.png").read_bytes().startswith(b"\x89PNG\r\n\x1a\n"))
-        report = strict_json((self.folder / "m.json").read_text())
+        report = self.read_json("m.json")
         factors, nodes = report["numa_factors"], len(report["numa_nodes"])
         self.assertLessEqual(len(factors["cores"]), report["cores"])
         self.assertEqual([kernel["kernel"] for kernel in factors["kernels"]], ["daxpy", "dgemm"])
@@ -58,7 +58,7 @@ class Machine(CommandTest):
             text = self.succeed("solve", "lap3d:12", "--topology", "numa:4 core:2", "--threads", 8, "--alloc", alloc,
                                 "--json", "s.json")
             self.assertRegex(text, r"memory +[\d.]+ [KM]iB on 4 NUMA nodes, \d+ % of the bytes that tasks touched")
-            factor = strict_json((self.folder / "s.json").read_text())["factor"]
+            factor = self.read_json("s.json")["factor"]
             self.assertEqual((len(factor["node_bytes"]), len(factor["local_share_of_worker"])), (4, 8))
             shares[alloc] = factor["local_share"]
             if alloc == "global":

@@ -3,7 +3,7 @@ rank-deficient systems."""
 
 import math
 
-from support import SINGULAR, USAGE, CommandTest, backward_error, read_array, read_matrix
+from support import SINGULAR, USAGE, CommandTest, backward_error, laplacian, read_array, read_matrix
 
 
 class Operation(CommandTest):
@@ -67,11 +67,8 @@ class MixedPrecision(CommandTest):
 
     def test_falls_back_with_a_note(self):
         # A chain held by a spring that is 1e-10 as stiff.
-        n = 50
-        entries = {(i, i): 2.0 for i in range(n)} | {(i + 1, i): -1.0 for i in range(n - 1)}
-        entries[0, 0] = 1.0 + 1e-10
-        entries[n - 1, n - 1] = 1.0
-        self.write_matrix("chain.mtx", n, entries, symmetry="symmetric")
+        entries = laplacian(50, 1.0) | {(0, 0): 1.0 + 1e-10}
+        self.write_matrix("chain.mtx", 50, entries, symmetry="symmetric")
         report = self.report("solve", "chain.mtx", "--mixed-precision")
         self.assertTrue(report["factor"]["precision_fell_back"])
         self.assertEqual(report["factor"]["scalar"], "d")
@@ -108,9 +105,7 @@ class Condition(CommandTest):
 class NullSpace(CommandTest):
     def neumann(self, n):
         """A chain with free ends: singular, its null space the constants."""
-        entries = {(i, i): 2.0 for i in range(n)} | {(i + 1, i): -1.0 for i in range(n - 1)}
-        entries[0, 0] = entries[n - 1, n - 1] = 1.0
-        return self.write_matrix("n.mtx", n, entries, symmetry="symmetric")
+        return self.write_matrix("n.mtx", n, laplacian(n, 1.0), symmetry="symmetric")
 
     def right_hand_side(self, values):
         self.write("b.mtx", f"%%MatrixMarket matrix array real general\n{len(values)} 1\n" + "\n".join(map(repr, values)))

@@ -21,14 +21,10 @@ ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": 
 @unittest.skipUnless(LAUNCHER, "this build has no MPI")
 class Processes(CommandTest):
     def launch(self, processes, *arguments):
-        return subprocess.run([LAUNCHER, "-n", str(processes), COMMAND, *map(str, arguments)], capture_output=True,
-                              text=True, cwd=self.folder, timeout=120, stdin=subprocess.DEVNULL,
-                              env=os.environ | ENVIRONMENT)
+        return self.run_command(*arguments, environment=ENVIRONMENT, launcher=[LAUNCHER, "-n", str(processes)])
 
     def launch_well(self, processes, *arguments):
-        done = self.launch(processes, *arguments)
-        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
-        return done.stdout
+        return self.succeed(*arguments, environment=ENVIRONMENT, launcher=[LAUNCHER, "-n", str(processes)])
 
     def launch_badly(self, code, processes, *arguments):
         """The one error line; the launcher may have its own words about the exit code."""
@@ -46,7 +42,7 @@ class Processes(CommandTest):
                 text = self.launch_well(processes, "solve", "a.mtx", "--threads", 1 + comm_threads % 2,
                                         "--comm-threads", comm_threads, "--output", "x.mtx", "--json", "r.json")
                 self.assertEqual(text.count("backward error"), 1)
-                report = strict_json((self.folder / "r.json").read_text())
+                report = self.read_json("r.json")
                 self.assertEqual((report["status"], report["processes"]), ("ok", processes))
                 self.assertEqual(report["settings"]["comm_threads"], comm_threads)
                 factor = report["factor"]
@@ -62,7 +58,7 @@ class Processes(CommandTest):
 
     def test_messages_are_those_that_the_static_schedule_predicts(self):
         self.launch_well(2, "solve", "lap3d:10", "--threads", 1, "--schedule", "static", "--json", "r.json")
-        factor = strict_json((self.folder / "r.json").read_text())["factor"]
+        factor = self.read_json("r.json")["factor"]
         predicted = self.report("analyze", "lap3d:10", "--processes", 2, "--threads", 1)["prediction"]
         self.assertEqual((factor["messages"], factor["message_bytes"]),
                          (predicted["messages"], predicted["message_bytes"]))
@@ -88,9 +84,8 @@ class Processes(CommandTest):
                 self.assertIn(case[2], line)
 
     def test_a_report_on_standard_output_is_one(self):
-        done = self.launch(3, "solve", "lap3d:8", "--threads", 1, "--json", "-", "--quiet")
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertEqual(strict_json(done.stdout)["processes"], 3)
+        text = self.launch_well(3, "solve", "lap3d:8", "--threads", 1, "--json", "-", "--quiet")
+        self.assertEqual(strict_json(text)["processes"], 3)
 
     def test_fail_together(self):
         self.write("text.mtx", "no matrix\n")
@@ -114,7 +109,7 @@ class Processes(CommandTest):
         text = self.launch_well(2, "compare", "lap3d:8", "--vary", "comm-threads=0,1,2", "--repeat", 2, "--threads", 1,
                                 "--json", "t.json", "--csv", "t.csv")
         self.assertEqual(sum(line.startswith("comm-threads ") for line in text.splitlines()), 1)
-        found = strict_json((self.folder / "t.json").read_text())
+        found = self.read_json("t.json")
         self.assertEqual([row["settings"]["comm-threads"] for row in found["rows"]], ["0", "1", "2"])
         for row in found["rows"]:
             self.assertEqual((row["status"], len(row["factor_times_s"])), ("ok", 2))
@@ -126,7 +121,7 @@ class Processes(CommandTest):
     def test_compare_numbers_of_processes(self):
         self.launch_well(3, "compare", "lap3d:8", "--vary", "processes=1,2,3", "--repeat", 2, "--threads", 1, "--json",
                          "t.json", "--quiet")
-        rows = strict_json((self.folder / "t.json").read_text())["rows"]
+        rows = self.read_json("t.json")["rows"]
         self.assertEqual([row["messages"] > 0 for row in rows], [False, True, True])
         self.assertEqual({row["status"] for row in rows}, {"ok"})
         self.assertIn("mpirun -n 4", self.launch_badly(USAGE, 3, "compare", "lap3d:4", "--vary", "processes=4"))

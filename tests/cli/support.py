@@ -24,13 +24,14 @@ class CommandTest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
 
-    def run_command(self, *arguments, environment=None):
-        return subprocess.run([COMMAND, *map(str, arguments)], capture_output=True, text=True, cwd=self.folder,
-                              timeout=120, stdin=subprocess.DEVNULL, env=os.environ | (environment or {}))
+    def run_command(self, *arguments, environment=None, launcher=()):
+        return subprocess.run([*launcher, COMMAND, *map(str, arguments)], capture_output=True, text=True,
+                              cwd=self.folder, timeout=120, stdin=subprocess.DEVNULL,
+                              env=os.environ | (environment or {}))
 
-    def succeed(self, *arguments):
+    def succeed(self, *arguments, **how):
         """Run, expect exit code 0 and nothing on standard error; the text on standard output."""
-        done = self.run_command(*arguments)
+        done = self.run_command(*arguments, **how)
         self.assertEqual((done.returncode, done.stderr), (OK, ""), done.stdout)
         return done.stdout
 
@@ -54,6 +55,9 @@ class CommandTest(unittest.TestCase):
         done = self.run_command(*arguments, "--json", "-", environment=environment)
         self.assertEqual(done.returncode, code, done.stderr)
         return strict_json(done.stdout)
+
+    def read_json(self, name):
+        return strict_json((self.folder / name).read_text())
 
     def write(self, name, text):
         path = self.folder / name
@@ -115,6 +119,12 @@ def read_array(path_or_text):
     values = [complex(float(v[0]), float(v[1])) if banner[3] == "complex" else float(v[0]) for v in body[1:]]
     assert len(values) == rows * cols
     return [values[j * rows:(j + 1) * rows] for j in range(cols)]
+
+
+def laplacian(n, ends=2.0):
+    """The lower triangle of a tridiagonal matrix; `ends` is its first and its last diagonal entry."""
+    entries = {(i, i): 2.0 for i in range(n)} | {(i + 1, i): -1.0 for i in range(n - 1)}
+    return entries | {(0, 0): ends, (n - 1, n - 1): ends}
 
 
 def backward_error(matrix, x, b):

@@ -5,7 +5,6 @@ are skipped, or fail where ESPALIER_REQUIRE_VIEWERS is set, as tools/check does.
 """
 
 import collections
-import json
 import os
 import shutil
 import subprocess
@@ -14,7 +13,7 @@ import xml.etree.ElementTree
 from pathlib import Path
 
 from processes_test import ENVIRONMENT, LAUNCHER
-from support import COMMAND, CommandTest
+from support import CommandTest
 
 ROOT = Path(__file__).resolve().parents[2]
 GOLDEN = ROOT / "tests/tools/traces/golden/small.paje"
@@ -80,10 +79,8 @@ class Viewers(CommandTest):
     @unittest.skipUnless(LAUNCHER, "this build has no MPI")
     def test_a_run_of_three_processes(self):
         for comm_threads in (0, 1):
-            subprocess.run([LAUNCHER, "-n", "3", COMMAND, "solve", "lap3d:12", "--threads", "2", "--comm-threads",
-                            str(comm_threads), "--trace", "run.paje", "--json", "r.json", "--quiet"],
-                           cwd=self.folder, timeout=120, stdin=subprocess.DEVNULL, check=True,
-                           env=os.environ | ENVIRONMENT)
+            self.succeed("solve", "lap3d:12", "--threads", 2, "--comm-threads", comm_threads, "--trace", "run.paje",
+                         "--json", "r.json", "--quiet", environment=ENVIRONMENT, launcher=[LAUNCHER, "-n", "3"])
             self.expect_accepted("run.paje")
             found = self.expect_same_numbers("run.paje")
             self.assertEqual({thread["name"] for thread in found["threads"]},
@@ -92,7 +89,7 @@ class Viewers(CommandTest):
             for kind in ("send", "receive", "factor", "forward", "backward"):
                 self.assertIn(kind, found["kinds"])
             self.assertEqual((found["unmatched_messages"], found["early_messages"]), (0, 0))
-            factor = json.loads((self.folder / "r.json").read_text())["factor"]
+            factor = self.read_json("r.json")["factor"]
             found = self.report("trace", "run.paje")
             self.assertEqual((found["messages"], found["message_bytes"]), (factor["messages"], factor["message_bytes"]))
 

@@ -283,10 +283,8 @@ class Solver:
         right, start = np.asarray(b), np.asarray(x)
         if right.shape != start.shape:
             raise ValueError(f"b has shape {right.shape} and x {start.shape}; the shapes must be equal")
-        if start.dtype.kind == "c" and right.dtype.kind != "c":
-            right = right.astype(complex)
-        if right.dtype.kind == "c" and start.dtype.kind != "c":
-            start = start.astype(complex)
+        if right.dtype.kind == "c" or start.dtype.kind == "c":
+            right, start = right.astype(complex), start.astype(complex)
         block = Block(right, work.shape[0], work.dtype)
         improved = Block(start, work.shape[0], work.dtype, "x").copy()
         if improved.size:
@@ -391,15 +389,9 @@ def warn_of(verdict: tuple[str, float] | None, stacklevel: int) -> None:
     if verdict is None or verdict[0] == "ok":
         return
     status, error = verdict
+    kind: type[Warning] = AccuracyWarning
+    message = f"the solution is inaccurate: its backward error {error:.1e} is above the tolerance"
     if status == "singular":
-        warnings.warn(
-            f"the matrix is singular to working precision; backward error of the solution {error:.1e}",
-            SingularMatrixWarning,
-            stacklevel=stacklevel + 1,
-        )
-    else:
-        warnings.warn(
-            f"the solution is inaccurate: its backward error {error:.1e} is above the tolerance",
-            AccuracyWarning,
-            stacklevel=stacklevel + 1,
-        )
+        kind = SingularMatrixWarning
+        message = f"the matrix is singular to working precision; backward error of the solution {error:.1e}"
+    warnings.warn(message, kind, stacklevel=stacklevel + 1)
