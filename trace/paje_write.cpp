@@ -194,9 +194,7 @@ class Writer {
         std::size_t const containers = trace_.containers().size();
         arrivals_.resize(trace_.links().size());
         std::iota(arrivals_.begin(), arrivals_.end(), 0);
-        std::stable_sort(arrivals_.begin(), arrivals_.end(), [&](std::size_t a, std::size_t b) {
-            return trace_.links()[a].end < trace_.links()[b].end;
-        });
+        std::ranges::stable_sort(arrivals_, {}, [&](std::size_t link) { return trace_.links()[link].end; });
 
         using Next = std::pair<Nanoseconds, std::size_t>; // time and stream; the starts of links come first
         std::priority_queue<Next, std::vector<Next>, std::greater<>> queue;

@@ -48,7 +48,7 @@ std::vector<std::int32_t> add_process(std::vector<Container>& containers, int pr
     auto const rank = [&](int t) {
         return std::make_tuple(threads[t].node, threads[t].worker < 0, threads[t].worker, t);
     };
-    std::sort(order.begin(), order.end(), [&](int a, int b) { return rank(a) < rank(b); });
+    std::ranges::sort(order, {}, rank);
 
     int node_number = 0;
     int progress_threads = 0;

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "espalier/types.hpp"
+
 namespace espalier::trace {
 namespace {
 
@@ -171,10 +172,8 @@ class Flattening {
     }
     [[noreturn]] void overlap(State const& state) const {
         auto const& kinds = parts_.kinds;
-        throw Error(Status::bad_input,
-                    fmt::format("trace: states '{}' and '{}' overlap in '{}' at {} ns",
-                                kinds[open_.back().state.kind].name, kinds[state.kind].name,
-                                parts_.containers[state.container].name, state.start));
+        refuse("states '{}' and '{}' overlap in '{}' at {} ns", kinds[open_.back().state.kind].name,
+               kinds[state.kind].name, parts_.containers[state.container].name, state.start);
     }
 
     TraceParts const& parts_;
@@ -220,15 +219,11 @@ Trace::Trace(TraceParts parts) : parts_(std::move(parts)) {
     shift_to_zero(parts_);
     flatten_states(parts_);
     move_early_messages(parts_);
-    std::stable_sort(parts_.links.begin(), parts_.links.end(),
-                     [](Link const& a, Link const& b) { return a.start < b.start; });
-    std::stable_sort(parts_.samples.begin(), parts_.samples.end(),
-                     [](Sample const& a, Sample const& b) { return a.time < b.time; });
+    std::ranges::stable_sort(parts_.links, {}, &Link::start);
+    std::ranges::stable_sort(parts_.samples, {}, &Sample::time);
     auto& dependencies = parts_.dependencies;
-    std::sort(dependencies.begin(), dependencies.end(), [](Dependency const& a, Dependency const& b) {
-        return std::tie(a.after, a.before) < std::tie(b.after, b.before);
-    });
-    dependencies.erase(std::unique(dependencies.begin(), dependencies.end()), dependencies.end());
+    std::ranges::sort(dependencies, {}, [](Dependency const& d) { return std::tie(d.after, d.before); });
+    dependencies.erase(std::ranges::unique(dependencies).begin(), dependencies.end());
 
     first_state_.assign(parts_.containers.size() + 1, 0);
     for (auto const& state : parts_.states) ++first_state_[state.container + 1];

@@ -35,8 +35,7 @@ ReportSnapshot const& snapshot(espalier_solver& self) {
 
 std::size_t place_of(ReportSnapshot const& report, char const* name) {
     require_pointer(name, "name");
-    auto const found = std::find_if(report.fields.begin(), report.fields.end(),
-                                    [name](ReportField const& field) { return field.name == name; });
+    auto const found = std::ranges::find(report.fields, name, &ReportField::name);
     if (found == report.fields.end())
         throw Error(Status::usage,
                     fmt::format("the report has no field '{}'; espalier_report_field lists them", name));

@@ -147,8 +147,7 @@ class TopologyReader {
             }
             result_.nodes_.push_back(std::move(node));
         }
-        std::stable_sort(found_.begin(), found_.end(),
-                         [](Found const& a, Found const& b) { return a.core.node < b.core.node; });
+        std::ranges::stable_sort(found_, {}, [](Found const& found) { return found.core.node; });
         for (Found const& found : found_) {
             result_.nodes_[found.core.node].cores.push_back(result_.num_cores());
             result_.cores_.push_back(found.core);
@@ -163,7 +162,6 @@ class TopologyReader {
             Topology::Cache cache;
             cache.level = static_cast<int>(up->attr->cache.depth);
             cache.bytes = up->attr->cache.size;
-            cache.line_bytes = static_cast<int>(up->attr->cache.linesize);
             cache.cores = static_cast<int>(
                 std::count_if(result_.cores_.begin(), result_.cores_.end(), [&](Topology::Core const& core) {
                     return hwloc_bitmap_isset(up->cpuset, static_cast<unsigned>(core.pu)) != 0;

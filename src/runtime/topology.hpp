@@ -36,7 +36,6 @@ class Topology {
     struct Cache {
         int level = 0;
         std::uint64_t bytes = 0;
-        int line_bytes = 0;
         int cores = 1; ///< Cores that share it.
     };
 

@@ -110,8 +110,7 @@ class Parser {
     }
 
     [[nodiscard]] Subcommand const* find(std::string_view word) const {
-        auto const found = std::find_if(commands_.begin(), commands_.end(),
-                                        [&](Subcommand const& one) { return one.name == word; });
+        auto const found = std::ranges::find(commands_, word, &Subcommand::name);
         return found == commands_.end() ? nullptr : &*found;
     }
 

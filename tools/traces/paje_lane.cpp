@@ -38,11 +38,9 @@ void StateLane::close(Nanoseconds now, std::vector<State>& states) {
 }
 
 Category guess_category(std::string name) {
-    std::transform(name.begin(), name.end(), name.begin(),
-                   [](char c) { return static_cast<char>(c | 0x20); });
+    for (char& c : name) c = static_cast<char>(c | 0x20);
     auto const mentions = [&](std::initializer_list<char const*> words) {
-        return std::any_of(words.begin(), words.end(),
-                           [&](char const* w) { return name.find(w) != name.npos; });
+        return std::ranges::any_of(words, [&](char const* w) { return name.find(w) != name.npos; });
     };
     if (mentions({"idle", "sleep", "wait"})) return Category::idle;
     if (mentions({"send", "recv", "receive", "mpi", "comm"})) return Category::communication;

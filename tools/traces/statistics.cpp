@@ -11,11 +11,9 @@ constexpr Nanoseconds ThreadTimes::*time_in[] = {&ThreadTimes::busy, &ThreadTime
                                                  &ThreadTimes::overhead, &ThreadTimes::idle};
 
 bool is_progress_thread(Trace const& trace, std::int32_t container) {
-    auto const states = trace.states_of(container);
+    auto const category_of = [&](State const& state) { return trace.kinds()[state.kind].category; };
     auto const has = [&](Category category) {
-        return std::any_of(states.begin(), states.end(), [&](State const& state) {
-            return trace.kinds()[state.kind].category == category;
-        });
+        return std::ranges::count(trace.states_of(container), category, category_of) > 0;
     };
     return has(Category::communication) && !has(Category::work);
 }
@@ -137,7 +135,7 @@ ThreadTimes Statistics::total_of(bool progress) const {
 }
 
 std::int64_t Statistics::progress_threads() const {
-    return std::count_if(threads.begin(), threads.end(), [](auto const& times) { return times.is_progress; });
+    return std::ranges::count(threads, true, &ThreadTimes::is_progress);
 }
 
 bool is_work(Trace const& trace, State const& state, Window window) {

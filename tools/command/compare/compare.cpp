@@ -36,8 +36,8 @@ void require_machines(CompareOptions const& options, std::vector<CompareCase> co
 }
 
 [[noreturn]] void fail(CompareRecord const& record) {
-    auto const failed = std::count_if(record.rows.begin(), record.rows.end(),
-                                      [](CompareRow const& row) { return row.status != Status::ok; });
+    auto const failed =
+        std::ssize(record.rows) - std::ranges::count(record.rows, Status::ok, &CompareRow::status);
     CompareRow const& first = *record.first_failure();
     throw Error(first.status,
                 fmt::format("{} of {} failed{}: {}: {}", failed, counted(record.rows.size(), "case"),

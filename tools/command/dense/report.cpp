@@ -45,9 +45,7 @@ DenseRun const& DenseRecord::middle() const {
     std::vector<DenseRun const*> by_time;
     for (DenseRun const& run : runs) by_time.push_back(&run);
     auto const middle = by_time.begin() + static_cast<std::ptrdiff_t>((by_time.size() - 1) / 2);
-    std::nth_element(by_time.begin(), middle, by_time.end(), [](DenseRun const* one, DenseRun const* other) {
-        return one->stats.seconds < other->stats.seconds;
-    });
+    std::ranges::nth_element(by_time, middle, {}, [](DenseRun const* run) { return run->stats.seconds; });
     return **middle;
 }
 
