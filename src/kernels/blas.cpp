@@ -110,6 +110,5 @@ void trsm(Side side, Uplo uplo, Op op, Diag diag, T alpha, MatrixView<T const> a
     template void rank_k_update<T>(bool, Real<T>, MatrixView<T const>, Real<T>, MatrixView<T>);              \
     template void trsm<T>(Side, Uplo, Op, Diag, T, MatrixView<T const>, MatrixView<T>);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
-#undef ESPALIER_INSTANTIATE
 
 } // namespace espalier

@@ -80,6 +80,5 @@ template <class T> Index factor_cholesky(bool conjugate, MatrixView<T> a) {
 
 #define ESPALIER_INSTANTIATE(T) template Index factor_cholesky<T>(bool, MatrixView<T>);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
-#undef ESPALIER_INSTANTIATE
 
 } // namespace espalier

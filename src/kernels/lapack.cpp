@@ -107,6 +107,5 @@ template <class T> std::vector<Real<T>> singular_values(MatrixView<T> a, MatrixV
     template void orthonormalize<T>(MatrixView<T>);                                                          \
     template std::vector<Real<T>> singular_values<T>(MatrixView<T>, MatrixView<T>);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
-#undef ESPALIER_INSTANTIATE
 
 } // namespace espalier

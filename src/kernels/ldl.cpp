@@ -207,6 +207,5 @@ template <class T> PivotStats factor_ldl(bool conjugate, MatrixView<T> a, std::s
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template PivotStats factor_ldl<T>(bool, MatrixView<T>, std::span<std::int32_t>, std::span<T>, Real<T>);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
-#undef ESPALIER_INSTANTIATE
 
 } // namespace espalier

@@ -101,6 +101,5 @@ void solve_d(bool conjugate, MatrixView<T const> diagonal, std::span<T const> of
     template void solve_triangular<T>(Uplo, Op, Diag, MatrixView<T const>, RowBlock<T>);                     \
     template void solve_d<T>(bool, MatrixView<T const>, std::span<T const>, RowBlock<T>);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
-#undef ESPALIER_INSTANTIATE
 
 } // namespace espalier

@@ -120,6 +120,5 @@ template <class T> PivotStats factor_lu(MatrixView<T> a, std::span<std::int32_t>
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template PivotStats factor_lu<T>(MatrixView<T>, std::span<std::int32_t>, Real<T>);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
-#undef ESPALIER_INSTANTIATE
 
 } // namespace espalier

@@ -124,6 +124,5 @@ void solve_d(bool conjugate, MatrixView<T const> diagonal, std::span<T const> of
     template void divide_by_d<T>(bool, MatrixView<T const>, std::span<T const>, MatrixView<T>);              \
     template void solve_d<T>(bool, MatrixView<T const>, std::span<T const>, MatrixView<T>);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
-#undef ESPALIER_INSTANTIATE
 
 } // namespace espalier

@@ -56,6 +56,5 @@ template <class T> LargestEntry<T> largest_entry(T const* x, Index n) {
 
 #define ESPALIER_INSTANTIATE(T) template LargestEntry<T> largest_entry<T>(T const*, Index);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
-#undef ESPALIER_INSTANTIATE
 
 } // namespace espalier

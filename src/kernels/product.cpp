@@ -125,6 +125,5 @@ void subtract_product_lower(Op op_b, MatrixView<T const> a, MatrixView<T const> 
     template void subtract_small_product<T>(InstructionSet, Op, MatrixView<T const>, MatrixView<T const>,    \
                                             MatrixView<T>);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
-#undef ESPALIER_INSTANTIATE
 
 } // namespace espalier

@@ -87,6 +87,5 @@ template <class T> void solve_right(Op op, Diag diag, MatrixView<T const> t, Mat
     template void solve_right<T>(InstructionSet, Op, Diag, MatrixView<T const>, MatrixView<T>);              \
     template void solve_right<T>(Op, Diag, MatrixView<T const>, MatrixView<T>);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
-#undef ESPALIER_INSTANTIATE
 
 } // namespace espalier

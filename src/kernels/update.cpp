@@ -31,6 +31,5 @@ void scatter_subtract(MatrixView<T const> source, std::span<RowRun const> runs, 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template void scatter_subtract<T>(MatrixView<T const>, std::span<RowRun const>, MatrixView<T>);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
-#undef ESPALIER_INSTANTIATE
 
 } // namespace espalier

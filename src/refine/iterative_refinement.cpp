@@ -1,11 +1,11 @@
-// Iterative refinement of a block of right-hand sides, with residuals in working precision or in twice that. A
-// column continues while a step halves its error.
+// Iterative refinement of a block of right-hand sides, with residuals in working precision or in twice that.
+// A column continues while a step halves its error.
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
-#include "refine/extra_precise.hpp"
 #include "refine/krylov.hpp"
+#include "refine/refine.hpp"
 
 namespace espalier {
 

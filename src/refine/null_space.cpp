@@ -19,15 +19,6 @@ constexpr Index dense_order = 32; // up to this order, all singular values are a
 constexpr int most_steps = 12;    // for a block
 constexpr Index roomy_block = 64; // the block does not grow beyond this for small but nonzero values
 
-template <class T> MatrixView<T> view(DenseMatrix<T>& a, Index first = 0, Index columns = -1) {
-    return {a.values.data() + first * a.rows, a.rows, columns < 0 ? a.cols - first : columns,
-            std::max<Index>(a.rows, 1)};
-}
-
-template <class T> DenseMatrix<T> dense(Index rows, Index cols) {
-    return {rows, cols, std::vector<T>(rows * cols)};
-}
-
 // An orthonormal block V of vectors that A makes small, in the order of |A v|, ascending.
 template <class T> class SmallVectors {
   public:

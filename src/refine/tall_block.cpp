@@ -11,35 +11,21 @@ namespace espalier {
 
 namespace {
 
-template <class T> struct Block {
-    Index rows = 0, cols = 0;
-    std::vector<T> values;
-
-    Block() = default;
-    Block(Index r, Index c) : rows(r), cols(c), values(r * c) {}
-    MatrixView<T> view() { return {values.data(), rows, cols, std::max<Index>(rows, 1)}; }
-    // Rows first .. first + count - 1 := or =: the entries of a smaller block.
-    template <class Copy> void with_rows(Index first, Index count, std::span<T> part, Copy const& copy) {
-        for (Index j = 0; j < cols; ++j)
-            for (Index i = 0; i < count; ++i) copy(values[first + i + j * rows], part[i + j * count]);
-    }
-};
-
 // A = Q R on this process with Q in place of A if there are at least as many rows as columns; otherwise R = A
 // and Q = 1.
-template <class T> Block<T> local_triangle(MatrixView<T> a) {
-    Block<T> copy(a.rows, a.cols);
-    for (Index j = 0; j < a.cols; ++j) std::copy_n(a.column(j), a.rows, copy.values.data() + j * a.rows);
+template <class T> DenseMatrix<T> local_triangle(MatrixView<T> a) {
+    auto copy = dense<T>(a.rows, a.cols);
+    for (Index j = 0; j < a.cols; ++j) std::copy_n(a.column(j), a.rows, copy.column(j));
     if (a.rows < a.cols) return copy;
     orthonormalize(a);
-    Block<T> r(a.cols, a.cols);
-    gemm<T>(Op::adjoint, Op::none, T(1), a, copy.view(), T(0), r.view());
+    auto r = dense<T>(a.cols, a.cols);
+    gemm<T>(Op::adjoint, Op::none, T(1), a, view(copy), T(0), view(r));
     return r;
 }
 
 // The triangles of all processes, and on process 0 their rows below each other.
 template <class T> struct Stacked {
-    Block<T> mine, all;
+    DenseMatrix<T> mine, all;
     std::vector<Index> begin{0}; // first row of each process in `all`
 
     Stacked(DistributedRows const& rows, MatrixView<T> a) {
@@ -49,17 +35,16 @@ template <class T> struct Stacked {
         rows.reduction().all_succeed([&] {
             for (auto const count : counts) begin.push_back(begin.back() + count);
             if (rows.comm().rank() > 0) return;
-            all = Block<T>(begin.back(), a.cols);
+            all = dense<T>(begin.back(), a.cols);
             for_each_part(joined, [](T& entry, T part) { entry = part; });
         });
     }
     // The parts of all processes, one after another, with the rows of `all`.
     template <class Copy> void for_each_part(std::vector<T>& joined, Copy const& copy) {
-        for (std::size_t r = 0; r + 1 < begin.size(); ++r) {
-            Index const count = begin[r + 1] - begin[r];
-            all.with_rows(begin[r], count, std::span(joined).subspan(begin[r] * all.cols, count * all.cols),
-                          copy);
-        }
+        auto part = joined.begin();
+        for (std::size_t r = 0; r + 1 < begin.size(); ++r)
+            for (Index j = 0; j < all.cols; ++j)
+                for (Index i = begin[r]; i < begin[r + 1]; ++i) copy(all.column(j)[i], *part++);
     }
 };
 
@@ -72,7 +57,7 @@ template <class T> void orthonormalize(DistributedRows const& rows, MatrixView<T
     std::vector<std::span<std::byte const>> from;
     rows.reduction().all_succeed([&] {
         if (rows.comm().rank() > 0) return;
-        orthonormalize(stacked.all.view());
+        orthonormalize(view(stacked.all));
         joined.resize(stacked.all.values.size());
         stacked.for_each_part(joined, [](T entry, T& part) { part = entry; });
         for (std::size_t r = 0; r + 1 < stacked.begin.size(); ++r)
@@ -81,12 +66,12 @@ template <class T> void orthonormalize(DistributedRows const& rows, MatrixView<T
     });
     scatter(rows.comm(), from, std::as_writable_bytes(std::span(stacked.mine.values)), 0);
     rows.reduction().all_succeed([&] {
-        Block<T> q(a.rows, a.cols);
+        auto q = dense<T>(a.rows, a.cols);
         if (a.rows < a.cols)
             q = std::move(stacked.mine);
         else
-            gemm<T>(Op::none, Op::none, T(1), a, stacked.mine.view(), T(0), q.view());
-        for (Index j = 0; j < a.cols; ++j) std::copy_n(q.values.data() + j * a.rows, a.rows, a.column(j));
+            gemm<T>(Op::none, Op::none, T(1), a, view(stacked.mine), T(0), view(q));
+        for (Index j = 0; j < a.cols; ++j) std::copy_n(q.column(j), a.rows, a.column(j));
     });
 }
 
@@ -104,7 +89,7 @@ std::vector<double> singular_values(DistributedRows const& rows, MatrixView<T> a
     Stacked<T> stacked(rows, a);
     rows.reduction().all_succeed([&] {
         values.resize(a.cols);
-        if (rows.comm().rank() == 0) decompose(stacked.all.view());
+        if (rows.comm().rank() == 0) decompose(view(stacked.all));
     });
     broadcast(rows.comm(), std::as_writable_bytes(std::span(values)), 0);
     for (Index j = 0; j < right.cols; ++j)

@@ -3,12 +3,25 @@
 // stacked triangles.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "distributed/distributed_rows.hpp"
+#include "espalier/matrix.hpp"
 #include "kernels/view.hpp"
 
 namespace espalier {
+
+/// A view of columns [first, first + columns), or of all from `first` on if `columns` is negative.
+template <class T> MatrixView<T> view(DenseMatrix<T>& a, Index first = 0, Index columns = -1) {
+    return {a.values.data() + first * a.rows, a.rows, columns < 0 ? a.cols - first : columns,
+            std::max<Index>(a.rows, 1)};
+}
+
+/// A block of zeros.
+template <class T> DenseMatrix<T> dense(Index rows, Index cols) {
+    return {rows, cols, std::vector<T>(rows * cols)};
+}
 
 /// A := Q of its QR factorization: orthonormal columns whose span contains the columns of A. `a` has the
 /// local rows; all processes together have at least as many rows as columns. Collective.

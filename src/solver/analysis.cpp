@@ -135,21 +135,6 @@ template <class T> std::uint64_t Analysis<T>::memory_bytes(Scalar factor_scalar,
            (narrow ? entries * (sizeof(Narrow<T>) + sizeof(Index)) : 0);
 }
 
-template <class T> FactorizationChoice choose_for(CscMatrix<T> const& matrix, Options const& options) {
-    FactorizationChoice choice = choose_factorization(matrix, options.factorization);
-    if (options.factorization != Factorization::automatic) return choice;
-    bool const symmetric = choice.kind != Factorization::lu;
-    // The interior block may be positive definite even if the matrix is not.
-    if (symmetric && choice.kind != Factorization::llh && !options.schur.empty() &&
-        (matrix.symmetry == Symmetry::hermitian || !is_complex<T>))
-        choice = choose_factorization(interior_block(matrix, options.schur), options.factorization);
-    if (choice.kind == Factorization::llh && options.allow_singular)
-        choice = {
-            is_complex<T> ? Factorization::ldlh : Factorization::ldlt,
-            fmt::format("auto chose {}: symmetric and perhaps singular", is_complex<T> ? "ldlh" : "ldlt")};
-    return choice;
-}
-
 template <class T> Scalar Analysis<T>::planned_scalar() const {
     return factors_narrow(options.mixed_precision) ? scalar_of<Narrow<T>> : scalar_of<T>;
 }
@@ -216,7 +201,7 @@ template <class T> class Analyzer {
 
     Analysis<T> run() {
         validate();
-        choose_factorization();
+        choose_kind();
         scale_and_match();
         order_and_factorize_symbolically();
         choose_cost_model();
@@ -235,8 +220,8 @@ template <class T> class Analyzer {
         interrupt_.check();
     }
 
-    void choose_factorization() {
-        FactorizationChoice const choice = choose_for(matrix_, options_);
+    void choose_kind() {
+        FactorizationChoice const choice = choose_factorization(matrix_, options_);
         context_.note(choice.reason);
         analysis_.form.kind = choice.kind;
     }
@@ -345,7 +330,6 @@ Analysis<T> analyze(CscMatrix<T> const& matrix, Options const& options, Analysis
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template struct Analysis<T>;                                                                             \
-    template FactorizationChoice choose_for<T>(CscMatrix<T> const&, Options const&);                         \
     template Analysis<T> analyze<T>(CscMatrix<T> const&, Options const&, AnalysisContext const&);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 

@@ -16,7 +16,6 @@
 #include "simulation/factor_plan.hpp"
 #include "simulation/schedule.hpp"
 #include "solver/checks.hpp"
-#include "solver/choose.hpp"
 #include "trace/record.hpp"
 
 namespace espalier {
@@ -75,9 +74,5 @@ struct AnalysisContext {
 /// Errors as Solver::analyze.
 template <class T>
 Analysis<T> analyze(CscMatrix<T> const& matrix, Options const& options, AnalysisContext const& context);
-
-/// The kind of factorization for these values, as choose_factorization(). Uses the interior block if there is
-/// a Schur complement, and never chooses llh if the matrix may be singular.
-template <class T> FactorizationChoice choose_for(CscMatrix<T> const& matrix, Options const& options);
 
 } // namespace espalier

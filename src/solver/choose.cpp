@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "matrix/convert.hpp"
 #include "matrix/entries.hpp"
 
 namespace espalier {
@@ -40,9 +41,11 @@ bool fits(Factorization kind, Symmetry symmetry, bool real_values) {
     return real_values || (symmetry == Symmetry::hermitian) == wants_hermitian;
 }
 
-} // namespace
+// The factorization of a real symmetric or Hermitian matrix that is not positive definite.
+template <class T> constexpr Factorization indefinite =
+    is_complex<T> ? Factorization::ldlh : Factorization::ldlt;
 
-template <class T> FactorizationChoice choose_factorization(CscMatrix<T> const& a, Factorization asked) {
+template <class T> FactorizationChoice choose(CscMatrix<T> const& a, Factorization asked) {
     bool const real_values = has_real_values(a);
     bool const self_adjoint = fits(Factorization::llh, a.symmetry, real_values);
     char const* const what = is_complex<T> ? "complex" : "real";
@@ -62,13 +65,28 @@ template <class T> FactorizationChoice choose_factorization(CscMatrix<T> const& 
     char const* const kind = is_complex<T> ? "Hermitian" : "symmetric";
     if (may_be_positive_definite(a))
         return {Factorization::llh, fmt::format("auto chose llh: {} with a positive diagonal", kind)};
-    return {is_complex<T> ? Factorization::ldlh : Factorization::ldlt,
+    return {indefinite<T>,
             fmt::format("auto chose {}: {}, and the diagonal shows that it is not positive definite",
-                        is_complex<T> ? "ldlh" : "ldlt", kind)};
+                        to_string(indefinite<T>), kind)};
+}
+
+} // namespace
+
+template <class T> FactorizationChoice choose_factorization(CscMatrix<T> const& a, Options const& options) {
+    FactorizationChoice choice = choose(a, options.factorization);
+    if (options.factorization != Factorization::automatic) return choice;
+    bool const symmetric = choice.kind != Factorization::lu;
+    if (symmetric && choice.kind != Factorization::llh && !options.schur.empty() &&
+        (a.symmetry == Symmetry::hermitian || !is_complex<T>))
+        choice = choose(interior_block(a, options.schur), options.factorization);
+    if (choice.kind == Factorization::llh && options.allow_singular)
+        choice = {indefinite<T>,
+                  fmt::format("auto chose {}: symmetric and perhaps singular", to_string(indefinite<T>))};
+    return choice;
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
-    template FactorizationChoice choose_factorization<T>(CscMatrix<T> const&, Factorization);
+    template FactorizationChoice choose_factorization<T>(CscMatrix<T> const&, Options const&);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 
 } // namespace espalier

@@ -5,6 +5,7 @@
 
 #include "core/scalar.hpp"
 #include "espalier/matrix.hpp"
+#include "espalier/options.hpp"
 
 namespace espalier {
 
@@ -13,14 +14,15 @@ struct FactorizationChoice {
     std::string reason; ///< One sentence, e.g. "auto chose llh: symmetric with a positive diagonal".
 };
 
-/// Returns `asked` if it fits the symmetry of the matrix, and for Factorization::automatic
+/// Returns options.factorization if it fits the symmetry of the matrix, and for Factorization::automatic
 ///     llh   real symmetric or Hermitian, positive diagonal, no entry that contradicts definiteness
 ///           (|a_ij|^2 < a_ii a_jj);
 ///     ldlt  other real symmetric and complex symmetric matrices;
 ///     ldlh  other Hermitian ones;
 ///     lu    everything else.
-/// A complex matrix whose imaginary parts are all zero counts as real symmetric. Error{usage} if `asked`
-/// needs a symmetry that the matrix does not have.
-template <class T> FactorizationChoice choose_factorization(CscMatrix<T> const& a, Factorization asked);
+/// A complex matrix whose imaginary parts are all zero counts as real symmetric. With a Schur complement the
+/// interior block may be positive definite even if the matrix is not. If the matrix may be singular, llh is
+/// not chosen. Error{usage} if the option needs a symmetry that the matrix does not have.
+template <class T> FactorizationChoice choose_factorization(CscMatrix<T> const& a, Options const& options);
 
 } // namespace espalier

@@ -51,18 +51,9 @@ void add_placement(std::vector<FactorResult> const& of_process, FactorReport& re
 
 } // namespace
 
-FactorResult::FactorResult(FactorizeStats const& stats, Placement where, Topology const& topology)
-    : time_s(stats.time_s), pivots_replaced(stats.pivots_replaced), negative_pivots(stats.negative_pivots),
-      steals(stats.steals), steals_by_distance(stats.steals_by_distance),
-      messages(stats.exchange.messages_sent), message_bytes(stats.exchange.bytes_sent), busy_s(stats.busy_s),
-      communication_s(stats.exchange.seconds_in_mpi), machine(topology.machine_name()),
-      placement(std::move(where)) {
-    for (Topology::Node const& node : topology.nodes()) nodes.push_back(node.os_index);
-}
-
 void add_up(std::vector<FactorResult> const& of_process, int threads, FactorReport& report) {
     double time_s = 0;
-    for (FactorResult const& one : of_process) time_s = std::max(time_s, one.time_s);
+    for (FactorResult const& one : of_process) time_s = std::max(time_s, one.stats.time_s);
     report.time_s += time_s;
     report.pivots_replaced = report.negative_pivots = report.steals = report.messages = 0;
     report.message_bytes = 0;
@@ -72,7 +63,8 @@ void add_up(std::vector<FactorResult> const& of_process, int threads, FactorRepo
          {&report.busy_s_of_process, &report.waiting_s_of_process, &report.communication_s_of_process,
           &report.messages_of_process, &report.message_bytes_of_process})
         list->clear();
-    for (FactorResult const& one : of_process) {
+    for (FactorResult const& result : of_process) {
+        FactorizeStats const& one = result.stats;
         report.pivots_replaced += one.pivots_replaced;
         report.negative_pivots += one.negative_pivots;
         report.steals += one.steals;
@@ -80,17 +72,17 @@ void add_up(std::vector<FactorResult> const& of_process, int threads, FactorRepo
         distances.resize(std::max(distances.size(), one.steals_by_distance.size()), 0);
         for (std::size_t d = 0; d < one.steals_by_distance.size(); ++d)
             distances[d] += static_cast<double>(one.steals_by_distance[d]);
-        report.messages += one.messages;
-        report.message_bytes += static_cast<std::uint64_t>(one.message_bytes);
+        report.messages += one.exchange.messages_sent;
+        report.message_bytes += static_cast<std::uint64_t>(one.exchange.bytes_sent);
         double const waiting_s = std::max(0.0, threads * time_s - one.busy_s);
         report.busy_s += one.busy_s;
         report.waiting_s += waiting_s;
-        report.communication_s += one.communication_s;
+        report.communication_s += one.exchange.seconds_in_mpi;
         report.busy_s_of_process.push_back(one.busy_s);
         report.waiting_s_of_process.push_back(waiting_s);
-        report.communication_s_of_process.push_back(one.communication_s);
-        report.messages_of_process.push_back(static_cast<double>(one.messages));
-        report.message_bytes_of_process.push_back(static_cast<double>(one.message_bytes));
+        report.communication_s_of_process.push_back(one.exchange.seconds_in_mpi);
+        report.messages_of_process.push_back(static_cast<double>(one.exchange.messages_sent));
+        report.message_bytes_of_process.push_back(static_cast<double>(one.exchange.bytes_sent));
     }
     add_placement(of_process, report);
 }

@@ -1,35 +1,22 @@
 // The results of a factorization on each process, and their sum in the report.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "espalier/report.hpp"
 #include "factor/factorize.hpp"
 #include "factor/placement.hpp"
-#include "runtime/topology.hpp"
 
 namespace espalier {
 
 /// The results of one process.
 struct FactorResult {
-    double time_s = 0;
-    std::int64_t pivots_replaced = 0;
-    std::int64_t negative_pivots = 0;
-    std::int64_t steals = 0;
-    std::vector<std::int64_t> steals_by_distance;
-    std::int64_t messages = 0; ///< The number of messages sent.
-    std::int64_t message_bytes = 0;
-    double busy_s = 0;
-    double communication_s = 0;
-    std::string machine; ///< The name of the computer that the process runs on.
+    FactorizeStats stats; ///< Other processes do not receive worker_of_task.
+    std::string machine;  ///< The name of the computer that the process runs on.
     std::vector<int>
         nodes;           ///< The NUMA nodes on which the process has cores, by their numbers on the computer.
     Placement placement; ///< Bytes on each of `nodes`.
-
-    FactorResult() = default;
-    FactorResult(FactorizeStats const& stats, Placement where, Topology const& topology);
 };
 
 template <class Archive> void describe(Archive& archive, Placement& p) {
@@ -37,8 +24,8 @@ template <class Archive> void describe(Archive& archive, Placement& p) {
             p.median_share);
 }
 template <class Archive> void describe(Archive& archive, FactorResult& r) {
-    archive(r.time_s, r.pivots_replaced, r.negative_pivots, r.steals, r.steals_by_distance, r.messages,
-            r.message_bytes, r.busy_s, r.communication_s, r.machine, r.nodes, r.placement);
+    archive(r.stats.time_s, r.stats.pivots_replaced, r.stats.negative_pivots, r.stats.steals,
+            r.stats.steals_by_distance, r.stats.busy_s, r.stats.exchange, r.machine, r.nodes, r.placement);
 }
 
 /// Stores the results of all processes, by rank, in the report. Adds to time_s, and replaces all other

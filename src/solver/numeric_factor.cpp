@@ -83,14 +83,17 @@ NumericFactor<T>::run(CscMatrix<T> const& working, NumericSettings const& settin
         });
         values = converted;
     }
-    FactorizeStats const stats =
+    FactorResult result;
+    result.stats =
         espalier::factorize<F>(values, *assembly_, *plan_, *slot<F>(), context_.workers(), options);
-    return collect(context_.on_all([&] {
-        return FactorResult(stats,
-                            measure_placement(*slot<F>(), *plan_, stats.worker_of_task, context_.workers(),
-                                              context_.topology()),
-                            context_.topology());
-    }));
+    context_.on_all([&] {
+        Topology const& topology = context_.topology();
+        result.machine = topology.machine_name();
+        for (Topology::Node const& node : topology.nodes()) result.nodes.push_back(node.os_index);
+        result.placement =
+            measure_placement(*slot<F>(), *plan_, result.stats.worker_of_task, context_.workers(), topology);
+    });
+    return collect(std::move(result));
 }
 
 // The predicted memory counts one factor only.

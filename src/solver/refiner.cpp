@@ -9,7 +9,6 @@
 #include "distributed/backward_error.hpp"
 #include "matrix/convert.hpp"
 #include "refine/condition.hpp"
-#include "refine/extra_precise.hpp"
 #include "refine/singularity.hpp"
 
 namespace espalier {

@@ -83,7 +83,7 @@ template <class T> void Solver<T>::State::check_values(CscMatrix<T> const& matri
 // With new values the matrix may become real or lose its positive diagonal. An lu factorization remains lu.
 template <class T> void Solver<T>::State::choose_system(CscMatrix<T> const& matrix) {
     context_.on_root([&] {
-        Factorization const kind = choose_for(matrix, analysis_->options).kind;
+        Factorization const kind = choose_factorization(matrix, analysis_->options).kind;
         if (analysis_->form.kind == Factorization::llh && kind != Factorization::llh) scale_for(kind, matrix);
         analysis_->form.kind = kind;
     });

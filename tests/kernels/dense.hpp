@@ -1,18 +1,17 @@
 // Dense helpers for the tests of this room: random matrices, reference products and norms.
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <random>
 #include <span>
 #include <vector>
 
 #include "kernels/blas.hpp"
+#include "matrix/dense_reference.hpp"
 
 namespace espalier::testing {
 
-using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
+using test::random_scalar, test::Scalars;
 
 /// A matrix that owns its entries. The leading dimension exceeds the rows, which detects a confusion.
 template <class T> struct Dense {
@@ -25,16 +24,6 @@ template <class T> struct Dense {
     Index rows, cols, ld;
     std::vector<T> values;
 };
-
-template <class T> T random_scalar(std::mt19937& random) {
-    std::uniform_real_distribution<Real<T>> uniform(-1, 1);
-    if constexpr (is_complex<T>) {
-        Real<T> const real = uniform(random);
-        return {real, uniform(random)};
-    } else {
-        return uniform(random);
-    }
-}
 
 template <class T> Dense<T> random_dense(Index m, Index n, unsigned seed) {
     std::mt19937 random(seed);

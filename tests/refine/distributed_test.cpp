@@ -8,7 +8,6 @@
 #include "distributed/backward_error.hpp"
 #include "distributed/dealt.hpp"
 #include "refine/condition.hpp"
-#include "refine/extra_precise.hpp"
 #include "refine/null_space.hpp"
 #include "refine/refine.hpp"
 #include "refine/singularity.hpp"

@@ -1,5 +1,5 @@
 // What a factorization gives beyond solutions, against dense references: transposed systems, sparse
-// right-hand sides, inertia, determinant, Schur complement, null space; in all scalars and factorizations.
+// right-hand sides, determinant, Schur complement, null space; in all scalars and factorizations.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -146,22 +146,6 @@ TYPED_TEST(Capabilities, SchurComplementMatchesDenseElimination) {
         EXPECT_THROW((void)solver.solve(b, 2), Error);
         EXPECT_THROW((void)solver.determinant(), Error);
     }
-}
-
-TYPED_TEST(Capabilities, InertiaMatchesTheSignsThatWereBuiltIn) {
-    using T = TypeParam;
-    // Diagonally dominant: the signs of the diagonal are those of the eigenvalues.
-    for (Factorization const kind : {Factorization::llh, Factorization::ldlh}) {
-        auto a = random_matrix<T>(kind, 30, 8);
-        Inertia expected;
-        scale_values(a, [](Index i, Index j) { return static_cast<Real<T>>(i == j ? 4 : 1); });
-        auto const dense = to_dense(a);
-        for (Index j = 0; j < a.cols; ++j)
-            ++(real_part(dense(j, j)) > 0 ? expected.positive : expected.negative);
-        EXPECT_EQ(factorized(a, narrow_blocks(kind)).inertia(), expected) << to_string(kind);
-    }
-    auto const general = random_matrix<T>(Factorization::lu, 10, 8);
-    EXPECT_THROW((void)factorized(general, narrow_blocks()).inertia(), Error);
 }
 
 // Laplacian of `count` separate paths of 7 vertices: its null space is spanned by their indicators.

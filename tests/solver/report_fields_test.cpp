@@ -66,10 +66,11 @@ TEST(FactorResults, AddUpByTheNodesOfEachComputer) {
     // Two processes of one computer, on a node each and with something elsewhere, and one of another.
     std::vector<FactorResult> all{result("b", {1}, {10, 1}, 100, 0.5), result("a", {0, 1}, {7, 8}, 300, 1),
                                   result("b", {0}, {20, 2}, 0, -1)};
-    all[0].time_s = 2, all[1].time_s = 3, all[2].time_s = 1;
-    all[0].busy_s = 2, all[1].busy_s = 4, all[2].busy_s = 1;
-    all[1].steals_by_distance = {0, 3}, all[2].steals_by_distance = {0, 1, 4};
-    all[1].messages = 5, all[2].messages = 6;
+    FactorizeStats &first = all[0].stats, &second = all[1].stats, &third = all[2].stats;
+    first.time_s = 2, second.time_s = 3, third.time_s = 1;
+    first.busy_s = 2, second.busy_s = 4, third.busy_s = 1;
+    second.steals_by_distance = {0, 3}, third.steals_by_distance = {0, 1, 4};
+    second.exchange.messages_sent = 5, third.exchange.messages_sent = 6;
     FactorReport report;
     report.time_s = 10; // of another attempt
     report.busy_s_of_process = {1, 2, 3};
