@@ -22,12 +22,6 @@ void KernelFamily<T>::update(FacingGroup const& group, UpdateWorkspace<T>& works
     update(group, workspace, window, target);
 }
 
-template <class T> bool KernelFamily<T>::find_rows(FacingGroup const& group, RowWindow window,
-                                                   UpdateWorkspace<T>& workspace) const {
-    find_row_runs(factor_.structure(), group, window, workspace);
-    return !workspace.runs.empty();
-}
-
 template <class T> void KernelFamily<T>::update_all(CblkId k, CblkId last_target,
                                                     UpdateWorkspace<T>& workspace, Interrupt* interrupt) {
     BlockStructure const& structure = factor_.structure();
@@ -82,7 +76,7 @@ template <class T> class CholeskyFamily final : public KernelFamily<T> {
     // A(r, c) -= L(r, k) L(c, k)^H
     void update(FacingGroup const& group, UpdateWorkspace<T>& workspace, RowWindow window,
                 UpdateTarget<T> const& target) override {
-        if (!this->find_rows(group, window, workspace)) return;
+        if (!find_row_runs(factor_.structure(), group, window, workspace)) return;
         auto const source = panel_rows<T>(factor_.lower(group.source));
         subtract_contribution<T>(factor_.structure(), group, source, source, op_, RowsFrom::column,
                                  target.lower, workspace);
@@ -125,7 +119,7 @@ template <class T> class LdlFamily final : public KernelFamily<T> {
     // A(r, c) -= L(r, k) (L(c, k) D)^H
     void update(FacingGroup const& group, UpdateWorkspace<T>& workspace, RowWindow window,
                 UpdateTarget<T> const& target) override {
-        if (!this->find_rows(group, window, workspace)) return;
+        if (!find_row_runs(factor_.structure(), group, window, workspace)) return;
         auto const source = factor_.lower(group.source);
         Blok const& last = factor_.structure().blok(group.end - 1);
         Index const first_row = factor_.structure().blok(group.first).panel_row;
@@ -161,7 +155,7 @@ template <class T> class LuFamily final : public KernelFamily<T> {
     // A(r, c) -= L(r, k) U(k, c) and, transposed, A(c, r)^T -= U(k, r)^T L(c, k)^T
     void update(FacingGroup const& group, UpdateWorkspace<T>& workspace, RowWindow window,
                 UpdateTarget<T> const& target) override {
-        if (!this->find_rows(group, window, workspace)) return;
+        if (!find_row_runs(factor_.structure(), group, window, workspace)) return;
         Index const width = factor_.cblk(group.source).width();
         auto const lower = panel_rows<T>(factor_.lower(group.source));
         auto const upper = panel_rows<T>(factor_.upper(group.source), width);

@@ -35,8 +35,6 @@ template <class T> class KernelFamily {
     void update_all(CblkId k, CblkId last_target, UpdateWorkspace<T>& workspace, Interrupt* interrupt);
 
   protected:
-    /// Finds the rows to write (workspace.runs); false when there are none.
-    bool find_rows(FacingGroup const& group, RowWindow window, UpdateWorkspace<T>& workspace) const;
     Factor<T>& factor_;
     bool conjugate_ = factor_.form().conjugate();
     Op op_ = conjugate_ ? Op::adjoint : Op::transpose; // of the symmetric factorizations

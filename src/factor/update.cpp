@@ -138,7 +138,7 @@ FacingGroup facing_group(BlockStructure const& structure, CblkId source, BlokId 
     return group;
 }
 
-template <class T> void find_row_runs(BlockStructure const& structure, FacingGroup const& group,
+template <class T> bool find_row_runs(BlockStructure const& structure, FacingGroup const& group,
                                       RowWindow window, UpdateWorkspace<T>& workspace) {
     auto& runs = workspace.runs;
     runs.clear();
@@ -163,6 +163,7 @@ template <class T> void find_row_runs(BlockStructure const& structure, FacingGro
             row += height;
         }
     }
+    return !runs.empty();
 }
 
 template <class T> void subtract_contribution(BlockStructure const& structure, FacingGroup const& group,
@@ -209,7 +210,7 @@ template <class T> void subtract_contribution(BlockStructure const& structure, F
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
-    template void find_row_runs<T>(BlockStructure const&, FacingGroup const&, RowWindow,                     \
+    template bool find_row_runs<T>(BlockStructure const&, FacingGroup const&, RowWindow,                     \
                                    UpdateWorkspace<T>&);                                                     \
     template void subtract_contribution<T>(BlockStructure const&, FacingGroup const&, PanelRows<T const>,    \
                                            PanelRows<T const>, Op, RowsFrom, PanelRows<T>,                   \

@@ -87,8 +87,8 @@ template <class T> class UpdateWorkspace {
 };
 
 /// Finds the rows of the target's panel for the rows of group.source from the group on that lie in the window
-/// (workspace.runs).
-template <class T> void find_row_runs(BlockStructure const& structure, FacingGroup const& group,
+/// (workspace.runs). Returns false if there are none.
+template <class T> bool find_row_runs(BlockStructure const& structure, FacingGroup const& group,
                                       RowWindow window, UpdateWorkspace<T>& workspace);
 
 /// Subtracts the product described at the head of this file, for the rows found by find_row_runs.

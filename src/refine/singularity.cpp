@@ -28,7 +28,7 @@ template <class T> class NullVector {
         // |A| e with random signs has the scale of each row. Zero rows have no scale, and null vectors are
         // nonzero there.
         a_.abs_product(y_, scale_);
-        auto const largest = static_cast<Real<T>>(largest_of(1, [&](std::span<double> maximum) {
+        auto const largest = static_cast<Real<T>>(rows_.reduction().max(1, [&](std::span<double> maximum) {
             maximum[0] = infinity_norm<Real<T>>(std::span<Real<T> const>(scale_));
         })[0]);
         for (Index i = 0; i < std::ssize(y_); ++i) {
@@ -66,20 +66,16 @@ template <class T> class NullVector {
     [[nodiscard]] WeakestDirection found() const { return {smallest_, std::max(0.0, known_)}; }
 
   private:
-    template <class Local> std::span<double const> largest_of(Index count, Local const& local) const {
-        return rows_.reduction().max(count, local);
-    }
-
     // False when y cannot be improved any more.
     bool measure() {
-        double const length = largest_of(
+        double const length = rows_.reduction().max(
             1, [&](std::span<double> maximum) { maximum[0] = infinity_norm<T>(std::span<T const>(y_)); })[0];
         if (!std::isfinite(length) || length == 0) return false;
         for (T& value : y_) value /= static_cast<Real<T>>(length);
         a_.accurate_residual({y_}, zero_, product_, MatrixOp::none);
         for (T& value : product_) value = -value;
         a_.abs_product(y_, scale_);
-        double const worst = largest_of(1, [&](std::span<double> maximum) {
+        double const worst = rows_.reduction().max(1, [&](std::span<double> maximum) {
             for (Index i = 0; i < std::ssize(y_); ++i)
                 if (scale_[i] > 0)
                     maximum[0] = std::max(maximum[0], static_cast<double>(std::abs(product_[i]) / scale_[i]));

@@ -30,14 +30,6 @@ Index matrix_row(BlockStructure const& s, CblkId k, Index panel_row) {
     return -1;
 }
 
-TEST(FacingGroup, TakesAllBloksThatFaceOneCblk) {
-    auto const s = two_cblks();
-    auto const group = facing_group(s, 0, 1);
-    EXPECT_EQ(group.target, 1);
-    EXPECT_EQ(group.first, 1);
-    EXPECT_EQ(group.end, 3);
-}
-
 TEST(RowRuns, FollowBothPanels) {
     auto const s = two_cblks();
     UpdateWorkspace<double> workspace;

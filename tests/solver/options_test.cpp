@@ -176,17 +176,5 @@ TEST(ConditionOption, SpeaksOfTheCallersMatrixWhenThatIsScaled) {
     EXPECT_LT(result.report.factor.rcond, 1e-15); // scaled it would be about 1e-2
 }
 
-TEST(SetOptions, OfANewNumberOfThreadsAsksForANewAnalysis) {
-    auto const a = generated<double>("lap2d:6");
-    Options options = on_threads(1);
-    Solver<double> solver(options);
-    solver.analyze(a);
-    options.threads = 2;
-    solver.set_options(options);
-    solver.factorize(a); // analyzes
-    EXPECT_EQ(solve_and_refine(solver, a, std::vector<double>(36, 1.0)).status, Status::ok);
-    EXPECT_EQ(solver.report().threads, 2);
-}
-
 } // namespace
 } // namespace espalier

@@ -238,6 +238,7 @@ TEST(ProcessesOf, ASolverMayFollow) {
             solver.set_options(options);
             solver.factorize(matrix);
             EXPECT_EQ(solver.report().factor.scalar, mixed ? Scalar::s : Scalar::d);
+            EXPECT_EQ(solver.report().threads, options.threads);
             EXPECT_LE(solve_and_refine(solver, matrix, b).backward_error, mixed ? 1e-12 : 1e-14);
             EXPECT_EQ(solver.inertia().positive, matrix.rows);
         }
