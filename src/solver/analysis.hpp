@@ -11,10 +11,8 @@
 #include "core/interrupt.hpp"
 #include "espalier/report.hpp"
 #include "factor/factor.hpp"
-#include "runtime/topology.hpp"
 #include "scaling/scaled_system.hpp"
 #include "simulation/factor_plan.hpp"
-#include "simulation/schedule.hpp"
 #include "solver/checks.hpp"
 #include "trace/record.hpp"
 

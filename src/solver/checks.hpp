@@ -6,7 +6,6 @@
 #include "core/scalar.hpp"
 #include "espalier/matrix.hpp"
 #include "espalier/options.hpp"
-#include "symbolic/block_structure.hpp"
 
 namespace espalier {
 

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <complex>
-#include <limits>
 #include <type_traits>
 #include <utility>
 

@@ -3,7 +3,6 @@
 
 #include <map>
 #include <string>
-#include <vector>
 
 #include "espalier/report.hpp"
 #include "espalier/simulation.hpp"

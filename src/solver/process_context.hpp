@@ -2,9 +2,7 @@
 // processes, the recorder of the trace, and the interrupt of the current call.
 #pragma once
 
-#include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "comm/collective_call.hpp"

@@ -1,7 +1,6 @@
 // The members of espalier::Solver. Each is a call that all processes make together and a pipeline of phases.
 #include "espalier/espalier.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>

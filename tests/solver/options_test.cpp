@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <random>
 
 #include "core/scalar.hpp"
 #include "matrix/convert.hpp"

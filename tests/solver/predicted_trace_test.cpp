@@ -4,12 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "simulation/structures.hpp"
 #include "tools/traces/statistics.hpp"
 #include "trace/kinds.hpp"
-#include "trace/paje.hpp"
 
 namespace espalier {
 namespace {

@@ -1,13 +1,11 @@
 // The whole pipeline: every factorization x scalar x threads x ordering against the backward error.
 #include <gtest/gtest.h>
 
-#include <fmt/format.h>
 
 #include "core/scalar.hpp"
 #include "core/status_of.hpp"
 #include "distributed/backward_error.hpp"
 #include "espalier/espalier.hpp"
-#include "generators/generators.hpp"
 #include "matrix/convert.hpp"
 
 #include "solver/generated.hpp"
