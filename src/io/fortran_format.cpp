@@ -56,9 +56,7 @@ class FormatParser {
 
     // Parses items up to the closing parenthesis.
     void list() {
-        while (true) {
-            char const c = peek();
-            if (c == ')') break;
+        for (char c = peek(); c != ')'; c = peek()) {
             if (c == ',')
                 take();
             else
@@ -105,20 +103,10 @@ class FormatParser {
     void descriptor(int count) {
         FixedField field;
         char const letter = take();
-        switch (letter) {
-        case 'E':
-            if (peek() == 'S' || peek() == 'N') take();
-            break;
-        case 'I':
-        case 'D':
-        case 'F':
-        case 'G':
-            break;
-        case '\0':
-            fail("ends without ')'");
-        default:
+        if (letter == '\0') fail("ends without ')'");
+        if (std::string_view("IEDFG").find(letter) == std::string_view::npos)
             fail("has a descriptor other than I, E, D, F, G, P and X", Status::unsupported);
-        }
+        if (letter == 'E' && (peek() == 'S' || peek() == 'N')) take();
         int const width = number();
         if (width == 0) fail("has a field of width 0");
         if (peek() == '.') {

@@ -12,106 +12,94 @@ std::string dense_error(std::string const& text) {
     return error_of([&] { parse_dense(text, "b.mtx", 1); });
 }
 
-struct BadFile {
-    char const* text;
-    char const* message;
-};
-
-class BadMatrixMarket : public testing::TestWithParam<BadFile> {};
-
-TEST_P(BadMatrixMarket, NamesLineAndError) {
-    EXPECT_EQ(parse_error(GetParam().text), GetParam().message);
+void expect_error(std::string const& text, std::string const& message) {
+    EXPECT_EQ(parse_error(text), message);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Banner, BadMatrixMarket,
-    testing::Values(
-        BadFile{"hello\n", "bad_input: test.mtx:1: not a matrix file: it has neither a %%MatrixMarket banner "
-                           "nor a Rutherford-Boeing header"},
-        BadFile{"%%MatrixMarket matrix coordinate real\n1 1 0\n",
-                "bad_input: test.mtx:1: the banner must be '%%MatrixMarket matrix FORMAT FIELD SYMMETRY'"},
-        BadFile{"%%MatrixMarket matrix coordinate real general extra\n1 1 0\n",
-                "bad_input: test.mtx:1: the banner must be '%%MatrixMarket matrix FORMAT FIELD SYMMETRY'"},
-        BadFile{"%%MatrixMarketmatrix coordinate real general extra\n1 1 0\n",
-                "bad_input: test.mtx:1: the banner must be '%%MatrixMarket matrix FORMAT FIELD SYMMETRY'"},
-        BadFile{"%%MatrixMarket vector coordinate real general\n1 1 0\n",
-                "bad_input: test.mtx:1: the file holds a 'vector', not a matrix"},
-        BadFile{"%%MatrixMarket matrix sparse real general\n1 1 0\n",
-                "bad_input: test.mtx:1: 'sparse' is not a Matrix Market format (coordinate, array)"},
-        BadFile{"%%MatrixMarket matrix coordinate quaternion general\n1 1 0\n",
-                "bad_input: test.mtx:1: 'quaternion' is not a Matrix Market field (real, integer, complex, "
-                "pattern)"},
-        BadFile{"%%MatrixMarket matrix coordinate real lower\n1 1 0\n",
-                "bad_input: test.mtx:1: 'lower' is not a Matrix Market symmetry (general, symmetric, "
-                "skew-symmetric, hermitian)"},
-        BadFile{"%%MatrixMarket matrix coordinate pattern skew-symmetric\n1 1 0\n",
-                "bad_input: test.mtx:1: a pattern cannot be skew-symmetric"},
-        BadFile{"%%MatrixMarket matrix array real general\n1 1\n1\n",
-                "unsupported: test.mtx:1: this is an array (dense) file; a sparse matrix needs format "
-                "'coordinate'"},
-        BadFile{"%%MatrixMarket matrix coordinate real symmetric\n2 3 0\n",
-                "bad_input: test.mtx: the matrix is declared symmetric, but has 2 rows and 3 columns"}));
+// Of a real general matrix whose entries follow the banner; `message` begins with the line.
+void expect_bad_body(std::string const& body, std::string const& message) {
+    expect_error(coordinate("real general", body), "bad_input: test.mtx" + message);
+}
 
-#define GENERAL "%%MatrixMarket matrix coordinate real general\n"
-INSTANTIATE_TEST_SUITE_P(
-    Sizes, BadMatrixMarket,
-    testing::Values(
-        BadFile{GENERAL "% only a comment\n", "bad_input: test.mtx:3: the size line is missing"},
-        BadFile{GENERAL "2 2\n1 1 1\n",
-                "bad_input: test.mtx:2: size line (rows, columns, entries): a number is missing"},
-        BadFile{GENERAL "2 2 1.0\n1 1 1\n",
-                "bad_input: test.mtx:2: size line (rows, columns, entries): '1.0' is not an integer"},
-        BadFile{GENERAL "2 2 1 1\n1 1 1\n", "bad_input: test.mtx:2: size line: unexpected '1'"},
-        BadFile{GENERAL "2 -2 1\n1 1 1\n", "bad_input: test.mtx:2: size line: -2 is negative"},
-        BadFile{GENERAL "99999999999999999999 2 1\n1 1 1\n",
-                "bad_input: test.mtx:2: size line (rows, columns, entries): '99999999999999999999' does not "
-                "fit a 64-bit integer"},
-        BadFile{GENERAL "99999999999999 99999999999999 1\n1 1 1\n",
-                "bad_input: test.mtx:2: 99999999999999 rows exceed the limit of 1099511627776"},
-        BadFile{GENERAL "2 500000000000 1\n1 1 1\n", "bad_input: test.mtx:2: 500000000000 columns for 1 "
-                                                     "entries; nearly all columns are empty"},
-        BadFile{GENERAL "2 2 9000000000000000000\n1 1 1\n",
-                "bad_input: test.mtx:2: 9000000000000000000 entries are declared, but only 6 bytes follow"}));
+TEST(BadMatrixMarket, ErrorsOfTheBannerAreNamed) {
+    expect_error("hello\n", "bad_input: test.mtx:1: not a matrix file: it has neither a %%MatrixMarket "
+                            "banner nor a Rutherford-Boeing header");
+    expect_error("%%MatrixMarket matrix coordinate real\n1 1 0\n",
+                 "bad_input: test.mtx:1: the banner must be '%%MatrixMarket matrix FORMAT FIELD SYMMETRY'");
+    expect_error("%%MatrixMarket matrix coordinate real general extra\n1 1 0\n",
+                 "bad_input: test.mtx:1: the banner must be '%%MatrixMarket matrix FORMAT FIELD SYMMETRY'");
+    expect_error("%%MatrixMarketmatrix coordinate real general extra\n1 1 0\n",
+                 "bad_input: test.mtx:1: the banner must be '%%MatrixMarket matrix FORMAT FIELD SYMMETRY'");
+    expect_error("%%MatrixMarket vector coordinate real general\n1 1 0\n",
+                 "bad_input: test.mtx:1: the file holds a 'vector', not a matrix");
+    expect_error("%%MatrixMarket matrix sparse real general\n1 1 0\n",
+                 "bad_input: test.mtx:1: 'sparse' is not a Matrix Market format (coordinate, array)");
+    expect_error(
+        "%%MatrixMarket matrix coordinate quaternion general\n1 1 0\n",
+        "bad_input: test.mtx:1: 'quaternion' is not a Matrix Market field (real, integer, complex, pattern)");
+    expect_error("%%MatrixMarket matrix coordinate real lower\n1 1 0\n",
+                 "bad_input: test.mtx:1: 'lower' is not a Matrix Market symmetry (general, symmetric, "
+                 "skew-symmetric, hermitian)");
+    expect_error("%%MatrixMarket matrix coordinate pattern skew-symmetric\n1 1 0\n",
+                 "bad_input: test.mtx:1: a pattern cannot be skew-symmetric");
+    expect_error(
+        "%%MatrixMarket matrix array real general\n1 1\n1\n",
+        "unsupported: test.mtx:1: this is an array (dense) file; a sparse matrix needs format 'coordinate'");
+    expect_error("%%MatrixMarket matrix coordinate real symmetric\n2 3 0\n",
+                 "bad_input: test.mtx: the matrix is declared symmetric, but has 2 rows and 3 columns");
+}
 
-INSTANTIATE_TEST_SUITE_P(
-    Entries, BadMatrixMarket,
-    testing::Values(
-        BadFile{GENERAL "3 3 2\n1 1 1.00000\n", "bad_input: test.mtx:4: the file ends after 1 of 2 entries"},
-        BadFile{GENERAL "3 3 1\n1 1 1\n\n% c\n2 2 2\n3 3 3\n",
-                "bad_input: test.mtx:6: there are more than the declared 1 entries"},
-        BadFile{GENERAL "3 3 1\n0 1 1\n", "bad_input: test.mtx:3: row index 0 is outside 1 .. 3"},
-        BadFile{GENERAL "3 3 1\n1 4 1\n", "bad_input: test.mtx:3: column index 4 is outside 1 .. 3"},
-        BadFile{GENERAL "3 3 1\n-1 1 1\n", "bad_input: test.mtx:3: row index -1 is outside 1 .. 3"},
-        BadFile{GENERAL "3 3 1\n1.5 1 1\n", "bad_input: test.mtx:3: row index: '1.5' is not an integer"},
-        BadFile{GENERAL "3 3 1\n1 18446744073709551617 1\n",
-                "bad_input: test.mtx:3: column index: '18446744073709551617' does not fit a 64-bit integer"},
-        BadFile{GENERAL "3 3 1\n1 1 \n2 2 1 \n", "bad_input: test.mtx:3: value: a value is missing"},
-        BadFile{GENERAL "3 3 1\n1 1 1 1\n", "bad_input: test.mtx:3: unexpected '1' after the entry"},
-        BadFile{GENERAL "3 3 1\n1 1 one\n", "bad_input: test.mtx:3: value: 'one' is not a number"},
-        BadFile{GENERAL "3 3 1\n1 1 +-1\n", "bad_input: test.mtx:3: value: '+-1' is not a number"},
-        BadFile{GENERAL "3 3 1\n1 1 1.5.2\n", "bad_input: test.mtx:3: value: '1.5.2' is not a number"},
-        BadFile{GENERAL "3 3 1\n1 1 1.5-3\n", "bad_input: test.mtx:3: value: '1.5-3' is not a number"},
-        BadFile{GENERAL "3 3 1\n1 1 1e\n", "bad_input: test.mtx:3: value: '1e' is not a number"},
-        BadFile{GENERAL "3 3 1\n1 1 0x10\n", "bad_input: test.mtx:3: value: '0x10' is not a number"},
-        BadFile{GENERAL "3 3 1\n1 1 nan\n", "bad_input: test.mtx:3: value: 'nan' is not a finite number"},
-        BadFile{GENERAL "3 3 1\n1 1 -Infinity\n",
-                "bad_input: test.mtx:3: value: '-Infinity' is not a finite number"},
-        BadFile{GENERAL "3 3 1\n1 1 1e999\n",
-                "bad_input: test.mtx:3: value: '1e999' is too large for double precision"},
-        BadFile{GENERAL "3 3 1\n1 1 1\x01\x80\n", "bad_input: test.mtx:3: value: '1?\?' is not a number"},
-        BadFile{GENERAL "3 3 2\n1 1 1e308\n1 1 1e308\n",
-                "bad_input: test.mtx: the sum of the duplicates of entry (1, 1) overflows a double"},
-        BadFile{"%%MatrixMarket matrix coordinate integer general\n3 3 1\n1 1 1.5\n",
-                "bad_input: test.mtx:3: value: '1.5' is not an integer"},
-        BadFile{"%%MatrixMarket matrix coordinate integer general\n3 3 1\n1 1 9223372036854775808\n",
-                "bad_input: test.mtx:3: value: '9223372036854775808' does not fit a 64-bit integer"},
-        BadFile{"%%MatrixMarket matrix coordinate complex general\n3 3 1\n1 1 1.000\n",
-                "bad_input: test.mtx:3: imaginary part: a value is missing"},
-        BadFile{"%%MatrixMarket matrix coordinate complex general\n3 3 1\n1 1 1 inf\n",
-                "bad_input: test.mtx:3: imaginary part: 'inf' is not a finite number"},
-        BadFile{"%%MatrixMarket matrix coordinate pattern general\n3 3 1\n1 1 1\n",
-                "bad_input: test.mtx:3: unexpected '1' after the entry"}));
-#undef GENERAL
+TEST(BadMatrixMarket, ErrorsOfTheSizeLineAreNamed) {
+    expect_bad_body("% only a comment\n", ":3: the size line is missing");
+    expect_bad_body("2 2\n1 1 1\n", ":2: size line (rows, columns, entries): a number is missing");
+    expect_bad_body("2 2 1.0\n1 1 1\n", ":2: size line (rows, columns, entries): '1.0' is not an integer");
+    expect_bad_body("2 2 1 1\n1 1 1\n", ":2: size line: unexpected '1'");
+    expect_bad_body("2 -2 1\n1 1 1\n", ":2: size line: -2 is negative");
+    expect_bad_body(
+        "99999999999999999999 2 1\n1 1 1\n",
+        ":2: size line (rows, columns, entries): '99999999999999999999' does not fit a 64-bit integer");
+    expect_bad_body("99999999999999 99999999999999 1\n1 1 1\n",
+                    ":2: 99999999999999 rows exceed the limit of 1099511627776");
+    expect_bad_body("2 500000000000 1\n1 1 1\n",
+                    ":2: 500000000000 columns for 1 entries; nearly all columns are empty");
+    expect_bad_body("2 2 9000000000000000000\n1 1 1\n",
+                    ":2: 9000000000000000000 entries are declared, but only 6 bytes follow");
+}
+
+TEST(BadMatrixMarket, ErrorsOfEntriesNameTheirLine) {
+    expect_bad_body("3 3 2\n1 1 1.00000\n", ":4: the file ends after 1 of 2 entries");
+    expect_bad_body("3 3 1\n1 1 1\n\n% c\n2 2 2\n3 3 3\n", ":6: there are more than the declared 1 entries");
+    expect_bad_body("3 3 1\n0 1 1\n", ":3: row index 0 is outside 1 .. 3");
+    expect_bad_body("3 3 1\n1 4 1\n", ":3: column index 4 is outside 1 .. 3");
+    expect_bad_body("3 3 1\n-1 1 1\n", ":3: row index -1 is outside 1 .. 3");
+    expect_bad_body("3 3 1\n1.5 1 1\n", ":3: row index: '1.5' is not an integer");
+    expect_bad_body("3 3 1\n1 18446744073709551617 1\n",
+                    ":3: column index: '18446744073709551617' does not fit a 64-bit integer");
+    expect_bad_body("3 3 1\n1 1 \n2 2 1 \n", ":3: value: a value is missing");
+    expect_bad_body("3 3 1\n1 1 1 1\n", ":3: unexpected '1' after the entry");
+    expect_bad_body("3 3 1\n1 1 one\n", ":3: value: 'one' is not a number");
+    expect_bad_body("3 3 1\n1 1 +-1\n", ":3: value: '+-1' is not a number");
+    expect_bad_body("3 3 1\n1 1 1.5.2\n", ":3: value: '1.5.2' is not a number");
+    expect_bad_body("3 3 1\n1 1 1.5-3\n", ":3: value: '1.5-3' is not a number");
+    expect_bad_body("3 3 1\n1 1 1e\n", ":3: value: '1e' is not a number");
+    expect_bad_body("3 3 1\n1 1 0x10\n", ":3: value: '0x10' is not a number");
+    expect_bad_body("3 3 1\n1 1 nan\n", ":3: value: 'nan' is not a finite number");
+    expect_bad_body("3 3 1\n1 1 -Infinity\n", ":3: value: '-Infinity' is not a finite number");
+    expect_bad_body("3 3 1\n1 1 1e999\n", ":3: value: '1e999' is too large for double precision");
+    expect_bad_body("3 3 1\n1 1 1\x01\x80\n", ":3: value: '1?\?' is not a number");
+    expect_bad_body("3 3 2\n1 1 1e308\n1 1 1e308\n",
+                    ": the sum of the duplicates of entry (1, 1) overflows a double");
+    expect_error("%%MatrixMarket matrix coordinate integer general\n3 3 1\n1 1 1.5\n",
+                 "bad_input: test.mtx:3: value: '1.5' is not an integer");
+    expect_error("%%MatrixMarket matrix coordinate integer general\n3 3 1\n1 1 9223372036854775808\n",
+                 "bad_input: test.mtx:3: value: '9223372036854775808' does not fit a 64-bit integer");
+    expect_error("%%MatrixMarket matrix coordinate complex general\n3 3 1\n1 1 1.000\n",
+                 "bad_input: test.mtx:3: imaginary part: a value is missing");
+    expect_error("%%MatrixMarket matrix coordinate complex general\n3 3 1\n1 1 1 inf\n",
+                 "bad_input: test.mtx:3: imaginary part: 'inf' is not a finite number");
+    expect_error("%%MatrixMarket matrix coordinate pattern general\n3 3 1\n1 1 1\n",
+                 "bad_input: test.mtx:3: unexpected '1' after the entry");
+}
 
 TEST(BadMatrixMarket, LongTokensAreShortenedInMessages) {
     auto const message =

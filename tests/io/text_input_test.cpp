@@ -15,17 +15,11 @@ namespace {
 using namespace reading;
 
 std::string gzipped(std::string const& text) {
-    z_stream stream{};
-    EXPECT_EQ(deflateInit2(&stream, 9, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY), Z_OK);
-    std::string output(deflateBound(&stream, text.size()), '\0');
-    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-    stream.avail_in = static_cast<uInt>(text.size());
-    stream.next_out = reinterpret_cast<Bytef*>(output.data());
-    stream.avail_out = static_cast<uInt>(output.size());
-    EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
-    output.resize(output.size() - stream.avail_out);
-    deflateEnd(&stream);
-    return output;
+    TemporaryDirectory const dir;
+    auto* const file = gzopen(dir.file("a.gz").c_str(), "wb9");
+    EXPECT_EQ(gzwrite(file, text.data(), static_cast<unsigned>(text.size())), std::ssize(text));
+    EXPECT_EQ(gzclose(file), Z_OK);
+    return content_of(dir.file("a.gz"));
 }
 
 std::string load(std::string const& path) {
