@@ -118,13 +118,8 @@ void move_early_messages(TraceParts& parts) {
 
 void shift_to_zero(TraceParts& parts) {
     Nanoseconds first = 0;
-    for (auto const& state : parts.states) first = std::min(first, state.start);
-    for (auto const& link : parts.links) first = std::min({first, link.start, link.end});
-    for (auto const& sample : parts.samples) first = std::min(first, sample.time);
-    if (first == 0) return;
-    for (auto& state : parts.states) state.start -= first, state.end -= first;
-    for (auto& link : parts.links) link.start -= first, link.end -= first;
-    for (auto& sample : parts.samples) sample.time -= first;
+    for_each_time(parts, [&](Nanoseconds time) { first = std::min(first, time); });
+    if (first < 0) for_each_time(parts, [&](Nanoseconds& time) { time -= first; });
 }
 
 // Flattens the states of one container, which come sorted by start, outer states first. open_ holds the
@@ -229,15 +224,12 @@ Trace::Trace(TraceParts parts) : parts_(std::move(parts)) {
     for (auto const& state : parts_.states) ++first_state_[state.container + 1];
     std::partial_sum(first_state_.begin(), first_state_.end(), first_state_.begin());
 
-    Nanoseconds first = std::numeric_limits<Nanoseconds>::max();
-    auto const include = [&](Nanoseconds start, Nanoseconds end) {
-        first = std::min(first, start);
-        end_ = std::max(end_, end);
-    };
-    for (auto const& state : parts_.states) include(state.start, state.end);
-    for (auto const& link : parts_.links) include(link.start, link.end);
-    for (auto const& sample : parts_.samples) include(sample.time, sample.time);
-    begin_ = std::min(first, end_);
+    begin_ = std::numeric_limits<Nanoseconds>::max();
+    for_each_time(parts_, [&](Nanoseconds time) {
+        begin_ = std::min(begin_, time);
+        end_ = std::max(end_, time);
+    });
+    begin_ = std::min(begin_, end_);
 }
 
 std::span<State const> Trace::states_of(std::int64_t container) const {

@@ -123,6 +123,14 @@ struct TraceParts {
     Nanoseconds earliest_by = 0;         ///< The largest such difference.
 };
 
+/// Calls visit(time) for all times, which it may change.
+template <class Visit> void for_each_time(TraceParts& parts, Visit const& visit) {
+    for (State& state : parts.states) visit(state.start), visit(state.end);
+    for (Link& link : parts.links) visit(link.start), visit(link.end);
+    for (MessageEnd& end : parts.message_ends) visit(end.time);
+    for (Sample& sample : parts.samples) visit(sample.time);
+}
+
 /// A sorted and checked trace, which never changes.
 class Trace {
   public:

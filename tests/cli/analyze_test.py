@@ -85,8 +85,3 @@ class Calibration(CommandTest):
     def test_unwritable_cache_is_no_error(self):
         self.write("cache", "a file, no directory")
         self.assertEqual(self.model_of(), "calibrated")
-
-    def test_variable_that_means_nothing(self):
-        done = self.run_command("analyze", "lap3d:4", environment={"ESPALIER_CALIBRATION": "perhaps"})
-        self.assertEqual(done.returncode, USAGE)
-        self.assertRegex(done.stderr, "ESPALIER_CALIBRATION is 'perhaps'")

@@ -139,12 +139,9 @@ class Compare(CommandTest):
         self.report("compare", "lap2d:6", "--simulate", "big.json", "--vary", "alloc=local", "--threads", 8192)
 
     def test_machines_are_checked_before_the_matrix_is_read(self):
-        for arguments, part in ((["--simulate", "core:many"], "core:many"), (["--topology", "core:many"], "core:many"),
-                                (["--vary", "topology=here,core:many"], "core:many"),
-                                (["--simulate", "missing.json"], "missing.json")):
-            done = self.run_command("compare", "missing.mtx", "--vary", "threads=1", *arguments)
-            self.assertIn(part, done.stderr)
-            self.assertNotIn("missing.mtx", done.stderr)
+        self.fail_each(USAGE, *((f"compare missing.mtx --vary threads=1 {options}", "core:many") for options in (
+            "--simulate core:many", "--topology core:many", "--vary topology=here,core:many")))
+        self.fail_each(IO_ERROR, ("compare missing.mtx --vary threads=1 --simulate missing.json", "missing.json"))
 
     def test_the_json_has_the_system_that_was_solved(self):
         self.write("b.mtx", "%%MatrixMarket matrix array real general\n4 3\n" + "1\n" * 12)

@@ -31,11 +31,6 @@ class Simulate(CommandTest):
                 if schedule == "static":
                     self.assertEqual(prediction["steals"], 0)
 
-    def test_twice_the_same(self):
-        options = ["--machine", "numa:2 core:4", "--schedule", "places", "--select", "sRand", "--seed", 3]
-        one, other = (self.simulate(*options)["prediction"] for _ in range(2))
-        self.assertEqual(one, other)
-
     def test_placement_and_speed_of_a_machine_file(self):
         fast = self.machine(TWO_NODES | {"speed": 2.0}, "fast.json")
         machine = self.machine(TWO_NODES)

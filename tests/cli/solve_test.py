@@ -167,12 +167,6 @@ class Report(CommandTest):
                     "refine_asked": "ir", "max_memory_bytes": 3 << 29, "trace": None, "json": "-", "output": None}
         self.assertEqual(settings | expected, settings)
 
-    def test_amalgamation_does_not_change_the_counts_of_the_elimination(self):
-        path = self.write_matrix("a.mtx", 30, laplacian(30), "symmetric")
-        analysis = self.report("solve", path, "--ordering", "natural", "--factorization", "llh")["analysis"]
-        self.assertEqual(analysis["nnz_factor"], 30 + 29)
-        self.assertGreaterEqual(analysis["nnz_stored"], analysis["nnz_factor"])
-
     def test_with_a_file_name_that_is_not_utf8(self):
         name = b"a\xff.mtx".decode("utf-8", "surrogateescape")
         self.write_matrix(name, 3, laplacian(3), "symmetric")

@@ -1,10 +1,7 @@
-#include <gtest/gtest.h>
-
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 #include <limits>
 
+#include "io/reading.hpp"
 #include "runtime/process_limits.hpp"
 
 namespace espalier {
@@ -17,10 +14,8 @@ class FakeRoot : public ::testing::Test {
         std::filesystem::create_directories(full.parent_path());
         std::ofstream(full) << text;
     }
-    void SetUp() override { std::filesystem::remove_all(root_); }
-    void TearDown() override { std::filesystem::remove_all(root_); }
-    std::string root_ = ::testing::TempDir() + "espalier_fake_root_" +
-                        ::testing::UnitTest::GetInstance()->current_test_info()->name() + "/";
+    reading::TemporaryDirectory folder_;
+    std::string root_ = folder_.file("");
 };
 
 TEST_F(FakeRoot, WithoutFilesThereIsNoLimit) {

@@ -1,9 +1,6 @@
-
-#include <cstdio>
-#include <fstream>
-
 #include <sched.h>
 
+#include "io/reading.hpp"
 #include "support.hpp"
 
 namespace espalier {
@@ -91,17 +88,16 @@ TEST(Topology, RejectsBadSyntheticDescriptionsByQuotingThem) {
 TEST(Topology, XmlFilesThatAreMissingOrNotATopology) {
     for (char const* path : {"/nowhere/machine.xml", "/"})
         EXPECT_TRUE(throws_error(Status::io_error, path, [&] { Topology::from_xml(path); }));
-    std::string const path = ::testing::TempDir() + "not_a_topology.xml";
+    reading::TemporaryDirectory const folder;
     for (char const* text : {"hello", "<?xml version=\"1.0\"?>\n<html></html>", "<topology", "<topology/>"}) {
-        std::ofstream(path) << text;
+        auto const path = folder.write("machine.xml", text);
         EXPECT_TRUE(throws_error(Status::bad_input, path, [&] { Topology::from_xml(path); })) << text;
     }
-    std::remove(path.c_str());
 }
 
 TEST(Topology, XmlFileOfTwoNodesOfUnequalSize) {
-    std::string const path = ::testing::TempDir() + "small_machine.xml";
-    std::ofstream(path) << R"(<?xml version="1.0" encoding="UTF-8"?>
+    reading::TemporaryDirectory const folder;
+    auto const path = folder.write("machine.xml", R"(<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE topology SYSTEM "hwloc2.dtd">
 <topology version="2.0">
 <object type="Machine" os_index="0" cpuset="7" complete_cpuset="7" nodeset="5" complete_nodeset="5"
@@ -120,9 +116,8 @@ TEST(Topology, XmlFileOfTwoNodesOfUnequalSize) {
 </object>
 </object>
 </topology>
-)";
+)");
     auto const machine = Topology::from_xml(path);
-    std::remove(path.c_str());
     EXPECT_EQ(machine.machine_name(), "elsewhere");
     EXPECT_FALSE(machine.is_this_machine());
     EXPECT_EQ(machine.num_packages(), 2);
