@@ -103,14 +103,11 @@ MeasuredModel const* MachineCosts::find(Scalar scalar, KernelKind kind) const {
 
 void MachineCosts::put(MeasuredModel model) {
     for (MeasuredModel& old : models) {
-        if (old.scalar != model.scalar ||
-            old.calibration.model.kernels.kind != model.calibration.model.kernels.kind)
-            continue;
+        if (&old != find(model.scalar, model.calibration.model.kernels.kind)) continue;
         for (auto const& known : old.contention)
-            if (std::none_of(model.contention.begin(), model.contention.end(),
-                             [&](auto const& fresh) { return fresh.first == known.first; }))
+            if (std::ranges::count(model.contention, known.first, &std::pair<int, double>::first) == 0)
                 model.contention.push_back(known);
-        std::sort(model.contention.begin(), model.contention.end());
+        std::ranges::sort(model.contention);
         old = std::move(model);
         return;
     }

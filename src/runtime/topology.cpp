@@ -15,15 +15,12 @@ namespace espalier {
 
 namespace {
 
-struct TopologyDeleter {
+struct HwlocDeleter {
     void operator()(hwloc_topology* topology) const { hwloc_topology_destroy(topology); }
-};
-using HwlocTopology = std::unique_ptr<hwloc_topology, TopologyDeleter>;
-
-struct BitmapDeleter {
     void operator()(hwloc_bitmap_s* bitmap) const { hwloc_bitmap_free(bitmap); }
 };
-using HwlocBitmap = std::unique_ptr<hwloc_bitmap_s, BitmapDeleter>;
+using HwlocTopology = std::unique_ptr<hwloc_topology, HwlocDeleter>;
+using HwlocBitmap = std::unique_ptr<hwloc_bitmap_s, HwlocDeleter>;
 
 HwlocTopology new_topology() {
     hwloc_topology_t topology = nullptr;

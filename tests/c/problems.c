@@ -87,19 +87,14 @@ espalier_matrix described(problem const* p) {
     return matrix;
 }
 
-void product(problem const* p, int transposed, double const* x, double* y) {
-    memset(y, 0, (size_t)p->n * sizeof *y);
+double residual(problem const* p, int transposed, double const* x, double const* b) {
+    double* const y = memory((size_t)p->n, sizeof *y); /* zeros */
     for (int j = 0; j < p->n; ++j)
         for (int k = p->start[j]; k < p->start[j + 1]; ++k) {
             int const i = p->row[k];
             if (!transposed || p->symmetric) y[i] += p->value[k] * x[j];
             if ((transposed && !p->symmetric) || (p->symmetric && i != j)) y[j] += p->value[k] * x[i];
         }
-}
-
-double residual(problem const* p, int transposed, double const* x, double const* b) {
-    double* const y = memory((size_t)p->n, sizeof *y);
-    product(p, transposed, x, y);
     double worst = 0;
     for (int i = 0; i < p->n; ++i) {
         double const difference = fabs(y[i] - b[i]);

@@ -1,4 +1,4 @@
-/* Small systems in compressed columns, their products, and how well a vector solves them. */
+/* Small systems in compressed columns, and how well a vector solves them. */
 #ifndef ESPALIER_TESTS_PROBLEMS_H
 #define ESPALIER_TESTS_PROBLEMS_H
 
@@ -28,9 +28,7 @@ void free_problem(problem* p);
 /* The arrays as the interface takes them. */
 espalier_matrix described(problem const* p);
 
-/* y = A x, or A^T x. */
-void product(problem const* p, int transposed, double const* x, double* y);
-/* max |A x - b|. */
+/* max |A x - b|, or max |A^T x - b|. */
 double residual(problem const* p, int transposed, double const* x, double const* b);
 
 #endif

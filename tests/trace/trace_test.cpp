@@ -1,5 +1,7 @@
 #include "trace/trace.hpp"
 
+#include <tuple>
+
 #include <gtest/gtest.h>
 
 #include "core/status_of.hpp"
@@ -40,22 +42,17 @@ TEST(Trace, CutsAStateWhereAnotherOneIsNested) {
     parts.states = {state(0, 100, 1), state(20, 30, 0), state(22, 25, 2), state(100, 120, 2),
                     state(100, 120, 1)};
     Trace const trace(parts);
-    struct Piece {
-        Nanoseconds start, end;
-        int kind;
-        bool continued;
-    };
+    using Piece = std::tuple<Nanoseconds, Nanoseconds, int, bool>; // start, end, kind, continued
+    std::vector<Piece> pieces;
+    for (State const& s : trace.states()) pieces.emplace_back(s.start, s.end, s.kind, s.continued);
     // The last state covers the one before, which keeps an empty piece.
-    Piece const expected[] = {{0, 20, 1, false},   {20, 22, 0, false}, {22, 25, 2, false},
-                              {25, 30, 0, true},   {30, 100, 1, true}, {100, 120, 1, false},
-                              {120, 120, 2, false}};
-    ASSERT_EQ(trace.states().size(), std::size(expected));
-    for (std::size_t i = 0; i < std::size(expected); ++i) {
-        EXPECT_EQ(trace.states()[i].start, expected[i].start) << i;
-        EXPECT_EQ(trace.states()[i].end, expected[i].end) << i;
-        EXPECT_EQ(trace.states()[i].kind, expected[i].kind) << i;
-        EXPECT_EQ(trace.states()[i].continued, expected[i].continued) << i;
-    }
+    EXPECT_EQ(pieces, (std::vector<Piece>{{0, 20, 1, false},
+                                          {20, 22, 0, false},
+                                          {22, 25, 2, false},
+                                          {25, 30, 0, true},
+                                          {30, 100, 1, true},
+                                          {100, 120, 1, false},
+                                          {120, 120, 2, false}}));
 }
 
 TEST(Trace, KeepsEmptyStates) {

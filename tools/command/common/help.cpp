@@ -40,16 +40,4 @@ std::string generators() {
     return text;
 }
 
-std::string general_help() {
-    return R"(Examples:
-  espalier solve matrix.mtx                       A x = b with b = ones; a report
-  espalier solve lap3d:60 --threads 2             the 7-point Laplacian on a 60^3 grid
-  espalier solve a.mtx.gz --rhs b.mtx --output x.mtx --json report.json
-  espalier analyze matrix.rb                      fill, work and memory; nothing is factorized
-  espalier generate elast3d:20 --output k.mtx.gz  a test matrix
-'espalier solve --help' explains every option.
-
-)" + exit_codes();
-}
-
 } // namespace espalier::command

@@ -8,9 +8,6 @@
 
 namespace espalier::command {
 
-/// Help of the command without a subcommand: examples and exit codes.
-std::string general_help();
-
 /// A table of the exit codes.
 std::string exit_codes();
 /// A table of the generators of test matrices.
