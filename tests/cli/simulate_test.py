@@ -80,19 +80,13 @@ class Simulate(CommandTest):
                 self.assertRegex(text, rf"(?m)^  {name.replace('_', '-')} +\S")
 
     def test_failures(self):
-        def fails(code, *options):
-            return self.fail_with(code, "simulate", *MATRIX, *options)
-
-        self.assertIn("8 cores", fails(USAGE, "--machine", "numa:2 core:4", "--threads", 9))
-        self.fail_each(USAGE, ("simulate missing.mtx --machine core:many", "core:many"),
-                       ("simulate missing.mtx --machine core:2 --threads 3", "core"))
-        self.assertIn("missing.json", fails(IO_ERROR, "--machine", "missing.json"))
-        message = fails(BAD_INPUT, "--machine", self.machine(TWO_NODES | {"sped": 2}))
-        self.assertIn("m.json", message)
-        self.assertIn('"sped"', message)
-        self.assertIn("same file", fails(USAGE, "--machine", "m.json", "--json", "./m.json"))
-        fails(USAGE, "--topology", "numa:2 core:4")  # of a run here
-        self.assertIn("has 1 core, fewer than 2 threads",
-                      fails(USAGE, "--machine", "core:1", "--threads", 2))
-        few = self.machine(TWO_NODES | {"nodes": 2})
-        self.assertIn("2 nodes", fails(USAGE, "--machine", few, "--processes", 3))
+        self.machine(TWO_NODES | {"sped": 2})
+        self.machine(TWO_NODES | {"nodes": 2}, "few.json")
+        # Machines are checked before the matrix is read.
+        self.fail_each(USAGE, *((f"simulate missing.mtx {options}", part) for options, part in (
+            ("--machine core:many", "core:many"), ("--machine 'numa:2 core:4' --threads 9", "8 cores"),
+            ("--machine core:1 --threads 2", "has 1 core, fewer than 2 threads"),
+            ("--machine few.json --processes 3", "2 nodes"), ("--machine m.json --json ./m.json", "same file"),
+            ("--topology 'numa:2 core:4'", "--topology"))))
+        self.fail_each(IO_ERROR, ("simulate missing.mtx --machine missing.json", "missing.json"))
+        self.fail_each(BAD_INPUT, ("simulate missing.mtx --machine m.json", "m.json", '"sped"'))
