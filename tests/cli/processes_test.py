@@ -34,6 +34,13 @@ class Processes(CommandTest):
         self.assertEqual(len(lines), 1, done.stderr)
         return lines[0]
 
+    def fail_all(self, cases, *options):
+        """Launches all at once, as a launcher takes two seconds over a failure."""
+        with ThreadPoolExecutor() as launchers:
+            lines = launchers.map(lambda case: self.launch_badly(case[0], 2, "solve", *case[1], *options), cases)
+            for case, line in zip(cases, lines):
+                self.assertIn(case[2], line)
+
     def test_solve_together(self):
         self.succeed("generate", "elast3d:5", "--output", "a.mtx")
         matrix = read_matrix(self.folder / "a.mtx")
@@ -78,10 +85,7 @@ class Processes(CommandTest):
         cases = ((BAD_INPUT, ("bad.mtx",), f"espalier: error: bad.mtx:{lines}: "),
                  (IO_ERROR, ("nofile.mtx",), "nofile.mtx"),
                  (BAD_INPUT, ("a.mtx", "--rhs", "bad.mtx"), f"bad.mtx:{lines}: "))
-        with ThreadPoolExecutor() as launchers:
-            for case, line in zip(cases, launchers.map(
-                    lambda case: self.launch_badly(case[0], 2, "solve", "--input", "distributed", *case[1]), cases)):
-                self.assertIn(case[2], line)
+        self.fail_all(cases, "--input", "distributed")
 
     def test_a_report_on_standard_output_is_one(self):
         text = self.launch_well(3, "solve", "lap3d:8", "--threads", 1, "--json", "-", "--quiet")
@@ -95,14 +99,7 @@ class Processes(CommandTest):
                  (NOT_POSITIVE, ("indefinite.mtx", "--factorization", "llh"), "positive definite"),
                  (USAGE, ("lap3d:4", "--colour", "red"), "--colour"),
                  (USAGE, ("lap3d:4", "--comm-threads", "3"), "--comm-threads"))
-
-        def fail(case):
-            return self.launch_badly(case[0], 2, "solve", *case[1], "--output", "x.mtx")
-
-        # At the same time: a launcher takes two seconds over a failure.
-        with ThreadPoolExecutor() as launchers:
-            for case, line in zip(cases, launchers.map(fail, cases)):
-                self.assertIn(case[2], line)
+        self.fail_all(cases, "--output", "x.mtx")
         self.assertEqual(self.names(), ["indefinite.mtx", "text.mtx"])
 
     def test_compare_communication_threads(self):

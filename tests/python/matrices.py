@@ -1,6 +1,7 @@
-"""Test matrices of any size."""
+"""Test matrices of any size, and checks that several tests share."""
 
 import numpy as np
+import pytest
 from scipy import sparse
 
 DTYPES = [np.float32, np.float64, np.complex64, np.complex128]
@@ -36,6 +37,11 @@ def block(n, k, dtype, seed=3):
     if np.dtype(dtype).kind == "c":
         b = b + 1j * random.standard_normal((n, k))
     return b.astype(dtype)
+
+
+def refuses(error, call, match=""):
+    with pytest.raises(error, match=match):
+        call()
 
 
 def tolerance(dtype):

@@ -7,12 +7,7 @@ import pytest
 from scipy import sparse
 
 import espalier
-from matrices import general, hermitian, laplacian
-
-
-def refuses(error, call, match=""):
-    with pytest.raises(error, match=match):
-        call()
+from matrices import general, hermitian, laplacian, refuses
 
 
 def test_unknown_options_and_values_are_refused():

@@ -6,7 +6,7 @@ from scipy import sparse
 from scipy.sparse import linalg
 
 import espalier
-from matrices import DTYPES, block, error, general, hermitian, laplacian, tolerance
+from matrices import DTYPES, block, error, general, hermitian, laplacian, refuses, tolerance
 
 
 def snapshot(A):
@@ -144,8 +144,7 @@ def test_symmetry_is_detected_exactly_and_can_be_claimed():
     x = espalier.spsolve(sparse.triu(H), b, symmetric="hermitian")
     np.testing.assert_allclose(H @ x, b, atol=1e-11)
     B[0, 1] += 1
-    with pytest.raises(ValueError, match="mirror|symmetric"):
-        espalier.spsolve(B, np.ones(64), symmetric=True)
+    refuses(ValueError, lambda: espalier.spsolve(B, np.ones(64), symmetric=True), "mirror|symmetric")
 
 
 def test_new_values_reuse_the_analysis():
@@ -155,12 +154,10 @@ def test_new_values_reuse_the_analysis():
     b = np.ones(125)
     for scale in (1.0, 3.0):
         np.testing.assert_allclose(scale * (A @ solver.factorize(scale * A).solve(b)), b, atol=1e-12)
-    with pytest.raises(ValueError, match="analyze"):
-        solver.factorize(laplacian(4))
+    refuses(ValueError, lambda: solver.factorize(laplacian(4)), "analyze")
     skewed = A.copy()
     skewed[0, 1] *= 2
-    with pytest.raises(ValueError, match="analyze"):
-        solver.factorize(skewed)
+    refuses(ValueError, lambda: solver.factorize(skewed), "analyze")
     np.testing.assert_allclose(skewed @ solver.analyze(skewed).factorize(skewed).solve(b), b, atol=1e-12)
     # The matrix is analyzed as general. Symmetric values do not change the pattern.
     np.testing.assert_allclose(A @ solver.factorize(A).solve(b), b, atol=1e-12)
