@@ -24,7 +24,7 @@ struct ScheduleSettings {
     Index split_rows = 384; ///< two_d: the minimum number of rows of a group.
     /// A subtree of the elimination tree becomes one task if it costs at most the whole factorization divided by the
     /// number of workers and by this number.
-    Index subtrees_per_worker = 8;
+    Index subtrees_per_worker = 3;
 };
 
 } // namespace espalier

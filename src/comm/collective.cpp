@@ -40,7 +40,10 @@ template <class Prepare> void prepare_on_all(Communicator const& comm, char cons
 Outcome agree(Communicator const& comm, std::optional<Error> const& mine) {
     int const size = comm.size();
     auto const failing = static_cast<int>(min(comm, std::int64_t{mine ? comm.rank() : size}));
-    if (failing == size) return {};
+    return failing == size ? Outcome() : share_error(comm, failing, mine);
+}
+
+Outcome share_error(Communicator const& comm, int failing, std::optional<Error> const& mine) {
     char const* const text = failing == comm.rank() ? mine->what() : "";
     std::int64_t facts[2] = {mine ? static_cast<std::int64_t>(mine->status()) : 0,
                              static_cast<std::int64_t>(std::strlen(text))};
@@ -63,7 +66,7 @@ Outcome agree(Communicator const& comm, std::optional<Error> const& mine) {
     }
     Outcome outcome{static_cast<Status>(facts[0]), failing, {}, {}};
     try {
-        outcome.message = size > 1 ? fmt::format("process {}: {}", failing, message) : message;
+        outcome.message = comm.size() > 1 ? fmt::format("process {}: {}", failing, message) : message;
         outcome.what = std::move(message);
     } catch (std::bad_alloc const&) { // The status is the same as on the other ranks.
     }
@@ -106,16 +109,25 @@ ESPALIER_REDUCTION(max, std::int64_t)
 ESPALIER_REDUCTION(min, std::int64_t)
 #undef ESPALIER_REDUCTION
 
-std::vector<std::int64_t> all_gather(Communicator const& comm, std::int64_t mine) {
-    std::vector<std::int64_t> all;
-    prepare_on_all(comm, "a number of each process", [&] { all.resize(comm.size()); });
+std::span<std::int64_t const> detail::gather_sizes(Communicator const& comm, std::int64_t& mine) {
+    if (comm.size() == 1) return {&mine, 1};
+    std::vector<std::int64_t>& all = transport_of(comm)->of_rank;
+    std::fill(all.begin(), all.end(), 0);
     all[comm.rank()] = mine;
     sum(comm, all);
     return all;
 }
 
+std::vector<std::int64_t> all_gather(Communicator const& comm, std::int64_t mine) {
+    std::vector<std::int64_t> all;
+    auto const gathered = detail::gather_sizes(comm, mine);
+    prepare_on_all(comm, "a number of each process", [&] { all.assign(gathered.begin(), gathered.end()); });
+    return all;
+}
+
 std::vector<Bytes> gather(Communicator const& comm, std::span<std::byte const> mine, int root) {
-    auto const sizes = all_gather(comm, static_cast<std::int64_t>(mine.size()));
+    std::int64_t own_size = std::ssize(mine);
+    auto const sizes = detail::gather_sizes(comm, own_size);
     std::vector<Bytes> blocks;
     std::vector<std::span<std::byte>> into;
     prepare_on_all(comm, "the blocks of all processes", [&] {
@@ -129,15 +141,16 @@ std::vector<Bytes> gather(Communicator const& comm, std::span<std::byte const> m
 std::vector<std::byte> scatter(Communicator const& comm, std::vector<Bytes> const& blocks, int root) {
     bool const is_root = comm.rank() == root;
     auto const processes = static_cast<std::size_t>(comm.size());
-    std::vector<std::int64_t> sizes;
-    prepare_on_all(comm, "a number of each process",
-                   [&] { sizes.assign(processes, -1); }); // -1: wrong argument
+    std::int64_t only = 0;
+    std::span<std::int64_t> const sizes =
+        processes == 1 ? std::span(&only, 1) : std::span(transport_of(comm)->of_rank);
     Bytes mine;
     std::vector<std::span<std::byte const>> from;
     if (is_root && blocks.size() == processes)
-        std::transform(blocks.begin(), blocks.end(), sizes.begin(),
-                       [](Bytes const& block) { return static_cast<std::int64_t>(block.size()); });
-    broadcast(comm, std::as_writable_bytes(std::span(sizes)), root);
+        std::ranges::transform(blocks, sizes.begin(), [](Bytes const& block) { return std::ssize(block); });
+    else if (is_root)
+        std::ranges::fill(sizes, -1); // wrong argument
+    broadcast(comm, std::as_writable_bytes(sizes), root);
     if (sizes.front() < 0)
         throw Error(Status::internal, "the root has not one block to scatter for each of " +
                                           std::to_string(processes) + " processes");
@@ -165,25 +178,6 @@ void scatter(Communicator const& comm, std::span<std::span<std::byte const> cons
     std::vector<std::span<std::byte>> into(comm.size());
     into[root] = mine;
     detail::exchange_blocks(comm, sent, into);
-}
-
-std::vector<std::int64_t> detail::exchange_sizes(Communicator const& comm,
-                                                 std::span<std::int64_t const> sizes) {
-    std::vector<std::int64_t> incoming;
-    std::vector<std::span<std::byte const>> from;
-    std::vector<std::span<std::byte>> into;
-    all_succeed(comm, [&] {
-        if (sizes.size() != static_cast<std::size_t>(comm.size()))
-            throw Error(Status::internal, std::to_string(sizes.size()) + " blocks to exchange among " +
-                                              std::to_string(comm.size()) + " processes");
-        incoming.assign(sizes.begin(), sizes.end());
-        for (std::size_t r = 0; r < sizes.size(); ++r) {
-            from.push_back(std::as_bytes(sizes.subspan(r, 1)));
-            into.push_back(std::as_writable_bytes(std::span(incoming).subspan(r, 1)));
-        }
-    });
-    exchange_blocks(comm, from, into);
-    return incoming;
 }
 
 void detail::exchange_blocks(Communicator const& comm, std::span<std::span<std::byte const> const> from,

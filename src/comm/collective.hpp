@@ -35,6 +35,9 @@ struct Outcome {
 /// Success if no rank passes an error, otherwise the error of the lowest rank that does.
 Outcome agree(Communicator const& comm, std::optional<Error> const& mine);
 
+/// The error `mine` of rank `failing`, which all ranks know to have one.
+Outcome share_error(Communicator const& comm, int failing, std::optional<Error> const& mine);
+
 /// The exception of `step` as an Error, if it throws.
 template <class Step> std::optional<Error> error_of(Step&& step) {
     try {
@@ -111,29 +114,40 @@ void scatter(Communicator const& comm, std::span<std::span<std::byte const> cons
              std::span<std::byte> mine, int root);
 
 namespace detail {
-/// Sends sizes[r] to rank r, and returns the sizes that the other ranks will send.
-std::vector<std::int64_t> exchange_sizes(Communicator const& comm, std::span<std::int64_t const> sizes);
+/// The numbers of all ranks, which other collective operations overwrite.
+std::span<std::int64_t const> gather_sizes(Communicator const& comm, std::int64_t& mine);
 void exchange_blocks(Communicator const& comm, std::span<std::span<std::byte const> const> from,
                      std::span<std::span<std::byte> const> into);
 } // namespace detail
 
 /// Sends blocks[r] to rank r, and returns the received blocks by rank. Blocks may differ in size and be
-/// empty. Error{out_of_memory} on every rank if one lacks the memory.
+/// empty. Error{out_of_memory} on every rank if one lacks the memory; Error{internal} unless each rank has a
+/// block for every rank.
 template <class T>
 std::vector<std::vector<T>> all_to_all(Communicator const& comm, std::vector<std::vector<T>> const& blocks) {
     static_assert(std::is_trivially_copyable_v<T> && !std::is_same_v<T, bool>);
-    std::vector<std::int64_t> sizes;
-    all_succeed(comm, [&] {
-        for (auto const& block : blocks) sizes.push_back(static_cast<std::int64_t>(block.size()));
-    });
-    sizes = detail::exchange_sizes(comm, sizes);
-    std::vector<std::vector<T>> result;
+    std::vector<std::int64_t> sizes, received_sizes;
     std::vector<std::span<std::byte const>> from;
     std::vector<std::span<std::byte>> into;
     all_succeed(comm, [&] {
-        for (auto const& block : blocks) from.push_back(std::as_bytes(std::span(block)));
-        for (auto const size : sizes) result.emplace_back(static_cast<std::size_t>(size));
-        for (auto& block : result) into.push_back(std::as_writable_bytes(std::span(block)));
+        if (std::ssize(blocks) != comm.size())
+            throw Error(Status::internal, std::to_string(blocks.size()) + " blocks to exchange among " +
+                                              std::to_string(comm.size()) + " processes");
+        for (auto const& block : blocks) sizes.push_back(std::ssize(block));
+        received_sizes.resize(sizes.size());
+        for (std::size_t r = 0; r < sizes.size(); ++r) {
+            from.push_back(std::as_bytes(std::span(sizes).subspan(r, 1)));
+            into.push_back(std::as_writable_bytes(std::span(received_sizes).subspan(r, 1)));
+        }
+    });
+    detail::exchange_blocks(comm, from, into);
+    std::vector<std::vector<T>> result;
+    all_succeed(comm, [&] {
+        for (std::size_t r = 0; r < sizes.size(); ++r) {
+            result.emplace_back(static_cast<std::size_t>(received_sizes[r]));
+            from[r] = std::as_bytes(std::span(blocks[r]));
+        }
+        for (std::size_t r = 0; r < sizes.size(); ++r) into[r] = std::as_writable_bytes(std::span(result[r]));
     });
     detail::exchange_blocks(comm, from, into);
     return result;
@@ -143,7 +157,8 @@ std::vector<std::vector<T>> all_to_all(Communicator const& comm, std::vector<std
 /// every rank if the root lacks the memory.
 template <class T> std::vector<T> gather_joined(Communicator const& comm, std::span<T const> mine, int root) {
     static_assert(std::is_trivially_copyable_v<T> && !std::is_same_v<T, bool>);
-    std::vector<std::int64_t> const sizes = all_gather(comm, static_cast<std::int64_t>(mine.size()));
+    std::int64_t own_size = std::ssize(mine);
+    std::span<std::int64_t const> const sizes = detail::gather_sizes(comm, own_size);
     std::vector<T> whole;
     std::vector<std::span<std::byte>> into;
     all_succeed(comm, [&] {

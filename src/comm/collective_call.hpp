@@ -13,7 +13,10 @@
 // next call, and runs the same code with empty arguments.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -25,36 +28,56 @@
 
 namespace espalier {
 
+namespace detail {
+/// A packed result that fits is sent with its size, in one message.
+struct PackedResult {
+    std::size_t size = 0;
+    std::byte start[4096] = {};
+};
+} // namespace detail
+
 /// Collective: process 0 runs `step`, and all processes return its result or throw its error. The result is
-/// trivially copyable, or of a type that core/pack.hpp can pack. With one process this is a plain call.
+/// trivially copyable, or of a type that core/pack.hpp can pack. Process 0 does not wait for the others
+/// unless the result is packed. With one process this is a plain call.
 template <class Step> auto on_root(Communicator const& comm, Step&& step) {
     using Result = std::invoke_result_t<Step&>;
     if (comm.size() == 1) return step();
-    auto const run = [&](auto const& body) {
-        agree(comm, comm.rank() == 0 ? error_of(body) : std::nullopt).raise();
-    };
     if constexpr (std::is_void_v<Result>) {
-        run(step);
+        (void)on_root(comm, [&] { return step(), true; });
+    } else if constexpr (std::is_trivially_copyable_v<Result>) {
+        struct {
+            bool has_failed = false;
+            Result value{};
+        } sent;
+        auto const problem =
+            comm.rank() == 0 ? error_of([&] { sent.value = step(); }) : std::optional<Error>();
+        sent.has_failed = problem.has_value();
+        broadcast_value(comm, sent, 0);
+        if (sent.has_failed) share_error(comm, 0, problem).raise();
+        return sent.value;
     } else {
         Result result{};
-        if constexpr (std::is_trivially_copyable_v<Result>) {
-            run([&] { result = step(); });
-            broadcast_value(comm, result, 0);
-        } else {
-            std::vector<std::byte> bytes;
-            run([&] {
-                result = step();
-                Packer packer;
-                packer(result);
-                bytes = packer.take();
-            });
-            broadcast(comm, bytes, 0);
-            all_succeed(comm, [&] {
-                if (comm.rank() == 0) return;
-                Unpacker unpacker(bytes);
-                unpacker(result);
-            });
+        std::vector<std::byte> bytes;
+        auto const packed = on_root(comm, [&] {
+            result = step();
+            Packer packer;
+            packer(result);
+            bytes = packer.take();
+            detail::PackedResult whole{bytes.size()};
+            if (bytes.size() <= sizeof whole.start) std::copy(bytes.begin(), bytes.end(), whole.start);
+            return whole;
+        });
+        std::span<std::byte const> received(packed.start, std::min(packed.size, sizeof packed.start));
+        if (packed.size > sizeof packed.start) {
+            all_succeed(comm, [&] { bytes.resize(packed.size); });
+            broadcast(comm, std::span(bytes), 0);
+            received = bytes;
         }
+        all_succeed(comm, [&] {
+            if (comm.rank() == 0) return;
+            Unpacker unpacker(received);
+            unpacker(result);
+        });
         return result;
     }
 }

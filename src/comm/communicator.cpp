@@ -14,6 +14,7 @@ Communicator make_communicator(int rank, int size, std::shared_ptr<Transport> tr
     Communicator comm;
     comm.rank_ = rank;
     comm.size_ = size;
+    transport->of_rank.resize(static_cast<std::size_t>(size));
     comm.transport_ = std::move(transport);
     return comm;
 }

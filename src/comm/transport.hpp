@@ -52,6 +52,8 @@ class Transport {
 
     /// Bytes that this process has sent to others (collective.hpp).
     std::atomic<std::uint64_t> bytes_sent{0};
+    /// A number for each rank, for collective operations that cannot allocate. Used by one at a time.
+    std::vector<std::int64_t> of_rank;
 
     // Collective.
     /// A transport of the first `count` ranks; null on the others.

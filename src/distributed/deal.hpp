@@ -4,27 +4,33 @@
 #include <span>
 #include <vector>
 
-#include "comm/collective.hpp"
+#include "comm/collective_call.hpp"
 #include "core/pack.hpp"
 #include "distributed/distributed_rows.hpp"
 
 namespace espalier {
 
 /// Collective: returns the bytes that pack(packer, r) packs on process 0 for the calling process r. Process 0
-/// stores the bytes of one process at a time.
+/// stores the bytes of one process at a time, or of several if they are few.
 template <class Pack> std::vector<std::byte> deal_out(Communicator const& comm, Pack const& pack) {
+    constexpr std::size_t few = std::size_t{1} << 24;
     std::vector<std::byte> mine;
-    for (int r = 0; r < comm.size(); ++r) {
+    for (int first = 0; first < comm.size();) {
         std::vector<std::vector<std::byte>> blocks;
-        all_succeed(comm, [&] {
-            if (comm.rank() > 0) return;
+        int const end = on_root(comm, [&] {
             blocks.resize(comm.size());
-            Packer packer;
-            pack(packer, r);
-            blocks[r] = packer.take();
+            int r = first;
+            for (std::size_t total = 0; r < comm.size() && (r == first || total < few); ++r) {
+                Packer packer;
+                pack(packer, r);
+                blocks[r] = packer.take();
+                total += blocks[r].size();
+            }
+            return r;
         });
         auto received = scatter(comm, blocks, 0);
-        if (comm.rank() == r) mine = std::move(received);
+        if (first <= comm.rank() && comm.rank() < end) mine = std::move(received);
+        first = end;
     }
     return mine;
 }

@@ -136,6 +136,7 @@ template <class T> struct DistributedMatrix<T>::Part {
     CscMatrix<T> own;
     CscMatrix<T> const* entries = &own;
     Halo halo;
+    std::optional<Owners> owners; // if there are several processes
 
     // Workspace: one column of x and y with their remote rows, the remote rows of all columns, and one column
     // of sums. Sizes are bytes for each row.
@@ -175,7 +176,7 @@ template <class T> DistributedMatrix<T>::DistributedMatrix(DistributedRows rows,
         part_->entries = whole;
         return;
     }
-    Owners const owners(rows_);
+    Owners const& owners = part_->owners.emplace(rows_);
     std::optional<PatternDealer> dealer;
     CscMatrix<T>& own = part_->own;
     std::vector<std::vector<Index>> wanted;
@@ -191,21 +192,21 @@ template <class T> DistributedMatrix<T>::DistributedMatrix(DistributedRows rows,
         own.values.resize(own.row_ind.size());
     });
     part_->halo = Halo(comm, std::move(wanted));
-    deal_values(owners, whole);
+    deal_values(whole);
 }
 template <class T> void DistributedMatrix<T>::set_values(CscMatrix<T> const* whole) {
     if (rows().is_alone()) {
         part_->entries = whole;
         return;
     }
-    deal_values(Owners(rows()), whole);
+    deal_values(whole);
 }
 
 // A column of a process has the entries of the column of the whole matrix in the same order.
-template <class T> void DistributedMatrix<T>::deal_values(Owners const& owners, CscMatrix<T> const* whole) {
+template <class T> void DistributedMatrix<T>::deal_values(CscMatrix<T> const* whole) {
     auto const bytes = deal_out(rows().comm(), [&](Packer& packer, int r) {
         std::vector<T> values;
-        for (Index const j : owners.rows_of(r))
+        for (Index const j : part_->owners->rows_of(r))
             values.insert(values.end(), whole->values.begin() + whole->col_ptr[j],
                           whole->values.begin() + whole->col_ptr[j + 1]);
         packer(values);

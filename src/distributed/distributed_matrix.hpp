@@ -19,8 +19,6 @@
 
 namespace espalier {
 
-struct Owners;
-
 template <class T> class DistributedMatrix {
   public:
     /// For one process: refers to `whole`, which must outlive this. Error{usage} unless it is square.
@@ -84,7 +82,7 @@ template <class T> class DistributedMatrix {
         return op == MatrixOp::none ? r_ : c_;
     }
     void require_block(char const* what, std::size_t size, Index columns) const;
-    void deal_values(Owners const& owners, CscMatrix<T> const* whole);
+    void deal_values(CscMatrix<T> const* whole);
     template <class X, class Y, class Value, class Kernel, class Add> void
     accumulate(MatrixOp op, Index columns, Value const& value, Kernel const& kernel, Add const& add) const;
 

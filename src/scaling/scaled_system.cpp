@@ -58,14 +58,15 @@ template <class T> CscMatrix<T> ScaledSystem<T>::apply(CscMatrix<T> const& a) co
     return b;
 }
 
-template <class T> void ScaledSystem<T>::rescale(CscMatrix<T>& b) {
-    if (!is_scaled() || is_in_scale(b)) return;
+template <class T> bool ScaledSystem<T>::rescale(CscMatrix<T>& b) {
+    if (!is_scaled() || is_in_scale(b)) return false;
     Scaling const more = equilibrate(b);
     for (Index i = 0; i < b.cols; ++i) {
         choice_.row_scale[i] *= more.row_scale[row_place(i)];
         choice_.column_scale[i] *= more.column_scale[i];
     }
     scale_entries(b, more.row_scale, more.column_scale);
+    return true;
 }
 
 template <class T> void ScaledSystem<T>::scale(std::span<T> block, Index columns,

@@ -45,8 +45,9 @@ template <class T> class ScaledSystem {
     [[nodiscard]] CscMatrix<T> apply(CscMatrix<T> const& a) const;
 
     /// Adapts the scales to new values: if the largest modulus of a row or column of `b` = apply(a) is off 1
-    /// by more than 2^8, scales b and this system anew. Not for systems with a Schur complement.
-    void rescale(CscMatrix<T>& b);
+    /// by more than 2^8, scales b and this system anew and returns true. Not for systems with a Schur
+    /// complement.
+    bool rescale(CscMatrix<T>& b);
 
     /// Converts a right-hand side of op(A) x = b to that of op(B) y = b', in place; n x columns.
     void to_working(std::span<T> b, Index columns, MatrixOp op = MatrixOp::none) const;

@@ -99,6 +99,7 @@ template <class T> void Solver<T>::State::choose_system(CscMatrix<T> const& matr
 template <class T> void Solver<T>::State::scale_for(Factorization kind, CscMatrix<T> const& matrix) {
     analysis_->system = ScaledSystem<T>(matrix, analysis_->working_options(kind, context_.interrupt()));
     analysis_->form.kind = kind;
+    vectors_->invalidate_system();
     report.analysis.scaled = analysis_->system.is_scaled();
     report.analysis.structural_rank = analysis_->system.structural_rank();
 }
@@ -109,7 +110,7 @@ template <class T> void Solver<T>::State::make_working(CscMatrix<T> const& matri
     form_ = context_.on_root([&] {
         ScaledSystem<T>& system = analysis_->system;
         working_copy_ = system.is_identity() ? CscMatrix<T>() : system.apply(matrix);
-        if (system_->kept == 0) system.rescale(working_copy_);
+        if (system_->kept == 0 && system.rescale(working_copy_)) vectors_->invalidate_system();
         values_ = hash_of_values(matrix);
         report.factorization = analysis_->form.kind;
         return analysis_->form;

@@ -3,12 +3,14 @@
 namespace espalier {
 
 template <class T> void SystemVectors<T>::set_system(ScaledSystem<T> const& system) {
+    if (context_.on_root([&] { return is_current_; })) return;
     permuted_ = context_.on_root([&] { return system.is_permuted(); });
     callers_rows_ = -1;
     if (is_in_place() && !system.is_scaled())
         scaling_ = {};
     else
         scaling_ = deal_scaling<T>(rows_, context_.is_root() ? &system : nullptr);
+    is_current_ = true;
 }
 
 template <class T> void SystemVectors<T>::set_callers_rows(Index given) {

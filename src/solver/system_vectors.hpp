@@ -25,7 +25,9 @@ template <class T> class SystemVectors {
     [[nodiscard]] DistributedRows const& rows() const { return rows_; }
     [[nodiscard]] LocalScaling const& scaling() const { return scaling_; }
 
-    /// Collective: sets P, R and C, which process 0 has.
+    /// Process 0: P, R or C have changed since set_system().
+    void invalidate_system() { is_current_ = false; }
+    /// Collective: sets P, R and C, which process 0 has, if they have changed.
     void set_system(ScaledSystem<T> const& system);
     /// Collective: sets the number of rows of this process in the layout of the caller.
     void set_callers_rows(Index given);
@@ -63,6 +65,7 @@ template <class T> class SystemVectors {
     ProcessContext const& context_;
     DistributedRows rows_;
     LocalScaling scaling_;
+    bool is_current_ = false; // on process 0
     bool permuted_ = false;
     Index callers_rows_ = -1;
     std::optional<RowExchange> row_exchange_,

@@ -53,7 +53,7 @@ TEST(Options, EveryValueIsPrintedAsItWasSpelled) {
         {"seed", {"7", "0"}},
         {"split-width", {"1", "96"}},
         {"split-rows", {"1", "384"}},
-        {"subtrees-per-worker", {"1", "8"}},
+        {"subtrees-per-worker", {"1", "3"}},
         {"alloc", {"global", "interleave", "local"}},
         {"split", {"2d", "1d"}},
         {"max-block-width", {"1", "512"}},
