@@ -30,8 +30,8 @@ double RunStats::busy_s() const {
 }
 
 GraphRun::GraphRun(int num_workers, Spin spin)
-    : num_workers_(num_workers), spin_(spin), workers_(std::make_unique<Worker[]>(num_workers)),
-      steals_before_(num_workers) {}
+    : num_workers_(num_workers), spin_(spin), shared_(num_workers),
+      workers_(std::make_unique<Worker[]>(num_workers)), steals_before_(num_workers) {}
 
 void GraphRun::begin(TaskGraph const& graph, Policy& policy, TaskBody const& body,
                      RunOptions const& options) {
@@ -113,8 +113,9 @@ TaskId GraphRun::next_task(WorkerId worker) {
         TaskId task = policy_->pop(worker);
         TaskId const pending_wake = std::exchange(workers_[worker].pending_wake, no_task);
         if (pending_wake != no_task && task != pending_wake) announce(pending_wake, any_worker);
+        if (task == no_task && shared_.help(worker)) continue;
         if (task == no_task) task = wait_for_task(worker);
-        if (task == no_task) break;
+        if (task == no_task) continue; // there are pieces, or the run has ended
         count_ready(-1, worker);
         if (take(task)) {
             record_start(worker, task);
@@ -137,11 +138,10 @@ TaskId GraphRun::wait_for_task(WorkerId worker) {
     auto const idle_since = Clock::now();
     self.busy_s += std::chrono::duration<double>(idle_since - self.busy_since).count();
     count_finished(self);
-    TaskId task = no_task;
-    while (task == no_task && running()) {
-        task = spin(worker);
-        if (task == no_task && running()) task = sleep(worker);
-    }
+    self.idle.store(true, std::memory_order_relaxed);
+    TaskId task = spin(worker);
+    if (task == no_task && running() && !shared_.offers_any(worker)) task = sleep(worker);
+    self.idle.store(false, std::memory_order_relaxed);
     self.busy_since = Clock::now();
     return task;
 }
@@ -199,6 +199,18 @@ void GraphRun::make_ready(TaskId task, WorkerId by) {
         self.pending_wake = task;
     else
         announce(task, target);
+}
+
+/// The number of workers in the range that have nothing to do.
+int GraphRun::count_idle(WorkerRange range) const {
+    int idle = 0;
+    for (WorkerId w = range.first; w < range.end; ++w)
+        idle += workers_[w].idle.load(std::memory_order_relaxed);
+    return idle;
+}
+
+void GraphRun::share(WorkerId worker, WorkerRange helpers, int pieces, PieceBody const& body) {
+    shared_.run(worker, helpers, pieces, body, [&] { wake_helpers(helpers, pieces - 1); });
 }
 
 /// One predecessor of `task` is done. Returns whether it was the last one.

@@ -18,6 +18,9 @@
 // Standstill. If every worker waits in step 4, all have searched the policy after the last push. If tasks
 // remain and no external event is expected, none can become ready any more.
 //
+// Shared pieces. A task may be divided while it runs (shared_pieces.hpp). Idle workers help with the pieces
+// when they find no task. The task wakes sleepers for them.
+//
 // Polling. An idle worker that polls for messages still counts as waiting: a message is an external event,
 // and release() wakes a worker for it, possibly this one.
 #pragma once
@@ -35,6 +38,7 @@
 #include "policies/exclusion.hpp"
 #include "policies/policy.hpp"
 #include "policies/spin.hpp"
+#include "runtime/shared_pieces.hpp"
 #include "trace/record.hpp"
 
 namespace espalier {
@@ -103,6 +107,8 @@ class GraphRun : IdleWorkers {
     bool stop(Error const& reason);
     [[nodiscard]] bool idle();
     [[nodiscard]] bool waits() const { return num_asleep_.load(std::memory_order_relaxed) > 0; }
+    [[nodiscard]] int count_idle(WorkerRange range) const;
+    void share(WorkerId worker, WorkerRange helpers, int pieces, PieceBody const& body);
 
   private:
     enum class State : int { ended, running };
@@ -115,6 +121,7 @@ class GraphRun : IdleWorkers {
         Clock::time_point busy_since;
         TaskId pending_wake = no_task; ///< In its own queue; no worker has been woken for it.
         // Written under mutex_: true by the worker, false by the thread that wakes it.
+        alignas(64) std::atomic<bool> idle{false}; ///< Written by the worker itself: searches or sleeps.
         alignas(64) std::atomic<bool> asleep{false};
         bool waiting = false; ///< Asleep, and its last search found nothing.
         TaskId woken_for = no_task;
@@ -129,6 +136,7 @@ class GraphRun : IdleWorkers {
     void execute(TaskId task, WorkerId worker);
     bool count_down(TaskId task);
     void announce(TaskId task, WorkerId target);
+    void wake_helpers(WorkerRange helpers, int most);
     std::condition_variable* choose_sleeper(TaskId task, WorkerId target);
     std::condition_variable* mark_awake(Worker& sleeper, TaskId task);
     void count_finished(Worker& worker);
@@ -163,6 +171,7 @@ class GraphRun : IdleWorkers {
     std::unique_ptr<std::atomic<std::int32_t>[]> unmet_; ///< Predecessors that have not ended; -1 once taken.
     TaskId unmet_capacity_ = 0;
     Exclusion exclusion_;
+    SharedPieces shared_;
     std::atomic<State> state_{State::ended};
 
     // Written by each worker when it runs out of tasks.

@@ -45,6 +45,18 @@ std::condition_variable* GraphRun::choose_sleeper(TaskId task, WorkerId target) 
     return w == any_worker ? nullptr : mark_awake(workers_[w], task);
 }
 
+/// Pieces can be taken: wakes at most `most` sleepers.
+void GraphRun::wake_helpers(WorkerRange helpers, int most) {
+    full_fence();
+    if (num_asleep_.load(std::memory_order_relaxed) == 0) return;
+    std::lock_guard const lock(mutex_);
+    for (; most > 0; --most) {
+        WorkerId const w = first_in(helpers);
+        if (w == any_worker) return;
+        mark_awake(workers_[w], no_task)->notify_one();
+    }
+}
+
 WorkerId GraphRun::first_in(WorkerRange range) const {
     for (WorkerId w = range.first; w < range.end; ++w)
         if (is_asleep(w)) return w;
@@ -70,7 +82,9 @@ std::condition_variable* GraphRun::mark_awake(Worker& sleeper, TaskId task) {
 
 TaskId GraphRun::spin(WorkerId worker) {
     TaskId task = no_task;
-    spin_until(spin_, [&] { return (task = policy_->pop(worker)) != no_task || !running(); });
+    spin_until(spin_, [&] {
+        return (task = policy_->pop(worker)) != no_task || !running() || shared_.offers_any(worker);
+    });
     return task;
 }
 
@@ -85,10 +99,11 @@ TaskId GraphRun::sleep(WorkerId worker) {
     }
     full_fence();
     TaskId const task = policy_->pop(worker);
+    bool const can_help = task == no_task && shared_.offers_any(worker);
     if (task == no_task && options_->on_sleep) options_->on_sleep();
 
     std::unique_lock lock(mutex_);
-    if (task == no_task) {
+    if (task == no_task && !can_help) {
         wait(self, worker, lock);
         return no_task;
     }

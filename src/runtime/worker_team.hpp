@@ -73,6 +73,15 @@ class WorkerTeam {
     /// Whether some worker of a run waits for tasks. From any thread; reads one number.
     [[nodiscard]] bool waits() const { return run_->waits(); }
 
+    /// The number of these workers that search for a task or sleep. From a body during a run.
+    [[nodiscard]] int count_idle(WorkerRange range) const { return run_->count_idle(range); }
+    /// From the body of a task on `worker`: calls body(piece, w) for the pieces 0 .. pieces - 1, on this
+    /// worker and on those of `helpers` that are idle or become so. The pieces must not depend on each other.
+    /// Returns when all have ended and throws the first of their exceptions.
+    void share(WorkerId worker, WorkerRange helpers, int pieces, PieceBody const& body) {
+        run_->share(worker, helpers, pieces, body);
+    }
+
   private:
     class Threads;
     std::unique_ptr<Threads> threads_;

@@ -55,6 +55,55 @@ TEST_P(TeamOf, RunsChainsFansAndEmptyGraphs) {
     EXPECT_EQ(team.run(TaskGraph{}, policy, nothing).tasks(), 0);
 }
 
+// One task of each round is divided; the others leave workers idle.
+TEST_P(TeamOf, SharesThePiecesOfATaskWithIdleWorkers) {
+    constexpr int pieces = 40;
+    for (int round = 0; round < 30; ++round) {
+        std::vector<std::atomic<int>> ran(pieces);
+        std::atomic<int> outside{0};
+        WorkerRange const helpers{size / 2, size};
+        FifoPolicy policy(size);
+        TaskGraph const graph = graph_of(3, {{0, 1}, {1, 2}});
+        team.run(graph, policy, [&](TaskId task, WorkerId worker) {
+            if (task != 1) return;
+            team.share(worker, helpers, pieces, [&](int piece, WorkerId by) {
+                outside += by != worker && !helpers.contains(by);
+                ++ran[piece];
+                std::this_thread::yield();
+            });
+            for (auto const& one : ran) EXPECT_EQ(one, 1);
+        });
+        EXPECT_EQ(outside, 0);
+    }
+}
+
+// Each piece waits for all others, so each needs a worker of its own.
+TEST_P(TeamOfSeveral, WakesWorkersForPieces) {
+    std::atomic<int> arrived{0};
+    team.run(graph_of(1, {}), policy, [&](TaskId, WorkerId worker) {
+        while (team.count_idle({0, size}) < size - 1) std::this_thread::yield();
+        std::this_thread::sleep_for(5ms); // the others sleep
+        team.share(worker, {0, size}, size, [&](int, WorkerId) {
+            ++arrived;
+            auto const deadline = std::chrono::steady_clock::now() + 20s;
+            while (arrived < size && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+            EXPECT_EQ(arrived, size);
+        });
+    });
+}
+
+TEST_P(TeamOf, AnErrorOfAPieceEndsTheRun) {
+    TaskGraph const graph = graph_of(2, {{0, 1}});
+    EXPECT_THROW(team.run(graph, policy,
+                          [&](TaskId, WorkerId worker) {
+                              team.share(worker, {0, size}, 8, [](int piece, WorkerId) {
+                                  if (piece == 5) throw Error(Status::singular, "piece 5");
+                              });
+                          }),
+                 Error);
+    EXPECT_EQ(team.run(graph, policy, nothing).tasks(), 2); // the team can be used again
+}
+
 TEST(WorkerTeam, WorksOnAMachineThatIsNotHere) {
     auto const far = Topology::synthetic("numa:2 core:4 pu:1");
     WorkerTeam team(far);
