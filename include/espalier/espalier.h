@@ -156,7 +156,8 @@ typedef enum espalier_allocation ESPALIER_ENUM {
 /** Tasks of a column block. */
 typedef enum espalier_splitting ESPALIER_ENUM {
     ESPALIER_SPLIT_1D = 0, /**< One task for each column block. */
-    ESPALIER_SPLIT_2D = 1  /**< One task for each group of rows of a wide column block. */
+    ESPALIER_SPLIT_2D = 1, /**< One task for each group of rows of a wide column block. */
+    ESPALIER_SPLIT_DYNAMIC = 2 /**< One task for each column block, divided while it runs if threads are idle. */
 } espalier_splitting;
 
 /** Methods of refinement; the Krylov methods have the factorization as preconditioner. */

@@ -18,10 +18,13 @@ struct ScheduleSettings {
     std::uint64_t seed = 0; ///< Seed of the random choices of places.
     Allocation allocation = Allocation::local; ///< Where coefficients are stored; see the user guide.
     /// `two_d`: the panel of a wide column block that several threads are candidates for is cut into groups of
-    /// rows, and each group becomes a task of its own.
+    /// rows, and each group becomes a task of its own. `dynamic`: a task that works on such a panel is divided by
+    /// groups when it starts, if enough candidates are idle.
     Splitting splitting = Splitting::one_d;
-    Index split_width = 96; ///< two_d: the minimum number of columns of a column block that is cut.
-    Index split_rows = 384; ///< two_d: the minimum number of rows of a group.
+    Index split_width = 96; ///< two_d, dynamic: the minimum number of columns of a column block that is cut.
+    Index split_rows = 384; ///< two_d, dynamic: the minimum number of rows of a group.
+    Index split_idle = 1;   ///< dynamic: the minimum number of idle candidates.
+    double split_seconds = 1e-4; ///< dynamic: the minimum predicted time of a task that is divided.
     /// A subtree of the elimination tree becomes one task if it costs at most the whole factorization divided by the
     /// number of workers and by this number.
     Index subtrees_per_worker = 3;

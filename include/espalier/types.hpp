@@ -122,6 +122,9 @@ enum class Allocation {
 enum class Splitting {
     one_d, ///< One task for each column block.
     two_d, ///< Wide column blocks with several candidate threads: one task for each group of rows.
+    /// One task for each column block, which is divided while it runs if candidate threads are idle. Static schedules,
+    /// whose lists fix all tasks, divide none.
+    dynamic,
 };
 
 /// Methods that improve a solution. The Krylov methods have the factorization as preconditioner.

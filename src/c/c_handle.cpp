@@ -24,7 +24,7 @@ static_assert(ESPALIER_LU == static_cast<int>(espalier::Factorization::lu));
 static_assert(ESPALIER_ORDERING_USER == static_cast<int>(espalier::OrderingMethod::user));
 static_assert(ESPALIER_SCHEDULE_NAS == static_cast<int>(espalier::SchedulePolicy::nas));
 static_assert(ESPALIER_ALLOC_INTERLEAVE == static_cast<int>(espalier::Allocation::interleave));
-static_assert(ESPALIER_SPLIT_2D == static_cast<int>(espalier::Splitting::two_d));
+static_assert(ESPALIER_SPLIT_DYNAMIC == static_cast<int>(espalier::Splitting::dynamic));
 static_assert(ESPALIER_REFINE_BICGSTAB == static_cast<int>(espalier::RefineMethod::bicgstab));
 static_assert(ESPALIER_OFF == static_cast<int>(espalier::Toggle::off));
 static_assert(ESPALIER_OP_ADJOINT == static_cast<int>(espalier::MatrixOp::adjoint));

@@ -6,6 +6,7 @@
 #include "factor/fan_in_buffers.hpp"
 #include "factor/kernel_family.hpp"
 #include "runtime/process_limits.hpp"
+#include "tasks/task_pieces.hpp"
 
 namespace espalier {
 
@@ -67,7 +68,13 @@ template <class T> class FactorizationRun {
         case TaskKind::update: {
             {
                 trace::Scope const scope(team_.track(worker), trace::Kind::update, info(id, task.target));
-                update_target(task, interrupt_for(cost), worker);
+                RowWindow const window = task.group == whole_panel
+                                             ? RowWindow{}
+                                             : plan_.groups.window(structure_, task.target, task.group);
+                if (should_divide(id))
+                    update_in_pieces(task, id, interrupt_for(cost), worker);
+                else
+                    update_target(task, window, interrupt_for(cost), worker);
             }
             if (task.block != no_block) contributed(task.block);
             return;
@@ -141,7 +148,10 @@ template <class T> class FactorizationRun {
             check_after(stats, cost);
             {
                 trace::Scope const scope(track, trace::Kind::factor, info(id, k));
-                stats.pivots += kernels_->factorize_panel(k, threshold_);
+                if (single && should_divide(id))
+                    factorize_in_pieces(k, id, worker);
+                else
+                    stats.pivots += kernels_->factorize_panel(k, threshold_);
             }
             if (!single) {
                 trace::Scope const scope(track, trace::Kind::update, info(id, k));
@@ -150,6 +160,38 @@ template <class T> class FactorizationRun {
             }
             report_progress(stats, cost);
         }
+    }
+
+    [[nodiscard]] bool should_divide(TaskId id) const {
+        return team_.size() > 1 &&
+               is_divisible(plan_.factor.tasks[id], plan_.partition, plan_.groups, plan_.settings,
+                            plan_.factor.graph.cost[id]) &&
+               team_.count_idle(plan_.candidates[id]) >= plan_.settings.split_idle;
+    }
+
+    // Calls body(piece, worker) for all pieces of a task, on this worker and on idle candidates.
+    void share(TaskId id, WorkerId worker, int pieces, trace::Kind kind, PieceBody const& body) {
+        CblkId const k = cblk_of(plan_.factor.tasks[id], plan_.partition);
+        team_.share(worker, plan_.candidates[id], pieces, [&](int piece, WorkerId by) {
+            trace::Scope const scope(by == worker ? nullptr : team_.track(by), kind, info(id, k));
+            body(piece, by);
+        });
+    }
+
+    void factorize_in_pieces(CblkId k, TaskId id, WorkerId worker) {
+        stats_[worker].pivots += kernels_->factorize_diagonal(k, threshold_);
+        RowGroups const& groups = plan_.groups;
+        share(id, worker, groups.count(k) - 1, trace::Kind::factor, [&](int piece, WorkerId) {
+            kernels_->solve_rows(k, groups.first_row(structure_, k, piece + 1) - factor_.cblk(k).width(),
+                                 groups.rows(structure_, k, piece + 1));
+        });
+    }
+
+    void update_in_pieces(FactorTask const& task, TaskId id, Interrupt* interrupt, WorkerId worker) {
+        share(id, worker, plan_.groups.count(task.target), trace::Kind::update, [&](int piece, WorkerId by) {
+            if (plan_.groups.is_empty(structure_, task.target, piece)) return;
+            update_target(task, plan_.groups.window(structure_, task.target, piece), interrupt, by);
+        });
     }
 
     // The diagonal block of a panel cut into groups of rows, or one of the groups below it.
@@ -173,10 +215,7 @@ template <class T> class FactorizationRun {
         stats.unreported = 0;
     }
 
-    void update_target(FactorTask const& task, Interrupt* interrupt, WorkerId worker) {
-        RowWindow const window = task.group == whole_panel
-                                     ? RowWindow{}
-                                     : plan_.groups.window(structure_, task.target, task.group);
+    void update_target(FactorTask const& task, RowWindow window, Interrupt* interrupt, WorkerId worker) {
         auto& workspace = workspaces_[worker];
         for_each_facing_group(structure_, task.first_facing, task.end_facing, [&](FacingGroup const& group) {
             check(interrupt);

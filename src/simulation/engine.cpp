@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <queue>
 #include <set>
 #include <tuple>
@@ -18,16 +19,27 @@ namespace {
 struct Finish {
     double time;
     TaskId task;
+    WorkerId worker; ///< any_worker for a message.
     bool operator>(Finish const& other) const {
-        return std::tuple(time, task) > std::tuple(other.time, other.task);
+        return std::tuple(time, task, worker) > std::tuple(other.time, other.task, other.worker);
     }
+};
+
+// A task that has been divided. Its first part runs, or pieces do.
+struct Divided {
+    WorkerRange helpers;
+    std::vector<double> pieces; ///< Seconds.
+    std::size_t next = 0;       ///< The first piece that has not started.
+    int running = 0;
+    bool is_open = false; ///< The first part has ended.
 };
 
 class Engine : IdleWorkers {
   public:
-    Engine(TaskGraph const& graph, Policy& policy, int workers, Transit* transit, TaskClock* clock)
+    Engine(TaskGraph const& graph, Policy& policy, int workers, Transit* transit, TaskClock* clock,
+           Divisions const* divisions)
         : graph_(graph), policy_(policy), workers_(workers), transit_(transit), clock_(clock),
-          waiting_(graph.num_predecessors), pushed_(graph.num_tasks()) {
+          divisions_(divisions), waiting_(graph.num_predecessors), pushed_(graph.num_tasks()) {
         TaskId const tasks = graph.num_tasks();
         if (std::ssize(graph.cost) != tasks || std::ssize(graph.priority) != tasks)
             throw Error(Status::internal, fmt::format("simulation: {} tasks with {} costs and {} priorities",
@@ -75,7 +87,7 @@ class Engine : IdleWorkers {
         if (!reached_.insert(message).second) return false;
         double& end = result_.end[message];
         end = transit_->arrive(message, now_);
-        running_.push({end, message});
+        running_.push({end, message, any_worker});
         return true;
     }
 
@@ -93,17 +105,75 @@ class Engine : IdleWorkers {
         result_.start[task] = now_;
         result_.end[task] = end;
         result_.worker_of_task[task] = worker;
-        running_.push({end, task});
+        running_.push({end, task, worker});
     }
 
     void start(TaskId task, WorkerId worker) {
-        double const seconds = clock_ ? clock_->begin(task, worker, now_) : graph_.cost[task];
-        run_until(now_ + seconds, task, worker);
+        double seconds = clock_ ? clock_->begin(task, worker, now_) : graph_.cost[task];
         idle_.erase(worker);
+        if (should_divide(task)) seconds = divide(task, seconds);
+        run_until(now_ + seconds, task, worker);
         result_.lists[worker].push_back(task);
         result_.busy[worker] += seconds;
         if (auto const steal = policy_.on_start(worker))
             result_.steals.push_back({now_, task, worker, steal->victim, steal->distance});
+    }
+
+    [[nodiscard]] bool should_divide(TaskId task) const {
+        if (!divisions_) return false;
+        WorkerRange const helpers = divisions_->helpers(task);
+        if (helpers.count() == 1) return false;
+        int idle = 0;
+        for (auto at = idle_.lower_bound(helpers.first); at != idle_.end() && *at < helpers.end; ++at)
+            if (++idle == divisions_->least_idle()) return true;
+        return false;
+    }
+
+    // Returns the time of the first part. Distance and contention slow all parts down alike.
+    double divide(TaskId task, double seconds) {
+        Divided& divided = divided_[task];
+        divided.helpers = divisions_->helpers(task);
+        double const slowdown = graph_.cost[task] > 0 ? seconds / graph_.cost[task] : 1;
+        double const first = divisions_->divide(task, divided.pieces) * slowdown;
+        std::erase(divided.pieces, 0.0);
+        for (double& piece : divided.pieces) piece *= slowdown;
+        divided.running = 1;
+        return first;
+    }
+
+    void start_piece(TaskId task, Divided& divided, WorkerId worker) {
+        double const seconds = divided.pieces[divided.next++];
+        ++divided.running;
+        running_.push({now_ + seconds, task, worker});
+        result_.busy[worker] += seconds;
+        if (worker != result_.worker_of_task[task])
+            result_.helped.push_back({task, worker, now_, now_ + seconds});
+    }
+
+    // `worker` has ended the first part or a piece. Returns whether the whole task has ended.
+    bool go_on(TaskId task, Divided& divided, WorkerId worker) {
+        --divided.running;
+        divided.is_open = true;
+        if (divided.next < divided.pieces.size()) {
+            start_piece(task, divided, worker);
+        } else if (worker != result_.worker_of_task[task]) {
+            idle_.insert(worker);
+            freed_.push_back(worker);
+        }
+        return divided.running == 0;
+    }
+
+    // Idle workers start the pieces that they may help with.
+    void help() {
+        for (auto& [task, divided] : divided_) {
+            if (!divided.is_open) continue;
+            while (divided.next < divided.pieces.size()) {
+                WorkerId const helper = first_in(divided.helpers);
+                if (helper == any_worker) break;
+                idle_.erase(helper);
+                start_piece(task, divided, helper);
+            }
+        }
     }
 
     TaskId take(WorkerId worker) {
@@ -113,9 +183,14 @@ class Engine : IdleWorkers {
     }
 
     void finish_next() {
-        TaskId const task = running_.top().task;
+        auto const [time, task, last] = running_.top();
         running_.pop();
         if (is_message(task) && must_still_arrive(task)) return;
+        if (auto const divided = divided_.find(task); divided != divided_.end()) {
+            if (!go_on(task, divided->second, last)) return;
+            divided_.erase(divided);
+            result_.end[task] = time;
+        }
         WorkerId const worker = result_.worker_of_task[task];
         if (worker != any_worker) {
             idle_.insert(worker);
@@ -136,6 +211,7 @@ class Engine : IdleWorkers {
             if (idle_.contains(worker))
                 if (TaskId const task = take(worker); task != no_task) start(task, worker);
         freed_.clear();
+        help();
     }
 
     // Wakes workers until the task runs. A worker may take another task that it prefers.
@@ -165,11 +241,13 @@ class Engine : IdleWorkers {
     int workers_;
     Transit* transit_;
     TaskClock* clock_;
+    Divisions const* divisions_;
     Exclusion exclusion_;
     std::vector<std::int32_t> waiting_; // predecessors that have not ended
     std::vector<Pushed> pushed_;
     std::unordered_set<TaskId> reached_; // messages whose first byte has arrived
     std::set<WorkerId> idle_;
+    std::map<TaskId, Divided> divided_;
     std::priority_queue<Finish, std::vector<Finish>, std::greater<>> running_;
     std::vector<ReadyTask> ready_; // since the last assignment
     std::vector<WorkerId> freed_;  // since the last assignment
@@ -179,8 +257,9 @@ class Engine : IdleWorkers {
 
 } // namespace
 
-TimedRun simulate(TaskGraph const& graph, Policy& policy, int workers, Transit* transit, TaskClock* clock) {
-    return Engine(graph, policy, workers, transit, clock).run();
+TimedRun simulate(TaskGraph const& graph, Policy& policy, int workers, Transit* transit, TaskClock* clock,
+                  Divisions const* divisions) {
+    return Engine(graph, policy, workers, transit, clock, divisions).run();
 }
 
 } // namespace espalier

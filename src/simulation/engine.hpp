@@ -31,6 +31,26 @@ class Transit {
     virtual double arrive(TaskId task, double now) = 0;
 };
 
+/// Tasks that are divided into pieces when they start, if enough workers are idle. The worker of the task and
+/// idle ones then execute the pieces, and the task ends with the last of them.
+class Divisions {
+  public:
+    virtual ~Divisions() = default;
+    /// The workers that may help with `task`; a single one if it is never divided.
+    [[nodiscard]] virtual WorkerRange helpers(TaskId task) const = 0;
+    /// The number of helpers that must be idle.
+    [[nodiscard]] virtual int least_idle() const = 0;
+    /// Sets the seconds of each piece and returns those of the part that the pieces wait for.
+    virtual double divide(TaskId task, std::vector<double>& pieces) const = 0;
+};
+
+/// A piece of a divided task that another worker has executed.
+struct TimedPiece {
+    TaskId task = no_task;
+    WorkerId worker = any_worker;
+    double start = 0, end = 0;
+};
+
 /// `thief` started `task`, which it took from a queue of `victim`.
 struct TimedSteal {
     double time = 0;
@@ -51,6 +71,7 @@ struct TimedRun : StaticSchedule {
     std::vector<double> start, end; ///< By task, in the unit of graph.cost.
     std::vector<double> busy;       ///< By worker.
     std::vector<TimedSteal> steals; ///< By time.
+    std::vector<TimedPiece> helped; ///< By start.
 
     [[nodiscard]] double idle(WorkerId worker) const { return makespan - busy[worker]; }
 };
@@ -58,9 +79,10 @@ struct TimedRun : StaticSchedule {
 /// Runs `graph`, which needs costs and priorities, from time 0. A worker that makes a task ready in its own
 /// queue runs it if it has nothing better to do; otherwise policy.worker_to_wake() chooses the worker. Tasks
 /// that become ready at the same time are offered by descending priority, then ascending number. Without a
-/// clock tasks take graph.cost; `transit` is null if there are no messages. Error{internal} for a graph
+/// clock tasks take graph.cost; `transit` is null if there are no messages, and `divisions` if no task is
+/// divided. Error{internal} for a graph
 /// without costs or priorities, and for a task that never ran, which the message names.
 TimedRun simulate(TaskGraph const& graph, Policy& policy, int workers, Transit* transit = nullptr,
-                  TaskClock* clock = nullptr);
+                  TaskClock* clock = nullptr, Divisions const* divisions = nullptr);
 
 } // namespace espalier

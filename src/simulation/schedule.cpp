@@ -11,6 +11,7 @@
 #include "simulation/message_network.hpp"
 #include "simulation/process_owners.hpp"
 #include "simulation/process_policies.hpp"
+#include "tasks/task_pieces.hpp"
 
 namespace espalier {
 
@@ -148,11 +149,44 @@ void run_lists(Schedule& schedule, TaskClock& clock) {
     schedule.run = simulate(schedule.tasks.graph, policy, schedule.machine.num_workers(), &network, &clock);
 }
 
-void run_policies(Schedule& schedule, ScheduleSettings const& settings, TaskClock* clock) {
+// Splitting::dynamic.
+class FactorDivisions : public Divisions {
+  public:
+    FactorDivisions(Schedule const& schedule, BlockStructure const& structure, CostModel const& model,
+                    ScheduleSettings const& settings)
+        : schedule_(schedule), structure_(structure), model_(model), settings_(settings) {}
+
+    [[nodiscard]] WorkerRange helpers(TaskId task) const override {
+        FactorTask const& one = schedule_.tasks.tasks[task];
+        if (!is_divisible(one, schedule_.partition, schedule_.groups, settings_,
+                          schedule_.tasks.graph.cost[task]))
+            return {};
+        int const first = one.process * schedule_.machine.threads;
+        WorkerRange const threads = schedule_.candidates[task];
+        return {first + threads.first, first + threads.end};
+    }
+    [[nodiscard]] int least_idle() const override { return static_cast<int>(settings_.split_idle); }
+    double divide(TaskId task, std::vector<double>& pieces) const override {
+        TaskPieces found =
+            pieces_of(schedule_.tasks.tasks[task], structure_, schedule_.partition, schedule_.groups, model_);
+        pieces = std::move(found.seconds);
+        return found.first;
+    }
+
+  private:
+    Schedule const& schedule_;
+    BlockStructure const& structure_;
+    CostModel const& model_;
+    ScheduleSettings const& settings_;
+};
+
+void run_policies(Schedule& schedule, ScheduleSettings const& settings, TaskClock* clock,
+                  Divisions const& divisions) {
     MachineModel const& machine = schedule.machine;
     ProcessPolicies policies(settings, schedule.tasks, machine, schedule.candidates);
     MessageNetwork network(schedule.tasks, machine);
-    schedule.run = simulate(schedule.tasks.graph, policies, machine.num_workers(), &network, clock);
+    schedule.run = simulate(schedule.tasks.graph, policies, machine.num_workers(), &network, clock,
+                            settings.splitting == Splitting::dynamic ? &divisions : nullptr);
     for (WorkerId w = 0; w < machine.num_workers(); ++w)
         schedule.processes[machine.process_of(w)].steals += policies.steals(w);
     schedule.steals_by_distance = policies.steals_by_distance();
@@ -214,13 +248,14 @@ Schedule simulate_schedule(BlockStructure const& structure, CostModel const& mod
                                       static_cast<double>(options.subtrees_per_worker));
     Contributions const contributions = find_contributions(structure, schedule.partition, model);
     schedule.groups = RowGroups(structure, schedule.partition, schedule.mapping, options);
+    // Tasks that are divided while they run are planned whole.
+    RowGroups const uncut;
+    RowGroups const& planned = options.splitting == Splitting::dynamic ? uncut : schedule.groups;
     Distribution const distribution{choose_processes(structure, schedule.partition, contributions, model,
-                                                     schedule.mapping, machine, options.format,
-                                                     schedule.groups),
+                                                     schedule.mapping, machine, options.format, planned),
                                     machine.network, options.format};
-    schedule.tasks =
-        build_factor_tasks(structure, schedule.partition, contributions, model, distribution, schedule.groups,
-                           is_static ? SumOrder::fixed : SumOrder::as_they_come);
+    schedule.tasks = build_factor_tasks(structure, schedule.partition, contributions, model, distribution,
+                                        planned, is_static ? SumOrder::fixed : SumOrder::as_they_come);
     schedule.candidates = candidate_threads(schedule.tasks, schedule.partition, schedule.mapping);
 
     schedule.processes.resize(machine.processes);
@@ -231,7 +266,8 @@ Schedule simulate_schedule(BlockStructure const& structure, CostModel const& mod
     std::optional<MemoryClock> clock;
     if (options.models_memory) clock.emplace(structure, model, options.format, schedule, options.allocation);
     if (!is_static)
-        run_policies(schedule, options, clock ? &*clock : nullptr);
+        run_policies(schedule, options, clock ? &*clock : nullptr,
+                     FactorDivisions(schedule, structure, model, options));
     else if (clock)
         run_lists(schedule, *clock);
     for (std::size_t p = 0; clock && p < schedule.processes.size(); ++p) {

@@ -17,6 +17,11 @@ void require_sound(Options const& options) {
                                 options.threads));
     if (options.max_block_width < 1 || options.min_block_width < 1)
         throw Error(Status::usage, "block widths must be positive");
+    if (options.split_idle < 1)
+        throw Error(Status::usage, fmt::format("split_idle must be at least 1, not {}", options.split_idle));
+    if (!(options.split_seconds >= 0))
+        throw Error(Status::usage,
+                    fmt::format("split_seconds must not be negative: {}", options.split_seconds));
     if (options.subtrees_per_worker < 1)
         throw Error(Status::usage, fmt::format("subtrees_per_worker must be at least 1, not {}",
                                                options.subtrees_per_worker));

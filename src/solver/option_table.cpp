@@ -199,13 +199,19 @@ constexpr std::array table = {
          "the NUMA nodes"}),
     choice<&Options::splitting>(
         {"split", analyses, scheduling, "KIND",
-         "tasks of a column block: one, or one for each group of rows if the block is wide and several "
-         "threads are candidates"}),
-    count<&Options::split_width>(
-        {"split-width", analyses, scheduling, "COLUMNS", "2d: least width of a column block that is cut"}, 1,
-        most_columns),
+         "tasks of a column block: 1d: one; 2d: one for each group of rows if the block is wide and several "
+         "threads are candidates; dynamic: one, divided while it runs if threads are idle"}),
+    count<&Options::split_width>({"split-width", analyses, scheduling, "COLUMNS",
+                                  "2d, dynamic: least width of a column block that is cut"},
+                                 1, most_columns),
     count<&Options::split_rows>(
-        {"split-rows", analyses, scheduling, "ROWS", "2d: least number of rows in a group"}, 1, most_columns),
+        {"split-rows", analyses, scheduling, "ROWS", "2d, dynamic: least number of rows in a group"}, 1,
+        most_columns),
+    count<&Options::split_idle>({"split-idle", analyses, scheduling, "N",
+                                 "dynamic: least number of idle threads for which a task is divided"},
+                                1, most_columns),
+    real<&Options::split_seconds, -1>(
+        {"split-seconds", analyses, scheduling, "SECONDS", "dynamic: shorter tasks are not divided"}, ""),
     count<&Options::subtrees_per_worker>(
         {"subtrees-per-worker", analyses, scheduling, "N",
          "a subtree is one task if it costs at most the N-th part of the share of a worker"},

@@ -4,6 +4,8 @@
 #include <span>
 #include <utility>
 
+#include "tasks/task_pieces.hpp"
+
 namespace espalier {
 
 namespace {
@@ -67,12 +69,6 @@ class TaskBuilder {
         BlockRowsUnion rows;
         std::vector<TaskId> updates;
     };
-    // The part of a contribution that one group of the target receives.
-    struct Part {
-        Index rows = 0;
-        double seconds = 0;
-        BlokId begin = 0, end = 0; // bloks of the source, if that is a single cblk
-    };
 
     [[nodiscard]] Cblk const& cblk(CblkId k) const { return structure_.cblks[k]; }
     [[nodiscard]] std::int32_t process_of(BranchId u) const {
@@ -113,37 +109,18 @@ class TaskBuilder {
 
     // Sets parts_ to the parts of the contribution by groups of its target.
     void cut(Contribution const& one, CblkId target) {
-        parts_.assign(std::max(1, groups_.count(target)), {});
-        if (!groups_.is_cut(target)) {
-            BlokId const first = structure_.facing[one.first_facing];
-            parts_.front() = {one.rows, one.seconds, first, source_of(first).end_blok};
-            return;
-        }
-        for (Offset f = one.first_facing; f < one.end_facing;) {
-            BlokId const first = structure_.facing[f];
-            Cblk const& source = source_of(first);
-            UpdateShape const whole = update_shape(structure_, source, first);
-            BlokId begin = first;
-            for (std::size_t g = 0; g < parts_.size() && begin < source.end_blok; ++g) {
-                BlokId const end =
-                    groups_.bloks_within(structure_, source, begin, target, static_cast<std::int32_t>(g)).end;
-                if (end == begin) continue;
-                UpdateShape const part = part_of_update(structure_, source, first, whole, begin, end);
-                Part& sum = parts_[g];
-                sum.rows = std::max(sum.rows, part.rows);
-                sum.seconds += model_.update(part);
-                sum.begin = begin;
-                sum.end = begin = end;
-            }
-            f += whole.bloks;
-        }
+        if (groups_.is_cut(target))
+            return find_update_parts(structure_, groups_, model_, one.first_facing, one.end_facing, target,
+                                     parts_);
+        BlokId const first = structure_.facing[one.first_facing];
+        parts_.assign(1, {one.rows, one.seconds, first, source_of(first).end_blok});
     }
     [[nodiscard]] Cblk const& source_of(BlokId blok) const { return cblk(structure_.owner_of_blok[blok]); }
 
     void add_updates(Contribution const& one, CblkId target, std::int32_t process, bool is_away, Sum& sum) {
         cut(one, target);
         for (std::size_t g = 0; g < parts_.size(); ++g) {
-            Part const& part = parts_[g];
+            UpdatePart const& part = parts_[g];
             if (part.rows == 0) continue;
             TaskId const task = add_task({one.source, target, one.first_facing, one.end_facing,
                                           TaskKind::update, process, process, 0, group_name(target, g)},
@@ -161,7 +138,7 @@ class TaskBuilder {
     }
 
     // An update reads the rows that face its target and those of its part.
-    void wait_for_source(Contribution const& one, Part const& part, TaskId task) {
+    void wait_for_source(Contribution const& one, UpdatePart const& part, TaskId task) {
         TaskId const source = result_.factor_of_branch[one.source];
         CblkId const root = root_of(one.source);
         if (!groups_.is_cut(root)) {
@@ -251,8 +228,8 @@ class TaskBuilder {
     Distribution const& distribution_;
     RowGroups const& groups_;
     bool ordered_;
-    std::vector<Sum> sums_;   // by process
-    std::vector<Part> parts_; // of the contribution at hand, by group of the target
+    std::vector<Sum> sums_;         // by process
+    std::vector<UpdatePart> parts_; // of the contribution at hand, by group of the target
     std::vector<TaskEdge> edges_;
     FactorTasks result_;
 };

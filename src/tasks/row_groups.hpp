@@ -1,5 +1,6 @@
-// Dynamic 2D: panels of wide cblks with several candidate threads are cut into groups of rows, and each group
-// becomes a task to solve for and to update. In: structure, branches, candidates. Out: for each cblk the
+// 2D: panels of wide cblks with several candidate threads are cut into groups of rows. Each group becomes a
+// task to solve for and to update (Splitting::two_d), or such a part of a task that is divided while it runs
+// (Splitting::dynamic; task_pieces.hpp). In: structure, branches, candidates. Out: for each cblk the
 // first blok of each group.
 //
 //     cblk j    group 0   the diagonal block      diagonal(j)
@@ -35,7 +36,7 @@ class RowGroups {
     /// candidate workers in one process and rows for two groups below the diagonal block. Linear.
     RowGroups(BlockStructure const& structure, BranchPartition const& partition, Mapping const& mapping,
               ScheduleSettings const& settings) {
-        if (settings.splitting != Splitting::two_d) return;
+        if (settings.splitting == Splitting::one_d) return;
         ptr_.assign(1, 0);
         ptr_.reserve(structure.cblks.size() + 1);
         auto const blok = [&](BlokId b) -> Blok const& { return structure.bloks[b]; };
@@ -85,10 +86,16 @@ class RowGroups {
     /// The number of groups of cblk k, the diagonal block included; 0 if it is not cut.
     [[nodiscard]] std::int32_t count(CblkId k) const { return ptr_.empty() ? 0 : ptr_[k + 1] - ptr_[k]; }
     [[nodiscard]] bool is_cut(CblkId k) const { return count(k) > 0; }
+    [[nodiscard]] bool none_is_cut() const { return first_.empty(); }
     /// Group g has the bloks [first_blok(g), first_blok(g + 1)) of its cblk.
     [[nodiscard]] BlokId first_blok(BlockStructure const& structure, CblkId k, std::int32_t group) const {
         if (group == count(k)) return structure.cblks[k].end_blok;
         return first_[ptr_[k] + group];
+    }
+
+    /// Whether a part of the structure has no rows of the group.
+    [[nodiscard]] bool is_empty(BlockStructure const& structure, CblkId k, std::int32_t group) const {
+        return first_blok(structure, k, group) == first_blok(structure, k, group + 1);
     }
 
     /// The group of blok b of cblk k.

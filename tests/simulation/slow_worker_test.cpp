@@ -43,6 +43,7 @@ TEST(SlowWorker, DynamicScheduleRecoversFourFifthsOfWhatTheStaticOneLoses) {
     BlockStructure const structure = structure_of(parent, width, 5);
     MachineModel const machine = machine_of(1, workers);
     ScheduleOptions options;
+    options.subtrees_per_worker = 16; // small enough to move between workers
     FactorPlan const fixed = make_factor_plan(structure, CostModel{}, machine, options);
     options.schedule = SchedulePolicy::dynamic_tree;
     FactorPlan const dynamic = make_factor_plan(structure, CostModel{}, machine, options);

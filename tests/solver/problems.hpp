@@ -17,6 +17,7 @@ inline Options many_tasks(SchedulePolicy schedule, Splitting splitting, int thre
     options.min_block_width = 8;
     options.split_width = 6;
     options.split_rows = 12;
+    options.split_seconds = 0;
     options.calibration = Toggle::off;
     return options;
 }

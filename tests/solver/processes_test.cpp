@@ -56,7 +56,7 @@ TYPED_TEST(Processes, SolveEveryFactorizationUnderEverySchedule) {
         if (kind == Factorization::llh && is_complex<T>) matrix.symmetry = Symmetry::hermitian;
         std::vector<T> const b(static_cast<std::size_t>(matrix.rows) * 3, T(1));
         for (SchedulePolicy const schedule : all_schedules)
-            for (Splitting const splitting : {Splitting::one_d, Splitting::two_d})
+            for (Splitting const splitting : {Splitting::one_d, Splitting::two_d, Splitting::dynamic})
                 for (auto const& [processes, threads] : {std::pair{2, 2}, {3, 1}, {4, 2}}) {
                     SCOPED_TRACE(fmt::format("{} {} {} {} {} x {}", spec, to_string(kind),
                                              to_string(schedule), to_string(splitting), processes, threads));

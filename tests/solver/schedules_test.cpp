@@ -23,7 +23,7 @@ TYPED_TEST(Schedules, AllSolveToTheSameBackwardError) {
         if (kind == Factorization::llh && is_complex<T>) matrix.symmetry = Symmetry::hermitian;
         std::vector<T> const b(static_cast<std::size_t>(matrix.rows), T(1));
         for (SchedulePolicy const schedule : all_schedules)
-            for (Splitting const splitting : {Splitting::one_d, Splitting::two_d})
+            for (Splitting const splitting : {Splitting::one_d, Splitting::two_d, Splitting::dynamic})
                 for (int const threads : {2, 4}) {
                     Options options = many_tasks(schedule, splitting, threads);
                     options.factorization = kind;

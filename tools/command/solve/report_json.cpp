@@ -58,6 +58,8 @@ Json settings_json(RunRecord const& record) {
         {"split", to_string(library.splitting)},
         {"split_width", library.split_width},
         {"split_rows", library.split_rows},
+        {"split_idle", library.split_idle},
+        {"split_seconds", library.split_seconds},
         {"subtrees_per_worker", library.subtrees_per_worker},
         {"max_block_width", library.max_block_width},
         {"min_block_width", library.min_block_width},

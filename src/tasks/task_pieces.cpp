@@ -1,0 +1,47 @@
+#include "tasks/task_pieces.hpp"
+
+#include <algorithm>
+
+namespace espalier {
+
+void find_update_parts(BlockStructure const& structure, RowGroups const& groups, CostModel const& model,
+                       Offset first_facing, Offset end_facing, CblkId target,
+                       std::vector<UpdatePart>& parts) {
+    parts.assign(groups.count(target), {});
+    for (Offset f = first_facing; f < end_facing;) {
+        BlokId const first = structure.facing[f];
+        Cblk const& source = structure.cblk(structure.owner_of_blok[first]);
+        UpdateShape const whole = update_shape(structure, source, first);
+        BlokId begin = first;
+        for (std::int32_t g = 0; g < groups.count(target) && begin < source.end_blok; ++g) {
+            BlokId const end = groups.bloks_within(structure, source, begin, target, g).end;
+            if (end == begin) continue;
+            UpdateShape const shape = part_of_update(structure, source, first, whole, begin, end);
+            UpdatePart& part = parts[g];
+            part.rows = std::max(part.rows, shape.rows);
+            part.seconds += model.update(shape);
+            part.begin = begin;
+            part.end = begin = end;
+        }
+        f += whole.bloks;
+    }
+}
+
+TaskPieces pieces_of(FactorTask const& task, BlockStructure const& structure,
+                     BranchPartition const& partition, RowGroups const& groups, CostModel const& model) {
+    TaskPieces pieces;
+    if (task.kind == TaskKind::update) {
+        std::vector<UpdatePart> parts;
+        find_update_parts(structure, groups, model, task.first_facing, task.end_facing, task.target, parts);
+        for (UpdatePart const& part : parts) pieces.seconds.push_back(part.seconds);
+        return pieces;
+    }
+    CblkId const k = cblk_of(task, partition);
+    Index const width = structure.cblk(k).width();
+    pieces.first = model.panel(width, 0);
+    for (std::int32_t g = 1; g < groups.count(k); ++g)
+        pieces.seconds.push_back(model.panel(width, groups.rows(structure, k, g)) - pieces.first);
+    return pieces;
+}
+
+} // namespace espalier

@@ -1,0 +1,45 @@
+// The pieces of a task: parts that write to different groups of rows of a panel, and that several workers can
+// execute at the same time. They become tasks of their own (Splitting::two_d), or a task is divided into them
+// while it runs (Splitting::dynamic):
+//
+//   factor(k)      first the diagonal block, then a solve for each group of rows below it
+//   update(u, j)   a part for each group of rows of j
+#pragma once
+
+#include <vector>
+
+#include "tasks/factor_tasks.hpp"
+
+namespace espalier {
+
+/// The part of an update that one group of rows of the target receives.
+struct UpdatePart {
+    Index rows = 0; ///< 0: no part.
+    double seconds = 0;
+    BlokId begin = 0, end = 0; ///< Bloks of the last source that faces the target.
+};
+
+/// Sets parts[g] for each group g of `target`, which is cut, of the update by the bloks
+/// structure.facing[first_facing .. end_facing).
+void find_update_parts(BlockStructure const& structure, RowGroups const& groups, CostModel const& model,
+                       Offset first_facing, Offset end_facing, CblkId target, std::vector<UpdatePart>& parts);
+
+/// Whether `task`, which takes `seconds`, is divided while it runs if enough workers are idle. `groups` are
+/// those of the settings.
+inline bool is_divisible(FactorTask const& task, BranchPartition const& partition, RowGroups const& groups,
+                         ScheduleSettings const& settings, double seconds) {
+    return settings.splitting == Splitting::dynamic && settings.schedule != SchedulePolicy::static_order &&
+           (task.kind == TaskKind::factor || task.kind == TaskKind::update) &&
+           seconds >= settings.split_seconds && groups.is_cut(cblk_of(task, partition));
+}
+
+struct TaskPieces {
+    double first = 0;            ///< Seconds of the part that the others wait for.
+    std::vector<double> seconds; ///< Of each piece; 0 if it has no rows.
+};
+
+/// The pieces of a task that is_divisible().
+TaskPieces pieces_of(FactorTask const& task, BlockStructure const& structure,
+                     BranchPartition const& partition, RowGroups const& groups, CostModel const& model);
+
+} // namespace espalier
