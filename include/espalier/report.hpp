@@ -58,6 +58,7 @@ struct FactorReport {
     double condition_estimate = 0;
     Index tasks = 0;  ///< Tasks of the schedule.
     Index steals = 0; ///< Tasks run by another worker than planned; 0 when static.
+    Index tasks_divided = 0; ///< Tasks that several threads worked on (Splitting::dynamic).
     /// Number of steals at each distance ([0] is 0). docs/scheduling.md defines the distances of each policy.
     std::vector<double> steals_by_distance;
     Index messages = 0;              ///< Messages between processes.
@@ -127,6 +128,7 @@ struct Prediction {
     double efficiency = 1;                        ///< work_s / (factor_s * processes * threads)
     std::int64_t tasks = 0;                       ///< Tasks on workers.
     std::int64_t steals = 0;                      ///< Tasks taken from the queue of another thread.
+    std::int64_t tasks_divided = 0;               ///< Tasks that several threads work on (Splitting::dynamic).
     std::vector<std::int64_t> steals_by_distance; ///< Number of steals at each distance (docs/scheduling.md).
     /// Share of the panel bytes used by tasks that lie on the NUMA node of the worker, from 0 to 1.
     double local_share = 1;

@@ -99,6 +99,12 @@ template <class T> class FactorizationRun {
     }
     [[nodiscard]] ExchangeStatistics const& exchange() const { return messages_.statistics(); }
 
+    [[nodiscard]] std::int64_t tasks_divided() const {
+        std::int64_t sum = 0;
+        for (auto const& worker : stats_) sum += worker.tasks_divided;
+        return sum;
+    }
+
     std::vector<WorkerId> worker_of_task() && { return std::move(ran_by_); }
 
     [[nodiscard]] PivotStats total() const {
@@ -112,6 +118,7 @@ template <class T> class FactorizationRun {
         PivotStats pivots;
         double unreported = 0; // cost done since the last report of progress
         double unchecked = 0;  // cost done since the last check of the interrupt
+        std::int64_t tasks_divided = 0;
     };
 
     // Seconds of work between two checks of the interrupt, which may call the user's function.
@@ -171,6 +178,7 @@ template <class T> class FactorizationRun {
 
     // Calls body(piece, worker) for all pieces of a task, on this worker and on idle candidates.
     void share(TaskId id, WorkerId worker, int pieces, trace::Kind kind, PieceBody const& body) {
+        ++stats_[worker].tasks_divided;
         CblkId const k = cblk_of(plan_.factor.tasks[id], plan_.partition);
         team_.share(worker, plan_.candidates[id], pieces, [&](int piece, WorkerId by) {
             trace::Scope const scope(by == worker ? nullptr : team_.track(by), kind, info(id, k));
@@ -312,6 +320,7 @@ template <class T> FactorizeStats factorize(std::span<T const> values, AssemblyM
     stats.negative_pivots = pivots.negative;
     stats.worker_of_task = std::move(*run).worker_of_task();
     stats.steals = ran.steals();
+    stats.tasks_divided = run->tasks_divided();
     stats.busy_s = ran.busy_s();
     stats.steals_by_distance = policy->steals_by_distance();
     stats.time_s = timer.seconds();

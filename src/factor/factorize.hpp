@@ -30,6 +30,7 @@ struct FactorizeStats {
     Index negative_pivots = 0;
     std::vector<WorkerId> worker_of_task; ///< The worker that ran each task of the plan.
     std::int64_t steals = 0;
+    std::int64_t tasks_divided = 0;
     std::vector<std::int64_t> steals_by_distance;
     double busy_s = 0; ///< Sum over the workers, in tasks and between two of them.
     ExchangeStatistics exchange;

@@ -120,12 +120,12 @@ class Engine : IdleWorkers {
     }
 
     [[nodiscard]] bool should_divide(TaskId task) const {
-        if (!divisions_) return false;
+        if (!divisions_ || now_ == 0) return false; // at the start all workers search for a task
         WorkerRange const helpers = divisions_->helpers(task);
         if (helpers.count() == 1) return false;
-        int idle = 0;
+        int needed = divisions_->least_idle();
         for (auto at = idle_.lower_bound(helpers.first); at != idle_.end() && *at < helpers.end; ++at)
-            if (++idle == divisions_->least_idle()) return true;
+            if (--needed == 0) return true;
         return false;
     }
 

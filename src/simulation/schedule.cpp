@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include "policies/static_policy.hpp"
@@ -173,6 +174,16 @@ class FactorDivisions : public Divisions {
         return found.first;
     }
 
+    [[nodiscard]] std::vector<double> shortest_costs() const {
+        std::vector<double> costs = schedule_.tasks.graph.cost, pieces;
+        for (TaskId t = 0; t < std::ssize(costs); ++t) {
+            if (helpers(t).count() == 1) continue;
+            double const first = divide(t, pieces);
+            costs[t] = first + *std::ranges::max_element(pieces);
+        }
+        return costs;
+    }
+
   private:
     Schedule const& schedule_;
     BlockStructure const& structure_;
@@ -220,8 +231,16 @@ std::int64_t Schedule::steals() const {
     return sum(processes, &ProcessUse::steals);
 }
 
+std::int64_t Schedule::tasks_divided() const {
+    std::set<TaskId> divided;
+    for (TimedPiece const& piece : run.helped) divided.insert(piece.task);
+    return std::ssize(divided);
+}
+
 double Schedule::critical_path() const {
-    std::vector<double> const lengths = longest_paths(tasks.graph);
+    TaskGraph graph = tasks.graph;
+    if (!shortest_cost.empty()) graph.cost = shortest_cost;
+    std::vector<double> const lengths = longest_paths(graph);
     return lengths.empty() ? 0 : *std::max_element(lengths.begin(), lengths.end());
 }
 
@@ -263,11 +282,12 @@ Schedule simulate_schedule(BlockStructure const& structure, CostModel const& mod
         plan_statically(schedule);
     else
         set_owners_in_turn(schedule);
+    FactorDivisions const divisions(schedule, structure, model, options);
+    if (options.splitting == Splitting::dynamic) schedule.shortest_cost = divisions.shortest_costs();
     std::optional<MemoryClock> clock;
     if (options.models_memory) clock.emplace(structure, model, options.format, schedule, options.allocation);
     if (!is_static)
-        run_policies(schedule, options, clock ? &*clock : nullptr,
-                     FactorDivisions(schedule, structure, model, options));
+        run_policies(schedule, options, clock ? &*clock : nullptr, divisions);
     else if (clock)
         run_lists(schedule, *clock);
     for (std::size_t p = 0; clock && p < schedule.processes.size(); ++p) {

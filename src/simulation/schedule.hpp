@@ -51,8 +51,10 @@ struct Schedule {
     RowGroups groups;
     FactorTasks tasks; ///< graph.home: in a static schedule the worker that runs the task, else the owner of
                        ///< the panel that it writes.
-    std::vector<WorkerRange> candidates;       ///< By task: threads of its process.
-    TimedRun run;                              ///< Times, lists and busy times in seconds.
+    std::vector<WorkerRange> candidates; ///< By task: threads of its process.
+    std::vector<double> shortest_cost;   ///< By task: seconds if any number of workers help; empty if no
+                                         ///< task is divided.
+    TimedRun run;                        ///< Times, lists and busy times in seconds.
     std::vector<std::int32_t> process_of_cblk; ///< The owner of each cblk.
     std::vector<WorkerId>
         owner_of_cblk; ///< The worker of that process whose memory holds the panel. In a
@@ -65,6 +67,7 @@ struct Schedule {
     [[nodiscard]] double memory_seconds() const; ///< The part of total_work() due to distance and contention.
     [[nodiscard]] double local_share() const;    ///< Of the bytes of panels that tasks accessed.
     [[nodiscard]] std::int64_t steals() const;
+    [[nodiscard]] std::int64_t tasks_divided() const; ///< Tasks that several workers worked on.
     [[nodiscard]] double critical_path() const; ///< Seconds; a lower bound for every schedule of these tasks.
     [[nodiscard]] double efficiency() const;    ///< total_work() / (workers x makespan()); 1 without work.
     [[nodiscard]] std::int64_t messages() const; ///< Between processes.

@@ -55,7 +55,8 @@ void add_up(std::vector<FactorResult> const& of_process, int threads, FactorRepo
     double time_s = 0;
     for (FactorResult const& one : of_process) time_s = std::max(time_s, one.stats.time_s);
     report.time_s += time_s;
-    report.pivots_replaced = report.negative_pivots = report.steals = report.messages = 0;
+    report.pivots_replaced = report.negative_pivots = report.steals = report.messages = report.tasks_divided =
+        0;
     report.message_bytes = 0;
     report.busy_s = report.waiting_s = report.communication_s = 0;
     report.steals_by_distance.clear();
@@ -68,6 +69,7 @@ void add_up(std::vector<FactorResult> const& of_process, int threads, FactorRepo
         report.pivots_replaced += one.pivots_replaced;
         report.negative_pivots += one.negative_pivots;
         report.steals += one.steals;
+        report.tasks_divided += one.tasks_divided;
         auto& distances = report.steals_by_distance;
         distances.resize(std::max(distances.size(), one.steals_by_distance.size()), 0);
         for (std::size_t d = 0; d < one.steals_by_distance.size(); ++d)

@@ -38,6 +38,7 @@ template <class T> Prediction describe(Analysis<T> const& analysis, Schedule con
     prediction.memory_s = schedule.memory_seconds();
     prediction.efficiency = schedule.efficiency();
     prediction.steals = schedule.steals();
+    prediction.tasks_divided = schedule.tasks_divided();
     prediction.steals_by_distance = schedule.steals_by_distance;
     prediction.local_share = schedule.local_share();
     prediction.messages = schedule.messages();

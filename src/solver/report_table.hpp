@@ -60,6 +60,7 @@ void visit_fields(R& r, Visit&& visit) {
     visit("numerically_singular", r.numerically_singular);
     visit("condition_estimate", r.condition_estimate);
     visit("tasks", r.tasks);
+    visit("tasks_divided", r.tasks_divided);
     visit("steals", r.steals);
     visit("steals_by_distance", r.steals_by_distance);
     visit("messages", r.messages);
@@ -119,6 +120,7 @@ void visit_fields(R& r, Visit&& visit) {
     visit("memory_s", r.memory_s);
     visit("efficiency", r.efficiency);
     visit("tasks", r.tasks);
+    visit("tasks_divided", r.tasks_divided);
     visit("steals", r.steals);
     visit("steals_by_distance", r.steals_by_distance);
     visit("local_share", r.local_share);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <set>
 
 #include "policies/static_policy.hpp"
 #include "simulation/candidate_queues.hpp"
@@ -24,6 +25,64 @@ TEST(Engine, WorksASmallExampleByHand) {
     EXPECT_EQ(run.busy, (std::vector<double>{6, 3}));
     EXPECT_DOUBLE_EQ(run.idle(1), 3);
     EXPECT_DOUBLE_EQ(run.makespan, 6);
+}
+
+// Tasks of at least four seconds have a first part of one second and pieces of one second each.
+struct InSeconds : Divisions {
+    InSeconds(TaskGraph const& of, int workers, int idle = 1) : graph(of), all{0, workers}, needed(idle) {}
+    [[nodiscard]] WorkerRange helpers(TaskId task) const override {
+        return graph.cost[task] >= 4 ? all : WorkerRange{};
+    }
+    [[nodiscard]] int least_idle() const override { return needed; }
+    double divide(TaskId task, std::vector<double>& pieces) const override {
+        pieces.assign(static_cast<std::size_t>(graph.cost[task]) - 1, 1.0);
+        return 1;
+    }
+    TaskGraph const& graph;
+    WorkerRange all;
+    int needed;
+};
+
+TEST(Engine, IdleWorkersHelpWithADividedTask) {
+    // 0 (1) -> 1 (8) -> 2 (2). Seven pieces after a second: three rounds of three workers.
+    auto const graph = graph_of({1, 8, 2}, {{1}, {2}, {}});
+    std::vector<TaskRange> const ranges(3, TaskRange{{0, 3}, {0, 3}});
+    CandidateQueues queues(graph, ranges, 3);
+    InSeconds const divisions(graph, 3);
+    auto const run = simulate(graph, queues, 3, nullptr, nullptr, &divisions);
+    EXPECT_EQ(run.start, (std::vector<double>{0, 1, 5}));
+    EXPECT_EQ(run.end, (std::vector<double>{1, 5, 7}));
+    EXPECT_DOUBLE_EQ(run.busy[0] + run.busy[1] + run.busy[2], 11);
+    EXPECT_EQ(run.helped.size(), 4U);
+    for (TimedPiece const& piece : run.helped) EXPECT_GE(piece.start, 2);
+    EXPECT_DOUBLE_EQ(run.makespan, 7);
+}
+
+TEST(Engine, WorkersThatBecomeIdleHelpAsWell) {
+    // 0 (1) -> 1 (9), and 2 (2.5) on another worker. Pieces of 1 start at 2 (two), 2.5, 3 (two), 3.5 and 4
+    // (two).
+    auto const graph = graph_of({1, 9, 2.5}, {{1}, {}, {}});
+    std::vector<TaskRange> const ranges(3, TaskRange{{0, 3}, {0, 3}});
+    CandidateQueues queues(graph, ranges, 3);
+    InSeconds const divisions(graph, 3);
+    auto const run = simulate(graph, queues, 3, nullptr, nullptr, &divisions);
+    EXPECT_DOUBLE_EQ(run.makespan, 5);
+    std::set<WorkerId> helpers;
+    for (TimedPiece const& piece : run.helped) helpers.insert(piece.worker);
+    EXPECT_EQ(helpers.size(), 2U);
+}
+
+TEST(Engine, ALoadedMachineDividesNothing) {
+    // Three workers begin with 0 (1) -> 3 (8), 1 and 2 (8). None is idle when 3 begins; one is when 4 (4)
+    // begins.
+    auto const graph = graph_of({1, 8, 8, 8, 4}, {{3}, {4}, {}, {}, {}});
+    std::vector<TaskRange> const ranges(5, TaskRange{{0, 3}, {0, 3}});
+    for (int const needed : {1, 2}) {
+        CandidateQueues queues(graph, ranges, 3);
+        InSeconds const divisions(graph, 3, needed);
+        auto const run = simulate(graph, queues, 3, nullptr, nullptr, &divisions);
+        EXPECT_EQ(run.end, (std::vector<double>{1, 8, 8, 9, needed == 1 ? 10.0 : 12.0}));
+    }
 }
 
 TEST(Engine, MessagesOccupyNoWorker) {

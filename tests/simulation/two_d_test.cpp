@@ -189,5 +189,37 @@ TEST(TwoD, GroupsPartTheBloksOfAPanel) {
     }
 }
 
+TEST(DynamicSplitting, KeepsTheTasksAndOwnersOfOneDimensionAndUsesIdleWorkers) {
+    int faster = 0;
+    for (unsigned seed = 0; seed < 8; ++seed) {
+        BlockStructure const structure = random_structure(60, seed);
+        for (int const processes : {1, 3}) {
+            ScheduleOptions options = two_d(20, 10);
+            options.schedule = SchedulePolicy::dynamic_tree;
+            options.split_seconds = 0;
+            options.splitting = Splitting::one_d;
+            Schedule const whole = simulate_schedule(structure, {}, machine_of(processes, 4), options);
+            options.splitting = Splitting::dynamic;
+            Schedule const divided = simulate_schedule(structure, {}, machine_of(processes, 4), options);
+            EXPECT_EQ(divided.tasks.graph.num_tasks(), whole.tasks.graph.num_tasks());
+            EXPECT_EQ(divided.owner_of_cblk, whole.owner_of_cblk);
+            EXPECT_EQ(divided.messages(), whole.messages());
+            EXPECT_GT(divided.tasks_divided(), 0);
+            EXPECT_GE(divided.makespan(), divided.critical_path());
+            faster += divided.makespan() < 0.99 * whole.makespan();
+
+            options.split_idle = 4 * processes; // more than can be idle
+            Schedule const never = simulate_schedule(structure, {}, machine_of(processes, 4), options);
+            EXPECT_EQ(never.tasks_divided(), 0);
+            EXPECT_EQ(never.run.end, whole.run.end);
+
+            options.schedule = SchedulePolicy::static_order;
+            options.split_idle = 1;
+            EXPECT_EQ(simulate_schedule(structure, {}, machine_of(processes, 4), options).tasks_divided(), 0);
+        }
+    }
+    EXPECT_GE(faster, 12);
+}
+
 } // namespace
 } // namespace espalier

@@ -51,6 +51,22 @@ TEST(DynamicSchedules, TwoDimensionsMakeMoreTasks) {
     }
 }
 
+// Workers are idle at the top of the tree, so some run divides a task.
+TEST(DynamicSchedules, TasksAreDividedWhileTheyRun) {
+    auto const matrix = generated<double>("lap3d:12");
+    for (SchedulePolicy const schedule : all_schedules) {
+        Options options = many_tasks(schedule, Splitting::dynamic, 4);
+        auto solver = factorized(matrix, options);
+        if (schedule == static_order) {
+            EXPECT_EQ(solver.report().factor.tasks_divided, 0);
+            continue;
+        }
+        for (int run = 0; run < 50 && solver.report().factor.tasks_divided == 0; ++run)
+            solver.factorize(matrix);
+        EXPECT_GT(solver.report().factor.tasks_divided, 0) << to_string(schedule);
+    }
+}
+
 TEST(DynamicSchedules, EveryStrategyOfPlacesSolves) {
     auto const matrix = generated<double>("lap3d:7");
     std::vector<double> const b(static_cast<std::size_t>(matrix.rows), 1.0);

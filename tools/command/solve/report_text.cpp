@@ -115,6 +115,9 @@ void add_factor(Table& table, Report const& report) {
         table.line("  waiting", "{:.0f} % of the threads' time, {} a process",
                    100 * factor.waiting_s / (factor.busy_s + factor.waiting_s),
                    spread(factor.waiting_s_of_process, readable_seconds));
+    if (factor.tasks_divided > 0)
+        table.line("  divided", "{} of {}", with_separators(factor.tasks_divided),
+                   counted(factor.tasks, "task"));
     if (factor.steals > 0)
         table.line("  steals", "{} of {}", with_separators(factor.steals), counted(factor.tasks, "task"));
     if (report.analysis.predicted_factor_s > 0)
