@@ -1,5 +1,6 @@
 """`espalier dense`: every policy factorizes, and what is wrong is told."""
 
+import json
 import statistics
 
 from support import INACCURATE, IO_ERROR, USAGE, CommandTest
@@ -39,6 +40,50 @@ class Dense(CommandTest):
                      "places, randnuma, pNumaW, sRandNuma, strict", "GF/s", "% of dgemm", "|A - L L^T| / |A| ="):
             self.assertIn(part, text)
 
+    def test_simulation(self):
+        machine = ("--n", 160, "--tile", 16, "--simulate", "numa:3 core:2", "--rate", 2)
+        for kernel, tasks in (("cholesky", 10 * 11 * 12 // 6), ("qr", 10 * 11 * 21 // 6)):
+            for schedule in ("static", "dynamic", "places", "nas"):
+                with self.subTest(kernel=kernel, schedule=schedule):
+                    call = ("dense", "--kernel", kernel, "--schedule", schedule, *machine)
+                    found = self.report(*call)
+                    self.assertEqual(found, self.report(*call), "a given rate makes it deterministic")
+                    self.assertEqual((found["tasks"], found["threads"], found["numa_nodes"], found["simulated"]),
+                                     (tasks, 6, 3, True))
+                    self.assertEqual((found["kernel_source"], set(found["kernel_gflops"].values())), ("given", {2}))
+                    self.assertEqual(sum(worker["tasks"] for worker in found["workers"]), tasks)
+                    self.assertEqual(sum(found["steals_by_distance"]), found["steals"])
+                    self.assertAlmostEqual(found["gflops"] * found["predicted_s"] * 1e9 / found["flops"], 1)
+                    self.assertGreaterEqual(found["predicted_s"], found["critical_path_s"])
+                    self.assertGreaterEqual(found["predicted_s"], found["work_s"] / 6)
+                    self.assertLess(0, found["local_share"])
+                    self.assertLess(found["local_share"], 1)
+
+    def test_simulated_strategies_differ(self):
+        times = set()
+        for init in ("cyclicnuma", "randnuma"):
+            for push in ("pLoc", "pNumaW"):
+                found = self.report("dense", "--n", 320, "--tile", 16, "--simulate", "numa:3 core:2", "--rate", 2,
+                                    "--schedule", "places", "--push-init", init, "--push", push, "--strict")
+                self.assertEqual((found["settings"]["push_init"], found["settings"]["push"]), (init, push))
+                times.add(found["predicted_s"])
+        self.assertEqual(len(times), 4)
+        text = self.succeed("dense", "--n", 64, "--tile", 16, "--simulate", "numa:2 core:2", "--rate", 2.5, "--threads", 3)
+        for part in ("3 threads on", "(simulated), 2 NUMA nodes", "2.5 GF/s each, as given", "predicted", "GF/s"):
+            self.assertIn(part, text)
+
+    def test_simulation_of_this_machine(self):
+        found = self.report("dense", "--n", 64, "--tile", 16, "--simulate", "here", "--threads", 1)
+        self.assertEqual((found["kernel_source"], found["numa_nodes"], found["local_share"]), ("measured", 1, 1))
+        self.assertAlmostEqual(found["predicted_s"] / found["work_s"], 1)
+
+    def test_simulation_of_a_machine_file(self):
+        self.write("m.json", json.dumps({"numa_nodes": 2, "cores_per_numa_node": 2, "memory_factors": [[1, 3], [3, 1]]}))
+        call = ("dense", "--n", 160, "--tile", 16, "--rate", 2, "--alloc", "global", "--simulate")
+        near, far = self.report(*call, "numa:2 core:2"), self.report(*call, "m.json")
+        self.assertGreater(far["memory_s"], 2 * near["memory_s"])
+        self.assertIn("fewer than 9 threads", self.fail_with(USAGE, *call, "m.json", "--threads", 9))
+
     def test_an_error_above_the_tolerance(self):
         message = self.fail_with(INACCURATE, "dense", "--kernel", "qr", "--n", 30, "--tile", 50, "--tolerance", "1e-30",
                                  "--json", "r.json", "--quiet")
@@ -61,6 +106,8 @@ class Dense(CommandTest):
             ("--schedule fifo", "static, dynamic, places, nas"), ("--alloc far", "global, local, interleave"),
             ("--repeat 0", "--repeat"), ("--schedule places --select sNone", "sNumaProc"), ("--split 2d", "--split"),
             ("--tolerance 0", "--tolerance"), ("--n 100000 --tile 10", "larger tiles"), ("lap3d:4", "lap3d:4"),
-            ("--json a --trace ./a", "same file"), ("--topology m.json", "espalier simulate --machine"))))
+            ("--json a --trace ./a", "same file"), ("--topology m.json", "espalier simulate --machine"), ("--rate 2", "--simulate"),
+            ("--simulate numa:2 --rate 0", "--rate"), ("--simulate numa:2 --trace t", "--trace"),
+            ("--simulate numa:2 --topology numa:2", "both name a machine"), ("--threads 60000", "--threads"))))
         self.fail_with(IO_ERROR, "dense", "--json", "missing/r.json")
         self.assertEqual(self.names(), [])

@@ -154,10 +154,14 @@ double TileTasks::critical_path() const {
 }
 
 TileTasks build_tile_tasks(DenseKind kind, TileGrid const& grid, int workers, TileRates const& rates) {
+    return build_tile_tasks(kind, grid, TileOwners(workers), rates);
+}
+
+TileTasks build_tile_tasks(DenseKind kind, TileGrid const& grid, TileOwners const& owners,
+                           TileRates const& rates) {
     require_countable(kind, grid);
     std::int32_t const count = grid.count();
     TileTasks result{grid, kind == DenseKind::cholesky ? cholesky_tasks(count) : qr_tasks(count), {}};
-    TileOwners const owners(workers);
     DataFlow flow(Index{count} * (count + 1));
     for (TileTask const& task : result.tasks) {
         flow.submit(accesses(task, count));

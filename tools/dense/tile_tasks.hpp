@@ -59,6 +59,9 @@ struct TileTasks {
 };
 
 /// The home of a task is the owner of tile (i, j). Error{usage} if a TaskId cannot number the tasks.
+TileTasks build_tile_tasks(DenseKind kind, TileGrid const& grid, TileOwners const& owners,
+                           TileRates const& rates);
+/// With the block-cyclic owners.
 TileTasks build_tile_tasks(DenseKind kind, TileGrid const& grid, int workers, TileRates const& rates);
 
 /// The candidate workers of each task, for the tree of queues. While the trailing matrix has at least 4 tiles

@@ -1,6 +1,7 @@
 #include "tools/dense/tiled_matrix.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -9,8 +10,9 @@
 
 namespace espalier {
 
-TiledMatrix::TiledMatrix(DenseKind kind, TileGrid const& grid, int workers, Allocation allocation)
-    : kind_(kind), grid_(grid), owners_(workers), arenas_(allocation == Allocation::global ? 1 : workers) {
+TiledMatrix::TiledMatrix(DenseKind kind, TileGrid const& grid, TileOwners owners, Allocation allocation)
+    : kind_(kind), grid_(grid), owners_(std::move(owners)),
+      arenas_(allocation == Allocation::global ? 1 : owners_.num_workers()) {
     std::int32_t const count = grid.count();
     Index const num_tiles = Index{count} * count;
     std::vector<std::size_t> position(num_tiles), bytes(arenas_.size(), 0);

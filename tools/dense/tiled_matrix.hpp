@@ -17,9 +17,12 @@ class TiledMatrix {
     /// The columns of an inner block of QR.
     static constexpr Index inner_block = 32;
 
-    /// Allocates the tiles (for Cholesky on and below the diagonal) in an arena for each of `workers`, or in
-    /// one arena if `allocation` is global. No memory is touched. Error{out_of_memory} states the bytes.
-    TiledMatrix(DenseKind kind, TileGrid const& grid, int workers, Allocation allocation);
+    /// Allocates the tiles (for Cholesky on and below the diagonal) in an arena for each worker, or in one
+    /// arena if `allocation` is global. No memory is touched. Error{out_of_memory} states the bytes.
+    TiledMatrix(DenseKind kind, TileGrid const& grid, TileOwners owners, Allocation allocation);
+    /// With the block-cyclic owners.
+    TiledMatrix(DenseKind kind, TileGrid const& grid, int workers, Allocation allocation)
+        : TiledMatrix(kind, grid, TileOwners(workers), allocation) {}
 
     /// Writes the test matrix. Entries are uniform in [-1, 1]; for Cholesky the matrix is symmetric, and n is
     /// added to the diagonal. Each worker writes its own tiles. Worker 0 touches a global array first.

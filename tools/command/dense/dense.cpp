@@ -9,13 +9,14 @@
 #include "machine/machine_file.hpp"
 #include "policies/make_policy.hpp"
 #include "report.hpp"
-#include "simulation/candidate_queues.hpp"
+#include "simulated.hpp"
 #include "solver/analysis.hpp"
 #include "tools/command/common/numbers.hpp"
 #include "tools/command/common/output_file.hpp"
 #include "tools/command/common/subcommand.hpp"
 #include "tools/command/solve/options.hpp"
 #include "tools/dense/tile_kernels.hpp"
+#include "tools/dense/tile_simulation.hpp"
 #include "trace/paje.hpp"
 
 namespace espalier::command {
@@ -25,19 +26,6 @@ namespace {
 constexpr std::int64_t most_tasks = 4'000'000; // about 100 bytes each
 
 constexpr std::array<char const*, 2> kinds{"cholesky", "qr"}; // in the order of DenseKind
-
-// The plan of a policy. In the static lists, each task runs on the owner of the tile that it writes.
-struct Plan {
-    StaticSchedule schedule;
-    std::vector<WorkerRange> ranges;
-
-    Plan(TileTasks const& tasks, PolicyMachine const& machine, SchedulePolicy kind) {
-        if (kind == SchedulePolicy::static_order)
-            schedule = list_schedule(tasks.graph, machine.num_workers());
-        if (kind == SchedulePolicy::dynamic_tree) ranges = candidate_workers(tasks, machine);
-    }
-    [[nodiscard]] PolicyPlan for_policy() const { return {&schedule.lists, &ranges}; }
-};
 
 DenseRun run_once(TiledMatrix& matrix, TileTasks const& tasks, Policy& policy, WorkerTeam& team) {
     matrix.fill(team);
@@ -77,6 +65,7 @@ std::string shortcoming(DenseRecord const& record) {
 }
 
 void dense(DenseOptions const& options) {
+    if (options.is_simulated()) return simulate_dense(options);
     OutputFile const json_file(options.json), trace_file(options.trace);
     Topology const topology = Topology::named(options.library.topology);
     DenseRecord record;
@@ -93,13 +82,14 @@ void dense(DenseOptions const& options) {
     record.bound = team.bound();
     record.cores = std::min(team.size(), Topology::detect().num_cores());
 
-    TiledMatrix matrix(options.kind, options.grid, team.size(), options.library.allocation);
-    TileTasks const tasks = build_tile_tasks(options.kind, options.grid, team.size(), record.rates);
+    TileOwners const owners = tile_owners(options.kind, options.grid, machine, options.library);
+    TiledMatrix matrix(options.kind, options.grid, owners, options.library.allocation);
+    TileTasks const tasks = build_tile_tasks(options.kind, options.grid, owners, record.rates);
     record.tasks = tasks.graph.num_tasks();
     record.work_s = tasks.total_cost();
     record.critical_path_s = tasks.critical_path();
     ScheduleSettings const& settings = options.library;
-    Plan const plan(tasks, machine, settings.schedule);
+    TilePlan const plan(tasks, machine, settings.schedule);
     if (settings.schedule == SchedulePolicy::static_order) record.predicted_s = plan.schedule.makespan;
     for (int repeat = 1; repeat <= options.repeat; ++repeat) {
         if (trace_file && repeat == options.repeat) team.record(&recorder);
@@ -118,12 +108,22 @@ void declare_dense(OptionSet& set, DenseOptions& options) {
                [&options](std::size_t k) { options.kind = static_cast<DenseKind>(k); });
     set.count({"--n", "N", "order of the matrix [4000]"}, options.grid.n, 1, 1'000'000);
     set.count({"--tile", "B", "order of its tiles [256]"}, options.grid.tile, 1, 20'000);
-    set.count({"--repeat", "R", "factorizations, each of a new matrix; the median counts [3]"},
+    set.count({"--repeat", "R", "real factorizations, each of a new matrix; the median counts [3]"},
               options.repeat, 1, 10'000);
     set.value(
         {"--tolerance", "E", "error at which the factorization counts as correct [1e-12]"},
         [&options](std::string const& text) { options.tolerance = parse_positive("--tolerance", text); });
-    set.library(options.library, subcommand::dense);
+    set.group("Simulation");
+    set.text({"--simulate", "MACHINE",
+              "run in virtual time on the machine that 'espalier simulate --machine' would take"},
+             options.simulate);
+    set.value({"--rate", "GFLOPS",
+               "speed of every tile kernel on one core of the simulated machine [measured on this one]"},
+              [&options](std::string const& text) { options.rate = parse_positive("--rate", text); });
+    set.library(options.library, simulated_threads());
+    for (OptionRow const& row : option_table())
+        if ((row.subcommands & subcommand::dense) != 0 && row.name != "threads")
+            set.library(options.library, row);
     add_trace(set, options.trace, "the last factorization");
     add_json(set, options.json, "numbers");
     add_quiet(set, options.quiet);
@@ -136,8 +136,18 @@ void check_dense(DenseOptions const& options) {
             Status::usage,
             fmt::format("--n {} and --tile {} make {} x {} tiles and more than {} tasks; take larger tiles",
                         options.grid.n, options.grid.tile, count, count, with_separators(most_tasks)));
+    if (options.is_simulated() && !options.library.topology.empty())
+        throw Error(Status::usage, "--simulate and --topology both name a machine");
+    if (options.is_simulated() && !options.trace.empty())
+        throw Error(Status::usage, "--trace records a real run; it cannot be given with --simulate");
+    if (!options.is_simulated() && options.rate)
+        throw Error(Status::usage, "--rate is the speed of a simulated core; give a machine with --simulate");
+    if (OptionRow const& threads = option_row("threads");
+        !options.is_simulated() && options.library.threads > threads.most)
+        static_cast<void>(parse_count("--threads", get_option(options.library, "threads"), 1, threads.most));
     refuse_same_files({{"--json", options.json}, {"--trace", options.trace}},
-                      {{"--topology", machine_file(options.library.topology)}});
+                      {{"--topology", machine_file(options.library.topology)},
+                       {"--simulate", machine_file(options.simulate)}});
 }
 
 std::string dense_help() {
@@ -146,20 +156,24 @@ std::string dense_help() {
   espalier dense --kernel qr --schedule places --push pNumaW --select sProcNuma --strict
   espalier dense --schedule nas --topology 'numa:2 core:4' --n 2000 --tile 100
   espalier dense --threads 2 --trace run.paje && espalier trace run.paje --png run.png
+  espalier dense --n 16384 --tile 512 --simulate 'numa:24 core:8' --rate 16 --schedule places
 
 Factorizes a random dense matrix in tiles, with the threads and policies that factorize sparse
 matrices, to compare schedules on a simple task graph. All policies give the same bits. The error is
 |A - L L^T| / |A|, or the larger of |A - Q R| / |A| and |I - Q^T Q| / sqrt(n), estimated with random
 vectors; the exit code is 7 if it is above the tolerance.
+
+With --simulate nothing is factorized: the tasks run in virtual time on the machine, under the same
+policies. Memory on another NUMA node and memory that many threads use at once slow tasks down.
 )";
 }
 
 } // namespace
 
 Subcommand dense_command() {
-    Subcommand command =
-        make_subcommand<DenseOptions>("dense", "tiled dense Cholesky or QR, to try schedules", dense_help,
-                                      declare_dense, check_dense, dense);
+    Subcommand command = make_subcommand<DenseOptions>(
+        "dense", "tiled dense Cholesky or QR, run or simulated, to try schedules", dense_help, declare_dense,
+        check_dense, dense);
     command.takes_file = false;
     return command;
 }

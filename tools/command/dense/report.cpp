@@ -9,9 +9,14 @@
 
 namespace espalier::command {
 
-namespace {
-
 using Json = nlohmann::ordered_json;
+
+std::string matrix_line(DenseOptions const& asked, std::int64_t tasks) {
+    TileGrid const& grid = asked.grid;
+    return fmt::format("{:<12}order {}, {} x {} tiles of {}, {}, {}\n", to_string(asked.kind), grid.n,
+                       grid.count(), grid.count(), std::min(grid.tile, grid.n), counted(tasks, "task"),
+                       readable_flops(flops(asked.kind, grid.n)));
+}
 
 std::string schedule_text(Options const& settings) {
     std::string text = to_string(settings.schedule);
@@ -33,7 +38,13 @@ Json settings_json(Options const& settings) {
     return json;
 }
 
-} // namespace
+Json rates_json(DenseKind kind, TileRates const& rates) {
+    Json json = Json::object();
+    for (std::size_t k = 0; k < num_tile_kernels; ++k)
+        if ((kind == DenseKind::cholesky) == (k < static_cast<std::size_t>(TileKernel::geqrt)))
+            json[to_string(static_cast<TileKernel>(k))] = rates[k] / 1e9;
+    return json;
+}
 
 std::vector<double> DenseRecord::times_s() const {
     std::vector<double> times;
@@ -81,10 +92,7 @@ Status DenseRecord::status() const {
 std::string dense_text(DenseRecord const& record) {
     DenseOptions const& asked = record.asked;
     DenseRun const& run = record.middle();
-    TileGrid const& grid = asked.grid;
-    std::string text = fmt::format("{:<12}order {}, {} x {} tiles of {}, {}, {}\n", to_string(asked.kind),
-                                   grid.n, grid.count(), grid.count(), std::min(grid.tile, grid.n),
-                                   counted(record.tasks, "task"), readable_flops(flops(asked.kind, grid.n)));
+    std::string text = matrix_line(asked, record.tasks);
     text +=
         fmt::format("machine     {} on {}, {}, alloc {}\n", counted(record.threads, "thread"), record.machine,
                     counted(record.nodes, "NUMA node"), to_string(asked.library.allocation));
@@ -112,12 +120,9 @@ std::string dense_text(DenseRecord const& record) {
 std::string dense_json(DenseRecord const& record) {
     DenseOptions const& asked = record.asked;
     DenseRun const& run = record.middle();
-    Json workers = Json::array(), rates = Json::object();
+    Json workers = Json::array();
     for (WorkerStats const& worker : run.stats.workers)
         workers.push_back({{"tasks", worker.tasks}, {"busy_s", worker.busy_s}, {"steals", worker.steals}});
-    for (std::size_t k = 0; k < num_tile_kernels; ++k)
-        if ((asked.kind == DenseKind::cholesky) == (k < static_cast<std::size_t>(TileKernel::geqrt)))
-            rates[to_string(static_cast<TileKernel>(k))] = record.rates[k] / 1e9;
     DenseAccuracy const worst = record.worst();
     // A number that is not finite is written as null.
     Json const json = {{"espalier", ESPALIER_VERSION},
@@ -125,6 +130,7 @@ std::string dense_json(DenseRecord const& record) {
                        {"n", asked.grid.n},
                        {"tile", asked.grid.tile},
                        {"machine", record.machine},
+                       {"simulated", false},
                        {"numa_nodes", record.nodes},
                        {"threads", record.threads},
                        {"bound", record.bound},
@@ -137,7 +143,7 @@ std::string dense_json(DenseRecord const& record) {
                        {"gflops", record.gflops()},
                        {"dgemm_gflops", record.dgemm.gflops()},
                        {"efficiency", record.efficiency()},
-                       {"kernel_gflops", rates},
+                       {"kernel_gflops", rates_json(asked.kind, record.rates)},
                        {"work_s", record.work_s},
                        {"critical_path_s", record.critical_path_s},
                        {"predicted_s", record.predicted_s ? Json(*record.predicted_s) : Json(nullptr)},

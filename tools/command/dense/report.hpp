@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "runtime/graph_run.hpp"
 #include "tools/command/common/option_set.hpp"
 #include "tools/command/machine/parts.hpp"
@@ -17,13 +19,16 @@ namespace espalier::command {
 struct DenseOptions {
     DenseKind kind = DenseKind::cholesky;
     TileGrid grid{4000, 256};
-    Options library; ///< Only schedule, threads, allocation and topology are used.
+    Options library;            ///< Only schedule, threads, allocation and topology are used.
+    std::string simulate;       ///< The machine to simulate, or "here" for this one; empty: a real run.
+    std::optional<double> rate; ///< GF/s of the kernels on a simulated core; nothing: measured.
     int repeat = 3;
     double tolerance = 1e-12;
     std::string trace; ///< Empty: none; "-": standard output.
     std::string json;  ///< Empty: none; "-": standard output.
     bool quiet = false;
 
+    [[nodiscard]] bool is_simulated() const { return !simulate.empty(); }
     [[nodiscard]] bool prints() const { return !quiet && json != "-" && trace != "-"; }
 };
 
@@ -60,6 +65,13 @@ struct DenseRecord {
     [[nodiscard]] double idle() const;
     [[nodiscard]] Status status() const;
 };
+
+/// Lines and values that the reports of real and simulated runs share.
+std::string matrix_line(DenseOptions const& asked, std::int64_t tasks);
+std::string schedule_text(Options const& settings);
+nlohmann::ordered_json settings_json(Options const& settings);
+/// GF/s of the kernels of `kind`.
+nlohmann::ordered_json rates_json(DenseKind kind, TileRates const& rates);
 
 std::string dense_text(DenseRecord const& record);
 std::string dense_json(DenseRecord const& record);

@@ -1,0 +1,152 @@
+// The memory of NUMA nodes while tasks run on a machine: how much distance and contention slow a task down.
+// In: the machine, and for each task that begins the pieces of memory that it accesses. Out: the time of the
+// task, and the share of local bytes.
+//
+// The time is the cost of the task times the larger of
+//
+//   distance     the sum over nodes of the share of its bytes there times the machine's memory factor, and
+//   contention   the largest demand divided by bandwidth among the nodes that it accesses. The demand of a
+//   task is its
+//                traffic, with written bytes counted twice, divided by its cost, but at most what a thread
+//                can stream. The demand on a node is the sum over the tasks that run when the task begins,
+//                itself included. Tasks that begin or end later do not change its time.
+//
+// The model assumes that a task streams its data once, overlapped with arithmetic, from memories that serve
+// all requests equally. It has no caches shared between tasks and no links between nodes.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <vector>
+
+#include "mapping/machine_model.hpp"
+#include "policies/task_graph.hpp"
+
+namespace espalier {
+
+/// Bytes of coefficients that tasks accessed.
+struct TouchedBytes {
+    double all = 0;
+    double local = 0; ///< On the node of the worker.
+    [[nodiscard]] double share() const { return all > 0 ? local / all : 1; }
+};
+
+class NodeMemory {
+  public:
+    static constexpr int all_nodes = -1; ///< In place of a node: spread equally over all.
+    static constexpr std::size_t most_accesses = 4;
+    struct Access {
+        double bytes = 0;
+        int node = all_nodes;
+        bool is_written = false; ///< It is read, too.
+    };
+
+    /// `machine` must outlive this. If it does not state the bandwidth of its memory, each node has
+    /// `thread_bandwidth`, in bytes per second, for each of its threads.
+    NodeMemory(MachineModel const& machine, double thread_bandwidth)
+        : machine_(machine), nodes_(machine.num_nodes()), thread_bandwidth_(thread_bandwidth),
+          bandwidth_(nodes_, 0.0), demand_(nodes_ * machine.processes, 0.0),
+          of_worker_(machine.num_workers()), touched_(machine.processes) {
+        for (int t = 0; t < machine.threads; ++t) bandwidth_[machine.node_of(t)] += thread_bandwidth_;
+        // The memory of a node without threads is as fast as the others.
+        double const most = *std::max_element(bandwidth_.begin(), bandwidth_.end());
+        for (double& bandwidth : bandwidth_) {
+            if (bandwidth == 0) bandwidth = most;
+            if (machine.memory.node_bandwidth > 0) bandwidth = machine.memory.node_bandwidth;
+        }
+        for (int at = 0; at < nodes_; ++at) {
+            double sum = 0;
+            for (int data = 0; data < nodes_; ++data) {
+                factors_.push_back(machine.memory_factor(at, data));
+                sum += factors_.back();
+            }
+            factors_.push_back(sum / nodes_);
+        }
+    }
+
+    /// A task that costs `seconds` begins on `worker`. Returns how long it takes with these accesses, of
+    /// which there are at most most_accesses.
+    double begin(WorkerId worker, double seconds, std::span<Access const> accesses) {
+        double bytes = 0, traffic = 0;
+        for (Access const& access : accesses) {
+            bytes += access.bytes;
+            traffic += traffic_of(access);
+        }
+        if (bytes <= 0 || seconds <= 0) return seconds;
+        int const process = machine_.process_of(worker);
+        int const here = machine_.node_of(worker);
+        TouchedBytes& touched = touched_[process];
+        touched.all += bytes;
+        double const rate = std::min(traffic / seconds, thread_bandwidth_);
+        double weighted = 0;
+        for (std::size_t a = 0; a < accesses.size(); ++a) {
+            auto const [size, node, is_written] = accesses[a];
+            if (node == here) touched.local += size;
+            if (node == all_nodes) touched.local += size / nodes_;
+            weighted += size * factor(here, node);
+            of_worker_[worker][a] = {node, rate * traffic_of(accesses[a]) / traffic};
+            change_demand(process, of_worker_[worker][a], 1);
+        }
+        double slowdown = weighted / bytes;
+        for (std::size_t a = 0; a < accesses.size(); ++a)
+            slowdown = std::max(slowdown, contention(process, of_worker_[worker][a]));
+        return seconds * slowdown;
+    }
+
+    /// The task that runs on `worker` ends.
+    void end(WorkerId worker) {
+        for (Demand& demand : of_worker_[worker]) {
+            change_demand(machine_.process_of(worker), demand, -1);
+            demand.rate = 0;
+        }
+    }
+
+    /// The bytes of all tasks that have begun, by process.
+    [[nodiscard]] std::vector<TouchedBytes> const& touched() const { return touched_; }
+
+  private:
+    struct Demand { // on the memory of a piece, bytes per second
+        int node = all_nodes;
+        double rate = 0;
+    };
+
+    static double traffic_of(Access const& access) {
+        return access.is_written ? 2 * access.bytes : access.bytes;
+    }
+
+    [[nodiscard]] double factor(int at, int data) const {
+        return factors_[at * (nodes_ + 1) + (data == all_nodes ? nodes_ : data)];
+    }
+
+    void change_demand(int process, Demand const& demand, double sign) {
+        if (demand.rate == 0) return;
+        double* const nodes = demand_.data() + process * nodes_;
+        if (demand.node != all_nodes)
+            nodes[demand.node] += sign * demand.rate;
+        else
+            for (int node = 0; node < nodes_; ++node) nodes[node] += sign * demand.rate / nodes_;
+    }
+
+    [[nodiscard]] double contention(int process, Demand const& demand) const {
+        if (demand.rate <= 0) return 1;
+        double const* const nodes = demand_.data() + process * nodes_;
+        double worst = 0;
+        for (int node = 0; node < nodes_; ++node)
+            if (demand.node == node || demand.node == all_nodes)
+                worst = std::max(worst, nodes[node] / bandwidth_[node]);
+        constexpr double rounding = 1e-9; // of the sums, which tasks are added to and subtracted from
+        return worst > 1 + rounding ? worst : 1;
+    }
+
+    MachineModel const& machine_;
+    int nodes_;                     ///< Of a process.
+    double thread_bandwidth_;       ///< Bytes per second.
+    std::vector<double> bandwidth_; ///< By node of a process.
+    std::vector<double> factors_;   ///< nodes_ + 1 for each node: the last one for data on all nodes.
+    std::vector<double> demand_;    ///< By process and node, at the moment.
+    std::vector<std::array<Demand, most_accesses>> of_worker_; ///< The task it runs.
+    std::vector<TouchedBytes> touched_;
+};
+
+} // namespace espalier

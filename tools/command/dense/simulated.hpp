@@ -1,0 +1,11 @@
+// `espalier dense --simulate`: the factorization in virtual time on another machine.
+#pragma once
+
+#include "report.hpp"
+
+namespace espalier::command {
+
+/// Simulates, prints the report and writes the JSON.
+void simulate_dense(DenseOptions const& options);
+
+} // namespace espalier::command
