@@ -1,0 +1,28 @@
+"""`tools/experiments` makes the tables of docs/experiments.md and checks what the page says about them."""
+
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+from support import COMMAND
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def experiments(*arguments):
+    return subprocess.run([sys.executable, "-B", ROOT / "tools/experiments", "--command", COMMAND, *arguments],
+                          capture_output=True, text=True)
+
+
+class Experiments(unittest.TestCase):
+    def test_the_quick_tables(self):
+        done = experiments("--quick", "kastors")
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        self.assertEqual(done.stdout.count("\n| pNumaW | "), 12, "six selections on two machines")
+        self.assertEqual(done.stdout.count(": holds"), 4)
+
+    def test_misuse(self):
+        done = experiments("table9")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("no table 'table9'", done.stderr)
