@@ -81,7 +81,7 @@ template <class T> class FactorizationRun {
         }
         case TaskKind::fan_in: {
             trace::Scope const scope(team_.track(worker), trace::Kind::fan_in, info(id, task.target));
-            return add_fan_in(task);
+            return add_fan_in(task, id, worker);
         }
         case TaskKind::message:
             break;
@@ -249,13 +249,20 @@ template <class T> class FactorizationRun {
         fan_in_.put(number, std::move(block));
         for (std::int32_t t = 0; t < info.tasks; ++t) team_.release(info.first_task + t);
     }
-    void add_fan_in(FactorTask const& task) {
-        Index begin = 0, end = factor_.cblk(task.target).stride;
-        if (task.group != whole_panel) {
-            begin = plan_.groups.first_row(structure_, task.target, task.group);
-            end = begin + plan_.groups.rows(structure_, task.target, task.group);
-        }
-        std::size_t const freed = fan_in_.add(task.block, begin, end, factor_);
+    void add_fan_in(FactorTask const& task, TaskId id, WorkerId worker) {
+        RowGroups const& groups = plan_.groups;
+        auto const add_group = [&](std::int32_t group) {
+            Index const begin = groups.first_row(structure_, task.target, group);
+            fan_in_.add(task.block, begin, begin + groups.rows(structure_, task.target, group), factor_);
+        };
+        if (task.group != whole_panel)
+            add_group(task.group);
+        else if (should_divide(id))
+            share(id, worker, groups.count(task.target), trace::Kind::fan_in,
+                  [&](int piece, WorkerId) { add_group(piece); });
+        else
+            fan_in_.add(task.block, 0, factor_.cblk(task.target).stride, factor_);
+        std::size_t const freed = fan_in_.added(task.block);
         if (freed > 0) messages_.received_done(freed);
     }
 

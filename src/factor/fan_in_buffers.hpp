@@ -72,10 +72,8 @@ template <class T> class FanInBuffers {
         slot.memory = std::move(received);
     }
 
-    /// Adds its rows within [begin, end) of the target's panel. Called once for each fan-in task; returns the
-    /// bytes that the last call frees, else 0.
-    std::size_t add(std::int32_t block, Index begin, Index end, Factor<T>& factor) {
-        Slot& slot = slots_[block];
+    /// Adds its rows within [begin, end) of the target's panel.
+    void add(std::int32_t block, Index begin, Index end, Factor<T>& factor) {
         FanInBlock const& one = info(block);
         Views const from = views(block);
         auto const rows = plan_.factor.fan_in.rows_of(one);
@@ -83,6 +81,11 @@ template <class T> class FanInBuffers {
         if (form_.has_upper())
             add_rows<T>(from.upper, factor.upper(one.target), rows, factor.cblk(one.target).width(),
                         one.rows - one.rows_below, begin, end);
+    }
+
+    /// Counts a finished fan-in task. Returns the bytes that the last call frees, else 0.
+    std::size_t added(std::int32_t block) {
+        Slot& slot = slots_[block];
         if (slot.to_come.fetch_sub(1, std::memory_order_acq_rel) > 1) return 0;
         std::size_t const bytes = slot.memory.size();
         slot.memory = Block();

@@ -110,10 +110,12 @@ TaskId GraphRun::next_task(WorkerId worker) {
     while (running()) {
         check_cancelled(worker);
         poll_between_tasks(worker);
-        TaskId task = policy_->pop(worker);
+        // Pieces go first: workers were idle when their task began, so it is probably critical.
+        bool const helps = shared_.offers_any(worker);
+        TaskId task = helps ? no_task : policy_->pop(worker);
         TaskId const pending_wake = std::exchange(workers_[worker].pending_wake, no_task);
         if (pending_wake != no_task && task != pending_wake) announce(pending_wake, any_worker);
-        if (task == no_task && shared_.help(worker)) continue;
+        if (helps && shared_.help(worker)) continue;
         if (task == no_task) task = wait_for_task(worker);
         if (task == no_task) continue; // there are pieces, or the run has ended
         count_ready(-1, worker);

@@ -117,6 +117,7 @@ class Engine : IdleWorkers {
         result_.busy[worker] += seconds;
         if (auto const steal = policy_.on_start(worker))
             result_.steals.push_back({now_, task, worker, steal->victim, steal->distance});
+        help();
     }
 
     [[nodiscard]] bool should_divide(TaskId task) const {
@@ -138,7 +139,8 @@ class Engine : IdleWorkers {
         std::erase(divided.pieces, 0.0);
         for (double& piece : divided.pieces) piece *= slowdown;
         divided.running = 1;
-        return first;
+        divided.is_open = first == 0 && !divided.pieces.empty();
+        return divided.is_open ? divided.pieces[divided.next++] : first;
     }
 
     void start_piece(TaskId task, Divided& divided, WorkerId worker) {
@@ -202,8 +204,9 @@ class Engine : IdleWorkers {
             if (--waiting_[next] == 0) make_ready(next, worker);
     }
 
-    // Afterwards no idle worker may run any of the tasks that wait.
+    // Afterwards no idle worker may run any of the tasks that wait. Pieces go first.
     void assign() {
+        help();
         std::sort(ready_.rbegin(), ready_.rend());
         for (ReadyTask const& ready : ready_) offer(ready.task);
         ready_.clear();
@@ -211,7 +214,6 @@ class Engine : IdleWorkers {
             if (idle_.contains(worker))
                 if (TaskId const task = take(worker); task != no_task) start(task, worker);
         freed_.clear();
-        help();
     }
 
     // Wakes workers until the task runs. A worker may take another task that it prefers.

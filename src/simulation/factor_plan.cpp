@@ -267,6 +267,7 @@ ProcessPlans make_process_plans(BlockStructure const& structure, CostModel const
     shared.makespan = schedule.makespan();
     shared.branches = std::ssize(schedule.partition.branches);
     shared.messages = schedule.messages();
+    shared.cuts_panels = !schedule.groups.none_is_cut();
     shared.message_bytes = schedule.message_bytes();
     shared.tasks = schedule.tasks.graph.num_tasks() - shared.messages;
     for (ProcessUse const& use : schedule.processes) shared.memory_of_process.push_back(use.memory());

@@ -25,6 +25,7 @@ struct SharedPlan {
     std::int64_t tasks = 0;
     std::int64_t messages = 0;
     double message_bytes = 0;
+    bool cuts_panels = false;              ///< Some panel is cut into groups of rows (settings.splitting).
     std::vector<double> memory_of_process; ///< Bytes of panels and, at their peak, fan-in blocks.
 };
 

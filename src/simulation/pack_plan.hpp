@@ -34,7 +34,7 @@ template <class Archive> void describe(Archive& archive, SolveTasks& t) {
 }
 template <class Archive> void describe(Archive& archive, SharedPlan& p) {
     archive(p.machine, p.settings, p.makespan, p.branches, p.tasks, p.messages, p.message_bytes,
-            p.memory_of_process);
+            p.cuts_panels, p.memory_of_process);
 }
 template <class Archive> void describe(Archive& archive, LocalPlan& p) {
     archive(p.process, p.partition, p.number_of_branch, p.process_of_branch, p.cblk_cost, p.groups,

@@ -168,8 +168,8 @@ class FactorDivisions : public Divisions {
     }
     [[nodiscard]] int least_idle() const override { return static_cast<int>(settings_.split_idle); }
     double divide(TaskId task, std::vector<double>& pieces) const override {
-        TaskPieces found =
-            pieces_of(schedule_.tasks.tasks[task], structure_, schedule_.partition, schedule_.groups, model_);
+        TaskPieces found = pieces_of(schedule_.tasks.tasks[task], schedule_.tasks, structure_,
+                                     schedule_.partition, schedule_.groups, model_);
         pieces = std::move(found.seconds);
         return found.first;
     }

@@ -37,10 +37,14 @@ class PredictedTrace {
         parts_.metadata.try_emplace("threads", std::to_string(schedule_.machine.threads));
         add_containers();
         for (TaskId t = 0; t < static_cast<TaskId>(tasks().size()); ++t) add_task(t);
-        for (TimedPiece const& piece : schedule_.run.helped)
-            add_state(tasks()[piece.task].kind == TaskKind::update ? Kind::update : Kind::factor,
-                      threads_[piece.worker], nanoseconds(piece.start), nanoseconds(piece.end), piece.task,
-                      cblk_of(tasks()[piece.task], schedule_.partition));
+        for (TimedPiece const& piece : schedule_.run.helped) {
+            FactorTask const& task = tasks()[piece.task];
+            Kind const kind = task.kind == TaskKind::update   ? Kind::update
+                              : task.kind == TaskKind::fan_in ? Kind::fan_in
+                                                              : Kind::factor;
+            add_state(kind, threads_[piece.worker], nanoseconds(piece.start), nanoseconds(piece.end),
+                      piece.task, cblk_of(task, schedule_.partition));
+        }
         trace::fill_idle(parts_, static_cast<std::int16_t>(Kind::idle), 0, makespan());
         for (std::int32_t const process : processes_)
             add_state(Kind::factorization, process, 0, makespan(), -1, no_cblk);

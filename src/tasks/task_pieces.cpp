@@ -27,7 +27,7 @@ void find_update_parts(BlockStructure const& structure, RowGroups const& groups,
     }
 }
 
-TaskPieces pieces_of(FactorTask const& task, BlockStructure const& structure,
+TaskPieces pieces_of(FactorTask const& task, FactorTasks const& tasks, BlockStructure const& structure,
                      BranchPartition const& partition, RowGroups const& groups, CostModel const& model) {
     TaskPieces pieces;
     if (task.kind == TaskKind::update) {
@@ -38,6 +38,15 @@ TaskPieces pieces_of(FactorTask const& task, BlockStructure const& structure,
     }
     CblkId const k = cblk_of(task, partition);
     Index const width = structure.cblk(k).width();
+    if (task.kind == TaskKind::fan_in) {
+        FanInBlock const& block = tasks.fan_in.blocks[task.block];
+        for (std::int32_t g = 0; g < groups.count(k); ++g) {
+            Index const begin = groups.first_row(structure, k, g), end = begin + groups.rows(structure, k, g);
+            Index const rows = tasks.fan_in.count_within(block, begin, end);
+            pieces.seconds.push_back(rows > 0 ? model.add(rows, width) : 0);
+        }
+        return pieces;
+    }
     pieces.first = model.panel(width, 0);
     for (std::int32_t g = 1; g < groups.count(k); ++g)
         pieces.seconds.push_back(model.panel(width, groups.rows(structure, k, g)) - pieces.first);

@@ -3,7 +3,7 @@
 // while it runs (Splitting::dynamic):
 //
 //   factor(k)      first the diagonal block, then a solve for each group of rows below it
-//   update(u, j)   a part for each group of rows of j
+//   update(u, j), fan_in(p, j)   a part for each group of rows of j
 #pragma once
 
 #include <vector>
@@ -29,7 +29,8 @@ void find_update_parts(BlockStructure const& structure, RowGroups const& groups,
 inline bool is_divisible(FactorTask const& task, BranchPartition const& partition, RowGroups const& groups,
                          ScheduleSettings const& settings, double seconds) {
     return settings.splitting == Splitting::dynamic && settings.schedule != SchedulePolicy::static_order &&
-           (task.kind == TaskKind::factor || task.kind == TaskKind::update) &&
+           (task.kind == TaskKind::factor || task.kind == TaskKind::update ||
+            task.kind == TaskKind::fan_in) &&
            seconds >= settings.split_seconds && groups.is_cut(cblk_of(task, partition));
 }
 
@@ -38,8 +39,8 @@ struct TaskPieces {
     std::vector<double> seconds; ///< Of each piece; 0 if it has no rows.
 };
 
-/// The pieces of a task that is_divisible().
-TaskPieces pieces_of(FactorTask const& task, BlockStructure const& structure,
+/// The pieces of a task of `tasks` that is_divisible().
+TaskPieces pieces_of(FactorTask const& task, FactorTasks const& tasks, BlockStructure const& structure,
                      BranchPartition const& partition, RowGroups const& groups, CostModel const& model);
 
 } // namespace espalier

@@ -30,13 +30,6 @@ template <class T> std::vector<T> solve_together(Communicator const& comm, CscMa
     return x;
 }
 
-std::vector<std::pair<SchedulePolicy, int>> schedules_and_threads() {
-    std::vector<std::pair<SchedulePolicy, int>> all;
-    for (SchedulePolicy const schedule : all_schedules)
-        for (int const threads : {1, 2}) all.emplace_back(schedule, threads);
-    return all;
-}
-
 class ASolverOverMpi : public ::testing::Test {
   protected:
     Communicator const comm = communicator(MPI_COMM_WORLD);
@@ -45,7 +38,7 @@ class ASolverOverMpi : public ::testing::Test {
 template <class T> class MpiSolver : public ::testing::Test {};
 TYPED_TEST_SUITE(MpiSolver, test::Scalars);
 
-// The whole product: one analysis serves all numbers of communication threads.
+// One analysis serves all numbers of communication threads; numbers of threads and splittings take turns.
 TYPED_TEST(MpiSolver, DoesEveryFactorizationUnderEveryScheduleWithAllCommunicationThreads) {
     using T = TypeParam;
     Communicator const comm = communicator(MPI_COMM_WORLD);
@@ -56,9 +49,10 @@ TYPED_TEST(MpiSolver, DoesEveryFactorizationUnderEveryScheduleWithAllCommunicati
         if (kind == Factorization::llh && is_complex<T>) matrix.symmetry = Symmetry::hermitian;
         CscMatrix<T> const mine = on_process_0(comm, matrix);
         std::vector<T> const b(static_cast<std::size_t>(mine.rows) * 2, T(1));
-        for (auto const& [schedule, threads] : schedules_and_threads()) {
-            Options options =
-                many_tasks(schedule, turn++ % 5 == 0 ? Splitting::two_d : Splitting::one_d, threads);
+        for (SchedulePolicy const schedule : all_schedules) {
+            constexpr Splitting splittings[] = {Splitting::one_d, Splitting::two_d, Splitting::dynamic};
+            int const threads = 1 + turn / 3 % 2;
+            Options options = many_tasks(schedule, splittings[turn++ % 3], threads);
             options.factorization = kind;
             Solver<T> solver(options, comm);
             solver.analyze(mine);

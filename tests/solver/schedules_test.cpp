@@ -1,4 +1,6 @@
 // Every factorization and scalar under every schedule, allocation and splitting.
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>

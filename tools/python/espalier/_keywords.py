@@ -81,17 +81,23 @@ class Keywords(TypedDict, total=False):
     #: NUMA nodes (global, local, interleave) [local]
     alloc: Literal["global", "local", "interleave"] | None
 
-    #: tasks of a column block: one, or one for each group of rows if the block is wide and several threads
-    #: are candidates (1d, 2d) [1d]
-    split: Literal["1d", "2d"] | None
+    #: tasks of a column block: 1d: one; 2d: one for each group of rows if the block is wide and several
+    #: threads are candidates; dynamic: one, divided while it runs if threads are idle (1d, 2d, dynamic) [1d]
+    split: Literal["1d", "2d", "dynamic"] | None
 
-    #: 2d: least width of a column block that is cut [96]
+    #: 2d, dynamic: least width of a column block that is cut [96]
     split_width: int | None
 
-    #: 2d: least number of rows in a group [384]
+    #: 2d, dynamic: least number of rows in a group [384]
     split_rows: int | None
 
-    #: a subtree is one task if it costs at most the N-th part of the share of a worker [8]
+    #: dynamic: least number of idle threads for which a task is divided [1]
+    split_idle: int | None
+
+    #: dynamic: shorter tasks are not divided [0.0001]
+    split_seconds: float | None
+
+    #: a subtree is one task if it costs at most the N-th part of the share of a worker [3]
     subtrees_per_worker: int | None
 
     #: wider supernodes are split into column blocks [256]
