@@ -301,9 +301,8 @@ template <class T> class Analyzer {
                                                 {options_, analysis_.panel_format()});
         static_cast<SharedPlan&>(analysis_.plan) = plans.shared;
         if (options_.splitting != Splitting::one_d && machine.num_workers() > 1 && !plans.shared.cuts_panels)
-            context_.note(fmt::format("--split {} has no effect: no column block has {} columns "
-                                      "(--split-width), {} rows below them "
-                                      "(twice --split-rows), and several candidate threads",
+            context_.note(fmt::format("split {} has no effect: no column block has {} columns (split-width), "
+                                      "{} rows below them (twice split-rows) and several candidate threads",
                                       to_string(options_.splitting), options_.split_width,
                                       2 * options_.split_rows));
         for (Index p = 0; p < machine.processes; ++p) {
