@@ -2,8 +2,10 @@
 
 import subprocess
 import sys
+import tempfile
 import unittest
 from pathlib import Path
+from xml.etree import ElementTree
 
 from support import COMMAND
 
@@ -17,10 +19,16 @@ def experiments(*arguments):
 
 class Experiments(unittest.TestCase):
     def test_the_quick_tables(self):
-        done = experiments("--quick", "kastors")
+        with tempfile.TemporaryDirectory() as folder:
+            done = experiments("--quick", "--pictures", folder, "kastors")
+            picture = ElementTree.parse(Path(folder) / "kastors.svg").getroot()
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
         self.assertEqual(done.stdout.count("\n| pNumaW | "), 12, "six selections on two machines")
         self.assertEqual(done.stdout.count(": holds"), 4)
+        dots = [dot for dot in picture.iter("{http://www.w3.org/2000/svg}circle") if dot.get("class") == "dot"]
+        self.assertEqual(len(dots), 2 * 96)
+        for dot in dots:
+            self.assertTrue(0 < float(dot.get("cx")) < float(picture.get("width")), dot.attrib)
 
     def test_misuse(self):
         done = experiments("table9")
