@@ -72,6 +72,18 @@ class Dense(CommandTest):
         for part in ("3 threads on", "(simulated), 2 NUMA nodes", "2.5 GF/s each, as given", "predicted", "GF/s"):
             self.assertIn(part, text)
 
+    def test_trace_of_a_simulation(self):
+        for schedule in ("dynamic", "places"):
+            simulated = self.report("dense", "--kernel", "qr", "--n", 64, "--tile", 16, "--simulate", "numa:2 core:2",
+                                    "--rate", 1, "--schedule", schedule, "--trace", "run.paje")
+            found = self.report("trace", "run.paje")
+            self.assertEqual(found["about"]["matrix"], "dense qr 64, tiles of 16")
+            self.assertEqual((found["kinds"]["factor"]["states"], found["kinds"]["update"]["states"]), (10, 20))
+            window = found["window"]
+            self.assertAlmostEqual(window["end_s"] - window["begin_s"], simulated["predicted_s"], delta=2e-9)
+            path = found["critical_path"]["tasks"]
+            self.assertTrue(path and path[-1] == 29, path)
+
     def test_simulation_of_this_machine(self):
         found = self.report("dense", "--n", 64, "--tile", 16, "--simulate", "here", "--threads", 1)
         self.assertEqual((found["kernel_source"], found["numa_nodes"], found["local_share"]), ("measured", 1, 1))
@@ -107,7 +119,7 @@ class Dense(CommandTest):
             ("--repeat 0", "--repeat"), ("--schedule places --select sNone", "sNumaProc"), ("--split 2d", "--split"),
             ("--tolerance 0", "--tolerance"), ("--n 100000 --tile 10", "larger tiles"), ("lap3d:4", "lap3d:4"),
             ("--json a --trace ./a", "same file"), ("--topology m.json", "espalier simulate --machine"), ("--rate 2", "--simulate"),
-            ("--simulate numa:2 --rate 0", "--rate"), ("--simulate numa:2 --trace t", "--trace"),
+            ("--simulate numa:2 --rate 0", "--rate"),
             ("--simulate numa:2 --topology numa:2", "both name a machine"), ("--threads 60000", "--threads"))))
         self.fail_with(IO_ERROR, "dense", "--json", "missing/r.json")
         self.assertEqual(self.names(), [])

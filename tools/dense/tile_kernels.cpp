@@ -9,17 +9,12 @@
 #include "kernels/product.hpp"
 #include "kernels/tile_qr.hpp"
 #include "kernels/triangular.hpp"
+#include "tools/dense/tile_trace.hpp"
 #include "trace/record.hpp"
 
 namespace espalier {
 
 namespace {
-
-trace::Kind kind_of(TileKernel kernel) {
-    bool const factors = kernel == TileKernel::potrf || kernel == TileKernel::trsm ||
-                         kernel == TileKernel::geqrt || kernel == TileKernel::tsqrt;
-    return factors ? trace::Kind::factor : trace::Kind::update;
-}
 
 // Records the dependencies, and returns the number of task 0 in the trace.
 std::int64_t record_dependencies(TaskGraph const& graph, trace::Recorder& recorder) {
@@ -72,12 +67,11 @@ RunStats factorize_tiles(TiledMatrix const& matrix, TileTasks const& tasks, Poli
     trace::Recorder* const recorder = team.recorder();
     RunOptions options;
     if (recorder) options.first_number = record_dependencies(tasks.graph, *recorder);
-    std::int32_t const last_step = tasks.grid.count() - 1;
     std::vector<TileExecutor> executors(team.size(), TileExecutor(matrix));
     auto const execute = [&](TaskId id, WorkerId worker) {
         TileTask const& task = tasks.tasks[id];
-        trace::Scope const scope(team.track(worker), kind_of(task.kernel),
-                                 {options.first_number + id, task.j, last_step - task.k});
+        trace::Scope const scope(team.track(worker), trace_kind(task.kernel),
+                                 {options.first_number + id, task.j, trace_level(task, tasks.grid)});
         executors[worker].execute(task);
     };
     trace::Scope const phase(recorder ? &recorder->phases() : nullptr, trace::Kind::factorization);

@@ -1,11 +1,9 @@
 // `espalier dense`: a tiled dense factorization with the runtime and the policies of the sparse ones.
 #include <algorithm>
 #include <array>
-#include <map>
 
 #include <fmt/format.h>
 
-#include "io/atomic_file.hpp"
 #include "machine/machine_file.hpp"
 #include "policies/make_policy.hpp"
 #include "report.hpp"
@@ -17,7 +15,6 @@
 #include "tools/command/solve/options.hpp"
 #include "tools/dense/tile_kernels.hpp"
 #include "tools/dense/tile_simulation.hpp"
-#include "trace/paje.hpp"
 
 namespace espalier::command {
 
@@ -34,26 +31,6 @@ DenseRun run_once(TiledMatrix& matrix, TileTasks const& tasks, Policy& policy, W
     run.steals_by_distance = policy.steals_by_distance();
     run.accuracy = measure_accuracy(matrix);
     return run;
-}
-
-void write_trace(OutputFile const& file, trace::Recorder& recorder, DenseRecord const& record) {
-    DenseOptions const& asked = record.asked;
-    std::map<std::string, std::string> const facts = {
-        {"program", "espalier " ESPALIER_VERSION},
-        {"machine", record.machine},
-        {"matrix",
-         fmt::format("dense {} {}, tiles of {}", to_string(asked.kind), asked.grid.n, asked.grid.tile)},
-        {"schedule", to_string(asked.library.schedule)},
-        {"alloc", to_string(asked.library.allocation)},
-        {"threads", std::to_string(record.threads)},
-        {"processes", "1"}};
-    for (auto const& [key, value] : facts) recorder.set_metadata(key, value);
-    trace::Trace const trace(recorder.collect());
-    file.write([&trace](std::string const& path) {
-        AtomicFile output(path);
-        trace::write_paje(trace, [&output](std::string_view text) { output.write(text); });
-        output.commit();
-    });
 }
 
 std::string shortcoming(DenseRecord const& record) {
@@ -97,7 +74,11 @@ void dense(DenseOptions const& options) {
         record.runs.push_back(run_once(matrix, tasks, *policy, team));
     }
     if (options.prints()) print(dense_text(record));
-    if (trace_file) write_trace(trace_file, recorder, record);
+    if (trace_file) {
+        for (auto const& [key, value] : trace_facts(options, record.machine, record.threads))
+            recorder.set_metadata(key, value);
+        write_trace(trace_file, trace::Trace(recorder.collect()));
+    }
     if (json_file) json_file.write_text(dense_json(record));
     if (record.status() != Status::ok) throw Error(record.status(), shortcoming(record));
 }
@@ -124,7 +105,7 @@ void declare_dense(OptionSet& set, DenseOptions& options) {
     for (OptionRow const& row : option_table())
         if ((row.subcommands & subcommand::dense) != 0 && row.name != "threads")
             set.library(options.library, row);
-    add_trace(set, options.trace, "the last factorization");
+    add_trace(set, options.trace, "the last factorization, or of the simulated one");
     add_json(set, options.json, "numbers");
     add_quiet(set, options.quiet);
 }
@@ -138,8 +119,6 @@ void check_dense(DenseOptions const& options) {
                         options.grid.n, options.grid.tile, count, count, with_separators(most_tasks)));
     if (options.is_simulated() && !options.library.topology.empty())
         throw Error(Status::usage, "--simulate and --topology both name a machine");
-    if (options.is_simulated() && !options.trace.empty())
-        throw Error(Status::usage, "--trace records a real run; it cannot be given with --simulate");
     if (!options.is_simulated() && options.rate)
         throw Error(Status::usage, "--rate is the speed of a simulated core; give a machine with --simulate");
     if (OptionRow const& threads = option_row("threads");

@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "io/atomic_file.hpp"
 #include "tools/command/common/numbers.hpp"
+#include "trace/paje.hpp"
 
 namespace espalier::command {
 
@@ -44,6 +46,26 @@ Json rates_json(DenseKind kind, TileRates const& rates) {
         if ((kind == DenseKind::cholesky) == (k < static_cast<std::size_t>(TileKernel::geqrt)))
             json[to_string(static_cast<TileKernel>(k))] = rates[k] / 1e9;
     return json;
+}
+
+std::map<std::string, std::string> trace_facts(DenseOptions const& asked, std::string const& machine,
+                                               int threads) {
+    return {{"program", "espalier " ESPALIER_VERSION},
+            {"machine", machine},
+            {"matrix",
+             fmt::format("dense {} {}, tiles of {}", to_string(asked.kind), asked.grid.n, asked.grid.tile)},
+            {"schedule", to_string(asked.library.schedule)},
+            {"alloc", to_string(asked.library.allocation)},
+            {"threads", std::to_string(threads)},
+            {"processes", "1"}};
+}
+
+void write_trace(OutputFile const& file, trace::Trace const& trace) {
+    file.write([&trace](std::string const& path) {
+        AtomicFile output(path);
+        trace::write_paje(trace, [&output](std::string_view text) { output.write(text); });
+        output.commit();
+    });
 }
 
 std::vector<double> DenseRecord::times_s() const {

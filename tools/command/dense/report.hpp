@@ -1,6 +1,7 @@
 // The options and results of `espalier dense`, as text and as JSON.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,10 +10,12 @@
 
 #include "runtime/graph_run.hpp"
 #include "tools/command/common/option_set.hpp"
+#include "tools/command/common/output_file.hpp"
 #include "tools/command/machine/parts.hpp"
 #include "tools/dense/accuracy.hpp"
 #include "tools/dense/tile_grid.hpp"
 #include "tools/dense/tile_tasks.hpp"
+#include "trace/trace.hpp"
 
 namespace espalier::command {
 
@@ -72,6 +75,11 @@ std::string schedule_text(Options const& settings);
 nlohmann::ordered_json settings_json(Options const& settings);
 /// GF/s of the kernels of `kind`.
 nlohmann::ordered_json rates_json(DenseKind kind, TileRates const& rates);
+
+/// Facts for the metadata of a trace.
+std::map<std::string, std::string> trace_facts(DenseOptions const& asked, std::string const& machine,
+                                               int threads);
+void write_trace(OutputFile const& file, trace::Trace const& trace);
 
 std::string dense_text(DenseRecord const& record);
 std::string dense_json(DenseRecord const& record);

@@ -1,6 +1,7 @@
 #include "simulated.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -10,6 +11,7 @@
 #include "tools/command/common/output_file.hpp"
 #include "tools/dense/tile_kernels.hpp"
 #include "tools/dense/tile_simulation.hpp"
+#include "tools/dense/tile_trace.hpp"
 
 namespace espalier::command {
 
@@ -121,7 +123,7 @@ std::string json_of(DenseSimulation const& record) {
 } // namespace
 
 void simulate_dense(DenseOptions const& options) {
-    OutputFile const json_file(options.json);
+    OutputFile const json_file(options.json), trace_file(options.trace);
     ScheduleSettings const& settings = options.library;
     SimulatedMachine const machine = find_machine(options.simulate);
     MachineModel const model = machine.model(1, options.library.threads);
@@ -143,6 +145,11 @@ void simulate_dense(DenseOptions const& options) {
     record.critical_path_s = tasks.critical_path();
     record.result = simulate_tiles(tasks, owners, model, costs.bandwidth, settings);
     if (options.prints()) print(text_of(record));
+    if (trace_file) {
+        trace::TraceParts parts = simulated_trace(tasks, model, record.result.run);
+        parts.metadata.merge(trace_facts(options, record.machine, record.threads));
+        write_trace(trace_file, trace::Trace(std::move(parts)));
+    }
     if (json_file) json_file.write_text(json_of(record));
 }
 

@@ -5,7 +5,7 @@
 
 namespace espalier::command {
 
-/// Simulates, prints the report and writes the JSON.
+/// Simulates, prints the report, and writes the JSON and the trace.
 void simulate_dense(DenseOptions const& options);
 
 } // namespace espalier::command
