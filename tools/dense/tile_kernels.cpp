@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/timer.hpp"
+#include "kernels/blas.hpp"
 #include "kernels/panel.hpp"
 #include "kernels/product.hpp"
 #include "kernels/tile_qr.hpp"
@@ -79,6 +80,7 @@ RunStats factorize_tiles(TiledMatrix const& matrix, TileTasks const& tasks, Poli
 }
 
 TileRates measure_rates(DenseKind kind, Index tile) {
+    SingleThreadedBlas const single;
     constexpr Index large_enough = 256; // rates hardly change for larger tiles
     constexpr std::int32_t tiles = 3;   // the smallest number with every kernel
     TileGrid const grid{tiles * std::min(tile, large_enough), std::min(tile, large_enough)};
