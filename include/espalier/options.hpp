@@ -54,10 +54,6 @@ struct Options : ScheduleSettings {
 
     int threads = 0;          ///< Worker threads of each process; 0 for the cores that the process may use.
     bool bind_threads = true; ///< Bind workers to cores.
-    /// With several processes: communication threads of each process. 1 thread makes all MPI calls and needs
-    /// MPI_THREAD_SERIALIZED. With 2, one sends and one receives, which needs MPI_THREAD_MULTIPLE. With 0, workers move
-    /// messages between tasks. Fewer if MPI does not support the number.
-    int comm_threads = 1;
     /// The machine to plan for. Empty: this one. Else an hwloc XML file (a name that ends in .xml) or a synthetic
     /// description such as "numa:2 core:4"; then workers have virtual cores and NUMA nodes and are not bound.
     std::string topology;

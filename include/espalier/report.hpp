@@ -121,10 +121,13 @@ struct ProcessPrediction {
 struct Prediction {
     int processes = 1;                            ///< Number of processes.
     int threads = 1;                              ///< Threads of each process.
+    int comm_threads = 0;                         ///< Communication threads of each process.
     double factor_s = 0;                          ///< Time of the factorization (makespan).
     double critical_path_s = 0;                   ///< Lower bound on the makespan of these tasks.
     double work_s = 0;                            ///< Time of all tasks together.
     double memory_s = 0;                          ///< Part of work_s due to remote and shared memory.
+    /// Time of the workers in messages, or lost to communication threads that use their cores.
+    double communication_s = 0;
     double efficiency = 1;                        ///< work_s / (factor_s * processes * threads)
     std::int64_t tasks = 0;                       ///< Tasks on workers.
     std::int64_t steals = 0;                      ///< Tasks taken from the queue of another thread.

@@ -28,6 +28,14 @@ struct ScheduleSettings {
     /// A subtree of the elimination tree becomes one task if it costs at most the whole factorization divided by the
     /// number of workers and by this number.
     Index subtrees_per_worker = 3;
+    /// With several processes: communication threads of each process. 1 thread sends and receives, and needs
+    /// MPI_THREAD_SERIALIZED. With 2, one sends and one receives, which needs MPI_THREAD_MULTIPLE. With 0, workers move
+    /// messages between tasks. Fewer if MPI does not support the number. The calls that begin and end a run are made by
+    /// the thread that calls the solver.
+    int comm_threads = 1;
+    /// Only for plans and predictions: whether communication threads have cores of their own. Otherwise they use the
+    /// cores of workers and slow their tasks down. `automatic`: if a process has enough cores without a worker.
+    Toggle comm_own_core = Toggle::automatic;
 };
 
 } // namespace espalier

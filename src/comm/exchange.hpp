@@ -1,5 +1,6 @@
 // The messages of one run, a factorization or a triangular sweep, between the processes. Any worker sends
-// blocks at any time; progress threads, or workers between two tasks, move the messages. The receiver bounds
+// blocks at any time; progress threads, or workers between two tasks, move the messages. The end of the run
+// is the work of the thread that calls finish(): the progress threads have ended by then. The receiver bounds
 // the memory of received blocks that are not consumed; beyond the bound, blocks stay with their sender. When
 // one rank fails it notifies all others, messages under way are received and dropped, and all ranks end with
 // the same error and with no message left.
@@ -27,8 +28,9 @@
 namespace espalier {
 
 struct ExchangeOptions {
-    /// 0: callers of poll() move messages; 1: one progress thread makes all calls of the message-passing
-    /// library (ThreadLevel::serialized at least); 2: one sends and one receives (ThreadLevel::multiple).
+    /// 0: callers of poll() move messages; 1: one progress thread sends and receives (ThreadLevel::serialized
+    /// at least); 2: one sends and one receives (ThreadLevel::multiple). In all cases finish() joins these
+    /// threads, and then its caller makes the remaining calls of the message-passing library.
     int threads = 1;
     /// Maximum bytes of received blocks before received_done(); a single block may be larger. Buffers of the
     /// message-passing library (for messages below its eager limit) are not counted.
@@ -107,10 +109,11 @@ class Exchange {
     /// Does nothing with progress threads. `track` is the caller's track of a trace, or null.
     bool poll(trace::Track* track = nullptr);
 
-    /// Ends the run, after the last use by a worker and also after a failure. Collective. Sends and receives
-    /// until no message is under way on any rank; the budget no longer applies. Returns success, or the error
-    /// of the lowest rank that failed by itself: with `mine` or by abort(), before it knew of another's
-    /// failure. Error{internal} when the message-passing library fails.
+    /// Ends the run, after the last use by a worker and also after a failure. Collective. Joins
+    /// the progress threads, then sends and receives on the calling thread until no message is under way on
+    /// any rank; the budget no longer applies. Returns success, or the error of the lowest rank that failed
+    /// by itself: with `mine` or by abort(), before it knew of another's failure. Error{internal} when the
+    /// message-passing library fails.
     Outcome finish(std::optional<Error> const& mine = std::nullopt);
 
     /// Valid after finish().

@@ -117,6 +117,9 @@ void MachineCosts::put(MeasuredModel model) {
 Network read_network(JsonField const& json, Network network) {
     if (auto const latency = json["latency_s"]) network.latency = latency.number(0, most_seconds);
     if (auto const bandwidth = json["bytes_per_s"]) network.bandwidth = bandwidth.number(1, most_bytes_per_s);
+    if (auto const overhead = json["overhead_s"]) network.overhead = overhead.number(0, most_seconds);
+    if (auto const copies = json["copy_bytes_per_s"])
+        network.copy_bandwidth = copies.number(1, most_bytes_per_s);
     return network;
 }
 

@@ -25,7 +25,7 @@ constexpr std::string_view other_keys[] = {
     "espalier", "cpu",       "cores",           "packages",
     "caches",   "cpu_quota", "default_threads", "available_memory_bytes",
     "blas",     "dgemm",     "numa_factors"};
-constexpr std::string_view network_keys[] = {"latency_s", "bytes_per_s"};
+constexpr std::string_view network_keys[] = {"latency_s", "bytes_per_s", "overhead_s", "copy_bytes_per_s"};
 constexpr std::string_view cost_model_keys[] = {"models", "memory", "network"};
 constexpr std::string_view other_cost_model_keys[] = {"format", "machine", "file"};
 constexpr std::string_view memory_keys[] = {"one_bytes_per_s", "all_bytes_per_s"};
@@ -221,6 +221,7 @@ MachineModel machine_model(Topology const& topology, int processes, int threads)
     for (WorkerPlace const& place : place_workers(topology, machine.threads, false))
         machine.node_of_thread.push_back(place.node);
     machine.node_distances = topology.distances();
+    machine.spare_cores = std::max(0, topology.default_threads() - machine.threads);
     return machine;
 }
 
@@ -238,6 +239,7 @@ MachineModel SimulatedMachine::model(int processes, int threads) const {
     machine.node_distances = distances;
     machine.memory = memory;
     machine.network = network.value_or(Network{});
+    machine.spare_cores = num_cores() - machine.threads;
     return machine;
 }
 

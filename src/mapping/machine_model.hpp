@@ -6,11 +6,24 @@
 
 namespace espalier {
 
-/// The time of a message is latency + size / bandwidth, unless it waits for another message.
+/// The time of a message is latency + size / bandwidth, unless it waits for another message or for a thread
+/// that sends or receives it. Such a thread is busy for handling_seconds(size) at each end.
 struct Network {
-    double latency = 2e-6;   ///< Seconds.
+    double latency = 2e-6;   ///< Seconds, including `overhead` at both ends.
     double bandwidth = 10e9; ///< Bytes per second.
+    /// Processor time of a message at each end, in seconds, besides the copy: the o of the LogP model. About
+    /// that of MPI on InfiniBand or in shared memory (0.3 to 1 us).
+    double overhead = 0.5e-6;
+    double copy_bandwidth =
+        10e9; ///< Bytes per second that one thread copies between a block and the network.
+
     [[nodiscard]] double seconds(double bytes) const { return latency + bytes / bandwidth; }
+    /// The overhead at one end. It is part of the latency, so it is at most half of it.
+    [[nodiscard]] double overhead_seconds() const { return overhead < latency / 2 ? overhead : latency / 2; }
+    [[nodiscard]] double wire_latency() const { return latency - 2 * overhead_seconds(); }
+    [[nodiscard]] double handling_seconds(double bytes) const {
+        return overhead_seconds() + bytes / copy_bandwidth;
+    }
 };
 
 /// The cost of memory on another NUMA node, and of memory that many threads access.
@@ -38,6 +51,7 @@ struct MachineModel {
     std::vector<double> node_distances;
     MemoryModel memory;
     Network network;
+    int spare_cores = 0; ///< Cores of each process that no worker uses.
 
     [[nodiscard]] int num_workers() const { return processes * threads; }
     [[nodiscard]] int process_of(int worker) const { return worker / threads; }

@@ -1,12 +1,13 @@
 #include "simulation/engine.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <functional>
 #include <map>
 #include <queue>
 #include <set>
 #include <tuple>
-#include <unordered_set>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -19,10 +20,19 @@ namespace {
 struct Finish {
     double time;
     TaskId task;
-    WorkerId worker; ///< any_worker for a message.
+    WorkerId worker; ///< any_worker for a message on the network.
     bool operator>(Finish const& other) const {
         return std::tuple(time, task, worker) > std::tuple(other.time, other.task, other.worker);
     }
+};
+
+// Where a message is.
+enum class Stage { to_send, on_the_way, comes_in, to_receive };
+
+// The messages that the workers of a process must send or receive.
+struct Inbox {
+    std::deque<TaskId> waiting;
+    bool is_handled = false; // A worker handles a message that is not in the list any more.
 };
 
 // A task that has been divided. Its first part runs, or pieces do.
@@ -50,6 +60,8 @@ class Engine : IdleWorkers {
         result_.worker_of_task.assign(tasks, any_worker);
         result_.lists.resize(workers);
         result_.busy.assign(workers, 0.0);
+        result_.communication.assign(workers, 0.0);
+        taken_before_.assign(workers, 0.0);
         for (WorkerId w = 0; w < workers; ++w) idle_.insert(idle_.end(), w);
     }
 
@@ -82,20 +94,102 @@ class Engine : IdleWorkers {
     // Like the runtime, a task that has no home is pushed as if it were at home with worker 0.
     [[nodiscard]] WorkerId home_of(TaskId task) const { return std::max(graph_.home_of(task), 0); }
 
-    // A message whose first byte has arrived ends when its last byte arrives.
-    bool must_still_arrive(TaskId message) {
-        if (!reached_.insert(message).second) return false;
-        double& end = result_.end[message];
-        end = transit_->arrive(message, now_);
-        running_.push({end, message, any_worker});
+    void send(TaskId message) {
+        result_.start[message] = now_;
+        if (!leave_to_worker(message, Transit::End::sender)) travel(message);
+    }
+
+    void travel(TaskId message) {
+        stage_[message] = Stage::on_the_way;
+        running_.push({transit_->reach(message, now_), message, any_worker});
+    }
+
+    // Whether a worker must send or receive the message.
+    bool leave_to_worker(TaskId message, Transit::End end) {
+        auto const handling = transit_->handling(message, end);
+        if (!handling) return false;
+        stage_[message] = end == Transit::End::sender ? Stage::to_send : Stage::to_receive;
+        inboxes_[handling->workers.first].waiting.push_back(message);
         return true;
     }
 
-    void make_ready(TaskId task, WorkerId by) {
-        if (is_message(task)) {
-            run_until(transit_->reach(task, now_), task, any_worker);
-            return;
+    // Idle workers send and receive messages before they take tasks, one at a time in each process.
+    void handle_messages() {
+        for (auto& [first, inbox] : inboxes_) {
+            if (inbox.is_handled || inbox.waiting.empty()) continue;
+            TaskId const message = inbox.waiting.front();
+            auto const end = end_of(message);
+            Handling const handling = *transit_->handling(message, end);
+            WorkerId const worker = first_in(handling.workers);
+            if (worker == any_worker) continue;
+            inbox.waiting.pop_front();
+            inbox.is_handled = true;
+            idle_.erase(worker);
+            running_.push({now_ + handling.seconds, message, worker});
+            result_.communication[worker] += handling.seconds;
+            result_.transfers.push_back({message, end, worker, now_, now_ + handling.seconds});
         }
+    }
+
+    [[nodiscard]] Transit::End end_of(TaskId message) const {
+        return stage_.at(message) == Stage::to_send ? Transit::End::sender : Transit::End::receiver;
+    }
+
+    // The message has come to the end of a stage. Returns whether it was the last one.
+    bool advance(TaskId message, WorkerId worker) {
+        if (worker != any_worker) {
+            inboxes_[transit_->handling(message, end_of(message))->workers.first].is_handled = false;
+            set_free(worker);
+        }
+        switch (stage_.at(message)) {
+        case Stage::to_send:
+            travel(message);
+            return false;
+        case Stage::on_the_way:
+            stage_[message] = Stage::comes_in;
+            running_.push({transit_->arrive(message, now_), message, any_worker});
+            return false;
+        case Stage::comes_in:
+            if (leave_to_worker(message, Transit::End::receiver)) return false;
+            break;
+        case Stage::to_receive:
+            break;
+        }
+        stage_.erase(message);
+        result_.end[message] = now_;
+        return true;
+    }
+
+    // A communication thread has used the core of the worker since the task started: it ends later.
+    bool must_go_on(TaskId task, WorkerId worker) {
+        if (!transit_) return false;
+        double const taken = transit_->taken_from(worker, now_);
+        double const lost = taken - taken_before_[worker];
+        if (!(lost > 0)) return false;
+        taken_before_[worker] = taken;
+        result_.communication[worker] += lost;
+        running_.push({now_ + lost, task, worker});
+        if (result_.worker_of_task[task] == worker) result_.end[task] = now_ + lost;
+        for (std::size_t k = result_.helped.size(); k-- > 0;)
+            if (result_.helped[k].worker == worker) {
+                if (result_.helped[k].task == task) result_.helped[k].end = now_ + lost;
+                break;
+            }
+        return true;
+    }
+
+    void set_free(WorkerId worker) {
+        idle_.insert(worker);
+        freed_.push_back(worker);
+    }
+
+    // The time that a communication thread used the core until now does not delay what starts now.
+    void note_taken(WorkerId worker) {
+        if (transit_) taken_before_[worker] = transit_->taken_from(worker, now_);
+    }
+
+    void make_ready(TaskId task, WorkerId by) {
+        if (is_message(task)) return send(task);
         WorkerId const target = policy_.push(task, by == any_worker ? home_of(task) : by);
         pushed_[task] = {target, by != any_worker && policy_.in_own_queue(by, task) ? by : any_worker};
         ready_.push_back({graph_.priority[task], task});
@@ -111,6 +205,7 @@ class Engine : IdleWorkers {
     void start(TaskId task, WorkerId worker) {
         double seconds = clock_ ? clock_->begin(task, worker, now_) : graph_.cost[task];
         idle_.erase(worker);
+        note_taken(worker);
         if (should_divide(task)) seconds = divide(task, seconds);
         run_until(now_ + seconds, task, worker);
         result_.lists[worker].push_back(task);
@@ -146,6 +241,7 @@ class Engine : IdleWorkers {
     void start_piece(TaskId task, Divided& divided, WorkerId worker) {
         double const seconds = divided.pieces[divided.next++];
         ++divided.running;
+        note_taken(worker);
         running_.push({now_ + seconds, task, worker});
         result_.busy[worker] += seconds;
         if (worker != result_.worker_of_task[task])
@@ -159,8 +255,7 @@ class Engine : IdleWorkers {
         if (divided.next < divided.pieces.size()) {
             start_piece(task, divided, worker);
         } else if (worker != result_.worker_of_task[task]) {
-            idle_.insert(worker);
-            freed_.push_back(worker);
+            set_free(worker);
         }
         return divided.running == 0;
     }
@@ -187,7 +282,11 @@ class Engine : IdleWorkers {
     void finish_next() {
         auto const [time, task, last] = running_.top();
         running_.pop();
-        if (is_message(task) && must_still_arrive(task)) return;
+        if (is_message(task)) {
+            if (!advance(task, last)) return;
+        } else if (must_go_on(task, last)) {
+            return;
+        }
         if (auto const divided = divided_.find(task); divided != divided_.end()) {
             if (!go_on(task, divided->second, last)) return;
             divided_.erase(divided);
@@ -195,8 +294,7 @@ class Engine : IdleWorkers {
         }
         WorkerId const worker = result_.worker_of_task[task];
         if (worker != any_worker) {
-            idle_.insert(worker);
-            freed_.push_back(worker);
+            set_free(worker);
             if (clock_) clock_->end(task, worker);
         }
         if (TaskId const queued = exclusion_.release(task); queued != no_task) make_ready(queued, worker);
@@ -206,6 +304,7 @@ class Engine : IdleWorkers {
 
     // Afterwards no idle worker may run any of the tasks that wait. Pieces go first.
     void assign() {
+        handle_messages();
         help();
         std::sort(ready_.rbegin(), ready_.rend());
         for (ReadyTask const& ready : ready_) offer(ready.task);
@@ -247,7 +346,9 @@ class Engine : IdleWorkers {
     Exclusion exclusion_;
     std::vector<std::int32_t> waiting_; // predecessors that have not ended
     std::vector<Pushed> pushed_;
-    std::unordered_set<TaskId> reached_; // messages whose first byte has arrived
+    std::unordered_map<TaskId, Stage> stage_; // of messages under way
+    std::map<WorkerId, Inbox> inboxes_;       // by the first worker of the process
+    std::vector<double> taken_before_;        // by worker: Transit::taken_from when its task was started
     std::set<WorkerId> idle_;
     std::map<TaskId, Divided> divided_;
     std::priority_queue<Finish, std::vector<Finish>, std::greater<>> running_;

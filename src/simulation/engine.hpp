@@ -4,6 +4,7 @@
 // the simulation of a run calls the code that will run. Deterministic; O(tasks log tasks) and searches.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "policies/policy.hpp"
@@ -20,15 +21,29 @@ class TaskClock {
     virtual void end(TaskId task, WorkerId worker) = 0;
 };
 
+/// The processor time that workers spend on a message at one of its ends.
+struct Handling {
+    WorkerRange workers; ///< Of the process at this end. They handle one message at a time.
+    double seconds = 0;
+};
+
 /// Tasks that no worker runs: messages.
 class Transit {
   public:
+    enum class End { sender, receiver };
+
     virtual ~Transit() = default;
     [[nodiscard]] virtual bool carries(TaskId task) const = 0;
     /// The time at which the first byte of `task`, which is ready at time `now`, arrives. `now` increases.
     virtual double reach(TaskId task, double now) = 0;
     /// The time at which the last byte arrives, if the first one does at time `now`, which increases.
     virtual double arrive(TaskId task, double now) = 0;
+    /// Set if the message makes no progress by itself: a worker without a task sends it before reach(), and
+    /// receives it after its last byte has arrived.
+    [[nodiscard]] virtual std::optional<Handling> handling(TaskId /*task*/, End /*end*/) const { return {}; }
+    /// The seconds until `now` in which a communication thread used the core of the worker. A task that runs
+    /// there takes that much longer.
+    [[nodiscard]] virtual double taken_from(WorkerId /*worker*/, double /*now*/) const { return 0; }
 };
 
 /// Tasks that are divided into pieces when they start, if enough workers are idle. The worker of the task and
@@ -67,21 +82,34 @@ struct StaticSchedule {
     double makespan = 0;                    ///< In the unit of graph.cost.
 };
 
-struct TimedRun : StaticSchedule {
-    std::vector<double> start, end; ///< By task, in the unit of graph.cost.
-    std::vector<double> busy;       ///< By worker.
-    std::vector<TimedSteal> steals; ///< By time.
-    std::vector<TimedPiece> helped; ///< By start.
-
-    [[nodiscard]] double idle(WorkerId worker) const { return makespan - busy[worker]; }
+/// A thread has sent or received a message.
+struct TimedTransfer {
+    TaskId message = no_task;
+    Transit::End end = Transit::End::sender;
+    WorkerId worker = any_worker; ///< any_worker: a communication thread.
+    double start = 0, finish = 0;
 };
 
-/// Runs `graph`, which needs costs and priorities, from time 0. A worker that makes a task ready in its own
-/// queue runs it if it has nothing better to do; otherwise policy.worker_to_wake() chooses the worker. Tasks
-/// that become ready at the same time are offered by descending priority, then ascending number. Without a
-/// clock tasks take graph.cost; `transit` is null if there are no messages, and `divisions` if no task is
-/// divided. Error{internal} for a graph
-/// without costs or priorities, and for a task that never ran, which the message names.
+struct TimedRun : StaticSchedule {
+    std::vector<double> start, end;       ///< By task, in the unit of graph.cost.
+    std::vector<double> busy;             ///< By worker, in tasks.
+    std::vector<double> communication;    ///< By worker: in messages, or lost to a communication thread.
+    std::vector<TimedSteal> steals;       ///< By time.
+    std::vector<TimedPiece> helped;       ///< By start.
+    std::vector<TimedTransfer> transfers; ///< Of workers; Schedule adds those of communication threads.
+
+    [[nodiscard]] double idle(WorkerId worker) const {
+        return makespan - busy[worker] - communication[worker];
+    }
+};
+
+/// Runs `graph`, which needs costs and priorities, from time 0. A worker that has no task first handles
+/// messages, if there are any for workers, in the order in which they became ready. A worker that makes a
+/// task ready in its own queue runs it if it has nothing better to do; otherwise policy.worker_to_wake()
+/// chooses the worker. Tasks that become ready at the same time are offered by descending priority, then
+/// ascending number. Without a clock tasks take graph.cost; `transit` is null if there are no messages, and
+/// `divisions` if no task is divided. Error{internal} for a graph without costs or priorities, and for a task
+/// that never ran, which the message names.
 TimedRun simulate(TaskGraph const& graph, Policy& policy, int workers, Transit* transit = nullptr,
                   TaskClock* clock = nullptr, Divisions const* divisions = nullptr);
 

@@ -1,24 +1,51 @@
-// The network in a simulation of several processes. Each process has one outgoing and one incoming link, and
-// messages use a link one after the other, first come, first served. A message occupies both links for its
-// bytes over the bandwidth and takes the latency in between: the LogGP model (Alexandrov, Ionescu, Schauser,
-// Scheiman 1995) without the processor overhead, which the progress thread bears.
+// The network in a simulation of several processes, and the threads that send and receive. In: the messages,
+// the machine, the number of communication threads. Out: when each message arrives.
+//
+// Each process has one outgoing and one incoming link, and messages use a link one after the other, first
+// come, first served. A message occupies both links for its bytes over the bandwidth and takes the latency in
+// between. At each end it needs a thread for the overhead o and for copying its bytes (Network::overhead and
+// copy_bandwidth): the LogGP model (Alexandrov, Ionescu, Schauser, Scheiman 1995) with the copies that it
+// leaves out. The measured latency contains both overheads.
+//
+//   1 thread    sends and receives one message at a time. It copies while the bytes are on the link, so a
+//               message that waits for nothing takes latency + bytes / bandwidth.
+//   2 threads   one sends and one receives.
+//   0 threads   a worker that has no task sends the whole message before it leaves, and receives it after all
+//   of
+//               it has arrived; such a message takes two copies more.
+//
+// A communication thread without a core of its own uses the core of a worker, the last one of its process
+// (the receiving one of two: the last but one). It has precedence: whatever task runs there meanwhile ends
+// later by the time that the thread is busy. The times for which idle threads sleep are not modelled.
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <optional>
 #include <vector>
 
+#include "espalier/schedule_settings.hpp"
 #include "mapping/machine_model.hpp"
-#include "simulation/engine.hpp"
-#include "tasks/factor_tasks.hpp"
+#include "simulation/schedule.hpp"
 
 namespace espalier {
+
+/// ScheduleSettings::comm_own_core decides, or for `automatic` whether there are enough cores without
+/// workers.
+inline CommThreads comm_threads_of(ScheduleSettings const& settings, MachineModel const& machine) {
+    if (machine.processes == 1) return {.count = 0};
+    bool const has_room = machine.spare_cores >= settings.comm_threads;
+    return {settings.comm_threads,
+            settings.comm_own_core == Toggle::automatic ? has_room : settings.comm_own_core == Toggle::on};
+}
 
 class MessageNetwork : public Transit {
   public:
     /// `tasks` must outlive this.
-    MessageNetwork(FactorTasks const& tasks, MachineModel const& machine)
-        : tasks_(tasks), network_(machine.network), out_free_(machine.processes, 0.0),
-          in_free_(machine.processes, 0.0) {}
+    MessageNetwork(FactorTasks const& tasks, MachineModel const& machine, CommThreads threads = {})
+        : tasks_(tasks), network_(machine.network), workers_(machine.threads), threads_(threads),
+          out_free_(machine.processes, 0.0), in_free_(machine.processes, 0.0),
+          of_process_(machine.processes) {}
 
     [[nodiscard]] bool carries(TaskId task) const override {
         return tasks_.tasks[task].kind == TaskKind::message;
@@ -27,21 +54,75 @@ class MessageNetwork : public Transit {
     double reach(TaskId task, double now) override {
         FactorTask const& message = tasks_.tasks[task];
         double& free = out_free_[message.process];
-        double const leaves = std::max(now, free);
-        free = leaves + message.bytes / network_.bandwidth;
-        return leaves + network_.latency;
+        if (threads_.count == 0) {
+            double const leaves = std::max(now, free);
+            free = leaves + message.bytes / network_.bandwidth;
+            return leaves + network_.wire_latency();
+        }
+        auto const [start, copied] = use_thread(task, End::sender, now);
+        double const leaves = std::max(start + network_.overhead_seconds(), free);
+        free = std::max(leaves + message.bytes / network_.bandwidth, copied);
+        return leaves + network_.wire_latency();
     }
 
     double arrive(TaskId task, double now) override {
         FactorTask const& message = tasks_.tasks[task];
         double& free = in_free_[message.peer];
-        return free = std::max(now, free) + message.bytes / network_.bandwidth;
+        free = std::max(now, free) + message.bytes / network_.bandwidth;
+        if (threads_.count == 0) return free;
+        auto const [start, copied] = use_thread(task, End::receiver, now);
+        return std::max(free + network_.overhead_seconds(), copied);
     }
 
+    [[nodiscard]] std::optional<Handling> handling(TaskId task, End end) const override {
+        if (threads_.count > 0) return {};
+        FactorTask const& message = tasks_.tasks[task];
+        int const first = (end == End::sender ? message.process : message.peer) * workers_;
+        return Handling{{first, first + workers_}, network_.handling_seconds(message.bytes)};
+    }
+
+    [[nodiscard]] double taken_from(WorkerId worker, double now) const override {
+        if (threads_.have_own_cores) return 0;
+        double seconds = 0;
+        for (int k = 0; k < threads_.count; ++k)
+            if (worker % workers_ == std::max(0, workers_ - 1 - k))
+                seconds += of_process_[worker / workers_][k].busy_seconds(now);
+        return seconds;
+    }
+
+    /// By time of request; those of communication threads.
+    [[nodiscard]] std::vector<TimedTransfer> const& transfers() const { return transfers_; }
+
   private:
+    struct Thread {
+        double free = 0;     ///< When the thread has done all that it was asked to do.
+        double reserved = 0; ///< Seconds of that.
+        /// Seconds before `now`. After `now` the thread works without a gap until it is free.
+        [[nodiscard]] double busy_seconds(double now) const { return reserved - std::max(0.0, free - now); }
+    };
+    struct Use {
+        double start = 0, finish = 0;
+    };
+
+    Use use_thread(TaskId task, End end, double now) {
+        FactorTask const& message = tasks_.tasks[task];
+        auto& threads = of_process_[end == End::sender ? message.process : message.peer];
+        Thread& thread = threads[end == End::receiver && threads_.count == 2 ? 1 : 0];
+        double const seconds = network_.handling_seconds(message.bytes);
+        double const start = std::max(now, thread.free);
+        thread.free = start + seconds;
+        thread.reserved += seconds;
+        transfers_.push_back({task, end, any_worker, start, thread.free});
+        return {start, thread.free};
+    }
+
     FactorTasks const& tasks_;
     Network network_;
+    int workers_; // of each process
+    CommThreads threads_;
     std::vector<double> out_free_, in_free_; // by process: when the link becomes free
+    std::vector<std::array<Thread, 2>> of_process_;
+    std::vector<TimedTransfer> transfers_;
 };
 
 } // namespace espalier

@@ -129,25 +129,32 @@ void count_messages(Schedule& schedule) {
         schedule.processes[p].fan_in_peak = peak(std::move(changes[p]));
 }
 
+void add_transfers(Schedule& schedule, MessageNetwork const& network) {
+    auto& transfers = schedule.run.transfers;
+    transfers.insert(transfers.end(), network.transfers().begin(), network.transfers().end());
+}
+
 // Makes lists and owners as if all memory were equally near.
 void plan_statically(Schedule& schedule) {
     std::vector<TaskRange> const ranges = ranges_of_tasks(schedule);
     int const workers = schedule.machine.num_workers();
     CandidateQueues queues(schedule.tasks.graph, ranges, workers);
-    MessageNetwork network(schedule.tasks, schedule.machine);
+    MessageNetwork network(schedule.tasks, schedule.machine, schedule.comm_threads);
     schedule.run = simulate(schedule.tasks.graph, queues, workers, &network);
+    add_transfers(schedule, network);
     set_owners_by_run(schedule);
 }
 
 // Runs the lists of the plan with a clock that the plan was made without.
 void run_lists(Schedule& schedule, TaskClock& clock) {
-    MessageNetwork network(schedule.tasks, schedule.machine);
+    MessageNetwork network(schedule.tasks, schedule.machine, schedule.comm_threads);
     std::vector<std::vector<TaskId>> lists = std::move(schedule.run.lists);
     lists.emplace_back(); // messages, which no worker runs
     for (TaskId t = 0; t < schedule.tasks.graph.num_tasks(); ++t)
         if (network.carries(t)) lists.back().push_back(t);
     StaticPolicy policy(lists, schedule.tasks.graph.num_tasks());
     schedule.run = simulate(schedule.tasks.graph, policy, schedule.machine.num_workers(), &network, &clock);
+    add_transfers(schedule, network);
 }
 
 // Splitting::dynamic.
@@ -195,9 +202,10 @@ void run_policies(Schedule& schedule, ScheduleSettings const& settings, TaskCloc
                   Divisions const& divisions) {
     MachineModel const& machine = schedule.machine;
     ProcessPolicies policies(settings, schedule.tasks, machine, schedule.candidates);
-    MessageNetwork network(schedule.tasks, machine);
+    MessageNetwork network(schedule.tasks, machine, schedule.comm_threads);
     schedule.run = simulate(schedule.tasks.graph, policies, machine.num_workers(), &network, clock,
                             settings.splitting == Splitting::dynamic ? &divisions : nullptr);
+    add_transfers(schedule, network);
     for (WorkerId w = 0; w < machine.num_workers(); ++w)
         schedule.processes[machine.process_of(w)].steals += policies.steals(w);
     schedule.steals_by_distance = policies.steals_by_distance();
@@ -220,6 +228,10 @@ double Schedule::memory_seconds() const {
     for (TaskId t = 0; t < tasks.graph.num_tasks(); ++t)
         if (tasks.tasks[t].kind != TaskKind::message) planned += tasks.graph.cost[t];
     return std::max(0.0, total_work() - planned);
+}
+
+double Schedule::communication_seconds() const {
+    return std::accumulate(run.communication.begin(), run.communication.end(), 0.0);
 }
 
 double Schedule::local_share() const {
@@ -260,6 +272,7 @@ Schedule simulate_schedule(BlockStructure const& structure, CostModel const& mod
                            MachineModel const& machine, ScheduleOptions const& options) {
     Schedule schedule;
     schedule.machine = machine;
+    schedule.comm_threads = comm_threads_of(options, machine);
     schedule.cblk_cost = cblk_costs(structure, model);
     schedule.mapping = proportional_mapping(structure, schedule.cblk_cost, machine, options.mapping);
     bool const is_static = options.schedule == SchedulePolicy::static_order;

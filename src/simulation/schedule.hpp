@@ -28,6 +28,12 @@ struct ScheduleOptions : ScheduleSettings {
     MappingOptions mapping = {};
 };
 
+/// The communication threads of each process.
+struct CommThreads {
+    int count = 1; ///< 0, 1 or 2.
+    bool have_own_cores = true;
+};
+
 /// Memory and messages of a process, in bytes.
 struct ProcessUse {
     double panels = 0;      ///< The panels of the cblks that it owns.
@@ -45,6 +51,7 @@ struct ProcessUse {
 
 struct Schedule {
     MachineModel machine;
+    CommThreads comm_threads;
     std::vector<double> cblk_cost; ///< Seconds of each cblk, its updates of other cblks included.
     Mapping mapping;
     BranchPartition partition;
@@ -65,7 +72,8 @@ struct Schedule {
     [[nodiscard]] double makespan() const { return run.makespan; }
     [[nodiscard]] double total_work() const;     ///< Seconds of all tasks but messages.
     [[nodiscard]] double memory_seconds() const; ///< The part of total_work() due to distance and contention.
-    [[nodiscard]] double local_share() const;    ///< Of the bytes of panels that tasks accessed.
+    [[nodiscard]] double communication_seconds() const; ///< TimedRun::communication of all workers.
+    [[nodiscard]] double local_share() const;           ///< Of the bytes of panels that tasks accessed.
     [[nodiscard]] std::int64_t steals() const;
     [[nodiscard]] std::int64_t tasks_divided() const; ///< Tasks that several workers worked on.
     [[nodiscard]] double critical_path() const; ///< Seconds; a lower bound for every schedule of these tasks.

@@ -167,10 +167,15 @@ constexpr std::array table = {
                              1, most_threads, "auto"),
     choice<&Options::bind_threads>({"bind", none, machine, "", "bind worker threads to cores"}),
     count<&Options::comm_threads>(
-        {"comm-threads", here, machine, "C",
-         "communication threads of each process under mpirun: with 2 one sends and one receives, with 0 "
+        {"comm-threads", analyses, machine, "C",
+         "communication threads of each of several processes: with 2 one sends and one receives, with 0 "
          "workers move messages between tasks; fewer if MPI does not allow as many"},
         0, 2),
+    choice<&Options::comm_own_core>(
+        {"comm-own-core", analyses, machine, "WHEN",
+         "plan and predict for communication threads with cores of their own; otherwise they slow workers "
+         "down",
+         "if a process has cores without workers"}),
     topology({"topology", here | dense, machine, "MACHINE",
               "machine to plan for: an XML file of lstopo, or a description such as 'numa:2 core:8'; workers "
               "then have virtual cores and NUMA nodes",

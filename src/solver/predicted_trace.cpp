@@ -45,6 +45,7 @@ class PredictedTrace {
             add_state(kind, threads_[piece.worker], nanoseconds(piece.start), nanoseconds(piece.end),
                       piece.task, cblk_of(task, schedule_.partition));
         }
+        add_transfers();
         trace::fill_idle(parts_, static_cast<std::int16_t>(Kind::idle), 0, makespan());
         for (std::int32_t const process : processes_)
             add_state(Kind::factorization, process, 0, makespan(), -1, no_cblk);
@@ -69,9 +70,12 @@ class PredictedTrace {
         MachineModel const& machine = schedule_.machine;
         std::vector<trace::ThreadInfo> threads;
         for (int t = 0; t < machine.threads; ++t) threads.push_back({t, machine.node_of(t), ""});
+        for (int c = 0; c < schedule_.comm_threads.count; ++c)
+            threads.push_back({-1, machine.node_of(0), ""});
         for (int p = 0; p < machine.processes; ++p) {
             auto const added = trace::add_process(parts_.containers, p, machine.processes, threads);
-            threads_.insert(threads_.end(), added.begin(), added.end() - 1);
+            threads_.insert(threads_.end(), added.begin(), added.begin() + machine.threads);
+            comm_threads_.emplace_back(added.begin() + machine.threads, added.end() - 1);
             processes_.push_back(added.back());
         }
     }
@@ -101,6 +105,23 @@ class PredictedTrace {
         case TaskKind::message: // from the update before it to the fan-in after it
             parts_.links.push_back({start(t), end(t), std::llround(task.bytes), t, thread_of(t - 1),
                                     thread_of(t + 1), 0, trace::LinkKind::message});
+        }
+    }
+
+    // Workers or communication threads that send and receive.
+    void add_transfers() {
+        for (TimedTransfer const& transfer : schedule_.run.transfers) {
+            FactorTask const& message = tasks()[transfer.message];
+            bool const sends = transfer.end == Transit::End::sender;
+            std::int32_t container = 0;
+            if (transfer.worker != any_worker) {
+                container = threads_[transfer.worker];
+            } else {
+                auto const& own = comm_threads_[sends ? message.process : message.peer];
+                container = sends ? own.front() : own.back();
+            }
+            add_state(sends ? Kind::send : Kind::receive, container, nanoseconds(transfer.start),
+                      nanoseconds(transfer.finish), transfer.message, message.target);
         }
     }
 
@@ -235,8 +256,9 @@ class PredictedTrace {
     Schedule const& schedule_;
     bool with_cblks_;
     std::vector<std::int32_t> levels_;
-    std::vector<std::int32_t> threads_;   // the container of each worker
-    std::vector<std::int32_t> processes_; // and of each process
+    std::vector<std::int32_t> threads_;                   // the container of each worker
+    std::vector<std::int32_t> processes_;                 // and of each process
+    std::vector<std::vector<std::int32_t>> comm_threads_; // and of the communication threads of each process
     trace::TraceParts parts_;
 };
 

@@ -32,10 +32,12 @@ template <class T> Prediction describe(Analysis<T> const& analysis, Schedule con
     Prediction prediction;
     prediction.processes = schedule.machine.processes;
     prediction.threads = schedule.machine.threads;
+    prediction.comm_threads = schedule.comm_threads.count;
     prediction.factor_s = schedule.makespan();
     prediction.critical_path_s = schedule.critical_path();
     prediction.work_s = schedule.total_work();
     prediction.memory_s = schedule.memory_seconds();
+    prediction.communication_s = schedule.communication_seconds();
     prediction.efficiency = schedule.efficiency();
     prediction.steals = schedule.steals();
     prediction.tasks_divided = schedule.tasks_divided();

@@ -114,10 +114,12 @@ requires is_report<R, Prediction>
 void visit_fields(R& r, Visit&& visit) {
     visit("processes", r.processes);
     visit("threads", r.threads);
+    visit("comm_threads", r.comm_threads);
     visit("factor_s", r.factor_s);
     visit("critical_path_s", r.critical_path_s);
     visit("work_s", r.work_s);
     visit("memory_s", r.memory_s);
+    visit("communication_s", r.communication_s);
     visit("efficiency", r.efficiency);
     visit("tasks", r.tasks);
     visit("tasks_divided", r.tasks_divided);

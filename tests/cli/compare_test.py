@@ -3,6 +3,7 @@
 import csv
 import io
 import itertools
+import json
 import statistics
 import xml.etree.ElementTree
 
@@ -125,6 +126,29 @@ class Compare(CommandTest):
         self.assertEqual(one["prediction"]["factor_s"], times["dynamic", "16", "2", "scotch"])
         text = self.succeed("compare", "lap3d:6", "--simulate", "here", "--vary", "threads=1", "--processes", 2)
         self.assertIn("simulated       here", text)
+
+    def test_communication_threads_are_simulated(self):
+        self.write("m.json", json.dumps({"numa_nodes": 1, "cores_per_numa_node": 3, "network": {
+            "latency_s": 1e-4, "bytes_per_s": 1e9, "overhead_s": 4e-5, "copy_bytes_per_s": 1e9}}))
+        asked = ["lap3d:12", "--processes", 3, "--calibration", "off"]
+        rows = self.report("compare", *asked, "--simulate", "m.json", "--threads", 2, "--vary", "comm-threads=0,1,2",
+                           "--vary", "comm-own-core=on,off")["rows"]
+        times = {tuple(row["settings"].values()): row["factor_s"] for row in rows}
+        for own in ("on", "off"):
+            self.assertGreater(times["0", own], 1.02 * times["1", own])
+            self.assertGreaterEqual(times["1", own], times["2", own])
+        self.assertEqual(times["0", "on"], times["0", "off"])
+        self.assertGreater(times["1", "off"], times["1", "on"])
+        # Two workers leave one of three cores to one communication thread.
+        for count, own in ((1, "on"), (2, "off")):
+            report = self.report("simulate", *asked, "--machine", "m.json", "--threads", 2, "--comm-threads", count,
+                                 "--trace", "run.paje")
+            prediction = report["prediction"]
+            self.assertEqual(prediction["factor_s"], times[str(count), own])
+            self.assertEqual((prediction["comm_threads"], report["settings"]["comm_threads"]), (count, count))
+            self.assertEqual(prediction["communication_s"] > 0, own == "off")
+            threads = json.loads(self.succeed("trace", "run.paje", "--json", "-"))["threads"]
+            self.assertEqual(len(threads), 3 * (2 + count))
 
     def test_what_a_simulation_has_no_use_for_is_not_varied(self):
         names = ("topology", "refine", "tolerance", "bind", "record-trace", "condition", "nrhs", "max-refine-iterations",

@@ -60,6 +60,7 @@ inline MachineModel machine_of(int processes, int threads) {
     MachineModel machine;
     machine.processes = processes;
     machine.threads = threads;
+    machine.spare_cores = 2; // for communication threads, which then disturb no worker
     return machine;
 }
 

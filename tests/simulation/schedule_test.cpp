@@ -245,9 +245,29 @@ TEST(Schedule, WorksTwoProcessesByHand) {
     EXPECT_EQ(tree_levels(structure), (std::vector<std::int32_t>{1, 1, 0}));
 }
 
+TEST(Schedule, DependsOnWhoSendsAndReceives) {
+    // As above. A thread needs 0.1 for a block and 0.2 for copying it.
+    auto const structure = structure_of({2, 2, no_cblk}, {30, 30, 30}, 0);
+    auto [model, machine] = by_hand();
+    machine.network.overhead = 0.1;
+    machine.network.copy_bandwidth = 30.0 * 30 * 8 / 0.2;
+    ScheduleOptions options;
+    for (int const threads : {1, 2}) {
+        options.comm_threads = threads;
+        EXPECT_NEAR(simulate_schedule(structure, model, machine, options).makespan(), 5.5, 1e-9);
+    }
+    options.comm_threads = 0; // both workers are idle and spend 0.3, of which the latency has 0.1
+    for (bool const models_memory : {false, true}) {
+        options.models_memory = models_memory;
+        auto const schedule = simulate_schedule(structure, model, machine, options);
+        EXPECT_NEAR(schedule.makespan(), 5.5 + 0.4, 1e-9);
+        EXPECT_NEAR(schedule.communication_seconds(), 0.6, 1e-9);
+    }
+}
+
 TEST(MessageNetwork, LetsMessagesWaitForEachOther) {
     MachineModel machine = machine_of(3, 1);
-    machine.network = {1, 10};
+    machine.network = {1, 10, 0};
     FactorTasks tasks;
     auto const message = [&tasks](std::int32_t from, std::int32_t to, double bytes) {
         tasks.tasks.push_back({.kind = TaskKind::message, .process = from, .peer = to, .bytes = bytes});
@@ -255,7 +275,7 @@ TEST(MessageNetwork, LetsMessagesWaitForEachOther) {
     };
     TaskId const first = message(0, 1, 20), same_way = message(0, 2, 30), same_end = message(2, 1, 10),
                  late = message(0, 1, 5);
-    MessageNetwork network(tasks, machine);
+    MessageNetwork network(tasks, machine, {.count = 2});
     EXPECT_EQ(network.reach(first, 0), 1);
     EXPECT_EQ(network.arrive(first, 1), 1 + 2);
     EXPECT_EQ(network.reach(same_way, 1), 2 + 1); // leaves when the first has left

@@ -42,6 +42,7 @@ TEST(Options, EveryValueIsPrintedAsItWasSpelled) {
         {"threads", {"1", "4096", "auto"}},
         {"bind", {"off", "on"}},
         {"comm-threads", {"0", "2", "1"}},
+        {"comm-own-core", {"on", "off", "auto"}},
         {"topology", {"numa:2 core:4", "some/machine.xml", "here"}},
         {"calibration", {"on", "off", "auto"}},
         {"record-trace", {"on", "off"}},

@@ -20,6 +20,7 @@ MachineModel machine_of(int processes, int threads, std::vector<int> nodes = {})
     machine.processes = processes;
     machine.threads = threads;
     machine.node_of_thread = std::move(nodes);
+    machine.spare_cores = 2; // for communication threads, which then disturb no worker
     return machine;
 }
 
@@ -42,7 +43,11 @@ TEST_F(PredictedTraceOfTwoProcesses, HasTheTimesOfTheSchedule) {
     EXPECT_EQ(trace.about("origin"), "predicted");
     EXPECT_EQ(trace.about("matrix"), "random");
     EXPECT_EQ(trace.about("threads"), "2");
-    ASSERT_EQ(numbers.threads.size(), 4u);
+    ASSERT_EQ(numbers.threads.size(), 4u + 2u); // one communication thread of each process
+    EXPECT_EQ(numbers.progress_threads(), 2);
+    for (trace::ThreadTimes const& thread : numbers.threads)
+        if (thread.is_progress) EXPECT_GT(thread.communication, 0);
+    std::erase_if(numbers.threads, [](trace::ThreadTimes const& thread) { return thread.is_progress; });
     for (std::size_t w = 0; w < 4; ++w) {
         EXPECT_NEAR(static_cast<double>(numbers.threads[w].busy), schedule.run.busy[w] * 1e9, rounding);
         EXPECT_EQ(numbers.threads[w].unrecorded, 0);
@@ -77,8 +82,8 @@ TEST(PredictedTrace, HasTheStealsOfASimulatedPolicyAsLinks) {
 TEST_F(PredictedTraceOfTwoProcesses, HasTheContainersOfARun) {
     std::vector<std::string> names;
     for (auto const& container : trace.containers()) names.push_back(container.name);
-    EXPECT_EQ(names, (std::vector<std::string>{"machine", "P0", "P0N0", "P0T0", "P0N1", "P0T1", "P1", "P1N0",
-                                               "P1T0", "P1N1", "P1T1"}));
+    EXPECT_EQ(names, (std::vector<std::string>{"machine", "P0", "P0N0", "P0T0", "P0C0", "P0N1", "P0T1", "P1",
+                                               "P1N0", "P1T0", "P1C0", "P1N1", "P1T1"}));
     EXPECT_EQ(trace.kinds(), trace::standard_kinds());
     EXPECT_EQ(trace.variables(), trace::standard_variables());
 }

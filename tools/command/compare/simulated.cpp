@@ -15,9 +15,14 @@ namespace espalier::command {
 
 namespace {
 
-constexpr std::array<std::string_view, 14> of_simulation = {
-    "threads", "schedule", "push-init",   "push",       "select",     "strict",        "seed",
-    "alloc",   "split",    "split-width", "split-rows", "split-idle", "split-seconds", "subtrees-per-worker"};
+constexpr std::array<std::string_view, 16> of_simulation = {"threads",       "schedule",
+                                                            "push-init",     "push",
+                                                            "select",        "strict",
+                                                            "seed",          "alloc",
+                                                            "split",         "split-width",
+                                                            "split-rows",    "split-idle",
+                                                            "split-seconds", "subtrees-per-worker",
+                                                            "comm-threads",  "comm-own-core"};
 
 bool decides_about_analysis(std::string_view name) {
     return std::find(of_simulation.begin(), of_simulation.end(), name) == of_simulation.end();

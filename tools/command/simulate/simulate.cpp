@@ -57,6 +57,7 @@ template <class T> void simulate_as(Run& run, SimulateOptions const& options) {
     record.simulation = SimulationFacts{options.machine, timer.seconds()};
     record.report.processes = record.prediction->processes;
     record.report.threads = record.prediction->threads;
+    record.report.comm_threads = record.prediction->comm_threads;
     record.report.analysis.predicted_factor_s = record.prediction->factor_s;
     run.stop_clock();
     run.print_results();

@@ -94,6 +94,11 @@ void add_prediction(Table& table, RunRecord const& record) {
     if (prediction.processes == 1) return;
     table.line("  messages", "{} carrying {}", with_separators(prediction.messages),
                readable_bytes(prediction.message_bytes));
+    table.line("  communication", "{}; {} of the workers' time",
+               prediction.comm_threads == 0
+                   ? "by workers between tasks"
+                   : "by " + counted(prediction.comm_threads, "thread") + " of each process",
+               readable_seconds(prediction.communication_s));
     std::vector<double> memory;
     for (ProcessPrediction const& process : prediction.process) memory.push_back(process.memory_bytes);
     table.line("  memory", "{} a process", spread(memory, readable_bytes));
