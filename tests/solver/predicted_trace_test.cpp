@@ -46,7 +46,7 @@ TEST_F(PredictedTraceOfTwoProcesses, HasTheTimesOfTheSchedule) {
     ASSERT_EQ(numbers.threads.size(), 4u + 2u); // one communication thread of each process
     EXPECT_EQ(numbers.progress_threads(), 2);
     for (trace::ThreadTimes const& thread : numbers.threads)
-        if (thread.is_progress) EXPECT_GT(thread.communication, 0);
+        EXPECT_EQ(thread.is_progress, thread.communication > 0);
     std::erase_if(numbers.threads, [](trace::ThreadTimes const& thread) { return thread.is_progress; });
     for (std::size_t w = 0; w < 4; ++w) {
         EXPECT_NEAR(static_cast<double>(numbers.threads[w].busy), schedule.run.busy[w] * 1e9, rounding);

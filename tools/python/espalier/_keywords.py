@@ -43,9 +43,13 @@ class Keywords(TypedDict, total=False):
     #: bind worker threads to cores
     bind: bool | None
 
-    #: communication threads of each process under mpirun: with 2 one sends and one receives, with 0 workers
+    #: communication threads of each of several processes: with 2 one sends and one receives, with 0 workers
     #: move messages between tasks; fewer if MPI does not allow as many [1]
     comm_threads: int | None
+
+    #: plan and predict for communication threads with cores of their own; otherwise they slow workers down
+    #: (auto, on, off) [auto: if a process has cores without workers]
+    comm_own_core: Literal["auto", "on", "off"] | None
 
     #: machine to plan for: an XML file of lstopo, or a description such as 'numa:2 core:8'; workers then have
     #: virtual cores and NUMA nodes [here: this machine]
