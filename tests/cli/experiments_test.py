@@ -30,6 +30,12 @@ class Experiments(unittest.TestCase):
         for dot in dots:
             self.assertTrue(0 < float(dot.get("cx")) < float(picture.get("width")), dot.attrib)
 
+    def test_communication_threads(self):
+        done = experiments("--quick", "comm-threads")
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        self.assertEqual(done.stdout.count("\n| lap3d:30 | "), 4, "two numbers of processes and of threads")
+        self.assertEqual(done.stdout.count(": holds"), 3)
+
     def test_misuse(self):
         done = experiments("table9")
         self.assertEqual(done.returncode, 2)
