@@ -126,6 +126,7 @@ TEST(CommThreads, TwoThreadsShareTheCoresOfTheLastTwoWorkers) {
 
 TEST(CommThreads, ShareCoresUnlessThereAreEnoughOfThem) {
     MachineModel machine = two_processes(2);
+    machine.spare_cores = 0;
     ScheduleSettings settings;
     EXPECT_FALSE(comm_threads_of(settings, machine).have_own_cores);
     machine.spare_cores = 1;
