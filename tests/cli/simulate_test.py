@@ -16,9 +16,9 @@ class Simulate(CommandTest):
     def machine(self, description, name="m.json"):
         return self.write(name, json.dumps(description))
 
-    def test_every_policy_and_both_splits(self):
+    def test_every_policy_and_split(self):
         for schedule in ("static", "dynamic", "places", "nas"):
-            for split in ("1d", "2d"):
+            for split in ("1d", "2d", "dynamic"):
                 report = self.simulate("--machine", "numa:2 core:4", "--processes", 2, "--schedule", schedule, "--split",
                                        split, "--split-width", 16, "--split-rows", 16)
                 prediction = report["prediction"]
@@ -41,6 +41,12 @@ class Simulate(CommandTest):
         self.assertGreater(of["global"]["memory_s"], of["local"]["memory_s"])
         self.assertAlmostEqual(self.simulate("--machine", fast)["prediction"]["work_s"] / of["local"]["work_s"], 0.5,
                                delta=0.15)
+
+    def test_a_slower_network_takes_longer(self):
+        times = [self.simulate("--processes", 4, "--machine",
+                               self.machine(TWO_NODES | {"network": {"latency_s": latency, "bytes_per_s": 1e9}})
+                               )["prediction"]["factor_s"] for latency in (0, 0.1)]
+        self.assertGreater(times[1], times[0] + 0.1)
 
     def test_the_machine_command_describes_a_machine_to_simulate(self):
         self.succeed("machine", "--quiet", "--json", "this.json", "--dgemm-order", 50)
