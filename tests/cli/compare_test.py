@@ -155,6 +155,11 @@ class Compare(CommandTest):
                  "pivot-threshold")
         self.fail_each(USAGE, *((f"compare lap3d:4 --simulate 'numa:2 core:2' --vary {name}=1,2",
                                  f"--vary {name} has no effect") for name in names))
+        one = "compare lap3d:4 --simulate 'numa:2 core:2' --vary comm-threads=0,1"
+        self.fail_each(USAGE, *((f"{one} {options}", "simulation of one process") for options in (
+            "", "--processes 1", "--vary processes=1")))
+        self.assertEqual(len(self.report("compare", "lap3d:4", "--simulate", "core:2", "--vary", "comm-own-core=on,off",
+                                         "--vary", "processes=1,2")["rows"]), 4)
 
     def test_more_threads_are_simulated_than_run_here(self):
         self.write("big.json", '{"numa_nodes": 128, "cores_per_numa_node": 64}')

@@ -83,6 +83,13 @@ bool is_given(RunOptions const& run, std::string const& name) {
     return get_option(run.library, name) != get_option(Options{}, name);
 }
 
+// Whether some combination has several simulated processes.
+bool has_messages(CompareOptions const& options) {
+    auto const varied = std::ranges::find(options.vary, processes, &Variation::name);
+    if (varied == options.vary.end()) return options.run.processes.value_or(1) > 1;
+    return std::ranges::any_of(varied->values, [](std::string const& value) { return value != "1"; });
+}
+
 // Error{usage} for a varied option that is also given for all combinations, or has no effect on a simulation.
 void check_variations(CompareOptions const& options) {
     for (Variation const& variation : options.vary) {
@@ -92,6 +99,12 @@ void check_variations(CompareOptions const& options) {
                         fmt::format("--vary {} has no effect on a simulation: {}", variation.name,
                                     variation.name == "topology" ? "--simulate names the machine"
                                                                  : "nothing is factorized or solved"));
+        if (options.is_simulated() && variation.name.starts_with("comm-") && !has_messages(options))
+            throw Error(
+                Status::usage,
+                fmt::format("--vary {} has no effect on a simulation of one process; give --processes "
+                            "or --vary processes",
+                            variation.name));
         if (is_given(options.run, variation.name))
             throw Error(Status::usage,
                         fmt::format("--vary {0} and --{0} contradict each other", variation.name));
