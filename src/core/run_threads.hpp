@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -35,8 +34,8 @@ template <class Body> void run_threads(int count, Body const& body) {
     int next = 1;
     try {
         for (; next < count; ++next) team.emplace_back(guarded, next);
-    } catch (std::system_error const&) {
-        // The calling thread runs the remaining calls below.
+    } catch (std::exception const&) {
+        // Too many threads, or no memory for one: the calling thread runs the remaining calls below.
     }
     guarded(0);
     for (; next < count; ++next) guarded(next);

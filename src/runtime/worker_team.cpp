@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <pthread.h>
+#include <unistd.h>
 
 namespace espalier {
 
@@ -64,6 +65,8 @@ class WorkerTeam::Threads {
 
     [[nodiscard]] int size() const { return static_cast<int>(places_.size()); }
     [[nodiscard]] std::vector<WorkerPlace> const& places() const { return places_; }
+    /// False in a child that fork() has made: it has a copy of this object, but not of the threads.
+    [[nodiscard]] bool are_here() const { return process_ == getpid(); }
     [[nodiscard]] bool bound() const {
         return places_.front().pu >= 0 && !refused_.load(std::memory_order_relaxed);
     }
@@ -146,6 +149,7 @@ class WorkerTeam::Threads {
 
     std::vector<WorkerPlace> places_;
     Spin spin_;
+    pid_t process_ = getpid();
     std::atomic<bool> claimed_{false};
     std::atomic<bool> refused_{false};
     std::atomic<bool> stopped_{false};
@@ -168,7 +172,11 @@ WorkerTeam::WorkerTeam(Topology const& topology, int threads, bool bind) {
     run_ = std::make_unique<GraphRun>(workers, spin);
 }
 
-WorkerTeam::~WorkerTeam() = default;
+WorkerTeam::~WorkerTeam() {
+    // In a forked child the threads cannot be joined, nor the condition variables destroyed on which they
+    // wait.
+    if (!threads_->are_here()) (void)threads_.release();
+}
 
 int WorkerTeam::size() const {
     return threads_->size();

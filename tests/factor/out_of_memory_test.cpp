@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "core/run_threads.hpp"
 #include "support.hpp"
 
 namespace {
@@ -95,6 +96,19 @@ template <class Body, class Use> void expect_survival(Body const& body, Use cons
         }
         EXPECT_GT(number, 3);
     }
+}
+
+TEST(OutOfMemory, ParallelLoopsRunAllCallsWithFewerThreads) {
+    std::atomic<int> calls{0};
+    bool threw = false;
+    expect_survival(
+        [&] {
+            calls = 0;
+            threw = true;
+            run_threads(4, [&](int) { ++calls; });
+            threw = false;
+        },
+        [&] { EXPECT_EQ(calls, threw ? 0 : 4); });
 }
 
 TEST(OutOfMemory, LeavesNoThreadOfAnUnfinishedTeam) {

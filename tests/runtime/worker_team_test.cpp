@@ -2,7 +2,9 @@
 #include <set>
 
 #include <sched.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "support.hpp"
 
@@ -102,6 +104,26 @@ TEST_P(TeamOf, AnErrorOfAPieceEndsTheRun) {
                           }),
                  Error);
     EXPECT_EQ(team.run(graph, policy, nothing).tasks(), 2); // the team can be used again
+}
+
+// A child has the memory of a team but not its threads.
+TEST_P(TeamOf, AForkedChildCanDestroyACopy) {
+    auto copy = std::make_unique<WorkerTeam>(Topology::detect(), size);
+    copy->run(graph_of(2, {{0, 1}}), policy, nothing);
+    std::this_thread::sleep_for(5ms); // the workers sleep
+    pid_t const child = fork();
+    if (child == 0) {
+        copy.reset();
+        _exit(0);
+    }
+    int status = -1;
+    auto const deadline = std::chrono::steady_clock::now() + 30s;
+    while (waitpid(child, &status, WNOHANG) == 0) {
+        if (std::chrono::steady_clock::now() > deadline) kill(child, SIGKILL);
+        std::this_thread::sleep_for(1ms);
+    }
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    EXPECT_EQ(copy->run(graph_of(2, {{0, 1}}), policy, nothing).tasks(), 2);
 }
 
 TEST(WorkerTeam, WorksOnAMachineThatIsNotHere) {
