@@ -164,9 +164,12 @@ class Engine : IdleWorkers {
     bool must_go_on(TaskId task, WorkerId worker) {
         if (!transit_) return false;
         double const taken = transit_->taken_from(worker, now_);
-        double const lost = taken - taken_before_[worker];
-        if (!(lost > 0)) return false;
-        taken_before_[worker] = taken;
+        double const left = taken - taken_before_[worker]; // seconds of work
+        if (!(left > 0)) return false;
+        // While the core is in use the task does nothing, and what is left of it stays the same.
+        double const wait = transit_->free_from(worker, now_) - now_;
+        double const lost = wait > 0 ? wait : left;
+        taken_before_[worker] = wait > 0 ? taken_before_[worker] + wait : taken;
         result_.communication[worker] += lost;
         running_.push({now_ + lost, task, worker});
         if (result_.worker_of_task[task] == worker) result_.end[task] = now_ + lost;

@@ -44,6 +44,9 @@ class Transit {
     /// The seconds until `now` in which a communication thread used the core of the worker. A task that runs
     /// there takes that much longer.
     [[nodiscard]] virtual double taken_from(WorkerId /*worker*/, double /*now*/) const { return 0; }
+    /// The time until which communication threads use the core of the worker without a gap; `now` if they do
+    /// not.
+    [[nodiscard]] virtual double free_from(WorkerId /*worker*/, double now) const { return now; }
 };
 
 /// Tasks that are divided into pieces when they start, if enough workers are idle. The worker of the task and

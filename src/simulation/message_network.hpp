@@ -90,6 +90,15 @@ class MessageNetwork : public Transit {
         return seconds;
     }
 
+    [[nodiscard]] double free_from(WorkerId worker, double now) const override {
+        if (threads_.have_own_cores) return now;
+        double until = now;
+        for (int k = 0; k < threads_.count; ++k)
+            if (worker % workers_ == std::max(0, workers_ - 1 - k))
+                until = std::max(until, of_process_[worker / workers_][k].free);
+        return until;
+    }
+
     /// By time of request; those of communication threads.
     [[nodiscard]] std::vector<TimedTransfer> const& transfers() const { return transfers_; }
 

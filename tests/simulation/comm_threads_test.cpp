@@ -54,6 +54,7 @@ TEST(CommThreads, AThreadOnTheCoreOfAWorkerDelaysItsTask) {
     EXPECT_DOUBLE_EQ(run.idle(1), 15 - 9 - 3);
     // A task that ends at 7 loses the time from 6 on; an idle worker loses nothing.
     EXPECT_EQ(send_one(one_shared, 7).end[4], 10);
+    EXPECT_NEAR(send_one(one_shared, 6 + 1e-12).end[4], 9, 1e-9); // in few steps
     EXPECT_EQ(send_one(one_shared, 6).end[4], 6);
     EXPECT_EQ(send_one(one_shared, 6).communication, (std::vector<double>{3, 0}));
 }
