@@ -154,10 +154,12 @@ template <class T> class SystemSession : public Session {
     }
 
   protected:
-    /// Collective: begins a call. Process 0 runs `check`, which checks its arguments.
+    /// Collective: begins a call. Process 0 runs `check`, which checks its arguments. Any process may call
+    /// refuse() instead.
     void begin(char const* call, std::function<void()> const& check) {
-        begin(call);
-        on_root(calls_.comm(), check);
+        begin_parts(call, [&] {
+            if (calls_.is_root()) check();
+        });
     }
 
     /// Collective: begins a call in which every process has a part and runs `check`.
