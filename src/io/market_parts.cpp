@@ -74,7 +74,10 @@ std::size_t finish_line(InputFile const& file, std::size_t first, TextBuffer& bu
 } // namespace
 
 std::optional<MarketHead> find_matrix_head(std::string const& path) {
-    return find_head(path, check_matrix_head);
+    return find_head(path, [](Source const& source, MarketHeader const& header, Offset bytes) {
+        if (header.array) throw Error(Status::unsupported, "arrays are not read in parts");
+        check_matrix_head(source, header, bytes);
+    });
 }
 
 std::optional<MarketHead> find_dense_head(std::string const& path) {

@@ -55,6 +55,45 @@ AnyDense read_array(Source const& lines, MarketHeader const& header, Offset size
         parse_array_lines(lines, header, threads));
 }
 
+bool stores_triangle(MarketHeader const& header) {
+    return header.symmetry != DeclaredSymmetry::general;
+}
+
+// A symmetric or Hermitian array has its lower triangle, a skew-symmetric one only the rows below the
+// diagonal.
+Index first_row_of(MarketHeader const& header, Index col) {
+    if (!stores_triangle(header)) return 0;
+    return header.symmetry == DeclaredSymmetry::skew_symmetric ? col + 1 : col;
+}
+
+// The number of entries of an array file.
+Offset array_entries(Source const& source, MarketHeader const& header, Offset bytes) {
+    if (!stores_triangle(header)) return dense_size(source, header, bytes + 1);
+    if (header.rows != header.cols)
+        source.fail(header.size_line, fmt::format("a {} x {} array cannot be declared {}", header.rows,
+                                                  header.cols, header.words));
+    Offset const square = dense_size(source, header, 2 * (bytes + 1));
+    return header.symmetry == DeclaredSymmetry::skew_symmetric ? (square - header.rows) / 2
+                                                               : (square + header.rows) / 2;
+}
+
+// The entries of an array file that are not zero.
+AnyTriples read_array_entries(Source const& lines, MarketHeader const& header, Offset entries, int threads) {
+    return std::visit(
+        [&]<class T>(Pieces<T> const& pieces) -> AnyTriples {
+            require_count(lines, 0, total_size(pieces), true, entries);
+            Triples<T> triples(1);
+            Index row = first_row_of(header, 0), col = 0;
+            for (auto const& piece : pieces)
+                for (T const value : piece) {
+                    if (value != T(0)) triples.front().push_back({row, col, value});
+                    if (++row == header.rows) row = first_row_of(header, ++col);
+                }
+            return triples;
+        },
+        parse_array_lines(lines, header, threads));
+}
+
 AnyTriples read_entries(Source const& lines, MarketHeader const& header, int threads) {
     auto triples = parse_entry_lines(lines, header, threads);
     Offset const found = std::visit([](auto const& pieces) { return total_size(pieces); }, triples);
@@ -65,10 +104,7 @@ AnyTriples read_entries(Source const& lines, MarketHeader const& header, int thr
 } // namespace
 
 void check_matrix_head(Source const& source, MarketHeader const& header, Offset bytes) {
-    if (header.array)
-        source.fail(source.begin(),
-                    "this is an array (dense) file; a sparse matrix needs format 'coordinate'",
-                    Status::unsupported);
+    if (header.array) return require_room_for(source, header, array_entries(source, header, bytes), bytes);
     require_room_for(source, header, header.entries, bytes);
     auto const absurd = absurd_sizes(header.rows, header.cols, header.entries);
     if (!absurd.empty()) source.fail(header.size_line, absurd);
@@ -118,7 +154,16 @@ CoordinateData parse_matrix_market(Source const& source, int threads) {
     MarketHeader const header = parse_market_header(source);
     check_matrix_head(source, header, source.end() - header.body);
     CoordinateData data = without_entries(source.name(), header);
-    data.triples = read_entries(lines_of(source, header), header, threads);
+    if (!header.array) {
+        data.triples = read_entries(lines_of(source, header), header, threads);
+        return data;
+    }
+    Offset const entries = array_entries(source, header, source.end() - header.body);
+    data.triples = read_array_entries(lines_of(source, header), header, entries, threads);
+    data.description.entries_in_file = entries;
+    Offset const zeros =
+        entries - std::visit([](auto const& triples) { return total_size(triples); }, data.triples);
+    data.description.notes.push_back(fmt::format("a dense array; its {} zeros are not stored", zeros));
     return data;
 }
 

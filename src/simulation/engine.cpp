@@ -26,7 +26,7 @@ struct Finish {
     }
 };
 
-// Where a message is.
+// The state of a message.
 enum class Stage { to_send, on_the_way, comes_in, to_receive };
 
 // The messages that the workers of a process must send or receive.

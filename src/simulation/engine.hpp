@@ -23,7 +23,7 @@ class TaskClock {
 
 /// The processor time that workers spend on a message at one of its ends.
 struct Handling {
-    WorkerRange workers; ///< Of the process at this end. They handle one message at a time.
+    WorkerRange workers; ///< The workers of the process at this end. They handle one message at a time.
     double seconds = 0;
 };
 
@@ -99,7 +99,7 @@ struct TimedRun : StaticSchedule {
     std::vector<double> communication;    ///< By worker: in messages, or lost to a communication thread.
     std::vector<TimedSteal> steals;       ///< By time.
     std::vector<TimedPiece> helped;       ///< By start.
-    std::vector<TimedTransfer> transfers; ///< Of workers; Schedule adds those of communication threads.
+    std::vector<TimedTransfer> transfers; ///< Transfers by workers; Schedule adds those of communication threads.
 
     [[nodiscard]] double idle(WorkerId worker) const {
         return makespan - busy[worker] - communication[worker];

@@ -140,7 +140,7 @@ class NodeMemory {
     }
 
     MachineModel const& machine_;
-    int nodes_;                     ///< Of a process.
+    int nodes_;                     ///< The number of nodes of a process.
     double thread_bandwidth_;       ///< Bytes per second.
     std::vector<double> bandwidth_; ///< By node of a process.
     std::vector<double> factors_;   ///< nodes_ + 1 for each node: the last one for data on all nodes.

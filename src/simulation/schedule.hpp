@@ -73,7 +73,7 @@ struct Schedule {
     [[nodiscard]] double total_work() const;     ///< Seconds of all tasks but messages.
     [[nodiscard]] double memory_seconds() const; ///< The part of total_work() due to distance and contention.
     [[nodiscard]] double communication_seconds() const; ///< TimedRun::communication of all workers.
-    [[nodiscard]] double local_share() const;           ///< Of the bytes of panels that tasks accessed.
+    [[nodiscard]] double local_share() const;           ///< The local part of the bytes that tasks accessed.
     [[nodiscard]] std::int64_t steals() const;
     [[nodiscard]] std::int64_t tasks_divided() const; ///< Tasks that several workers worked on.
     [[nodiscard]] double critical_path() const; ///< Seconds; a lower bound for every schedule of these tasks.

@@ -36,7 +36,7 @@ inline bool is_divisible(FactorTask const& task, BranchPartition const& partitio
 
 struct TaskPieces {
     double first = 0;            ///< Seconds of the part that the others wait for.
-    std::vector<double> seconds; ///< Of each piece; 0 if it has no rows.
+    std::vector<double> seconds; ///< The time of each piece; 0 if it has no rows.
 };
 
 /// The pieces of a task of `tasks` that is_divisible().

@@ -196,6 +196,7 @@ TEST(ReadParts, LinesAreCutAnywhere) {
         banner + "general\n3000000 3000000 1\n1 1 1\n",
         banner + "general\n-3 3 1\n1 1 1\n",
         "%%MatrixMarket matrix array real general\n1 1\n1\n",
+        "%%MatrixMarket matrix array real symmetric\n3 3\n1\n0\n2\n3\n0\n5\n",
         "\xEF\xBB\xBF" + head + "1 1 1\n2 2 2\n3 3 3\n3 1 4\n",
         head + "% " + std::string(70000, '-') + "\n1 1 1\n2 2 2\n3 3 3\n3 1 4\n",
         banner + "general\n%" + std::string(300000, '-') + "\n2 2 1\n2 1 1\n",

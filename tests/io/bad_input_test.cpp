@@ -16,7 +16,7 @@ void expect_error(std::string const& text, std::string const& message) {
     EXPECT_EQ(parse_error(text), message);
 }
 
-// Of a real general matrix whose entries follow the banner; `message` begins with the line.
+// The file is a real general matrix whose entries follow the banner; `message` begins with the line.
 void expect_bad_body(std::string const& body, std::string const& message) {
     expect_error(coordinate("real general", body), "bad_input: test.mtx" + message);
 }
@@ -42,9 +42,14 @@ TEST(BadMatrixMarket, ErrorsOfTheBannerAreNamed) {
                  "skew-symmetric, hermitian)");
     expect_error("%%MatrixMarket matrix coordinate pattern skew-symmetric\n1 1 0\n",
                  "bad_input: test.mtx:1: a pattern cannot be skew-symmetric");
-    expect_error(
-        "%%MatrixMarket matrix array real general\n1 1\n1\n",
-        "unsupported: test.mtx:1: this is an array (dense) file; a sparse matrix needs format 'coordinate'");
+    expect_error("%%MatrixMarket matrix array real symmetric\n2 3\n1\n1\n1\n1\n1\n",
+                 "bad_input: test.mtx:2: a 2 x 3 array cannot be declared array real symmetric");
+    expect_error("%%MatrixMarket matrix array real skew-symmetric\n3 3\n1.0\n2.0\n",
+                 "bad_input: test.mtx:5: the file ends after 2 of 3 entries");
+    expect_error("%%MatrixMarket matrix array real general\n1 2\n1\n2\n3\n",
+                 "bad_input: test.mtx:5: there are more than the declared 2 entries");
+    expect_error("%%MatrixMarket matrix array real general\n4000000000 4000000000\n1\n",
+                 "bad_input: test.mtx:2: a dense 4000000000 x 4000000000 block is too large for this file");
     expect_error("%%MatrixMarket matrix coordinate real symmetric\n2 3 0\n",
                  "bad_input: test.mtx: the matrix is declared symmetric, but has 2 rows and 3 columns");
 }

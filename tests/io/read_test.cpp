@@ -69,6 +69,27 @@ TEST(ReadMatrixMarket, NumbersOfEachFieldAreRead) {
     expect_matrix("complex general", "1 2 2\n1 1 1 0\n1 2 2 0\n", {{1, 2}}, general, 2);
 }
 
+TEST(ReadMatrixMarket, ArraysAreReadWithoutTheirZeros) {
+    auto const array = [](std::string const& words, std::string const& body) {
+        return parse("%%MatrixMarket matrix array " + words + "\n" + body);
+    };
+    auto const whole = array("real general", "2 3\n1\n0\n-2\n3\n0\n0\n");
+    EXPECT_EQ(dense(whole), (Rows{{1, -2, 0}, {0, 3, 0}}));
+    EXPECT_EQ(stored(whole), 3);
+    EXPECT_EQ(whole.description.entries_in_file, 6);
+    EXPECT_TRUE(has_note(whole, "a dense array; its 3 zeros are not stored"));
+
+    auto const lower = array("integer symmetric", "3 3\n4\n-1\n0\n5\n2\n6\n");
+    EXPECT_EQ(dense(lower), (Rows{{4, -1, 0}, {-1, 5, 2}, {0, 2, 6}}));
+    EXPECT_EQ(symmetry_of(lower), Symmetry::symmetric);
+    EXPECT_EQ(dense(array("real skew-symmetric", "3 3\n1\n2\n3\n")),
+              (Rows{{0, -1, -2}, {1, 0, -3}, {2, 3, 0}}));
+    auto const one = array("complex hermitian", "2 2\n2 0\n0 0\n7 0\n");
+    EXPECT_EQ(dense(one), (Rows{{2, 0}, {0, 7}}));
+    EXPECT_TRUE(is_complex_matrix(one));
+    EXPECT_TRUE(dense(array("real general", "0 0\n")).empty());
+}
+
 TEST(ReadSymmetry, EitherTriangleOrBothMayBeStored) {
     expect_matrix("real symmetric", "2 2 3\n1 1 4\n2 1 -1\n2 2 5\n", {{4, -1}, {-1, 5}}, symmetric, 3);
     expect_matrix("real symmetric", "3 3 4\n1 1 4\n1 2 -1\n1 3 2\n2 3 7\n",

@@ -157,7 +157,7 @@ TEST(NasPolicy, AWorkerOwnsTheContainerThatItSharesWithNobody) {
     EXPECT_FALSE(policy.in_own_queue(0, 2));
 }
 
-// What worker 0 finds in the lists of found_by_worker_0(), with and without remote nodes. A group of
+// The tasks that worker 0 finds in the lists of found_by_worker_0(), with and without remote nodes. A group of
 // `remote` is found in the order given, and those of two groups mixed.
 struct Selection {
     SelectStrategy select;
