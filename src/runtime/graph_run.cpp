@@ -56,6 +56,7 @@ void GraphRun::begin(TaskGraph const& graph, Policy& policy, TaskBody const& bod
         Worker& worker = workers_[w];
         worker.tasks = worker.uncounted = 0;
         worker.busy_s = 0;
+        worker.idle.store(false, std::memory_order_relaxed); // true if a wait ended with an error
         worker.asleep.store(false, std::memory_order_relaxed);
         worker.waiting = false;
         worker.pending_wake = no_task;
@@ -165,10 +166,16 @@ bool GraphRun::take(TaskId task) {
                     fmt::format("the scheduling policy handed out task {}, which does not exist", task));
     if (!exclusion_.acquire(task)) return false;
     std::int32_t unmet = 0;
-    if (!unmet_[task].compare_exchange_strong(unmet, -1, std::memory_order_acq_rel))
-        throw Error(Status::internal, fmt::format("the scheduling policy handed out task {} {}", task,
-                                                  unmet > 0 ? "before it was ready" : "twice"));
-    return true;
+    if (unmet_[task].compare_exchange_strong(unmet, taken, std::memory_order_acq_rel)) return true;
+    if (unmet < 0 && unmet > taken / 2) throw too_many_releases(task); // before it was taken
+    throw Error(Status::internal, fmt::format("the scheduling policy handed out task {} {}", task,
+                                              unmet > 0 ? "before it was ready" : "twice"));
+}
+
+Error GraphRun::too_many_releases(TaskId task) const {
+    return Error(Status::internal,
+                 fmt::format("task graph: task {} is released by more than its {} predecessors", task,
+                             graph_->num_predecessors[task]));
 }
 
 void GraphRun::record_start(WorkerId worker, TaskId task) {
@@ -220,10 +227,7 @@ bool GraphRun::count_down(TaskId task) {
     if (task < 0 || task >= graph_->num_tasks())
         throw Error(Status::internal, fmt::format("task graph: task {} does not exist", task));
     std::int32_t const before = unmet_[task].fetch_sub(1, std::memory_order_acq_rel);
-    if (before < 1)
-        throw Error(Status::internal,
-                    fmt::format("task graph: task {} is released by more than its {} predecessors", task,
-                                graph_->num_predecessors[task]));
+    if (before < 1) throw too_many_releases(task);
     return before == 1;
 }
 

@@ -112,6 +112,7 @@ class GraphRun : IdleWorkers {
 
   private:
     enum class State : int { ended, running };
+    static constexpr std::int32_t taken = -(1 << 30);
 
     struct alignas(64) Worker {
         // Written by the worker itself.
@@ -135,6 +136,7 @@ class GraphRun : IdleWorkers {
     void make_ready(TaskId task, WorkerId by);
     void execute(TaskId task, WorkerId worker);
     bool count_down(TaskId task);
+    [[nodiscard]] Error too_many_releases(TaskId task) const;
     void announce(TaskId task, WorkerId target);
     void wake_helpers(WorkerRange helpers, int most);
     std::condition_variable* choose_sleeper(TaskId task, WorkerId target);
@@ -168,7 +170,8 @@ class GraphRun : IdleWorkers {
     RunOptions const* options_ = nullptr;
     int num_workers_;
     Spin spin_;
-    std::unique_ptr<std::atomic<std::int32_t>[]> unmet_; ///< Predecessors that have not ended; -1 once taken.
+    /// For each task the predecessors that have not ended; about `taken` once a worker has taken it.
+    std::unique_ptr<std::atomic<std::int32_t>[]> unmet_;
     TaskId unmet_capacity_ = 0;
     Exclusion exclusion_;
     SharedPieces shared_;

@@ -94,6 +94,27 @@ TEST_P(TeamOfSeveral, WakesWorkersForPieces) {
     });
 }
 
+TEST_P(TeamOfSeveral, NoWorkerIsIdleWhileAllHaveTasks) {
+    std::atomic<bool> cancel{false};
+    RunOptions options;
+    options.cancel = &cancel;
+    auto const wait_then_cancel = [&](TaskId, WorkerId) {
+        while (team.count_idle({0, size}) < size - 1) std::this_thread::yield();
+        cancel = true;
+        std::this_thread::sleep_for(60ms); // the others notice it while they sleep
+    };
+    EXPECT_THROW(team.run(graph_of(2, {{0, 1}}), policy, wait_then_cancel, options), Error);
+    FifoPolicy next(size);
+    std::atomic<int> running{0};
+    team.run(graph_of(size, {}), next, [&](TaskId, WorkerId) {
+        ++running;
+        while (running < size) std::this_thread::yield();
+        EXPECT_EQ(team.count_idle({0, size}), 0);
+        ++running;
+        while (running < 2 * size) std::this_thread::yield();
+    });
+}
+
 TEST_P(TeamOf, AnErrorOfAPieceEndsTheRun) {
     TaskGraph const graph = graph_of(2, {{0, 1}});
     EXPECT_THROW(team.run(graph, policy,

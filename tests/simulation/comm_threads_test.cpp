@@ -148,7 +148,7 @@ TEST(CommThreads, AnOverheadIsAtMostHalfOfTheLatency) {
     EXPECT_EQ(network.handling_seconds(8), 0.5 + 2);
 }
 
-// What a thread does at one time: no task, sending or receiving overlaps another.
+// A thread does one thing at a time: its tasks, sends and receives do not overlap.
 void expect_one_thing_at_a_time(std::vector<std::pair<double, double>> intervals) {
     std::sort(intervals.begin(), intervals.end());
     for (std::size_t i = 1; i < intervals.size(); ++i)

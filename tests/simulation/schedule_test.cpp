@@ -246,7 +246,8 @@ TEST(Schedule, WorksTwoProcessesByHand) {
 }
 
 TEST(Schedule, DependsOnWhoSendsAndReceives) {
-    // As above. A thread needs 0.1 for a block and 0.2 for copying it.
+    // The tree and the costs are those of the previous test. A communication thread needs 0.1 for each block
+    // and 0.2 to copy it.
     auto const structure = structure_of({2, 2, no_cblk}, {30, 30, 30}, 0);
     auto [model, machine] = by_hand();
     machine.network.overhead = 0.1;

@@ -18,8 +18,8 @@ namespace espalier {
 TileOwners tile_owners(DenseKind kind, TileGrid const& grid, PolicyMachine const& machine,
                        ScheduleSettings const& settings);
 
-/// What a policy needs to know beforehand. In the static lists, each task runs on the owner of the tile that
-/// it writes.
+/// The static lists, in which each task runs on the owner of the tile that it writes, or the ranges of
+/// workers that a policy is made from.
 struct TilePlan {
     StaticSchedule schedule;         ///< Only for static_order.
     std::vector<WorkerRange> ranges; ///< Only for dynamic_tree.
