@@ -40,11 +40,28 @@ Unfinished& unfinished() {
 
 } // namespace
 
+// Linux refuses to open a file behind a symbolic link of another user in a directory like /tmp, where everybody can
+// create links (fs.protected_symlinks). A rename to the end of the link would evade this rule.
+static void refuse_planted_link(std::filesystem::path const& link) {
+    std::filesystem::path const folder = link.has_parent_path() ? link.parent_path() : ".";
+    struct stat of_link {}, of_folder {};
+    if (::lstat(link.c_str(), &of_link) != 0 || ::stat(folder.c_str(), &of_folder) != 0) return;
+    mode_t const shared = S_ISVTX | S_IWOTH;
+    if ((of_folder.st_mode & shared) != shared || of_link.st_uid == ::geteuid() ||
+        of_link.st_uid == of_folder.st_uid)
+        return;
+    throw Error(Status::io_error,
+                fmt::format("{}: is a symbolic link of another user in a directory that everybody can write; "
+                            "write to its target {} instead if you trust it",
+                            link.string(), std::filesystem::read_symlink(link).string()));
+}
+
 std::filesystem::path behind_links(std::filesystem::path path) {
     namespace fs = std::filesystem;
     std::error_code error;
     for (int links = 0; links < 40 && fs::is_symlink(path, error); ++links) {
         if (fs::is_other(fs::status(path, error))) break; // a device or a pipe needs no resolving
+        refuse_planted_link(path);
         path = path.parent_path() / fs::read_symlink(path, error);
     }
     return path;
@@ -126,8 +143,12 @@ void AtomicFile::fail(char const* what) const {
 }
 
 void AtomicFile::write(std::string_view text) {
-    buffer_.append(text);
-    if (buffer_.size() >= buffer_size) drain(false);
+    while (!text.empty()) { // The compressor takes less than 4 GiB at once.
+        std::string_view const piece = text.substr(0, buffer_size);
+        text.remove_prefix(piece.size());
+        buffer_.append(piece);
+        if (buffer_.size() >= buffer_size) drain(false);
+    }
 }
 
 void AtomicFile::drain(bool finish) {

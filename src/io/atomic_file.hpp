@@ -46,7 +46,7 @@ class AtomicFile {
 };
 
 /// The file that is created or replaced by writing to `path`: the end of a chain of symbolic links, whether
-/// it exists or not.
+/// it exists or not. Error{io_error} for a link of another user in a directory like /tmp.
 std::filesystem::path behind_links(std::filesystem::path path);
 
 } // namespace espalier

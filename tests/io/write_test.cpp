@@ -141,6 +141,23 @@ TEST(AtomicFile, FullDiskIsAnIoError) {
     EXPECT_EQ(::access("/dev/full", W_OK), 0);
 }
 
+// The rule of fs.protected_symlinks, which a rename to the end of the link would evade.
+TEST(AtomicFile, LinksOfOthersInSharedDirectoriesAreRefused) {
+    if (::geteuid() != 0) GTEST_SKIP() << "only root can create links of others";
+    TemporaryDirectory const dir;
+    std::filesystem::create_symlink("target", dir.file("link"));
+    ASSERT_EQ(::chmod(dir.file("").c_str(), 01777), 0);
+    ASSERT_EQ(::lchown(dir.file("link").c_str(), 1234, 1234), 0);
+    EXPECT_EQ(error_of([&] { write_dense(dir.file("link"), one_value); }),
+              "io_error: " + dir.file("link") +
+                  ": is a symbolic link of another user in a directory that everybody can write; write to its "
+                  "target target instead if you trust it");
+    EXPECT_FALSE(std::filesystem::exists(dir.file("target")));
+    ASSERT_EQ(::lchown(dir.file("link").c_str(), 0, 0), 0); // a link of this user
+    write_dense(dir.file("link"), one_value);
+    EXPECT_TRUE(std::filesystem::exists(dir.file("target")));
+}
+
 TEST(AtomicFile, LinksAndPermissionsSurvive) {
     TemporaryDirectory const dir;
     auto const path = dir.write("x.mtx", "old");
