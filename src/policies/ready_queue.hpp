@@ -1,15 +1,16 @@
-// A priority queue of ready tasks that threads share: a binary heap under a short spin lock, and its size,
-// which is read without the lock.
+// A priority queue of ready tasks that threads share: a binary heap under a short spin lock, and the priority of its
+// best task, which is read without the lock.
 //
-// The size transfers no data: a thread that sees a nonzero size takes the lock, and a size of 0 is one that
-// the queue had at some moment. A task is in the heap before the size counts it, and push() returns after
-// both. So a pop() that begins later (in the sense of happens-before) finds the task unless another pop() has
-// taken it. The runtime needs no more: a push is followed by a full fence and a search for sleepers, and a
-// worker that says it sleeps issues a full fence before its last pop() (graph_run.hpp).
+// This priority transfers no data: a thread that sees one takes the lock, and a queue that looks empty was empty at
+// some moment. A task is in the heap before its priority can be read, and push() returns after both. So a pop() that
+// begins later (in the sense of happens-before) finds the task unless another pop() has taken it. The runtime needs
+// no more: a push is followed by a full fence and a search for sleepers, and a worker that says it sleeps issues a
+// full fence before its last pop() (graph_run.hpp).
 #pragma once
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -45,7 +46,7 @@ template <class Atomics> class alignas(64) BasicReadyQueue {
         std::lock_guard const lock(lock_);
         heap_.push_back({priority, task});
         std::push_heap(heap_.begin(), heap_.end());
-        size_.store(heap_.size(), std::memory_order_relaxed);
+        publish();
     }
 
     /// The task of highest priority, of those the one with the lowest number; no_task when there is none.
@@ -56,16 +57,23 @@ template <class Atomics> class alignas(64) BasicReadyQueue {
         std::pop_heap(heap_.begin(), heap_.end());
         TaskId const task = heap_.back().task;
         heap_.pop_back();
-        size_.store(heap_.size(), std::memory_order_relaxed);
+        publish();
         return task;
     }
 
+    static constexpr double no_priority = -std::numeric_limits<double>::infinity();
+    /// The priority of the best task at some moment of the call, or no_priority if the queue was empty.
+    [[nodiscard]] double best_priority() const { return best_.load(std::memory_order_relaxed); }
     /// Whether the queue was empty at some moment of the call.
-    [[nodiscard]] bool empty() const { return size_.load(std::memory_order_relaxed) == 0; }
+    [[nodiscard]] bool empty() const { return best_priority() == no_priority; }
 
   private:
+    void publish() {
+        best_.store(heap_.empty() ? no_priority : heap_.front().priority, std::memory_order_relaxed);
+    }
+
     BasicSpinLock<Atomics> lock_;
-    typename Atomics::Size size_{0};
+    typename Atomics::Priority best_{no_priority};
     std::vector<ReadyTask> heap_; ///< Under lock_.
 };
 

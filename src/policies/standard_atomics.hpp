@@ -3,14 +3,13 @@
 #pragma once
 
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
 
 namespace espalier {
 
 struct StandardAtomics {
     using Flag = std::atomic_flag;
-    using Size = std::atomic<std::size_t>;
+    using Priority = std::atomic<double>;
     using Word = std::atomic<std::uint64_t>;
 };
 

@@ -72,6 +72,8 @@ class StealingPolicy : public Policy {
 
     void put(int queue, TaskId task) { queues_[queue].push(task, graph_.priority_of(task)); }
     [[nodiscard]] bool empty(int queue) const { return queues_[queue].empty(); }
+    /// ReadyQueue::no_priority if the queue is empty.
+    [[nodiscard]] double best_priority(int queue) const { return queues_[queue].best_priority(); }
     /// The best task of a queue that belongs to the worker.
     TaskId take(WorkerId worker, int queue) {
         TaskId const task = queues_[queue].pop();

@@ -3,9 +3,13 @@
 // leaves have one worker, the root has all, and the parent of a range is the smallest one that contains it.
 // Each node has a priority queue.
 //
-//     [0,4)          A worker takes tasks from its leaf and then from the nodes on its path to the root: it
-//     is a [0,2) [2,4)    candidate for them. Only then does it steal, from the nearest branches outwards. 0
-//     1  2  3     Worker 0: 0, [0,2), [0,4); then 1 (one level up); then [2,4), 2, 3 (two levels up).
+//     [0,4)          A worker takes tasks from the nodes on its path from its leaf to the root, because it is
+//     [0,2)  [2,4)   a candidate for them. Only then does it steal, from the nearest branches outwards.
+//     0  1   2  3    Worker 0: 0, [0,2), [0,4); then 1 (one level up); then [2,4), 2, 3 (two levels up).
+//
+// On its path, a worker takes the task of highest priority; of equals, the innermost. The papers serve the leaf first,
+// then the inner nodes outwards. A critical task at the root then waits for every ready task below it
+// (docs/scheduling.md compares both).
 //
 // Ranges of siblings may share the worker at their border. Then the path of a worker has all nodes that
 // contain it, by size, and the distance of a branch is the position of the first node of the path that
@@ -43,7 +47,7 @@ class TreePolicy : public StealingPolicy {
     /// number of steps up the worker's path to that ancestor.
     TaskId pop(WorkerId worker) override {
         if (!machine_.has(worker)) return no_task;
-        for (int const node : path_[worker])
+        for (int node = most_urgent(path_[worker]); node >= 0; node = most_urgent(path_[worker]))
             if (TaskId const task = take(worker, node); task != no_task) return task;
         for (int level = 1; level < static_cast<int>(path_[worker].size()); ++level)
             if (TaskId const task = steal_below(level, worker); task != no_task) return task;
@@ -107,6 +111,19 @@ class TreePolicy : public StealingPolicy {
             std::sort(path.begin(), path.end(), [&](int a, int b) {
                 return std::tuple(nodes_[a].count(), a) < std::tuple(nodes_[b].count(), b);
             });
+    }
+
+    /// The node of the path whose queue has the task of highest priority, the first of equals; -1 if all are empty.
+    [[nodiscard]] int most_urgent(std::vector<int> const& path) const {
+        int best = -1;
+        double highest = ReadyQueue::no_priority;
+        for (int const node : path) {
+            double const priority = best_priority(node);
+            if (priority <= highest) continue;
+            highest = priority;
+            best = node;
+        }
+        return best;
     }
 
     /// Steals from the nearest branch with tasks among those below node `level` of the worker's path. The

@@ -36,6 +36,12 @@ class Experiments(unittest.TestCase):
         self.assertEqual(done.stdout.count("\n| lap3d:30 | "), 4, "two numbers of processes and of threads")
         self.assertEqual(done.stdout.count(": holds"), 3)
 
+    def test_computers_with_several_numa_nodes(self):
+        done = experiments("--quick", "numa")
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        self.assertEqual(done.stdout.count("\n| NUMA16 | "), 2, "two matrices")
+        self.assertEqual(done.stdout.count(": holds"), 3)
+
     def test_misuse(self):
         done = experiments("table9")
         self.assertEqual(done.returncode, 2)

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <thread>
@@ -197,7 +196,7 @@ class SteppedFlag {
 
 struct SteppedAtomics {
     using Flag = SteppedFlag;
-    using Size = SteppedAtomic<std::size_t>;
+    using Priority = SteppedAtomic<double>;
     using Word = SteppedAtomic<std::uint64_t>;
 };
 

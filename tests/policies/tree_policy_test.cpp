@@ -131,13 +131,13 @@ TEST(TreePolicy, ServesBranchesFromTheNearestOutwardsInAnyTree) {
     }
 }
 
-TEST(TreePolicy, TakesTheHighestPriorityOfAQueueButItsLeafFirst) {
+TEST(TreePolicy, TakesTheHighestPriorityOnItsPathBeforeItSteals) {
     std::vector<WorkerRange> const ranges{{0, 2}, {0, 2}, {0, 1}, {0, 2}, {1, 2}};
     auto graph = tasks_for(ranges);
     graph.priority = {1, 5, 0, 5, 9};
     TreePolicy policy(graph, ranges, PolicyMachine({0, 0}));
     push_all(policy, graph);
-    EXPECT_EQ(drain(policy, 0), (std::vector<TaskId>{2, 1, 3, 0, 4}));
+    EXPECT_EQ(drain(policy, 0), (std::vector<TaskId>{1, 3, 0, 2, 4}));
 }
 
 TEST(TreePolicy, OfEquallyNearBranchesThatOfItsNumaNodeComesFirst) {
