@@ -210,7 +210,7 @@ typedef struct espalier_matrix {
 } espalier_matrix;
 
 /**
- * Prediction of a factorization on `processes` processes with `threads` threads each, with the schedule and the
+ * Prediction of factorization and solve on `processes` processes with `threads` threads each, with the schedule and the
  * splitting of the options; it ignores where memory lies. work_s + idle_s = factor_s * processes * threads. Filled
  * by espalier_predict().
  */
@@ -218,6 +218,7 @@ typedef struct espalier_prediction {
     int processes;             /**< Number of processes. */
     int threads;               /**< Threads of each process. */
     double factor_s;           /**< Predicted seconds of the factorization (makespan). */
+    double solve_s;            /**< Predicted seconds of a solve with one right-hand side. */
     double critical_path_s;    /**< Lower bound on the makespan of these tasks, in seconds. */
     double work_s;             /**< Seconds of all tasks together. */
     double idle_s;             /**< Idle seconds of all workers together. */

@@ -37,7 +37,8 @@ struct AnalysisReport {
     std::uint64_t memory_bytes = 0;
     std::vector<double> memory_bytes_of_process; ///< memory_bytes of each process.
     double predicted_factor_s = 0;               ///< The predicted FactorReport::time_s.
-    /// Cost model of the prediction: "calibrated" now, "cached" from an earlier calibration, or "default".
+    double predicted_solve_s = 0;                ///< The predicted Report::solve_s of one right-hand side.
+    /// Cost model of the predictions: "calibrated" now, "cached" from an earlier calibration, or "default".
     std::string cost_model = "default";
 };
 
@@ -123,6 +124,7 @@ struct Prediction {
     int threads = 1;                              ///< Threads of each process.
     int comm_threads = 0;                         ///< Communication threads of each process.
     double factor_s = 0;                          ///< Time of the factorization (makespan).
+    double solve_s = 0;                           ///< Time of a solve with one right-hand side.
     double critical_path_s = 0;                   ///< Lower bound on the makespan of these tasks.
     double work_s = 0;                            ///< Time of all tasks together.
     double memory_s = 0;                          ///< Part of work_s due to remote and shared memory.

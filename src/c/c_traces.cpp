@@ -24,6 +24,7 @@ espalier_prediction summary(Prediction const& found) {
     out.processes = found.processes;
     out.threads = found.threads;
     out.factor_s = found.factor_s;
+    out.solve_s = found.solve_s;
     out.critical_path_s = found.critical_path_s;
     out.work_s = found.work_s;
     out.idle_s = std::accumulate(found.idle_s.begin(), found.idle_s.end(), 0.0);

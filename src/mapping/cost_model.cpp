@@ -125,6 +125,14 @@ double CostModel::add(Index rows, Index cols) const {
     return contention * threads_per_core * alone;
 }
 
+double CostModel::sweep(Cblk const& cblk) const {
+    double const w = static_cast<double>(cblk.width()), r = static_cast<double>(cblk.rows_below());
+    double const entries = w * (w + 1) / 2 + r * w;
+    double const alone = sweep_seconds.cblk + sweep_seconds.column * w + sweep_seconds.row * r +
+                         entries * kernels.scalar_bytes / bandwidth;
+    return contention * threads_per_core * alone;
+}
+
 CostModel default_cost_model(Scalar scalar, KernelKind kind) {
     bool const complex = scalar == Scalar::c || scalar == Scalar::z;
     bool const single = scalar == Scalar::s || scalar == Scalar::c;

@@ -111,6 +111,14 @@ inline constexpr Index strip_width = 128;
 /// Runs of at least so many rows are updated in place, shorter ones by way of a buffer.
 inline constexpr Index direct_run_height = 32;
 
+/// The parts of CostModel::sweep that are not bound by bandwidth, in seconds.
+struct SweepSeconds {
+    double cblk = 4e-7;   ///< Calls of kernels for a cblk.
+    double column = 4e-9; ///< Right-hand side and solution of an unknown, in another order.
+    double row = 2e-9;    ///< A row below the diagonal block: it is added to a sum, and read again.
+};
+inline constexpr SweepSeconds sweep_seconds;
+
 /// Times are in seconds. The default is default_cost_model(Scalar::d, KernelKind::cholesky).
 struct CostModel {
     KernelSet kernels;
@@ -128,6 +136,9 @@ struct CostModel {
     [[nodiscard]] double update(UpdateShape const& shape) const;
     /// The addition of `rows` x `cols` received coefficients to a panel.
     [[nodiscard]] double add(Index rows, Index cols) const;
+    /// Half a solve of one right-hand side with the panel of an eliminated cblk: the time of reading its L, or
+    /// its U, from memory, and of its calls and rows.
+    [[nodiscard]] double sweep(Cblk const& cblk) const;
 };
 
 /// The model that the library ships with: rounded times of a 2.6 GHz Zen 5 core with AVX-512 in double

@@ -5,6 +5,7 @@
 
 #include "policies/make_policy.hpp"
 #include "policies/static_policy.hpp"
+#include "simulation/deal_solve.hpp"
 #include "simulation/process_policies.hpp"
 
 namespace espalier {
@@ -30,6 +31,7 @@ class Dealer {
             take_structure();
         else
             deal_structure();
+        deal_solve(std::move(schedule_.sweeps), schedule_.machine, plans_.of_process);
         return std::move(plans_);
     }
 
@@ -141,30 +143,15 @@ class Dealer {
         only.cblk_cost = std::move(schedule_.cblk_cost);
         only.groups = std::move(schedule_.groups);
         only.owner_of_cblk = std::move(schedule_.owner_of_cblk);
-        plan_solve(structure_, only, {});
-        only.solve_schedule = list_schedule(only.solve.graph, schedule_.machine.threads);
     }
 
     void deal_structure() {
         LocalStructures structures(structure_, schedule_.process_of_cblk, schedule_.machine.processes);
-        std::vector<std::int32_t> process_of_branch;
-        for (Branch const& branch : schedule_.partition.branches)
-            process_of_branch.push_back(schedule_.process_of_cblk[branch.root]);
-        Contributors const contributors =
-            find_contributors(structure_, schedule_.partition, process_of_branch);
         for (LocalPlan& plan : plans_.of_process) {
             LocalStructure local = structures.part(plan.process, schedule_.tasks.fan_in, sent_[plan.process]);
             deal_cblks(local.structure, plan);
             plan.groups = schedule_.groups.of_part(local.structure, local.number_of_blok);
             renumber_tasks(structures, local, plan);
-            Contributors own;
-            for (BranchId const u : plan.number_of_branch) {
-                if (process_of_branch[u] == plan.process)
-                    own.processes.insert(own.processes.end(), contributors.of(u).begin(),
-                                         contributors.of(u).end());
-                own.ptr.push_back(std::ssize(own.processes));
-            }
-            plan_solve(local.structure, plan, std::move(own));
             plans_.structures.push_back(std::move(local.structure));
         }
         plans_.process_of_cblk = std::move(schedule_.process_of_cblk);
@@ -208,18 +195,6 @@ class Dealer {
             block.target = structures.local_number(block.target);
     }
 
-    // A solve is bound by memory: each branch stays with the worker that has its panels. Worker 0 does what
-    // concerns branches of other processes.
-    static void plan_solve(BlockStructure const& structure, LocalPlan& plan, Contributors contributors) {
-        plan.solve = build_solve_tasks(structure, plan.partition, plan.process_of_branch, plan.process,
-                                       std::move(contributors));
-        for (TaskId t = 0; t < plan.solve.graph.num_tasks(); ++t) {
-            WorkerId const owner =
-                plan.owner_of_cblk[plan.partition.branches[plan.solve.tasks[t].branch].root];
-            plan.solve.graph.home[t] = owner == any_worker ? 0 : owner;
-        }
-    }
-
     BlockStructure const& structure_;
     Schedule& schedule_;
     ProcessPlans plans_;
@@ -247,17 +222,13 @@ BranchId LocalPlan::find_branch(std::int64_t number) const {
 std::unique_ptr<Policy> FactorPlan::make_policy() const {
     if (settings.schedule == SchedulePolicy::static_order)
         return std::make_unique<StaticPolicy>(factor_schedule.lists, factor.graph.num_tasks());
-    return make_factor_policy(settings, factor.graph, machine, candidates);
+    return make_process_policy(settings, factor.graph, machine, candidates);
 }
 
-// With several processes no order of tasks is known beforehand: each worker runs its tasks as they get ready.
 std::unique_ptr<Policy> FactorPlan::make_solve_policy() const {
-    if (machine.processes == 1)
+    if (settings.schedule == SchedulePolicy::static_order)
         return std::make_unique<StaticPolicy>(solve_schedule.lists, solve.graph.num_tasks());
-    std::vector<WorkerRange> homes;
-    homes.reserve(solve.graph.home.size());
-    for (WorkerId const home : solve.graph.home) homes.push_back({home, home + 1});
-    return make_factor_policy({.schedule = SchedulePolicy::dynamic_tree}, solve.graph, machine, homes);
+    return make_process_policy(settings, solve.graph, machine, solve_candidates);
 }
 
 ProcessPlans make_process_plans(BlockStructure const& structure, CostModel const& model,
@@ -265,6 +236,7 @@ ProcessPlans make_process_plans(BlockStructure const& structure, CostModel const
     Schedule schedule = simulate_schedule(structure, model, machine, options);
     SharedPlan shared;
     shared.makespan = schedule.makespan();
+    shared.solve_seconds = schedule.solve_seconds();
     shared.branches = std::ssize(schedule.partition.branches);
     shared.messages = schedule.messages();
     shared.cuts_panels = !schedule.groups.none_is_cut();

@@ -19,8 +19,9 @@ inline constexpr BranchId no_branch = -1;
 /// Facts about the plans of all processes; the same everywhere.
 struct SharedPlan {
     MachineModel machine;
-    ScheduleSettings settings; ///< static_order: factor tasks run as in LocalPlan::factor_schedule.
+    ScheduleSettings settings; ///< static_order: tasks run as in factor_schedule and solve_schedule.
     double makespan = 0;       ///< Of the factorization, predicted, in seconds.
+    double solve_seconds = 0;  ///< Of a solve with one right-hand side, predicted.
     std::int64_t branches = 0;
     std::int64_t tasks = 0;
     std::int64_t messages = 0;
@@ -46,8 +47,9 @@ struct LocalPlan {
     std::int64_t num_events = 0;         ///< Fan-in tasks.
     StaticSchedule factor_schedule;      ///< As simulated.
     std::vector<WorkerRange> candidates; ///< For each factor task.
-    SolveTasks solve;
-    StaticSchedule solve_schedule; ///< Empty with several processes.
+    SolveTasks solve;                          ///< The tasks of the process.
+    StaticSchedule solve_schedule;             ///< As simulated.
+    std::vector<WorkerRange> solve_candidates; ///< For each task of `solve`.
 
     /// Cost of the cblks of this process.
     [[nodiscard]] double total_cost() const;

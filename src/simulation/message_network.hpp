@@ -21,6 +21,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -41,18 +42,23 @@ inline CommThreads comm_threads_of(ScheduleSettings const& settings, MachineMode
 
 class MessageNetwork : public Transit {
   public:
-    /// `tasks` must outlive this.
-    MessageNetwork(FactorTasks const& tasks, MachineModel const& machine, CommThreads threads = {})
-        : tasks_(tasks), network_(machine.network), workers_(machine.threads), threads_(threads),
+    /// `tasks` are FactorTasks or SolveTasks.
+    template <class Tasks>
+    MessageNetwork(Tasks const& tasks, MachineModel const& machine, CommThreads threads = {})
+        : network_(machine.network), workers_(machine.threads), threads_(threads),
           out_free_(machine.processes, 0.0), in_free_(machine.processes, 0.0),
-          of_process_(machine.processes) {}
-
-    [[nodiscard]] bool carries(TaskId task) const override {
-        return tasks_.tasks[task].kind == TaskKind::message;
+          of_process_(machine.processes) {
+        messages_.reserve(tasks.tasks.size());
+        for (auto const& task : tasks.tasks)
+            messages_.push_back(task.kind == decltype(task.kind)::message
+                                    ? Message{task.process, task.peer, task.bytes}
+                                    : Message{});
     }
 
+    [[nodiscard]] bool carries(TaskId task) const override { return messages_[task].process >= 0; }
+
     double reach(TaskId task, double now) override {
-        FactorTask const& message = tasks_.tasks[task];
+        Message const& message = messages_[task];
         double& free = out_free_[message.process];
         if (threads_.count == 0) {
             double const leaves = std::max(now, free);
@@ -66,7 +72,7 @@ class MessageNetwork : public Transit {
     }
 
     double arrive(TaskId task, double now) override {
-        FactorTask const& message = tasks_.tasks[task];
+        Message const& message = messages_[task];
         double& free = in_free_[message.peer];
         free = std::max(now, free) + message.bytes / network_.bandwidth;
         if (threads_.count == 0) return free;
@@ -76,7 +82,7 @@ class MessageNetwork : public Transit {
 
     [[nodiscard]] std::optional<Handling> handling(TaskId task, End end) const override {
         if (threads_.count > 0) return {};
-        FactorTask const& message = tasks_.tasks[task];
+        Message const& message = messages_[task];
         int const first = (end == End::sender ? message.process : message.peer) * workers_;
         return Handling{{first, first + workers_}, network_.handling_seconds(message.bytes)};
     }
@@ -103,6 +109,11 @@ class MessageNetwork : public Transit {
     [[nodiscard]] std::vector<TimedTransfer> const& transfers() const { return transfers_; }
 
   private:
+    struct Message {
+        std::int32_t process = -1; ///< The sender; negative for a task that is not a message.
+        std::int32_t peer = -1;    ///< The receiver.
+        double bytes = 0;
+    };
     struct Thread {
         double free = 0;     ///< When the thread has done all that it was asked to do.
         double reserved = 0; ///< Seconds of that.
@@ -114,7 +125,7 @@ class MessageNetwork : public Transit {
     };
 
     Use use_thread(TaskId task, End end, double now) {
-        FactorTask const& message = tasks_.tasks[task];
+        Message const& message = messages_[task];
         auto& threads = of_process_[end == End::sender ? message.process : message.peer];
         Thread& thread = threads[end == End::receiver && threads_.count == 2 ? 1 : 0];
         double const seconds = network_.handling_seconds(message.bytes);
@@ -125,7 +136,7 @@ class MessageNetwork : public Transit {
         return {start, thread.free};
     }
 
-    FactorTasks const& tasks_;
+    std::vector<Message> messages_; // by task
     Network network_;
     int workers_; // of each process
     CommThreads threads_;
@@ -133,5 +144,14 @@ class MessageNetwork : public Transit {
     std::vector<std::array<Thread, 2>> of_process_;
     std::vector<TimedTransfer> transfers_;
 };
+
+/// The lists of the workers, and one more for the messages, which no worker runs: for StaticPolicy.
+inline std::vector<std::vector<TaskId>> with_messages(std::vector<std::vector<TaskId>> lists,
+                                                      Transit const& network, TaskId tasks) {
+    auto& messages = lists.emplace_back();
+    for (TaskId t = 0; t < tasks; ++t)
+        if (network.carries(t)) messages.push_back(t);
+    return lists;
+}
 
 } // namespace espalier

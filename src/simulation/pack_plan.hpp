@@ -33,13 +33,13 @@ template <class Archive> void describe(Archive& archive, SolveTasks& t) {
             t.contributors.processes, t.num_events);
 }
 template <class Archive> void describe(Archive& archive, SharedPlan& p) {
-    archive(p.machine, p.settings, p.makespan, p.branches, p.tasks, p.messages, p.message_bytes,
+    archive(p.machine, p.settings, p.makespan, p.solve_seconds, p.branches, p.tasks, p.messages, p.message_bytes,
             p.cuts_panels, p.memory_of_process);
 }
 template <class Archive> void describe(Archive& archive, LocalPlan& p) {
     archive(p.process, p.partition, p.number_of_branch, p.process_of_branch, p.cblk_cost, p.groups,
             p.owner_of_cblk, p.factor, p.number_of_task, p.outgoing, p.incoming, p.num_events,
-            p.factor_schedule, p.candidates, p.solve, p.solve_schedule);
+            p.factor_schedule, p.candidates, p.solve, p.solve_schedule, p.solve_candidates);
 }
 
 } // namespace espalier

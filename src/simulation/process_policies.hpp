@@ -13,9 +13,9 @@
 
 namespace espalier {
 
-/// The policy of one process for factorization tasks. `graph`, whose homes are threads of the process, must
+/// The policy of one process for the tasks of a factorization or of a solve. `graph`, whose homes are threads of the process, must
 /// outlive it; `candidates`, by task, are threads of the process, too.
-inline std::unique_ptr<Policy> make_factor_policy(ScheduleSettings const& settings, TaskGraph const& graph,
+inline std::unique_ptr<Policy> make_process_policy(ScheduleSettings const& settings, TaskGraph const& graph,
                                                   MachineModel const& machine,
                                                   std::vector<WorkerRange> const& candidates) {
     std::vector<int> nodes;
@@ -24,12 +24,14 @@ inline std::unique_ptr<Policy> make_factor_policy(ScheduleSettings const& settin
                        {.lists = nullptr, .candidates = &candidates});
 }
 
-/// For each task the threads of its process that are candidates for the cblk it writes.
-inline std::vector<WorkerRange> candidate_threads(FactorTasks const& tasks, BranchPartition const& partition,
-                                                  Mapping const& mapping) {
+/// For each task the threads of its process that are candidates for the cblk it writes. `tasks` are
+/// FactorTasks or SolveTasks.
+template <class Tasks>
+std::vector<WorkerRange> candidate_threads(Tasks const& tasks, BranchPartition const& partition,
+                                           Mapping const& mapping) {
     std::vector<WorkerRange> ranges;
     ranges.reserve(tasks.tasks.size());
-    for (FactorTask const& task : tasks.tasks) {
+    for (auto const& task : tasks.tasks) {
         Candidates const workers = mapping.workers_in(cblk_of(task, partition), task.process);
         int const offset = task.process * mapping.threads;
         ranges.push_back({workers.first - offset, workers.end - offset});
@@ -41,10 +43,13 @@ inline std::vector<WorkerRange> candidate_threads(FactorTasks const& tasks, Bran
 /// One policy for all workers, which calls that of the task's or worker's process.
 class ProcessPolicies : public Policy {
   public:
-    /// `tasks` must outlive this.
-    ProcessPolicies(ScheduleSettings const& settings, FactorTasks const& tasks, MachineModel const& machine,
+    /// `tasks` are FactorTasks or SolveTasks.
+    template <class Tasks>
+    ProcessPolicies(ScheduleSettings const& settings, Tasks const& tasks, MachineModel const& machine,
                     std::vector<WorkerRange> const& candidates)
-        : tasks_(tasks), threads_(machine.threads), processes_(machine.processes) {
+        : threads_(machine.threads), processes_(machine.processes) {
+        process_of_.reserve(tasks.tasks.size());
+        for (auto const& task : tasks.tasks) process_of_.push_back(task.process);
         for (TaskId t = 0; t < tasks.graph.num_tasks(); ++t) {
             Process& process = processes_[process_of(t)];
             local_.push_back(process.graph.num_tasks());
@@ -56,7 +61,7 @@ class ProcessPolicies : public Policy {
         for (Process& process : processes_) {
             std::vector<WorkerRange> own;
             for (TaskId const t : process.global) own.push_back(candidates[t]);
-            process.policy = make_factor_policy(settings, process.graph, machine, own);
+            process.policy = make_process_policy(settings, process.graph, machine, own);
         }
     }
 
@@ -132,7 +137,7 @@ class ProcessPolicies : public Policy {
         std::vector<TaskId> global;
         std::unique_ptr<Policy> policy;
     };
-    [[nodiscard]] int process_of(TaskId task) const { return tasks_.tasks[task].process; }
+    [[nodiscard]] int process_of(TaskId task) const { return process_of_[task]; }
     [[nodiscard]] Policy& policy_of(TaskId task) const { return *processes_[process_of(task)].policy; }
     [[nodiscard]] Policy& policy_at(WorkerId worker) const { return *processes_[worker / threads_].policy; }
     /// `worker` is a thread of the task's process, or any_worker.
@@ -144,7 +149,7 @@ class ProcessPolicies : public Policy {
         return thread == any_worker ? any_worker : process * threads_ + thread;
     }
 
-    FactorTasks const& tasks_;
+    std::vector<std::int32_t> process_of_; ///< By task.
     int threads_;               ///< Of each process.
     std::vector<TaskId> local_; ///< The number of each task in its process.
     std::vector<Process> processes_;

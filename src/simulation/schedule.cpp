@@ -148,11 +148,8 @@ void plan_statically(Schedule& schedule) {
 // Runs the lists of the plan with a clock that the plan was made without.
 void run_lists(Schedule& schedule, TaskClock& clock) {
     MessageNetwork network(schedule.tasks, schedule.machine, schedule.comm_threads);
-    std::vector<std::vector<TaskId>> lists = std::move(schedule.run.lists);
-    lists.emplace_back(); // messages, which no worker runs
-    for (TaskId t = 0; t < schedule.tasks.graph.num_tasks(); ++t)
-        if (network.carries(t)) lists.back().push_back(t);
-    StaticPolicy policy(lists, schedule.tasks.graph.num_tasks());
+    TaskId const tasks = schedule.tasks.graph.num_tasks();
+    StaticPolicy policy(with_messages(std::move(schedule.run.lists), network, tasks), tasks);
     schedule.run = simulate(schedule.tasks.graph, policy, schedule.machine.num_workers(), &network, &clock);
     add_transfers(schedule, network);
 }
@@ -311,6 +308,7 @@ Schedule simulate_schedule(BlockStructure const& structure, CostModel const& mod
         schedule.processes[schedule.process_of_cblk[k]].panels +=
             options.format.bytes(structure.cblks[k].stride, structure.cblks[k].width());
     count_messages(schedule);
+    schedule.sweeps = simulate_sweeps(structure, model, schedule, options);
     return schedule;
 }
 

@@ -13,6 +13,7 @@
 #include "mapping/proportional.hpp"
 #include "policies/policy_machine.hpp"
 #include "simulation/engine.hpp"
+#include "simulation/sweep_schedule.hpp"
 #include "tasks/factor_tasks.hpp"
 #include "tasks/row_groups.hpp"
 
@@ -68,8 +69,10 @@ struct Schedule {
                        ///< static schedule it factorizes the cblk; else candidates take turns.
     std::vector<std::int64_t> steals_by_distance; ///< As the policies count them.
     std::vector<ProcessUse> processes;
+    SweepSchedule sweeps; ///< Solves with the factor.
 
     [[nodiscard]] double makespan() const { return run.makespan; }
+    [[nodiscard]] double solve_seconds() const { return sweeps.run.makespan; } ///< One right-hand side.
     [[nodiscard]] double total_work() const;     ///< Seconds of all tasks but messages.
     [[nodiscard]] double memory_seconds() const; ///< The part of total_work() due to distance and contention.
     [[nodiscard]] double communication_seconds() const; ///< TimedRun::communication of all workers.

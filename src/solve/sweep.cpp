@@ -103,7 +103,8 @@ template <class T> void Sweep<T>::number_tasks() {
 }
 
 template <class T> void Sweep<T>::execute(TaskId task, WorkerId worker) {
-    auto const [kind, number] = plan_.solve.tasks[task];
+    SolveTaskKind const kind = plan_.solve.tasks[task].kind;
+    BranchId const number = plan_.solve.tasks[task].branch;
     Branch const& one = branch(number);
     bool const is_forward = kind == SolveTaskKind::forward || kind == SolveTaskKind::send_sum;
     trace::Track* const track = team_.track(worker);
@@ -122,10 +123,12 @@ template <class T> void Sweep<T>::execute(TaskId task, WorkerId worker) {
         Block sum = sum_for(number);
         scope.reset();
         return messages_.send(plan_.process_of_branch[number], plan_.number_of(number), std::move(sum),
-                              {.tag = numbers_.sum(plan_.process, number)});
+                              {.tag = numbers_.sum(plan_.process, number), .priority = plan_.solve.graph.priority[task]});
     }
     case SolveTaskKind::receive_solution:
         return receive_solution(number);
+    case SolveTaskKind::message: // only in the plan of all processes
+        break;
     }
 }
 
@@ -149,12 +152,13 @@ template <class T> void Sweep<T>::receive_solution(BranchId number) {
 }
 
 template <class T> void Sweep<T>::send_solution(BranchId number) {
+    double const priority = plan_.solve.graph.priority[plan_.solve.backward_of_branch[number]];
     for (std::int32_t const process : plan_.solve.contributors.of(number)) {
         Block block = block_for(factor_.cblk(branch(number).root), SweepPart::forward);
         auto const to = block.template as<T>();
         std::copy_n(rows_of(factor_.cblk(branch(number).root)).z.data, to.size(), to.data());
         messages_.send(process, plan_.number_of(number), std::move(block),
-                       {.tag = numbers_.solution(process, number)});
+                       {.tag = numbers_.solution(process, number), .priority = priority});
     }
 }
 

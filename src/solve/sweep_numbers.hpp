@@ -43,8 +43,8 @@ class SweepNumbers {
         edges.reserve(graph.successors.size() + 2 * solve.contributors.processes.size());
         for (TaskId t = 0; t < graph.num_tasks(); ++t) {
             for (TaskId const next : graph.successors_of(t)) edges.push_back({task(t), task(next)});
-            auto const [kind, branch] = solve.tasks[t];
-            switch (kind) {
+            BranchId const branch = solve.tasks[t].branch;
+            switch (solve.tasks[t].kind) {
             case SolveTaskKind::send_sum:
                 edges.push_back({task(t), sum(plan_->process, branch)});
                 break;
@@ -58,6 +58,8 @@ class SweepNumbers {
             case SolveTaskKind::backward:
                 for (std::int32_t const process : solve.contributors.of(branch))
                     edges.push_back({task(t), solution(process, branch)});
+                break;
+            case SolveTaskKind::message: // only in the plan of all processes
                 break;
             }
         }

@@ -180,6 +180,7 @@ template <class T> void Analysis<T>::fill(AnalysisReport& report) const {
     report.tree_height = structure.tree_height;
     report.tree_depth = tree_depth(structure);
     report.predicted_factor_s = plan.makespan;
+    report.predicted_solve_s = plan.solve_seconds;
     report.factor_bytes = panel_bytes(structure, form, panel_format().scalar_bytes);
     report.nnz_stored = 0;
     for (Cblk const& cblk : structure.cblks) report.nnz_stored += panel_size(cblk, form);

@@ -34,6 +34,7 @@ template <class T> Prediction describe(Analysis<T> const& analysis, Schedule con
     prediction.threads = schedule.machine.threads;
     prediction.comm_threads = schedule.comm_threads.count;
     prediction.factor_s = schedule.makespan();
+    prediction.solve_s = schedule.solve_seconds();
     prediction.critical_path_s = schedule.critical_path();
     prediction.work_s = schedule.total_work();
     prediction.memory_s = schedule.memory_seconds();

@@ -44,6 +44,7 @@ void visit_fields(R& r, Visit&& visit) {
     visit("memory_bytes", r.memory_bytes);
     visit("memory_bytes_of_process", r.memory_bytes_of_process);
     visit("predicted_factor_s", r.predicted_factor_s);
+    visit("predicted_solve_s", r.predicted_solve_s);
     visit("cost_model", r.cost_model);
 }
 
@@ -116,6 +117,7 @@ void visit_fields(R& r, Visit&& visit) {
     visit("threads", r.threads);
     visit("comm_threads", r.comm_threads);
     visit("factor_s", r.factor_s);
+    visit("solve_s", r.solve_s);
     visit("critical_path_s", r.critical_path_s);
     visit("work_s", r.work_s);
     visit("memory_s", r.memory_s);

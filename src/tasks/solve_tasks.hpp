@@ -1,15 +1,19 @@
-// The task graph of a triangular solve, over the branches of a partition, as one process sees it.
+// The task graph of a triangular solve with one right-hand side, over the branches of a partition and for all
+// processes.
 //
-//   forward(u)           the forward part of an own branch, before that of its parent.
-//   backward(u)          the backward part, after that of its parent.
+//   forward(u)              the forward part of a branch, before that of its parent.
+//   backward(u)             the backward part, after that of its parent.
 //
-// If own branches have rows in a cblk j of another process, which is a branch by itself:
+// The owner of u runs both. If branches of a process p have rows in a cblk j of another process, which is a
+// branch by itself, there are four more tasks:
 //
-//   send_sum(j)          adds up what own branches contribute to j and sends it: an event for forward(j)
-//   there. receive_solution(j)  waits for x_j, an event; backward(j) there sends it to all contributors.
+//   send_sum(p, j)          p adds up what its branches contribute to j.
+//   message                 carries the sum to the owner of j, where forward(j) waits for it.
+//   message                 carries x_j from the owner, which has run backward(j), to p.
+//   receive_solution(p, j)  p stores x_j for the backward parts of these branches.
 //
-// These edges imply all others. If a branch u faces an own j through a parent q of another process, u is in
-// send_sum(q), and forward(q) there waits for its message, and so on up to j.
+// These edges imply all others. If a branch u faces a cblk j of its own process through a parent q of another
+// process, u is in send_sum(q), and forward(q) there waits for its message, and so on up to j.
 #pragma once
 
 #include <cstdint>
@@ -17,17 +21,27 @@
 #include <vector>
 
 #include "mapping/branches.hpp"
+#include "mapping/cost_model.hpp"
 #include "policies/task_graph.hpp"
 #include "symbolic/block_structure.hpp"
+#include "tasks/factor_tasks.hpp"
 
 namespace espalier {
 
-enum class SolveTaskKind : std::uint8_t { forward, backward, send_sum, receive_solution };
+enum class SolveTaskKind : std::uint8_t { forward, backward, send_sum, receive_solution, message };
 
 struct SolveTask {
     SolveTaskKind kind = SolveTaskKind::forward;
-    BranchId branch = 0; ///< Of another process for send_sum and receive_solution.
+    BranchId branch = 0;      ///< Of another process for send_sum and receive_solution.
+    std::int32_t process = 0; ///< The process that runs the task; message: the sender.
+    std::int32_t peer = 0;    ///< message: the receiver; otherwise `process`.
+    double bytes = 0;         ///< message: its size for one right-hand side.
 };
+
+/// The root of the task's branch.
+inline CblkId cblk_of(SolveTask const& task, BranchPartition const& partition) {
+    return partition.branches[task.branch].root;
+}
 
 /// For each branch the other processes that have rows in it, ascending.
 struct Contributors {
@@ -39,23 +53,20 @@ struct Contributors {
     }
 };
 
+/// The tasks of all processes, or the part of one of them (simulation/deal_solve.hpp).
 struct SolveTasks {
-    std::vector<SolveTask> tasks;           ///< Predecessors before their successors.
-    TaskGraph graph;                        ///< Costs: coefficients read. Homes: 0.
-    std::vector<TaskId> forward_of_branch;  ///< Or send_sum, or no_task.
-    std::vector<TaskId> backward_of_branch; ///< Or receive_solution, or no_task.
-    Contributors contributors;              ///< To own branches; none to others.
-    std::int64_t num_events = 0;            ///< Messages received.
+    /// Predecessors before their successors: first the forward half by ascending branches, then the backward
+    /// half by descending ones.
+    std::vector<SolveTask> tasks;
+    TaskGraph graph;                        ///< Costs: seconds by the cost model, of messages by the network.
+    std::vector<TaskId> forward_of_branch;  ///< In a part also send_sum, or no_task.
+    std::vector<TaskId> backward_of_branch; ///< In a part also receive_solution, or no_task.
+    Contributors contributors;              ///< To each branch; in a part none to branches of other processes.
+    std::int64_t num_events = 0;            ///< A part: messages received.
 };
 
-/// The contributors to each branch of a whole structure. Linear in the bloks, but for sorting processes.
-Contributors find_contributors(BlockStructure const& structure, BranchPartition const& partition,
-                               std::span<std::int32_t const> process_of_branch);
-
-/// `structure` is that of the process: with several processes its part, and `contributors` has one list for
-/// each branch of it. `process_of_branch` is empty with one process. Linear in the bloks.
+/// Homes are 0. With one process there are no messages. Linear in the bloks, but for sorting processes.
 SolveTasks build_solve_tasks(BlockStructure const& structure, BranchPartition const& partition,
-                             std::span<std::int32_t const> process_of_branch, std::int32_t process,
-                             Contributors contributors);
+                             CostModel const& model, Distribution const& distribution = {});
 
 } // namespace espalier

@@ -125,5 +125,31 @@ TEST(Solve, ChecksForCancellationInsideABranch) {
     EXPECT_EQ(asked, 4);
 }
 
+// Contributions are added in the same order whichever worker computes them.
+TEST(Solve, EveryPolicyGivesTheSameBits) {
+    auto const a = real("lap3d:8");
+    Factorized<double> f(a, Factorization::llh, 3, 3);
+    auto const b = random_vector<double>(a.cols * 3, 1);
+    auto expected = b;
+    solve<double>(f.factor, f.plan, f.view(expected), f.team);
+    for (PushInit const init : {PushInit::cyclicnuma, PushInit::randnuma})
+        for (SchedulePolicy const policy :
+             {SchedulePolicy::dynamic_tree, SchedulePolicy::places, SchedulePolicy::nas}) {
+            MachineModel machine;
+            machine.threads = 3;
+            machine.node_of_thread = {0, 0, 1};
+            ScheduleOptions options;
+            options.schedule = policy;
+            options.push_init = init;
+            FactorPlan plan = make_factor_plan(f.structure, CostModel{}, machine, options);
+            auto x = b;
+            for (int turn = 0; turn < 3; ++turn) {
+                x = b;
+                solve<double>(f.factor, plan, f.view(x), f.team);
+                ASSERT_EQ(x, expected) << to_string(policy);
+            }
+        }
+}
+
 } // namespace
 } // namespace espalier

@@ -48,14 +48,14 @@ template <class T> std::vector<T> product(Dense<T> const& a, std::vector<T> cons
 /// A factorized matrix. The tree is cut as if for many workers, so that all parts of a solve have work for
 /// each number of `workers`.
 template <class T> struct Factorized : System<T> {
-    Factorized(CscMatrix<T> const& a, Factorization kind, int workers, int cut_for = 5)
-        : System<T>(a, kind, workers) {
-        FactorPlan& plan = this->plan = make_factor_plan(this->structure, CostModel{}, cut_for);
-        for (TaskGraph* const graph : {&plan.factor.graph, &plan.solve.graph})
+    Factorized(CscMatrix<T> const& a, Factorization factorization, int workers, int cut_for = 5)
+        : System<T>(a, factorization, workers) {
+        FactorPlan& cut = this->plan = make_factor_plan(this->structure, CostModel{}, cut_for);
+        for (TaskGraph* const graph : {&cut.factor.graph, &cut.solve.graph})
             for (WorkerId& home : graph->home) home %= workers;
-        for (WorkerId& owner : plan.owner_of_cblk) owner %= workers;
-        plan.factor_schedule = list_schedule(plan.factor.graph, workers);
-        plan.solve_schedule = list_schedule(plan.solve.graph, workers);
+        for (WorkerId& owner : cut.owner_of_cblk) owner %= workers;
+        cut.factor_schedule = list_schedule(cut.factor.graph, workers);
+        cut.solve_schedule = list_schedule(cut.solve.graph, workers);
         this->factorize();
     }
 

@@ -19,13 +19,13 @@ module espalier_c
 
     integer(c_int), parameter :: layout_csc = 0, layout_csr = 1, layout_coo = 2
 
-    ! Prediction of a factorization on `processes` processes with `threads` threads each, under the schedule and
-    ! splitting of the options, as in espalier.h. Times are in seconds; work_s + idle_s = factor_s * processes *
+    ! Prediction of factorization and solve on `processes` processes with `threads` threads each, under the schedule and
+    ! splitting of the options, as in espalier.h. Times are in seconds, solve_s for one right-hand side; work_s + idle_s = factor_s * processes *
     ! threads. memory_bytes is the largest memory of a process, total_memory_bytes the sum over all. Messages are
     ! those between processes, and tasks those of the workers. The placement of memory is ignored.
     type, bind(c) :: espalier_prediction
         integer(c_int) :: processes, threads
-        real(c_double) :: factor_s, critical_path_s, work_s, idle_s, efficiency
+        real(c_double) :: factor_s, solve_s, critical_path_s, work_s, idle_s, efficiency
         real(c_double) :: memory_bytes, total_memory_bytes, message_bytes
         integer(c_int64_t) :: messages, tasks
     end type

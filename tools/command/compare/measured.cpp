@@ -78,6 +78,7 @@ template <class T> class Measurement {
         row.flops = analysis.flops;
         row.memory_bytes = static_cast<double>(analysis.memory_bytes);
         if (analysis.predicted_factor_s > 0) row.predicted_s = analysis.predicted_factor_s;
+        if (analysis.predicted_solve_s > 0) row.predicted_solve_s = analysis.predicted_solve_s;
         solvers_[k] = std::move(solver);
         // All cases use one cost model: the other cases take the one that was just measured.
         if (cases_[k].run.library.calibration == Toggle::on)

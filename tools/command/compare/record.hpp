@@ -46,7 +46,7 @@ void check(CompareOptions const& options);
 
 std::string compare_help();
 
-/// Results of one run. A simulation has only the first two.
+/// Results of one run. A simulation has no times of assembly and refinement, and no error.
 struct CompareSample {
     double factor_s = 0;
     double steals = 0;
@@ -69,6 +69,7 @@ struct CompareRow {
     double messages = 0;
     double message_bytes = 0;
     std::optional<double> predicted_s; ///< Prediction for a measured factorization.
+    std::optional<double> predicted_solve_s; ///< Prediction for a measured solve with one right-hand side.
     std::optional<double> idle_share;  ///< Share of the time of simulated workers.
 
     /// "schedule=static, threads=2".

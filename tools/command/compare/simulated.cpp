@@ -56,6 +56,7 @@ void fill(CompareRow& row, Prediction const& prediction, AnalysisReport const& a
     row.idle_share = 1 - prediction.efficiency;
     row.runs = {{.factor_s = prediction.factor_s,
                  .steals = static_cast<double>(prediction.steals),
+                 .solve_s = prediction.solve_s,
                  .local_share = prediction.local_share}};
 }
 

@@ -59,6 +59,7 @@ template <class T> void simulate_as(Run& run, SimulateOptions const& options) {
     record.report.threads = record.prediction->threads;
     record.report.comm_threads = record.prediction->comm_threads;
     record.report.analysis.predicted_factor_s = record.prediction->factor_s;
+    record.report.analysis.predicted_solve_s = record.prediction->solve_s;
     run.stop_clock();
     run.print_results();
     run.write_json();

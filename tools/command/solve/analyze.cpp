@@ -31,6 +31,7 @@ template <class T> void analyze_as(Run& run) {
     });
     record.report.processes = processes;
     record.report.analysis.predicted_factor_s = record.prediction->factor_s;
+    record.report.analysis.predicted_solve_s = record.prediction->solve_s;
     std::uint64_t const needed = record.report.analysis.memory_bytes;
     bool const fits = limit == 0 || needed <= limit;
     record.status = fits ? Status::ok : Status::out_of_memory;

@@ -83,6 +83,7 @@ void add_prediction(Table& table, RunRecord const& record) {
                    readable_seconds(record.simulation->simulate_s));
     table.line("  work", "{} in {}, {:.0f} % efficient", readable_seconds(prediction.work_s),
                counted(prediction.tasks, "task"), 100 * prediction.efficiency);
+    table.line("  solve", "{} for one right-hand side", readable_seconds(prediction.solve_s));
     table.line("  critical path", "{}", readable_seconds(prediction.critical_path_s));
     table.line("  idle", "{} a thread", spread(prediction.idle_s, readable_seconds));
     if (prediction.steals > 0) table.line("  steals", "{}", steals_text(prediction.steals_by_distance));

@@ -65,13 +65,15 @@ class ProcessPrediction(NamedTuple):
 
 
 class Prediction(NamedTuple):
-    """Prediction of a factorization on a machine, in seconds and bytes."""
+    """Prediction of factorization and solve on a machine, in seconds and bytes."""
 
     processes: int
     #: Threads of each process.
     threads: int
     #: The makespan: predicted time of the factorization.
     factor_s: float
+    #: Predicted time of a solve with one right-hand side.
+    solve_s: float
     #: A lower bound on the time of every schedule of these tasks.
     critical_path_s: float
     #: Time of all tasks together.
