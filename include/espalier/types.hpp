@@ -86,7 +86,7 @@ enum class SchedulePolicy {
     nas,          ///< One container of tasks for each NUMA node.
 };
 
-/// SchedulePolicy::places: the lists that receive the tasks that are ready at the beginning.
+/// SchedulePolicy::places: the NUMA nodes that receive panels or tiles, and with them the tasks at the beginning.
 enum class PushInit {
     cyclicnuma, ///< The NUMA nodes in turn.
     randnuma,   ///< Random NUMA nodes.

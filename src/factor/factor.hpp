@@ -18,6 +18,7 @@
 #pragma once
 
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/interrupt.hpp"
@@ -78,6 +79,11 @@ template <class T> class Factor {
     /// The panels of cblk k, lower and upper, as bytes in the arena.
     [[nodiscard]] std::span<std::byte const> panel(CblkId k) const;
 
+    /// For each cblk a worker on the NUMA node that has its panel, if some panels are not where their owners are; else
+    /// empty. Set by factorize().
+    [[nodiscard]] std::vector<WorkerId> const& workers_at_panels() const { return workers_at_panels_; }
+    void set_workers_at_panels(std::vector<WorkerId> workers) { workers_at_panels_ = std::move(workers); }
+
     /// The modulus of replaced pivots of D and U; all others are larger. 0: none. Set by factorize().
     [[nodiscard]] Real<T> pivot_threshold() const { return pivot_threshold_; }
     void set_pivot_threshold(Real<T> threshold) { pivot_threshold_ = threshold; }
@@ -101,6 +107,7 @@ template <class T> class Factor {
     std::vector<T*> panels_;         ///< lower(k); upper(k) follows it.
     std::vector<std::int32_t> perm_;
     std::vector<T> off_diagonal_;
+    std::vector<WorkerId> workers_at_panels_;
     Real<T> pivot_threshold_ = 0;
 };
 

@@ -1,10 +1,12 @@
 #include "factor/factorize.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "core/timer.hpp"
 #include "factor/fan_in_buffers.hpp"
 #include "factor/kernel_family.hpp"
+#include "factor/page_homes.hpp"
 #include "runtime/process_limits.hpp"
 #include "tasks/task_pieces.hpp"
 
@@ -89,13 +91,13 @@ template <class T> class FactorizationRun {
         throw Error(Status::internal, "a message was scheduled as a task of a worker");
     }
 
-    RunStats run(Policy& policy, RunOptions options) {
+    /// `graph` is that of the plan, perhaps with other homes.
+    RunStats run(TaskGraph const& graph, Policy& policy, RunOptions options) {
         options.first_number = first_number_;
         options.numbers = plan_.number_of_task;
         options.external_events = plan_.num_events;
         return messages_.run(
-            plan_.factor.graph, policy, [this](TaskId task, WorkerId worker) { execute(task, worker); },
-            std::move(options));
+            graph, policy, [this](TaskId task, WorkerId worker) { execute(task, worker); }, std::move(options));
     }
     [[nodiscard]] ExchangeStatistics const& exchange() const { return messages_.statistics(); }
 
@@ -311,16 +313,22 @@ template <class T> FactorizeStats factorize(std::span<T const> values, AssemblyM
         team.recorder() ? team.recorder()->reserve_tasks(plan.num_numbers()) : 0;
     std::unique_ptr<FactorizationRun<T>> run;
     std::unique_ptr<Policy> policy;
+    std::optional<TaskGraph> rehomed;
     all_succeed(options.messaging, [&] {
         run = std::make_unique<FactorizationRun<T>>(plan, factor, team, options, first_number);
-        policy = plan.make_policy();
+        factor.set_workers_at_panels({});
+        if (options.topology)
+            factor.set_workers_at_panels(workers_at_pages(factor, plan, team, *options.topology));
+        if (!factor.workers_at_panels().empty())
+            rehomed = with_homes(plan, plan.factor, factor.workers_at_panels());
+        policy = plan.make_policy(rehomed ? *rehomed : plan.factor.graph);
     });
     RunOptions run_options;
     if (options.interrupt) {
         run_options.cancel = &options.interrupt->flag();
         run_options.should_cancel = [&options] { return options.interrupt->requested(); };
     }
-    RunStats const ran = run->run(*policy, run_options);
+    RunStats const ran = run->run(rehomed ? *rehomed : plan.factor.graph, *policy, run_options);
     stats.exchange = run->exchange();
     PivotStats const pivots = run->total();
     stats.pivots_replaced = pivots.replaced;

@@ -22,6 +22,9 @@ struct FactorizeOptions {
     Interrupt* interrupt = nullptr;
     trace::Track* phases = nullptr;       ///< Records assembly and factorization; may be null.
     Messaging const* messaging = nullptr; ///< To the other processes of the plan; null with one process.
+    /// The machine of the team. If panels turn out to be on other NUMA nodes than planned, tasks follow them
+    /// (page_homes.hpp). Null: tasks are at home where the plan says.
+    Topology const* topology = nullptr;
 };
 
 struct FactorizeStats {

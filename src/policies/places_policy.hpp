@@ -1,6 +1,8 @@
 // Places: lists of ready tasks at two levels, one for each core and one for each NUMA node, with a push
 // strategy and a strategy for the selection of victims (Virouleau, Broquedis, Gautier, Rastello 2016, section
-// 3.5). A task writes data of its home. The lists that a worker looks into, in this order:
+// 3.5). A task writes data of its home. Tasks that are ready at the start go to the list of the node of their home, on
+// which PushInit has placed the data; those without a home go to the nodes in turn or at random. The lists that a worker
+// looks into, in this order:
 //
 //     sRand       own core | cores, from a random one on | own node
 //     sRandNuma   own core | nodes, from a random one on
@@ -37,6 +39,10 @@ class PlacesPolicy : public StealingPolicy {
         std::uint64_t turn = 0;
         for (TaskId task = 0; task < graph.num_tasks(); ++task) {
             if (graph.num_predecessors[task] != 0) continue;
+            if (WorkerId const home = graph.home_of(task); home != any_worker) {
+                initial_node_[task] = machine.node_of(home);
+                continue;
+            }
             std::uint64_t const number = settings.push_init == PushInit::cyclicnuma
                                              ? turn++
                                              : hash_bits(seed ^ static_cast<std::uint64_t>(task));

@@ -219,16 +219,16 @@ BranchId LocalPlan::find_branch(std::int64_t number) const {
     return static_cast<BranchId>(at - number_of_branch.begin());
 }
 
-std::unique_ptr<Policy> FactorPlan::make_policy() const {
+std::unique_ptr<Policy> FactorPlan::make_policy(TaskGraph const& graph) const {
     if (settings.schedule == SchedulePolicy::static_order)
-        return std::make_unique<StaticPolicy>(factor_schedule.lists, factor.graph.num_tasks());
-    return make_process_policy(settings, factor.graph, machine, candidates);
+        return std::make_unique<StaticPolicy>(factor_schedule.lists, graph.num_tasks());
+    return make_process_policy(settings, graph, machine, candidates);
 }
 
-std::unique_ptr<Policy> FactorPlan::make_solve_policy() const {
+std::unique_ptr<Policy> FactorPlan::make_solve_policy(TaskGraph const& graph) const {
     if (settings.schedule == SchedulePolicy::static_order)
-        return std::make_unique<StaticPolicy>(solve_schedule.lists, solve.graph.num_tasks());
-    return make_process_policy(settings, solve.graph, machine, solve_candidates);
+        return std::make_unique<StaticPolicy>(solve_schedule.lists, graph.num_tasks());
+    return make_process_policy(settings, graph, machine, solve_candidates);
 }
 
 ProcessPlans make_process_plans(BlockStructure const& structure, CostModel const& model,

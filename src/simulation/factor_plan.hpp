@@ -65,8 +65,11 @@ struct FactorPlan : SharedPlan, LocalPlan {
     /// Tasks and messages of all processes: one more than the highest number.
     [[nodiscard]] std::int64_t num_numbers() const { return tasks + messages; }
     /// A policy for one run of the factorization, or of a solve; refers to this plan.
-    [[nodiscard]] std::unique_ptr<Policy> make_policy() const;
-    [[nodiscard]] std::unique_ptr<Policy> make_solve_policy() const;
+    [[nodiscard]] std::unique_ptr<Policy> make_policy() const { return make_policy(factor.graph); }
+    [[nodiscard]] std::unique_ptr<Policy> make_solve_policy() const { return make_solve_policy(solve.graph); }
+    /// Likewise for factor.graph, or solve.graph, with other homes; refers to the graph, too.
+    [[nodiscard]] std::unique_ptr<Policy> make_policy(TaskGraph const& graph) const;
+    [[nodiscard]] std::unique_ptr<Policy> make_solve_policy(TaskGraph const& graph) const;
 };
 
 struct ProcessPlans {

@@ -10,6 +10,7 @@
 #include "simulation/candidate_queues.hpp"
 #include "simulation/memory_clock.hpp"
 #include "simulation/message_network.hpp"
+#include "simulation/panel_dealer.hpp"
 #include "simulation/process_owners.hpp"
 #include "simulation/process_policies.hpp"
 #include "tasks/task_pieces.hpp"
@@ -60,17 +61,17 @@ void set_owners_by_run(Schedule& schedule) {
     schedule.tasks.graph.home = schedule.run.worker_of_task;
 }
 
-// Dynamic: the candidates of a branch own branches in turn; the home of a task owns what it writes.
-void set_owners_in_turn(Schedule& schedule) {
+// Not static: threads own branches in turn (panel_dealer.hpp); the home of a task owns what it writes.
+void deal_owners(Schedule& schedule, ScheduleSettings const& settings) {
     MachineModel const& machine = schedule.machine;
-    std::vector<int> turn(machine.processes, 0);
+    PanelDealer dealer(settings, machine);
     std::vector<WorkerId> owner_of_branch;
     for (TaskId const t : schedule.tasks.factor_of_branch) {
         FactorTask const& task = schedule.tasks.tasks[t];
         Candidates const workers =
             schedule.mapping.workers_in(cblk_of(task, schedule.partition), task.process);
-        int const offset = workers.count() > 1 ? turn[task.process]++ % workers.count() : 0;
-        owner_of_branch.push_back(workers.first + offset);
+        int const first = task.process * machine.threads;
+        owner_of_branch.push_back(first + dealer.next(task.process, {workers.first - first, workers.end - first}));
     }
     set_owners(schedule, owner_of_branch);
     // A fan-in block is not part of a panel: its home is the thread that owns the source of the contribution.
@@ -291,7 +292,7 @@ Schedule simulate_schedule(BlockStructure const& structure, CostModel const& mod
     if (is_static)
         plan_statically(schedule);
     else
-        set_owners_in_turn(schedule);
+        deal_owners(schedule, options);
     FactorDivisions const divisions(schedule, structure, model, options);
     if (options.splitting == Splitting::dynamic) schedule.shortest_cost = divisions.shortest_costs();
     std::optional<MemoryClock> clock;

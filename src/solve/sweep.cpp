@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "factor/page_homes.hpp"
 #include "simulation/schedule.hpp"
 #include "trace/record.hpp"
 
@@ -49,6 +50,8 @@ Sweep<T>::Sweep(Factor<T> const& factor, FactorPlan const& plan, MatrixOp op, In
       team_(team), interrupt_(interrupt), messaging_(messaging), workers_(team.size()),
       messages_(team, messaging,
                 [this](int from, std::int64_t id, Block&& block) { receive(from, id, std::move(block)); }) {
+    if (!factor.workers_at_panels().empty())
+        rehomed_ = with_homes(plan, plan.solve, factor.workers_at_panels());
     outbox_ptr_.assign(1, 0);
     for (Branch const& b : plan.partition.branches)
         outbox_ptr_.push_back(outbox_ptr_.back() +
@@ -81,7 +84,7 @@ void Sweep<T>::run(std::span<T* const> columns, SweepPart part, SparseBlock<T> c
     number_tasks();
     std::unique_ptr<Policy> policy;
     all_succeed(messaging_, [&] {
-        policy = plan_.make_solve_policy();
+        policy = plan_.make_solve_policy(graph());
         received_.clear();
         solutions_.clear();
         received_.resize(plan_.solve.contributors.processes.size());
@@ -93,7 +96,7 @@ void Sweep<T>::run(std::span<T* const> columns, SweepPart part, SparseBlock<T> c
     options.first_number = numbers_.task(0);
     options.external_events = plan_.solve.num_events;
     messages_.run(
-        plan_.solve.graph, *policy, [this](TaskId task, WorkerId worker) { execute(task, worker); }, options);
+        graph(), *policy, [this](TaskId task, WorkerId worker) { execute(task, worker); }, options);
 }
 
 // On all processes, even if the run fails, so that task numbers remain the same on all.

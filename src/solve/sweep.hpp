@@ -19,6 +19,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -62,6 +63,7 @@ template <class T> class Sweep {
     void load_sparse(Index first, Index end);
     void store(Index first, Index end);
 
+    [[nodiscard]] TaskGraph const& graph() const { return rehomed_ ? *rehomed_ : plan_.solve.graph; }
     void number_tasks();
     void execute(TaskId task, WorkerId worker);
     [[nodiscard]] Block sum_for(BranchId number);
@@ -98,6 +100,7 @@ template <class T> class Sweep {
     bool transposed_;  ///< lu with the roles of L and U exchanged.
     bool conjugate_a_; ///< conj(A) in place of A.
     Op backward_op_;   ///< L^op, or Op::none for U.
+    std::optional<TaskGraph> rehomed_; ///< The graph if tasks follow panels to other nodes than planned.
     WorkerTeam& team_;
     Interrupt* interrupt_;
     Messaging const* messaging_;

@@ -60,6 +60,7 @@ NumericFactor<T>::run(CscMatrix<T> const& working, NumericSettings const& settin
     options.progress = settings.progress;
     options.interrupt = context_.interrupt();
     options.phases = context_.phases();
+    options.topology = &context_.topology();
     options.messaging = context_.on_all([&] {
         allocate<F>(settings);
         return context_.messaging();

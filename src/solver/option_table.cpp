@@ -191,7 +191,7 @@ constexpr std::array table = {
          "which worker runs which task: by lists made in advance, a tree of queues, or queues of cores and "
          "NUMA nodes"}),
     choice<&Options::push_init>({"push-init", runs, scheduling, "WHERE",
-                                 "places: the first tasks go to the NUMA nodes in turn or at random"}),
+                                 "places: panels are dealt to the NUMA nodes in turn or at random, and tasks follow"}),
     choice<&Options::push>({"push", runs, scheduling, "WHERE", "places: which list receives a ready task"}),
     choice<&Options::select>({"select", runs, scheduling, "WHERE", "places: where an idle worker steals"}),
     choice<&Options::strict>(

@@ -72,14 +72,29 @@ std::vector<WorkerId> owners(Policy& policy, TaskId task, WorkerId by) {
 using Workers = std::vector<WorkerId>;
 
 TEST(PlacesPolicy, DealsTheFirstTasksToTheNodesInTurn) {
-    auto graph = graph_of(5, {{1, 2}});
-    graph.home.assign(5, 0); // where they write does not count at the beginning
+    auto const graph = graph_of(5, {{1, 2}});
     PlacesPolicy policy(graph, two_nodes, places(PushStrategy::loc, SelectStrategy::numa_proc));
     EXPECT_EQ(owners(policy, 4, 1), (Workers{2, 3}));
     EXPECT_EQ(owners(policy, 0, 3), (Workers{0, 1}));
     EXPECT_EQ(owners(policy, 1, 0), (Workers{2, 3}));
     EXPECT_EQ(owners(policy, 2, 1), (Workers{1})); // not one of the first
     EXPECT_EQ(owners(policy, 3, 0), (Workers{0, 1}));
+}
+
+TEST(PlacesPolicy, TheFirstTasksFollowTheDataThatTheyWrite) {
+    auto graph = graph_of(5, {});
+    graph.home = {3, 0, any_worker, 1, any_worker};
+    for (PushInit const init : {PushInit::cyclicnuma, PushInit::randnuma}) {
+        ScheduleSettings settings = places(PushStrategy::loc, SelectStrategy::numa_proc);
+        settings.push_init = init;
+        PlacesPolicy policy(graph, two_nodes, settings);
+        EXPECT_EQ(owners(policy, 0, 0), (Workers{2, 3}));
+        EXPECT_EQ(owners(policy, 1, 3), (Workers{0, 1}));
+        EXPECT_EQ(owners(policy, 3, 3), (Workers{0, 1}));
+        if (init != PushInit::cyclicnuma) continue;
+        EXPECT_EQ(owners(policy, 2, 0), (Workers{0, 1})); // in turn
+        EXPECT_EQ(owners(policy, 4, 0), (Workers{2, 3}));
+    }
 }
 
 TEST(PlacesPolicy, DealsTheFirstTasksAtRandomBySeed) {

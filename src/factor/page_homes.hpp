@@ -1,0 +1,40 @@
+// Homes of tasks by the pages of their panels. A plan places each panel on the node of its owner. The system may have put
+// its pages elsewhere: the node was full, one thread touched all panels (--alloc global), or pages have moved. Policies
+// that push tasks to the node of the data that they write then need other homes.
+#pragma once
+
+#include <vector>
+
+#include "factor/factor.hpp"
+#include "policies/task_graph.hpp"
+#include "runtime/topology.hpp"
+#include "runtime/worker_team.hpp"
+#include "simulation/factor_plan.hpp"
+
+namespace espalier {
+
+/// For each cblk a worker on the node that has its panel: its owner, or if that is on another node, the workers there in
+/// turn. `node_of_panel` is -1 if unknown, and then the owner remains; so it does if no worker is on that node.
+std::vector<WorkerId> workers_at_panels(std::vector<WorkerId> const& owner_of_cblk,
+                                        std::vector<int> const& node_of_panel,
+                                        std::vector<WorkerPlace> const& places);
+
+/// workers_at_panels() by the pages of the factor. Empty if the owners are right for each panel, or if homes have no
+/// effect or pages are not real: another policy than places and nas, one node, or another machine. Reads a sample of at
+/// most 8192 pages (2 ms). The panels must have been touched.
+template <class T> std::vector<WorkerId> workers_at_pages(Factor<T> const& factor, FactorPlan const& plan,
+                                                          WorkerTeam& team, Topology const& topology);
+
+/// The graph of plan.factor or of plan.solve, which is `tasks`, in which tasks at home with the owner of the panel that
+/// they work on are at home with `worker_of_cblk` instead.
+template <class Tasks>
+TaskGraph with_homes(FactorPlan const& plan, Tasks const& tasks, std::vector<WorkerId> const& worker_of_cblk) {
+    TaskGraph graph = tasks.graph;
+    for (TaskId t = 0; t < graph.num_tasks(); ++t) {
+        CblkId const k = cblk_of(tasks.tasks[t], plan.partition);
+        if (plan.is_own(k) && graph.home[t] == plan.owner_of_cblk[k]) graph.home[t] = worker_of_cblk[k];
+    }
+    return graph;
+}
+
+} // namespace espalier

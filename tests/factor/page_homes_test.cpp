@@ -1,0 +1,95 @@
+// Homes of tasks whose panels are on other nodes than planned.
+#include "factor/page_homes.hpp"
+
+#include "factor/placement.hpp"
+#include "support.hpp"
+
+namespace espalier {
+namespace {
+
+using namespace testing;
+
+std::vector<WorkerPlace> places_on(std::vector<int> const& nodes) {
+    std::vector<WorkerPlace> places(nodes.size());
+    for (std::size_t w = 0; w < nodes.size(); ++w) places[w].node = nodes[w];
+    return places;
+}
+
+TEST(PageHomes, AreWorkersOnTheNodeOfThePanelInTurn) {
+    auto const places = places_on({0, 0, 1, 1});
+    std::vector<WorkerId> const owners{0, 1, 2, 0, any_worker, 0, 3};
+    EXPECT_EQ(workers_at_panels(owners, {1, 1, 1, 1, 1, -1, 0}, places),
+              (std::vector<WorkerId>{2, 3, 2, 2, any_worker, 0, 0}));
+    // No worker is on nodes 2 and 5.
+    EXPECT_EQ(workers_at_panels(owners, {2, 5, 1, 0, 0, 0, 1}, places), owners);
+}
+
+// A system planned for `policy` on the cores of a machine.
+struct Planned : System<double> {
+    Planned(Topology machine, SchedulePolicy policy, int workers)
+        : System(real("lap3d:9"), Factorization::llh, workers, {}, narrow_cblks(), machine),
+          topology(std::move(machine)) {
+        MachineModel model;
+        model.threads = workers;
+        for (WorkerPlace const& place : team.places()) model.node_of_thread.push_back(place.node);
+        ScheduleOptions options;
+        options.schedule = policy;
+        plan = make_factor_plan(structure, CostModel{}, model, options);
+    }
+    void factorize_with(Allocation allocation) {
+        factor.allocate({kind}, plan.owner_of_cblk, allocation, team);
+        FactorizeOptions options;
+        options.topology = &topology;
+        espalier::factorize(matrix, assembly, plan, factor, team, options);
+    }
+    Topology topology;
+};
+
+TEST(PageHomes, MoveTheTasksOfTheirPanelsOnly) {
+    Planned const run(Topology::synthetic("numa:2 core:2"), SchedulePolicy::places, 4);
+    FactorPlan const& plan = run.plan;
+    auto workers = plan.owner_of_cblk;
+    CblkId const moved = std::ssize(workers) - 1; // the root
+    workers[moved] = (workers[moved] + 2) % 4;
+    int changed = 0;
+    auto const expect_moved = [&](auto const& tasks) {
+        TaskGraph const graph = with_homes(plan, tasks, workers);
+        EXPECT_EQ(graph.successors, tasks.graph.successors);
+        for (TaskId t = 0; t < graph.num_tasks(); ++t) {
+            bool const of_moved = cblk_of(tasks.tasks[t], plan.partition) == moved;
+            EXPECT_EQ(graph.home[t], of_moved ? workers[moved] : tasks.graph.home[t]);
+            changed += graph.home[t] != tasks.graph.home[t];
+        }
+    };
+    expect_moved(plan.factor);
+    EXPECT_GT(changed, 1); // its updates, too
+    expect_moved(plan.solve);
+}
+
+TEST(PageHomes, AreThoseOfThePlanIfPagesAreNotReal) {
+    for (SchedulePolicy const policy : {SchedulePolicy::places, SchedulePolicy::dynamic_tree}) {
+        Planned run(Topology::synthetic("numa:2 core:2"), policy, 4);
+        run.factorize_with(Allocation::global);
+        EXPECT_TRUE(run.factor.workers_at_panels().empty());
+    }
+}
+
+// All pages are on the node of worker 0.
+TEST(PageHomes, FollowAGlobalArrayToItsNode) {
+    Topology const machine = Topology::detect();
+    Planned run(machine, SchedulePolicy::places, machine.num_cores());
+    run.factorize_with(Allocation::global);
+    auto const& workers = run.factor.workers_at_panels();
+    if (machine.num_nodes() == 1) {
+        EXPECT_TRUE(workers.empty());
+        GTEST_SKIP() << "this machine has one NUMA node";
+    }
+    ASSERT_EQ(workers.size(), run.plan.owner_of_cblk.size());
+    int const node = run.team.places()[0].node;
+    for (WorkerId const worker : workers) EXPECT_EQ(run.team.places()[worker].node, node);
+    run.factorize_with(Allocation::local);
+    EXPECT_TRUE(run.factor.workers_at_panels().empty());
+}
+
+} // namespace
+} // namespace espalier
