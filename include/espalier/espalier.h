@@ -230,6 +230,15 @@ typedef struct espalier_prediction {
     int64_t tasks;             /**< Tasks on workers. */
 } espalier_prediction;
 
+/** Bytes of an allocation, for a NUMA node (the system's number). */
+typedef struct espalier_node_range {
+    uint64_t bytes; /**< Number of bytes. */
+    int node;       /**< The node. */
+} espalier_node_range;
+
+/** Memory on NUMA nodes: see espalier_node_memory_create(). */
+typedef struct espalier_node_memory espalier_node_memory;
+
 /** Receives a line of text without line end: a choice or a fallback. `user` is the registered pointer. Called on the
  *  thread that made the call. */
 typedef void (*espalier_log_function)(char const* line, void* user);
@@ -554,6 +563,40 @@ ESPALIER_API espalier_status espalier_report_strings(espalier_solver* solver, ch
                                                      int64_t* count, char const* const** values);
 /** The whole report as one JSON object without line breaks. */
 ESPALIER_API espalier_status espalier_report_json(espalier_solver* solver, char const** json);
+
+/** @}
+ *  @name Memory on NUMA nodes
+ *  Helpers for the data of a program; the solver places its own coefficients (espalier_set_allocation()). Nodes have the
+ *  numbers of the system, as in `numactl --hardware`. On a machine with one node, or if the system refuses, everything
+ *  works and all pages are on that node. These functions need no handle, and there is no message: ESPALIER_USAGE
+ *  for a null pointer, a negative number, or a node that is not one of espalier_memory_nodes().
+ *  @{ */
+
+/** The nodes whose memory this process may use, ascending: the first `capacity` of them, and their number. `nodes` may be
+ *  null if `capacity` is 0. */
+ESPALIER_API espalier_status espalier_memory_nodes(int64_t capacity, int* nodes, int64_t* count);
+/** Makes `count` consecutive ranges of zeros, whose pages are preferably placed on their nodes, whichever thread touches
+ *  them first. A page that two ranges share belongs to the one with its first byte. ESPALIER_OUT_OF_MEMORY. */
+ESPALIER_API espalier_status espalier_node_memory_create(espalier_node_memory** memory, int64_t count,
+                                                         espalier_node_range const* ranges);
+/** Makes `bytes` zeros in pieces of `piece_bytes`, rounded up to whole pages, on the nodes in turn; 0: one equal piece for
+ *  each node. Pieces are larger if there would be more than 16384. ESPALIER_OUT_OF_MEMORY. */
+ESPALIER_API espalier_status espalier_node_memory_distribute(espalier_node_memory** memory, uint64_t bytes,
+                                                             uint64_t piece_bytes);
+/** The first byte, at the begin of a page; null if the memory is empty or null. */
+ESPALIER_API void* espalier_node_memory_data(espalier_node_memory const* memory);
+/** Frees the memory and sets the pointer to null. Null is allowed. */
+ESPALIER_API void espalier_node_memory_destroy(espalier_node_memory** memory);
+/** Moves the pages of any `bytes` of the process, those at the ends included, to a node; contents are kept. Pages that were
+ *  never touched are not moved. If the node is full, or the system refuses, pages remain where they were:
+ *  espalier_query_nodes() tells. */
+ESPALIER_API espalier_status espalier_move_to_node(void* data, uint64_t bytes, int node);
+/** Sets node_bytes[n] for nodes 0 <= n < capacity to the bytes that lie there, `untouched` to those without memory yet, and
+ *  `unknown` to those that the system does not tell or that lie on other nodes; together they are `bytes`. `untouched` and
+ *  `unknown` may be null. Ranges above 1 GiB are sampled. */
+ESPALIER_API espalier_status espalier_query_nodes(void const* data, uint64_t bytes, int64_t capacity,
+                                                  uint64_t* node_bytes, uint64_t* untouched,
+                                                  uint64_t* unknown);
 
 /** @} */
 

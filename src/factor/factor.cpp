@@ -116,6 +116,24 @@ template <class T> void Factor<T>::clear_owned(WorkerId worker, Interrupt* inter
     }
 }
 
+template <class T> std::uint64_t Factor<T>::move_to_owner(WorkerId worker, int node_os_index,
+                                                          std::size_t most_pages) {
+    if (allocation_ != Allocation::local || arenas_[worker].empty()) return 0;
+    std::span<std::byte> const bytes = arenas_[worker].bytes();
+    PageSample const sample = sample_nodes(bytes, bytes.size() / most_pages + 1);
+    bool const elsewhere =
+        std::ranges::any_of(sample.node, [&](int node) { return node >= 0 && node != node_os_index; });
+    if (!elsewhere) return 0;
+    auto const at_home = [&] {
+        std::vector<std::uint64_t> const of_node = query_nodes(bytes).node_bytes;
+        return node_os_index < std::ssize(of_node) ? of_node[node_os_index] : 0;
+    };
+    std::uint64_t const before = at_home();
+    move_pages_to(bytes, node_os_index);
+    std::uint64_t const after = at_home();
+    return after > before ? after - before : 0;
+}
+
 template <class T> std::span<std::byte const> Factor<T>::panel(CblkId k) const {
     return std::as_bytes(std::span<T const>(panels_[k], panels_[k] + panel_size(cblk(k), form_)));
 }

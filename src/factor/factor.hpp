@@ -73,6 +73,11 @@ template <class T> class Factor {
     /// just provided zeros. Error{cancelled}.
     void clear_owned(WorkerId worker, Interrupt* interrupt = nullptr);
 
+    /// With local allocation, moves pages of the worker's arena that are on other nodes than that of the worker, because
+    /// that one was full or the system has moved them. Returns the bytes moved. Reads a sample of at most `most_pages`
+    /// pages (0.2 us each) if all are right. Called by one thread for each worker, after clear_owned().
+    std::uint64_t move_to_owner(WorkerId worker, int node_os_index, std::size_t most_pages = 2048);
+
     [[nodiscard]] Allocation allocation() const { return allocation_; }
     /// The arena of the panels of `worker`; with global allocation that of all. Empty without panels.
     [[nodiscard]] Arena const& arena_of(WorkerId worker) const { return arenas_[arena_index(worker)]; }

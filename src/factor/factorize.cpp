@@ -1,6 +1,7 @@
 #include "factor/factorize.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <optional>
 
 #include "core/timer.hpp"
@@ -294,11 +295,15 @@ template <class T> FactorizeStats factorize(std::span<T const> values, AssemblyM
                                             FactorizeOptions const& options) {
     FactorizeStats stats;
     factor.set_pivot_threshold(static_cast<Real<T>>(options.pivot_threshold));
+    bool const corrects = options.topology && options.topology->is_this_machine() &&
+                          options.topology->num_nodes() > 1 && team.bound();
+    std::atomic<std::uint64_t> moved_bytes{0};
     all_succeed(options.messaging, [&] {
         trace::Scope const recorded(options.phases, trace::Kind::assembly);
         team.for_each_worker([&](WorkerId worker) {
             trace::Scope const scope(team.track(worker), trace::Kind::assemble);
             factor.clear_owned(worker, options.interrupt);
+            if (corrects) moved_bytes += factor.move_to_owner(worker, team.places()[worker].node_os_index);
             assembly.assemble(values, factor, worker, options.interrupt);
         });
     });
@@ -336,6 +341,7 @@ template <class T> FactorizeStats factorize(std::span<T const> values, AssemblyM
     stats.worker_of_task = std::move(*run).worker_of_task();
     stats.steals = ran.steals();
     stats.tasks_divided = run->tasks_divided();
+    stats.moved_bytes = moved_bytes;
     stats.busy_s = ran.busy_s();
     stats.steals_by_distance = policy->steals_by_distance();
     stats.time_s = timer.seconds();

@@ -22,8 +22,9 @@ struct FactorizeOptions {
     Interrupt* interrupt = nullptr;
     trace::Track* phases = nullptr;       ///< Records assembly and factorization; may be null.
     Messaging const* messaging = nullptr; ///< To the other processes of the plan; null with one process.
-    /// The machine of the team. If panels turn out to be on other NUMA nodes than planned, tasks follow them
-    /// (page_homes.hpp). Null: tasks are at home where the plan says.
+    /// The machine of the team. Panels that are on other NUMA nodes than those of their owners are moved if the
+    /// allocation is local and workers are bound. If some remain elsewhere, tasks follow them (page_homes.hpp).
+    /// Null: tasks are at home where the plan says.
     Topology const* topology = nullptr;
 };
 
@@ -34,6 +35,7 @@ struct FactorizeStats {
     std::vector<WorkerId> worker_of_task; ///< The worker that ran each task of the plan.
     std::int64_t steals = 0;
     std::int64_t tasks_divided = 0;
+    std::uint64_t moved_bytes = 0; ///< Of panels, moved to the NUMA nodes of their owners.
     std::vector<std::int64_t> steals_by_distance;
     double busy_s = 0; ///< Sum over the workers, in tasks and between two of them.
     ExchangeStatistics exchange;

@@ -187,6 +187,21 @@ PageSample sample_nodes(std::span<std::byte const> range, std::size_t strip_byte
     return sample;
 }
 
+void move_pages_to(std::span<std::byte> range, int node_os_index) {
+    if (range.empty() || numa_available() < 0) return;
+    std::size_t const page = page_size();
+    std::uintptr_t at = address_of(range.data()) / page * page;
+    std::uintptr_t const end = address_of(range.data()) + range.size();
+    std::vector<int> nodes(pages_per_call, node_os_index), status(pages_per_call);
+    std::vector<void*> addresses;
+    while (at < end) {
+        addresses.clear();
+        for (; at < end && addresses.size() < pages_per_call; at += page)
+            addresses.push_back(reinterpret_cast<void*>(at));
+        move_pages(0, addresses.size(), addresses.data(), nodes.data(), status.data(), MPOL_MF_MOVE);
+    }
+}
+
 PageLocation query_nodes(std::span<std::byte const> range) {
     PageLocation result;
     if (range.empty()) return result;

@@ -8,16 +8,11 @@
 #include <span>
 #include <vector>
 
+#include "espalier/numa.hpp"
 #include "espalier/types.hpp"
 #include "runtime/process_limits.hpp"
 
 namespace espalier {
-
-/// A number of bytes of an allocation for a node (the system's number).
-struct NodeRange {
-    std::size_t bytes = 0;
-    int node_os_index = 0;
-};
 
 class Arena {
   public:
@@ -77,17 +72,6 @@ class Arena {
 /// Contents are kept; no other thread may write to the range in the meantime.
 void populate(std::span<std::byte> range);
 
-/// The nodes of the pages of a range.
-struct PageLocation {
-    std::vector<std::uint64_t> node_bytes; ///< By the system's node number (Topology::Node::os_index).
-    std::uint64_t untouched_bytes = 0;     ///< Not yet backed by memory.
-    std::uint64_t unknown_bytes = 0;       ///< The system does not tell.
-};
-
-/// Queries the nodes of a range from the kernel. The numbers add up to the size of the range. Up to 2^18
-/// pages (1 GiB of small ones) are queried one by one; longer ranges are sampled. About 0.2 us a page.
-PageLocation query_nodes(std::span<std::byte const> range);
-
 /// Results of sample_nodes() for a page that is not on a node.
 inline constexpr int page_untouched = -1; ///< Not yet backed by memory.
 inline constexpr int page_unknown = -2;   ///< The system does not tell.
@@ -101,5 +85,8 @@ struct PageSample {
 /// page that has the first byte of the range. The page of a strip is chosen by a hash, so that interleaved
 /// pages are sampled in proportion; it is the same in each call. About 0.2 us for each strip.
 PageSample sample_nodes(std::span<std::byte const> range, std::size_t strip_bytes);
+
+/// Asks the system to move the touched pages of a range to a node; it may refuse.
+void move_pages_to(std::span<std::byte> range, int node_os_index);
 
 } // namespace espalier

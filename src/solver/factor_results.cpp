@@ -57,7 +57,7 @@ void add_up(std::vector<FactorResult> const& of_process, int threads, FactorRepo
     report.time_s += time_s;
     report.pivots_replaced = report.negative_pivots = report.steals = report.messages = report.tasks_divided =
         0;
-    report.message_bytes = 0;
+    report.message_bytes = report.moved_bytes = 0;
     report.busy_s = report.waiting_s = report.communication_s = 0;
     report.steals_by_distance.clear();
     for (auto* const list :
@@ -70,6 +70,7 @@ void add_up(std::vector<FactorResult> const& of_process, int threads, FactorRepo
         report.negative_pivots += one.negative_pivots;
         report.steals += one.steals;
         report.tasks_divided += one.tasks_divided;
+        report.moved_bytes += one.moved_bytes;
         auto& distances = report.steals_by_distance;
         distances.resize(std::max(distances.size(), one.steals_by_distance.size()), 0);
         for (std::size_t d = 0; d < one.steals_by_distance.size(); ++d)

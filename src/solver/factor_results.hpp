@@ -25,7 +25,7 @@ template <class Archive> void describe(Archive& archive, Placement& p) {
 }
 template <class Archive> void describe(Archive& archive, FactorResult& r) {
     archive(r.stats.time_s, r.stats.pivots_replaced, r.stats.negative_pivots, r.stats.steals, r.stats.tasks_divided,
-            r.stats.steals_by_distance, r.stats.busy_s, r.stats.exchange, r.machine, r.nodes, r.placement);
+            r.stats.moved_bytes, r.stats.steals_by_distance, r.stats.busy_s, r.stats.exchange, r.machine, r.nodes, r.placement);
 }
 
 /// Stores the results of all processes, by rank, in the report. Adds to time_s, and replaces all other

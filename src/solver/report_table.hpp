@@ -78,6 +78,7 @@ void visit_fields(R& r, Visit&& visit) {
     visit("local_share_of_process", r.local_share_of_process, unknown_if_negative);
     visit("local_share_of_worker", r.local_share_of_worker, unknown_if_negative);
     visit("node_bytes", r.node_bytes);
+    visit("moved_bytes", r.moved_bytes);
     visit("fell_back", r.fell_back);
     visit("precision_fell_back", r.precision_fell_back);
 }

@@ -10,6 +10,7 @@
 int failures = 0;
 
 void test_misuse(void);
+void test_numa(void);
 void test_traces(void);
 
 static void version_and_status(void) {
@@ -503,6 +504,7 @@ int main(void) {
     callbacks();
     test_traces();
     test_misuse();
+    test_numa();
     if (failures) fprintf(stderr, "%d checks failed\n", failures);
     return failures != 0;
 }

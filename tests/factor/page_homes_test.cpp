@@ -91,5 +91,28 @@ TEST(PageHomes, FollowAGlobalArrayToItsNode) {
     EXPECT_TRUE(run.factor.workers_at_panels().empty());
 }
 
+// With one node there is nowhere else.
+TEST(PageHomes, PanelsReturnToTheNodeOfTheirOwner) {
+    Topology const machine = Topology::detect();
+    Planned run(machine, SchedulePolicy::dynamic_tree, machine.num_cores());
+    run.factorize_with(Allocation::local);
+    for (WorkerId w = 0; w < run.team.size(); ++w) {
+        Arena const& arena = run.factor.arena_of(w);
+        int const home = run.team.places()[w].node_os_index;
+        for (int const node : memory_nodes()) {
+            PageLocation const away = move_to_node(arena.bytes(), node);
+            if (away.unknown_bytes > 0) GTEST_SKIP() << "the system does not tell where pages lie";
+            EXPECT_EQ(run.factor.move_to_owner(w, home), node == home ? 0 : arena.size());
+            EXPECT_EQ(run.factor.move_to_owner(w, home), 0u);
+        }
+    }
+    FactorizeOptions options;
+    options.topology = &run.topology;
+    for (WorkerId w = 0; w < run.team.size(); ++w)
+        move_to_node(run.factor.arena_of(w).bytes(), memory_nodes().back());
+    auto const stats = run.factorize(options);
+    EXPECT_EQ(stats.moved_bytes > 0, machine.num_nodes() > 1 && run.team.bound());
+}
+
 } // namespace
 } // namespace espalier
