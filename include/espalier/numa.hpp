@@ -43,19 +43,19 @@ ESPALIER_API PageLocation move_to_node(std::span<std::byte> range, int node_os_i
 
 /// Zeros whose pages are preferably placed on given nodes, whichever thread touches them first. If a node is full, the
 /// system uses another one. Movable, not copyable; freed by the destructor.
-class ESPALIER_API NodeMemory {
+class ESPALIER_API NumaMemory {
   public:
-    NodeMemory();
+    NumaMemory();
     /// Consecutive ranges, each for its node. A page that two ranges share belongs to the one with its first byte.
     /// Error{usage} for a node that is not one of memory_nodes(); Error{out_of_memory} states the bytes.
-    explicit NodeMemory(std::span<NodeRange const> ranges);
+    explicit NumaMemory(std::span<NodeRange const> ranges);
     /// `bytes` in pieces of `piece_bytes`, rounded up to whole pages, on the nodes of memory_nodes() in turn. 0: one
     /// equal piece for each node. Pieces are larger if there would be more than 16384. Errors as above.
-    static NodeMemory distributed(std::size_t bytes, std::size_t piece_bytes = 0);
+    static NumaMemory distributed(std::size_t bytes, std::size_t piece_bytes = 0);
 
-    ~NodeMemory();
-    NodeMemory(NodeMemory&& other) noexcept;
-    NodeMemory& operator=(NodeMemory&& other) noexcept;
+    ~NumaMemory();
+    NumaMemory(NumaMemory&& other) noexcept;
+    NumaMemory& operator=(NumaMemory&& other) noexcept;
 
     [[nodiscard]] std::span<std::byte> bytes() const; ///< Begins at a page.
     /// The memory as an array of T; bytes().size() / sizeof(T) entries.

@@ -9,7 +9,7 @@
 #include "espalier/numa.hpp"
 
 struct espalier_node_memory {
-    espalier::NodeMemory memory;
+    espalier::NumaMemory memory;
 };
 
 namespace {
@@ -63,13 +63,13 @@ espalier_status espalier_node_memory_create(espalier_node_memory** memory, int64
         require(count >= 0 && (ranges || count == 0));
         std::vector<NodeRange> parts;
         for (int64_t k = 0; k < count; ++k) parts.push_back({ranges[k].bytes, ranges[k].node});
-        return NodeMemory(parts);
+        return NumaMemory(parts);
     });
 }
 
 espalier_status espalier_node_memory_distribute(espalier_node_memory** memory, uint64_t bytes,
                                                 uint64_t piece_bytes) {
-    return create(memory, [&] { return NodeMemory::distributed(bytes, piece_bytes); });
+    return create(memory, [&] { return NumaMemory::distributed(bytes, piece_bytes); });
 }
 
 void* espalier_node_memory_data(espalier_node_memory const* memory) {

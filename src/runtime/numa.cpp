@@ -40,21 +40,21 @@ PageLocation move_to_node(std::span<std::byte> range, int node_os_index) {
     return query_nodes(range);
 }
 
-struct NodeMemory::State {
+struct NumaMemory::State {
     Arena arena;
 };
 
-NodeMemory::NodeMemory() = default;
-NodeMemory::~NodeMemory() = default;
-NodeMemory::NodeMemory(NodeMemory&& other) noexcept = default;
-NodeMemory& NodeMemory::operator=(NodeMemory&& other) noexcept = default;
+NumaMemory::NumaMemory() = default;
+NumaMemory::~NumaMemory() = default;
+NumaMemory::NumaMemory(NumaMemory&& other) noexcept = default;
+NumaMemory& NumaMemory::operator=(NumaMemory&& other) noexcept = default;
 
-NodeMemory::NodeMemory(std::span<NodeRange const> ranges) {
+NumaMemory::NumaMemory(std::span<NodeRange const> ranges) {
     for (NodeRange const& range : ranges) require_node(range.node_os_index);
     state_ = std::make_unique<State>(State{Arena::on_nodes(ranges)});
 }
 
-NodeMemory NodeMemory::distributed(std::size_t bytes, std::size_t piece_bytes) {
+NumaMemory NumaMemory::distributed(std::size_t bytes, std::size_t piece_bytes) {
     std::vector<int> const nodes = memory_nodes();
     auto const page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
     // The system has a limit (65530 by default) on the number of ranges with different nodes.
@@ -66,10 +66,10 @@ NodeMemory NodeMemory::distributed(std::size_t bytes, std::size_t piece_bytes) {
     std::vector<NodeRange> ranges;
     for (std::size_t at = 0; at < bytes; at += std::min(piece, bytes - at))
         ranges.push_back({std::min(piece, bytes - at), nodes[ranges.size() % nodes.size()]});
-    return NodeMemory(ranges);
+    return NumaMemory(ranges);
 }
 
-std::span<std::byte> NodeMemory::bytes() const {
+std::span<std::byte> NumaMemory::bytes() const {
     return state_ ? state_->arena.bytes() : std::span<std::byte>();
 }
 

@@ -40,6 +40,8 @@ static void predictions(espalier_solver* solver) {
     CHECK(here.critical_path_s > 0 && here.critical_path_s <= here.factor_s * (1 + 1e-12));
     OK(solver, espalier_report_real(solver, "analysis.predicted_factor_s", &expected));
     CHECK(is_near(here.factor_s, expected));
+    OK(solver, espalier_report_real(solver, "analysis.predicted_solve_s", &expected));
+    CHECK(expected > 0 && is_near(here.solve_s, expected));
 
     OK(solver, espalier_predict(solver, 3, 0, &there)); /* the cores of the topology */
     CHECK(there.processes == 3 && there.threads == 4);

@@ -25,6 +25,7 @@ class Simulate(CommandTest):
                 self.assertEqual((prediction["processes"], prediction["threads"], len(prediction["idle_s"])), (2, 8, 16))
                 self.assertGreaterEqual(prediction["factor_s"], prediction["critical_path_s"] * (1 - 1e-9))
                 self.assertGreater(prediction["messages"], 0)
+                self.assertTrue(0 < prediction["solve_s"] < prediction["factor_s"])
                 self.assertTrue(0 < prediction["local_share"] <= 1)
                 self.assertEqual(sum(prediction["steals_by_distance"]), prediction["steals"])
                 self.assertEqual(sum(p["steals"] for p in prediction["process"]), prediction["steals"])

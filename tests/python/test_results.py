@@ -111,6 +111,7 @@ def test_predictions_of_any_machine_add_up(tmp_path):
     assert solver.report["analysis"]["cost_model"] == "default"
     here = solver.predict(threads=2)
     assert here.factor_s == pytest.approx(solver.report["analysis"]["predicted_factor_s"])
+    assert here.solve_s == pytest.approx(solver.report["analysis"]["predicted_solve_s"]) and here.solve_s > 0
     assert here.messages == 0 and here.idle_s.shape == (1, 2)
     path = tmp_path / "predicted.paje"
     there = solver.predict(3, trace=path, name="lap3d:8")

@@ -35,7 +35,7 @@ TEST(NumaNodes, AreAscendingAndTheRangesOfMemoryAreOnThem) {
     EXPECT_TRUE(std::is_sorted(nodes.begin(), nodes.end()));
     std::vector<NodeRange> ranges;
     for (int const node : nodes) ranges.push_back({std::size_t{4} << 20, node});
-    NodeMemory const memory(ranges);
+    NumaMemory const memory(ranges);
     auto const bytes = memory.bytes();
     ASSERT_EQ(bytes.size(), nodes.size() << 22);
     EXPECT_EQ(std::ranges::count(bytes, std::byte{0}), std::ssize(bytes));
@@ -48,14 +48,14 @@ TEST(NumaNodes, AreAscendingAndTheRangesOfMemoryAreOnThem) {
 TEST(NumaNodes, TakeTurnsInDistributedMemory) {
     std::vector<int> const nodes = memory_nodes();
     std::size_t const page = 4096, pieces = 3 * nodes.size();
-    NodeMemory const memory = NodeMemory::distributed(pieces * page - 5, page - 1);
+    NumaMemory const memory = NumaMemory::distributed(pieces * page - 5, page - 1);
     EXPECT_EQ(memory.bytes().size(), pieces * page - 5);
     EXPECT_EQ(memory.as<double>().size(), (pieces * page - 5) / sizeof(double));
     fill(memory.bytes());
-    NodeMemory const halves = NodeMemory::distributed(10 * page * nodes.size());
+    NumaMemory const halves = NumaMemory::distributed(10 * page * nodes.size());
     fill(halves.bytes());
-    EXPECT_TRUE(NodeMemory::distributed(0).bytes().empty());
-    EXPECT_TRUE(NodeMemory().bytes().empty());
+    EXPECT_TRUE(NumaMemory::distributed(0).bytes().empty());
+    EXPECT_TRUE(NumaMemory().bytes().empty());
     if (!is_told(memory.bytes())) GTEST_SKIP() << "the system does not tell where pages lie";
     for (std::size_t k = 0; k + 1 < pieces; ++k)
         EXPECT_EQ(bytes_on(query_nodes(memory.bytes().subspan(k * page, page)), nodes[k % nodes.size()]), page);
@@ -77,7 +77,7 @@ TEST(NumaNodes, ReceivePagesThatAreMoved) {
         if (after.unknown_bytes > 0) GTEST_SKIP() << "the system does not tell where pages lie";
         EXPECT_EQ(bytes_on(after, node), bytes.size());
     }
-    NodeMemory const untouched = NodeMemory::distributed(100'000);
+    NumaMemory const untouched = NumaMemory::distributed(100'000);
     EXPECT_EQ(move_to_node(untouched.bytes(), nodes.front()).untouched_bytes, 100'000u);
     EXPECT_EQ(total(move_to_node({}, nodes.front())), 0u);
 }
@@ -88,14 +88,14 @@ TEST(NumaNodes, ThatDoNotExistAreRefused) {
     EXPECT_TRUE(throws_error(Status::usage, "NUMA node 1000", [&] { move_to_node(bytes, 1000); }));
     EXPECT_EQ(status_of([&] { move_to_node(bytes, -1); }), Status::usage);
     NodeRange const ranges[] = {{100, memory_nodes().front()}, {1, 1000}};
-    EXPECT_EQ(status_of([&] { NodeMemory const memory(ranges); }), Status::usage);
-    EXPECT_EQ(status_of([&] { NodeMemory::distributed(std::size_t{1} << 60); }), Status::out_of_memory);
+    EXPECT_EQ(status_of([&] { NumaMemory const memory(ranges); }), Status::usage);
+    EXPECT_EQ(status_of([&] { NumaMemory::distributed(std::size_t{1} << 60); }), Status::out_of_memory);
 }
 
 TEST(NumaNodes, MemoryMovesToAnotherOwner) {
-    NodeMemory first = NodeMemory::distributed(5000);
+    NumaMemory first = NumaMemory::distributed(5000);
     std::byte* const data = first.bytes().data();
-    NodeMemory second = std::move(first);
+    NumaMemory second = std::move(first);
     EXPECT_EQ(second.bytes().data(), data);
     first = std::move(second);
     EXPECT_EQ(first.bytes().data(), data);

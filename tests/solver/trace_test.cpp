@@ -86,6 +86,8 @@ TEST_F(SolverTrace, PredictionsOfAnotherMachineAddUp) {
 
     Prediction const one = solver.predict(1, 2);
     EXPECT_DOUBLE_EQ(one.factor_s, solver.report().analysis.predicted_factor_s);
+    EXPECT_DOUBLE_EQ(one.solve_s, solver.report().analysis.predicted_solve_s);
+    EXPECT_GT(one.solve_s, 0);
     EXPECT_EQ(one.messages, 0);
     Prediction const all = solver.write_predicted_trace(folder.file("predicted.paje.gz"), 3, 0, "lap3d:8");
     EXPECT_EQ(all.threads, 4); // those of the topology
