@@ -49,7 +49,7 @@ TEST(PageHomes, MoveTheTasksOfTheirPanelsOnly) {
     Planned const run(Topology::synthetic("numa:2 core:2"), SchedulePolicy::places, 4);
     FactorPlan const& plan = run.plan;
     auto workers = plan.owner_of_cblk;
-    CblkId const moved = std::ssize(workers) - 1; // the root
+    auto const moved = static_cast<CblkId>(workers.size()) - 1; // the root
     workers[moved] = (workers[moved] + 2) % 4;
     int changed = 0;
     auto const expect_moved = [&](auto const& tasks) {
