@@ -250,7 +250,7 @@ template <class T> class FactorizationRun {
         std::int32_t const number = fan_in_.incoming(id);
         FanInBlock const& info = plan_.factor.fan_in.blocks[number];
         fan_in_.put(number, std::move(block));
-        for (std::int32_t t = 0; t < info.tasks; ++t) team_.release(info.first_task + t);
+        team_.release(info.fan_in_task);
     }
     void add_fan_in(FactorTask const& task, TaskId id, WorkerId worker) {
         RowGroups const& groups = plan_.groups;
@@ -258,15 +258,12 @@ template <class T> class FactorizationRun {
             Index const begin = groups.first_row(structure_, task.target, group);
             fan_in_.add(task.block, begin, begin + groups.rows(structure_, task.target, group), factor_);
         };
-        if (task.group != whole_panel)
-            add_group(task.group);
-        else if (should_divide(id))
+        if (should_divide(id))
             share(id, worker, groups.count(task.target), trace::Kind::fan_in,
                   [&](int piece, WorkerId) { add_group(piece); });
         else
             fan_in_.add(task.block, 0, factor_.cblk(task.target).stride, factor_);
-        std::size_t const freed = fan_in_.added(task.block);
-        if (freed > 0) messages_.received_done(freed);
+        messages_.received_done(fan_in_.added(task.block));
     }
 
     FactorPlan const& plan_;

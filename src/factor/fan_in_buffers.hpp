@@ -39,7 +39,6 @@ template <class T> class FanInBuffers {
         : structure_(structure), plan_(plan), form_(form),
           slots_(std::make_unique<Slot[]>(plan.factor.fan_in.blocks.size())) {
         for (std::int32_t const block : plan.outgoing) slots_[block].to_come = info(block).updates;
-        for (std::int32_t const block : plan.incoming) slots_[block].to_come = info(block).tasks;
     }
 
     /// The target of contributions to outgoing block `block`, which the first call allocates as zeros.
@@ -51,7 +50,8 @@ template <class T> class FanInBuffers {
             std::memset(slot.memory.data(), 0, slot.memory.size());
         });
         Views const one = views(block);
-        return {{one.lower, 0}, {one.upper, info(block).rows - info(block).rows_below}};
+        Index const at = info(block).at; // the block is a part of the panel of the ghost
+        return {{one.lower, at}, {one.upper, at + info(block).rows - info(block).rows_below}};
     }
 
     /// Counts a finished contribution. Returns the block after the last one, to be sent.
@@ -61,7 +61,7 @@ template <class T> class FanInBuffers {
         return std::move(slot.memory);
     }
 
-    /// Stores incoming block `block` for its fan-in tasks. Error{internal} when its size is wrong or when it
+    /// Stores incoming block `block` for its fan-in task. Error{internal} when its size is wrong or when it
     /// has come before.
     void put(std::int32_t block, Block&& received) {
         Slot& slot = slots_[block];
@@ -83,13 +83,9 @@ template <class T> class FanInBuffers {
                         one.rows - one.rows_below, begin, end);
     }
 
-    /// Counts a finished fan-in task. Returns the bytes that the last call frees, else 0.
+    /// Frees the block after its fan-in task. Returns its bytes.
     std::size_t added(std::int32_t block) {
-        Slot& slot = slots_[block];
-        if (slot.to_come.fetch_sub(1, std::memory_order_acq_rel) > 1) return 0;
-        std::size_t const bytes = slot.memory.size();
-        slot.memory = Block();
-        return bytes;
+        return Block(std::move(slots_[block].memory)).size();
     }
 
     /// The block with this number in messages to this process. Error{internal} when there is none.
@@ -105,7 +101,7 @@ template <class T> class FanInBuffers {
     struct Slot {
         Block memory;
         std::once_flag allocated;
-        std::atomic<std::int32_t> to_come{0}; // contributions, or fan-in tasks
+        std::atomic<std::int32_t> to_come{0}; // contributions
     };
     struct Views {
         MatrixView<T> lower, upper;

@@ -79,8 +79,7 @@ class Dealer {
             std::int32_t const number = one.block;
             one.block = (one.kind == TaskKind::fan_in ? at_receiver_ : at_sender_)[number];
             if (one.kind == TaskKind::fan_in) {
-                FanInBlock& block = to.factor.fan_in.blocks[one.block];
-                if (schedule_.tasks.fan_in.blocks[number].first_task == t) block.first_task = id;
+                to.factor.fan_in.blocks[one.block].fan_in_task = id;
                 ++to.num_events; // the predecessor that was the message is an event now
             }
         }

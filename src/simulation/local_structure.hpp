@@ -3,8 +3,8 @@
 // and of ghosts, which are the cblks of other processes that its panels face.
 //
 // Cblks and columns are renumbered in ascending order, so that each blok still lies in one facing cblk. The
-// bloks of a ghost are the rows of its panel that the process contributes to, stacked as in the fan-in block:
-// an update finds its place there as in a panel of its own. Columns of the own cblks are, in ascending order,
+// bloks of a ghost are the rows of its panel that the process contributes to, stacked as in its fan-in
+// blocks: an update finds its place there as in a panel of its own. Columns of the own cblks are, in ascending order,
 // the rows of the vectors of the process.
 #pragma once
 
@@ -36,7 +36,8 @@ class LocalStructures {
         for (CblkId k = 0; k < whole.num_cblks(); ++k) own_[process_of_cblk[k]].push_back(k);
     }
 
-    /// The part of `process`, which sends the blocks `sent` of `fan_in`, by ascending targets. Near-linear.
+    /// The part of `process`, which sends the blocks `sent` of `fan_in`, by ascending targets and rows.
+    /// Near-linear.
     LocalStructure part(std::int32_t process, FanInBlocks const& fan_in, std::span<std::int32_t const> sent) {
         LocalStructure part;
         BlockStructure& s = part.structure;
@@ -49,10 +50,9 @@ class LocalStructures {
             s.cblks[i].first_blok = s.num_bloks();
             if (is_own.back()) {
                 add_own_bloks(i, part);
-            } else if (!sent.empty() && fan_in.blocks[sent.front()].target == k) {
-                add_ghost_bloks(i, fan_in.blocks[sent.front()], fan_in, part);
-                sent = sent.subspan(1);
             }
+            for (; !sent.empty() && fan_in.blocks[sent.front()].target == k; sent = sent.subspan(1))
+                add_ghost_bloks(i, fan_in.blocks[sent.front()], fan_in, part);
             s.cblks[i].end_blok = s.num_bloks();
         }
         list_facing_bloks(part, is_own);

@@ -1,7 +1,7 @@
 #include "simulation/schedule.hpp"
 
 #include <algorithm>
-#include <map>
+#include <limits>
 #include <numeric>
 #include <set>
 #include <utility>
@@ -97,19 +97,18 @@ double peak(std::vector<Change> changes) {
 }
 
 // The fan-in block of a message is stored at the sender from its first update to the end of the message, and
-// at the receiver from then until its fan-ins, the next tasks, are done.
+// at the receiver from then until its fan-in task is done.
 void count_messages(Schedule& schedule) {
     auto const& tasks = schedule.tasks.tasks;
     TimedRun const& run = schedule.run;
     std::vector<std::vector<Change>> changes(schedule.processes.size());
-    std::map<std::int32_t, double> begin; // by process: the first update of its sum for the target at hand
+    auto const& blocks = schedule.tasks.fan_in.blocks;
+    std::vector<double> begin(blocks.size(), std::numeric_limits<double>::infinity()); // first update
+    for (TaskId t = 0; t < std::ssize(tasks); ++t)
+        if (tasks[t].kind == TaskKind::update && tasks[t].block != no_block)
+            begin[tasks[t].block] = std::min(begin[tasks[t].block], run.start[t]);
     for (TaskId t = 0; t < std::ssize(tasks); ++t) {
         FactorTask const& task = tasks[t];
-        if (task.kind == TaskKind::factor || task.kind == TaskKind::diagonal) begin.clear();
-        if (task.kind == TaskKind::update) {
-            double& first = begin.try_emplace(task.process, run.start[t]).first->second;
-            first = std::min(first, run.start[t]);
-        }
         if (task.kind != TaskKind::message) continue;
         ProcessUse& sender = schedule.processes[task.process];
         ProcessUse& receiver = schedule.processes[task.peer];
@@ -117,14 +116,10 @@ void count_messages(Schedule& schedule) {
         ++sender.messages_sent;
         receiver.received += task.bytes;
         ++receiver.messages_received;
-        changes[task.process].emplace_back(begin.at(task.process), task.bytes);
+        changes[task.process].emplace_back(begin[task.block], task.bytes);
         changes[task.process].emplace_back(run.end[t], -task.bytes);
         changes[task.peer].emplace_back(run.end[t], task.bytes);
-        double added = run.end[t];
-        for (TaskId f = t + 1; f < std::ssize(tasks) && tasks[f].kind == TaskKind::fan_in; ++f)
-            if (tasks[f].target == task.target && tasks[f].peer == task.process)
-                added = std::max(added, run.end[f]);
-        changes[task.peer].emplace_back(added, -task.bytes);
+        changes[task.peer].emplace_back(run.end[blocks[task.block].fan_in_task], -task.bytes);
     }
     for (std::size_t p = 0; p < changes.size(); ++p)
         schedule.processes[p].fan_in_peak = peak(std::move(changes[p]));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -223,32 +224,23 @@ class PredictedTrace {
         std::vector<Change> changes;
         for (std::size_t p = 0; p < processes_.size(); ++p)
             changes.push_back({static_cast<std::int32_t>(p), 0, schedule_.processes[p].panels});
-        struct First {
-            CblkId target = no_cblk;
-            Nanoseconds time = 0;
-        };
-        std::vector<First> first_update(processes_.size()); // for the current target
+        auto const& blocks = schedule_.tasks.fan_in.blocks;
+        std::vector<Nanoseconds> first(blocks.size(), std::numeric_limits<Nanoseconds>::max());
         auto const count = static_cast<TaskId>(tasks().size());
         for (TaskId t = 0; t < count; ++t) {
             FactorTask const& task = tasks()[t];
-            First& first = first_update[task.process];
-            if (task.kind == TaskKind::update)
-                first = {task.target,
-                         first.target == task.target ? std::min(first.time, start(t)) : start(t)};
+            if (task.kind == TaskKind::update && task.block != no_block)
+                first[task.block] = std::min(first[task.block], start(t));
+        }
+        for (TaskId t = 0; t < count; ++t) {
+            FactorTask const& task = tasks()[t];
             if (task.kind != TaskKind::message) continue;
-            Nanoseconds added = end(t);
-            for (TaskId f = t + 1; f < count && adds(f, task); ++f) added = std::max(added, end(f));
-            changes.push_back({task.process, first.time, task.bytes});
+            changes.push_back({task.process, first[task.block], task.bytes});
             changes.push_back({task.process, end(t), -task.bytes});
             changes.push_back({task.peer, end(t), task.bytes});
-            changes.push_back({task.peer, added, -task.bytes});
+            changes.push_back({task.peer, end(blocks[task.block].fan_in_task), -task.bytes});
         }
         add_samples(trace::Counter::memory, changes);
-    }
-    // Whether task f is a fan-in that belongs to this message.
-    [[nodiscard]] bool adds(TaskId f, FactorTask const& message) const {
-        FactorTask const& task = tasks()[f];
-        return task.kind == TaskKind::fan_in && task.target == message.target && task.peer == message.process;
     }
 
     BlockStructure const& structure_;

@@ -37,7 +37,7 @@ class TaskBuilder {
             Sum& sum = sum_of(process, target);
             add_updates(one, target, process, process != owner, sum);
             if (--sum.to_come > 0 || process == owner) continue;
-            add_message(one.source, target, process, owner);
+            add_messages(one.source, target, process, owner);
             sum = {};
         }
         Sum& own = sum_of(owner, target);
@@ -61,13 +61,12 @@ class TaskBuilder {
     struct GroupSum {
         std::vector<TaskId> last; // tasks that complete the sum: the end of its chain, or all of them
         std::int32_t resource = no_resource;
+        std::vector<TaskId> updates; // if the target belongs to another process
     };
     struct Sum {
         std::int32_t to_come = 0; // contributions without tasks so far
         std::vector<GroupSum> groups;
-        // If the target belongs to another process:
-        BlockRowsUnion rows;
-        std::vector<TaskId> updates;
+        BlockRowsUnion rows; // if the target belongs to another process
     };
 
     [[nodiscard]] Cblk const& cblk(CblkId k) const { return structure_.cblks[k]; }
@@ -127,7 +126,7 @@ class TaskBuilder {
                                          part.seconds);
             wait_for_source(one, part, task);
             append(sum.groups[g], task);
-            if (is_away) sum.updates.push_back(task);
+            if (is_away) sum.groups[g].updates.push_back(task);
         }
         if (is_away) sum.rows.add(structure_, first_facing_of_root(one), cblk(root_of(one.source)).end_blok);
         // The cost of the branch includes this update, which is now a task of its own.
@@ -164,39 +163,42 @@ class TaskBuilder {
     }
     [[nodiscard]] CblkId root_of(BranchId u) const { return partition_.branches[u].root; }
 
-    void add_message(BranchId last_source, CblkId target, std::int32_t from, std::int32_t to) {
+    // One for each group of rows, so that a group is sent as soon as its sum is complete.
+    void add_messages(BranchId last_source, CblkId target, std::int32_t from, std::int32_t to) {
         Sum& sum = sums_[from];
-        auto const number = static_cast<std::int32_t>(result_.fan_in.blocks.size());
-        FanInBlock block{target, from, to, static_cast<std::int32_t>(sum.updates.size())};
-        sum.rows.finish(structure_, block, result_.fan_in.rows);
-        for (TaskId const update : sum.updates) result_.tasks[update].block = number;
-        PanelFormat const& format = distribution_.format;
-        Index const width = cblk(target).width();
-        double const bytes = format.bytes(block.rows, block.rows_below, width);
-        TaskId const message =
-            add_task({last_source, target, 0, 0, TaskKind::message, from, to, bytes, whole_panel, number},
-                     distribution_.network.seconds(bytes));
-        block.first_task = message + 1;
+        FanInBlock whole{.target = target, .from = from, .to = to};
+        rows_.clear();
+        sum.rows.finish(structure_, whole, rows_);
         Sum& receiver = sum_of(to, target);
-        for (std::size_t g = 0; g < sum.groups.size(); ++g) {
-            GroupSum const& group = sum.groups[g];
-            if (group.last.empty()) continue;
-            wait_for(group.last, message);
-            std::int32_t const name = group_name(target, g);
-            Index rows = block.rows, below = block.rows_below;
-            if (name != whole_panel) {
-                Index const begin = groups_.first_row(structure_, target, name);
-                rows =
-                    result_.fan_in.count_within(block, begin, begin + groups_.rows(structure_, target, name));
-                below = name == 0 ? 0 : rows; // the diagonal block is group 0
-            }
-            TaskId const task = add_task({last_source, target, 0, 0, TaskKind::fan_in, to, from,
-                                          format.bytes(rows, below, width), name, number},
-                                         model_.add(rows, width));
-            ++block.tasks;
-            edges_.push_back({message, task});
-            append(receiver.groups[g], task);
+        for (std::size_t g = 0; g < sum.groups.size(); ++g)
+            if (!sum.groups[g].updates.empty())
+                add_message(last_source, group_name(target, g), whole, sum.groups[g], receiver.groups[g]);
+    }
+
+    void add_message(BranchId last_source, std::int32_t group, FanInBlock block, GroupSum const& sum,
+                     GroupSum& receiver) {
+        CblkId const target = block.target;
+        Index const width = cblk(target).width();
+        if (group == whole_panel) {
+            result_.fan_in.set_rows(block, rows_, 0, cblk(target).stride, width);
+        } else {
+            Index const begin = groups_.first_row(structure_, target, group);
+            result_.fan_in.set_rows(block, rows_, begin, begin + groups_.rows(structure_, target, group),
+                                    width);
         }
+        auto const number = static_cast<std::int32_t>(result_.fan_in.blocks.size());
+        for (TaskId const update : sum.updates) result_.tasks[update].block = number;
+        block.updates = static_cast<std::int32_t>(sum.updates.size());
+        double const bytes = distribution_.format.bytes(block.rows, block.rows_below, width);
+        TaskId const message = add_task(
+            {last_source, target, 0, 0, TaskKind::message, block.from, block.to, bytes, group, number},
+            distribution_.network.seconds(bytes));
+        wait_for(sum.last, message);
+        block.fan_in_task = add_task(
+            {last_source, target, 0, 0, TaskKind::fan_in, block.to, block.from, bytes, group, number},
+            model_.add(block.rows, width));
+        edges_.push_back({message, block.fan_in_task});
+        append(receiver, block.fan_in_task);
         result_.fan_in.blocks.push_back(block);
     }
 
@@ -230,6 +232,7 @@ class TaskBuilder {
     bool ordered_;
     std::vector<Sum> sums_;         // by process
     std::vector<UpdatePart> parts_; // of the contribution at hand, by group of the target
+    std::vector<BlockRows> rows_;   // of the sum at hand
     std::vector<TaskEdge> edges_;
     FactorTasks result_;
 };

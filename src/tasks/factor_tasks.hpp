@@ -16,7 +16,7 @@
 //   diagonal(u)    the diagonal block, and
 //   solve(u, g)    the triangular solve for the rows of each group g below it;
 //
-// its updates and fan-ins are cut, too: there is one for each group that they write to.
+// its updates, messages and fan-ins are cut, too: there is one for each group that they write to.
 //
 // A sum is computed in one of two ways. In a fixed order, the updates of a target (or of one group of it)
 // form a chain in each process, in ascending order of their sources. The chain leads to the message or, with
@@ -55,8 +55,7 @@ struct FactorTask {
     std::int32_t process = 0; ///< The process that runs the task; message: the sender.
     std::int32_t peer = 0;    ///< message: the receiver; fan_in: the sender; otherwise `process`.
     double bytes = 0;         ///< message: size of the fan-in block; fan_in: of the part that is added.
-    std::int32_t group =
-        whole_panel;               ///< Group of rows of the source (solve) or of the target (update, fan_in).
+    std::int32_t group = whole_panel; ///< Group of rows of the source (solve) or of the target (others).
     std::int32_t block = no_block; ///< The fan-in block of a message, fan_in or update of a remote cblk.
 };
 

@@ -1,5 +1,6 @@
-// Fan-in blocks: the sum of the contributions of one process to a cblk of another one. A block has only the
-// rows that the process contributes to (Ashcraft, Eisenstat, Liu 1990; Hénon, Ramet, Roman 2002).
+// Fan-in blocks: the sum of the contributions of one process to a cblk of another one, or to a group of its
+// rows if the cblk is cut. A block has only the rows that the process contributes to (Ashcraft, Eisenstat, Liu
+// 1990; Hénon, Ramet, Roman 2002).
 //
 //     panel of the target        block of the process
 //     +---+                      +---+
@@ -49,11 +50,11 @@ struct FanInBlock {
     std::int32_t updates = 0; ///< Number of tasks of `from` that write to the block; then it is sent.
     Index rows = 0;
     Index rows_below = 0;        ///< The number of rows below the diagonal block of the target.
+    Index at = 0; ///< The number of rows above these in the sum of the process; other blocks have them.
     Offset first_rows = 0;       ///< The rows, in ascending runs of which no two are adjacent:
     Offset end_rows = 0;         ///< FanInBlocks::rows[first_rows .. end_rows).
     std::int32_t number = 0;     ///< Its number among the blocks that `to` receives.
-    std::int32_t first_task = 0; ///< The first of its `tasks` fan-in tasks, which belong to `to`.
-    std::int32_t tasks = 0;
+    std::int32_t fan_in_task = 0; ///< It adds the block, in process `to`.
     std::int32_t message = 0; ///< The number of its message among the tasks of all processes.
     double priority = 0;      ///< The longest path from the message to the end.
 };
@@ -64,6 +65,22 @@ struct FanInBlocks {
 
     [[nodiscard]] std::span<BlockRows const> rows_of(FanInBlock const& block) const {
         return {rows.data() + block.first_rows, rows.data() + block.end_rows};
+    }
+
+    /// Sets the rows of `block` to those of `all` within [begin, end) of the panel, whose diagonal block has
+    /// `width` rows. `all` is numbered from 0 and ascends.
+    void set_rows(FanInBlock& block, std::span<BlockRows const> all, Index begin, Index end, Index width) {
+        block.rows = block.rows_below = 0;
+        block.first_rows = std::ssize(rows);
+        for (BlockRows const& run : all) {
+            Index const first = std::max(run.begin, begin), last = std::min(run.end, end);
+            if (first >= last) continue;
+            if (block.rows == 0) block.at = run.at + (first - run.begin);
+            rows.push_back({first, last, block.rows});
+            block.rows += last - first;
+            block.rows_below += std::max<Index>(0, last - std::max(first, width));
+        }
+        block.end_rows = std::ssize(rows);
     }
 
     /// The number of rows of the block among rows [begin, end) of the panel.
@@ -89,8 +106,8 @@ class BlockRowsUnion {
         }
     }
 
-    /// Sets the rows of `block` to the union, all of which the target has, appends them to `rows`, and clears
-    /// the union. O(r (log r + log t)) for r bloks and a target of t bloks.
+    /// Appends the union, all of whose rows the target has, to `rows`, sets the rows of `block` to it, and
+    /// clears the union. O(r (log r + log t)) for r bloks and a target of t bloks.
     void finish(BlockStructure const& structure, FanInBlock& block, std::vector<BlockRows>& rows) {
         std::sort(intervals_.begin(), intervals_.end(),
                   [](Interval const& a, Interval const& b) { return a.begin < b.begin; });

@@ -69,7 +69,7 @@ void expect_part(Dealt const& dealt, std::int32_t process) {
                     for (Index r = blok.first_row; r < blok.end_row; ++r) {
                         Index const row = blok.panel_row + (r - blok.first_row);
                         if (run.begin <= row && row < run.end)
-                            contributed[block.target][r] = run.at + (row - run.begin);
+                            contributed[block.target][r] = block.at + run.at + (row - run.begin);
                     }
     for (CblkId i = 0; i < part.num_cblks(); ++i) {
         CblkId const k = part.number_of(i);
