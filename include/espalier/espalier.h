@@ -143,7 +143,8 @@ typedef enum espalier_schedule ESPALIER_ENUM {
     ESPALIER_SCHEDULE_STATIC = 0,  /**< The simulated schedule; bitwise reproducible. */
     ESPALIER_SCHEDULE_DYNAMIC = 1, /**< Tree of queues. */
     ESPALIER_SCHEDULE_PLACES = 2,  /**< Task lists of cores and NUMA nodes. */
-    ESPALIER_SCHEDULE_NAS = 3      /**< One container per NUMA node. */
+    ESPALIER_SCHEDULE_NAS = 3,     /**< One container per NUMA node. */
+    ESPALIER_SCHEDULE_AUTO = 4     /**< The policy, splitting and widths that simulations find fastest. */
 } espalier_schedule;
 
 /** Memory of the coefficients of the factor. */
@@ -367,7 +368,7 @@ ESPALIER_API espalier_status espalier_set_allocation(espalier_solver* solver, es
 /** Tasks of a column block. */
 ESPALIER_API espalier_status espalier_set_splitting(espalier_solver* solver, espalier_splitting value);
 /** Bounds of the columns of a column block: wider supernodes than `most` are split into blocks of at least
- *  `least`. */
+ *  `least`. `most` 0: chosen by the number of workers that share a supernode; `least` 0: half of the largest. */
 ESPALIER_API espalier_status espalier_set_block_widths(espalier_solver* solver, int64_t least, int64_t most);
 /** Zeros that amalgamation may store, relative to the entries of the factor. */
 ESPALIER_API espalier_status espalier_set_amalgamation_fill(espalier_solver* solver, double value);

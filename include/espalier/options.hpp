@@ -62,8 +62,6 @@ struct Options : ScheduleSettings {
     /// `on` measures again; `off` uses the one that comes with the library.
     Toggle calibration = Toggle::automatic;
 
-    Index max_block_width = 256; ///< Wider supernodes are split into column blocks.
-    Index min_block_width = 128; ///< Least width of the column blocks of a split supernode.
     /// Zeros that amalgamation may store, relative to the entries of the factor.
     double amalgamation_fill = 0.15;
 

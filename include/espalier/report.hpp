@@ -11,6 +11,21 @@
 
 namespace espalier {
 
+/// The schedule of a plan: what the options say, or what SchedulePolicy::automatic chose.
+struct ScheduleReport {
+    SchedulePolicy policy = SchedulePolicy::static_order; ///< Never SchedulePolicy::automatic.
+    Splitting splitting = Splitting::one_d;               ///< Options::splitting.
+    Index narrowest_block = 0; ///< The bound of the width of column blocks of a supernode: the smallest of all supernodes,
+    Index widest_block = 0;    ///< and the largest.
+    Index split_rows = 0;          ///< Options::split_rows.
+    Index subtrees_per_worker = 0; ///< Options::subtrees_per_worker.
+    // With SchedulePolicy::automatic; otherwise -1 or 0:
+    double expected_s = -1; ///< Time of the factorization that the simulation of this schedule predicts.
+    double default_s = -1;  ///< The same with the default options.
+    Index tried = 0;        ///< Schedules that were simulated.
+    double choice_s = 0;    ///< Time of these simulations.
+};
+
 /// Results of Solver::analyze.
 struct AnalysisReport {
     double ordering_s = 0; ///< Graph, compression and ordering.
@@ -124,6 +139,7 @@ struct Prediction {
     int processes = 1;                            ///< Number of processes.
     int threads = 1;                              ///< Threads of each process.
     int comm_threads = 0;                         ///< Communication threads of each process.
+    ScheduleReport schedule;                      ///< The schedule that was simulated.
     double factor_s = 0;                          ///< Time of the factorization (makespan).
     double solve_s = 0;                           ///< Time of a solve with one right-hand side.
     double critical_path_s = 0;                   ///< Lower bound on the makespan of these tasks.
@@ -151,6 +167,7 @@ struct Report {
     int processes = 1;                                      ///< Number of processes of the solver.
     int threads = 1;                                        ///< Workers of each process.
     int comm_threads = 0;                                   ///< Communication threads of each process.
+    ScheduleReport schedule;                                ///< The schedule of the last analysis.
     AnalysisReport analysis;                                ///< Results of the last analysis.
     FactorReport factor;                                    ///< Results of the last factorization.
     double solve_s = 0;                                     ///< Time of the last solve.

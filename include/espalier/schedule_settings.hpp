@@ -9,7 +9,8 @@ namespace espalier {
 
 /// Which worker runs which task, where coefficients are stored, and how wide column blocks become tasks.
 struct ScheduleSettings {
-    /// `static_order`: lists made in advance by a simulation. Else a policy that the workers follow as they run.
+    /// `static_order`: lists made in advance by a simulation. `automatic`: simulations choose the policy, the splitting
+    /// and, unless max_block_width is set, the widths. Else a policy that the workers follow as they run.
     SchedulePolicy schedule = SchedulePolicy::static_order;
     PushInit push_init = PushInit::cyclicnuma;         ///< Only for SchedulePolicy::places.
     PushStrategy push = PushStrategy::numa_wloc;       ///< Only for places.
@@ -21,10 +22,14 @@ struct ScheduleSettings {
     /// rows, and each group becomes a task of its own. `dynamic`: a task that works on such a panel is divided by
     /// groups when it starts, if enough candidates are idle.
     Splitting splitting = Splitting::one_d;
-    Index split_width = 96; ///< two_d, dynamic: the minimum number of columns of a column block that is cut.
+    Index split_width = 48; ///< two_d, dynamic: the minimum number of columns of a column block that is cut.
     Index split_rows = 384; ///< two_d, dynamic: the minimum number of rows of a group.
     Index split_idle = 1;   ///< dynamic: the minimum number of idle candidates.
     double split_seconds = 1e-4; ///< dynamic: the minimum predicted time of a task that is divided.
+    /// Wider supernodes are split into column blocks. 0: wide blocks where a subtree belongs to one worker, narrower ones
+    /// for supernodes that many workers share.
+    Index max_block_width = 0;
+    Index min_block_width = 0; ///< Least width of the column blocks of a split supernode; 0: half of the largest.
     /// A subtree of the elimination tree becomes one task if it costs at most the whole factorization divided by the
     /// number of workers and by this number.
     Index subtrees_per_worker = 3;

@@ -84,6 +84,7 @@ enum class SchedulePolicy {
     dynamic_tree, ///< A tree of queues that follows the elimination tree.
     places,       ///< Task lists of the cores and NUMA nodes.
     nas,          ///< One container of tasks for each NUMA node.
+    automatic,    ///< The policy, splitting and widths that simulations of the factorization find fastest.
 };
 
 /// SchedulePolicy::places: the NUMA nodes that receive panels or tiles, and with them the tasks at the beginning.

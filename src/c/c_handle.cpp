@@ -22,7 +22,7 @@ static_assert(ESPALIER_CANCELLED == static_cast<int>(espalier::Status::cancelled
 static_assert(ESPALIER_HERMITIAN == static_cast<int>(espalier::Symmetry::hermitian));
 static_assert(ESPALIER_LU == static_cast<int>(espalier::Factorization::lu));
 static_assert(ESPALIER_ORDERING_USER == static_cast<int>(espalier::OrderingMethod::user));
-static_assert(ESPALIER_SCHEDULE_NAS == static_cast<int>(espalier::SchedulePolicy::nas));
+static_assert(ESPALIER_SCHEDULE_AUTO == static_cast<int>(espalier::SchedulePolicy::automatic));
 static_assert(ESPALIER_ALLOC_INTERLEAVE == static_cast<int>(espalier::Allocation::interleave));
 static_assert(ESPALIER_SPLIT_DYNAMIC == static_cast<int>(espalier::Splitting::dynamic));
 static_assert(ESPALIER_REFINE_BICGSTAB == static_cast<int>(espalier::RefineMethod::bicgstab));

@@ -21,7 +21,7 @@ ESPALIER_SPELLINGS(Status, "ok", "internal", "usage", "bad_input", "io_error", "
 ESPALIER_SPELLINGS(Symmetry, "general", "symmetric", "hermitian")
 ESPALIER_SPELLINGS(Factorization, "auto", "llh", "llt", "ldlt", "ldlh", "lu")
 ESPALIER_SPELLINGS(OrderingMethod, "scotch", "metis", "amd", "natural", "user")
-ESPALIER_SPELLINGS(SchedulePolicy, "static", "dynamic", "places", "nas")
+ESPALIER_SPELLINGS(SchedulePolicy, "static", "dynamic", "places", "nas", "auto")
 ESPALIER_SPELLINGS(PushInit, "cyclicnuma", "randnuma")
 ESPALIER_SPELLINGS(PushStrategy, "pLoc", "pLocNum", "pNumaW", "pNumaWLoc")
 ESPALIER_SPELLINGS(SelectStrategy, "sRand", "sRandNuma", "sProc", "sNuma", "sProcNuma", "sNumaProc")

@@ -22,6 +22,8 @@ std::unique_ptr<Policy> make_policy(ScheduleSettings const& settings, TaskGraph 
         return std::make_unique<PlacesPolicy>(graph, machine, settings);
     case SchedulePolicy::nas:
         return std::make_unique<NasPolicy>(graph, machine, settings.strict);
+    case SchedulePolicy::automatic:
+        break;
     }
     throw Error(Status::internal,
                 fmt::format("scheduling policy: {} needs a plan", to_string(settings.schedule)));

@@ -36,7 +36,7 @@ struct StructureJob {
 
     CompressedGraph compressed;
     Ordering order;
-    BlockStructure structure;
+    SupernodalStructure structure;
     double ordering_s = 0;
     double symbolic_s = 0;
 
@@ -51,9 +51,9 @@ struct StructureJob {
         ordering_s = timer.seconds();
     }
 
-    void build_structure() {
+    void find_supernodes() {
         Timer const timer;
-        structure = symbolic_factorization(compressed, order, symbolic);
+        structure = espalier::find_supernodes(compressed, order, symbolic);
         symbolic_s = timer.seconds();
     }
 };
@@ -61,8 +61,6 @@ struct StructureJob {
 SymbolicOptions symbolic_options(Options const& options) {
     SymbolicOptions symbolic;
     symbolic.amalgamation_fill = options.amalgamation_fill;
-    symbolic.max_width = options.max_block_width;
-    symbolic.min_width = std::min(options.min_block_width, std::max<Index>(1, options.max_block_width / 2));
     return symbolic;
 }
 
@@ -160,6 +158,38 @@ bool Analysis<T>::has_stale_matching(CscMatrix<T> const& matrix, Interrupt* inte
     }
 }
 
+template <class T> ScheduleChoice Analysis<T>::choose_schedule(ScheduleSettings const& given,
+                                                               CostModel const& model,
+                                                               std::span<MachineModel const> machines,
+                                                               Interrupt* interrupt) const {
+    return espalier::choose_schedule(supernodal, model, machines, {given, panel_format()}, interrupt);
+}
+
+template <class T>
+BlockStructure Analysis<T>::split(ScheduleSettings const& settings, int workers) const {
+    return split_structure(supernodal, piece_widths(supernodal.supernodes, settings, workers));
+}
+
+template <class T>
+ScheduleReport Analysis<T>::describe(ScheduleChoice const& made, int workers) const {
+    ScheduleReport report;
+    report.policy = made.settings.schedule;
+    report.splitting = made.settings.splitting;
+    report.split_rows = made.settings.split_rows;
+    report.subtrees_per_worker = made.settings.subtrees_per_worker;
+    auto const widths = piece_widths(supernodal.supernodes, made.settings, workers);
+    auto const [least, most] = std::ranges::minmax_element(widths, {}, &PieceWidths::most);
+    if (!widths.empty()) {
+        report.narrowest_block = least->most;
+        report.widest_block = most->most;
+    }
+    report.expected_s = made.seconds;
+    report.default_s = made.default_seconds;
+    report.tried = made.tried;
+    report.choice_s = made.search_seconds;
+    return report;
+}
+
 template <class T> void Analysis<T>::fill(AnalysisReport& report) const {
     double const sides = form.has_upper() ? 2 : 1;
     report.ordering_s = ordering_s;
@@ -206,6 +236,8 @@ template <class T> class Analyzer {
         scale_and_match();
         order_and_factorize_symbolically();
         choose_cost_model();
+        choose_schedule();
+        split();
         plan();
         return std::move(analysis_);
     }
@@ -263,8 +295,8 @@ template <class T> class Analyzer {
         job->symbolic.interrupt = &interrupt_;
         job->interrupt = context_.interrupt;
         run_step(job, "ordering", trace::Kind::ordering, &StructureJob::order_vertices);
-        run_step(job, "symbolic factorization", trace::Kind::symbolic, &StructureJob::build_structure);
-        analysis_.structure = std::move(job->structure);
+        run_step(job, "symbolic factorization", trace::Kind::symbolic, &StructureJob::find_supernodes);
+        analysis_.supernodal = std::move(job->structure);
         analysis_.compressed_vertices = job->compressed.graph.num_vertices;
         analysis_.ordering_s = job->ordering_s;
         analysis_.symbolic_s = job->symbolic_s;
@@ -293,31 +325,54 @@ template <class T> class Analyzer {
             analysis_.costs.threads_per_core = 1; // the calibration is of this machine
     }
 
+    void choose_schedule() {
+        bool const is_search = options_.schedule == SchedulePolicy::automatic;
+        ProgressScope const progress(is_search ? options_.progress : nullptr, "choice of a schedule", 0);
+        trace::Scope const recorded(context_.phases, trace::Kind::mapping);
+        Timer const timer;
+        MachineModel const machine = this->machine();
+        analysis_.choice = analysis_.choose_schedule(options_, analysis_.costs, {&machine, 1}, &interrupt_);
+        analysis_.mapping_s = timer.seconds();
+    }
+
+    void split() {
+        trace::Scope const recorded(context_.phases, trace::Kind::symbolic);
+        Timer const timer;
+        analysis_.structure = analysis_.split(analysis_.choice.settings, context_.machine.num_workers());
+        analysis_.symbolic_s += timer.seconds();
+    }
+
     void plan() {
         trace::Scope const recorded(context_.phases, trace::Kind::mapping);
         Timer const timer;
-        MachineModel machine = context_.machine;
-        machine.network = analysis_.network;
+        MachineModel const machine = this->machine();
+        ScheduleSettings const& settings = analysis_.choice.settings;
         ProcessPlans plans = make_process_plans(analysis_.structure, analysis_.costs, machine,
-                                                {options_, analysis_.panel_format()});
+                                                {settings, analysis_.panel_format()});
         static_cast<SharedPlan&>(analysis_.plan) = plans.shared;
-        if (options_.splitting != Splitting::one_d && machine.num_workers() > 1 && !plans.shared.cuts_panels)
+        if (settings.splitting != Splitting::one_d && machine.num_workers() > 1 && !plans.shared.cuts_panels)
             context_.note(fmt::format("split {} has no effect: no column block has {} columns (split-width), "
                                       "{} rows below them (twice split-rows) and several candidate threads",
-                                      to_string(options_.splitting), options_.split_width,
-                                      2 * options_.split_rows));
+                                      to_string(settings.splitting), settings.split_width,
+                                      2 * settings.split_rows));
         for (Index p = 0; p < machine.processes; ++p) {
             BlockStructure const& own = machine.processes == 1 ? analysis_.structure : plans.structures[p];
             analysis_.needs.push_back(
                 {structure_bytes(own), solve_workspace_bytes(own, plans.of_process[p], 1)});
         }
+        analysis_.needs.front().structure_bytes += bytes_of(analysis_.supernodal);
         if (machine.processes == 1)
             static_cast<LocalPlan&>(analysis_.plan) = std::move(plans.of_process.front());
         else
             analysis_.plans = std::move(plans);
-        analysis_.mapping_s = timer.seconds();
+        analysis_.mapping_s += timer.seconds();
     }
 
+    [[nodiscard]] MachineModel machine() const {
+        MachineModel machine = context_.machine;
+        machine.network = analysis_.network;
+        return machine;
+    }
     [[nodiscard]] int workers() const { return context_.machine.threads; }
 
     CscMatrix<T> const& matrix_;

@@ -12,6 +12,7 @@
 #include "espalier/report.hpp"
 #include "factor/factor.hpp"
 #include "scaling/scaled_system.hpp"
+#include "simulation/choose_schedule.hpp"
 #include "simulation/factor_plan.hpp"
 #include "solver/checks.hpp"
 #include "trace/record.hpp"
@@ -30,7 +31,9 @@ template <class T> struct Analysis {
     Options options;            ///< The options at the time of the analysis.
     FactorForm form;
     ScaledSystem<T> system;
-    BlockStructure structure; ///< The block structure of the whole working system.
+    SupernodalStructure supernodal; ///< Of the whole working system, before wide supernodes are split,
+    BlockStructure structure;       ///< and after that.
+    ScheduleChoice choice;          ///< The settings of the plan.
     CostModel costs;
     std::string cost_model;        ///< The source of `costs`.
     Network network;               ///< The network between processes.
@@ -40,6 +43,15 @@ template <class T> struct Analysis {
     Offset working_entries = 0;    ///< Stored entries of the working system.
     Index compressed_vertices = 0; ///< Vertices of the graph that was ordered.
     double ordering_s = 0, symbolic_s = 0, mapping_s = 0;
+
+    /// Settings to plan a factorization on one of these machines with. Error{cancelled}.
+    [[nodiscard]] ScheduleChoice choose_schedule(ScheduleSettings const& given, CostModel const& model,
+                                                 std::span<MachineModel const> machines,
+                                                 Interrupt* interrupt = nullptr) const;
+    /// The structure with the column blocks of these settings.
+    [[nodiscard]] BlockStructure split(ScheduleSettings const& settings, int workers) const;
+    /// The report of a choice for this number of workers.
+    [[nodiscard]] ScheduleReport describe(ScheduleChoice const& made, int workers) const;
 
     /// The memory in bytes that factorization and solve need in addition to the matrix, with panels in
     /// `factor_scalar`: for one process, or for the process that needs most.

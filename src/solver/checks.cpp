@@ -15,8 +15,8 @@ void require_sound(Options const& options) {
         throw Error(Status::usage,
                     fmt::format("threads = {} is not between 1 and 4096 (or 0 for the cores available)",
                                 options.threads));
-    if (options.max_block_width < 1 || options.min_block_width < 1)
-        throw Error(Status::usage, "block widths must be positive");
+    if (options.max_block_width < 0 || options.min_block_width < 0)
+        throw Error(Status::usage, "block widths must not be negative (0: chosen automatically)");
     if (options.split_idle < 1)
         throw Error(Status::usage, fmt::format("split_idle must be at least 1, not {}", options.split_idle));
     if (!(options.split_seconds >= 0))

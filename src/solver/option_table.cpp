@@ -189,7 +189,7 @@ constexpr std::array table = {
     choice<&Options::schedule>(
         {"schedule", runs, scheduling, "POLICY",
          "which worker runs which task: by lists made in advance, a tree of queues, or queues of cores and "
-         "NUMA nodes"}),
+         "NUMA nodes; auto: simulations choose the policy, --split and the widths of column blocks"}),
     choice<&Options::push_init>({"push-init", runs, scheduling, "WHERE",
                                  "places: panels are dealt to the NUMA nodes in turn or at random, and tasks follow"}),
     choice<&Options::push>({"push", runs, scheduling, "WHERE", "places: which list receives a ready task"}),
@@ -221,12 +221,14 @@ constexpr std::array table = {
         {"subtrees-per-worker", analyses, scheduling, "N",
          "a subtree is one task if it costs at most the N-th part of the share of a worker"},
         1, most_columns),
-    count<&Options::max_block_width>(
-        {"max-block-width", none, scheduling, "COLUMNS", "wider supernodes are split into column blocks"}, 1,
-        most_columns),
-    count<&Options::min_block_width>({"min-block-width", none, scheduling, "COLUMNS",
-                                      "least width of the column blocks of a split supernode"},
-                                     1, most_columns),
+    count<&Options::max_block_width>({"max-block-width", analyses, scheduling, "COLUMNS",
+                                      "wider supernodes are split into column blocks",
+                                      "narrower, down to 96, the more workers share the supernode"},
+                                     1, most_columns, "auto"),
+    count<&Options::min_block_width>({"min-block-width", analyses, scheduling, "COLUMNS",
+                                      "least width of the column blocks of a split supernode",
+                                      "half of the largest"},
+                                     1, most_columns, "auto"),
     real<&Options::amalgamation_fill, -1>(
         {"amalgamation-fill", none, method, "SHARE",
          "zeros that amalgamation may store, relative to the entries of the factor"},

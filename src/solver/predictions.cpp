@@ -2,6 +2,7 @@
 
 #include <numeric>
 #include <utility>
+#include <vector>
 
 #include "factor/factorize.hpp"
 #include "io/atomic_file.hpp"
@@ -28,8 +29,10 @@ ProcessPrediction describe(Schedule const& schedule, Index p, double common_byte
             .local_share = use.bytes > 0 ? use.local_bytes / use.bytes : 1};
 }
 
-template <class T> Prediction describe(Analysis<T> const& analysis, Schedule const& schedule) {
+template <class T> Prediction describe(Analysis<T> const& analysis, BlockStructure const& structure,
+                                       ScheduleChoice const& choice, Schedule const& schedule) {
     Prediction prediction;
+    prediction.schedule = analysis.describe(choice, schedule.machine.num_workers());
     prediction.processes = schedule.machine.processes;
     prediction.threads = schedule.machine.threads;
     prediction.comm_threads = schedule.comm_threads.count;
@@ -50,8 +53,8 @@ template <class T> Prediction describe(Analysis<T> const& analysis, Schedule con
     for (int w = 0; w < schedule.machine.num_workers(); ++w)
         prediction.idle_s.push_back(schedule.run.idle(w));
     auto const common =
-        static_cast<double>(structure_bytes(analysis.structure) +
-                            workspace_bytes(analysis.structure, analysis.form,
+        static_cast<double>(structure_bytes(structure) +
+                            workspace_bytes(structure, analysis.form,
                                             analysis.panel_format().scalar_bytes, schedule.machine.threads));
     for (Index p = 0; p < std::ssize(schedule.processes); ++p)
         prediction.process.push_back(describe(schedule, p, common));
@@ -59,15 +62,32 @@ template <class T> Prediction describe(Analysis<T> const& analysis, Schedule con
     return prediction;
 }
 
-template <class T> void write_schedule(Analysis<T> const& analysis, std::string const& path,
-                                       Schedule const& schedule, CostModel const& costs,
-                                       TraceMetadata metadata) {
+void write_schedule(std::string const& path, BlockStructure const& structure, Schedule const& schedule,
+                    CostModel const& costs, ScheduleSettings const& settings, TraceMetadata metadata) {
+    metadata["schedule"] = to_string(settings.schedule);
+    metadata["alloc"] = to_string(settings.allocation);
+    metadata["split"] = to_string(settings.splitting);
     metadata["processes"] = std::to_string(schedule.machine.processes);
     metadata["threads"] = std::to_string(schedule.machine.threads);
     AtomicFile file(path);
-    trace::Trace const trace(predicted_trace(analysis.structure, costs, schedule, std::move(metadata)));
+    trace::Trace const trace(predicted_trace(structure, costs, schedule, std::move(metadata)));
     trace::write_paje(trace, [&file](std::string_view text) { file.write(text); });
     file.commit();
+}
+
+// Each process also as several, with an equal part of its NUMA nodes and of its network bandwidth each.
+void add_shapes(std::vector<MachineModel>& shapes) {
+    MachineModel const whole = shapes.front();
+    int const nodes = whole.num_nodes();
+    for (int parts = 2; parts <= nodes; ++parts)
+        if (nodes % parts == 0 && whole.threads % parts == 0) {
+            MachineModel part = whole;
+            part.processes *= parts;
+            part.threads /= parts;
+            part.node_of_thread.resize(part.threads);
+            part.network.bandwidth /= parts;
+            if (part.num_nodes() * parts == nodes) shapes.push_back(std::move(part));
+        }
 }
 
 } // namespace
@@ -77,10 +97,13 @@ template <class T> Prediction predict(Analysis<T> const& analysis, Topology cons
                                       TraceMetadata const& metadata) {
     MachineModel machine = machine_model(topology, processes, threads);
     machine.network = analysis.network;
-    Schedule const schedule = simulate_schedule(analysis.structure, analysis.costs, machine,
-                                                {analysis.options, analysis.panel_format()});
-    if (trace_path) write_schedule(analysis, *trace_path, schedule, analysis.costs, metadata);
-    return describe(analysis, schedule);
+    ScheduleChoice const choice = analysis.choose_schedule(analysis.options, analysis.costs, {&machine, 1});
+    BlockStructure const structure = analysis.split(choice.settings, machine.num_workers());
+    Schedule const schedule = simulate_schedule(structure, analysis.costs, machine,
+                                                {choice.settings, analysis.panel_format()});
+    if (trace_path)
+        write_schedule(*trace_path, structure, schedule, analysis.costs, choice.settings, metadata);
+    return describe(analysis, structure, choice, schedule);
 }
 
 template <class T>
@@ -89,16 +112,18 @@ Prediction simulate(Analysis<T> const& analysis, Simulation const& what, TraceMe
     CostModel const costs = machine.costs(analysis.costs, analysis.planned_scalar());
     MachineModel model = machine.model(what.processes, what.threads);
     if (machine.is_here) model.network = analysis.network;
-    Schedule const schedule =
-        simulate_schedule(analysis.structure, costs, model, {what, analysis.panel_format(), true});
+    std::vector<MachineModel> shapes{model};
+    if (what.schedule == SchedulePolicy::automatic && what.threads == 0) add_shapes(shapes);
+    ScheduleChoice const choice = analysis.choose_schedule(what, costs, shapes);
+    MachineModel const& shape = shapes[choice.machine];
+    BlockStructure const structure = analysis.split(choice.settings, shape.num_workers());
+    Schedule const schedule = simulate_schedule(structure, costs, shape,
+                                                {choice.settings, analysis.panel_format(), true});
     if (!what.trace.empty()) {
         metadata["machine"] = machine.name;
-        metadata["schedule"] = to_string(what.schedule);
-        metadata["alloc"] = to_string(what.allocation);
-        metadata["split"] = to_string(what.splitting);
-        write_schedule(analysis, what.trace, schedule, costs, std::move(metadata));
+        write_schedule(what.trace, structure, schedule, costs, choice.settings, std::move(metadata));
     }
-    return describe(analysis, schedule);
+    return describe(analysis, structure, choice, schedule);
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \

@@ -21,6 +21,21 @@ inline constexpr UnknownIfNegative unknown_if_negative;
 
 /// Calls visit(name, member) or visit(name, member, unknown_if_negative) for each field.
 template <class R, class Visit>
+requires is_report<R, ScheduleReport>
+void visit_fields(R& r, Visit&& visit) {
+    visit("schedule_chosen", r.policy);
+    visit("split_chosen", r.splitting);
+    visit("narrowest_block", r.narrowest_block);
+    visit("widest_block", r.widest_block);
+    visit("split_rows_chosen", r.split_rows);
+    visit("subtrees_per_worker_chosen", r.subtrees_per_worker);
+    visit("schedule_expected_s", r.expected_s, unknown_if_negative);
+    visit("schedule_default_s", r.default_s, unknown_if_negative);
+    visit("schedules_tried", r.tried);
+    visit("schedule_choice_s", r.choice_s);
+}
+
+template <class R, class Visit>
 requires is_report<R, AnalysisReport>
 void visit_fields(R& r, Visit&& visit) {
     visit("ordering_s", r.ordering_s);
@@ -147,6 +162,7 @@ void visit_fields(R& r, Visit&& visit) {
     };
     visit("matrix", "scalar", r.scalar);
     visit("settings", "factorization", r.factorization);
+    visit_fields(r.schedule, in("settings"));
     visit("", "processes", r.processes);
     visit("", "threads", r.threads);
     visit_fields(r.analysis, in("analysis"));

@@ -53,6 +53,7 @@ template <class T> void Solver<T>::State::analyze(CscMatrix<T> const& matrix, Op
         context_.recording().drop();
     Timer const timer;
     drop_analysis();
+    report.schedule = {};
     report.analysis = {};
     report.factor = {};
     report.refine = {};
@@ -63,6 +64,7 @@ template <class T> void Solver<T>::State::analyze(CscMatrix<T> const& matrix, Op
                                        context_.shared_interrupt(), context_.background(), context_.phases(),
                                        [this](std::string text) { note(std::move(text)); }});
         analysis_->fill(report.analysis);
+        report.schedule = analysis_->describe(analysis_->choice, report.processes * report.threads);
         report.analysis.total_s = timer.seconds();
         report.factorization = analysis_->form.kind;
         require_memory(report.analysis.memory_bytes, options.max_memory);

@@ -18,7 +18,7 @@ template <class T> TraceMetadata Solver<T>::State::trace_metadata(std::string co
                            {"machine", context_.topology().machine_name()},
                            {"scalar", to_string(report.scalar)},
                            {"factorization", to_string(report.factorization)},
-                           {"schedule", to_string(options.schedule)},
+                           {"schedule", to_string(report.schedule.policy)},
                            {"alloc", to_string(options.allocation)},
                            {"threads", std::to_string(report.threads)},
                            {"processes", std::to_string(report.processes)},

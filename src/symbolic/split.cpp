@@ -10,19 +10,19 @@ namespace espalier {
 
 namespace {
 
-Index num_pieces(Index width, SymbolicOptions const& options) {
-    Index const wanted = (width + options.max_width - 1) / options.max_width;
-    return std::clamp<Index>(wanted, 1, std::max<Index>(1, width / options.min_width));
+Index num_pieces(Index width, PieceWidths const& bounds) {
+    Index const wanted = (width + bounds.most - 1) / bounds.most;
+    return std::clamp<Index>(wanted, 1, std::max<Index>(1, width / bounds.least));
 }
 
 // For the supernodes that will be split, the number of runs that a cut before each column divides.
 class CutCounts {
   public:
-    CutCounts(Supernodes const& supernodes, RowRuns const& runs, SymbolicOptions const& options)
+    CutCounts(Supernodes const& supernodes, RowRuns const& runs, std::vector<PieceWidths> const& widths)
         : offset_(supernodes.parent.size(), -1) {
         Offset total = 0;
         for (SupernodeId s = 0; s < supernodes.size(); ++s)
-            if (num_pieces(supernodes.width[s], options) > 1) {
+            if (num_pieces(supernodes.width[s], widths[s]) > 1) {
                 offset_[s] = total;
                 total += supernodes.width[s] + 1;
             }
@@ -64,16 +64,16 @@ Index best_cut(Index previous, Index even, Index low, Index high, std::int32_t c
     return best;
 }
 
-void append_cuts(Index width, Index pieces, SymbolicOptions const& options, std::int32_t const* cut_runs,
+void append_cuts(Index width, Index pieces, PieceWidths const& bounds, std::int32_t const* cut_runs,
                  std::vector<Index>& ends) {
     Index const slack = width / pieces / 8; // more slack brings no gain
-    Index const widest = std::max(options.max_width, (width + pieces - 1) / pieces);
+    Index const widest = std::max(bounds.most, (width + pieces - 1) / pieces);
     Index previous = 0;
     for (Index left = pieces; left > 1; --left) {
         // The remaining columns must fit the bounds of the remaining pieces.
         Index const even = previous + (width - previous + left / 2) / left;
-        Index const lowest = std::max(previous + options.min_width, width - (left - 1) * widest);
-        Index const highest = std::min(previous + widest, width - (left - 1) * options.min_width);
+        Index const lowest = std::max(previous + bounds.least, width - (left - 1) * widest);
+        Index const highest = std::min(previous + widest, width - (left - 1) * bounds.least);
         previous = best_cut(previous, even, std::max(lowest, even - slack), std::min(highest, even + slack),
                             cut_runs);
         ends.push_back(previous);
@@ -88,13 +88,14 @@ std::int32_t Pieces::piece_of(SupernodeId s, Index col) const {
     return static_cast<std::int32_t>(std::upper_bound(pieces.begin(), pieces.end(), col) - pieces.begin());
 }
 
-Pieces split_supernodes(Supernodes const& supernodes, RowRuns const& runs, SymbolicOptions const& options) {
-    CutCounts const cut_counts(supernodes, runs, options);
+Pieces split_supernodes(Supernodes const& supernodes, RowRuns const& runs,
+                        std::vector<PieceWidths> const& widths) {
+    CutCounts const cut_counts(supernodes, runs, widths);
     Pieces result;
     for (SupernodeId s = 0; s < supernodes.size(); ++s) {
         Index const width = supernodes.width[s];
-        if (Index const pieces = num_pieces(width, options); pieces > 1)
-            append_cuts(width, pieces, options, cut_counts.of(s), result.ends);
+        if (Index const pieces = num_pieces(width, widths[s]); pieces > 1)
+            append_cuts(width, pieces, widths[s], cut_counts.of(s), result.ends);
         else
             result.ends.push_back(width);
         result.ptr.push_back(std::ssize(result.ends));

@@ -1,12 +1,12 @@
-// Splitting of wide supernodes into pieces, which become cblks. Input: the widths of the supernodes and the
-// runs of rows that face them; output: the columns at which each supernode is cut. Cuts are nearly even, and
-// placed where they divide few facing runs.
+// Splitting of wide supernodes into pieces, which become cblks. Input: the widths of the supernodes, bounds
+// for the pieces of each, and the runs of rows that face them; output: the columns at which each supernode is
+// cut. Cuts are nearly even, and placed where they divide few facing runs.
 #pragma once
 
 #include <span>
 #include <vector>
 
-#include "symbolic/options.hpp"
+#include "symbolic/piece_widths.hpp"
 #include "symbolic/row_runs.hpp"
 
 namespace espalier {
@@ -22,8 +22,9 @@ struct Pieces {
     [[nodiscard]] std::int32_t piece_of(SupernodeId s, Index col) const;
 };
 
-/// Splits supernodes into pieces of options.min_width to options.max_width columns. A supernode narrower than
-/// min_width is one piece; if both bounds cannot hold, pieces may be wider than max_width.
-Pieces split_supernodes(Supernodes const& supernodes, RowRuns const& runs, SymbolicOptions const& options);
+/// Splits each supernode into pieces within its bounds. A supernode narrower than the lower bound is one
+/// piece; if both bounds cannot hold, pieces may be wider than the upper bound.
+Pieces split_supernodes(Supernodes const& supernodes, RowRuns const& runs,
+                        std::vector<PieceWidths> const& widths);
 
 } // namespace espalier

@@ -1,5 +1,7 @@
 #include "symbolic/symbolic.hpp"
 
+#include <numeric>
+
 #include <fmt/format.h>
 
 #include "core/error.hpp"
@@ -55,29 +57,37 @@ Supernodes merged(LowerPattern const& pattern, Supernodes const& fundamental,
 }
 
 // The rows of a vertex are consecutive and in their old order; vertices have the order of the supernodes.
-void expand_permutation(CompressedGraph const& compressed, Ordering const& postordered,
-                        LowerPattern const& pattern, Supernodes const& supernodes,
-                        std::vector<SupernodeId> const& order, BlockStructure& structure) {
+std::vector<Index> rows_by_supernode(CompressedGraph const& compressed, Ordering const& postordered,
+                                     LowerPattern const& pattern, Supernodes const& supernodes) {
     std::vector<Index> next_row(pattern.weight.size());
     Index row = 0;
-    for (SupernodeId const s : order)
-        for (Vertex const v : supernodes.members_of(s)) {
-            next_row[v] = row;
-            row += pattern.weight[v];
-        }
-    structure.perm.resize(structure.n);
-    structure.inverse.resize(structure.n);
-    for (Index old = 0; old < structure.n; ++old) {
-        Index const vertex = postordered.perm[compressed.vertex_of_row[old]];
-        structure.perm[old] = next_row[vertex]++;
-        structure.inverse[structure.perm[old]] = old;
+    for (Vertex const v : supernodes.members) {
+        next_row[v] = row;
+        row += pattern.weight[v];
     }
+    std::vector<Index> rows(row);
+    for (Index old = 0; old < row; ++old)
+        rows[next_row[postordered.perm[compressed.vertex_of_row[old]]]++] = old;
+    return rows;
+}
+
+void set_permutation(SupernodalStructure const& whole, std::vector<SupernodeId> const& order,
+                     BlockStructure& structure) {
+    std::vector<Index> first(whole.supernodes.size() + 1, 0);
+    std::partial_sum(whole.supernodes.width.begin(), whole.supernodes.width.end(), first.begin() + 1);
+    structure.perm.resize(structure.n);
+    structure.inverse.reserve(structure.n);
+    for (SupernodeId const s : order)
+        for (Index i = first[s]; i < first[s + 1]; ++i) {
+            structure.perm[whole.rows[i]] = std::ssize(structure.inverse);
+            structure.inverse.push_back(whole.rows[i]);
+        }
 }
 
 } // namespace
 
-BlockStructure symbolic_factorization(CompressedGraph const& compressed, Ordering const& ordering,
-                                      SymbolicOptions const& options) {
+SupernodalStructure find_supernodes(CompressedGraph const& compressed, Ordering const& ordering,
+                                    SymbolicOptions const& options) {
     check(options);
     check(compressed, ordering, options.kept_vertices);
     Graph const& graph = compressed.graph;
@@ -93,22 +103,47 @@ BlockStructure symbolic_factorization(CompressedGraph const& compressed, Orderin
     auto const counts = column_counts(pattern, parent, kept);
     check(options.interrupt);
 
-    auto supernodes = fundamental_supernodes(pattern, parent, counts.count, kept);
+    SupernodalStructure whole;
+    auto& supernodes = whole.supernodes;
+    supernodes = fundamental_supernodes(pattern, parent, counts.count, kept);
     if (options.amalgamate) supernodes = merged(pattern, supernodes, options);
     check(options.interrupt);
     auto sets = facing_sets(row_structure(pattern, supernodes), supernodes);
     if (options.reorder_rows) reorder_columns(supernodes, sets);
     check(options.interrupt);
 
-    auto const runs = row_runs(pattern, supernodes, sets);
-    auto const pieces = split_supernodes(supernodes, runs, options);
-    auto const order = final_order(supernodes, runs, pieces);
-    auto structure = block_symbolic(supernodes, runs, pieces, order, kept > 0);
-    expand_permutation(compressed, postordered, pattern, supernodes, order, structure);
-    structure.nnz_factor = counts.nnz;
-    structure.flops = counts.flops;
-    structure.tree_height = counts.tree_height;
+    whole.runs = row_runs(pattern, supernodes, sets);
+    whole.rows = rows_by_supernode(compressed, postordered, pattern, supernodes);
+    whole.keeps_last = kept > 0;
+    whole.nnz_factor = counts.nnz;
+    whole.flops = counts.flops;
+    whole.tree_height = counts.tree_height;
+    return whole;
+}
+
+std::uint64_t bytes_of(SupernodalStructure const& whole) {
+    auto const bytes = []<class T>(std::vector<T> const& list) { return list.size() * sizeof(T); };
+    Supernodes const& supernodes = whole.supernodes;
+    return bytes(supernodes.member_ptr) + bytes(supernodes.members) + bytes(supernodes.parent) +
+           bytes(supernodes.width) + bytes(supernodes.below) + bytes(whole.runs.ptr) +
+           bytes(whole.runs.runs) + bytes(whole.rows);
+}
+
+BlockStructure split_structure(SupernodalStructure const& whole, std::vector<PieceWidths> const& widths) {
+    auto const pieces = split_supernodes(whole.supernodes, whole.runs, widths);
+    auto const order = final_order(whole.supernodes, whole.runs, pieces);
+    auto structure = block_symbolic(whole.supernodes, whole.runs, pieces, order, whole.keeps_last);
+    set_permutation(whole, order, structure);
+    structure.nnz_factor = whole.nnz_factor;
+    structure.flops = whole.flops;
+    structure.tree_height = whole.tree_height;
     return structure;
+}
+
+BlockStructure symbolic_factorization(CompressedGraph const& compressed, Ordering const& ordering,
+                                      SymbolicOptions const& options) {
+    SupernodalStructure const whole = find_supernodes(compressed, ordering, options);
+    return split_structure(whole, uniform_widths(whole.supernodes, {options.min_width, options.max_width}));
 }
 
 } // namespace espalier

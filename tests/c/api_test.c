@@ -350,9 +350,12 @@ static void options(void) {
     SETS("topology", "here", espalier_set_topology(solver, "here"));
     SETS("calibration", "off", espalier_set_calibration(solver, ESPALIER_OFF));
     SETS("record-trace", "on", espalier_set_record_trace(solver, 1));
+    SETS("schedule", "auto", espalier_set_schedule(solver, ESPALIER_SCHEDULE_AUTO));
     SETS("schedule", "static", espalier_set_schedule(solver, ESPALIER_SCHEDULE_STATIC));
     SETS("alloc", "interleave", espalier_set_allocation(solver, ESPALIER_ALLOC_INTERLEAVE));
     SETS("split", "1d", espalier_set_splitting(solver, ESPALIER_SPLIT_1D));
+    SETS("max-block-width", "auto", espalier_set_block_widths(solver, 16, 0));
+    SETS("min-block-width", "auto", espalier_set_block_widths(solver, 0, 64));
     SETS("min-block-width", "32", espalier_set_block_widths(solver, 32, 64));
     expect_option(solver, "max-block-width", "64");
     SETS("amalgamation-fill", "0.25", espalier_set_amalgamation_fill(solver, 0.25));

@@ -19,6 +19,16 @@ class Analyze(CommandTest):
         for key in ("factor", "solve", "refine", "backward_error"):
             self.assertNotIn(key, analyzed)
 
+    def test_automatic_schedules_are_for_the_predicted_machine(self):
+        few, many = (self.report("analyze", "lap3d:12", "--schedule", "auto", "--calibration", "off", "--threads",
+                                 threads, "--processes", processes) for threads, processes in ((1, 1), (8, 4)))
+        for report in (few, many):
+            settings = report["settings"]
+            self.assertLessEqual(settings["schedule_expected_s"], settings["schedule_default_s"])
+        self.assertEqual((few["settings"]["schedule_chosen"], few["settings"]["split_chosen"]), ("static", "1d"))
+        self.assertLess(many["prediction"]["factor_s"], few["prediction"]["factor_s"])
+        self.assertLess(many["settings"]["narrowest_block"], 256)
+
     def test_lu_stores_both_factors(self):
         symmetric = self.report("analyze", "lap3d:6", "--ordering", "amd")["analysis"]
         both = self.report("analyze", "lap3d:6", "--ordering", "amd", "--factorization", "lu")["analysis"]

@@ -128,6 +128,28 @@ class Compare(CommandTest):
         text = self.succeed("compare", "lap3d:6", "--simulate", "here", "--vary", "threads=1", "--processes", 2)
         self.assertIn("simulated       here", text)
 
+    def test_automatic_schedules(self):
+        for where in ((), ("--simulate", "numa:2 core:8")):
+            given, chosen = self.report("compare", "lap3d:10", "--threads", 4, "--vary", "schedule=static,auto", *where,
+                                        "--repeat", 1)["rows"]
+            self.assertEqual((given["schedule_chosen"], given["schedule_expected_s"]), ("static", None))
+            self.assertIn(chosen["schedule_chosen"], SCHEDULES)
+            self.assertLessEqual(chosen["schedule_expected_s"], chosen["schedule_default_s"])
+            if where:
+                self.assertEqual(chosen["schedule_default_s"], given["factor_s"])
+                self.assertEqual(chosen["schedule_expected_s"], chosen["factor_s"])
+            text = self.succeed("compare", "lap3d:10", "--threads", 4, "--vary", "schedule=static,auto", *where,
+                                "--repeat", 1)
+            self.assertRegex(text, r"chosen +schedule=auto: \w+, split \w+, column blocks of at most")
+
+    def test_widths_of_column_blocks_are_simulated(self):
+        rows = self.report("compare", "lap3d:12", "--simulate", "numa:4 core:8", "--vary", "max-block-width=auto,24,12",
+                           "--vary", "split=1d,2d", "--processes", 2)["rows"]
+        tasks = [row["tasks"] for row in rows[::2]]
+        self.assertEqual(tasks, sorted(tasks))
+        self.assertLess(tasks[0], tasks[2])
+        self.assertEqual([row["widest_block"] for row in rows], [256] * 2 + [24] * 2 + [12] * 2)
+
     def test_communication_threads_are_simulated(self):
         self.write("m.json", json.dumps({"numa_nodes": 1, "cores_per_numa_node": 3, "network": {
             "latency_s": 1e-4, "bytes_per_s": 1e9, "overhead_s": 4e-5, "copy_bytes_per_s": 1e9}}))
@@ -197,7 +219,8 @@ class Compare(CommandTest):
             ("--vary nrhs=1,2 --nrhs 2", "contradict"), ("--vary topology=m.json", "espalier simulate --machine"),
             ("--vary threads=8192", "4096"), ("--vary alloc=local --threads 8192", "4096"),
             ("--vary threads=1,none", "--vary threads=none"),
-            ("--vary schedule=static,fifo", "static, dynamic, places, nas"),
+            ("--vary schedule=static,fifo", "static, dynamic, places, nas, auto"),
+            ("--vary split=1d,2d --schedule auto", "--vary split has no effect with --schedule auto"),
             ("--vary threads=1 --vary threads=1", "more than once"), ("--vary threads=1 --threads 2", "contradict"),
             ("--vary threads=1 --vary processes=1,2", "--simulate"), ("--vary threads=1 --processes 2", "--simulate"),
             ("--vary threads=1 --repeat 0", "--repeat"),

@@ -42,6 +42,12 @@ class Experiments(unittest.TestCase):
         self.assertEqual(done.stdout.count("\n| NUMA16 | "), 2, "two matrices")
         self.assertEqual(done.stdout.count(": holds"), 3)
 
+    def test_automatic_schedules(self):
+        done = experiments("--quick", "auto")
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        self.assertEqual(done.stdout.count("\n| lap3d:30 | 4 x 16 | "), 1)
+        self.assertEqual(done.stdout.count(": holds"), 3)
+
     def test_misuse(self):
         done = experiments("table9")
         self.assertEqual(done.returncode, 2)

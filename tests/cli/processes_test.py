@@ -41,6 +41,13 @@ class Processes(CommandTest):
             for case, line in zip(cases, lines):
                 self.assertIn(case[2], line)
 
+    def test_automatic_schedules(self):
+        self.launch_well(2, "solve", "lap3d:9", "--threads", 2, "--schedule", "auto", "--json", "r.json")
+        report = self.read_json("r.json")
+        self.assertEqual((report["status"], report["processes"]), ("ok", 2))
+        self.assertIn(report["settings"]["schedule_chosen"], ("static", "dynamic", "places", "nas"))
+        self.assertLessEqual(report["settings"]["schedule_expected_s"], report["settings"]["schedule_default_s"])
+
     def test_solve_together(self):
         self.succeed("generate", "elast3d:5", "--output", "a.mtx")
         matrix = read_matrix(self.folder / "a.mtx")

@@ -32,6 +32,34 @@ class Simulate(CommandTest):
                 if schedule == "static":
                     self.assertEqual(prediction["steals"], 0)
 
+    def test_automatic_schedules_say_what_they_chose_and_expect(self):
+        asked = ["--machine", "numa:2 core:4", "--processes", 2, "--threads", 8, "--schedule"]
+        chosen, given = (self.simulate(*asked, schedule) for schedule in ("auto", "static"))
+        settings = chosen["settings"]
+        self.assertEqual((settings["schedule"], given["settings"]["schedule_chosen"]), ("auto", "static"))
+        self.assertIn(settings["schedule_chosen"], ("static", "dynamic", "places", "nas"))
+        self.assertIn(settings["split_chosen"], ("1d", "2d", "dynamic"))
+        self.assertLessEqual(settings["narrowest_block"], settings["widest_block"])
+        self.assertEqual(settings["schedule_expected_s"], chosen["prediction"]["factor_s"])
+        self.assertEqual(settings["schedule_default_s"], given["prediction"]["factor_s"])
+        self.assertLessEqual(settings["schedule_expected_s"], settings["schedule_default_s"])
+        self.assertGreater(settings["schedules_tried"], 3)
+        self.assertIsNone(given["settings"]["schedule_expected_s"])
+        text = self.succeed("simulate", *MATRIX, *asked, "auto")
+        self.assertRegex(text, r"schedule +\w+, split \w+, column blocks of at most [\d to]+ columns: .* expected, "
+                               r".* with the defaults  \(\d+ schedules tried")
+
+    def test_automatic_schedules_choose_the_number_of_processes_on_a_machine(self):
+        network = {"latency_s": 0, "bytes_per_s": 1e12, "overhead_s": 0}
+        far = self.machine({"numa_nodes": 2, "cores_per_numa_node": 3, "memory_factors": [[1, 9], [9, 1]],
+                            "network": network})
+        asked = ["--machine", far, "--alloc", "global", "--schedule", "auto"]
+        prediction = self.simulate(*asked)["prediction"]
+        self.assertEqual((prediction["processes"], prediction["threads"]), (2, 3))
+        fixed = self.simulate(*asked, "--threads", 6)["prediction"]
+        self.assertEqual((fixed["processes"], fixed["threads"]), (1, 6))
+        self.assertLess(prediction["factor_s"], fixed["factor_s"])
+
     def test_placement_and_speed_of_a_machine_file(self):
         fast = self.machine(TWO_NODES | {"speed": 2.0}, "fast.json")
         machine = self.machine(TWO_NODES)

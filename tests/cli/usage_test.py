@@ -49,7 +49,7 @@ class Misuse(CommandTest):
 
     def test_unknown_values_name_the_option_the_value_and_the_choices(self):
         for option, choices in {"--factorization": "auto, llh, llt, ldlt, ldlh, lu", "--precision": "s, d, c, z",
-                                "--schedule": "static, dynamic, places, nas", "--alloc": "global, local, interleave",
+                                "--schedule": "static, dynamic, places, nas, auto", "--alloc": "global, local, interleave",
                                 "--split": "1d, 2d", "--input": "root, distributed",
                                 "--refine": "auto, none, ir, cg, gmres, bicgstab"}.items():
             message = self.fail_with(USAGE, "solve", "lap3d:4", option, "bogus")

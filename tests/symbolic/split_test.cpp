@@ -20,12 +20,12 @@ std::vector<Index> widths_of(Pieces const& pieces, SupernodeId s) {
 TEST(Split, KeepsWidthsWithinBoundsForEveryWidth) {
     for (auto const& [least, most] :
          {std::pair<Index, Index>{1, 1}, {4, 8}, {4, 7}, {16, 37}, {7, 8}, {5, 5}}) {
-        SymbolicOptions options{.max_width = most, .min_width = least};
+        PieceWidths const bounds{least, most};
         for (Index width = 1; width < 120; ++width) {
             Supernodes one;
             one.parent = {no_supernode};
             one.width = {width};
-            auto const widths = widths_of(split_supernodes(one, RowRuns{{0, 0}, {}}, options), 0);
+            auto const widths = widths_of(split_supernodes(one, RowRuns{{0, 0}, {}}, {bounds}), 0);
             EXPECT_EQ(std::accumulate(widths.begin(), widths.end(), Index{0}), width);
             for (Index w : widths) {
                 EXPECT_GE(w, std::min(least, width));
@@ -42,8 +42,8 @@ TEST(Split, CutsWhereNoFacingRunIsCut) {
     s.parent = {1, no_supernode};
     s.width = {1, 64};
     RowRuns const runs{{0, 3, 3}, {{1, 0, 30}, {1, 30, 35}, {1, 36, 64}}};
-    SymbolicOptions options{.max_width = 40, .min_width = 16};
-    auto const pieces = split_supernodes(s, runs, options);
+    PieceWidths const bounds{16, 40};
+    auto const pieces = split_supernodes(s, runs, {bounds, bounds});
     EXPECT_EQ(widths_of(pieces, 1), (std::vector<Index>{30, 34}));
     EXPECT_EQ(pieces.piece_of(1, 29), 0);
     EXPECT_EQ(pieces.piece_of(1, 30), 1);
@@ -53,8 +53,7 @@ TEST(Split, PrefersMultiplesOf16) {
     Supernodes s;
     s.parent = {no_supernode};
     s.width = {300};
-    SymbolicOptions options;
-    EXPECT_EQ(widths_of(split_supernodes(s, RowRuns{{0, 0}, {}}, options), 0),
+    EXPECT_EQ(widths_of(split_supernodes(s, RowRuns{{0, 0}, {}}, {PieceWidths{}}), 0),
               (std::vector<Index>{144, 156}));
 }
 

@@ -27,6 +27,14 @@ Json row_json(CompareRecord const& record, CompareRow const& row) {
     Json json = {{"settings", settings}, {"factor_times_s", times}};
     for (CompareColumn const& column : compare_columns())
         json[column.key] = number(column.value(record, row), column.form);
+    json["schedule_chosen"] = row.runs.empty() ? Json(nullptr) : Json(to_string(row.schedule.policy));
+    json["split_chosen"] = row.runs.empty() ? Json(nullptr) : Json(to_string(row.schedule.splitting));
+    json["narrowest_block"] = row.schedule.narrowest_block;
+    json["widest_block"] = row.schedule.widest_block;
+    json["schedule_expected_s"] =
+        row.schedule.expected_s < 0 ? Json(nullptr) : Json(row.schedule.expected_s);
+    json["schedule_default_s"] =
+        row.schedule.default_s < 0 ? Json(nullptr) : Json(row.schedule.default_s);
     json["status"] = to_string(row.status);
     json["message"] = row.message.empty() ? Json(nullptr) : Json(row.message);
     return json;

@@ -74,6 +74,7 @@ template <class T> class Measurement {
         solver->analyze(matrix_);
         AnalysisReport const& analysis = solver->report().analysis;
         CompareRow& row = record_.rows[k];
+        row.schedule = solver->report().schedule;
         row.analysis_s = analysis.total_s;
         row.flops = analysis.flops;
         row.memory_bytes = static_cast<double>(analysis.memory_bytes);

@@ -83,6 +83,11 @@ bool is_given(RunOptions const& run, std::string const& name) {
     return get_option(run.library, name) != get_option(Options{}, name);
 }
 
+// What SchedulePolicy::automatic chooses.
+constexpr std::array<std::string_view, 9> chosen_by_auto = {
+    "split",         "split-width", "split-rows", "split-idle",         "split-seconds",
+    "push-init",     "push",        "select",     "subtrees-per-worker"};
+
 // Whether some combination has several simulated processes.
 bool has_messages(CompareOptions const& options) {
     auto const varied = std::ranges::find(options.vary, processes, &Variation::name);
@@ -105,6 +110,11 @@ void check_variations(CompareOptions const& options) {
                 fmt::format("--vary {} has no effect on a simulation of one process; give --processes "
                             "or --vary processes",
                             variation.name));
+        if (options.run.library.schedule == SchedulePolicy::automatic &&
+            std::ranges::count(chosen_by_auto, variation.name) > 0)
+            throw Error(Status::usage,
+                        fmt::format("--vary {} has no effect with --schedule auto, which chooses it",
+                                    variation.name));
         if (is_given(options.run, variation.name))
             throw Error(Status::usage,
                         fmt::format("--vary {0} and --{0} contradict each other", variation.name));

@@ -62,6 +62,7 @@ struct CompareRow {
     Status status = Status::ok;      ///< Status of the first failure.
     std::string message;             ///< Message of that failure.
     std::vector<CompareSample> runs; ///< The finished runs.
+    ScheduleReport schedule;
     double analysis_s = 0;           ///< Time of the analysis, which is not repeated.
     double flops = 0;
     double memory_bytes = 0; ///< Memory of the process that needs most.

@@ -15,14 +15,11 @@ namespace espalier::command {
 
 namespace {
 
-constexpr std::array<std::string_view, 16> of_simulation = {"threads",       "schedule",
-                                                            "push-init",     "push",
-                                                            "select",        "strict",
-                                                            "seed",          "alloc",
-                                                            "split",         "split-width",
-                                                            "split-rows",    "split-idle",
-                                                            "split-seconds", "subtrees-per-worker",
-                                                            "comm-threads",  "comm-own-core"};
+constexpr std::array<std::string_view, 18> of_simulation = {
+    "threads",         "schedule",        "push-init",           "push",         "select",
+    "strict",          "seed",            "alloc",               "split",        "split-width",
+    "split-rows",      "split-idle",      "split-seconds",       "comm-threads", "comm-own-core",
+    "max-block-width", "min-block-width", "subtrees-per-worker"};
 
 bool decides_about_analysis(std::string_view name) {
     return std::find(of_simulation.begin(), of_simulation.end(), name) == of_simulation.end();
@@ -45,6 +42,7 @@ Options analysis_options(Options const& options) {
 }
 
 void fill(CompareRow& row, Prediction const& prediction, AnalysisReport const& analysis) {
+    row.schedule = prediction.schedule;
     row.analysis_s = analysis.total_s;
     row.flops = analysis.flops;
     row.tasks = static_cast<double>(prediction.tasks);

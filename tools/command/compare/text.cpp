@@ -122,6 +122,10 @@ std::string compare_text(CompareRecord const& record) {
                                 "made anew for each run\n",
                                 readable_bytes(record.kept_bytes), readable_bytes(record.spare_bytes));
     }
+    for (CompareRow const& row : record.rows)
+        if (row.schedule.expected_s >= 0)
+            text += fmt::format("chosen      {}: {}\n", row.name(record.asked.vary),
+                                schedule_text(row.schedule));
     if (record.base() != nullptr && record.base() != record.rows.data())
         text += fmt::format("note        ratios are to {}, as rows before it failed\n",
                             record.base()->name(record.asked.vary));

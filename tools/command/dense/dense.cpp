@@ -83,6 +83,14 @@ void dense(DenseOptions const& options) {
     if (record.status() != Status::ok) throw Error(record.status(), shortcoming(record));
 }
 
+// Automatic schedules need a matrix with an elimination tree.
+OptionRow without_auto(OptionRow row) {
+    if (row.name != "schedule") return row;
+    row.choices = row.choices.first(row.choices.size() - 1);
+    row.help = row.help.substr(0, row.help.find("; auto:"));
+    return row;
+}
+
 void declare_dense(OptionSet& set, DenseOptions& options) {
     set.group("Matrix");
     set.choice({"--kernel", "KIND", "factorization [cholesky]"}, kinds,
@@ -104,7 +112,7 @@ void declare_dense(OptionSet& set, DenseOptions& options) {
     set.library(options.library, simulated_threads());
     for (OptionRow const& row : option_table())
         if ((row.subcommands & subcommand::dense) != 0 && row.name != "threads")
-            set.library(options.library, row);
+            set.library(options.library, without_auto(row));
     add_trace(set, options.trace, "the last factorization, or of the simulated one");
     add_json(set, options.json, "numbers");
     add_quiet(set, options.quiet);

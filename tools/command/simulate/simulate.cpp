@@ -40,7 +40,8 @@ std::vector<std::string> description(SimulatedMachine const& machine, MachineMod
 template <class T> void simulate_as(Run& run, SimulateOptions const& options) {
     CscMatrix<T> const matrix = run.take_matrix<T>();
     Options here = run.library_options();
-    here.threads = 0; // --threads is of the simulated machine
+    here.threads = 0; // --threads is of the simulated machine, and so is an automatic schedule
+    here.schedule = Options{}.schedule;
     Solver<T> solver(here);
     solver.analyze(matrix);
 
@@ -58,6 +59,7 @@ template <class T> void simulate_as(Run& run, SimulateOptions const& options) {
     record.report.processes = record.prediction->processes;
     record.report.threads = record.prediction->threads;
     record.report.comm_threads = record.prediction->comm_threads;
+    record.report.schedule = record.prediction->schedule;
     record.report.analysis.predicted_factor_s = record.prediction->factor_s;
     record.report.analysis.predicted_solve_s = record.prediction->solve_s;
     run.stop_clock();

@@ -30,6 +30,7 @@ template <class T> void analyze_as(Run& run) {
                                                                         record.matrix.description.name);
     });
     record.report.processes = processes;
+    record.report.schedule = record.prediction->schedule;
     record.report.analysis.predicted_factor_s = record.prediction->factor_s;
     record.report.analysis.predicted_solve_s = record.prediction->solve_s;
     std::uint64_t const needed = record.report.analysis.memory_bytes;

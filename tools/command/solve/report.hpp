@@ -67,6 +67,8 @@ double effective_tolerance(double asked, Scalar scalar);
 /// One JSON object, indented, with a newline at its end. Numbers that are not finite become null.
 std::string json_report(RunRecord const& record);
 
+/// The schedule that `--schedule auto` chose, and the times that it expects.
+std::string schedule_text(ScheduleReport const& schedule);
 /// Description of the matrix, printed as soon as it is read.
 std::string matrix_text(MatrixFacts const& matrix);
 /// For --verbose: the libraries, the settings known so far, and the machine.

@@ -18,6 +18,11 @@ Json text_or_null(std::string const& text) {
     return text.empty() ? Json(nullptr) : Json(text);
 }
 
+// A number, or null for 0: no value was given.
+template <class Number> Json or_null(Number number) {
+    return number == 0 ? Json(nullptr) : Json(number);
+}
+
 Json matrix_json(RunRecord const& record) {
     MatrixFacts const& matrix = record.matrix;
     MatrixDescription const& description = matrix.description;
@@ -34,6 +39,7 @@ Json matrix_json(RunRecord const& record) {
             {"notes", description.notes}};
 }
 
+// The settings without those of the schedule that the library chose.
 Json settings_json(RunRecord const& record) {
     RunOptions const& asked = record.asked;
     Options const& library = asked.library;
@@ -61,9 +67,9 @@ Json settings_json(RunRecord const& record) {
         {"split_idle", library.split_idle},
         {"split_seconds", library.split_seconds},
         {"subtrees_per_worker", library.subtrees_per_worker},
-        {"max_block_width", library.max_block_width},
-        {"min_block_width", library.min_block_width},
-        {"max_memory_bytes", library.max_memory == 0 ? Json(nullptr) : Json(library.max_memory)},
+        {"max_block_width", or_null(library.max_block_width)},
+        {"min_block_width", or_null(library.min_block_width)},
+        {"max_memory_bytes", or_null(library.max_memory)},
         {"topology", text_or_null(library.topology)},
         {"calibration", to_string(library.calibration)},
         {"trace", text_or_null(asked.trace)},
@@ -147,9 +153,11 @@ std::vector<std::pair<std::string, std::string>> settings_list(RunRecord const& 
 
 std::string json_report(RunRecord const& record) {
     Report const& report = record.report;
+    Json settings = settings_json(record);
+    settings.update(fields_json(report.schedule));
     Json root = {{"espalier", ESPALIER_VERSION},
                  {"matrix", matrix_json(record)},
-                 {"settings", settings_json(record)},
+                 {"settings", settings},
                  {"processes", report.processes},
                  {"threads", report.threads},
                  {"blas", {{"config", record.blas.config}, {"core", record.blas.core}}},

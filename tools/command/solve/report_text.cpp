@@ -48,6 +48,12 @@ void add_analysis(Table& table, AnalysisReport const& analysis) {
                readable_bytes(static_cast<double>(analysis.factor_bytes)));
 }
 
+// What `--schedule auto` chose and expects.
+void add_schedule(Table& table, ScheduleReport const& schedule) {
+    if (schedule.expected_s < 0) return;
+    table.line("schedule", "{}", schedule_text(schedule));
+}
+
 // "12.3 ms to 45.6 ms, 20.1 ms on average"
 std::string spread(std::vector<double> const& values, std::string (*readable)(double)) {
     if (values.empty()) return "none";
@@ -195,6 +201,18 @@ double effective_tolerance(double asked, Scalar scalar) {
     return scalar == Scalar::s || scalar == Scalar::c ? 1e-5 : 1e-12;
 }
 
+std::string schedule_text(ScheduleReport const& schedule) {
+    std::string const widths =
+        schedule.narrowest_block == schedule.widest_block
+            ? fmt::format("{}", schedule.widest_block)
+            : fmt::format("{} to {}", schedule.narrowest_block, schedule.widest_block);
+    return fmt::format("{}, split {}, column blocks of at most {} columns: {} expected, {} with the "
+                       "defaults  ({} tried in {})",
+                       to_string(schedule.policy), to_string(schedule.splitting), widths,
+                       readable_seconds(schedule.expected_s), readable_seconds(schedule.default_s),
+                       counted(schedule.tried, "schedule"), readable_seconds(schedule.choice_s));
+}
+
 std::string matrix_text(MatrixFacts const& matrix) {
     MatrixDescription const& description = matrix.description;
     Table table;
@@ -226,6 +244,7 @@ std::string results_text(RunRecord const& record) {
     Report const& report = record.report;
     Table table;
     add_analysis(table, report.analysis);
+    add_schedule(table, report.schedule);
     if (record.prediction) add_prediction(table, record);
     if (record.numbers) {
         add_factor(table, report);
