@@ -1,0 +1,157 @@
+#include "coarsen/coarse_string.hpp"
+
+#include <charconv>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "coarsen/operators.hpp"
+#include "coarsen/super_steps.hpp"
+#include "core/error.hpp"
+
+namespace espalier {
+
+namespace {
+
+constexpr Index largest_argument = std::numeric_limits<std::int32_t>::max();
+
+/// Reads a coarse string from left to right.
+class Parser {
+  public:
+    Parser(std::string_view text, CoarseOperators const& operators) : text_(text), operators_(operators) {}
+
+    std::vector<CoarseStep> run() {
+        if (text_.empty()) reject("an operator is missing; known are {}", operators_.letters());
+        std::vector<CoarseStep> steps;
+        while (at_ < text_.size()) steps.push_back(step());
+        return steps;
+    }
+
+  private:
+    CoarseStep step() {
+        char const letter = text_[at_];
+        auto const* entry = operators_.find(letter);
+        if (entry == nullptr) reject("'{}' is no operator; known are {}", letter, operators_.letters());
+        ++at_;
+        bool const has_argument = at_ < text_.size() && text_[at_] == '(';
+        if (!has_argument) {
+            if (entry->argument == CoarseArgument::required)
+                reject("{} needs a number in parentheses, as in {}(4)", letter, letter);
+            return {letter, {}};
+        }
+        if (entry->argument == CoarseArgument::none) reject("{} takes no number", letter);
+        return {letter, argument()};
+    }
+
+    Index argument() {
+        ++at_; // the opening parenthesis
+        char const* const begin = text_.data() + at_;
+        char const* const end = text_.data() + text_.size();
+        Index value = 0;
+        auto const [after, error] = std::from_chars(begin, end, value);
+        bool const in_range = error == std::errc() && value >= 1 && value <= largest_argument;
+        if (!in_range) reject("a number in 1 .. {} is expected", largest_argument);
+        at_ += after - begin;
+        if (at_ == text_.size() || text_[at_] != ')') reject("')' is expected");
+        ++at_;
+        return value;
+    }
+
+    template <class... Args>
+    [[noreturn]] void reject(fmt::format_string<Args const&...> what, Args const&... args) const {
+        throw Error(Status::usage, fmt::format("coarse string '{}', position {}: ", text_, at_ + 1) +
+                                       fmt::format(what, args...));
+    }
+
+    std::string_view text_;
+    CoarseOperators const& operators_;
+    std::size_t at_ = 0;
+};
+
+std::string spelled(CoarseStep const& step) {
+    return step.argument ? fmt::format("{}({})", step.letter, *step.argument) : std::string(1, step.letter);
+}
+
+} // namespace
+
+CoarseOperators CoarseOperators::standard() {
+    CoarseOperators operators;
+    using Argument = std::optional<Index>;
+    operators.add('S', CoarseArgument::none,
+                  [](TaskGraph const& graph, Argument) { return aggregate_chains(graph); });
+    operators.add('F', CoarseArgument::required, [](TaskGraph const& graph, Argument parts) {
+        return aggregate_fronts(graph, *parts);
+    });
+    operators.add('D', CoarseArgument::required, [](TaskGraph const& graph, Argument descendants) {
+        return aggregate_descendants(graph, *descendants);
+    });
+    operators.add('C', CoarseArgument::optional, [](TaskGraph const& graph, Argument length) {
+        return aggregate_continuations(graph, length.value_or(largest_argument));
+    });
+    operators.add('H', CoarseArgument::required, [](TaskGraph const& graph, Argument cores) {
+        return aggregate_hdagg(graph, *cores);
+    });
+    operators.add('G', CoarseArgument::required, [](TaskGraph const& graph, Argument cores) {
+        return aggregate_grow_local(graph, *cores);
+    });
+    return operators;
+}
+
+void CoarseOperators::add(char letter, CoarseArgument argument, CoarseOperator apply) {
+    if (letter < 'A' || letter > 'Z')
+        throw Error(Status::usage,
+                    fmt::format("'{}' cannot name a coarse operator; a capital letter is needed", letter));
+    entries_[letter] = {argument, std::move(apply)};
+}
+
+CoarseOperators::Entry const* CoarseOperators::find(char letter) const {
+    auto const found = entries_.find(letter);
+    return found == entries_.end() ? nullptr : &found->second;
+}
+
+std::string CoarseOperators::letters() const {
+    std::string list;
+    for (auto const& [letter, entry] : entries_) {
+        if (!list.empty()) list += ", ";
+        list += letter;
+    }
+    return list;
+}
+
+std::vector<CoarseStep> parse_coarse_string(std::string_view text, CoarseOperators const& operators) {
+    return Parser(text, operators).run();
+}
+
+CoarseGraph coarsen(TaskGraph const& graph, std::string_view text, CoarseOperators const& operators) {
+    auto const steps = parse_coarse_string(text, operators);
+    check_fine_graph(graph);
+    CoarseGraph coarse;
+    Aggregation aggregate_of;
+    for (auto const& step : steps) {
+        TaskGraph const& fine = aggregate_of.empty() ? graph : coarse.graph;
+        auto aggregation = operators.find(step.letter)->apply(fine, step.argument);
+        coarse = quotient_graph(fine, std::move(aggregation), "coarse operator " + spelled(step));
+        if (aggregate_of.empty())
+            aggregate_of = coarse.aggregate_of;
+        else
+            for (TaskId& aggregate : aggregate_of) aggregate = coarse.aggregate_of[aggregate];
+    }
+    if (steps.size() == 1) return coarse;
+    return with_parts(std::move(coarse), std::move(aggregate_of));
+}
+
+AggregateBody parts_in_order(std::function<void(TaskId, WorkerId)> body) {
+    return [body = std::move(body)](std::span<TaskId const> parts, WorkerId worker) {
+        for (TaskId const part : parts) body(part, worker);
+    };
+}
+
+std::function<void(TaskId, WorkerId)> coarse_body(CoarseGraph const& coarse, AggregateBody body) {
+    return [&coarse, body = std::move(body)](TaskId aggregate, WorkerId worker) {
+        body(coarse.parts_of(aggregate), worker);
+    };
+}
+
+} // namespace espalier

@@ -1,0 +1,170 @@
+// GrowLocal: steps that grow as long as the cores gain from it.
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <queue>
+
+#include <fmt/format.h>
+
+#include "coarsen/super_steps.hpp"
+#include "core/error.hpp"
+
+namespace espalier {
+
+namespace {
+
+constexpr Index first_trial = 20;       ///< Tasks of the first core in the first trial of a step.
+constexpr double trial_growth = 1.5;    ///< Growth of that number from trial to trial.
+constexpr double accepted_score = 0.97; ///< A trial is worse if its score is below this part of the best.
+constexpr double barrier_tasks = 50;    ///< Tasks of mean cost that take as long as a synchronization.
+/// A step that takes longer than this number of synchronizations grows only if it uses at least this part of
+/// the cores that recent steps have used.
+constexpr double long_step = 4, accepted_parallelism = 0.8;
+
+using MinHeap = std::priority_queue<TaskId, std::vector<TaskId>, std::greater<>>;
+
+class StepGrowth {
+  public:
+    StepGrowth(TaskGraph const& graph, Index cores)
+        : graph_(graph), waiting_(count_task_predecessors(graph)), core_(graph.num_tasks(), unknown),
+          own_(cores), weight_(cores), usual_parallelism_(static_cast<double>(cores)) {
+        double total = 0;
+        for (TaskId task = 0; task < graph.num_tasks(); ++task) {
+            total += cost_of(graph, task);
+            if (waiting_[task] == 0) ready_.push(task);
+        }
+        barrier_ = barrier_tasks * total / std::max<double>(1, graph.num_tasks());
+    }
+
+    Aggregation run() {
+        Aggregation aggregation(graph_.num_tasks(), no_task);
+        TaskId aggregates = 0;
+        for (TaskId assigned = 0; assigned < graph_.num_tasks();) {
+            find_step();
+            std::vector<TaskId> number(own_.size(), no_task);
+            for (auto const& [task, core] : best_) {
+                if (number[core] == no_task) number[core] = aggregates++;
+                aggregation[task] = number[core];
+            }
+            assigned += static_cast<TaskId>(best_.size());
+            commit();
+        }
+        return aggregation;
+    }
+
+  private:
+    /// core_ of a task that has no predecessor in this step yet, has some on several cores, or is in a step.
+    static constexpr std::int32_t unknown = -1, several = -2, done = -3;
+
+    struct Assignment {
+        TaskId task;
+        std::int32_t core;
+    };
+
+    /// Tries longer and longer steps, and leaves the best one in best_.
+    void find_step() {
+        double best_score = 0;
+        best_.clear();
+        Index size = first_trial;
+        while (true) {
+            try_step(size);
+            bool const longer = trial_.size() > best_.size();
+            double const cost = std::accumulate(weight_.begin(), weight_.end(), 0.0);
+            double const time = *std::max_element(weight_.begin(), weight_.end());
+            // The cost that is done in the time of the busiest core and a synchronization.
+            double const score = cost / (time + barrier_);
+            double const parallelism = time > 0 ? cost / time : 1;
+            bool const better = score >= accepted_score * best_score;
+            bool const parallel = time < long_step * barrier_ ||
+                                  parallelism >= accepted_parallelism * usual_parallelism_;
+            undo_trial();
+            if (best_.empty() || (longer && better && parallel)) {
+                best_score = std::max(best_score, score);
+                best_ = trial_;
+                best_parallelism_ = parallelism;
+                size = static_cast<Index>(trial_growth * static_cast<double>(size));
+                continue;
+            }
+            usual_parallelism_ = (usual_parallelism_ + best_parallelism_) / 2;
+            return;
+        }
+    }
+
+    /// The first core takes up to `size` tasks, the others as much cost as the first.
+    void try_step(Index size) {
+        trial_.clear();
+        taken_ = 0;
+        std::fill(weight_.begin(), weight_.end(), 0.0);
+        for (Index k = 0; k < size && take(0); ++k) {}
+        for (std::int32_t core = 1; core < std::ssize(own_); ++core)
+            while (weight_[core] < weight_[0] && take(core)) {}
+    }
+
+    /// Assigns the lowest task that only this core can run, or else the lowest that any core can run.
+    bool take(std::int32_t core) {
+        TaskId task;
+        if (!own_[core].empty()) {
+            task = own_[core].top();
+            own_[core].pop();
+        } else if (taken_ < popped_.size()) {
+            task = popped_[taken_++];
+        } else if (!ready_.empty()) {
+            task = ready_.top();
+            ready_.pop();
+            popped_.push_back(task);
+            ++taken_;
+        } else {
+            return false;
+        }
+        trial_.push_back({task, core});
+        weight_[core] += cost_of(graph_, task);
+        for (TaskId const next : graph_.successors_of(task)) {
+            core_[next] = core_[next] == unknown || core_[next] == core ? core : several;
+            if (--waiting_[next] == 0 && core_[next] == core) own_[core].push(next);
+        }
+        return true;
+    }
+
+    void undo_trial() {
+        for (auto const& [task, core] : trial_)
+            for (TaskId const next : graph_.successors_of(task)) {
+                ++waiting_[next];
+                core_[next] = unknown;
+            }
+        for (MinHeap& heap : own_) heap = {};
+    }
+
+    /// Ends the step best_: what has become ready may run on any core in the next one.
+    void commit() {
+        for (auto const& [task, core] : best_) core_[task] = done;
+        for (TaskId const task : popped_)
+            if (core_[task] != done) ready_.push(task);
+        popped_.clear();
+        for (auto const& [task, core] : best_)
+            for (TaskId const next : graph_.successors_of(task))
+                if (--waiting_[next] == 0 && core_[next] != done) ready_.push(next);
+    }
+
+    TaskGraph const& graph_;
+    std::vector<std::int32_t> waiting_; ///< Predecessors that have not been assigned yet.
+    std::vector<std::int32_t> core_;    ///< The core of the predecessors in this step; or a constant above.
+    MinHeap ready_;                     ///< Tasks that any core can run.
+    std::vector<TaskId> popped_;        ///< Tasks taken from ready_ in a trial of this step, ascending.
+    std::size_t taken_ = 0;             ///< Those of popped_ that the current trial has taken.
+    std::vector<MinHeap> own_;          ///< For each core, tasks that became ready on it in this step.
+    std::vector<double> weight_;
+    std::vector<Assignment> trial_, best_;
+    double usual_parallelism_; ///< Mean cost per time of the busiest core, of recent steps.
+    double best_parallelism_ = 1;
+    double barrier_ = 0; ///< Cost of a synchronization.
+};
+
+} // namespace
+
+Aggregation aggregate_grow_local(TaskGraph const& graph, Index cores) {
+    if (cores < 1)
+        throw Error(Status::usage, fmt::format("GrowLocal: {} cores; expected at least 1", cores));
+    return StepGrowth(graph, std::min<Index>(cores, std::max(1, graph.num_tasks()))).run();
+}
+
+} // namespace espalier
