@@ -67,6 +67,7 @@ using AggregateBody = std::function<void(std::span<TaskId const> parts, WorkerId
 [[nodiscard]] AggregateBody parts_in_order(std::function<void(TaskId, WorkerId)> body);
 
 /// The body of the coarse tasks, for a run of coarse.graph, which must remain alive.
-[[nodiscard]] std::function<void(TaskId, WorkerId)> coarse_body(CoarseGraph const& coarse, AggregateBody body);
+[[nodiscard]] std::function<void(TaskId, WorkerId)> coarse_body(CoarseGraph const& coarse,
+                                                                AggregateBody body);
 
 } // namespace espalier

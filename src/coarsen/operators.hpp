@@ -1,6 +1,7 @@
 // The operators of Taggre, which aggregate the tasks of a graph: Rossignon, Hénon, Aumage, Thibault 2013, "A
 // NUMA-aware fine grain parallelization framework for multi-core architecture". Their aggregations are
-// acyclic and numbered topologically. All take a graph that check_fine_graph() accepts, and almost linear time.
+// acyclic and numbered topologically. All take a graph that check_fine_graph() accepts, and almost linear
+// time.
 #pragma once
 
 #include "coarsen/aggregation.hpp"

@@ -1,0 +1,325 @@
+#include "incomplete/execution_order.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <queue>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "coarsen/coarse_string.hpp"
+#include "core/error.hpp"
+#include "core/run_threads.hpp"
+
+namespace espalier {
+
+namespace {
+
+/// Rows of a chunk are reordered only among so many, whose part of a vector stays in the cache of a core.
+constexpr BlockRow rows_per_block = 32768;
+
+/// A worker that has waited for so many pauses gives up its core for others: it may be the one that the
+/// awaited worker needs.
+constexpr int pauses_before_yield = 1 << 14;
+
+/// The coarse tasks of each worker in the order in which it starts them, and all of them in one order that
+/// agrees with these and with the graph.
+struct ListSchedule {
+    std::vector<std::vector<TaskId>> tasks_of; ///< By worker.
+    std::vector<TaskId> start_order;
+};
+
+/// Highest path first: an idle worker takes the ready task with the longest path to an exit. Among idle
+/// workers, the one that finished the last predecessor of the task takes it.
+class ListScheduler {
+  public:
+    ListScheduler(TaskGraph const& graph, int workers)
+        : graph_(graph), path_(longest_paths(graph)), waiting_(graph.num_predecessors),
+          preferred_(graph.num_tasks(), 0), idle_(workers, true), num_idle_(workers) {
+        schedule_.tasks_of.resize(workers);
+    }
+
+    ListSchedule run() {
+        for (TaskId task = 0; task < graph_.num_tasks(); ++task)
+            if (waiting_[task] == 0) ready_.push({path_[task], task});
+        start_ready(0);
+        while (!running_.empty()) {
+            auto const [end, worker, task] = running_.top();
+            running_.pop();
+            idle_[worker] = true;
+            ++num_idle_;
+            for (TaskId const next : graph_.successors_of(task)) {
+                preferred_[next] = worker;
+                if (--waiting_[next] == 0) ready_.push({path_[next], next});
+            }
+            start_ready(end);
+        }
+        return std::move(schedule_);
+    }
+
+  private:
+    struct Running {
+        double end;
+        WorkerId worker;
+        TaskId task;
+        bool operator>(Running const& other) const {
+            return end != other.end ? end > other.end : task > other.task;
+        }
+    };
+
+    void start_ready(double now) {
+        for (; num_idle_ > 0 && !ready_.empty(); ready_.pop()) {
+            TaskId const task = ready_.top().task;
+            WorkerId worker = preferred_[task];
+            if (!idle_[worker])
+                worker = static_cast<WorkerId>(std::find(idle_.begin(), idle_.end(), true) - idle_.begin());
+            idle_[worker] = false;
+            --num_idle_;
+            schedule_.tasks_of[worker].push_back(task);
+            schedule_.start_order.push_back(task);
+            running_.push({now + graph_.cost[task], worker, task});
+        }
+    }
+
+    TaskGraph const& graph_;
+    std::vector<double> path_;
+    std::vector<std::int32_t> waiting_;
+    std::vector<WorkerId> preferred_;
+    std::vector<bool> idle_;
+    int num_idle_;
+    std::priority_queue<ReadyTask> ready_;
+    std::priority_queue<Running, std::vector<Running>, std::greater<>> running_;
+    ListSchedule schedule_;
+};
+
+/// Where a chunk is: its worker, and the number of chunks that the worker runs before it.
+struct ChunkPlace {
+    WorkerId worker = 0;
+    std::int32_t index = 0;
+};
+
+/// Finds the waits of chunks that are given in an order in which they could run one by one. A wait is left
+/// out if the worker knows already that the chunk is done: because of an earlier wait, or because another
+/// awaited chunk has itself waited for it.
+class WaitReduction {
+  public:
+    WaitReduction(std::span<ChunkPlace const> places, int workers)
+        : places_(places), workers_(workers), known_(places.size() * static_cast<std::size_t>(workers), 0),
+          last_chunk_(workers, -1), chunk_at_(workers), needed_(workers), lists_(places.size()) {}
+
+    /// `awaited` are the chunks that have to be done before this one.
+    void add(std::int32_t chunk, std::span<std::int32_t const> awaited) {
+        auto const [worker, index] = places_[chunk];
+        auto const known = known_by(chunk);
+        if (last_chunk_[worker] >= 0) {
+            auto const before = known_by(last_chunk_[worker]);
+            std::copy(before.begin(), before.end(), known.begin());
+        }
+        std::fill(needed_.begin(), needed_.end(), 0);
+        for (std::int32_t const other : awaited) {
+            auto const place = places_[other];
+            if (place.worker != worker && place.index + 1 > known[place.worker])
+                needed_[place.worker] = std::max(needed_[place.worker], place.index + 1);
+        }
+        for (WorkerId w = 0; w < workers_; ++w)
+            if (needed_[w] > 0 && !is_implied(w)) lists_[chunk].push_back({w, needed_[w]});
+        for (auto const& wait : lists_[chunk]) {
+            auto const theirs = known_by(chunk_at_[wait.worker][wait.chunks - 1]);
+            for (WorkerId w = 0; w < workers_; ++w) known[w] = std::max(known[w], theirs[w]);
+            known[wait.worker] = std::max(known[wait.worker], wait.chunks);
+        }
+        known[worker] = index;
+        last_chunk_[worker] = chunk;
+        chunk_at_[worker].push_back(chunk);
+    }
+
+    [[nodiscard]] WaitLists lists() const {
+        WaitLists result;
+        for (auto const& list : lists_) {
+            result.waits.insert(result.waits.end(), list.begin(), list.end());
+            result.ptr.push_back(std::ssize(result.waits));
+        }
+        return result;
+    }
+
+  private:
+    std::span<std::int32_t> known_by(std::int32_t chunk) {
+        return {known_.data() + static_cast<std::size_t>(chunk) * workers_,
+                static_cast<std::size_t>(workers_)};
+    }
+
+    /// Whether the chunk that another worker has to finish knew that worker w had done enough.
+    bool is_implied(WorkerId w) {
+        for (WorkerId other = 0; other < workers_; ++other)
+            if (other != w && needed_[other] > 0 &&
+                known_by(chunk_at_[other][needed_[other] - 1])[w] >= needed_[w])
+                return true;
+        return false;
+    }
+
+    std::span<ChunkPlace const> places_;
+    int workers_;
+    std::vector<std::int32_t> known_;      ///< For each chunk: chunks of each worker done when it starts.
+    std::vector<std::int32_t> last_chunk_; ///< Of each worker so far, or -1.
+    std::vector<std::vector<std::int32_t>> chunk_at_; ///< Of each worker, by index.
+    std::vector<std::int32_t> needed_;
+    std::vector<std::vector<ChunkWait>> lists_;
+};
+
+std::vector<std::vector<std::int32_t>> predecessor_lists(TaskGraph const& graph,
+                                                         std::span<std::int32_t const> chunk_of) {
+    std::vector<std::vector<std::int32_t>> lists(graph.num_tasks());
+    for (TaskId task = 0; task < graph.num_tasks(); ++task)
+        for (TaskId const next : graph.successors_of(task)) lists[chunk_of[next]].push_back(chunk_of[task]);
+    return lists;
+}
+
+/// The waits in both directions. chunk_of[t] is the chunk of coarse task t.
+void find_waits(ExecutionOrder& order, TaskGraph const& graph, std::span<TaskId const> start_order,
+                std::span<std::int32_t const> chunk_of) {
+    std::vector<ChunkPlace> places(graph.num_tasks()), reversed(graph.num_tasks());
+    for (WorkerId w = 0; w < order.num_workers; ++w)
+        for (std::int32_t c = order.worker_ptr[w]; c < order.worker_ptr[w + 1]; ++c) {
+            places[c] = {w, c - order.worker_ptr[w]};
+            reversed[c] = {w, order.worker_ptr[w + 1] - 1 - c};
+        }
+    auto const before = predecessor_lists(graph, chunk_of);
+    WaitReduction forward(places, order.num_workers), backward(reversed, order.num_workers);
+    for (TaskId const task : start_order) forward.add(chunk_of[task], before[chunk_of[task]]);
+    std::vector<std::int32_t> after;
+    for (auto task = start_order.rbegin(); task != start_order.rend(); ++task) {
+        after.clear();
+        for (TaskId const next : graph.successors_of(*task)) after.push_back(chunk_of[next]);
+        backward.add(chunk_of[*task], after);
+    }
+    order.forward = forward.lists();
+    order.backward = backward.lists();
+}
+
+/// Sorts the rows of a chunk for its execution.
+class RowArrangement {
+  public:
+    RowArrangement(RowPattern const& pattern, TaskGraph const& tasks, Aggregation const& aggregate_of)
+        : pattern_(pattern), tasks_(tasks), aggregate_of_(aggregate_of), level_(pattern.num_rows) {}
+
+    /// The rows of an aggregate, ascending, are put into the order of execution.
+    void arrange(std::span<BlockRow> rows) {
+        for (std::size_t first = 0; first < rows.size(); first += rows_per_block)
+            arrange_block(rows.subspan(first, std::min<std::size_t>(rows_per_block, rows.size() - first)));
+    }
+
+  private:
+    struct Key {
+        std::int32_t level, lower, upper; ///< Depth in the block; lengths of the rows of L and of U.
+        BlockRow row;
+        auto operator<=>(Key const&) const = default;
+    };
+
+    /// Rows of equal depth in the block do not depend on each other.
+    void arrange_block(std::span<BlockRow> rows) {
+        TaskId const aggregate = aggregate_of_[rows.front()];
+        BlockRow const last = rows.back();
+        for (BlockRow const row : rows) level_[row] = 0;
+        keys_.clear();
+        for (BlockRow const row : rows) {
+            for (BlockRow const next : tasks_.successors_of(row))
+                if (next <= last && aggregate_of_[next] == aggregate)
+                    level_[next] = std::max(level_[next], level_[row] + 1);
+            keys_.push_back({level_[row], static_cast<std::int32_t>(pattern_.lower(row).size()),
+                             static_cast<std::int32_t>(pattern_.upper(row).size()), row});
+        }
+        std::sort(keys_.begin(), keys_.end());
+        for (std::size_t k = 0; k < rows.size(); ++k) rows[k] = keys_[k].row;
+    }
+
+    RowPattern const& pattern_;
+    TaskGraph const& tasks_;
+    Aggregation const& aggregate_of_;
+    std::vector<std::int32_t> level_;
+    std::vector<Key> keys_;
+};
+
+CoarseGraph single_chunk(TaskGraph const& graph) {
+    return quotient_graph(graph, Aggregation(graph.num_tasks(), 0));
+}
+
+} // namespace
+
+TaskGraph row_tasks(RowPattern const& pattern) {
+    auto const columns = pattern.symmetric ? RowPattern{} : transpose(pattern);
+    TaskGraph graph;
+    BlockRow const n = pattern.num_rows;
+    graph.num_predecessors.assign(n, 0);
+    graph.successor_ptr.reserve(n + 1);
+    graph.successors.reserve(pattern.num_blocks() / 2);
+    graph.cost.resize(n);
+    for (BlockRow i = 0; i < n; ++i) {
+        auto const rows = pattern.upper(i);
+        if (pattern.symmetric) {
+            graph.successors.insert(graph.successors.end(), rows.begin(), rows.end());
+        } else {
+            auto const below = columns.upper(i);
+            std::set_union(rows.begin(), rows.end(), below.begin(), below.end(),
+                           std::back_inserter(graph.successors));
+        }
+        for (auto k = graph.successor_ptr.back(); k < std::ssize(graph.successors); ++k)
+            ++graph.num_predecessors[graph.successors[k]];
+        graph.successor_ptr.push_back(std::ssize(graph.successors));
+        graph.cost[i] = static_cast<double>(pattern.row(i).size());
+    }
+    return graph;
+}
+
+ExecutionOrder make_execution_order(RowPattern const& pattern, int workers,
+                                    std::string const& coarse_string) {
+    auto const fine = row_tasks(pattern);
+    auto const coarse = !coarse_string.empty() ? coarsen(fine, coarse_string)
+                        : workers == 1         ? single_chunk(fine)
+                                               : coarsen(fine, fmt::format("G({})", workers));
+    auto const schedule = ListScheduler(coarse.graph, workers).run();
+
+    ExecutionOrder order;
+    order.num_workers = workers;
+    order.coarse_edges = std::ssize(coarse.graph.successors);
+    order.row_at.reserve(pattern.num_rows);
+    order.chunk_ptr.push_back(0);
+    order.worker_ptr.push_back(0);
+    std::vector<std::int32_t> chunk_of(coarse.graph.num_tasks());
+    for (auto const& tasks : schedule.tasks_of) {
+        for (TaskId const task : tasks) {
+            chunk_of[task] = order.num_chunks();
+            auto const parts = coarse.parts_of(task);
+            order.row_at.insert(order.row_at.end(), parts.begin(), parts.end());
+            order.chunk_ptr.push_back(order.num_rows());
+        }
+        order.worker_ptr.push_back(order.num_chunks());
+    }
+    find_waits(order, coarse.graph, schedule.start_order, chunk_of);
+
+    run_threads(team_size(workers), [&](int thread) {
+        RowArrangement arrangement(pattern, fine, coarse.aggregate_of);
+        for (std::int32_t c = thread; c < order.num_chunks(); c += team_size(workers))
+            arrangement.arrange({order.row_at.data() + order.chunk_ptr[c],
+                                 order.row_at.data() + order.chunk_ptr[c + 1]});
+    });
+    order.position_of.resize(pattern.num_rows);
+    for (BlockRow p = 0; p < order.num_rows(); ++p) order.position_of[order.row_at[p]] = p;
+    return order;
+}
+
+ChunkProgress::ChunkProgress(int workers)
+    : num_workers_(workers), counters_(std::make_unique<Counter[]>(2 * static_cast<std::size_t>(workers))) {}
+
+void ChunkProgress::reset() {
+    for (int k = 0; k < 2 * num_workers_; ++k) counters_[k].done.store(0, std::memory_order_relaxed);
+}
+
+void ChunkProgress::pause(int spins, bool yields) {
+    if (yields || spins > pauses_before_yield)
+        std::this_thread::yield();
+    else
+        relax_processor();
+}
+
+} // namespace espalier

@@ -1,0 +1,107 @@
+// The order in which workers execute the rows of an incomplete factor. Rows are aggregated into chunks by a
+// coarse string, chunks are dealt to workers by a list schedule, and workers wait for each other's chunks
+// point to point. The same order serves the factorization, the forward sweep, and, from end to start, the
+// backward sweep.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "incomplete/row_pattern.hpp"
+#include "policies/spin.hpp"
+#include "policies/task_graph.hpp"
+
+namespace espalier {
+
+/// A worker may not go on before the first `chunks` chunks of another worker are done, in the direction of
+/// the sweep.
+struct ChunkWait {
+    WorkerId worker = 0;
+    std::int32_t chunks = 0;
+};
+
+/// The waits before each chunk.
+struct WaitLists {
+    std::vector<Offset> ptr{0};
+    std::vector<ChunkWait> waits;
+    [[nodiscard]] std::span<ChunkWait const> before(std::int32_t chunk) const {
+        return {waits.data() + ptr[chunk], waits.data() + ptr[chunk + 1]};
+    }
+};
+
+/// Row row_at[p] has position p. The positions of a chunk are consecutive, and so are the chunks of a
+/// worker, in the order of a forward sweep. A backward sweep runs the chunks of each worker, and the
+/// positions of each chunk, from last to first.
+struct ExecutionOrder {
+    int num_workers = 1;
+    std::vector<BlockRow> row_at;
+    std::vector<BlockRow> position_of;
+    std::vector<std::int32_t> worker_ptr; ///< Worker w has the chunks worker_ptr[w] .. worker_ptr[w + 1] - 1.
+    std::vector<BlockRow> chunk_ptr;      ///< Chunk c has the positions chunk_ptr[c] .. chunk_ptr[c + 1] - 1.
+    WaitLists forward, backward;
+    Offset coarse_edges = 0; ///< Edges of the graph of the chunks, of which the waits are a reduction.
+
+    [[nodiscard]] std::int32_t num_chunks() const { return static_cast<std::int32_t>(chunk_ptr.size()) - 1; }
+    [[nodiscard]] BlockRow num_rows() const { return static_cast<BlockRow>(row_at.size()); }
+};
+
+/// The tasks of a forward sweep, one for each row: row i follows row j < i if (i, j) or (j, i) is in the
+/// pattern, so that the graph also serves, backwards, the backward sweep. The cost of a task is the number of
+/// blocks in its row.
+TaskGraph row_tasks(RowPattern const& pattern);
+
+/// Makes the order for `workers` workers. `coarse_string` as in coarsen(); if it is empty, GrowLocal for this
+/// number of workers, or one chunk for one worker. Within a chunk, rows that do not depend on each other come
+/// together, those of equal length next to each other, so that sweeps run without stalls and mispredicted
+/// branches. Errors of coarsen().
+ExecutionOrder make_execution_order(RowPattern const& pattern, int workers,
+                                    std::string const& coarse_string = {});
+
+enum class SweepDirection : std::uint8_t { forward, backward };
+
+/// What the workers of a run have done: one counter for each worker and direction.
+class ChunkProgress {
+  public:
+    explicit ChunkProgress(int workers);
+    /// Before a run, on one thread.
+    void reset();
+
+    /// Runs the chunks of a worker in the given direction: calls body(chunk) for each when the chunks that
+    /// it waits for are done. The writes of those are visible to it. body must not throw: the other workers
+    /// would wait forever.
+    template <class Body>
+    void run(ExecutionOrder const& order, SweepDirection direction, WorkerId worker, bool yields,
+             Body const& body) {
+        bool const forward = direction == SweepDirection::forward;
+        auto const& lists = forward ? order.forward : order.backward;
+        std::int32_t const first = order.worker_ptr[worker], end = order.worker_ptr[worker + 1];
+        auto& own = counter(direction, worker);
+        for (std::int32_t k = 0; k < end - first; ++k) {
+            std::int32_t const chunk = forward ? first + k : end - 1 - k;
+            for (auto const& wait : lists.before(chunk))
+                wait_for(counter(direction, wait.worker), wait.chunks, yields);
+            body(chunk);
+            own.store(k + 1, std::memory_order_release);
+        }
+    }
+
+  private:
+    struct alignas(64) Counter {
+        std::atomic<std::int32_t> done{0}; ///< Written by its worker, read by those that wait for it.
+    };
+    std::atomic<std::int32_t>& counter(SweepDirection direction, WorkerId worker) {
+        return counters_[direction == SweepDirection::forward ? worker : num_workers_ + worker].done;
+    }
+    static void wait_for(std::atomic<std::int32_t> const& counter, std::int32_t chunks, bool yields) {
+        for (int spins = 0; counter.load(std::memory_order_acquire) < chunks; ++spins)
+            pause(spins, yields);
+    }
+    static void pause(int spins, bool yields);
+
+    int num_workers_;
+    std::unique_ptr<Counter[]> counters_;
+};
+
+} // namespace espalier

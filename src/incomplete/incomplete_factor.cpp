@@ -1,0 +1,269 @@
+#include "incomplete/incomplete_factor.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+#include "core/timer.hpp"
+#include "incomplete/row_factorization.hpp"
+
+namespace espalier {
+
+namespace {
+
+constexpr int interleaved = 4; ///< Right-hand sides that a sweep takes at once, if there are so many.
+
+/// body.operator()<B>() for the block size B = size.
+template <class Body> decltype(auto) with_block_size(int size, Body const& body) {
+    switch (size) {
+    case 2: return body.template operator()<2>();
+    case 3: return body.template operator()<3>();
+    case 4: return body.template operator()<4>();
+    case 5: return body.template operator()<5>();
+    case 6: return body.template operator()<6>();
+    default: return body.template operator()<1>();
+    }
+}
+
+void check_options(IncompleteOptions const& options) {
+    if (!(options.pivot_threshold >= 0))
+        throw Error(Status::usage,
+                    fmt::format("the pivot threshold is {}; expected at least 0", options.pivot_threshold));
+}
+
+} // namespace
+
+template <class T> class IncompleteFactor<T>::Storage {
+  public:
+    Storage(CscMatrix<T> const& a, IncompleteOptions const& options, WorkerTeam& team)
+        : team_(team), positive_(options.positive),
+          threshold_(options.pivot_threshold > 0 ? static_cast<Real<T>>(options.pivot_threshold)
+                                                 : std::sqrt(epsilon<T>)),
+          size_(a.rows), stored_(a.stored()), progress_(team.size()) {
+        check_options(options);
+        Timer const symbolic;
+        int const block_size = options.block_size == 0 ? find_block_size(a) : options.block_size;
+        sizes_.block_size = block_size;
+        auto pattern = block_pattern(a, block_size, options.positions);
+        pattern = fill_pattern(pattern, options.levels, team.size());
+        sizes_.symbolic_s = symbolic.seconds();
+
+        Timer const ordering;
+        order_ = make_execution_order(pattern, team.size(), options.coarse_string);
+        lower_ = RowStorage<T>(pattern, order_, SweepDirection::forward, block_size, team);
+        upper_ = RowStorage<T>(pattern, order_, SweepDirection::backward, block_size, team);
+        inverse_ = Arena(order_.row_at.size() * entries_of_block() * sizeof(T), Allocation::local);
+        map_entries(a, pattern, options.positions);
+        find_source_rows(options.positions);
+        for (BlockRow i = 0; i < pattern.num_rows; ++i)
+            longest_row_ = std::max(longest_row_, static_cast<std::int32_t>(pattern.row(i).size()));
+        sizes_.order_s = ordering.seconds();
+
+        sizes_.num_rows = pattern.num_rows;
+        sizes_.nnz_factor = pattern.num_blocks() * entries_of_block();
+        sizes_.chunks = order_.num_chunks();
+        sizes_.coarse_edges = order_.coarse_edges;
+        sizes_.synchronizations = std::ssize(order_.forward.waits) + std::ssize(order_.backward.waits);
+    }
+
+    [[nodiscard]] IncompleteSizes const& sizes() const { return sizes_; }
+
+    Index factorize(CscMatrix<T> const& a) {
+        if (a.rows != size_ || a.stored() != stored_)
+            throw Error(Status::usage,
+                        fmt::format("the matrix has {} rows and {} stored entries; the incomplete "
+                                    "factorization was prepared for {} and {}",
+                                    a.rows, a.stored(), size_, stored_));
+        return with_block_size(sizes_.block_size,
+                               [&]<int B>() { return factorize_rows<B>(a.values.data()); });
+    }
+
+    void solve(T const* b, T* x, Index nrhs) {
+        with_block_size(sizes_.block_size, [&]<int B>() {
+            Index r = 0;
+            for (; r + interleaved <= nrhs; r += interleaved)
+                solve_columns<B, interleaved>(b + r * size_, x + r * size_);
+            for (; r < nrhs; ++r) solve_columns<B, 1>(b + r * size_, x + r * size_);
+        });
+    }
+
+    void solve_in_order(T* x, SweepPart part) {
+        with_block_size(sizes_.block_size, [&]<int B>() {
+            auto const nothing = [](std::int32_t) {};
+            sweep<B, 1>(x, part, nothing, nothing);
+        });
+    }
+
+    [[nodiscard]] std::vector<Index> row_of() const {
+        std::vector<Index> rows;
+        rows.reserve(size_);
+        for (BlockRow const row : source_row_)
+            for (int k = 0; k < sizes_.block_size; ++k) rows.push_back(Index(row) * sizes_.block_size + k);
+        return rows;
+    }
+
+  private:
+    [[nodiscard]] Index entries_of_block() const { return Index(sizes_.block_size) * sizes_.block_size; }
+
+    /// Calls visit(i, j, source) for each entry of A with both triangles, in permuted rows and columns.
+    template <class Visit>
+    void visit_entries(CscMatrix<T> const& a, std::span<Index const> positions, Visit const& visit) const {
+        int const size = sizes_.block_size;
+        auto const moved = [&](Index i) {
+            return positions.empty() ? i : positions[i / size] * size + i % size;
+        };
+        for (Index j = 0; j < a.cols; ++j)
+            for (Offset const p : a.entries_of(j)) {
+                Index const i = a.row_ind[p];
+                visit(moved(i), moved(j), p);
+                if (a.symmetry != Symmetry::general && i != j)
+                    visit(moved(j), moved(i), a.symmetry == Symmetry::hermitian ? ~p : p);
+            }
+    }
+
+    void map_entries(CscMatrix<T> const& a, RowPattern const& pattern, std::span<Index const> positions) {
+        int const size = sizes_.block_size;
+        map_.ptr.assign(pattern.num_rows + 1, 0);
+        visit_entries(a, positions, [&](Index i, Index, Offset) {
+            ++map_.ptr[order_.position_of[i / size] + 1];
+        });
+        std::partial_sum(map_.ptr.begin(), map_.ptr.end(), map_.ptr.begin());
+        map_.source.resize(map_.ptr.back());
+        map_.slot.resize(map_.ptr.back());
+        std::vector<Offset> next(map_.ptr.begin(), map_.ptr.end() - 1);
+        visit_entries(a, positions, [&](Index i, Index j, Offset source) {
+            auto const block_row = static_cast<BlockRow>(i / size);
+            auto const row = pattern.row(block_row);
+            Index const block = std::lower_bound(row.begin(), row.end(), j / size) - row.begin();
+            Offset const e = next[order_.position_of[block_row]]++;
+            map_.source[e] = source;
+            map_.slot[e] = static_cast<std::int32_t>(block * entries_of_block() + i % size + j % size * size);
+        });
+    }
+
+    void find_source_rows(std::span<Index const> positions) {
+        source_row_ = order_.row_at;
+        if (positions.empty()) return;
+        std::vector<BlockRow> source(positions.size());
+        for (std::size_t i = 0; i < positions.size(); ++i) source[positions[i]] = static_cast<BlockRow>(i);
+        for (BlockRow& row : source_row_) row = source[row];
+    }
+
+    [[nodiscard]] bool yields() const { return !team_.bound(); }
+
+    template <int B> Index factorize_rows(T const* values) {
+        FactorArrays<T> const arrays{map_,  values,     lower_,   upper_, inverse_.as<T>().data(),
+                                     threshold_, positive_};
+        std::vector<RowFactorization<T, B>> rows;
+        rows.reserve(order_.num_workers);
+        for (WorkerId w = 0; w < order_.num_workers; ++w)
+            rows.emplace_back(arrays, order_.num_rows(), longest_row_);
+        progress_.reset();
+        team_.for_each_worker([&](WorkerId w) {
+            progress_.run(order_, SweepDirection::forward, w, yields(), [&](std::int32_t chunk) {
+                for (BlockRow p = order_.chunk_ptr[chunk]; p < order_.chunk_ptr[chunk + 1]; ++p)
+                    rows[w].factorize(p);
+            });
+        });
+        Index replaced = 0;
+        for (auto const& part : rows) replaced += part.replaced();
+        return replaced;
+    }
+
+    /// Runs the sweeps on R interleaved vectors. load(chunk) comes before the first sweep of a chunk, and
+    /// store(chunk) after the last.
+    template <int B, int R, class Load, class Store>
+    void sweep(T* x, SweepPart part, Load const& load, Store const& store) {
+        progress_.reset();
+        team_.for_each_worker([&](WorkerId w) {
+            if (part != SweepPart::upper)
+                progress_.run(order_, SweepDirection::forward, w, yields(), [&](std::int32_t chunk) {
+                    load(chunk);
+                    sweep_chunk<SweepKernel<T, B, R, 1, false>>(lower_, chunk, order_.chunk_ptr[chunk], 1, x);
+                });
+            // No worker overtakes: the rows that read a row of this chunk in the forward sweep come before it
+            // in the backward sweep, and are waited for.
+            if (part != SweepPart::lower)
+                progress_.run(order_, SweepDirection::backward, w, yields(), [&](std::int32_t chunk) {
+                    sweep_chunk<SweepKernel<T, B, R, -1, true>>(upper_, chunk,
+                                                                order_.chunk_ptr[chunk + 1] - 1, -1, x);
+                    store(chunk);
+                });
+        });
+    }
+
+    template <class Kernel>
+    void sweep_chunk(RowStorage<T> const& rows, std::int32_t chunk, BlockRow first, int step, T* x) {
+        T const* const inverse = inverse_.template as<T>().data();
+        if (order_.chunk_ptr[chunk] == order_.chunk_ptr[chunk + 1]) return;
+        Offset const begin = rows.begin(first);
+        SweepCursor<T> cursor{rows.columns() + begin, rows.values() + begin * entries_of_block()};
+        for (RowRun const run : rows.runs_of(chunk)) {
+            Kernel::run_any(x, inverse, first, run, cursor);
+            first += step * run.num_rows;
+        }
+    }
+
+    template <int B, int R> void solve_columns(T const* b, T* x) {
+        std::size_t const bytes = size_ * R * sizeof(T);
+        if (work_.size() < bytes) work_ = Arena(bytes, Allocation::local);
+        T* const work = work_.as<T>().data();
+        auto const visit = [&](std::int32_t chunk, auto const& copy) {
+            for (Index p = order_.chunk_ptr[chunk]; p < order_.chunk_ptr[chunk + 1]; ++p)
+                for (int k = 0; k < B; ++k)
+                    for (int r = 0; r < R; ++r)
+                        copy(work[(p * B + k) * R + r], Index(source_row_[p]) * B + k + r * size_);
+        };
+        sweep<B, R>(
+            work, SweepPart::both,
+            [&](std::int32_t chunk) { visit(chunk, [&](T& entry, Index at) { entry = b[at]; }); },
+            [&](std::int32_t chunk) { visit(chunk, [&](T& entry, Index at) { x[at] = entry; }); });
+    }
+
+    WorkerTeam& team_;
+    bool positive_;
+    Real<T> threshold_;
+    Index size_;
+    Offset stored_;
+    IncompleteSizes sizes_;
+    ExecutionOrder order_;
+    ChunkProgress progress_;
+    RowStorage<T> lower_, upper_;
+    Arena inverse_;
+    EntryMap map_;
+    std::vector<BlockRow> source_row_; ///< By position, in the numbers of the caller.
+    std::int32_t longest_row_ = 1;
+    Arena work_;
+};
+
+template <class T>
+IncompleteFactor<T>::IncompleteFactor(CscMatrix<T> const& a, IncompleteOptions const& options,
+                                      WorkerTeam& team)
+    : storage_(std::make_unique<Storage>(a, options, team)) {}
+template <class T> IncompleteFactor<T>::~IncompleteFactor() = default;
+template <class T> IncompleteFactor<T>::IncompleteFactor(IncompleteFactor&&) noexcept = default;
+
+template <class T> IncompleteSizes const& IncompleteFactor<T>::sizes() const {
+    return storage_->sizes();
+}
+template <class T> Index IncompleteFactor<T>::factorize(CscMatrix<T> const& a) {
+    return storage_->factorize(a);
+}
+template <class T> void IncompleteFactor<T>::solve(T const* b, T* x, Index nrhs) const {
+    storage_->solve(b, x, nrhs);
+}
+template <class T> std::vector<Index> IncompleteFactor<T>::row_of() const {
+    return storage_->row_of();
+}
+template <class T> void IncompleteFactor<T>::solve_in_order(T* x, SweepPart part) const {
+    storage_->solve_in_order(x, part);
+}
+
+#define ESPALIER_INSTANTIATE(T) template class IncompleteFactor<T>;
+ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+#undef ESPALIER_INSTANTIATE
+
+} // namespace espalier

@@ -1,0 +1,76 @@
+// Incomplete factorization A = L U + R by level of fill, on scalars or dense blocks, and its application by
+// two triangular sweeps. L has a unit diagonal.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/scalar.hpp"
+#include "incomplete/execution_order.hpp"
+#include "runtime/worker_team.hpp"
+
+namespace espalier {
+
+struct IncompleteOptions {
+    Index levels = 0;   ///< Level of fill k of ILU(k), at least 0.
+    int block_size = 1; ///< Size of dense blocks, 1 .. 6; 0: find_block_size().
+    /// Whether pivots must be positive, as IC(k) demands: other ones count as small. Then L U is Hermitian
+    /// and positive definite if the matrix is Hermitian.
+    bool positive = false;
+    /// A pivot below this part of the largest entry in its row of A is replaced; 0: the square root of
+    /// epsilon.
+    double pivot_threshold = 0;
+    std::string coarse_string;    ///< For make_execution_order().
+    std::vector<Index> positions; ///< New numbers of block rows, e.g. of a fill-reducing ordering; or empty.
+};
+
+/// Properties of an incomplete factor.
+struct IncompleteSizes {
+    int block_size = 1;
+    Index num_rows = 0;         ///< Block rows.
+    Offset nnz_factor = 0;      ///< Stored entries of L + U, the diagonal once.
+    std::int32_t chunks = 0;    ///< Coarse tasks.
+    Offset coarse_edges = 0;    ///< Edges between them.
+    Offset synchronizations = 0; ///< Waits in a forward and a backward sweep.
+    double symbolic_s = 0;      ///< Seconds for the pattern of the factor.
+    double order_s = 0;         ///< Seconds for the execution order and the storage.
+};
+
+/// The part of a solve that is done: L y = b, U x = y, or both.
+enum class SweepPart : std::uint8_t { lower, upper, both };
+
+/// An incomplete factorization. The constructor makes the pattern and the execution order; factorize() may be
+/// called again and again with new values. Results have the same bits for every number of workers and every
+/// coarse string. One call at a time, and not during another call of the team.
+template <class T> class IncompleteFactor {
+  public:
+    /// `team` must outlive the object. Error{bad_input}, {usage} or {unsupported} as block_pattern(),
+    /// fill_pattern() and coarsen() describe; Error{usage} for positions that are no permutation and for a
+    /// negative threshold.
+    IncompleteFactor(CscMatrix<T> const& a, IncompleteOptions const& options, WorkerTeam& team);
+    ~IncompleteFactor();
+    IncompleteFactor(IncompleteFactor&&) noexcept;
+
+    [[nodiscard]] IncompleteSizes const& sizes() const;
+
+    /// Computes the factors of `a`, which has the pattern that the constructor got. Returns the number of
+    /// pivots that were zero, too small, or not positive if they must be, and have been replaced by the
+    /// threshold times the largest entry of their row. Error{usage} for another pattern size.
+    Index factorize(CscMatrix<T> const& a);
+
+    /// x = (L U)^-1 b for `nrhs` vectors of n entries each, column after column; b and x may be the same.
+    void solve(T const* b, T* x, Index nrhs = 1) const;
+
+    /// The number of row_of() entries: entry k of a vector in execution order belongs to row row_of()[k].
+    [[nodiscard]] std::vector<Index> row_of() const;
+    /// Solves in place for one vector in execution order, which saves the permutations of solve().
+    void solve_in_order(T* x, SweepPart part = SweepPart::both) const;
+
+  private:
+    class Storage;
+    std::unique_ptr<Storage> storage_;
+};
+
+} // namespace espalier

@@ -1,0 +1,57 @@
+// Patterns of (block) rows, and level-of-fill patterns of incomplete factors.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/scalar.hpp"
+#include "espalier/matrix.hpp"
+
+namespace espalier {
+
+/// Number of a block row or block column. Incomplete factors need 32 bits for each, because their sweeps are
+/// as fast as memory.
+using BlockRow = std::int32_t;
+
+/// The stored blocks of a square matrix, row by row. Each row contains its diagonal block.
+struct RowPattern {
+    BlockRow num_rows = 0;
+    std::vector<Offset> ptr{0};   ///< num_rows + 1 entries.
+    std::vector<BlockRow> cols;   ///< Ascending in each row.
+    std::vector<Offset> diagonal; ///< Position of the diagonal block of each row in cols.
+    bool symmetric = false;       ///< Whether (i, j) is stored if and only if (j, i) is.
+
+    [[nodiscard]] std::span<BlockRow const> row(BlockRow i) const {
+        return {cols.data() + ptr[i], cols.data() + ptr[i + 1]};
+    }
+    [[nodiscard]] std::span<BlockRow const> lower(BlockRow i) const {
+        return {cols.data() + ptr[i], cols.data() + diagonal[i]};
+    }
+    [[nodiscard]] std::span<BlockRow const> upper(BlockRow i) const {
+        return {cols.data() + diagonal[i] + 1, cols.data() + ptr[i + 1]};
+    }
+    [[nodiscard]] Offset num_blocks() const { return ptr.back(); }
+};
+
+/// The largest size b <= 6 that divides the matrix into dense b x b blocks: at least 80 % of the entries of
+/// the blocks that are not empty are stored. 1 if there is none. Linear.
+template <class T> int find_block_size(CscMatrix<T> const& a);
+
+/// The b x b blocks of a square matrix with stored entries, both triangles and the whole diagonal included.
+/// Block row i becomes row positions[i], or stays row i if `positions` is empty. Error{bad_input} if the
+/// matrix is not square; Error{usage} if b does not divide its size or `positions` is no permutation of the
+/// block rows; Error{unsupported} for more than 2^31 - 2 block rows.
+template <class T>
+RowPattern block_pattern(CscMatrix<T> const& a, int block_size, std::span<Index const> positions = {});
+
+/// (i, j) is in the transpose if (j, i) is in the pattern.
+RowPattern transpose(RowPattern const& pattern);
+
+/// The pattern of the incomplete factors L + U with fill of levels up to `levels` >= 0. By the fill path
+/// theorem, (i, j) is fill of level k if the shortest path from i to j in the graph of A through vertices
+/// below both has k + 1 edges [Hysom, Pothen 2001]. The rows are independent and are searched on `threads`
+/// threads; the result does not depend on their number.
+RowPattern fill_pattern(RowPattern const& a, Index levels, int threads = 1);
+
+} // namespace espalier

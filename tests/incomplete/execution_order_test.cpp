@@ -1,0 +1,126 @@
+#include "incomplete/execution_order.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <thread>
+
+#include "common/matrices.hpp"
+#include "core/run_threads.hpp"
+#include "core/status_of.hpp"
+
+namespace espalier {
+namespace {
+
+RowPattern grid_pattern(Index nx, Index ny, Index nz) {
+    return block_pattern(matrix_of(nx * ny * nz, Symmetry::symmetric,
+                                   [&](Index i, Index j) {
+                                       bool const x = i == j + 1 && i % nx != 0;
+                                       bool const y = i == j + nx && i / nx % ny != 0;
+                                       return i == j || x || y || i == j + nx * ny;
+                                   }),
+                         1);
+}
+
+RowPattern random_pattern(Index n, unsigned seed) {
+    std::mt19937 random(seed);
+    return block_pattern(matrix_of(n, Symmetry::general,
+                                   [&](Index i, Index j) { return i == j || random() % 40 == 0; }),
+                         1);
+}
+
+/// Every row has one position, and the ranges of workers and chunks cover all positions.
+void expect_complete(ExecutionOrder const& order, BlockRow n) {
+    ASSERT_EQ(order.num_rows(), n);
+    for (BlockRow p = 0; p < n; ++p) ASSERT_EQ(order.position_of[order.row_at[p]], p);
+    EXPECT_EQ(order.chunk_ptr.back(), n);
+    EXPECT_EQ(std::ssize(order.worker_ptr), order.num_workers + 1);
+    EXPECT_EQ(order.worker_ptr.back(), order.num_chunks());
+    EXPECT_TRUE(std::is_sorted(order.chunk_ptr.begin(), order.chunk_ptr.end()));
+    EXPECT_EQ(std::ssize(order.forward.ptr), order.num_chunks() + 1);
+    EXPECT_EQ(std::ssize(order.backward.ptr), order.num_chunks() + 1);
+}
+
+/// Runs the chunks with threads. Each row checks, without synchronization of its own, that the rows that it
+/// needs are done.
+void run_checked(ExecutionOrder const& order, RowPattern const& pattern, SweepDirection direction) {
+    TaskGraph const tasks = row_tasks(pattern);
+    std::vector<std::vector<TaskId>> needed(tasks.num_tasks());
+    for (TaskId task = 0; task < tasks.num_tasks(); ++task)
+        for (TaskId const next : tasks.successors_of(task)) {
+            if (direction == SweepDirection::forward)
+                needed[next].push_back(task);
+            else
+                needed[task].push_back(next);
+        }
+    std::vector<int> done(tasks.num_tasks(), 0), missing(order.num_workers, 0);
+    ChunkProgress progress(order.num_workers);
+    for (int round = 1; round <= 2; ++round) {
+        progress.reset();
+        run_threads(order.num_workers, [&](int worker) {
+            progress.run(order, direction, worker, true, [&](std::int32_t chunk) {
+                BlockRow const first = order.chunk_ptr[chunk], end = order.chunk_ptr[chunk + 1];
+                for (BlockRow k = 0; k < end - first; ++k) {
+                    bool const forward = direction == SweepDirection::forward;
+                    BlockRow const row = order.row_at[forward ? first + k : end - 1 - k];
+                    for (TaskId const other : needed[row]) missing[worker] += done[other] != round;
+                    done[row] = round;
+                }
+            });
+        });
+        EXPECT_EQ(missing, std::vector<int>(order.num_workers, 0));
+        EXPECT_EQ(done, std::vector<int>(done.size(), round));
+    }
+}
+
+class OrderOfWorkers : public ::testing::TestWithParam<int> {};
+
+TEST_P(OrderOfWorkers, WaitsForEveryRowThatARowNeeds) {
+    for (char const* text : {"", "S", "CD(4)", "H(2)", "D(9)F(3)"})
+        for (auto const& pattern : {grid_pattern(9, 7, 5), random_pattern(200, 4)}) {
+            auto const order = make_execution_order(pattern, GetParam(), text);
+            expect_complete(order, pattern.num_rows);
+            run_checked(order, pattern, SweepDirection::forward);
+            run_checked(order, pattern, SweepDirection::backward);
+        }
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, OrderOfWorkers, ::testing::Values(1, 2, 4));
+
+TEST(ExecutionOrder, OneWorkerNeverWaits) {
+    auto const order = make_execution_order(grid_pattern(6, 6, 6), 1, "D(5)");
+    EXPECT_TRUE(order.forward.waits.empty());
+    EXPECT_TRUE(order.backward.waits.empty());
+    EXPECT_EQ(make_execution_order(grid_pattern(6, 6, 6), 1).num_chunks(), 1);
+}
+
+TEST(ExecutionOrder, PutsRowsOfEqualLengthThatAreIndependentTogether) {
+    auto const pattern = grid_pattern(4, 4, 1);
+    auto const order = make_execution_order(pattern, 1);
+    // Diagonals of the grid; in each, rows with one block before those with two.
+    EXPECT_EQ(order.row_at,
+              (std::vector<BlockRow>{0, 1, 4, 2, 8, 5, 3, 12, 6, 9, 7, 13, 10, 11, 14, 15}));
+}
+
+TEST(ExecutionOrder, LeavesOutWaitsThatOthersImply) {
+    // Lines of a grid, each of which needs the one before. Each wait of a worker implies its older ones.
+    auto const pattern = grid_pattern(8, 12, 1);
+    auto const order = make_execution_order(pattern, 2, "F(2)");
+    EXPECT_LT(std::ssize(order.forward.waits), order.coarse_edges);
+    for (std::int32_t c = 0; c < order.num_chunks(); ++c) EXPECT_LE(order.forward.before(c).size(), 1u);
+}
+
+TEST(ExecutionOrder, AcceptsAnEmptyMatrix) {
+    auto const order = make_execution_order(block_pattern(CscMatrix<double>{}, 1), 2);
+    expect_complete(order, 0);
+}
+
+TEST(ExecutionOrder, RefusesABadCoarseString) {
+    EXPECT_TRUE(throws_error(Status::usage, "position 2", [] {
+        (void)make_execution_order(grid_pattern(2, 2, 1), 2, "SQ");
+    }));
+}
+
+} // namespace
+} // namespace espalier

@@ -1,0 +1,302 @@
+#include "incomplete/incomplete_factor.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numeric>
+#include <random>
+
+#include "common/matrices.hpp"
+#include "core/status_of.hpp"
+
+namespace espalier {
+namespace {
+
+template <class T> T random_value(std::mt19937& random) {
+    std::uniform_real_distribution<double> uniform(-1, 1);
+    if constexpr (is_complex<T>) {
+        auto const re = static_cast<Real<T>>(uniform(random));
+        return T(re, static_cast<Real<T>>(uniform(random)));
+    } else {
+        return static_cast<T>(uniform(random));
+    }
+}
+
+/// Sparse b x b blocks (block row i has about four), all dense, with a dominant diagonal.
+template <class T> CscMatrix<T> block_matrix(Index blocks, int b, Symmetry symmetry, unsigned seed) {
+    std::mt19937 random(seed);
+    std::vector<char> present(blocks * blocks);
+    for (Index i = 0; i < blocks; ++i)
+        for (Index j = 0; j < blocks; ++j) present[i + j * blocks] = i == j || random() % blocks < 2;
+    return matrix_of<T>(blocks * b, symmetry, [&](Index i, Index j) {
+        if (!present[i / b + j / b * blocks]) return T(0);
+        if (i == j) return T(static_cast<Real<T>>(8 * b));
+        return random_value<T>(random);
+    });
+}
+
+template <class T> std::vector<std::vector<T>> dense(CscMatrix<T> const& a) {
+    std::vector<std::vector<T>> d(a.rows, std::vector<T>(a.cols, T(0)));
+    for (Index j = 0; j < a.cols; ++j)
+        for (Offset const p : a.entries_of(j)) {
+            Index const i = a.row_ind[p];
+            d[i][j] = a.values[p];
+            if (i != j && a.symmetry != Symmetry::general)
+                d[j][i] = conj_if(a.symmetry == Symmetry::hermitian, a.values[p]);
+        }
+    return d;
+}
+
+/// The textbook incomplete LU on the entries for which in_pattern(i, j), without pivoting, and its solution.
+template <class T, class InPattern>
+std::vector<T> reference_solve(CscMatrix<T> const& a, InPattern const& in_pattern, std::vector<T> x) {
+    auto f = dense(a);
+    for (Index i = 0; i < a.rows; ++i)
+        for (Index k = 0; k < i; ++k) {
+            if (!in_pattern(i, k)) continue;
+            f[i][k] /= f[k][k];
+            for (Index j = k + 1; j < a.rows; ++j)
+                if (in_pattern(i, j)) f[i][j] -= f[i][k] * f[k][j];
+        }
+    for (Index i = 0; i < a.rows; ++i)
+        for (Index k = 0; k < i; ++k)
+            if (in_pattern(i, k)) x[i] -= f[i][k] * x[k];
+    for (Index i = a.rows; i-- > 0;) {
+        for (Index k = i + 1; k < a.rows; ++k)
+            if (in_pattern(i, k)) x[i] -= f[i][k] * x[k];
+        x[i] /= f[i][i];
+    }
+    return x;
+}
+
+template <class T> std::vector<T> random_vector(Index n, unsigned seed) {
+    std::mt19937 random(seed);
+    std::vector<T> x(n);
+    for (T& entry : x) entry = random_value<T>(random);
+    return x;
+}
+
+template <class T> double difference(std::vector<T> const& a, std::vector<T> const& b) {
+    double largest = 0;
+    for (std::size_t i = 0; i < a.size(); ++i)
+        largest = std::max(largest, static_cast<double>(std::abs(a[i] - b[i])));
+    return largest;
+}
+
+template <class T> std::vector<T> solve(CscMatrix<T> const& a, IncompleteOptions const& options,
+                                        WorkerTeam& team, std::vector<T> const& b) {
+    IncompleteFactor<T> factor(a, options, team);
+    EXPECT_EQ(factor.factorize(a), 0);
+    std::vector<T> x(b.size());
+    factor.solve(b.data(), x.data(), std::ssize(b) / a.rows);
+    return x;
+}
+
+WorkerTeam& team_of(int size) {
+    static auto const topology = Topology::detect();
+    static std::vector<std::unique_ptr<WorkerTeam>> teams(8);
+    if (!teams[size]) teams[size] = std::make_unique<WorkerTeam>(topology, size);
+    return *teams[size];
+}
+
+template <class T> class IncompleteFactorOf : public ::testing::Test {
+  public:
+    static constexpr double tolerance = 200 * epsilon<T>;
+};
+using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
+TYPED_TEST_SUITE(IncompleteFactorOf, Scalars);
+
+TYPED_TEST(IncompleteFactorOf, IsTheTextbookFactorOnItsPattern) {
+    using T = TypeParam;
+    for (auto const symmetry : {Symmetry::general, Symmetry::symmetric, Symmetry::hermitian}) {
+        if (symmetry == Symmetry::hermitian && !is_complex<T>) continue;
+        auto const a = block_matrix<T>(50, 1, symmetry, 11);
+        auto const b = random_vector<T>(50, 2);
+        for (Index const levels : {0, 1, 2, 50}) {
+            auto const pattern = fill_pattern(block_pattern(a, 1), levels);
+            auto const in_pattern = [&](Index i, Index j) {
+                auto const row = pattern.row(static_cast<BlockRow>(i));
+                return std::binary_search(row.begin(), row.end(), static_cast<BlockRow>(j));
+            };
+            auto const x = solve<T>(a, {.levels = levels}, team_of(2), b);
+            EXPECT_LT(difference(x, reference_solve(a, in_pattern, b)), this->tolerance);
+        }
+    }
+}
+
+TYPED_TEST(IncompleteFactorOf, WithAllLevelsSolvesTheSystem) {
+    using T = TypeParam;
+    for (int const size : {1, 3}) {
+        auto const a = block_matrix<T>(40, size, Symmetry::general, 3);
+        auto const d = dense(a);
+        auto const exact = random_vector<T>(a.rows, 9);
+        std::vector<T> b(a.rows, T(0));
+        for (Index i = 0; i < a.rows; ++i)
+            for (Index j = 0; j < a.rows; ++j) b[i] += d[i][j] * exact[j];
+        auto const x = solve<T>(a, {.levels = a.rows, .block_size = size}, team_of(3), b);
+        EXPECT_LT(difference(x, exact), this->tolerance);
+    }
+}
+
+TYPED_TEST(IncompleteFactorOf, WithDenseBlocksIsTheScalarFactor) {
+    using T = TypeParam;
+    for (int const size : {2, 3, 4, 5, 6}) {
+        auto const a = block_matrix<T>(16, size, Symmetry::general, 7);
+        auto const b = random_vector<T>(a.rows, 4);
+        // With the block pattern as its pattern, the scalar factor has the same entries.
+        for (Index const levels : {0, 1}) {
+            auto const pattern = fill_pattern(block_pattern(a, size), levels);
+            auto const in_pattern = [&](Index i, Index j) {
+                auto const row = pattern.row(static_cast<BlockRow>(i / size));
+                return std::binary_search(row.begin(), row.end(), static_cast<BlockRow>(j / size));
+            };
+            auto const x = solve<T>(a, {.levels = levels, .block_size = size}, team_of(2), b);
+            EXPECT_LT(difference(x, reference_solve(a, in_pattern, b)), this->tolerance);
+        }
+        EXPECT_LT(difference(solve<T>(a, {.block_size = size}, team_of(1), b),
+                             solve<T>(a, {.block_size = 1}, team_of(1), b)),
+                  this->tolerance);
+    }
+}
+
+TYPED_TEST(IncompleteFactorOf, HasTheSameBitsForAllWorkersAndCoarseStrings) {
+    using T = TypeParam;
+    for (int const size : {1, 2}) {
+        auto const a = block_matrix<T>(100, size, Symmetry::general, 5);
+        auto const b = random_vector<T>(a.rows * 5, 8);
+        auto const expected = solve<T>(a, {.levels = 1, .block_size = size}, team_of(1), b);
+        for (int const workers : {1, 2, 4})
+            for (char const* text : {"", "D(10)", "F(4)"}) {
+                auto const x = solve<T>(a, {.levels = 1, .block_size = size, .coarse_string = text},
+                                        team_of(workers), b);
+                EXPECT_EQ(x, expected) << workers << " workers, " << text;
+            }
+    }
+}
+
+TYPED_TEST(IncompleteFactorOf, SolvesAnyNumberOfVectorsAlsoInPlace) {
+    using T = TypeParam;
+    auto const a = block_matrix<T>(30, 2, Symmetry::symmetric, 6);
+    IncompleteFactor<T> factor(a, {.block_size = 2}, team_of(2));
+    factor.factorize(a);
+    auto const b = random_vector<T>(a.rows * 11, 1);
+    std::vector<T> expected(b.size()), x = b;
+    for (Index r = 0; r < 11; ++r) factor.solve(b.data() + r * a.rows, expected.data() + r * a.rows);
+    factor.solve(x.data(), x.data(), 11);
+    EXPECT_LT(difference(x, expected), this->tolerance);
+    factor.solve(x.data(), x.data(), 0);
+
+    // In execution order, by both sweeps at once and one by one.
+    auto const row_of = factor.row_of();
+    std::vector<T> ordered, in_steps;
+    for (Index const row : row_of) ordered.push_back(b[row]);
+    in_steps = ordered;
+    factor.solve_in_order(ordered.data());
+    factor.solve_in_order(in_steps.data(), SweepPart::lower);
+    factor.solve_in_order(in_steps.data(), SweepPart::upper);
+    EXPECT_EQ(ordered, in_steps);
+    for (std::size_t k = 0; k < row_of.size(); ++k) EXPECT_EQ(ordered[k], expected[row_of[k]]);
+}
+
+TEST(IncompleteFactor, OfAnOrderedMatrixIsTheFactorOfThePermutedMatrix) {
+    auto const a = block_matrix<double>(40, 2, Symmetry::general, 12);
+    std::vector<Index> positions(40);
+    std::iota(positions.begin(), positions.end(), Index(0));
+    std::shuffle(positions.begin(), positions.end(), std::mt19937(3));
+    auto const moved = [&](Index i) { return positions[i / 2] * 2 + i % 2; };
+    auto const d = dense(a);
+    std::vector<std::vector<double>> rows(80, std::vector<double>(80));
+    auto const b = random_vector<double>(80, 5);
+    std::vector<double> moved_b(80);
+    for (Index i = 0; i < 80; ++i) {
+        moved_b[moved(i)] = b[i];
+        for (Index j = 0; j < 80; ++j) rows[moved(i)][moved(j)] = d[i][j];
+    }
+    auto const permuted = matrix_from(Symmetry::general, rows);
+    auto const x = solve<double>(a, {.levels = 1, .block_size = 2, .positions = positions}, team_of(2), b);
+    auto const moved_x = solve<double>(permuted, {.levels = 1, .block_size = 2}, team_of(2), moved_b);
+    for (Index i = 0; i < 80; ++i) EXPECT_NEAR(x[i], moved_x[moved(i)], 1e-13);
+}
+
+TEST(IncompleteFactor, TakesNewValuesWithoutANewAnalysis) {
+    auto a = block_matrix<double>(40, 1, Symmetry::general, 1);
+    IncompleteFactor<double> factor(a, {.levels = 1}, team_of(2));
+    factor.factorize(a);
+    scale_values(a, [](Index i, Index j) { return i == j ? 2.0 : 0.5; });
+    factor.factorize(a);
+    auto const b = random_vector<double>(40, 1);
+    std::vector<double> x(40);
+    factor.solve(b.data(), x.data());
+    EXPECT_EQ(x, solve<double>(a, {.levels = 1}, team_of(1), b));
+    auto const other = block_matrix<double>(41, 1, Symmetry::general, 1);
+    EXPECT_TRUE(throws_error(Status::usage, "was prepared for 40", [&] { factor.factorize(other); }));
+}
+
+TEST(IncompleteFactor, ReplacesAndCountsSmallPivots) {
+    // The pivots are 1, 1 - 1 = 0, 1e-20 beside an entry of 4, and 1 - 16.
+    auto const a = matrix_from<double>(Symmetry::general,
+                                       {{1, 1, 0, 0}, {1, 1, 0, 0}, {0, 0, 1e-20, 4}, {0, 0, 4, 1}});
+    IncompleteFactor<double> factor(a, {.pivot_threshold = 0.25}, team_of(1));
+    EXPECT_EQ(factor.factorize(a), 2);
+    // L U is [1 1; 1 1.25] and [1 4; 4 1].
+    std::vector<double> x{3, 3.25, 5, 5};
+    factor.solve(x.data(), x.data());
+    EXPECT_EQ(x, (std::vector<double>{2, 1, 1, 1}));
+}
+
+TEST(IncompleteFactor, ReplacesThePivotOfAnEmptyRow) {
+    CscMatrix<double> const zero{3, 3, Symmetry::general, {0, 0, 0, 0}, {}, {}};
+    IncompleteFactor<double> factor(zero, {}, team_of(2));
+    EXPECT_EQ(factor.factorize(zero), 3);
+    std::vector<double> x{1, 2, 3};
+    factor.solve(x.data(), x.data());
+    EXPECT_EQ(x, (std::vector<double>{1, 2, 3}));
+}
+
+TEST(IncompleteFactor, WithPositivePivotsIsPositiveDefinite) {
+    for (int const size : {1, 3}) {
+        auto a = block_matrix<std::complex<double>>(20, size, Symmetry::hermitian, 8);
+        scale_values(a, [](Index i, Index j) { return i == j && i % 4 == 1 ? -0.01 : 1.0; });
+        IncompleteFactor<std::complex<double>> factor(
+            a, {.block_size = size, .positive = true, .pivot_threshold = 0.1}, team_of(2));
+        EXPECT_GT(factor.factorize(a), 0);
+        // z^H M^-1 z is real and positive.
+        for (unsigned seed = 0; seed < 10; ++seed) {
+            auto const z = random_vector<std::complex<double>>(a.rows, seed);
+            auto x = z;
+            factor.solve(x.data(), x.data());
+            std::complex<double> product = 0;
+            for (Index i = 0; i < a.rows; ++i) product += std::conj(z[i]) * x[i];
+            EXPECT_GT(product.real(), 0);
+            EXPECT_NEAR(product.imag(), 0, 1e-10 * product.real());
+        }
+    }
+}
+
+TEST(IncompleteFactor, ReportsItsSizes) {
+    auto const a = block_matrix<double>(30, 3, Symmetry::general, 2);
+    IncompleteFactor<double> factor(a, {.levels = 1, .block_size = 0, .coarse_string = "D(4)"}, team_of(2));
+    auto const& sizes = factor.sizes();
+    EXPECT_EQ(sizes.block_size, 3);
+    EXPECT_EQ(sizes.num_rows, 30);
+    EXPECT_EQ(sizes.nnz_factor, 9 * fill_pattern(block_pattern(a, 3), 1).num_blocks());
+    EXPECT_GT(sizes.chunks, 5);
+    EXPECT_LE(sizes.synchronizations, 2 * sizes.coarse_edges);
+}
+
+TEST(IncompleteFactor, RefusesWrongOptions) {
+    auto const a = block_matrix<double>(10, 1, Symmetry::general, 2);
+    auto const refuses = [&](char const* part, IncompleteOptions const& options) {
+        return throws_error(Status::usage, part, [&] { IncompleteFactor<double>(a, options, team_of(1)); });
+    };
+    EXPECT_TRUE(refuses("level of fill is -2", {.levels = -2}));
+    EXPECT_TRUE(refuses("blocks of size 7", {.block_size = 7}));
+    EXPECT_TRUE(refuses("pivot threshold is -1", {.pivot_threshold = -1}));
+    EXPECT_TRUE(refuses("coarse string 'X'", {.coarse_string = "X"}));
+    EXPECT_TRUE(refuses("1 positions for 10", {.positions = {0}}));
+}
+
+} // namespace
+} // namespace espalier

@@ -1,0 +1,144 @@
+#include "incomplete/row_pattern.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <set>
+
+#include "common/matrices.hpp"
+#include "core/status_of.hpp"
+
+namespace espalier {
+namespace {
+
+using Levels = std::vector<std::vector<Index>>;
+constexpr Index far = 1 << 20;
+
+/// The textbook definition: level(i, j) = min over k < min(i, j) of level(i, k) + level(k, j) + 1.
+Levels fill_levels(CscMatrix<double> const& a) {
+    Levels level(a.rows, std::vector<Index>(a.rows, far));
+    for (Index j = 0; j < a.cols; ++j) {
+        level[j][j] = 0;
+        for (Offset const p : a.entries_of(j)) {
+            level[a.row_ind[p]][j] = 0;
+            if (a.symmetry != Symmetry::general) level[j][a.row_ind[p]] = 0;
+        }
+    }
+    for (Index k = 0; k < a.rows; ++k)
+        for (Index i = k + 1; i < a.rows; ++i)
+            for (Index j = k + 1; j < a.rows; ++j)
+                level[i][j] = std::min(level[i][j], level[i][k] + level[k][j] + 1);
+    return level;
+}
+
+std::set<std::pair<Index, Index>> blocks_of(RowPattern const& pattern) {
+    std::set<std::pair<Index, Index>> result;
+    for (BlockRow i = 0; i < pattern.num_rows; ++i) {
+        auto const row = pattern.row(i);
+        EXPECT_TRUE(std::is_sorted(row.begin(), row.end()));
+        EXPECT_EQ(pattern.cols[pattern.diagonal[i]], i);
+        EXPECT_EQ(std::ssize(pattern.lower(i)) + 1 + std::ssize(pattern.upper(i)), std::ssize(row));
+        for (BlockRow const j : row) EXPECT_TRUE(result.emplace(i, j).second);
+    }
+    return result;
+}
+
+CscMatrix<double> random_matrix(Index n, Symmetry symmetry, double density, unsigned seed) {
+    std::mt19937 random(seed);
+    std::uniform_real_distribution<double> uniform(0, 1);
+    return matrix_of(n, symmetry, [&](Index i, Index j) {
+        return uniform(random) < density || (i == j && i % 3 != 0) ? uniform(random) + 0.1 : 0.0;
+    });
+}
+
+TEST(FillPattern, IsThatOfTheLevelsOfFill) {
+    for (unsigned seed = 0; seed < 12; ++seed)
+        for (auto const symmetry : {Symmetry::general, Symmetry::symmetric}) {
+            auto const a = random_matrix(40, symmetry, 0.03 + 0.005 * seed, seed);
+            auto const level = fill_levels(a);
+            auto const pattern = block_pattern(a, 1);
+            for (Index const k : {0, 1, 2, 3, 40}) {
+                std::set<std::pair<Index, Index>> expected;
+                for (Index i = 0; i < a.rows; ++i)
+                    for (Index j = 0; j < a.rows; ++j)
+                        if (level[i][j] <= k) expected.emplace(i, j);
+                auto const filled = fill_pattern(pattern, k, 1 + static_cast<int>(seed % 3));
+                EXPECT_EQ(blocks_of(filled), expected) << "level " << k;
+                bool const symmetric = std::all_of(expected.begin(), expected.end(), [&](auto const& entry) {
+                    return expected.count({entry.second, entry.first}) == 1;
+                });
+                EXPECT_EQ(filled.symmetric, symmetric);
+            }
+        }
+}
+
+TEST(FillPattern, IsTheSameForAnyNumberOfThreads) {
+    auto const a = matrix_of(5000, Symmetry::general, [](Index i, Index j) {
+        return i == j || (i - j) % 997 == 3 || (j - i) % 1201 == 5 ? 1.0 : 0.0;
+    });
+    auto const one = fill_pattern(block_pattern(a, 1), 1, 1);
+    auto const four = fill_pattern(block_pattern(a, 1), 1, 4);
+    EXPECT_EQ(one.ptr, four.ptr);
+    EXPECT_EQ(one.cols, four.cols);
+}
+
+TEST(FillPattern, RefusesANegativeLevel) {
+    EXPECT_TRUE(throws_error(Status::usage, "the level of fill is -1",
+                             [] { (void)fill_pattern(RowPattern{}, -1); }));
+}
+
+TEST(BlockPattern, HasTheBlocksWithEntriesAndTheDiagonal) {
+    auto const a = matrix_of(6, Symmetry::general,
+                             [](Index i, Index j) { return (i == 0 && j == 5) || (i == 3 && j == 1); });
+    std::set<std::pair<Index, Index>> const expected{{0, 0}, {1, 1}, {2, 2}, {0, 2}, {1, 0}};
+    EXPECT_EQ(blocks_of(block_pattern(a, 2)), expected);
+    EXPECT_FALSE(block_pattern(a, 2).symmetric);
+    auto const lower = matrix_of(6, Symmetry::symmetric, [](Index i, Index j) { return i == 5 && j == 2; });
+    std::set<std::pair<Index, Index>> const mirrored{{0, 0}, {1, 1}, {2, 2}, {1, 2}, {2, 1}};
+    EXPECT_EQ(blocks_of(block_pattern(lower, 2)), mirrored);
+    EXPECT_TRUE(block_pattern(lower, 2).symmetric);
+}
+
+TEST(BlockPattern, MovesBlockRowsToTheirPositions) {
+    for (auto const symmetry : {Symmetry::general, Symmetry::symmetric}) {
+        auto const a = random_matrix(24, symmetry, 0.1, 5);
+        std::vector<Index> positions(12);
+        std::iota(positions.begin(), positions.end(), Index(0));
+        std::shuffle(positions.begin(), positions.end(), std::mt19937(3));
+        std::set<std::pair<Index, Index>> expected;
+        for (auto const& [i, j] : blocks_of(block_pattern(a, 2)))
+            expected.emplace(positions[i], positions[j]);
+        EXPECT_EQ(blocks_of(block_pattern(a, 2, positions)), expected);
+    }
+}
+
+TEST(BlockPattern, RefusesWrongArguments) {
+    auto const a = random_matrix(6, Symmetry::general, 0.5, 1);
+    auto const wide = CscMatrix<double>{2, 3, Symmetry::general, {0, 0, 0, 0}, {}, {}};
+    auto const refuses = [&](Status status, char const* part, auto const& matrix, int size,
+                             std::vector<Index> const& positions) {
+        return throws_error(status, part, [&] { (void)block_pattern(matrix, size, positions); });
+    };
+    EXPECT_TRUE(refuses(Status::bad_input, "2 x 3", wide, 1, {}));
+    EXPECT_TRUE(refuses(Status::usage, "blocks of size 4 do not divide a matrix of size 6", a, 4, {}));
+    EXPECT_TRUE(refuses(Status::usage, "blocks of size 0", a, 0, {}));
+    EXPECT_TRUE(refuses(Status::usage, "2 positions for 3 block rows", a, 2, {0, 1}));
+    EXPECT_TRUE(refuses(Status::usage, "no permutation: 1", a, 2, {0, 1, 1}));
+    EXPECT_TRUE(refuses(Status::usage, "no permutation: 3", a, 2, {0, 1, 3}));
+}
+
+TEST(FindBlockSize, FindsDenseBlocks) {
+    auto const blocks = [](int size, Symmetry symmetry) {
+        return matrix_of(60, symmetry, [size](Index i, Index j) { return i / size % 5 == j / size % 5; });
+    };
+    for (auto const symmetry : {Symmetry::general, Symmetry::symmetric})
+        for (int const size : {2, 3, 4, 5, 6}) EXPECT_EQ(find_block_size(blocks(size, symmetry)), size);
+    auto const tridiagonal = [](Index i, Index j) { return std::abs(i - j) <= 1; };
+    EXPECT_EQ(find_block_size(matrix_of(60, Symmetry::general, tridiagonal)), 1);
+    EXPECT_EQ(find_block_size(matrix_of(7, Symmetry::general, [](Index, Index) { return 1; })), 1);
+}
+
+} // namespace
+} // namespace espalier
