@@ -22,8 +22,8 @@ struct IncompleteOptions {
     /// A pivot below this part of the largest entry in its row of A is replaced; 0: the square root of
     /// epsilon.
     double pivot_threshold = 0;
-    std::string coarse_string;    ///< For make_execution_order().
-    std::vector<Index> positions; ///< New numbers of block rows, e.g. of a fill-reducing ordering; or empty.
+    std::string coarse_string{};  ///< For make_execution_order().
+    std::vector<Index> positions{}; ///< New numbers of block rows, e.g. of a fill-reducing ordering; or empty.
 };
 
 /// Properties of an incomplete factor.

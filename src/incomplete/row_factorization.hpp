@@ -114,6 +114,7 @@ template <class T, int B> class RowFactorization {
 
   private:
     static constexpr Index block_entries = Index(B) * B;
+    static constexpr Offset entries_ahead = 64;
 
     T* value(std::int32_t slot) { return values_.data() + (slot + 1) * block_entries; }
 
@@ -124,12 +125,20 @@ template <class T, int B> class RowFactorization {
         Real<T> largest = 0;
         auto const& map = arrays_.entries;
         for (Offset e = map.ptr[p]; e < map.ptr[p + 1]; ++e) {
+            prefetch(e + entries_ahead);
             Offset const source = map.source[e];
             T const entry = source >= 0 ? arrays_.a[source] : conj(arrays_.a[~source]);
             row[map.slot[e]] = entry;
             largest = std::max(largest, abs1(entry));
         }
         return largest;
+    }
+
+    /// The entries of A are far from each other, in the order in which rows are executed.
+    void prefetch(Offset e) const {
+        auto const& source = arrays_.entries.source;
+        if (e >= std::ssize(source)) return;
+        __builtin_prefetch(arrays_.a + (source[e] >= 0 ? source[e] : ~source[e]));
     }
 
     /// l(k) = a(k) u(k, k)^-1, and a(j) -= l(k) u(k, j) for the columns j of this row. Scalars are also
