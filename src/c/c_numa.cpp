@@ -16,7 +16,7 @@ namespace {
 
 using namespace espalier;
 
-template <class Body> espalier_status guarded(Body const& body) noexcept {
+template <class Body> espalier_status guarded_call(Body const& body) noexcept {
     try {
         body();
         return ESPALIER_OK;
@@ -39,7 +39,7 @@ template <class Byte, class Pointer> std::span<Byte> range_of(Pointer* data, std
 }
 
 template <class Make> espalier_status create(espalier_node_memory** memory, Make const& make) noexcept {
-    return guarded([&] {
+    return guarded_call([&] {
         require(memory);
         *memory = nullptr;
         *memory = new espalier_node_memory{make()};
@@ -49,7 +49,7 @@ template <class Make> espalier_status create(espalier_node_memory** memory, Make
 } // namespace
 
 espalier_status espalier_memory_nodes(int64_t capacity, int* nodes, int64_t* count) {
-    return guarded([&] {
+    return guarded_call([&] {
         require(count && capacity >= 0 && (nodes || capacity == 0));
         std::vector<int> const all = memory_nodes();
         std::copy_n(all.begin(), std::min<int64_t>(capacity, std::ssize(all)), nodes);
@@ -83,12 +83,12 @@ void espalier_node_memory_destroy(espalier_node_memory** memory) {
 }
 
 espalier_status espalier_move_to_node(void* data, uint64_t bytes, int node) {
-    return guarded([&] { move_to_node(range_of<std::byte>(data, bytes), node); });
+    return guarded_call([&] { move_to_node(range_of<std::byte>(data, bytes), node); });
 }
 
 espalier_status espalier_query_nodes(void const* data, uint64_t bytes, int64_t capacity, uint64_t* node_bytes,
                                      uint64_t* untouched, uint64_t* unknown) {
-    return guarded([&] {
+    return guarded_call([&] {
         require(capacity >= 0 && (node_bytes || capacity == 0));
         PageLocation const found = query_nodes(range_of<std::byte const>(data, bytes));
         std::fill_n(node_bytes, capacity, 0);
