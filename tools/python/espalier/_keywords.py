@@ -63,8 +63,9 @@ class Keywords(TypedDict, total=False):
     record_trace: bool | None
 
     #: which worker runs which task: by lists made in advance, a tree of queues, or queues of cores and NUMA
-    #: nodes (static, dynamic, places, nas) [static]
-    schedule: Literal["static", "dynamic", "places", "nas"] | None
+    #: nodes; auto: simulations choose the policy, --split and the widths of column blocks (static, dynamic,
+    #: places, nas, auto) [static]
+    schedule: Literal["static", "dynamic", "places", "nas", "auto"] | None
 
     #: places: the first tasks go to the NUMA nodes in turn or at random (cyclicnuma, randnuma) [cyclicnuma]
     push_init: Literal["cyclicnuma", "randnuma"] | None
@@ -89,7 +90,7 @@ class Keywords(TypedDict, total=False):
     #: threads are candidates; dynamic: one, divided while it runs if threads are idle (1d, 2d, dynamic) [1d]
     split: Literal["1d", "2d", "dynamic"] | None
 
-    #: 2d, dynamic: least width of a column block that is cut [96]
+    #: 2d, dynamic: least width of a column block that is cut [48]
     split_width: int | None
 
     #: 2d, dynamic: least number of rows in a group [384]
@@ -104,11 +105,12 @@ class Keywords(TypedDict, total=False):
     #: a subtree is one task if it costs at most the N-th part of the share of a worker [3]
     subtrees_per_worker: int | None
 
-    #: wider supernodes are split into column blocks [256]
-    max_block_width: int | None
+    #: wider supernodes are split into column blocks [auto: narrower, down to 96, the more workers share the
+    #: supernode]
+    max_block_width: int | Literal["auto"] | None
 
-    #: least width of the column blocks of a split supernode [128]
-    min_block_width: int | None
+    #: least width of the column blocks of a split supernode [auto: half of the largest]
+    min_block_width: int | Literal["auto"] | None
 
     #: zeros that amalgamation may store, relative to the entries of the factor [0.15]
     amalgamation_fill: float | None
