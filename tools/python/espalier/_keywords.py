@@ -67,7 +67,8 @@ class Keywords(TypedDict, total=False):
     #: places, nas, auto) [static]
     schedule: Literal["static", "dynamic", "places", "nas", "auto"] | None
 
-    #: places: the first tasks go to the NUMA nodes in turn or at random (cyclicnuma, randnuma) [cyclicnuma]
+    #: places: panels are dealt to the NUMA nodes in turn or at random, and tasks follow (cyclicnuma,
+    #: randnuma) [cyclicnuma]
     push_init: Literal["cyclicnuma", "randnuma"] | None
 
     #: places: which list receives a ready task (pLoc, pLocNum, pNumaW, pNumaWLoc) [pNumaWLoc]
