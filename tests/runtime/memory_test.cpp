@@ -1,19 +1,14 @@
 
 #include <fstream>
-#include <numeric>
 
 #include "runtime/memory.hpp"
+#include "runtime/page_bytes.hpp"
 #include "support.hpp"
 
 namespace espalier {
 namespace {
 
 constexpr Allocation all_policies[] = {Allocation::global, Allocation::local, Allocation::interleave};
-
-std::uint64_t total(PageLocation const& location) {
-    return std::accumulate(location.node_bytes.begin(), location.node_bytes.end(), std::uint64_t{0}) +
-           location.untouched_bytes + location.unknown_bytes;
-}
 
 TEST(Arena, IsAlignedZeroAndWritable) {
     for (Allocation const policy : all_policies)

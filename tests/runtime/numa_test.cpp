@@ -2,20 +2,15 @@
 #include "espalier/numa.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "core/status_of.hpp"
+#include "runtime/page_bytes.hpp"
 
 namespace espalier {
 namespace {
-
-std::uint64_t total(PageLocation const& location) {
-    return std::accumulate(location.node_bytes.begin(), location.node_bytes.end(), std::uint64_t{0}) +
-           location.untouched_bytes + location.unknown_bytes;
-}
 
 std::uint64_t bytes_on(PageLocation const& location, int node) {
     return node < std::ssize(location.node_bytes) ? location.node_bytes[node] : 0;
