@@ -17,8 +17,8 @@ namespace espalier {
 
 /// A number of bytes of an allocation for a node (the system's number).
 struct NodeRange {
-    std::size_t bytes = 0;
-    int node_os_index = 0;
+    std::size_t bytes = 0; ///< Length of the range.
+    int node_os_index = 0; ///< The node.
 };
 
 /// The nodes of the pages of a range.
@@ -54,8 +54,8 @@ class ESPALIER_API NumaMemory {
     static NumaMemory distributed(std::size_t bytes, std::size_t piece_bytes = 0);
 
     ~NumaMemory();
-    NumaMemory(NumaMemory&& other) noexcept;
-    NumaMemory& operator=(NumaMemory&& other) noexcept;
+    NumaMemory(NumaMemory&& other) noexcept;            ///< Leaves `other` empty.
+    NumaMemory& operator=(NumaMemory&& other) noexcept; ///< Frees its memory; leaves `other` empty.
 
     [[nodiscard]] std::span<std::byte> bytes() const; ///< Begins at a page.
     /// The memory as an array of T; bytes().size() / sizeof(T) entries.
