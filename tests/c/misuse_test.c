@@ -158,7 +158,7 @@ static void options(espalier_solver* solver) {
           espalier_set_topology(solver, "/nonexistent/machine.xml"));
     USAGE("calibration = 3", espalier_set_calibration(solver, (espalier_toggle)3));
     USAGE("outside of 0 .. 1", espalier_set_record_trace(solver, 2));
-    USAGE("schedule = 4", espalier_set_schedule(solver, (espalier_schedule)4));
+    USAGE("schedule = 5", espalier_set_schedule(solver, (espalier_schedule)5));
     USAGE("alloc = 3", espalier_set_allocation(solver, (espalier_allocation)3));
     USAGE("split = 3", espalier_set_splitting(solver, (espalier_splitting)3));
     USAGE("min-block-width needs", espalier_set_block_widths(solver, -1, 2));

@@ -8,9 +8,9 @@ from support import LIBRARY, SOURCE, run
 # Demangled names that public C++ headers declare without a definition.
 SCALAR = r"(?:float|double|std::complex<float>|std::complex<double>)"
 CPP = re.compile(
-    rf"(?:typeinfo (?:name )?for |vtable for )?espalier::(?:Error|ProgressSink|Communicator|Solver<{SCALAR}>"
+    rf"(?:typeinfo (?:name )?for |vtable for )?espalier::(?:Error|ProgressSink|Communicator|NumaMemory|Solver<{SCALAR}>"
     rf"|CscMatrix<{SCALAR}>|MatrixImport<{SCALAR}>)(?:$|::(?!State)[^:(]*(?:\[abi:cxx11\])?\(.*)"
-    rf"|espalier::(?:to_string|set_option|get_option|option_names|report_fields|simulation_of)(?:\[abi:cxx11\])?\(.*"
+    rf"|espalier::(?:to_string|set_option|get_option|option_names|report_fields|simulation_of|memory_nodes|query_nodes|move_to_node)(?:\[abi:cxx11\])?\(.*"
     rf"|espalier::Solution<{SCALAR}> espalier::solve<{SCALAR}>\(.*"
     rf"|(?:espalier::CscMatrix|espalier::DenseMatrix|std::vector)<.*>"
     rf" espalier::(?:gather_columns|gather_rows|scatter_rows|read_columns|read_rows)<{SCALAR}>\(.*")
