@@ -98,7 +98,7 @@ struct FactorReport {
     std::vector<double> local_share_of_worker;  ///< local_share of each worker, process by process.
     /// Bytes of panels on each NUMA node, computer by computer.
     std::vector<double> node_bytes;
-    std::uint64_t moved_bytes = 0;    ///< Of panels, moved to the NUMA nodes of their owners before the factorization.
+    std::uint64_t moved_bytes = 0;    ///< Bytes of panels moved to the nodes of their owners before the factorization.
     bool fell_back = false;           ///< `auto` tried llh and fell back to ldlh or ldlt.
     bool precision_fell_back = false; ///< Mixed precision was not accurate enough; full precision was used.
 };

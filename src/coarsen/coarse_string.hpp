@@ -60,7 +60,7 @@ struct CoarseStep {
 [[nodiscard]] CoarseGraph coarsen(TaskGraph const& graph, std::string_view text,
                                   CoarseOperators const& operators = CoarseOperators::standard());
 
-/// What a worker does for an aggregate: runs the parts, which ascend.
+/// Runs the parts of an aggregate on a worker. The parts ascend.
 using AggregateBody = std::function<void(std::span<TaskId const> parts, WorkerId worker)>;
 
 /// The default: calls body(part, worker) for the parts in their order.

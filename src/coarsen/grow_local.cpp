@@ -150,7 +150,7 @@ class StepGrowth {
     std::vector<std::int32_t> core_;    ///< The core of the predecessors in this step; or a constant above.
     MinHeap ready_;                     ///< Tasks that any core can run.
     std::vector<TaskId> popped_;        ///< Tasks taken from ready_ in a trial of this step, ascending.
-    std::size_t taken_ = 0;             ///< Those of popped_ that the current trial has taken.
+    std::size_t taken_ = 0;             ///< The number of tasks of popped_ that the current trial has taken.
     std::vector<MinHeap> own_;          ///< For each core, tasks that became ready on it in this step.
     std::vector<double> weight_;
     std::vector<Assignment> trial_, best_;

@@ -116,8 +116,8 @@ class Components {
 
   private:
     std::vector<TaskId> parent_;
-    std::vector<double> cost_; ///< Of roots.
-    std::vector<TaskId> size_; ///< Of roots.
+    std::vector<double> cost_; ///< By root.
+    std::vector<TaskId> size_; ///< The number of tasks, by root.
     std::vector<TaskId> joins_;
     double largest_ = 0, total_ = 0;
 };
@@ -225,7 +225,7 @@ class StepPacking {
     Components components_;
     TaskGraph predecessors_; ///< The edges backwards.
     std::vector<TaskId> step_of_;
-    std::vector<double> load_; ///< Of each core in the last packing.
+    std::vector<double> load_; ///< The cost on each core in the last packing.
     std::vector<Index> core_of_root_;
     std::vector<TaskId> roots_;
     Aggregation aggregation_;

@@ -35,7 +35,7 @@ struct FactorizeStats {
     std::vector<WorkerId> worker_of_task; ///< The worker that ran each task of the plan.
     std::int64_t steals = 0;
     std::int64_t tasks_divided = 0;
-    std::uint64_t moved_bytes = 0; ///< Of panels, moved to the NUMA nodes of their owners.
+    std::uint64_t moved_bytes = 0; ///< Bytes of panels that were moved to the NUMA nodes of their owners.
     std::vector<std::int64_t> steals_by_distance;
     double busy_s = 0; ///< Sum over the workers, in tasks and between two of them.
     ExchangeStatistics exchange;

@@ -161,8 +161,8 @@ class WaitReduction {
     std::span<ChunkPlace const> places_;
     int workers_;
     std::vector<std::int32_t> known_;      ///< For each chunk: chunks of each worker done when it starts.
-    std::vector<std::int32_t> last_chunk_; ///< Of each worker so far, or -1.
-    std::vector<std::vector<std::int32_t>> chunk_at_; ///< Of each worker, by index.
+    std::vector<std::int32_t> last_chunk_; ///< The last chunk of each worker so far, or -1.
+    std::vector<std::vector<std::int32_t>> chunk_at_; ///< The chunks of each worker, by index.
     std::vector<std::int32_t> needed_;
     std::vector<std::vector<ChunkWait>> lists_;
 };
