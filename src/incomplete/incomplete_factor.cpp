@@ -90,7 +90,7 @@ template <class T> class IncompleteFactor<T>::Storage {
         });
     }
 
-    void solve_in_order(T* x, SweepPart part) {
+    void solve_in_order(T* x, TriangularPart part) {
         with_block_size(sizes_.block_size, [&]<int B>() {
             auto const nothing = [](std::int32_t) {};
             sweep<B, 1>(x, part, nothing, nothing);
@@ -176,17 +176,17 @@ template <class T> class IncompleteFactor<T>::Storage {
     /// Runs the sweeps on R interleaved vectors. load(chunk) comes before the first sweep of a chunk, and
     /// store(chunk) after the last.
     template <int B, int R, class Load, class Store>
-    void sweep(T* x, SweepPart part, Load const& load, Store const& store) {
+    void sweep(T* x, TriangularPart part, Load const& load, Store const& store) {
         progress_.reset();
         team_.for_each_worker([&](WorkerId w) {
-            if (part != SweepPart::upper)
+            if (part != TriangularPart::upper)
                 progress_.run(order_, SweepDirection::forward, w, yields(), [&](std::int32_t chunk) {
                     load(chunk);
                     sweep_chunk<SweepKernel<T, B, R, 1, false>>(lower_, chunk, order_.chunk_ptr[chunk], 1, x);
                 });
             // No worker overtakes: the rows that read a row of this chunk in the forward sweep come before it
             // in the backward sweep, and are waited for.
-            if (part != SweepPart::lower)
+            if (part != TriangularPart::lower)
                 progress_.run(order_, SweepDirection::backward, w, yields(), [&](std::int32_t chunk) {
                     sweep_chunk<SweepKernel<T, B, R, -1, true>>(upper_, chunk,
                                                                 order_.chunk_ptr[chunk + 1] - 1, -1, x);
@@ -201,7 +201,7 @@ template <class T> class IncompleteFactor<T>::Storage {
         if (order_.chunk_ptr[chunk] == order_.chunk_ptr[chunk + 1]) return;
         Offset const begin = rows.begin(first);
         SweepCursor<T> cursor{rows.columns() + begin, rows.values() + begin * entries_of_block()};
-        for (RowRun const run : rows.runs_of(chunk)) {
+        for (SweepRun const run : rows.runs_of(chunk)) {
             Kernel::run_any(x, inverse, first, run, cursor);
             first += step * run.num_rows;
         }
@@ -218,7 +218,7 @@ template <class T> class IncompleteFactor<T>::Storage {
                         copy(work[(p * B + k) * R + r], Index(source_row_[p]) * B + k + r * size_);
         };
         sweep<B, R>(
-            work, SweepPart::both,
+            work, TriangularPart::both,
             [&](std::int32_t chunk) { visit(chunk, [&](T& entry, Index at) { entry = b[at]; }); },
             [&](std::int32_t chunk) { visit(chunk, [&](T& entry, Index at) { x[at] = entry; }); });
     }
@@ -258,7 +258,7 @@ template <class T> void IncompleteFactor<T>::solve(T const* b, T* x, Index nrhs)
 template <class T> std::vector<Index> IncompleteFactor<T>::row_of() const {
     return storage_->row_of();
 }
-template <class T> void IncompleteFactor<T>::solve_in_order(T* x, SweepPart part) const {
+template <class T> void IncompleteFactor<T>::solve_in_order(T* x, TriangularPart part) const {
     storage_->solve_in_order(x, part);
 }
 

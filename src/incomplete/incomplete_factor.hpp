@@ -39,7 +39,7 @@ struct IncompleteSizes {
 };
 
 /// The part of a solve that is done: L y = b, U x = y, or both.
-enum class SweepPart : std::uint8_t { lower, upper, both };
+enum class TriangularPart : std::uint8_t { lower, upper, both };
 
 /// An incomplete factorization. The constructor makes the pattern and the execution order; factorize() may be
 /// called again and again with new values. Results have the same bits for every number of workers and every
@@ -66,7 +66,7 @@ template <class T> class IncompleteFactor {
     /// The number of row_of() entries: entry k of a vector in execution order belongs to row row_of()[k].
     [[nodiscard]] std::vector<Index> row_of() const;
     /// Solves in place for one vector in execution order, which saves the permutations of solve().
-    void solve_in_order(T* x, SweepPart part = SweepPart::both) const;
+    void solve_in_order(T* x, TriangularPart part = TriangularPart::both) const;
 
   private:
     class Storage;

@@ -23,7 +23,7 @@ template <class T> class RowStorage {
     [[nodiscard]] std::int32_t length(BlockRow position) const { return rows_[position].length; }
     [[nodiscard]] BlockRow* columns() const { return columns_.as<BlockRow>().data(); }
     [[nodiscard]] T* values() const { return values_.as<T>().data(); }
-    [[nodiscard]] std::span<RowRun const> runs_of(std::int32_t chunk) const {
+    [[nodiscard]] std::span<SweepRun const> runs_of(std::int32_t chunk) const {
         return {runs_.data() + run_ptr_[chunk], runs_.data() + run_ptr_[chunk + 1]};
     }
 
@@ -36,7 +36,7 @@ template <class T> class RowStorage {
     };
     std::vector<Row> rows_; ///< By position.
     Arena columns_, values_;
-    std::vector<RowRun> runs_;
+    std::vector<SweepRun> runs_;
     std::vector<Offset> run_ptr_{0}; ///< By chunk.
 };
 

@@ -20,7 +20,7 @@ template <class T> inline T times(T a, T b) {
 }
 
 /// Rows that follow each other in the order of a sweep and have equally many blocks.
-struct RowRun {
+struct SweepRun {
     std::int32_t blocks_per_row;
     std::int32_t num_rows;
 };
@@ -43,7 +43,7 @@ template <class T, int B, int R, int Step, bool Diagonal> struct SweepKernel {
 
     /// A run of rows with `Blocks` blocks, or `blocks` if that is negative.
     template <int Blocks>
-    static void run(T* x, T const* inverse, BlockRow first, RowRun run, SweepCursor<T>& cursor) {
+    static void run(T* x, T const* inverse, BlockRow first, SweepRun run, SweepCursor<T>& cursor) {
         int const blocks = Blocks >= 0 ? Blocks : run.blocks_per_row;
         BlockRow const* column = cursor.column;
         T const* block = cursor.block;
@@ -74,7 +74,7 @@ template <class T, int B, int R, int Step, bool Diagonal> struct SweepKernel {
     }
 
     /// Loops over short rows of scalars are unrolled.
-    static void run_any(T* x, T const* inverse, BlockRow first, RowRun rows, SweepCursor<T>& cursor) {
+    static void run_any(T* x, T const* inverse, BlockRow first, SweepRun rows, SweepCursor<T>& cursor) {
         if constexpr (B * R > 1) return run<-1>(x, inverse, first, rows, cursor);
         switch (rows.blocks_per_row) {
         case 0: return run<0>(x, inverse, first, rows, cursor);

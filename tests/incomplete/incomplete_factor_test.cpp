@@ -194,8 +194,8 @@ TYPED_TEST(IncompleteFactorOf, SolvesAnyNumberOfVectorsAlsoInPlace) {
     for (Index const row : row_of) ordered.push_back(b[row]);
     in_steps = ordered;
     factor.solve_in_order(ordered.data());
-    factor.solve_in_order(in_steps.data(), SweepPart::lower);
-    factor.solve_in_order(in_steps.data(), SweepPart::upper);
+    factor.solve_in_order(in_steps.data(), TriangularPart::lower);
+    factor.solve_in_order(in_steps.data(), TriangularPart::upper);
     EXPECT_EQ(ordered, in_steps);
     for (std::size_t k = 0; k < row_of.size(); ++k) EXPECT_EQ(ordered[k], expected[row_of[k]]);
 }
