@@ -21,7 +21,7 @@ struct ScheduleReport {
     Index subtrees_per_worker = 0; ///< Options::subtrees_per_worker.
     // With SchedulePolicy::automatic; otherwise -1 or 0:
     double expected_s = -1; ///< Time of the factorization that the simulation of this schedule predicts.
-    double default_s = -1;  ///< The same with the default options.
+    double default_s = -1;  ///< The predicted time with the default options.
     Index tried = 0;        ///< Schedules that were simulated.
     double choice_s = 0;    ///< Time of these simulations.
 };

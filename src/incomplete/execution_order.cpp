@@ -93,7 +93,7 @@ class ListScheduler {
     ListSchedule schedule_;
 };
 
-/// Where a chunk is: its worker, and the number of chunks that the worker runs before it.
+/// The place of a chunk: its worker, and the number of chunks that the worker runs before it.
 struct ChunkPlace {
     WorkerId worker = 0;
     std::int32_t index = 0;

@@ -61,7 +61,7 @@ ExecutionOrder make_execution_order(RowPattern const& pattern, int workers,
 
 enum class SweepDirection : std::uint8_t { forward, backward };
 
-/// What the workers of a run have done: one counter for each worker and direction.
+/// Counts the finished chunks of a run, by worker and direction.
 class ChunkProgress {
   public:
     explicit ChunkProgress(int workers);

@@ -66,7 +66,7 @@ template <class T, int B> void invert_block(T* a, T* inverse, PivotRule<T> const
     }
 }
 
-/// What the rows are made of. The factorization reads the values of A and writes the others.
+/// The arrays of the rows. The factorization reads the values of A and writes the others.
 template <class T> struct FactorArrays {
     EntryMap const& entries;
     T const* a;

@@ -25,7 +25,7 @@ struct SweepRun {
     std::int32_t num_rows;
 };
 
-/// Where a sweep is in its arrays.
+/// The position of a sweep in its arrays.
 template <class T> struct SweepCursor {
     BlockRow const* column; ///< Positions of the next blocks.
     T const* block;         ///< The next blocks, each column-major.

@@ -27,7 +27,7 @@ ScheduleSettings with(ScheduleSettings settings, SchedulePolicy policy, Splittin
     return settings;
 }
 
-// What a search does not choose is as given.
+// The defaults of the settings that the search chooses. All others are as given.
 ScheduleSettings default_settings(ScheduleSettings const& given) {
     ScheduleSettings const defaults;
     ScheduleSettings settings = with(given, defaults.schedule, defaults.splitting);

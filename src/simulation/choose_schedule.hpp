@@ -17,7 +17,7 @@
 namespace espalier {
 
 struct ScheduleChoice {
-    ScheduleSettings settings; ///< Those to plan with; the policy is not automatic.
+    ScheduleSettings settings; ///< The settings to plan with. The policy is not automatic.
     std::size_t machine = 0;   ///< The shape, among the machines of the search.
     // Unless a policy was given:
     double seconds = -1;         ///< The predicted time of the factorization with these settings,

@@ -21,7 +21,7 @@ struct SharedPlan {
     MachineModel machine;
     ScheduleSettings settings; ///< static_order: tasks run as in factor_schedule and solve_schedule.
     double makespan = 0;       ///< Of the factorization, predicted, in seconds.
-    double solve_seconds = 0;  ///< Of a solve with one right-hand side, predicted.
+    double solve_seconds = 0;  ///< Predicted time of a solve with one right-hand side.
     std::int64_t branches = 0;
     std::int64_t tasks = 0;
     std::int64_t messages = 0;
