@@ -129,13 +129,23 @@ typedef enum espalier_factorization ESPALIER_ENUM {
     ESPALIER_LU = 5                  /**< L U: any. */
 } espalier_factorization;
 
-/** Fill-reducing orderings. */
+/** Ways to solve a system. */
+typedef enum espalier_method ESPALIER_ENUM {
+    ESPALIER_METHOD_DIRECT = 0, /**< A complete factorization. */
+    ESPALIER_METHOD_ILU = 1,    /**< An incomplete factorization as preconditioner of a Krylov method. */
+    ESPALIER_METHOD_AUTO = 2    /**< The one that predicted memory and time recommend. */
+} espalier_method;
+
+/** Orderings of the unknowns. */
 typedef enum espalier_ordering ESPALIER_ENUM {
     ESPALIER_ORDERING_SCOTCH = 0,  /**< Nested dissection by SCOTCH. */
     ESPALIER_ORDERING_METIS = 1,   /**< Nested dissection by METIS. */
     ESPALIER_ORDERING_AMD = 2,     /**< Approximate minimum degree. */
     ESPALIER_ORDERING_NATURAL = 3, /**< The order of the unknowns in the matrix. */
-    ESPALIER_ORDERING_USER = 4     /**< From a file: espalier_set_ordering_file(). */
+    ESPALIER_ORDERING_USER = 4,    /**< From a file: espalier_set_ordering_file(). */
+    ESPALIER_ORDERING_RCM = 5,     /**< Reverse Cuthill-McKee, for incomplete factorizations. */
+    ESPALIER_ORDERING_AUTO = 6,    /**< SCOTCH for complete factorizations, NATURAL for incomplete ones. */
+    ESPALIER_ORDERING_DISSECTION = 7 /**< Nested dissection by multilevel cuts of our own. */
 } espalier_ordering;
 
 /** Scheduling policies. */
@@ -163,7 +173,7 @@ typedef enum espalier_splitting ESPALIER_ENUM {
 
 /** Methods of refinement; the Krylov methods have the factorization as preconditioner. */
 typedef enum espalier_refinement ESPALIER_ENUM {
-    ESPALIER_REFINE_AUTO = 0,    /**< Iterative refinement, then GMRES if that stalls. */
+    ESPALIER_REFINE_AUTO = 0,    /**< ir, then gmres if that stalls; cg or gmres for incomplete factorizations. */
     ESPALIER_REFINE_NONE = 1,    /**< Only measures the errors. */
     ESPALIER_REFINE_IR = 2,      /**< Iterative refinement. */
     ESPALIER_REFINE_CG = 3,      /**< Conjugate gradients. */
@@ -322,6 +332,14 @@ ESPALIER_API int64_t espalier_option_count(void);
 /** Name of option 0 <= k < espalier_option_count(); null for another k. */
 ESPALIER_API char const* espalier_option_name(int64_t k);
 
+/** Complete or incomplete factorization. */
+ESPALIER_API espalier_status espalier_set_method(espalier_solver* solver, espalier_method value);
+/** Incomplete factorization: level of fill, at least 0. */
+ESPALIER_API espalier_status espalier_set_levels(espalier_solver* solver, int64_t value);
+/** Incomplete factorization: size of dense blocks, 1 .. 6; 0: found from the matrix. */
+ESPALIER_API espalier_status espalier_set_block_size(espalier_solver* solver, int value);
+/** Incomplete factorization: aggregation of rows into tasks, "auto", "none" or a coarse string such as "CD(4)". */
+ESPALIER_API espalier_status espalier_set_coarsen(espalier_solver* solver, char const* text);
 /** The factorization. */
 ESPALIER_API espalier_status espalier_set_factorization(espalier_solver* solver,
                                                         espalier_factorization value);

@@ -120,6 +120,26 @@ struct RefineReport {
     Status status = Status::ok;
 };
 
+/// Results of an incomplete factorization (SolveMethod::ilu). With several processes, sizes are sums and times the
+/// largest of all processes.
+struct IncompleteReport {
+    Index levels = 0;          ///< Options::levels.
+    int block_size = 0;        ///< Size of the dense blocks that rows and columns are divided into.
+    Offset nnz_factor = 0;     ///< Stored entries of L + U, the diagonal once.
+    double symbolic_s = 0;     ///< Pattern of the factor, and its storage.
+    double factor_s = 0;       ///< Numeric factorization.
+    double solve_s = 0;        ///< One application to one vector, on average over all applications.
+    std::string coarsen;       ///< The coarse string in effect; "one" if one worker runs all rows as one task.
+    double coarsen_s = 0;      ///< Coarse graph and its schedule.
+    Index tasks_fine = 0;      ///< Block rows.
+    Index tasks_coarse = 0;    ///< Tasks after coarsening.
+    Index edges_coarse = 0;    ///< Dependences between these tasks.
+    std::string runtime;       ///< The runtime of the tasks: "espalier".
+    Index synchronizations = 0; ///< Waits of workers for others in one application.
+    Index pivots_shifted = 0;  ///< Small pivots that were replaced.
+    int iterations = 0;        ///< Iterations of the last refinement.
+};
+
 /// Prediction for one process.
 struct ProcessPrediction {
     Index cblks = 0;                    ///< Column blocks that the process owns.
@@ -163,6 +183,8 @@ struct Prediction {
 /// Results of all steps so far.
 struct Report {
     Factorization factorization = Factorization::automatic; ///< The factorization that was used.
+    SolveMethod method = SolveMethod::direct;               ///< The method that was used.
+    OrderingMethod ordering = OrderingMethod::automatic;    ///< The ordering that was used.
     Scalar scalar = Scalar::d;                              ///< Scalar type of matrix and solution.
     int processes = 1;                                      ///< Number of processes of the solver.
     int threads = 1;                                        ///< Workers of each process.
@@ -173,6 +195,7 @@ struct Report {
     double solve_s = 0;                                     ///< Time of the last solve.
     Index nrhs = 0;                                         ///< Right-hand sides of the last solve.
     RefineReport refine;                                    ///< Results of the last refinement.
+    IncompleteReport incomplete;                            ///< Results of an incomplete factorization.
     std::uint64_t peak_memory_bytes = 0;                    ///< Peak resident set of process 0.
     std::vector<double> peak_memory_of_process;             ///< Peak resident set of each process.
     std::vector<std::string> notes;                         ///< Choices and fallbacks, one sentence each.

@@ -69,13 +69,23 @@ enum class Factorization {
     lu,        ///< A = L U: any square matrix.
 };
 
-/// Fill-reducing orderings.
+/// Ways to solve a system.
+enum class SolveMethod {
+    direct,    ///< A complete factorization; refinement improves the solution.
+    ilu,       ///< An incomplete factorization as preconditioner of a Krylov method.
+    automatic, ///< The one that predicted memory and time recommend.
+};
+
+/// Orderings of the unknowns.
 enum class OrderingMethod {
-    scotch,  ///< Nested dissection by SCOTCH.
-    metis,   ///< Nested dissection by METIS.
-    amd,     ///< Approximate minimum degree.
-    natural, ///< The order of the unknowns in the matrix.
-    user,    ///< Options::ordering_positions or Options::ordering_file.
+    scotch,     ///< Nested dissection by SCOTCH.
+    metis,      ///< Nested dissection by METIS.
+    amd,        ///< Approximate minimum degree.
+    natural,    ///< The order of the unknowns in the matrix.
+    user,       ///< Options::ordering_positions or Options::ordering_file.
+    rcm,        ///< Reverse Cuthill-McKee, for incomplete factorizations.
+    automatic,  ///< `scotch` for complete factorizations, `natural` for incomplete ones.
+    dissection, ///< Nested dissection by multilevel cuts of our own.
 };
 
 /// Scheduling policies: which worker runs which task. docs/scheduling.md explains them.
@@ -130,7 +140,9 @@ enum class Splitting {
 
 /// Methods that improve a solution. The Krylov methods have the factorization as preconditioner.
 enum class RefineMethod {
-    automatic, ///< Iterative refinement, then GMRES if that stalls.
+    /// Iterative refinement, then GMRES if that stalls. For incomplete factorizations: conjugate gradients for
+    /// Hermitian factors, GMRES for others.
+    automatic,
     none,      ///< Only measures the errors.
     ir,        ///< Iterative refinement.
     cg,        ///< Conjugate gradients.
@@ -158,6 +170,7 @@ enum class MatrixOp {
 ESPALIER_API char const* to_string(Scalar value);
 ESPALIER_API char const* to_string(Symmetry value);
 ESPALIER_API char const* to_string(Factorization value);
+ESPALIER_API char const* to_string(SolveMethod value);
 ESPALIER_API char const* to_string(OrderingMethod value);
 ESPALIER_API char const* to_string(SchedulePolicy value);
 ESPALIER_API char const* to_string(PushInit value);

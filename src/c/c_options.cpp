@@ -123,6 +123,7 @@ char const* espalier_option_name(int64_t k) {
     espalier_status espalier_set_##name(espalier_solver* solver, type value) {                               \
         return set_index(solver, option, value);                                                             \
     }
+ESPALIER_SETTER(method, espalier_method, "method")
 ESPALIER_SETTER(factorization, espalier_factorization, "factorization")
 ESPALIER_SETTER(matching, espalier_toggle, "matching")
 ESPALIER_SETTER(scaling, espalier_toggle, "scaling")
@@ -152,7 +153,7 @@ espalier_status espalier_set_ordering(espalier_solver* solver, espalier_ordering
         if (value == ESPALIER_ORDERING_USER)
             throw Error(Status::usage, "an ordering of the user needs a file or positions: call "
                                        "espalier_set_ordering_file or espalier_set_ordering_positions");
-        set_option(options, "ordering", to_string(known(value, OrderingMethod::user, "ordering")));
+        set_option(options, "ordering", to_string(known(value, OrderingMethod::dissection, "ordering")));
     });
 }
 
@@ -172,6 +173,19 @@ espalier_status espalier_set_ordering_positions(espalier_solver* solver, int64_t
         if (count < 1) throw Error(Status::usage, fmt::format("an ordering cannot have {} positions", count));
         options.ordering_positions = from_base(count, positions, base, "positions");
         options.ordering = OrderingMethod::user;
+    });
+}
+
+espalier_status espalier_set_levels(espalier_solver* solver, int64_t value) {
+    return set_text(solver, "levels", std::to_string(value));
+}
+espalier_status espalier_set_block_size(espalier_solver* solver, int value) {
+    return set_number(solver, "block-size", value, "auto");
+}
+espalier_status espalier_set_coarsen(espalier_solver* solver, char const* text) {
+    return change(solver, [&](Options& options) {
+        require_pointer(text, "coarsen");
+        set_option(options, "coarsen", text);
     });
 }
 

@@ -26,6 +26,7 @@ char const* to_string(Scalar value) {
 ESPALIER_TO_STRING(Status)
 ESPALIER_TO_STRING(Symmetry)
 ESPALIER_TO_STRING(Factorization)
+ESPALIER_TO_STRING(SolveMethod)
 ESPALIER_TO_STRING(OrderingMethod)
 ESPALIER_TO_STRING(SchedulePolicy)
 ESPALIER_TO_STRING(Allocation)

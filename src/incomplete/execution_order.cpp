@@ -274,13 +274,15 @@ TaskGraph row_tasks(RowPattern const& pattern) {
 ExecutionOrder make_execution_order(RowPattern const& pattern, int workers,
                                     std::string const& coarse_string) {
     auto const fine = row_tasks(pattern);
-    auto const coarse = !coarse_string.empty() ? coarsen(fine, coarse_string)
-                        : workers == 1         ? single_chunk(fine)
-                                               : coarsen(fine, fmt::format("G({})", workers));
+    std::string const automatic = workers == 1 ? one_chunk : fmt::format("G({})", workers);
+    std::string const& used = coarse_string.empty() ? automatic : coarse_string;
+    auto const coarse =
+        used == one_chunk ? single_chunk(fine) : coarsen(fine, used == "none" ? "C(1)" : used);
     auto const schedule = ListScheduler(coarse.graph, workers).run();
 
     ExecutionOrder order;
     order.num_workers = workers;
+    order.coarse_string = used;
     order.coarse_edges = std::ssize(coarse.graph.successors);
     order.row_at.reserve(pattern.num_rows);
     order.chunk_ptr.push_back(0);

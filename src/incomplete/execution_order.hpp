@@ -31,6 +31,9 @@ struct WaitLists {
     }
 };
 
+/// The coarse string of the order that has all rows in one chunk.
+inline constexpr char const* one_chunk = "one";
+
 /// Row row_at[p] has position p. The positions of a chunk are consecutive, and so are the chunks of a
 /// worker, in the order of a forward sweep. A backward sweep runs the chunks of each worker, and the
 /// positions of each chunk, from last to first.
@@ -41,6 +44,7 @@ struct ExecutionOrder {
     std::vector<std::int32_t> worker_ptr; ///< Worker w has the chunks worker_ptr[w] .. worker_ptr[w + 1] - 1.
     std::vector<BlockRow> chunk_ptr;      ///< Chunk c has the positions chunk_ptr[c] .. chunk_ptr[c + 1] - 1.
     WaitLists forward, backward;
+    std::string coarse_string; ///< The string of the aggregation; "one" if all rows are one chunk.
     Offset coarse_edges = 0; ///< Edges of the graph of the chunks, of which the waits are a reduction.
 
     [[nodiscard]] std::int32_t num_chunks() const { return static_cast<std::int32_t>(chunk_ptr.size()) - 1; }
@@ -52,10 +56,10 @@ struct ExecutionOrder {
 /// blocks in its row.
 TaskGraph row_tasks(RowPattern const& pattern);
 
-/// Makes the order for `workers` workers. `coarse_string` as in coarsen(); if it is empty, GrowLocal for this
-/// number of workers, or one chunk for one worker. Within a chunk, rows that do not depend on each other come
-/// together, those of equal length next to each other, so that sweeps run without stalls and mispredicted
-/// branches. Errors of coarsen().
+/// Makes the order for `workers` workers. `coarse_string` as in coarsen(); "none": each row is a chunk; "one":
+/// all rows are; empty: GrowLocal for this number of workers, or one chunk for one worker. Within a chunk, rows that do not
+/// depend on each other come together, those of equal length next to each other, so that sweeps run without
+/// stalls and mispredicted branches. Errors of coarsen().
 ExecutionOrder make_execution_order(RowPattern const& pattern, int workers,
                                     std::string const& coarse_string = {});
 

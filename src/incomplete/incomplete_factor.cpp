@@ -28,10 +28,16 @@ template <class Body> decltype(auto) with_block_size(int size, Body const& body)
     }
 }
 
-void check_options(IncompleteOptions const& options) {
-    if (!(options.pivot_threshold >= 0))
+template <class T> Real<T> relative_threshold(PivotDemand const& pivots) {
+    if (!(pivots.threshold >= 0))
         throw Error(Status::usage,
-                    fmt::format("the pivot threshold is {}; expected at least 0", options.pivot_threshold));
+                    fmt::format("the pivot threshold is {}; expected at least 0", pivots.threshold));
+    return pivots.threshold > 0 ? static_cast<Real<T>>(pivots.threshold) : std::sqrt(epsilon<T>);
+}
+
+/// Replaces the entries by their conjugates; nothing for real ones.
+template <class T> void conjugate([[maybe_unused]] T const* from, [[maybe_unused]] T* to, Index count) {
+    if constexpr (is_complex<T>) std::transform(from, from + count, to, [](T value) { return conj(value); });
 }
 
 } // namespace
@@ -39,20 +45,17 @@ void check_options(IncompleteOptions const& options) {
 template <class T> class IncompleteFactor<T>::Storage {
   public:
     Storage(CscMatrix<T> const& a, IncompleteOptions const& options, WorkerTeam& team)
-        : team_(team), positive_(options.positive),
-          threshold_(options.pivot_threshold > 0 ? static_cast<Real<T>>(options.pivot_threshold)
-                                                 : std::sqrt(epsilon<T>)),
-          size_(a.rows), stored_(a.stored()), progress_(team.size()) {
-        check_options(options);
-        Timer const symbolic;
+        : team_(team), symmetry_(a.symmetry), size_(a.rows), stored_(a.stored()), progress_(team.size()) {
+        Timer const timer;
         int const block_size = options.block_size == 0 ? find_block_size(a) : options.block_size;
         sizes_.block_size = block_size;
         auto pattern = block_pattern(a, block_size, options.positions);
         pattern = fill_pattern(pattern, options.levels, team.size());
-        sizes_.symbolic_s = symbolic.seconds();
-
         Timer const ordering;
-        order_ = make_execution_order(pattern, team.size(), options.coarse_string);
+        order_ = options.coarse_string.empty()
+                     ? choose_execution_order(pattern, team.size(), block_size, sizeof(T))
+                     : make_execution_order(pattern, team.size(), options.coarse_string);
+        sizes_.coarsen_s = ordering.seconds();
         lower_ = RowStorage<T>(pattern, order_, SweepDirection::forward, block_size, team);
         upper_ = RowStorage<T>(pattern, order_, SweepDirection::backward, block_size, team);
         inverse_ = Arena(order_.row_at.size() * entries_of_block() * sizeof(T), Allocation::local);
@@ -60,28 +63,51 @@ template <class T> class IncompleteFactor<T>::Storage {
         find_source_rows(options.positions);
         for (BlockRow i = 0; i < pattern.num_rows; ++i)
             longest_row_ = std::max(longest_row_, static_cast<std::int32_t>(pattern.row(i).size()));
-        sizes_.order_s = ordering.seconds();
-
+        sizes_.predicted = predict_sweeps(pattern, order_, block_size, sizeof(T));
+        sizes_.coarse_string = order_.coarse_string;
         sizes_.num_rows = pattern.num_rows;
         sizes_.nnz_factor = pattern.num_blocks() * entries_of_block();
         sizes_.chunks = order_.num_chunks();
         sizes_.coarse_edges = order_.coarse_edges;
         sizes_.synchronizations = std::ssize(order_.forward.waits) + std::ssize(order_.backward.waits);
+        Offset const indices = pattern.num_blocks() + 8 * sizes_.num_rows;
+        sizes_.bytes = static_cast<std::uint64_t>(sizes_.nnz_factor + interleaved * size_) * sizeof(T) +
+                       static_cast<std::uint64_t>(indices) * sizeof(BlockRow) +
+                       map_.source.size() * (sizeof(Offset) + sizeof(std::int32_t));
+        sizes_.symbolic_s = timer.seconds() - sizes_.coarsen_s;
     }
 
     [[nodiscard]] IncompleteSizes const& sizes() const { return sizes_; }
 
-    Index factorize(CscMatrix<T> const& a) {
+    Index factorize(CscMatrix<T> const& a, PivotDemand const& pivots) {
+        PivotRule<T> const rule{relative_threshold<T>(pivots), pivots.positive};
         if (a.rows != size_ || a.stored() != stored_)
             throw Error(Status::usage,
                         fmt::format("the matrix has {} rows and {} stored entries; the incomplete "
                                     "factorization was prepared for {} and {}",
                                     a.rows, a.stored(), size_, stored_));
         return with_block_size(sizes_.block_size,
-                               [&]<int B>() { return factorize_rows<B>(a.values.data()); });
+                               [&]<int B>() { return factorize_rows<B>(a.values.data(), rule); });
     }
 
-    void solve(T const* b, T* x, Index nrhs) {
+    void solve(T const* b, T* x, Index nrhs, MatrixOp op) {
+        MatrixOp const same = symmetry_ == Symmetry::symmetric   ? MatrixOp::transpose
+                              : symmetry_ == Symmetry::hermitian ? MatrixOp::adjoint
+                                                                 : MatrixOp::none;
+        if (op == MatrixOp::none || op == same) return sweep_columns(b, x, nrhs);
+        bool const is_adjoint = op == MatrixOp::adjoint;
+        // op(L U) = conj(L U) if the matrix is symmetric or Hermitian, and conj((L U)^T) = (L U)^H.
+        bool const conjugates = is_complex<T> && (same != MatrixOp::none || is_adjoint);
+        if (conjugates) conjugate(b, x, nrhs * size_);
+        T const* const from = conjugates ? x : b;
+        if (same != MatrixOp::none || (!is_complex<T> && symmetry_ != Symmetry::general))
+            sweep_columns(from, x, nrhs);
+        else
+            solve_transposed(from, x, nrhs);
+        if (conjugates) conjugate(x, x, nrhs * size_);
+    }
+
+    void sweep_columns(T const* b, T* x, Index nrhs) {
         with_block_size(sizes_.block_size, [&]<int B>() {
             Index r = 0;
             for (; r + interleaved <= nrhs; r += interleaved)
@@ -154,9 +180,8 @@ template <class T> class IncompleteFactor<T>::Storage {
 
     [[nodiscard]] bool yields() const { return !team_.bound(); }
 
-    template <int B> Index factorize_rows(T const* values) {
-        FactorArrays<T> const arrays{map_,  values,     lower_,   upper_, inverse_.as<T>().data(),
-                                     threshold_, positive_};
+    template <int B> Index factorize_rows(T const* values, PivotRule<T> const& rule) {
+        FactorArrays<T> const arrays{map_, values, lower_, upper_, inverse_.as<T>().data(), rule};
         std::vector<RowFactorization<T, B>> rows;
         rows.reserve(order_.num_workers);
         for (WorkerId w = 0; w < order_.num_workers; ++w)
@@ -208,9 +233,7 @@ template <class T> class IncompleteFactor<T>::Storage {
     }
 
     template <int B, int R> void solve_columns(T const* b, T* x) {
-        std::size_t const bytes = size_ * R * sizeof(T);
-        if (work_.size() < bytes) work_ = Arena(bytes, Allocation::local);
-        T* const work = work_.as<T>().data();
+        T* const work = workspace(R);
         auto const visit = [&](std::int32_t chunk, auto const& copy) {
             for (Index p = order_.chunk_ptr[chunk]; p < order_.chunk_ptr[chunk + 1]; ++p)
                 for (int k = 0; k < B; ++k)
@@ -223,9 +246,58 @@ template <class T> class IncompleteFactor<T>::Storage {
             [&](std::int32_t chunk) { visit(chunk, [&](T& entry, Index at) { x[at] = entry; }); });
     }
 
+    /// x = (L U)^-T b on one thread: U^T y = b and L^T x = y, one row of U or L after the other. The rows are
+    /// in execution order, and are visited in the order of the permuted matrix.
+    void solve_transposed(T const* b, T* x, Index nrhs) {
+        with_block_size(sizes_.block_size, [&]<int B>() {
+            for (Index r = 0; r < nrhs; ++r) solve_transposed_column<B>(b + r * size_, x + r * size_);
+        });
+    }
+
+    template <int B> void solve_transposed_column(T const* b, T* x) {
+        T* const work = workspace(1);
+        auto const place = [&](Index p, int k) { return Index(source_row_[p]) * B + k; };
+        BlockRow const n = order_.num_rows();
+        for (Index p = 0; p < n; ++p)
+            for (int k = 0; k < B; ++k) work[p * B + k] = b[place(p, k)];
+        T const* const inverse = inverse_.template as<T>().data();
+        for (BlockRow row = 0; row < n; ++row) {
+            BlockRow const p = order_.position_of[row];
+            T* const target = work + Index(p) * B;
+            T product[B] = {};
+            subtract_transposed<B>(inverse + Index(p) * B * B, target, product);
+            for (int k = 0; k < B; ++k) target[k] = -product[k];
+            scatter_row<B>(upper_, p, work);
+        }
+        for (BlockRow row = n; row-- > 0;) scatter_row<B>(lower_, order_.position_of[row], work);
+        for (Index p = 0; p < n; ++p)
+            for (int k = 0; k < B; ++k) x[place(p, k)] = work[p * B + k];
+    }
+
+    /// sum -= block^T x
+    template <int B> static void subtract_transposed(T const* block, T const* x, T* sum) {
+        for (int c = 0; c < B; ++c)
+            for (int k = 0; k < B; ++k) sum[c] -= times(block[k + c * B], x[k]);
+    }
+
+    /// x(column) -= block^T x(row) for the blocks of a row.
+    template <int B> static void scatter_row(RowStorage<T> const& rows, BlockRow p, T* x) {
+        for (std::int32_t e = 0; e < rows.length(p); ++e) {
+            Offset const at = rows.begin(p) + e;
+            subtract_transposed<B>(rows.values() + at * B * B, x + Index(p) * B,
+                                   x + Index(rows.columns()[at]) * B);
+        }
+    }
+
+    /// Memory for `columns` vectors.
+    T* workspace(Index columns) {
+        std::size_t const bytes = size_ * columns * sizeof(T);
+        if (work_.size() < bytes) work_ = Arena(bytes, Allocation::local);
+        return work_.as<T>().data();
+    }
+
     WorkerTeam& team_;
-    bool positive_;
-    Real<T> threshold_;
+    Symmetry symmetry_;
     Index size_;
     Offset stored_;
     IncompleteSizes sizes_;
@@ -249,11 +321,11 @@ template <class T> IncompleteFactor<T>::IncompleteFactor(IncompleteFactor&&) noe
 template <class T> IncompleteSizes const& IncompleteFactor<T>::sizes() const {
     return storage_->sizes();
 }
-template <class T> Index IncompleteFactor<T>::factorize(CscMatrix<T> const& a) {
-    return storage_->factorize(a);
+template <class T> Index IncompleteFactor<T>::factorize(CscMatrix<T> const& a, PivotDemand const& pivots) {
+    return storage_->factorize(a, pivots);
 }
-template <class T> void IncompleteFactor<T>::solve(T const* b, T* x, Index nrhs) const {
-    storage_->solve(b, x, nrhs);
+template <class T> void IncompleteFactor<T>::solve(T const* b, T* x, Index nrhs, MatrixOp op) const {
+    storage_->solve(b, x, nrhs, op);
 }
 template <class T> std::vector<Index> IncompleteFactor<T>::row_of() const {
     return storage_->row_of();

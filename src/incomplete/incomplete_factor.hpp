@@ -9,6 +9,7 @@
 
 #include "core/scalar.hpp"
 #include "incomplete/execution_order.hpp"
+#include "incomplete/predicted_times.hpp"
 #include "runtime/worker_team.hpp"
 
 namespace espalier {
@@ -16,14 +17,19 @@ namespace espalier {
 struct IncompleteOptions {
     Index levels = 0;   ///< Level of fill k of ILU(k), at least 0.
     int block_size = 1; ///< Size of dense blocks, 1 .. 6; 0: find_block_size().
+    std::string coarse_string{}; ///< For make_execution_order(); empty: choose_execution_order().
+    /// New numbers of block rows, e.g. of a fill-reducing ordering; or empty.
+    std::vector<Index> positions{};
+};
+
+/// The pivots that a factorization accepts.
+struct PivotDemand {
     /// Whether pivots must be positive, as IC(k) demands: other ones count as small. Then L U is Hermitian
     /// and positive definite if the matrix is Hermitian.
     bool positive = false;
     /// A pivot below this part of the largest entry in its row of A is replaced; 0: the square root of
     /// epsilon.
-    double pivot_threshold = 0;
-    std::string coarse_string{};  ///< For make_execution_order().
-    std::vector<Index> positions{}; ///< New numbers of block rows, e.g. of a fill-reducing ordering; or empty.
+    double threshold = 0;
 };
 
 /// Properties of an incomplete factor.
@@ -31,11 +37,14 @@ struct IncompleteSizes {
     int block_size = 1;
     Index num_rows = 0;         ///< Block rows.
     Offset nnz_factor = 0;      ///< Stored entries of L + U, the diagonal once.
+    std::uint64_t bytes = 0;    ///< Memory of the factor and its structure.
+    std::string coarse_string;  ///< ExecutionOrder::coarse_string.
     std::int32_t chunks = 0;    ///< Coarse tasks.
     Offset coarse_edges = 0;    ///< Edges between them.
     Offset synchronizations = 0; ///< Waits in a forward and a backward sweep.
-    double symbolic_s = 0;      ///< Seconds for the pattern of the factor.
-    double order_s = 0;         ///< Seconds for the execution order and the storage.
+    double symbolic_s = 0;      ///< Seconds for the pattern of the factor and for its storage.
+    double coarsen_s = 0;       ///< Seconds for the execution order.
+    SweepPrediction predicted;  ///< Predicted times on the workers of the team.
 };
 
 /// The part of a solve that is done: L y = b, U x = y, or both.
@@ -47,8 +56,7 @@ enum class TriangularPart : std::uint8_t { lower, upper, both };
 template <class T> class IncompleteFactor {
   public:
     /// `team` must outlive the object. Error{bad_input}, {usage} or {unsupported} as block_pattern(),
-    /// fill_pattern() and coarsen() describe; Error{usage} for positions that are no permutation and for a
-    /// negative threshold.
+    /// fill_pattern() and coarsen() describe; Error{usage} for positions that are no permutation.
     IncompleteFactor(CscMatrix<T> const& a, IncompleteOptions const& options, WorkerTeam& team);
     ~IncompleteFactor();
     IncompleteFactor(IncompleteFactor&&) noexcept;
@@ -57,11 +65,13 @@ template <class T> class IncompleteFactor {
 
     /// Computes the factors of `a`, which has the pattern that the constructor got. Returns the number of
     /// pivots that were zero, too small, or not positive if they must be, and have been replaced by the
-    /// threshold times the largest entry of their row. Error{usage} for another pattern size.
-    Index factorize(CscMatrix<T> const& a);
+    /// threshold times the largest entry of their row. Error{usage} for another pattern size and for a
+    /// negative threshold.
+    Index factorize(CscMatrix<T> const& a, PivotDemand const& pivots = {});
 
-    /// x = (L U)^-1 b for `nrhs` vectors of n entries each, column after column; b and x may be the same.
-    void solve(T const* b, T* x, Index nrhs = 1) const;
+    /// x = op(L U)^-1 b for `nrhs` vectors of n entries each, column after column; b and x may be the same.
+    /// Transposed sweeps run on all workers if the matrix is symmetric or Hermitian, and on one otherwise.
+    void solve(T const* b, T* x, Index nrhs = 1, MatrixOp op = MatrixOp::none) const;
 
     /// The number of row_of() entries: entry k of a vector in execution order belongs to row row_of()[k].
     [[nodiscard]] std::vector<Index> row_of() const;

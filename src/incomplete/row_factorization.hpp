@@ -18,14 +18,19 @@ struct EntryMap {
     std::vector<std::int32_t> slot; ///< Block of the row, times the entries of a block, plus entry in it.
 };
 
-/// Replaces pivots that are small: those with a modulus below `smallest`, or, if they must be positive, all
-/// that are not above it.
+/// Replaces pivots that are small: those with a modulus below `threshold` times the largest entry of their
+/// row of A, or, if they must be positive, all that are not above it.
 template <class T> struct PivotRule {
-    Real<T> smallest;
+    Real<T> threshold;
     bool positive;
 
+    /// The bound for a row.
+    [[nodiscard]] Real<T> smallest(Real<T> largest) const {
+        return largest > 0 ? threshold * largest : Real<T>(1);
+    }
+
     /// Returns the pivot to use; counts a replacement.
-    T accept(T pivot, Index& replaced) const {
+    T accept(T pivot, Real<T> smallest, Index& replaced) const {
         if (positive ? real_part(pivot) > smallest : abs1(pivot) >= smallest)
             return positive ? T(real_part(pivot)) : pivot;
         ++replaced;
@@ -36,7 +41,8 @@ template <class T> struct PivotRule {
 
 /// Inverts a B x B block, which is overwritten: elimination with row interchanges inside the block, without
 /// them if pivots must be positive.
-template <class T, int B> void invert_block(T* a, T* inverse, PivotRule<T> const& rule, Index& replaced) {
+template <class T, int B>
+void invert_block(T* a, T* inverse, PivotRule<T> const& rule, Real<T> smallest, Index& replaced) {
     int row[B];
     for (int k = 0; k < B; ++k) row[k] = k;
     for (int k = 0; k < B; ++k) {
@@ -46,7 +52,7 @@ template <class T, int B> void invert_block(T* a, T* inverse, PivotRule<T> const
                 if (abs1(a[i + k * B]) > abs1(a[best + k * B])) best = i;
         std::swap(row[k], row[best]);
         for (int j = 0; j < B; ++j) std::swap(a[k + j * B], a[best + j * B]);
-        a[k + k * B] = T(1) / rule.accept(a[k + k * B], replaced);
+        a[k + k * B] = T(1) / rule.accept(a[k + k * B], smallest, replaced);
         for (int i = k + 1; i < B; ++i) {
             a[i + k * B] = times(a[i + k * B], a[k + k * B]);
             for (int j = k + 1; j < B; ++j) a[i + j * B] -= times(a[i + k * B], a[k + j * B]);
@@ -73,8 +79,7 @@ template <class T> struct FactorArrays {
     RowStorage<T> const& lower;
     RowStorage<T> const& upper;
     T* inverse; ///< Inverse diagonal blocks by position.
-    Real<T> threshold;
-    bool positive;
+    PivotRule<T> pivots;
 };
 
 /// Factorizes rows on one worker. Does not throw after its construction.
@@ -89,7 +94,7 @@ template <class T, int B> class RowFactorization {
 
     /// Row p after all rows that it depends on.
     void factorize(BlockRow p) noexcept {
-        auto const& [entries, a, lower, upper, inverse, threshold, positive] = arrays_;
+        auto const& [entries, a, lower, upper, inverse, pivots] = arrays_;
         BlockRow const* const left = lower.columns() + lower.begin(p);
         BlockRow const* const right = upper.columns() + upper.begin(p);
         std::int32_t const num_left = lower.length(p), num_right = upper.length(p);
@@ -104,8 +109,8 @@ template <class T, int B> class RowFactorization {
         T* const diagonal = value(num_left);
         std::copy_n(diagonal + block_entries, num_right * block_entries,
                     upper.values() + upper.begin(p) * block_entries);
-        Real<T> const smallest = largest > 0 ? threshold * largest : Real<T>(1);
-        invert_block<T, B>(diagonal, inverse + Index(p) * block_entries, {smallest, positive}, replaced_);
+        invert_block<T, B>(diagonal, inverse + Index(p) * block_entries, pivots, pivots.smallest(largest),
+                           replaced_);
 
         for (std::int32_t s = 0; s < num_left; ++s) slot_of_[left[s]] = 0;
         slot_of_[p] = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <limits>
 #include <numeric>
 
@@ -242,6 +243,22 @@ RowPattern transpose(RowPattern const& pattern) {
                                   (std::lower_bound(row.begin(), row.end(), i) - row.begin()));
     }
     return result;
+}
+
+Graph row_graph(RowPattern const& pattern) {
+    auto const other = pattern.symmetric ? RowPattern{} : transpose(pattern);
+    Graph graph;
+    graph.num_vertices = pattern.num_rows;
+    graph.ptr.reserve(pattern.num_rows + 1);
+    graph.adj.reserve(pattern.num_blocks());
+    for (BlockRow i = 0; i < pattern.num_rows; ++i) {
+        auto const row = pattern.row(i);
+        auto const column = pattern.symmetric ? row : other.row(i);
+        std::set_union(row.begin(), row.end(), column.begin(), column.end(), std::back_inserter(graph.adj));
+        graph.adj.erase(std::lower_bound(graph.adj.begin() + graph.ptr.back(), graph.adj.end(), i));
+        graph.ptr.push_back(std::ssize(graph.adj));
+    }
+    return graph;
 }
 
 RowPattern fill_pattern(RowPattern const& a, Index levels, int threads) {

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "core/graph.hpp"
 #include "core/scalar.hpp"
 #include "espalier/matrix.hpp"
 
@@ -47,6 +48,9 @@ RowPattern block_pattern(CscMatrix<T> const& a, int block_size, std::span<Index 
 
 /// (i, j) is in the transpose if (j, i) is in the pattern.
 RowPattern transpose(RowPattern const& pattern);
+
+/// The graph of the pattern and its transpose, without the diagonal.
+Graph row_graph(RowPattern const& pattern);
 
 /// The pattern of the incomplete factors L + U with fill of levels up to `levels` >= 0. By the fill path
 /// theorem, (i, j) is fill of level k if the shortest path from i to j in the graph of A through vertices

@@ -18,9 +18,9 @@ constexpr double highest_bandwidth = 1e18;
 
 // The keys of a machine file, and the further keys of the file that `espalier machine` writes.
 constexpr std::string_view keys[] = {
-    "name",           "nodes",  "topology",   "numa_nodes",       "cores_per_numa_node",   "distances",
-    "memory_factors", "speed",  "contention", "core_bytes_per_s", "numa_node_bytes_per_s", "network",
-    "cost_model",     "comment"};
+    "name",           "nodes",          "topology", "numa_nodes", "cores_per_numa_node", "distances",
+    "memory_factors", "stream_factors", "speed",    "contention", "core_bytes_per_s",    "numa_node_bytes_per_s",
+    "network",        "cost_model",     "comment"};
 constexpr std::string_view other_keys[] = {
     "espalier", "cpu",       "cores",           "packages",
     "caches",   "cpu_quota", "default_threads", "available_memory_bytes",
@@ -61,6 +61,8 @@ class MachineReader {
             machine_.bandwidth = rate.number(1, highest_bandwidth);
         if (auto const factors = json_["numa_factors"]) read_measured_factors(factors);
         if (auto const table = json_["memory_factors"]) machine_.memory.factors = table.square_table(1, 1e3);
+        if (auto const table = json_["stream_factors"])
+            machine_.memory.stream_factors = table.square_table(1, 1e3);
         if (auto const speed = json_["speed"]) machine_.speed = speed.number(1e-3, 1e3);
         if (auto const contention = json_["contention"]) machine_.contention = contention.number(1, 1e3);
         if (auto const rate = json_["numa_node_bytes_per_s"])
@@ -133,7 +135,8 @@ class MachineReader {
         }
     }
 
-    // The tables of `espalier machine`: dgemm shows the cost of distance, and daxpy the bandwidth of memory.
+    // The tables of `espalier machine`: dgemm and daxpy show the cost of distance, and daxpy the bandwidth of
+    // memory.
     void read_measured_factors(JsonField const& json) {
         if (!json_["numa_nodes"].is_list()) json.refuse("needs a list of \"numa_nodes\"");
         std::vector<int> cores;
@@ -141,12 +144,17 @@ class MachineReader {
             cores.push_back(core.count(0, machine_.num_cores() - 1));
         for (JsonField const& kernel : json["kernels"].items()) {
             std::string const name = kernel["kernel"].text();
-            if (name == "dgemm") read_distance_factors(kernel["alone"], cores);
-            if (name == "daxpy") read_bandwidths(kernel, cores);
+            if (name == "dgemm") machine_.memory.factors = distance_factors(kernel["alone"], cores);
+            if (name == "daxpy") {
+                machine_.memory.stream_factors = distance_factors(kernel["alone"], cores);
+                read_bandwidths(kernel, cores);
+            }
         }
     }
     // factors(i, j) = mean time of the cores of node i on data of node j over that on node i, at least 1.
-    void read_distance_factors(JsonField const& json, std::vector<int> const& cores) {
+    [[nodiscard]] std::vector<double> distance_factors(JsonField const& json,
+                                                       std::vector<int> const& cores) const {
+        std::vector<double> factors;
         auto const rows = items_for(json, std::ssize(cores), "entries", "cores");
         std::vector<std::vector<double>> sums(num_nodes_, std::vector<double>(num_nodes_));
         for (std::size_t i = 0; i < cores.size(); ++i) {
@@ -157,8 +165,9 @@ class MachineReader {
         for (int node = 0; node < num_nodes_; ++node) {
             double const own = sums[node][node];
             if (!(own > 0)) json.refuse(fmt::format("has no time of a core of NUMA node {}", node));
-            for (double const sum : sums[node]) machine_.memory.factors.push_back(std::max(1.0, sum / own));
+            for (double const sum : sums[node]) factors.push_back(std::max(1.0, sum / own));
         }
+        return factors;
     }
     // y += a x reads two vectors and writes one.
     void read_bandwidths(JsonField const& json, std::vector<int> const& cores) {

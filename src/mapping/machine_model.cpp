@@ -41,9 +41,18 @@ int MachineModel::num_nodes() const {
     return node_of_thread.empty() ? 1 : *std::max_element(node_of_thread.begin(), node_of_thread.end()) + 1;
 }
 
+double MachineModel::node_distance(int at, int data) const {
+    return node_distances.empty() ? 10 : entry(node_distances, at, data);
+}
+
 double MachineModel::memory_factor(int at, int data) const {
     if (!memory.factors.empty()) return entry(memory.factors, at, data);
-    return node_distances.empty() ? 1 : MemoryModel::factor_of_distance(entry(node_distances, at, data));
+    return MemoryModel::factor_of_distance(node_distance(at, data));
+}
+
+double MachineModel::stream_factor(int at, int data) const {
+    if (!memory.stream_factors.empty()) return entry(memory.stream_factors, at, data);
+    return std::max(memory_factor(at, data), MemoryModel::stream_factor_of_distance(node_distance(at, data)));
 }
 
 void require_valid(MachineModel const& machine) {
@@ -59,6 +68,7 @@ void require_valid(MachineModel const& machine) {
         reject("a NUMA node with a negative number");
     require_table(machine.node_distances, "distances", 0, machine.num_nodes());
     require_table(machine.memory.factors, "memory factors", 1, machine.num_nodes());
+    require_table(machine.memory.stream_factors, "stream factors", 1, machine.num_nodes());
     if (!(machine.memory.node_bandwidth >= 0)) reject("memory of {} bytes/s", machine.memory.node_bandwidth);
     Network const& network = machine.network;
     if (!(network.latency >= 0) || !std::isfinite(network.latency) || !(network.bandwidth > 0))

@@ -31,6 +31,9 @@ struct MemoryModel {
     /// The factor by which the time of a task on node i grows if all its data are on node j: a square table,
     /// row by row. Empty: derived from MachineModel::node_distances.
     std::vector<double> factors;
+    /// The factor by which a thread on node i streams slower if all data are on node j: a square table, row by
+    /// row. Empty: derived from MachineModel::node_distances, and at least that of `factors`.
+    std::vector<double> stream_factors;
     /// The bandwidth of a node's memory in bytes per second; 0: the sum of what its threads can use.
     double node_bandwidth = 0;
 
@@ -38,6 +41,9 @@ struct MemoryModel {
     /// factor for a vector operation: the magnitude of the dgemm and daxpy factors in Faverge (2009).
     [[nodiscard]] static double factor_of_distance(double distance) {
         return distance > 10 ? 1 + (distance / 10 - 1) / 8 : 1;
+    }
+    [[nodiscard]] static double stream_factor_of_distance(double distance) {
+        return distance > 10 ? distance / 10 : 1;
     }
 };
 
@@ -61,8 +67,13 @@ struct MachineModel {
     }
     /// NUMA nodes of a process: the largest node number of a thread plus 1.
     [[nodiscard]] int num_nodes() const;
-    /// The factor by which the time of a task on node `at` grows if its data are on node `data`.
+    /// 10 is the distance of a node to itself.
+    [[nodiscard]] double node_distance(int at, int data) const;
+    /// The factor by which the time of a task on node `at` grows if its data are on node `data`, even if
+    /// arithmetic takes most of it.
     [[nodiscard]] double memory_factor(int at, int data) const;
+    /// The factor by which the time grows if the task only streams its data.
+    [[nodiscard]] double stream_factor(int at, int data) const;
 };
 
 /// Error{usage} for no processes or threads, more than 2^20 workers, NUMA nodes of only some of the threads,

@@ -11,6 +11,7 @@
 
 #include "ordering/methods.hpp"
 #include "ordering/permutation.hpp"
+#include "ordering/rcm.hpp"
 
 namespace espalier {
 
@@ -58,6 +59,8 @@ std::vector<Index> order_core(Graph const& graph, OrderingOptions const& options
     switch (options.method) {
     case OrderingMethod::metis:
         return order_by_metis(graph);
+    case OrderingMethod::dissection:
+        return order_by_dissection(graph, options.threads, options.interrupt);
     case OrderingMethod::amd:
         return order_by_amd(graph);
     default:
@@ -146,6 +149,8 @@ Ordering compute_ordering(Graph const& graph, OrderingOptions const& options) {
                             ? read_permutation(options.user_file, graph.num_vertices)
                             : checked_positions(options.user_positions, graph.num_vertices);
         break;
+    case OrderingMethod::rcm:
+        return order_by_rcm(graph);
     default:
         ordering.perm = fill_reducing(graph, options);
     }

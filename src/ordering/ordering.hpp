@@ -10,7 +10,7 @@
 namespace espalier {
 
 struct OrderingOptions {
-    OrderingMethod method = OrderingMethod::scotch; ///< Method.
+    OrderingMethod method = OrderingMethod::scotch; ///< Method; `automatic` is scotch.
     std::vector<Index> user_positions;              ///< For OrderingMethod::user: perm[old] = new, or empty.
     std::string user_file;     ///< For OrderingMethod::user without positions: file for read_permutation().
     int threads = 1;           ///< Number of threads.

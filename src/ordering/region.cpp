@@ -46,9 +46,10 @@ void append_halo_lists(Region& region) {
             region.adj[next[region.adj[e] - inner]++] = v;
 }
 
-} // namespace
-
-Region induce(Region const& parent, std::span<Index const> inside, std::vector<Index>& scratch) {
+// The region in a parent with neighbours() and weight, where origin(v) is the number of v in the whole graph.
+template <class Parent, class Vertices, class Origin>
+Region induce_from(Parent const& parent, Vertices const& inside, std::vector<Index>& scratch,
+                   Origin const& origin) {
     auto& local = scratch;
     Region child;
     child.num_interior = std::ssize(inside);
@@ -78,12 +79,22 @@ Region induce(Region const& parent, std::span<Index const> inside, std::vector<I
     }
     child.origin.reserve(members.size());
     for (Index const v : members) {
-        child.origin.push_back(parent.origin[v]);
+        child.origin.push_back(origin(v));
         if (!parent.weight.empty()) child.weight.push_back(parent.weight[v]);
         local[v] = -1;
     }
     append_halo_lists(child);
     return child;
+}
+
+} // namespace
+
+Region induce(Region const& parent, std::span<Index const> inside, std::vector<Index>& scratch) {
+    return induce_from(parent, inside, scratch, [&](Index v) { return parent.origin[v]; });
+}
+
+Region region_of(Graph const& graph, std::span<std::int32_t const> inside, std::vector<Index>& scratch) {
+    return induce_from(graph, inside, scratch, [](Index v) { return v; });
 }
 
 std::vector<Index> components(Region const& region, Index& num_components) {

@@ -9,6 +9,7 @@
 // With the halo, minimum degree on the leaves uses true degrees (Pellegrini, Roman, Amestoy 2000).
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -44,6 +45,9 @@ Region whole_region(Graph const& graph);
 /// neighbours in `parent` as halo. `scratch` has an entry -1 for each vertex of the parent, before and after
 /// the call. Takes time linear in `inside` and its edges.
 Region induce(Region const& parent, std::span<Index const> inside, std::vector<Index>& scratch);
+
+/// The region of a whole graph likewise. `scratch` has an entry for each vertex of the graph.
+Region region_of(Graph const& graph, std::span<std::int32_t const> inside, std::vector<Index>& scratch);
 
 /// The connected component of each interior vertex, without the halo. Components are numbered by their first
 /// vertices.

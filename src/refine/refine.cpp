@@ -82,7 +82,7 @@ template <class T> class Refinement {
             report_.history.reserve(1);
         });
         problem_.matrix_norm = a.infinity_norm(options.op);
-        problem_.target = rounding();
+        problem_.target = target();
         problem_.restart = longest_recurrence();
         problem_.interrupt = options.interrupt;
         auto const found = reduction().max(2 * nrhs, [&](std::span<double> largest) {
@@ -132,8 +132,15 @@ template <class T> class Refinement {
         return errors_.empty() ? 0.0 : *std::max_element(errors_.begin(), errors_.end());
     }
     static double rounding() { return 4 * static_cast<double>(epsilon<T>); }
+    [[nodiscard]] double tolerance() const {
+        return options_.tolerance > 0 ? options_.tolerance : default_tolerance<T>();
+    }
+    /// The backward error at which methods stop.
+    [[nodiscard]] double target() const {
+        return is_incomplete(options_.inverse) ? std::max(tolerance(), rounding()) : rounding();
+    }
 
-    RefineReport finish(double tolerance) {
+    RefineReport finish() {
         auto const nrhs = std::ssize(errors_);
         report_.backward_error = worst_error();
         for (Index j = 0; j < nrhs; ++j) {
@@ -142,7 +149,7 @@ template <class T> class Refinement {
                 std::max(report_.componentwise_error,
                          componentwise_backward_error<T>(a_, std::span<T const>(x(j)), b(j), 1, options_.op));
         }
-        report_.converged = report_.backward_error <= tolerance;
+        report_.converged = report_.backward_error <= tolerance();
         report_.status = report_.converged ? Status::ok : Status::inaccurate;
         return std::move(report_);
     }
@@ -208,7 +215,8 @@ template <class T> class Refinement {
 
     [[nodiscard]] int iteration_limit(RefineMethod method) const {
         if (options_.max_iterations > 0) return options_.max_iterations;
-        return method == RefineMethod::ir ? 10 : 300;
+        if (method == RefineMethod::ir) return 10;
+        return is_incomplete(options_.inverse) ? 2000 : 300;
     }
 
     // GMRES may need a step for each replaced pivot. The recurrence is as long as a few million coefficients
@@ -248,23 +256,24 @@ template <class T> RefineReport refine(DistributedMatrix<T> const& a, std::span<
         require_block_size("b", b.size(), a.rows().count(), nrhs);
         require_block_size("x", x.size(), a.rows().count(), nrhs);
     });
-    double const tolerance = options.tolerance > 0 ? options.tolerance : default_tolerance<T>();
     ProgressScope const progress(options.progress, "refinement", 0);
 
     Refinement<T> refinement(a, b, x, nrhs, apply_inverse, options);
-    double const rounding = refinement.rounding();
+    bool const is_weak = is_incomplete(options.inverse);
+    bool const is_positive = options.inverse == InverseAccuracy::incomplete_positive;
     switch (options.method) {
     case RefineMethod::none:
         break;
     case RefineMethod::automatic:
-        refinement.run(RefineMethod::ir, rounding);
-        if (!(refinement.worst_error() <= tolerance))
-            refinement.run(RefineMethod::gmres, std::max(tolerance, rounding));
+        if (!is_weak) refinement.run(RefineMethod::ir, refinement.target());
+        if (is_positive && hermitian) refinement.run(RefineMethod::cg, refinement.target());
+        if (!(refinement.worst_error() <= refinement.tolerance()))
+            refinement.run(RefineMethod::gmres, std::max(refinement.tolerance(), refinement.rounding()));
         break;
     default:
-        refinement.run(options.method, rounding);
+        refinement.run(options.method, refinement.target());
     }
-    RefineReport report = refinement.finish(tolerance);
+    RefineReport report = refinement.finish();
     report.time_s = timer.seconds();
     return report;
 }

@@ -17,22 +17,36 @@
 
 namespace espalier {
 
+/// How close ApplyInverse comes to the inverse.
+enum class InverseAccuracy : std::uint8_t {
+    full,                ///< Complete factors in the precision of the system.
+    narrow,              ///< Complete factors in lower precision.
+    incomplete,          ///< A preconditioner.
+    incomplete_positive, ///< A Hermitian positive definite preconditioner.
+};
+inline bool is_incomplete(InverseAccuracy accuracy) {
+    return accuracy == InverseAccuracy::incomplete || accuracy == InverseAccuracy::incomplete_positive;
+}
+
 struct RefineOptions {
     RefineMethod method = RefineMethod::automatic;
-    int max_iterations = 0; ///< For each right-hand side; 0: 10 steps of ir, 300 of a Krylov method.
-    double tolerance = 0;   ///< Backward error that counts as converged; 0: default_tolerance<T>().
+    /// For each right-hand side; 0: 10 steps of ir, 300 of a Krylov method, 2000 with an incomplete inverse.
+    int max_iterations = 0;
+    double tolerance = 0; ///< Backward error that counts as converged; 0: default_tolerance<T>().
     ProgressSink* progress = nullptr;
     MatrixOp op = MatrixOp::none;
     Interrupt* interrupt = nullptr;
+    InverseAccuracy inverse = InverseAccuracy::full;
 };
 
 /// 1e-12 in double precision, 1e-5 in single.
 template <class T> double default_tolerance();
 
 /// Improves the columns of x in place. Every method stops when the normwise backward error is at the level of
-/// rounding (4 epsilon), and keeps the best iterate of each column. The method ir also stops when a step no
-/// longer halves the error. `automatic` runs ir, then gmres for the columns that are still above the
-/// tolerance.
+/// rounding (4 epsilon), or at the tolerance if the inverse is incomplete, and keeps the best iterate of each
+/// column. The method ir also stops when a step no longer halves the error. `automatic` runs ir, or cg with an
+/// incomplete positive inverse, then gmres for the columns that are still above the tolerance. With other
+/// incomplete inverses it runs gmres alone.
 ///
 /// b and x have the local rows of nrhs columns. The report is the same on all processes: `method` is the last
 /// one that did a step, `iterations` counts those of the slowest column, history has the iterations + 1

@@ -251,12 +251,15 @@ std::vector<int> sampled_cores(Topology const& topology, int max_pairs, std::str
 }
 
 int farthest_node(Topology const& topology, int node) {
-    int const nodes = topology.num_nodes();
+    return farthest_node(topology.num_nodes(), node, [&](int other) { return topology.distance(node, other); });
+}
+
+int farthest_node(int nodes, int node, std::function<double(int other)> const& distance_to) {
     int best = node;
     for (int step = 0; step < nodes; ++step) {
         int const other = (node + nodes / 2 + step) % nodes;
         if (other == node) continue;
-        if (best == node || topology.distance(node, other) > topology.distance(node, best)) best = other;
+        if (best == node || distance_to(other) > distance_to(best)) best = other;
     }
     return best;
 }

@@ -66,5 +66,7 @@ std::vector<int> sampled_cores(Topology const& topology, int max_pairs, std::str
 /// The node that is farthest from `node`. Among equally far nodes, the first one from half the number of
 /// nodes onwards, cyclically, so that not all nodes have the same one. `node` itself if there is no other.
 int farthest_node(Topology const& topology, int node);
+/// Likewise among `nodes` nodes, with distance_to(other) from `node`.
+int farthest_node(int nodes, int node, std::function<double(int other)> const& distance_to);
 
 } // namespace espalier

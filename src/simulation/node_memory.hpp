@@ -4,12 +4,16 @@
 //
 // The time is the cost of the task times the larger of
 //
-//   distance     the sum over nodes of the share of its bytes there times the machine's memory factor, and
-//   contention   the largest demand divided by bandwidth among the nodes that it accesses. The demand of a
-//   task is its
-//                traffic, with written bytes counted twice, divided by its cost, but at most what a thread
-//                can stream. The demand on a node is the sum over the tasks that run when the task begins,
-//                itself included. Tasks that begin or end later do not change its time.
+//   distance     the sum over nodes of the share of its bytes there times the machine's memory factor,
+//   streaming    the time that a thread needs to stream its traffic, divided by its cost: on each node the
+//                machine's stream factor times the traffic there, divided by the bandwidth of a thread, and
+//   contention   the largest demand divided by bandwidth among the nodes that it accesses. The demand on a
+//                node is the sum over the tasks that run when the task begins, itself included. Tasks that
+//                begin or end later do not change its time.
+//
+// The traffic of a task is its bytes, with written ones counted twice. Its demand is its traffic divided by
+// its cost, but at most what a thread can stream. So distance slows a product of large blocks by the memory
+// factor, and a task that is bound by memory, such as a sweep of a solve, by the larger stream factor.
 //
 // The model assumes that a task streams its data once, overlapped with arithmetic, from memories that serve
 // all requests equally. It has no caches shared between tasks and no links between nodes.
@@ -56,12 +60,8 @@ class NodeMemory {
             if (machine.memory.node_bandwidth > 0) bandwidth = machine.memory.node_bandwidth;
         }
         for (int at = 0; at < nodes_; ++at) {
-            double sum = 0;
-            for (int data = 0; data < nodes_; ++data) {
-                factors_.push_back(machine.memory_factor(at, data));
-                sum += factors_.back();
-            }
-            factors_.push_back(sum / nodes_);
+            add_row(factors_, [&](int data) { return machine.memory_factor(at, data); });
+            add_row(stream_factors_, [&](int data) { return machine.stream_factor(at, data); });
         }
     }
 
@@ -79,16 +79,18 @@ class NodeMemory {
         TouchedBytes& touched = touched_[process];
         touched.all += bytes;
         double const rate = std::min(traffic / seconds, thread_bandwidth_);
-        double weighted = 0;
+        double weighted = 0, streamed = 0;
         for (std::size_t a = 0; a < accesses.size(); ++a) {
             auto const [size, node, is_written] = accesses[a];
             if (node == here) touched.local += size;
             if (node == all_nodes) touched.local += size / nodes_;
-            weighted += size * factor(here, node);
+            std::size_t const at = table_index(here, node);
+            weighted += size * factors_[at];
             of_worker_[worker][a] = {node, rate * traffic_of(accesses[a]) / traffic};
+            streamed += of_worker_[worker][a].rate * stream_factors_[at];
             change_demand(process, of_worker_[worker][a], 1);
         }
-        double slowdown = weighted / bytes;
+        double slowdown = std::max(weighted / bytes, streamed / thread_bandwidth_);
         for (std::size_t a = 0; a < accesses.size(); ++a)
             slowdown = std::max(slowdown, contention(process, of_worker_[worker][a]));
         return seconds * slowdown;
@@ -115,8 +117,14 @@ class NodeMemory {
         return access.is_written ? 2 * access.bytes : access.bytes;
     }
 
-    [[nodiscard]] double factor(int at, int data) const {
-        return factors_[at * (nodes_ + 1) + (data == all_nodes ? nodes_ : data)];
+    // The last entry of a row is the mean, for data on all nodes.
+    template <class Factor> void add_row(std::vector<double>& table, Factor const& factor_of) {
+        double sum = 0;
+        for (int data = 0; data < nodes_; ++data) sum += table.emplace_back(factor_of(data));
+        table.push_back(sum / nodes_);
+    }
+    [[nodiscard]] std::size_t table_index(int at, int data) const {
+        return std::size_t(at) * (nodes_ + 1) + (data == all_nodes ? nodes_ : data);
     }
 
     void change_demand(int process, Demand const& demand, double sign) {
@@ -143,7 +151,7 @@ class NodeMemory {
     int nodes_;                     ///< The number of nodes of a process.
     double thread_bandwidth_;       ///< Bytes per second.
     std::vector<double> bandwidth_; ///< By node of a process.
-    std::vector<double> factors_;   ///< nodes_ + 1 for each node: the last one for data on all nodes.
+    std::vector<double> factors_, stream_factors_; ///< nodes_ + 1 for each node (add_row).
     std::vector<double> demand_;    ///< By process and node, at the moment.
     std::vector<std::array<Demand, most_accesses>> of_worker_; ///< The task it runs.
     std::vector<TouchedBytes> touched_;

@@ -89,6 +89,11 @@ std::vector<TaskRange> ranges_of_homes(TaskGraph const& graph, MachineModel cons
     return ranges;
 }
 
+TimedRun with_transfers(TimedRun run, MessageNetwork const& network) {
+    run.transfers.insert(run.transfers.end(), network.transfers().begin(), network.transfers().end());
+    return run;
+}
+
 TimedRun run_statically(SweepSchedule const& sweeps, Schedule const& schedule, TaskClock* clock) {
     TaskGraph const& graph = sweeps.tasks.graph;
     int const workers = schedule.machine.num_workers();
@@ -96,10 +101,10 @@ TimedRun run_statically(SweepSchedule const& sweeps, Schedule const& schedule, T
     CandidateQueues queues(graph, ranges, workers);
     MessageNetwork network(sweeps.tasks, schedule.machine, schedule.comm_threads);
     TimedRun planned = simulate(graph, queues, workers, &network);
-    if (!clock) return planned;
+    if (!clock) return with_transfers(std::move(planned), network);
     MessageNetwork again(sweeps.tasks, schedule.machine, schedule.comm_threads);
     StaticPolicy policy(with_messages(planned.lists, again, graph.num_tasks()), graph.num_tasks());
-    return simulate(graph, policy, workers, &again, clock);
+    return with_transfers(simulate(graph, policy, workers, &again, clock), again);
 }
 
 } // namespace
@@ -122,7 +127,8 @@ SweepSchedule simulate_sweeps(BlockStructure const& structure, CostModel const& 
     MachineModel const& machine = schedule.machine;
     ProcessPolicies policies(options, sweeps.tasks, machine, sweeps.candidates);
     MessageNetwork network(sweeps.tasks, machine, schedule.comm_threads);
-    sweeps.run = simulate(sweeps.tasks.graph, policies, machine.num_workers(), &network, clock);
+    sweeps.run = with_transfers(simulate(sweeps.tasks.graph, policies, machine.num_workers(), &network, clock),
+                                network);
     return sweeps;
 }
 

@@ -16,7 +16,7 @@
 #include "ordering/ordering.hpp"
 #include "scaling/matching.hpp"
 #include "solve/solve.hpp"
-#include "solver/choose.hpp"
+#include "incomplete/row_order.hpp"
 #include "symbolic/block_symbolic.hpp"
 #include "symbolic/symbolic.hpp"
 
@@ -58,6 +58,15 @@ struct StructureJob {
     }
 };
 
+// The ordering of an incomplete factorization, with all its data.
+template <class T> struct RowOrderJob {
+    CscMatrix<T> working;
+    int block_size = 0;
+    OrderingOptions ordering;
+    std::shared_ptr<Interrupt> interrupt;
+    RowOrder order;
+};
+
 SymbolicOptions symbolic_options(Options const& options) {
     SymbolicOptions symbolic;
     symbolic.amalgamation_fill = options.amalgamation_fill;
@@ -88,6 +97,11 @@ template <class T> void require_entries_in_every_row(CscMatrix<T> const& matrix,
 }
 
 } // namespace
+
+template <class T> FactorizationChoice Analysis<T>::choose_kind(CscMatrix<T> const& matrix) const {
+    return options.method == SolveMethod::ilu ? choose_incomplete_factorization(matrix, options)
+                                              : choose_factorization(matrix, options);
+}
 
 template <class T>
 ScalingOptions Analysis<T>::working_options(Factorization kind, Interrupt* interrupt) const {
@@ -191,13 +205,14 @@ ScheduleReport Analysis<T>::describe(ScheduleChoice const& made, int workers) co
 }
 
 template <class T> void Analysis<T>::fill(AnalysisReport& report) const {
-    double const sides = form.has_upper() ? 2 : 1;
     report.ordering_s = ordering_s;
     report.symbolic_s = symbolic_s;
     report.mapping_s = mapping_s;
     report.matched = system.is_matched();
     report.scaled = system.is_scaled();
     report.structural_rank = system.structural_rank();
+    if (incomplete) return;
+    double const sides = form.has_upper() ? 2 : 1;
     report.compressed_vertices = compressed_vertices;
     report.cost_model = cost_model;
     report.nnz_factor =
@@ -234,6 +249,10 @@ template <class T> class Analyzer {
         validate();
         choose_kind();
         scale_and_match();
+        if (options_.method == SolveMethod::ilu) {
+            order_rows();
+            return std::move(analysis_);
+        }
         order_and_factorize_symbolically();
         choose_cost_model();
         choose_schedule();
@@ -254,7 +273,7 @@ template <class T> class Analyzer {
     }
 
     void choose_kind() {
-        FactorizationChoice const choice = choose_factorization(matrix_, options_);
+        FactorizationChoice const choice = analysis_.choose_kind(matrix_);
         context_.note(choice.reason);
         analysis_.form.kind = choice.kind;
     }
@@ -275,6 +294,44 @@ template <class T> class Analyzer {
         interrupt_.check();
     }
 
+    void order_rows() {
+        ProgressScope const progress(options_.progress, "ordering", 0);
+        trace::Scope const recorded(context_.phases, trace::Kind::ordering);
+        Timer const timer;
+        auto const job = std::make_shared<RowOrderJob<T>>();
+        job->working = analysis_.system.apply(matrix_);
+        job->block_size = options_.block_size;
+        job->ordering = ordering_options();
+        job->interrupt = context_.interrupt;
+        auto const order = [job] {
+            job->order = espalier::order_rows(job->working, job->block_size, job->ordering);
+        };
+        if (options_.cancel)
+            context_.background.run(order, interrupt_);
+        else
+            order();
+        analysis_.working_entries = job->working.stored();
+        IncompleteOptions& incomplete = analysis_.incomplete.emplace();
+        incomplete.levels = options_.levels;
+        incomplete.block_size = job->order.block_size;
+        incomplete.positions = std::move(job->order.positions);
+        if (options_.coarsen != "auto") incomplete.coarse_string = options_.coarsen;
+        analysis_.ordering_s = timer.seconds();
+    }
+
+    OrderingOptions ordering_options() {
+        OrderingMethod const usual =
+            options_.method == SolveMethod::ilu ? OrderingMethod::natural : OrderingMethod::scotch;
+        OrderingOptions ordering;
+        ordering.method = options_.ordering == OrderingMethod::automatic ? usual : options_.ordering;
+        ordering.user_file = options_.ordering_file;
+        ordering.user_positions = options_.ordering_positions;
+        ordering.threads = workers();
+        ordering.interrupt = &interrupt_;
+        analysis_.ordering = ordering.method;
+        return ordering;
+    }
+
     void order_and_factorize_symbolically() {
         auto const job = std::make_shared<StructureJob>();
         {
@@ -286,11 +343,7 @@ template <class T> class Analyzer {
         }
         job->pairs = analysis_.system.pairs();
         job->schur = options_.schur;
-        job->ordering.method = options_.ordering;
-        job->ordering.user_file = options_.ordering_file;
-        job->ordering.user_positions = options_.ordering_positions;
-        job->ordering.threads = workers();
-        job->ordering.interrupt = &interrupt_;
+        job->ordering = ordering_options();
         job->symbolic = symbolic_options(options_);
         job->symbolic.interrupt = &interrupt_;
         job->interrupt = context_.interrupt;

@@ -1,9 +1,11 @@
 // The analysis: all decisions that precede the numeric factorization. These are the kind of factorization,
-// the working system, the ordering, the block structure, and the task graph with its schedule.
+// the working system, the ordering, the block structure, and the task graph with its schedule. For an
+// incomplete factorization they end with the ordering.
 #pragma once
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,10 +13,12 @@
 #include "core/interrupt.hpp"
 #include "espalier/report.hpp"
 #include "factor/factor.hpp"
+#include "incomplete/incomplete_factor.hpp"
 #include "scaling/scaled_system.hpp"
 #include "simulation/choose_schedule.hpp"
 #include "simulation/factor_plan.hpp"
 #include "solver/checks.hpp"
+#include "solver/choose.hpp"
 #include "trace/record.hpp"
 
 namespace espalier {
@@ -31,6 +35,8 @@ template <class T> struct Analysis {
     Options options;            ///< The options at the time of the analysis.
     FactorForm form;
     ScaledSystem<T> system;
+    OrderingMethod ordering = OrderingMethod::scotch;  ///< The method that ordered the unknowns.
+    std::optional<IncompleteOptions> incomplete; ///< Set for an incomplete factorization; the rest is empty.
     SupernodalStructure supernodal; ///< Of the whole working system, before wide supernodes are split,
     BlockStructure structure;       ///< and after that.
     ScheduleChoice choice;          ///< The settings of the plan.
@@ -62,6 +68,8 @@ template <class T> struct Analysis {
     /// The scalar type and the storage format of panels that the plan assumes.
     [[nodiscard]] Scalar planned_scalar() const;
     [[nodiscard]] PanelFormat panel_format() const;
+    /// The kind of factorization for a matrix with the analyzed pattern. Error{usage}.
+    [[nodiscard]] FactorizationChoice choose_kind(CscMatrix<T> const& matrix) const;
     /// The scaling options for a factorization of this kind.
     [[nodiscard]] ScalingOptions working_options(Factorization kind, Interrupt* interrupt) const;
     /// Whether a matching for the values of `matrix`, which has the same pattern, differs from the matching

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "incomplete/choose_method.hpp"
 #include "matrix/entries.hpp"
 
 namespace espalier {
@@ -15,6 +16,16 @@ void require_sound(Options const& options) {
         throw Error(Status::usage,
                     fmt::format("threads = {} is not between 1 and 4096 (or 0 for the cores available)",
                                 options.threads));
+    char const* const wanted = result_of_complete_factors(options);
+    if (wanted && options.method == SolveMethod::ilu)
+        throw Error(Status::usage,
+                    fmt::format("{} needs complete factors, and the method is ilu; use method direct", wanted));
+    if (options.levels < 0)
+        throw Error(Status::usage, fmt::format("levels = {} is negative", options.levels));
+    if (options.block_size < 0 || options.block_size > 6)
+        throw Error(Status::usage,
+                    fmt::format("block_size = {} is not between 1 and 6 (or 0: found from the matrix)",
+                                options.block_size));
     if (options.max_block_width < 0 || options.min_block_width < 0)
         throw Error(Status::usage, "block widths must not be negative (0: chosen automatically)");
     if (options.split_idle < 1)

@@ -9,7 +9,7 @@
 
 namespace espalier {
 
-/// Error{usage} for numbers out of range.
+/// Error{usage} for numbers out of range, and for options that the method does not have.
 void require_sound(Options const& options);
 
 /// Error{bad_input} naming the sizes.

@@ -85,7 +85,18 @@ template <class T> FactorizationChoice choose_factorization(CscMatrix<T> const& 
     return choice;
 }
 
+template <class T>
+FactorizationChoice choose_incomplete_factorization(CscMatrix<T> const& a, Options const& options) {
+    FactorizationChoice choice = choose_factorization(a, options);
+    if (choice.kind == Factorization::llh || choice.kind == Factorization::lu) return choice;
+    if (options.factorization != Factorization::automatic)
+        throw Error(Status::usage, fmt::format("method ilu needs the factorization llh, lu or auto, not {}",
+                                               to_string(choice.kind)));
+    return {Factorization::lu, "auto chose lu: the matrix is not positive definite"};
+}
+
 #define ESPALIER_INSTANTIATE(T)                                                                              \
+    template FactorizationChoice choose_incomplete_factorization<T>(CscMatrix<T> const&, Options const&);    \
     template FactorizationChoice choose_factorization<T>(CscMatrix<T> const&, Options const&);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 

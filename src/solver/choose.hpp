@@ -25,4 +25,9 @@ struct FactorizationChoice {
 /// not chosen. Error{usage} if the option needs a symmetry that the matrix does not have.
 template <class T> FactorizationChoice choose_factorization(CscMatrix<T> const& a, Options const& options);
 
+/// Chooses llh or lu for an incomplete factorization; lu also serves indefinite symmetric matrices.
+/// Error{usage} if the option asks for another kind.
+template <class T>
+FactorizationChoice choose_incomplete_factorization(CscMatrix<T> const& a, Options const& options);
+
 } // namespace espalier

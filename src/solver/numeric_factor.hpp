@@ -22,6 +22,7 @@
 #include "solve/solve.hpp"
 #include "solver/factor_results.hpp"
 #include "solver/process_context.hpp"
+#include "solver/working_inverse.hpp"
 
 namespace espalier {
 
@@ -33,7 +34,7 @@ struct NumericSettings {
     ProgressSink* progress = nullptr; ///< Progress of this process; may be null.
 };
 
-template <class T> class NumericFactor {
+template <class T> class NumericFactor : public WorkingInverse<T> {
   public:
     using Low = Narrow<T>;
 
@@ -62,7 +63,10 @@ template <class T> class NumericFactor {
 
     /// Collective: block := op(B)^-1 block for `columns` vectors. In lower precision each column is scaled to
     /// order 1 first, because the range of Low is small.
-    void solve(std::span<T> block, Index columns, MatrixOp op);
+    void solve(std::span<T> block, Index columns, MatrixOp op) override;
+    [[nodiscard]] InverseAccuracy accuracy() const override {
+        return is_narrow() ? InverseAccuracy::narrow : InverseAccuracy::full;
+    }
     /// Solves for sparse right-hand sides (n x k, general storage); one process, factors in T.
     void solve_sparse(CscMatrix<T> const& b, MatrixView<T> x, MatrixOp op);
     /// Collective: the steps of a solve before and after that with the Schur complement, as

@@ -1,11 +1,14 @@
 #include "solver/option_table.hpp"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "coarsen/coarse_string.hpp"
+#include "core/error.hpp"
 #include "core/names.hpp"
 #include "core/suggest.hpp"
 #include "solver/parse_value.hpp"
@@ -87,19 +90,27 @@ constexpr OptionRow max_memory(OptionHeading const& heading) {
     return row;
 }
 
-constexpr auto ordering_methods = std::span(spellings<OrderingMethod>).first<4>(); // `user` is a file
+constexpr std::array ordering_methods = {
+    OrderingMethod::automatic, OrderingMethod::dissection, OrderingMethod::scotch, OrderingMethod::metis,
+    OrderingMethod::amd,       OrderingMethod::natural,    OrderingMethod::rcm}; // `user` is a file
+constexpr auto ordering_names = [] {
+    std::array<char const*, ordering_methods.size()> names{};
+    for (std::size_t k = 0; k < names.size(); ++k)
+        names[k] = spellings<OrderingMethod>[static_cast<std::size_t>(ordering_methods[k])];
+    return names;
+}();
 
 constexpr OptionRow ordering(OptionHeading const& heading) {
-    OptionRow row{heading, OptionType::text, ordering_methods};
+    OptionRow row{heading, OptionType::text, ordering_names};
     row.set = [](Options& options, OptionRow const& self, std::string_view text) {
         if (text.empty())
             throw Error(Status::usage,
-                        fmt::format("{} needs scotch, metis, amd, natural or a file", self.name));
+                        fmt::format("{} needs {} or a file", self.name, fmt::join(ordering_names, ", ")));
         options.ordering_positions.clear();
         options.ordering_file.clear();
         for (std::size_t k = 0; k < ordering_methods.size(); ++k)
-            if (text == ordering_methods[k]) {
-                options.ordering = static_cast<OrderingMethod>(k);
+            if (text == ordering_names[k]) {
+                options.ordering = ordering_methods[k];
                 return;
             }
         options.ordering_file = text;
@@ -109,6 +120,28 @@ constexpr OptionRow ordering(OptionHeading const& heading) {
         return options.ordering == OrderingMethod::user ? options.ordering_file
                                                         : std::string(to_string(options.ordering));
     };
+    return row;
+}
+
+constexpr std::array<char const*, 2> coarsenings{"auto", "none"};
+
+void require_coarse_string(std::string_view option, std::string_view text) {
+    if (std::ranges::find(coarsenings, text) != coarsenings.end()) return;
+    try {
+        static_cast<void>(parse_coarse_string(text));
+    } catch (Error const& error) {
+        throw Error(error.status(), fmt::format("{} needs {} or a coarse string such as CD(4): {}", option,
+                                                fmt::join(coarsenings, ", "), error.what()));
+    }
+}
+
+constexpr OptionRow coarsen(OptionHeading const& heading) {
+    OptionRow row{heading, OptionType::text, coarsenings};
+    row.set = [](Options& options, OptionRow const& self, std::string_view text) {
+        require_coarse_string(self.name, text);
+        options.coarsen = text;
+    };
+    row.get = [](Options const& options, OptionRow const&) { return options.coarsen; };
     return row;
 }
 
@@ -150,6 +183,9 @@ constexpr std::array table = {
                                 "if a diagonal entry is zero or weak"}),
     choice<&Options::scaling>(
         {"scaling", analyses, method, "WHEN", "scale rows and columns", "for lu, ldlt and ldlh"}),
+    choice<&Options::method>({"method", here, method, "METHOD",
+                              "complete factorization, or incomplete factorization by level of fill (ILU, IC) as "
+                              "preconditioner of a Krylov method; auto: what predicted memory and time recommend"}),
     choice<&Options::mixed_precision>({"mixed-precision", systems, accuracy, "",
                                        "factorize in single precision and refine to the precision of the "
                                        "run; fall back to full precision if single precision is not accurate "
@@ -161,7 +197,13 @@ constexpr std::array table = {
         {"allow-singular", none, accuracy, "",
          "accept a matrix that is singular by its pattern, to compute its null space"}),
     ordering({"ordering", analyses, method, "METHOD|FILE",
-              "fill-reducing ordering: a method, or a file with the new position of each row"}),
+              "ordering of the unknowns: a method, or a file with the new position of each row",
+              "scotch; natural for --method ilu"}),
+    count<&Options::levels>({"levels", here, method, "K", "ilu: levels of fill of ILU(k) and IC(k)"}, 0, 1'000'000),
+    count<&Options::block_size>({"block-size", here, method, "B", "ilu: size of dense blocks", "found from the matrix"},
+                                1, 6, "auto"),
+    coarsen({"coarsen", here, method, "STRING",
+             "ilu: aggregation of rows into tasks by a coarse string such as CD(4) or SD(300)F(32)"}),
     count<&Options::threads>({"threads", runs, machine, "T", "worker threads of each process",
                               "the cores that the process may use"},
                              1, most_threads, "auto"),
@@ -239,8 +281,8 @@ constexpr std::array table = {
     choice<&Options::refine>(
         {"refine", systems, accuracy, "METHOD",
          "method that improves the solution: iterative refinement (ir) or a Krylov method",
-         "ir, then gmres if ir stalls"}),
-    count<&Options::max_refine_iterations>({"max-refine-iterations", none, accuracy, "N",
+         "ir, then gmres if ir stalls; for --method ilu cg or gmres"}),
+    count<&Options::max_refine_iterations>({"max-refine-iterations", systems, accuracy, "N",
                                             "most steps of the method that improves the solution",
                                             "the default of the method"},
                                            1, 1'000'000, "auto"),
@@ -257,11 +299,16 @@ using option_rows::table;
 
 } // namespace
 
+// "FILE" of "METHOD|FILE".
+static std::string other_text(std::string_view placeholder) {
+    return std::string(placeholder.substr(placeholder.find('|') + 1));
+}
+
 std::string OptionRow::description() const {
     std::string text(help);
     if (type == OptionType::flag) return text;
     if (choices.size() > 1)
-        text += fmt::format(" ({}{})", fmt::join(choices, ", "), type == OptionType::text ? " or FILE" : "");
+        text += fmt::format(" ({}{})", fmt::join(choices, ", "), type == OptionType::text ? " or " + other_text(placeholder) : "");
     text += " [" + get(Options{}, *this);
     if (!automatic.empty()) text += ": " + std::string(automatic);
     return text + "]";

@@ -52,7 +52,7 @@ struct OptionRow : OptionHeading {
     /// For choices and flags: stores choices[k].
     void (*set_index)(Options& options, std::int64_t k) = nullptr;
 
-    /// "scotch, metis, amd, natural or FILE: fill-reducing ordering [scotch]": the help, with values and
+    /// "scotch, metis, amd, natural or FILE: ordering of the unknowns [auto]": the help, with values and
     /// default.
     [[nodiscard]] std::string description() const;
 };

@@ -46,18 +46,37 @@ class PredictedTrace {
             add_state(kind, threads_[piece.worker], nanoseconds(piece.start), nanoseconds(piece.end),
                       piece.task, cblk_of(task, schedule_.partition));
         }
-        add_transfers();
-        trace::fill_idle(parts_, static_cast<std::int16_t>(Kind::idle), 0, makespan());
-        for (std::int32_t const process : processes_)
-            add_state(Kind::factorization, process, 0, makespan(), -1, no_cblk);
-        add_steals();
-        add_dependencies();
-        add_ready_tasks();
+        Stage const factorization{schedule_.tasks.graph, schedule_.run, 0, 0};
+        // After a nanosecond without work: a state without length at the end of the factorization is in its phase.
+        Stage const solve{schedule_.sweeps.tasks.graph, schedule_.sweeps.run, std::ssize(tasks()), makespan() + 1};
+        add_sweeps(solve);
+        add_transfers(factorization, tasks());
+        add_transfers(solve, sweep_tasks());
+        trace::fill_idle(parts_, static_cast<std::int16_t>(Kind::idle), 0, solve.end());
+        for (std::int32_t const process : processes_) {
+            add_state(Kind::factorization, process, 0, solve.begin, -1, no_cblk);
+            add_state(Kind::solve, process, solve.begin, solve.end(), -1, no_cblk);
+        }
+        std::vector<Change> ready;
+        add_stage(factorization, tasks(), ready);
+        add_stage(solve, sweep_tasks(), ready);
+        add_samples(trace::Counter::ready_tasks, ready);
         add_memory();
         return std::move(parts_);
     }
 
   private:
+    // The factorization, or the sweeps of the solve that follows it.
+    struct Stage {
+        TaskGraph const& graph;
+        TimedRun const& run;
+        std::int64_t first_task; // in the trace
+        Nanoseconds begin;
+        [[nodiscard]] Nanoseconds at(double seconds) const { return begin + nanoseconds(seconds); }
+        [[nodiscard]] Nanoseconds end() const { return at(run.makespan); }
+    };
+
+    [[nodiscard]] std::vector<SolveTask> const& sweep_tasks() const { return schedule_.sweeps.tasks.tasks; }
     [[nodiscard]] std::vector<FactorTask> const& tasks() const { return schedule_.tasks.tasks; }
     [[nodiscard]] Nanoseconds start(TaskId t) const { return nanoseconds(schedule_.run.start[t]); }
     [[nodiscard]] Nanoseconds end(TaskId t) const { return nanoseconds(schedule_.run.end[t]); }
@@ -81,7 +100,7 @@ class PredictedTrace {
         }
     }
 
-    void add_state(Kind kind, std::int32_t container, Nanoseconds from, Nanoseconds to, TaskId task,
+    void add_state(Kind kind, std::int32_t container, Nanoseconds from, Nanoseconds to, std::int64_t task,
                    CblkId cblk) {
         trace::State state;
         state.start = from, state.end = to, state.container = container;
@@ -109,10 +128,30 @@ class PredictedTrace {
         }
     }
 
+    // A message is sent after one task, and one other task waits for it.
+    void add_sweeps(Stage const& solve) {
+        TimedRun const& run = solve.run;
+        for (TaskId t = 0; t < solve.graph.num_tasks(); ++t) {
+            SolveTask const& task = sweep_tasks()[t];
+            if (task.kind == SolveTaskKind::message) continue;
+            std::int32_t const thread = threads_[run.worker_of_task[t]];
+            bool const is_forward = task.kind == SolveTaskKind::forward || task.kind == SolveTaskKind::send_sum;
+            add_state(is_forward ? Kind::forward : Kind::backward, thread, solve.at(run.start[t]),
+                      solve.at(run.end[t]), solve.first_task + t, cblk_of(task, schedule_.partition));
+            for (TaskId const message : solve.graph.successors_of(t)) {
+                if (sweep_tasks()[message].kind != SolveTaskKind::message) continue;
+                WorkerId const receiver = run.worker_of_task[solve.graph.successors_of(message).front()];
+                parts_.links.push_back({solve.at(run.start[message]), solve.at(run.end[message]),
+                                        std::llround(sweep_tasks()[message].bytes), solve.first_task + message,
+                                        thread, threads_[receiver], 0, trace::LinkKind::message});
+            }
+        }
+    }
+
     // Workers or communication threads that send and receive.
-    void add_transfers() {
-        for (TimedTransfer const& transfer : schedule_.run.transfers) {
-            FactorTask const& message = tasks()[transfer.message];
+    template <class Task> void add_transfers(Stage const& stage, std::vector<Task> const& stage_tasks) {
+        for (TimedTransfer const& transfer : stage.run.transfers) {
+            Task const& message = stage_tasks[transfer.message];
             bool const sends = transfer.end == Transit::End::sender;
             std::int32_t container = 0;
             if (transfer.worker != any_worker) {
@@ -121,8 +160,9 @@ class PredictedTrace {
                 auto const& own = comm_threads_[sends ? message.process : message.peer];
                 container = sends ? own.front() : own.back();
             }
-            add_state(sends ? Kind::send : Kind::receive, container, nanoseconds(transfer.start),
-                      nanoseconds(transfer.finish), transfer.message, message.target);
+            add_state(sends ? Kind::send : Kind::receive, container, stage.at(transfer.start),
+                      stage.at(transfer.finish), stage.first_task + transfer.message,
+                      cblk_of(message, schedule_.partition));
         }
     }
 
@@ -164,28 +204,34 @@ class PredictedTrace {
         }
     }
 
-    void add_steals() {
-        for (TimedSteal const& steal : schedule_.run.steals) {
-            if (steal.victim == any_worker) continue;
-            Nanoseconds const time = nanoseconds(steal.time);
-            parts_.links.push_back({time, time, 0, steal.task, threads_[steal.victim], threads_[steal.thief],
-                                    steal.distance, trace::LinkKind::steal});
-        }
-    }
-
-    void add_dependencies() {
-        TaskGraph const& graph = schedule_.tasks.graph;
-        parts_.dependencies.reserve(graph.successors.size());
-        for (TaskId t = 0; t < graph.num_tasks(); ++t)
-            for (TaskId const next : graph.successors_of(t)) parts_.dependencies.push_back({t, next});
-    }
-
     // A change of a variable of a process.
     struct Change {
         std::int32_t process = 0;
         Nanoseconds time = 0;
         double amount = 0;
     };
+
+    // Steals, dependencies, and changes of the number of tasks that are ready and have not started.
+    template <class Task>
+    void add_stage(Stage const& stage, std::vector<Task> const& stage_tasks, std::vector<Change>& changes) {
+        for (TimedSteal const& steal : stage.run.steals) {
+            if (steal.victim == any_worker) continue;
+            Nanoseconds const time = stage.at(steal.time);
+            parts_.links.push_back({time, time, 0, stage.first_task + steal.task, threads_[steal.victim],
+                                    threads_[steal.thief], steal.distance, trace::LinkKind::steal});
+        }
+        std::vector<double> ready(stage_tasks.size(), 0);
+        for (TaskId t = 0; t < stage.graph.num_tasks(); ++t)
+            for (TaskId const next : stage.graph.successors_of(t)) {
+                parts_.dependencies.push_back({stage.first_task + t, stage.first_task + next});
+                ready[next] = std::max(ready[next], stage.run.end[t]);
+            }
+        for (std::size_t t = 0; t < stage_tasks.size(); ++t) {
+            if (stage_tasks[t].kind == decltype(stage_tasks[t].kind)::message) continue;
+            changes.push_back({stage_tasks[t].process, stage.at(ready[t]), 1});
+            changes.push_back({stage_tasks[t].process, stage.at(stage.run.start[t]), -1});
+        }
+    }
 
     // Adds one sample for each time of a change.
     void add_samples(trace::Counter counter, std::vector<Change>& changes) {
@@ -202,20 +248,6 @@ class PredictedTrace {
             parts_.samples.push_back(
                 {changes[i].time, value, processes_[changes[i].process], static_cast<std::int32_t>(counter)});
         }
-    }
-
-    // Counts tasks that are ready and have not started.
-    void add_ready_tasks() {
-        std::vector<Nanoseconds> ready(tasks().size(), 0);
-        for (auto const& [before, after] : parts_.dependencies)
-            ready[after] = std::max(ready[after], end(static_cast<TaskId>(before)));
-        std::vector<Change> changes;
-        for (std::size_t t = 0; t < tasks().size(); ++t) {
-            if (tasks()[t].kind == TaskKind::message) continue;
-            changes.push_back({tasks()[t].process, ready[t], 1});
-            changes.push_back({tasks()[t].process, start(static_cast<TaskId>(t)), -1});
-        }
-        add_samples(trace::Counter::ready_tasks, changes);
     }
 
     // A fan-in block occupies memory of its sender from its first update to the end of the message, then

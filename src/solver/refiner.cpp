@@ -43,44 +43,48 @@ template <class T> DistributedMatrix<T> Refiner<T>::callers_matrix() const {
 
 template <class T> void Refiner<T>::apply_inverse(std::span<T> block, Index columns, MatrixOp op) const {
     vectors_.scaling().to_working(block, columns, op);
-    factor_.solve(block, columns, op);
+    inverse_.solve(block, columns, op);
     vectors_.scaling().from_working(block, columns, op);
 }
 
 template <class T> ApplyInverse<T> Refiner<T>::inverse_of_working() const {
-    return [this](std::span<T> block, Index columns, MatrixOp op) { factor_.solve(block, columns, op); };
+    return [this](std::span<T> block, Index columns, MatrixOp op) { inverse_.solve(block, columns, op); };
 }
 
 template <class T> ApplyInverse<T> Refiner<T>::inverse_of_matrix() const {
     return [this](std::span<T> block, Index columns, MatrixOp op) { apply_inverse(block, columns, op); };
 }
 
-// Applies A^-1 with refinement if the factors belong to a perturbed matrix, because pivots were replaced or
-// the precision is lower. An estimate by such factors alone may overlook that A is nearly singular.
+// Applies A^-1 with refinement if the factors belong to a perturbed matrix, because pivots were replaced, the
+// precision is lower, or they are incomplete. An estimate by such factors alone may overlook that A is nearly
+// singular.
 template <class T> ApplyInverse<T> Refiner<T>::refined_inverse(DistributedMatrix<T> const& matrix) const {
-    if (pivots_replaced_ == 0 && !factor_.is_narrow()) return inverse_of_matrix();
+    if (pivots_replaced_ == 0 && inverse_.accuracy() == InverseAccuracy::full) return inverse_of_matrix();
     return [this, &matrix](std::span<T> block, Index columns, MatrixOp op) {
         auto const b = context_.on_all([&] { return std::vector<T>(block.begin(), block.end()); });
         apply_inverse(block, columns, op);
         RefineOptions options;
         options.op = op;
         options.interrupt = context_.interrupt();
+        options.inverse = inverse_.accuracy();
         espalier::refine<T>(matrix, b, block, columns, inverse_of_matrix(), options);
     };
 }
 
-template <class T> bool Refiner<T>::is_suspicious(Index pivots_replaced, double roundoff) const {
-    return pivots_replaced > 0 || factor_.smallest_relative_pivot(*working_) <= 0.01 * std::sqrt(roundoff);
+template <class T> bool Refiner<T>::is_suspicious(NumericFactor<T> const& factor, Index pivots_replaced,
+                                                  double roundoff) const {
+    return pivots_replaced > 0 || factor.smallest_relative_pivot(*working_) <= 0.01 * std::sqrt(roundoff);
 }
 
 template <class T>
-void Refiner<T>::examine(Index pivots_replaced, std::span<Index const> schur, CscMatrix<T> const& working) {
+void Refiner<T>::examine(NumericFactor<T>& factor, Index pivots_replaced, std::span<Index const> schur,
+                         CscMatrix<T> const& working) {
     accept(pivots_replaced);
-    if (!is_suspicious(pivots_replaced, static_cast<double>(epsilon<T>))) return;
+    if (!is_suspicious(factor, pivots_replaced, static_cast<double>(epsilon<T>))) return;
     if (context_.on_root([&] { return schur.empty(); }))
         examine(*working_, inverse_of_working());
     else
-        examine_interior(schur, working);
+        examine_interior(factor, schur, working);
 }
 
 template <class T>
@@ -100,7 +104,8 @@ void Refiner<T>::examine(DistributedMatrix<T> const& block, ApplyInverse<T> cons
 
 // condense() and expand() apply A_ii^-1 if the unknowns of the Schur complement are zero.
 template <class T>
-void Refiner<T>::examine_interior(std::span<Index const> schur, CscMatrix<T> const& working) {
+void Refiner<T>::examine_interior(NumericFactor<T>& factor, std::span<Index const> schur,
+                                  CscMatrix<T> const& working) {
     std::vector<Index> const number_in_interior = context_.on_all([&] {
         std::vector<Index> numbers;
         if (!context_.is_root()) return numbers;
@@ -131,11 +136,11 @@ void Refiner<T>::examine_interior(std::span<Index const> schur, CscMatrix<T> con
                     visit(x[j * interior_rows + k], whole[j * rows + interior[k]]);
         };
         for_each([](T from, T& to) { to = from; });
-        factor_.condense(whole, columns, op);
+        factor.condense(whole, columns, op);
         for (Index j = 0; j < columns; ++j)
             for (Index l = 0; l < rows; ++l)
                 if (numbers[l] < 0) whole[j * rows + l] = T(0);
-        factor_.expand(whole, columns, op);
+        factor.expand(whole, columns, op);
         for_each([](T& to, T from) { to = from; });
     };
     if (context_.is_alone()) return examine(DistributedMatrix<T>(block), inverse);
@@ -145,7 +150,9 @@ void Refiner<T>::examine_interior(std::span<Index const> schur, CscMatrix<T> con
 
 template <class T> RefineReport Refiner<T>::refine(std::span<T const> b, std::span<T> x, Index columns,
                                                    RefineOptions const& options) {
-    return is_scaled() ? refine_scaled(b, x, columns, options) : refine_working(b, x, columns, options);
+    RefineOptions run = options;
+    run.inverse = inverse_.accuracy();
+    return is_scaled() ? refine_scaled(b, x, columns, run) : refine_working(b, x, columns, run);
 }
 
 // b and x belong to the working system.

@@ -1,4 +1,4 @@
-// Refinement, condition estimates and null spaces with the current factors, on the rows that this process
+// Refinement, condition estimates and null spaces with the current inverse, on the rows that this process
 // owns. Input: the working system B = P R A C of process 0, which is distributed to the owners. Refinement
 // runs in the scaled system B and is measured in the system P A = R^-1 B C^-1. Every process of a group has a
 // refiner, and all make the same calls. Results and errors are the same on all processes.
@@ -14,6 +14,7 @@
 #include "refine/refine.hpp"
 #include "solver/numeric_factor.hpp"
 #include "solver/system_vectors.hpp"
+#include "solver/working_inverse.hpp"
 
 namespace espalier {
 
@@ -28,8 +29,8 @@ struct Singularity {
 template <class T> class Refiner {
   public:
     /// The arguments must outlive this.
-    Refiner(ProcessContext& context, NumericFactor<T>& factor, SystemVectors<T>& vectors)
-        : context_(context), factor_(factor), vectors_(vectors) {}
+    Refiner(ProcessContext& context, WorkingInverse<T>& inverse, SystemVectors<T>& vectors)
+        : context_(context), inverse_(inverse), vectors_(vectors) {}
 
     /// Collective: sets the working system, which process 0 has. One process refers to it. With several
     /// processes its entries are distributed, and its pattern only the first time.
@@ -37,10 +38,12 @@ template <class T> class Refiner {
 
     /// Collective: whether a pivot is so small that the factors may be useless. `roundoff` is that of the
     /// precision of the factors.
-    [[nodiscard]] bool is_suspicious(Index pivots_replaced, double roundoff) const;
+    [[nodiscard]] bool is_suspicious(NumericFactor<T> const& factor, Index pivots_replaced,
+                                     double roundoff) const;
     /// Collective, after a factorization: tests for singularity if pivots are suspicious, which takes four
     /// solves. If process 0 passes the unknowns of a Schur complement, the interior block is tested.
-    void examine(Index pivots_replaced, std::span<Index const> schur, CscMatrix<T> const& working);
+    void examine(NumericFactor<T>& factor, Index pivots_replaced, std::span<Index const> schur,
+                 CscMatrix<T> const& working);
     /// Skips examine() for factors that serve as a preconditioner only.
     void accept(Index pivots_replaced) {
         singularity_ = {};
@@ -59,7 +62,7 @@ template <class T> class Refiner {
     [[nodiscard]] double reciprocal_condition() const;
     /// Collective: as espalier::null_space() for A, the basis in owned rows.
     [[nodiscard]] NullSpaceResult<T> null_space(NullSpaceOptions const& options) const;
-    /// Collective: block := op(A)^-1 block in owned rows, by the factors without refinement.
+    /// Collective: block := op(A)^-1 block in owned rows, by the inverse without refinement.
     void apply_inverse(std::span<T> block, Index columns, MatrixOp op) const;
 
   private:
@@ -69,14 +72,15 @@ template <class T> class Refiner {
     [[nodiscard]] ApplyInverse<T> inverse_of_matrix() const;
     [[nodiscard]] ApplyInverse<T> refined_inverse(DistributedMatrix<T> const& matrix) const;
     void examine(DistributedMatrix<T> const& block, ApplyInverse<T> const& inverse);
-    void examine_interior(std::span<Index const> schur, CscMatrix<T> const& working);
+    void examine_interior(NumericFactor<T>& factor, std::span<Index const> schur,
+                          CscMatrix<T> const& working);
     RefineReport refine_working(std::span<T const> b, std::span<T> x, Index columns,
                                 RefineOptions const& options);
     RefineReport refine_scaled(std::span<T const> b, std::span<T> x, Index columns,
                                RefineOptions const& options);
 
     ProcessContext& context_;
-    NumericFactor<T>& factor_;
+    WorkingInverse<T>& inverse_;
     SystemVectors<T>& vectors_;
     std::optional<DistributedMatrix<T>> working_;
     Index pivots_replaced_ = 0;

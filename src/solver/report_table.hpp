@@ -98,6 +98,26 @@ void visit_fields(R& r, Visit&& visit) {
     visit("precision_fell_back", r.precision_fell_back);
 }
 
+template <class R, class Visit>
+requires is_report<R, IncompleteReport>
+void visit_fields(R& r, Visit&& visit) {
+    visit("levels", r.levels);
+    visit("block_size", r.block_size);
+    visit("nnz_factor", r.nnz_factor);
+    visit("symbolic_s", r.symbolic_s);
+    visit("factor_s", r.factor_s);
+    visit("solve_s", r.solve_s);
+    visit("coarsen", r.coarsen);
+    visit("coarsen_s", r.coarsen_s);
+    visit("tasks_fine", r.tasks_fine);
+    visit("tasks_coarse", r.tasks_coarse);
+    visit("edges_coarse", r.edges_coarse);
+    visit("runtime", r.runtime);
+    visit("synchronizations", r.synchronizations);
+    visit("pivots_shifted", r.pivots_shifted);
+    visit("iterations", r.iterations);
+}
+
 // Omits the errors of the solution, which are fields of the whole report.
 template <class R, class Visit>
 requires is_report<R, RefineReport>
@@ -161,7 +181,9 @@ void visit_fields(R& r, Visit&& visit) {
         };
     };
     visit("matrix", "scalar", r.scalar);
+    visit("settings", "method", r.method);
     visit("settings", "factorization", r.factorization);
+    visit("settings", "ordering", r.ordering);
     visit_fields(r.schedule, in("settings"));
     visit("", "processes", r.processes);
     visit("", "threads", r.threads);
@@ -170,6 +192,7 @@ void visit_fields(R& r, Visit&& visit) {
     visit("solve", "time_s", r.solve_s);
     visit("solve", "nrhs", r.nrhs);
     visit_fields(r.refine, in("refine"));
+    visit_fields(r.incomplete, in("incomplete"));
     visit("", "backward_error", r.refine.backward_error);
     visit("", "componentwise_error", r.refine.componentwise_error);
     visit("", "notes", r.notes);

@@ -8,7 +8,9 @@
 #include "core/timer.hpp"
 #include "factor/deal_plan.hpp"
 #include "machine/machine_file.hpp"
+#include "runtime/process_limits.hpp"
 #include "solver/checks.hpp"
+#include "incomplete/choose_method.hpp"
 #include "solver/solver_state.hpp"
 
 namespace espalier {
@@ -41,9 +43,35 @@ template <class T> void Solver<T>::State::require_schur(char const* what) const 
                     fmt::format("{} needs a Schur complement, and Options::schur is empty", what));
 }
 
+template <class T> void Solver<T>::State::require_complete(char const* what) const {
+    if (system_ && system_->is_incomplete)
+        throw Error(Status::usage,
+                    fmt::format("{} needs complete factors, and the method is ilu; use method direct", what));
+}
+
 template <class T> void Solver<T>::State::analyze(CscMatrix<T> const& matrix) {
-    analyze(matrix, options);
     unavoidable_pivots_ = 0;
+    if (!context_.on_root([&] { return options.method == SolveMethod::automatic; }))
+        return analyze(matrix, options);
+    // The analysis for complete factors predicts their memory and time.
+    Options chosen = options;
+    chosen.method = SolveMethod::direct;
+    chosen.max_memory = 0;
+    analyze(matrix, chosen);
+    MethodChoice choice;
+    bool const is_direct = context_.on_root([&] {
+        choice = choose_method(report.analysis, options,
+                               {matrix.cols, matrix.nnz(), sizeof(T), report.processes * report.threads,
+                                available_memory_bytes()});
+        return choice.method == SolveMethod::direct;
+    });
+    if (!is_direct) {
+        chosen.method = SolveMethod::ilu;
+        chosen.max_memory = options.max_memory;
+        analyze(matrix, chosen);
+    }
+    note(fmt::format("auto chose {}: {}", is_direct ? "direct" : "ilu", choice.reason));
+    notes_of_analysis_ = report.notes.size();
 }
 
 template <class T> void Solver<T>::State::analyze(CscMatrix<T> const& matrix, Options const& with) {
@@ -57,6 +85,7 @@ template <class T> void Solver<T>::State::analyze(CscMatrix<T> const& matrix, Op
     report.analysis = {};
     report.factor = {};
     report.refine = {};
+    report.incomplete = {.coarsen = "none", .runtime = "none"};
     report.notes.clear();
     system_ = context_.on_root([&] {
         analysis_ = espalier::analyze(matrix, with,
@@ -64,41 +93,74 @@ template <class T> void Solver<T>::State::analyze(CscMatrix<T> const& matrix, Op
                                        context_.shared_interrupt(), context_.background(), context_.phases(),
                                        [this](std::string text) { note(std::move(text)); }});
         analysis_->fill(report.analysis);
-        report.schedule = analysis_->describe(analysis_->choice, report.processes * report.threads);
-        report.analysis.total_s = timer.seconds();
         report.factorization = analysis_->form.kind;
-        require_memory(report.analysis.memory_bytes, options.max_memory);
-        return System{analysis_->structure.n, std::ssize(with.schur), with.allow_singular,
-                      with.factorization == Factorization::automatic};
+        report.ordering = analysis_->ordering;
+        report.method = with.method;
+        bool const is_incomplete = analysis_->incomplete.has_value();
+        if (!is_incomplete)
+            report.schedule = analysis_->describe(analysis_->choice, report.processes * report.threads);
+        require_memory(report.analysis.memory_bytes, with.max_memory);
+        return System{matrix.cols, std::ssize(with.schur), with.allow_singular,
+                      with.factorization == Factorization::automatic, is_incomplete};
     });
-    deal_out_plan();
+    prepare_inverse(matrix, with.max_memory);
+    report.analysis.total_s = timer.seconds();
     notes_of_analysis_ = report.notes.size();
     context_.sample_memory();
 }
 
-// Distributes the structure and the plan to the processes, and sets the rows that each owns.
-template <class T> void Solver<T>::State::deal_out_plan() {
+template <class T>
+void Solver<T>::State::prepare_inverse(CscMatrix<T> const& matrix, std::uint64_t max_memory) {
     try {
-        if (!context_.is_alone()) {
-            std::vector<std::int32_t> owners;
-            ProcessPlans plans;
-            context_.on_root([&] {
-                owners = analysis_->plans.process_of_cblk;
-                plans = std::exchange(analysis_->plans, {});
-            });
-            part_ = deal_plans(context_.comm(), std::move(plans));
-            if (analysis_) analysis_->plans.process_of_cblk = std::move(owners);
+        if (system_->is_incomplete) {
+            vectors_.emplace(context_, prepare_incomplete(matrix, max_memory));
+            refiner_.emplace(context_, incomplete_, *vectors_);
+        } else {
+            vectors_.emplace(context_, deal_out_plan());
+            refiner_.emplace(context_, factor_, *vectors_);
         }
-        DistributedRows const rows = context_.is_alone()
-                                         ? DistributedRows(system_->order)
-                                         : DistributedRows(context_.comm(), structure().unknowns);
-        factor_.set_plan(structure(), part_ ? part_->plan : analysis_->plan);
-        vectors_.emplace(context_, rows);
-        refiner_.emplace(context_, factor_, *vectors_);
     } catch (...) {
         drop_analysis();
         throw;
     }
+}
+
+// Distributes the structure and the plan to the processes. Returns the rows that each owns.
+template <class T> DistributedRows Solver<T>::State::deal_out_plan() {
+    if (!context_.is_alone()) {
+        std::vector<std::int32_t> owners;
+        ProcessPlans plans;
+        context_.on_root([&] {
+            owners = analysis_->plans.process_of_cblk;
+            plans = std::exchange(analysis_->plans, {});
+        });
+        part_ = deal_plans(context_.comm(), std::move(plans));
+        if (analysis_) analysis_->plans.process_of_cblk = std::move(owners);
+    }
+    factor_.set_plan(structure(), part_ ? part_->plan : analysis_->plan);
+    return context_.is_alone() ? DistributedRows(system_->order)
+                               : DistributedRows(context_.comm(), structure().unknowns);
+}
+
+// Finds the pattern of the incomplete factor. Returns the rows that each process owns.
+template <class T>
+DistributedRows Solver<T>::State::prepare_incomplete(CscMatrix<T> const& matrix, std::uint64_t max_memory) {
+    ProgressScope const phase(progress(), "symbolic factorization", 0);
+    trace::Scope const recorded(context_.phases(), trace::Kind::symbolic);
+    static IncompleteOptions const none;
+    context_.on_root([&] {
+        if (!analysis_->system.is_identity()) working_copy_ = analysis_->system.apply(matrix);
+    });
+    DistributedRows rows = incomplete_.prepare(working(matrix), analysis_ ? *analysis_->incomplete : none);
+    incomplete_.fill(report.analysis);
+    incomplete_.fill(report.incomplete);
+    context_.on_root([&] {
+        report.incomplete.levels = analysis_->incomplete->levels;
+        if (!analysis_->system.is_identity())
+            report.analysis.memory_bytes += analysis_->working_entries * (sizeof(T) + sizeof(Index));
+        require_memory(report.analysis.memory_bytes, max_memory);
+    });
+    return rows;
 }
 
 template <class T> void Solver<T>::State::drop_analysis() {
@@ -106,6 +168,7 @@ template <class T> void Solver<T>::State::drop_analysis() {
     refiner_.reset();
     vectors_.reset();
     factor_.clear();
+    incomplete_.clear();
     part_.reset();
     analysis_.reset();
     system_.reset();
@@ -114,12 +177,14 @@ template <class T> void Solver<T>::State::drop_analysis() {
 
 template <class T> Inertia Solver<T>::State::inertia() {
     require_factors("inertia");
+    require_complete("inertia");
     return factor_.inertia();
 }
 
 // det A = det B (-1)^odd exp(log_factor), with the working system B (scaled_system.hpp).
 template <class T> Determinant<T> Solver<T>::State::determinant() {
     require_no_schur("determinant");
+    require_complete("determinant");
     // The replaced pivots are zero to working precision.
     if (report.factor.numerically_singular) return {T(0), -std::numeric_limits<double>::infinity()};
     Determinant<T> const of_working = factor_.determinant();
@@ -234,6 +299,7 @@ Solution<T> solve(CscMatrix<T> const& matrix, std::span<T const> b, Index nrhs, 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template void Solver<T>::State::note(std::string);                                                       \
     template void Solver<T>::State::require_factors(char const*) const;                                      \
+    template void Solver<T>::State::require_complete(char const*) const;                                     \
     template void Solver<T>::State::require_no_schur(char const*) const;                                     \
     template void Solver<T>::State::require_schur(char const*) const;                                        \
     template void Solver<T>::State::analyze(CscMatrix<T> const&);                                            \

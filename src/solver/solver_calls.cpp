@@ -12,7 +12,8 @@
 namespace espalier {
 
 template <class T> Solver<T>::State::State(Options given, Communicator processes, bool follows)
-    : context_(given.topology, processes), calls_(std::move(processes)), factor_(context_) {
+    : context_(given.topology, processes), calls_(std::move(processes)), factor_(context_),
+      incomplete_(context_) {
     if (follows && context_.is_root())
         throw Error(Status::usage, "process 0 makes the calls and cannot follow");
     some_follow_ = max(context_.comm(), std::int64_t{follows}) > 0;
@@ -36,7 +37,9 @@ template <class T> void Solver<T>::State::set_options(Options given) {
         throw Error(Status::usage, "several processes keep the machine that their solver was made for");
     if (moves) context_.set_topology(given.topology);
     int const threads = given.threads > 0 ? given.threads : context_.default_threads();
-    if (moves || report.threads != threads) drop_analysis(); // a plan is made for a number of workers
+    // A plan is made for a number of workers, and an incomplete factor for one team of them.
+    bool const changes_team = system_ && system_->is_incomplete && options.bind_threads != given.bind_threads;
+    if (moves || report.threads != threads || changes_team) drop_analysis();
     context_.set_threads(threads, given.bind_threads);
     options = std::move(given);
     report.scalar = scalar_of<T>;

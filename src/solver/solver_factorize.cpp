@@ -56,7 +56,10 @@ template <class T> void Solver<T>::State::factorize_values(CscMatrix<T> const& m
     report.refine = {};
     report.notes.resize(std::min(report.notes.size(), notes_of_analysis_));
     choose_system(matrix);
-    if (!factorize_narrow(matrix)) factorize_full(matrix);
+    if (system_->is_incomplete)
+        factorize_incomplete(matrix);
+    else if (!factorize_narrow(matrix))
+        factorize_full(matrix);
     context_.sample_memory();
     // Assembly time is everything except the numeric factorization: checks, the assembly map, allocation, and
     // the entries.
@@ -75,7 +78,10 @@ template <class T> void Solver<T>::State::check_values(CscMatrix<T> const& matri
         matrix.validate();
         if (!system_->allow_singular) require_no_zero_row(matrix);
         bool const narrow = analysis_->factors_narrow(options.mixed_precision);
-        require_memory(analysis_->memory_bytes(narrow ? scalar_of<Low> : scalar_of<T>), options.max_memory);
+        require_memory(system_->is_incomplete
+                           ? report.analysis.memory_bytes
+                           : analysis_->memory_bytes(narrow ? scalar_of<Low> : scalar_of<T>),
+                       options.max_memory);
         context_.interrupt()->check();
     });
 }
@@ -83,12 +89,15 @@ template <class T> void Solver<T>::State::check_values(CscMatrix<T> const& matri
 // With new values the matrix may become real or lose its positive diagonal. An lu factorization remains lu.
 template <class T> void Solver<T>::State::choose_system(CscMatrix<T> const& matrix) {
     context_.on_root([&] {
-        Factorization const kind = choose_factorization(matrix, analysis_->options).kind;
-        if (analysis_->form.kind == Factorization::llh && kind != Factorization::llh) scale_for(kind, matrix);
+        Factorization const kind = analysis_->choose_kind(matrix).kind;
+        bool const was_llh = analysis_->form.kind == Factorization::llh;
+        // An incomplete factor keeps the pattern of its working system.
+        if (system_->is_incomplete && !was_llh) return;
+        if (!system_->is_incomplete && was_llh && kind != Factorization::llh) scale_for(kind, matrix);
         analysis_->form.kind = kind;
     });
     make_working(matrix);
-    if (factor_.has_assembly()) return;
+    if (system_->is_incomplete || factor_.has_assembly()) return;
     trace::Scope const recorded(context_.phases(), trace::Kind::assembly);
     static BlockStructure const none;
     factor_.set_assembly(working(matrix), analysis_ ? analysis_->structure : none,
@@ -132,7 +141,7 @@ template <class T> bool Solver<T>::State::factorize_narrow(CscMatrix<T> const& m
     try {
         factorize_numbers(matrix, true);
         if (!system_->allow_singular &&
-            refiner_->is_suspicious(report.factor.pivots_replaced, static_cast<double>(epsilon<Low>)))
+            refiner_->is_suspicious(factor_, report.factor.pivots_replaced, static_cast<double>(epsilon<Low>)))
             reason = "pivots are too small for it";
     } catch (Error const& error) {
         if (error.status() == Status::cancelled || error.status() == Status::out_of_memory) throw;
@@ -162,7 +171,7 @@ template <class T> void Solver<T>::State::factorize_full(CscMatrix<T> const& mat
         report.factor.fell_back = true;
     }
     static std::vector<Index> const none;
-    refiner_->examine(report.factor.pivots_replaced, analysis_ ? analysis_->options.schur : none,
+    refiner_->examine(factor_, report.factor.pivots_replaced, analysis_ ? analysis_->options.schur : none,
                       working(matrix));
     report_singularity();
 }
@@ -190,6 +199,31 @@ template <class T> void Solver<T>::State::factorize_numbers(CscMatrix<T> const& 
                              out.pivots_replaced == 1 ? "was" : "were"));
         return report;
     });
+}
+
+template <class T> void Solver<T>::State::factorize_incomplete(CscMatrix<T> const& matrix) {
+    ProgressScope const phase(progress(), "factorization", 0);
+    PivotDemand const pivots = context_.on_root([&] {
+        constexpr double least = std::numeric_limits<Real<T>>::min() / epsilon<T>; // not 0, the default
+        bool const is_default = options.pivot_threshold < 0;
+        return PivotDemand{form_.kind == Factorization::llh,
+                           is_default ? 0 : std::max(options.pivot_threshold, least)};
+    });
+    Index const replaced = incomplete_.factorize(working(matrix), pivots);
+    incomplete_.fill(report.incomplete);
+    report = context_.on_root([&] { // decisions depend on it
+        FactorReport& out = report.factor;
+        out.time_s = report.incomplete.factor_s;
+        out.tasks = report.incomplete.tasks_coarse;
+        out.scalar = scalar_of<T>;
+        out.pivots_replaced = replaced;
+        if (replaced > 0)
+            note(fmt::format("{} pivot{} too small{} for the incomplete factorization and {} replaced", replaced,
+                             replaced == 1 ? " was" : "s were", pivots.positive ? " or not positive" : "",
+                             replaced == 1 ? "was" : "were"));
+        return report;
+    });
+    refiner_->accept(replaced);
 }
 
 template <class T> void Solver<T>::State::report_singularity() {

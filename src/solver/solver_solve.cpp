@@ -92,7 +92,7 @@ template <class T> DenseMatrix<T> Solver<T>::State::solve_sparse(CscMatrix<T> co
         b.validate();
         x = {n, b.cols, std::vector<T>(n * b.cols)};
     });
-    if (context_.is_alone() && !factor_.is_narrow()) {
+    if (context_.is_alone() && !factor_.is_narrow() && !system_->is_incomplete) {
         SingleThreadedBlas const blas;
         trace::Scope const recorded(context_.phases(), trace::Kind::solve);
         ScaledSystem<T> const& system = analysis_->system;
@@ -181,6 +181,7 @@ RefineReport Solver<T>::State::refine_own(CscMatrix<T> const& matrix, std::span<
     run.op = call_.op;
     run.interrupt = context_.interrupt();
     report.refine = refiner_->refine(b, x, call_.columns, run);
+    if (system_->is_incomplete) report_applications();
     if (!factor_.is_narrow() || report.refine.converged || options.refine == RefineMethod::none)
         return bound_forward_error(b, x);
     note(fmt::format(
@@ -197,6 +198,18 @@ RefineReport Solver<T>::State::refine_own(CscMatrix<T> const& matrix, std::span<
     return bound_forward_error(b, x);
 }
 
+// The iterations of an incomplete factorization, with a note if they were not enough.
+template <class T> void Solver<T>::State::report_applications() {
+    incomplete_.fill(report.incomplete);
+    RefineReport const& refined = report.refine;
+    report.incomplete.iterations = refined.iterations;
+    if (refined.converged || options.refine == RefineMethod::none) return;
+    note(fmt::format("{} with {}({}) ended at a backward error of {:.1e} after {} iterations; more levels of "
+                     "fill, another ordering or method direct may help",
+                     to_string(refined.method), form_.kind == Factorization::llh ? "IC" : "ILU",
+                     report.incomplete.levels, refined.backward_error, refined.iterations));
+}
+
 // In owned rows. The bound is infinite for a singular matrix, whose solutions are not unique.
 template <class T>
 RefineReport Solver<T>::State::bound_forward_error(std::span<T const> b, std::span<T const> x) {
@@ -209,6 +222,7 @@ RefineReport Solver<T>::State::bound_forward_error(std::span<T const> b, std::sp
 
 template <class T> double Solver<T>::State::reciprocal_condition(CscMatrix<T> const& matrix) {
     require_no_schur("reciprocal_condition");
+    require_complete("reciprocal_condition");
     use_matrix(matrix, "reciprocal_condition");
     SingleThreadedBlas const blas;
     report.factor.rcond = refiner_->reciprocal_condition();
@@ -217,6 +231,7 @@ template <class T> double Solver<T>::State::reciprocal_condition(CscMatrix<T> co
 
 template <class T> NullSpace<T> Solver<T>::State::null_space(CscMatrix<T> const& matrix) {
     require_no_schur("null_space");
+    require_complete("null_space");
     use_matrix(matrix, "null_space");
     double const tolerance = call_.tolerance_of_values;
     if (!(tolerance >= 0) || tolerance >= 1)

@@ -12,6 +12,7 @@
 #include "comm/collective_call.hpp"
 #include "espalier/espalier.hpp"
 #include "solver/analysis.hpp"
+#include "solver/incomplete_preconditioner.hpp"
 #include "solver/numeric_factor.hpp"
 #include "solver/predictions.hpp"
 #include "solver/process_context.hpp"
@@ -94,6 +95,7 @@ template <class T> struct Solver<T>::State {
         Index kept = 0; ///< Unknowns of a Schur complement.
         bool allow_singular = false;
         bool chooses = false; ///< The factorization was chosen automatically.
+        bool is_incomplete = false;
     };
 
     // Collective calls.
@@ -106,7 +108,9 @@ template <class T> struct Solver<T>::State {
     void analyze(CscMatrix<T> const& matrix, Options const& with);
     void factorize_values(CscMatrix<T> const& matrix);
     void analyze_again(CscMatrix<T> const& matrix);
-    void deal_out_plan();
+    void prepare_inverse(CscMatrix<T> const& matrix, std::uint64_t max_memory);
+    DistributedRows deal_out_plan();
+    DistributedRows prepare_incomplete(CscMatrix<T> const& matrix, std::uint64_t max_memory);
     void drop_analysis();
     void check_values(CscMatrix<T> const& matrix);
     void choose_system(CscMatrix<T> const& matrix);
@@ -117,6 +121,7 @@ template <class T> struct Solver<T>::State {
     void factorize_full(CscMatrix<T> const& matrix);
     void factorize_numbers(CscMatrix<T> const& matrix, bool narrow);
     void report_singularity();
+    void factorize_incomplete(CscMatrix<T> const& matrix);
 
     // Solves and refinement in the layout of the caller or in owned rows.
     void take_blocks(std::size_t entries, char const* what);
@@ -125,10 +130,12 @@ template <class T> struct Solver<T>::State {
     void solve_given(std::span<T> x);
     RefineReport refine_given(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x);
     RefineReport refine_own(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x);
+    void report_applications();
     RefineReport bound_forward_error(std::span<T const> b, std::span<T const> x);
     std::vector<T> eliminate_interior(std::span<T const> b, std::vector<T>& own);
 
     void require_factors(char const* what) const;
+    void require_complete(char const* what) const;
     void require_no_schur(char const* what) const;
     void require_schur(char const* what) const;
     void note(std::string text);
@@ -147,7 +154,8 @@ template <class T> struct Solver<T>::State {
     std::optional<Analysis<T>> analysis_; // process 0
     std::optional<ProcessPart> part_;     // with several processes
     std::optional<SystemVectors<T>> vectors_;
-    NumericFactor<T> factor_;
+    NumericFactor<T> factor_;                // of these two one is in use
+    IncompletePreconditioner<T> incomplete_;
     std::optional<Refiner<T>> refiner_;
 
     bool factorized_ = false;

@@ -335,6 +335,15 @@ static void options(void) {
 #define SETS(name, expected, call)                                                                           \
     OK(solver, call);                                                                                        \
     expect_option(solver, name, expected)
+    SETS("method", "ilu", espalier_set_method(solver, ESPALIER_METHOD_ILU));
+    SETS("method", "auto", espalier_set_method(solver, ESPALIER_METHOD_AUTO));
+    SETS("levels", "2", espalier_set_levels(solver, 2));
+    SETS("block-size", "3", espalier_set_block_size(solver, 3));
+    SETS("block-size", "auto", espalier_set_block_size(solver, 0));
+    SETS("coarsen", "CD(4)", espalier_set_coarsen(solver, "CD(4)"));
+    SETS("ordering", "rcm", espalier_set_ordering(solver, ESPALIER_ORDERING_RCM));
+    SETS("ordering", "auto", espalier_set_ordering(solver, ESPALIER_ORDERING_AUTO));
+    SETS("ordering", "dissection", espalier_set_ordering(solver, ESPALIER_ORDERING_DISSECTION));
     SETS("factorization", "ldlh", espalier_set_factorization(solver, ESPALIER_LDLH));
     SETS("matching", "on", espalier_set_matching(solver, ESPALIER_ON));
     SETS("scaling", "off", espalier_set_scaling(solver, ESPALIER_OFF));

@@ -140,6 +140,11 @@ static void options(espalier_solver* solver) {
     USAGE("below the base 0", espalier_set_schur(solver, 2, unknowns, 0));
     USAGE("below the base 1", espalier_set_schur(solver, 1, unknowns, 1));
     USAGE("base = 2", espalier_set_schur(solver, 1, unknowns, 2));
+    USAGE("method = 3", espalier_set_method(solver, (espalier_method)3));
+    USAGE("levels needs", espalier_set_levels(solver, -1));
+    USAGE("block-size needs", espalier_set_block_size(solver, 7));
+    USAGE("coarsen is null", espalier_set_coarsen(solver, NULL));
+    USAGE("coarse string", espalier_set_coarsen(solver, "F("));
     USAGE("ordering = 9", espalier_set_ordering(solver, (espalier_ordering)9));
     USAGE("espalier_set_ordering_file", espalier_set_ordering(solver, ESPALIER_ORDERING_USER));
     USAGE("path is null", espalier_set_ordering_file(solver, NULL));

@@ -6,6 +6,24 @@ import json
 from support import BAD_INPUT, IO_ERROR, MEMORY, USAGE, CommandTest
 
 
+class IncompleteFactorization(CommandTest):
+    def test_prints_sizes_and_predicts_without_numbers(self):
+        text = self.succeed("analyze", "spe10like:4x5x3", "--method", "ilu", "--levels", 2)
+        for part in ("levels of fill 2, ordering natural", "60 of dense blocks of size 3", "one application in"):
+            self.assertIn(part, text)
+        report = self.report("analyze", "spe10like:4x5x3", "--method", "ilu", "--ordering", "rcm")
+        self.assertGreater(report["analysis"]["predicted_solve_s"], 0)
+        self.assertEqual((report["incomplete"]["factor_s"], report["settings"]["ordering"]), (0, "rcm"))
+        self.assertNotIn("factor", report)
+
+    def test_has_no_schedule_to_predict(self):
+        for option in ("--processes 2", "--trace t.paje"):
+            self.assertIn("needs --method direct",
+                          self.fail_with(USAGE, "analyze", "lap3d:4", "--method", "ilu", *option.split()))
+        self.assertIn("condition needs complete factors",
+                      self.fail_with(USAGE, "solve", "lap3d:4", "--method", "ilu", "--condition"))
+
+
 class Analyze(CommandTest):
     def test_reports_the_same_structure_as_solve(self):
         options = ["lap3d:7", "--threads", 2, "--ordering", "amd"]

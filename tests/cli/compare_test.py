@@ -13,6 +13,16 @@ MACHINE = ("--topology", "numa:2 core:2")
 SCHEDULES = ("static", "dynamic", "places", "nas")
 
 
+class Coarsening(CommandTest):
+    def test_values_may_have_commas_in_parentheses(self):
+        rows = self.report("compare", "lap3d:6", "--method", "ilu", "--repeat", 1, "--threads", 2,
+                           "--vary", "coarsen=none,F(32),D(400),CD(4)")["rows"]
+        self.assertEqual([row["settings"]["coarsen"] for row in rows], ["none", "F(32)", "D(400)", "CD(4)"])
+        self.assertEqual([row["status"] for row in rows], ["ok"] * 4)
+        self.assertIn("')' is expected",
+                      self.fail_with(USAGE, "compare", "lap3d:6", "--vary", "coarsen=F(3,4),none", "--method", "ilu"))
+
+
 class Compare(CommandTest):
     def test_every_combination_is_a_row(self):
         self.succeed("compare", "lap3d:6", "--vary", "schedule=" + ",".join(SCHEDULES), "--vary", "split=1d,2d",

@@ -36,6 +36,12 @@ class Experiments(unittest.TestCase):
         self.assertEqual(done.stdout.count("\n| lap3d:30 | "), 4, "two numbers of processes and of threads")
         self.assertEqual(done.stdout.count(": holds"), 3)
 
+    def test_numa_factors_of_the_model(self):
+        done = experiments("factors")
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        self.assertEqual(done.stdout.count(" | dgemm | "), 3, "three machines")
+        self.assertEqual(done.stdout.count(": holds"), 3)
+
     def test_computers_with_several_numa_nodes(self):
         done = experiments("--quick", "numa")
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
@@ -52,3 +58,6 @@ class Experiments(unittest.TestCase):
         done = experiments("table9")
         self.assertEqual(done.returncode, 2)
         self.assertIn("no table 'table9'", done.stderr)
+        done = experiments("--quick", "large")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("no quick version", done.stderr)

@@ -1,5 +1,6 @@
 """`espalier machine` tells what the solver sees."""
 
+import json
 import os
 from xml.etree import ElementTree
 
@@ -52,6 +53,20 @@ class Machine(CommandTest):
         for word in ("daxpy", "dgemm", "data on NUMA node", "node 0", "core", "local", "farthest"):
             self.assertIn(word, texts)
 
+    def test_factors_of_a_model(self):
+        self.write("m.json", json.dumps({"numa_nodes": 2, "cores_per_numa_node": 2, "core_bytes_per_s": 4e9,
+                                         "numa_node_bytes_per_s": 6e9, "memory_factors": [[1, 1.25], [1.25, 1]],
+                                         "stream_factors": [[1, 2], [2, 1]], "speed": 0.05}))
+        daxpy, dgemm = self.report("machine", "--simulate", "m.json")["numa_factors"]["kernels"]
+        self.assertEqual(daxpy["alone"], [[1, 2], [2, 1]])
+        self.assertEqual(dgemm["alone"], [[1, 1.25], [1.25, 1]])
+        self.assertAlmostEqual(daxpy["unit_s"], 3 * 128 * 128 * 8 / 4e9)
+        for kind, factor in (("local", 8 / 6), ("one_node", 16 / 6), ("worst", 2)):
+            self.assertAlmostEqual(daxpy["all_cores"][kind][1], factor)
+        self.assertEqual(dgemm["all_cores"]["local"], [1, 1])
+        text = self.succeed("machine", "--simulate", "m.json")
+        self.assertRegex(text, r"core 2 +2.00 +1.00 +1.33 +2.67 +2.00\n")
+
     def test_solve_tells_where_memory_would_be(self):
         shares = {}
         for alloc in ("global", "local", "interleave"):
@@ -72,6 +87,8 @@ class Machine(CommandTest):
                        ("machine --topology 'two sockets'", "TYPE:COUNT"),
                        ("machine --calibrate --topology 'numa:2 core:2'", "--topology"),
                        ("machine --picture a.png --topology numa:2", "not here"),
+                       ("machine --simulate numa:2 --picture a.png", "--picture"),
+                       ("machine --simulate numa:2 --calibrate", "--calibrate"),
                        ("machine --picture a.jpg", ".svg or .png"),
                        ("machine --picture ./a.svg --json ./a.svg", "both name"))
         self.fail_with(IO_ERROR, "machine", "--topology", "missing.xml")

@@ -58,7 +58,7 @@ class Solution(CommandTest):
         path = self.write_matrix("a.mtx", 40, laplacian(40), "symmetric")
         self.write("order.txt", "".join(f"{position}\n" for position in reversed(range(40))))
         choices = {"--factorization": ("auto", "llh", "llt", "ldlt", "ldlh", "lu"), "--precision": "sdcz",
-                   "--ordering": ("scotch", "metis", "amd", "natural", "order.txt"),
+                   "--ordering": ("auto", "dissection", "scotch", "metis", "amd", "natural", "rcm", "order.txt"),
                    "--refine": ("auto", "none", "ir", "cg", "gmres", "bicgstab")}
         cases = [(option, value) for option, values in choices.items() for value in values]
         cases += [("--alloc", alloc, "--threads", threads) for alloc in ("global", "local", "interleave")
@@ -156,6 +156,22 @@ class Report(CommandTest):
         self.assertGreater(analysis["flops"], 0)
         self.assertGreaterEqual(report["total_s"], report["factor"]["time_s"])
         self.assertGreater(report["peak_memory_bytes"], analysis["memory_bytes"] // 2)
+
+    def test_of_an_incomplete_factorization(self):
+        report = self.report("solve", "spe10like:4x5x3", "--method", "ilu", "--levels", 1, "--threads", 2,
+                             "--coarsen", "CD(4)")
+        settings = {"method": "ilu", "method_asked": "ilu", "ordering": "natural", "ordering_asked": "auto", "levels": 1,
+                    "block_size": None, "coarsen": "CD(4)", "factorization": "lu", "refine": "gmres"}
+        self.assertEqual(report["settings"] | settings, report["settings"])
+        incomplete = report["incomplete"]
+        self.assertEqual(list(incomplete), """levels block_size nnz_factor symbolic_s factor_s solve_s coarsen coarsen_s
+            tasks_fine tasks_coarse edges_coarse runtime synchronizations pivots_shifted iterations""".split())
+        known = {"levels": 1, "block_size": 3, "coarsen": "CD(4)", "tasks_fine": 60, "runtime": "espalier",
+                 "pivots_shifted": 0, "iterations": report["refine"]["iterations"]}
+        self.assertEqual(incomplete | known, incomplete)
+        self.assertEqual(report["status"], "ok")
+        self.assertGreater(incomplete["tasks_fine"], incomplete["tasks_coarse"])
+        self.assertNotIn("incomplete", self.report("solve", "lap3d:4"))
 
     def test_settings_are_the_effective_ones(self):
         settings = self.report("solve", "lap3d:4", "--factorization", "ldlt", "--precision", "s", "--ordering", "amd",

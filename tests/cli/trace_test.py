@@ -120,13 +120,20 @@ class UnlikeThings(CommandTest):
         return self.report("trace", *arguments)["comparison"]["notes"]
 
     def test_a_phase_that_the_prediction_does_not_have(self):
-        message = self.fail_with(USAGE, "trace", "run.paje", "--compare", "predicted.paje", "--phase", "solve")
-        self.assertIn("'solve', which the predicted trace does not have; it has factorization", message)
+        message = self.fail_with(USAGE, "trace", "run.paje", "--compare", "predicted.paje", "--phase", "assembly")
+        self.assertIn("'assembly', which the predicted trace does not have; it has factorization, solve", message)
         found = self.report("trace", "run.paje", "--compare", "predicted.paje", "--phase", "all")
         self.assertEqual((found["window"]["phase"], found["comparison"]["phase"]), ("all", "factorization"))
         self.fail_with(USAGE, "trace", GOLDEN, "--compare", "predicted.paje")  # which has no factorization
         found = self.report("trace", GOLDEN, "--compare", "predicted.paje", "--phase", "all")
         self.assertEqual(found["comparison"]["phase"], "all")
+
+    def test_the_sweeps_of_a_solve(self):
+        found = self.report("trace", "run.paje", "--compare", "predicted.paje", "--phase", "solve")["comparison"]
+        self.assertEqual((found["phase"], found["matched_by"]), ("solve", "task"))
+        for kind in ("forward", "backward"):
+            self.assertEqual(found["kinds"][kind]["matched"], found["kinds"][kind]["predicted_states"])
+            self.assertGreater(found["kinds"][kind]["predicted_s"], 0)
 
     def test_notes_on_the_comparison(self):
         self.assertEqual(self.notes("run.paje", "--compare", "predicted.paje"), [])

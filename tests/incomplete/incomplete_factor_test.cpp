@@ -238,8 +238,8 @@ TEST(IncompleteFactor, ReplacesAndCountsSmallPivots) {
     // The pivots are 1, 1 - 1 = 0, 1e-20 beside an entry of 4, and 1 - 16.
     auto const a = matrix_from<double>(Symmetry::general,
                                        {{1, 1, 0, 0}, {1, 1, 0, 0}, {0, 0, 1e-20, 4}, {0, 0, 4, 1}});
-    IncompleteFactor<double> factor(a, {.pivot_threshold = 0.25}, team_of(1));
-    EXPECT_EQ(factor.factorize(a), 2);
+    IncompleteFactor<double> factor(a, {}, team_of(1));
+    EXPECT_EQ(factor.factorize(a, {.threshold = 0.25}), 2);
     // L U is [1 1; 1 1.25] and [1 4; 4 1].
     std::vector<double> x{3, 3.25, 5, 5};
     factor.solve(x.data(), x.data());
@@ -259,9 +259,8 @@ TEST(IncompleteFactor, WithPositivePivotsIsPositiveDefinite) {
     for (int const size : {1, 3}) {
         auto a = block_matrix<std::complex<double>>(20, size, Symmetry::hermitian, 8);
         scale_values(a, [](Index i, Index j) { return i == j && i % 4 == 1 ? -0.01 : 1.0; });
-        IncompleteFactor<std::complex<double>> factor(
-            a, {.block_size = size, .positive = true, .pivot_threshold = 0.1}, team_of(2));
-        EXPECT_GT(factor.factorize(a), 0);
+        IncompleteFactor<std::complex<double>> factor(a, {.block_size = size}, team_of(2));
+        EXPECT_GT(factor.factorize(a, {.positive = true, .threshold = 0.1}), 0);
         // z^H M^-1 z is real and positive.
         for (unsigned seed = 0; seed < 10; ++seed) {
             auto const z = random_vector<std::complex<double>>(a.rows, seed);
@@ -293,9 +292,11 @@ TEST(IncompleteFactor, RefusesWrongOptions) {
     };
     EXPECT_TRUE(refuses("level of fill is -2", {.levels = -2}));
     EXPECT_TRUE(refuses("blocks of size 7", {.block_size = 7}));
-    EXPECT_TRUE(refuses("pivot threshold is -1", {.pivot_threshold = -1}));
     EXPECT_TRUE(refuses("coarse string 'X'", {.coarse_string = "X"}));
     EXPECT_TRUE(refuses("1 positions for 10", {.positions = {0}}));
+    IncompleteFactor<double> factor(a, {}, team_of(1));
+    EXPECT_TRUE(throws_error(Status::usage, "pivot threshold is -1",
+                             [&] { factor.factorize(a, {.threshold = -1}); }));
 }
 
 } // namespace

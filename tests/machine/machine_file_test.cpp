@@ -25,7 +25,8 @@ std::string terms_json(auto const& names) {
 TEST(MachineFile, ReadsEveryKey) {
     auto const machine =
         parse_machine(R"({"name": "big", "nodes": 4, "numa_nodes": 2, "cores_per_numa_node": 3,
-        "distances": [[10, 21], [21, 10]], "memory_factors": [[1, 1.2], [1.3, 1]], "speed": 2, "contention": 1.1,
+        "distances": [[10, 21], [21, 10]], "memory_factors": [[1, 1.2], [1.3, 1]],
+        "stream_factors": [[1, 2], [3, 1]], "speed": 2, "contention": 1.1,
         "core_bytes_per_s": 2e10, "numa_node_bytes_per_s": 5e10, "network": {"latency_s": 1e-6, "bytes_per_s": 2e10},
         "comment": "anything"})",
                       "m.json");
@@ -34,6 +35,7 @@ TEST(MachineFile, ReadsEveryKey) {
     MachineModel const model = machine.model(4, 0);
     EXPECT_EQ(model.num_workers(), 24);
     EXPECT_EQ(model.memory_factor(1, 0), 1.3);
+    EXPECT_EQ(model.stream_factor(1, 0), 3);
     EXPECT_EQ(model.node_distances[1], 21);
     EXPECT_EQ(model.network.latency, 1e-6);
     EXPECT_EQ(model.memory.node_bandwidth, 5e10);
@@ -51,6 +53,8 @@ TEST(MachineFile, ReadsADescriptionAndItsDistances) {
     EXPECT_EQ(model.memory_factor(0, 0), 1);
     EXPECT_GT(model.memory_factor(0, 1), 1);
     EXPECT_GT(model.memory_factor(0, 2), model.memory_factor(0, 1));
+    EXPECT_EQ(model.stream_factor(0, 0), 1);
+    EXPECT_EQ(model.stream_factor(0, 2), model.node_distances[2] / 10);
     EXPECT_EQ(find_machine("package:2 numa:2 core:2").model(1, 0).node_distances, model.node_distances);
 }
 
@@ -103,6 +107,7 @@ TEST(MachineFile, ReadsTheOutputOfTheMachineCommand) {
     MachineModel const model = machine.model(1, 0);
     EXPECT_DOUBLE_EQ(model.memory_factor(0, 1), 1.2);
     EXPECT_DOUBLE_EQ(model.memory_factor(1, 0), 1.5);
+    EXPECT_DOUBLE_EQ(model.stream_factor(1, 0), 2);
     EXPECT_DOUBLE_EQ(machine.costs({}, Scalar::d).bandwidth, 24e9); // 3 x 100 x 100 x 8 bytes in 10 us
     EXPECT_DOUBLE_EQ(model.memory.node_bandwidth, 2 * 24e9 / 1.5);
 }
@@ -146,6 +151,8 @@ TEST(MachineFile, NamesTheFileAndTheKeyAtFault) {
            "\"memory_factors.0\" has 3 numbers; expected 2");
     expect(R"({"topology": "numa:2 core:2", "memory_factors": [[1]]})",
            "memory factors in a table of 1 numbers");
+    expect(R"({"topology": "numa:2 core:2", "stream_factors": [[1]]})",
+           "stream factors in a table of 1 numbers");
     expect(R"({"topology": "core:2", "numa_factors": {"cores": [0]}})", "\"numa_factors\" needs a list");
     expect(with_cores(R"("cost_model": {"models": [{"scalar": "q"}]})"), "it can be s, d, c, z");
 }

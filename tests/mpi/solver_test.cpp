@@ -76,6 +76,29 @@ TYPED_TEST(MpiSolver, DoesEveryFactorizationUnderEveryScheduleWithAllCommunicati
     }
 }
 
+TYPED_TEST(MpiSolver, SolvesWithIncompleteFactors) {
+    using T = TypeParam;
+    Communicator const comm = communicator(MPI_COMM_WORLD);
+    for (char const* spec : {"lap3d:7", "convdiff3d:6", "spe10like:4x5x3"})
+        for (Index const levels : {0, 2}) {
+            Options options = on_threads(1 + static_cast<int>(levels) / 2);
+            options.method = SolveMethod::ilu;
+            options.levels = levels;
+            Solver<T> solver(options, comm);
+            CscMatrix<T> const mine = on_process_0(comm, generated<T>(spec));
+            std::vector<T> const b(static_cast<std::size_t>(mine.rows) * 2, T(1));
+            for (int round = 0; round < 2; ++round) {
+                solver.factorize(mine);
+                for (MatrixOp const op : {MatrixOp::none, MatrixOp::adjoint}) {
+                    std::vector<T> x = solver.solve(b, 2, op);
+                    EXPECT_EQ(solver.refine(mine, b, x, 2, op).status, Status::ok) << spec << " " << levels;
+                }
+            }
+            EXPECT_EQ(solver.report().method, SolveMethod::ilu);
+            EXPECT_EQ(std::ssize(solver.report().analysis.memory_bytes_of_process), comm.size());
+        }
+}
+
 TEST_F(ASolverOverMpi, RepeatsAStaticRunBitByBitTwoHundredTimes) {
     auto const matrix = on_process_0(comm, generated<double>("convdiff3d:5"));
     std::vector<double> const b(static_cast<std::size_t>(matrix.rows), 1);

@@ -77,6 +77,39 @@ TEST(MemoryClock, DividesTheBandwidthOfANodeAmongThoseWhoUseIt) {
     EXPECT_DOUBLE_EQ(slow.begin(1, 1, 0), 1);
 }
 
+TEST(MemoryClock, DistanceSlowsATaskThatIsBoundByMemoryByTheStreamFactor) {
+    MachineModel machine = two_nodes();
+    machine.memory.factors = {1, 1.2, 1.2, 1};
+    machine.memory.stream_factors = {1, 4, 4, 1};
+    NodeMemory memory(machine, 100); // bytes per second of a thread
+    auto const slowdown = [&](double seconds, std::vector<NodeMemory::Access> const& accesses) {
+        double const time = memory.begin(0, seconds, accesses);
+        memory.end(0);
+        return time / seconds;
+    };
+    EXPECT_DOUBLE_EQ(slowdown(1, {{100, 1, false}}), 4) << "it only streams";
+    EXPECT_DOUBLE_EQ(slowdown(2, {{100, 1, false}}), 2) << "it could stream for half of its time";
+    EXPECT_DOUBLE_EQ(slowdown(100, {{100, 1, false}}), 1.2) << "it computes";
+    EXPECT_DOUBLE_EQ(slowdown(1, {{100, 0, false}}), 1);
+    EXPECT_DOUBLE_EQ(slowdown(1, {{100, NodeMemory::all_nodes, false}}), 2.5);
+    // Written bytes are read, too: two thirds of the traffic are remote.
+    EXPECT_DOUBLE_EQ(slowdown(3, {{100, 0, false}, {100, 1, true}}), 3);
+    EXPECT_DOUBLE_EQ(slowdown(3, {{100, 1, false}, {100, 0, true}}), 2);
+}
+
+TEST(MemoryClock, RemoteWritesUseTheBandwidthOfTheNodeThatTheyGoTo) {
+    MachineModel machine = two_nodes(1, 2);
+    machine.memory.factors = {1, 1, 1, 1};
+    machine.memory.node_bandwidth = 100;
+    NodeMemory memory(machine, 100);
+    NodeMemory::Access const remote[] = {{50, 0, true}}, local[] = {{100, 0, false}}, other[] = {{100, 1, false}};
+    EXPECT_DOUBLE_EQ(memory.begin(2, 1, remote), 1) << "from node 1";
+    EXPECT_DOUBLE_EQ(memory.begin(0, 1, local), 2) << "node 0 serves two";
+    EXPECT_DOUBLE_EQ(memory.begin(3, 1, other), 1) << "node 1 serves one";
+    memory.end(2);
+    EXPECT_DOUBLE_EQ(memory.begin(2, 1, other), 2);
+}
+
 TEST(MemoryClock, OneNodeIsAsFastAsNone) {
     BlockStructure const structure = random_structure(200, 3);
     MachineModel const machine = machine_of(2, 4);

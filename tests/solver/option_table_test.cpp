@@ -35,10 +35,14 @@ TEST(Options, EveryValueIsPrintedAsItWasSpelled) {
         {"factorization", {"llh", "llt", "ldlt", "ldlh", "lu", "auto"}},
         {"matching", {"on", "off", "auto"}},
         {"scaling", {"on", "off", "auto"}},
+        {"method", {"ilu", "auto", "direct"}},
+        {"levels", {"2", "0"}},
+        {"block-size", {"1", "6", "auto"}},
+        {"coarsen", {"none", "CD(4)", "SD(300)F(32)", "auto"}},
         {"mixed-precision", {"on", "off"}},
         {"condition", {"on", "off"}},
         {"allow-singular", {"on", "off"}},
-        {"ordering", {"metis", "amd", "natural", "some/file", "scotch"}},
+        {"ordering", {"metis", "amd", "natural", "rcm", "some/file", "scotch", "dissection", "auto"}},
         {"threads", {"1", "4096", "auto"}},
         {"bind", {"off", "on"}},
         {"comm-threads", {"0", "2", "1"}},
@@ -123,6 +127,8 @@ TEST(Options, ErrorsListTheAllowedValues) {
     EXPECT_EQ(refusal("tolerance", "0"), "tolerance needs a number above zero, not '0'");
     EXPECT_EQ(refusal("max-memory", "4X"),
               "max-memory needs a size above zero, such as 512M, 4G or 1.5GiB, not '4X'");
+    EXPECT_EQ(refusal("coarsen", "X"), "coarsen needs auto, none or a coarse string such as CD(4): coarse string "
+                                       "'X', position 1: 'X' is no operator; known are C, D, F, G, H, S");
     Options const fresh;
     EXPECT_THROW(std::ignore = get_option(fresh, ""), Error);
 }

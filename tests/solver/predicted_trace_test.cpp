@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "simulation/structures.hpp"
 #include "tools/traces/statistics.hpp"
@@ -35,7 +36,7 @@ class PredictedTraceOfTwoProcesses : public testing::Test {
     CostModel model;
     Schedule schedule = simulate_schedule(structure, model, machine_of(2, 2, {0, 1}));
     trace::Trace trace{predicted_trace(structure, model, schedule, {{"matrix", "random"}})};
-    trace::Statistics numbers = trace::statistics(trace, trace::whole(trace));
+    trace::Statistics numbers = trace::statistics(trace, *trace::phase(trace, "factorization"));
     double rounding = 2.0 * static_cast<double>(trace.states().size()); // ns
 };
 
@@ -55,8 +56,34 @@ TEST_F(PredictedTraceOfTwoProcesses, HasTheTimesOfTheSchedule) {
     }
     auto const window = trace::phase(trace, "factorization");
     ASSERT_TRUE(window.has_value());
-    EXPECT_NEAR(static_cast<double>(window->end), schedule.makespan() * 1e9, 1);
-    EXPECT_EQ(trace.end(), window->end);
+    EXPECT_EQ(window->end, std::llround(schedule.makespan() * 1e9) + 1);
+}
+
+TEST_F(PredictedTraceOfTwoProcesses, HasTheSweepsOfASolveAfterTheFactorization) {
+    auto const window = trace::phase(trace, "solve");
+    ASSERT_TRUE(window.has_value());
+    EXPECT_EQ(window->begin, trace::phase(trace, "factorization")->end);
+    EXPECT_EQ(window->end, trace.end());
+    EXPECT_NEAR(static_cast<double>(window->end - window->begin), schedule.solve_seconds() * 1e9, 1);
+    trace::Statistics const solve = trace::statistics(trace, *window);
+    auto const& tasks = schedule.sweeps.tasks.tasks;
+    auto const count = [&](SolveTaskKind kind) { return std::ranges::count(tasks, kind, &SolveTask::kind); };
+    auto const recorded = [&](Kind kind) { return solve.kinds[static_cast<std::size_t>(kind)].count; };
+    EXPECT_EQ(recorded(Kind::forward), count(SolveTaskKind::forward) + count(SolveTaskKind::send_sum));
+    EXPECT_EQ(recorded(Kind::backward), count(SolveTaskKind::backward) + count(SolveTaskKind::receive_solution));
+    EXPECT_EQ(solve.messages, count(SolveTaskKind::message));
+    ASSERT_GT(solve.messages, 0);
+    EXPECT_EQ(recorded(Kind::send), solve.messages) << "by communication threads";
+    EXPECT_EQ(recorded(Kind::receive), solve.messages);
+    double busy = 0;
+    for (double const seconds : schedule.sweeps.run.busy) busy += seconds * 1e9;
+    EXPECT_NEAR(total_of(solve.kinds, Kind::forward) + total_of(solve.kinds, Kind::backward), busy, rounding);
+    for (auto const& link : trace.links()) {
+        if (link.start < window->begin) continue;
+        SolveTask const& message = tasks[link.tag - std::ssize(schedule.tasks.tasks)];
+        ASSERT_EQ(message.kind, SolveTaskKind::message);
+        EXPECT_NE(message.process, message.peer);
+    }
 }
 
 TEST(PredictedTrace, HasTheStealsOfASimulatedPolicyAsLinks) {
@@ -75,7 +102,7 @@ TEST(PredictedTrace, HasTheStealsOfASimulatedPolicyAsLinks) {
         return link.kind == trace::LinkKind::steal && link.distance > 0;
     });
     ASSERT_GT(steals, 0);
-    EXPECT_EQ(static_cast<std::size_t>(steals), schedule.run.steals.size());
+    EXPECT_EQ(static_cast<std::size_t>(steals), schedule.run.steals.size() + schedule.sweeps.run.steals.size());
     EXPECT_EQ(trace::statistics(trace, trace::whole(trace)).steals, steals);
 }
 
@@ -93,6 +120,7 @@ TEST_F(PredictedTraceOfTwoProcesses, SendsTheMessagesOfTheSchedule) {
     EXPECT_EQ(numbers.messages, schedule.messages());
     EXPECT_NEAR(static_cast<double>(numbers.message_bytes), schedule.message_bytes(), 0.5);
     for (auto const& link : trace.links()) {
+        if (link.tag >= std::ssize(schedule.tasks.tasks)) continue; // of the solve
         FactorTask const& task = schedule.tasks.tasks[link.tag];
         ASSERT_EQ(task.kind, TaskKind::message);
         auto const process = [&](std::int32_t thread) {
@@ -109,7 +137,7 @@ TEST_F(PredictedTraceOfTwoProcesses, SendsTheMessagesOfTheSchedule) {
 }
 
 TEST_F(PredictedTraceOfTwoProcesses, HasTheCriticalPathOfTheSchedule) {
-    auto const path = trace::critical_path(trace, whole(trace));
+    auto const path = trace::critical_path(trace, *trace::phase(trace, "factorization"));
     ASSERT_TRUE(path.has_value());
     // A message may wait for another one on its link, so it takes longer in the run than it costs.
     TaskGraph graph = schedule.tasks.graph;
@@ -121,14 +149,14 @@ TEST_F(PredictedTraceOfTwoProcesses, HasTheCriticalPathOfTheSchedule) {
     EXPECT_NEAR(static_cast<double>(path->length) * 1e-9, longest, rounding);
     EXPECT_GE(longest, schedule.critical_path() - rounding);
     EXPECT_EQ(path->unknown_tasks, 0);
-    EXPECT_LE(path->length, trace.end() + static_cast<trace::Nanoseconds>(path->tasks.size()));
+    EXPECT_LE(path->length, trace::phase(trace, "factorization")->end + static_cast<trace::Nanoseconds>(path->tasks.size()));
 }
 
 TEST_F(PredictedTraceOfTwoProcesses, ShowsWhatASubtreeDoesUnlessThatIsTooMuch) {
     auto const& tasks = schedule.tasks.tasks;
     trace::Trace const brief(predicted_trace(structure, model, schedule, {}, 10));
     EXPECT_LT(brief.states().size(), trace.states().size());
-    auto const brief_kinds = trace::statistics(brief, trace::whole(brief)).kinds;
+    auto const brief_kinds = trace::statistics(brief, *trace::phase(brief, "factorization")).kinds;
     // Every cblk is factorized once, and subtrees do nothing else than what stands inside them.
     EXPECT_EQ(numbers.kinds[static_cast<std::size_t>(Kind::factor)].count, structure.num_cblks());
     EXPECT_LT(total_of(numbers.kinds, Kind::subtree), rounding);

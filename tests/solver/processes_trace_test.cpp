@@ -177,8 +177,10 @@ TEST_F(ProcessesTrace, LiesBesideItsPrediction) {
     auto const comparison = trace::compare(predicted, run);
     EXPECT_EQ(comparison.match, trace::MatchBy::task);
     EXPECT_EQ(comparison.total.matched, comparison.total.predicted.count);
-    EXPECT_EQ(trace::statistics(predicted, trace::whole(predicted)).message_bytes,
-              bytes_sent_in(run, "factorization"));
+    for (char const* const phase : {"factorization", "solve"})
+        EXPECT_EQ(trace::statistics(predicted, *trace::phase(predicted, phase)).message_bytes,
+                  bytes_sent_in(run, phase))
+            << phase;
 }
 
 TEST_F(ProcessesTrace, IsOfThoseWhoFollowToo) {

@@ -17,7 +17,18 @@ namespace {
 
 constexpr std::size_t most_cases = 1000;
 
-// NAME=VALUE,VALUE
+// The position of the next comma outside of parentheses, or the size of the text.
+std::size_t end_of_value(std::string_view text, std::size_t begin) {
+    int depth = 0;
+    for (std::size_t at = begin; at < text.size(); ++at) {
+        if (text[at] == '(') ++depth;
+        if (text[at] == ')') --depth;
+        if (text[at] == ',' && depth <= 0) return at;
+    }
+    return text.size();
+}
+
+// NAME=VALUE,VALUE; commas inside of parentheses belong to the value.
 Variation parse_variation(std::string const& text) {
     std::size_t const equals = text.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
@@ -25,7 +36,7 @@ Variation parse_variation(std::string const& text) {
                     fmt::format("--vary needs NAME=VALUE,VALUE, as in threads=1,2, not '{}'", text));
     Variation variation{text.substr(0, equals), {}};
     for (std::size_t begin = equals + 1; begin <= text.size();) {
-        std::size_t const end = std::min(text.find(',', begin), text.size());
+        std::size_t const end = end_of_value(text, begin);
         if (end == begin) throw Error(Status::usage, fmt::format("--vary {} has an empty value", text));
         variation.values.push_back(text.substr(begin, end - begin));
         begin = end + 1;
@@ -45,7 +56,8 @@ void take_variation(CompareOptions& options, std::string const& text) {
 constexpr std::string_view processes = "processes", right_hand_sides = "nrhs";
 
 // Settings without effect on a simulation. The table would suggest that they have one.
-constexpr std::array<std::string_view, 9> without_effect = {
+constexpr std::array<std::string_view, 13> without_effect = {
+    "method",    "levels",       "block-size",            "coarsen",
     "topology",  "refine",       "max-refine-iterations", "tolerance",     "bind",
     "condition", "record-trace", "pivot-threshold",       right_hand_sides};
 

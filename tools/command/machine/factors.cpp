@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr Index order = 128;
+constexpr Index order = factor_block_order;
 constexpr std::size_t entries = std::size_t{order} * order;
 
 // y += a x for vectors with as many entries as a block.
@@ -64,8 +64,9 @@ std::string factor_text(double factor) {
 }
 
 std::string numa_factors_text(NumaFactors const& factors) {
-    std::string text = fmt::format("NUMA factors {}; each walks through {}; 1 is the fastest core alone\n",
-                                   factors.which_cores, format_bytes(factors.region_bytes));
+    std::string text = fmt::format("NUMA factors {}; ", factors.which_cores);
+    if (factors.region_bytes > 0) text += fmt::format("each walks through {}; ", format_bytes(factors.region_bytes));
+    text += "1 is the fastest core alone\n";
     auto const nodes = static_cast<std::size_t>(factors.nodes);
     std::size_t const alone_width = std::max<std::size_t>(7 * nodes, 19);
     for (KernelFactors const& kernel : factors.kernels) {

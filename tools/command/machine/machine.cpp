@@ -5,10 +5,12 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/blas.hpp"
+#include "machine/machine_file.hpp"
 #include "parts.hpp"
 #include "runtime/process_limits.hpp"
 #include "runtime/topology.hpp"
 #include "tools/command/common/help.hpp"
+#include "tools/command/common/numbers.hpp"
 #include "tools/command/common/output_file.hpp"
 #include "tools/command/common/subcommand.hpp"
 #include "tools/command/solve/options.hpp"
@@ -19,6 +21,7 @@ namespace {
 
 struct MachineOptions {
     Options library;        ///< Only the topology is used.
+    std::string simulate;   ///< A machine as in Simulation::machine; empty: this one is measured.
     bool calibrate = false; ///< Measure the cost model thoroughly and keep it.
     Index dgemm_order = 1000;
     std::string picture; ///< File for the NUMA factors: .svg or .png; empty: none.
@@ -66,18 +69,40 @@ Json machine_json(Topology const& topology, BlasInfo const& blas, DgemmRate cons
                 "--picture draws the NUMA factors, which cannot be measured on a machine that is not here");
 }
 
+// Only the factors of the model are known of such a machine.
+void show_predicted(MachineOptions const& options) {
+    OutputFile const json(options.json);
+    SimulatedMachine const machine = find_machine(options.simulate);
+    NumaFactors const factors = predicted_numa_factors(machine);
+    if (!options.quiet && options.json != "-")
+        print(fmt::format("Machine     {}: {}\n", machine.name, counted(machine.num_cores(), "core")) +
+              numa_factors_text(factors));
+    if (json)
+        json.write_text(Json{{"espalier", ESPALIER_VERSION},
+                             {"name", machine.name},
+                             {"numa_factors", numa_factors_json(factors)}}
+                            .dump(2, ' ', false, Json::error_handler_t::replace) +
+                        "\n");
+}
+
 void check_machine(MachineOptions const& options) {
+    if (!options.simulate.empty() &&
+        (options.calibrate || !options.library.topology.empty() || !options.picture.empty()))
+        throw Error(Status::usage, "--simulate shows the model of a machine that is not measured; it cannot be "
+                                   "combined with --topology, --calibrate or --picture");
     if (options.calibrate && !options.library.topology.empty())
         throw Error(Status::usage,
                     "--calibrate measures this machine; it cannot be combined with --topology");
     refuse_same_files({{"--json", options.json}, {"--picture", options.picture}},
-                      {{"--topology", machine_file(options.library.topology)}});
+                      {{"--topology", machine_file(options.library.topology)},
+                       {"--simulate", machine_file(options.simulate)}});
     if (options.picture.empty()) return;
     if (!options.library.topology.empty()) refuse_picture();
     check_picture(options.picture);
 }
 
 void show_machine(MachineOptions const& options) {
+    if (!options.simulate.empty()) return show_predicted(options);
     bool const elsewhere = !options.library.topology.empty();
     OutputFile const json(options.json), picture(options.picture);
     Topology const topology = Topology::named(options.library.topology);
@@ -111,6 +136,10 @@ void declare_machine(OptionSet& set, MachineOptions& options) {
     OptionRow topology = option_row("topology");
     topology.help = "machine to show: an XML file of lstopo, or a description such as 'numa:2 core:8'";
     set.library(options.library, topology);
+    set.text({"--simulate", "MACHINE",
+              "show the NUMA factors that simulations on this machine assume; spelled as for 'espalier simulate "
+              "--machine'"},
+             options.simulate);
     set.group("Measurements");
     set.flag(
         {"--calibrate", "", "measure the cost model of this machine thoroughly, and keep it for later runs"},
@@ -127,6 +156,7 @@ std::string machine_help() {
   espalier machine
   espalier machine --picture factors.png --json machine.json
   espalier machine --topology 'package:2 numa:4 core:8'
+  espalier machine --simulate cluster.json
 
 NUMA factors: the time for a block whose data lie on another node, or while all cores work, relative
 to the fastest core alone.

@@ -10,7 +10,14 @@
 #include "runtime/numa_factors.hpp"
 #include "runtime/topology.hpp"
 
+namespace espalier {
+struct SimulatedMachine;
+}
+
 namespace espalier::command {
+
+/// The order of the blocks that NUMA factors are measured with.
+inline constexpr Index factor_block_order = 128;
 
 /// The speed of a matrix product on one core, as a reference for other speeds.
 struct DgemmRate {
@@ -28,6 +35,8 @@ DgemmRate measure_dgemm(Index order, double seconds = 0.5);
 
 /// NUMA factors of daxpy and of dgemm on 128x128 blocks. Takes about two seconds. BLAS must use one thread.
 NumaFactors blas_numa_factors(Topology const& topology);
+/// The factors that simulations on the machine assume, for one core of each node. `region_bytes` is 0.
+NumaFactors predicted_numa_factors(SimulatedMachine const& machine);
 /// A factor with three digits.
 std::string factor_text(double factor);
 /// Tables with one line for each core.

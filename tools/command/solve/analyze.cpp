@@ -12,16 +12,9 @@ namespace espalier::command {
 
 namespace {
 
-template <class T> void analyze_as(Run& run) {
-    CscMatrix<T> const matrix = run.take_matrix<T>();
-    Options options = run.library_options();
-    // Checked below, so that a factorization that does not fit is described before it is refused.
-    std::uint64_t const limit = std::exchange(options.max_memory, 0);
-    Solver<T> solver(options);
-    solver.analyze(matrix);
-
+// Predicts the factorization for the wanted number of processes.
+template <class T> void predict(Run& run, Solver<T> const& solver) {
     RunRecord& record = run.record;
-    record.report = solver.report();
     int const processes = record.asked.processes.value_or(num_processes());
     run.trace_file.write([&](std::string const& path) {
         int const threads = record.report.threads;
@@ -33,6 +26,30 @@ template <class T> void analyze_as(Run& run) {
     record.report.schedule = record.prediction->schedule;
     record.report.analysis.predicted_factor_s = record.prediction->factor_s;
     record.report.analysis.predicted_solve_s = record.prediction->solve_s;
+}
+
+// The analysis of an incomplete factorization predicts it for this machine alone.
+void refuse_predictions_of_schedules(RunOptions const& asked) {
+    if (asked.processes || !asked.trace.empty())
+        throw Error(Status::usage, fmt::format("{} needs --method direct: incomplete factorizations are "
+                                               "predicted for this machine, without a schedule",
+                                               asked.processes ? "--processes" : "--trace"));
+}
+
+template <class T> void analyze_as(Run& run) {
+    CscMatrix<T> const matrix = run.take_matrix<T>();
+    Options options = run.library_options();
+    // Checked below, so that a factorization that does not fit is described before it is refused.
+    std::uint64_t const limit = std::exchange(options.max_memory, 0);
+    Solver<T> solver(options);
+    solver.analyze(matrix);
+
+    RunRecord& record = run.record;
+    record.report = solver.report();
+    if (record.report.method == SolveMethod::ilu)
+        refuse_predictions_of_schedules(record.asked);
+    else
+        predict(run, solver);
     std::uint64_t const needed = record.report.analysis.memory_bytes;
     bool const fits = limit == 0 || needed <= limit;
     record.status = fits ? Status::ok : Status::out_of_memory;
@@ -69,6 +86,7 @@ std::string analyze_help() {
   espalier analyze matrix.mtx
   espalier analyze lap3d:80 --ordering metis --max-memory 8G --json analysis.json
   espalier analyze lap3d:80 --processes 8 --threads 32 --trace predicted.paje
+  espalier analyze spe10like:60x220x85 --method ilu --levels 1
   espalier analyze lap3d:80 --topology 'numa:8 core:16'
 
 Nothing proportional to the factor is allocated. With --max-memory the exit code says whether the

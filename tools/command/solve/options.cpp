@@ -115,7 +115,7 @@ void check(RunOptions const& run) {
     if (run.library.ordering == OrderingMethod::user && access(run.library.ordering_file.c_str(), R_OK) != 0)
         throw Error(
             Status::io_error,
-            fmt::format("--ordering '{}' is neither scotch, metis, amd or natural nor a readable file: {}",
+            fmt::format("--ordering '{}' is neither a method (dissection, scotch, metis, amd, natural, rcm) nor a readable file: {}",
                         run.library.ordering_file, std::generic_category().message(errno)));
 }
 

@@ -45,13 +45,19 @@ Json settings_json(RunRecord const& record) {
     Options const& library = asked.library;
     Report const& report = record.report;
     Json settings = {
+        {"method", to_string(report.method)},
+        {"method_asked", to_string(library.method)},
         {"factorization", to_string(report.factorization)},
         {"factorization_asked", to_string(library.factorization)},
         {"precision", to_string(report.scalar)},
         {"matching", to_string(library.matching)},
         {"scaling", to_string(library.scaling)},
-        {"ordering", to_string(library.ordering)},
+        {"ordering", to_string(report.ordering)},
+        {"ordering_asked", to_string(library.ordering)},
         {"ordering_file", text_or_null(library.ordering_file)},
+        {"levels", library.levels},
+        {"block_size", or_null(library.block_size)},
+        {"coarsen", library.coarsen},
         {"threads", report.threads},
         {"schedule", to_string(library.schedule)},
         {"push_init", to_string(library.push_init)},
@@ -163,6 +169,7 @@ std::string json_report(RunRecord const& record) {
                  {"blas", {{"config", record.blas.config}, {"core", record.blas.core}}},
                  {"read_s", record.read_s},
                  {"analysis", fields_json(report.analysis)}};
+    if (report.method == SolveMethod::ilu) root["incomplete"] = fields_json(report.incomplete);
     if (record.simulation)
         root["simulation"] = {{"machine", record.simulation->machine},
                               {"simulate_s", record.simulation->simulate_s}};

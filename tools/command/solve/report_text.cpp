@@ -48,6 +48,42 @@ void add_analysis(Table& table, AnalysisReport const& analysis) {
                readable_bytes(static_cast<double>(analysis.factor_bytes)));
 }
 
+// The analysis of an incomplete factorization.
+void add_incomplete_analysis(Table& table, Report const& report) {
+    AnalysisReport const& analysis = report.analysis;
+    IncompleteReport const& incomplete = report.incomplete;
+    table.line("analysis", "{}  (ordering {}, symbolic {}, coarsening {})", readable_seconds(analysis.total_s),
+               readable_seconds(analysis.ordering_s), readable_seconds(analysis.symbolic_s),
+               readable_seconds(analysis.mapping_s));
+    table.line("  factor", "{}, levels of fill {}, ordering {}",
+               counted(incomplete.nnz_factor, "entry", "entries"), incomplete.levels,
+               to_string(report.ordering));
+    table.line("  rows", "{} of dense blocks of size {}", with_separators(incomplete.tasks_fine),
+               incomplete.block_size);
+    table.line("  tasks", "{} by coarsening {}, {}, {} in an application",
+               with_separators(incomplete.tasks_coarse), incomplete.coarsen,
+               counted(incomplete.edges_coarse, "edge"), counted(incomplete.synchronizations, "wait"));
+    table.line("  memory", "{} for the factorization, {} of it coefficients",
+               readable_bytes(static_cast<double>(analysis.memory_bytes)),
+               readable_bytes(static_cast<double>(analysis.factor_bytes)));
+    table.line("  predicted", "factorization in {}, one application in {}  ({} cost model)",
+               readable_seconds(analysis.predicted_factor_s), readable_seconds(analysis.predicted_solve_s),
+               analysis.cost_model);
+}
+
+// The numbers of an incomplete factorization.
+void add_incomplete_factor(Table& table, Report const& report) {
+    IncompleteReport const& incomplete = report.incomplete;
+    table.line("factorization", "{}  ({}({}) on {}{}; assembly {})", readable_seconds(incomplete.factor_s),
+               report.factorization == Factorization::llh ? "IC" : "ILU", incomplete.levels,
+               report.processes == 1 ? "" : fmt::format("{} processes of ", report.processes),
+               counted(report.threads, "thread"), readable_seconds(report.factor.assembly_s));
+    if (incomplete.solve_s > 0)
+        table.line("  application", "{} to one vector", readable_seconds(incomplete.solve_s));
+    if (incomplete.pivots_shifted > 0)
+        table.line("  pivots", "{} replaced", with_separators(incomplete.pivots_shifted));
+}
+
 // What `--schedule auto` chose and expects.
 void add_schedule(Table& table, ScheduleReport const& schedule) {
     if (schedule.expected_s < 0) return;
@@ -243,11 +279,16 @@ std::string settings_text(RunRecord const& record, std::vector<std::string> cons
 std::string results_text(RunRecord const& record) {
     Report const& report = record.report;
     Table table;
-    add_analysis(table, report.analysis);
-    add_schedule(table, report.schedule);
+    bool const is_incomplete = report.method == SolveMethod::ilu;
+    if (is_incomplete) {
+        add_incomplete_analysis(table, report);
+    } else {
+        add_analysis(table, report.analysis);
+        add_schedule(table, report.schedule);
+    }
     if (record.prediction) add_prediction(table, record);
     if (record.numbers) {
-        add_factor(table, report);
+        is_incomplete ? add_incomplete_factor(table, report) : add_factor(table, report);
         add_knowledge(table, record);
         add_solution(table, record);
     }

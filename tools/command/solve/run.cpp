@@ -12,7 +12,9 @@ namespace {
 // Fills in what is known before the run, for the list of settings.
 void expect(RunRecord& record, Run::Purpose purpose) {
     Report& report = record.report;
+    report.method = record.asked.library.method;
     report.factorization = record.asked.library.factorization;
+    report.ordering = record.asked.library.ordering;
     report.threads = record.asked.library.threads;
     report.refine.method = record.asked.library.refine;
     bool const made = record.asked.rhs == "ones" || record.asked.rhs == "random";

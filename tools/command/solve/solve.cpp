@@ -45,7 +45,10 @@ std::string shortcoming(RunRecord const& record, bool finite) {
                                                report.refine.backward_error, record.tolerance)
                                  : fmt::format("the solution is not finite{}: it overflowed in {} precision",
                                                lost, single ? "single" : "double");
-    if (factor.pivots_replaced > 0)
+    if (report.method == SolveMethod::ilu)
+        message += fmt::format(" after {}; try more --levels, another --ordering, or --method direct",
+                               counted(report.refine.iterations, "iteration"));
+    else if (factor.pivots_replaced > 0)
         message += fmt::format("; {} replaced: the matrix is singular or nearly so",
                                counted(factor.pivots_replaced, "pivot was", "pivots were"));
     if (finite && record.asked.library.refine == RefineMethod::none) message += "; allow refinement";
@@ -174,6 +177,7 @@ std::string solve_help() {
   espalier solve big.mtx --precision s --max-memory 4G
   espalier solve big.mtx --mixed-precision           half the memory, then full accuracy
   espalier solve kkt.mtx --condition                 condition, forward error, inertia, determinant
+  espalier solve flow.mtx --method ilu --levels 1    incomplete factorization and GMRES
   espalier solve neumann.mtx --null-space z.mtx --output x.mtx
   gzip -dc matrix.mtx.gz | espalier solve -          the matrix from standard input
   espalier solve matrix.mtx --json - | python3 -m json.tool

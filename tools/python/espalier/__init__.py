@@ -21,6 +21,7 @@ from ._errors import (
     UnsupportedError,
 )
 from ._functions import factorized, spsolve
+from ._ilu import IncompleteInverse, ilu
 from ._options import default_options
 from ._processes import follow
 from ._solver import Inertia, LogDeterminant, NullSpace, Prediction, ProcessPrediction, Solver
@@ -30,6 +31,7 @@ __all__ = [
     "DistributedSolver",
     "EspalierError",
     "FileError",
+    "IncompleteInverse",
     "Inertia",
     "InputError",
     "LogDeterminant",
@@ -46,5 +48,6 @@ __all__ = [
     "default_options",
     "factorized",
     "follow",
+    "ilu",
     "spsolve",
 ]

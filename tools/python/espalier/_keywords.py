@@ -23,6 +23,10 @@ class Keywords(TypedDict, total=False):
     #: scale rows and columns (auto, on, off) [auto: for lu, ldlt and ldlh]
     scaling: Literal["auto", "on", "off"] | None
 
+    #: complete factorization, or incomplete factorization by level of fill (ILU, IC) as preconditioner of a
+    #: Krylov method; auto: what predicted memory and time recommend (direct, ilu, auto) [direct]
+    method: Literal["direct", "ilu", "auto"] | None
+
     #: factorize in single precision and refine to the precision of the run; fall back to full precision if
     #: single precision is not accurate enough
     mixed_precision: bool | None
@@ -33,9 +37,19 @@ class Keywords(TypedDict, total=False):
     #: accept a matrix that is singular by its pattern, to compute its null space
     allow_singular: bool | None
 
-    #: fill-reducing ordering: a method, or a file with the new position of each row (scotch, metis, amd,
-    #: natural or FILE) [scotch]
+    #: ordering of the unknowns: a method, or a file with the new position of each row (auto, dissection,
+    #: scotch, metis, amd, natural, rcm or FILE) [auto: scotch; natural for --method ilu]
     ordering: str | os.PathLike[str] | None
+
+    #: ilu: levels of fill of ILU(k) and IC(k) [0]
+    levels: int | None
+
+    #: ilu: size of dense blocks [auto: found from the matrix]
+    block_size: int | Literal["auto"] | None
+
+    #: ilu: aggregation of rows into tasks by a coarse string such as CD(4) or SD(300)F(32) (auto, none or
+    #: STRING) [auto]
+    coarsen: str | os.PathLike[str] | None
 
     #: worker threads of each process [auto: the cores that the process may use]
     threads: int | Literal["auto"] | None
@@ -121,7 +135,7 @@ class Keywords(TypedDict, total=False):
     pivot_threshold: float | Literal["auto"] | None
 
     #: method that improves the solution: iterative refinement (ir) or a Krylov method (auto, none, ir, cg,
-    #: gmres, bicgstab) [auto: ir, then gmres if ir stalls]
+    #: gmres, bicgstab) [auto: ir, then gmres if ir stalls; for --method ilu cg or gmres]
     refine: Literal["auto", "none", "ir", "cg", "gmres", "bicgstab"] | None
 
     #: most steps of the method that improves the solution [auto: the default of the method]

@@ -7,15 +7,12 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <span>
-#include <thread>
 #include <vector>
 
-#include "core/error.hpp"
 #include "core/mix_bits.hpp"
+#include "ordering/job_pool.hpp"
 #include "ordering/methods.hpp"
 #include "ordering/permutation.hpp"
 #include "ordering/scotch_calls.hpp"
@@ -81,16 +78,9 @@ class NestedDissection {
     }
 
     std::vector<Index> run() {
-        std::vector<std::thread> helpers;
-        helpers.reserve(threads_);
-        try {
-            for (int t = 1; t < threads_; ++t) helpers.emplace_back([this] { work(); });
-        } catch (...) {
-            // system_error or bad_alloc: fewer threads do the same work
-        }
-        work();
-        for (auto& helper : helpers) helper.join();
-        error_.rethrow();
+        pool_.run(
+            threads_, [] { return ScotchContext(1, true); },
+            [this](Job& job, ScotchContext& context) { perform(job, context); });
         return std::move(perm_);
     }
 
@@ -150,55 +140,8 @@ class NestedDissection {
         node->first_position = first_position;
         node->level = level;
         node->seed = seed;
-        if (node->region.num_interior <= grain_ || level >= max_level) return push({std::move(node), leaf});
-        for (int candidate = 0; candidate < num_candidates; ++candidate) push({node, candidate});
-    }
-
-    void push(Job job) {
-        {
-            std::lock_guard const lock(mutex_);
-            jobs_.push_back(std::move(job));
-        }
-        changed_.notify_one();
-    }
-
-    // Waits for a job; returns false after the last job or an error.
-    bool next(Job& job) {
-        std::unique_lock lock(mutex_);
-        changed_.wait(lock, [this] { return !jobs_.empty() || running_ == 0 || error_.raised(); });
-        if (jobs_.empty() || error_.raised()) return false;
-        job = std::move(jobs_.back()); // the deepest job first keeps few regions in memory
-        jobs_.pop_back();
-        ++running_;
-        return true;
-    }
-
-    void finished() {
-        {
-            std::lock_guard const lock(mutex_);
-            --running_;
-        }
-        changed_.notify_all();
-    }
-
-    void work() {
-        try {
-            ScotchContext context(1, true);
-            Job job;
-            while (next(job)) {
-                try {
-                    perform(job, context);
-                } catch (...) {
-                    error_.capture();
-                }
-                job.node.reset();
-                finished();
-            }
-        } catch (...) { // the context could not be created
-            std::lock_guard const lock(mutex_);
-            error_.capture();
-            changed_.notify_all();
-        }
+        if (node->region.num_interior <= grain_ || level >= max_level) return pool_.add({std::move(node), leaf});
+        for (int candidate = 0; candidate < num_candidates; ++candidate) pool_.add({node, candidate});
     }
 
     void perform(Job const& job, ScotchContext& context) {
@@ -255,12 +198,7 @@ class NestedDissection {
     std::array<ScotchStrategy, num_candidates> separators_;
     ScotchStrategy all_cuts_;
     std::vector<Index> perm_; ///< Jobs write disjoint entries.
-
-    std::mutex mutex_; ///< Guards jobs_ and running_.
-    std::vector<Job> jobs_;
-    int running_ = 0;
-    std::condition_variable changed_;
-    FirstError error_;
+    JobPool<Job> pool_; ///< The deepest job first keeps few regions in memory.
 };
 
 } // namespace

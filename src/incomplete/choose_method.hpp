@@ -1,0 +1,36 @@
+// Chooses between complete and incomplete factorization, from the prediction of the complete one.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "espalier/options.hpp"
+#include "espalier/report.hpp"
+
+namespace espalier {
+
+/// The name of an option that is set and needs complete factors; null if there is none.
+char const* result_of_complete_factors(Options const& options);
+
+struct MethodChoice {
+    SolveMethod method = SolveMethod::direct;
+    std::string reason; ///< One sentence.
+};
+
+/// The system and the machine of a choice.
+struct MethodSetting {
+    Index order = 0;
+    Offset entries = 0;                 ///< Entries of the matrix, both triangles.
+    std::uint64_t scalar_bytes = 8;
+    int workers = 1;                    ///< The sum over all processes.
+    std::uint64_t available_bytes = 0;  ///< Memory for the process that needs most; 0 if unknown.
+};
+
+/// `direct` is the analysis for complete factors. Incomplete factors are chosen if complete ones do not fit
+/// into Options::max_memory, or the available memory without that option, or if the predicted time of the
+/// complete factorization and a solve exceeds that of `assumed_iterations` of a Krylov method. Options that
+/// need complete factors decide for these.
+inline constexpr int assumed_iterations = 200;
+MethodChoice choose_method(AnalysisReport const& direct, Options const& options, MethodSetting const& setting);
+
+} // namespace espalier

@@ -1,0 +1,116 @@
+#include "incomplete/predicted_times.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace espalier {
+
+namespace {
+
+/// The end of a run in one direction, in which chunk c takes cost[c].
+class SweepSimulation {
+  public:
+    SweepSimulation(ExecutionOrder const& order, SweepDirection direction, std::span<double const> cost,
+                    double wait_seconds)
+        : order_(order), forward_(direction == SweepDirection::forward), cost_(cost),
+          wait_seconds_(wait_seconds), end_(order.num_chunks()), done_(order.num_workers, 0),
+          clock_(order.num_workers, 0.0) {}
+
+    double run() {
+        for (bool moves = true; moves;) {
+            moves = false;
+            for (WorkerId w = 0; w < order_.num_workers; ++w)
+                while (done_[w] < size_of(w) && start(w)) moves = true;
+        }
+        return clock_.empty() ? 0.0 : *std::max_element(clock_.begin(), clock_.end());
+    }
+
+  private:
+    [[nodiscard]] std::int32_t size_of(WorkerId w) const {
+        return order_.worker_ptr[w + 1] - order_.worker_ptr[w];
+    }
+    /// The k-th chunk of a worker in the direction of the run.
+    [[nodiscard]] std::int32_t chunk(WorkerId w, std::int32_t k) const {
+        return forward_ ? order_.worker_ptr[w] + k : order_.worker_ptr[w + 1] - 1 - k;
+    }
+
+    /// Runs the next chunk of a worker, unless it waits for a chunk that has not run.
+    bool start(WorkerId w) {
+        std::int32_t const next = chunk(w, done_[w]);
+        double begin = clock_[w];
+        for (auto const& wait : (forward_ ? order_.forward : order_.backward).before(next)) {
+            if (done_[wait.worker] < wait.chunks) return false;
+            begin = std::max(begin, end_[chunk(wait.worker, wait.chunks - 1)] + wait_seconds_);
+        }
+        clock_[w] = end_[next] = begin + cost_[next];
+        ++done_[w];
+        return true;
+    }
+
+    ExecutionOrder const& order_;
+    bool forward_;
+    std::span<double const> cost_;
+    double wait_seconds_;
+    std::vector<double> end_;        ///< By chunk.
+    std::vector<std::int32_t> done_; ///< Chunks of each worker.
+    std::vector<double> clock_;      ///< When each worker is free.
+};
+
+/// cost[c] = sum of cost_of(row) over the rows of chunk c.
+template <class CostOf> std::vector<double> chunk_costs(ExecutionOrder const& order, CostOf const& cost_of) {
+    std::vector<double> cost(order.num_chunks(), 0.0);
+    for (std::int32_t c = 0; c < order.num_chunks(); ++c)
+        for (BlockRow p = order.chunk_ptr[c]; p < order.chunk_ptr[c + 1]; ++p)
+            cost[c] += cost_of(order.row_at[p]);
+    return cost;
+}
+
+} // namespace
+
+SweepPrediction predict_sweeps(RowPattern const& pattern, ExecutionOrder const& order, int block_size,
+                               std::size_t scalar_bytes, RowCosts const& costs) {
+    double const b = block_size;
+    auto const scalar = static_cast<double>(scalar_bytes);
+    double const block_bytes = b * b * scalar + sizeof(BlockRow);
+    auto const sweep_row = [&](double blocks) {
+        return costs.row + costs.byte * (blocks * block_bytes + 2 * b * scalar);
+    };
+    auto const forward = chunk_costs(
+        order, [&](BlockRow i) { return sweep_row(static_cast<double>(pattern.lower(i).size())); });
+    auto const backward = chunk_costs(
+        order, [&](BlockRow i) { return sweep_row(static_cast<double>(pattern.upper(i).size()) + 1); });
+    double const flops_of_block = b * b * b * (scalar / sizeof(double));
+    auto const factor = chunk_costs(order, [&](BlockRow i) {
+        double updates = 0;
+        for (BlockRow const k : pattern.lower(i)) updates += static_cast<double>(pattern.upper(k).size()) + 1;
+        return costs.factor_row + static_cast<double>(pattern.row(i).size()) * b * b * costs.gather +
+               updates * (costs.update + flops_of_block * costs.flop);
+    });
+    SweepPrediction result;
+    for (auto const* part : {&forward, &backward})
+        for (double const cost : *part) result.work_s += cost;
+    result.solve_s = SweepSimulation(order, SweepDirection::forward, forward, costs.wait).run() +
+                     SweepSimulation(order, SweepDirection::backward, backward, costs.wait).run();
+    result.factor_s = SweepSimulation(order, SweepDirection::forward, factor, costs.wait).run();
+    return result;
+}
+
+ExecutionOrder choose_execution_order(RowPattern const& pattern, int workers, int block_size,
+                                      std::size_t scalar_bytes, RowCosts const& costs) {
+    ExecutionOrder best = make_execution_order(pattern, workers);
+    if (workers == 1) return best;
+    SweepPrediction fastest = predict_sweeps(pattern, best, block_size, scalar_bytes, costs);
+    for (char const* const text : {one_chunk, "CD(4)", "D(400)", "F(32)"}) {
+        bool const is_aggregated = text != one_chunk;
+        if (is_aggregated && fastest.work_s >= good_efficiency * workers * fastest.solve_s) break;
+        ExecutionOrder other = make_execution_order(pattern, workers, text);
+        SweepPrediction const predicted = predict_sweeps(pattern, other, block_size, scalar_bytes, costs);
+        if (predicted.solve_s >= fastest.solve_s) continue;
+        best = std::move(other);
+        fastest = predicted;
+    }
+    return best;
+}
+
+} // namespace espalier

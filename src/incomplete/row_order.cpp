@@ -1,0 +1,70 @@
+#include "incomplete/row_order.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "incomplete/row_pattern.hpp"
+
+namespace espalier {
+
+namespace {
+
+// The positions of the blocks, if the rows of each block have consecutive positions in their order.
+std::optional<std::vector<Index>> positions_of_blocks(std::vector<Index> const& of_row, int size) {
+    std::vector<Index> positions(of_row.size() / size);
+    for (Index row = 0; row < std::ssize(of_row); ++row) {
+        Index const first = of_row[row - row % size];
+        if (first % size != 0 || of_row[row] != first + row % size) return std::nullopt;
+        positions[row / size] = first / size;
+    }
+    return positions;
+}
+
+RowOrder order_of_user(Index n, int block_size, bool is_given, OrderingOptions const& ordering) {
+    Graph rows;
+    rows.num_vertices = n;
+    rows.ptr.assign(n + 1, 0);
+    auto of_row = compute_ordering(rows, ordering).perm;
+    if (auto blocks = positions_of_blocks(of_row, block_size)) return {block_size, std::move(*blocks)};
+    if (is_given)
+        throw Error(Status::usage,
+                    fmt::format("the ordering separates the rows of dense blocks of size {}; use block size 1",
+                                block_size));
+    return {1, std::move(of_row)};
+}
+
+// Rows of one vertex follow each other.
+std::vector<Index> expanded(CompressedGraph const& compressed, std::vector<Index> const& position_of_vertex) {
+    auto const n = std::ssize(compressed.vertex_of_row);
+    std::vector<Index> rows(n), positions(n);
+    std::iota(rows.begin(), rows.end(), Index(0));
+    std::stable_sort(rows.begin(), rows.end(), [&](Index i, Index j) {
+        return position_of_vertex[compressed.vertex_of_row[i]] <
+               position_of_vertex[compressed.vertex_of_row[j]];
+    });
+    for (Index p = 0; p < n; ++p) positions[rows[p]] = p;
+    return positions;
+}
+
+} // namespace
+
+template <class T>
+RowOrder order_rows(CscMatrix<T> const& a, int block_size, OrderingOptions const& ordering) {
+    int const size = block_size == 0 ? find_block_size(a) : block_size;
+    auto const pattern = block_pattern(a, size);
+    if (ordering.method == OrderingMethod::natural) return {size, {}};
+    if (ordering.method == OrderingMethod::user)
+        return order_of_user(a.rows, size, block_size != 0, ordering);
+    auto const compressed = compress(row_graph(pattern));
+    return {size, expanded(compressed, compute_ordering(compressed, ordering).perm)};
+}
+
+#define ESPALIER_INSTANTIATE(T)                                                                              \
+    template RowOrder order_rows<T>(CscMatrix<T> const&, int, OrderingOptions const&);
+ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+#undef ESPALIER_INSTANTIATE
+
+} // namespace espalier

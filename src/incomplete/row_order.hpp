@@ -1,0 +1,23 @@
+// The dense blocks and the order of the rows of an incomplete factorization.
+#pragma once
+
+#include <vector>
+
+#include "core/scalar.hpp"
+#include "espalier/matrix.hpp"
+#include "ordering/ordering.hpp"
+
+namespace espalier {
+
+struct RowOrder {
+    int block_size = 1;
+    std::vector<Index> positions; ///< New numbers of block rows; empty: as in the matrix.
+};
+
+/// Orders the block rows of a square matrix. `block_size` is 1 .. 6, or 0 for find_block_size(). An ordering
+/// of the user has the positions of single rows. If it separates the rows of a block, the blocks have size 1,
+/// or Error{usage} if their size was given. Errors of compute_ordering() and block_pattern().
+template <class T>
+RowOrder order_rows(CscMatrix<T> const& a, int block_size, OrderingOptions const& ordering);
+
+} // namespace espalier

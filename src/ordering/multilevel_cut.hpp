@@ -1,0 +1,55 @@
+// Cuts of a graph by a multilevel method (Hendrickson, Leland 1995; Karypis, Kumar 1998) and by levels of a
+// breadth-first search (George, Liu 1981), each refined by moves of single vertices.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/random.hpp"
+#include "ordering/cut_graph.hpp"
+#include "ordering/cut_refinement.hpp"
+
+namespace espalier {
+
+/// Its work space is kept from call to call. The results do not depend on earlier calls.
+class MultilevelCut {
+  public:
+    struct Settings {
+        std::uint64_t seed = 1;
+        bool tries_levels = true; ///< Whether to try a cut along a level of a breadth-first search, too.
+    };
+
+    /// Finds a cut of low price. Returns false if no cut divides the graph. `settings.tries_levels` becomes
+    /// false if a level is so much worse than the other cut that the parts need not try one.
+    bool find(CutGraph const& graph, Settings& settings, Cut& cut);
+
+  private:
+    struct Level {
+        CutGraph graph;             ///< The contracted graph,
+        std::vector<Vertex> number; ///< and the vertex in it of each vertex of the finer graph.
+    };
+    enum class Visits : std::uint8_t { in_order, shuffled };
+
+    void find_multilevel(CutGraph const& graph, Visits visits, Cut& cut);
+    Vertex match(CutGraph const& graph, std::int32_t largest, Visits visits, std::vector<Vertex>& number);
+    void match_by_weight(CutGraph const& graph, std::int32_t largest, Visits visits);
+    void match_at_distance_two(CutGraph const& graph, std::int32_t largest);
+    void contract(CutGraph const& graph, std::vector<Vertex> const& number, Vertex coarse, CutGraph& result);
+    void cut_coarsest(CutGraph const& graph, Cut& cut);
+    void cut_at_level(CutGraph const& graph, Cut& cut);
+    Vertex search(CutGraph const& graph, Vertex root);
+    [[nodiscard]] CutGraph const& level(CutGraph const& finest, std::size_t l) const {
+        return l == 0 ? finest : levels_[l - 1].graph;
+    }
+
+    SplitMix64 random_{1};
+    CutRefinement refinement_;
+    std::vector<Level> levels_;
+    std::vector<Vertex> mate_, waiting_, visits_;
+    std::vector<Offset> place_;            ///< contract(): the entry of each neighbour of the current vertex.
+    std::vector<Vertex> distance_, queue_; ///< search().
+    std::vector<std::uint8_t> part_;
+    Cut candidate_;
+};
+
+} // namespace espalier

@@ -1,0 +1,152 @@
+#include "solver/incomplete_preconditioner.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "core/timer.hpp"
+#include "distributed/deal.hpp"
+
+namespace espalier {
+
+namespace {
+
+// The number of smaller labels for each of some distinct labels.
+std::vector<Index> ranks_of(std::vector<Index> const& labels) {
+    std::vector<Index> order(labels.size()), ranks(labels.size());
+    std::iota(order.begin(), order.end(), Index(0));
+    std::ranges::sort(order, {}, [&](Index k) { return labels[k]; });
+    for (Index r = 0; r < std::ssize(order); ++r) ranks[order[r]] = r;
+    return ranks;
+}
+
+} // namespace
+
+template <class T> DistributedRows
+IncompletePreconditioner<T>::prepare(CscMatrix<T> const& working, IncompleteOptions const& options) {
+    clear();
+    if (!context_.is_alone()) return prepare_together(working, options);
+    factor_.emplace(working, options, context_.workers());
+    context_.interrupt()->check();
+    return DistributedRows(working.cols);
+}
+
+template <class T> DistributedRows
+IncompletePreconditioner<T>::prepare_together(CscMatrix<T> const& working, IncompleteOptions const& options) {
+    Communicator const& comm = context_.comm();
+    IncompleteOptions local;
+    local.levels = context_.on_root([&] { return options.levels; });
+    local.block_size = context_.on_root([&] { return options.block_size; });
+    local.coarse_string = context_.on_root([&] { return options.coarse_string; });
+    std::vector<std::vector<Index>> parts;
+    context_.on_root([&] {
+        parts = contiguous_parts(working, comm.size(), local.block_size, options.positions);
+    });
+    auto const bytes = deal_out(comm, [&](Packer& packer, int r) { packer(parts[r]); });
+    std::vector<Index> own;
+    context_.on_all([&] { Unpacker{bytes}(own); });
+    DistributedRows rows(comm, std::move(own));
+    block_.emplace(rows, context_.is_root() ? &working : nullptr, local.block_size, options.positions);
+    context_.on_all([&] {
+        local.positions = ranks_of(block_->labels());
+        factor_.emplace(block_->matrix(), local, context_.workers());
+        context_.interrupt()->check();
+    });
+    return rows;
+}
+
+template <class T> void IncompletePreconditioner<T>::clear() {
+    factor_.reset();
+    block_.reset();
+    factor_s_ = solve_s_ = 0;
+    replaced_ = vectors_solved_ = 0;
+}
+
+template <class T>
+Index IncompletePreconditioner<T>::factorize(CscMatrix<T> const& working, PivotDemand const& pivots) {
+    Timer const timer;
+    positive_ = pivots.positive;
+    if (block_) block_->set_values(context_.is_root() ? &working : nullptr);
+    Index const own =
+        context_.on_all([&] { return factor_->factorize(block_ ? block_->matrix() : working, pivots); });
+    replaced_ = sum(context_.comm(), own);
+    factor_s_ = timer.seconds();
+    solve_s_ = 0;
+    vectors_solved_ = 0;
+    return replaced_;
+}
+
+template <class T>
+void IncompletePreconditioner<T>::solve(std::span<T> block, Index columns, MatrixOp op) {
+    Timer const timer;
+    if (block_) {
+        solve_together(block, columns, op);
+    } else {
+        context_.interrupt()->check();
+        factor_->solve(block.data(), block.data(), columns, op);
+    }
+    solve_s_ += timer.seconds();
+    vectors_solved_ += columns;
+}
+
+template <class T>
+void IncompletePreconditioner<T>::solve_together(std::span<T> block, Index columns, MatrixOp op) {
+    using Overlap = typename OverlappingBlock<T>::Overlap;
+    std::vector<T> work =
+        context_.on_all([&] { return std::vector<T>(block_->matrix().rows * columns); });
+    bool const is_transposed = op != MatrixOp::none;
+    block_->extend(block, work, columns,
+                   positive_ || !is_transposed ? Overlap::exchanged : Overlap::ignored);
+    context_.on_all([&] {
+        context_.interrupt()->check();
+        factor_->solve(work.data(), work.data(), columns, op);
+    });
+    block_->restrict_to_owners(work, block, columns,
+                               positive_ || is_transposed ? Overlap::exchanged : Overlap::ignored);
+}
+
+template <class T> void IncompletePreconditioner<T>::fill(IncompleteReport& report) const {
+    IncompleteSizes const& sizes = factor_->sizes();
+    std::int64_t sums[] = {sizes.nnz_factor, sizes.num_rows, sizes.chunks, sizes.coarse_edges,
+                           sizes.synchronizations};
+    sum(context_.comm(), std::span<std::int64_t>(sums));
+    double times[] = {sizes.symbolic_s, sizes.coarsen_s, factor_s_,
+                      vectors_solved_ > 0 ? solve_s_ / static_cast<double>(vectors_solved_) : 0};
+    max(context_.comm(), std::span<double>(times));
+    report.block_size = sizes.block_size;
+    report.nnz_factor = sums[0];
+    report.symbolic_s = times[0];
+    report.factor_s = times[2];
+    report.solve_s = times[3];
+    report.coarsen = sizes.coarse_string;
+    report.coarsen_s = times[1];
+    report.tasks_fine = sums[1];
+    report.tasks_coarse = sums[2];
+    report.edges_coarse = sums[3];
+    report.runtime = "espalier";
+    report.synchronizations = sums[4];
+    report.pivots_shifted = replaced_;
+}
+
+template <class T> void IncompletePreconditioner<T>::fill(AnalysisReport& report) const {
+    IncompleteSizes const& sizes = factor_->sizes();
+    Communicator const& comm = context_.comm();
+    double largest[] = {sizes.symbolic_s, sizes.coarsen_s, sizes.predicted.factor_s, sizes.predicted.solve_s};
+    max(comm, std::span<double>(largest));
+    CscMatrix<T> const* const own = block_ ? &block_->matrix() : nullptr;
+    std::uint64_t const copied = own ? own->values.size() * (sizeof(T) + sizeof(Index)) : 0;
+    auto const bytes = all_gather(comm, static_cast<std::int64_t>(sizes.bytes + copied));
+    report.symbolic_s = largest[0];
+    report.mapping_s = largest[1];
+    report.nnz_factor = report.nnz_stored = sum(comm, std::int64_t{sizes.nnz_factor});
+    report.factor_bytes = static_cast<std::uint64_t>(report.nnz_factor) * sizeof(T);
+    report.memory_bytes_of_process.assign(bytes.begin(), bytes.end());
+    report.memory_bytes = static_cast<std::uint64_t>(std::ranges::max(bytes));
+    report.predicted_factor_s = largest[2];
+    report.predicted_solve_s = largest[3];
+}
+
+#define ESPALIER_INSTANTIATE(T) template class IncompletePreconditioner<T>;
+ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+#undef ESPALIER_INSTANTIATE
+
+} // namespace espalier

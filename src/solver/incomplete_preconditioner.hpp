@@ -1,0 +1,67 @@
+// The incomplete factorization of a working system, as preconditioner of a Krylov method: its pattern and
+// execution order from the analysis, its numbers from the values of a matrix, and its applications. Every
+// process of a group has one, and all make the same calls.
+//
+// Several processes factorize the diagonal blocks of their rows and of an overlap of one level
+// (distributed/overlapping_block.hpp). The sum of their inverses B_p^-1 is the preconditioner: with R_p, which
+// takes the rows of block p, and R0_p, which takes its owned rows and sets the others to zero,
+//
+//     sum R_p^T B_p^-1 R_p     for Hermitian positive definite factors (additive Schwarz)
+//     sum R0_p^T B_p^-1 R_p    for others (restricted additive Schwarz)
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "distributed/distributed_rows.hpp"
+#include "distributed/overlapping_block.hpp"
+#include "espalier/report.hpp"
+#include "incomplete/incomplete_factor.hpp"
+#include "solver/process_context.hpp"
+#include "solver/working_inverse.hpp"
+
+namespace espalier {
+
+template <class T> class IncompletePreconditioner : public WorkingInverse<T> {
+  public:
+    /// `context` must outlive this.
+    explicit IncompletePreconditioner(ProcessContext& context) : context_(context) {}
+
+    /// Collective: finds the pattern of the factor and its execution order for the workers of each process.
+    /// Process 0 passes the working system. Returns the rows that each process owns. Errors of the constructor
+    /// of IncompleteFactor, on all processes.
+    DistributedRows prepare(CscMatrix<T> const& working, IncompleteOptions const& options);
+    /// Drops the factor. Not collective.
+    void clear();
+
+    /// Collective: factorizes the working system of process 0, which has the pattern of prepare(). Returns the
+    /// number of replaced pivots of all processes.
+    Index factorize(CscMatrix<T> const& working, PivotDemand const& pivots);
+
+    void solve(std::span<T> block, Index columns, MatrixOp op) override;
+    [[nodiscard]] InverseAccuracy accuracy() const override {
+        return positive_ ? InverseAccuracy::incomplete_positive : InverseAccuracy::incomplete;
+    }
+
+    /// Collective: sets the fields that prepare(), factorize() and solve() determine. Process 0 gets the sums
+    /// of sizes and the largest times of all processes.
+    void fill(IncompleteReport& report) const;
+    /// Collective: sets sizes and predictions, likewise.
+    void fill(AnalysisReport& report) const;
+
+  private:
+    DistributedRows prepare_together(CscMatrix<T> const& working, IncompleteOptions const& options);
+    void solve_together(std::span<T> block, Index columns, MatrixOp op);
+
+    ProcessContext& context_;
+    std::optional<OverlappingBlock<T>> block_; // with several processes
+    std::optional<IncompleteFactor<T>> factor_;
+    bool positive_ = false;
+    Index replaced_ = 0;
+    double factor_s_ = 0;
+    double solve_s_ = 0;       ///< Time of all applications since the factorization,
+    Index vectors_solved_ = 0; ///< and their vectors.
+};
+
+} // namespace espalier

@@ -1,0 +1,92 @@
+#include "incomplete/predicted_times.hpp"
+
+#include <gtest/gtest.h>
+
+#include "generators/generators.hpp"
+
+namespace espalier {
+namespace {
+
+RowPattern pattern_of(char const* spec, Index levels = 0) {
+    return fill_pattern(block_pattern(std::get<CscMatrix<double>>(generate_matrix(spec).matrix), 1), levels);
+}
+
+/// Costs of 1 for each row, and nothing else.
+RowCosts unit_rows() {
+    return {.byte = 0, .row = 1, .gather = 0, .flop = 0, .update = 0, .factor_row = 1, .wait = 0};
+}
+
+TEST(PredictedTimes, OfOneWorkerAreTheSumOfAllRows) {
+    auto const pattern = pattern_of("lap3d:5");
+    auto const order = make_execution_order(pattern, 1);
+    auto const units = predict_sweeps(pattern, order, 1, 8, unit_rows());
+    EXPECT_EQ(units.solve_s, 250);
+    EXPECT_EQ(units.work_s, 250);
+    EXPECT_EQ(units.factor_s, 125);
+    RowCosts bytes = unit_rows();
+    bytes.row = 0;
+    bytes.byte = 1;
+    // Each block has 8 bytes and an index; each row of a sweep reads and writes a vector.
+    auto const by_bytes = predict_sweeps(pattern, order, 1, 8, bytes);
+    EXPECT_EQ(by_bytes.solve_s, static_cast<double>(12 * pattern.num_blocks() + 2 * 16 * 125));
+}
+
+TEST(PredictedTimes, OfAChainGainNothingFromWorkers) {
+    auto const pattern = pattern_of("lap2d:1");
+    EXPECT_EQ(predict_sweeps(pattern, make_execution_order(pattern, 3, "none"), 1, 8, unit_rows()).solve_s, 2);
+    RowPattern chain;
+    chain.num_rows = 10;
+    chain.symmetric = true;
+    for (BlockRow i = 0; i < 10; ++i) {
+        if (i > 0) chain.cols.push_back(i - 1);
+        chain.diagonal.push_back(std::ssize(chain.cols));
+        chain.cols.push_back(i);
+        if (i < 9) chain.cols.push_back(i + 1);
+        chain.ptr.push_back(std::ssize(chain.cols));
+    }
+    auto const order = make_execution_order(chain, 3, "none");
+    EXPECT_EQ(predict_sweeps(chain, order, 1, 8, unit_rows()).solve_s, 20);
+    EXPECT_EQ(predict_sweeps(chain, choose_execution_order(chain, 3, 1, 8, unit_rows()), 1, 8, unit_rows()).solve_s,
+              20);
+}
+
+TEST(PredictedTimes, LieBetweenTheShareOfAWorkerAndAllWork) {
+    for (char const* spec : {"lap3d:8", "convdiff3d:3"})
+        for (Index const levels : {0, 2})
+            for (int const workers : {2, 4}) {
+                auto const pattern = pattern_of(spec, levels);
+                for (char const* text : {"", "none", "F(8)", "D(20)"}) {
+                    auto const order = make_execution_order(pattern, workers, text);
+                    auto const predicted = predict_sweeps(pattern, order, 1, 8, unit_rows());
+                    EXPECT_EQ(predicted.work_s, 2.0 * pattern.num_rows);
+                    EXPECT_GE(predicted.solve_s, predicted.work_s / workers);
+                    EXPECT_LE(predicted.solve_s, predicted.work_s);
+                }
+            }
+}
+
+TEST(ChooseExecutionOrder, IsNotSlowerThanItsCandidates) {
+    auto const pattern = pattern_of("lap3d:12");
+    for (int const workers : {2, 8}) {
+        auto const time = [&](ExecutionOrder const& order) {
+            return predict_sweeps(pattern, order, 1, 8).solve_s;
+        };
+        auto const chosen = choose_execution_order(pattern, workers, 1, 8);
+        EXPECT_EQ(chosen.num_workers, workers);
+        EXPECT_LE(time(chosen), time(make_execution_order(pattern, workers)));
+        EXPECT_LE(time(chosen), time(make_execution_order(pattern, workers, one_chunk)));
+    }
+}
+
+TEST(ChooseExecutionOrder, TakesOneChunkIfWaitsCostMoreThanRows) {
+    auto const pattern = pattern_of("lap3d:8");
+    RowCosts costs;
+    costs.wait = 1;
+    EXPECT_EQ(choose_execution_order(pattern, 4, 1, 8, costs).coarse_string, "one");
+    costs.wait = 0;
+    EXPECT_NE(choose_execution_order(pattern, 4, 1, 8, costs).coarse_string, "one");
+    EXPECT_EQ(choose_execution_order(pattern, 1, 1, 8, costs).coarse_string, "one");
+}
+
+} // namespace
+} // namespace espalier
