@@ -136,6 +136,13 @@ typedef enum espalier_method ESPALIER_ENUM {
     ESPALIER_METHOD_AUTO = 2    /**< The one that predicted memory and time recommend. */
 } espalier_method;
 
+/** Runtimes of the tasks of an incomplete factorization. */
+typedef enum espalier_runtime ESPALIER_ENUM {
+    ESPALIER_RUNTIME_ESPALIER = 0, /**< Our own threads and scheduling policies. */
+    ESPALIER_RUNTIME_TBB = 1,      /**< oneTBB, if the library was built with it. */
+    ESPALIER_RUNTIME_OPENMP = 2    /**< OpenMP, if the library was built with it. */
+} espalier_runtime;
+
 /** Orderings of the unknowns. */
 typedef enum espalier_ordering ESPALIER_ENUM {
     ESPALIER_ORDERING_SCOTCH = 0,  /**< Nested dissection by SCOTCH. */
@@ -340,6 +347,8 @@ ESPALIER_API espalier_status espalier_set_levels(espalier_solver* solver, int64_
 ESPALIER_API espalier_status espalier_set_block_size(espalier_solver* solver, int value);
 /** Incomplete factorization: aggregation of rows into tasks, "auto", "none" or a coarse string such as "CD(4)". */
 ESPALIER_API espalier_status espalier_set_coarsen(espalier_solver* solver, char const* text);
+/** Incomplete factorization: what runs the tasks. Analyses fail with ESPALIER_UNSUPPORTED if the build lacks it. */
+ESPALIER_API espalier_status espalier_set_runtime(espalier_solver* solver, espalier_runtime value);
 /** The factorization. */
 ESPALIER_API espalier_status espalier_set_factorization(espalier_solver* solver,
                                                         espalier_factorization value);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "espalier/schedule_settings.hpp"
+#include "espalier/task_runtime.hpp"
 #include "espalier/types.hpp"
 
 namespace espalier {
@@ -35,6 +36,8 @@ struct Options : ScheduleSettings {
     /// SolveMethod::ilu: how rows are aggregated into tasks: "auto", "none", or a coarse string such as "CD(4)"
     /// (docs/user-guide.md).
     std::string coarsen = "auto";
+    /// SolveMethod::ilu: what runs the tasks. `schedule` concerns only TaskRuntime::espalier.
+    TaskRuntime runtime = TaskRuntime::espalier;
 
     /// Permute rows (lu) or pair them (ldlt, ldlh) by a maximum-product matching. `automatic`: if a diagonal entry
     /// is zero or weak. No effect on llh and llt.

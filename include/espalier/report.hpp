@@ -134,8 +134,8 @@ struct IncompleteReport {
     Index tasks_fine = 0;      ///< Block rows.
     Index tasks_coarse = 0;    ///< Tasks after coarsening.
     Index edges_coarse = 0;    ///< Dependences between these tasks.
-    std::string runtime;       ///< The runtime of the tasks: "espalier".
-    Index synchronizations = 0; ///< Waits of workers for others in one application.
+    std::string runtime;       ///< The runtime of the tasks: "espalier", "tbb" or "openmp".
+    Index synchronizations = 0; ///< Waits of workers for others in one application, or of tasks for tasks.
     Index pivots_shifted = 0;  ///< Small pivots that were replaced.
     int iterations = 0;        ///< Iterations of the last refinement.
 };

@@ -182,6 +182,9 @@ espalier_status espalier_set_levels(espalier_solver* solver, int64_t value) {
 espalier_status espalier_set_block_size(espalier_solver* solver, int value) {
     return set_number(solver, "block-size", value, "auto");
 }
+espalier_status espalier_set_runtime(espalier_solver* solver, espalier_runtime value) {
+    return set_index(solver, "runtime", value);
+}
 espalier_status espalier_set_coarsen(espalier_solver* solver, char const* text) {
     return change(solver, [&](Options& options) {
         require_pointer(text, "coarsen");

@@ -197,6 +197,22 @@ void find_waits(ExecutionOrder& order, TaskGraph const& graph, std::span<TaskId 
     order.backward = backward.lists();
 }
 
+/// The coarse tasks by the numbers of their chunks.
+TaskGraph chunk_tasks(ExecutionOrder const& order, TaskGraph const& coarse, std::span<std::int32_t const> chunk_of) {
+    std::vector<TaskEdge> edges;
+    edges.reserve(coarse.successors.size());
+    for (TaskId task = 0; task < coarse.num_tasks(); ++task)
+        for (TaskId const next : coarse.successors_of(task)) edges.push_back({chunk_of[task], chunk_of[next]});
+    TaskGraph graph;
+    connect_tasks(graph, coarse.num_tasks(), edges);
+    graph.cost.resize(coarse.num_tasks());
+    for (TaskId task = 0; task < coarse.num_tasks(); ++task) graph.cost[chunk_of[task]] = coarse.cost[task];
+    graph.home.resize(coarse.num_tasks());
+    for (WorkerId w = 0; w < order.num_workers; ++w)
+        std::fill(graph.home.begin() + order.worker_ptr[w], graph.home.begin() + order.worker_ptr[w + 1], w);
+    return graph;
+}
+
 /// Sorts the rows of a chunk for its execution.
 class RowArrangement {
   public:
@@ -298,6 +314,7 @@ ExecutionOrder make_execution_order(RowPattern const& pattern, int workers,
         order.worker_ptr.push_back(order.num_chunks());
     }
     find_waits(order, coarse.graph, schedule.start_order, chunk_of);
+    order.tasks = chunk_tasks(order, coarse.graph, chunk_of);
 
     run_threads(team_size(workers), [&](int thread) {
         RowArrangement arrangement(pattern, fine, coarse.aggregate_of);

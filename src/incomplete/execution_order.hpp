@@ -46,6 +46,8 @@ struct ExecutionOrder {
     WaitLists forward, backward;
     std::string coarse_string; ///< The string of the aggregation; "one" if all rows are one chunk.
     Offset coarse_edges = 0; ///< Edges of the graph of the chunks, of which the waits are a reduction.
+    /// The chunks as tasks of a forward sweep, with costs; the home of a chunk is its worker.
+    TaskGraph tasks;
 
     [[nodiscard]] std::int32_t num_chunks() const { return static_cast<std::int32_t>(chunk_ptr.size()) - 1; }
     [[nodiscard]] BlockRow num_rows() const { return static_cast<BlockRow>(row_at.size()); }

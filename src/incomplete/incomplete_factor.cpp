@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -15,6 +16,33 @@ namespace espalier {
 namespace {
 
 constexpr int interleaved = 4; ///< Right-hand sides that a sweep takes at once, if there are so many.
+
+/// Rows that a worker factorizes between two looks at the caller's request to stop.
+constexpr BlockRow rows_between_checks = 256;
+
+/// The caller's request to stop a run whose tasks must not throw.
+class StopRequest {
+  public:
+    explicit StopRequest(Interrupt* interrupt) : interrupt_(interrupt) {}
+
+    /// On any thread, now and then.
+    void check() noexcept {
+        if (!interrupt_ || raised()) return;
+        try {
+            if (interrupt_->requested()) throw Error(Status::cancelled, "cancelled by the caller");
+        } catch (...) { // also from the caller's function
+            error_.capture();
+            interrupt_->request();
+        }
+    }
+    [[nodiscard]] bool raised() const noexcept { return error_.raised(); }
+    /// After the run.
+    void rethrow() { error_.rethrow(); }
+
+  private:
+    Interrupt* interrupt_;
+    FirstError error_;
+};
 
 /// body.operator()<B>() for the block size B = size.
 template <class Body> decltype(auto) with_block_size(int size, Body const& body) {
@@ -45,7 +73,8 @@ template <class T> void conjugate([[maybe_unused]] T const* from, [[maybe_unused
 template <class T> class IncompleteFactor<T>::Storage {
   public:
     Storage(CscMatrix<T> const& a, IncompleteOptions const& options, WorkerTeam& team)
-        : team_(team), symmetry_(a.symmetry), size_(a.rows), stored_(a.stored()), progress_(team.size()) {
+        : symmetry_(a.symmetry), size_(a.rows), stored_(a.stored()) {
+        require_runtime(options.runtime.runtime);
         Timer const timer;
         int const block_size = options.block_size == 0 ? find_block_size(a) : options.block_size;
         sizes_.block_size = block_size;
@@ -55,6 +84,7 @@ template <class T> class IncompleteFactor<T>::Storage {
         order_ = options.coarse_string.empty()
                      ? choose_execution_order(pattern, team.size(), block_size, sizeof(T))
                      : make_execution_order(pattern, team.size(), options.coarse_string);
+        runs_.emplace(order_, team, options.runtime);
         sizes_.coarsen_s = ordering.seconds();
         lower_ = RowStorage<T>(pattern, order_, SweepDirection::forward, block_size, team);
         upper_ = RowStorage<T>(pattern, order_, SweepDirection::backward, block_size, team);
@@ -69,7 +99,7 @@ template <class T> class IncompleteFactor<T>::Storage {
         sizes_.nnz_factor = pattern.num_blocks() * entries_of_block();
         sizes_.chunks = order_.num_chunks();
         sizes_.coarse_edges = order_.coarse_edges;
-        sizes_.synchronizations = std::ssize(order_.forward.waits) + std::ssize(order_.backward.waits);
+        sizes_.synchronizations = runs_->synchronizations();
         Offset const indices = pattern.num_blocks() + 8 * sizes_.num_rows;
         sizes_.bytes = static_cast<std::uint64_t>(sizes_.nnz_factor + interleaved * size_) * sizeof(T) +
                        static_cast<std::uint64_t>(indices) * sizeof(BlockRow) +
@@ -79,7 +109,7 @@ template <class T> class IncompleteFactor<T>::Storage {
 
     [[nodiscard]] IncompleteSizes const& sizes() const { return sizes_; }
 
-    Index factorize(CscMatrix<T> const& a, PivotDemand const& pivots) {
+    Index factorize(CscMatrix<T> const& a, PivotDemand const& pivots, Interrupt* interrupt) {
         PivotRule<T> const rule{relative_threshold<T>(pivots), pivots.positive};
         if (a.rows != size_ || a.stored() != stored_)
             throw Error(Status::usage,
@@ -87,7 +117,7 @@ template <class T> class IncompleteFactor<T>::Storage {
                                     "factorization was prepared for {} and {}",
                                     a.rows, a.stored(), size_, stored_));
         return with_block_size(sizes_.block_size,
-                               [&]<int B>() { return factorize_rows<B>(a.values.data(), rule); });
+                               [&]<int B>() { return factorize_rows<B>(a.values.data(), rule, interrupt); });
     }
 
     void solve(T const* b, T* x, Index nrhs, MatrixOp op) {
@@ -178,21 +208,33 @@ template <class T> class IncompleteFactor<T>::Storage {
         for (BlockRow& row : source_row_) row = source[row];
     }
 
-    [[nodiscard]] bool yields() const { return !team_.bound(); }
-
-    template <int B> Index factorize_rows(T const* values, PivotRule<T> const& rule) {
+    template <int B> Index factorize_rows(T const* values, PivotRule<T> const& rule, Interrupt* interrupt) {
         FactorArrays<T> const arrays{map_, values, lower_, upper_, inverse_.as<T>().data(), rule};
         std::vector<RowFactorization<T, B>> rows;
         rows.reserve(order_.num_workers);
         for (WorkerId w = 0; w < order_.num_workers; ++w)
             rows.emplace_back(arrays, order_.num_rows(), longest_row_);
-        progress_.reset();
-        team_.for_each_worker([&](WorkerId w) {
-            progress_.run(order_, SweepDirection::forward, w, yields(), [&](std::int32_t chunk) {
-                for (BlockRow p = order_.chunk_ptr[chunk]; p < order_.chunk_ptr[chunk + 1]; ++p)
-                    rows[w].factorize(p);
-            });
-        });
+        StopRequest stop(interrupt);
+        RunOptions options;
+        if (interrupt) {
+            options.cancel = &interrupt->flag();
+            options.should_cancel = [&] { return interrupt->requested(); };
+        }
+        auto const factorize_chunk = [&](std::int32_t chunk, WorkerId w) {
+            for (BlockRow p = order_.chunk_ptr[chunk]; p < order_.chunk_ptr[chunk + 1]; ++p) {
+                if (p % rows_between_checks == 0) stop.check();
+                if (stop.raised()) return;
+                rows[w].factorize(p);
+            }
+        };
+        try {
+            runs_->run(TriangularPart::lower, factorize_chunk, factorize_chunk, options);
+        } catch (...) {
+            stop.rethrow(); // the cause of a cancellation
+            throw;
+        }
+        stop.rethrow();
+        check(interrupt);
         Index replaced = 0;
         for (auto const& part : rows) replaced += part.replaced();
         return replaced;
@@ -202,22 +244,16 @@ template <class T> class IncompleteFactor<T>::Storage {
     /// store(chunk) after the last.
     template <int B, int R, class Load, class Store>
     void sweep(T* x, TriangularPart part, Load const& load, Store const& store) {
-        progress_.reset();
-        team_.for_each_worker([&](WorkerId w) {
-            if (part != TriangularPart::upper)
-                progress_.run(order_, SweepDirection::forward, w, yields(), [&](std::int32_t chunk) {
-                    load(chunk);
-                    sweep_chunk<SweepKernel<T, B, R, 1, false>>(lower_, chunk, order_.chunk_ptr[chunk], 1, x);
-                });
-            // No worker overtakes: the rows that read a row of this chunk in the forward sweep come before it
-            // in the backward sweep, and are waited for.
-            if (part != TriangularPart::lower)
-                progress_.run(order_, SweepDirection::backward, w, yields(), [&](std::int32_t chunk) {
-                    sweep_chunk<SweepKernel<T, B, R, -1, true>>(upper_, chunk,
-                                                                order_.chunk_ptr[chunk + 1] - 1, -1, x);
-                    store(chunk);
-                });
-        });
+        runs_->run(
+            part,
+            [&](std::int32_t chunk, WorkerId) {
+                load(chunk);
+                sweep_chunk<SweepKernel<T, B, R, 1, false>>(lower_, chunk, order_.chunk_ptr[chunk], 1, x);
+            },
+            [&](std::int32_t chunk, WorkerId) {
+                sweep_chunk<SweepKernel<T, B, R, -1, true>>(upper_, chunk, order_.chunk_ptr[chunk + 1] - 1, -1, x);
+                store(chunk);
+            });
     }
 
     template <class Kernel>
@@ -296,13 +332,12 @@ template <class T> class IncompleteFactor<T>::Storage {
         return work_.as<T>().data();
     }
 
-    WorkerTeam& team_;
     Symmetry symmetry_;
     Index size_;
     Offset stored_;
     IncompleteSizes sizes_;
     ExecutionOrder order_;
-    ChunkProgress progress_;
+    std::optional<ChunkRuns> runs_;
     RowStorage<T> lower_, upper_;
     Arena inverse_;
     EntryMap map_;
@@ -321,8 +356,8 @@ template <class T> IncompleteFactor<T>::IncompleteFactor(IncompleteFactor&&) noe
 template <class T> IncompleteSizes const& IncompleteFactor<T>::sizes() const {
     return storage_->sizes();
 }
-template <class T> Index IncompleteFactor<T>::factorize(CscMatrix<T> const& a, PivotDemand const& pivots) {
-    return storage_->factorize(a, pivots);
+template <class T> Index IncompleteFactor<T>::factorize(CscMatrix<T> const& a, PivotDemand const& pivots, Interrupt* interrupt) {
+    return storage_->factorize(a, pivots, interrupt);
 }
 template <class T> void IncompleteFactor<T>::solve(T const* b, T* x, Index nrhs, MatrixOp op) const {
     storage_->solve(b, x, nrhs, op);

@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "core/interrupt.hpp"
 #include "core/scalar.hpp"
+#include "incomplete/chunk_runs.hpp"
 #include "incomplete/execution_order.hpp"
 #include "incomplete/predicted_times.hpp"
 #include "runtime/worker_team.hpp"
@@ -20,6 +22,7 @@ struct IncompleteOptions {
     std::string coarse_string{}; ///< For make_execution_order(); empty: choose_execution_order().
     /// New numbers of block rows, e.g. of a fill-reducing ordering; or empty.
     std::vector<Index> positions{};
+    ChunkRuntime runtime{}; ///< What runs the row tasks.
 };
 
 /// The pivots that a factorization accepts.
@@ -41,22 +44,20 @@ struct IncompleteSizes {
     std::string coarse_string;  ///< ExecutionOrder::coarse_string.
     std::int32_t chunks = 0;    ///< Coarse tasks.
     Offset coarse_edges = 0;    ///< Edges between them.
-    Offset synchronizations = 0; ///< Waits in a forward and a backward sweep.
+    Offset synchronizations = 0; ///< ChunkRuns::synchronizations().
     double symbolic_s = 0;      ///< Seconds for the pattern of the factor and for its storage.
     double coarsen_s = 0;       ///< Seconds for the execution order.
     SweepPrediction predicted;  ///< Predicted times on the workers of the team.
 };
 
-/// The part of a solve that is done: L y = b, U x = y, or both.
-enum class TriangularPart : std::uint8_t { lower, upper, both };
-
 /// An incomplete factorization. The constructor makes the pattern and the execution order; factorize() may be
 /// called again and again with new values. Results have the same bits for every number of workers and every
-/// coarse string. One call at a time, and not during another call of the team.
+/// coarse string, on every runtime and with every policy. One call at a time, and not during another call of the team.
 template <class T> class IncompleteFactor {
   public:
     /// `team` must outlive the object. Error{bad_input}, {usage} or {unsupported} as block_pattern(),
-    /// fill_pattern() and coarsen() describe; Error{usage} for positions that are no permutation.
+    /// fill_pattern() and coarsen() describe; Error{usage} for positions that are no permutation;
+    /// Error{unsupported} for a runtime that this build lacks.
     IncompleteFactor(CscMatrix<T> const& a, IncompleteOptions const& options, WorkerTeam& team);
     ~IncompleteFactor();
     IncompleteFactor(IncompleteFactor&&) noexcept;
@@ -66,8 +67,8 @@ template <class T> class IncompleteFactor {
     /// Computes the factors of `a`, which has the pattern that the constructor got. Returns the number of
     /// pivots that were zero, too small, or not positive if they must be, and have been replaced by the
     /// threshold times the largest entry of their row. Error{usage} for another pattern size and for a
-    /// negative threshold.
-    Index factorize(CscMatrix<T> const& a, PivotDemand const& pivots = {});
+    /// negative threshold; Error{cancelled} if the interrupt asks for it, after which there are no factors.
+    Index factorize(CscMatrix<T> const& a, PivotDemand const& pivots = {}, Interrupt* interrupt = nullptr);
 
     /// x = op(L U)^-1 b for `nrhs` vectors of n entries each, column after column; b and x may be the same.
     /// Transposed sweeps run on all workers if the matrix is symmetric or Hermitian, and on one otherwise.

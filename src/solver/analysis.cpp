@@ -250,6 +250,7 @@ template <class T> class Analyzer {
         choose_kind();
         scale_and_match();
         if (options_.method == SolveMethod::ilu) {
+            require_runtime(options_.runtime);
             order_rows();
             return std::move(analysis_);
         }
@@ -316,6 +317,8 @@ template <class T> class Analyzer {
         incomplete.block_size = job->order.block_size;
         incomplete.positions = std::move(job->order.positions);
         if (options_.coarsen != "auto") incomplete.coarse_string = options_.coarsen;
+        incomplete.runtime.runtime = options_.runtime;
+        incomplete.runtime.schedule = options_;
         analysis_.ordering_s = timer.seconds();
     }
 

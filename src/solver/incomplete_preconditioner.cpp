@@ -25,7 +25,10 @@ template <class T> DistributedRows
 IncompletePreconditioner<T>::prepare(CscMatrix<T> const& working, IncompleteOptions const& options) {
     clear();
     if (!context_.is_alone()) return prepare_together(working, options);
-    factor_.emplace(working, options, context_.workers());
+    IncompleteOptions local = options;
+    local.runtime.node_distances = context_.topology().distances();
+    factor_.emplace(working, local, context_.workers());
+    runtime_ = local.runtime.runtime;
     context_.interrupt()->check();
     return DistributedRows(working.cols);
 }
@@ -37,6 +40,9 @@ IncompletePreconditioner<T>::prepare_together(CscMatrix<T> const& working, Incom
     local.levels = context_.on_root([&] { return options.levels; });
     local.block_size = context_.on_root([&] { return options.block_size; });
     local.coarse_string = context_.on_root([&] { return options.coarse_string; });
+    runtime_ = local.runtime.runtime = context_.on_root([&] { return options.runtime.runtime; });
+    local.runtime.schedule = context_.on_root([&] { return options.runtime.schedule; });
+    local.runtime.node_distances = context_.topology().distances();
     std::vector<std::vector<Index>> parts;
     context_.on_root([&] {
         parts = contiguous_parts(working, comm.size(), local.block_size, options.positions);
@@ -67,7 +73,7 @@ Index IncompletePreconditioner<T>::factorize(CscMatrix<T> const& working, PivotD
     positive_ = pivots.positive;
     if (block_) block_->set_values(context_.is_root() ? &working : nullptr);
     Index const own =
-        context_.on_all([&] { return factor_->factorize(block_ ? block_->matrix() : working, pivots); });
+        context_.on_all([&] { return factor_->factorize(block_ ? block_->matrix() : working, pivots, context_.interrupt()); });
     replaced_ = sum(context_.comm(), own);
     factor_s_ = timer.seconds();
     solve_s_ = 0;
@@ -122,7 +128,7 @@ template <class T> void IncompletePreconditioner<T>::fill(IncompleteReport& repo
     report.tasks_fine = sums[1];
     report.tasks_coarse = sums[2];
     report.edges_coarse = sums[3];
-    report.runtime = "espalier";
+    report.runtime = spellings<TaskRuntime>[static_cast<std::size_t>(runtime_)];
     report.synchronizations = sums[4];
     report.pivots_shifted = replaced_;
 }

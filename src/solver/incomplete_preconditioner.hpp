@@ -57,6 +57,7 @@ template <class T> class IncompletePreconditioner : public WorkingInverse<T> {
     ProcessContext& context_;
     std::optional<OverlappingBlock<T>> block_; // with several processes
     std::optional<IncompleteFactor<T>> factor_;
+    TaskRuntime runtime_ = TaskRuntime::espalier;
     bool positive_ = false;
     Index replaced_ = 0;
     double factor_s_ = 0;

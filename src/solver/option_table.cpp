@@ -11,6 +11,7 @@
 #include "core/error.hpp"
 #include "core/names.hpp"
 #include "core/suggest.hpp"
+#include "runtime/other_runtime.hpp"
 #include "solver/parse_value.hpp"
 
 namespace espalier {
@@ -204,6 +205,9 @@ constexpr std::array table = {
                                 1, 6, "auto"),
     coarsen({"coarsen", here, method, "STRING",
              "ilu: aggregation of rows into tasks by a coarse string such as CD(4) or SD(300)F(32)"}),
+    choice<&Options::runtime>({"runtime", here, method, "RUNTIME",
+                               "ilu: what runs the tasks: our own threads with the policy of --schedule, or the tasks of "
+                               "oneTBB or OpenMP, if this build has them"}),
     count<&Options::threads>({"threads", runs, machine, "T", "worker threads of each process",
                               "the cores that the process may use"},
                              1, most_threads, "auto"),

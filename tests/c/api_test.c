@@ -341,6 +341,9 @@ static void options(void) {
     SETS("block-size", "3", espalier_set_block_size(solver, 3));
     SETS("block-size", "auto", espalier_set_block_size(solver, 0));
     SETS("coarsen", "CD(4)", espalier_set_coarsen(solver, "CD(4)"));
+    SETS("runtime", "openmp", espalier_set_runtime(solver, ESPALIER_RUNTIME_OPENMP));
+    SETS("runtime", "tbb", espalier_set_runtime(solver, ESPALIER_RUNTIME_TBB));
+    SETS("runtime", "espalier", espalier_set_runtime(solver, ESPALIER_RUNTIME_ESPALIER));
     SETS("ordering", "rcm", espalier_set_ordering(solver, ESPALIER_ORDERING_RCM));
     SETS("ordering", "auto", espalier_set_ordering(solver, ESPALIER_ORDERING_AUTO));
     SETS("ordering", "dissection", espalier_set_ordering(solver, ESPALIER_ORDERING_DISSECTION));

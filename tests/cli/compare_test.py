@@ -7,7 +7,7 @@ import json
 import statistics
 import xml.etree.ElementTree
 
-from support import INACCURATE, IO_ERROR, NOT_POSITIVE, SINGULAR, USAGE, CommandTest
+from support import INACCURATE, IO_ERROR, NOT_POSITIVE, SINGULAR, UNSUPPORTED, USAGE, CommandTest
 
 MACHINE = ("--topology", "numa:2 core:2")
 SCHEDULES = ("static", "dynamic", "places", "nas")
@@ -21,6 +21,29 @@ class Coarsening(CommandTest):
         self.assertEqual([row["status"] for row in rows], ["ok"] * 4)
         self.assertIn("')' is expected",
                       self.fail_with(USAGE, "compare", "lap3d:6", "--vary", "coarsen=F(3,4),none", "--method", "ilu"))
+
+
+class Runtimes(CommandTest):
+    """Runtimes and policies of the tasks of incomplete factorizations."""
+
+    def test_all_solve_the_same_system(self):
+        for runtime in ("tbb", "openmp"):
+            with self.subTest(runtime=runtime):
+                done = self.run_command("compare", "lap3d:6", "--method", "ilu", "--repeat", 1, "--threads", 2,
+                                        "--vary", f"runtime=espalier,{runtime}", "--coarsen", "CD(4)", "--json", "t.json")
+                if done.returncode == UNSUPPORTED:
+                    self.assertIn(f"does not have the runtime {runtime}", done.stderr)
+                    continue
+                rows = self.read_json("t.json")["rows"]
+                self.assertEqual([row["settings"]["runtime"] for row in rows], ["espalier", runtime])
+                self.assertEqual([row["status"] for row in rows], ["ok", "ok"])
+                self.assertEqual(*[row["backward_error"] for row in rows])
+
+    def test_policies_of_our_own_apply_to_incomplete_factors(self):
+        rows = self.report("compare", "lap3d:6", "--method", "ilu", "--repeat", 1, *MACHINE, "--threads", 4,
+                           "--coarsen", "CD(4)", "--vary", "schedule=" + ",".join(SCHEDULES))["rows"]
+        self.assertEqual([row["status"] for row in rows], ["ok"] * 4)
+        self.assertEqual(len({row["backward_error"] for row in rows}), 1)
 
 
 class Compare(CommandTest):

@@ -49,6 +49,14 @@ def test_ilu_takes_new_values_and_options():
     M.solver.factorize(2 * A)
     np.testing.assert_allclose(M @ np.ones(216), x / 2, rtol=1e-12)
     assert M.solver.report["incomplete"]["coarsen"] == "CD(4)"
+    for runtime in ("espalier", "tbb", "openmp"):
+        try:
+            other = espalier.ilu(A, ordering="rcm", coarsen="CD(4)", threads=2, runtime=runtime)
+        except espalier.UnsupportedError as error:
+            assert f"does not have the runtime {runtime}" in str(error)
+            continue
+        np.testing.assert_array_equal(other @ np.ones(216), x)
+        assert other.solver.report["incomplete"]["runtime"] == runtime
     refuses(ValueError, lambda: espalier.ilu(A, -1), "levels")
     refuses(ValueError, lambda: espalier.ilu(A, condition=True), "condition needs complete factors")
     refuses(ValueError, lambda: M.solver.slogdet(), "needs complete factors")

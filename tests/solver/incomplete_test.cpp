@@ -8,6 +8,7 @@
 #include "comm/thread_processes.hpp"
 #include "core/status_of.hpp"
 #include "matrix/convert.hpp"
+#include "runtime/other_runtime.hpp"
 #include "solver/generated.hpp"
 #include "solver/systems.hpp"
 
@@ -77,6 +78,31 @@ TYPED_TEST(IncompleteMethodOf, TakesEveryOrderingAndCoarsening) {
         auto const found = run_incomplete(a, options);
         EXPECT_EQ(found.x, expected) << text;
         EXPECT_EQ(found.report.incomplete.coarsen, text);
+    }
+}
+
+TEST(IncompleteMethod, GivesTheSameBitsOnEveryRuntimeAndPolicy) {
+    auto const a = generated<double>("spe10like:4x5x3");
+    auto const expected = run_incomplete(a, with_ilu(1)).x;
+    for (auto const runtime : {TaskRuntime::tbb, TaskRuntime::openmp}) {
+        Options options = with_ilu(1);
+        options.runtime = runtime;
+        options.coarsen = "CD(4)";
+        if (!has_runtime(runtime)) {
+            EXPECT_TRUE(throws_error(Status::unsupported, "does not have the runtime",
+                                     [&] { Solver<double>(options).analyze(a); }));
+            continue;
+        }
+        auto const found = run_incomplete(a, options);
+        EXPECT_EQ(found.x, expected);
+        EXPECT_EQ(found.report.incomplete.runtime, get_option(options, "runtime"));
+        EXPECT_EQ(found.report.incomplete.synchronizations, 2 * found.report.incomplete.edges_coarse);
+    }
+    for (auto const policy : {SchedulePolicy::dynamic_tree, SchedulePolicy::places, SchedulePolicy::nas}) {
+        Options options = with_ilu(1, 4);
+        options.schedule = policy;
+        options.topology = "numa:2 core:2";
+        EXPECT_EQ(run_incomplete(a, options).x, expected) << to_string(policy);
     }
 }
 

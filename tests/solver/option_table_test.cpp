@@ -39,6 +39,7 @@ TEST(Options, EveryValueIsPrintedAsItWasSpelled) {
         {"levels", {"2", "0"}},
         {"block-size", {"1", "6", "auto"}},
         {"coarsen", {"none", "CD(4)", "SD(300)F(32)", "auto"}},
+        {"runtime", {"tbb", "openmp", "espalier"}},
         {"mixed-precision", {"on", "off"}},
         {"condition", {"on", "off"}},
         {"allow-singular", {"on", "off"}},

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "runtime/other_runtime.hpp"
 #include "solver/report_table.hpp"
 
 namespace espalier::command {
@@ -58,6 +59,7 @@ Json settings_json(RunRecord const& record) {
         {"levels", library.levels},
         {"block_size", or_null(library.block_size)},
         {"coarsen", library.coarsen},
+        {"runtime", spellings<TaskRuntime>[static_cast<std::size_t>(library.runtime)]},
         {"threads", report.threads},
         {"schedule", to_string(library.schedule)},
         {"push_init", to_string(library.push_init)},

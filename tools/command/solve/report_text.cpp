@@ -60,9 +60,10 @@ void add_incomplete_analysis(Table& table, Report const& report) {
                to_string(report.ordering));
     table.line("  rows", "{} of dense blocks of size {}", with_separators(incomplete.tasks_fine),
                incomplete.block_size);
-    table.line("  tasks", "{} by coarsening {}, {}, {} in an application",
+    table.line("  tasks", "{} by coarsening {}, {}, {} in an application{}",
                with_separators(incomplete.tasks_coarse), incomplete.coarsen,
-               counted(incomplete.edges_coarse, "edge"), counted(incomplete.synchronizations, "wait"));
+               counted(incomplete.edges_coarse, "edge"), counted(incomplete.synchronizations, "wait"),
+               incomplete.runtime == "espalier" ? "" : ", run by " + incomplete.runtime);
     table.line("  memory", "{} for the factorization, {} of it coefficients",
                readable_bytes(static_cast<double>(analysis.memory_bytes)),
                readable_bytes(static_cast<double>(analysis.factor_bytes)));

@@ -51,7 +51,7 @@ def ilu(
     """Compute an incomplete factorization ILU(k) of A, or IC(k) if A may be positive definite, with k = levels.
 
     Returns its inverse as a preconditioner: scipy.sparse.linalg.gmres(A, b, M=espalier.ilu(A)). The keywords are those
-    of Solver; block_size, ordering and coarsen concern incomplete factorizations.
+    of Solver; block_size, ordering, coarsen and runtime concern incomplete factorizations.
     """
     solver = Solver(
         symmetric=symmetric, progress=progress, log=log, method="ilu", levels=levels, **options

@@ -51,6 +51,10 @@ class Keywords(TypedDict, total=False):
     #: STRING) [auto]
     coarsen: str | os.PathLike[str] | None
 
+    #: ilu: what runs the tasks: our own threads with the policy of --schedule, or the tasks of oneTBB or
+    #: OpenMP, if this build has them (espalier, tbb, openmp) [espalier]
+    runtime: Literal["espalier", "tbb", "openmp"] | None
+
     #: worker threads of each process [auto: the cores that the process may use]
     threads: int | Literal["auto"] | None
 

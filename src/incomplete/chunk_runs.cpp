@@ -1,0 +1,90 @@
+#include "incomplete/chunk_runs.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "policies/make_policy.hpp"
+
+namespace espalier {
+
+namespace {
+
+/// The tasks in an order that agrees with the graph.
+std::vector<TaskId> order_of_tasks(TaskGraph const& graph) {
+    std::vector<TaskId> order;
+    order.reserve(graph.num_tasks());
+    std::vector<std::int32_t> waiting = graph.num_predecessors;
+    for (TaskId task = 0; task < graph.num_tasks(); ++task)
+        if (waiting[task] == 0) order.push_back(task);
+    for (std::size_t k = 0; k < order.size(); ++k)
+        for (TaskId const next : graph.successors_of(order[k]))
+            if (--waiting[next] == 0) order.push_back(next);
+    return order;
+}
+
+} // namespace
+
+std::vector<double> path_priorities(TaskGraph const& graph) {
+    std::vector<double> path(graph.num_tasks(), 0.0);
+    auto const order = order_of_tasks(graph);
+    for (auto task = order.rbegin(); task != order.rend(); ++task) {
+        for (TaskId const next : graph.successors_of(*task)) path[*task] = std::max(path[*task], path[next]);
+        path[*task] += graph.cost.empty() ? 1 : graph.cost[*task];
+    }
+    return path;
+}
+
+TaskGraph reversed_tasks(TaskGraph const& forward) {
+    std::vector<TaskEdge> edges;
+    edges.reserve(forward.successors.size());
+    for (TaskId task = 0; task < forward.num_tasks(); ++task)
+        for (TaskId const next : forward.successors_of(task)) edges.push_back({next, task});
+    TaskGraph graph;
+    connect_tasks(graph, forward.num_tasks(), edges);
+    graph.cost = forward.cost;
+    graph.home = forward.home;
+    return graph;
+}
+
+ChunkRuns::ChunkRuns(ExecutionOrder& order, WorkerTeam& team, ChunkRuntime const& runtime)
+    : order_(order), team_(team), runtime_(runtime), progress_(team.size()) {
+    TaskGraph tasks = std::exchange(order.tasks, {});
+    if (runtime.uses_lists()) return;
+    if (runtime.runtime != TaskRuntime::espalier) other_ = make_other_runtime(runtime.runtime, team.size());
+    forward_ = std::make_unique<Tasks>(std::move(tasks));
+    backward_ = std::make_unique<Tasks>(reversed_tasks(forward_->graph));
+    for (Tasks* const direction : {forward_.get(), backward_.get()}) {
+        direction->graph.priority = path_priorities(direction->graph);
+        if (!other_) direction->policy = make_policy_for(direction->graph);
+    }
+}
+
+Offset ChunkRuns::synchronizations() const {
+    return forward_ ? 2 * std::ssize(forward_->graph.successors)
+                    : std::ssize(order_.forward.waits) + std::ssize(order_.backward.waits);
+}
+
+void ChunkRuns::run_tasks(Tasks& tasks, TaskBody const& body, RunOptions const& options) {
+    if (other_) {
+        other_->run(tasks.graph, body, options);
+        return;
+    }
+    try {
+        team_.run(tasks.graph, *tasks.policy, body, options);
+    } catch (...) {
+        tasks.policy = make_policy_for(tasks.graph);
+        throw;
+    }
+}
+
+// In the tree of queues, the candidate of a chunk is the worker that its rows are stored for.
+std::unique_ptr<Policy> ChunkRuns::make_policy_for(TaskGraph const& graph) const {
+    std::vector<int> nodes;
+    for (auto const& place : team_.places()) nodes.push_back(place.node);
+    std::vector<WorkerRange> candidates;
+    for (WorkerId const home : graph.home) candidates.push_back({home, home + 1});
+    return make_policy(runtime_.schedule, graph, PolicyMachine(nodes, runtime_.node_distances),
+                       {.candidates = &candidates});
+}
+
+} // namespace espalier

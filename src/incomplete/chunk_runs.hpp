@@ -1,0 +1,93 @@
+// Runs the chunks of an execution order in the order of a forward or of a backward sweep, on one of:
+// - the lists of the order, with point-to-point waits: the static schedule of our own runtime;
+// - our own runtime with another policy: the tree of queues, places, or nas;
+// - another runtime: oneTBB or OpenMP.
+// All but the first run the chunks as tasks of a graph. The rows are stored in the execution order in any case.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "espalier/schedule_settings.hpp"
+#include "espalier/task_runtime.hpp"
+#include "incomplete/execution_order.hpp"
+#include "policies/policy.hpp"
+#include "runtime/other_runtime.hpp"
+#include "runtime/worker_team.hpp"
+
+namespace espalier {
+
+/// What runs the chunks.
+struct ChunkRuntime {
+    TaskRuntime runtime = TaskRuntime::espalier;
+    /// For TaskRuntime::espalier. `static_order` and `automatic`: the lists of the execution order.
+    ScheduleSettings schedule{};
+    std::vector<double> node_distances{}; ///< Between the NUMA nodes of the topology, for the policy; may be empty.
+
+    [[nodiscard]] bool uses_lists() const {
+        return runtime == TaskRuntime::espalier && (schedule.schedule == SchedulePolicy::static_order ||
+                                                    schedule.schedule == SchedulePolicy::automatic);
+    }
+};
+
+/// The part of a solve that is done: L y = b, U x = y, or both.
+enum class TriangularPart : std::uint8_t { lower, upper, both };
+
+/// The tasks of a backward sweep: the edges of `forward` point the other way.
+TaskGraph reversed_tasks(TaskGraph const& forward);
+/// For each task the cost of the longest path from it to an exit, itself included, in any acyclic graph.
+std::vector<double> path_priorities(TaskGraph const& graph);
+
+class ChunkRuns {
+  public:
+    /// `order` and `team` must outlive this. Unless lists are used, takes order.tasks. Error{unsupported} if
+    /// this build lacks the runtime.
+    ChunkRuns(ExecutionOrder& order, WorkerTeam& team, ChunkRuntime const& runtime);
+
+    /// Calls forward(chunk, worker) for all chunks (unless `part` is upper), and then backward(chunk, worker)
+    /// (unless it is lower), each after the chunks that it depends on. The bodies must not throw if the lists
+    /// of the order are used. Tasks are cancelled as `options` says; lists run to their end.
+    template <class Forward, class Backward>
+    void run(TriangularPart part, Forward const& forward, Backward const& backward, RunOptions const& options = {}) {
+        if (forward_) {
+            if (part != TriangularPart::upper) run_tasks(*forward_, forward, options);
+            if (part != TriangularPart::lower) run_tasks(*backward_, backward, options);
+            return;
+        }
+        bool const yields = !team_.bound();
+        progress_.reset();
+        team_.for_each_worker([&](WorkerId w) {
+            if (part != TriangularPart::upper)
+                progress_.run(order_, SweepDirection::forward, w, yields,
+                              [&](std::int32_t chunk) { forward(chunk, w); });
+            // No worker overtakes: the rows that read a row of this chunk in the forward sweep come before it
+            // in the backward sweep, and are waited for.
+            if (part != TriangularPart::lower)
+                progress_.run(order_, SweepDirection::backward, w, yields,
+                              [&](std::int32_t chunk) { backward(chunk, w); });
+        });
+    }
+
+    /// Points at which a task waits for another one, in a forward and a backward sweep: the waits of the
+    /// lists, or the edges of the two graphs.
+    [[nodiscard]] Offset synchronizations() const;
+
+  private:
+    struct Tasks {
+        TaskGraph graph;
+        std::unique_ptr<Policy> policy; ///< Null for another runtime.
+    };
+
+    void run_tasks(Tasks& tasks, TaskBody const& body, RunOptions const& options);
+    [[nodiscard]] std::unique_ptr<Policy> make_policy_for(TaskGraph const& graph) const;
+
+    ExecutionOrder const& order_;
+    WorkerTeam& team_;
+    ChunkRuntime runtime_;
+    ChunkProgress progress_;
+    std::unique_ptr<OtherRuntime> other_;
+    std::unique_ptr<Tasks> forward_, backward_; ///< Null if the lists of the order are used.
+};
+
+} // namespace espalier

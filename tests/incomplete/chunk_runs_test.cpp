@@ -1,0 +1,148 @@
+// Incomplete factors on every runtime and with every policy of our own.
+#include "incomplete/chunk_runs.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "core/status_of.hpp"
+#include "incomplete/incomplete_factor.hpp"
+#include "solver/generated.hpp"
+
+namespace espalier {
+namespace {
+
+struct NamedRuntime {
+    char const* name;
+    ChunkRuntime runtime;
+};
+
+ChunkRuntime with_policy(SchedulePolicy policy, bool strict = false) {
+    ChunkRuntime runtime;
+    runtime.schedule.schedule = policy;
+    runtime.schedule.strict = strict;
+    return runtime;
+}
+
+/// Those that this build has.
+std::vector<NamedRuntime> all_runtimes() {
+    std::vector<NamedRuntime> all{{"static", with_policy(SchedulePolicy::static_order)},
+                                  {"auto", with_policy(SchedulePolicy::automatic)},
+                                  {"dynamic", with_policy(SchedulePolicy::dynamic_tree)},
+                                  {"dynamic strict", with_policy(SchedulePolicy::dynamic_tree, true)},
+                                  {"places", with_policy(SchedulePolicy::places)},
+                                  {"nas", with_policy(SchedulePolicy::nas)},
+                                  {"nas strict", with_policy(SchedulePolicy::nas, true)}};
+    if (has_runtime(TaskRuntime::tbb)) all.push_back({"tbb", {.runtime = TaskRuntime::tbb}});
+    if (has_runtime(TaskRuntime::openmp)) all.push_back({"openmp", {.runtime = TaskRuntime::openmp}});
+    return all;
+}
+
+struct Applied {
+    std::vector<double> x;
+    IncompleteSizes sizes;
+};
+
+Applied apply(CscMatrix<double> const& a, WorkerTeam& team, ChunkRuntime const& runtime,
+              std::string const& coarse_string, int block_size) {
+    IncompleteOptions options;
+    options.levels = 1;
+    options.block_size = block_size;
+    options.coarse_string = coarse_string;
+    options.runtime = runtime;
+    IncompleteFactor<double> factor(a, options, team);
+    Index const nrhs = 5;
+    std::vector<double> b(a.rows * nrhs);
+    std::mt19937 random(3);
+    for (double& entry : b) entry = std::uniform_real_distribution<double>(-1, 1)(random);
+    std::vector<double> x(b.size());
+    for (int round = 0; round < 2; ++round) { // a run leaves nothing behind
+        EXPECT_EQ(factor.factorize(a), 0);
+        factor.solve(b.data(), x.data(), nrhs);
+    }
+    // One sweep after the other.
+    auto const rows = factor.row_of();
+    std::vector<double> in_order(a.rows);
+    for (Index k = 0; k < a.rows; ++k) in_order[k] = b[rows[k]];
+    factor.solve_in_order(in_order.data(), TriangularPart::lower);
+    factor.solve_in_order(in_order.data(), TriangularPart::upper);
+    for (Index k = 0; k < a.rows; ++k) EXPECT_EQ(in_order[k], x[rows[k]]);
+    return {std::move(x), factor.sizes()};
+}
+
+TEST(ChunkRuns, GiveTheSameBitsOnEveryRuntime) {
+    auto const two_nodes = Topology::synthetic("numa:2 core:2 pu:1");
+    WorkerTeam one(Topology::detect(), 1), two(Topology::detect(), 2), four(two_nodes, 4);
+    struct {
+        char const* matrix;
+        int block_size;
+    } const cases[] = {{"lap3d:9", 1}, {"spe10like:5x6x4", 3}};
+    for (auto const& [spec, block_size] : cases) {
+        auto const a = generated<double>(spec);
+        auto const expected = apply(a, one, {}, "one", block_size).x;
+        for (auto const& [name, runtime] : all_runtimes())
+            for (WorkerTeam* const team : {&one, &two, &four})
+                for (char const* text : {"", "none", "CD(4)", "D(40)", "F(8)"})
+                    EXPECT_EQ(apply(a, *team, runtime, text, block_size).x, expected)
+                        << spec << ", " << name << ", " << team->size() << " workers, coarse string " << text;
+    }
+}
+
+TEST(ChunkRuns, CountWaitsOfListsAndEdgesOfTasks) {
+    WorkerTeam two(Topology::detect(), 2);
+    auto const a = generated<double>("lap3d:6");
+    auto const lists = apply(a, two, {}, "none", 1).sizes;
+    EXPECT_EQ(lists.coarse_edges, 3 * 6 * 6 * 5 + /* fill of level 1 */ 3 * 5 * 5 * 6);
+    EXPECT_LT(lists.synchronizations, 2 * lists.coarse_edges);
+    auto const tasks = apply(a, two, with_policy(SchedulePolicy::nas), "none", 1).sizes;
+    EXPECT_EQ(tasks.coarse_edges, lists.coarse_edges);
+    EXPECT_EQ(tasks.synchronizations, 2 * lists.coarse_edges);
+}
+
+TEST(ChunkRuns, ReverseTheTasksOfABackwardSweep) {
+    TaskGraph forward;
+    std::vector<TaskEdge> const edges{{2, 0}, {0, 1}, {2, 1}};
+    connect_tasks(forward, 4, edges);
+    forward.cost = {1, 2, 4, 8};
+    forward.home = {0, 1, 0, 1};
+    EXPECT_EQ(path_priorities(forward), (std::vector<double>{3, 2, 7, 8}));
+    auto const backward = reversed_tasks(forward);
+    EXPECT_EQ(backward.num_predecessors, (std::vector<std::int32_t>{1, 0, 2, 0}));
+    EXPECT_EQ(path_priorities(backward), (std::vector<double>{5, 7, 4, 8}));
+    EXPECT_EQ(backward.home, forward.home);
+}
+
+// The interrupt is requested while rows are factorized; the factor can be used again.
+TEST(ChunkRuns, CanBeCancelledOnEveryRuntime) {
+    auto const a = generated<double>("lap3d:30");
+    for (auto const& [name, runtime] : all_runtimes())
+        for (char const* text : {"CD(4)", "one"}) {
+            WorkerTeam team(Topology::detect(), 2);
+            IncompleteOptions options;
+            options.levels = 2;
+            options.coarse_string = text;
+            options.runtime = runtime;
+            IncompleteFactor<double> factor(a, options, team);
+            Interrupt at_once([] { return true; });
+            EXPECT_EQ(status_of([&] { factor.factorize(a, {}, &at_once); }), Status::cancelled) << name;
+            Interrupt failing([]() -> bool { throw Error(Status::bad_input, "the caller's function"); });
+            Status const failed = status_of([&] { factor.factorize(a, {}, &failing); });
+            EXPECT_EQ(failed, Status::bad_input) << name << " " << text;
+            Interrupt never([] { return false; });
+            EXPECT_EQ(factor.factorize(a, {}, &never), 0) << name;
+        }
+}
+
+TEST(ChunkRuns, RefuseARuntimeThatTheBuildLacks) {
+    WorkerTeam two(Topology::detect(), 2);
+    auto const a = generated<double>("lap3d:3");
+    for (auto const runtime : {TaskRuntime::tbb, TaskRuntime::openmp}) {
+        IncompleteOptions options;
+        options.runtime.runtime = runtime;
+        EXPECT_EQ(status_of([&] { IncompleteFactor<double>(a, options, two); }),
+                  has_runtime(runtime) ? Status::ok : Status::unsupported);
+    }
+}
+
+} // namespace
+} // namespace espalier
