@@ -136,6 +136,11 @@ struct IncompleteReport {
     Index edges_coarse = 0;    ///< Dependences between these tasks.
     std::string runtime;       ///< The runtime of the tasks: "espalier", "tbb" or "openmp".
     Index synchronizations = 0; ///< Waits of workers for others in one application, or of tasks for tasks.
+    /// Bytes of the factor on each NUMA node of process 0 (the system's numbers).
+    std::vector<double> node_bytes;
+    /// With SchedulePolicy::nas on several nodes: bytes of the pages that the tasks of each node write (process 0).
+    std::vector<double> affinity_bytes;
+    std::uint64_t moved_bytes = 0; ///< Bytes that were moved to the nodes of their tasks, of all processes.
     Index pivots_shifted = 0;  ///< Small pivots that were replaced.
     int iterations = 0;        ///< Iterations of the last refinement.
 };

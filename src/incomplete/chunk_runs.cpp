@@ -1,6 +1,7 @@
 #include "incomplete/chunk_runs.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "policies/make_policy.hpp"
@@ -44,6 +45,19 @@ TaskGraph reversed_tasks(TaskGraph const& forward) {
     graph.cost = forward.cost;
     graph.home = forward.home;
     return graph;
+}
+
+TeamNodes nodes_of(WorkerTeam const& team) {
+    std::map<int, int> os_index_of; // by the node's number in the topology
+    for (auto const& place : team.places()) os_index_of[place.node] = place.node_os_index;
+    TeamNodes nodes;
+    std::map<int, int> number_of;
+    for (auto const& [node, os_index] : os_index_of) {
+        number_of[node] = static_cast<int>(nodes.os_index.size());
+        nodes.os_index.push_back(os_index);
+    }
+    for (auto const& place : team.places()) nodes.of_worker.push_back(number_of[place.node]);
+    return nodes;
 }
 
 ChunkRuns::ChunkRuns(ExecutionOrder& order, WorkerTeam& team, ChunkRuntime const& runtime)

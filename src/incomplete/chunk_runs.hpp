@@ -21,7 +21,9 @@ namespace espalier {
 /// What runs the chunks.
 struct ChunkRuntime {
     TaskRuntime runtime = TaskRuntime::espalier;
-    /// For TaskRuntime::espalier. `static_order` and `automatic`: the lists of the execution order.
+    /// For TaskRuntime::espalier. `static_order` and `automatic`: the lists of the execution order. `nas`: chunks
+    /// are distributed over the nodes of the team; `strict`: and run only there.
+    /// ScheduleSettings::allocation places the factor on every runtime.
     ScheduleSettings schedule{};
     std::vector<double> node_distances{}; ///< Between the NUMA nodes of the topology, for the policy; may be empty.
 
@@ -30,6 +32,13 @@ struct ChunkRuntime {
                                                     schedule.schedule == SchedulePolicy::automatic);
     }
 };
+
+/// The NUMA nodes of the workers of a team.
+struct TeamNodes {
+    std::vector<int> of_worker; ///< 0, 1, ... without gaps.
+    std::vector<int> os_index;  ///< The system's number of each node.
+};
+[[nodiscard]] TeamNodes nodes_of(WorkerTeam const& team);
 
 /// The part of a solve that is done: L y = b, U x = y, or both.
 enum class TriangularPart : std::uint8_t { lower, upper, both };

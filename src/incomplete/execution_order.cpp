@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "coarsen/coarse_string.hpp"
+#include "coarsen/node_distribution.hpp"
 #include "core/error.hpp"
 #include "core/run_threads.hpp"
 
@@ -30,28 +31,44 @@ struct ListSchedule {
     std::vector<TaskId> start_order;
 };
 
-/// Highest path first: an idle worker takes the ready task with the longest path to an exit. Among idle
-/// workers, the one that finished the last predecessor of the task takes it.
+/// The NUMA nodes of workers and of tasks. One node without them.
+struct NodeAffinity {
+    std::vector<int> node_of_worker;
+    std::vector<std::int32_t> node_of_task;
+
+    [[nodiscard]] int num_nodes() const {
+        return node_of_worker.empty() ? 1 : 1 + *std::max_element(node_of_worker.begin(), node_of_worker.end());
+    }
+    [[nodiscard]] int of_worker(WorkerId worker) const {
+        return node_of_worker.empty() ? 0 : node_of_worker[worker];
+    }
+    [[nodiscard]] int of_task(TaskId task) const { return node_of_task.empty() ? 0 : node_of_task[task]; }
+};
+
+/// Highest path first: an idle worker takes the ready task of its node with the longest path to an exit. Among
+/// idle workers, the one that finished the last predecessor of the task takes it.
 class ListScheduler {
   public:
-    ListScheduler(TaskGraph const& graph, int workers)
-        : graph_(graph), path_(longest_paths(graph)), waiting_(graph.num_predecessors),
-          preferred_(graph.num_tasks(), 0), idle_(workers, true), num_idle_(workers) {
+    ListScheduler(TaskGraph const& graph, int workers, NodeAffinity const& affinity)
+        : graph_(graph), affinity_(affinity), path_(longest_paths(graph)), waiting_(graph.num_predecessors),
+          preferred_(graph.num_tasks(), 0), idle_(workers, true), num_idle_(affinity.num_nodes(), 0),
+          ready_(affinity.num_nodes()) {
         schedule_.tasks_of.resize(workers);
+        for (WorkerId w = 0; w < workers; ++w) ++num_idle_[affinity.of_worker(w)];
     }
 
     ListSchedule run() {
         for (TaskId task = 0; task < graph_.num_tasks(); ++task)
-            if (waiting_[task] == 0) ready_.push({path_[task], task});
+            if (waiting_[task] == 0) make_ready(task);
         start_ready(0);
         while (!running_.empty()) {
             auto const [end, worker, task] = running_.top();
             running_.pop();
             idle_[worker] = true;
-            ++num_idle_;
+            ++num_idle_[affinity_.of_worker(worker)];
             for (TaskId const next : graph_.successors_of(task)) {
                 preferred_[next] = worker;
-                if (--waiting_[next] == 0) ready_.push({path_[next], next});
+                if (--waiting_[next] == 0) make_ready(next);
             }
             start_ready(end);
         }
@@ -68,27 +85,39 @@ class ListScheduler {
         }
     };
 
+    void make_ready(TaskId task) { ready_[affinity_.of_task(task)].push({path_[task], task}); }
+
     void start_ready(double now) {
-        for (; num_idle_ > 0 && !ready_.empty(); ready_.pop()) {
-            TaskId const task = ready_.top().task;
-            WorkerId worker = preferred_[task];
-            if (!idle_[worker])
-                worker = static_cast<WorkerId>(std::find(idle_.begin(), idle_.end(), true) - idle_.begin());
-            idle_[worker] = false;
-            --num_idle_;
-            schedule_.tasks_of[worker].push_back(task);
-            schedule_.start_order.push_back(task);
-            running_.push({now + graph_.cost[task], worker, task});
-        }
+        for (int node = 0; node < std::ssize(ready_); ++node)
+            for (auto& ready = ready_[node]; num_idle_[node] > 0 && !ready.empty(); ready.pop()) {
+                TaskId const task = ready.top().task;
+                WorkerId worker = preferred_[task];
+                if (!can_start(worker, node)) worker = first_idle(node);
+                idle_[worker] = false;
+                --num_idle_[node];
+                schedule_.tasks_of[worker].push_back(task);
+                schedule_.start_order.push_back(task);
+                running_.push({now + graph_.cost[task], worker, task});
+            }
+    }
+
+    [[nodiscard]] bool can_start(WorkerId worker, int node) const {
+        return idle_[worker] && affinity_.of_worker(worker) == node;
+    }
+    [[nodiscard]] WorkerId first_idle(int node) const {
+        WorkerId worker = 0;
+        while (!can_start(worker, node)) ++worker;
+        return worker;
     }
 
     TaskGraph const& graph_;
+    NodeAffinity const& affinity_;
     std::vector<double> path_;
     std::vector<std::int32_t> waiting_;
     std::vector<WorkerId> preferred_;
     std::vector<bool> idle_;
-    int num_idle_;
-    std::priority_queue<ReadyTask> ready_;
+    std::vector<int> num_idle_;                           ///< By node.
+    std::vector<std::priority_queue<ReadyTask>> ready_;   ///< By node.
     std::priority_queue<Running, std::vector<Running>, std::greater<>> running_;
     ListSchedule schedule_;
 };
@@ -288,13 +317,16 @@ TaskGraph row_tasks(RowPattern const& pattern) {
 }
 
 ExecutionOrder make_execution_order(RowPattern const& pattern, int workers,
-                                    std::string const& coarse_string) {
+                                    std::string const& coarse_string,
+                                    std::vector<int> const& node_of_worker) {
     auto const fine = row_tasks(pattern);
     std::string const automatic = workers == 1 ? one_chunk : fmt::format("G({})", workers);
     std::string const& used = coarse_string.empty() ? automatic : coarse_string;
     auto const coarse =
         used == one_chunk ? single_chunk(fine) : coarsen(fine, used == "none" ? "C(1)" : used);
-    auto const schedule = ListScheduler(coarse.graph, workers).run();
+    NodeAffinity affinity{node_of_worker, {}};
+    if (!node_of_worker.empty()) affinity.node_of_task = distribute_over_nodes(coarse.graph, affinity.num_nodes());
+    auto const schedule = ListScheduler(coarse.graph, workers, affinity).run();
 
     ExecutionOrder order;
     order.num_workers = workers;
@@ -307,6 +339,7 @@ ExecutionOrder make_execution_order(RowPattern const& pattern, int workers,
     for (auto const& tasks : schedule.tasks_of) {
         for (TaskId const task : tasks) {
             chunk_of[task] = order.num_chunks();
+            if (!node_of_worker.empty()) order.node_of_chunk.push_back(affinity.of_task(task));
             auto const parts = coarse.parts_of(task);
             order.row_at.insert(order.row_at.end(), parts.begin(), parts.end());
             order.chunk_ptr.push_back(order.num_rows());

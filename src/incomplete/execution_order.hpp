@@ -46,6 +46,7 @@ struct ExecutionOrder {
     WaitLists forward, backward;
     std::string coarse_string; ///< The string of the aggregation; "one" if all rows are one chunk.
     Offset coarse_edges = 0; ///< Edges of the graph of the chunks, of which the waits are a reduction.
+    std::vector<std::int32_t> node_of_chunk; ///< The NUMA nodes of distribute_over_nodes(); or empty.
     /// The chunks as tasks of a forward sweep, with costs; the home of a chunk is its worker.
     TaskGraph tasks;
 
@@ -62,8 +63,12 @@ TaskGraph row_tasks(RowPattern const& pattern);
 /// all rows are; empty: GrowLocal for this number of workers, or one chunk for one worker. Within a chunk, rows that do not
 /// depend on each other come together, those of equal length next to each other, so that sweeps run without
 /// stalls and mispredicted branches. Errors of coarsen().
+///
+/// `node_of_worker` has the NUMA node (0, 1, ... without gaps) of each worker; chunks are then distributed over
+/// the nodes (coarsen/node_distribution.hpp), and dealt to workers of their node. Empty: no node matters.
 ExecutionOrder make_execution_order(RowPattern const& pattern, int workers,
-                                    std::string const& coarse_string = {});
+                                    std::string const& coarse_string = {},
+                                    std::vector<int> const& node_of_worker = {});
 
 enum class SweepDirection : std::uint8_t { forward, backward };
 

@@ -10,6 +10,7 @@
 #include "core/error.hpp"
 #include "core/timer.hpp"
 #include "incomplete/row_factorization.hpp"
+#include "runtime/written_pages.hpp"
 
 namespace espalier {
 
@@ -81,14 +82,21 @@ template <class T> class IncompleteFactor<T>::Storage {
         auto pattern = block_pattern(a, block_size, options.positions);
         pattern = fill_pattern(pattern, options.levels, team.size());
         Timer const ordering;
+        allocation_ = options.runtime.schedule.allocation;
+        nodes_ = nodes_of(team);
+        bool const distributes = options.runtime.runtime == TaskRuntime::espalier && nodes_.os_index.size() > 1 &&
+                                 options.runtime.schedule.schedule == SchedulePolicy::nas;
+        std::vector<int> const node_of_worker = distributes ? nodes_.of_worker : std::vector<int>();
         order_ = options.coarse_string.empty()
-                     ? choose_execution_order(pattern, team.size(), block_size, sizeof(T))
-                     : make_execution_order(pattern, team.size(), options.coarse_string);
+                     ? choose_execution_order(pattern, team.size(), block_size, sizeof(T), {}, node_of_worker)
+                     : make_execution_order(pattern, team.size(), options.coarse_string, node_of_worker);
         runs_.emplace(order_, team, options.runtime);
         sizes_.coarsen_s = ordering.seconds();
-        lower_ = RowStorage<T>(pattern, order_, SweepDirection::forward, block_size, team);
-        upper_ = RowStorage<T>(pattern, order_, SweepDirection::backward, block_size, team);
-        inverse_ = Arena(order_.row_at.size() * entries_of_block() * sizeof(T), Allocation::local);
+        lower_ = RowStorage<T>(pattern, order_, SweepDirection::forward, block_size, allocation_, team);
+        upper_ = RowStorage<T>(pattern, order_, SweepDirection::backward, block_size, allocation_, team);
+        inverse_ = Arena(order_.row_at.size() * entries_of_block() * sizeof(T), allocation_);
+        if (allocation_ == Allocation::global) populate(inverse_.bytes());
+        if (distributes && allocation_ == Allocation::local) place_pages(team.bound());
         map_entries(a, pattern, options.positions);
         find_source_rows(options.positions);
         for (BlockRow i = 0; i < pattern.num_rows; ++i)
@@ -108,6 +116,17 @@ template <class T> class IncompleteFactor<T>::Storage {
     }
 
     [[nodiscard]] IncompleteSizes const& sizes() const { return sizes_; }
+
+    [[nodiscard]] std::vector<std::uint64_t> node_bytes() const {
+        if (memory_nodes().size() < 2) return {lower_.bytes().size() + upper_.bytes().size() + inverse_.size()};
+        std::vector<std::uint64_t> sum;
+        for (auto const part : {lower_.bytes(), upper_.bytes(), std::span<std::byte const>(inverse_.bytes())}) {
+            auto const bytes = query_nodes(part).node_bytes;
+            if (bytes.size() > sum.size()) sum.resize(bytes.size(), 0);
+            for (std::size_t node = 0; node < bytes.size(); ++node) sum[node] += bytes[node];
+        }
+        return sum;
+    }
 
     Index factorize(CscMatrix<T> const& a, PivotDemand const& pivots, Interrupt* interrupt) {
         PivotRule<T> const rule{relative_threshold<T>(pivots), pivots.positive};
@@ -197,6 +216,29 @@ template <class T> class IncompleteFactor<T>::Storage {
             Offset const e = next[order_.position_of[block_row]]++;
             map_.source[e] = source;
             map_.slot[e] = static_cast<std::int32_t>(block * entries_of_block() + i % size + j % size * size);
+        });
+    }
+
+    /// Dry run of the factorization: chunks write rows of L and U and inverse diagonal blocks, which move to the
+    /// node of the chunk.
+    void place_pages(bool moves) {
+        populate(inverse_.bytes());
+        auto const place = [&](std::size_t page_bytes, auto const& written) {
+            WrittenPages const pages(
+                order_.node_of_chunk,
+                [&](TaskId chunk, WriteRegister const& writes) { writes(std::as_writable_bytes(written(chunk))); },
+                page_bytes);
+            sizes_.affinity_bytes.resize(nodes_.os_index.size(), 0);
+            for (std::size_t node = 0; node < pages.bytes_of_node().size(); ++node)
+                sizes_.affinity_bytes[node] += pages.bytes_of_node()[node];
+            if (moves) sizes_.moved_bytes += pages.move(nodes_.os_index);
+        };
+        Index const entries = entries_of_block();
+        place(lower_.page_bytes(), [&](TaskId chunk) { return lower_.values_of(order_, chunk, entries); });
+        place(upper_.page_bytes(), [&](TaskId chunk) { return upper_.values_of(order_, chunk, entries); });
+        place(inverse_.page_bytes(), [&](TaskId chunk) {
+            Index const first = order_.chunk_ptr[chunk], end = order_.chunk_ptr[chunk + 1];
+            return inverse_.template as<T>().subspan(first * entries, (end - first) * entries);
         });
     }
 
@@ -328,7 +370,18 @@ template <class T> class IncompleteFactor<T>::Storage {
     /// Memory for `columns` vectors.
     T* workspace(Index columns) {
         std::size_t const bytes = size_ * columns * sizeof(T);
-        if (work_.size() < bytes) work_ = Arena(bytes, Allocation::local);
+        if (work_.size() >= bytes) return work_.as<T>().data();
+        if (order_.node_of_chunk.empty() || allocation_ != Allocation::local) {
+            work_ = Arena(bytes, allocation_);
+        } else { // the entries of each worker's rows are on its node
+            std::vector<NodeRange> ranges;
+            for (WorkerId w = 0; w < order_.num_workers; ++w) {
+                Index const rows = order_.chunk_ptr[order_.worker_ptr[w + 1]] - order_.chunk_ptr[order_.worker_ptr[w]];
+                ranges.push_back({rows * sizes_.block_size * columns * sizeof(T),
+                                  nodes_.os_index[nodes_.of_worker[w]]});
+            }
+            work_ = Arena::on_nodes(ranges);
+        }
         return work_.as<T>().data();
     }
 
@@ -336,6 +389,8 @@ template <class T> class IncompleteFactor<T>::Storage {
     Index size_;
     Offset stored_;
     IncompleteSizes sizes_;
+    Allocation allocation_ = Allocation::local;
+    TeamNodes nodes_;
     ExecutionOrder order_;
     std::optional<ChunkRuns> runs_;
     RowStorage<T> lower_, upper_;
@@ -353,6 +408,9 @@ IncompleteFactor<T>::IncompleteFactor(CscMatrix<T> const& a, IncompleteOptions c
 template <class T> IncompleteFactor<T>::~IncompleteFactor() = default;
 template <class T> IncompleteFactor<T>::IncompleteFactor(IncompleteFactor&&) noexcept = default;
 
+template <class T> std::vector<std::uint64_t> IncompleteFactor<T>::node_bytes() const {
+    return storage_->node_bytes();
+}
 template <class T> IncompleteSizes const& IncompleteFactor<T>::sizes() const {
     return storage_->sizes();
 }

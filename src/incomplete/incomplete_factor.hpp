@@ -44,6 +44,10 @@ struct IncompleteSizes {
     std::string coarse_string;  ///< ExecutionOrder::coarse_string.
     std::int32_t chunks = 0;    ///< Coarse tasks.
     Offset coarse_edges = 0;    ///< Edges between them.
+    /// With the policy nas on several NUMA nodes: bytes of the pages that the chunks of each node write, by the
+    /// dry run, and bytes that were moved to another node.
+    std::vector<std::uint64_t> affinity_bytes{};
+    std::uint64_t moved_bytes = 0;
     Offset synchronizations = 0; ///< ChunkRuns::synchronizations().
     double symbolic_s = 0;      ///< Seconds for the pattern of the factor and for its storage.
     double coarsen_s = 0;       ///< Seconds for the execution order.
@@ -63,6 +67,8 @@ template <class T> class IncompleteFactor {
     IncompleteFactor(IncompleteFactor&&) noexcept;
 
     [[nodiscard]] IncompleteSizes const& sizes() const;
+    /// Bytes of the factor on each NUMA node (the system's numbers), of those that have been touched.
+    [[nodiscard]] std::vector<std::uint64_t> node_bytes() const;
 
     /// Computes the factors of `a`, which has the pattern that the constructor got. Returns the number of
     /// pivots that were zero, too small, or not positive if they must be, and have been replaced by the

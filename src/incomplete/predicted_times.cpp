@@ -97,14 +97,15 @@ SweepPrediction predict_sweeps(RowPattern const& pattern, ExecutionOrder const& 
 }
 
 ExecutionOrder choose_execution_order(RowPattern const& pattern, int workers, int block_size,
-                                      std::size_t scalar_bytes, RowCosts const& costs) {
-    ExecutionOrder best = make_execution_order(pattern, workers);
+                                      std::size_t scalar_bytes, RowCosts const& costs,
+                                      std::vector<int> const& node_of_worker) {
+    ExecutionOrder best = make_execution_order(pattern, workers, {}, node_of_worker);
     if (workers == 1) return best;
     SweepPrediction fastest = predict_sweeps(pattern, best, block_size, scalar_bytes, costs);
     for (char const* const text : {one_chunk, "CD(4)", "D(400)", "F(32)"}) {
         bool const is_aggregated = text != one_chunk;
         if (is_aggregated && fastest.work_s >= good_efficiency * workers * fastest.solve_s) break;
-        ExecutionOrder other = make_execution_order(pattern, workers, text);
+        ExecutionOrder other = make_execution_order(pattern, workers, text, node_of_worker);
         SweepPrediction const predicted = predict_sweeps(pattern, other, block_size, scalar_bytes, costs);
         if (predicted.solve_s >= fastest.solve_s) continue;
         best = std::move(other);

@@ -34,9 +34,10 @@ SweepPrediction predict_sweeps(RowPattern const& pattern, ExecutionOrder const& 
 
 /// The execution order with the fastest predicted sweeps. Orders by GrowLocal and as one chunk are tried first;
 /// CD(4), D(400) and F(32) only if these keep the workers busy for less than `good_efficiency` of the time.
-/// One worker runs all rows as one chunk.
+/// One worker runs all rows as one chunk. `node_of_worker` as in make_execution_order().
 inline constexpr double good_efficiency = 0.8;
 ExecutionOrder choose_execution_order(RowPattern const& pattern, int workers, int block_size,
-                                      std::size_t scalar_bytes, RowCosts const& costs = {});
+                                      std::size_t scalar_bytes, RowCosts const& costs = {},
+                                      std::vector<int> const& node_of_worker = {});
 
 } // namespace espalier

@@ -65,6 +65,7 @@ template <class T> void IncompletePreconditioner<T>::clear() {
     block_.reset();
     factor_s_ = solve_s_ = 0;
     replaced_ = vectors_solved_ = 0;
+    node_bytes_.clear();
 }
 
 template <class T>
@@ -74,6 +75,7 @@ Index IncompletePreconditioner<T>::factorize(CscMatrix<T> const& working, PivotD
     if (block_) block_->set_values(context_.is_root() ? &working : nullptr);
     Index const own =
         context_.on_all([&] { return factor_->factorize(block_ ? block_->matrix() : working, pivots, context_.interrupt()); });
+    node_bytes_ = factor_->node_bytes();
     replaced_ = sum(context_.comm(), own);
     factor_s_ = timer.seconds();
     solve_s_ = 0;
@@ -113,7 +115,7 @@ void IncompletePreconditioner<T>::solve_together(std::span<T> block, Index colum
 template <class T> void IncompletePreconditioner<T>::fill(IncompleteReport& report) const {
     IncompleteSizes const& sizes = factor_->sizes();
     std::int64_t sums[] = {sizes.nnz_factor, sizes.num_rows, sizes.chunks, sizes.coarse_edges,
-                           sizes.synchronizations};
+                           sizes.synchronizations, static_cast<std::int64_t>(sizes.moved_bytes)};
     sum(context_.comm(), std::span<std::int64_t>(sums));
     double times[] = {sizes.symbolic_s, sizes.coarsen_s, factor_s_,
                       vectors_solved_ > 0 ? solve_s_ / static_cast<double>(vectors_solved_) : 0};
@@ -130,6 +132,9 @@ template <class T> void IncompletePreconditioner<T>::fill(IncompleteReport& repo
     report.edges_coarse = sums[3];
     report.runtime = spellings<TaskRuntime>[static_cast<std::size_t>(runtime_)];
     report.synchronizations = sums[4];
+    report.moved_bytes = static_cast<std::uint64_t>(sums[5]);
+    report.node_bytes.assign(node_bytes_.begin(), node_bytes_.end());
+    report.affinity_bytes.assign(sizes.affinity_bytes.begin(), sizes.affinity_bytes.end());
     report.pivots_shifted = replaced_;
 }
 

@@ -60,6 +60,7 @@ template <class T> class IncompletePreconditioner : public WorkingInverse<T> {
     TaskRuntime runtime_ = TaskRuntime::espalier;
     bool positive_ = false;
     Index replaced_ = 0;
+    std::vector<std::uint64_t> node_bytes_; ///< After the factorization.
     double factor_s_ = 0;
     double solve_s_ = 0;       ///< Time of all applications since the factorization,
     Index vectors_solved_ = 0; ///< and their vectors.

@@ -114,6 +114,9 @@ void visit_fields(R& r, Visit&& visit) {
     visit("edges_coarse", r.edges_coarse);
     visit("runtime", r.runtime);
     visit("synchronizations", r.synchronizations);
+    visit("node_bytes", r.node_bytes);
+    visit("affinity_bytes", r.affinity_bytes);
+    visit("moved_bytes", r.moved_bytes);
     visit("pivots_shifted", r.pivots_shifted);
     visit("iterations", r.iterations);
 }

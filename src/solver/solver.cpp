@@ -85,7 +85,8 @@ template <class T> void Solver<T>::State::analyze(CscMatrix<T> const& matrix, Op
     report.analysis = {};
     report.factor = {};
     report.refine = {};
-    report.incomplete = {.coarsen = "none", .runtime = "none"};
+    report.incomplete = {};
+    report.incomplete.coarsen = report.incomplete.runtime = "none";
     report.notes.clear();
     system_ = context_.on_root([&] {
         analysis_ = espalier::analyze(matrix, with,

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <cmath>
 #include <random>
 
 #include "core/status_of.hpp"
@@ -110,6 +112,64 @@ TEST(ChunkRuns, ReverseTheTasksOfABackwardSweep) {
     EXPECT_EQ(backward.num_predecessors, (std::vector<std::int32_t>{1, 0, 2, 0}));
     EXPECT_EQ(path_priorities(backward), (std::vector<double>{5, 7, 4, 8}));
     EXPECT_EQ(backward.home, forward.home);
+}
+
+// Two virtual nodes with two workers each.
+TEST(ChunkRuns, OfNasAreDistributedOverTheNodes) {
+    WorkerTeam four(Topology::synthetic("numa:2 core:2 pu:1"), 4);
+    auto const nodes = nodes_of(four);
+    EXPECT_EQ(nodes.of_worker, (std::vector<int>{0, 0, 1, 1}));
+    EXPECT_EQ(nodes.os_index.size(), 2u);
+    auto const pattern = block_pattern(generated<double>("lap3d:12"), 1);
+    auto const order = make_execution_order(pattern, 4, "CD(4)", nodes.of_worker);
+    ASSERT_EQ(std::ssize(order.node_of_chunk), order.num_chunks());
+    double cost[2] = {0, 0};
+    for (WorkerId w = 0; w < 4; ++w)
+        for (std::int32_t c = order.worker_ptr[w]; c < order.worker_ptr[w + 1]; ++c) {
+            EXPECT_EQ(order.node_of_chunk[c], nodes.of_worker[w]);
+            cost[order.node_of_chunk[c]] += order.tasks.cost[c];
+        }
+    EXPECT_LT(std::abs(cost[0] - cost[1]), 0.2 * (cost[0] + cost[1]));
+    EXPECT_TRUE(make_execution_order(pattern, 4, "CD(4)").node_of_chunk.empty());
+}
+
+TEST(ChunkRuns, OfStrictNasStayOnTheirNode) {
+    WorkerTeam four(Topology::synthetic("numa:2 core:2 pu:1"), 4);
+    auto const nodes = nodes_of(four);
+    auto const pattern = block_pattern(generated<double>("lap3d:10"), 1);
+    for (bool const strict : {true, false}) {
+        auto order = make_execution_order(pattern, 4, "CD(4)", nodes.of_worker);
+        ChunkRuns runs(order, four, with_policy(SchedulePolicy::nas, strict));
+        std::atomic<int> elsewhere{0}, ran{0};
+        auto const check = [&](std::int32_t chunk, WorkerId w) {
+            ++ran;
+            elsewhere += nodes.of_worker[w] != order.node_of_chunk[chunk];
+        };
+        runs.run(TriangularPart::both, check, check);
+        EXPECT_EQ(ran, 2 * order.num_chunks());
+        EXPECT_EQ(strict ? elsewhere.load() : 0, 0);
+    }
+}
+
+TEST(ChunkRuns, OfNasPlaceTheirPages) {
+    WorkerTeam four(Topology::synthetic("numa:2 core:2 pu:1"), 4);
+    auto const a = generated<double>("lap3d:24");
+    for (auto const allocation : {Allocation::local, Allocation::interleave, Allocation::global}) {
+        auto runtime = with_policy(SchedulePolicy::nas);
+        runtime.schedule.allocation = allocation;
+        auto const sizes = apply(a, four, runtime, "CD(4)", 1).sizes;
+        EXPECT_EQ(sizes.moved_bytes, 0u); // virtual nodes
+        if (allocation != Allocation::local) {
+            EXPECT_TRUE(sizes.affinity_bytes.empty());
+            continue;
+        }
+        ASSERT_EQ(sizes.affinity_bytes.size(), 2u);
+        auto const total = static_cast<double>(sizes.affinity_bytes[0] + sizes.affinity_bytes[1]);
+        EXPECT_GE(total, static_cast<double>(sizes.nnz_factor) * sizeof(double));
+        EXPECT_GT(static_cast<double>(sizes.affinity_bytes[0]), 0.3 * total);
+        EXPECT_GT(static_cast<double>(sizes.affinity_bytes[1]), 0.3 * total);
+    }
+    EXPECT_TRUE(apply(a, four, with_policy(SchedulePolicy::places), "CD(4)", 1).sizes.affinity_bytes.empty());
 }
 
 // The interrupt is requested while rows are factorized; the factor can be used again.

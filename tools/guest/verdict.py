@@ -42,6 +42,7 @@ def judge(out, nodes, cores, test_programs):
         local, mixed, one = (solves[policy][0]["factor"]["local_share"] for policy in ("local", "interleave", "global"))
         verdict.check(local > mixed + 0.1 and local > one + 0.1,
                       f"local has the largest local share: {local:.3f}, interleave {mixed:.3f}, global {one:.3f}")
+    incomplete(verdict, out, nodes)
     print(f"{verdict.made - verdict.failed} of {verdict.made} checks hold")
     return verdict.failed == 0
 
@@ -162,6 +163,33 @@ def placement(verdict, policy, report, mappings, nodes, cores):
                           f"{homes[node]} on node {node}" for node in range(nodes)))
         verdict.check(min(parts) > 0.2 / nodes, f"all nodes hold panels: {' '.join(f'{part:.3f}' for part in parts)}")
         verdict.check(share > 1 / nodes + 0.1, f"local shares are higher than by chance: {shares}")
+
+
+def incomplete(verdict, out, nodes):
+    """Pages of incomplete factors: those of the dry run with --alloc local, equal parts with interleave."""
+    reports = {}
+    for policy in ("local", "interleave"):
+        print(f"incomplete factors with nas, --alloc {policy}")
+        if verdict.check(read(out / f"ilu-{policy}.status") == "0", "it ends with status 0"):
+            reports[policy] = json.loads(read(out / f"ilu-{policy}.json"))["incomplete"]
+        else:
+            print(read(out / f"ilu-{policy}.txt"))
+    if len(reports) < 2:
+        return
+    wanted, found = reports["local"]["affinity_bytes"], reports["local"]["node_bytes"]
+    # Runs may begin and end inside of pages.
+    verdict.check(len(wanted) == len(found) == nodes and all(abs(a - b) <= 0.1 * sum(wanted) for a, b in zip(wanted, found)),
+                  f"pages are where the dry run wants them: {in_pages(found)} of {in_pages(wanted)}, "
+                  f"{in_pages([reports['local']['moved_bytes']])} moved")
+    verdict.check(min(wanted) > 0.25 * sum(wanted) / nodes, "each node writes a part of them")
+    parts = [bytes / sum(reports["interleave"]["node_bytes"]) for bytes in reports["interleave"]["node_bytes"]]
+    verdict.check(len(parts) == nodes and all(abs(part - 1 / nodes) < 0.2 for part in parts),
+                  f"interleaved: {in_pages(reports['interleave']['node_bytes'])}")
+    verdict.check(read(out / "ilu-local.md5") == read(out / "ilu-interleave.md5"), "the solutions have the same bits")
+
+
+def in_pages(amounts):
+    return " + ".join(f"{amount / PAGE:.0f}" for amount in amounts) + " pages"
 
 
 def read(path):
