@@ -81,6 +81,9 @@ template <class T> class IncompleteFactor<T>::Storage {
         sizes_.block_size = block_size;
         auto pattern = block_pattern(a, block_size, options.positions);
         pattern = fill_pattern(pattern, options.levels, team.size());
+        RowCosts costs;
+        if (options.bandwidth > 0) costs.byte = 1 / options.bandwidth;
+        if (!options.runtime.uses_lists()) costs = costs.with_tasks();
         Timer const ordering;
         allocation_ = options.runtime.schedule.allocation;
         nodes_ = nodes_of(team);
@@ -88,7 +91,7 @@ template <class T> class IncompleteFactor<T>::Storage {
                                  options.runtime.schedule.schedule == SchedulePolicy::nas;
         std::vector<int> const node_of_worker = distributes ? nodes_.of_worker : std::vector<int>();
         order_ = options.coarse_string.empty()
-                     ? choose_execution_order(pattern, team.size(), block_size, sizeof(T), {}, node_of_worker)
+                     ? choose_execution_order(pattern, team.size(), block_size, sizeof(T), costs, node_of_worker)
                      : make_execution_order(pattern, team.size(), options.coarse_string, node_of_worker);
         runs_.emplace(order_, team, options.runtime);
         sizes_.coarsen_s = ordering.seconds();
@@ -101,7 +104,7 @@ template <class T> class IncompleteFactor<T>::Storage {
         find_source_rows(options.positions);
         for (BlockRow i = 0; i < pattern.num_rows; ++i)
             longest_row_ = std::max(longest_row_, static_cast<std::int32_t>(pattern.row(i).size()));
-        sizes_.predicted = predict_sweeps(pattern, order_, block_size, sizeof(T));
+        sizes_.predicted = predict_sweeps(pattern, order_, block_size, sizeof(T), costs);
         sizes_.coarse_string = order_.coarse_string;
         sizes_.num_rows = pattern.num_rows;
         sizes_.nnz_factor = pattern.num_blocks() * entries_of_block();

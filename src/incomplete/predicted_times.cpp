@@ -12,9 +12,8 @@ namespace {
 class SweepSimulation {
   public:
     SweepSimulation(ExecutionOrder const& order, SweepDirection direction, std::span<double const> cost,
-                    double wait_seconds)
-        : order_(order), forward_(direction == SweepDirection::forward), cost_(cost),
-          wait_seconds_(wait_seconds), end_(order.num_chunks()), done_(order.num_workers, 0),
+                    RowCosts const& costs)
+        : order_(order), forward_(direction == SweepDirection::forward), cost_(cost), costs_(costs), end_(order.num_chunks()), done_(order.num_workers, 0),
           clock_(order.num_workers, 0.0) {}
 
     double run() {
@@ -38,10 +37,11 @@ class SweepSimulation {
     /// Runs the next chunk of a worker, unless it waits for a chunk that has not run.
     bool start(WorkerId w) {
         std::int32_t const next = chunk(w, done_[w]);
-        double begin = clock_[w];
-        for (auto const& wait : (forward_ ? order_.forward : order_.backward).before(next)) {
+        auto const waits = (forward_ ? order_.forward : order_.backward).before(next);
+        double begin = clock_[w] + costs_.chunk + costs_.check * static_cast<double>(waits.size());
+        for (auto const& wait : waits) {
             if (done_[wait.worker] < wait.chunks) return false;
-            begin = std::max(begin, end_[chunk(wait.worker, wait.chunks - 1)] + wait_seconds_);
+            begin = std::max(begin, end_[chunk(wait.worker, wait.chunks - 1)] + costs_.wait);
         }
         clock_[w] = end_[next] = begin + cost_[next];
         ++done_[w];
@@ -51,7 +51,7 @@ class SweepSimulation {
     ExecutionOrder const& order_;
     bool forward_;
     std::span<double const> cost_;
-    double wait_seconds_;
+    RowCosts const& costs_;
     std::vector<double> end_;        ///< By chunk.
     std::vector<std::int32_t> done_; ///< Chunks of each worker.
     std::vector<double> clock_;      ///< When each worker is free.
@@ -67,6 +67,13 @@ template <class CostOf> std::vector<double> chunk_costs(ExecutionOrder const& or
 }
 
 } // namespace
+
+RowCosts RowCosts::with_tasks() const {
+    RowCosts costs = *this;
+    costs.chunk = 4e-7;
+    costs.wait = 1e-6;
+    return costs;
+}
 
 SweepPrediction predict_sweeps(RowPattern const& pattern, ExecutionOrder const& order, int block_size,
                                std::size_t scalar_bytes, RowCosts const& costs) {
@@ -90,9 +97,9 @@ SweepPrediction predict_sweeps(RowPattern const& pattern, ExecutionOrder const& 
     SweepPrediction result;
     for (auto const* part : {&forward, &backward})
         for (double const cost : *part) result.work_s += cost;
-    result.solve_s = SweepSimulation(order, SweepDirection::forward, forward, costs.wait).run() +
-                     SweepSimulation(order, SweepDirection::backward, backward, costs.wait).run();
-    result.factor_s = SweepSimulation(order, SweepDirection::forward, factor, costs.wait).run();
+    result.solve_s = SweepSimulation(order, SweepDirection::forward, forward, costs).run() +
+                     SweepSimulation(order, SweepDirection::backward, backward, costs).run();
+    result.factor_s = SweepSimulation(order, SweepDirection::forward, factor, costs).run();
     return result;
 }
 

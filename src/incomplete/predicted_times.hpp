@@ -18,13 +18,18 @@ struct RowCosts {
     double update = 1.6e-9;     ///< ... and the search for the place of an updated block.
     double factor_row = 2e-8;   ///< A row of a factorization.
     double wait = 1.5e-7;       ///< From the end of an awaited chunk to the start of the chunk that waits.
+    double chunk = 1.5e-8;      ///< Start of a chunk.
+    double check = 5e-8;        ///< A look at the progress of another worker, before a chunk that waits.
+
+    /// These costs with chunks that run as tasks of a graph: a queue, a runtime, and counts of predecessors.
+    [[nodiscard]] RowCosts with_tasks() const;
 };
 
 /// Predicted times in seconds on the workers of an execution order.
 struct SweepPrediction {
     double factor_s = 0; ///< The numeric factorization.
     double solve_s = 0;  ///< A forward and a backward sweep with one right-hand side.
-    double work_s = 0;   ///< All row tasks of the two sweeps together.
+    double work_s = 0;   ///< All row tasks of the two sweeps together, without the cost of chunks and waits.
 };
 
 /// Simulates the runs of an order for this pattern of dense blocks, whose scalars have `scalar_bytes` bytes.

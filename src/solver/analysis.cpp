@@ -251,7 +251,9 @@ template <class T> class Analyzer {
         scale_and_match();
         if (options_.method == SolveMethod::ilu) {
             require_runtime(options_.runtime);
+            choose_cost_model();
             order_rows();
+            analysis_.incomplete->bandwidth = analysis_.costs.bandwidth;
             return std::move(analysis_);
         }
         order_and_factorize_symbolically();

@@ -40,6 +40,7 @@ IncompletePreconditioner<T>::prepare_together(CscMatrix<T> const& working, Incom
     local.levels = context_.on_root([&] { return options.levels; });
     local.block_size = context_.on_root([&] { return options.block_size; });
     local.coarse_string = context_.on_root([&] { return options.coarse_string; });
+    local.bandwidth = context_.on_root([&] { return options.bandwidth; });
     runtime_ = local.runtime.runtime = context_.on_root([&] { return options.runtime.runtime; });
     local.runtime.schedule = context_.on_root([&] { return options.runtime.schedule; });
     local.runtime.node_distances = context_.topology().distances();

@@ -54,6 +54,14 @@ class Experiments(unittest.TestCase):
         self.assertEqual(done.stdout.count("\n| lap3d:30 | 4 x 16 | "), 1)
         self.assertEqual(done.stdout.count(": holds"), 3)
 
+    def test_coarse_strings_of_incomplete_factors(self):
+        done = experiments("--quick", "taggre")
+        if "does not have the runtime" in done.stderr:
+            self.skipTest("this build lacks oneTBB or OpenMP")
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        self.assertEqual(done.stdout.count("\n| lap3d:24 | natural | 0 | "), 9, "two by 1 and 2 threads, two machines; one")
+        self.assertEqual(done.stdout.count(": holds"), 3)
+
     def test_misuse(self):
         done = experiments("table9")
         self.assertEqual(done.returncode, 2)

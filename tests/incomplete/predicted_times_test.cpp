@@ -13,7 +13,7 @@ RowPattern pattern_of(char const* spec, Index levels = 0) {
 
 /// Costs of 1 for each row, and nothing else.
 RowCosts unit_rows() {
-    return {.byte = 0, .row = 1, .gather = 0, .flop = 0, .update = 0, .factor_row = 1, .wait = 0};
+    return {.byte = 0, .row = 1, .gather = 0, .flop = 0, .update = 0, .factor_row = 1, .wait = 0, .chunk = 0, .check = 0};
 }
 
 TEST(PredictedTimes, OfOneWorkerAreTheSumOfAllRows) {
@@ -63,6 +63,25 @@ TEST(PredictedTimes, LieBetweenTheShareOfAWorkerAndAllWork) {
                     EXPECT_LE(predicted.solve_s, predicted.work_s);
                 }
             }
+}
+
+TEST(PredictedTimes, IncludeTheCostsOfChunksAndOfWaits) {
+    auto const pattern = pattern_of("lap3d:6");
+    auto const order = make_execution_order(pattern, 2, "none");
+    auto const one = make_execution_order(pattern, 1, "none");
+    RowCosts costs = unit_rows();
+    costs.chunk = 0.5;
+    EXPECT_EQ(predict_sweeps(pattern, one, 1, 8, costs).solve_s, 2 * 216 * 1.5);
+    EXPECT_EQ(predict_sweeps(pattern, one, 1, 8, costs).work_s, 2 * 216);
+    RowCosts checked = unit_rows();
+    checked.check = 100;
+    auto const waits = static_cast<double>(order.forward.waits.size() + order.backward.waits.size());
+    double const slower = predict_sweeps(pattern, order, 1, 8, checked).solve_s;
+    EXPECT_GE(slower, 100 * waits / 2);
+    EXPECT_LE(slower, 100 * waits + 2 * 216);
+    EXPECT_EQ(predict_sweeps(pattern, one, 1, 8, checked).solve_s, 2 * 216);
+    EXPECT_GT(predict_sweeps(pattern, one, 1, 8, RowCosts().with_tasks()).solve_s,
+              3 * predict_sweeps(pattern, one, 1, 8).solve_s);
 }
 
 TEST(ChooseExecutionOrder, IsNotSlowerThanItsCandidates) {
