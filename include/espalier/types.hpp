@@ -84,7 +84,7 @@ enum class OrderingMethod {
     natural,    ///< The order of the unknowns in the matrix.
     user,       ///< Options::ordering_positions or Options::ordering_file.
     rcm,        ///< Reverse Cuthill-McKee, for incomplete factorizations.
-    automatic,  ///< `scotch` for complete factorizations, `natural` for incomplete ones.
+    automatic,  ///< `dissection`, or `scotch` if it saves time; `natural` for incomplete factorizations.
     dissection, ///< Nested dissection by multilevel cuts of our own.
 };
 

@@ -55,16 +55,17 @@ std::unique_lock<std::timed_mutex> lock(std::timed_mutex& mutex, Interrupt* inte
 
 } // namespace
 
-CostModelChoice CostModels::choose(Scalar scalar, Factorization kind, int threads, bool anew,
+CostModelChoice CostModels::choose(Scalar scalar, Factorization kind, int threads, Measuring measuring,
                                    Interrupt* interrupt, ProgressSink* progress) {
     KernelKind const kernels = kernel_kind(kind);
     CostModelChoice const shipped{default_cost_model(scalar, kernels), "default"};
     auto const held = lock(mutex_, interrupt);
-    if (!anew) {
+    if (measuring != Measuring::always) {
         if (auto const model = known(scalar, kernels, threads, "cached")) return *model;
         if (auto stored = loaded_ ? std::nullopt : store_.load()) costs_ = std::move(*stored);
         loaded_ = true;
         if (auto const model = known(scalar, kernels, threads, "cached")) return *model;
+        if (measuring == Measuring::never) return shipped;
     }
     try {
         ProgressScope const phase(progress, "calibration", 0);
@@ -133,10 +134,13 @@ CostModels& cost_models() {
 }
 
 CostModelChoice cost_model_for(Scalar scalar, Factorization kind, int threads, Toggle calibration,
-                               Interrupt* interrupt, ProgressSink* progress) {
+                               bool is_worthwhile, Interrupt* interrupt, ProgressSink* progress) {
     Toggle const choice = effective(calibration);
     if (choice == Toggle::off) return {default_cost_model(scalar, kernel_kind(kind)), "default"};
-    return cost_models().choose(scalar, kind, threads, choice == Toggle::on, interrupt, progress);
+    Measuring const measuring = choice == Toggle::on ? Measuring::always
+                                : is_worthwhile      ? Measuring::if_unknown
+                                                     : Measuring::never;
+    return cost_models().choose(scalar, kind, threads, measuring, interrupt, progress);
 }
 
 } // namespace espalier

@@ -1,7 +1,8 @@
 // The choice of the cost model for a schedule: a model that was measured earlier, in this process or in
-// another, else one that is measured now; or the default model of the library.
+// another, else one that is measured now, or the default model of the library.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <mutex>
 
@@ -17,12 +18,14 @@ struct CostModelChoice {
     Network network = {};           ///< The measured network between processes, else the default.
 };
 
+enum class Measuring : std::uint8_t { never, if_unknown, always };
+
 /// The model for this scalar and factorization on `threads`. The environment variable ESPALIER_CALIBRATION
-/// replaces an automatic `calibration`; Error{usage} unless it is auto, on or off. If memory does not suffice
-/// for measurements, the default model is returned. `progress`, which may be null, receives a phase during
-/// measurements. Error{cancelled}.
+/// replaces an automatic `calibration`; Error{usage} unless it is auto, on or off. An automatic calibration
+/// measures a model that is not known if `is_worthwhile`. If nothing is known or measured, the default model is
+/// returned. `progress`, which may be null, receives a phase during measurements. Error{cancelled}.
 CostModelChoice cost_model_for(Scalar scalar, Factorization kind, int threads, Toggle calibration,
-                               Interrupt* interrupt, ProgressSink* progress = nullptr);
+                               bool is_worthwhile, Interrupt* interrupt, ProgressSink* progress = nullptr);
 
 /// The models that cost_model_for keeps between calls. Thread-safe: while one measures, the others wait.
 class CostModels {
@@ -30,9 +33,9 @@ class CostModels {
     CostModels(CostModelStore store, int cores, TimingOptions timing)
         : store_(std::move(store)), cores_(cores), timing_(timing) {}
 
-    /// Measures if there is no model, or if `anew` is set.
-    CostModelChoice choose(Scalar scalar, Factorization kind, int threads, bool anew, Interrupt* interrupt,
-                           ProgressSink* progress = nullptr);
+    /// The known, a measured or the default model.
+    CostModelChoice choose(Scalar scalar, Factorization kind, int threads, Measuring measuring,
+                           Interrupt* interrupt, ProgressSink* progress = nullptr);
 
     /// Measures all scalars and kernels on all cores with `timing` for each, and keeps the models and the
     /// measured network. Calls `done` after each of `num_models`.

@@ -10,8 +10,11 @@ namespace espalier {
 
 namespace {
 
-constexpr Vertex coarsest = 120;       // vertices of a graph that is cut directly
-constexpr int growths = 6;             // cuts of that graph to choose from
+constexpr Vertex coarsest = 120;      // vertices of a graph that is cut directly
+constexpr Vertex middle_share = 12;   // the middle level has at most this part of the vertices
+constexpr Vertex large = 5000;        // graphs with more vertices are cut several times from the middle level,
+constexpr int tries_of_large = 3;     // which costs little there
+constexpr std::int32_t taken = std::numeric_limits<std::int32_t>::max(); // no vertex is so heavy
 constexpr double worth_refining = 1.6; // a level with a separator so many times heavier may still win
 constexpr double hopeless = 2.5;       // and one that is heavier than this is far from any good cut
 
@@ -50,26 +53,77 @@ bool MultilevelCut::find(CutGraph const& graph, Settings& settings, Cut& cut) {
     return cut.divides();
 }
 
+// Contracts the graph to a middle level, and starts there several times, once with separators on all levels and
+// once with bisections below the middle level. Bisections find straight cuts of lattices, separators the best
+// cuts of many other graphs. The prices on the middle level do not tell which of both is better in the end.
 void MultilevelCut::find_multilevel(CutGraph const& graph, Visits visits, Cut& cut) {
-    auto const largest =
-        static_cast<std::int32_t>(std::max<std::int64_t>(2, 3 * graph.total / (2 * coarsest)));
-    std::size_t depth = 0;
-    while (level(graph, depth).num_vertices() > coarsest) {
+    largest_ = static_cast<std::int32_t>(std::max<std::int64_t>(2, 3 * graph.total / (2 * coarsest)));
+    std::size_t const middle =
+        coarsen(graph, 0, std::max(graph.num_vertices() / middle_share, 3 * coarsest), visits);
+    int const tries = graph.num_vertices() > large ? tries_of_large : 1;
+    auto const visits_of = [&](int attempt) { return attempt == 0 ? visits : Visits::shuffled; };
+    separate_from(graph, middle, visits_of(0), cut);
+    for (int k = 1; k < tries; ++k) {
+        separate_from(graph, middle, visits_of(k), bisected_);
+        if (bisected_.price() < cut.price()) std::swap(bisected_, cut);
+    }
+    bisect_from(graph, middle, visits_of(0), halves_);
+    for (int k = 1; k < tries; ++k) {
+        bisect_from(graph, middle, visits_of(k), other_halves_);
+        if (other_halves_.cut_edges < halves_.cut_edges) std::swap(other_halves_, halves_);
+    }
+    bisection_.separate(level(graph, middle), halves_, bisected_);
+    refinement_.refine(level(graph, middle), bisected_);
+    project(graph, middle, 0, bisected_);
+    project(graph, middle, 0, cut);
+    if (bisected_.price() < cut.price()) std::swap(bisected_, cut);
+}
+
+// Contracts level `depth` until at most `size` vertices are left. Returns the depth reached.
+std::size_t MultilevelCut::coarsen(CutGraph const& graph, std::size_t depth, Vertex size, Visits visits) {
+    while (level(graph, depth).num_vertices() > size) {
         if (levels_.size() == depth) levels_.emplace_back();
         CutGraph const& fine = level(graph, depth);
-        Vertex const count = match(fine, largest, visits, levels_[depth].number);
+        Vertex const count = match(fine, largest_, visits, levels_[depth].number);
         if (count > 0.95 * fine.num_vertices()) break;
         contract(fine, levels_[depth].number, count, levels_[depth].graph);
         ++depth;
     }
-    cut_coarsest(level(graph, depth), cut);
-    while (depth-- > 0) {
-        CutGraph const& fine = level(graph, depth);
-        part_.resize(fine.num_vertices());
-        auto const& number = levels_[depth].number;
-        for (Vertex v = 0; v < fine.num_vertices(); ++v) part_[v] = cut.part[number[v]];
-        cut.part.swap(part_);
-        refinement_.refine(fine, cut);
+    return depth;
+}
+
+// A separator of level `depth`, found by further contraction.
+void MultilevelCut::separate_from(CutGraph const& graph, std::size_t depth, Visits visits, Cut& cut) {
+    std::size_t const bottom = coarsen(graph, depth, coarsest, visits);
+    refinement_.grow(level(graph, bottom), any_vertex(level(graph, bottom)), cut);
+    refinement_.refine(level(graph, bottom), cut);
+    project(graph, bottom, depth, cut);
+}
+
+// A bisection of level `depth`, found by further contraction.
+void MultilevelCut::bisect_from(CutGraph const& graph, std::size_t depth, Visits visits, Halves& halves) {
+    std::size_t bottom = coarsen(graph, depth, coarsest, visits);
+    bisection_.grow(level(graph, bottom), any_vertex(level(graph, bottom)), halves);
+    bisection_.refine(level(graph, bottom), halves);
+    while (bottom-- > depth) {
+        refine_parts(graph, bottom, halves.part);
+        bisection_.refine(level(graph, bottom), halves);
+    }
+}
+
+// Turns the parts of the vertices of level `depth` + 1 into those of level `depth`.
+void MultilevelCut::refine_parts(CutGraph const& graph, std::size_t depth, std::vector<std::uint8_t>& part) {
+    auto const& number = levels_[depth].number;
+    part_.resize(level(graph, depth).num_vertices());
+    for (std::size_t v = 0; v < part_.size(); ++v) part_[v] = part[number[v]];
+    part.swap(part_);
+}
+
+// Turns a cut of level `from` into one of the finer level `to`.
+void MultilevelCut::project(CutGraph const& graph, std::size_t from, std::size_t to, Cut& cut) {
+    while (from-- > to) {
+        refine_parts(graph, from, cut.part);
+        refinement_.refine(level(graph, from), cut);
     }
 }
 
@@ -91,20 +145,27 @@ Vertex MultilevelCut::match(CutGraph const& graph, std::int32_t largest, Visits 
 void MultilevelCut::match_by_weight(CutGraph const& graph, std::int32_t largest, Visits visits) {
     Vertex const n = graph.num_vertices();
     mate_.assign(n, -1);
+    free_weight_.assign(graph.weight.begin(), graph.weight.end());
     auto const visit = [&](Vertex v) {
         if (mate_[v] >= 0) return;
+        std::int32_t const room = largest - graph.weight[v];
+        // Compares edge weights, and vertex weights if they are equal.
+        std::int64_t highest = 0;
         Vertex best = v;
-        std::int32_t heaviest = 0;
-        for (Offset e = graph.ptr[v]; e < graph.ptr[v + 1]; ++e) {
-            Vertex const w = graph.adj[e];
-            if (mate_[w] >= 0 || graph.weight[v] + graph.weight[w] > largest) continue;
-            std::int32_t const weight = graph.weight_of_edge(e);
-            if (weight < heaviest || (weight == heaviest && graph.weight[w] >= graph.weight[best])) continue;
-            best = w;
-            heaviest = weight;
-        }
+        auto const consider = [&](Vertex w, std::int64_t edge) {
+            std::int32_t const weight = free_weight_[w];
+            std::int64_t const rank = weight <= room ? (edge << 32) - weight : 0;
+            best = rank > highest ? w : best;
+            highest = std::max(rank, highest);
+        };
+        auto const neighbours = graph.neighbours(v);
+        if (graph.edge_weight.empty())
+            for (Vertex const w : neighbours) consider(w, 1);
+        else
+            for (Offset e = graph.ptr[v]; Vertex const w : neighbours) consider(w, graph.edge_weight[e++]);
         mate_[v] = best;
         mate_[best] = v;
+        free_weight_[v] = free_weight_[best] = taken;
     };
     if (visits == Visits::in_order) {
         for (Vertex v = 0; v < n; ++v) visit(v);
@@ -149,43 +210,41 @@ void MultilevelCut::contract(CutGraph const& graph, std::vector<Vertex> const& n
     result.total = graph.total;
     result.ptr.assign(1, 0);
     result.weight.clear();
-    if (result.adj.size() < graph.adj.size()) {
-        result.adj.resize(graph.adj.size());
-        result.edge_weight.resize(graph.adj.size());
+    if (result.adj.size() < graph.adj.size() + 1) {
+        result.adj.resize(graph.adj.size() + 1);
+        result.edge_weight.resize(graph.adj.size() + 1);
     }
     place_.assign(coarse, -1);
     Offset end = 0;
     for (Vertex v = 0; v < graph.num_vertices(); ++v) {
         if (mate_[v] < v) continue;
-        Offset const begin = end;
+        // The first entry collects the edges between v and its mate, and is removed at the end. place_ counts
+        // the removed entries, so that entries of earlier vertices are before `begin`.
         Vertex const merged = number[v];
+        Offset const removed = merged;
+        Offset const begin = end++;
+        place_[merged] = begin + removed;
         auto const add = [&](Vertex member) {
             for (Offset e = graph.ptr[member]; e < graph.ptr[member + 1]; ++e) {
                 Vertex const w = number[graph.adj[e]];
-                if (w == merged) continue;
-                if (place_[w] < begin) {
-                    place_[w] = end;
-                    result.adj[end] = w;
-                    result.edge_weight[end++] = graph.weight_of_edge(e);
-                } else {
-                    result.edge_weight[place_[w]] += graph.weight_of_edge(e);
-                }
+                bool const is_new = place_[w] < begin + removed;
+                Offset const place = is_new ? end : place_[w] - removed;
+                result.edge_weight[place] =
+                    (is_new ? 0 : result.edge_weight[place]) + graph.weight_of_edge(e);
+                result.adj[place] = w;
+                place_[w] = place + removed;
+                end += is_new ? 1 : 0;
             }
         };
         add(v);
         if (mate_[v] != v) add(mate_[v]);
+        // Its removal keeps the order of the others, because matches on lattices depend on it.
+        std::copy(result.adj.begin() + begin + 1, result.adj.begin() + end, result.adj.begin() + begin);
+        std::copy(result.edge_weight.begin() + begin + 1, result.edge_weight.begin() + end,
+                  result.edge_weight.begin() + begin);
+        --end;
         result.ptr.push_back(end);
         result.weight.push_back(graph.weight[v] + (mate_[v] != v ? graph.weight[mate_[v]] : 0));
-    }
-}
-
-void MultilevelCut::cut_coarsest(CutGraph const& graph, Cut& cut) {
-    cut.weight = {}; // divides nothing
-    Cut grown;
-    for (int k = 0; k < growths; ++k) {
-        refinement_.grow(graph, static_cast<Vertex>(random_.below(graph.num_vertices())), grown);
-        refinement_.refine(graph, grown);
-        if (k == 0 || grown.price() < cut.price()) std::swap(grown, cut);
     }
 }
 
@@ -206,7 +265,7 @@ Vertex MultilevelCut::search(CutGraph const& graph, Vertex root) {
 // The best level of a search from a vertex that is far from another one. On a lattice these levels are
 // slanted planes, which have fewer vertices than planes along the axes.
 void MultilevelCut::cut_at_level(CutGraph const& graph, Cut& cut) {
-    auto root = static_cast<Vertex>(random_.below(graph.num_vertices()));
+    Vertex root = any_vertex(graph);
     Vertex depth = search(graph, root);
     auto const degree = [&](Vertex v) { return graph.ptr[v + 1] - graph.ptr[v]; };
     for (int k = 0; k < 3; ++k) {

@@ -1,11 +1,12 @@
 // Cuts of a graph by a multilevel method (Hendrickson, Leland 1995; Karypis, Kumar 1998) and by levels of a
-// breadth-first search (George, Liu 1981), each refined by moves of single vertices.
+// breadth-first search (George, Liu 1981), refined by moves of single vertices.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "core/random.hpp"
+#include "ordering/bisection.hpp"
 #include "ordering/cut_graph.hpp"
 #include "ordering/cut_refinement.hpp"
 
@@ -31,25 +32,36 @@ class MultilevelCut {
     enum class Visits : std::uint8_t { in_order, shuffled };
 
     void find_multilevel(CutGraph const& graph, Visits visits, Cut& cut);
+    std::size_t coarsen(CutGraph const& graph, std::size_t depth, Vertex size, Visits visits);
+    void separate_from(CutGraph const& graph, std::size_t depth, Visits visits, Cut& cut);
+    void bisect_from(CutGraph const& graph, std::size_t depth, Visits visits, Halves& halves);
+    void refine_parts(CutGraph const& graph, std::size_t depth, std::vector<std::uint8_t>& part);
+    void project(CutGraph const& graph, std::size_t from, std::size_t to, Cut& cut);
     Vertex match(CutGraph const& graph, std::int32_t largest, Visits visits, std::vector<Vertex>& number);
     void match_by_weight(CutGraph const& graph, std::int32_t largest, Visits visits);
     void match_at_distance_two(CutGraph const& graph, std::int32_t largest);
     void contract(CutGraph const& graph, std::vector<Vertex> const& number, Vertex coarse, CutGraph& result);
-    void cut_coarsest(CutGraph const& graph, Cut& cut);
     void cut_at_level(CutGraph const& graph, Cut& cut);
     Vertex search(CutGraph const& graph, Vertex root);
+    Vertex any_vertex(CutGraph const& graph) {
+        return static_cast<Vertex>(random_.below(graph.num_vertices()));
+    }
     [[nodiscard]] CutGraph const& level(CutGraph const& finest, std::size_t l) const {
         return l == 0 ? finest : levels_[l - 1].graph;
     }
 
     SplitMix64 random_{1};
     CutRefinement refinement_;
+    Bisection bisection_;
     std::vector<Level> levels_;
     std::vector<Vertex> mate_, waiting_, visits_;
+    std::vector<std::int32_t> free_weight_; ///< match_by_weight(): weights of the vertices without a mate.
     std::vector<Offset> place_;            ///< contract(): the entry of each neighbour of the current vertex.
     std::vector<Vertex> distance_, queue_; ///< search().
     std::vector<std::uint8_t> part_;
-    Cut candidate_;
+    Cut candidate_, bisected_;
+    Halves halves_, other_halves_;
+    std::int32_t largest_ = 0; ///< Limit of the weight of a contracted vertex.
 };
 
 } // namespace espalier

@@ -59,15 +59,14 @@ std::vector<Index> order_core(Graph const& graph, OrderingOptions const& options
     switch (options.method) {
     case OrderingMethod::metis:
         return order_by_metis(graph);
-    case OrderingMethod::dissection:
-        return order_by_dissection(graph, options.threads, options.interrupt);
     case OrderingMethod::amd:
         return order_by_amd(graph);
+    case OrderingMethod::scotch:
+        if (options.scotch_strategy.empty()) return order_by_scotch(graph, options.threads, options.interrupt);
+        return order_by_scotch_strategy(graph, options.scotch_strategy, options.threads, options.deterministic);
     default:
-        break;
+        return order_by_dissection(graph, options.threads, options.interrupt);
     }
-    if (options.scotch_strategy.empty()) return order_by_scotch(graph, options.threads, options.interrupt);
-    return order_by_scotch_strategy(graph, options.scotch_strategy, options.threads, options.deterministic);
 }
 
 std::vector<Index> fill_reducing(Graph const& graph, OrderingOptions const& options) {
@@ -180,6 +179,13 @@ Ordering compute_ordering(CompressedGraph const& compressed, OrderingOptions con
     }
     auto perm = invert_permutation(inverse, "the constrained ordering");
     return {std::move(perm), std::move(inverse)};
+}
+
+double predicted_scotch_seconds(Graph const& graph) {
+    auto const n = static_cast<double>(graph.num_vertices);
+    auto const entries = static_cast<double>(std::ssize(graph.adj)) + n;
+    double const levels = std::log2(std::max(2.0, n / 100));
+    return 0.16e-6 * entries * levels;
 }
 
 Graph induced_subgraph(Graph const& graph, std::span<Index const> vertices) {

@@ -10,7 +10,7 @@
 namespace espalier {
 
 struct OrderingOptions {
-    OrderingMethod method = OrderingMethod::scotch; ///< Method; `automatic` is scotch.
+    OrderingMethod method = OrderingMethod::dissection; ///< Method; `automatic` is dissection.
     std::vector<Index> user_positions;              ///< For OrderingMethod::user: perm[old] = new, or empty.
     std::string user_file;     ///< For OrderingMethod::user without positions: file for read_permutation().
     int threads = 1;           ///< Number of threads.
@@ -37,6 +37,9 @@ Ordering compute_ordering(Graph const& graph, OrderingOptions const& options);
 /// Orders the interior of a compressed graph, the vertices that need not come last, likewise. The other
 /// vertices follow in ascending order, or in their order in the user's ordering.
 Ordering compute_ordering(CompressedGraph const& compressed, OrderingOptions const& options);
+
+/// Approximate seconds of the method `scotch` on one thread.
+double predicted_scotch_seconds(Graph const& graph);
 
 /// The vertices `vertices` (distinct, ascending) of a graph, renumbered from 0, with their weights and the
 /// edges between them. Takes time linear in all vertices and the edges of `vertices`.

@@ -35,7 +35,7 @@ template <class T> struct Analysis {
     Options options;            ///< The options at the time of the analysis.
     FactorForm form;
     ScaledSystem<T> system;
-    OrderingMethod ordering = OrderingMethod::scotch;  ///< The method that ordered the unknowns.
+    OrderingMethod ordering = OrderingMethod::dissection; ///< The method that ordered the unknowns.
     std::optional<IncompleteOptions> incomplete; ///< Set for an incomplete factorization; the rest is empty.
     SupernodalStructure supernodal; ///< Of the whole working system, before wide supernodes are split,
     BlockStructure structure;       ///< and after that.

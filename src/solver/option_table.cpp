@@ -199,7 +199,7 @@ constexpr std::array table = {
          "accept a matrix that is singular by its pattern, to compute its null space"}),
     ordering({"ordering", analyses, method, "METHOD|FILE",
               "ordering of the unknowns: a method, or a file with the new position of each row",
-              "scotch; natural for --method ilu"}),
+              "dissection, or scotch if that saves time; natural for --method ilu"}),
     count<&Options::levels>({"levels", here, method, "K", "ilu: levels of fill of ILU(k) and IC(k)"}, 0, 1'000'000),
     count<&Options::block_size>({"block-size", here, method, "B", "ilu: size of dense blocks", "found from the matrix"},
                                 1, 6, "auto"),
@@ -230,7 +230,7 @@ constexpr std::array table = {
         {"calibration", analyses, machine, "WHEN",
          "predict times with a cost model measured on this machine: on measures it again, off takes the one "
          "that is shipped",
-         "measured once, in less than 2 s, and kept"}),
+         "measured once before a long factorization, and kept"}),
     choice<&Options::record_trace>({"record-trace", none, scheduling, "", "record what each thread does"}),
     choice<&Options::schedule>(
         {"schedule", runs, scheduling, "POLICY",

@@ -97,8 +97,9 @@ class Calibration(CommandTest):
     def test_is_measured_once_and_kept(self):
         self.assertEqual(self.model_of(setting="off"), "default")
         self.assertEqual(self.model_of("--calibration", "off"), "default")
+        self.assertEqual(self.model_of(), "default")
         self.assertEqual(self.stored(), [])
-        self.assertEqual(self.model_of(), "calibrated")
+        self.assertEqual(self.model_of("--calibration", "on"), "calibrated")
         [folder, file] = self.stored()
         self.assertEqual(folder.name, "espalier")
         stored = json.loads(file.read_text())
@@ -107,9 +108,10 @@ class Calibration(CommandTest):
         self.assertEqual(self.model_of(), "cached")
         self.assertEqual(self.model_of("--calibration", "on"), "calibrated")
         file.write_text(file.read_text()[:-20])
-        self.assertEqual(self.model_of(), "calibrated")
+        self.assertEqual(self.model_of(), "default")
+        self.assertEqual(self.model_of("--calibration", "on"), "calibrated")
         self.assertEqual(self.stored(), [folder, file])
 
     def test_unwritable_cache_is_no_error(self):
         self.write("cache", "a file, no directory")
-        self.assertEqual(self.model_of(), "calibrated")
+        self.assertEqual(self.model_of("--calibration", "on"), "calibrated")

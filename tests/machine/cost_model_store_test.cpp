@@ -145,44 +145,46 @@ TEST(MachineCosts, KeepsKnownContentionOfOtherThreadCounts) {
 TEST_F(CostModelStoreTest, MeasuresOnceAndRemembers) {
     TimingOptions const quick{0.002, 2e6, nullptr};
     CostModels first(store(), 2, quick);
-    EXPECT_STREQ(first.choose(Scalar::d, Factorization::llh, 2, false, nullptr).source, "calibrated");
-    auto const again = first.choose(Scalar::d, Factorization::llt, 2, false, nullptr);
+    EXPECT_STREQ(first.choose(Scalar::d, Factorization::llh, 2, Measuring::never, nullptr).source, "default");
+    EXPECT_STREQ(first.choose(Scalar::d, Factorization::llh, 2, Measuring::if_unknown, nullptr).source, "calibrated");
+    auto const again = first.choose(Scalar::d, Factorization::llt, 2, Measuring::if_unknown, nullptr);
     EXPECT_STREQ(again.source, "cached");
-    EXPECT_STREQ(first.choose(Scalar::d, Factorization::llh, 2, true, nullptr).source, "calibrated");
+    EXPECT_STREQ(first.choose(Scalar::d, Factorization::llh, 2, Measuring::always, nullptr).source, "calibrated");
 
     CostModels later(store(), 2, quick); // as another process would
-    auto const cached = later.choose(Scalar::d, Factorization::llh, 6, false, nullptr);
+    EXPECT_STREQ(later.choose(Scalar::d, Factorization::llh, 2, Measuring::never, nullptr).source, "cached");
+    auto const cached = later.choose(Scalar::d, Factorization::llh, 6, Measuring::if_unknown, nullptr);
     EXPECT_STREQ(cached.source, "cached");
     EXPECT_EQ(cached.model.threads_per_core, 3);
-    EXPECT_STREQ(later.choose(Scalar::s, Factorization::lu, 1, false, nullptr).source, "calibrated");
+    EXPECT_STREQ(later.choose(Scalar::s, Factorization::lu, 1, Measuring::if_unknown, nullptr).source, "calibrated");
     auto const stored = store().load();
     ASSERT_TRUE(stored);
     EXPECT_NE(stored->find(Scalar::d, KernelKind::cholesky), nullptr);
     EXPECT_NE(stored->find(Scalar::s, KernelKind::lu), nullptr);
 
     CostModels without_folder(CostModelStore("", key_), 1, quick);
-    EXPECT_STREQ(without_folder.choose(Scalar::d, Factorization::llh, 1, false, nullptr).source,
+    EXPECT_STREQ(without_folder.choose(Scalar::d, Factorization::llh, 1, Measuring::if_unknown, nullptr).source,
                  "calibrated");
-    EXPECT_STREQ(without_folder.choose(Scalar::d, Factorization::llh, 1, false, nullptr).source, "cached");
+    EXPECT_STREQ(without_folder.choose(Scalar::d, Factorization::llh, 1, Measuring::if_unknown, nullptr).source, "cached");
 }
 
 TEST_F(CostModelStoreTest, CanBeCancelledWhileMeasuring) {
     CostModels models(store(), 2, {100, 2e6, nullptr});
     Interrupt interrupt;
     interrupt.request();
-    EXPECT_THROW(models.choose(Scalar::d, Factorization::llh, 2, false, &interrupt), Error);
+    EXPECT_THROW(models.choose(Scalar::d, Factorization::llh, 2, Measuring::if_unknown, &interrupt), Error);
     EXPECT_FALSE(store().load());
 }
 
 TEST(CostModelFor, ReadsTheEnvironmentOnlyIfTheOptionIsAutomatic) {
     setenv("ESPALIER_CALIBRATION", "off", 1);
-    EXPECT_STREQ(cost_model_for(Scalar::d, Factorization::lu, 1, Toggle::automatic, nullptr).source,
+    EXPECT_STREQ(cost_model_for(Scalar::d, Factorization::lu, 1, Toggle::automatic, true, nullptr).source,
                  "default");
     setenv("ESPALIER_CALIBRATION", "sometimes", 1);
     EXPECT_TRUE(throws_error(Status::usage, "ESPALIER_CALIBRATION is 'sometimes'", [] {
-        cost_model_for(Scalar::d, Factorization::lu, 1, Toggle::automatic, nullptr);
+        cost_model_for(Scalar::d, Factorization::lu, 1, Toggle::automatic, true, nullptr);
     }));
-    EXPECT_STREQ(cost_model_for(Scalar::d, Factorization::lu, 1, Toggle::off, nullptr).source, "default");
+    EXPECT_STREQ(cost_model_for(Scalar::d, Factorization::lu, 1, Toggle::off, true, nullptr).source, "default");
     setenv("ESPALIER_CALIBRATION", "off", 1); // for the other tests
 }
 

@@ -57,6 +57,63 @@ TEST(CutRefinement, StraightensASeparatorOfAGrid) {
     EXPECT_EQ(cut.weight[2], 9);
 }
 
+// The lattice of a x b x c vertices in which neighbours differ by at most 1 in each coordinate.
+Graph lattice27(Index a, Index b, Index c) {
+    Graph graph;
+    graph.num_vertices = a * b * c;
+    auto const is_inside = [](Index k, Index size) { return k >= 0 && k < size; };
+    for (Index v = 0; v < graph.num_vertices; ++v) {
+        Index const x = v % a, y = v / a % b, z = v / (a * b);
+        for (Index step = 0; step < 27; ++step) {
+            Index const u = x + step % 3 - 1, t = y + step / 3 % 3 - 1, s = z + step / 9 - 1;
+            if (step != 13 && is_inside(u, a) && is_inside(t, b) && is_inside(s, c))
+                graph.adj.push_back(u + a * (t + b * s));
+        }
+        graph.ptr.push_back(std::ssize(graph.adj));
+    }
+    return graph;
+}
+
+TEST(Bisection, KeepsItsSumsAndItsBalance) {
+    Bisection bisection;
+    for (CutGraph const& graph :
+         {cut_graph(grid(30, 20)), weighted(grid(9, 8, 7)), cut_graph(random_graph(500, 1500, 3)),
+          weighted(side_by_side({grid(9, 9), path(40), star(30)})), cut_graph(complete(20))}) {
+        auto const expect_consistent = [&](Halves const& halves) {
+            std::array<std::int64_t, 2> weight{};
+            std::int64_t twice = 0;
+            for (Vertex v = 0; v < graph.num_vertices(); ++v) {
+                weight[halves.part[v]] += graph.weight[v];
+                for (Offset e = graph.ptr[v]; e < graph.ptr[v + 1]; ++e)
+                    if (halves.part[graph.adj[e]] != halves.part[v]) twice += graph.weight_of_edge(e);
+            }
+            EXPECT_EQ(weight, halves.weight);
+            EXPECT_EQ(twice, 2 * halves.cut_edges);
+        };
+        Halves halves;
+        bisection.grow(graph, graph.num_vertices() / 3, halves);
+        expect_consistent(halves);
+        EXPECT_GE(2 * halves.weight[0], graph.total);
+        std::int64_t const grown = halves.cut_edges;
+        bisection.refine(graph, halves);
+        expect_consistent(halves);
+        EXPECT_LE(halves.cut_edges, grown);
+        EXPECT_LE(10 * std::max(halves.weight[0], halves.weight[1]), 6 * graph.total);
+        Cut cut;
+        bisection.separate(graph, halves, cut);
+        expect_valid(graph, cut);
+    }
+}
+
+TEST(MultilevelCut, FindsThePlaneOfALatticeWithDiagonals) {
+    Cut cut;
+    MultilevelCut::Settings settings;
+    CutGraph const graph = cut_graph(lattice27(25, 25, 24));
+    ASSERT_TRUE(MultilevelCut().find(graph, settings, cut));
+    expect_valid(graph, cut);
+    EXPECT_EQ(cut.weight[2], 600);
+}
+
 TEST(MultilevelCut, CutsLatticesAsWellAsPlanesDo) {
     MultilevelCut cuts;
     Cut cut;
