@@ -245,6 +245,7 @@ TEST(Ordering, RowOrderingsRejectACompressedGraph) {
 
 TEST(Ordering, ABadStrategyStringIsAUsageError) {
     OrderingOptions options;
+    options.method = OrderingMethod::scotch;
     options.scotch_strategy = "this is not one";
     EXPECT_EQ(status(grid(5, 5), options), Status::usage);
 }

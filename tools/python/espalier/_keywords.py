@@ -38,7 +38,8 @@ class Keywords(TypedDict, total=False):
     allow_singular: bool | None
 
     #: ordering of the unknowns: a method, or a file with the new position of each row (auto, dissection,
-    #: scotch, metis, amd, natural, rcm or FILE) [auto: scotch; natural for --method ilu]
+    #: scotch, metis, amd, natural, rcm or FILE) [auto: dissection, or scotch if that saves time; natural for
+    #: --method ilu]
     ordering: str | os.PathLike[str] | None
 
     #: ilu: levels of fill of ILU(k) and IC(k) [0]
@@ -74,7 +75,7 @@ class Keywords(TypedDict, total=False):
     topology: str | os.PathLike[str] | None
 
     #: predict times with a cost model measured on this machine: on measures it again, off takes the one that
-    #: is shipped (auto, on, off) [auto: measured once, in less than 2 s, and kept]
+    #: is shipped (auto, on, off) [auto: measured once before a long factorization, and kept]
     calibration: Literal["auto", "on", "off"] | None
 
     #: record what each thread does
