@@ -218,7 +218,7 @@ Trace::Trace(TraceParts parts) : parts_(std::move(parts)) {
     std::ranges::stable_sort(parts_.samples, {}, &Sample::time);
     auto& dependencies = parts_.dependencies;
     std::ranges::sort(dependencies, {}, [](Dependency const& d) { return std::tie(d.after, d.before); });
-    dependencies.erase(std::ranges::unique(dependencies).begin(), dependencies.end());
+    dependencies.erase(std::unique(dependencies.begin(), dependencies.end()), dependencies.end());
 
     first_state_.assign(parts_.containers.size() + 1, 0);
     for (auto const& state : parts_.states) ++first_state_[state.container + 1];

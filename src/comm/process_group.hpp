@@ -24,7 +24,7 @@ class ProcessGroup {
 
   private:
     Communicator world_;
-    bool initialised_ = false;
+    [[maybe_unused]] bool initialised_ = false; // with MPI
 };
 
 } // namespace espalier

@@ -65,8 +65,8 @@ ChunkRuns::ChunkRuns(ExecutionOrder& order, WorkerTeam& team, ChunkRuntime const
     TaskGraph tasks = std::exchange(order.tasks, {});
     if (runtime.uses_lists()) return;
     if (runtime.runtime != TaskRuntime::espalier) other_ = make_other_runtime(runtime.runtime, team.size());
-    forward_ = std::make_unique<Tasks>(std::move(tasks));
-    backward_ = std::make_unique<Tasks>(reversed_tasks(forward_->graph));
+    forward_ = std::make_unique<Tasks>(Tasks{std::move(tasks), nullptr});
+    backward_ = std::make_unique<Tasks>(Tasks{reversed_tasks(forward_->graph), nullptr});
     for (Tasks* const direction : {forward_.get(), backward_.get()}) {
         direction->graph.priority = path_priorities(direction->graph);
         if (!other_) direction->policy = make_policy_for(direction->graph);

@@ -36,7 +36,7 @@ class SharedPieces {
         FirstError error;
         task.body = &body;
         task.error = &error;
-        task.helpers.store(helpers);
+        task.helpers.store({helpers});
         task.count.store(count);
         task.next.store(0);
         task.is_open.store(true);
@@ -73,10 +73,13 @@ class SharedPieces {
     }
 
   private:
+    // Clang reads and writes a range atomically without a lock only if it is aligned to its size.
+    struct alignas(2 * sizeof(int)) AtomicRange : WorkerRange {};
+
     struct alignas(64) SharedTask {
         PieceBody const* body = nullptr;
         FirstError* error = nullptr;
-        std::atomic<WorkerRange> helpers;
+        std::atomic<AtomicRange> helpers;
         std::atomic<int> count{0};
         std::atomic<int> next{0};
         std::atomic<bool> is_open{false};

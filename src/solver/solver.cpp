@@ -297,18 +297,8 @@ Solution<T> solve(CscMatrix<T> const& matrix, std::span<T const> b, Index nrhs, 
     return {std::move(x), solver.report()};
 }
 
+// Instantiates also the members of Solver<T>::State that this file defines.
 #define ESPALIER_INSTANTIATE(T)                                                                              \
-    template void Solver<T>::State::note(std::string);                                                       \
-    template void Solver<T>::State::require_factors(char const*) const;                                      \
-    template void Solver<T>::State::require_complete(char const*) const;                                     \
-    template void Solver<T>::State::require_no_schur(char const*) const;                                     \
-    template void Solver<T>::State::require_schur(char const*) const;                                        \
-    template void Solver<T>::State::analyze(CscMatrix<T> const&);                                            \
-    template void Solver<T>::State::analyze(CscMatrix<T> const&, Options const&);                            \
-    template void Solver<T>::State::drop_analysis();                                                         \
-    template Inertia Solver<T>::State::inertia();                                                            \
-    template Determinant<T> Solver<T>::State::determinant();                                                 \
-    template DenseMatrix<T> Solver<T>::State::schur_complement();                                            \
     template class Solver<T>;                                                                                \
     template Solution<T> solve<T>(CscMatrix<T> const&, std::span<T const>, Index, Options);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)

@@ -41,7 +41,7 @@ TEST(CoarseString, NamesTheBadPlace) {
              Case{"D(4;", "position 4: ')' is expected"},
              Case{"D(4) F(2)", "position 5: ' ' is no operator"},
          })
-        EXPECT_TRUE(contains(message_of([&] { (void)parse_coarse_string(text); }),
+        EXPECT_TRUE(contains(message_of([&, text = text] { (void)parse_coarse_string(text); }),
                              std::string("coarse string '") + text + "', " + message));
 }
 

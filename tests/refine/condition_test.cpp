@@ -149,7 +149,7 @@ TEST(NormEstimate, SeesThroughCancellationInAllOnes) {
         for (Index i = 0; i < n; ++i)
             b(i, j) = (i == 4 ? 100.0 : 1.0) * (j == 17 ? static_cast<double>(n - 1) : -1.0);
     auto const times = [&](bool adjoint) {
-        return BlockProduct<double>([&b, n, adjoint](std::span<double> block, Index, std::span<Index const>) {
+        return BlockProduct<double>([&b, adjoint](std::span<double> block, Index, std::span<Index const>) {
             for (Index c = 0; c < std::ssize(block); c += n) {
                 std::vector<double> const x(block.begin() + c, block.begin() + c + n);
                 for (Index i = 0; i < n; ++i) {

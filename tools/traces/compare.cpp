@@ -77,8 +77,8 @@ bool same_tasks(std::vector<Piece> const& predicted, std::vector<Piece> const& m
         for (Piece const& piece : pieces)
             if (piece.task >= 0) tasks.emplace_back(piece.task, piece.cblk);
         std::sort(tasks.begin(), tasks.end(), std::greater<>());
-        auto const repeated = std::ranges::unique(tasks, {}, [](auto const& task) { return task.first; });
-        tasks.erase(repeated.begin(), tasks.end());
+        auto const same_task = [](auto const& a, auto const& b) { return a.first == b.first; };
+        tasks.erase(std::unique(tasks.begin(), tasks.end(), same_task), tasks.end());
         return tasks;
     };
     auto const tasks = tasks_of(predicted);

@@ -38,8 +38,8 @@ void add_unknown_tasks(TaskPath& graph, Trace const& trace) {
         if (index_of(recorded, number) == none) unknown.push_back({number, 0, 0, 0});
     }
     std::ranges::sort(unknown, {}, &TaskTime::task);
-    auto const repeated = std::ranges::unique(unknown, {}, &TaskTime::task);
-    unknown.erase(repeated.begin(), repeated.end());
+    auto const same_task = [](TaskTime const& a, TaskTime const& b) { return a.task == b.task; };
+    unknown.erase(std::unique(unknown.begin(), unknown.end(), same_task), unknown.end());
     graph.unknown = std::ssize(unknown);
     std::vector<bool> is_message(unknown.size(), false);
     for (Link const& link : trace.links()) {

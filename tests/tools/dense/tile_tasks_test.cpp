@@ -47,7 +47,7 @@ TEST(TileTasks, OrderExactlyTheTasksOnTheSameData) {
             auto const [grid, tasks, graph] = tasks_of(kind, {count * 4 - 1, 4}, 4);
             ASSERT_EQ(static_cast<std::int64_t>(tasks.size()), num_tile_tasks(kind, count));
             auto const n = tasks.size();
-            auto const conflict = [&](std::size_t s, std::size_t t) {
+            auto const conflict = [&tasks = tasks, count](std::size_t s, std::size_t t) {
                 auto const touches = [](auto const& list, std::int32_t d) {
                     return d >= 0 && std::count(list.begin(), list.end(), d);
                 };

@@ -70,8 +70,8 @@ template <class T> void simulate_as(CompareRecord& record, std::vector<CompareCa
     for (auto const& [key, members] : cases_of_analysis) {
         CompareRow& first = record.rows[members.front()];
         std::optional<Solver<T>> solver;
-        bool const analyzed = attempt(first, [&] {
-            solver.emplace(analysis_options(cases[members.front()].run.library));
+        bool const analyzed = attempt(first, [&, k = members.front()] {
+            solver.emplace(analysis_options(cases[k].run.library));
             solver->analyze(matrix);
         });
         progress.advance(1);
