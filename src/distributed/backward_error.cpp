@@ -63,8 +63,7 @@ template <class T> std::vector<double> row_errors(DistributedMatrix<T> const& a,
         scale.resize(b.size());
         errors.resize(b.size());
     });
-    a.residual(x, b, r, 1, op);
-    a.abs_product(x, scale, 1, op);
+    a.residual_and_size(x, b, r, scale, op);
     for (Index i = 0; i < std::ssize(errors); ++i)
         errors[i] = safe_ratio(modulus(r[i]), static_cast<double>(scale[i]) + modulus(b[i]));
     return errors;

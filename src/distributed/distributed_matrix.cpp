@@ -61,6 +61,12 @@ template <class R> struct AccurateEntry<std::complex<R>> {
     [[nodiscard]] std::complex<R> result() const { return {re.value + re.lost, im.value + im.lost}; }
 };
 
+// The sum of some products, and of their moduli.
+template <class T> struct ProductAndSize {
+    T product;
+    Real<T> size;
+};
+
 // The pattern of the columns of a process. Remote rows are numbered after the local rows, in the order of
 // their owners.
 struct LocalPattern {
@@ -322,6 +328,30 @@ template <class T> void DistributedMatrix<T>::abs_product(std::span<T const> x, 
                            [&](Index i, Index j, T value) { to[i] += std::abs(value) * from[j]; });
         },
         [&](Index i, Index c, Real<T> value) { w[i + c * m] += scaled(outer(op), i, value); });
+}
+
+template <class T>
+void DistributedMatrix<T>::residual_and_size(std::span<T const> x, std::span<T const> b, std::span<T> r,
+                                             std::span<Real<T>> w, MatrixOp op) const {
+    require_block("x", x.size(), 1);
+    require_block("b", b.size(), 1);
+    require_block("r", r.size(), 1);
+    require_block("w", w.size(), 1);
+    std::copy(b.begin(), b.end(), r.begin());
+    std::fill(w.begin(), w.end(), Real<T>(0));
+    using Sums = ProductAndSize<T>;
+    accumulate<T, Sums>(
+        op, 1, [&](Index i, Index) { return scaled(inner(op), i, x[i]); },
+        [&](T const* from, Sums* to) {
+            for_each_entry(op, local(), [&](Index i, Index j, T value) {
+                to[i].product += value * from[j];
+                to[i].size += std::abs(value) * std::abs(from[j]);
+            });
+        },
+        [&](Index i, Index, Sums const& sums) {
+            r[i] -= scaled(outer(op), i, sums.product);
+            w[i] += scaled(outer(op), i, sums.size);
+        });
 }
 
 template <class T> void DistributedMatrix<T>::accurate_residual(std::initializer_list<std::span<T const>> x,

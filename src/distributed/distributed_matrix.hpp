@@ -52,6 +52,9 @@ template <class T> class DistributedMatrix {
     /// W = |op(A)| |X|, entrywise moduli (Oettli and Prager 1964).
     void abs_product(std::span<T const> x, std::span<Real<T>> w, Index columns = 1,
                      MatrixOp op = MatrixOp::none) const;
+    /// R = B - op(A) X and W = |op(A)| |X| in one pass over the entries, for one column.
+    void residual_and_size(std::span<T const> x, std::span<T const> b, std::span<T> r, std::span<Real<T>> w,
+                           MatrixOp op = MatrixOp::none) const;
     /// r = b - op(A) x for one column and a sum x of vectors, as if computed in twice the working precision
     /// and rounded at the end. Products and sums keep their rounding errors (Ogita, Rump, Oishi 2005).
     void accurate_residual(std::initializer_list<std::span<T const>> x, std::span<T const> b, std::span<T> r,

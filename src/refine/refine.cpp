@@ -143,7 +143,7 @@ template <class T> class Refinement {
     RefineReport finish() {
         auto const nrhs = std::ssize(errors_);
         report_.backward_error = worst_error();
-        for (Index j = 0; j < nrhs; ++j) {
+        for (Index j = 0; options_.measures_componentwise && j < nrhs; ++j) {
             reduction().all_succeed([&] { check(options_.interrupt); });
             report_.componentwise_error =
                 std::max(report_.componentwise_error,

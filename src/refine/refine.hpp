@@ -37,6 +37,7 @@ struct RefineOptions {
     MatrixOp op = MatrixOp::none;
     Interrupt* interrupt = nullptr;
     InverseAccuracy inverse = InverseAccuracy::full;
+    bool measures_componentwise = true; ///< Whether to compute RefineReport::componentwise_error.
 };
 
 /// 1e-12 in double precision, 1e-5 in single.

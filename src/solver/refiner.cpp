@@ -67,6 +67,7 @@ template <class T> ApplyInverse<T> Refiner<T>::refined_inverse(DistributedMatrix
         options.op = op;
         options.interrupt = context_.interrupt();
         options.inverse = inverse_.accuracy();
+        options.measures_componentwise = false;
         espalier::refine<T>(matrix, b, block, columns, inverse_of_matrix(), options);
     };
 }
@@ -180,8 +181,10 @@ template <class T> RefineReport Refiner<T>::refine_scaled(std::span<T const> b, 
     scaling.to_working(std::span<T>(working_b), columns, options.op);
     scaling.solution_to_working(x, columns, options.op);
     RefineReport report;
+    RefineOptions of_working = options;
+    of_working.measures_componentwise = false;
     try {
-        report = refine_working(working_b, x, columns, options);
+        report = refine_working(working_b, x, columns, of_working);
     } catch (...) {
         scaling.from_working(x, columns, options.op); // x in the scaling of the caller
         throw;
@@ -192,7 +195,7 @@ template <class T> RefineReport Refiner<T>::refine_scaled(std::span<T const> b, 
     report.backward_error = normwise_backward_error<T>(matrix, x, b, columns, options.op);
     // Scales of earlier values may hide an error of the unscaled system.
     if (report.converged && !(report.backward_error <= tolerance) && options.method != RefineMethod::none) {
-        RefineReport const more = espalier::refine<T>(matrix, b, x, columns, inverse_of_matrix(), options);
+        RefineReport const more = espalier::refine<T>(matrix, b, x, columns, inverse_of_matrix(), of_working);
         add_steps(report, more.iterations);
         report.backward_error = more.backward_error;
         auto working_x = context_.on_all([&] { return std::vector<T>(x.begin(), x.end()); });

@@ -67,6 +67,15 @@ TYPED_TEST(DistributedMatrixOf, RandomEntriesHasTheProductsOfTheDenseMatrix) {
         std::vector<Real<T>> w(my_y.size());
         a.abs_product(my_x, w, width, op);
         expect_close(w, local_part(rows, moduli, width));
+        auto const m = my_y.size() / width;
+        std::vector<T> residual(m);
+        std::vector<Real<T>> size(m);
+        a.residual_and_size(std::span(my_x).first(m), std::span(my_y).first(m), residual, size, op);
+        auto const first_of = [&](auto const& block) {
+            return std::vector(block.begin(), block.begin() + static_cast<std::ptrdiff_t>(m));
+        };
+        expect_close(residual, first_of(local_part(rows, rest, width)));
+        expect_close(size, first_of(local_part(rows, moduli, width)));
         std::fill(result.begin(), result.end(), T(std::numeric_limits<Real<T>>::quiet_NaN()));
         a.multiply(op, T(1), my_x, T(0), result, width);
         EXPECT_TRUE(std::ranges::all_of(result, [](T value) { return is_finite(value); }));
