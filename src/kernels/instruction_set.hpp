@@ -2,6 +2,11 @@
 // selected at run time, so one binary runs on old and new processors.
 #pragma once
 
+// Sanitizer builds set it to 0, because the compiler takes long for these kernels, which share their source with avx2.
+#ifndef ESPALIER_AVX512
+#define ESPALIER_AVX512 1
+#endif
+
 namespace espalier {
 
 /// Instruction sets.

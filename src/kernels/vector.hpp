@@ -60,16 +60,20 @@ template <class Body, class... Args> auto run_baseline(Args const&... args) {
 template <class Body, class... Args> [[gnu::target("avx2,fma")]] auto run_avx2(Args const&... args) {
     return Body::template run<32>(args...);
 }
+#if ESPALIER_AVX512
 template <class Body, class... Args>
 [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx2,fma")]] auto run_avx512(Args const&... args) {
     return Body::template run<64>(args...);
 }
 #endif
+#endif
 
 /// Calls Body::run<bytes>(args...) compiled for these instructions, which the processor must support.
 template <class Body, class... Args> auto run_with(InstructionSet instructions, Args const&... args) {
 #if defined(__x86_64__)
+#if ESPALIER_AVX512
     if (instructions == InstructionSet::avx512) return run_avx512<Body>(args...);
+#endif
     if (instructions == InstructionSet::avx2) return run_avx2<Body>(args...);
 #endif
     return run_baseline<Body>(args...);
