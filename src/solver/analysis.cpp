@@ -226,10 +226,10 @@ template <class T> void Analysis<T>::fill(AnalysisReport& report) const {
     report.matched = system.is_matched();
     report.scaled = system.is_scaled();
     report.structural_rank = system.structural_rank();
+    report.cost_model = cost_model;
     if (incomplete) return;
     double const sides = form.has_upper() ? 2 : 1;
     report.compressed_vertices = compressed_vertices;
-    report.cost_model = cost_model;
     report.nnz_factor =
         form.has_upper() ? 2 * structure.nnz_factor - structure.first_kept_col() : structure.nnz_factor;
     report.flops = structure.flops * sides * flop_factor<T>;

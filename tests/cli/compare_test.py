@@ -60,6 +60,7 @@ class Compare(CommandTest):
         base = found["rows"][found["ratio_to_row"]]["factor_s"]
         for row in found["rows"]:
             times = row["factor_times_s"]
+            self.assertEqual(statistics.median(row["solve_times_s"]), row["solve_s"])
             self.assertEqual(len(times), 3)
             self.assertEqual(row["factor_s"], statistics.median(times))
             self.assertEqual((row["factor_fastest_s"], row["factor_slowest_s"]), (min(times), max(times)))

@@ -24,7 +24,9 @@ Json row_json(CompareRecord const& record, CompareRow const& row) {
     Json settings = Json::object(), times = Json::array();
     for (std::size_t k = 0; k < row.values.size(); ++k) settings[record.asked.vary[k].name] = row.values[k];
     for (CompareSample const& run : row.runs) times.push_back(run.factor_s);
-    Json json = {{"settings", settings}, {"factor_times_s", times}};
+    Json solves = Json::array();
+    for (CompareSample const& run : row.runs) solves.push_back(run.solve_s);
+    Json json = {{"settings", settings}, {"factor_times_s", times}, {"solve_times_s", solves}};
     for (CompareColumn const& column : compare_columns())
         json[column.key] = number(column.value(record, row), column.form);
     json["schedule_chosen"] = row.runs.empty() ? Json(nullptr) : Json(to_string(row.schedule.policy));
