@@ -17,6 +17,7 @@ struct PageShare {
     std::uintptr_t page; ///< Its address.
     std::int32_t node;
     std::uint64_t bytes;
+    std::uintptr_t first, end; ///< They are in this range.
 };
 
 /// Collects the shares of pages; writes that follow each other in memory are joined at once.
@@ -31,10 +32,14 @@ class ShareList {
             std::uintptr_t const page = at / page_bytes_ * page_bytes_;
             std::uintptr_t const next = std::min(end, page + page_bytes_);
             bool const continues = !shares_.empty() && shares_.back().page == page && shares_.back().node == node;
-            if (continues)
-                shares_.back().bytes += next - at;
-            else
-                shares_.push_back({page, node, next - at});
+            if (continues) {
+                PageShare& last = shares_.back();
+                last.bytes += next - at;
+                last.first = std::min(last.first, at);
+                last.end = std::max(last.end, next);
+            } else {
+                shares_.push_back({page, node, next - at, at, next});
+            }
             at = next;
         }
     }
@@ -61,7 +66,8 @@ std::uint64_t bytes_on(std::span<std::byte const> range, int node_os_index) {
 
 WrittenPages::WrittenPages(std::span<std::int32_t const> node_of_task, TaskWrites const& writes,
                            std::size_t page_bytes) {
-    if (page_bytes == 0) page_bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    auto const system_page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    if (page_bytes == 0) page_bytes = system_page;
     ShareList list(page_bytes);
     std::int32_t node = 0;
     WriteRegister const add = [&](std::span<std::byte> written) { list.add(written, node); };
@@ -73,20 +79,25 @@ WrittenPages::WrittenPages(std::span<std::int32_t const> node_of_task, TaskWrite
     auto const shares = std::move(list).sorted();
     for (std::size_t k = 0; k < shares.size();) {
         std::uintptr_t const page = shares[k].page;
+        std::uintptr_t first = shares[k].first, end = shares[k].end;
         std::uint64_t most = 0;
         std::int32_t owner = 0;
         while (k < shares.size() && shares[k].page == page) {
             std::int32_t const writer = shares[k].node;
             std::uint64_t sum = 0;
-            for (; k < shares.size() && shares[k].page == page && shares[k].node == writer; ++k)
+            for (; k < shares.size() && shares[k].page == page && shares[k].node == writer; ++k) {
                 sum += shares[k].bytes;
+                first = std::min(first, shares[k].first);
+                end = std::max(end, shares[k].end);
+            }
             if (sum > most) {
                 most = sum;
                 owner = writer;
             }
         }
         if (std::ssize(bytes_of_node_) <= owner) bytes_of_node_.resize(owner + 1, 0);
-        bytes_of_node_[owner] += page_bytes;
+        std::uint64_t const system_pages = (end + system_page - 1) / system_page - first / system_page;
+        bytes_of_node_[owner] += system_pages * system_page;
         auto* const data = reinterpret_cast<std::byte*>(page);
         bool const joins = !runs_.empty() && runs_.back().node == owner &&
                            runs_.back().pages.data() + runs_.back().pages.size() == data;

@@ -33,7 +33,8 @@ class WrittenPages {
 
     /// By address.
     [[nodiscard]] std::span<Run const> runs() const { return runs_; }
-    /// Bytes of the pages of each node.
+    /// Bytes of the pages of each node, in pages of the system: of a larger unit those from the first to the last
+    /// written one.
     [[nodiscard]] std::vector<std::uint64_t> const& bytes_of_node() const { return bytes_of_node_; }
 
     /// Moves the pages. node_os_index[node] is the number that the system gives to a node. Pages that were

@@ -58,6 +58,12 @@ TEST(WrittenPages, BelongToTheNodeThatWritesMost) {
     };
     std::vector<std::int32_t> const two{3, 1};
     EXPECT_EQ(WrittenPages(two, halves, 2 * page).runs().front().node, 1);
+    auto const quarter = [&](TaskId task, WriteRegister const& add) {
+        if (task == 0) add({at + page + 16, 8});
+    };
+    WrittenPages const large(two, quarter, 4 * page);
+    EXPECT_EQ(large.runs().front().pages.size(), 4 * page);
+    EXPECT_EQ(large.bytes_of_node(), (std::vector<std::uint64_t>{0, 0, 0, page}));
     EXPECT_TRUE(WrittenPages({}, writes).runs().empty());
     std::vector<std::int32_t> const nowhere{-1};
     EXPECT_EQ(status_of([&] { WrittenPages(nowhere, writes); }), Status::internal);
