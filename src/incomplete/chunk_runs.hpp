@@ -18,7 +18,7 @@
 
 namespace espalier {
 
-/// What runs the chunks.
+/// The runtime of the chunks.
 struct ChunkRuntime {
     TaskRuntime runtime = TaskRuntime::espalier;
     /// For TaskRuntime::espalier. `static_order` and `automatic`: the lists of the execution order. `nas`: chunks

@@ -22,7 +22,7 @@ struct IncompleteOptions {
     std::string coarse_string{}; ///< For make_execution_order(); empty: choose_execution_order().
     /// New numbers of block rows, e.g. of a fill-reducing ordering; or empty.
     std::vector<Index> positions{};
-    ChunkRuntime runtime{}; ///< What runs the row tasks.
+    ChunkRuntime runtime{}; ///< The runtime of the row tasks.
     double bandwidth = 0;   ///< Bytes per second that a thread reads and writes, for predictions; 0: RowCosts::byte.
 };
 

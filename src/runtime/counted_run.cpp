@@ -29,7 +29,7 @@ void CountedRun::begin(TaskGraph const& graph, TaskBody const& body, RunOptions 
     spawned_.store(0, std::memory_order_relaxed);
 }
 
-// Of the successors that become ready, the one of highest priority runs next.
+// The ready successor of highest priority runs next.
 void CountedRun::execute(TaskId task, WorkerId worker) {
     Worker& self = workers_[worker];
     (*body_)(task, worker);

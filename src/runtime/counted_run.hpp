@@ -96,7 +96,7 @@ class CountedRun {
     std::unique_ptr<Worker[]> workers_;
     Clock::time_point started_;
     std::thread::id caller_;
-    Clock::time_point last_cancel_check_; ///< Of options_->should_cancel; the calling thread.
+    Clock::time_point last_cancel_check_; ///< The last call of options_->should_cancel, by the calling thread.
 
     alignas(64) std::atomic<int> spawned_{0}; ///< Spawned tasks that have not begun.
     FirstError error_;
