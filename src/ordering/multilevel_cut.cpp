@@ -64,19 +64,19 @@ void MultilevelCut::find_multilevel(CutGraph const& graph, Visits visits, Cut& c
     auto const visits_of = [&](int attempt) { return attempt == 0 ? visits : Visits::shuffled; };
     separate_from(graph, middle, visits_of(0), cut);
     for (int k = 1; k < tries; ++k) {
-        separate_from(graph, middle, visits_of(k), bisected_);
-        if (bisected_.price() < cut.price()) std::swap(bisected_, cut);
+        separate_from(graph, middle, visits_of(k), other_);
+        if (other_.price() < cut.price()) std::swap(other_, cut);
     }
     bisect_from(graph, middle, visits_of(0), halves_);
     for (int k = 1; k < tries; ++k) {
         bisect_from(graph, middle, visits_of(k), other_halves_);
         if (other_halves_.cut_edges < halves_.cut_edges) std::swap(other_halves_, halves_);
     }
-    bisection_.separate(level(graph, middle), halves_, bisected_);
-    refinement_.refine(level(graph, middle), bisected_);
-    project(graph, middle, 0, bisected_);
+    bisection_.separate(level(graph, middle), halves_, other_);
+    refinement_.refine(level(graph, middle), other_);
+    project(graph, middle, 0, other_);
     project(graph, middle, 0, cut);
-    if (bisected_.price() < cut.price()) std::swap(bisected_, cut);
+    if (other_.price() < cut.price()) std::swap(other_, cut);
 }
 
 // Contracts level `depth` until at most `size` vertices are left. Returns the depth reached.

@@ -59,7 +59,7 @@ class MultilevelCut {
     std::vector<Offset> place_;            ///< contract(): the entry of each neighbour of the current vertex.
     std::vector<Vertex> distance_, queue_; ///< search().
     std::vector<std::uint8_t> part_;
-    Cut candidate_, bisected_;
+    Cut candidate_, other_;
     Halves halves_, other_halves_;
     std::int32_t largest_ = 0; ///< Limit of the weight of a contracted vertex.
 };

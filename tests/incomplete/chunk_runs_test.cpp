@@ -26,7 +26,7 @@ ChunkRuntime with_policy(SchedulePolicy policy, bool strict = false) {
     return runtime;
 }
 
-/// Those that this build has.
+/// The runtimes of this build, and the policies of our own.
 std::vector<NamedRuntime> all_runtimes() {
     std::vector<NamedRuntime> all{{"static", with_policy(SchedulePolicy::static_order)},
                                   {"auto", with_policy(SchedulePolicy::automatic)},

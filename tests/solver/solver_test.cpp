@@ -182,5 +182,58 @@ TEST(Solver, ReportsSingularMatrices) {
         EXPECT_EQ(status_of([&] { Solver<double>().factorize(*a); }), Status::singular);
 }
 
+// A matrix with the pattern of `graph`, in which each row is replaced by `unknowns` rows.
+CscMatrix<double> with_many_unknowns(CscMatrix<double> const& graph, Index unknowns) {
+    CscMatrix<double> a;
+    a.rows = a.cols = graph.cols * unknowns;
+    a.symmetry = Symmetry::symmetric;
+    for (Index j = 0; j < a.cols; ++j) {
+        Index const node = j / unknowns;
+        for (Offset k = graph.col_ptr[node]; k < graph.col_ptr[node + 1]; ++k)
+            for (Index i = graph.row_ind[k] * unknowns; i < (graph.row_ind[k] + 1) * unknowns; ++i)
+                if (i >= j) a.row_ind.push_back(i);
+        a.col_ptr.push_back(std::ssize(a.row_ind));
+    }
+    a.values.assign(a.row_ind.size(), 1.0);
+    return a;
+}
+
+Report analysis_with(CscMatrix<double> const& a, OrderingMethod ordering) {
+    Options options;
+    options.ordering = ordering;
+    options.calibration = Toggle::off;
+    Solver<double> solver(options);
+    solver.analyze(a);
+    return solver.report();
+}
+
+TEST(Solver, OrdersTwiceOnlyIfTheFactorizationIsLong) {
+    // The elimination of a graph of few vertices with many unknowns takes much longer than its ordering.
+    auto const expect_best = [](CscMatrix<double> const& a) {
+        Report const own = analysis_with(a, OrderingMethod::dissection);
+        Report const scotch = analysis_with(a, OrderingMethod::scotch);
+        Report const chosen = analysis_with(a, OrderingMethod::automatic);
+        bool const scotch_is_better = scotch.analysis.flops < own.analysis.flops;
+        EXPECT_EQ(chosen.ordering, scotch_is_better ? OrderingMethod::scotch : OrderingMethod::dissection);
+        EXPECT_EQ(chosen.analysis.flops, std::min(scotch.analysis.flops, own.analysis.flops));
+        return scotch_is_better;
+    };
+    int better = 0, worse = 0;
+    for (char const* const spec : {"lap2d:20", "lap2d:23", "lap2d:26", "lap3d:7", "lap3d:8"})
+        ++(expect_best(with_many_unknowns(generated<double>(spec), 20)) ? better : worse);
+    EXPECT_GT(better, 0);
+    EXPECT_GT(worse, 0);
+
+    int left_alone = 0; // short factorizations, although the ordering by SCOTCH is better
+    for (char const* const spec : {"lap2d:30", "lap2d:34", "lap2d:40", "lap2d:46", "lap3d:9", "lap3d:11"}) {
+        auto const a = generated<double>(spec);
+        Report const chosen = analysis_with(a, OrderingMethod::automatic);
+        EXPECT_EQ(chosen.ordering, OrderingMethod::dissection);
+        EXPECT_EQ(chosen.analysis.flops, analysis_with(a, OrderingMethod::dissection).analysis.flops);
+        if (analysis_with(a, OrderingMethod::scotch).analysis.flops < chosen.analysis.flops) ++left_alone;
+    }
+    EXPECT_GT(left_alone, 0);
+}
+
 } // namespace
 } // namespace espalier
