@@ -79,7 +79,8 @@ template <class T> void Factor<T>::keep_or_replace_arenas(std::vector<std::size_
         wanted += bytes[a];
     }
     // Check the sum: each arena alone may fit although all together do not.
-    if (std::uint64_t const available = wanted > 0 ? available_memory_bytes() : 0; wanted > available)
+    if (std::uint64_t const available = wanted >= Arena::checked_bytes ? available_memory_bytes() : wanted;
+        wanted > available)
         throw Error(Status::out_of_memory,
                     fmt::format("the factors need {} bytes more, and {} are available", wanted, available));
     for (std::size_t a = 0; a < bytes.size(); ++a)

@@ -17,8 +17,13 @@ cpu_set_t* as_set(Mask& mask) {
     return reinterpret_cast<cpu_set_t*>(mask.data());
 }
 
-/// The affinity of the calling thread; empty if it cannot be read.
-Mask current_affinity() {
+bool set_affinity(Mask& mask) {
+    return pthread_setaffinity_np(pthread_self(), mask.size() * sizeof(unsigned long), as_set(mask)) == 0;
+}
+
+} // namespace
+
+std::vector<unsigned long> current_affinity() {
     for (std::size_t words = 16; words <= 4096; words *= 2) {
         Mask mask(words, 0);
         if (pthread_getaffinity_np(pthread_self(), words * sizeof(unsigned long), as_set(mask)) == 0)
@@ -26,12 +31,6 @@ Mask current_affinity() {
     }
     return {};
 }
-
-bool set_affinity(Mask& mask) {
-    return pthread_setaffinity_np(pthread_self(), mask.size() * sizeof(unsigned long), as_set(mask)) == 0;
-}
-
-} // namespace
 
 std::vector<WorkerPlace> place_workers(Topology const& topology, int workers, bool bind) {
     bool const binds = bind && workers > 1 && workers <= topology.num_cores() && topology.is_this_machine() &&

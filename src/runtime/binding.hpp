@@ -22,6 +22,9 @@ struct WorkerPlace {
 /// nothing, and two one-threaded runs would compete for one core).
 std::vector<WorkerPlace> place_workers(Topology const& topology, int workers, bool bind);
 
+/// The affinity mask of the calling thread, a bit for each hardware thread; empty if it cannot be read.
+std::vector<unsigned long> current_affinity();
+
 /// Binds the calling thread to a hardware thread. Returns false, without effect, if the system refuses or
 /// there is not enough memory for the mask.
 bool bind_this_thread(int pu) noexcept;

@@ -23,8 +23,6 @@ namespace {
 
 /// Smaller arenas use small pages: a huge page would waste more than the page faults cost.
 constexpr std::size_t huge_page_threshold = Arena::alignment / 2;
-/// From this size on the available memory is checked first.
-constexpr std::size_t checked_size = std::size_t{64} << 20;
 constexpr std::size_t pages_per_call = 4096;
 constexpr std::size_t max_pages_asked = std::size_t{1} << 18;
 
@@ -86,7 +84,7 @@ void Arena::map(std::size_t bytes) {
     if (bytes == 0) return;
     if (bytes > std::numeric_limits<std::ptrdiff_t>::max() - 2 * alignment)
         fail_allocation(bytes, "more than the address space holds");
-    if (bytes >= checked_size) {
+    if (bytes >= checked_bytes) {
         std::uint64_t const available = available_memory_bytes();
         if (bytes > available) fail_allocation(bytes, fmt::format("only {} are available", available));
     }

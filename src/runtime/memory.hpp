@@ -18,6 +18,8 @@ class Arena {
   public:
     /// Alignment of an arena; a large arena is a multiple of it, so every page can be a huge one.
     static constexpr std::size_t alignment = std::size_t{2} << 20;
+    /// From this size on the available memory is checked first, which takes about 100 us.
+    static constexpr std::size_t checked_bytes = std::size_t{64} << 20;
 
     Arena() = default;
 

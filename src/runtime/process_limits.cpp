@@ -2,6 +2,7 @@
 #include "runtime/process_limits.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <fstream>
 #include <limits>
@@ -106,11 +107,18 @@ std::uint64_t left_by_cgroup(std::string const& directory, bool unified) {
 
 } // namespace
 
+// getrusage() takes less than a microsecond, but its maximum includes the program that this process ran before
+// exec(). Once the own maximum is as large, the two are the same.
 std::uint64_t peak_rss_bytes() {
-    if (auto const kib = read_key("/proc/self/status", "VmHWM:")) return *kib * 1024;
+    static std::atomic<bool> is_own{false};
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
-    return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+    auto const largest = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+    if (is_own.load(std::memory_order_relaxed)) return largest;
+    auto const kib = read_key("/proc/self/status", "VmHWM:");
+    if (!kib) return largest;
+    if (*kib * 1024 >= largest) is_own.store(true, std::memory_order_relaxed);
+    return *kib * 1024;
 }
 
 std::uint64_t current_rss_bytes() {

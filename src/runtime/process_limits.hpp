@@ -1,5 +1,5 @@
 // The memory and processor time that the system lets this process use, with the limits of its cgroups
-// (versions 1 and 2, all ancestors). Reads /proc and /sys at each call, which takes about 100 us.
+// (versions 1 and 2, all ancestors). Most calls read /proc and /sys, which takes about 100 us.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace espalier {
 
-/// The maximum resident set of this process so far.
+/// The maximum resident set of this process so far. Takes about a microsecond, except for the first calls.
 std::uint64_t peak_rss_bytes();
 
 /// The current resident set of this process.

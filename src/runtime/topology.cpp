@@ -3,12 +3,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
 
 #include <hwloc.h>
 
+#include "runtime/binding.hpp"
 #include "runtime/process_limits.hpp"
 
 namespace espalier {
@@ -59,6 +64,23 @@ int count_cores(hwloc_topology* topology) {
     int const cores = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE);
     return cores > 0 ? cores : hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU);
 }
+
+// Everything that may change between two calls of Topology::detect(). A cgroup that takes cores away also
+// changes the affinity.
+struct MachineView {
+    std::vector<unsigned long> affinity;
+    std::vector<std::string> variables; // of hwloc
+
+    static MachineView current() {
+        MachineView view{current_affinity(), {}};
+        for (char const* const name : {"HWLOC_XMLFILE", "HWLOC_SYNTHETIC", "HWLOC_FSROOT", "HWLOC_CPUID_PATH",
+                                       "HWLOC_COMPONENTS", "HWLOC_THISSYSTEM"})
+            if (char const* const value = std::getenv(name))
+                view.variables.push_back(std::string(name) + '=' + value);
+        return view;
+    }
+    bool operator==(MachineView const&) const = default;
+};
 
 } // namespace
 
@@ -215,7 +237,7 @@ class TopologyReader {
     Topology result_;
 };
 
-Topology Topology::detect() {
+Topology Topology::read_this_machine() {
     HwlocTopology const topology = new_topology();
     if (hwloc_topology_load(topology.get()) != 0)
         throw Error(Status::internal, "hwloc cannot read the topology of this machine");
@@ -225,6 +247,21 @@ Topology Topology::detect() {
     Topology result = TopologyReader::read(topology.get(), machine_cores);
     if (here) TopologyReader::respect_quota(result, cpu_quota());
     return result;
+}
+
+// hwloc reads hundreds of files, which takes milliseconds, so the last machine is kept.
+Topology Topology::detect() {
+    static std::mutex mutex;
+    static std::optional<std::pair<MachineView, Topology>> kept;
+    MachineView view = MachineView::current();
+    {
+        std::lock_guard const lock(mutex);
+        if (kept && kept->first == view) return kept->second;
+    }
+    Topology found = read_this_machine();
+    std::lock_guard const lock(mutex);
+    kept.emplace(std::move(view), found);
+    return found;
 }
 
 Topology Topology::synthetic(std::string const& description) {

@@ -41,7 +41,9 @@ class Topology {
 
     /// The cores this process may use: the affinity of the calling thread (as set by mpirun, taskset or
     /// numactl) and the cgroup's cpuset. The variables HWLOC_XMLFILE and HWLOC_SYNTHETIC replace the machine,
-    /// as in every program that uses hwloc. Error{internal} when the machine cannot be read.
+    /// as in every program that uses hwloc. The machine is read once, and again if the affinity or a variable
+    /// has changed; the CPU quota of the cgroup is that of the last reading. Thread-safe. Error{internal} when
+    /// the machine cannot be read.
     static Topology detect();
 
     /// A made-up machine, as hwloc describes one: "package:2 numa:2 l3:1 core:4 pu:2". Items may be separated
@@ -95,6 +97,7 @@ class Topology {
 
   private:
     friend class TopologyReader;
+    static Topology read_this_machine();
 
     std::vector<Core> cores_;
     std::vector<Node> nodes_;

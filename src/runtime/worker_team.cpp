@@ -20,8 +20,9 @@ namespace {
 /// An idle worker spins about as long as a sleep and a wake-up take. If workers share cores, spinning only
 /// takes time from workers with tasks.
 Spin choose_spin(Topology const& topology, int workers, bool bound) {
+    static int const here = static_cast<int>(std::thread::hardware_concurrency()); // reads a file at each call
     bool const own_cores = workers <= topology.num_cores() && workers <= topology.default_threads() &&
-                           workers <= static_cast<int>(std::thread::hardware_concurrency()) &&
+                           workers <= here &&
                            !topology.crowded();
     return {own_cores ? std::chrono::microseconds(50) : std::chrono::microseconds(2), !bound};
 }

@@ -1,3 +1,5 @@
+#include <chrono>
+
 #include <sched.h>
 
 #include "io/reading.hpp"
@@ -145,6 +147,27 @@ TEST(Topology, ThisMachineIsSane) {
     for (Topology::Core const& core : machine.cores()) EXPECT_TRUE(CPU_ISSET(core.pu, &allowed));
     for (std::string const& line : machine.describe()) EXPECT_EQ(line.find('\n'), std::string::npos);
     EXPECT_GE(machine.describe().size(), 5u);
+}
+
+TEST(Topology, IsReadOnceUntilTheAffinityChanges) {
+    cpu_set_t allowed;
+    ASSERT_EQ(sched_getaffinity(0, sizeof allowed, &allowed), 0);
+    int const cores = Topology::detect().num_cores();
+    auto const start = std::chrono::steady_clock::now();
+    for (int k = 0; k < 500; ++k) EXPECT_EQ(Topology::detect().num_cores(), cores);
+    // Reading the files takes a millisecond or more.
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(200));
+    if (cores < 2) GTEST_SKIP() << "one core";
+    int const pu = Topology::detect().cores().back().pu;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(pu, &one);
+    ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+    auto const restricted = Topology::detect();
+    ASSERT_EQ(sched_setaffinity(0, sizeof allowed, &allowed), 0);
+    ASSERT_EQ(restricted.num_cores(), 1);
+    EXPECT_EQ(restricted.cores().front().pu, pu);
+    EXPECT_EQ(Topology::detect().num_cores(), cores);
 }
 
 TEST(Topology, KeepsToTheAffinityOfTheProcess) {
