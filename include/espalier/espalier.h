@@ -338,6 +338,8 @@ ESPALIER_API espalier_status espalier_get_option(espalier_solver* solver, char c
 ESPALIER_API int64_t espalier_option_count(void);
 /** Name of option 0 <= k < espalier_option_count(); null for another k. */
 ESPALIER_API char const* espalier_option_name(int64_t k);
+/** One line on option k: what it decides. Null for another k. */
+ESPALIER_API char const* espalier_option_help(int64_t k);
 
 /** Complete or incomplete factorization. */
 ESPALIER_API espalier_status espalier_set_method(espalier_solver* solver, espalier_method value);

@@ -118,6 +118,11 @@ char const* espalier_option_name(int64_t k) {
     return option_table()[k].name.data(); // a literal
 }
 
+char const* espalier_option_help(int64_t k) {
+    if (k < 0 || k >= espalier_option_count()) return nullptr;
+    return option_table()[k].help.data(); // a literal
+}
+
 // The setters of enumerations and of flags, which are 0 or 1.
 #define ESPALIER_SETTER(name, type, option)                                                                  \
     espalier_status espalier_set_##name(espalier_solver* solver, type value) {                               \

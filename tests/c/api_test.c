@@ -324,7 +324,9 @@ static void options(void) {
     espalier_solver* solver = with_matrix(ESPALIER_DOUBLE, NULL);
     CHECK(espalier_option_count() >= 20);
     CHECK(espalier_option_name(-1) == NULL && espalier_option_name(espalier_option_count()) == NULL);
+    CHECK(espalier_option_help(-1) == NULL && espalier_option_help(espalier_option_count()) == NULL);
     for (int64_t k = 0; k < espalier_option_count(); ++k) {
+        CHECK(espalier_option_help(k) && strlen(espalier_option_help(k)) > 10);
         char const* value = NULL;
         OK(solver, espalier_get_option(solver, espalier_option_name(k), &value));
         char copy[64];

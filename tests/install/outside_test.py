@@ -77,6 +77,11 @@ class Outside(unittest.TestCase):
         for binary in [self.library / "libespalier.so", self.prefix / "bin" / "espalier"]:
             self.assertNotRegex(run("readelf", "--dynamic", binary), "R(UN)?PATH")
 
+    def test_plugins_of_other_programs_find_the_library(self):
+        for plugin in self.library.glob("libespalier_petsc.so"):
+            found = re.search(r"libespalier\.so\S* => (\S+)", run("ldd", plugin))
+            self.assertEqual(Path(found[1]).parent.resolve(), self.library.resolve(), plugin)
+
     def test_command_runs_from_anywhere(self):
         out = run(self.prefix / "bin" / "espalier", "solve", "lap2d:5", cwd="/")
         self.assertRegex(out, r"(?m)^status +ok$")
