@@ -46,6 +46,7 @@ void multiply_column_pair(MatrixView<T const> from, MatrixView<T> to, Index k, P
 PivotStats& PivotStats::operator+=(PivotStats const& other) {
     replaced += other.replaced;
     negative += other.negative;
+    delayed += other.delayed;
     if (zero_column < 0) zero_column = other.zero_column;
     return *this;
 }

@@ -21,6 +21,8 @@ struct PivotStats {
     Index zero_column = -1;
     /// Number of negative eigenvalues of a real D of LDL; each 2x2 pivot is indefinite and has one.
     Index negative = 0;
+    /// Columns that a panel has left over for its parent (factorizations that delay columns).
+    Index delayed = 0;
     /// Adds counts; keeps the first zero_column.
     PivotStats& operator+=(PivotStats const& other);
 };
