@@ -41,6 +41,7 @@ std::uint64_t panel_bytes(BlockStructure const& structure, FactorForm form, std:
 template <class T> void Factor<T>::allocate(FactorForm form, std::vector<WorkerId> const& owner,
                                             Allocation allocation, WorkerTeam& team, Interrupt* interrupt) {
     int const num_workers = team.size();
+    clear_delayed(false);
     form_ = form;
     allocation_ = allocation;
     owned_.assign(num_workers, {});
@@ -139,22 +140,30 @@ template <class T> std::span<std::byte const> Factor<T>::panel(CblkId k) const {
     return std::as_bytes(std::span<T const>(panels_[k], panels_[k] + panel_size(cblk(k), form_)));
 }
 
+template <class T> void Factor<T>::clear_delayed(bool some_may_follow) {
+    delayed_.clear();
+    delayed_.resize(some_may_follow ? structure_->cblks.size() : 0);
+}
+
 template <class T> MatrixView<T> Factor<T>::lower(CblkId k) const {
     Cblk const& c = cblk(k);
     return {panels_[k], c.stride, c.width(), c.stride};
 }
 
 template <class T> MatrixView<T> Factor<T>::upper(CblkId k) const {
+    if (DelayedPanel<T> const* const panel = delayed(k)) return panel->upper();
     Cblk const& c = cblk(k);
     return {panels_[k] + c.stride * c.width(), c.rows_below(), c.width(), std::max<Index>(1, c.rows_below())};
 }
 
 template <class T> MatrixView<T> Factor<T>::diagonal(CblkId k) const {
+    if (DelayedPanel<T> const* const panel = delayed(k)) return panel->diagonal();
     Cblk const& c = cblk(k);
     return lower(k).block(0, 0, c.width(), c.width());
 }
 
 template <class T> MatrixView<T> Factor<T>::below(CblkId k) const {
+    if (DelayedPanel<T> const* const panel = delayed(k)) return panel->below();
     Cblk const& c = cblk(k);
     return lower(k).block(c.width(), 0, c.rows_below(), c.width());
 }

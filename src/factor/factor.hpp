@@ -5,6 +5,10 @@
 //   lu          lower(k) holds L and, in the diagonal block, U; upper(k) is the block row of U below the
 //               diagonal block, stored transposed: rows_below x width.
 //
+// A cblk that cannot eliminate all its columns, or has columns of its children that could not, has a
+// DelayedPanel (delayed_panel.hpp) in addition. below(), diagonal(), upper() and off_diagonal() then are parts
+// of that panel, with one column for each pivot, and lower(k) has no meaning.
+//
 // The panels of the kept cblks of a Schur complement hold A_ss - A_si A_ii^-1 A_is, not factorized; their
 // perm and off_diagonal are undefined (schur.hpp reads the panels).
 //
@@ -17,12 +21,14 @@
 // With each allocation the owners clear and assemble their panels, so the numbers are the same.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "core/interrupt.hpp"
 #include "core/scalar.hpp"
+#include "factor/delayed_panel.hpp"
 #include "kernels/view.hpp"
 #include "runtime/memory.hpp"
 #include "runtime/worker_team.hpp"
@@ -63,8 +69,19 @@ template <class T> class Factor {
     [[nodiscard]] std::span<std::int32_t const> perm(CblkId k) const { return of_columns(perm_.data(), k); }
     [[nodiscard]] std::span<T> off_diagonal(CblkId k) { return of_columns(off_diagonal_.data(), k); }
     [[nodiscard]] std::span<T const> off_diagonal(CblkId k) const {
+        if (DelayedPanel<T> const* const panel = delayed(k)) return panel->off_diagonal();
         return of_columns(off_diagonal_.data(), k);
     }
+
+    /// The panel of a cblk with delayed columns; null for others. Always null with static pivots.
+    [[nodiscard]] DelayedPanel<T> const* delayed(CblkId k) const {
+        return delayed_.empty() ? nullptr : delayed_[k].get();
+    }
+    [[nodiscard]] bool may_have_delayed() const { return !delayed_.empty(); }
+    /// Removes all delayed panels and, if `some_may_follow`, makes room for new ones.
+    void clear_delayed(bool some_may_follow);
+    /// Of different cblks by any threads.
+    void set_delayed(CblkId k, std::unique_ptr<DelayedPanel<T>> panel) { delayed_[k] = std::move(panel); }
 
     /// Cblks whose panels `worker` clears and assembles.
     [[nodiscard]] std::vector<CblkId> const& owned_by(WorkerId worker) const { return owned_[worker]; }
@@ -89,7 +106,8 @@ template <class T> class Factor {
     [[nodiscard]] std::vector<WorkerId> const& workers_at_panels() const { return workers_at_panels_; }
     void set_workers_at_panels(std::vector<WorkerId> workers) { workers_at_panels_ = std::move(workers); }
 
-    /// The modulus of replaced pivots of D and U; all others are larger. 0: none. Set by factorize().
+    /// The modulus of replaced pivots of D and U; all other 1x1 pivots are larger. 0: none. Set by
+    /// factorize().
     [[nodiscard]] Real<T> pivot_threshold() const { return pivot_threshold_; }
     void set_pivot_threshold(Real<T> threshold) { pivot_threshold_ = threshold; }
 
@@ -112,6 +130,7 @@ template <class T> class Factor {
     std::vector<T*> panels_;         ///< lower(k); upper(k) follows it.
     std::vector<std::int32_t> perm_;
     std::vector<T> off_diagonal_;
+    std::vector<std::unique_ptr<DelayedPanel<T>>> delayed_; ///< By cblk; empty if there can be none.
     std::vector<WorkerId> workers_at_panels_;
     Real<T> pivot_threshold_ = 0;
 };

@@ -34,6 +34,16 @@ std::vector<trace::Dependency> dependencies(FactorPlan const& plan, std::int64_t
     return edges;
 }
 
+// Columns are delayed when the rows below a diagonal block are known, which other tasks compute if the panel is
+// cut into groups of rows.
+void require_whole_panels(FactorPlan const& plan) {
+    if (plan.machine.processes > 1)
+        throw Error(Status::unsupported, "columns are delayed in one process only; use static pivots");
+    if (plan.cuts_panels && plan.settings.splitting == Splitting::two_d)
+        throw Error(Status::usage, "columns cannot be delayed with split 2d: analyze with split 1d or "
+                                   "dynamic, or use static pivots");
+}
+
 // The state that the tasks of one run share.
 template <class T> class FactorizationRun {
   public:
@@ -49,6 +59,10 @@ template <class T> class FactorizationRun {
           fan_in_(factor.structure(), plan, factor.form()),
           messages_(team, options.messaging,
                     [this](int, std::int64_t id, Block&& block) { receive(id, std::move(block)); }) {
+        bool const has_pivots = factor.form().has_d() || factor.form().has_upper();
+        if (options.delays && has_pivots)
+            delays_.emplace(factor, *kernels_, *options.delays, threshold_, team.size());
+        factor.clear_delayed(delays_.has_value());
         if (trace::Recorder* const recorder = team.recorder()) {
             levels_ = tree_levels(structure_);
             recorder->add_dependencies(dependencies(plan, first_number_));
@@ -115,6 +129,7 @@ template <class T> class FactorizationRun {
         for (auto const& worker : stats_) sum += worker.pivots;
         return sum;
     }
+    [[nodiscard]] std::uint64_t delayed_bytes() const { return delays_ ? delays_->bytes() : 0; }
 
   private:
     struct alignas(64) WorkerStats { // written by its worker only
@@ -158,10 +173,7 @@ template <class T> class FactorizationRun {
             check_after(stats, cost);
             {
                 trace::Scope const scope(track, trace::Kind::factor, info(id, k));
-                if (single && should_divide(id))
-                    factorize_in_pieces(k, id, worker);
-                else
-                    stats.pivots += kernels_->factorize_panel(k, threshold_);
+                stats.pivots += factorize_panel(k, id, single, worker);
             }
             if (!single) {
                 trace::Scope const scope(track, trace::Kind::update, info(id, k));
@@ -189,8 +201,21 @@ template <class T> class FactorizationRun {
         });
     }
 
-    void factorize_in_pieces(CblkId k, TaskId id, WorkerId worker) {
-        stats_[worker].pivots += kernels_->factorize_diagonal(k, threshold_);
+    // `single`: cblk k is all of the task, which may be divided.
+    PivotStats factorize_panel(CblkId k, TaskId id, bool single, WorkerId worker) {
+        auto const solve_rows = [&] {
+            if (single && should_divide(id))
+                solve_in_pieces(k, id, worker);
+            else
+                kernels_->solve_rows(k, 0, factor_.cblk(k).rows_below());
+        };
+        if (delays_) return delays_->factorize(k, worker, workspaces_[worker], solve_rows);
+        PivotStats const stats = kernels_->factorize_diagonal(k, threshold_);
+        solve_rows();
+        return stats;
+    }
+
+    void solve_in_pieces(CblkId k, TaskId id, WorkerId worker) {
         RowGroups const& groups = plan_.groups;
         share(id, worker, groups.count(k) - 1, trace::Kind::factor, [&](int piece, WorkerId) {
             kernels_->solve_rows(k, groups.first_row(structure_, k, piece + 1) - factor_.cblk(k).width(),
@@ -271,6 +296,7 @@ template <class T> class FactorizationRun {
     BlockStructure const& structure_;
     std::unique_ptr<KernelFamily<T>> kernels_;
     Real<T> threshold_;
+    std::optional<DelayedPivoting<T>> delays_;
     Interrupt* interrupt_;
     std::vector<UpdateWorkspace<T>> workspaces_;
     std::vector<WorkerStats> stats_;
@@ -291,6 +317,7 @@ template <class T> FactorizeStats factorize(std::span<T const> values, AssemblyM
                                             FactorPlan const& plan, Factor<T>& factor, WorkerTeam& team,
                                             FactorizeOptions const& options) {
     FactorizeStats stats;
+    if (options.delays) require_whole_panels(plan);
     factor.set_pivot_threshold(static_cast<Real<T>>(options.pivot_threshold));
     bool const corrects = options.topology && options.topology->is_this_machine() &&
                           options.topology->num_nodes() > 1 && team.bound();
@@ -335,6 +362,8 @@ template <class T> FactorizeStats factorize(std::span<T const> values, AssemblyM
     PivotStats const pivots = run->total();
     stats.pivots_replaced = pivots.replaced;
     stats.negative_pivots = pivots.negative;
+    stats.pivots_delayed = pivots.delayed;
+    stats.delayed_bytes = run->delayed_bytes();
     stats.worker_of_task = std::move(*run).worker_of_task();
     stats.steals = ran.steals();
     stats.tasks_divided = run->tasks_divided();

@@ -3,11 +3,14 @@
 // travel as fan-in blocks.
 #pragma once
 
+#include <optional>
+
 #include "comm/message_run.hpp"
 #include "core/interrupt.hpp"
 #include "core/progress.hpp"
 #include "espalier/matrix.hpp"
 #include "factor/assembly.hpp"
+#include "factor/delayed_pivoting.hpp"
 #include "factor/factor.hpp"
 #include "simulation/factor_plan.hpp"
 #include "trace/record.hpp"
@@ -16,6 +19,9 @@ namespace espalier {
 
 struct FactorizeOptions {
     double pivot_threshold = 0; ///< Absolute: pivots smaller than this are replaced (not by llh, llt).
+    /// If set, columns of ldlt, ldlh and lu without a good pivot are delayed. For one process, and for plans
+    /// that do not cut panels in two dimensions.
+    std::optional<DelayRules> delays{};
     ProgressSink* progress = nullptr;
     /// Checked between kernels: Error{cancelled} within a few 10 ms, unless a single kernel on a very tall
     /// column block takes longer.
@@ -31,6 +37,8 @@ struct FactorizeOptions {
 struct FactorizeStats {
     double time_s = 0;
     Index pivots_replaced = 0;
+    Index pivots_delayed = 0;        ///< Columns left over, counted at each panel that leaves them over.
+    std::uint64_t delayed_bytes = 0; ///< Bytes of the panels of cblks with delayed columns.
     Index negative_pivots = 0;
     std::vector<WorkerId> worker_of_task; ///< The worker that ran each task of the plan.
     std::int64_t steals = 0;
@@ -44,7 +52,8 @@ struct FactorizeStats {
 /// Factorize the matrix with these values (on the pattern of `assembly`) into `factor`, which was allocated.
 /// The kept cblks of a Schur complement are updated but not eliminated. Collective with several processes;
 /// the statistics are those of this process. An exception is the same on all processes; it leaves the
-/// contents of the factor undefined, but its memory is kept, and all objects may be used again.
+/// contents of the factor undefined, but its memory is kept, and all objects may be used again. Error{usage} or
+/// {unsupported} if columns cannot be delayed with this plan.
 template <class T> FactorizeStats factorize(std::span<T const> values, AssemblyMap const& assembly,
                                             FactorPlan const& plan, Factor<T>& factor, WorkerTeam& team,
                                             FactorizeOptions const& options);

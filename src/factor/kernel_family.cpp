@@ -1,12 +1,42 @@
 #include "factor/kernel_family.hpp"
 
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "kernels/triangular.hpp"
 
 namespace espalier {
+
+namespace {
+
+// The unknown of a column of cblk k, for messages.
+template <class T> std::string describe_unknown(Factor<T> const& factor, CblkId k, Index column) {
+    DelayedPanel<T> const* const delayed = factor.delayed(k);
+    Index const number = delayed ? delayed->column_numbers()[column] : factor.cblk(k).first_col + column;
+    return fmt::format("row and column {} of the matrix", factor.structure().unknown_of(number) + 1);
+}
+
+} // namespace
+
+template <class T> void require_pivots(Factor<T> const& factor, CblkId k, PivotStats const& stats) {
+    Index const column = stats.zero_column;
+    if (column < 0) return;
+    std::string const where = describe_unknown(factor, k, column);
+    bool const is_coupled = factor.form().has_d() && !is_finite(factor.off_diagonal(k)[column]);
+    if (is_finite(factor.diagonal(k)(column, column)) && !is_coupled)
+        throw Error(Status::singular, fmt::format("the matrix is singular: zero pivot at {}", where));
+    throw Error(Status::inaccurate,
+                fmt::format("the factorization overflows: the pivot at {} is not finite; scale the matrix{}",
+                            where, sizeof(Real<T>) < sizeof(double) ? " or use double precision" : ""));
+}
+
+template <class T> PivotStats KernelFamily<T>::factorize_diagonal(CblkId k, Real<T> threshold) {
+    PivotStats const stats = try_diagonal(k, threshold);
+    require_pivots(factor_, k, stats);
+    return stats;
+}
 
 template <class T> PivotStats KernelFamily<T>::factorize_panel(CblkId k, Real<T> threshold) {
     PivotStats const stats = factorize_diagonal(k, threshold);
@@ -16,6 +46,7 @@ template <class T> PivotStats KernelFamily<T>::factorize_panel(CblkId k, Real<T>
 
 template <class T>
 void KernelFamily<T>::update(FacingGroup const& group, UpdateWorkspace<T>& workspace, RowWindow window) {
+    if (factor_.below(group.source).cols == 0) return; // all its columns are delayed
     UpdateTarget<T> target{{factor_.lower(group.target), 0}, {}};
     if (factor_.form().has_upper())
         target.upper = {factor_.upper(group.target), factor_.cblk(group.target).width()};
@@ -45,19 +76,13 @@ template <class T> PanelRows<T const> panel_rows(MatrixView<T> view, Index first
     return {view, first_row};
 }
 
-// The unknown of a column of cblk k, for messages.
-template <class T> std::string describe_unknown(Factor<T> const& factor, CblkId k, Index column) {
-    Index const unknown = factor.structure().unknown_of(factor.cblk(k).first_col + column);
-    return fmt::format("row and column {} of the matrix", unknown + 1);
-}
-
 // A = L L^H or L L^T.
 template <class T> class CholeskyFamily final : public KernelFamily<T> {
   public:
     using KernelFamily<T>::KernelFamily, KernelFamily<T>::conjugate_, KernelFamily<T>::factor_,
         KernelFamily<T>::op_;
 
-    PivotStats factorize_diagonal(CblkId k, Real<T>) override {
+    PivotStats try_diagonal(CblkId k, Real<T>) override {
         Index const failed = factor_cholesky<T>(conjugate_, factor_.diagonal(k));
         if (failed >= 0)
             throw Error(
@@ -77,26 +102,11 @@ template <class T> class CholeskyFamily final : public KernelFamily<T> {
     void update(FacingGroup const& group, UpdateWorkspace<T>& workspace, RowWindow window,
                 UpdateTarget<T> const& target) override {
         if (!find_row_runs(factor_.structure(), group, window, workspace)) return;
-        auto const source = panel_rows<T>(factor_.lower(group.source));
+        auto const source = panel_rows<T>(factor_.below(group.source), factor_.cblk(group.source).width());
         subtract_contribution<T>(factor_.structure(), group, source, source, op_, RowsFrom::column,
                                  target.lower, workspace);
     }
 };
-
-// Throws an Error that names the unknown of the first pivot that cannot be divided by, if there is one: zero,
-// or after an overflow not finite.
-template <class T> PivotStats with_pivots(Factor<T>& factor, CblkId k, PivotStats const& stats,
-                                          std::span<T const> off_diagonal = {}) {
-    Index const column = stats.zero_column;
-    if (column < 0) return stats;
-    std::string const where = describe_unknown(factor, k, column);
-    bool const is_coupled = column < std::ssize(off_diagonal) && !is_finite(off_diagonal[column]);
-    if (is_finite(factor.diagonal(k)(column, column)) && !is_coupled)
-        throw Error(Status::singular, fmt::format("the matrix is singular: zero pivot at {}", where));
-    throw Error(Status::inaccurate,
-                fmt::format("the factorization overflows: the pivot at {} is not finite; scale the matrix{}",
-                            where, sizeof(Real<T>) < sizeof(double) ? " or use double precision" : ""));
-}
 
 // P A P^T = L D L^H or L D L^T, P local to each diagonal block.
 template <class T> class LdlFamily final : public KernelFamily<T> {
@@ -104,10 +114,9 @@ template <class T> class LdlFamily final : public KernelFamily<T> {
     using KernelFamily<T>::KernelFamily, KernelFamily<T>::conjugate_, KernelFamily<T>::factor_,
         KernelFamily<T>::op_;
 
-    PivotStats factorize_diagonal(CblkId k, Real<T> threshold) override {
-        auto const stats = factor_ldl<T>(conjugate_, factor_.diagonal(k), factor_.perm(k),
-                                         factor_.off_diagonal(k), threshold);
-        return with_pivots<T>(factor_, k, stats, factor_.off_diagonal(k));
+    PivotStats try_diagonal(CblkId k, Real<T> threshold) override {
+        return factor_ldl<T>(conjugate_, factor_.diagonal(k), factor_.perm(k), factor_.off_diagonal(k),
+                             threshold);
     }
 
     // L21 = A21 P^T L11^-H D^-1
@@ -120,15 +129,17 @@ template <class T> class LdlFamily final : public KernelFamily<T> {
     void update(FacingGroup const& group, UpdateWorkspace<T>& workspace, RowWindow window,
                 UpdateTarget<T> const& target) override {
         if (!find_row_runs(factor_.structure(), group, window, workspace)) return;
-        auto const source = factor_.lower(group.source);
+        auto const source = factor_.below(group.source);
+        Index const width = factor_.cblk(group.source).width();
         Blok const& last = factor_.structure().blok(group.end - 1);
         Index const first_row = factor_.structure().blok(group.first).panel_row;
         Index const rows = last.panel_row + last.height() - first_row;
         if (std::ssize(workspace.scaled) < rows * source.cols) workspace.scaled.resize(rows * source.cols);
         MatrixView<T> const scaled{workspace.scaled.data(), rows, source.cols, rows};
-        multiply_by_d<T>(conjugate_, factor_.diagonal(group.source), factor_.off_diagonal(group.source),
-                         source.block(first_row, 0, rows, source.cols), scaled);
-        subtract_contribution<T>(factor_.structure(), group, panel_rows<T>(source),
+        multiply_by_d<T>(conjugate_, factor_.diagonal(group.source),
+                         std::as_const(factor_).off_diagonal(group.source),
+                         rows_of(source, first_row - width, rows), scaled);
+        subtract_contribution<T>(factor_.structure(), group, panel_rows<T>(source, width),
                                  panel_rows<T>(scaled, first_row), op_, RowsFrom::column, target.lower,
                                  workspace);
     }
@@ -139,8 +150,8 @@ template <class T> class LuFamily final : public KernelFamily<T> {
   public:
     using KernelFamily<T>::KernelFamily, KernelFamily<T>::factor_;
 
-    PivotStats factorize_diagonal(CblkId k, Real<T> threshold) override {
-        return with_pivots(factor_, k, factor_lu<T>(factor_.diagonal(k), factor_.perm(k), threshold));
+    PivotStats try_diagonal(CblkId k, Real<T> threshold) override {
+        return factor_lu<T>(factor_.diagonal(k), factor_.perm(k), threshold);
     }
 
     // L21 = A21 U11^-1 and U12^T = (P A12)^T L11^-T
@@ -157,7 +168,7 @@ template <class T> class LuFamily final : public KernelFamily<T> {
                 UpdateTarget<T> const& target) override {
         if (!find_row_runs(factor_.structure(), group, window, workspace)) return;
         Index const width = factor_.cblk(group.source).width();
-        auto const lower = panel_rows<T>(factor_.lower(group.source));
+        auto const lower = panel_rows<T>(factor_.below(group.source), width);
         auto const upper = panel_rows<T>(factor_.upper(group.source), width);
         subtract_contribution<T>(factor_.structure(), group, lower, upper, Op::transpose,
                                  RowsFrom::group_begin, target.lower, workspace);
@@ -176,6 +187,7 @@ template <class T> std::unique_ptr<KernelFamily<T>> make_kernel_family(Factor<T>
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template class KernelFamily<T>;                                                                          \
+    template void require_pivots<T>(Factor<T> const&, CblkId, PivotStats const&);                            \
     template std::unique_ptr<KernelFamily<T>> make_kernel_family<T>(Factor<T>&);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 

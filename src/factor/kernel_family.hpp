@@ -20,7 +20,9 @@ template <class T> class KernelFamily {
     /// {singular}, naming the row of the matrix.
     PivotStats factorize_panel(CblkId k, Real<T> threshold);
     /// Factorize the diagonal block alone; errors as above.
-    virtual PivotStats factorize_diagonal(CblkId k, Real<T> threshold) = 0;
+    PivotStats factorize_diagonal(CblkId k, Real<T> threshold);
+    /// Likewise, without an error for a pivot that cannot be divided by: it is in PivotStats::zero_column.
+    virtual PivotStats try_diagonal(CblkId k, Real<T> threshold) = 0;
     /// Solve for `count` rows from row `first` below the diagonal block on, after factorize_diagonal.
     virtual void solve_rows(CblkId k, Index first, Index count) = 0;
 
@@ -39,6 +41,10 @@ template <class T> class KernelFamily {
     bool conjugate_ = factor_.form().conjugate();
     Op op_ = conjugate_ ? Op::adjoint : Op::transpose; // of the symmetric factorizations
 };
+
+/// Throws an Error that names the unknown of the first pivot of cblk k that cannot be divided by, if there is
+/// one: zero, or after an overflow not finite.
+template <class T> void require_pivots(Factor<T> const& factor, CblkId k, PivotStats const& stats);
 
 /// The family of `factor.form()`.
 template <class T> std::unique_ptr<KernelFamily<T>> make_kernel_family(Factor<T>& factor);

@@ -34,19 +34,6 @@ void for_each_pivot(Factor<T> const& factor, CblkId k, Single const& single, Pai
     }
 }
 
-// Each cycle of even length is odd.
-bool is_odd(std::span<std::int32_t const> perm) {
-    std::vector<bool> seen(perm.size(), false);
-    bool odd = false;
-    for (std::int32_t start = 0; start < std::ssize(perm); ++start)
-        for (std::int32_t i = start; !seen[i];) {
-            seen[i] = true;
-            i = perm[i];
-            if (i != start) odd = !odd;
-        }
-    return odd;
-}
-
 // A product as phase and logarithm of the modulus; the phase of a real product is exactly +-1.
 class Product {
   public:
@@ -74,16 +61,33 @@ class Product {
 
 } // namespace
 
+// Each cycle of even length is odd.
+bool is_odd(std::span<std::int32_t const> perm) {
+    std::vector<bool> seen(perm.size(), false);
+    bool odd = false;
+    for (std::int32_t start = 0; start < std::ssize(perm); ++start)
+        for (std::int32_t i = start; !seen[i];) {
+            seen[i] = true;
+            i = perm[i];
+            if (i != start) odd = !odd;
+        }
+    return odd;
+}
+
 template <class T> Pivots<T> pivots_of(Factor<T> const& factor) {
     Index const n = factor.structure().n;
     bool const has_d = factor.form().has_d();
     Pivots<T> pivots{std::vector<T>(n, T(0)), std::vector<T>(has_d ? n : 0, T(0))};
+    Index first = 0;
     for (CblkId k = 0; k < factor.structure().num_cblks(); ++k) {
-        if (!factor.has_panel(k)) continue;
+        if (!factor.has_panel(k)) {
+            first += factor.cblk(k).width();
+            continue;
+        }
         auto const block = factor.diagonal(k);
-        Index const first = factor.cblk(k).first_col;
         for (Index j = 0; j < block.cols; ++j) pivots.diagonal[first + j] = block(j, j);
         if (has_d) std::ranges::copy(factor.off_diagonal(k), pivots.off_diagonal.begin() + first);
+        first += block.cols;
     }
     return pivots;
 }
@@ -121,7 +125,8 @@ template <class T> Determinant<T> pivot_product(Factor<T> const& factor) {
     bool const cholesky = !form.has_d() && !form.has_upper(); // det = det(L)^2
     Product product;
     for_each_eliminated(factor, [&](CblkId k) {
-        if (form.has_upper() && is_odd(factor.perm(k))) product.multiply(-1.0);
+        DelayedPanel<T> const* const delayed = factor.delayed(k);
+        if (form.has_upper() && (delayed ? delayed->is_odd : is_odd(factor.perm(k)))) product.multiply(-1.0);
         for_each_pivot(
             factor, k, [&](T d) { product.multiply(d, cholesky ? 2 : 1); },
             [&](PivotBlock<T> const& d) { // scaled by |d10|, which is its largest entry or nearly so

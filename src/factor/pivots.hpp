@@ -8,12 +8,16 @@
 
 namespace espalier {
 
-/// The pivots by column of the structure; zeros for ghosts, undefined for kept cblks.
+/// The pivots in the order of the cblks and, within each, of the elimination, which is that of the columns of
+/// the structure unless columns are delayed; zeros for ghosts, undefined for kept cblks.
 template <class T> struct Pivots {
     std::vector<T> diagonal;
     std::vector<T> off_diagonal; ///< ldlt, ldlh: as in Factor.
 };
 template <class T> Pivots<T> pivots_of(Factor<T> const& factor);
+
+/// Whether a permutation is odd.
+bool is_odd(std::span<std::int32_t const> perm);
 
 /// Signs of the eigenvalues of D, by Sylvester's law those of the matrix; llh has positive ones only.
 /// Replaced pivots, whose signs are those of rounding errors, count as zero. They are known by their modulus,

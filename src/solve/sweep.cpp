@@ -58,14 +58,26 @@ Sweep<T>::Sweep(Factor<T> const& factor, FactorPlan const& plan, MatrixOp op, In
                               (factor.has_panel(b.root) ? factor.cblk(b.root).rows_below() : 0));
     Index largest = 0; // rows in the buffer of a worker: those below a cblk, or its own
     for (Cblk const& c : structure_.cblks) largest = std::max({largest, c.rows_below(), c.width()});
+    Offset state_entries = 0;
+    if (factor.may_have_delayed()) {
+        for (CblkId k = 0; k < structure_.num_cblks(); ++k) {
+            state_ptr_.push_back(state_entries);
+            DelayedPanel<T> const* const panel = factor.delayed(k);
+            if (!panel) continue;
+            state_entries += panel->pivots();
+            largest = std::max(largest, panel->columns());
+        }
+    }
     constexpr Offset padding = 64 / sizeof(T); // so that workers share no cache line
     Offset const for_worker = largest * vectors + padding;
-    Offset const all = (structure_.n + outbox_ptr_.back()) * vectors + padding + for_worker * team.size();
+    Offset const all = (structure_.n + outbox_ptr_.back() + state_entries) * vectors + padding +
+                       for_worker * team.size();
     // Not zeroed, so that the workers touch the pages first.
     memory_ = std::make_unique_for_overwrite<std::byte[]>(all * Offset{sizeof(T)});
     x_ = reinterpret_cast<T*>(memory_.get());
     outboxes_ = x_ + structure_.n * vectors;
-    T* buffer = outboxes_ + outbox_ptr_.back() * vectors + padding;
+    states_ = outboxes_ + outbox_ptr_.back() * vectors;
+    T* buffer = states_ + state_entries * vectors + padding;
     for (Worker& worker : workers_) worker.buffer = std::exchange(buffer, buffer + for_worker);
 }
 
@@ -212,7 +224,7 @@ template <class T> void Sweep<T>::forward(Branch const& b, BranchId number, Work
         load_sparse(first, end);
     else
         load(first, end);
-    if (part_ == SweepPart::backward || !is_reached(b.root)) return;
+    if (part_ == SweepPart::backward || !is_reached(b.root)) return keep_states(b.first, b.root);
     if (structure_.is_kept(b.first)) {
         for (CblkId k = b.first; k <= b.root; ++k) collect(k, rows_of(factor_.cblk(k)).z.data, true);
         subtract_received(number);
@@ -227,7 +239,10 @@ template <class T> void Sweep<T>::forward(Branch const& b, BranchId number, Work
     RowBlock<T> const sums = outbox(number);
     std::fill_n(sums.z.data, sums.length() * vectors_, T(0));
     for (CblkId k = b.first; k <= b.root; ++k) {
-        if (!is_reached(k)) continue;
+        if (!is_reached(k)) {
+            keep_states(k, k);
+            continue;
+        }
         RowBlock<T> const contribution = block_at(worker.buffer, factor_.cblk(k).rows_below());
         forward_cblk(k, contribution, worker);
         distribute(k, b.root, contribution, sums);
@@ -270,16 +285,27 @@ template <class T> void Sweep<T>::store(Index first, Index end) {
 
 // x_k := L^-1 P x_k (or U^-T x_k); contribution := L21 x_k (or U12^T x_k); x_k := D^-1 x_k.
 template <class T> void Sweep<T>::forward_cblk(CblkId k, RowBlock<T> contribution, Worker& worker) {
+    if (factor_.delayed(k)) return forward_delayed(k, contribution, worker);
     RowBlock<T> const x = rows_of(factor_.cblk(k));
-    if (transposed_) {
-        solve_triangular<T>(Uplo::upper, Op::transpose, Diag::non_unit, factor_.diagonal(k), x);
-    } else {
-        // contribution may lie in the worker's buffer, which permute() uses before
-        bool const pivoted = form_.has_d() || form_.has_upper();
-        if (pivoted) permute(k, false, worker);
-        solve_triangular<T>(Uplo::lower, Op::none, pivoted ? Diag::unit : Diag::non_unit, factor_.diagonal(k),
-                            x);
-    }
+    // contribution may lie in the worker's buffer, which permute() uses before
+    if (!transposed_ && (form_.has_d() || form_.has_upper())) permute(k, false, worker);
+    solve_diagonal(k, true, x);
+    couple(k, x, contribution, worker);
+    if (form_.has_d()) solve_d<T>(form_.conjugate(), factor_.diagonal(k), factor_.off_diagonal(k), x);
+}
+
+// The triangular solve with the diagonal block, forward or backward.
+template <class T> void Sweep<T>::solve_diagonal(CblkId k, bool forward, RowBlock<T> x) const {
+    bool const upper = form_.has_upper() && forward == transposed_;
+    bool const unit = form_.has_d() || (form_.has_upper() && !upper);
+    Op const op = forward ? (transposed_ ? Op::transpose : Op::none) : backward_op_;
+    solve_triangular<T>(upper ? Uplo::upper : Uplo::lower, op, unit ? Diag::unit : Diag::non_unit,
+                        factor_.diagonal(k), x);
+}
+
+// contribution := L21 x (or U12^T x)
+template <class T>
+void Sweep<T>::couple(CblkId k, RowBlock<T> x, RowBlock<T> contribution, Worker& worker) {
     MatrixView<T> const coupling = transposed_ ? factor_.upper(k) : factor_.below(k);
     Index const step = rows_a_call(x.length(), vectors_);
     for (Index i = 0; i < coupling.rows; i += step) {
@@ -288,13 +314,20 @@ template <class T> void Sweep<T>::forward_cblk(CblkId k, RowBlock<T> contributio
         multiply<T>(part, x, contribution.entries(i, height));
         count(worker, part);
     }
-    if (form_.has_d()) solve_d<T>(form_.conjugate(), factor_.diagonal(k), factor_.off_diagonal(k), x);
 }
 
 // x_k -= L21^op x_above (or U12 x_above); x_k := P^T L^-op x_k (or U^-1 x_k).
 template <class T> void Sweep<T>::backward_cblk(CblkId k, Worker& worker) {
+    if (factor_.delayed(k)) return backward_delayed(k, worker);
+    RowBlock<T> const x = rows_of(factor_.cblk(k));
+    couple_back(k, x, worker);
+    solve_diagonal(k, false, x);
+    if (form_.has_d() || transposed_) permute(k, true, worker);
+}
+
+// x -= L21^op x_above (or U12 x_above)
+template <class T> void Sweep<T>::couple_back(CblkId k, RowBlock<T> x, Worker& worker) {
     Cblk const& c = factor_.cblk(k);
-    RowBlock<T> const x = rows_of(c);
     RowBlock<T> const above = block_at(worker.buffer, c.rows_below());
     T* to = above.z.data;
     for (Blok const& blok : structure_.bloks_below(c))
@@ -310,10 +343,74 @@ template <class T> void Sweep<T>::backward_cblk(CblkId k, Worker& worker) {
         subtract_multiply<T>(op, part, above.entries(i, height), x);
         count(worker, part);
     }
-    bool const pivoted = form_.has_d() || transposed_;
-    solve_triangular<T>(upper ? Uplo::upper : Uplo::lower, backward_op_,
-                        pivoted ? Diag::unit : Diag::non_unit, factor_.diagonal(k), x);
-    if (pivoted) permute(k, true, worker);
+}
+
+// As forward_cblk(); besides, x_left -= L_left x (or U_left^T x) for the rows left over.
+template <class T> void Sweep<T>::forward_delayed(CblkId k, RowBlock<T> contribution, Worker& worker) {
+    DelayedPanel<T> const& panel = *factor_.delayed(k);
+    auto const pivots = equations(panel).first(panel.pivots());
+    auto const others = equations(panel).subspan(panel.pivots());
+    if (pivots.empty()) {
+        std::fill_n(contribution.z.data, contribution.length() * vectors_, T(0));
+        return;
+    }
+    RowBlock<T> const x = state(k);
+    gather(pivots, x.z.data);
+    solve_diagonal(k, true, x);
+    RowBlock<T> const left = block_at(worker.buffer, panel.left()); // the contribution may lie there later
+    if (transposed_) {
+        gather(others, left.z.data);
+        subtract_multiply<T>(Op::transpose, panel.upper_left_over(), x, left);
+        scatter(left.z.data, others);
+    } else {
+        multiply<T>(panel.lower_left_over(), x, left);
+        for (std::size_t i = 0; i < others.size(); ++i)
+            subtract(left.z.column(static_cast<Index>(i)), x_ + others[i] * vectors_, vectors_);
+    }
+    couple(k, x, contribution, worker);
+    if (form_.has_d()) solve_d<T>(form_.conjugate(), panel.diagonal(), panel.off_diagonal(), x);
+    scatter(x.z.data, pivots);
+}
+
+// As backward_cblk(); besides, x -= L_left^op x_left (or U_left x_left) for the unknowns left over.
+template <class T> void Sweep<T>::backward_delayed(CblkId k, Worker& worker) {
+    DelayedPanel<T> const& panel = *factor_.delayed(k);
+    auto const pivots = unknowns(panel).first(panel.pivots());
+    auto const others = unknowns(panel).subspan(panel.pivots());
+    RowBlock<T> const x = state(k);
+    couple_back(k, x, worker);
+    RowBlock<T> const left = block_at(worker.buffer, panel.left());
+    gather(others, left.z.data);
+    if (form_.has_upper() && !transposed_) {
+        RowBlock<T> const product = block_at(worker.buffer + panel.left() * vectors_, panel.pivots());
+        if (panel.left() > 0) {
+            multiply<T>(panel.upper_left_over(), left, product);
+            subtract(product.z.data, x.z.data, panel.pivots() * vectors_);
+        }
+    } else {
+        subtract_multiply<T>(backward_op_, panel.lower_left_over(), left, x);
+    }
+    solve_diagonal(k, false, x);
+    scatter(x.z.data, pivots);
+}
+
+// Takes over the results of the forward part, of an earlier sweep or zeros, of cblks with delayed columns.
+template <class T> void Sweep<T>::keep_states(CblkId first, CblkId last) {
+    if (state_ptr_.empty()) return;
+    for (CblkId k = first; k <= last; ++k)
+        if (DelayedPanel<T> const* const panel = factor_.delayed(k))
+            gather(equations(*panel).first(panel->pivots()), state(k).z.data);
+}
+
+template <class T> void Sweep<T>::gather(std::span<Index const> numbers, T* to) const {
+    for (Index const i : numbers) to = std::copy_n(x_ + i * vectors_, vectors_, to);
+}
+
+template <class T> void Sweep<T>::scatter(T const* from, std::span<Index const> numbers) {
+    for (Index const i : numbers) {
+        std::copy_n(from, vectors_, x_ + i * vectors_);
+        from += vectors_;
+    }
 }
 
 // Adds the contribution of cblk k to rows of its own branch and to the outbox of the branch.

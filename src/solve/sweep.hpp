@@ -12,6 +12,12 @@
 // where L^op is L^T or L^H. The rest of op(A) is conj(A), and conj(A) x = b is A conj(x) = conj(b): a branch
 // conjugates the vectors when it loads and when it stores them.
 //
+// A cblk with delayed columns (factor/delayed_panel.hpp) gathers its entries of the vectors by the numbers of
+// its rows and columns, which may be those of descendants. The rows left over remain in place for its parent.
+// Its result of the forward part is in a memory of its own, because lu may have pivots whose rows and columns
+// have different numbers: the solution of one pivot then goes to the place of the right-hand side of another.
+// That place has the result as well, for condense() and expand().
+//
 // With several processes each runs its own branches. Their contributions to the cblk of another process, a
 // ghost here, are summed and sent to its owner (send_sum), which subtracts the sums by ascending ranks. The
 // owner sends its solution back to all contributors (receive_solution). So the order of summation depends on
@@ -75,6 +81,14 @@ template <class T> class Sweep {
 
     void forward_cblk(CblkId k, RowBlock<T> contribution, Worker& worker);
     void backward_cblk(CblkId k, Worker& worker);
+    void forward_delayed(CblkId k, RowBlock<T> contribution, Worker& worker);
+    void backward_delayed(CblkId k, Worker& worker);
+    void couple(CblkId k, RowBlock<T> x, RowBlock<T> contribution, Worker& worker);
+    void couple_back(CblkId k, RowBlock<T> x, Worker& worker);
+    void solve_diagonal(CblkId k, bool forward, RowBlock<T> x) const;
+    void keep_states(CblkId first, CblkId last);
+    void gather(std::span<Index const> numbers, T* to) const;
+    void scatter(T const* from, std::span<Index const> numbers);
     void distribute(CblkId k, CblkId root, RowBlock<T> contribution, RowBlock<T> outbox);
     void collect(CblkId j, T* to, bool subtracted);
     void permute(CblkId k, bool inverse, Worker& worker);
@@ -88,6 +102,17 @@ template <class T> class Sweep {
     [[nodiscard]] RowBlock<T> rows_of(Cblk const& c) const { return rows(c.first_col, c.width()); }
     [[nodiscard]] RowBlock<T> block_at(T* memory, Index length) const {
         return {{memory, vectors_, length, vectors_}, conjugated_};
+    }
+    /// The result of the forward part of a cblk with delayed columns.
+    [[nodiscard]] RowBlock<T> state(CblkId k) const {
+        return block_at(states_ + state_ptr_[k] * vectors_, factor_.delayed(k)->pivots());
+    }
+    /// The numbers of the right-hand sides, or of the unknowns, of a cblk with delayed columns.
+    [[nodiscard]] std::span<Index const> equations(DelayedPanel<T> const& panel) const {
+        return transposed_ ? panel.column_numbers() : panel.row_numbers();
+    }
+    [[nodiscard]] std::span<Index const> unknowns(DelayedPanel<T> const& panel) const {
+        return transposed_ ? panel.row_numbers() : panel.column_numbers();
     }
     [[nodiscard]] RowBlock<T> outbox(BranchId b) const {
         return block_at(outboxes_ + outbox_ptr_[b] * vectors_, factor_.cblk(branch(b).root).rows_below());
@@ -106,10 +131,12 @@ template <class T> class Sweep {
     Messaging const* messaging_;
 
     std::vector<Offset> outbox_ptr_; ///< First entry of each branch, for one vector.
+    std::vector<Offset> state_ptr_;  ///< First entry of each cblk with delayed columns; empty without any.
     std::vector<Worker> workers_;
-    std::unique_ptr<std::byte[]> memory_; ///< Contains x_, outboxes_ and the buffers of the workers.
+    std::unique_ptr<std::byte[]> memory_; ///< Contains x_, outboxes_, states_ and the buffers of the workers.
     T* x_ = nullptr;
     T* outboxes_ = nullptr;
+    T* states_ = nullptr;
 
     // Received blocks: the sums for branch u from plan.solve.contributors.ptr[u] on, or its solution.
     std::vector<Block> received_, solutions_;

@@ -11,7 +11,7 @@ extern "C" void zheev_(char const* jobz, char const* uplo, int const* n, std::co
                        int const* lda, double* w, std::complex<double>* work, int const* lwork, double* rwork,
                        int* info, std::size_t, std::size_t);
 
-namespace espalier::testing {
+namespace espalier {
 
 /// Ascending, of a Hermitian matrix of order n, stored by columns.
 inline std::vector<double> eigenvalues(std::vector<std::complex<double>> a, int n) {
@@ -24,4 +24,4 @@ inline std::vector<double> eigenvalues(std::vector<std::complex<double>> a, int 
     return values;
 }
 
-} // namespace espalier::testing
+} // namespace espalier

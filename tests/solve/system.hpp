@@ -48,7 +48,8 @@ template <class T> std::vector<T> product(Dense<T> const& a, std::vector<T> cons
 /// A factorized matrix. The tree is cut as if for many workers, so that all parts of a solve have work for
 /// each number of `workers`.
 template <class T> struct Factorized : System<T> {
-    Factorized(CscMatrix<T> const& a, Factorization factorization, int workers, int cut_for = 5)
+    Factorized(CscMatrix<T> const& a, Factorization factorization, int workers, int cut_for = 5,
+               FactorizeOptions const& options = {})
         : System<T>(a, factorization, workers) {
         FactorPlan& cut = this->plan = make_factor_plan(this->structure, CostModel{}, cut_for);
         for (TaskGraph* const graph : {&cut.factor.graph, &cut.solve.graph})
@@ -56,8 +57,10 @@ template <class T> struct Factorized : System<T> {
         for (WorkerId& owner : cut.owner_of_cblk) owner %= workers;
         cut.factor_schedule = list_schedule(cut.factor.graph, workers);
         cut.solve_schedule = list_schedule(cut.solve.graph, workers);
-        this->factorize();
+        stats = this->factorize(options);
     }
+
+    FactorizeStats stats;
 
     MatrixView<T> view(std::vector<T>& x) const {
         Index const n = this->structure.n;

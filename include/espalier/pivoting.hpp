@@ -1,0 +1,19 @@
+// How ldlt, ldlh and lu choose pivots.
+#pragma once
+
+namespace espalier {
+
+/// What happens to a column that finds no good pivot in its column block (ldlt, ldlh, lu).
+enum class Pivoting {
+    /// It is eliminated all the same, and a pivot below Options::pivot_threshold is replaced. Refinement corrects the
+    /// solution.
+    static_pivots,
+    /// It is delayed: an ancestor in the tree, which has more rows to choose from, eliminates it. Pivots are replaced
+    /// only if the matrix is singular to working precision. In one process.
+    delayed,
+    /// Like `delayed`, but a column block is content with its pivots as long as none is replaced and the entries of L
+    /// are below the fourth root of 1 / epsilon. With several processes static.
+    automatic,
+};
+
+} // namespace espalier

@@ -1,0 +1,103 @@
+// The panel of a cblk with delayed columns. Its fully summed columns are those of the cblk and those that its
+// children have left over. `pivots` of them are eliminated; the rest is left over for the parent. The rows
+// below are those of the cblk.
+//
+//       pivots  left
+//     +-------+------+
+//     | L D   | (U)  |  pivots
+//     +-------+------+                       lu has U likewise, its rows transposed:
+//     | L     |  S   |  left    S: what remains of the columns left over
+//     +-------+------+                       rows below x (pivots, left)
+//     | L     |  S   |  rows below
+//     +-------+------+
+//
+// Each row and column has the number that it has in the structure, so that vectors keep their places.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "core/scalar.hpp"
+#include "kernels/view.hpp"
+
+namespace espalier {
+
+template <class T> class DelayedPanel {
+  public:
+    /// All coefficients are zero, and all columns are left over.
+    DelayedPanel(Index columns, Index rows_below, bool has_upper)
+        : columns_(columns), rows_below_(rows_below), has_upper_(has_upper),
+          memory_(std::make_unique<T[]>(entries(columns, rows_below, has_upper))),
+          off_diagonal_(columns, T(0)) {}
+
+    /// The number of coefficients.
+    [[nodiscard]] static Index entries(Index columns, Index rows_below, bool has_upper) {
+        return columns * (columns + (has_upper ? 2 : 1) * rows_below);
+    }
+
+    [[nodiscard]] Index columns() const { return columns_; }
+    [[nodiscard]] Index pivots() const { return pivots_; }
+    [[nodiscard]] Index left() const { return columns_ - pivots_; }
+
+    /// All columns, those left over included.
+    [[nodiscard]] MatrixView<T> lower() const {
+        Index const rows = columns_ + rows_below_;
+        return {memory_.get(), rows, columns_, rows};
+    }
+    [[nodiscard]] MatrixView<T> whole_upper() const {
+        return {memory_.get() + entries(columns_, rows_below_, false), rows_below_, columns_,
+                std::max<Index>(1, rows_below_)};
+    }
+    /// The columns of the pivots.
+    [[nodiscard]] MatrixView<T> diagonal() const { return lower().block(0, 0, pivots_, pivots_); }
+    [[nodiscard]] MatrixView<T> below() const { return lower().block(columns_, 0, rows_below_, pivots_); }
+    [[nodiscard]] MatrixView<T> upper() const { return whole_upper().block(0, 0, rows_below_, pivots_); }
+    /// L in the rows left over, and U in the columns left over.
+    [[nodiscard]] MatrixView<T> lower_left_over() const { return lower().block(pivots_, 0, left(), pivots_); }
+    [[nodiscard]] MatrixView<T> upper_left_over() const { return lower().block(0, pivots_, pivots_, left()); }
+
+    [[nodiscard]] std::span<T> all_off_diagonal() { return off_diagonal_; }
+    [[nodiscard]] std::span<T const> off_diagonal() const { return std::span(off_diagonal_).first(pivots_); }
+
+    /// The numbers of the rows and columns in the structure, first those of the pivots in their order. They are
+    /// the same for ldlt and ldlh.
+    [[nodiscard]] std::vector<Index> const& row_numbers() const { return row_numbers_; }
+    [[nodiscard]] std::vector<Index> const& column_numbers() const {
+        return has_upper_ ? column_numbers_ : row_numbers_;
+    }
+    /// Before pivots are chosen.
+    void append(Index row, Index column) {
+        row_numbers_.push_back(row);
+        if (has_upper_) column_numbers_.push_back(column);
+    }
+
+    /// The pivots are chosen: the rows and columns were permuted by perm[new] = old. `column_perm` is empty if
+    /// only rows were.
+    void set_pivots(Index pivots, std::span<std::int32_t const> row_perm,
+                    std::span<std::int32_t const> column_perm) {
+        pivots_ = pivots;
+        permute(row_numbers_, row_perm);
+        if (!column_perm.empty()) permute(column_numbers_, column_perm);
+    }
+
+    /// For lu: whether the permutations of rows and of columns together are odd.
+    bool is_odd = false;
+
+  private:
+    static void permute(std::vector<Index>& numbers, std::span<std::int32_t const> perm) {
+        std::vector<Index> permuted;
+        for (std::int32_t const old : perm) permuted.push_back(numbers[old]);
+        numbers = std::move(permuted);
+    }
+
+    Index columns_, rows_below_;
+    Index pivots_ = 0;
+    bool has_upper_;
+    std::unique_ptr<T[]> memory_;
+    std::vector<T> off_diagonal_;
+    std::vector<Index> row_numbers_, column_numbers_;
+};
+
+} // namespace espalier

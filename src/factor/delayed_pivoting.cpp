@@ -1,0 +1,235 @@
+#include "factor/delayed_pivoting.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "factor/pivots.hpp"
+#include "kernels/pivot_search.hpp"
+#include "kernels/triangular.hpp"
+#include "runtime/process_limits.hpp"
+
+namespace espalier {
+
+namespace {
+
+// To ask the system how much memory is left takes some microseconds.
+constexpr std::uint64_t large_panel = std::uint64_t{16} << 20;
+
+// The lower trapezoid, or all entries.
+template <class T> void copy_panel(MatrixView<T const> from, bool whole, MatrixView<T> to) {
+    for (Index j = 0; j < from.cols; ++j) {
+        Index const first = whole ? 0 : j;
+        std::copy(from.column(j) + first, from.column(j) + from.rows, to.column(j) + first);
+    }
+}
+
+} // namespace
+
+std::optional<DelayRules> delay_rules(Pivoting pivoting, double u, double epsilon) {
+    if (pivoting == Pivoting::static_pivots) return std::nullopt;
+    DelayRules rules{.u = u, .growth = 1 / u};
+    if (pivoting == Pivoting::automatic) rules.growth = std::max(rules.growth, std::pow(epsilon, -0.25));
+    return rules;
+}
+
+std::uint64_t saved_panel_bytes(BlockStructure const& structure, FactorForm form, std::size_t scalar_bytes,
+                                int workers) {
+    Offset largest = 0;
+    for (Cblk const& cblk : structure.cblks)
+        if (cblk.rows_below() > 0) largest = std::max(largest, panel_size(cblk, form));
+    return static_cast<std::uint64_t>(largest) * scalar_bytes * static_cast<std::uint64_t>(workers);
+}
+
+template <class T>
+DelayedPivoting<T>::DelayedPivoting(Factor<T>& factor, KernelFamily<T>& kernels, DelayRules const& rules,
+                                    Real<T> threshold, int workers)
+    : factor_(factor), structure_(factor.structure()), form_(factor.form()), kernels_(kernels), rules_(rules),
+      threshold_(threshold), first_child_(structure_.cblks.size(), no_cblk),
+      next_sibling_(structure_.cblks.size(), no_cblk), saved_(workers) {
+    for (CblkId k = structure_.num_cblks() - 1; k >= 0; --k)
+        if (CblkId const parent = factor.cblk(k).parent; parent != no_cblk)
+            next_sibling_[k] = std::exchange(first_child_[parent], k);
+}
+
+template <class T>
+PivotStats DelayedPivoting<T>::factorize(CblkId k, WorkerId worker, UpdateWorkspace<T>& workspace,
+                                         std::function<void()> const& solve_rows) {
+    Index const arriving = num_arriving(k), rows = rows_of_interior(k), width = factor_.cblk(k).width();
+    MatrixView<T> lower = factor_.lower(k), upper;
+    if (form_.has_upper()) upper = factor_.upper(k);
+    if (arriving == 0) {
+        if (rows == 0) {
+            PivotStats const stats = kernels_.factorize_diagonal(k, threshold_);
+            solve_rows();
+            return stats;
+        }
+        Saved& saved = saved_[worker];
+        save(k, saved);
+        if (PivotStats stats; try_static(k, rows, solve_rows, stats)) return stats;
+        lower = saved.lower;
+        upper = saved.upper;
+    }
+    auto panel = allocate(k, width + arriving);
+    add_own(k, lower, upper, *panel);
+    Index at = width;
+    for (CblkId child = first_child_[k]; child != no_cblk; child = next_sibling_[child])
+        if (DelayedPanel<T> const* const from = factor_.delayed(child); from && from->left() > 0) {
+            add_child(k, child, at, workspace, *panel);
+            at += from->left();
+        }
+    PivotStats const stats = rows > 0 ? choose_pivots(rows, *panel) : eliminate_all(*panel);
+    factor_.set_delayed(k, std::move(panel));
+    require_pivots(factor_, k, stats);
+    return stats;
+}
+
+template <class T> Index DelayedPivoting<T>::num_arriving(CblkId k) const {
+    Index sum = 0;
+    for (CblkId child = first_child_[k]; child != no_cblk; child = next_sibling_[child])
+        if (DelayedPanel<T> const* const panel = factor_.delayed(child)) sum += panel->left();
+    return sum;
+}
+
+// The rows below cblk k that will be eliminated. They come before those of a Schur complement. Without any,
+// there is no ancestor that could eliminate delayed columns.
+template <class T> Index DelayedPivoting<T>::rows_of_interior(CblkId k) const {
+    Index rows = 0;
+    for (Blok const& blok : structure_.bloks_below(factor_.cblk(k)))
+        if (!structure_.is_kept(blok.facing_cblk)) rows += blok.height();
+    return rows;
+}
+
+template <class T> void DelayedPivoting<T>::save(CblkId k, Saved& saved) const {
+    Cblk const& c = factor_.cblk(k);
+    if (Index const size = panel_size(c, form_); size > saved.size) {
+        saved.memory = std::make_unique_for_overwrite<T[]>(size);
+        saved.size = size;
+    }
+    MatrixView<T> const lower = factor_.lower(k);
+    saved.lower = {saved.memory.get(), lower.rows, lower.cols, lower.rows};
+    copy_panel<T>(lower, form_.has_upper(), saved.lower);
+    if (!form_.has_upper()) return;
+    MatrixView<T> const upper = factor_.upper(k);
+    saved.upper = {saved.memory.get() + lower.rows * lower.cols, upper.rows, upper.cols, upper.ld};
+    copy_panel<T>(upper, true, saved.upper);
+}
+
+// Whether pivots from the diagonal block serve for the first `rows` rows below, too.
+template <class T>
+bool DelayedPivoting<T>::try_static(CblkId k, Index rows, std::function<void()> const& solve_rows,
+                                    PivotStats& stats) {
+    stats = kernels_.try_diagonal(k, threshold_);
+    if (stats.replaced > 0 || stats.zero_column >= 0) return false;
+    solve_rows();
+    MatrixView<T> const below = factor_.below(k);
+    auto const most = static_cast<Real<T>>(rules_.growth);
+    for (Index j = 0; j < below.cols; ++j)
+        if (!(largest_entry(below.column(j), rows).value <= most)) return false;
+    return true;
+}
+
+template <class T> std::unique_ptr<DelayedPanel<T>> DelayedPivoting<T>::allocate(CblkId k, Index columns) {
+    Index const rows_below = factor_.cblk(k).rows_below();
+    auto const entries = DelayedPanel<T>::entries(columns, rows_below, form_.has_upper());
+    auto const bytes = static_cast<std::uint64_t>(entries) * sizeof(T);
+    std::uint64_t const all = bytes_ += bytes;
+    bool const exceeds_limit = all > rules_.most_bytes;
+    if (exceeds_limit || (bytes >= large_panel && bytes > available_memory_bytes()))
+        throw Error(Status::out_of_memory,
+                    fmt::format("panels with delayed columns need {} bytes or more, {}; static pivots need none", all,
+                                exceeds_limit
+                                    ? fmt::format("and the limit leaves {} for them", rules_.most_bytes)
+                                    : "which are not available"));
+    return std::make_unique<DelayedPanel<T>>(columns, rows_below, form_.has_upper());
+}
+
+// The columns of the cblk itself come first.
+template <class T> void DelayedPivoting<T>::add_own(CblkId k, MatrixView<T const> lower,
+                                                    MatrixView<T const> upper, DelayedPanel<T>& panel) const {
+    Cblk const& c = factor_.cblk(k);
+    Index const width = c.width(), rows_below = c.rows_below();
+    MatrixView<T> const to = panel.lower();
+    copy_panel<T>(lower.block(0, 0, width, width), form_.has_upper(), to.block(0, 0, width, width));
+    copy_panel<T>(lower.block(width, 0, rows_below, width), true,
+                  to.block(panel.columns(), 0, rows_below, width));
+    if (form_.has_upper()) copy_panel<T>(upper, true, panel.whole_upper().block(0, 0, rows_below, width));
+    for (Index col = c.first_col; col < c.end_col; ++col) panel.append(col, col);
+}
+
+// The columns that `child` has left over become columns from `at` on. Its rows are columns of cblk k or rows
+// below it.
+template <class T> void DelayedPivoting<T>::add_child(CblkId k, CblkId child, Index at,
+                                                      UpdateWorkspace<T>& workspace,
+                                                      DelayedPanel<T>& panel) const {
+    DelayedPanel<T> const& from = *factor_.delayed(child);
+    Index const pivots = from.pivots(), left = from.left();
+    Index const width = factor_.cblk(k).width(), source_width = factor_.cblk(child).width();
+    MatrixView<T> const to = panel.lower();
+    copy_panel<T>(from.lower().block(pivots, pivots, left, left), form_.has_upper(),
+                  to.block(at, at, left, left));
+    BlokId const first_below = factor_.cblk(child).first_blok + 1;
+    find_row_runs(structure_, facing_group(structure_, child, first_below), {}, workspace);
+    for (Index j = 0; j < left; ++j) {
+        T const* const column = from.lower().column(pivots + j) + from.columns();
+        T const* const row = form_.has_upper() ? from.whole_upper().column(pivots + j) : nullptr;
+        for (RowRun const& run : workspace.runs)
+            for (Index i = 0; i < run.height; ++i) {
+                Index const source = run.source_row - source_width + i, target = run.target_row + i;
+                if (target >= width) {
+                    to(panel.columns() + target - width, at + j) = column[source];
+                    if (row) panel.whole_upper()(target - width, at + j) = row[source];
+                } else if (row) {
+                    to(target, at + j) = column[source];
+                    to(at + j, target) = row[source];
+                } else {
+                    to(at + j, target) = conj_if(form_.conjugate(), column[source]);
+                }
+            }
+    }
+    for (Index j = pivots; j < from.columns(); ++j)
+        panel.append(from.row_numbers()[j], from.column_numbers()[j]);
+}
+
+// Pivots that bound L in the first `rows` rows below.
+template <class T> PivotStats DelayedPivoting<T>::choose_pivots(Index rows, DelayedPanel<T>& panel) const {
+    PivotRule<T> const rule{static_cast<Real<T>>(rules_.u), threshold_, rows};
+    std::vector<std::int32_t> row_perm(panel.columns()), column_perm(form_.has_upper() ? panel.columns() : 0);
+    ThresholdPivots const found =
+        form_.has_upper()
+            ? factor_lu_threshold<T>(panel.lower(), panel.whole_upper(), row_perm, column_perm, rule)
+            : factor_ldl_threshold<T>(form_.conjugate(), panel.lower(), row_perm, panel.all_off_diagonal(),
+                                      rule);
+    panel.set_pivots(found.eliminated, row_perm, column_perm);
+    panel.is_odd = is_odd(row_perm) != is_odd(column_perm);
+    PivotStats stats = found.stats;
+    stats.delayed = panel.left();
+    return stats;
+}
+
+// Pivots from the fully summed rows alone, for all columns.
+template <class T> PivotStats DelayedPivoting<T>::eliminate_all(DelayedPanel<T>& panel) const {
+    std::vector<std::int32_t> perm(panel.columns());
+    MatrixView<T> const diagonal = panel.lower().block(0, 0, panel.columns(), panel.columns());
+    PivotStats const stats =
+        form_.has_upper()
+            ? factor_lu<T>(diagonal, perm, threshold_)
+            : factor_ldl<T>(form_.conjugate(), diagonal, perm, panel.all_off_diagonal(), threshold_);
+    panel.set_pivots(panel.columns(), perm, {});
+    panel.is_odd = is_odd(perm);
+    if (form_.has_upper()) {
+        solve_right<T>(Op::none, Diag::non_unit, diagonal, panel.below());
+        permute_columns<T>(panel.upper(), perm);
+        solve_right<T>(Op::transpose, Diag::unit, diagonal, panel.upper());
+    } else {
+        solve_panel_ldl<T>(form_.conjugate(), diagonal, perm, panel.off_diagonal(), panel.below());
+    }
+    return stats;
+}
+
+#define ESPALIER_INSTANTIATE(T) template class DelayedPivoting<T>;
+ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+
+} // namespace espalier

@@ -1,0 +1,88 @@
+// Threshold pivoting with delayed columns (Duff, Hogg, Lopez 2020). A panel is first factorized with pivots
+// from its diagonal block, as with static pivots, and kept if the entries of L below are small enough. If not,
+// or if columns of its children arrive, pivots are chosen with a view of the whole panel, and columns without a
+// good pivot are left over for the parent (kernels/threshold.hpp). The task graph and the storage of all other
+// panels remain as they are: the rows of a child below its parent are rows of the parent, so delayed columns
+// fit below the parent's columns in a larger panel of its own (delayed_panel.hpp).
+//
+// At a root, and below the kept cblks of a Schur complement, nothing can be delayed. All rows that may be
+// eliminated are in the diagonal block there, and pivots that are still too small belong to a matrix that is
+// singular to working precision. They are replaced and counted.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "espalier/pivoting.hpp"
+#include "factor/factor.hpp"
+#include "factor/kernel_family.hpp"
+#include "kernels/threshold.hpp"
+
+namespace espalier {
+
+/// When columns are delayed.
+struct DelayRules {
+    double u = 0.01;       ///< Least modulus of a pivot relative to the other entries of its column.
+    double growth = 100;   ///< The first attempt is kept if its entries of L are not larger.
+    std::uint64_t most_bytes = std::numeric_limits<std::uint64_t>::max(); ///< For all delayed panels.
+};
+
+/// The rules of an option in a precision; nothing for Pivoting::static_pivots.
+std::optional<DelayRules> delay_rules(Pivoting pivoting, double u, double epsilon);
+
+/// The bytes in which `workers` workers save panels before the first attempt.
+std::uint64_t saved_panel_bytes(BlockStructure const& structure, FactorForm form, std::size_t scalar_bytes,
+                                int workers);
+
+template <class T> class DelayedPivoting {
+  public:
+    /// For the cblks of `factor`, of one process. The arguments must outlive this. Pivots below `threshold` are
+    /// replaced if their columns are as small, or cannot be delayed.
+    DelayedPivoting(Factor<T>& factor, KernelFamily<T>& kernels, DelayRules const& rules, Real<T> threshold,
+                    int workers);
+
+    /// Factorizes the panel of cblk k, whose children are finished. solve_rows() solves for its rows below
+    /// after an attempt with the diagonal block. Errors as KernelFamily::factorize_panel, and {out_of_memory}.
+    PivotStats factorize(CblkId k, WorkerId worker, UpdateWorkspace<T>& workspace,
+                         std::function<void()> const& solve_rows);
+
+    /// The bytes of all delayed panels.
+    [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+
+  private:
+    struct alignas(64) Saved { // a panel before the first attempt; written by one worker
+        std::unique_ptr<T[]> memory;
+        Index size = 0;
+        MatrixView<T> lower, upper;
+    };
+
+    void save(CblkId k, Saved& saved) const;
+    [[nodiscard]] bool try_static(CblkId k, Index rows, std::function<void()> const& solve_rows,
+                                  PivotStats& stats);
+    [[nodiscard]] std::unique_ptr<DelayedPanel<T>> allocate(CblkId k, Index columns);
+    void add_own(CblkId k, MatrixView<T const> lower, MatrixView<T const> upper,
+                 DelayedPanel<T>& panel) const;
+    void add_child(CblkId k, CblkId child, Index at, UpdateWorkspace<T>& workspace,
+                   DelayedPanel<T>& panel) const;
+    PivotStats choose_pivots(Index rows, DelayedPanel<T>& panel) const;
+    PivotStats eliminate_all(DelayedPanel<T>& panel) const;
+    [[nodiscard]] Index num_arriving(CblkId k) const;
+    [[nodiscard]] Index rows_of_interior(CblkId k) const;
+
+    Factor<T>& factor_;
+    BlockStructure const& structure_;
+    FactorForm form_;
+    KernelFamily<T>& kernels_;
+    DelayRules rules_;
+    Real<T> threshold_;
+    std::vector<CblkId> first_child_, next_sibling_;
+    std::vector<Saved> saved_; ///< By worker.
+    std::atomic<std::uint64_t> bytes_{0};
+};
+
+} // namespace espalier

@@ -1,0 +1,183 @@
+// Factorizations that delay columns: L D L^H and L U multiplied back, inertia and determinant.
+#include <cmath>
+
+#include "common/eigenvalues.hpp"
+#include "common/kkt.hpp"
+#include "common/matrices.hpp"
+#include "factor/pivots.hpp"
+#include "factor/schur.hpp"
+#include "support.hpp"
+
+namespace espalier {
+namespace {
+
+using namespace testing;
+
+FactorizeOptions delaying(double threshold) {
+    FactorizeOptions options;
+    options.pivot_threshold = threshold;
+    options.delays.emplace();
+    return options;
+}
+
+template <class T> double tiny() { return 100 * static_cast<double>(epsilon<T>); }
+
+// The largest entry of L in rows that are eliminated.
+template <class T> double growth(Factor<T> const& factor) {
+    double largest = 0;
+    auto const add = [&](MatrixView<T> view, Index rows) {
+        for (Index j = 0; j < view.cols; ++j)
+            for (Index i = 0; i < rows; ++i)
+                largest = std::max(largest, static_cast<double>(std::abs(view(i, j))));
+    };
+    for (CblkId k = 0; k < factor.structure().first_kept_cblk; ++k) {
+        Index rows = 0;
+        for (Blok const& blok : factor.structure().bloks_below(factor.cblk(k)))
+            if (!factor.structure().is_kept(blok.facing_cblk)) rows += blok.height();
+        add(factor.below(k), rows);
+        if (auto const* const panel = factor.delayed(k)) add(panel->lower_left_over(), panel->left());
+    }
+    return largest;
+}
+
+template <class T> class DelayedTyped : public ::testing::Test {};
+using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
+TYPED_TEST_SUITE(DelayedTyped, Scalars);
+
+TYPED_TEST(DelayedTyped, NoPivotIsReplacedAndGrowthIsBounded) {
+    using T = TypeParam;
+    for (Factorization const kind : factorizations_with_pivots)
+        for (unsigned const seed : {1U, 2U, 3U}) {
+            auto const a = kkt_system<T>(symmetry_for<T>(kind), 150, 60, seed);
+            for (int const workers : {1, 3}) {
+                System<T> system(a, kind, workers);
+                EXPECT_GT(system.factorize({.pivot_threshold = tiny<T>()}).pivots_replaced, 0);
+                auto const stats = system.factorize(delaying(tiny<T>()));
+                EXPECT_EQ(stats.pivots_replaced, 0) << to_string(kind);
+                EXPECT_GT(stats.pivots_delayed, 0);
+                EXPECT_GT(stats.delayed_bytes, 0U);
+                EXPECT_LE(growth(system.factor), 150) << "|Re| + |Im| is bounded by 100";
+            }
+        }
+}
+
+TYPED_TEST(DelayedTyped, DeterminantIsThatOfDenseElimination) {
+    using T = TypeParam;
+    for (Factorization const kind : factorizations_with_pivots)
+        for (unsigned const seed : {1U, 2U, 3U, 5U, 6U}) {
+            auto const a = kkt_system<T>(symmetry_for<T>(kind), 100, 40, seed);
+            auto reference = to_dense<std::complex<double>>(a);
+            std::complex<double> phase = 1;
+            double log_modulus = 0;
+            for (auto const pivot : eliminate(reference, a.cols)) {
+                phase *= pivot / std::abs(pivot);
+                log_modulus += std::log(std::abs(pivot));
+            }
+            System<T> system(a, kind, 2);
+            ASSERT_GT(system.factorize(delaying(tiny<T>())).pivots_delayed, 0);
+            auto const product = pivot_product(system.factor);
+            double const tolerance = 1e5 * static_cast<double>(epsilon<T>);
+            EXPECT_NEAR(product.log_modulus, log_modulus, tolerance) << to_string(kind) << " " << seed;
+            std::complex<double> const found(static_cast<double>(real_part(product.phase)),
+                                             static_cast<double>(imag_part(product.phase)));
+            EXPECT_NEAR(std::abs(found - phase), 0, is_complex<T> ? tolerance : 1e-12) << to_string(kind);
+        }
+}
+
+template <class T> void expect_exact_inertia(CscMatrix<T> const& a, Factorization kind) {
+    Index positive = 0, negative = 0;
+    for (double const value : eigenvalues(to_dense<std::complex<double>>(a).values, static_cast<int>(a.cols)))
+        ++(value > 0 ? positive : negative);
+    for (int const workers : {1, 3}) {
+        System<T> system(a, kind, workers);
+        auto const stats = system.factorize(delaying(tiny<T>()));
+        EXPECT_EQ(stats.pivots_replaced, 0);
+        auto const signs = pivot_signs(system.factor);
+        EXPECT_EQ(signs.positive, positive);
+        EXPECT_EQ(signs.negative, negative);
+        EXPECT_EQ(signs.zero, 0);
+        EXPECT_EQ(stats.negative_pivots, negative);
+    }
+}
+
+TEST(Delayed, InertiaIsThatOfTheEigenvalues) {
+    for (unsigned const seed : {1U, 2U, 3U, 4U, 5U}) {
+        expect_exact_inertia(kkt_system<double>(Symmetry::symmetric, 150, 60, seed), Factorization::ldlt);
+        expect_exact_inertia(kkt_system<float>(Symmetry::symmetric, 100, 40, seed), Factorization::ldlh);
+        expect_exact_inertia(kkt_system<std::complex<double>>(Symmetry::hermitian, 150, 60, seed),
+                             Factorization::ldlh);
+    }
+    expect_exact_inertia(real("saddle3d:4"), Factorization::ldlt);
+}
+
+TEST(Delayed, FactorsWithoutDelaysHaveTheBitsOfStaticOnes) {
+    for (auto const kind : factorizations_with_pivots) {
+        System<double> one(real("elast3d:4"), kind, 2), two(real("elast3d:4"), kind, 2);
+        one.factorize({.pivot_threshold = 1e-8});
+        EXPECT_EQ(two.factorize(delaying(1e-14)).pivots_delayed, 0);
+        expect_equal_factors(one.factor, two.factor);
+    }
+}
+
+TEST(Delayed, StaticSchedulesGiveTheSameBits) {
+    auto const a = kkt_system<double>(Symmetry::general, 200, 80, 7);
+    System<double> one(a, Factorization::lu, 3), two(a, Factorization::lu, 3);
+    one.factorize(delaying(1e-14));
+    two.factorize(delaying(1e-14));
+    two.factorize(delaying(1e-14)); // and again in the same memory
+    for (CblkId k = 0; k < one.structure.num_cblks(); ++k) {
+        auto const p = one.factor.below(k), q = two.factor.below(k);
+        ASSERT_EQ(p.cols, q.cols);
+        for (Index j = 0; j < p.cols; ++j)
+            ASSERT_TRUE(std::equal(p.column(j), p.column(j) + p.rows, q.column(j))) << "cblk " << k;
+    }
+}
+
+TEST(Delayed, SchurComplementsAreThoseOfDenseElimination) {
+    std::vector<Index> const schur{3, 50, 51, 77, 100};
+    for (auto const kind : factorizations_with_pivots) {
+        auto const a = kkt_system<double>(symmetry_for<double>(kind), 100, 30, 3);
+        auto reference = dense(a, interior_then(schur, a.cols));
+        Index const interior = a.cols - std::ssize(schur);
+        eliminate(reference, interior);
+        System<double> system(a, kind, 2, schur);
+        auto const stats = system.factorize(delaying(1e-14));
+        EXPECT_GT(stats.pivots_delayed, 0);
+        EXPECT_EQ(stats.pivots_replaced, 0);
+        auto const s = schur_complement(system.factor, schur);
+        for (Index j = 0; j < std::ssize(schur); ++j)
+            for (Index i = 0; i < std::ssize(schur); ++i)
+                EXPECT_NEAR(s.column(j)[i], reference(interior + i, interior + j), 1e-9) << to_string(kind);
+    }
+}
+
+// Two copies of a row and column: rank n - 1.
+TEST(Delayed, OnlyPivotsOfSingularMatricesAreReplaced) {
+    for (auto const kind : factorizations_with_pivots) {
+        auto const regular = kkt_system<double>(symmetry_for<double>(kind), 60, 20, 5);
+        Index const n = regular.cols;
+        auto const whole = to_dense(regular);
+        auto const number = [n](Index i) { return i == n ? 0 : i; };
+        auto const a = matrix_of(n + 1, regular.symmetry,
+                                 [&](Index i, Index j) { return whole(number(i), number(j)); });
+        System<double> system(a, kind, 2);
+        EXPECT_EQ(system.factorize(delaying(1e-13)).pivots_replaced, 1) << to_string(kind);
+        if (kind == Factorization::lu) continue;
+        EXPECT_EQ(pivot_signs(system.factor).zero, 1);
+    }
+}
+
+TEST(Delayed, MemoryIsBounded) {
+    auto const a = kkt_system<double>(Symmetry::symmetric, 150, 60, 1);
+    System<double> system(a, Factorization::ldlt, 2);
+    auto options = delaying(1e-14);
+    auto const needed = system.factorize(options).delayed_bytes;
+    options.delays->most_bytes = needed;
+    EXPECT_EQ(system.factorize(options).delayed_bytes, needed);
+    options.delays->most_bytes = needed - 1;
+    EXPECT_EQ(status_of([&] { system.factorize(options); }), Status::out_of_memory);
+    EXPECT_EQ(system.factorize({.pivot_threshold = 1e-8}).delayed_bytes, 0U);
+}
+
+} // namespace
+} // namespace espalier
