@@ -136,6 +136,13 @@ typedef enum espalier_method ESPALIER_ENUM {
     ESPALIER_METHOD_AUTO = 2    /**< The one that predicted memory and time recommend. */
 } espalier_method;
 
+/** What happens to a column of ldlt, ldlh or lu without a good pivot in its column block. */
+typedef enum espalier_pivoting ESPALIER_ENUM {
+    ESPALIER_PIVOTING_STATIC = 0,  /**< Small pivots are replaced. */
+    ESPALIER_PIVOTING_DELAYED = 1, /**< A larger block eliminates it later. In one process. */
+    ESPALIER_PIVOTING_AUTO = 2     /**< Delayed where static pivots are replaced or lose accuracy. */
+} espalier_pivoting;
+
 /** Runtimes of the tasks of an incomplete factorization. */
 typedef enum espalier_runtime ESPALIER_ENUM {
     ESPALIER_RUNTIME_ESPALIER = 0, /**< Our own threads and scheduling policies. */
@@ -351,6 +358,10 @@ ESPALIER_API espalier_status espalier_set_block_size(espalier_solver* solver, in
 ESPALIER_API espalier_status espalier_set_coarsen(espalier_solver* solver, char const* text);
 /** Incomplete factorization: what runs the tasks. Analyses fail with ESPALIER_UNSUPPORTED if the build lacks it. */
 ESPALIER_API espalier_status espalier_set_runtime(espalier_solver* solver, espalier_runtime value);
+/** What happens to columns without a good pivot. */
+ESPALIER_API espalier_status espalier_set_pivoting(espalier_solver* solver, espalier_pivoting value);
+/** Delayed pivots: the least modulus of a pivot relative to the other entries of its column, at most 0.5. */
+ESPALIER_API espalier_status espalier_set_pivot_tolerance(espalier_solver* solver, double value);
 /** The factorization. */
 ESPALIER_API espalier_status espalier_set_factorization(espalier_solver* solver,
                                                         espalier_factorization value);

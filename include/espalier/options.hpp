@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "espalier/pivoting.hpp"
 #include "espalier/schedule_settings.hpp"
 #include "espalier/task_runtime.hpp"
 #include "espalier/types.hpp"
@@ -76,7 +77,13 @@ struct Options : ScheduleSettings {
     /// Zeros that amalgamation may store, relative to the entries of the factor.
     double amalgamation_fill = 0.15;
 
-    /// Pivots below pivot_threshold * max|A| are replaced. Negative: the default, sqrt(epsilon).
+    /// What happens to a column without a good pivot in its column block (ldlt, ldlh, lu).
+    Pivoting pivoting = Pivoting::static_pivots;
+    /// Not Pivoting::static_pivots: the least modulus of a pivot relative to the other entries of its column, u; L is
+    /// bounded by 1 / u. In (0, 0.5].
+    double pivot_tolerance = 0.01;
+    /// Pivots below pivot_threshold * max|A| are replaced. Negative: the default, sqrt(epsilon); if columns may be
+    /// delayed the smaller of that and 10 sqrt(n) epsilon.
     double pivot_threshold = -1;
 
     RefineMethod refine = RefineMethod::automatic; ///< The method that improves the solution.

@@ -22,6 +22,7 @@ static_assert(ESPALIER_CANCELLED == static_cast<int>(espalier::Status::cancelled
 static_assert(ESPALIER_HERMITIAN == static_cast<int>(espalier::Symmetry::hermitian));
 static_assert(ESPALIER_LU == static_cast<int>(espalier::Factorization::lu));
 static_assert(ESPALIER_METHOD_AUTO == static_cast<int>(espalier::SolveMethod::automatic));
+static_assert(ESPALIER_PIVOTING_AUTO == static_cast<int>(espalier::Pivoting::automatic));
 static_assert(ESPALIER_RUNTIME_OPENMP == static_cast<int>(espalier::TaskRuntime::openmp));
 static_assert(ESPALIER_ORDERING_DISSECTION == static_cast<int>(espalier::OrderingMethod::dissection));
 static_assert(ESPALIER_SCHEDULE_AUTO == static_cast<int>(espalier::SchedulePolicy::automatic));

@@ -132,6 +132,7 @@ ESPALIER_SETTER(method, espalier_method, "method")
 ESPALIER_SETTER(factorization, espalier_factorization, "factorization")
 ESPALIER_SETTER(matching, espalier_toggle, "matching")
 ESPALIER_SETTER(scaling, espalier_toggle, "scaling")
+ESPALIER_SETTER(pivoting, espalier_pivoting, "pivoting")
 ESPALIER_SETTER(mixed_precision, int, "mixed-precision")
 ESPALIER_SETTER(condition, int, "condition")
 ESPALIER_SETTER(allow_singular, int, "allow-singular")
@@ -220,6 +221,9 @@ espalier_status espalier_set_block_widths(espalier_solver* solver, int64_t least
 
 espalier_status espalier_set_amalgamation_fill(espalier_solver* solver, double value) {
     return set_text(solver, "amalgamation-fill", fmt::format("{}", value));
+}
+espalier_status espalier_set_pivot_tolerance(espalier_solver* solver, double value) {
+    return set_text(solver, "pivot-tolerance", fmt::format("{}", value));
 }
 espalier_status espalier_set_pivot_threshold(espalier_solver* solver, double value) {
     return set_text(solver, "pivot-threshold", value < 0 ? "auto" : fmt::format("{}", value));

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "espalier/export.h"
+#include "espalier/pivoting.hpp"
 #include "espalier/types.hpp"
 
 namespace espalier {
@@ -28,6 +29,7 @@ ESPALIER_SPELLINGS(PushStrategy, "pLoc", "pLocNum", "pNumaW", "pNumaWLoc")
 ESPALIER_SPELLINGS(SelectStrategy, "sRand", "sRandNuma", "sProc", "sNuma", "sProcNuma", "sNumaProc")
 ESPALIER_SPELLINGS(Allocation, "global", "local", "interleave")
 ESPALIER_SPELLINGS(Splitting, "1d", "2d", "dynamic")
+ESPALIER_SPELLINGS(Pivoting, "static", "delayed", "auto")
 ESPALIER_SPELLINGS(RefineMethod, "auto", "none", "ir", "cg", "gmres", "bicgstab")
 ESPALIER_SPELLINGS(Toggle, "auto", "on", "off")
 ESPALIER_SPELLINGS(MatrixOp, "none", "transpose", "adjoint")

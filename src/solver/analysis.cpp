@@ -149,6 +149,9 @@ template <class T> std::uint64_t Analysis<T>::memory_bytes(Scalar factor_scalar,
     std::uint64_t const library = alone ? 0 : std::uint64_t{8} << 20;
     std::uint64_t const everywhere = panels + library +
                                      workspace_bytes(structure, largest, bytes, plan.machine.threads) +
+                                     (may_delay(options.pivoting)
+                                          ? saved_panel_bytes(structure, form, bytes, plan.machine.threads)
+                                          : 0) +
                                      needs[process].solve_entries * bytes + needs[process].structure_bytes;
     // Each process stores its part of the assembly map, of the values, and of the matrix for refinement.
     // Process 0 also stores the places of all values.
@@ -160,6 +163,11 @@ template <class T> std::uint64_t Analysis<T>::memory_bytes(Scalar factor_scalar,
     return everywhere + assembly + (alone ? 0 : entries * (sizeof(Offset) + bytes)) +
            (system.is_identity() && !may_fall_back ? 0 : entries * (sizeof(T) + sizeof(Index))) +
            (narrow ? entries * (sizeof(Narrow<T>) + sizeof(Index)) : 0);
+}
+
+template <class T> bool Analysis<T>::may_delay(Pivoting pivoting) const {
+    bool const has_pivots = form.has_d() || form.has_upper() || options.factorization == Factorization::automatic;
+    return pivoting != Pivoting::static_pivots && has_pivots && needs.size() <= 1;
 }
 
 template <class T> Scalar Analysis<T>::planned_scalar() const {
@@ -422,6 +430,11 @@ template <class T> class Analyzer {
         Timer const timer;
         MachineModel const machine = this->machine();
         analysis_.choice = analysis_.choose_schedule(options_, analysis_.costs, {&machine, 1}, &interrupt_);
+        Splitting& splitting = analysis_.choice.settings.splitting;
+        if (splitting == Splitting::two_d && machine.processes == 1 && analysis_.may_delay(options_.pivoting)) {
+            splitting = Splitting::dynamic;
+            context_.note("split dynamic in place of 2d, because columns may be delayed");
+        }
         analysis_.mapping_s = timer.seconds();
     }
 

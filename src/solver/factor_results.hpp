@@ -24,7 +24,7 @@ template <class Archive> void describe(Archive& archive, Placement& p) {
             p.median_share);
 }
 template <class Archive> void describe(Archive& archive, FactorResult& r) {
-    archive(r.stats.time_s, r.stats.pivots_replaced, r.stats.negative_pivots, r.stats.steals, r.stats.tasks_divided,
+    archive(r.stats.time_s, r.stats.pivots_replaced, r.stats.pivots_delayed, r.stats.delayed_bytes, r.stats.negative_pivots, r.stats.steals, r.stats.tasks_divided,
             r.stats.moved_bytes, r.stats.steals_by_distance, r.stats.busy_s, r.stats.exchange, r.machine, r.nodes, r.placement);
 }
 

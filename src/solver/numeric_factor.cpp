@@ -57,6 +57,7 @@ template <class T> template <class F> std::vector<FactorResult>
 NumericFactor<T>::run(CscMatrix<T> const& working, NumericSettings const& settings) {
     FactorizeOptions options;
     options.pivot_threshold = settings.pivot_threshold;
+    options.delays = settings.delays;
     options.progress = settings.progress;
     options.interrupt = context_.interrupt();
     options.phases = context_.phases();

@@ -279,9 +279,16 @@ constexpr std::array table = {
         {"amalgamation-fill", none, method, "SHARE",
          "zeros that amalgamation may store, relative to the entries of the factor"},
         ""),
+    choice<&Options::pivoting>(
+        {"pivoting", here, method, "KIND",
+         "ldlt, ldlh, lu: static replaces small pivots; delayed eliminates columns without a good pivot later, in "
+         "a larger block; auto: delayed where static would replace pivots or lose accuracy"}),
+    real<&Options::pivot_tolerance, -1>({"pivot-tolerance", here, method, "U",
+                                         "delayed, auto: least pivot relative to the other entries of its column"},
+                                        ""),
     real<&Options::pivot_threshold, -1>({"pivot-threshold", none, accuracy, "SHARE",
                                          "smaller pivots, relative to the largest entry, are replaced",
-                                         "the square root of the machine epsilon"}),
+                                         "the square root of the machine epsilon; less if columns are delayed"}),
     choice<&Options::refine>(
         {"refine", systems, accuracy, "METHOD",
          "method that improves the solution: iterative refinement (ir) or a Krylov method",

@@ -71,6 +71,8 @@ void visit_fields(R& r, Visit&& visit) {
     visit("gflops", r.gflops);
     visit("scalar", r.scalar);
     visit("pivots_replaced", r.pivots_replaced);
+    visit("pivots_delayed", r.pivots_delayed);
+    visit("delayed_bytes", r.delayed_bytes);
     visit("negative_pivots", r.negative_pivots);
     visit("rcond", r.rcond, unknown_if_negative);
     visit("numerically_singular", r.numerically_singular);

@@ -176,14 +176,38 @@ template <class T> void Solver<T>::State::factorize_full(CscMatrix<T> const& mat
     report_singularity();
 }
 
+// On process 0: whether columns may be delayed. The rules go into `settings`.
+template <class T> bool Solver<T>::State::set_delays(NumericSettings& settings, double roundoff) {
+    if (options.pivoting == Pivoting::static_pivots || !(form_.has_d() || form_.has_upper())) return false;
+    bool const is_asked = options.pivoting == Pivoting::delayed;
+    bool const is_cut = analysis_->plan.cuts_panels && analysis_->plan.settings.splitting == Splitting::two_d;
+    if (context_.is_alone() && (is_asked || !is_cut)) { // factorize() explains why cut panels cannot
+        settings.delays = delay_rules(options.pivoting, options.pivot_tolerance, roundoff);
+        return true;
+    }
+    if (is_asked)
+        throw Error(Status::unsupported, "pivoting delayed needs a single process; with several, use pivoting "
+                                         "static or auto");
+    note(context_.is_alone() ? "static pivots, because the analysis has split panels in two dimensions"
+                             : "static pivots, because columns are delayed in a single process only");
+    return false;
+}
+
 template <class T> void Solver<T>::State::factorize_numbers(CscMatrix<T> const& matrix, bool narrow) {
     NumericSettings settings{.form = form_, .allocation = options.allocation, .progress = progress()};
     settings.pivot_threshold = context_.on_root([&] {
         double const roundoff = static_cast<double>(narrow ? epsilon<Low> : epsilon<T>);
-        double const relative = options.pivot_threshold >= 0 ? options.pivot_threshold : std::sqrt(roundoff);
+        bool const delays = set_delays(settings, roundoff);
+        double const smallest = 10 * std::sqrt(static_cast<double>(system_->order)) * roundoff;
+        double const usual = delays ? std::min(std::sqrt(roundoff), smallest) : std::sqrt(roundoff);
+        double const relative = options.pivot_threshold >= 0 ? options.pivot_threshold : usual;
         double const largest = max_abs(working(matrix));
         return relative * (largest > 0 ? largest : 1.0);
     });
+    if (settings.delays && options.max_memory > 0) {
+        std::uint64_t const panels = analysis_->memory_bytes(narrow ? scalar_of<Low> : scalar_of<T>);
+        settings.delays->most_bytes = options.max_memory - std::min(panels, options.max_memory);
+    }
     auto const results = factor_.factorize(working(matrix), settings, narrow);
     report = context_.on_root([&] { // decisions depend on it
         FactorReport& out = report.factor;
@@ -197,6 +221,9 @@ template <class T> void Solver<T>::State::factorize_numbers(CscMatrix<T> const& 
             note(fmt::format("{} pivot{} smaller than {:.1e} {} replaced", out.pivots_replaced,
                              out.pivots_replaced == 1 ? "" : "s", settings.pivot_threshold,
                              out.pivots_replaced == 1 ? "was" : "were"));
+        if (out.pivots_delayed > 0)
+            note(fmt::format("{} column{} delayed to later blocks for better pivots", out.pivots_delayed,
+                             out.pivots_delayed == 1 ? " was" : "s were"));
         return report;
     });
 }

@@ -119,6 +119,7 @@ template <class T> struct Solver<T>::State {
     [[nodiscard]] CscMatrix<T> const& working(CscMatrix<T> const& matrix) const;
     bool factorize_narrow(CscMatrix<T> const& matrix);
     void factorize_full(CscMatrix<T> const& matrix);
+    bool set_delays(NumericSettings& settings, double roundoff);
     void factorize_numbers(CscMatrix<T> const& matrix, bool narrow);
     void report_singularity();
     void factorize_incomplete(CscMatrix<T> const& matrix);

@@ -343,6 +343,10 @@ static void options(void) {
     SETS("block-size", "3", espalier_set_block_size(solver, 3));
     SETS("block-size", "auto", espalier_set_block_size(solver, 0));
     SETS("coarsen", "CD(4)", espalier_set_coarsen(solver, "CD(4)"));
+    SETS("pivoting", "delayed", espalier_set_pivoting(solver, ESPALIER_PIVOTING_DELAYED));
+    SETS("pivoting", "auto", espalier_set_pivoting(solver, ESPALIER_PIVOTING_AUTO));
+    SETS("pivoting", "static", espalier_set_pivoting(solver, ESPALIER_PIVOTING_STATIC));
+    SETS("pivot-tolerance", "0.1", espalier_set_pivot_tolerance(solver, 0.1));
     SETS("runtime", "openmp", espalier_set_runtime(solver, ESPALIER_RUNTIME_OPENMP));
     SETS("runtime", "tbb", espalier_set_runtime(solver, ESPALIER_RUNTIME_TBB));
     SETS("runtime", "espalier", espalier_set_runtime(solver, ESPALIER_RUNTIME_ESPALIER));

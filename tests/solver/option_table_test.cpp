@@ -39,6 +39,8 @@ TEST(Options, EveryValueIsPrintedAsItWasSpelled) {
         {"levels", {"2", "0"}},
         {"block-size", {"1", "6", "auto"}},
         {"coarsen", {"none", "CD(4)", "SD(300)F(32)", "auto"}},
+        {"pivoting", {"delayed", "auto", "static"}},
+        {"pivot-tolerance", {"0.1", "0.01"}},
         {"runtime", {"tbb", "openmp", "espalier"}},
         {"mixed-precision", {"on", "off"}},
         {"condition", {"on", "off"}},
@@ -147,7 +149,7 @@ TEST(Options, RefuseTextsThatAreNotOneValue) {
         for (char const* name : {"threads", "max-refine-iterations", "max-block-width", "min-block-width"})
             EXPECT_NE(refusal(name, text), "accepted") << name << " " << text;
     for (char const* text : {"-1", "nan", "inf", "1e999", "1.0x", "+1"})
-        for (char const* name : {"tolerance", "amalgamation-fill", "pivot-threshold", "max-memory"})
+        for (char const* name : {"tolerance", "amalgamation-fill", "pivot-threshold", "pivot-tolerance", "max-memory"})
             EXPECT_NE(refusal(name, text), "accepted") << name << " " << text;
     for (char const* text : {"0", "0.5", "M", "1e30T", "9000000T"})
         EXPECT_NE(refusal("max-memory", text), "accepted") << text;

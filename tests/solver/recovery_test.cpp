@@ -277,6 +277,9 @@ TEST(Options, RefuseNumbersWithoutMeaning) {
         EXPECT_TRUE(refused([&](Options& o) { o.tolerance = value; }));
     for (double const value : {nan, infinite})
         EXPECT_TRUE(refused([&](Options& o) { o.pivot_threshold = value; }));
+    for (double const value : {nan, infinite, 0.0, -0.1, 0.51})
+        EXPECT_TRUE(refused([&](Options& o) { o.pivot_tolerance = value; }));
+    EXPECT_FALSE(refused([](Options& o) { o.pivot_tolerance = 0.5; }));
     EXPECT_TRUE(refused([](Options& o) { o.max_refine_iterations = -1; }));
     EXPECT_FALSE(refused([](Options& o) { o.pivot_threshold = -1; }));
 }

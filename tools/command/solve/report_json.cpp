@@ -53,6 +53,8 @@ Json settings_json(RunRecord const& record) {
         {"precision", to_string(report.scalar)},
         {"matching", to_string(library.matching)},
         {"scaling", to_string(library.scaling)},
+        {"pivoting", spellings<Pivoting>[static_cast<std::size_t>(library.pivoting)]},
+        {"pivot_tolerance", library.pivot_tolerance},
         {"ordering", to_string(report.ordering)},
         {"ordering_asked", to_string(library.ordering)},
         {"ordering_file", text_or_null(library.ordering_file)},

@@ -178,6 +178,9 @@ void add_factor(Table& table, Report const& report) {
                    factor.node_bytes.size(), 100 * factor.local_share);
     if (factor.pivots_replaced > 0)
         table.line("  pivots", "{} replaced", with_separators(factor.pivots_replaced));
+    if (factor.pivots_delayed > 0)
+        table.line("  delayed", "{} columns, {}", with_separators(factor.pivots_delayed),
+                   readable_bytes(static_cast<double>(factor.delayed_bytes)));
     if (factor.scalar != report.scalar) table.line("  precision", "{}", precision_words(factor.scalar));
     if (factor.negative_pivots > 0 && factor.rcond < 0) // otherwise the inertia follows
         table.line("  inertia", "{} negative", with_separators(factor.negative_pivots));

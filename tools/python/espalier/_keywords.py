@@ -135,8 +135,16 @@ class Keywords(TypedDict, total=False):
     #: zeros that amalgamation may store, relative to the entries of the factor [0.15]
     amalgamation_fill: float | None
 
+    #: ldlt, ldlh, lu: static replaces small pivots; delayed eliminates columns without a good pivot later, in
+    #: a larger block; auto: delayed where static would replace pivots or lose accuracy (static, delayed,
+    #: auto) [static]
+    pivoting: Literal["static", "delayed", "auto"] | None
+
+    #: delayed, auto: least pivot relative to the other entries of its column [0.01]
+    pivot_tolerance: float | None
+
     #: smaller pivots, relative to the largest entry, are replaced [auto: the square root of the machine
-    #: epsilon]
+    #: epsilon; less if columns are delayed]
     pivot_threshold: float | Literal["auto"] | None
 
     #: method that improves the solution: iterative refinement (ir) or a Krylov method (auto, none, ir, cg,
