@@ -78,7 +78,8 @@ class Outside(unittest.TestCase):
             self.assertNotRegex(run("readelf", "--dynamic", binary), "R(UN)?PATH")
 
     def test_plugins_of_other_programs_find_the_library(self):
-        for plugin in self.library.glob("libespalier_petsc.so"):
+        for plugin in (*self.library.glob("libespalier_petsc.so"), *self.library.glob("**/libespalier_ma57.so"),
+                       *self.library.glob("**/libhsl.so")):
             found = re.search(r"libespalier\.so\S* => (\S+)", run("ldd", plugin))
             self.assertEqual(Path(found[1]).parent.resolve(), self.library.resolve(), plugin)
 

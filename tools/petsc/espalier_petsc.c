@@ -1,12 +1,12 @@
 /*
- * Espalier as a solver package of PETSc: -pc_factor_mat_solver_type espalier. An unmodified PETSc loads this library
- * with -dll_append and calls PetscDLLibraryRegister_espalier_petsc(), which registers factorizations of AIJ, BAIJ and
- * SBAIJ matrices of one process and of several (docs/programs.md).
+ * Espalier as a solver package of PETSc: -pc_factor_mat_solver_type espalier. An unmodified PETSc loads this
+ * library with -dll_append and calls PetscDLLibraryRegister_espalier_petsc(), which registers factorizations
+ * of AIJ, BAIJ and SBAIJ matrices of one process and of several (docs/programs.md).
  *
- * A factored matrix of PETSc contains one solver of the C interface. Each process passes its rows of the matrix, of
- * right-hand sides and of solutions. The symbolic factorization is the analysis; new values on the same pattern reuse
- * it. Failed factorizations set the error type of the factored matrix, as PETSc expects, so that a KSP diverges with a
- * reason instead of stopping the program.
+ * A factored matrix of PETSc contains one solver of the C interface. Each process passes its rows of the
+ * matrix, of right-hand sides and of solutions. The symbolic factorization is the analysis; new values on the
+ * same pattern reuse it. Failed factorizations set the error type of the factored matrix, as PETSc expects,
+ * so that a KSP diverges with a reason instead of stopping the program.
  */
 #include <petsc/private/matimpl.h>
 
@@ -23,9 +23,9 @@ typedef struct {
     char const* status;             /* of the last solve */
 } Espalier;
 
-static espalier_scalar const scalar_type = PetscDefined(USE_COMPLEX)
-    ? (sizeof(PetscReal) == 4 ? ESPALIER_SINGLE_COMPLEX : ESPALIER_DOUBLE_COMPLEX)
-    : (sizeof(PetscReal) == 4 ? ESPALIER_SINGLE : ESPALIER_DOUBLE);
+static espalier_scalar const scalar_type =
+    PetscDefined(USE_COMPLEX) ? (sizeof(PetscReal) == 4 ? ESPALIER_SINGLE_COMPLEX : ESPALIER_DOUBLE_COMPLEX)
+                              : (sizeof(PetscReal) == 4 ? ESPALIER_SINGLE : ESPALIER_DOUBLE);
 
 /* Calls a function of Espalier and raises its failure as an error of PETSc. */
 #define EspalierCall(self, call)                                                                             \
@@ -42,14 +42,21 @@ static char const* message_of(Espalier const* self, espalier_status status) {
 
 static PetscErrorCode error_code(espalier_status status) {
     switch (status) {
-        case ESPALIER_USAGE:
-        case ESPALIER_BAD_INPUT: return PETSC_ERR_USER_INPUT;
-        case ESPALIER_SINGULAR: return PETSC_ERR_MAT_LU_ZRPVT;
-        case ESPALIER_NOT_POSITIVE_DEFINITE: return PETSC_ERR_MAT_CH_ZRPVT;
-        case ESPALIER_INACCURATE: return PETSC_ERR_NOT_CONVERGED;
-        case ESPALIER_OUT_OF_MEMORY: return PETSC_ERR_MEM;
-        case ESPALIER_UNSUPPORTED: return PETSC_ERR_SUP;
-        default: return PETSC_ERR_LIB;
+    case ESPALIER_USAGE:
+    case ESPALIER_BAD_INPUT:
+        return PETSC_ERR_USER_INPUT;
+    case ESPALIER_SINGULAR:
+        return PETSC_ERR_MAT_LU_ZRPVT;
+    case ESPALIER_NOT_POSITIVE_DEFINITE:
+        return PETSC_ERR_MAT_CH_ZRPVT;
+    case ESPALIER_INACCURATE:
+        return PETSC_ERR_NOT_CONVERGED;
+    case ESPALIER_OUT_OF_MEMORY:
+        return PETSC_ERR_MEM;
+    case ESPALIER_UNSUPPORTED:
+        return PETSC_ERR_SUP;
+    default:
+        return PETSC_ERR_LIB;
     }
 }
 
@@ -62,8 +69,10 @@ static PetscErrorCode is_upper_only(Mat A, PetscBool* upper_only) {
     PetscFunctionReturn(0);
 }
 
-/* Counts the entries of each row, or copies columns (unless null) and values of all rows to consecutive places. */
-static PetscErrorCode visit_rows(Mat A, PetscBool upper, int64_t* counts, int64_t* columns, PetscScalar* values) {
+/* Counts the entries of each row, or copies columns (unless null) and values of all rows to consecutive
+ * places. */
+static PetscErrorCode visit_rows(Mat A, PetscBool upper, int64_t* counts, int64_t* columns,
+                                 PetscScalar* values) {
     PetscInt first, last;
     int64_t place = 0;
     PetscBool upper_only;
@@ -141,8 +150,8 @@ static PetscErrorCode pass_values(Espalier* self, Mat A) {
 /* ---- Solves ---- */
 
 /* X = op(A)^-1 B with the unknowns of the Schur complement: condense, solve with the complement, expand. */
-static PetscErrorCode solve_with_schur(Mat F, PetscInt columns, PetscScalar const* b, PetscInt ldb, PetscScalar* x,
-                                       PetscInt ldx) {
+static PetscErrorCode solve_with_schur(Mat F, PetscInt columns, PetscScalar const* b, PetscInt ldb,
+                                       PetscScalar* x, PetscInt ldx) {
     Espalier* self = (Espalier*)F->data;
     PetscInt const size = self->schur_size;
     PetscScalar *reduced, *solution;
@@ -163,8 +172,8 @@ static PetscErrorCode solve_with_schur(Mat F, PetscInt columns, PetscScalar cons
     PetscFunctionReturn(0);
 }
 
-/* The rows of this process of op(A) X = B. A solution whose error is above the tolerance is replaced by infinities, as
- * PETSc does after a failed factorization, unless the user asked for errors. */
+/* The rows of this process of op(A) X = B. A solution whose error is above the tolerance is replaced by
+ * infinities, as PETSc does after a failed factorization, unless the user asked for errors. */
 static PetscErrorCode solve_block(Mat F, espalier_op op, PetscInt columns, PetscScalar const* b, PetscInt ldb,
                                   PetscScalar* x, PetscInt ldx) {
     Espalier* self = (Espalier*)F->data;
@@ -177,13 +186,14 @@ static PetscErrorCode solve_block(Mat F, espalier_op op, PetscInt columns, Petsc
         PetscCall(solve_with_schur(F, columns, b, ldb, x, ldx));
         PetscFunctionReturn(0);
     }
-    espalier_status const status =
-        self->refines ? espalier_drive_rows(self->solver, op, columns, rows, b, ldb, x, ldx)
-                      : espalier_solve_rows(self->solver, op, columns, rows, b, ldb, x, ldx);
+    espalier_status const status = self->refines
+                                       ? espalier_drive_rows(self->solver, op, columns, rows, b, ldb, x, ldx)
+                                       : espalier_solve_rows(self->solver, op, columns, rows, b, ldb, x, ldx);
     self->status = espalier_status_string(status);
     if (status == ESPALIER_INACCURATE || status == ESPALIER_SINGULAR) {
         PetscCall(PetscInfo(F, "Espalier: %s\n", message_of(self, status)));
-        PetscCheck(!F->erroriffailure, PETSC_COMM_SELF, error_code(status), "Espalier: %s", message_of(self, status));
+        PetscCheck(!F->erroriffailure, PETSC_COMM_SELF, error_code(status), "Espalier: %s",
+                   message_of(self, status));
         for (PetscInt j = 0; j < columns; ++j)
             for (PetscInt i = 0; i < rows; ++i) x[i + j * ldx] = PETSC_INFINITY;
     } else {
@@ -265,8 +275,10 @@ static PetscErrorCode MatFactorNumeric_Espalier(Mat F, Mat A, MatFactorInfo cons
     (void)info;
     F->factorerrortype = MAT_FACTOR_NOERROR;
     PetscCall(PetscObjectStateGet((PetscObject)A, &state));
-    if (A->nonzerostate != self->nonzero_state) PetscCall(pass_matrix(self, A));
-    else if (state != self->value_state) PetscCall(pass_values(self, A));
+    if (A->nonzerostate != self->nonzero_state)
+        PetscCall(pass_matrix(self, A));
+    else if (state != self->value_state)
+        PetscCall(pass_values(self, A));
     espalier_status const status = espalier_factorize(self->solver);
     if (status != ESPALIER_OK) {
         PetscCall(record_failure(F, self, status, MAT_FACTOR_NUMERIC_ZEROPIVOT));
@@ -300,8 +312,8 @@ static PetscErrorCode read_options(Mat F, Espalier* self) {
         for (char* c = key + 1; *c; ++c)
             if (*c == '-') *c = '_';
         EspalierCall(self, espalier_get_option(self->solver, name, &current));
-        PetscCall(PetscOptionsString(key, espalier_option_help(k), "docs/user-guide.md", current, value, sizeof value,
-                                     &set));
+        PetscCall(PetscOptionsString(key, espalier_option_help(k), "docs/user-guide.md", current, value,
+                                     sizeof value, &set));
         if (set) EspalierCall(self, espalier_set_option(self->solver, name, value));
     }
     PetscOptionsEnd();
@@ -335,7 +347,8 @@ static PetscErrorCode factor_symbolic(Mat F, Mat A, MatFactorInfo const* info) {
     PetscFunctionReturn(0);
 }
 
-static PetscErrorCode MatLUFactorSymbolic_Espalier(Mat F, Mat A, IS rows, IS columns, MatFactorInfo const* info) {
+static PetscErrorCode MatLUFactorSymbolic_Espalier(Mat F, Mat A, IS rows, IS columns,
+                                                   MatFactorInfo const* info) {
     (void)rows;
     (void)columns;
     return factor_symbolic(F, A, info);
@@ -482,8 +495,10 @@ static PetscErrorCode choose(Espalier* self, Mat A, MatFactorType type) {
     }
     self->incomplete = type == MAT_FACTOR_ILU || type == MAT_FACTOR_ICC ? PETSC_TRUE : PETSC_FALSE;
     if (self->incomplete) EspalierCall(self, espalier_set_method(self->solver, ESPALIER_METHOD_ILU));
-    if (general) EspalierCall(self, espalier_set_factorization(self->solver, ESPALIER_LU));
-    else if (A->spd == PETSC_BOOL3_TRUE) EspalierCall(self, espalier_set_factorization(self->solver, ESPALIER_LLH));
+    if (general)
+        EspalierCall(self, espalier_set_factorization(self->solver, ESPALIER_LU));
+    else if (A->spd == PETSC_BOOL3_TRUE)
+        EspalierCall(self, espalier_set_factorization(self->solver, ESPALIER_LLH));
     PetscFunctionReturn(0);
 }
 
@@ -520,9 +535,11 @@ static PetscErrorCode MatGetFactor_Espalier(Mat A, MatFactorType type, Mat* fact
     F->ops->view = MatView_Espalier;
     F->ops->getinfo = MatGetInfo_Espalier;
     if (type == MAT_FACTOR_CHOLESKY) F->ops->getinertia = MatGetInertia_Espalier;
-    PetscCall(PetscObjectComposeFunction((PetscObject)F, "MatFactorGetSolverType_C", MatFactorGetSolverType_Espalier));
+    PetscCall(PetscObjectComposeFunction((PetscObject)F, "MatFactorGetSolverType_C",
+                                         MatFactorGetSolverType_Espalier));
     if (!self->incomplete)
-        PetscCall(PetscObjectComposeFunction((PetscObject)F, "MatFactorSetSchurIS_C", MatFactorSetSchurIS_Espalier));
+        PetscCall(PetscObjectComposeFunction((PetscObject)F, "MatFactorSetSchurIS_C",
+                                             MatFactorSetSchurIS_Espalier));
     *factored = F;
     PetscFunctionReturn(0);
 }
@@ -533,7 +550,8 @@ PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_espalier_petsc(void) {
     MatFactorType const factors[] = {MAT_FACTOR_LU, MAT_FACTOR_CHOLESKY, MAT_FACTOR_ILU, MAT_FACTOR_ICC};
 
     PetscFunctionBegin;
-    /* Otherwise the first registration would initialize the package and then drop all solvers that this registered. */
+    /* Otherwise the first registration would initialize the package and then drop all solvers that this
+     * registered. */
     PetscCall(MatInitializePackage());
     for (size_t i = 0; i < sizeof matrices / sizeof *matrices; ++i)
         for (size_t j = 0; j < sizeof factors / sizeof *factors; ++j)
