@@ -1,0 +1,206 @@
+#include "scalar_lu/block_triangular.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace espalier {
+
+namespace {
+
+using Positions = std::vector<std::int32_t>;
+
+// Finds augmenting paths. A path alternates between columns and the rows that are matched to others.
+class Matcher {
+  public:
+    explicit Matcher(PatternView const& pattern)
+        : pattern_(pattern), n_(pattern.order()), row_of_(n_, -1), column_of_(n_, -1), seen_(n_, -1),
+          lookahead_(pattern.ptr.begin(), pattern.ptr.end() - 1), next_(n_),
+          work_(most_passes * (std::ssize(pattern.ind) + n_)) {}
+
+    std::optional<Positions> run() {
+        match_diagonal();
+        for (std::int32_t j = 0; j < n_; ++j)
+            if (row_of_[j] < 0 && !augment(j)) return std::nullopt;
+        return std::move(row_of_);
+    }
+
+  private:
+    void match_diagonal() {
+        for (std::int32_t j = 0; j < n_; ++j) {
+            auto const rows = pattern_.ind.subspan(pattern_.ptr[j], pattern_.ptr[j + 1] - pattern_.ptr[j]);
+            if (std::binary_search(rows.begin(), rows.end(), Index(j))) match(j, j);
+        }
+    }
+
+    void match(std::int32_t row, std::int32_t column) {
+        row_of_[column] = row;
+        column_of_[row] = column;
+    }
+
+    // An unmatched row of the column, or -1. Matched rows remain matched, so each entry is looked at once in
+    // all.
+    std::int32_t unmatched_row(std::int32_t j) {
+        for (Offset& p = lookahead_[j]; p < pattern_.ptr[j + 1]; ++p)
+            if (column_of_[pattern_.ind[p]] < 0) return static_cast<std::int32_t>(pattern_.ind[p]);
+        return -1;
+    }
+
+    // Searches a path from column `root` depth first. Returns false if the time is over.
+    bool augment(std::int32_t root) {
+        path_.clear();
+        enter(root, root);
+        while (!path_.empty()) {
+            std::int32_t const j = path_.back();
+            if (std::int32_t const row = unmatched_row(j); row >= 0) {
+                turn(row);
+                return true;
+            }
+            Offset& p = next_[j];
+            Offset const first = p;
+            while (p < pattern_.ptr[j + 1] && seen_[column_of_[pattern_.ind[p]]] == root) ++p;
+            work_ -= p - first + 1;
+            if (work_ < 0) return false;
+            if (p < pattern_.ptr[j + 1])
+                enter(column_of_[pattern_.ind[p]], root);
+            else
+                path_.pop_back();
+        }
+        return true; // there is no path, and the column remains unmatched
+    }
+
+    void enter(std::int32_t j, std::int32_t root) {
+        seen_[j] = root;
+        next_[j] = pattern_.ptr[j];
+        path_.push_back(j);
+    }
+
+    // Matches each column of the path to the row that leads to the next one, and the last one to `row`.
+    void turn(std::int32_t row) {
+        for (; !path_.empty(); path_.pop_back()) {
+            std::int32_t const j = path_.back(), before = row_of_[j];
+            match(row, j);
+            row = before;
+        }
+    }
+
+    static constexpr Offset most_passes = 50;
+
+    PatternView const& pattern_;
+    std::int32_t n_;
+    Positions row_of_, column_of_, seen_, path_;
+    std::vector<Offset> lookahead_, next_;
+    Offset work_;
+};
+
+// Pairs the rows and columns that have no partner.
+void complete(Positions& row_of) {
+    std::vector<bool> used(row_of.size(), false);
+    for (std::int32_t const row : row_of)
+        if (row >= 0) used[row] = true;
+    std::int32_t free = 0;
+    for (std::int32_t& row : row_of) {
+        if (row >= 0) continue;
+        while (used[free]) ++free;
+        row = free++;
+    }
+}
+
+// Tarjan's algorithm on the graph of columns: an edge from j to the column of each row of j. Components come
+// out after those that they reach, which is the order of an upper block triangular form.
+class Components {
+  public:
+    Components(PatternView const& pattern, Positions const& row_of)
+        : pattern_(pattern), n_(pattern.order()), column_of_(n_), number_(n_, -1), low_(n_), next_(n_) {
+        for (std::int32_t j = 0; j < n_; ++j) column_of_[row_of[j]] = j;
+        order_.reserve(n_);
+        start_.push_back(0);
+    }
+
+    void find() {
+        for (std::int32_t root = 0; root < n_; ++root) {
+            if (number_[root] >= 0) continue;
+            enter(root);
+            while (!path_.empty()) step();
+        }
+    }
+
+    Positions order_, start_;
+
+  private:
+    static constexpr std::int32_t done = std::numeric_limits<std::int32_t>::max();
+
+    void enter(std::int32_t j) {
+        number_[j] = low_[j] = count_++;
+        next_[j] = pattern_.ptr[j];
+        path_.push_back(j);
+        open_.push_back(j);
+    }
+
+    void step() {
+        std::int32_t const j = path_.back();
+        std::int32_t low = low_[j];
+        Offset p = next_[j];
+        for (Offset const end = pattern_.ptr[j + 1]; p < end; ++p) {
+            std::int32_t const to = column_of_[pattern_.ind[p]];
+            if (number_[to] < 0) {
+                next_[j] = p; // looked at again when `to` is finished
+                low_[j] = low;
+                return enter(to);
+            }
+            low = std::min(low, low_[to]); // `done` if its component is complete
+        }
+        low_[j] = low;
+        path_.pop_back();
+        if (low == number_[j]) close(j);
+    }
+
+    void close(std::int32_t root) {
+        std::int32_t j;
+        do {
+            j = open_.back();
+            open_.pop_back();
+            low_[j] = done;
+            order_.push_back(j);
+        } while (j != root);
+        start_.push_back(static_cast<std::int32_t>(std::ssize(order_)));
+    }
+
+    PatternView const& pattern_;
+    std::int32_t n_;
+    Positions column_of_, number_, low_, path_, open_;
+    std::vector<Offset> next_;
+    std::int32_t count_ = 0;
+};
+
+// Sorts the columns of each block, which are in the order of the stack. Memory is then read in order.
+void sort_columns(BlockTriangularForm& form) {
+    Positions block(form.column.size()), next(form.start.begin(), form.start.end() - 1);
+    for (std::int32_t b = 0; b < form.num_blocks(); ++b)
+        for (std::int32_t k = form.start[b]; k < form.start[b + 1]; ++k) block[form.column[k]] = b;
+    for (std::int32_t j = 0; j < std::ssize(block); ++j) form.column[next[block[j]]++] = j;
+}
+
+} // namespace
+
+std::optional<std::vector<std::int32_t>> maximum_matching(PatternView const& pattern) {
+    return Matcher(pattern).run();
+}
+
+std::optional<BlockTriangularForm> block_triangular_form(PatternView const& pattern) {
+    auto row_of = maximum_matching(pattern);
+    if (!row_of) return std::nullopt;
+    BlockTriangularForm form;
+    form.structural_rank = std::ranges::count_if(*row_of, [](std::int32_t row) { return row >= 0; });
+    if (form.structural_rank < pattern.order()) complete(*row_of);
+    Components components(pattern, *row_of);
+    components.find();
+    form.column = std::move(components.order_);
+    form.start = std::move(components.start_);
+    sort_columns(form);
+    form.row.reserve(form.column.size());
+    for (std::int32_t const j : form.column) form.row.push_back((*row_of)[j]);
+    return form;
+}
+
+} // namespace espalier

@@ -1,0 +1,54 @@
+// The first factorization of ScalarLu: pivots, pattern and values of the factors, column by column.
+#pragma once
+
+#include "scalar_lu/scalar_lu.hpp"
+
+namespace espalier {
+
+/// Factorizes the blocks of a ScalarLu whose scales are set. Rows of a block have local numbers from 0 in the
+/// order of the plan until the block is complete.
+template <class T> class LeftLooking {
+  public:
+    LeftLooking(ScalarLu<T>& lu, CscMatrix<T> const& a, ScalarLuOptions const& options);
+
+    /// Sets row_, lower_, upper_, between_ and the pivots.
+    void run();
+
+  private:
+    void factorize_single(std::int32_t k);
+    void factorize_block(std::int32_t first, std::int32_t size);
+    void factorize_column(std::int32_t k);
+    void find_pattern(std::int32_t column);
+    void search(std::int32_t row);
+    void eliminate();
+    void store_between();
+    std::int32_t choose_pivot() const;
+    void take_pivot(std::int32_t pivot_row);
+    void prune(std::int32_t pivot_row);
+    T sound_pivot(T pivot);
+    void check_memory() const;
+
+    ScalarLu<T>& lu_;
+    CscMatrix<T> const& a_;
+    ScalarLuOptions const& options_;
+    BlockTriangularForm const& form_;
+    std::vector<std::int32_t> place_; // of each row of A: by the plan, and after pivoting for complete blocks
+
+    // The current block.
+    std::int32_t first_ = 0, size_ = 0;
+    std::vector<std::int32_t> position_;                       // of each row as pivot, or -1
+    std::vector<std::int32_t> diagonal_row_, diagonal_column_; // of the columns and rows without pivot
+    std::vector<std::int32_t> pruned_; // the searched entries of each column of L, or -1 for all
+    std::vector<std::int32_t> mark_;   // the last column that reached a row
+    std::vector<std::int32_t> stack_, path_, next_;
+    std::vector<T> x_;
+
+    // The current column.
+    std::int32_t k_ = 0;
+    std::int32_t top_ = 0;        // stack_[top_ .. size_) are the reached pivot rows in topological order
+    std::int32_t candidates_ = 0; // the reached rows without pivot are at the end of lower_
+    std::vector<std::int32_t> between_rows_;
+    std::vector<T> between_values_;
+};
+
+} // namespace espalier

@@ -1,0 +1,224 @@
+#include "scalar_lu/scalar_lu.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+#include "scalar_lu/left_looking.hpp"
+
+namespace espalier {
+
+namespace {
+
+// A refactorization accepts pivots of this part of their column. The first factorization has no smaller ones
+// than diagonal_preference, so values may change by a factor of 100 before pivots are chosen again.
+constexpr double least_reused_pivot = 1e-5;
+// And entries of at most this size: larger ones have other scales.
+constexpr double largest_reused_entry = 1 << 20;
+
+// A power of two that brings `largest` to 1 .. 2, from its exponent bits. Zero, subnormal and infinite
+// numbers keep the scale 1.
+template <class R> R scale_for_largest(R largest) {
+    using Bits = std::conditional_t<sizeof(R) == 8, std::uint64_t, std::uint32_t>;
+    constexpr int mantissa_bits = std::numeric_limits<R>::digits - 1;
+    constexpr Bits bias = std::numeric_limits<R>::max_exponent - 1;
+    Bits const exponent = std::bit_cast<Bits>(largest) >> mantissa_bits;
+    if (exponent == 0 || exponent > 2 * bias) return R(1);
+    return std::bit_cast<R>(std::max(2 * bias - exponent, Bits(1)) << mantissa_bits);
+}
+
+} // namespace
+
+template <class T> void ScalarLu<T>::Columns::make_room(Offset more) {
+    auto const needed = ind.size() + static_cast<std::size_t>(more);
+    if (needed <= ind.capacity()) return;
+    std::size_t const capacity = std::max(needed, ind.capacity() + ind.capacity() / 4);
+    values.reserve(capacity);
+    ind.reserve(capacity);
+}
+
+template <class T> void ScalarLu<T>::set_plan(ScalarPlan const& plan) {
+    clear();
+    plan_ = &plan;
+}
+
+template <class T> void ScalarLu<T>::clear() {
+    *this = ScalarLu();
+}
+
+template <class T> void ScalarLu<T>::factorize(CscMatrix<T> const& a, ScalarLuOptions const& options) {
+    has_pivots_ = has_factors_ = false;
+    smallest_pivot_ = infinity;
+    pivots_replaced_ = 0;
+    Index const n = plan_->order();
+    pivot_.resize(n);
+    inverse_.resize(n);
+    column_.assign(n, T(0));
+    choose_scales(a);
+    LeftLooking<T>(*this, a, options).run();
+    place_entries(a);
+    has_pivots_ = has_factors_ = true;
+}
+
+template <class T> void ScalarLu<T>::choose_scales(CscMatrix<T> const& a) {
+    row_scale_.assign(a.rows, Real<T>(0));
+    column_scale_.assign(a.cols, Real<T>(1));
+    for (Offset p = 0; p < a.stored(); ++p) {
+        Real<T>& largest = row_scale_[a.row_ind[p]];
+        largest = std::max(largest, abs1(a.values[p]));
+    }
+    for (Real<T>& scale : row_scale_) scale = scale_for_largest(scale);
+    for (Index j = 0; j < a.cols; ++j) {
+        Real<T> largest = 0;
+        for (Offset const p : a.entries_of(j))
+            largest = std::max(largest, abs1(a.values[p] * row_scale_[a.row_ind[p]]));
+        column_scale_[j] = scale_for_largest(largest);
+    }
+}
+
+// For refactorizations.
+template <class T> void ScalarLu<T>::place_entries(CscMatrix<T> const& a) {
+    std::vector<std::int32_t> place(row_.size());
+    scale_.resize(row_.size());
+    for (std::int32_t k = 0; k < std::ssize(row_); ++k) {
+        place[row_[k]] = k;
+        scale_[k] = row_scale_[row_[k]];
+    }
+    position_.resize(a.stored());
+    for (Offset p = 0; p < a.stored(); ++p) position_[p] = place[a.row_ind[p]];
+}
+
+template <class T> void ScalarLu<T>::set_pivot(std::int32_t k, T pivot) {
+    pivot_[k] = pivot;
+    inverse_[k] = T(1) / pivot;
+    smallest_pivot_ = std::min(smallest_pivot_, static_cast<double>(std::abs(pivot)));
+}
+
+template <class T> bool ScalarLu<T>::refactorize(CscMatrix<T> const& a, ScalarLuOptions const& options) {
+    has_factors_ = false;
+    smallest_pivot_ = infinity;
+    largest_ = 0;
+    auto const& start = plan_->form.start;
+    constexpr std::int32_t columns_between_checks = 256;
+    std::int32_t unchecked = columns_between_checks;
+    for (Index b = 0; b + 1 < std::ssize(start); ++b) {
+        unchecked += start[b + 1] - start[b];
+        if (unchecked >= columns_between_checks) {
+            check(options.interrupt);
+            unchecked = 0;
+        }
+        if (refactorize_block(a, start[b], start[b + 1], options.pivot_threshold)) continue;
+        std::ranges::fill(column_, T(0));
+        has_pivots_ = false;
+        return false;
+    }
+    has_factors_ = largest_ <= largest_reused_entry;
+    has_pivots_ = has_factors_;
+    return has_factors_;
+}
+
+template <class T> bool ScalarLu<T>::refactorize_block(CscMatrix<T> const& a, std::int32_t first,
+                                                       std::int32_t last, double threshold) {
+    T* const x = column_.data();
+    std::int32_t const* const lower_ind = lower_.ind.data();
+    std::int32_t const* const upper_ind = upper_.ind.data();
+    T* const lower = lower_.values.data();
+    T* const upper = upper_.values.data();
+    Real<T> largest_entry = static_cast<Real<T>>(largest_);
+    for (std::int32_t k = first; k < last; ++k) {
+        std::int32_t const column = plan_->form.column[k];
+        Real<T> const column_scale = column_scale_[column];
+        Offset between = between_[k];
+        for (Offset p = a.col_ptr[column]; p < a.col_ptr[column + 1]; ++p) {
+            std::int32_t const i = position_[p];
+            T const value = a.values[p] * (scale_[i] * column_scale);
+            largest_entry = std::max(largest_entry, abs1(value));
+            if (i < first)
+                upper[between++] = value;
+            else
+                x[i] = value;
+        }
+        for (Offset q = upper_.ptr[k]; q < between_[k]; ++q) {
+            std::int32_t const j = upper_ind[q];
+            T const u = x[j];
+            x[j] = T(0);
+            upper[q] = u;
+            Offset const end = lower_.ptr[j + 1];
+            for (Offset p = lower_.ptr[j]; p < end; ++p) x[lower_ind[p]] -= lower[p] * u;
+        }
+        T const pivot = x[k];
+        x[k] = T(0);
+        set_pivot(k, pivot);
+        T const inverse = inverse_[k];
+        Real<T> largest = 0;
+        for (Offset p = lower_.ptr[k]; p < lower_.ptr[k + 1]; ++p) {
+            T& value = x[lower_ind[p]];
+            largest = std::max(largest, abs1(value));
+            lower[p] = value * inverse;
+            value = T(0);
+        }
+        auto const size = static_cast<double>(abs1(pivot));
+        bool const is_sound = size >= threshold && size > 0 && std::isfinite(size) &&
+                              size >= least_reused_pivot * static_cast<double>(largest);
+        if (!is_sound) return false;
+    }
+    largest_ = static_cast<double>(largest_entry);
+    return true;
+}
+
+template <class T> double ScalarLu<T>::flops() const {
+    double multiply_adds = 0;
+    for (std::int32_t k = 0; k < std::ssize(pivot_); ++k) {
+        multiply_adds += 0.5 * static_cast<double>(lower_.ptr[k + 1] - lower_.ptr[k]); // one operation each
+        for (Offset q = upper_.ptr[k]; q < between_[k]; ++q) {
+            std::int32_t const j = upper_.ind[q];
+            multiply_adds += static_cast<double>(lower_.ptr[j + 1] - lower_.ptr[j]);
+        }
+    }
+    return 2 * multiply_adds;
+}
+
+template <class T> std::uint64_t ScalarLu<T>::bytes() const {
+    std::size_t const rows = pivot_.size();
+    return lower_.bytes() + upper_.bytes() + rows * (3 * sizeof(Offset) + sizeof(std::int32_t)) +
+           rows * (3 * sizeof(T) + 3 * sizeof(Real<T>)) + position_.size() * sizeof(std::int32_t) +
+           work_.size() * sizeof(T);
+}
+
+// A permutation of n elements with c cycles is odd if n - c is odd.
+static bool is_odd(std::vector<std::int32_t> const& to) {
+    std::vector<bool> seen(to.size(), false);
+    bool odd = false;
+    for (std::int32_t start = 0; start < std::ssize(to); ++start) {
+        if (seen[start]) continue;
+        seen[start] = true;
+        for (std::int32_t i = to[start]; i != start; i = to[i]) {
+            seen[i] = true;
+            odd = !odd;
+        }
+    }
+    return odd;
+}
+
+template <class T> typename ScalarLu<T>::Product ScalarLu<T>::determinant() const {
+    Product product;
+    bool const odd = is_odd(row_) != is_odd(plan_->form.column);
+    if (odd) product.phase = T(-1);
+    for (std::size_t k = 0; k < pivot_.size(); ++k) {
+        Real<T> const size = std::abs(pivot_[k]);
+        product.phase *= pivot_[k] / size;
+        product.log_modulus += std::log(static_cast<double>(size)) -
+                               std::log(static_cast<double>(scale_[k])) -
+                               std::log(static_cast<double>(column_scale_[k]));
+    }
+    if (std::abs(product.phase) > 0) product.phase /= std::abs(product.phase);
+    return product;
+}
+
+#define ESPALIER_INSTANTIATE(T) template class ScalarLu<T>;
+ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+#undef ESPALIER_INSTANTIATE
+
+} // namespace espalier

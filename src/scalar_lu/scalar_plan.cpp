@@ -1,0 +1,93 @@
+#include "scalar_lu/scalar_plan.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "ordering/minimum_degree.hpp"
+
+namespace espalier {
+
+namespace {
+
+// Orders the diagonal blocks one after the other.
+class BlockOrderer {
+  public:
+    BlockOrderer(PatternView const& pattern, ScalarPlan& plan)
+        : pattern_(pattern), plan_(plan), form_(plan.form), place_(form_.row.size()) {
+        for (std::int32_t k = 0; k < std::ssize(form_.row); ++k) place_[form_.row[k]] = k;
+    }
+
+    void run(bool ordered) {
+        Offset inside = 0;
+        for (Index b = 0; b < form_.num_blocks(); ++b) {
+            std::int32_t const size = form_.start[b + 1] - form_.start[b];
+            plan_.largest_block = std::max<Index>(plan_.largest_block, size);
+            if (size == 1) {
+                ++inside; // also if the entry is missing
+                continue;
+            }
+            take_block(form_.start[b], size);
+            inside += std::ssize(ind_);
+            order_block(form_.start[b], size, ordered && size > 2);
+        }
+        plan_.nnz_factor += plan_.order() + 2 * plan_.nnz_lower + (std::ssize(pattern_.ind) - inside);
+    }
+
+  private:
+    // The pattern of the block, in positions from 0.
+    void take_block(std::int32_t first, std::int32_t size) {
+        ptr_.assign(1, 0);
+        ind_.clear();
+        for (std::int32_t k = first; k < first + size; ++k) {
+            Offset const end = pattern_.ptr[form_.column[k] + 1];
+            for (Offset p = pattern_.ptr[form_.column[k]]; p < end; ++p)
+                if (std::int32_t const i = place_[pattern_.ind[p]] - first; i >= 0) ind_.push_back(i);
+            ptr_.push_back(static_cast<std::int32_t>(std::ssize(ind_)));
+        }
+    }
+
+    void order_block(std::int32_t first, std::int32_t size, bool ordered) {
+        order_.resize(size);
+        MinimumDegree const found = minimum_degree(ptr_, ind_, order_);
+        plan_.nnz_lower += found.nnz_lower;
+        plan_.flops += found.flops;
+        if (!ordered) return;
+        auto const apply = [&](std::vector<std::int32_t>& list) {
+            moved_.assign(list.begin() + first, list.begin() + first + size);
+            for (std::int32_t k = 0; k < size; ++k) list[first + k] = moved_[order_[k]];
+        };
+        apply(form_.row);
+        apply(form_.column);
+    }
+
+    PatternView const& pattern_;
+    ScalarPlan& plan_;
+    BlockTriangularForm& form_;
+    std::vector<std::int32_t> place_, ptr_, ind_, order_, moved_;
+};
+
+} // namespace
+
+std::uint64_t ScalarPlan::bytes(std::size_t scalar_bytes, Offset nnz) const {
+    auto const n = static_cast<std::uint64_t>(order());
+    return static_cast<std::uint64_t>(nnz_factor) * (scalar_bytes + 4) +
+           static_cast<std::uint64_t>(nnz) * 12 + n * (96 + 8 * scalar_bytes);
+}
+
+std::optional<ScalarPlan> plan_scalar_lu(PatternView const& pattern, bool ordered) {
+    constexpr Offset most = std::numeric_limits<std::int32_t>::max();
+    if (std::ssize(pattern.ptr) > most || std::ssize(pattern.ind) > most) return std::nullopt;
+    auto form = block_triangular_form(pattern);
+    if (!form) return std::nullopt;
+    ScalarPlan plan;
+    plan.form = std::move(*form);
+    BlockOrderer(pattern, plan).run(ordered);
+    return plan;
+}
+
+ScalarTimes predict_times(ScalarPlan const& plan) {
+    auto const n = static_cast<double>(plan.order()), entries = static_cast<double>(plan.nnz_factor);
+    return {7e-9 * entries + plan.flops / 3.5e9, 10e-9 * entries + 0.15e-6 * n + plan.flops / 30e9};
+}
+
+} // namespace espalier

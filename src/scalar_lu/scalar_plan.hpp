@@ -1,0 +1,36 @@
+// The analysis of a scalar LU factorization. Input: the pattern of a square matrix; output: its block
+// triangular form with the diagonal blocks ordered by minimum degree on A + A^T, bounds of the entries and
+// operations of the factors, and an estimate of the time.
+#pragma once
+
+#include "scalar_lu/block_triangular.hpp"
+
+namespace espalier {
+
+struct ScalarPlan {
+    BlockTriangularForm form; ///< Rows and columns in the order of elimination.
+    Index largest_block = 0;
+    /// Entries of L + U and between the blocks, if all pivots are on the diagonal. Entries of lower triangles
+    /// below the diagonal are `nnz_lower` of them.
+    Offset nnz_factor = 0, nnz_lower = 0;
+    double flops = 0; ///< Multiplications and additions for these entries.
+
+    [[nodiscard]] Index order() const { return std::ssize(form.row); }
+    /// The memory in bytes of factors with these entries, for scalars of `scalar_bytes` and a matrix of `nnz`
+    /// entries.
+    [[nodiscard]] std::uint64_t bytes(std::size_t scalar_bytes, Offset nnz) const;
+};
+
+/// Returns nothing if the matching takes too long, or if the matrix is too large for 32-bit positions.
+/// `ordered` is false for blocks in the order of the matrix.
+std::optional<ScalarPlan> plan_scalar_lu(PatternView const& pattern, bool ordered = true);
+
+/// Seconds of a refactorization without supernodes, and with them: measured for double precision, with AVX2
+/// and AVX-512. Supernodes compute faster, and cost more for each entry and column, because they are thin.
+struct ScalarTimes {
+    double scalar_s = 0;
+    double supernodal_s = 0;
+};
+ScalarTimes predict_times(ScalarPlan const& plan);
+
+} // namespace espalier

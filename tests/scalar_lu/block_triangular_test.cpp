@@ -1,0 +1,125 @@
+#include "scalar_lu/block_triangular.hpp"
+
+#include "scalar_lu/scalar_plan.hpp"
+#include "support.hpp"
+
+namespace espalier {
+namespace {
+
+using namespace test;
+
+// Whether there is a path from each column of a block to each other one, by the closure of the matched graph.
+std::vector<std::vector<bool>> reachable(CscMatrix<double> const& a, BlockTriangularForm const& form) {
+    Index const n = a.cols;
+    std::vector<Index> column_of_row(n);
+    for (Index k = 0; k < n; ++k) column_of_row[form.row[k]] = form.column[k];
+    std::vector<std::vector<bool>> reach(n, std::vector<bool>(n, false));
+    for (Index j = 0; j < n; ++j) {
+        reach[j][j] = true;
+        for (Offset const p : a.entries_of(j)) reach[j][column_of_row[a.row_ind[p]]] = true;
+    }
+    for (Index k = 0; k < n; ++k)
+        for (Index i = 0; i < n; ++i)
+            for (Index j = 0; j < n && reach[i][k]; ++j)
+                if (reach[k][j]) reach[i][j] = true;
+    return reach;
+}
+
+void check_form(CscMatrix<double> const& a, BlockTriangularForm const& form) {
+    Index const n = a.cols;
+    for (auto list : {form.row, form.column}) {
+        std::ranges::sort(list);
+        for (Index k = 0; k < n; ++k) ASSERT_EQ(list[k], k);
+    }
+    std::vector<Index> place(n), block(n);
+    for (Index k = 0; k < n; ++k) place[form.row[k]] = k;
+    for (Index b = 0; b < form.num_blocks(); ++b)
+        for (Index k = form.start[b]; k < form.start[b + 1]; ++k) block[k] = b;
+    for (Index k = 0; k < n; ++k) {
+        bool has_diagonal = false;
+        for (Offset const p : a.entries_of(form.column[k])) {
+            Index const at = place[a.row_ind[p]];
+            has_diagonal |= at == k;
+            EXPECT_LE(block[at], block[k]);
+        }
+        EXPECT_TRUE(has_diagonal || form.structural_rank < n);
+    }
+    auto const reach = reachable(a, form);
+    for (Index k = 0; k < n; ++k)
+        for (Index l = 0; l < n; ++l) {
+            bool const together =
+                reach[form.column[k]][form.column[l]] && reach[form.column[l]][form.column[k]];
+            EXPECT_EQ(together, block[k] == block[l]);
+        }
+}
+
+TEST(BlockTriangular, FindsStrongComponentsOfRandomPatterns) {
+    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+        Index const n = 1 + static_cast<Index>(seed % 23);
+        auto const a = irregular_matrix<double>(n, n * static_cast<Index>(seed % 4) / 2, seed % 5 == 0, seed);
+        auto const form = block_triangular_form(pattern_of(a));
+        ASSERT_TRUE(form);
+        EXPECT_EQ(form->structural_rank, n);
+        check_form(a, *form);
+    }
+}
+
+// The structural rank of small matrices by trying all sets of columns with Hall's condition is slow; a row or
+// column without entries, and two columns with one row in common, have known ranks.
+TEST(BlockTriangular, TellsTheStructuralRank) {
+    auto const empty_column = fill_pattern<double>(4, {{0, 0}, {1, 1}, {1, 3}, {3, 2}}, 1);
+    EXPECT_EQ(block_triangular_form(pattern_of(empty_column))->structural_rank, 3);
+    auto const shared_row = fill_pattern<double>(4, {{0, 2}, {1, 2}, {2, 2}, {2, 0}, {3, 3}, {3, 1}}, 1);
+    EXPECT_EQ(block_triangular_form(pattern_of(shared_row))->structural_rank, 3);
+    auto const nothing = fill_pattern<double>(3, {}, 1);
+    EXPECT_EQ(block_triangular_form(pattern_of(nothing))->structural_rank, 0);
+    auto const none = fill_pattern<double>(0, {}, 1);
+    EXPECT_EQ(block_triangular_form(pattern_of(none))->num_blocks(), 0);
+}
+
+TEST(BlockTriangular, NeedsAugmentingPathsThroughAllColumns) {
+    Index const n = 2000; // column j has rows j and j + 1, and the last one only row 0
+    std::set<std::pair<Index, Index>> places{{n - 1, 0}};
+    for (Index j = 0; j + 1 < n; ++j) places.insert({{j, j}, {j, j + 1}});
+    auto const a = fill_pattern<double>(n, places, 3);
+    auto const form = block_triangular_form(pattern_of(a));
+    ASSERT_TRUE(form);
+    EXPECT_EQ(form->structural_rank, n);
+    EXPECT_EQ(form->num_blocks(), n);
+}
+
+TEST(BlockTriangular, LongChainsDoNotOverflowTheStack) {
+    Index const n = 300'000;
+    std::set<std::pair<Index, Index>> places;
+    for (Index j = 0; j < n; ++j) places.insert({{j, j}, {j, (j + 1) % n}});
+    auto const a = fill_pattern<double>(n, places, 3);
+    auto const form = block_triangular_form(pattern_of(a));
+    ASSERT_TRUE(form);
+    EXPECT_EQ(form->num_blocks(), 1);
+}
+
+TEST(ScalarPlan, CountsTheFillOfATridiagonalMatrix) {
+    Index const n = 50;
+    std::set<std::pair<Index, Index>> places;
+    for (Index j = 0; j < n; ++j)
+        for (Index i = std::max<Index>(0, j - 1); i < std::min(n, j + 2); ++i) places.emplace(j, i);
+    auto const a = fill_pattern<double>(n, places, 3);
+    auto const plan = plan_scalar_lu(pattern_of(a));
+    ASSERT_TRUE(plan);
+    EXPECT_EQ(plan->largest_block, n);
+    EXPECT_EQ(plan->nnz_lower, n - 1);
+    EXPECT_EQ(plan->nnz_factor, 3 * n - 2);
+    EXPECT_EQ(plan->flops, 3 * (n - 1));
+}
+
+TEST(ScalarPlan, PrefersSupernodesForDenseFactors) {
+    auto const sparse = irregular_matrix<double>(2000, 500, false, 1),
+               dense = irregular_matrix<double>(1500, 40'000, false, 1);
+    auto const thin = predict_times(*plan_scalar_lu(pattern_of(sparse)));
+    EXPECT_LT(thin.scalar_s, thin.supernodal_s);
+    auto const thick = predict_times(*plan_scalar_lu(pattern_of(dense)));
+    EXPECT_GT(thick.scalar_s, thick.supernodal_s);
+}
+
+} // namespace
+} // namespace espalier
