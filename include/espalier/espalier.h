@@ -358,6 +358,9 @@ ESPALIER_API espalier_status espalier_set_block_size(espalier_solver* solver, in
 ESPALIER_API espalier_status espalier_set_coarsen(espalier_solver* solver, char const* text);
 /** Incomplete factorization: what runs the tasks. Analyses fail with ESPALIER_UNSUPPORTED if the build lacks it. */
 ESPALIER_API espalier_status espalier_set_runtime(espalier_solver* solver, espalier_runtime value);
+/** Whether to factorize by dense blocks of columns. Without them (lu only) one thread factorizes single columns of the block
+ * triangular form, as for circuits. AUTO: what is predicted to be faster. */
+ESPALIER_API espalier_status espalier_set_supernodes(espalier_solver* solver, espalier_toggle value);
 /** What happens to columns without a good pivot. */
 ESPALIER_API espalier_status espalier_set_pivoting(espalier_solver* solver, espalier_pivoting value);
 /** Delayed pivots: the least modulus of a pivot relative to the other entries of its column, at most 0.5. */

@@ -40,6 +40,13 @@ struct Options : ScheduleSettings {
     /// SolveMethod::ilu: what runs the tasks. `schedule` concerns only TaskRuntime::espalier.
     TaskRuntime runtime = TaskRuntime::espalier;
 
+    /// Factorize by dense blocks of columns (supernodes), as all other options describe. `automatic`: not for lu if the
+    /// factors are so sparse that single columns are faster, as for circuits; `off`: not for lu. Without supernodes one
+    /// thread factorizes the block triangular form, ordered by minimum degree, with partial pivoting. What needs several
+    /// processes, single precision inside of double, a Schur complement, allow_singular, a trace or another machine uses
+    /// supernodes in any case; Report::factor_path has the result.
+    Toggle supernodes = Toggle::automatic;
+
     /// Permute rows (lu) or pair them (ldlt, ldlh) by a maximum-product matching. `automatic`: if a diagonal entry
     /// is zero or weak. No effect on llh and llt.
     Toggle matching = Toggle::automatic;

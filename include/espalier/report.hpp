@@ -53,6 +53,9 @@ struct AnalysisReport {
     std::vector<double> memory_bytes_of_process; ///< memory_bytes of each process.
     double predicted_factor_s = 0;               ///< The predicted FactorReport::time_s.
     double predicted_solve_s = 0;                ///< The predicted Report::solve_s of one right-hand side.
+    /// Without supernodes: diagonal blocks of the block triangular form, and the order of the largest one; else 0.
+    Index diagonal_blocks = 0;
+    Index largest_diagonal_block = 0; ///< As diagonal_blocks.
     /// Cost model of the predictions: "calibrated" now, "cached" from an earlier calibration, or "default".
     std::string cost_model = "default";
 };
@@ -102,6 +105,7 @@ struct FactorReport {
     /// Bytes of panels on each NUMA node, computer by computer.
     std::vector<double> node_bytes;
     std::uint64_t moved_bytes = 0;    ///< Bytes of panels moved to the nodes of their owners before the factorization.
+    bool pivots_reused = false;       ///< Without supernodes: the pivots are those of the factorization before.
     bool fell_back = false;           ///< `auto` tried llh and fell back to ldlh or ldlt.
     bool precision_fell_back = false; ///< Mixed precision was not accurate enough; full precision was used.
 };
@@ -193,6 +197,9 @@ struct Report {
     Factorization factorization = Factorization::automatic; ///< The factorization that was used.
     SolveMethod method = SolveMethod::direct;               ///< The method that was used.
     OrderingMethod ordering = OrderingMethod::automatic;    ///< The ordering that was used.
+    /// How the factors were computed: "supernodal"; "scalar", without supernodes (Options::supernodes); or "none" for an
+    /// incomplete factorization.
+    std::string factor_path = "supernodal";
     Scalar scalar = Scalar::d;                              ///< Scalar type of matrix and solution.
     int processes = 1;                                      ///< Number of processes of the solver.
     int threads = 1;                                        ///< Workers of each process.

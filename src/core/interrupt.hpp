@@ -21,6 +21,14 @@ class Interrupt {
     Interrupt(Interrupt const&) = delete;
     Interrupt& operator=(Interrupt const&) = delete;
 
+    /// Begins another computation on the calling thread, while no other thread uses this.
+    void restart(std::function<bool()> callback) {
+        callback_ = std::move(callback);
+        callback_thread_ = std::this_thread::get_id();
+        last_call_ = {};
+        requested_.store(false, std::memory_order_relaxed);
+    }
+
     /// Requests a stop. Any thread may call it.
     void request() noexcept { requested_.store(true, std::memory_order_relaxed); }
     /// Whether a stop is requested. Any thread may call it; an exception of the callback passes through.

@@ -236,6 +236,18 @@ template <class T> void Analysis<T>::fill(AnalysisReport& report) const {
     report.structural_rank = system.structural_rank();
     report.cost_model = cost_model;
     if (incomplete) return;
+    if (scalar) {
+        report.structural_rank = scalar->form.structural_rank;
+        report.nnz_factor = report.nnz_stored = scalar->nnz_factor;
+        report.flops = report.flops_stored = scalar->flops * flop_factor<T>;
+        report.diagonal_blocks = scalar->form.num_blocks();
+        report.largest_diagonal_block = scalar->largest_block;
+        report.factor_bytes = static_cast<std::uint64_t>(scalar->nnz_factor) * sizeof(T);
+        report.memory_bytes = scalar->bytes(sizeof(T), working_entries);
+        report.memory_bytes_of_process.assign(1, static_cast<double>(report.memory_bytes));
+        report.predicted_factor_s = predict_times(*scalar).scalar_s * flop_factor<T>;
+        return;
+    }
     double const sides = form.has_upper() ? 2 : 1;
     report.compressed_vertices = compressed_vertices;
     report.nnz_factor =
@@ -271,6 +283,7 @@ template <class T> class Analyzer {
     Analysis<T> run() {
         validate();
         choose_kind();
+        if (goes_without_supernodes()) return std::move(analysis_);
         scale_and_match();
         if (options_.method == SolveMethod::ilu) {
             require_runtime(options_.runtime);
@@ -302,6 +315,53 @@ template <class T> class Analyzer {
         FactorizationChoice const choice = analysis_.choose_kind(matrix_);
         context_.note(choice.reason);
         analysis_.form.kind = choice.kind;
+    }
+
+    // Whether the options allow a factorization without supernodes, and do not describe one with them.
+    bool may_go_without_supernodes() {
+        if (options_.supernodes == Toggle::on || analysis_.form.kind != Factorization::lu) return false;
+        char const* const need = matrix_.symmetry != Symmetry::general      ? "a matrix that is stored in full"
+                                 : options_.method != SolveMethod::direct   ? "method direct"
+                                 : context_.machine.processes > 1           ? "one process"
+                                 : !options_.schur.empty()                  ? "all unknowns eliminated"
+                                 : analysis_.factors_narrow(options_.mixed_precision) ? "one precision"
+                                 : options_.allow_singular                  ? "a regular matrix"
+                                 : options_.record_trace                    ? "no trace"
+                                 : !options_.topology.empty()               ? "this machine"
+                                                                            : nullptr;
+        bool const is_asked = options_.supernodes == Toggle::off;
+        if (need && is_asked)
+            context_.note(fmt::format("supernodes are used: a factorization without them needs {}", need));
+        if (need || is_asked) return !need;
+        static Options const usual;
+        bool const may_order =
+            options_.ordering == OrderingMethod::automatic || options_.ordering == OrderingMethod::amd;
+        return may_order && options_.matching == usual.matching && options_.scaling == usual.scaling &&
+               options_.schedule == usual.schedule && options_.splitting == usual.splitting &&
+               options_.pivoting == usual.pivoting && options_.pivot_threshold == usual.pivot_threshold;
+    }
+
+    bool goes_without_supernodes() {
+        if (!may_go_without_supernodes()) return false;
+        ProgressScope const progress(options_.progress, "ordering", 0);
+        Timer const timer;
+        bool const is_natural = options_.ordering == OrderingMethod::natural;
+        auto plan = plan_scalar_lu({matrix_.col_ptr, matrix_.row_ind}, !is_natural);
+        if (!plan) return false;
+        Index const rank = plan->form.structural_rank;
+        if (rank < matrix_.cols)
+            throw Error(Status::singular,
+                        fmt::format("the matrix is structurally singular: its structural rank is {} of {}",
+                                    rank, matrix_.cols));
+        auto const times = predict_times(*plan);
+        if (options_.supernodes == Toggle::automatic && times.scalar_s > times.supernodal_s) return false;
+        analysis_.ordering = is_natural ? OrderingMethod::natural : OrderingMethod::amd;
+        analysis_.cost_model = "default";
+        analysis_.ordering_s = timer.seconds();
+        analysis_.working_entries = matrix_.stored();
+        analysis_.scalar = std::move(plan);
+        interrupt_.check();
+        return true;
     }
 
     void scale_and_match() {

@@ -14,6 +14,7 @@
 #include "espalier/report.hpp"
 #include "factor/factor.hpp"
 #include "incomplete/incomplete_factor.hpp"
+#include "scalar_lu/scalar_plan.hpp"
 #include "scaling/scaled_system.hpp"
 #include "simulation/choose_schedule.hpp"
 #include "simulation/factor_plan.hpp"
@@ -37,6 +38,7 @@ template <class T> struct Analysis {
     ScaledSystem<T> system;
     OrderingMethod ordering = OrderingMethod::dissection; ///< The method that ordered the unknowns.
     std::optional<IncompleteOptions> incomplete; ///< Set for an incomplete factorization; the rest is empty.
+    std::optional<ScalarPlan> scalar; ///< Set for a factorization without supernodes; the rest is empty.
     SupernodalStructure supernodal; ///< Of the whole working system, before wide supernodes are split,
     BlockStructure structure;       ///< and after that.
     ScheduleChoice choice;          ///< The settings of the plan.

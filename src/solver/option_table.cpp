@@ -279,6 +279,10 @@ constexpr std::array table = {
         {"amalgamation-fill", none, method, "SHARE",
          "zeros that amalgamation may store, relative to the entries of the factor"},
         ""),
+    choice<&Options::supernodes>({"supernodes", here, method, "WHEN",
+                                  "factorize by dense blocks of columns; off: lu by single columns of its block triangular "
+                                  "form, in one thread of one process, as for circuits",
+                                  "off for lu if the factors are too sparse for blocks"}),
     choice<&Options::pivoting>(
         {"pivoting", here, method, "KIND",
          "ldlt, ldlh, lu: static replaces small pivots; delayed eliminates columns without a good pivot later, in "

@@ -56,7 +56,10 @@ WorkerTeam& ProcessContext::workers() {
 
 std::string ProcessContext::begin_call(Options const& options) {
     recording_.switch_on(options.record_trace);
-    interrupt_ = std::make_shared<Interrupt>(options.cancel);
+    if (interrupt_.use_count() == 1) // not shared with a job in the background
+        interrupt_->restart(options.cancel);
+    else
+        interrupt_ = std::make_shared<Interrupt>(options.cancel);
     if (is_alone()) return {};
     ThreadsChoice choice = choose_comm_threads(comm(), options.comm_threads);
     messaging_.exchange.threads = choice.threads;

@@ -89,6 +89,14 @@ void Refiner<T>::examine(NumericFactor<T>& factor, Index pivots_replaced, std::s
 }
 
 template <class T>
+void Refiner<T>::examine(double smallest_pivot, Index pivots_replaced, CscMatrix<T> const& working) {
+    accept(pivots_replaced);
+    if (pivots_replaced == 0 && smallest_pivot > 0.01 * std::sqrt(static_cast<double>(epsilon<T>))) return;
+    set_matrix(working);
+    examine(*working_, inverse_of_working());
+}
+
+template <class T>
 void Refiner<T>::examine(DistributedMatrix<T> const& block, ApplyInverse<T> const& inverse) {
     auto const eps = static_cast<double>(epsilon<T>);
     WeakestDirection const weakest = weakest_direction<T>(block, inverse);

@@ -44,6 +44,8 @@ template <class T> class Refiner {
     /// solves. If process 0 passes the unknowns of a Schur complement, the interior block is tested.
     void examine(NumericFactor<T>& factor, Index pivots_replaced, std::span<Index const> schur,
                  CscMatrix<T> const& working);
+    /// The same for factors without supernodes, whose smallest pivot is relative to scaled columns.
+    void examine(double smallest_pivot, Index pivots_replaced, CscMatrix<T> const& working);
     /// Skips examine() for factors that serve as a preconditioner only.
     void accept(Index pivots_replaced) {
         singularity_ = {};

@@ -60,6 +60,8 @@ void visit_fields(R& r, Visit&& visit) {
     visit("memory_bytes_of_process", r.memory_bytes_of_process);
     visit("predicted_factor_s", r.predicted_factor_s);
     visit("predicted_solve_s", r.predicted_solve_s);
+    visit("diagonal_blocks", r.diagonal_blocks);
+    visit("largest_diagonal_block", r.largest_diagonal_block);
     visit("cost_model", r.cost_model);
 }
 
@@ -96,6 +98,7 @@ void visit_fields(R& r, Visit&& visit) {
     visit("local_share_of_worker", r.local_share_of_worker, unknown_if_negative);
     visit("node_bytes", r.node_bytes);
     visit("moved_bytes", r.moved_bytes);
+    visit("pivots_reused", r.pivots_reused);
     visit("fell_back", r.fell_back);
     visit("precision_fell_back", r.precision_fell_back);
 }
@@ -189,6 +192,7 @@ void visit_fields(R& r, Visit&& visit) {
     visit("settings", "method", r.method);
     visit("settings", "factorization", r.factorization);
     visit("settings", "ordering", r.ordering);
+    visit("settings", "factor_path", r.factor_path);
     visit_fields(r.schedule, in("settings"));
     visit("", "processes", r.processes);
     visit("", "threads", r.threads);

@@ -49,6 +49,14 @@ template <class T> void Solver<T>::State::require_complete(char const* what) con
                     fmt::format("{} needs complete factors, and the method is ilu; use method direct", what));
 }
 
+template <class T> void Solver<T>::State::require_supernodes(char const* what) const {
+    if (system_ && system_->is_scalar)
+        throw Error(Status::usage,
+                    fmt::format("{} needs supernodes, and the analysis chose to go without; set supernodes to "
+                                "on",
+                                what));
+}
+
 template <class T> void Solver<T>::State::analyze(CscMatrix<T> const& matrix) {
     unavoidable_pivots_ = 0;
     if (!context_.on_root([&] { return options.method == SolveMethod::automatic; }))
@@ -97,12 +105,13 @@ template <class T> void Solver<T>::State::analyze(CscMatrix<T> const& matrix, Op
         report.factorization = analysis_->form.kind;
         report.ordering = analysis_->ordering;
         report.method = with.method;
-        bool const is_incomplete = analysis_->incomplete.has_value();
-        if (!is_incomplete)
+        bool const is_incomplete = analysis_->incomplete.has_value(), is_scalar = analysis_->scalar.has_value();
+        report.factor_path = is_incomplete ? "none" : is_scalar ? "scalar" : "supernodal";
+        if (!is_incomplete && !is_scalar)
             report.schedule = analysis_->describe(analysis_->choice, report.processes * report.threads);
         require_memory(report.analysis.memory_bytes, with.max_memory);
         return System{matrix.cols, std::ssize(with.schur), with.allow_singular,
-                      with.factorization == Factorization::automatic, is_incomplete};
+                      with.factorization == Factorization::automatic, is_incomplete, is_scalar};
     });
     prepare_inverse(matrix, with.max_memory);
     report.analysis.total_s = timer.seconds();
@@ -116,6 +125,11 @@ void Solver<T>::State::prepare_inverse(CscMatrix<T> const& matrix, std::uint64_t
         if (system_->is_incomplete) {
             vectors_.emplace(context_, prepare_incomplete(matrix, max_memory));
             refiner_.emplace(context_, incomplete_, *vectors_);
+        } else if (system_->is_scalar) {
+            scalar_.set_plan(matrix, *analysis_->scalar);
+            vectors_.emplace(context_, DistributedRows(system_->order));
+            vectors_->set_system(analysis_->system);
+            refiner_.emplace(context_, scalar_, *vectors_);
         } else {
             vectors_.emplace(context_, deal_out_plan());
             refiner_.emplace(context_, factor_, *vectors_);
@@ -170,6 +184,7 @@ template <class T> void Solver<T>::State::drop_analysis() {
     vectors_.reset();
     factor_.clear();
     incomplete_.clear();
+    scalar_.clear();
     part_.reset();
     analysis_.reset();
     system_.reset();
@@ -179,6 +194,8 @@ template <class T> void Solver<T>::State::drop_analysis() {
 template <class T> Inertia Solver<T>::State::inertia() {
     require_factors("inertia");
     require_complete("inertia");
+    if (system_->is_scalar)
+        throw Error(Status::usage, "the pivots of lu have no signs to count");
     return factor_.inertia();
 }
 
@@ -188,6 +205,10 @@ template <class T> Determinant<T> Solver<T>::State::determinant() {
     require_complete("determinant");
     // The replaced pivots are zero to working precision.
     if (report.factor.numerically_singular) return {T(0), -std::numeric_limits<double>::infinity()};
+    if (system_->is_scalar) {
+        auto const [phase, log_modulus] = scalar_.factors().determinant();
+        return {phase, log_modulus};
+    }
     Determinant<T> const of_working = factor_.determinant();
     return context_.on_root([&] {
         ScaledSystem<T> const& system = analysis_->system;

@@ -22,6 +22,14 @@ template <class T> void Solver<T>::State::factorize(CscMatrix<T> const& matrix) 
     bool const has_bad_pivot =
         problem && (problem->status() == Status::singular || problem->status() == Status::inaccurate);
     if (problem && !has_bad_pivot) throw *problem;
+    if (system_->is_scalar) {
+        bool const is_doubtful =
+            problem || report.factor.pivots_replaced > 0 || refiner_->singularity().is_near;
+        if (is_doubtful && analysis_->options.supernodes == Toggle::automatic)
+            return factorize_by_supernodes(matrix);
+        if (problem) throw *problem;
+        return;
+    }
     bool const is_stale = context_.on_root([&] {
         return (problem || report.factor.pivots_replaced > 2 * unavoidable_pivots_) &&
                analysis_->has_stale_matching(matrix, context_.interrupt());
@@ -47,7 +55,54 @@ template <class T> void Solver<T>::State::analyze_again(CscMatrix<T> const& matr
     unavoidable_pivots_ = report.factor.pivots_replaced;
 }
 
+// Matchings, better scales and inverse iteration tell a singular matrix from a difficult one.
+template <class T> void Solver<T>::State::factorize_by_supernodes(CscMatrix<T> const& matrix) {
+    Options same = analysis_->options;
+    same.supernodes = Toggle::on;
+    same.progress = options.progress;
+    same.log = options.log;
+    same.cancel = options.cancel;
+    analyze(matrix, same);
+    note("analyzed again with supernodes: pivots of the factorization without them were too small");
+    notes_of_analysis_ = report.notes.size();
+    factorize(matrix);
+}
+
+// Allocates nothing if the pivots of the last factorization are reused.
+template <class T> void Solver<T>::State::factorize_scalar(CscMatrix<T> const& matrix) {
+    Timer const timer;
+    scalar_.check(matrix);
+    require_memory(report.analysis.memory_bytes, options.max_memory);
+    context_.interrupt()->check();
+    factorized_ = false;
+    report.factor = {};
+    report.refine = {};
+    report.notes.resize(std::min(report.notes.size(), notes_of_analysis_));
+    report.factorization = Factorization::lu;
+    form_ = analysis_->form;
+    Timer const numeric;
+    report.factor.pivots_reused = scalar_.factorize(matrix, options.pivot_threshold, options.max_memory);
+    report.factor.time_s = numeric.seconds();
+    report.factor.scalar = scalar_of<T>;
+    report.factor.gflops = report.factor.time_s > 0 ? report.analysis.flops / report.factor.time_s / 1e9 : 0;
+    ScalarLu<T> const& factors = scalar_.factors();
+    if (factors.pivots_replaced() > 0) require_no_zero_row(matrix);
+    report.factor.pivots_replaced = factors.pivots_replaced();
+    if (factors.pivots_replaced() > 0)
+        note(fmt::format("{} pivots were too small and replaced", factors.pivots_replaced()));
+    refiner_->examine(factors.smallest_pivot(), factors.pivots_replaced(), matrix);
+    report_singularity();
+    report.factor.assembly_s = timer.seconds() - report.factor.time_s;
+    if (options.condition) {
+        refiner_->set_matrix(matrix);
+        report.factor.rcond = refiner_->reciprocal_condition();
+    }
+    factorized_ = true;
+    report.peak_memory_bytes = peak_rss_bytes();
+}
+
 template <class T> void Solver<T>::State::factorize_values(CscMatrix<T> const& matrix) {
+    if (system_->is_scalar) return factorize_scalar(matrix);
     Timer const timer;
     SingleThreadedBlas const blas;
     check_values(matrix);

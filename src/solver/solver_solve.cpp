@@ -92,7 +92,7 @@ template <class T> DenseMatrix<T> Solver<T>::State::solve_sparse(CscMatrix<T> co
         b.validate();
         x = {n, b.cols, std::vector<T>(n * b.cols)};
     });
-    if (context_.is_alone() && !factor_.is_narrow() && !system_->is_incomplete) {
+    if (context_.is_alone() && !factor_.is_narrow() && !system_->is_incomplete && !system_->is_scalar) {
         SingleThreadedBlas const blas;
         trace::Scope const recorded(context_.phases(), trace::Kind::solve);
         ScaledSystem<T> const& system = analysis_->system;

@@ -17,6 +17,7 @@
 #include "solver/predictions.hpp"
 #include "solver/process_context.hpp"
 #include "solver/refiner.hpp"
+#include "solver/scalar_factor.hpp"
 #include "solver/system_vectors.hpp"
 
 namespace espalier {
@@ -96,6 +97,7 @@ template <class T> struct Solver<T>::State {
         bool allow_singular = false;
         bool chooses = false; ///< The factorization was chosen automatically.
         bool is_incomplete = false;
+        bool is_scalar = false; ///< Without supernodes.
     };
 
     // Collective calls.
@@ -117,6 +119,8 @@ template <class T> struct Solver<T>::State {
     void scale_for(Factorization kind, CscMatrix<T> const& matrix);
     void make_working(CscMatrix<T> const& matrix);
     [[nodiscard]] CscMatrix<T> const& working(CscMatrix<T> const& matrix) const;
+    void factorize_scalar(CscMatrix<T> const& matrix);
+    void factorize_by_supernodes(CscMatrix<T> const& matrix);
     bool factorize_narrow(CscMatrix<T> const& matrix);
     void factorize_full(CscMatrix<T> const& matrix);
     bool set_delays(NumericSettings& settings, double roundoff);
@@ -137,6 +141,7 @@ template <class T> struct Solver<T>::State {
 
     void require_factors(char const* what) const;
     void require_complete(char const* what) const;
+    void require_supernodes(char const* what) const;
     void require_no_schur(char const* what) const;
     void require_schur(char const* what) const;
     void note(std::string text);
@@ -155,7 +160,8 @@ template <class T> struct Solver<T>::State {
     std::optional<Analysis<T>> analysis_; // process 0
     std::optional<ProcessPart> part_;     // with several processes
     std::optional<SystemVectors<T>> vectors_;
-    NumericFactor<T> factor_;                // of these two one is in use
+    NumericFactor<T> factor_; // of these three one is in use
+    ScalarFactor<T> scalar_;
     IncompletePreconditioner<T> incomplete_;
     std::optional<Refiner<T>> refiner_;
 

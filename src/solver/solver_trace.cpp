@@ -32,6 +32,7 @@ template <class T> Prediction Solver<T>::State::predict(int processes, int threa
                                                         std::string const& matrix_name) const {
     if (!analysis_) throw Error(Status::usage, "predictions need an analysis; call analyze first");
     require_complete("predict");
+    require_supernodes("predict");
     return espalier::predict(*analysis_, context_.topology(), processes, threads, trace_path,
                              trace_metadata(matrix_name));
 }
@@ -39,6 +40,7 @@ template <class T> Prediction Solver<T>::State::predict(int processes, int threa
 template <class T> Prediction Solver<T>::State::simulate(Simulation const& what) const {
     if (!analysis_) throw Error(Status::usage, "simulations need an analysis; call analyze first");
     require_complete("simulate");
+    require_supernodes("simulate");
     return espalier::simulate(*analysis_, what, trace_metadata(what.matrix_name));
 }
 

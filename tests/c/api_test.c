@@ -343,6 +343,8 @@ static void options(void) {
     SETS("block-size", "3", espalier_set_block_size(solver, 3));
     SETS("block-size", "auto", espalier_set_block_size(solver, 0));
     SETS("coarsen", "CD(4)", espalier_set_coarsen(solver, "CD(4)"));
+    SETS("supernodes", "off", espalier_set_supernodes(solver, ESPALIER_OFF));
+    SETS("supernodes", "auto", espalier_set_supernodes(solver, ESPALIER_AUTO));
     SETS("pivoting", "delayed", espalier_set_pivoting(solver, ESPALIER_PIVOTING_DELAYED));
     SETS("pivoting", "auto", espalier_set_pivoting(solver, ESPALIER_PIVOTING_AUTO));
     SETS("pivoting", "static", espalier_set_pivoting(solver, ESPALIER_PIVOTING_STATIC));

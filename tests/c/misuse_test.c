@@ -143,6 +143,7 @@ static void options(espalier_solver* solver) {
     USAGE("method = 3", espalier_set_method(solver, (espalier_method)3));
     USAGE("levels needs", espalier_set_levels(solver, -1));
     USAGE("block-size needs", espalier_set_block_size(solver, 7));
+    USAGE("supernodes = 3", espalier_set_supernodes(solver, (espalier_toggle)3));
     USAGE("pivoting = 3", espalier_set_pivoting(solver, (espalier_pivoting)3));
     USAGE("pivot_tolerance = 0.75", espalier_set_pivot_tolerance(solver, 0.75));
     USAGE("runtime = 3", espalier_set_runtime(solver, (espalier_runtime)3));

@@ -209,7 +209,7 @@ class Compare(CommandTest):
 
     def test_what_a_simulation_has_no_use_for_is_not_varied(self):
         names = ("topology", "refine", "tolerance", "bind", "record-trace", "condition", "nrhs", "max-refine-iterations",
-                 "pivot-threshold", "pivoting", "pivot-tolerance")
+                 "pivot-threshold", "pivoting", "pivot-tolerance", "supernodes")
         self.fail_each(USAGE, *((f"compare lap3d:4 --simulate 'numa:2 core:2' --vary {name}=1,2",
                                  f"--vary {name} has no effect") for name in names))
         one = "compare lap3d:4 --simulate 'numa:2 core:2' --vary comm-threads=0,1"

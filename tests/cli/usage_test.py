@@ -3,7 +3,7 @@
 from support import IO_ERROR, USAGE, CommandTest
 
 SOLVE_OPTIONS = """--factorization --precision --ordering --threads --schedule --alloc --comm-threads --split --rhs --nrhs
-    --refine --method --levels --block-size --coarsen --runtime --pivoting --pivot-tolerance --trace --json --output --max-memory --quiet --verbose""".split()
+    --refine --method --levels --block-size --coarsen --runtime --supernodes --pivoting --pivot-tolerance --trace --json --output --max-memory --quiet --verbose""".split()
 
 
 class Help(CommandTest):

@@ -39,6 +39,7 @@ TEST(Options, EveryValueIsPrintedAsItWasSpelled) {
         {"levels", {"2", "0"}},
         {"block-size", {"1", "6", "auto"}},
         {"coarsen", {"none", "CD(4)", "SD(300)F(32)", "auto"}},
+        {"supernodes", {"on", "off", "auto"}},
         {"pivoting", {"delayed", "auto", "static"}},
         {"pivot-tolerance", {"0.1", "0.01"}},
         {"runtime", {"tbb", "openmp", "espalier"}},

@@ -56,11 +56,11 @@ void take_variation(CompareOptions& options, std::string const& text) {
 constexpr std::string_view processes = "processes", right_hand_sides = "nrhs";
 
 // Settings without effect on a simulation. The table would suggest that they have one.
-constexpr std::array<std::string_view, 16> without_effect = {
+constexpr std::array<std::string_view, 17> without_effect = {
     "method",    "levels",       "block-size",            "coarsen",    "runtime",
     "topology",  "refine",       "max-refine-iterations", "tolerance",     "bind",
     "condition", "record-trace", "pivot-threshold",       "pivoting",      "pivot-tolerance",
-    right_hand_sides};
+    "supernodes", right_hand_sides};
 
 void require_name(std::string const& name) {
     auto names = option_names();

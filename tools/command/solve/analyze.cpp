@@ -41,6 +41,8 @@ template <class T> void analyze_as(Run& run) {
     Options options = run.library_options();
     // Checked below, so that a factorization that does not fit is described before it is refused.
     std::uint64_t const limit = std::exchange(options.max_memory, 0);
+    // Predictions are of schedules, which only supernodes have.
+    if (options.supernodes == Toggle::automatic) options.supernodes = Toggle::on;
     Solver<T> solver(options);
     solver.analyze(matrix);
 

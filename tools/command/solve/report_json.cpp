@@ -51,6 +51,8 @@ Json settings_json(RunRecord const& record) {
         {"factorization", to_string(report.factorization)},
         {"factorization_asked", to_string(library.factorization)},
         {"precision", to_string(report.scalar)},
+        {"supernodes", to_string(library.supernodes)},
+        {"factor_path", report.factor_path},
         {"matching", to_string(library.matching)},
         {"scaling", to_string(library.scaling)},
         {"pivoting", spellings<Pivoting>[static_cast<std::size_t>(library.pivoting)]},

@@ -48,6 +48,20 @@ void add_analysis(Table& table, AnalysisReport const& analysis) {
                readable_bytes(static_cast<double>(analysis.factor_bytes)));
 }
 
+// The analysis of a factorization without supernodes.
+void add_scalar_analysis(Table& table, Report const& report) {
+    AnalysisReport const& analysis = report.analysis;
+    table.line("analysis", "{}  (block triangular form, ordering {})", readable_seconds(analysis.total_s),
+               to_string(report.ordering));
+    table.line("  factor", "{}", counted(analysis.nnz_factor, "entry", "entries"));
+    table.line("  work", "{}", readable_flops(analysis.flops));
+    table.line("  structure", "{}, the largest of order {}; no supernodes",
+               counted(analysis.diagonal_blocks, "diagonal block"),
+               with_separators(analysis.largest_diagonal_block));
+    table.line("  memory", "{} for the factorization",
+               readable_bytes(static_cast<double>(analysis.memory_bytes)));
+}
+
 // The analysis of an incomplete factorization.
 void add_incomplete_analysis(Table& table, Report const& report) {
     AnalysisReport const& analysis = report.analysis;
@@ -286,6 +300,8 @@ std::string results_text(RunRecord const& record) {
     bool const is_incomplete = report.method == SolveMethod::ilu;
     if (is_incomplete) {
         add_incomplete_analysis(table, report);
+    } else if (report.factor_path == "scalar") {
+        add_scalar_analysis(table, report);
     } else {
         add_analysis(table, report.analysis);
         add_schedule(table, report.schedule);

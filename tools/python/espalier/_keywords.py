@@ -135,6 +135,11 @@ class Keywords(TypedDict, total=False):
     #: zeros that amalgamation may store, relative to the entries of the factor [0.15]
     amalgamation_fill: float | None
 
+    #: factorize by dense blocks of columns; off: lu by single columns of its block triangular form, in one
+    #: thread of one process, as for circuits (auto, on, off) [auto: off for lu if the factors are too sparse
+    #: for blocks]
+    supernodes: Literal["auto", "on", "off"] | None
+
     #: ldlt, ldlh, lu: static replaces small pivots; delayed eliminates columns without a good pivot later, in
     #: a larger block; auto: delayed where static would replace pivots or lose accuracy (static, delayed,
     #: auto) [static]

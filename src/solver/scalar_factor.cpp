@@ -1,0 +1,57 @@
+#include "solver/scalar_factor.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace espalier {
+
+template <class T> void ScalarFactor<T>::set_plan(CscMatrix<T> const& matrix, ScalarPlan const& plan) {
+    clear();
+    col_ptr_ = matrix.col_ptr;
+    row_ind_ = matrix.row_ind;
+    lu_.set_plan(plan);
+}
+
+template <class T> void ScalarFactor<T>::clear() {
+    lu_.clear();
+    col_ptr_.clear();
+    row_ind_.clear();
+}
+
+template <class T> void ScalarFactor<T>::check(CscMatrix<T> const& matrix) const {
+    bool const same = matrix.rows == matrix.cols && matrix.symmetry == Symmetry::general &&
+                      matrix.col_ptr == col_ptr_ && matrix.row_ind == row_ind_ &&
+                      matrix.values.size() == row_ind_.size();
+    if (!same)
+        throw Error(Status::usage, "the matrix to factorize has another pattern than the one that was "
+                                   "analyzed; call analyze again");
+    // A product of 0 and a number that is not finite is not a number.
+    auto const* const numbers = reinterpret_cast<Real<T> const*>(matrix.values.data());
+    Real<T> sum = 0;
+    for (std::size_t p = 0; p < matrix.values.size() * (is_complex<T> ? 2 : 1); ++p)
+        sum += numbers[p] * Real<T>(0);
+    if (!(sum == 0)) matrix.validate(); // names the entry
+}
+
+template <class T>
+bool ScalarFactor<T>::factorize(CscMatrix<T> const& matrix, double threshold, std::uint64_t max_bytes) {
+    auto const roundoff = static_cast<double>(epsilon<T>);
+    ScalarLuOptions options;
+    options.pivot_threshold = threshold >= 0 ? threshold : 32 * roundoff;
+    options.replacement = std::max(threshold, std::sqrt(roundoff));
+    options.max_bytes = max_bytes;
+    options.interrupt = context_.interrupt();
+    if (lu_.can_refactorize() && lu_.refactorize(matrix, options)) return true;
+    lu_.factorize(matrix, options);
+    return false;
+}
+
+template <class T> void ScalarFactor<T>::solve(std::span<T> block, Index columns, MatrixOp op) {
+    context_.interrupt()->check();
+    lu_.solve(block, columns, op);
+}
+
+#define ESPALIER_INSTANTIATE(T) template class ScalarFactor<T>;
+ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+
+} // namespace espalier

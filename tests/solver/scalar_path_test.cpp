@@ -1,0 +1,262 @@
+// Factorizations without supernodes through Solver.
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include <gtest/gtest.h>
+
+#include "core/random.hpp"
+#include "espalier/espalier.hpp"
+#include "matrix/dense_reference.hpp"
+#include "systems.hpp"
+
+namespace {
+std::atomic<long> num_allocations{0};
+}
+
+// Counts the allocations of the whole program.
+void* operator new(std::size_t bytes) {
+    ++num_allocations;
+    if (void* const memory = std::malloc(bytes > 0 ? bytes : 1)) return memory;
+    throw std::bad_alloc();
+}
+void* operator new(std::size_t bytes, std::nothrow_t const&) noexcept {
+    ++num_allocations;
+    return std::malloc(bytes > 0 ? bytes : 1);
+}
+void operator delete(void* memory) noexcept {
+    std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+    std::free(memory);
+}
+
+namespace espalier {
+namespace {
+
+using namespace test;
+
+// A circuit: conductances between near nodes, two nets that many nodes are connected to, and voltage sources,
+// whose diagonal entries are zero and not stored.
+template <class T> CscMatrix<T> circuit(Index nodes, Index sources, std::uint64_t seed) {
+    SplitMix64 random(seed);
+    Index const n = nodes + sources;
+    std::vector<std::vector<std::pair<Index, T>>> columns(n);
+    auto const add = [&](Index i, Index j, double value) {
+        columns[j].emplace_back(i, T(static_cast<Real<T>>(value)));
+    };
+    auto const connect = [&](Index i, Index j, double conductance) {
+        if (i == j) return;
+        add(i, i, conductance);
+        add(j, j, conductance);
+        add(i, j, -conductance);
+        add(j, i, -conductance);
+    };
+    for (Index k = 0; k < nodes; ++k) {
+        add(k, k, 1e-3);
+        connect(k, std::min(nodes - 1, k + 1 + random.below(5)), random.uniform(0.1, 1));
+        if (k % 3 == 0) connect(k, k % 2, random.uniform(0.1, 1));
+        if (k % 7 == 0) add(std::max<Index>(0, k - 3), k, random.uniform(0.1, 0.3)); // a controlled source
+    }
+    for (Index s = 0; s < sources; ++s) {
+        add(2 + s * (nodes - 2) / sources, nodes + s, 1);
+        add(nodes + s, 2 + s * (nodes - 2) / sources, 1);
+    }
+    CscMatrix<T> a;
+    a.rows = a.cols = n;
+    for (auto& column : columns) {
+        std::ranges::sort(column, {}, &std::pair<Index, T>::first);
+        for (auto const& [i, value] : column)
+            if (std::ssize(a.row_ind) > a.col_ptr.back() && a.row_ind.back() == i)
+                a.values.back() += value;
+            else {
+                a.row_ind.push_back(i);
+                a.values.push_back(value);
+            }
+        a.col_ptr.push_back(std::ssize(a.row_ind));
+    }
+    return a;
+}
+
+template <class T> Options one_thread(Toggle supernodes = Toggle::automatic) {
+    Options options;
+    options.threads = 1;
+    options.supernodes = supernodes;
+    return options;
+}
+
+template <class T> class ScalarPath : public testing::Test {};
+TYPED_TEST_SUITE(ScalarPath, Scalars);
+
+TYPED_TEST(ScalarPath, SolvesCircuitsWithEveryOpAndSeveralRightHandSides) {
+    using T = TypeParam;
+    auto const a = circuit<T>(400, 20, 3);
+    Solver<T> solver(one_thread<T>());
+    solver.analyze(a);
+    EXPECT_EQ(solver.report().factor_path, "scalar");
+    EXPECT_GT(solver.report().analysis.diagonal_blocks, 0);
+    solver.factorize(a);
+    EXPECT_FALSE(solver.report().factor.pivots_reused);
+    for (MatrixOp const op : all_ops) {
+        auto const b = random_vector<T>(3 * a.cols, 5);
+        auto x = solver.solve(b, 3, op);
+        auto const report = solver.refine(a, b, x, 3, op);
+        EXPECT_EQ(report.status, Status::ok);
+        EXPECT_LE(report.backward_error, 20 * epsilon<T>);
+    }
+}
+
+TYPED_TEST(ScalarPath, AgreesWithSupernodes) {
+    using T = TypeParam;
+    auto const a = circuit<T>(200, 8, 4);
+    Solver<T> scalar(one_thread<T>(Toggle::off)), blocks(one_thread<T>(Toggle::on));
+    scalar.factorize(a);
+    blocks.factorize(a);
+    EXPECT_EQ(scalar.report().factor_path, "scalar");
+    EXPECT_EQ(blocks.report().factor_path, "supernodal");
+    auto const one = scalar.determinant(), other = blocks.determinant();
+    auto const bound = 1e5 * static_cast<double>(epsilon<T>);
+    EXPECT_NEAR(one.log_modulus, other.log_modulus, bound);
+    EXPECT_LT(static_cast<double>(std::abs(one.phase - other.phase)), bound);
+    EXPECT_NEAR(scalar.reciprocal_condition(a) / blocks.reciprocal_condition(a), 1, 0.5);
+    auto const sparse = test::random_matrix<T>(a.cols, 3, Symmetry::general, 0.02, 7);
+    auto const x = scalar.solve(sparse), y = blocks.solve(sparse);
+    double difference = 0, size = 0;
+    for (std::size_t k = 0; k < x.values.size(); ++k) {
+        difference = std::max<double>(difference, std::abs(x.values[k] - y.values[k]));
+        size = std::max<double>(size, std::abs(x.values[k]));
+    }
+    EXPECT_LT(difference, 100 * bound * size);
+    EXPECT_THROW((void)scalar.inertia(), Error);
+}
+
+TYPED_TEST(ScalarPath, RefactorizesWithTheSamePivotsAndChoosesNewOnesIfTheyAreBad) {
+    using T = TypeParam;
+    auto a = circuit<T>(300, 10, 5);
+    Solver<T> solver(one_thread<T>());
+    solver.factorize(a);
+    for (T& value : a.values) value *= Real<T>(1.5);
+    solver.factorize(a);
+    EXPECT_TRUE(solver.report().factor.pivots_reused);
+    // Now the diagonal is tiny, so that its pivots would be useless.
+    for (Index j = 0; j < a.cols; ++j)
+        for (Offset const p : a.entries_of(j))
+            if (a.row_ind[p] == j) a.values[p] *= Real<T>(1e-12);
+    solver.factorize(a);
+    EXPECT_FALSE(solver.report().factor.pivots_reused);
+    auto const b = random_vector<T>(a.cols, 5);
+    auto x = solver.solve(b);
+    EXPECT_EQ(solver.refine(a, b, x).status, Status::ok);
+}
+
+TYPED_TEST(ScalarPath, SingularMatricesAreFoundWithAndWithoutSupernodes) {
+    using T = TypeParam;
+    auto a = circuit<T>(60, 2, 6);
+    for (Offset const p : a.entries_of(7)) a.values[p] = T(0);
+    for (Toggle const supernodes : {Toggle::automatic, Toggle::off, Toggle::on}) {
+        Solver<T> solver(one_thread<T>(supernodes));
+        EXPECT_EQ(status_of([&] { solver.factorize(a); }), Status::singular);
+    }
+    // Columns 0 and 1 are dependent.
+    CscMatrix<T> b;
+    b.rows = b.cols = 4;
+    b.col_ptr = {0, 2, 4, 6, 9};
+    b.row_ind = {0, 1, 0, 1, 2, 3, 0, 2, 3};
+    b.values = {T(1), T(2), T(2), T(4), T(1), T(1), T(5), T(1), T(3)};
+    for (Toggle const supernodes : {Toggle::automatic, Toggle::off}) {
+        Solver<T> solver(one_thread<T>(supernodes));
+        solver.factorize(b);
+        EXPECT_TRUE(solver.report().factor.numerically_singular);
+        EXPECT_EQ(solver.determinant().phase, T(0));
+    }
+    CscMatrix<T> structural; // two columns have one row
+    structural.rows = structural.cols = 3;
+    structural.col_ptr = {0, 1, 2, 4};
+    structural.row_ind = {1, 1, 0, 2};
+    structural.values.assign(4, T(1));
+    for (Toggle const supernodes : {Toggle::automatic, Toggle::off}) {
+        Solver<T> solver(one_thread<T>(supernodes));
+        EXPECT_EQ(status_of([&] { solver.analyze(structural); }), Status::singular);
+    }
+}
+
+TEST(ScalarPath, FeaturesThatNeedSupernodesUseThem) {
+    auto const a = circuit<double>(100, 5, 6);
+    auto const path_of = [&](auto const& change) {
+        Options options = one_thread<double>(Toggle::off);
+        change(options);
+        Solver<double> solver(options);
+        solver.factorize(a);
+        return solver.report().factor_path;
+    };
+    EXPECT_EQ(path_of([](Options&) {}), "scalar");
+    EXPECT_EQ(path_of([](Options& o) { o.schur = {3, 4}; }), "supernodal");
+    EXPECT_EQ(path_of([](Options& o) { o.mixed_precision = true; }), "supernodal");
+    EXPECT_EQ(path_of([](Options& o) { o.allow_singular = true; }), "supernodal");
+    EXPECT_EQ(path_of([](Options& o) { o.record_trace = true; }), "supernodal");
+    EXPECT_EQ(path_of([](Options& o) { o.method = SolveMethod::ilu; }), "none");
+}
+
+TEST(ScalarPath, WithAutoOptionsOfSupernodesKeepThem) {
+    auto const a = circuit<double>(100, 5, 6);
+    auto const path_of = [&](auto const& change) {
+        Options options = one_thread<double>();
+        change(options);
+        Solver<double> solver(options);
+        solver.analyze(a);
+        return solver.report().factor_path;
+    };
+    EXPECT_EQ(path_of([](Options&) {}), "scalar");
+    EXPECT_EQ(path_of([](Options& o) { o.ordering = OrderingMethod::dissection; }), "supernodal");
+    EXPECT_EQ(path_of([](Options& o) { o.schedule = SchedulePolicy::dynamic_tree; }), "supernodal");
+    EXPECT_EQ(path_of([](Options& o) { o.matching = Toggle::on; }), "supernodal");
+    EXPECT_EQ(path_of([](Options& o) { o.supernodes = Toggle::on; }), "supernodal");
+}
+
+TEST(ScalarPath, RefusesOtherPatternsAndBadValues) {
+    auto const a = circuit<double>(100, 5, 6);
+    Solver<double> solver(one_thread<double>());
+    solver.factorize(a);
+    auto other = a;
+    std::swap(other.row_ind[0], other.row_ind[1]);
+    EXPECT_EQ(status_of([&] { solver.factorize(other); }), Status::usage);
+    auto bad = a;
+    bad.values[5] = std::nan("");
+    EXPECT_EQ(status_of([&] { solver.factorize(bad); }), Status::bad_input);
+    EXPECT_EQ(status_of([&] { (void)solver.predict(1); }), Status::usage);
+    solver.factorize(a);
+    Options limited = one_thread<double>();
+    limited.max_memory = 1000;
+    solver.set_options(limited);
+    EXPECT_EQ(status_of([&] { solver.factorize(a); }), Status::out_of_memory);
+}
+
+TEST(ScalarPath, RefactorizationAndSolveDoNotAllocate) {
+    auto a = circuit<double>(300, 10, 6);
+    Solver<double> solver(one_thread<double>());
+    solver.factorize(a);
+    auto x = random_vector<double>(a.cols, 3);
+    solver.solve_in_place(x);
+    for (double& value : a.values) value *= 1.25;
+    long const before = num_allocations;
+    solver.factorize(a);
+    solver.solve_in_place(x);
+    EXPECT_EQ(num_allocations, before);
+    EXPECT_TRUE(solver.report().factor.pivots_reused);
+}
+
+TEST(ScalarPath, CanBeCancelled) {
+    auto const a = circuit<double>(3000, 5, 6);
+    bool stop = false;
+    Options options = one_thread<double>();
+    options.cancel = [&stop] { return stop; };
+    Solver<double> solver(options);
+    solver.factorize(a);
+    stop = true;
+    EXPECT_EQ(status_of([&] { solver.factorize(a); }), Status::cancelled);
+    stop = false;
+    solver.factorize(a);
+}
+
+} // namespace
+} // namespace espalier
