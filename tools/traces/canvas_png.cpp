@@ -122,11 +122,4 @@ double text_width(std::string_view text, double size, bool bold) {
     return width_of(context.get(), printable(text));
 }
 
-std::string printable(std::string_view text) {
-    std::string result(text);
-    for (char& c : result)
-        if (c < ' ' || c > '~') c = '?';
-    return result;
-}
-
 } // namespace espalier::trace

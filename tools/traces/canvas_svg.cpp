@@ -61,4 +61,11 @@ std::unique_ptr<Canvas> svg_canvas(double width, double height) {
     return std::make_unique<SvgCanvas>(width, height);
 }
 
+std::string printable(std::string_view text) {
+    std::string result(text);
+    for (char& c : result)
+        if (c < ' ' || c > '~') c = '?';
+    return result;
+}
+
 } // namespace espalier::trace
