@@ -57,6 +57,7 @@ void Solver::create(System const& system) {
     // factorized, too: the caller learns the rank and changes the system.
     espalier_set_factorization(solver_, ESPALIER_LDLT);
     espalier_set_matching(solver_, ESPALIER_ON);
+    espalier_set_pivoting(solver_, ESPALIER_PIVOTING_AUTO);
     espalier_set_allow_singular(solver_, 1);
     if (system.ordering == 4) espalier_set_ordering(solver_, ESPALIER_ORDERING_METIS);
     if (system.ordering == 0 || system.ordering == 2 || system.ordering == 3)
