@@ -2,6 +2,7 @@
 
     x = espalier.spsolve(A, b)              # one system
     solve = espalier.factorized(A)          # a function b -> x
+    factor = espalier.cholesky(A)           # or ldl, lu: a factor object
     solver = espalier.Solver(threads=4)     # single steps, options and report
 
 Every solution is checked. A backward error above the tolerance gives an AccuracyWarning.
@@ -20,6 +21,7 @@ from ._errors import (
     SingularMatrixWarning,
     UnsupportedError,
 )
+from ._factors import Factor, cholesky, ldl, lu
 from ._functions import factorized, spsolve
 from ._ilu import IncompleteInverse, ilu
 from ._options import default_options
@@ -30,6 +32,7 @@ __all__ = [
     "AccuracyWarning",
     "DistributedSolver",
     "EspalierError",
+    "Factor",
     "FileError",
     "IncompleteInverse",
     "Inertia",
@@ -45,9 +48,12 @@ __all__ = [
     "Solver",
     "UnsupportedError",
     "__version__",
+    "cholesky",
     "default_options",
     "factorized",
     "follow",
     "ilu",
+    "ldl",
+    "lu",
     "spsolve",
 ]

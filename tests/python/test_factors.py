@@ -1,0 +1,111 @@
+"""Factor objects: cholesky, ldl and lu."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.sparse import linalg
+
+import espalier
+from matrices import DTYPES, block, error, general, hermitian, laplacian, refuses, tolerance
+
+MAKERS = [(espalier.cholesky, laplacian), (espalier.ldl, hermitian), (espalier.lu, general)]
+
+
+def matrix_of(make, dtype):
+    return make(4, dtype) if make is laplacian else make(dtype=dtype)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("factorize, make", MAKERS)
+def test_factors_solve(factorize, make, dtype):
+    A = matrix_of(make, dtype)
+    factor = factorize(A, threads=2)
+    assert factor.shape == A.shape and factor.dtype == dtype and factor.nnz >= A.shape[0]
+    b = block(A.shape[0], 3, dtype)
+    for x in (factor(b), factor.solve_A(b), factor.solve(b)):
+        assert error(A, x, b) < tolerance(dtype)
+    for trans, op in (("T", A.T), ("H", A.conj().T)):
+        assert error(op, factor.solve(b, trans), b) < tolerance(dtype)
+
+
+def test_factorizations_are_those_that_were_asked_for():
+    indefinite = hermitian(dtype=np.float64)
+    refuses(espalier.NotPositiveDefiniteError, lambda: espalier.cholesky(indefinite))
+    for factor, kind in (
+        (espalier.ldl(laplacian(3)), "ldlt"),
+        (espalier.ldl(hermitian()), "ldlh"),
+        (espalier.ldl(laplacian(3, np.complex128) * 1j, symmetric="symmetric"), "ldlt"),
+        (espalier.lu(laplacian(3)), "lu"),
+    ):
+        assert factor.solver.report["settings"]["factorization"] == kind
+        assert kind in repr(factor)
+    refuses(ValueError, lambda: espalier.ldl(indefinite, symmetric="general"), "symmetric")
+    refuses(TypeError, lambda: espalier.lu(indefinite, factorization="llh"), "factorization")
+    refuses(TypeError, lambda: espalier.cholesky(indefinite.toarray()), "scipy.sparse")
+    refuses(TypeError, lambda: espalier.ldl(indefinite.toarray()), "scipy.sparse")
+
+
+def test_one_triangle_is_enough():
+    A = laplacian(3)
+    b = block(27, 1, float)
+    for triangle in (sparse.tril(A), sparse.triu(A)):
+        for factorize in (espalier.cholesky, espalier.ldl):
+            assert error(A, factorize(triangle)(b), b) < 1e-14
+
+
+@pytest.mark.parametrize("factorize, make", MAKERS)
+def test_determinant_and_inertia(factorize, make):
+    A = matrix_of(make, np.float64)
+    factor = factorize(A)
+    sign, logarithm = np.linalg.slogdet(A.toarray())
+    assert factor.slogdet() == (pytest.approx(sign), pytest.approx(logarithm))
+    assert factor.det() == pytest.approx(sign * np.exp(logarithm))
+    if sign > 0:
+        assert factor.logdet() == pytest.approx(logarithm)
+    else:
+        refuses(ValueError, factor.logdet, "slogdet")
+    if factorize is not espalier.lu:
+        values = np.linalg.eigvalsh(A.toarray())
+        assert factor.inertia() == ((values > 0).sum(), (values < 0).sum(), 0)
+
+
+def test_a_negative_determinant_has_no_logarithm():
+    factor = espalier.ldl(sparse.diags([2.0, -3.0], format="csc"))
+    refuses(ValueError, factor.logdet, "slogdet")
+    assert factor.det() == pytest.approx(-6)
+
+
+def test_new_values_replace_the_factors():
+    A = laplacian(4)
+    factor = espalier.cholesky(A)
+    operator = factor.inverse()
+    B = A + sparse.identity(64, format="csc")
+    b = block(64, 1, float)[:, 0]
+    assert factor.refactorize(B) is factor
+    for x in (factor(b), operator @ b):
+        np.testing.assert_allclose(B @ x, b, atol=1e-13)
+    refuses(ValueError, lambda: factor.refactorize(A.astype(np.complex128)), "complex128")
+    refuses(TypeError, lambda: factor.refactorize(A.toarray()), "scipy.sparse")
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
+def test_the_inverse_is_an_operator(dtype):
+    A = general(dtype=dtype)
+    inverse = espalier.lu(A).inverse()
+    assert inverse.shape == A.shape and inverse.dtype == dtype
+    dense = np.linalg.inv(A.toarray())
+    X = block(60, 2, dtype)
+    np.testing.assert_allclose(inverse @ X, dense @ X, atol=1e-12)
+    np.testing.assert_allclose(inverse.H @ X, dense.conj().T @ X, atol=1e-12)
+    x, info = linalg.gmres(A, X[:, 0], M=inverse, atol=0)
+    assert info == 0
+
+
+def test_eigenvalues_near_a_shift():
+    A, shift = laplacian(6), 3.3
+    factor = espalier.ldl(A - shift * sparse.identity(216, format="csc"))
+    found = linalg.eigsh(A, k=4, sigma=shift, OPinv=factor.inverse(), return_eigenvectors=False)
+    values = np.linalg.eigvalsh(A.toarray())
+    nearest = np.sort(values[np.argsort(abs(values - shift))[:4]])
+    np.testing.assert_allclose(np.sort(found), nearest)
+    assert factor.inertia().negative == (values < shift).sum()
