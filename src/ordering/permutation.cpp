@@ -2,20 +2,35 @@
 
 #include <charconv>
 #include <fstream>
+#include <iterator>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
+
+#include "core/names.hpp"
+#include "core/suggest.hpp"
 
 namespace espalier {
 
 namespace {
+
+// A misspelled name of a method is taken for a file: "; did you mean 'metis'?"
+std::string suggest_method(std::string const& path) {
+    std::vector<std::string_view> const methods(std::begin(spellings<OrderingMethod>),
+                                                std::end(spellings<OrderingMethod>));
+    return did_you_mean(path, methods);
+}
 
 // Reads the words of a text file without comments. Longer words than any number are cut, so a binary file
 // does not use much memory.
 class WordReader {
   public:
     explicit WordReader(std::string const& path) : path_(path), file_(path, std::ios::binary) {
-        if (!file_) throw Error(Status::io_error, fmt::format("cannot open ordering file '{}'", path));
+        if (!file_)
+            throw Error(Status::io_error,
+                        fmt::format("cannot open ordering file '{}'{}", path, suggest_method(path)));
     }
 
     /// Reads the next word; returns false at the end of the file.

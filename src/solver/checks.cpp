@@ -18,8 +18,9 @@ void require_sound(Options const& options) {
                                 options.threads));
     char const* const wanted = result_of_complete_factors(options);
     if (wanted && options.method == SolveMethod::ilu)
-        throw Error(Status::usage,
-                    fmt::format("{} needs complete factors, and the method is ilu; use method direct", wanted));
+        throw Error(
+            Status::usage,
+            fmt::format("{} needs complete factors, and the method is ilu; use method direct", wanted));
     if (options.levels < 0)
         throw Error(Status::usage, fmt::format("levels = {} is negative", options.levels));
     if (options.block_size < 0 || options.block_size > 6)
@@ -47,8 +48,8 @@ void require_sound(Options const& options) {
         throw Error(Status::usage,
                     fmt::format("a pivot threshold of {} is not a finite number", options.pivot_threshold));
     if (!(options.pivot_tolerance > 0 && options.pivot_tolerance <= 0.5))
-        throw Error(Status::usage,
-                    fmt::format("pivot_tolerance = {} is not above 0 and at most 0.5", options.pivot_tolerance));
+        throw Error(Status::usage, fmt::format("pivot_tolerance = {} is not above 0 and at most 0.5",
+                                               options.pivot_tolerance));
     if (options.max_refine_iterations < 0)
         throw Error(Status::usage, fmt::format("max_refine_iterations = {} is negative (0 for the default)",
                                                options.max_refine_iterations));
@@ -74,9 +75,11 @@ void require_rows_with(CscMatrix<T> const& a, Counts counts, char const* which) 
     });
     for (std::size_t i = 0; i < row.size(); ++i) {
         if (!row[i])
-            throw Error(Status::singular, fmt::format("the matrix is singular: row {} {}", i + 1, which));
+            throw Error(Status::singular,
+                        fmt::format("the matrix is singular: row {} {} (counted from 1)", i + 1, which));
         if (!column[i])
-            throw Error(Status::singular, fmt::format("the matrix is singular: column {} {}", i + 1, which));
+            throw Error(Status::singular,
+                        fmt::format("the matrix is singular: column {} {} (counted from 1)", i + 1, which));
     }
 }
 

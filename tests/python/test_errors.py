@@ -1,5 +1,7 @@
 """Errors and warnings have the classes that a Python program expects."""
 
+import copy
+import pickle
 import warnings
 
 import numpy as np
@@ -21,6 +23,28 @@ def test_unknown_options_and_values_are_refused():
     for wrong in ({"threads": [1]}, {"schur": [0.5]}, {"progress": 3}, {"log": "file"}):
         refuses(TypeError, lambda: espalier.Solver(**wrong))
     refuses(ValueError, lambda: espalier.Solver(symmetric="very"), "symmetric")
+
+
+def test_misspelled_names_get_a_suggestion():
+    refuses(TypeError, lambda: espalier.Solver(orderng="metis"), "did you mean 'ordering'")
+    refuses(ValueError, lambda: espalier.Solver(schedule="statik"), "did you mean 'static'")
+    refuses(OSError, lambda: espalier.Solver(ordering="mestis").factorize(laplacian(2)), "did you mean 'metis'")
+
+
+def test_messages_say_from_where_indices_count():
+    A = laplacian(2).tolil()
+    A[3, :] = 0
+    A[:, 3] = 0
+    refuses(espalier.SingularMatrixError, lambda: espalier.Solver().factorize(A.tocsc()), r"row 4 .*\(counted from 1\)")
+
+
+def test_solvers_cannot_be_copied_or_pickled():
+    solver = espalier.Solver().factorize(laplacian(2))
+    for owner in (solver, espalier.lu(laplacian(2)), espalier.ilu(laplacian(2))):
+        for attempt in (copy.deepcopy, pickle.dumps):
+            refuses(TypeError, lambda: attempt(owner), "cannot be copied or pickled")
+    refuses(TypeError, lambda: copy.copy(solver), "cannot be copied or pickled")
+    np.testing.assert_allclose(laplacian(2) @ solver.solve(np.ones(8)), 1)
 
 
 def test_options_are_those_that_were_given():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -47,7 +48,9 @@ def set_options(options: _core.Options, settings: Mapping[str, Any]) -> None:
             if value is not None:
                 options.schur = _unknowns(value)
         elif "-" in keyword or name not in _NAMES:
-            raise TypeError(f"unknown option '{keyword}'; the options are {', '.join(_keywords())}")
+            near = difflib.get_close_matches(keyword.replace("-", "_"), _keywords(), 1)
+            meant = f"; did you mean '{near[0]}'?" if near else ";"
+            raise TypeError(f"unknown option '{keyword}'{meant} the options are {', '.join(_keywords())}")
         elif value is not None:
             options.set(name, _spelled(keyword, value))
 

@@ -154,6 +154,12 @@ class Solver:
         if self._root is not None:
             self._root.release()
 
+    def __reduce__(self) -> Any:
+        raise TypeError(
+            "an espalier.Solver cannot be copied or pickled, because its factors belong to this process; "
+            "make another one with espalier.Solver(**solver.options)"
+        )
+
     def __enter__(self) -> Solver:
         return self
 
