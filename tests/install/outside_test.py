@@ -77,6 +77,14 @@ class Outside(unittest.TestCase):
         for binary in [self.library / "libespalier.so", self.prefix / "bin" / "espalier"]:
             self.assertNotRegex(run("readelf", "--dynamic", binary), "R(UN)?PATH")
 
+    def test_links_of_installed_pages_lead_to_installed_files(self):
+        pages = list((self.prefix / "share/doc/espalier").glob("*.md"))
+        self.assertGreater(len(pages), 15)
+        for page in pages:
+            for target in re.findall(r"\]\(([^)\s#]+)[^)]*\)", page.read_text()):
+                if not target.startswith("http"):
+                    self.assertTrue((page.parent / target).exists(), f"{page.name}: {target}")
+
     def test_plugins_of_other_programs_find_the_library(self):
         for plugin in (*self.library.glob("libespalier_petsc.so"), *self.library.glob("**/libespalier_ma57.so"),
                        *self.library.glob("**/libhsl.so")):
