@@ -100,6 +100,17 @@ class Solves(unittest.TestCase):
         with self.assertRaises(PETSc.Error):
             ksp.setUp()
 
+    def test_a_solution_above_the_tolerance_is_not_passed_off_as_one(self):
+        matrix = laplacian(17, convection=0.4)
+        b = right_hand_side(matrix)
+        x = b.duplicate()
+        direct(matrix, "lu", mat_espalier_tolerance="1e-30").solve(b, x)
+        self.assertEqual(x.norm(), float("inf"))
+        with self.assertRaises(PETSc.Error):
+            direct(matrix, "lu", mat_espalier_tolerance="1e-30", ksp_error_if_not_converged=True).solve(b, x)
+        direct(matrix, "lu", mat_espalier_tolerance="1e-30", mat_espalier_refine="none").solve(b, x)
+        self.assertLess(residual(matrix, x, b), 1e-12)
+
     def test_view_describes_the_factorization_and_the_last_solve(self):
         text = view(self.check(laplacian(17), "cholesky"))
         for line in ("Espalier ", "factorization: llh", "pivots replaced: 0", "last solve: ok", "backward error: "):

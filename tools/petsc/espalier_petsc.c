@@ -274,6 +274,7 @@ static PetscErrorCode MatFactorNumeric_Espalier(Mat F, Mat A, MatFactorInfo cons
     PetscFunctionBegin;
     (void)info;
     F->factorerrortype = MAT_FACTOR_NOERROR;
+    F->erroriffailure = A->erroriffailure;
     PetscCall(PetscObjectStateGet((PetscObject)A, &state));
     if (A->nonzerostate != self->nonzero_state)
         PetscCall(pass_matrix(self, A));
@@ -333,6 +334,7 @@ static PetscErrorCode factor_symbolic(Mat F, Mat A, MatFactorInfo const* info) {
 
     PetscFunctionBegin;
     if (self->incomplete) EspalierCall(self, espalier_set_levels(self->solver, (int64_t)info->levels));
+    F->erroriffailure = A->erroriffailure;
     PetscCall(read_options(F, self));
     EspalierCall(self, espalier_set_log(self->solver, log_line, F));
     PetscCall(pass_matrix(self, A));
