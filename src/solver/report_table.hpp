@@ -70,6 +70,7 @@ requires is_report<R, FactorReport>
 void visit_fields(R& r, Visit&& visit) {
     visit("assembly_s", r.assembly_s);
     visit("time_s", r.time_s);
+    visit("total_s", r.total_s);
     visit("gflops", r.gflops);
     visit("scalar", r.scalar);
     visit("pivots_replaced", r.pivots_replaced);

@@ -127,7 +127,7 @@ class Report(CommandTest):
         "analysis": {"ordering_s": float, "symbolic_s": float, "mapping_s": float, "total_s": float,
                      "nnz_factor": int, "flops": float, "cblks": int, "bloks": int, "memory_bytes": int,
                      "predicted_factor_s": float, "predicted_solve_s": float},
-        "factor": {"assembly_s": float, "time_s": float, "gflops": float, "pivots_replaced": int, "tasks": int,
+        "factor": {"assembly_s": float, "time_s": float, "total_s": float, "gflops": float, "pivots_replaced": int, "tasks": int,
                    "steals": int, "messages": int, "message_bytes": int, "moved_bytes": int},
         "solve": {"time_s": float},
         "refine": {"method": str, "iterations": int, "time_s": float},

@@ -174,7 +174,7 @@ TEST(ChunkRuns, OfNasPlaceTheirPages) {
 
 // The interrupt is requested while rows are factorized; the factor can be used again.
 TEST(ChunkRuns, CanBeCancelledOnEveryRuntime) {
-    auto const a = generated<double>("lap3d:30");
+    auto const a = generated<double>("lap3d:16");
     for (auto const& [name, runtime] : all_runtimes())
         for (char const* text : {"CD(4)", "one"}) {
             WorkerTeam team(Topology::detect(), 2);

@@ -89,10 +89,12 @@ void add_incomplete_analysis(Table& table, Report const& report) {
 // The numbers of an incomplete factorization.
 void add_incomplete_factor(Table& table, Report const& report) {
     IncompleteReport const& incomplete = report.incomplete;
-    table.line("factorization", "{}  ({}({}) on {}{}; assembly {})", readable_seconds(incomplete.factor_s),
+    table.line("factorization", "{}: assembly {}, elimination {}  ({}({}) on {}{})",
+               readable_seconds(report.factor.total_s), readable_seconds(report.factor.assembly_s),
+               readable_seconds(incomplete.factor_s),
                report.factorization == Factorization::llh ? "IC" : "ILU", incomplete.levels,
                report.processes == 1 ? "" : fmt::format("{} processes of ", report.processes),
-               counted(report.threads, "thread"), readable_seconds(report.factor.assembly_s));
+               counted(report.threads, "thread"));
     if (incomplete.solve_s > 0)
         table.line("  application", "{} to one vector", readable_seconds(incomplete.solve_s));
     if (incomplete.pivots_shifted > 0)
@@ -167,9 +169,10 @@ void add_factor(Table& table, Report const& report) {
     FactorReport const& factor = report.factor;
     std::string const processes =
         report.processes == 1 ? "" : fmt::format("{} processes of ", report.processes);
-    table.line("factorization", "{}  {:.2f} GF/s  ({} on {}{}; assembly {})", readable_seconds(factor.time_s),
-               factor.gflops, to_string(report.factorization), processes, counted(report.threads, "thread"),
-               readable_seconds(factor.assembly_s));
+    table.line("factorization", "{}: assembly {}, elimination {} at {:.2f} GF/s  ({} on {}{})",
+               readable_seconds(factor.total_s), readable_seconds(factor.assembly_s),
+               readable_seconds(factor.time_s), factor.gflops, to_string(report.factorization), processes,
+               counted(report.threads, "thread"));
     if (factor.messages > 0)
         table.line("  messages", "{} carrying {}; {} in MPI", with_separators(factor.messages),
                    readable_bytes(static_cast<double>(factor.message_bytes)),
