@@ -41,8 +41,12 @@ def find_peers(folder):
 
 
 def touch_memory(size):
-    if size == 0:
-        return
+    """Touches memory in a process of its own, whose maximum is not inherited by the programs to measure."""
+    if size > 0:
+        subprocess.run([sys.executable, __file__, str(size)], check=True)
+
+
+def touch_here(size):
     with mmap.mmap(-1, size) as memory:
         if hasattr(mmap, "MADV_HUGEPAGE"):
             memory.madvise(mmap.MADV_HUGEPAGE)
@@ -165,3 +169,7 @@ def ratios(rows):
     for threads in sorted({count for count, _ in logarithms}):
         means = [math.exp(statistics.mean(logarithms.get((threads, key), [math.nan]))) for key in columns]
         yield f"| geometric mean | {threads} | | " + " | ".join(f"**{mean:.2f}**" for mean in means) + " |"
+
+
+if __name__ == "__main__":
+    touch_here(int(sys.argv[1]))

@@ -1,36 +1,50 @@
 #include "factor/assembly.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
+
+#include <fmt/format.h>
+
+#include "core/run_threads.hpp"
 
 namespace espalier {
 
 namespace {
 
-// Panel row of row `row` in cblk k, which has it.
-Index panel_row_of(BlockStructure const& structure, Cblk const& cblk, Index row) {
-    auto const bloks = structure.bloks_of(cblk);
-    auto const after = std::upper_bound(bloks.begin(), bloks.end(), row,
-                                        [](Index r, Blok const& b) { return r < b.first_row; });
-    Blok const& blok = *(after - 1);
-    return blok.panel_row + (row - blok.first_row);
-}
-
-// The place of entry (row, col), both permuted: in the lower panel of the earlier cblk, or its upper one.
-struct Place {
+// An entry of the matrix, permuted, in the earlier of the cblks of its row and column.
+struct Position {
     CblkId cblk;
-    Offset position;
+    Index row; // of the structure, in the cblk or below it
+    Index col; // in the cblk
+    bool in_upper;
 };
 
-Place place_of(BlockStructure const& structure, Index row, Index col) {
+Position position_of(BlockStructure const& structure, Index row, Index col) {
     CblkId const row_cblk = structure.cblk_of_col[row];
     CblkId const col_cblk = structure.cblk_of_col[col];
-    CblkId const k = std::min(row_cblk, col_cblk);
-    Cblk const& cblk = structure.cblk(k);
-    if (row_cblk >= col_cblk)
-        return {k, panel_row_of(structure, cblk, row) + (col - cblk.first_col) * cblk.stride};
-    Index const below = panel_row_of(structure, cblk, col) - cblk.width();
-    return {k, cblk.stride * cblk.width() + below + (row - cblk.first_col) * cblk.rows_below()};
+    if (row_cblk >= col_cblk) return {col_cblk, row, col - structure.cblk(col_cblk).first_col, false};
+    return {row_cblk, col, row - structure.cblk(row_cblk).first_col, true};
+}
+
+// A position without its cblk in one number, for up to 2^31 rows.
+Offset packed(Position const& at) {
+    return at.row << 32 | at.col << 1 | static_cast<Offset>(at.in_upper);
+}
+Index row_of(Offset packed) {
+    return packed >> 32;
+}
+Index col_of(Offset packed) {
+    return (packed & 0xffffffff) >> 1;
+}
+bool in_upper(Offset packed) {
+    return (packed & 1) != 0;
+}
+
+// Threads that a map of so many entries is worth.
+int useful_threads(Offset entries, int threads) {
+    constexpr Offset entries_of_thread = 50'000;
+    return static_cast<int>(std::clamp<Offset>(entries / entries_of_thread, 1, threads));
 }
 
 // Checks the interrupt every 10,000 entries (less than a millisecond).
@@ -42,35 +56,80 @@ void check_after(Offset& next_check, Offset done, Interrupt* interrupt) {
 
 } // namespace
 
-template <class T>
-AssemblyMap::AssemblyMap(CscMatrix<T> const& pattern, BlockStructure const& structure, Interrupt* interrupt) {
+// Three steps, each shared by the threads: counts the entries of each cblk, groups them by cblk, and looks up the
+// panel rows of one cblk after the other.
+template <class T> AssemblyMap::AssemblyMap(CscMatrix<T> const& pattern, BlockStructure const& structure,
+                                            Interrupt* interrupt, int most_threads) {
+    if (structure.n > Index{1} << 31)
+        throw Error(Status::unsupported, fmt::format("{} rows; at most 2^31 can be assembled", structure.n));
     bool const half = pattern.symmetry != Symmetry::general;
     bool const hermitian = pattern.symmetry == Symmetry::hermitian;
-    ptr_.assign(structure.cblks.size() + 1, 0);
-    // `visit(cblk, position, source)` for every entry of the matrix.
-    auto for_each_entry = [&](auto visit) {
-        Offset next_check = 0;
-        for (Index j = 0; j < pattern.cols; ++j) {
+    int const threads = useful_threads(pattern.stored(), most_threads);
+    // `visit(position, source)` for each entry of the part of the matrix that belongs to a thread.
+    auto for_each_entry = [&](int thread, auto visit) {
+        auto const begin_of = [&](int t) {
+            auto const& ptr = pattern.col_ptr;
+            return t == threads ? pattern.cols
+                                : std::lower_bound(ptr.begin(), ptr.end() - 1, pattern.stored() / threads * t) -
+                                      ptr.begin();
+        };
+        Index const end = begin_of(thread + 1);
+        Index j = begin_of(thread);
+        Offset next_check = pattern.col_ptr[j];
+        for (; j < end; ++j) {
             check_after(next_check, pattern.col_ptr[j], interrupt);
             Index const col = structure.perm[j];
             for (Offset p = pattern.col_ptr[j]; p < pattern.col_ptr[j + 1]; ++p) {
                 Index const row = structure.perm[pattern.row_ind[p]];
                 bool const mirrored = half && row < col;
-                visit(mirrored ? col : row, mirrored ? row : col, mirrored && hermitian ? ~p : p);
+                visit(mirrored ? position_of(structure, col, row) : position_of(structure, row, col),
+                      mirrored && hermitian ? ~p : p);
             }
         }
     };
-    for_each_entry([&](Index row, Index col, Offset) {
-        CblkId const k = std::min(structure.cblk_of_col[row], structure.cblk_of_col[col]);
-        ++ptr_[k + 1];
+    // For each thread and cblk: the number of entries, then the place of the next one.
+    std::vector<std::vector<Offset>> next(threads);
+    run_threads(threads, [&](int thread) {
+        next[thread].assign(structure.cblks.size(), 0);
+        for_each_entry(thread, [&](Position const& at, Offset) { ++next[thread][at.cblk]; });
     });
-    for (std::size_t k = 0; k + 1 < ptr_.size(); ++k) ptr_[k + 1] += ptr_[k];
+    ptr_.assign(structure.cblks.size() + 1, 0);
+    for (CblkId k = 0; k < structure.num_cblks(); ++k) {
+        ptr_[k + 1] = ptr_[k];
+        for (auto& of_thread : next) ptr_[k + 1] += std::exchange(of_thread[k], ptr_[k + 1]);
+    }
     entries_.resize(ptr_.back());
-    std::vector<Offset> next(ptr_.begin(), ptr_.end() - 1);
-    for_each_entry([&](Index row, Index col, Offset source) {
-        Place const place = place_of(structure, row, col);
-        entries_[next[place.cblk]++] = {source, place.position};
+    run_threads(threads, [&](int thread) {
+        for_each_entry(thread, [&](Position const& at, Offset source) {
+            entries_[next[thread][at.cblk]++] = {source, packed(at)};
+        });
     });
+    run_threads(threads, [&](int thread) {
+        auto const begin_of = [&](int t) {
+            return static_cast<CblkId>(
+                std::lower_bound(ptr_.begin(), ptr_.end() - 1, ptr_.back() / threads * t) - ptr_.begin());
+        };
+        CblkId const end = thread + 1 == threads ? structure.num_cblks() : begin_of(thread + 1);
+        find_targets(structure, begin_of(thread), end, interrupt);
+    });
+}
+
+// Replaces the packed positions in cblks [begin, end) by those in their panels.
+void AssemblyMap::find_targets(BlockStructure const& structure, CblkId begin, CblkId end, Interrupt* interrupt) {
+    std::vector<Index> panel_row(structure.n);
+    Offset next_check = ptr_[begin];
+    for (CblkId k = begin; k < end; ++k) {
+        check_after(next_check, ptr_[k], interrupt);
+        Cblk const& cblk = structure.cblk(k);
+        for (Blok const& blok : structure.bloks_of(cblk))
+            std::iota(panel_row.begin() + blok.first_row, panel_row.begin() + blok.end_row, blok.panel_row);
+        for (Entry& entry : std::span(entries_).subspan(ptr_[k], ptr_[k + 1] - ptr_[k])) {
+            Index const row = panel_row[row_of(entry.target)], col = col_of(entry.target);
+            entry.target = in_upper(entry.target) ? cblk.stride * cblk.width() + row - cblk.width() +
+                                                        col * cblk.rows_below()
+                                                  : row + col * cblk.stride;
+        }
+    }
 }
 
 template <class T> void AssemblyMap::assemble(std::span<T const> values, Factor<T>& factor, WorkerId worker,
@@ -118,7 +177,7 @@ void AssemblyMap::add_ghosts(std::span<WorkerId const> owner_of_cblk) {
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
-    template AssemblyMap::AssemblyMap(CscMatrix<T> const&, BlockStructure const&, Interrupt*);               \
+    template AssemblyMap::AssemblyMap(CscMatrix<T> const&, BlockStructure const&, Interrupt*, int);          \
     template void AssemblyMap::assemble(std::span<T const>, Factor<T>&, WorkerId, Interrupt*) const;
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 

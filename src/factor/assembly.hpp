@@ -15,9 +15,10 @@ namespace espalier {
 /// one triangle, general ones (lu) in full.
 class AssemblyMap {
   public:
-    /// The scalar of `pattern` does not matter: factors may be in another one. Error{cancelled}.
-    template <class T>
-    AssemblyMap(CscMatrix<T> const& pattern, BlockStructure const& structure, Interrupt* interrupt = nullptr);
+    /// The scalar of `pattern` does not matter: factors may be in another one. The map does not depend on the
+    /// number of threads that make it. Error{cancelled}.
+    template <class T> AssemblyMap(CscMatrix<T> const& pattern, BlockStructure const& structure,
+                                   Interrupt* interrupt = nullptr, int most_threads = 1);
 
     /// Adds the values of the matrix to the cleared panels of the cblks that `worker` owns. Error{cancelled}.
     template <class T> void assemble(std::span<T const> values, Factor<T>& factor, WorkerId worker,
@@ -45,6 +46,8 @@ class AssemblyMap {
         Offset source; ///< Position in the matrix; its complement when the value is to be conjugated.
         Offset target; ///< Position in the panel of the cblk (lower, then upper).
     };
+    void find_targets(BlockStructure const& structure, CblkId begin, CblkId end, Interrupt* interrupt);
+
     std::vector<Offset> ptr_; ///< By cblk.
     std::vector<Entry> entries_;
 };

@@ -19,8 +19,9 @@ std::size_t divided(std::size_t value, std::size_t by) {
     return (value + by - 1) / by;
 }
 
-// Reads the nodes of the pages from the system.
+// Reads the nodes of the pages from the system, if there is a choice.
 PageStrips measure_strips(Arena const& arena, std::size_t strip_bytes, Topology const& topology) {
+    if (topology.num_nodes() == 1) return {arena.size(), {0}};
     PageSample sample = sample_nodes(arena.bytes(), strip_bytes);
     PageStrips strips{sample.strip_bytes, std::move(sample.node)};
     for (int& node : strips.node) {

@@ -37,7 +37,9 @@ template <class T> void NumericFactor<T>::set_assembly(CscMatrix<T> const& worki
                                                        BlockStructure const& whole,
                                                        std::span<std::int32_t const> process_of_cblk) {
     AssemblyMap map = context_.on_all([&] {
-        return context_.is_root() ? AssemblyMap(working, whole, context_.interrupt()) : AssemblyMap();
+        return context_.is_root() ? AssemblyMap(working, whole, context_.interrupt(),
+                                                  context_.workers().size())
+                                    : AssemblyMap();
     });
     if (!context_.is_alone()) {
         AssemblyPart part = deal_assembly(context_.comm(), map, process_of_cblk, *plan_);
