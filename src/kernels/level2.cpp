@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "kernels/matrix_vector.hpp"
 #include "kernels/panel.hpp"
 #include "kernels/product.hpp"
 #include "kernels/triangular.hpp"
@@ -55,7 +56,10 @@ template <class T> void solve_lower(Op op, Diag diag, MatrixView<T const> a, Mat
 
 template <class T> void multiply(MatrixView<T const> a, RowBlock<T const> x, RowBlock<T> y) {
     if (y.vectors() == 0 || y.length() == 0) return;
-    if (y.vectors() == 1) return gemv<T>(Op::none, T(1), a, x.only(), T(0), y.only());
+    if (y.vectors() == 1) {
+        std::ranges::fill(y.only(), T(0));
+        return add_product_with_vector<T>(a, x.only(), y.only());
+    }
     Index const step = rows_in_cache(a);
     for (Index i = 0; i < a.rows; i += step) {
         auto const part = a.block(i, 0, std::min(step, a.rows - i), a.cols);
@@ -67,7 +71,7 @@ template <class T> void multiply(MatrixView<T const> a, RowBlock<T const> x, Row
 
 template <class T> void subtract_multiply(Op op, MatrixView<T const> a, RowBlock<T const> y, RowBlock<T> x) {
     if (x.vectors() == 0 || x.length() == 0 || y.length() == 0) return;
-    if (x.vectors() == 1) return gemv<T>(op, T(-1), a, y.only(), T(1), x.only());
+    if (x.vectors() == 1) return subtract_product_with_vector<T>(op, a, y.only(), x.only());
     Index const step = rows_in_cache(a);
     for (Index i = 0; i < a.rows; i += step) {
         auto const part = a.block(i, 0, std::min(step, a.rows - i), a.cols);
@@ -78,7 +82,7 @@ template <class T> void subtract_multiply(Op op, MatrixView<T const> a, RowBlock
 
 template <class T> void solve_triangular(Uplo uplo, Op op, Diag diag, MatrixView<T const> a, RowBlock<T> x) {
     if (x.vectors() == 0 || x.length() == 0) return;
-    if (x.vectors() == 1) return trsv<T>(uplo, op, diag, a, x.only());
+    if (x.vectors() == 1) return solve_with_vector<T>(uplo, op, diag, a, x.only());
     // X := A^-1 X is Z := Z A^-T or Z := Z A^-H; X := A^-T X and X := A^-H X are Z := Z A^-1.
     Op const on_rows = op != Op::none ? Op::none : x.conjugated ? Op::adjoint : Op::transpose;
     if ((uplo == Uplo::upper) == (on_rows == Op::none))

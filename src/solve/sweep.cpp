@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "factor/page_homes.hpp"
+#include "kernels/matrix_vector.hpp"
 #include "simulation/schedule.hpp"
 #include "trace/record.hpp"
 
@@ -239,6 +240,7 @@ template <class T> void Sweep<T>::forward(Branch const& b, BranchId number, Work
     RowBlock<T> const sums = outbox(number);
     std::fill_n(sums.z.data, sums.length() * vectors_, T(0));
     for (CblkId k = b.first; k <= b.root; ++k) {
+        if (k < b.root) fetch_beginning(factor_.panel(k + 1));
         if (!is_reached(k)) {
             keep_states(k, k);
             continue;
@@ -251,7 +253,10 @@ template <class T> void Sweep<T>::forward(Branch const& b, BranchId number, Work
 
 template <class T> void Sweep<T>::backward(Branch const& b, Worker& worker) {
     if (part_ != SweepPart::forward && !structure_.is_kept(b.first))
-        for (CblkId k = b.root; k >= b.first; --k) backward_cblk(k, worker);
+        for (CblkId k = b.root; k >= b.first; --k) {
+            if (k > b.first) fetch_beginning(factor_.panel(k - 1));
+            backward_cblk(k, worker);
+        }
     store(factor_.cblk(b.first).first_col, factor_.cblk(b.root).end_col);
 }
 
