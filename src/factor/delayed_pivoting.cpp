@@ -8,6 +8,7 @@
 
 #include "factor/pivots.hpp"
 #include "kernels/pivot_search.hpp"
+#include "kernels/product.hpp"
 #include "kernels/triangular.hpp"
 #include "runtime/process_limits.hpp"
 
@@ -56,29 +57,35 @@ DelayedPivoting<T>::DelayedPivoting(Factor<T>& factor, KernelFamily<T>& kernels,
 
 template <class T>
 PivotStats DelayedPivoting<T>::factorize(CblkId k, WorkerId worker, UpdateWorkspace<T>& workspace,
-                                         std::function<void()> const& solve_rows) {
+                                         Solve const& solve) {
     Index const arriving = num_arriving(k), rows = rows_of_interior(k), width = factor_.cblk(k).width();
-    MatrixView<T> lower = factor_.lower(k), upper;
-    if (form_.has_upper()) upper = factor_.upper(k);
+    MatrixView<T> from = factor_.lower(k);
+    auto attempt = Attempt::diagonal_failed;
     if (arriving == 0) {
         if (rows == 0) {
             PivotStats const stats = kernels_.factorize_diagonal(k, threshold_);
-            solve_rows();
+            solve(&KernelFamily<T>::solve_rows);
             return stats;
         }
         Saved& saved = saved_[worker];
         save(k, saved);
-        if (PivotStats stats; try_static(k, rows, solve_rows, stats)) return stats;
-        lower = saved.lower;
-        upper = saved.upper;
+        PivotStats stats;
+        attempt = try_static(k, rows, solve, stats);
+        if (attempt == Attempt::accepted) return stats;
+        from = saved.panel;
     }
     auto panel = allocate(k, width + arriving);
-    add_own(k, lower, upper, *panel);
+    add_diagonal(k, from.block(0, 0, width, width), *panel);
+    if (form_.has_d()) from = factor_.lower(k); // of which only the diagonal block was saved
+    if (attempt == Attempt::rows_failed && form_.has_d())
+        restore_rows(k, workspace, *panel);
+    else
+        add_rows(k, from.block(width, 0, from.rows - width, width), *panel);
     Index at = width;
     for (CblkId child = first_child_[k]; child != no_cblk; child = next_sibling_[child])
-        if (DelayedPanel<T> const* const from = factor_.delayed(child); from && from->left() > 0) {
+        if (DelayedPanel<T> const* const left = factor_.delayed(child); left && left->left() > 0) {
             add_child(k, child, at, workspace, *panel);
-            at += from->left();
+            at += left->left();
         }
     PivotStats const stats = rows > 0 ? choose_pivots(rows, *panel) : eliminate_all(*panel);
     factor_.set_delayed(k, std::move(panel));
@@ -103,32 +110,27 @@ template <class T> Index DelayedPivoting<T>::rows_of_interior(CblkId k) const {
 }
 
 template <class T> void DelayedPivoting<T>::save(CblkId k, Saved& saved) const {
-    Cblk const& c = factor_.cblk(k);
-    if (Index const size = panel_size(c, form_); size > saved.size) {
+    MatrixView<T> const lower = form_.has_upper() ? factor_.lower(k) : factor_.diagonal(k);
+    if (Index const size = lower.rows * lower.cols; size > saved.size) {
         saved.memory = std::make_unique_for_overwrite<T[]>(size);
         saved.size = size;
     }
-    MatrixView<T> const lower = factor_.lower(k);
-    saved.lower = {saved.memory.get(), lower.rows, lower.cols, lower.rows};
-    copy_panel<T>(lower, form_.has_upper(), saved.lower);
-    if (!form_.has_upper()) return;
-    MatrixView<T> const upper = factor_.upper(k);
-    saved.upper = {saved.memory.get() + lower.rows * lower.cols, upper.rows, upper.cols, upper.ld};
-    copy_panel<T>(upper, true, saved.upper);
+    saved.panel = {saved.memory.get(), lower.rows, lower.cols, lower.rows};
+    copy_panel<T>(lower, form_.has_upper(), saved.panel);
 }
 
 // Whether pivots from the diagonal block serve for the first `rows` rows below, too.
-template <class T>
-bool DelayedPivoting<T>::try_static(CblkId k, Index rows, std::function<void()> const& solve_rows,
-                                    PivotStats& stats) {
+template <class T> auto DelayedPivoting<T>::try_static(CblkId k, Index rows, Solve const& solve, PivotStats& stats)
+    -> Attempt {
     stats = kernels_.try_diagonal(k, threshold_);
-    if (stats.replaced > 0 || stats.zero_column >= 0) return false;
-    solve_rows();
+    if (stats.replaced > 0 || stats.zero_column >= 0) return Attempt::diagonal_failed;
+    solve(&KernelFamily<T>::solve_rows_of_l);
     MatrixView<T> const below = factor_.below(k);
     auto const most = static_cast<Real<T>>(rules_.growth);
     for (Index j = 0; j < below.cols; ++j)
-        if (!(largest_entry(below.column(j), rows).value <= most)) return false;
-    return true;
+        if (!(largest_size(below.column(j), rows) <= most)) return Attempt::rows_failed;
+    solve(&KernelFamily<T>::solve_rows_of_u);
+    return Attempt::accepted;
 }
 
 template <class T> std::unique_ptr<DelayedPanel<T>> DelayedPivoting<T>::allocate(CblkId k, Index columns) {
@@ -147,16 +149,33 @@ template <class T> std::unique_ptr<DelayedPanel<T>> DelayedPivoting<T>::allocate
 }
 
 // The columns of the cblk itself come first.
-template <class T> void DelayedPivoting<T>::add_own(CblkId k, MatrixView<T const> lower,
-                                                    MatrixView<T const> upper, DelayedPanel<T>& panel) const {
-    Cblk const& c = factor_.cblk(k);
-    Index const width = c.width(), rows_below = c.rows_below();
-    MatrixView<T> const to = panel.lower();
-    copy_panel<T>(lower.block(0, 0, width, width), form_.has_upper(), to.block(0, 0, width, width));
-    copy_panel<T>(lower.block(width, 0, rows_below, width), true,
-                  to.block(panel.columns(), 0, rows_below, width));
-    if (form_.has_upper()) copy_panel<T>(upper, true, panel.whole_upper().block(0, 0, rows_below, width));
-    for (Index col = c.first_col; col < c.end_col; ++col) panel.append(col, col);
+template <class T> void DelayedPivoting<T>::add_diagonal(CblkId k, MatrixView<T const> diagonal,
+                                                         DelayedPanel<T>& panel) const {
+    copy_panel<T>(diagonal, form_.has_upper(), panel.lower().block(0, 0, diagonal.rows, diagonal.cols));
+    for (Index col = factor_.cblk(k).first_col; col < factor_.cblk(k).end_col; ++col) panel.append(col, col);
+}
+
+template <class T>
+void DelayedPivoting<T>::add_rows(CblkId k, MatrixView<T const> below, DelayedPanel<T>& panel) const {
+    copy_panel<T>(below, true, panel.lower().block(panel.columns(), 0, below.rows, below.cols));
+    if (form_.has_upper())
+        copy_panel<T>(factor_.upper(k), true, panel.whole_upper().block(0, 0, below.rows, below.cols));
+}
+
+// A21 = L21 D L11^H P (or L11^T) after an attempt. Row perm[j] of L11^H P is row j of L11.
+template <class T> void DelayedPivoting<T>::restore_rows(CblkId k, UpdateWorkspace<T>& workspace,
+                                                         DelayedPanel<T>& panel) const {
+    MatrixView<T> const diagonal = factor_.diagonal(k), below = factor_.below(k);
+    Index const width = diagonal.cols;
+    auto const perm = std::as_const(factor_).perm(k);
+    workspace.scaled.resize(std::max<std::size_t>(workspace.scaled.size(), (below.rows + width) * width));
+    MatrixView<T> const scaled{workspace.scaled.data(), below.rows, width, std::max<Index>(1, below.rows)};
+    MatrixView<T> const l{scaled.data + below.rows * width, width, width, width};
+    for (Index j = 0; j < width; ++j)
+        for (Index i = 0; i < width; ++i) l(perm[i], j) = i > j ? diagonal(i, j) : T(i == j ? 1 : 0);
+    multiply_by_d<T>(form_.conjugate(), diagonal, std::as_const(factor_).off_diagonal(k), below, scaled);
+    assign_product<T>(form_.conjugate() ? Op::adjoint : Op::transpose, scaled, l,
+                      panel.lower().block(panel.columns(), 0, below.rows, width));
 }
 
 // The columns that `child` has left over become columns from `at` on. Its rows are columns of cblk k or rows

@@ -35,38 +35,48 @@ struct DelayRules {
 /// The rules of an option in a precision; nothing for Pivoting::static_pivots.
 std::optional<DelayRules> delay_rules(Pivoting pivoting, double u, double epsilon);
 
-/// The bytes in which `workers` workers save panels before the first attempt.
+/// The bytes in which `workers` workers save parts of panels before the first attempt.
 std::uint64_t saved_panel_bytes(BlockStructure const& structure, FactorForm form, std::size_t scalar_bytes,
                                 int workers);
 
+/// Computes rows of a panel after its diagonal block: KernelFamily::solve_rows or a half of it.
+template <class T> using RowsStep = void (KernelFamily<T>::*)(CblkId k, Index first, Index count);
+
 template <class T> class DelayedPivoting {
   public:
+    /// Runs a step for all rows below the diagonal block of the cblk.
+    using Solve = std::function<void(RowsStep<T> step)>;
+
     /// For the cblks of `factor`, of one process. The arguments must outlive this. Pivots below `threshold` are
     /// replaced if their columns are as small, or cannot be delayed.
     DelayedPivoting(Factor<T>& factor, KernelFamily<T>& kernels, DelayRules const& rules, Real<T> threshold,
                     int workers);
 
-    /// Factorizes the panel of cblk k, whose children are finished. solve_rows() solves for its rows below
-    /// after an attempt with the diagonal block. Errors as KernelFamily::factorize_panel, and {out_of_memory}.
+    /// Factorizes the panel of cblk k, whose children are finished. solve() is called after an attempt with the
+    /// diagonal block. Errors as KernelFamily::factorize_panel, and {out_of_memory}.
     PivotStats factorize(CblkId k, WorkerId worker, UpdateWorkspace<T>& workspace,
-                         std::function<void()> const& solve_rows);
+                         Solve const& solve);
 
     /// The bytes of all delayed panels.
     [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
 
   private:
-    struct alignas(64) Saved { // a panel before the first attempt; written by one worker
+    // What the first attempt overwrites: the diagonal block, and for lu the rows of L below. The rows of U are
+    // computed last. Those of L of the other factorizations are restored from the result of the attempt: rook
+    // pivoting bounds L in the diagonal block, so this is as accurate as any elimination.
+    struct alignas(64) Saved { // written by one worker
         std::unique_ptr<T[]> memory;
         Index size = 0;
-        MatrixView<T> lower, upper;
+        MatrixView<T> panel;
     };
+    enum class Attempt { accepted, diagonal_failed, rows_failed };
 
     void save(CblkId k, Saved& saved) const;
-    [[nodiscard]] bool try_static(CblkId k, Index rows, std::function<void()> const& solve_rows,
-                                  PivotStats& stats);
+    [[nodiscard]] Attempt try_static(CblkId k, Index rows, Solve const& solve, PivotStats& stats);
     [[nodiscard]] std::unique_ptr<DelayedPanel<T>> allocate(CblkId k, Index columns);
-    void add_own(CblkId k, MatrixView<T const> lower, MatrixView<T const> upper,
-                 DelayedPanel<T>& panel) const;
+    void add_diagonal(CblkId k, MatrixView<T const> diagonal, DelayedPanel<T>& panel) const;
+    void add_rows(CblkId k, MatrixView<T const> below, DelayedPanel<T>& panel) const;
+    void restore_rows(CblkId k, UpdateWorkspace<T>& workspace, DelayedPanel<T>& panel) const;
     void add_child(CblkId k, CblkId child, Index at, UpdateWorkspace<T>& workspace,
                    DelayedPanel<T>& panel) const;
     PivotStats choose_pivots(Index rows, DelayedPanel<T>& panel) const;

@@ -203,23 +203,23 @@ template <class T> class FactorizationRun {
 
     // `single`: cblk k is all of the task, which may be divided.
     PivotStats factorize_panel(CblkId k, TaskId id, bool single, WorkerId worker) {
-        auto const solve_rows = [&] {
+        auto const solve = [&](RowsStep<T> step) {
             if (single && should_divide(id))
-                solve_in_pieces(k, id, worker);
+                solve_in_pieces(step, k, id, worker);
             else
-                kernels_->solve_rows(k, 0, factor_.cblk(k).rows_below());
+                ((*kernels_).*step)(k, 0, factor_.cblk(k).rows_below());
         };
-        if (delays_) return delays_->factorize(k, worker, workspaces_[worker], solve_rows);
+        if (delays_) return delays_->factorize(k, worker, workspaces_[worker], solve);
         PivotStats const stats = kernels_->factorize_diagonal(k, threshold_);
-        solve_rows();
+        solve(&KernelFamily<T>::solve_rows);
         return stats;
     }
 
-    void solve_in_pieces(CblkId k, TaskId id, WorkerId worker) {
+    void solve_in_pieces(RowsStep<T> step, CblkId k, TaskId id, WorkerId worker) {
         RowGroups const& groups = plan_.groups;
         share(id, worker, groups.count(k) - 1, trace::Kind::factor, [&](int piece, WorkerId) {
-            kernels_->solve_rows(k, groups.first_row(structure_, k, piece + 1) - factor_.cblk(k).width(),
-                                 groups.rows(structure_, k, piece + 1));
+            ((*kernels_).*step)(k, groups.first_row(structure_, k, piece + 1) - factor_.cblk(k).width(),
+                                groups.rows(structure_, k, piece + 1));
         });
     }
 

@@ -94,7 +94,7 @@ template <class T> class CholeskyFamily final : public KernelFamily<T> {
     }
 
     // L21 = A21 L11^-H
-    void solve_rows(CblkId k, Index first, Index count) override {
+    void solve_rows_of_l(CblkId k, Index first, Index count) override {
         solve_right<T>(op_, Diag::non_unit, factor_.diagonal(k), rows_of(factor_.below(k), first, count));
     }
 
@@ -120,7 +120,7 @@ template <class T> class LdlFamily final : public KernelFamily<T> {
     }
 
     // L21 = A21 P^T L11^-H D^-1
-    void solve_rows(CblkId k, Index first, Index count) override {
+    void solve_rows_of_l(CblkId k, Index first, Index count) override {
         solve_panel_ldl<T>(conjugate_, factor_.diagonal(k), factor_.perm(k), factor_.off_diagonal(k),
                            rows_of(factor_.below(k), first, count));
     }
@@ -155,10 +155,12 @@ template <class T> class LuFamily final : public KernelFamily<T> {
     }
 
     // L21 = A21 U11^-1 and U12^T = (P A12)^T L11^-T
-    void solve_rows(CblkId k, Index first, Index count) override {
-        auto const upper = rows_of(factor_.upper(k), first, count);
+    void solve_rows_of_l(CblkId k, Index first, Index count) override {
         solve_right<T>(Op::none, Diag::non_unit, factor_.diagonal(k),
                        rows_of(factor_.below(k), first, count));
+    }
+    void solve_rows_of_u(CblkId k, Index first, Index count) override {
+        auto const upper = rows_of(factor_.upper(k), first, count);
         permute_columns<T>(upper, factor_.perm(k));
         solve_right<T>(Op::transpose, Diag::unit, factor_.diagonal(k), upper);
     }

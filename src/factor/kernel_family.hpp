@@ -23,8 +23,14 @@ template <class T> class KernelFamily {
     PivotStats factorize_diagonal(CblkId k, Real<T> threshold);
     /// Likewise, without an error for a pivot that cannot be divided by: it is in PivotStats::zero_column.
     virtual PivotStats try_diagonal(CblkId k, Real<T> threshold) = 0;
-    /// Solve for `count` rows from row `first` below the diagonal block on, after factorize_diagonal.
-    virtual void solve_rows(CblkId k, Index first, Index count) = 0;
+    /// Solve for `count` rows from row `first` below the diagonal block on, after factorize_diagonal: L, and for
+    /// lu also U.
+    void solve_rows(CblkId k, Index first, Index count) {
+        solve_rows_of_l(k, first, count);
+        solve_rows_of_u(k, first, count);
+    }
+    virtual void solve_rows_of_l(CblkId k, Index first, Index count) = 0;
+    virtual void solve_rows_of_u(CblkId, Index, Index) {}
 
     /// Subtract the contribution of group.source to group.target, to the rows in the window, in `target`.
     virtual void update(FacingGroup const& group, UpdateWorkspace<T>& workspace, RowWindow window,

@@ -18,7 +18,7 @@ template <class T, int width> ESPALIER_INLINE void to_sizes(vector::VectorOf<Rea
 }
 
 // The largest size among x[0 .. n), where n >= 1 is a multiple of the entries in a vector.
-template <class T, int width> ESPALIER_INLINE Real<T> largest_size(T const* x, Index n) {
+template <class T, int width> ESPALIER_INLINE Real<T> largest_in_vectors(T const* x, Index n) {
     using R = Real<T>;
     using Vector = vector::VectorOf<R, width>;
     Vector largest = {};
@@ -36,25 +36,32 @@ template <class T, int width> ESPALIER_INLINE Real<T> largest_size(T const* x, I
 
 template <class T> struct LargestSize {
     template <int bytes> ESPALIER_INLINE static Real<T> run(T const* x, Index n) {
-        return largest_size<T, vector::lanes<T, bytes>>(x, n);
+        return largest_in_vectors<T, vector::lanes<T, bytes>>(x, n);
     }
 };
 
 } // namespace
 
-template <class T> LargestEntry<T> largest_entry(T const* x, Index n) {
+template <class T> Real<T> largest_size(T const* x, Index n) {
     constexpr Index whole = 64 / static_cast<Index>(sizeof(T)); // entries in a vector of any set
     Index const in_vectors = n / whole * whole;
     Real<T> value = 0;
     if (in_vectors > 0) value = vector::run_with<LargestSize<T>>(widest_instruction_set(), x, in_vectors);
     for (Index i = in_vectors; i < n; ++i) value = std::max(value, abs1(x[i])); // max(v, NaN) is v
+    return value;
+}
+
+template <class T> LargestEntry<T> largest_entry(T const* x, Index n) {
+    Real<T> const value = largest_size(x, n);
     if (!(value > 0)) return {};
     for (Index i = 0; i < n; ++i)
         if (abs1(x[i]) == value) return {i, value};
     return {};
 }
 
-#define ESPALIER_INSTANTIATE(T) template LargestEntry<T> largest_entry<T>(T const*, Index);
+#define ESPALIER_INSTANTIATE(T)                                                                              \
+    template LargestEntry<T> largest_entry<T>(T const*, Index);                                              \
+    template Real<T> largest_size<T>(T const*, Index);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 
 } // namespace espalier

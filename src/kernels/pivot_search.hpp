@@ -13,5 +13,7 @@ template <class T> struct LargestEntry {
 
 /// The largest entry of x[0 .. n). NaN entries are ignored.
 template <class T> LargestEntry<T> largest_entry(T const* x, Index n);
+/// Its size alone.
+template <class T> Real<T> largest_size(T const* x, Index n);
 
 } // namespace espalier
