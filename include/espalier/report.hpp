@@ -74,6 +74,9 @@ struct FactorReport {
     std::uint64_t delayed_bytes = 0; ///< Additional memory of column blocks with delayed columns.
     Index negative_pivots = 0; ///< For ldlt of real matrices and for ldlh.
     double rcond = -1;         ///< With Options::condition: estimated 1 / (|A| |A^-1|), 1-norms; else -1.
+    /// With Options::schur: the normwise backward error of the whole system with the interior eliminated and the Schur
+    /// complement applied to a random vector; else -1.
+    double schur_error = -1;
     /// The matrix is singular to rounding, entry by entry, and pivots were replaced or (known after refine) the
     /// solution is correspondingly large.
     bool numerically_singular = false;

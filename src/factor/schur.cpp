@@ -34,15 +34,10 @@ std::vector<Index> places(BlockStructure const& structure, std::span<Index const
     return place;
 }
 
-} // namespace
-
-template <class T> DenseMatrix<T> schur_complement(Factor<T> const& factor, std::span<Index const> unknowns) {
+// Calls visit(i, j, value) for all entries of S, in the order of the kept columns.
+template <class T, class Visit> void for_each_kept_entry(Factor<T> const& factor, Visit const& visit) {
     BlockStructure const& structure = factor.structure();
     FactorForm const form = factor.form();
-    auto const place = places(structure, unknowns);
-    Index const k = structure.num_kept_cols();
-    DenseMatrix<T> s{k, k, std::vector<T>(k * k)};
-    auto const entry = [&](Index i, Index j) -> T& { return s.column(place[j])[place[i]]; };
     // A kept panel has all rows from its first column on.
     for (CblkId c = structure.first_kept_cblk; c < structure.num_cblks(); ++c) {
         MatrixView<T> const lower = factor.lower(c);
@@ -51,22 +46,41 @@ template <class T> DenseMatrix<T> schur_complement(Factor<T> const& factor, std:
             Index const j = first + q;
             if (form.has_upper()) {
                 MatrixView<T> const upper = factor.upper(c);
-                for (Index p = 0; p < lower.rows; ++p) entry(first + p, j) = lower(p, q);
-                for (Index p = 0; p < upper.rows; ++p) entry(j, first + lower.cols + p) = upper(p, q);
+                for (Index p = 0; p < lower.rows; ++p) visit(first + p, j, lower(p, q));
+                for (Index p = 0; p < upper.rows; ++p) visit(j, first + lower.cols + p, upper(p, q));
                 continue;
             }
-            entry(j, j) = form.conjugate() ? T(real_part(lower(q, q))) : lower(q, q);
+            visit(j, j, form.conjugate() ? T(real_part(lower(q, q))) : lower(q, q));
             for (Index p = q + 1; p < lower.rows; ++p) {
-                entry(first + p, j) = lower(p, q);
-                entry(j, first + p) = conj_if(form.conjugate(), lower(p, q));
+                visit(first + p, j, lower(p, q));
+                visit(j, first + p, conj_if(form.conjugate(), lower(p, q)));
             }
         }
     }
+}
+
+} // namespace
+
+template <class T> DenseMatrix<T> schur_complement(Factor<T> const& factor, std::span<Index const> unknowns) {
+    auto const place = places(factor.structure(), unknowns);
+    Index const k = std::ssize(place);
+    DenseMatrix<T> s{k, k, std::vector<T>(k * k)};
+    for_each_kept_entry(factor, [&](Index i, Index j, T value) { s.column(place[j])[place[i]] = value; });
     return s;
 }
 
+template <class T> std::vector<T> schur_product(Factor<T> const& factor, std::span<Index const> unknowns,
+                                                std::span<T const> v) {
+    auto const place = places(factor.structure(), unknowns);
+    std::vector<T> product(place.size(), T(0));
+    for_each_kept_entry(factor,
+                        [&](Index i, Index j, T value) { product[place[i]] += value * v[place[j]]; });
+    return product;
+}
+
 #define ESPALIER_INSTANTIATE(T)                                                                              \
-    template DenseMatrix<T> schur_complement<T>(Factor<T> const&, std::span<Index const>);
+    template DenseMatrix<T> schur_complement<T>(Factor<T> const&, std::span<Index const>);                   \
+    template std::vector<T> schur_product<T>(Factor<T> const&, std::span<Index const>, std::span<T const>);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 
 } // namespace espalier

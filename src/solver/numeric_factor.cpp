@@ -205,6 +205,13 @@ template <class T> DenseMatrix<T> NumericFactor<T>::schur_complement(std::span<I
     });
 }
 
+template <class T>
+std::vector<T> NumericFactor<T>::schur_product(std::span<Index const> unknowns, std::span<T const> v) {
+    return context_.on_all([&] {
+        return context_.is_root() ? espalier::schur_product<T>(*full_, unknowns, v) : std::vector<T>();
+    });
+}
+
 template <class T> Inertia NumericFactor<T>::inertia() {
     Inertia const own =
         context_.on_all([&] { return with_factor([](auto const& factor) { return pivot_signs(factor); }); });

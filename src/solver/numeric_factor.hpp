@@ -77,6 +77,8 @@ template <class T> class NumericFactor : public WorkingInverse<T> {
     /// Collective: as espalier::schur_complement() on process 0, which owns all kept cblks. Nothing
     /// elsewhere.
     DenseMatrix<T> schur_complement(std::span<Index const> unknowns);
+    /// Collective: as espalier::schur_product() on process 0. Nothing elsewhere.
+    std::vector<T> schur_product(std::span<Index const> unknowns, std::span<T const> v);
 
     /// Collective: counts the signs of all pivots, as pivot_signs().
     [[nodiscard]] Inertia inertia();

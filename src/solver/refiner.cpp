@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "core/random.hpp"
 #include "core/timer.hpp"
 #include "distributed/backward_error.hpp"
 #include "matrix/convert.hpp"
@@ -155,6 +156,30 @@ void Refiner<T>::examine_interior(NumericFactor<T>& factor, std::span<Index cons
     if (context_.is_alone()) return examine(DistributedMatrix<T>(block), inverse);
     DistributedRows const rows_of_interior(context_.comm(), std::move(own));
     examine(DistributedMatrix<T>(rows_of_interior, context_.is_root() ? &block : nullptr), inverse);
+}
+
+template <class T>
+double Refiner<T>::schur_error(NumericFactor<T>& factor, std::span<Index const> schur) {
+    std::vector<T> v, whole_x, whole_b;
+    context_.on_all([&] {
+        for (Index s = 0; s < std::ssize(schur); ++s)
+            v.push_back(T(static_cast<Real<T>>(SplitMix64::uniform_at(3, s, -1, 1))));
+    });
+    std::vector<T> const product = factor.schur_product(schur, v);
+    context_.on_all([&] {
+        if (!context_.is_root()) return;
+        whole_x.resize(working_->order(), T(0));
+        whole_b = whole_x;
+        for (std::size_t s = 0; s < schur.size(); ++s) {
+            whole_x[schur[s]] = v[s];
+            whole_b[schur[s]] = product[s];
+        }
+    });
+    vectors_.set_callers_rows(std::ssize(whole_x));
+    std::vector<T> x = vectors_.solutions(whole_x, 1, MatrixOp::none);
+    std::vector<T> const b = vectors_.right_hand_sides(whole_b, 1, MatrixOp::none);
+    factor.expand(x, 1);
+    return normwise_backward_error<T>(*working_, x, b, 1, MatrixOp::none);
 }
 
 template <class T> RefineReport Refiner<T>::refine(std::span<T const> b, std::span<T> x, Index columns,

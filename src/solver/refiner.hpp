@@ -46,6 +46,9 @@ template <class T> class Refiner {
                  CscMatrix<T> const& working);
     /// The same for factors without supernodes, whose smallest pivot is relative to scaled columns.
     void examine(double smallest_pivot, Index pivots_replaced, CscMatrix<T> const& working);
+    /// Collective: the normwise backward error of B [x_i; v] = [0; S v] for a random v, in the unknowns of the
+    /// Schur complement S that process 0 passes, and x_i from expand().
+    [[nodiscard]] double schur_error(NumericFactor<T>& factor, std::span<Index const> schur);
     /// Skips examine() for factors that serve as a preconditioner only.
     void accept(Index pivots_replaced) {
         singularity_ = {};

@@ -78,6 +78,7 @@ void visit_fields(R& r, Visit&& visit) {
     visit("delayed_bytes", r.delayed_bytes);
     visit("negative_pivots", r.negative_pivots);
     visit("rcond", r.rcond, unknown_if_negative);
+    visit("schur_error", r.schur_error, unknown_if_negative);
     visit("numerically_singular", r.numerically_singular);
     visit("condition_estimate", r.condition_estimate);
     visit("tasks", r.tasks);

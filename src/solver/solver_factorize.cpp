@@ -195,7 +195,7 @@ template <class T> bool Solver<T>::State::factorize_narrow(CscMatrix<T> const& m
     if (!context_.on_root([&] { return analysis_->factors_narrow(options.mixed_precision); })) return false;
     std::string reason;
     try {
-        factorize_numbers(matrix, true);
+        factorize_numbers(matrix, true, options.pivoting);
         if (!system_->allow_singular &&
             refiner_->is_suspicious(factor_, report.factor.pivots_replaced, static_cast<double>(epsilon<Low>)))
             reason = "pivots are too small for it";
@@ -217,28 +217,54 @@ template <class T> void Solver<T>::State::factorize_full(CscMatrix<T> const& mat
     if (report.factor.precision_fell_back)
         context_.on_root([&] { require_memory(analysis_->memory_bytes(scalar_of<T>), options.max_memory); });
     try {
-        factorize_numbers(matrix, false);
+        factorize_numbers(matrix, false, options.pivoting);
     } catch (Error const& error) {
         if (error.status() != Status::not_positive_definite || !system_->chooses) throw;
         note(fmt::format("{}; going on with ldlh", error.what()));
         context_.on_root([&] { scale_for(Factorization::ldlh, matrix); });
         make_working(matrix);
-        factorize_numbers(matrix, false);
+        factorize_numbers(matrix, false, options.pivoting);
         report.factor.fell_back = true;
     }
+    examine_factors(matrix);
+    if (system_->kept > 0) check_schur_complement(matrix);
+}
+
+template <class T> void Solver<T>::State::examine_factors(CscMatrix<T> const& matrix) {
     static std::vector<Index> const none;
     refiner_->examine(factor_, report.factor.pivots_replaced, analysis_ ? analysis_->options.schur : none,
                       working(matrix));
     report_singularity();
 }
 
+// Nothing refines a Schur complement. If static pivots spoil it, columns are delayed.
+template <class T> void Solver<T>::State::check_schur_complement(CscMatrix<T> const& matrix) {
+    double const tolerance = options.tolerance > 0 ? options.tolerance : default_tolerance<T>();
+    auto const is_good = [&] {
+        static std::vector<Index> const none;
+        report.factor.schur_error = refiner_->schur_error(factor_, analysis_ ? analysis_->options.schur : none);
+        return report.factor.schur_error <= tolerance;
+    };
+    if (is_good()) return;
+    bool const has_pivots = form_.has_d() || form_.has_upper();
+    if (options.pivoting != Pivoting::delayed && has_pivots && context_.is_alone() && !panels_are_cut()) {
+        note(fmt::format("the backward error of the Schur complement is {:.1e}; factorizing with delayed pivots",
+                         report.factor.schur_error));
+        factorize_numbers(matrix, false, Pivoting::delayed);
+        examine_factors(matrix);
+        if (is_good()) return;
+    }
+    note(fmt::format("the Schur complement is inaccurate: its backward error {:.1e} is above the tolerance of {:.0e}",
+                     report.factor.schur_error, tolerance));
+}
+
 // On process 0: whether columns may be delayed. The rules go into `settings`.
-template <class T> bool Solver<T>::State::set_delays(NumericSettings& settings, double roundoff) {
-    if (options.pivoting == Pivoting::static_pivots || !(form_.has_d() || form_.has_upper())) return false;
-    bool const is_asked = options.pivoting == Pivoting::delayed;
-    bool const is_cut = analysis_->plan.cuts_panels && analysis_->plan.settings.splitting == Splitting::two_d;
-    if (context_.is_alone() && (is_asked || !is_cut)) { // factorize() explains why cut panels cannot
-        settings.delays = delay_rules(options.pivoting, options.pivot_tolerance, roundoff);
+template <class T>
+bool Solver<T>::State::set_delays(NumericSettings& settings, double roundoff, Pivoting pivoting) {
+    if (pivoting == Pivoting::static_pivots || !(form_.has_d() || form_.has_upper())) return false;
+    bool const is_asked = pivoting == Pivoting::delayed;
+    if (context_.is_alone() && (is_asked || !panels_are_cut())) { // factorize() explains why cut panels cannot
+        settings.delays = delay_rules(pivoting, options.pivot_tolerance, roundoff);
         return true;
     }
     if (is_asked)
@@ -249,11 +275,12 @@ template <class T> bool Solver<T>::State::set_delays(NumericSettings& settings, 
     return false;
 }
 
-template <class T> void Solver<T>::State::factorize_numbers(CscMatrix<T> const& matrix, bool narrow) {
+template <class T> void Solver<T>::State::factorize_numbers(CscMatrix<T> const& matrix, bool narrow,
+                                                                     Pivoting pivoting) {
     NumericSettings settings{.form = form_, .allocation = options.allocation, .progress = progress()};
     settings.pivot_threshold = context_.on_root([&] {
         double const roundoff = static_cast<double>(narrow ? epsilon<Low> : epsilon<T>);
-        bool const delays = set_delays(settings, roundoff);
+        bool const delays = set_delays(settings, roundoff, pivoting);
         double const smallest = 10 * std::sqrt(static_cast<double>(system_->order)) * roundoff;
         double const usual = delays ? std::min(std::sqrt(roundoff), smallest) : std::sqrt(roundoff);
         double const relative = options.pivot_threshold >= 0 ? options.pivot_threshold : usual;

@@ -123,8 +123,10 @@ template <class T> struct Solver<T>::State {
     void factorize_by_supernodes(CscMatrix<T> const& matrix);
     bool factorize_narrow(CscMatrix<T> const& matrix);
     void factorize_full(CscMatrix<T> const& matrix);
-    bool set_delays(NumericSettings& settings, double roundoff);
-    void factorize_numbers(CscMatrix<T> const& matrix, bool narrow);
+    bool set_delays(NumericSettings& settings, double roundoff, Pivoting pivoting);
+    void factorize_numbers(CscMatrix<T> const& matrix, bool narrow, Pivoting pivoting);
+    void examine_factors(CscMatrix<T> const& matrix);
+    void check_schur_complement(CscMatrix<T> const& matrix);
     void report_singularity();
     void factorize_incomplete(CscMatrix<T> const& matrix);
 
@@ -145,6 +147,10 @@ template <class T> struct Solver<T>::State {
     void require_no_schur(char const* what) const;
     void require_schur(char const* what) const;
     void note(std::string text);
+    /// Process 0: whether tasks compute parts of panels, so that columns cannot be delayed.
+    [[nodiscard]] bool panels_are_cut() const {
+        return analysis_->plan.cuts_panels && analysis_->plan.settings.splitting == Splitting::two_d;
+    }
     [[nodiscard]] ProgressSink* progress() const { return context_.is_root() ? options.progress : nullptr; }
     [[nodiscard]] TraceMetadata trace_metadata(std::string const& matrix_name) const;
     [[nodiscard]] BlockStructure const& structure() const {

@@ -260,6 +260,56 @@ TEST(PivotingOf, SchurComplementsIsAccurate) {
     }
 }
 
+template <class T> void expect_good_schur_complement(Options options, CscMatrix<T> const& a, bool falls_back) {
+    options.schur = {31, 2, 17, 44, 0, 9, 25, 26, 27, 40, 5, 13};
+    auto solver = factorized(a, options);
+    FactorReport const& factor = solver.report().factor;
+    EXPECT_GE(factor.schur_error, 0);
+    EXPECT_LE(factor.schur_error, sizeof(Real<T>) == 8 ? 1e-12 : 1e-5);
+    EXPECT_EQ(factor.pivots_delayed > 0, falls_back);
+    EXPECT_EQ(factor.pivots_replaced, 0);
+    // S = inverse of the Schur block of the inverse.
+    auto const inverse = test::inverse(to_dense<std::complex<double>>(a));
+    test::Dense<std::complex<double>> block(std::ssize(options.schur));
+    for (Index j = 0; j < block.cols; ++j)
+        for (Index i = 0; i < block.cols; ++i) block(i, j) = inverse(options.schur[i], options.schur[j]);
+    auto const expected = test::inverse(block).values;
+    auto const found = solver.schur_complement().values;
+    double largest = 0, error = 0;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        std::complex<double> const value(static_cast<double>(real_part(found[i])),
+                                         static_cast<double>(imag_part(found[i])));
+        largest = std::max(largest, std::abs(expected[i]));
+        error = std::max(error, std::abs(value - expected[i]));
+    }
+    EXPECT_LE(error, 1e5 * static_cast<double>(epsilon<T>) * largest);
+}
+
+TEST(PivotingOf, SchurComplementsFallsBackToDelayedPivotsIfStaticOnesSpoilIt) {
+    for (auto const kind : {Factorization::ldlt, Factorization::lu})
+        for (unsigned const seed : {2U, 3U}) {
+            Options const options = pivoting(Pivoting::static_pivots, kind, Toggle::off);
+            auto const a = kkt_system<double>(symmetry_for<double>(kind), 100, 30, seed);
+            expect_good_schur_complement(options, a, true);
+            auto const c = kkt_system<std::complex<float>>(symmetry_for<std::complex<float>>(kind), 100, 30, seed);
+            expect_good_schur_complement(options, c, true);
+            expect_good_schur_complement(options, generated<double>("elast3d:3"), false);
+        }
+}
+
+TEST(PivotingOf, ASchurComplementSaysThatItIsInaccurate) {
+    auto const a = kkt_system<double>(Symmetry::symmetric, 100, 30, 3);
+    run_processes(2, [&](Communicator const& comm) {
+        Options options = pivoting(Pivoting::static_pivots, Factorization::ldlt, Toggle::off);
+        options.schur = {31, 2, 17, 44};
+        auto const solver = factorized(on_process_0(comm, a), options, comm);
+        EXPECT_GT(solver.report().factor.schur_error, 1e-12);
+        EXPECT_TRUE(std::ranges::any_of(solver.report().notes, [](auto const& note) {
+            return note.starts_with("the Schur complement is inaccurate");
+        }));
+    });
+}
+
 TEST(PivotingOf, MixedPrecisionDelaysInSinglePrecision) {
     auto const a = kkt_system<double>(Symmetry::symmetric, 120, 50, 3);
     Options options = pivoting(Pivoting::delayed, Factorization::ldlt, Toggle::off);
