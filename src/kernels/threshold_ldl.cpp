@@ -1,3 +1,5 @@
+#include <limits>
+
 #include "kernels/ldl_panel.hpp"
 #include "kernels/threshold.hpp"
 
@@ -6,7 +8,7 @@ namespace espalier {
 namespace {
 
 // Candidates are tried in turn. A candidate q may become a 1x1 pivot, or give way to the row r of its largest
-// entry, or form a 2x2 pivot with it.
+// entry, or form a 2x2 pivot with it, whichever bounds L best.
 template <class T> class ThresholdLdl : LdlPanel<T> {
     using Base = LdlPanel<T>;
     using Base::w_, Base::n_, Base::first_, Base::threshold_, Base::conjugate_, Base::load_column,
@@ -59,21 +61,23 @@ template <class T> class ThresholdLdl : LdlPanel<T> {
         return found;
     }
 
-    [[nodiscard]] bool is_large(Column const& c) const {
-        return c.diagonal >= threshold_ && c.diagonal > 0 && c.diagonal >= rule_.u * c.off_diagonal();
+    // The bound of the entries of L that a pivot leads to; infinite if it is not accepted.
+    [[nodiscard]] Real<T> growth(Column const& c) const {
+        if (!(c.diagonal >= threshold_ && c.diagonal > 0)) return refused;
+        return accepted(c.off_diagonal() / c.diagonal);
     }
-
-    // |D^-1| times the rest of both columns is at most 1/u, and D is not singular.
-    [[nodiscard]] bool is_large(PivotBlock<T> const& d, Real<T> rest_q, Real<T> rest_r) const {
+    // |D^-1| times the rest of both columns.
+    [[nodiscard]] Real<T> growth(PivotBlock<T> const& d, Real<T> rest_q, Real<T> rest_r) const {
         bool const has_signs = conjugate_ || !is_complex<T>;
         Real<T> const scale = abs1(d.d10);
         if (has_signs && !(real_part(d.d00) / scale * (real_part(d.d11) / scale) < Real<T>(0.5)))
-            return false; // definite or nearly singular
+            return refused; // definite or nearly singular
         auto const inv = inverse(conjugate_, d);
         Real<T> const i00 = abs1(inv.d00), i10 = abs1(inv.d10), i11 = abs1(inv.d11);
-        return rule_.u * (i00 * rest_q + i10 * rest_r) <= 1 && rule_.u * (i10 * rest_q + i11 * rest_r) <= 1 &&
-               threshold_ * std::max({i00, i10, i11}) <= 1;
+        if (!(threshold_ * std::max({i00, i10, i11}) <= 1)) return refused;
+        return accepted(std::max(i00 * rest_q + i10 * rest_r, i10 * rest_q + i11 * rest_r));
     }
+    [[nodiscard]] Real<T> accepted(Real<T> growth) const { return rule_.u * growth <= 1 ? growth : refused; }
 
     // Finds the pivot of step k, moves it to k and computes its columns of L. Returns its size, 1 or 2; 0 if
     // there is none.
@@ -89,19 +93,27 @@ template <class T> class ThresholdLdl : LdlPanel<T> {
         Index const slot = k - first_;
         load_column(q, k, slot);
         Column const at_q = search(slot, k, q);
-        if (at_q.largest() < threshold_ || is_large(at_q)) return pivot_1x1(k, q);
+        Real<T> const of_q = growth(at_q);
         Index const r = at_q.row;
-        if (r < 0) return 0;
+        if (at_q.largest() < threshold_ || of_q <= small_growth) return pivot_1x1(k, q);
+        if (r < 0) return of_q < refused ? pivot_1x1(k, q) : 0;
+
         load_column(r, k, slot + 1);
-        if (is_large(search(slot + 1, k, r))) {
-            std::copy(w_.column(slot + 1) + k, w_.column(slot + 1) + w_.rows, w_.column(slot) + k);
-            return pivot_1x1(k, r);
-        }
+        Real<T> const of_r = growth(search(slot + 1, k, r));
         auto const block = pivot_block(conjugate_, w_(q, slot), w_(r, slot), w_(r, slot + 1));
         Real<T> const rest_q = search(slot, k, q, r).off_diagonal();
         Real<T> const rest_r = search(slot + 1, k, r, q).off_diagonal();
-        return is_large(block, rest_q, rest_r) ? pivot_2x2(k, q, r) : 0;
+        Real<T> const of_pair = growth(block, rest_q, rest_r);
+        Real<T> const least = std::min({of_q, of_r, of_pair});
+        if (!(least < refused)) return 0;
+        if (of_pair == least) return pivot_2x2(k, q, r);
+        if (of_q == least) return pivot_1x1(k, q);
+        std::copy(w_.column(slot + 1) + k, w_.column(slot + 1) + w_.rows, w_.column(slot) + k);
+        return pivot_1x1(k, r);
     }
+
+    static constexpr Real<T> refused = std::numeric_limits<Real<T>>::infinity();
+    static constexpr Real<T> small_growth = 2; ///< No better pivot is looked for.
 
     PivotRule<T> rule_;
     Index candidate_ = 0; ///< The next column to be tried.
