@@ -97,6 +97,16 @@ def test_real_matrix_takes_a_complex_right_hand_side():
     np.testing.assert_allclose(solver.refine(b, np.zeros_like(b)), x, atol=1e-12)
 
 
+def test_spsolve_treats_small_matrices_as_general_unless_told_otherwise():
+    A = sparse.diags([-1.0, 3.0, -1.0], [-1, 0, 1], shape=(50, 50)).tocsc()
+    b = np.arange(50.0)
+    for keywords, kind in (({}, "lu"), ({"threads": 1}, "lu"), ({"symmetric": True}, "llh"), ({"ordering": "amd"}, "llh")):
+        lines = []
+        x = espalier.spsolve(A, b, log=lines.append, **keywords)
+        assert any(f"auto chose {kind}" in line for line in lines), (keywords, lines)
+        np.testing.assert_allclose(A @ x, b, atol=1e-12)
+
+
 def test_spsolve_computes_in_the_precision_that_holds_both():
     A, b = general(dtype=np.float32), block(60, 1, float)
     assert espalier.spsolve(A, b).dtype == np.float64

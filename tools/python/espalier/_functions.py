@@ -18,6 +18,12 @@ if TYPE_CHECKING:
     from ._keywords import Keywords
 
 
+# spsolve() treats matrices with at most so many entries as general: symmetric factors are stored in dense blocks, which
+# cost more than they save. Options that may concern the factorization prevent this.
+_MOST_ENTRIES_AS_GENERAL = 10_000
+_OPTIONS_OF_ANY_FACTORIZATION = {"threads", "refine", "max_refine_iterations", "tolerance"}
+
+
 def spsolve(
     A: Any,
     b: Any,
@@ -32,9 +38,12 @@ def spsolve(
     A is an n x n matrix or array of scipy.sparse. b is an array of shape (n,) or (n, k), or an n x k scipy.sparse
     matrix. Returns an array with the shape of b, in the precision that holds the entries of both. The keywords are
     those of Solver. The solution is refined according to the option `refine`. A backward error above the option
-    `tolerance` gives an AccuracyWarning.
+    `tolerance` gives an AccuracyWarning. With symmetric=None, a matrix with at most 10,000 entries is treated as general,
+    because a factorization by single columns is then the fastest.
     """
     require_sparse(A)
+    if symmetric is None and A.nnz <= _MOST_ENTRIES_AS_GENERAL and options.keys() <= _OPTIONS_OF_ANY_FACTORIZATION:
+        symmetric = False
     solver = Solver(symmetric=symmetric, progress=progress, log=log, **options)
     other = b.dtype if hasattr(b, "dtype") else np.asarray(b).dtype
     precision = scalar_type(scalar_type(A.dtype), scalar_type(other))
