@@ -60,7 +60,7 @@ template <class T> FactorizationChoice choose(CscMatrix<T> const& a, Factorizati
         return {asked, fmt::format("{} as asked for", to_string(asked))};
     }
     if (a.symmetry == Symmetry::general)
-        return {Factorization::lu, "auto chose lu: the matrix is not symmetric"};
+        return {Factorization::lu, "auto chose lu: the matrix is not stored as symmetric"};
     if (!self_adjoint) return {Factorization::ldlt, "auto chose ldlt: complex symmetric"};
     char const* const kind = is_complex<T> ? "Hermitian" : "symmetric";
     if (may_be_positive_definite(a))

@@ -70,6 +70,7 @@ template <class T> void Solver<T>::State::factorize_by_supernodes(CscMatrix<T> c
 
 // Allocates nothing if the pivots of the last factorization are reused.
 template <class T> void Solver<T>::State::factorize_scalar(CscMatrix<T> const& matrix) {
+    ProgressScope const phase(progress(), "factorization", 0);
     Timer const timer;
     scalar_.check(matrix);
     require_memory(report.analysis.memory_bytes, options.max_memory);
