@@ -201,6 +201,7 @@ template <class T> DistributedMatrix<T>::DistributedMatrix(DistributedRows rows,
     deal_values(whole);
 }
 template <class T> void DistributedMatrix<T>::set_values(CscMatrix<T> const* whole) {
+    for (auto& norm : norm_) norm.reset();
     if (rows().is_alone()) {
         part_->entries = whole;
         return;
@@ -223,6 +224,7 @@ template <class T> void DistributedMatrix<T>::deal_values(CscMatrix<T> const* wh
 template <class T> DistributedMatrix<T> DistributedMatrix<T>::unscaled(std::span<double const> r,
                                                                        std::span<double const> c) const {
     DistributedMatrix result = *this;
+    for (auto& norm : result.norm_) norm.reset();
     auto const invert = [](std::span<double const> scales, std::vector<double>& factors) {
         factors.resize(scales.size());
         std::transform(scales.begin(), scales.end(), factors.begin(), [](double scale) { return 1 / scale; });
@@ -236,6 +238,7 @@ template <class T> DistributedMatrix<T> DistributedMatrix<T>::unscaled(std::span
 
 template <class T> DistributedMatrix<T> DistributedMatrix<T>::times(Real<T> factor) const {
     DistributedMatrix result = *this;
+    for (auto& norm : result.norm_) norm.reset();
     rows().reduction().all_succeed([&] {
         auto part = std::make_shared<Part>();
         part->own = local();
@@ -384,6 +387,12 @@ template <class T> void DistributedMatrix<T>::accurate_residual(std::initializer
 }
 
 template <class T> double DistributedMatrix<T>::infinity_norm(MatrixOp op) const {
+    std::optional<double>& known = norm_[op == MatrixOp::none ? 0 : 1];
+    if (!known) known = compute_infinity_norm(op);
+    return *known;
+}
+
+template <class T> double DistributedMatrix<T>::compute_infinity_norm(MatrixOp op) const {
     std::vector<double> sums;
     rows().reduction().all_succeed([&] { sums.resize(rows().count()); });
     accumulate<double, double>(

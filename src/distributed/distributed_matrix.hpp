@@ -10,6 +10,7 @@
 
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -60,7 +61,7 @@ template <class T> class DistributedMatrix {
     void accurate_residual(std::initializer_list<std::span<T const>> x, std::span<T const> b, std::span<T> r,
                            MatrixOp op) const;
 
-    /// Largest row sum of moduli of op(A). NaN if an entry is NaN.
+    /// Largest row sum of moduli of op(A). NaN if an entry is NaN. Computed once for the values of a matrix.
     [[nodiscard]] double infinity_norm(MatrixOp op = MatrixOp::none) const;
     /// Largest column sum of moduli.
     [[nodiscard]] double one_norm() const { return infinity_norm(MatrixOp::transpose); }
@@ -86,12 +87,14 @@ template <class T> class DistributedMatrix {
     }
     void require_block(char const* what, std::size_t size, Index columns) const;
     void deal_values(CscMatrix<T> const* whole);
+    [[nodiscard]] double compute_infinity_norm(MatrixOp op) const;
     template <class X, class Y, class Value, class Kernel, class Add> void
     accumulate(MatrixOp op, Index columns, Value const& value, Kernel const& kernel, Add const& add) const;
 
     DistributedRows rows_;
     std::shared_ptr<Part> part_;
     std::vector<double> r_, c_; // factors of the local rows and columns; empty: ones
+    mutable std::optional<double> norm_[2]; // infinity norms of A and A^T, once computed
 };
 
 } // namespace espalier

@@ -2,10 +2,13 @@
 // Error{unsupported} if a size does not fit the integers of the library.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "core/scalar.hpp"
+#include "kernels/instruction_set.hpp"
 #include "kernels/view.hpp"
 
 namespace espalier {
@@ -53,5 +56,16 @@ struct BlasInfo {
 };
 /// The BLAS library that is in use.
 BlasInfo blas_info();
+
+/// The instructions that kernels of OpenBLAS for the processor `core` need; nullopt for a name that is not known.
+std::optional<InstructionSet> instructions_of_blas_core(std::string_view core);
+
+/// Error{unsupported} if this processor lacks instructions that kernels for `core` need, which the environment can
+/// force upon OpenBLAS. Without the check the process would be killed at the first call.
+void require_executable_blas(std::string_view core, InstructionSet processor);
+
+/// Whether BLAS uses vectors of 128 bits on a processor with wider ones, as OpenBLAS does for some processors that are
+/// newer than the library. It is then several times slower than the kernels of this room.
+bool blas_is_narrow();
 
 } // namespace espalier

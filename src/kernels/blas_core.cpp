@@ -5,6 +5,10 @@
 #include <algorithm>
 #include <mutex>
 
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+
 extern "C" {
 __attribute__((weak)) void openblas_set_num_threads(int);
 __attribute__((weak)) int openblas_get_num_threads();
@@ -34,7 +38,37 @@ BlasInfo blas_info() {
             openblas_get_corename ? openblas_get_corename() : ""};
 }
 
+std::optional<InstructionSet> instructions_of_blas_core(std::string_view core) {
+    constexpr std::string_view avx512[] = {"SkylakeX", "Cooperlake", "Sapphirerapids"};
+    constexpr std::string_view avx2[] = {"Haswell", "Zen", "Excavator"};
+    constexpr std::string_view narrow[] = {"Prescott",  "Core2",       "Penryn",    "Dunnington", "Nehalem",
+                                           "Athlon",    "Opteron",     "Barcelona", "Bobcat",     "Atom",
+                                           "Nano",      "Opteron_SSE3", "Sandybridge", "Bulldozer", "Piledriver",
+                                           "Steamroller"};
+    auto const is_in = [&](auto const& names) { return std::ranges::find(names, core) != std::end(names); };
+    if (is_in(avx512)) return InstructionSet::avx512;
+    if (is_in(avx2)) return InstructionSet::avx2;
+    if (is_in(narrow)) return InstructionSet::baseline;
+    return std::nullopt;
+}
+
+void require_executable_blas(std::string_view core, InstructionSet processor) {
+    if (instructions_of_blas_core(core).value_or(InstructionSet::baseline) <= processor) return;
+    throw Error(Status::unsupported,
+                fmt::format("OpenBLAS uses kernels for {} processors, which need instructions that this processor "
+                            "does not have; unset the environment variable OPENBLAS_CORETYPE",
+                            core));
+}
+
+bool blas_is_narrow() {
+    static bool const narrow = widest_instruction_set() > InstructionSet::baseline &&
+                               instructions_of_blas_core(blas_info().core) == InstructionSet::baseline;
+    return narrow;
+}
+
 SingleThreadedBlas::SingleThreadedBlas() {
+    static std::string const core = blas_info().core;
+    require_executable_blas(core, instructions_of_processor());
     std::lock_guard const lock(blas_mutex);
     if (blas_users++ == 0) blas_threads_before = set_blas_threads(1);
 }

@@ -1,6 +1,8 @@
 // Uses the cpuid helper of the compiler, which also checks that the operating system saves the registers.
 #include "kernels/instruction_set.hpp"
 
+#include <algorithm>
+
 namespace espalier {
 
 namespace {
@@ -8,7 +10,7 @@ namespace {
 InstructionSet detect() {
 #if defined(__x86_64__)
     __builtin_cpu_init();
-    if (ESPALIER_AVX512 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
         __builtin_cpu_supports("avx512cd"))
         return InstructionSet::avx512;
@@ -19,9 +21,13 @@ InstructionSet detect() {
 
 } // namespace
 
-InstructionSet widest_instruction_set() {
+InstructionSet instructions_of_processor() {
     static InstructionSet const widest = detect();
     return widest;
+}
+
+InstructionSet widest_instruction_set() {
+    return std::min(instructions_of_processor(), ESPALIER_AVX512 ? InstructionSet::avx512 : InstructionSet::avx2);
 }
 
 } // namespace espalier

@@ -17,6 +17,9 @@ enum class InstructionSet {
 };
 
 /// The widest set of this processor.
+InstructionSet instructions_of_processor();
+
+/// The widest set that this processor has and the kernels are compiled for.
 InstructionSet widest_instruction_set();
 
 } // namespace espalier

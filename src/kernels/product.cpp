@@ -30,9 +30,9 @@ template <class T> bool tiles_are_faster(MatrixView<T const> a, MatrixView<T con
         static_cast<double>(c.rows) * static_cast<double>(c.cols) * static_cast<double>(a.cols);
     switch (widest_instruction_set()) {
     case InstructionSet::avx512:
-        return !collides(a) && !collides(b);
+        return blas_is_narrow() || (!collides(a) && !collides(b));
     case InstructionSet::avx2:
-        return volume <= 64 * 64 * 64;
+        return volume <= 64 * 64 * 64 || blas_is_narrow();
     case InstructionSet::baseline:
         return volume <= 16 * 16 * 16;
     }

@@ -10,6 +10,7 @@
 #include "core/progress.hpp"
 #include "core/timer.hpp"
 #include "factor/factorize.hpp"
+#include "kernels/blas.hpp"
 #include "machine/calibrate.hpp"
 #include "matrix/adjacency.hpp"
 #include "matrix/convert.hpp"
@@ -314,6 +315,11 @@ template <class T> class Analyzer {
     void choose_kind() {
         FactorizationChoice const choice = analysis_.choose_kind(matrix_);
         context_.note(choice.reason);
+        if (blas_is_narrow())
+            context_.note(fmt::format("OpenBLAS uses slow kernels, for {0} processors; OPENBLAS_CORETYPE={1} in the "
+                                      "environment chooses faster ones",
+                                      blas_info().core,
+                                      instructions_of_processor() == InstructionSet::avx512 ? "SkylakeX" : "Haswell"));
         analysis_.form.kind = choice.kind;
     }
 

@@ -28,6 +28,7 @@ void add_steps(RefineReport& report, int steps) {
 
 template <class T> void Refiner<T>::set_matrix(CscMatrix<T> const& working) {
     CscMatrix<T> const* const whole = context_.is_root() ? &working : nullptr;
+    callers_.reset();
     if (context_.is_alone())
         working_.emplace(working);
     else if (working_)
@@ -36,10 +37,12 @@ template <class T> void Refiner<T>::set_matrix(CscMatrix<T> const& working) {
         working_.emplace(vectors_.rows(), whole);
 }
 
-template <class T> DistributedMatrix<T> Refiner<T>::callers_matrix() const {
+template <class T> DistributedMatrix<T> const& Refiner<T>::callers_matrix() const {
     if (!is_scaled()) return *working_;
     LocalScaling const& scaling = vectors_.scaling();
-    return context_.on_all([&] { return working_->unscaled(scaling.row_scale, scaling.column_scale); });
+    if (!callers_)
+        callers_ = context_.on_all([&] { return working_->unscaled(scaling.row_scale, scaling.column_scale); });
+    return *callers_;
 }
 
 template <class T> void Refiner<T>::apply_inverse(std::span<T> block, Index columns, MatrixOp op) const {
@@ -223,7 +226,7 @@ template <class T> RefineReport Refiner<T>::refine_scaled(std::span<T const> b, 
         throw;
     }
     scaling.from_working(x, columns, options.op);
-    DistributedMatrix<T> const matrix = callers_matrix();
+    DistributedMatrix<T> const& matrix = callers_matrix();
     double const tolerance = options.tolerance > 0 ? options.tolerance : default_tolerance<T>();
     report.backward_error = normwise_backward_error<T>(matrix, x, b, columns, options.op);
     // Scales of earlier values may hide an error of the unscaled system.
@@ -247,14 +250,14 @@ template <class T> RefineReport Refiner<T>::refine_scaled(std::span<T const> b, 
 
 template <class T> double Refiner<T>::forward_error(std::span<T const> b, std::span<T const> x, Index columns,
                                                     MatrixOp op) const {
-    DistributedMatrix<T> const matrix = callers_matrix();
+    DistributedMatrix<T> const& matrix = callers_matrix();
     auto const bounds =
         forward_error_bounds<T>(matrix, b, x, columns, refined_inverse(matrix), op, context_.interrupt());
     return bounds.empty() ? 0.0 : std::ranges::max(bounds);
 }
 
 template <class T> double Refiner<T>::reciprocal_condition() const {
-    DistributedMatrix<T> const matrix = callers_matrix();
+    DistributedMatrix<T> const& matrix = callers_matrix();
     return espalier::reciprocal_condition<T>(matrix, refined_inverse(matrix), context_.interrupt());
 }
 

@@ -72,7 +72,7 @@ template <class T> class Refiner {
 
   private:
     [[nodiscard]] bool is_scaled() const { return vectors_.scaling().is_scaled; }
-    [[nodiscard]] DistributedMatrix<T> callers_matrix() const;
+    [[nodiscard]] DistributedMatrix<T> const& callers_matrix() const;
     [[nodiscard]] ApplyInverse<T> inverse_of_working() const;
     [[nodiscard]] ApplyInverse<T> inverse_of_matrix() const;
     [[nodiscard]] ApplyInverse<T> refined_inverse(DistributedMatrix<T> const& matrix) const;
@@ -88,6 +88,7 @@ template <class T> class Refiner {
     WorkingInverse<T>& inverse_;
     SystemVectors<T>& vectors_;
     std::optional<DistributedMatrix<T>> working_;
+    mutable std::optional<DistributedMatrix<T>> callers_; ///< If scaled and once needed.
     Index pivots_replaced_ = 0;
     Singularity singularity_;
 };

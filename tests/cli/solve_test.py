@@ -1,9 +1,11 @@
 """`espalier solve` gives solutions that solve, reports that are complete, and honest exit codes."""
 
 import gzip
+import json
 import random
 import resource
 import subprocess
+from pathlib import Path
 
 from support import (BAD_INPUT, COMMAND, INACCURATE, IO_ERROR, MEMORY, NOT_POSITIVE, SINGULAR, USAGE, CommandTest,
                      backward_error, laplacian, read_array, read_matrix, strict_json)
@@ -70,6 +72,16 @@ class Solution(CommandTest):
     def test_cg_needs_a_hermitian_matrix(self):
         path = self.write_matrix("a.mtx", 20, random_entries(20, 8, real))
         self.fail_with(USAGE, "solve", path, "--refine", "cg")
+
+    def test_slow_kernels_of_openblas_are_noted(self):
+        slow = {"OPENBLAS_CORETYPE": "Prescott"}
+        machine = self.succeed("machine", "--dgemm-order", 64, environment=slow)
+        wide = " avx2 " in Path("/proc/cpuinfo").read_text()
+        if "Prescott" not in machine or not wide:
+            self.skipTest("the BLAS library does not obey OPENBLAS_CORETYPE, or the processor has no wide vectors")
+        self.succeed("solve", "lap2d:8", "--quiet", "--json", "r.json", environment=slow)
+        notes = json.loads((self.folder / "r.json").read_text())["notes"]
+        self.assertTrue(any("OpenBLAS uses slow kernels" in note for note in notes), notes)
 
     def test_given_right_hand_sides(self):
         chance = random.Random(4)
