@@ -163,10 +163,12 @@ template <class T> void LeftLooking<T>::search(std::int32_t row) {
 template <class T> void LeftLooking<T>::eliminate() {
     Offset at = lu_.upper_.size();
     T* const x = x_.data();
+    Real<T> largest = 0;
     for (std::int32_t s = top_; s < size_; ++s) {
         std::int32_t const r = stack_[s], j = first_ + position_[r];
         T const u = x[r];
         x[r] = T(0);
+        largest = std::max(largest, abs1(u));
         lu_.upper_.ind[at] = j;
         lu_.upper_.values[at++] = u;
         Offset const end = lu_.lower_.ptr[j + 1];
@@ -174,6 +176,7 @@ template <class T> void LeftLooking<T>::eliminate() {
         T const* const l = lu_.lower_.values.data();
         for (Offset p = lu_.lower_.ptr[j]; p < end; ++p) x[ind[p]] -= l[p] * u;
     }
+    lu_.growth_ = std::max(lu_.growth_, static_cast<double>(largest));
     lu_.upper_.ind.set_size(at);
 }
 
@@ -186,7 +189,7 @@ template <class T> void LeftLooking<T>::store_between() {
     lu_.upper_.ptr.push_back(lu_.upper_.size());
 }
 
-template <class T> std::int32_t LeftLooking<T>::choose_pivot() const {
+template <class T> std::int32_t LeftLooking<T>::choose_pivot() {
     std::int32_t const* const found = lu_.lower_.ind.data() + lu_.lower_.size();
     std::int32_t const diagonal = diagonal_row_[k_];
     std::int32_t best = diagonal;
@@ -196,6 +199,7 @@ template <class T> std::int32_t LeftLooking<T>::choose_pivot() const {
             largest = size;
             best = found[c];
         }
+    lu_.growth_ = std::max(lu_.growth_, static_cast<double>(largest));
     bool const is_diagonal_good =
         mark_[diagonal] == k_ && static_cast<double>(abs1(x_[diagonal])) >=
                                      options_.diagonal_preference * static_cast<double>(largest);

@@ -22,7 +22,7 @@ template <class T> class LeftLooking {
     void search(std::int32_t row);
     void eliminate();
     void store_between();
-    std::int32_t choose_pivot() const;
+    std::int32_t choose_pivot();
     void take_pivot(std::int32_t pivot_row);
     void prune(std::int32_t pivot_row);
     T sound_pivot(T pivot);

@@ -12,9 +12,10 @@ namespace espalier {
 
 namespace {
 
-// A refactorization accepts pivots of this part of their column. The first factorization has no smaller ones
-// than diagonal_preference, so values may change by a factor of 100 before pivots are chosen again.
-constexpr double least_reused_pivot = 1e-5;
+// A refactorization accepts this growth of the entries during the elimination. Backward errors are then at
+// most about the square root of epsilon, as after the replacement of a pivot, and refinement corrects them in
+// a few steps.
+template <class T> double const largest_reused_growth = 1 / std::sqrt(static_cast<double>(epsilon<T>));
 // And entries of at most this size: larger ones have other scales.
 constexpr double largest_reused_entry = 1 << 20;
 
@@ -52,6 +53,7 @@ template <class T> void ScalarLu<T>::factorize(CscMatrix<T> const& a, ScalarLuOp
     has_pivots_ = has_factors_ = false;
     smallest_pivot_ = infinity;
     pivots_replaced_ = 0;
+    growth_ = 0;
     Index const n = plan_->order();
     pivot_.resize(n);
     inverse_.resize(n);
@@ -127,10 +129,13 @@ template <class T> bool ScalarLu<T>::refactorize_block(CscMatrix<T> const& a, st
     T* const lower = lower_.values.data();
     T* const upper = upper_.values.data();
     Real<T> largest_entry = static_cast<Real<T>>(largest_);
+    double const growth =
+        std::max(largest_reused_growth<T>, 10 * growth_); // large in itself if pivots are poor
     for (std::int32_t k = first; k < last; ++k) {
         std::int32_t const column = plan_->form.column[k];
         Real<T> const column_scale = column_scale_[column];
         Offset between = between_[k];
+        Real<T> largest = 0; // of the column during the elimination
         for (Offset p = a.col_ptr[column]; p < a.col_ptr[column + 1]; ++p) {
             std::int32_t const i = position_[p];
             T const value = a.values[p] * (scale_[i] * column_scale);
@@ -145,6 +150,7 @@ template <class T> bool ScalarLu<T>::refactorize_block(CscMatrix<T> const& a, st
             T const u = x[j];
             x[j] = T(0);
             upper[q] = u;
+            largest = std::max(largest, abs1(u));
             Offset const end = lower_.ptr[j + 1];
             for (Offset p = lower_.ptr[j]; p < end; ++p) x[lower_ind[p]] -= lower[p] * u;
         }
@@ -152,7 +158,6 @@ template <class T> bool ScalarLu<T>::refactorize_block(CscMatrix<T> const& a, st
         x[k] = T(0);
         set_pivot(k, pivot);
         T const inverse = inverse_[k];
-        Real<T> largest = 0;
         for (Offset p = lower_.ptr[k]; p < lower_.ptr[k + 1]; ++p) {
             T& value = x[lower_ind[p]];
             largest = std::max(largest, abs1(value));
@@ -160,8 +165,9 @@ template <class T> bool ScalarLu<T>::refactorize_block(CscMatrix<T> const& a, st
             value = T(0);
         }
         auto const size = static_cast<double>(abs1(pivot));
-        bool const is_sound = size >= threshold && size > 0 && std::isfinite(size) &&
-                              size >= least_reused_pivot * static_cast<double>(largest);
+        double const most = growth * std::max(1.0, static_cast<double>(largest_entry));
+        bool const is_sound =
+            size >= threshold && size > 0 && size <= most && static_cast<double>(largest) <= most;
         if (!is_sound) return false;
     }
     largest_ = static_cast<double>(largest_entry);

@@ -44,9 +44,9 @@ template <class T> class ScalarLu {
     /// afterwards.
     void factorize(CscMatrix<T> const& a, ScalarLuOptions const& options);
     /// Factorizes other values with the scales, pivots and pattern of the last factorization. Returns false
-    /// if a pivot is smaller than 1e-5 of its column or than the threshold, or if the values are 2^20 times
-    /// as large as those before; there are no factors then, and factorize() has to choose again. Allocates
-    /// nothing. Error{cancelled}.
+    /// if a pivot is below the threshold, if the entries grow by more than 1 / sqrt(epsilon) during the
+    /// elimination, or if the values are 2^20 times as large as those before; there are no factors then, and
+    /// factorize() has to choose again. Allocates nothing. Error{cancelled}.
     [[nodiscard]] bool refactorize(CscMatrix<T> const& a, ScalarLuOptions const& options);
 
     [[nodiscard]] bool has_factors() const { return has_factors_; }
@@ -107,6 +107,7 @@ template <class T> class ScalarLu {
     std::vector<T> pivot_, inverse_;     ///< The diagonal of U, and its inverses.
     std::vector<T> column_;              ///< The column that is refactorized; zero in between.
     std::vector<T> work_;                ///< Of solves.
+    double growth_ = 0;                  ///< The largest number in the elimination that chose the pivots.
     double largest_ = 0;                 ///< The largest scaled entry of a refactorization.
     double smallest_pivot_ = infinity;
     Index pivots_replaced_ = 0;

@@ -116,7 +116,16 @@ TYPED_TEST(ScalarLuOf, BadReusedPivotsAreRefused) {
     lu.set_plan(*plan);
     lu.factorize(a, usual_options<T>());
     auto b = a;
-    for (Index k : {0, 3}) b.values[k] = T(Real<T>(1e-30));
+    auto const set_diagonal = [&b](Real<T> value) { b.values[0] = b.values[3] = T(value); };
+    // The entries grow by the inverse of the first pivot.
+    Real<T> const least = std::sqrt(epsilon<T>);
+    set_diagonal(30 * least);
+    EXPECT_TRUE(lu.refactorize(b, usual_options<T>()));
+    set_diagonal(least / 30);
+    EXPECT_FALSE(lu.refactorize(b, usual_options<T>()));
+    set_diagonal(1);
+    lu.factorize(a, usual_options<T>());
+    set_diagonal(Real<T>(1e-30));
     EXPECT_FALSE(lu.refactorize(b, usual_options<T>()));
     EXPECT_FALSE(lu.has_factors());
     EXPECT_FALSE(lu.can_refactorize());
