@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "c/c_handle.hpp"
-#include "solver/option_table.hpp"
+#include "options/option_table.hpp"
 
 namespace {
 

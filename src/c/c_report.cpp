@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "c/c_handle.hpp"
-#include "solver/report_table.hpp"
+#include "options/report_table.hpp"
 
 namespace {
 

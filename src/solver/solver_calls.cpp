@@ -6,7 +6,7 @@
 #include "espalier/distributed.hpp"
 #include "runtime/process_limits.hpp"
 #include "solver/checks.hpp"
-#include "solver/report_table.hpp"
+#include "options/report_table.hpp"
 #include "solver/solver_state.hpp"
 
 namespace espalier {

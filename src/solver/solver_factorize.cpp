@@ -11,7 +11,7 @@
 #include "runtime/process_limits.hpp"
 #include "solver/checks.hpp"
 #include "solver/choose.hpp"
-#include "solver/report_table.hpp"
+#include "options/report_table.hpp"
 #include "solver/solver_state.hpp"
 
 namespace espalier {

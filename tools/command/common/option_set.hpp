@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/names.hpp"
-#include "solver/option_table.hpp"
-#include "solver/parse_value.hpp"
+#include "options/option_table.hpp"
+#include "options/parse_value.hpp"
 
 namespace CLI {
 class App;

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/other_runtime.hpp"
-#include "solver/report_table.hpp"
+#include "options/report_table.hpp"
 
 namespace espalier::command {
 

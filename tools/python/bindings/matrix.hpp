@@ -12,7 +12,7 @@
 #include "espalier/import.hpp"
 #include "matrix/convert.hpp"
 #include "matrix/triangles.hpp"
-#include "solver/parse_value.hpp"
+#include "options/parse_value.hpp"
 
 namespace espalier::python {
 

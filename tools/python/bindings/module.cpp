@@ -11,8 +11,8 @@
 
 #include "bound_solver.hpp"
 #include "comm/fortran_handle.hpp"
-#include "solver/option_table.hpp"
-#include "solver/report_table.hpp"
+#include "options/option_table.hpp"
+#include "options/report_table.hpp"
 
 namespace espalier::python {
 namespace {

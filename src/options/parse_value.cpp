@@ -1,4 +1,4 @@
-#include "solver/parse_value.hpp"
+#include "options/parse_value.hpp"
 
 #include <algorithm>
 #include <charconv>

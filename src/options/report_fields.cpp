@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "io/json.hpp"
-#include "solver/report_table.hpp"
+#include "options/report_table.hpp"
 
 namespace espalier {
 

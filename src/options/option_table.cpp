@@ -1,4 +1,4 @@
-#include "solver/option_table.hpp"
+#include "options/option_table.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,7 +12,7 @@
 #include "core/names.hpp"
 #include "core/suggest.hpp"
 #include "runtime/other_runtime.hpp"
-#include "solver/parse_value.hpp"
+#include "options/parse_value.hpp"
 
 namespace espalier {
 
