@@ -210,9 +210,10 @@ void MultilevelCut::contract(CutGraph const& graph, std::vector<Vertex> const& n
     result.total = graph.total;
     result.ptr.assign(1, 0);
     result.weight.clear();
-    if (result.adj.size() < graph.adj.size() + 1) {
-        result.adj.resize(graph.adj.size() + 1);
-        result.edge_weight.resize(graph.adj.size() + 1);
+    // The lists of a contracted graph from an earlier call may be longer than its edges.
+    if (std::ssize(result.adj) < graph.ptr.back() + 1) {
+        result.adj.resize(graph.ptr.back() + 1);
+        result.edge_weight.resize(graph.ptr.back() + 1);
     }
     place_.assign(coarse, -1);
     Offset end = 0;
