@@ -35,6 +35,7 @@ class MultilevelCut {
     std::size_t coarsen(CutGraph const& graph, std::size_t depth, Vertex size, Visits visits);
     void separate_from(CutGraph const& graph, std::size_t depth, Visits visits, Cut& cut);
     void bisect_from(CutGraph const& graph, std::size_t depth, Visits visits, Halves& halves);
+    void separate_halves(CutGraph const& graph, std::size_t depth, Cut& cut);
     void refine_parts(CutGraph const& graph, std::size_t depth, std::vector<std::uint8_t>& part);
     void project(CutGraph const& graph, std::size_t from, std::size_t to, Cut& cut);
     Vertex match(CutGraph const& graph, std::int32_t largest, Visits visits, std::vector<Vertex>& number);
@@ -59,7 +60,7 @@ class MultilevelCut {
     std::vector<Offset> place_;            ///< contract(): the entry of each neighbour of the current vertex.
     std::vector<Vertex> distance_, queue_; ///< search().
     std::vector<std::uint8_t> part_;
-    Cut candidate_, other_;
+    Cut candidate_, other_, attempt_;
     Halves halves_, other_halves_;
     std::int32_t largest_ = 0; ///< Limit of the weight of a contracted vertex.
 };

@@ -9,6 +9,7 @@
 #include "core/interrupt.hpp"
 #include "core/mix_bits.hpp"
 #include "ordering/job_pool.hpp"
+#include "ordering/locality.hpp"
 #include "ordering/methods.hpp"
 #include "ordering/multilevel_cut.hpp"
 #include "ordering/region.hpp"
@@ -17,7 +18,7 @@ namespace espalier {
 
 namespace {
 
-constexpr Vertex leaf_size = 120;
+constexpr Vertex leaf_size = 200;
 constexpr int deepest_level = 60; // limits useless cuts of graphs without good separators
 constexpr int most_threads = 128;
 
@@ -113,7 +114,12 @@ class MultilevelDissection {
 } // namespace
 
 std::vector<Index> order_by_dissection(Graph const& graph, int threads, Interrupt* interrupt) {
-    return MultilevelDissection(graph, interrupt).run(threads);
+    if (!is_scattered(graph)) return MultilevelDissection(graph, interrupt).run(threads);
+    auto const vertex_at = breadth_first_order(graph);
+    auto const position = MultilevelDissection(renumbered(graph, vertex_at), interrupt).run(threads);
+    std::vector<Index> perm(graph.num_vertices);
+    for (Index k = 0; k < graph.num_vertices; ++k) perm[vertex_at[k]] = position[k];
+    return perm;
 }
 
 } // namespace espalier

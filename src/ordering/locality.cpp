@@ -1,0 +1,59 @@
+#include "ordering/locality.hpp"
+
+#include <cstdlib>
+
+namespace espalier {
+
+bool is_scattered(Graph const& graph) {
+    constexpr Index fits_in_cache = 20'000, sampling = 16, share = 20;
+    Index const n = graph.num_vertices;
+    if (n < fits_in_cache) return false;
+    double sum = 0;
+    Offset edges = 0;
+    for (Index v = 0; v < n; v += sampling) {
+        for (Index const w : graph.neighbours(v)) sum += static_cast<double>(std::abs(v - w));
+        edges += graph.degree(v);
+    }
+    return sum * share > static_cast<double>(n) * static_cast<double>(edges);
+}
+
+std::vector<Index> breadth_first_order(Graph const& graph) {
+    std::vector<Index> order;
+    order.reserve(graph.num_vertices);
+    std::vector<char> is_reached(graph.num_vertices, 0);
+    auto const reach = [&](Index v) {
+        if (is_reached[v]) return;
+        is_reached[v] = 1;
+        order.push_back(v);
+    };
+    std::size_t next = 0;
+    for (Index root = 0; root < graph.num_vertices; ++root) {
+        reach(root);
+        for (; next < order.size(); ++next)
+            for (Index const w : graph.neighbours(order[next])) reach(w);
+    }
+    return order;
+}
+
+Graph renumbered(Graph const& graph, std::span<Index const> vertex_at) {
+    Graph result;
+    result.num_vertices = graph.num_vertices;
+    result.ptr.reserve(vertex_at.size() + 1);
+    std::vector<Index> number(vertex_at.size());
+    for (Index k = 0; k < graph.num_vertices; ++k) {
+        number[vertex_at[k]] = k;
+        result.ptr.push_back(result.ptr.back() + graph.degree(vertex_at[k]));
+    }
+    // The edges are symmetric: ascending vertices enter the lists of their neighbours, which therefore ascend.
+    result.adj.resize(graph.adj.size());
+    std::vector<Offset> end(result.ptr.begin(), result.ptr.end() - 1);
+    for (Index k = 0; k < graph.num_vertices; ++k)
+        for (Index const w : graph.neighbours(vertex_at[k])) result.adj[end[number[w]]++] = k;
+    if (!graph.weight.empty()) {
+        result.weight.reserve(vertex_at.size());
+        for (Index const v : vertex_at) result.weight.push_back(graph.weight[v]);
+    }
+    return result;
+}
+
+} // namespace espalier
