@@ -220,43 +220,63 @@ void MultilevelCut::contract(CutGraph const& graph, std::vector<Vertex> const& n
                              CutGraph& result) {
     result.total = graph.total;
     result.ptr.assign(1, 0);
+    result.ptr.reserve(coarse + 1);
     result.weight.clear();
+    result.weight.reserve(coarse);
     // The lists of a contracted graph from an earlier call may be longer than its edges.
     if (std::ssize(result.adj) < graph.ptr.back() + 1) {
         result.adj.resize(graph.ptr.back() + 1);
         result.edge_weight.resize(graph.ptr.back() + 1);
     }
     place_.assign(coarse, -1);
+    if (graph.edge_weight.empty())
+        merge_lists(graph, number, result, [](Offset) { return 1; });
+    else
+        merge_lists(graph, number, result, [weight = graph.edge_weight.data()](Offset e) { return weight[e]; });
+}
+
+// Writes the lists of a contracted graph. The time of the ordering depends on the inner loop: it has no
+// branches, because no processor can predict which neighbours of a pair are the same.
+template <class WeightOfEdge>
+void MultilevelCut::merge_lists(CutGraph const& graph, std::vector<Vertex> const& number, CutGraph& result,
+                                WeightOfEdge const& weight_of_edge) {
+    Vertex const* const numbers = number.data();
+    Vertex const* const neighbours = graph.adj.data();
+    Vertex* const adj = result.adj.data();
+    std::int32_t* const edge_weight = result.edge_weight.data();
+    Offset* const places = place_.data();
     Offset end = 0;
     for (Vertex v = 0; v < graph.num_vertices(); ++v) {
-        if (mate_[v] < v) continue;
+        Vertex const mate = mate_[v];
+        if (mate < v) continue;
         // The first entry collects the edges between v and its mate, and is removed at the end. place_ counts
-        // the removed entries, so that entries of earlier vertices are before `begin`.
-        Vertex const merged = number[v];
+        // the removed entries, so that entries of earlier vertices are before `first`.
+        Vertex const merged = numbers[v];
         Offset const removed = merged;
         Offset const begin = end++;
-        place_[merged] = begin + removed;
+        Offset const first = begin + removed;
+        places[merged] = first;
         auto const add = [&](Vertex member) {
-            for (Offset e = graph.ptr[member]; e < graph.ptr[member + 1]; ++e) {
-                Vertex const w = number[graph.adj[e]];
-                bool const is_new = place_[w] < begin + removed;
-                Offset const place = is_new ? end : place_[w] - removed;
-                result.edge_weight[place] =
-                    (is_new ? 0 : result.edge_weight[place]) + graph.weight_of_edge(e);
-                result.adj[place] = w;
-                place_[w] = place + removed;
-                end += is_new ? 1 : 0;
+            for (Offset e = graph.ptr[member], last = graph.ptr[member + 1]; e < last; ++e) {
+                Vertex const w = numbers[neighbours[e]];
+                Offset const known = places[w] - removed;
+                Offset const is_new = known < begin ? 1 : 0;
+                Offset const place = known + (-is_new & (end - known));
+                std::int32_t const before = edge_weight[place] & static_cast<std::int32_t>(is_new - 1);
+                edge_weight[place] = before + weight_of_edge(e);
+                adj[place] = w;
+                places[w] = place + removed;
+                end += is_new;
             }
         };
         add(v);
-        if (mate_[v] != v) add(mate_[v]);
+        if (mate != v) add(mate);
         // Its removal keeps the order of the others, because matches on lattices depend on it.
-        std::copy(result.adj.begin() + begin + 1, result.adj.begin() + end, result.adj.begin() + begin);
-        std::copy(result.edge_weight.begin() + begin + 1, result.edge_weight.begin() + end,
-                  result.edge_weight.begin() + begin);
+        std::copy(adj + begin + 1, adj + end, adj + begin);
+        std::copy(edge_weight + begin + 1, edge_weight + end, edge_weight + begin);
         --end;
         result.ptr.push_back(end);
-        result.weight.push_back(graph.weight[v] + (mate_[v] != v ? graph.weight[mate_[v]] : 0));
+        result.weight.push_back(graph.weight[v] + (mate != v ? graph.weight[mate] : 0));
     }
 }
 

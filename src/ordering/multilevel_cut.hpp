@@ -42,6 +42,9 @@ class MultilevelCut {
     void match_by_weight(CutGraph const& graph, std::int32_t largest, Visits visits);
     void match_at_distance_two(CutGraph const& graph, std::int32_t largest);
     void contract(CutGraph const& graph, std::vector<Vertex> const& number, Vertex coarse, CutGraph& result);
+    template <class WeightOfEdge>
+    void merge_lists(CutGraph const& graph, std::vector<Vertex> const& number, CutGraph& result,
+                     WeightOfEdge const& weight_of_edge);
     void cut_at_level(CutGraph const& graph, Cut& cut);
     Vertex search(CutGraph const& graph, Vertex root);
     Vertex any_vertex(CutGraph const& graph) {
