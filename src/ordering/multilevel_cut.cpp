@@ -245,36 +245,30 @@ void MultilevelCut::merge_lists(CutGraph const& graph, std::vector<Vertex> const
     Vertex* const adj = result.adj.data();
     std::int32_t* const edge_weight = result.edge_weight.data();
     Offset* const places = place_.data();
+    Offset const inside = graph.ptr.back(); // takes the edges inside of pairs, behind all lists
     Offset end = 0;
     for (Vertex v = 0; v < graph.num_vertices(); ++v) {
         Vertex const mate = mate_[v];
         if (mate < v) continue;
-        // The first entry collects the edges between v and its mate, and is removed at the end. place_ counts
-        // the removed entries, so that entries of earlier vertices are before `first`.
-        Vertex const merged = numbers[v];
-        Offset const removed = merged;
-        Offset const begin = end++;
-        Offset const first = begin + removed;
-        places[merged] = first;
+        Offset const begin = end; // neighbours whose place is before it are new
+        places[numbers[v]] = inside;
+        edge_weight[inside] = 0;
         auto const add = [&](Vertex member) {
             for (Offset e = graph.ptr[member], last = graph.ptr[member + 1]; e < last; ++e) {
                 Vertex const w = numbers[neighbours[e]];
-                Offset const known = places[w] - removed;
+                Offset const known = places[w];
                 Offset const is_new = known < begin ? 1 : 0;
                 Offset const place = known + (-is_new & (end - known));
                 std::int32_t const before = edge_weight[place] & static_cast<std::int32_t>(is_new - 1);
                 edge_weight[place] = before + weight_of_edge(e);
                 adj[place] = w;
-                places[w] = place + removed;
+                places[w] = place;
                 end += is_new;
             }
         };
         add(v);
         if (mate != v) add(mate);
-        // Its removal keeps the order of the others, because matches on lattices depend on it.
-        std::copy(adj + begin + 1, adj + end, adj + begin);
-        std::copy(edge_weight + begin + 1, edge_weight + end, edge_weight + begin);
-        --end;
+        places[numbers[v]] = -1;
         result.ptr.push_back(end);
         result.weight.push_back(graph.weight[v] + (mate != v ? graph.weight[mate] : 0));
     }
