@@ -289,17 +289,15 @@ Vertex MultilevelCut::search(CutGraph const& graph, Vertex root) {
 }
 
 // The best level of a search from a vertex that is far from another one. On a lattice these levels are
-// slanted planes, which have fewer vertices than planes along the axes.
+// slanted planes, which have fewer vertices than planes along the axes. Searches for vertices that are farther
+// apart cost more than they gain.
 void MultilevelCut::cut_at_level(CutGraph const& graph, Cut& cut) {
-    Vertex root = any_vertex(graph);
-    Vertex depth = search(graph, root);
+    Vertex const farthest = search(graph, any_vertex(graph));
     auto const degree = [&](Vertex v) { return graph.ptr[v + 1] - graph.ptr[v]; };
-    for (int k = 0; k < 3; ++k) {
-        root = queue_.back();
-        for (std::size_t q = queue_.size(); q-- > 0 && distance_[queue_[q]] == depth;)
-            if (degree(queue_[q]) < degree(root)) root = queue_[q];
-        if (Vertex const deeper = search(graph, root); std::exchange(depth, deeper) >= deeper) break;
-    }
+    Vertex root = queue_.back();
+    for (std::size_t q = queue_.size(); q-- > 0 && distance_[queue_[q]] == farthest;)
+        if (degree(queue_[q]) < degree(root)) root = queue_[q];
+    Vertex const depth = search(graph, root);
     std::vector<std::int64_t> weight(depth + 1, 0);
     for (Vertex const v : queue_) weight[distance_[v]] += graph.weight[v];
     double lowest = std::numeric_limits<double>::infinity();
