@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/mix_bits.hpp"
+#include "ordering/locality.hpp"
 
 namespace espalier {
 
@@ -173,6 +174,17 @@ Graph without_edges_between(Graph const& graph, Marks const& marks) {
     return result;
 }
 
+// Numbers the vertices of a scattered graph in the order of breadth-first searches.
+CompressedGraph numbered_locally(CompressedGraph compressed) {
+    if (!is_scattered(compressed.graph)) return compressed;
+    auto const vertex_at = breadth_first_order(compressed.graph);
+    std::vector<Index> number(vertex_at.size());
+    for (Index k = 0; k < std::ssize(vertex_at); ++k) number[vertex_at[k]] = k;
+    compressed.graph = renumbered(compressed.graph, vertex_at, number);
+    for (Index& vertex : compressed.vertex_of_row) vertex = number[vertex];
+    return compressed;
+}
+
 } // namespace
 
 CompressedGraph uncompressed(Graph graph, std::span<Index const> last) {
@@ -185,7 +197,7 @@ CompressedGraph uncompressed(Graph graph, std::span<Index const> last) {
 }
 
 CompressedGraph compress(Graph const& graph, std::span<Index const> last, VertexPairs const& pairs) {
-    if (last.empty() && pairs.empty()) return merge_indistinguishable(graph, {});
+    if (last.empty() && pairs.empty()) return numbered_locally(merge_indistinguishable(graph, {}));
     Marks const marks = mark(graph.num_vertices, last);
     VertexPairs inside;
     for (auto const& pair : pairs)
@@ -201,7 +213,7 @@ CompressedGraph compress(Graph const& graph, std::span<Index const> last, Vertex
     for (Index const v : last) result.last.push_back(result.vertex_of_row[v]);
     std::sort(result.last.begin(), result.last.end());
     result.last.erase(std::unique(result.last.begin(), result.last.end()), result.last.end());
-    return result;
+    return result.last.empty() ? numbered_locally(std::move(result)) : result;
 }
 
 } // namespace espalier

@@ -1,5 +1,6 @@
 #include "ordering/locality.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace espalier {
@@ -35,23 +36,17 @@ std::vector<Index> breadth_first_order(Graph const& graph) {
     return order;
 }
 
-Graph renumbered(Graph const& graph, std::span<Index const> vertex_at) {
+Graph renumbered(Graph const& graph, std::span<Index const> vertex_at, std::span<Index const> number) {
     Graph result;
     result.num_vertices = graph.num_vertices;
     result.ptr.reserve(vertex_at.size() + 1);
-    std::vector<Index> number(vertex_at.size());
-    for (Index k = 0; k < graph.num_vertices; ++k) {
-        number[vertex_at[k]] = k;
-        result.ptr.push_back(result.ptr.back() + graph.degree(vertex_at[k]));
-    }
-    // The edges are symmetric: ascending vertices enter the lists of their neighbours, which therefore ascend.
-    result.adj.resize(graph.adj.size());
-    std::vector<Offset> end(result.ptr.begin(), result.ptr.end() - 1);
-    for (Index k = 0; k < graph.num_vertices; ++k)
-        for (Index const w : graph.neighbours(vertex_at[k])) result.adj[end[number[w]]++] = k;
-    if (!graph.weight.empty()) {
-        result.weight.reserve(vertex_at.size());
-        for (Index const v : vertex_at) result.weight.push_back(graph.weight[v]);
+    result.adj.reserve(graph.adj.size());
+    if (!graph.weight.empty()) result.weight.reserve(vertex_at.size());
+    for (Index const v : vertex_at) {
+        for (Index const w : graph.neighbours(v)) result.adj.push_back(number[w]);
+        std::sort(result.adj.begin() + result.ptr.back(), result.adj.end());
+        result.ptr.push_back(std::ssize(result.adj));
+        if (!graph.weight.empty()) result.weight.push_back(graph.weight[v]);
     }
     return result;
 }

@@ -16,7 +16,7 @@ bool is_scattered(Graph const& graph);
 /// The vertices in the order of breadth-first searches.
 std::vector<Index> breadth_first_order(Graph const& graph);
 
-/// The graph whose vertex k is vertex_at[k] of the given one. `vertex_at` is a permutation.
-Graph renumbered(Graph const& graph, std::span<Index const> vertex_at);
+/// The graph whose vertex k is vertex_at[k] of the given one. `vertex_at` is a permutation, `number` its inverse.
+Graph renumbered(Graph const& graph, std::span<Index const> vertex_at, std::span<Index const> number);
 
 } // namespace espalier

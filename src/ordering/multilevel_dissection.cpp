@@ -9,7 +9,6 @@
 #include "core/interrupt.hpp"
 #include "core/mix_bits.hpp"
 #include "ordering/job_pool.hpp"
-#include "ordering/locality.hpp"
 #include "ordering/methods.hpp"
 #include "ordering/multilevel_cut.hpp"
 #include "ordering/region.hpp"
@@ -114,12 +113,7 @@ class MultilevelDissection {
 } // namespace
 
 std::vector<Index> order_by_dissection(Graph const& graph, int threads, Interrupt* interrupt) {
-    if (!is_scattered(graph)) return MultilevelDissection(graph, interrupt).run(threads);
-    auto const vertex_at = breadth_first_order(graph);
-    auto const position = MultilevelDissection(renumbered(graph, vertex_at), interrupt).run(threads);
-    std::vector<Index> perm(graph.num_vertices);
-    for (Index k = 0; k < graph.num_vertices; ++k) perm[vertex_at[k]] = position[k];
-    return perm;
+    return MultilevelDissection(graph, interrupt).run(threads);
 }
 
 } // namespace espalier

@@ -1,28 +1,23 @@
 #include "symbolic/pattern.hpp"
 
-#include <numeric>
+#include <algorithm>
 
 namespace espalier {
 
 LowerPattern lower_pattern(Graph const& graph, Ordering const& ordering) {
     auto const n = static_cast<Vertex>(graph.num_vertices);
     LowerPattern pattern;
-    pattern.ptr.assign(n + 1, 0);
-    pattern.weight.resize(n);
-    for (Vertex i = 0; i < n; ++i) {
-        Index const old = ordering.inverse[i];
-        pattern.weight[i] = graph.weight_of(old);
+    pattern.ptr.reserve(n + 1);
+    pattern.weight.reserve(n);
+    pattern.rows.reserve(graph.adj.size() / 2); // each edge is in two lists
+    for (Vertex j = 0; j < n; ++j) {
+        Index const old = ordering.inverse[j];
         for (Index const neighbour : graph.neighbours(old))
-            if (Index const j = ordering.perm[neighbour]; j < i) ++pattern.ptr[j + 1];
+            if (Index const i = ordering.perm[neighbour]; i > j) pattern.rows.push_back(static_cast<Vertex>(i));
+        std::sort(pattern.rows.begin() + pattern.ptr.back(), pattern.rows.end());
+        pattern.ptr.push_back(std::ssize(pattern.rows));
+        pattern.weight.push_back(graph.weight_of(old));
     }
-    std::partial_sum(pattern.ptr.begin(), pattern.ptr.end(), pattern.ptr.begin());
-
-    // Rows are visited in ascending order, so the list of each column is sorted.
-    pattern.rows.resize(pattern.ptr[n]);
-    std::vector<Offset> next(pattern.ptr.begin(), pattern.ptr.end() - 1);
-    for (Vertex i = 0; i < n; ++i)
-        for (Index const neighbour : graph.neighbours(ordering.inverse[i]))
-            if (Index const j = ordering.perm[neighbour]; j < i) pattern.rows[next[j]++] = i;
     return pattern;
 }
 
