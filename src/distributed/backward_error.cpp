@@ -10,12 +10,6 @@
 namespace espalier {
 namespace {
 
-double safe_ratio(double error, double scale) {
-    if (!std::isfinite(error) || !std::isfinite(scale)) return infinity;
-    if (error == 0) return 0;
-    return scale == 0 ? infinity : error / scale;
-}
-
 // If a product of two finite numbers overflows, its factors are multiplied by this number first, and the
 // terms added to the product by its square. This does not change the quotient. Terms that underflow are
 // negligible, because the denominator is above the largest number.
@@ -63,10 +57,24 @@ template <class T> std::vector<double> row_errors(DistributedMatrix<T> const& a,
         scale.resize(b.size());
         errors.resize(b.size());
     });
-    a.residual_and_size(x, b, r, scale, op);
+    a.residual(x, b, r, 1, op);
+    a.abs_product(x, scale, 1, op);
     for (Index i = 0; i < std::ssize(errors); ++i)
-        errors[i] = safe_ratio(modulus(r[i]), static_cast<double>(scale[i]) + modulus(b[i]));
+        errors[i] = relative_error(modulus(r[i]), static_cast<double>(scale[i]) + modulus(b[i]));
     return errors;
+}
+
+// The largest row error of a finite system in which something overflows.
+template <class T> double error_of_shrunk_rows(DistributedMatrix<T> const& a, std::span<T const> x,
+                                               std::span<T const> b, MatrixOp op) {
+    auto errors = row_errors(a, x, b, op);
+    ShrunkSystem<T> const small(a, x, b);
+    auto const again = row_errors<T>(small.matrix, small.x, small.b, op);
+    for (std::size_t i = 0; i < errors.size(); ++i)
+        if (!std::isfinite(errors[i])) errors[i] = again[i];
+    return a.rows().reduction().max(1, [&](std::span<double> largest) {
+        largest[0] = infinity_norm(std::span<double const>(errors));
+    })[0];
 }
 
 } // namespace
@@ -74,9 +82,9 @@ template <class T> std::vector<double> row_errors(DistributedMatrix<T> const& a,
 double normwise_backward_error(double matrix_norm, double r_norm, double x_norm, double b_norm) {
     double const scale = matrix_norm * x_norm + b_norm;
     if (std::isfinite(scale) || !(std::isfinite(matrix_norm) && std::isfinite(x_norm)))
-        return safe_ratio(r_norm, scale);
+        return relative_error(r_norm, scale);
     constexpr double once = shrink<double>;
-    return safe_ratio(r_norm * once * once, (matrix_norm * once) * (x_norm * once) + b_norm * once * once);
+    return relative_error(r_norm * once * once, (matrix_norm * once) * (x_norm * once) + b_norm * once * once);
 }
 
 template <class T> double normwise_backward_error(DistributedMatrix<T> const& a, std::span<T const> x,
@@ -122,28 +130,41 @@ template <class T> double componentwise_backward_error(DistributedMatrix<T> cons
     });
     // An entry of x for an empty column contributes to neither r nor |A||x|.
     if (!on_all(a.rows(), all_finite(x))) return infinity;
-    auto const finite = [](double error) { return std::isfinite(error); };
     double worst = 0;
     for (Index c = 0; c < columns; ++c) {
         auto const x_c = x.subspan(c * m, m), b_c = b.subspan(c * m, m);
-        auto errors = row_errors(a, x_c, b_c, op);
-        if (!on_all(a.rows(), std::all_of(errors.begin(), errors.end(), finite)) &&
-            is_finite_system(a, x_c, b_c)) {
-            ShrunkSystem<T> const small(a, x_c, b_c);
-            auto const again = row_errors<T>(small.matrix, small.x, small.b, op);
-            for (Index i = 0; i < m; ++i)
-                if (!finite(errors[i])) errors[i] = again[i];
-        }
-        worst = std::max(worst, infinity_norm(std::span<double const>(errors)));
+        double error = a.residual_size(x_c, b_c, op).componentwise;
+        if (!std::isfinite(error) && is_finite_system(a, x_c, b_c))
+            error = error_of_shrunk_rows(a, x_c, b_c, op);
+        worst = std::max(worst, error);
     }
-    return a.rows().reduction().max(1, [&](std::span<double> largest) { largest[0] = worst; })[0];
+    return worst;
+}
+
+template <class T> BackwardErrors backward_errors(DistributedMatrix<T> const& a, std::span<T const> x,
+                                                  std::span<T const> b, MatrixOp op) {
+    Index const m = a.rows().count();
+    a.rows().reduction().all_succeed([&] {
+        require_block_size("x", x.size(), m, 1);
+        require_block_size("b", b.size(), m, 1);
+    });
+    ResidualSize const size = a.residual_size(x, b, op);
+    auto const norms = a.rows().reduction().max(2, [&](std::span<double> largest) {
+        largest[0] = infinity_norm(x);
+        largest[1] = infinity_norm(b);
+    });
+    double const normwise = normwise_backward_error(a.infinity_norm(op), size.residual, norms[0], norms[1]);
+    if (std::isfinite(size.componentwise) && std::isfinite(normwise)) return {normwise, size.componentwise};
+    return {normwise_backward_error<T>(a, x, b, 1, op), componentwise_backward_error<T>(a, x, b, 1, op)};
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template double normwise_backward_error(DistributedMatrix<T> const&, std::span<T const>,                 \
                                             std::span<T const>, Index, MatrixOp);                            \
     template double componentwise_backward_error(DistributedMatrix<T> const&, std::span<T const>,            \
-                                                 std::span<T const>, Index, MatrixOp);
+                                                 std::span<T const>, Index, MatrixOp);                       \
+    template BackwardErrors backward_errors(DistributedMatrix<T> const&, std::span<T const>,                 \
+                                            std::span<T const>, MatrixOp);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 
 } // namespace espalier

@@ -25,4 +25,14 @@ template <class T> double componentwise_backward_error(DistributedMatrix<T> cons
                                                        std::span<T const> b, Index columns = 1,
                                                        MatrixOp op = MatrixOp::none);
 
+/// Both errors of one column.
+struct BackwardErrors {
+    double normwise = 0;
+    double componentwise = 0;
+};
+
+/// Collective: both errors as above, in one pass over the matrix unless something overflows.
+template <class T> BackwardErrors backward_errors(DistributedMatrix<T> const& a, std::span<T const> x,
+                                                  std::span<T const> b, MatrixOp op = MatrixOp::none);
+
 } // namespace espalier

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <new>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "core/run_threads.hpp"
 #include "distributed/deal.hpp"
 #include "distributed/halo.hpp"
 #include "matrix/entries.hpp"
@@ -61,11 +63,77 @@ template <class R> struct AccurateEntry<std::complex<R>> {
     [[nodiscard]] std::complex<R> result() const { return {re.value + re.lost, im.value + im.lost}; }
 };
 
-// The sum of some products, and of their moduli.
+// The sum of some products a x, and of their moduli.
 template <class T> struct ProductAndSize {
     T product;
     Real<T> size;
+    void add(T a, T x) {
+        product += a * x;
+        size += std::abs(a) * std::abs(x);
+    }
+    void add(ProductAndSize const& other) {
+        product += other.product;
+        size += other.size;
+    }
 };
+
+// The same, and the sum of the moduli of a.
+template <class T> struct ProductSizeAndNorm {
+    ProductAndSize<T> sums;
+    double norm;
+    void add(T a, T x) {
+        sums.add(a, x);
+        norm += modulus(a);
+    }
+    void add(ProductSizeAndNorm const& other) {
+        sums.add(other.sums);
+        norm += other.norm;
+    }
+};
+
+// The number of threads for a pass over the entries: each has a fair number of them, and its own copy of the
+// sums.
+template <class T> int team_for(CscMatrix<T> const& a, int threads) {
+    constexpr Offset entries_for_a_thread = 100'000;
+    constexpr int most_copies = 8;
+    Offset const useful = std::min<Offset>(a.stored() / entries_for_a_thread, most_copies);
+    return static_cast<int>(std::clamp<Offset>(useful, 1, std::max(1, threads)));
+}
+
+// Runs body(t) for t < team, which must not throw, on as many threads as memory allows.
+template <class Body> void run_team(int team, Body const& body) {
+    try {
+        if (team > 1) return run_threads(team, body);
+    } catch (std::bad_alloc const&) {
+        // No thread has started.
+    }
+    for (int t = 0; t < team; ++t) body(t);
+}
+
+// y[i] += the entries of row i of op(A), by y[i].add(value, x[j]). `team` threads add to their own copies of y,
+// each of which has a.rows entries. The first is zero before, and contains the sums of all afterwards. `lower`
+// tells that no entry is above the diagonal.
+template <class Y, class T>
+void add_entries(MatrixOp op, CscMatrix<T> const& a, T const* x, Y* y, int team, bool lower) {
+    auto const first_column = [&](int t) -> Index {
+        auto const at = std::lower_bound(a.col_ptr.begin(), a.col_ptr.end() - 1, a.stored() / team * t);
+        return t == team ? a.cols : at - a.col_ptr.begin();
+    };
+    auto const first_row = [&](int t) { return lower ? first_column(t) : 0; };
+    run_team(team, [&](int t) {
+        Y* const own = y + t * a.rows;
+        if (t > 0) std::fill(own + first_row(t), own + a.rows, Y());
+        for_each_entry(op, a, {first_column(t), first_column(t + 1)},
+                       [&](Index i, Index j, T value) { own[i].add(value, x[j]); });
+    });
+    if (team > 1)
+        run_team(team, [&](int t) {
+            Index const begin = a.rows * t / team, end = a.rows * (t + 1) / team;
+            for (int other = 1; other < team; ++other)
+                for (Index i = std::max(begin, first_row(other)); i < end; ++i)
+                    y[i].add(y[other * a.rows + i]);
+        });
+}
 
 // The pattern of the columns of a process. Remote rows are numbered after the local rows, in the order of
 // their owners.
@@ -149,8 +217,9 @@ template <class T> struct DistributedMatrix<T>::Part {
     Buffer x, y, imported, exported, sums;
     std::size_t reserved[3] = {};
 
-    void reserve(DistributedRows const& rows, std::size_t x_bytes, std::size_t y_bytes, Index columns) {
-        std::size_t const wanted[3] = {x_bytes, y_bytes, std::max(x_bytes, y_bytes) * columns};
+    void reserve(DistributedRows const& rows, std::size_t x_bytes, std::size_t y_bytes, Index columns,
+                 int copies) {
+        std::size_t const wanted[3] = {x_bytes, y_bytes * copies, std::max(x_bytes, y_bytes) * columns};
         if (std::equal(wanted, wanted + 3, reserved, std::less_equal<>())) return;
         rows.reduction().all_succeed([&] {
             auto const grow = [](Buffer& buffer, std::size_t bytes) {
@@ -225,6 +294,7 @@ template <class T> DistributedMatrix<T> DistributedMatrix<T>::unscaled(std::span
                                                                        std::span<double const> c) const {
     DistributedMatrix result = *this;
     for (auto& norm : result.norm_) norm.reset();
+    result.is_unscaled_ = true;
     auto const invert = [](std::span<double const> scales, std::vector<double>& factors) {
         factors.resize(scales.size());
         std::transform(scales.begin(), scales.end(), factors.begin(), [](double scale) { return 1 / scale; });
@@ -268,13 +338,14 @@ void DistributedMatrix<T>::require_block(char const* what, std::size_t size, Ind
 
 // For each of `columns` columns: the values of `x` at the local and, where op(A) reads them, the remote rows,
 // then kernel(x, y), which adds to zeros at local and remote rows, then add(row, column, y), for local rows
-// and for the contributions of other processes.
+// and for the contributions of other processes. `copies` is the number of such y for which there is memory; the
+// kernel may use those behind the first as it likes.
 template <class T> template <class X, class Y, class Value, class Kernel, class Add>
 void DistributedMatrix<T>::accumulate(MatrixOp op, Index columns, Value const& value, Kernel const& kernel,
-                                      Add const& add) const {
+                                      Add const& add, int copies) const {
     Part& part = *part_;
     Index const m = rows().count(), h = part.halo.size();
-    part.reserve(rows(), sizeof(X), sizeof(Y), columns);
+    part.reserve(rows(), sizeof(X), sizeof(Y), columns, copies);
     bool const imports = is_mirrored() || op != MatrixOp::none;
     bool const exports = is_mirrored() || op == MatrixOp::none;
     X* const x = part.x.template as<X>();
@@ -333,28 +404,71 @@ template <class T> void DistributedMatrix<T>::abs_product(std::span<T const> x, 
         [&](Index i, Index c, Real<T> value) { w[i + c * m] += scaled(outer(op), i, value); });
 }
 
-template <class T>
-void DistributedMatrix<T>::residual_and_size(std::span<T const> x, std::span<T const> b, std::span<T> r,
-                                             std::span<Real<T>> w, MatrixOp op) const {
-    require_block("x", x.size(), 1);
-    require_block("b", b.size(), 1);
-    require_block("r", r.size(), 1);
-    require_block("w", w.size(), 1);
-    std::copy(b.begin(), b.end(), r.begin());
-    std::fill(w.begin(), w.end(), Real<T>(0));
-    using Sums = ProductAndSize<T>;
+// add(i, sums) for the sums of each local row and those of other processes.
+template <class T> template <class Sums, class Add>
+void DistributedMatrix<T>::accumulate_sums(MatrixOp op, std::span<T const> x, Add const& add) const {
+    int const team = team_for(local(), threads_);
+    if (rows().is_alone() && inner(op).empty()) { // without a copy of x
+        part_->reserve(rows(), 0, sizeof(Sums), 1, team);
+        Sums* const y = part_->y.template as<Sums>();
+        std::fill_n(y, order(), Sums());
+        add_entries(op, local(), x.data(), y, team, is_mirrored());
+        for (Index i = 0; i < order(); ++i) add(i, y[i]);
+        return;
+    }
     accumulate<T, Sums>(
         op, 1, [&](Index i, Index) { return scaled(inner(op), i, x[i]); },
-        [&](T const* from, Sums* to) {
-            for_each_entry(op, local(), [&](Index i, Index j, T value) {
-                to[i].product += value * from[j];
-                to[i].size += std::abs(value) * std::abs(from[j]);
-            });
-        },
-        [&](Index i, Index, Sums const& sums) {
-            r[i] -= scaled(outer(op), i, sums.product);
-            w[i] += scaled(outer(op), i, sums.size);
+        [&](T const* from, Sums* to) { add_entries(op, local(), from, to, team, false); },
+        [&](Index i, Index, Sums const& sums) { add(i, sums); }, team);
+}
+
+template <class T> ResidualSize DistributedMatrix<T>::residual_size(std::span<T const> x, std::span<T const> b,
+                                                                    MatrixOp op) const {
+    require_block("x", x.size(), 1);
+    require_block("b", b.size(), 1);
+    std::optional<double>& norm = norm_[op == MatrixOp::none ? 0 : 1];
+    bool const finds_norm = !norm && !is_unscaled_;
+    std::vector<T> r;
+    std::vector<double> size, row_norm;
+    if (!rows().is_alone())
+        rows().reduction().all_succeed([&] {
+            r.resize(rows().count(), 0);
+            size.resize(rows().count(), 0);
+            row_norm.resize(finds_norm ? rows().count() : 0, 0);
         });
+    ResidualSize own;
+    double own_norm = 0;
+    auto const take_row = [&](Index i, T product, double row_size) {
+        double const r_i = modulus(b[i] - product);
+        own.residual = larger(own.residual, r_i);
+        own.componentwise = larger(own.componentwise, relative_error(r_i, row_size + modulus(b[i])));
+    };
+    auto const take = [&](Index i, ProductAndSize<T> const& sums) {
+        T const product = scaled(outer(op), i, sums.product);
+        double const row_size = static_cast<double>(scaled(outer(op), i, sums.size));
+        if (rows().is_alone()) return take_row(i, product, row_size);
+        r[i] += product;
+        size[i] += row_size;
+    };
+    if (finds_norm)
+        accumulate_sums<ProductSizeAndNorm<T>>(op, x, [&](Index i, ProductSizeAndNorm<T> const& sums) {
+            take(i, sums.sums);
+            if (rows().is_alone())
+                own_norm = larger(own_norm, sums.norm);
+            else
+                row_norm[i] += sums.norm;
+        });
+    else
+        accumulate_sums<ProductAndSize<T>>(op, x, take);
+    for (std::size_t i = 0; i < r.size(); ++i) take_row(i, r[i], size[i]);
+    for (double const of_row : row_norm) own_norm = larger(own_norm, of_row);
+    auto const found = rows().reduction().max(3, [&](std::span<double> largest) {
+        largest[0] = own.residual;
+        largest[1] = own.componentwise;
+        largest[2] = own_norm;
+    });
+    if (finds_norm) norm = found[2];
+    return {found[0], found[1]};
 }
 
 template <class T> void DistributedMatrix<T>::accurate_residual(std::initializer_list<std::span<T const>> x,

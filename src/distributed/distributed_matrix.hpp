@@ -20,6 +20,12 @@
 
 namespace espalier {
 
+/// The size of a residual r = b - op(A) x. Infinite or NaN if a number overflows or is not finite.
+struct ResidualSize {
+    double residual = 0;      ///< The largest |r|_i.
+    double componentwise = 0; ///< The largest |r|_i / (|op(A)| |x| + |b|)_i, where 0/0 is 0 and nonzero/0 infinite.
+};
+
 template <class T> class DistributedMatrix {
   public:
     /// For one process: refers to `whole`, which must outlive this. Error{usage} unless it is square.
@@ -30,6 +36,10 @@ template <class T> class DistributedMatrix {
     DistributedMatrix(DistributedRows rows, CscMatrix<T> const* whole);
     /// Collective: takes the entries of another matrix with the same pattern, passed as above.
     void set_values(CscMatrix<T> const* whole);
+
+    /// Threads for residual_size() with large matrices, at least 1. The order of its sums, and therefore
+    /// their rounding, depends on this number.
+    void use_threads(int threads) { threads_ = threads; }
 
     /// R^-1 A C^-1 for diagonal matrices R and C of powers of two. Each process passes the part of its rows
     /// (empty: ones). Shares the entries with this matrix.
@@ -53,9 +63,10 @@ template <class T> class DistributedMatrix {
     /// W = |op(A)| |X|, entrywise moduli (Oettli and Prager 1964).
     void abs_product(std::span<T const> x, std::span<Real<T>> w, Index columns = 1,
                      MatrixOp op = MatrixOp::none) const;
-    /// R = B - op(A) X and W = |op(A)| |X| in one pass over the entries, for one column.
-    void residual_and_size(std::span<T const> x, std::span<T const> b, std::span<T> r, std::span<Real<T>> w,
-                           MatrixOp op = MatrixOp::none) const;
+    /// The size of the residual of one column, in one pass over the entries. Unless unscaled() or
+    /// infinity_norm() was called before, the pass computes infinity_norm(op) as well.
+    [[nodiscard]] ResidualSize residual_size(std::span<T const> x, std::span<T const> b,
+                                             MatrixOp op = MatrixOp::none) const;
     /// r = b - op(A) x for one column and a sum x of vectors, as if computed in twice the working precision
     /// and rounded at the end. Products and sums keep their rounding errors (Ogita, Rump, Oishi 2005).
     void accurate_residual(std::initializer_list<std::span<T const>> x, std::span<T const> b, std::span<T> r,
@@ -88,13 +99,18 @@ template <class T> class DistributedMatrix {
     void require_block(char const* what, std::size_t size, Index columns) const;
     void deal_values(CscMatrix<T> const* whole);
     [[nodiscard]] double compute_infinity_norm(MatrixOp op) const;
-    template <class X, class Y, class Value, class Kernel, class Add> void
-    accumulate(MatrixOp op, Index columns, Value const& value, Kernel const& kernel, Add const& add) const;
+    template <class X, class Y, class Value, class Kernel, class Add>
+    void accumulate(MatrixOp op, Index columns, Value const& value, Kernel const& kernel, Add const& add,
+                    int copies = 1) const;
+    template <class Sums, class Add>
+    void accumulate_sums(MatrixOp op, std::span<T const> x, Add const& add) const;
 
     DistributedRows rows_;
     std::shared_ptr<Part> part_;
     std::vector<double> r_, c_; // factors of the local rows and columns; empty: ones
     mutable std::optional<double> norm_[2]; // infinity norms of A and A^T, once computed
+    bool is_unscaled_ = false;              // whether r_ and c_ may have entries
+    int threads_ = 1;
 };
 
 } // namespace espalier

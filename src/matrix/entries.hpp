@@ -55,17 +55,25 @@ template <class T, class Keep> void retain_entries(CscMatrix<T>& a, Keep const& 
     a.values.resize(end);
 }
 
-/// Calls visit(i, j, value) for each entry of op(A), those above the diagonal of a symmetric or Hermitian
-/// matrix included, in the order in which the entries of A are stored.
-template <class T, class Visit> void for_each_entry(MatrixOp op, CscMatrix<T> const& a, Visit const& visit) {
+/// Calls visit(i, j, value) for each entry of op(A) that the given columns of A store, those above the diagonal
+/// of a symmetric or Hermitian matrix included, in the order in which they are stored.
+template <class T, class Visit>
+void for_each_entry(MatrixOp op, CscMatrix<T> const& a, IndexRange columns, Visit const& visit) {
     bool const turned = op != MatrixOp::none, mirrored = a.symmetry != Symmetry::general;
     bool const conjugate = op == MatrixOp::adjoint;
     bool const conjugate_mirror = conjugate != (a.symmetry == Symmetry::hermitian);
-    for_each_entry(a, [&](Index i, Index j, Offset p) {
-        T const value = a.values[p];
-        visit(turned ? j : i, turned ? i : j, conj_if(conjugate, value));
-        if (mirrored && i != j) visit(turned ? i : j, turned ? j : i, conj_if(conjugate_mirror, value));
-    });
+    for (Index const j : columns)
+        for (Offset const p : a.entries_of(j)) {
+            Index const i = a.row_ind[p];
+            T const value = a.values[p];
+            visit(turned ? j : i, turned ? i : j, conj_if(conjugate, value));
+            if (mirrored && i != j) visit(turned ? i : j, turned ? j : i, conj_if(conjugate_mirror, value));
+        }
+}
+
+/// The same for all columns.
+template <class T, class Visit> void for_each_entry(MatrixOp op, CscMatrix<T> const& a, Visit const& visit) {
+    for_each_entry(op, a, IndexRange{0, a.cols}, visit);
 }
 
 } // namespace espalier

@@ -19,13 +19,22 @@ template <class T> double modulus(T value) {
         return std::abs(static_cast<double>(value));
 }
 
+/// The larger one of two numbers; NaN if `value` is NaN or `largest` was.
+inline double larger(double largest, double value) {
+    return value > largest || std::isnan(value) ? value : largest; // nothing compares above a NaN
+}
+
 template <class T> double infinity_norm(std::span<T const> x) {
     double largest = 0;
-    for (T const value : x) {
-        double const size = modulus(value);
-        if (size > largest || std::isnan(size)) largest = size; // a NaN is kept: nothing compares above it
-    }
+    for (T const value : x) largest = larger(largest, modulus(value));
     return largest;
+}
+
+/// error / scale, where 0/0 is 0 and nonzero/0 infinite. Infinite if one of them is not finite.
+inline double relative_error(double error, double scale) {
+    if (!std::isfinite(error) || !std::isfinite(scale)) return infinity;
+    if (error == 0) return 0;
+    return scale == 0 ? infinity : error / scale;
 }
 
 template <class T> double max_abs(CscMatrix<T> const& a) {

@@ -77,11 +77,11 @@ template <class T> class Refinement {
           options_(options), problem_{a, apply_inverse, options.op} {
         reduction().all_succeed([&] {
             errors_.resize(nrhs);
+            componentwise_.resize(nrhs, not_measured);
             b_norms_.resize(nrhs);
             is_finite_.resize(nrhs);
             report_.history.reserve(1);
         });
-        problem_.matrix_norm = a.infinity_norm(options.op);
         problem_.target = target();
         problem_.restart = longest_recurrence();
         problem_.interrupt = options.interrupt;
@@ -95,15 +95,13 @@ template <class T> class Refinement {
             b_norms_[j] = found[2 * j];
             is_finite_[j] = found[2 * j + 1] == 0;
         }
-        Index const group = columns_in_group(a.rows(), 2, sizeof(T));
-        std::vector<Index> columns;
-        for (Index first = 0; first < nrhs; first += group) {
-            reduction().all_succeed([&] {
-                columns.resize(std::min(group, nrhs - first));
-                std::iota(columns.begin(), columns.end(), first);
-            });
-            measure(columns, [&](Index j, double error) { errors_[j] = error; });
+        for (Index j = 0; j < nrhs; ++j) {
+            reduction().all_succeed([&] { check(options_.interrupt); });
+            auto const errors = backward_errors<T>(a, this->x(j), this->b(j), options_.op);
+            errors_[j] = errors.normwise;
+            componentwise_[j] = errors.componentwise;
         }
+        problem_.matrix_norm = a.infinity_norm(options.op); // known after the first errors
         report_.history.push_back(worst_error());
     }
 
@@ -144,10 +142,12 @@ template <class T> class Refinement {
         auto const nrhs = std::ssize(errors_);
         report_.backward_error = worst_error();
         for (Index j = 0; options_.measures_componentwise && j < nrhs; ++j) {
-            reduction().all_succeed([&] { check(options_.interrupt); });
-            report_.componentwise_error =
-                std::max(report_.componentwise_error,
-                         componentwise_backward_error<T>(a_, std::span<T const>(x(j)), b(j), 1, options_.op));
+            if (componentwise_[j] == not_measured) {
+                reduction().all_succeed([&] { check(options_.interrupt); });
+                componentwise_[j] =
+                    backward_errors<T>(a_, std::span<T const>(x(j)), b(j), options_.op).componentwise;
+            }
+            report_.componentwise_error = std::max(report_.componentwise_error, componentwise_[j]);
         }
         report_.converged = report_.backward_error <= tolerance();
         report_.status = report_.converged ? Status::ok : Status::inaccurate;
@@ -155,6 +155,8 @@ template <class T> class Refinement {
     }
 
   private:
+    static constexpr double not_measured = -1;
+
     void run_group(Method<T> const& method, std::span<Index const> group, Trace& trace) {
         constexpr int most_reserved = 100'000;
         std::vector<KrylovColumn<T>> columns;
@@ -176,10 +178,12 @@ template <class T> class Refinement {
         }
         Index c = 0;
         measure(group, [&](Index j, double error) {
-            if (error <= errors_[j])
+            if (error <= errors_[j]) {
                 errors_[j] = error;
-            else
+                componentwise_[j] = not_measured;
+            } else {
                 restore(c);
+            }
             ++c;
         });
         reduction().all_succeed([&] {
@@ -236,7 +240,7 @@ template <class T> class Refinement {
     ApplyInverse<T> const& apply_inverse_;
     RefineOptions const& options_;
     KrylovProblem<T> problem_;
-    std::vector<double> errors_, b_norms_; // of each column
+    std::vector<double> errors_, componentwise_, b_norms_; // of each column
     std::vector<bool> is_finite_;          // b of each column
     RefineReport report_;
 };

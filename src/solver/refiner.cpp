@@ -24,6 +24,19 @@ void add_steps(RefineReport& report, int steps) {
     if (steps > 0 && report.method == RefineMethod::none) report.method = RefineMethod::ir;
 }
 
+template <class T> BackwardErrors worst_errors(DistributedMatrix<T> const& matrix, std::span<T const> x,
+                                               std::span<T const> b, Index columns, MatrixOp op) {
+    Index const rows = matrix.rows().count();
+    BackwardErrors worst;
+    for (Index j = 0; j < columns; ++j) {
+        auto const errors =
+            backward_errors<T>(matrix, x.subspan(j * rows, rows), b.subspan(j * rows, rows), op);
+        worst.normwise = std::max(worst.normwise, errors.normwise);
+        worst.componentwise = std::max(worst.componentwise, errors.componentwise);
+    }
+    return worst;
+}
+
 } // namespace
 
 template <class T> void Refiner<T>::set_matrix(CscMatrix<T> const& working) {
@@ -35,6 +48,7 @@ template <class T> void Refiner<T>::set_matrix(CscMatrix<T> const& working) {
         working_->set_values(whole);
     else
         working_.emplace(vectors_.rows(), whole);
+    working_->use_threads(context_.threads());
 }
 
 template <class T> DistributedMatrix<T> const& Refiner<T>::callers_matrix() const {
@@ -228,12 +242,12 @@ template <class T> RefineReport Refiner<T>::refine_scaled(std::span<T const> b, 
     scaling.from_working(x, columns, options.op);
     DistributedMatrix<T> const& matrix = callers_matrix();
     double const tolerance = options.tolerance > 0 ? options.tolerance : default_tolerance<T>();
-    report.backward_error = normwise_backward_error<T>(matrix, x, b, columns, options.op);
+    BackwardErrors errors = worst_errors<T>(matrix, x, b, columns, options.op);
     // Scales of earlier values may hide an error of the unscaled system.
-    if (report.converged && !(report.backward_error <= tolerance) && options.method != RefineMethod::none) {
+    if (report.converged && !(errors.normwise <= tolerance) && options.method != RefineMethod::none) {
         RefineReport const more = espalier::refine<T>(matrix, b, x, columns, inverse_of_matrix(), of_working);
         add_steps(report, more.iterations);
-        report.backward_error = more.backward_error;
+        errors = worst_errors<T>(matrix, x, b, columns, options.op);
         auto working_x = context_.on_all([&] { return std::vector<T>(x.begin(), x.end()); });
         scaling.solution_to_working(std::span<T>(working_x), columns, options.op);
         double const scaled_error =
@@ -241,7 +255,8 @@ template <class T> RefineReport Refiner<T>::refine_scaled(std::span<T const> b, 
         context_.on_all([&] { report.history.push_back(scaled_error); });
         report.converged = scaled_error <= tolerance;
     }
-    report.componentwise_error = componentwise_backward_error<T>(matrix, x, b, columns, options.op);
+    report.backward_error = errors.normwise;
+    report.componentwise_error = errors.componentwise;
     report.converged = report.converged && report.backward_error <= tolerance;
     if (!report.converged) report.status = Status::inaccurate;
     report.time_s = timer.seconds();
