@@ -546,6 +546,14 @@ ESPALIER_API espalier_status espalier_rcond(espalier_solver* solver, double* rco
 ESPALIER_API espalier_status espalier_null_space(espalier_solver* solver, double tolerance, int64_t* rank);
 /** The orthonormal null vectors of espalier_null_space(): order x (order - rank), with leading dimension `ld`. */
 ESPALIER_API espalier_status espalier_null_vectors(espalier_solver* solver, void* basis, int64_t ld);
+/** Entries of A^-1 for the entries of the matrix, in the order of espalier_set_matrix() and of the type of the solver: for
+ *  entry (i, j) of A the entry (j, i) of A^-1, which is the derivative of log |det A| by that of A. All entries at one
+ *  position receive the same value. `entries` is their number. Needs the memory of the factors again; one process only,
+ *  supernodes, and factors in full precision without replaced or delayed pivots: ESPALIER_UNSUPPORTED or ESPALIER_USAGE
+ *  otherwise. */
+ESPALIER_API espalier_status espalier_selected_inverse(espalier_solver* solver, int64_t entries, void* inverse);
+/** The diagonal of A^-1: an entry for each row, likewise. */
+ESPALIER_API espalier_status espalier_inverse_diagonal(espalier_solver* solver, void* diagonal);
 /** The Schur complement S = A_ss - A_si A_ii^-1 A_is on the unknowns of espalier_set_schur(), in that order:
  *  square, with all entries even if symmetric. */
 ESPALIER_API espalier_status espalier_schur_complement(espalier_solver* solver, void* schur, int64_t ld);

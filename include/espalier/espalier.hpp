@@ -120,6 +120,17 @@ template <class T> class ESPALIER_API Solver {
     /// structurally singular.
     [[nodiscard]] NullSpace<T> null_space(CscMatrix<T> const& matrix, double tolerance = 0);
 
+    /// The selected inverse (Takahashi, Fagan, Chin 1973): the entries (j, i) of A^-1 for all stored entries (i, j) of
+    /// `matrix`, which has the factorized pattern. That is the pattern of A^T, and of A if it is symmetric; the result
+    /// has the symmetry of `matrix`. Its transpose is the derivative of log |det A| by the entries of A. The entries
+    /// are not refined. For a time of two to three factorizations it needs the memory of the factors again. One process
+    /// only, factors in T with supernodes and without delayed columns: Error{unsupported}, {usage} otherwise;
+    /// {unsupported} if pivots were replaced, {singular}.
+    [[nodiscard]] CscMatrix<T> selected_inverse(CscMatrix<T> const& matrix);
+    /// The n diagonal entries of A^-1, as selected_inverse(). If the rows were permuted for lu, those outside of the
+    /// structure of the factors are computed by solves.
+    [[nodiscard]] std::vector<T> inverse_diagonal();
+
     /// The Schur complement S = A_ss - A_si A_ii^-1 A_is of the unknowns Options::schur = (s_1 .. s_k) in that order:
     /// k x k, with all entries even if symmetric, of the unscaled matrix. With Options::schur, solve() and refine() are
     /// Error{usage}.

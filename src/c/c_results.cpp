@@ -35,6 +35,14 @@ espalier_status espalier_null_vectors(espalier_solver* solver, void* basis, int6
     return guarded(solver, [&](espalier_solver& self) { self.session->null_vectors(basis, ld); });
 }
 
+espalier_status espalier_selected_inverse(espalier_solver* solver, int64_t entries, void* inverse) {
+    return guarded(solver, [&](espalier_solver& self) { self.session->selected_inverse(entries, inverse); });
+}
+
+espalier_status espalier_inverse_diagonal(espalier_solver* solver, void* diagonal) {
+    return guarded(solver, [&](espalier_solver& self) { self.session->inverse_diagonal(diagonal); });
+}
+
 espalier_status espalier_schur_complement(espalier_solver* solver, void* schur, int64_t ld) {
     return guarded(solver, [&](espalier_solver& self) { self.session->schur_complement(schur, ld); });
 }

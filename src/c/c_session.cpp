@@ -65,6 +65,33 @@ template <class T> class TypedSession final : public SystemSession<T> {
             write_back(null_space_->basis.values, order(), {basis, null_space_->basis.cols, leading});
     }
 
+    void selected_inverse(Offset entries, void* inverse) override {
+        begin("espalier_selected_inverse", [&] {
+            require_factors("espalier_selected_inverse");
+            require_pointer(inverse, "inverse");
+            if (entries != matrix_.entries())
+                throw Error(Status::usage, fmt::format("there is room for {} entries, and the matrix was set with {}",
+                                                       entries, matrix_.entries()));
+        });
+        CscMatrix<T> const& a = matrix_.matrix();
+        CscMatrix<T> const found = solver_.selected_inverse(a);
+        // The value of entry (i, j) of A is entry (j, i) of the inverse.
+        std::vector<T> values(found.values.size());
+        std::vector<Offset> next(found.col_ptr.begin(), found.col_ptr.end() - 1);
+        for (Offset p = 0; p < std::ssize(values); ++p)
+            values[p] = a.symmetry == Symmetry::general ? found.values[next[a.row_ind[p]]++]
+                                                        : conj_if(a.symmetry == Symmetry::hermitian, found.values[p]);
+        std::ranges::copy(matrix_.in_order_of_view(values), static_cast<T*>(inverse));
+    }
+
+    void inverse_diagonal(void* diagonal) override {
+        begin("espalier_inverse_diagonal", [&] {
+            require_factors("espalier_inverse_diagonal");
+            require_pointer(diagonal, "diagonal");
+        });
+        std::ranges::copy(solver_.inverse_diagonal(), static_cast<T*>(diagonal));
+    }
+
     void schur_complement(void* schur, Index leading) override {
         begin("espalier_schur_complement", [&] { require_factors("espalier_schur_complement"); });
         auto const found = solver_.schur_complement();

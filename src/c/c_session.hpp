@@ -62,6 +62,8 @@ class Session {
     /// Keeps the null vectors for null_vectors().
     virtual void null_space(double tolerance, std::int64_t* rank) = 0;
     virtual void null_vectors(void* basis, Index leading) = 0;
+    virtual void selected_inverse(Offset entries, void* inverse) = 0;
+    virtual void inverse_diagonal(void* diagonal) = 0;
     virtual void schur_complement(void* schur, Index leading) = 0;
     virtual void condense(InputBlock b, OutputBlock reduced) = 0;
     virtual void expand(InputBlock b, InputBlock x_schur, OutputBlock x) = 0;

@@ -141,6 +141,20 @@ template <class T> void MatrixImport<T>::set_values(std::span<T const> values) {
     matrix_.values = std::move(sums);
 }
 
+template <class T> std::vector<T> MatrixImport<T>::in_order_of_view(std::span<T const> of_stored) const {
+    if (std::ssize(of_stored) != matrix_.stored())
+        throw Error(Status::usage,
+                    fmt::format("there are {} numbers for {} stored entries", of_stored.size(), matrix_.stored()));
+    bool const hermitian = matrix_.symmetry == Symmetry::hermitian;
+    std::vector<T> result(entries_);
+    for (Offset k = 0; k < entries_; ++k) {
+        Offset const place = place_.empty() ? k : place_[k];
+        bool const is_mirror_image = upper_ || place < 0;
+        result[k] = conj_if(hermitian && is_mirror_image, of_stored[place < 0 ? ~place : place]);
+    }
+    return result;
+}
+
 template <class T> void MatrixImport<T>::add_values(std::span<T const> values, std::vector<T>& sums) const {
     if (place_.empty())
         std::copy(values.begin(), values.end(), sums.begin());

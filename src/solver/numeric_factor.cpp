@@ -212,6 +212,10 @@ std::vector<T> NumericFactor<T>::schur_product(std::span<Index const> unknowns, 
     });
 }
 
+template <class T> SelectedInverse<T> NumericFactor<T>::selected_inverse() {
+    return SelectedInverse<T>(*full_, *plan_, context_.workers(), context_.interrupt());
+}
+
 template <class T> Inertia NumericFactor<T>::inertia() {
     Inertia const own =
         context_.on_all([&] { return with_factor([](auto const& factor) { return pivot_signs(factor); }); });

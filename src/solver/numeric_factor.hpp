@@ -19,6 +19,7 @@
 #include "factor/deal_plan.hpp"
 #include "factor/factorize.hpp"
 #include "factor/pivots.hpp"
+#include "solve/selected_inverse.hpp"
 #include "solve/solve.hpp"
 #include "solver/factor_results.hpp"
 #include "solver/process_context.hpp"
@@ -79,6 +80,9 @@ template <class T> class NumericFactor : public WorkingInverse<T> {
     DenseMatrix<T> schur_complement(std::span<Index const> unknowns);
     /// Collective: as espalier::schur_product() on process 0. Nothing elsewhere.
     std::vector<T> schur_product(std::span<Index const> unknowns, std::span<T const> v);
+
+    /// The inverse on the structure of the factors; one process, factors in T.
+    [[nodiscard]] SelectedInverse<T> selected_inverse();
 
     /// Collective: counts the signs of all pivots, as pivot_signs().
     [[nodiscard]] Inertia inertia();

@@ -274,6 +274,12 @@ template <class T> NullSpace<T> Solver<T>::null_space(CscMatrix<T> const& matrix
     return state_->call("null_space", {0, MatrixOp::none, tolerance},
                         [&] { return state_->null_space(matrix); });
 }
+template <class T> CscMatrix<T> Solver<T>::selected_inverse(CscMatrix<T> const& matrix) {
+    return state_->call("selected_inverse", {}, [&] { return state_->selected_inverse(matrix); });
+}
+template <class T> std::vector<T> Solver<T>::inverse_diagonal() {
+    return state_->call("inverse_diagonal", {}, [&] { return state_->inverse_diagonal(); });
+}
 template <class T> DenseMatrix<T> Solver<T>::schur_complement() const {
     return state_->call("schur_complement", {}, [&] { return state_->schur_complement(); });
 }

@@ -118,6 +118,8 @@ template <class T> void Solver<T>::State::take_part(std::string const& name) {
     if (name == "determinant") return (void)determinant();
     if (name == "reciprocal_condition") return (void)reciprocal_condition(no_matrix);
     if (name == "null_space") return (void)null_space(no_matrix);
+    if (name == "selected_inverse") return (void)selected_inverse(no_matrix);
+    if (name == "inverse_diagonal") return (void)inverse_diagonal();
     if (name == "schur_complement") return (void)schur_complement();
     if (name == "condense") return (void)condense({});
     if (name == "expand") return (void)expand({}, {});

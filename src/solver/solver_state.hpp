@@ -74,6 +74,8 @@ template <class T> struct Solver<T>::State {
     Determinant<T> determinant();
     double reciprocal_condition(CscMatrix<T> const& matrix);
     NullSpace<T> null_space(CscMatrix<T> const& matrix);
+    CscMatrix<T> selected_inverse(CscMatrix<T> const& matrix);
+    std::vector<T> inverse_diagonal();
     DenseMatrix<T> schur_complement();
     std::vector<T> condense(std::span<T const> b);
     std::vector<T> expand(std::span<T const> b, std::span<T const> x_schur);
@@ -140,6 +142,11 @@ template <class T> struct Solver<T>::State {
     void report_applications();
     RefineReport bound_forward_error(std::span<T const> b, std::span<T const> x);
     std::vector<T> eliminate_interior(std::span<T const> b, std::vector<T>& own);
+
+    SelectedInverse<T> invert(char const* what);
+    [[nodiscard]] std::optional<T> entry_of_inverse(SelectedInverse<T> const& inverse, Index row, Index column) const;
+    void check_inverse(CscMatrix<T> const& matrix, CscMatrix<T> const& inverse);
+    void solve_for_diagonal(std::span<Index const> rows, std::vector<T>& diagonal);
 
     void require_factors(char const* what) const;
     void require_complete(char const* what) const;

@@ -281,6 +281,26 @@ static void null_space(void) {
     espalier_destroy(&solver);
 }
 
+/* Each entry receives its derivative of log |det A|, wherever it is given. */
+static void selected_inverse(void) {
+    int32_t const row[] = {0, 2, 1, 1, 2, 0}, column[] = {0, 0, 1, 2, 2, 0};
+    double const value[] = {1, 3, 2, 4, 5, 1}; /* [2 0 0; 0 2 4; 3 0 5] */
+    double const expected[] = {0.5, 0, 0.5, 0, 0.2, 0.5}, diagonal[] = {0.5, 0.5, 0.2};
+    double found[6], own[3];
+    espalier_matrix const matrix = {
+        .layout = ESPALIER_COO, .rows = 3, .cols = 3, .entries = 6, .pointers = row, .indices = column, .values = value};
+    espalier_solver* solver = with_matrix(ESPALIER_DOUBLE, &matrix);
+    OK(solver, espalier_set_supernodes(solver, ESPALIER_ON));
+    OK(solver, espalier_factorize(solver));
+    FAILS(solver, ESPALIER_USAGE, "set with 6", espalier_selected_inverse(solver, 5, found));
+    FAILS(solver, ESPALIER_USAGE, "null", espalier_inverse_diagonal(solver, NULL));
+    OK(solver, espalier_selected_inverse(solver, 6, found));
+    for (int k = 0; k < 6; ++k) CHECK(fabs(found[k] - expected[k]) < 1e-15);
+    OK(solver, espalier_inverse_diagonal(solver, own));
+    for (int k = 0; k < 3; ++k) CHECK(fabs(own[k] - diagonal[k]) < 1e-15);
+    espalier_destroy(&solver);
+}
+
 /* Unknowns 2 and 0 of a 3 x 3 system kept: S by hand, and the solution through it. */
 static void schur(void) {
     int32_t const start[] = {0, 2, 5, 7}, row[] = {0, 1, 0, 1, 2, 1, 2};
@@ -521,6 +541,7 @@ int main(void) {
     single_precision();
     what_factors_tell();
     null_space();
+    selected_inverse();
     schur();
     options();
     report();

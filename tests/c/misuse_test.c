@@ -69,6 +69,8 @@ static void no_solver(espalier_solver* solver, char const* message) {
     USAGE(message, espalier_rcond(solver, &number));
     USAGE(message, espalier_null_space(solver, 0, &count));
     USAGE(message, espalier_null_vectors(solver, &number, 1));
+    USAGE(message, espalier_selected_inverse(solver, 1, &number));
+    USAGE(message, espalier_inverse_diagonal(solver, &number));
     USAGE(message, espalier_schur_complement(solver, &number, 1));
     USAGE(message, espalier_condense(solver, 0, NULL, 1, NULL, 1));
     USAGE(message, espalier_expand(solver, 0, NULL, 1, NULL, 1, NULL, 1));
@@ -196,6 +198,8 @@ static void too_early(espalier_solver* solver, char const* when) {
     USAGE(when, espalier_rcond(solver, b));
     USAGE(when, espalier_null_space(solver, 0, &rank));
     USAGE(when, espalier_null_vectors(solver, x, 4));
+    USAGE(when, espalier_selected_inverse(solver, 4, x));
+    USAGE(when, espalier_inverse_diagonal(solver, x));
     USAGE(when, espalier_schur_complement(solver, x, 4));
     USAGE(when, espalier_condense(solver, 1, b, 4, x, 4));
     USAGE(when, espalier_expand(solver, 1, b, 4, x, 4, x, 4));

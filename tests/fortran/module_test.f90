@@ -192,6 +192,12 @@ contains
         call check(abs(phase*exp(log_modulus) + 3) < 1e-14_real64, 'determinant')
         call solver%rcond(rcond)
         call check(abs(rcond - 1._real64/3) < 1e-2_real64, 'rcond')
+        call solver%selected_inverse(x(:, 1))
+        call check(maxval(abs(x(:, 1) - [-1._real64, 2._real64, -1._real64]/3)) < 1e-14_real64, 'selected inverse')
+        call solver%inverse_diagonal(x(:2, 1))
+        call check(maxval(abs(x(:2, 1) + 1._real64/3)) < 1e-14_real64, 'diagonal of the inverse')
+        call solver%inverse_diagonal(x(:1, 1), status)
+        call check(status == espalier_usage, 'no room for the diagonal of the inverse')
 
         call solver%set_option('allow-singular', 'on')
         call solver%set_coo(2, [1, 2, 2], [1, 1, 2], [1._real64, -1._real64, 1._real64], espalier_symmetric, &

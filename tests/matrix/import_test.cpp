@@ -312,6 +312,25 @@ TEST(Import, RejectedValuesKeepTheOldValues) {
     EXPECT_EQ(import.matrix().values, small.values);
 }
 
+// Derivatives by the entries of a matrix that is given in full, by triangles, and with an entry in two parts.
+TEST(Import, NumbersOfStoredEntriesReturnInTheOrderOfTheView) {
+    using C = std::complex<double>;
+    std::vector<int> const rows{1, 0, 1, 0, 1}, columns{1, 0, 0, 1, 1};
+    std::vector<C> const values{2, 5, {1, 1}, {1, -1}, 1}; // [5 1-i; 1+i 3]
+    auto view = view_of(Layout::coo, 2, 2, rows, columns, values);
+    view.symmetry = Symmetry::hermitian;
+    MatrixImport<C> const full(view);
+    std::vector<C> const given{10, {20, 2}, 30};
+    EXPECT_EQ(full.in_order_of_view(given), (std::vector<C>{30, 10, {20, 2}, {20, -2}, 30}));
+    EXPECT_THROW((void)full.in_order_of_view(values), Error);
+    std::vector<int> const upper_rows{0, 0, 1}, upper_columns{1, 0, 1};
+    std::vector<C> const upper_values{{1, -1}, 5, 3};
+    auto upper = view_of(Layout::coo, 2, 2, upper_rows, upper_columns, upper_values);
+    upper.symmetry = Symmetry::hermitian;
+    upper.triangle = Triangle::upper;
+    EXPECT_EQ(MatrixImport<C>(upper).in_order_of_view(given), (std::vector<C>{{20, -2}, 10, 30}));
+}
+
 TEST(Import, MessagesUseThePositionsOfTheCaller) {
     std::vector<int> const rows{0, 0, 1}, columns{0, 1, 1};
     std::vector<double> const values{1, NAN, 1};

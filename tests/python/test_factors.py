@@ -109,3 +109,31 @@ def test_eigenvalues_near_a_shift():
     nearest = np.sort(values[np.argsort(abs(values - shift))[:4]])
     np.testing.assert_allclose(np.sort(found), nearest)
     assert factor.inertia().negative == (values < shift).sum()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("factorize, make", MAKERS)
+def test_selected_inverse(factorize, make, dtype):
+    A = matrix_of(make, dtype)
+    factor = factorize(A, supernodes="on")
+    dense = np.linalg.inv(A.toarray().astype(np.complex128))
+    bound = 1e3 * tolerance(dtype) * abs(dense).max()
+    selected = factor.selected_inverse()
+    pattern = (A.T != 0).toarray()
+    assert selected.format == "csc" and selected.dtype == dtype
+    np.testing.assert_allclose(selected.toarray(), np.where(pattern, dense, 0), atol=bound)
+    np.testing.assert_allclose(factor.inverse_diagonal(), dense.diagonal(), atol=bound)
+
+
+def test_selected_inverse_is_the_derivative_of_the_determinant():
+    A = general(dtype=np.float64).tocsc()
+    factor = espalier.lu(A, supernodes="on")
+    derivative, before = factor.selected_inverse().T.tocsc(), factor.slogdet().logabsdet
+    change = A.copy()
+    change.data = 1e-6 * np.cos(np.arange(A.nnz))
+    factor.refactorize(A + change)
+    assert factor.slogdet().logabsdet - before == pytest.approx(derivative.multiply(change).sum(), rel=1e-4)
+
+
+def test_selected_inverse_needs_supernodes():
+    refuses(espalier.InputError, espalier.lu(general(), supernodes="off").selected_inverse, "supernodes")

@@ -214,5 +214,84 @@ TEST(Schur, OfAllUnknownsIsTheMatrixItself) {
         for (Index j = 0; j < 6; ++j) EXPECT_EQ(s.column(j)[i], dense(5 - i, 5 - j));
 }
 
+// The entries of A^-1 on the pattern of A^T, with scaled and permuted systems, too, and the whole diagonal.
+TYPED_TEST(Capabilities, SelectedInverseIsOnThePatternOfTheTranspose) {
+    using T = TypeParam;
+    constexpr Index n = 40;
+    for (Factorization const kind : kinds<T>()) {
+        auto const a = random_matrix<T>(kind, n, 5);
+        for (Toggle const matching : {Toggle::automatic, Toggle::on}) {
+            if (kind == Factorization::llh && matching == Toggle::on) continue;
+            Options options = narrow_blocks(kind);
+            options.matching = matching;
+            options.supernodes = Toggle::on;
+            Solver<T> solver = factorized(a, options);
+            DenseLu<T> const lu(to_dense(a));
+            auto const found = solver.selected_inverse(a);
+            found.validate();
+            EXPECT_EQ(found.symmetry, a.symmetry);
+            EXPECT_EQ(found.stored(), a.stored());
+            auto const pattern = to_dense(a, MatrixOp::transpose);
+            auto const entries = to_dense(found);
+            auto const diagonal = solver.inverse_diagonal();
+            for (Index j = 0; j < n; ++j) {
+                std::vector<T> column(n, T(0));
+                column[j] = T(1);
+                lu.solve(column.data(), MatrixOp::none);
+                EXPECT_LE(std::abs(diagonal[j] - column[j]), tolerance<T>) << to_string(kind) << j;
+                for (Index i = 0; i < n; ++i) {
+                    T const expected = pattern(i, j) == T(0) ? T(0) : column[i];
+                    EXPECT_LE(std::abs(entries(i, j) - expected), tolerance<T>) << to_string(kind) << i << " " << j;
+                }
+            }
+        }
+    }
+}
+
+// A permuted identity with a cycle: the rows are matched, and A^-1 has a diagonal outside of the factors.
+TEST(SelectedInverse, FindsADiagonalOutsideOfTheFactors) {
+    auto const a = matrix_of<double>(4, Symmetry::general, [](Index i, Index j) {
+        return i == (j + 1) % 4 ? 2.0 + static_cast<double>(j) : i == 2 && j == 2 ? 0.5 : 0.0;
+    });
+    Options options = narrow_blocks(Factorization::lu);
+    options.matching = Toggle::on;
+    options.supernodes = Toggle::on;
+    Solver<double> solver = factorized(a, options);
+    auto const diagonal = solver.inverse_diagonal();
+    for (Index j = 0; j < 4; ++j) {
+        std::vector<double> unit(4, 0.0);
+        unit[j] = 1;
+        EXPECT_NEAR(diagonal[j], solver.solve(unit)[j], 1e-15);
+    }
+}
+
+TEST(SelectedInverse, SaysWhatItNeeds) {
+    auto const a = random_matrix<double>(Factorization::lu, 40, 5);
+    auto const status = [&](Options const& options) {
+        return status_of([&] { (void)factorized(a, options).selected_inverse(a); });
+    };
+    Options const usual = [] {
+        Options with_supernodes = narrow_blocks(Factorization::lu);
+        with_supernodes.supernodes = Toggle::on;
+        return with_supernodes;
+    }();
+    Options options = usual;
+    EXPECT_EQ(status_of([&] { (void)Solver<double>(options).inverse_diagonal(); }), Status::usage);
+    options.mixed_precision = true;
+    EXPECT_EQ(status(options), Status::unsupported);
+    options.mixed_precision = false;
+    options.supernodes = Toggle::off;
+    EXPECT_EQ(status(options), Status::usage);
+    options = usual;
+    options.schur = {1};
+    EXPECT_EQ(status(options), Status::usage);
+    options.schur.clear();
+    Solver<double> solver = factorized(a, options);
+    EXPECT_EQ(status_of([&] { (void)solver.selected_inverse(random_matrix<double>(Factorization::lu, 40, 6)); }),
+              Status::usage);
+    options.max_memory = solver.report().analysis.memory_bytes + 1000;
+    EXPECT_EQ(status(options), Status::out_of_memory);
+}
+
 } // namespace
 } // namespace espalier

@@ -79,6 +79,8 @@ module espalier
         procedure :: rcond
         procedure :: null_space
         procedure :: null_vectors
+        procedure :: selected_inverse
+        procedure :: inverse_diagonal
         procedure :: schur_complement
         procedure :: condense
         procedure :: expand
@@ -505,6 +507,29 @@ contains
         call require(call_to, found%columns >= self%nullity, 'the basis has fewer columns than there are null vectors')
         if (is_refused(call_to, status)) return
         call finish(self%handle, c_null_vectors(self%handle, found%address, found%leading), status)
+    end subroutine
+
+    ! For each entry (i, j) of the matrix, in its order, the entry (j, i) of the inverse.
+    subroutine selected_inverse(self, inverse, status)
+        class(espalier_solver), intent(inout) :: self
+        type(*), intent(inout) :: inverse(..)
+        integer, intent(out), optional :: status
+        call pass_values(c_call(self%handle, 'espalier_selected_inverse'), c_selected_inverse, array_of(inverse), status)
+    end subroutine
+
+    ! The diagonal of the inverse.
+    subroutine inverse_diagonal(self, diagonal, status)
+        class(espalier_solver), intent(inout) :: self
+        type(*), intent(inout) :: diagonal(..)
+        integer, intent(out), optional :: status
+        type(array) :: found
+        type(c_call) :: call_to
+        call_to = c_call(self%handle, 'espalier_inverse_diagonal')
+        found = array_of(diagonal)
+        call require_valid(call_to, found)
+        call require_all_rows(call_to, found)
+        if (is_refused(call_to, status)) return
+        call finish(self%handle, c_inverse_diagonal(self%handle, found%address), status)
     end subroutine
 
     ! The Schur complement on the unknowns of set_schur, k x k.

@@ -147,6 +147,7 @@ module espalier_c
     procedure(find_function), bind(c, name='espalier_report_int') :: c_report_int
     procedure(find_function), bind(c, name='espalier_report_real') :: c_report_real
     procedure(find_function), bind(c, name='espalier_report_bool') :: c_report_bool
+    procedure(values_function), bind(c, name='espalier_selected_inverse') :: c_selected_inverse
     procedure(get_1_function), bind(c, name='espalier_get_scalar') :: c_get_scalar
     procedure(get_1_function), bind(c, name='espalier_rcond') :: c_rcond
     procedure(get_1_function), bind(c, name='espalier_report_json') :: c_report_json
@@ -211,6 +212,11 @@ module espalier_c
             type(c_ptr), value :: solver
             real(c_double), value :: tolerance
             integer(c_int64_t), intent(inout) :: rank
+            integer(c_int) :: status
+        end function
+        function c_inverse_diagonal(solver, diagonal) bind(c, name='espalier_inverse_diagonal') result(status)
+            import
+            type(c_ptr), value :: solver, diagonal
             integer(c_int) :: status
         end function
         function c_condense(solver, nrhs, b, ldb, r, ldr) bind(c, name='espalier_condense') result(status)

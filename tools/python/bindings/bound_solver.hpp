@@ -149,6 +149,21 @@ template <class T> class BoundSolver {
         return {found.rank, to_numpy(std::move(found.basis)), std::move(found.singular_values)};
     }
 
+    /// Column starts, rows and values of all entries, both triangles included.
+    std::tuple<py::array_t<Offset>, py::array_t<Index>, py::array_t<T>> selected_inverse(py::tuple const& listeners) {
+        auto const found = run(listeners, [&] {
+            return expand_symmetric(solver_->selected_inverse(factorized("selected_inverse")));
+        });
+        return {py::array_t<Offset>(std::ssize(found.col_ptr), found.col_ptr.data()),
+                py::array_t<Index>(std::ssize(found.row_ind), found.row_ind.data()),
+                py::array_t<T>(std::ssize(found.values), found.values.data())};
+    }
+
+    py::array_t<T> inverse_diagonal(py::tuple const& listeners) {
+        auto const found = run(listeners, [&] { return solver_->inverse_diagonal(); });
+        return py::array_t<T>(std::ssize(found), found.data());
+    }
+
     py::array_t<T> schur_complement() {
         return to_numpy(run({}, [&] { return solver_->schur_complement(); }));
     }

@@ -91,6 +91,14 @@ class Factor:
         self.solver.factorize(A)
         return self
 
+    def selected_inverse(self) -> Any:
+        """The entries of A^-1 on the pattern of A.T, as a CSC matrix; see Solver.selected_inverse()."""
+        return self.solver.selected_inverse()
+
+    def inverse_diagonal(self) -> npt.NDArray[Any]:
+        """The diagonal of A^-1."""
+        return self.solver.inverse_diagonal()
+
     def slogdet(self) -> LogDeterminant:
         """Sign (or phase) and logarithm of the modulus of the determinant."""
         return self.solver.slogdet()

@@ -333,6 +333,18 @@ class Solver:
         rank, basis, values = work.handle.null_space(float(tolerance), self._listeners)
         return NullSpace(rank, basis, np.array(values, dtype=np.float64))
 
+    def selected_inverse(self) -> Any:
+        """The selected inverse (Takahashi): a scipy CSC matrix with the entries (j, i) of A^-1 for all entries (i, j) of
+        A, that is, on the pattern of A.T, which is that of A if it is symmetric. The entries are not refined. Needs
+        the memory of the factors again."""
+        work = self._require_work("selected_inverse")
+        starts, rows, values = work.handle.selected_inverse(self._listeners)
+        return sparse.csc_matrix((values, rows, starts), shape=work.shape)
+
+    def inverse_diagonal(self) -> npt.NDArray[Any]:
+        """The diagonal of A^-1, for the time and memory of selected_inverse()."""
+        return self._require_work("inverse_diagonal").handle.inverse_diagonal(self._listeners)
+
     # Predictions and traces.
 
     def predict(

@@ -1,0 +1,140 @@
+// Entries of the inverse of the factorized matrix. With the working system B = P R A C, A^-1 = C B^-1 P R.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "kernels/blas.hpp"
+#include "matrix/convert.hpp"
+#include "solver/checks.hpp"
+#include "solver/solver_state.hpp"
+
+namespace espalier {
+
+// Computes B^-1 on the structure of the factors.
+template <class T> SelectedInverse<T> Solver<T>::State::invert(char const* what) {
+    require_no_schur(what);
+    require_complete(what);
+    require_supernodes(what);
+    if (!context_.is_alone())
+        throw Error(Status::unsupported, std::string(what) + " needs a single process");
+    if (factor_.is_narrow())
+        throw Error(Status::unsupported,
+                    std::string(what) + " needs factors in full precision; set mixed_precision to false");
+    if (report.factor.numerically_singular)
+        throw Error(Status::singular, "the matrix is singular to working precision and has no inverse");
+    if (report.factor.pivots_replaced > 0)
+        throw Error(Status::unsupported,
+                    std::string(what) + " needs the factors of the matrix itself, and some pivots were replaced");
+    require_memory(report.analysis.memory_bytes +
+                       SelectedInverse<T>::bytes(structure(), form_, context_.workers().size()),
+                   options.max_memory);
+    SingleThreadedBlas const blas;
+    return factor_.selected_inverse();
+}
+
+template <class T>
+std::optional<T> Solver<T>::State::entry_of_inverse(SelectedInverse<T> const& inverse, Index row,
+                                                    Index column) const {
+    ScaledSystem<T> const& system = analysis_->system;
+    std::vector<Index> const& perm = structure().perm;
+    std::optional<T> const entry = inverse.entry(perm[row], perm[system.row_place(column)]);
+    if (!entry) return std::nullopt;
+    return *entry * static_cast<Real<T>>(system.column_scale(row)) * static_cast<Real<T>>(system.row_scale(column));
+}
+
+// The diagonal of A A^-1 needs exactly these entries. Adds a note if it is far from the identity.
+template <class T>
+void Solver<T>::State::check_inverse(CscMatrix<T> const& matrix, CscMatrix<T> const& inverse) {
+    std::vector<T> sums(matrix.rows, T(-1));
+    CscMatrix<T> const whole = matrix.symmetry == Symmetry::general ? CscMatrix<T>() : expand_symmetric(inverse);
+    CscMatrix<T> const& rows = matrix.symmetry == Symmetry::general ? inverse : whole; // row i of A: column i of these
+    CscMatrix<T> const full = expand_symmetric(matrix);
+    std::vector<Offset> next(rows.col_ptr.begin(), rows.col_ptr.end() - 1);
+    for (Index j = 0; j < full.cols; ++j)
+        for (Offset const p : full.entries_of(j)) {
+            Index const i = full.row_ind[p];
+            sums[i] += full.values[p] * rows.values[next[i]++];
+        }
+    double worst = 0;
+    for (T const sum : sums) {
+        auto const error = static_cast<double>(std::abs(sum));
+        if (!(error <= worst)) worst = error; // NaN stays
+    }
+    if (!(worst <= std::sqrt(static_cast<double>(epsilon<T>))))
+        note(fmt::format("the selected inverse is inaccurate: the diagonal of A A^-1 differs from 1 by {:.1e}", worst));
+}
+
+// The transpose of an entry of A is on the structure of B, whose rows are permuted.
+template <class T> CscMatrix<T> Solver<T>::State::selected_inverse(CscMatrix<T> const& matrix) {
+    require_factors("selected_inverse");
+    if (context_.is_alone()) require_pattern(matrix, analysis_->pattern, "selected_inverse");
+    SelectedInverse<T> const inverse = invert("selected_inverse");
+    auto const entry = [&](Index i, Index j) {
+        if (std::optional<T> const found = entry_of_inverse(inverse, i, j)) return *found;
+        throw Error(Status::internal, "an entry of the inverse is missing");
+    };
+    CscMatrix<T> result = matrix;
+    if (matrix.symmetry != Symmetry::general) {
+        for (Index j = 0; j < matrix.cols; ++j)
+            for (Offset const p : matrix.entries_of(j)) result.values[p] = entry(matrix.row_ind[p], j);
+        check_inverse(matrix, result);
+        return result;
+    }
+    std::ranges::fill(result.col_ptr, 0);
+    for (Index const row : matrix.row_ind) ++result.col_ptr[row + 1];
+    for (Index j = 0; j < matrix.rows; ++j) result.col_ptr[j + 1] += result.col_ptr[j];
+    std::vector<Offset> next(result.col_ptr.begin(), result.col_ptr.end() - 1);
+    for (Index j = 0; j < matrix.cols; ++j)
+        for (Offset const p : matrix.entries_of(j)) {
+            Offset const to = next[matrix.row_ind[p]]++;
+            result.row_ind[to] = j;
+            result.values[to] = entry(j, matrix.row_ind[p]);
+        }
+    check_inverse(matrix, result);
+    return result;
+}
+
+template <class T> std::vector<T> Solver<T>::State::inverse_diagonal() {
+    require_factors("inverse_diagonal");
+    std::vector<T> diagonal;
+    std::vector<Index> missing;
+    {
+        SelectedInverse<T> const inverse = invert("inverse_diagonal");
+        diagonal.resize(system_->order);
+        for (Index i = 0; i < system_->order; ++i) {
+            std::optional<T> const entry = entry_of_inverse(inverse, i, i);
+            if (entry)
+                diagonal[i] = *entry;
+            else
+                missing.push_back(i);
+        }
+    }
+    solve_for_diagonal(missing, diagonal);
+    return diagonal;
+}
+
+// Sets these entries of the diagonal of A^-1 by solves with unit vectors.
+template <class T>
+void Solver<T>::State::solve_for_diagonal(std::span<Index const> rows, std::vector<T>& diagonal) {
+    constexpr std::size_t block_columns = 64;
+    SingleThreadedBlas const blas;
+    ScaledSystem<T> const& system = analysis_->system;
+    Index const n = system_->order;
+    for (; !rows.empty(); rows = rows.subspan(std::min(rows.size(), block_columns))) {
+        auto const some = rows.first(std::min(rows.size(), block_columns));
+        std::vector<T> block(n * some.size(), T(0));
+        for (std::size_t k = 0; k < some.size(); ++k) block[n * k + some[k]] = T(1);
+        system.to_working(std::span<T>(block), std::ssize(some));
+        factor_.solve(block, std::ssize(some), MatrixOp::none);
+        system.from_working(std::span<T>(block), std::ssize(some));
+        for (std::size_t k = 0; k < some.size(); ++k) diagonal[some[k]] = block[n * k + some[k]];
+    }
+}
+
+#define ESPALIER_INSTANTIATE(T)                                                                              \
+    template CscMatrix<T> Solver<T>::State::selected_inverse(CscMatrix<T> const&);                           \
+    template std::vector<T> Solver<T>::State::inverse_diagonal();
+ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+
+} // namespace espalier
