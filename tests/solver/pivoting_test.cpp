@@ -167,7 +167,7 @@ TYPED_TEST(PivotingTyped, EveryScheduleSolvesWithoutRefinement) {
     using T = TypeParam;
     double const eps = static_cast<double>(epsilon<T>);
     for (Factorization const kind : factorizations_with_pivots) {
-        auto const a = kkt_system<T>(symmetry_for<T>(kind), 300, 100, 2);
+        auto const a = kkt_system<T>(symmetry_for<T>(kind), 150, 50, 2);
         auto const whole = to_dense(a);
         auto const solution = random_vector<T>(a.cols * 3, 1);
         auto const b = product(whole, solution);
