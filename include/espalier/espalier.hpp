@@ -37,6 +37,22 @@ template <class T> struct Determinant {
     double log_modulus = 0; ///< Natural logarithm of |det A|; -infinity for a singular matrix.
 };
 
+/// The factors of an n x n matrix A as sparse matrices, without the entries that are zero. With p = row_permutation and
+/// q = column_permutation, which have new positions as indices and old ones as values:
+///
+///     llh   A(p, p) = L L^H        llt   A(p, p) = L L^T
+///     ldlh  A(p, p) = L D L^H      ldlt  A(p, p) = L D L^T      D has blocks of 1 x 1 and 2 x 2
+///     lu    A(p, q) = L U
+///
+/// All are stored as general matrices. L has a unit diagonal but for llh and llt.
+template <class T> struct Factors {
+    CscMatrix<T> lower;                    ///< L.
+    CscMatrix<T> diagonal;                 ///< D of ldlt and ldlh; otherwise empty.
+    CscMatrix<T> upper;                    ///< U of lu; otherwise empty.
+    std::vector<Index> row_permutation;    ///< p.
+    std::vector<Index> column_permutation; ///< q; equal to p but for lu.
+};
+
 /// The numerical null space of an n x n matrix: rank = n - basis.cols.
 template <class T> struct NullSpace {
     Index rank = 0;                      ///< The numerical rank of the matrix.
@@ -130,6 +146,17 @@ template <class T> class ESPALIER_API Solver {
     /// The n diagonal entries of A^-1, as selected_inverse(). If the rows were permuted for lu, those outside of the
     /// structure of the factors are computed by solves.
     [[nodiscard]] std::vector<T> inverse_diagonal();
+
+    /// A copy of the factors as sparse matrices, with scales and permutations undone. Replaced pivots are as they were
+    /// replaced. One process only, factors in T with supernodes and without delayed columns: Error{unsupported}, {usage}
+    /// otherwise.
+    [[nodiscard]] Factors<T> factors() const;
+    /// The halves of a solve with the factors of llh, llt, ldlt or ldlh, on vectors in the order of their rows:
+    /// (L D)^-1 b, where D is the identity for llh and llt. b and the result are n x nrhs. Errors as factors(); {usage} for
+    /// lu.
+    [[nodiscard]] std::vector<T> solve_lower(std::span<T const> b, Index nrhs = 1);
+    /// L^-H b for llh and ldlh, L^-T b for llt and ldlt, as solve_lower().
+    [[nodiscard]] std::vector<T> solve_lower_adjoint(std::span<T const> b, Index nrhs = 1);
 
     /// The Schur complement S = A_ss - A_si A_ii^-1 A_is of the unknowns Options::schur = (s_1 .. s_k) in that order:
     /// k x k, with all entries even if symmetric, of the unscaled matrix. With Options::schur, solve() and refine() are

@@ -63,6 +63,9 @@ template <class T> class NumericFactor : public WorkingInverse<T> {
     /// Whether the factors are in lower precision.
     [[nodiscard]] bool is_narrow() const { return narrow_ != nullptr; }
 
+    /// Whether some columns are delayed.
+    [[nodiscard]] bool has_delayed() const;
+
     /// Collective: block := op(B)^-1 block for `columns` vectors. In lower precision each column is scaled to
     /// order 1 first, because the range of Low is small.
     void solve(std::span<T> block, Index columns, MatrixOp op) override;
@@ -80,6 +83,9 @@ template <class T> class NumericFactor : public WorkingInverse<T> {
     DenseMatrix<T> schur_complement(std::span<Index const> unknowns);
     /// Collective: as espalier::schur_product() on process 0. Nothing elsewhere.
     std::vector<T> schur_product(std::span<Index const> unknowns, std::span<T const> v);
+
+    /// The factors, which must be in T; one process.
+    [[nodiscard]] Factor<T> const& factor() const { return *full_; }
 
     /// The inverse on the structure of the factors; one process, factors in T.
     [[nodiscard]] SelectedInverse<T> selected_inverse();

@@ -280,6 +280,15 @@ template <class T> CscMatrix<T> Solver<T>::selected_inverse(CscMatrix<T> const& 
 template <class T> std::vector<T> Solver<T>::inverse_diagonal() {
     return state_->call("inverse_diagonal", {}, [&] { return state_->inverse_diagonal(); });
 }
+template <class T> Factors<T> Solver<T>::factors() const {
+    return state_->call("factors", {}, [&] { return state_->factors(); });
+}
+template <class T> std::vector<T> Solver<T>::solve_lower(std::span<T const> b, Index nrhs) {
+    return state_->call("solve_lower", {nrhs}, [&] { return state_->solve_half(b, true); });
+}
+template <class T> std::vector<T> Solver<T>::solve_lower_adjoint(std::span<T const> b, Index nrhs) {
+    return state_->call("solve_lower_adjoint", {nrhs}, [&] { return state_->solve_half(b, false); });
+}
 template <class T> DenseMatrix<T> Solver<T>::schur_complement() const {
     return state_->call("schur_complement", {}, [&] { return state_->schur_complement(); });
 }

@@ -120,6 +120,9 @@ template <class T> void Solver<T>::State::take_part(std::string const& name) {
     if (name == "null_space") return (void)null_space(no_matrix);
     if (name == "selected_inverse") return (void)selected_inverse(no_matrix);
     if (name == "inverse_diagonal") return (void)inverse_diagonal();
+    if (name == "factors") return (void)factors();
+    if (name == "solve_lower") return (void)solve_half({}, true);
+    if (name == "solve_lower_adjoint") return (void)solve_half({}, false);
     if (name == "schur_complement") return (void)schur_complement();
     if (name == "condense") return (void)condense({});
     if (name == "expand") return (void)expand({}, {});

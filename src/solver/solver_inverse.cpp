@@ -11,8 +11,8 @@
 
 namespace espalier {
 
-// Computes B^-1 on the structure of the factors.
-template <class T> SelectedInverse<T> Solver<T>::State::invert(char const* what) {
+// The factors of all unknowns are in this process, by supernodes and in T.
+template <class T> void Solver<T>::State::require_own_factors(char const* what) const {
     require_no_schur(what);
     require_complete(what);
     require_supernodes(what);
@@ -21,6 +21,11 @@ template <class T> SelectedInverse<T> Solver<T>::State::invert(char const* what)
     if (factor_.is_narrow())
         throw Error(Status::unsupported,
                     std::string(what) + " needs factors in full precision; set mixed_precision to false");
+}
+
+// Computes B^-1 on the structure of the factors.
+template <class T> SelectedInverse<T> Solver<T>::State::invert(char const* what) {
+    require_own_factors(what);
     if (report.factor.numerically_singular)
         throw Error(Status::singular, "the matrix is singular to working precision and has no inverse");
     if (report.factor.pivots_replaced > 0)
@@ -134,7 +139,8 @@ void Solver<T>::State::solve_for_diagonal(std::span<Index const> rows, std::vect
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template CscMatrix<T> Solver<T>::State::selected_inverse(CscMatrix<T> const&);                           \
-    template std::vector<T> Solver<T>::State::inverse_diagonal();
+    template std::vector<T> Solver<T>::State::inverse_diagonal();                                            \
+    template void Solver<T>::State::require_own_factors(char const*) const;
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 
 } // namespace espalier

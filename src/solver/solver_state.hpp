@@ -76,6 +76,9 @@ template <class T> struct Solver<T>::State {
     NullSpace<T> null_space(CscMatrix<T> const& matrix);
     CscMatrix<T> selected_inverse(CscMatrix<T> const& matrix);
     std::vector<T> inverse_diagonal();
+    Factors<T> factors();
+    /// The forward or the backward half of a solve, in the order of factors().
+    std::vector<T> solve_half(std::span<T const> b, bool forward);
     DenseMatrix<T> schur_complement();
     std::vector<T> condense(std::span<T const> b);
     std::vector<T> expand(std::span<T const> b, std::span<T const> x_schur);
@@ -143,6 +146,7 @@ template <class T> struct Solver<T>::State {
     RefineReport bound_forward_error(std::span<T const> b, std::span<T const> x);
     std::vector<T> eliminate_interior(std::span<T const> b, std::vector<T>& own);
 
+    void require_own_factors(char const* what) const;
     SelectedInverse<T> invert(char const* what);
     [[nodiscard]] std::optional<T> entry_of_inverse(SelectedInverse<T> const& inverse, Index row, Index column) const;
     void check_inverse(CscMatrix<T> const& matrix, CscMatrix<T> const& inverse);

@@ -137,3 +137,38 @@ def test_selected_inverse_is_the_derivative_of_the_determinant():
 
 def test_selected_inverse_needs_supernodes():
     refuses(espalier.InputError, espalier.lu(general(), supernodes="off").selected_inverse, "supernodes")
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("factorize, make", MAKERS[:2])
+def test_symmetric_factors_are_those_of_scikit_sparse(factorize, make, dtype):
+    A = matrix_of(make, dtype)
+    factor = factorize(A, pivoting="static")
+    L, D, P = factor.L(), factor.D(), factor.P()
+    Lh = L.conj().T
+    bound = 100 * tolerance(dtype) * abs(A).max()
+    np.testing.assert_allclose((L @ D @ Lh).toarray(), A.toarray()[P][:, P], atol=bound)
+    assert sparse.triu(L, 1).nnz == 0
+    assert (factorize is espalier.cholesky) == ((D != sparse.identity(len(P))).nnz == 0)
+    for b in (block(A.shape[0], 3, dtype), block(A.shape[0], 1, dtype)[:, 0]):
+        solves = [(factor.solve_L, L), (factor.solve_Lt, Lh), (factor.solve_D, D)]
+        for solve, matrix in [*solves, (factor.solve_LD, L @ D), (factor.solve_DLt, D @ Lh)]:
+            np.testing.assert_allclose(solve(matrix @ b), b, atol=1e3 * tolerance(dtype) * abs(b).max())
+        np.testing.assert_array_equal(factor.apply_P(b), b[P])
+        np.testing.assert_array_equal(factor.apply_Pt(factor.apply_P(b)), b)
+        x = factor.apply_Pt(factor.solve_DLt(factor.solve_L(factor.apply_P(b))))
+        np.testing.assert_allclose(x, factor(b), atol=1e3 * tolerance(dtype) * abs(b).max())
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
+def test_general_factors_are_those_of_superlu(dtype):
+    A = general(dtype=dtype)
+    factor = espalier.splu(A)
+    n = A.shape[0]
+    Pr = sparse.csc_matrix((np.ones(n), (factor.perm_r, np.arange(n))))
+    Pc = sparse.csc_matrix((np.ones(n), (np.arange(n), factor.perm_c)))
+    np.testing.assert_allclose((Pr.T @ (factor.L @ factor.U) @ Pc.T).toarray(), A.toarray(), atol=1e-12)
+    assert sparse.triu(factor.L, 1).nnz == 0 and sparse.tril(factor.U, -1).nnz == 0
+    before = factor.U
+    factor.refactorize(2 * A)
+    np.testing.assert_allclose(factor.U.toarray(), 2 * before.toarray(), atol=1e-12)

@@ -248,6 +248,61 @@ TYPED_TEST(Capabilities, SelectedInverseIsOnThePatternOfTheTranspose) {
     }
 }
 
+// A(p, q) = L U, L L^op or L D L^op, and the halves of a solve, with scaled and permuted systems, too.
+TYPED_TEST(Capabilities, FactorsMultiplyToTheMatrix) {
+    using T = TypeParam;
+    constexpr Index n = 40;
+    for (Factorization const kind : kinds<T>())
+        for (bool const scaled : {false, true}) {
+            auto a = random_matrix<T>(kind, n, 8);
+            for (Index j = 0; j < n && scaled && kind != Factorization::llh; ++j) // by powers of two, symmetrically
+                for (Offset const p : a.entries_of(j))
+                    a.values[p] *= std::exp2(static_cast<Real<T>>(j % 7 + a.row_ind[p] % 7));
+            Options options = narrow_blocks(kind);
+            options.supernodes = Toggle::on;
+            options.pivoting = Pivoting::static_pivots;
+            options.matching = scaled ? Toggle::on : Toggle::automatic;
+            if (kind == Factorization::llh) options.matching = Toggle::automatic;
+            Solver<T> solver = factorized(a, options);
+            Factors<T> const found = solver.factors();
+            bool const conjugate = kind == Factorization::llh || kind == Factorization::ldlh;
+            MatrixOp const op = conjugate ? MatrixOp::adjoint : MatrixOp::transpose;
+            found.lower.validate();
+            auto const l = to_dense(found.lower), d = to_dense(found.diagonal), u = to_dense(found.upper);
+            auto const product = [](Dense<T> const& x, Dense<T> const& y) {
+                Dense<T> z(n);
+                for (Index j = 0; j < n; ++j)
+                    for (Index k = 0; k < n; ++k)
+                        for (Index i = 0; i < n; ++i) z(i, j) += x(i, k) * y(k, j);
+                return z;
+            };
+            Dense<T> const ld = d.cols > 0 ? product(l, d) : l;
+            Dense<T> const l_op = to_dense(found.lower, op);
+            Dense<T> const whole = u.cols > 0 ? product(l, u) : product(ld, l_op);
+            auto const expected = to_dense(a);
+            for (Index j = 0; j < n; ++j)
+                for (Index i = 0; i < n; ++i) {
+                    T const entry = expected(found.row_permutation[i], found.column_permutation[j]);
+                    EXPECT_LE(std::abs(whole(i, j) - entry), tolerance<T> * (scaled ? 4096 : 1)) << to_string(kind);
+                }
+            if (kind == Factorization::lu) {
+                EXPECT_EQ(status_of([&] { (void)solver.solve_lower(std::vector<T>(n)); }), Status::usage);
+                continue;
+            }
+            auto const b = test::random_vector<T>(2 * n, 3);
+            auto const multiplied = [&](Dense<T> const& x) {
+                std::vector<T> y(2 * n, T(0));
+                for (Index c = 0; c < 2; ++c)
+                    for (Index k = 0; k < n; ++k)
+                        for (Index i = 0; i < n; ++i) y[c * n + i] += x(i, k) * b[c * n + k];
+                return y;
+            };
+            EXPECT_LE(difference(solver.solve_lower(multiplied(ld), 2), b), tolerance<T> * 10) << to_string(kind);
+            EXPECT_LE(difference(solver.solve_lower_adjoint(multiplied(l_op), 2), b), tolerance<T> * 10)
+                << to_string(kind);
+        }
+}
+
 // A permuted identity with a cycle: the rows are matched, and A^-1 has a diagonal outside of the factors.
 TEST(SelectedInverse, FindsADiagonalOutsideOfTheFactors) {
     auto const a = matrix_of<double>(4, Symmetry::general, [](Index i, Index j) {

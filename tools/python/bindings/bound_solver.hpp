@@ -150,18 +150,34 @@ template <class T> class BoundSolver {
     }
 
     /// Column starts, rows and values of all entries, both triangles included.
-    std::tuple<py::array_t<Offset>, py::array_t<Index>, py::array_t<T>> selected_inverse(py::tuple const& listeners) {
+    using Columns = std::tuple<py::array_t<Offset>, py::array_t<Index>, py::array_t<T>>;
+    Columns selected_inverse(py::tuple const& listeners) {
         auto const found = run(listeners, [&] {
             return expand_symmetric(solver_->selected_inverse(factorized("selected_inverse")));
         });
-        return {py::array_t<Offset>(std::ssize(found.col_ptr), found.col_ptr.data()),
-                py::array_t<Index>(std::ssize(found.row_ind), found.row_ind.data()),
-                py::array_t<T>(std::ssize(found.values), found.values.data())};
+        return columns_of(found);
+    }
+
+    /// L, D, U and the permutations of rows and columns.
+    std::tuple<Columns, Columns, Columns, py::array_t<Index>, py::array_t<Index>> factors() {
+        Factors<T> const found = run({}, [&] { return solver_->factors(); });
+        return {columns_of(found.lower), columns_of(found.diagonal), columns_of(found.upper),
+                copied(found.row_permutation), copied(found.column_permutation)};
+    }
+
+    /// (L D)^-1 b or, with `adjoint`, L^-H b (L^-T b for llt and ldlt).
+    py::array_t<T> solve_lower(Block const& b, bool adjoint, py::tuple const& listeners) {
+        DenseMatrix<T> out{b.shape(0), b.shape(1), {}};
+        std::span<T const> const right = readable(b);
+        run(listeners, [&] {
+            out.values = adjoint ? solver_->solve_lower_adjoint(right, out.cols) : solver_->solve_lower(right, out.cols);
+        });
+        return to_numpy(std::move(out));
     }
 
     py::array_t<T> inverse_diagonal(py::tuple const& listeners) {
         auto const found = run(listeners, [&] { return solver_->inverse_diagonal(); });
-        return py::array_t<T>(std::ssize(found), found.data());
+        return copied(found);
     }
 
     py::array_t<T> schur_complement() {
@@ -202,6 +218,12 @@ template <class T> class BoundSolver {
     }
 
   private:
+    template <class E> static py::array_t<E> copied(std::vector<E> const& values) {
+        return py::array_t<E>(std::ssize(values), values.data());
+    }
+    static Columns columns_of(CscMatrix<T> const& matrix) {
+        return {copied(matrix.col_ptr), copied(matrix.row_ind), copied(matrix.values)};
+    }
     static MatrixOp operation_named(std::string const& name) {
         return static_cast<MatrixOp>(parse_choice("operation", name, spellings<MatrixOp>));
     }

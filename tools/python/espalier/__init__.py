@@ -21,19 +21,21 @@ from ._errors import (
     SingularMatrixWarning,
     UnsupportedError,
 )
-from ._factors import Factor, cholesky, ldl, lu
+from ._factors import Factor, GeneralFactor, SymmetricFactor, cholesky, ldl, lu, splu
 from ._functions import factorized, spsolve
 from ._ilu import IncompleteInverse, ilu
 from ._options import default_options
 from ._processes import follow
-from ._solver import Inertia, LogDeterminant, NullSpace, Prediction, ProcessPrediction, Solver
+from ._solver import Factors, Inertia, LogDeterminant, NullSpace, Prediction, ProcessPrediction, Solver
 
 __all__ = [
     "AccuracyWarning",
     "DistributedSolver",
     "EspalierError",
     "Factor",
+    "Factors",
     "FileError",
+    "GeneralFactor",
     "IncompleteInverse",
     "Inertia",
     "InputError",
@@ -46,6 +48,7 @@ __all__ = [
     "SingularMatrixError",
     "SingularMatrixWarning",
     "Solver",
+    "SymmetricFactor",
     "UnsupportedError",
     "__version__",
     "cholesky",
@@ -55,5 +58,6 @@ __all__ = [
     "ilu",
     "ldl",
     "lu",
+    "splu",
     "spsolve",
 ]

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
-from ._arrays import Symmetric, require_sparse, scalar_type
+from ._arrays import Block, Symmetric, require_sparse, scalar_type
 from ._errors import InputError
 from ._progress import Log, Progress
-from ._solver import Inertia, LogDeterminant, Solver
+from ._solver import Factors, Inertia, LogDeterminant, Solver
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -44,6 +45,12 @@ class Factor:
 
     def __init__(self, solver: Solver) -> None:
         self.solver = solver
+        self._explicit: Factors | None = None
+
+    def _factors(self) -> Factors:
+        if self._explicit is None:
+            self._explicit = self.solver.factors()
+        return self._explicit
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -88,6 +95,7 @@ class Factor:
         require_sparse(A)
         if scalar_type(A.dtype) != self.dtype:
             raise InputError(f"the matrix is of type {A.dtype}, but the factor of type {self.dtype}", "usage")
+        self._explicit = None
         self.solver.factorize(A)
         return self
 
@@ -119,18 +127,99 @@ class Factor:
         return self.solver.inertia()
 
 
-def _factor(A: Any, name: str, symmetric: Symmetric, options: dict[str, Any]) -> Factor:
+class SymmetricFactor(Factor):
+    """Factors A[p][:, p] = L L^H, L D L^H or L D L^T, as cholesky() and ldl() return them, with the names of scikit-sparse.
+    L^T and "t" in these names mean L^H for complex Hermitian matrices. The factors are copied at the first use."""
+
+    def P(self) -> npt.NDArray[Any]:
+        """The permutation: row k of the factors is row P()[k] of A."""
+        return self._factors().p
+
+    def L(self) -> Any:
+        """The factor L as a CSC matrix, with a unit diagonal for ldl."""
+        return self._factors().L
+
+    def D(self) -> Any:
+        """The factor D as a CSC matrix, with blocks of 1 x 1 and 2 x 2 for ldl; the identity for cholesky."""
+        D = self._factors().D
+        return sparse.identity(self.shape[0], self.dtype, format="csc") if D is None else D
+
+    def apply_P(self, b: Any) -> npt.NDArray[Any]:
+        """P b: the rows of b in the order of the factors."""
+        return np.asarray(b)[self.P()]
+
+    def apply_Pt(self, b: Any) -> npt.NDArray[Any]:
+        """P^T b, which undoes apply_P()."""
+        b = np.asarray(b)
+        x = np.empty_like(b)
+        x[self.P()] = b
+        return x
+
+    def solve_LD(self, b: Any) -> npt.NDArray[Any]:
+        """Solve L D x = b."""
+        return self._solve_half(b, False)
+
+    def solve_L(self, b: Any) -> npt.NDArray[Any]:
+        """Solve L x = b."""
+        x = self._solve_half(b, False)
+        D = self._factors().D
+        return x if D is None else D @ x
+
+    def solve_Lt(self, b: Any) -> npt.NDArray[Any]:
+        """Solve L^H x = b, or L^T x = b for ldl(A, symmetric="symmetric")."""
+        return self._solve_half(b, True)
+
+    def solve_D(self, b: Any) -> npt.NDArray[Any]:
+        """Solve D x = b."""
+        return self._solve_half(self._factors().L @ np.asarray(b), False)
+
+    def solve_DLt(self, b: Any) -> npt.NDArray[Any]:
+        """Solve D L^H x = b (or D L^T x = b)."""
+        return self.solve_Lt(self.solve_D(b))
+
+    def _solve_half(self, b: Any, adjoint: bool) -> npt.NDArray[Any]:
+        work = self.solver._require_work("solve_L")
+        block = Block(b, work.shape[0], work.dtype)
+        return block.restore(work.handle.solve_lower(block.values, adjoint, self.solver._listeners))
+
+
+class GeneralFactor(Factor):
+    """Factors of lu(), with the names of the SuperLU objects of scipy: row i of A is row perm_r[i] of L U, and column j is
+    column perm_c[j]. The factors are copied at the first use; they need supernodes="on"."""
+
+    @property
+    def L(self) -> Any:
+        """The factor L as a CSC matrix with a unit diagonal."""
+        return self._factors().L
+
+    @property
+    def U(self) -> Any:
+        """The factor U as a CSC matrix."""
+        return self._factors().U
+
+    @property
+    def perm_r(self) -> npt.NDArray[Any]:
+        """The new place of each row of A."""
+        return np.argsort(self._factors().p)
+
+    @property
+    def perm_c(self) -> npt.NDArray[Any]:
+        """The new place of each column of A."""
+        return np.argsort(self._factors().q)
+
+
+def _solver(A: Any, name: str, symmetric: Symmetric, options: dict[str, Any]) -> Solver:
     if "method" in options or "factorization" in options:
         raise TypeError("factor objects determine the options method and factorization; use espalier.Solver")
-    return Factor(Solver(symmetric=symmetric, factorization=name, **options).factorize(A))
+    return Solver(symmetric=symmetric, factorization=name, **options).factorize(A)
 
 
 def cholesky(
     A: Any, *, progress: Progress = None, log: Log = None, **options: Unpack[Keywords]
-) -> Factor:
+) -> SymmetricFactor:
     """Factorize A = L L^H, a symmetric (real) or Hermitian positive definite matrix. Both triangles, or only one, may have
     entries. Raises NotPositiveDefiniteError. The keywords are those of Solver."""
-    return _factor(A, "llh", "hermitian", dict(progress=progress, log=log, **options))
+    return SymmetricFactor(_solver(A, "llh", "hermitian", dict(progress=progress, log=log, **options)))
 
 
 def ldl(
@@ -140,16 +229,23 @@ def ldl(
     progress: Progress = None,
     log: Log = None,
     **options: Unpack[Keywords],
-) -> Factor:
+) -> SymmetricFactor:
     """Factorize A = L D L^H, a symmetric (real) or Hermitian matrix, or with symmetric="symmetric" A = L D L^T, a complex
     symmetric one. Both triangles, or only one, may have entries. The keywords are those of Solver."""
     if symmetric not in ("hermitian", "symmetric"):
         raise ValueError(f"symmetric = {symmetric!r}; it is 'hermitian' or 'symmetric'")
     require_sparse(A)
     complex_hermitian = symmetric == "hermitian" and scalar_type(A.dtype).kind == "c"
-    return _factor(A, "ldlh" if complex_hermitian else "ldlt", symmetric, dict(progress=progress, log=log, **options))
+    kind = "ldlh" if complex_hermitian else "ldlt"
+    return SymmetricFactor(_solver(A, kind, symmetric, dict(progress=progress, log=log, **options)))
 
 
-def lu(A: Any, *, progress: Progress = None, log: Log = None, **options: Unpack[Keywords]) -> Factor:
+def lu(A: Any, *, progress: Progress = None, log: Log = None, **options: Unpack[Keywords]) -> GeneralFactor:
     """Factorize A = L U, any square matrix. The keywords are those of Solver."""
-    return _factor(A, "lu", False, dict(progress=progress, log=log, **options))
+    return GeneralFactor(_solver(A, "lu", False, dict(progress=progress, log=log, **options)))
+
+
+def splu(A: Any, *, progress: Progress = None, log: Log = None, **options: Unpack[Keywords]) -> GeneralFactor:
+    """Factorize A as scipy.sparse.linalg.splu does: lu() by supernodes, whose factors L and U can be looked into."""
+    options.setdefault("supernodes", "on")
+    return lu(A, progress=progress, log=log, **options)

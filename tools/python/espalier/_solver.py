@@ -95,6 +95,17 @@ class Prediction(NamedTuple):
 Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 
 
+class Factors(NamedTuple):
+    """The factors of A as CSC matrices: A[p][:, q] = L U, L D L^H or L L^H, with the arrays of indices p and q. D is None
+    for cholesky and lu, U for all but lu; q is equal to p but for lu. L has a unit diagonal but for cholesky."""
+
+    L: Any
+    D: Any
+    U: Any
+    p: npt.NDArray[Any]
+    q: npt.NDArray[Any]
+
+
 class _Work(NamedTuple):
     """A handle of the library and the properties of its matrix, replaced together."""
 
@@ -332,6 +343,16 @@ class Solver:
         work = self._require_work("null_space")
         rank, basis, values = work.handle.null_space(float(tolerance), self._listeners)
         return NullSpace(rank, basis, np.array(values, dtype=np.float64))
+
+    def factors(self) -> Factors:
+        """Copies of the factors as sparse matrices, without scales. Needs supernodes and pivots that were not delayed."""
+        work = self._require_work("factors")
+        *columns, p, q = work.handle.factors()
+        L, D, U = (
+            sparse.csc_matrix((values, rows, starts), shape=work.shape) if len(values) else None
+            for starts, rows, values in columns
+        )
+        return Factors(L, D, U, p, q)
 
     def selected_inverse(self) -> Any:
         """The selected inverse (Takahashi): a scipy CSC matrix with the entries (j, i) of A^-1 for all entries (i, j) of

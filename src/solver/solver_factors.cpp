@@ -1,0 +1,90 @@
+// The factors of the caller's matrix as sparse matrices, and solves with one of them. With the working system
+// B = P R A C and B(p, q) = L U, A(P^-1 p, q) = (R^-1 L R) (R^-1 U C^-1), where R and C are in the order of the factors;
+// L D L^op likewise with R = C.
+#include <algorithm>
+
+#include "factor/explicit_factors.hpp"
+#include "kernels/blas.hpp"
+#include "solver/checks.hpp"
+#include "solver/solver_state.hpp"
+
+namespace espalier {
+
+namespace {
+
+// a(i, j) := a(i, j) rows[i]^r columns[j]^c for exponents r and c of 1, 0 or -1. Scales are powers of two.
+template <class T> void scale_factor(CscMatrix<T>& a, std::vector<Real<T>> const& rows, int r,
+                                     std::vector<Real<T>> const& columns, int c) {
+    auto const power = [](Real<T> base, int exponent) {
+        return exponent == 0 ? Real<T>(1) : exponent > 0 ? base : 1 / base;
+    };
+    for (Index j = 0; j < a.cols; ++j)
+        for (Offset const p : a.entries_of(j)) a.values[p] *= power(rows[a.row_ind[p]], r) * power(columns[j], c);
+}
+
+// The scales of these rows or columns, in this order.
+template <class T, class Scale> std::vector<Real<T>> scales_of(std::vector<Index> const& order, Scale const& scale) {
+    std::vector<Real<T>> scales;
+    for (Index const i : order) scales.push_back(static_cast<Real<T>>(scale(i)));
+    return scales;
+}
+
+} // namespace
+
+template <class T> Factors<T> Solver<T>::State::factors() {
+    require_own_factors("factors");
+    ScaledSystem<T> const& system = analysis_->system;
+    Factors<T> found = explicit_factors(factor_.factor());
+    if (system.is_permuted()) {
+        std::vector<Index> row_at(system_->order);
+        for (Index i = 0; i < system_->order; ++i) row_at[system.row_place(i)] = i;
+        for (Index& row : found.row_permutation) row = row_at[row];
+    }
+    if (!system.is_scaled()) return found;
+    auto const rows = scales_of<T>(found.row_permutation, [&](Index i) { return system.row_scale(i); });
+    auto const columns = scales_of<T>(found.column_permutation, [&](Index j) { return system.column_scale(j); });
+    scale_factor(found.lower, rows, -1, rows, form_.has_d() || form_.has_upper() ? 1 : 0);
+    scale_factor(found.diagonal, rows, -1, rows, -1);
+    scale_factor(found.upper, rows, -1, columns, -1);
+    return found;
+}
+
+// The sweeps find vectors in the order of the matrix, the pivots of a cblk in the order of its columns between the two
+// halves. A symmetric system has no row permutation, and R = C = S. Forward (L D)^-1 becomes S (L D)^-1 S, or L^-1 S for
+// llh and llt, and backward L^-op becomes S L^-op S^-1, or S L^-op.
+template <class T> std::vector<T> Solver<T>::State::solve_half(std::span<T const> b, bool forward) {
+    require_own_factors(forward ? "solve_lower" : "solve_lower_adjoint");
+    if (form_.has_upper())
+        throw Error(Status::usage, "solves with one factor need a symmetric factorization (llh, llt, ldlt or ldlh)");
+    if (factor_.has_delayed())
+        throw Error(Status::unsupported, "solves with one factor do not support delayed columns; use pivoting static");
+    Index const n = system_->order, columns = call_.columns;
+    require_block(b.size(), n, columns, "the right-hand side");
+    SingleThreadedBlas const blas;
+    std::vector<Index> const outer = pivot_order(factor_.factor());
+    std::vector<Index> const& inner = structure().inverse;
+    auto const scales = scales_of<T>(outer, [&](Index i) { return analysis_->system.row_scale(i); });
+    std::vector<T> block(b.size()), x(b.size());
+    for (Index j = 0; j < columns; ++j)
+        for (Index t = 0; t < n; ++t) {
+            Real<T> const scale = forward ? scales[t] : form_.has_d() ? 1 / scales[t] : Real<T>(1);
+            block[j * n + (forward ? outer : inner)[t]] = b[j * n + t] * scale;
+        }
+    if (forward)
+        factor_.condense(block, columns);
+    else
+        factor_.expand(block, columns);
+    for (Index j = 0; j < columns; ++j)
+        for (Index t = 0; t < n; ++t) {
+            Real<T> const scale = !forward || form_.has_d() ? scales[t] : Real<T>(1);
+            x[j * n + t] = block[j * n + (forward ? inner : outer)[t]] * scale;
+        }
+    return x;
+}
+
+#define ESPALIER_INSTANTIATE(T)                                                                              \
+    template Factors<T> Solver<T>::State::factors();                                                         \
+    template std::vector<T> Solver<T>::State::solve_half(std::span<T const>, bool);
+ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+
+} // namespace espalier
