@@ -169,6 +169,18 @@ def test_the_bar_is_one_line_and_is_erased(monkeypatch):
     assert "factorization" in shown and "[" in shown and "\n" not in shown and shown.endswith("\x1b[K")
 
 
+def test_the_bar_in_a_notebook_needs_no_terminal(monkeypatch):
+    class OutStream(io.StringIO):
+        __module__ = "ipykernel.iostream"
+
+    output = OutStream()
+    monkeypatch.setattr("sys.stderr", output)
+    espalier.Solver(progress=True).factorize(laplacian(6))
+    shown = output.getvalue()
+    assert "factorization" in shown and "\n" not in shown and "\x1b" not in shown
+    assert shown.endswith("\r") and shown.split("\r")[-2].strip() == ""
+
+
 def test_a_solver_in_a_reference_cycle_with_its_callback_is_collected():
     class Owner:
         def __init__(self):

@@ -18,7 +18,7 @@ def test_unknown_options_and_values_are_refused():
     with pytest.raises(ValueError, match="lots.*scotch|lots") as caught:
         espalier.Solver(refine="lots")
     assert isinstance(caught.value, espalier.EspalierError) and caught.value.status == "usage"
-    for wrong in ({"threads": 0}, {"threads": 1.5}, {"max_memory": "4X"}, {"condition": "maybe"}, {"tolerance": -1}):
+    for wrong in ({"threads": -1}, {"threads": 1.5}, {"max_memory": "4X"}, {"condition": "maybe"}, {"tolerance": -1}):
         refuses(ValueError, lambda: espalier.Solver(**wrong), next(iter(wrong)).replace("_", "."))
     for wrong in ({"threads": [1]}, {"schur": [0.5]}, {"progress": 3}, {"log": "file"}):
         refuses(TypeError, lambda: espalier.Solver(**wrong))
@@ -43,7 +43,8 @@ def test_solvers_cannot_be_copied_or_pickled():
     for owner in (solver, espalier.lu(laplacian(2)), espalier.ilu(laplacian(2))):
         for attempt in (copy.deepcopy, pickle.dumps):
             refuses(TypeError, lambda: attempt(owner), "cannot be copied or pickled")
-    refuses(TypeError, lambda: copy.copy(solver), "cannot be copied or pickled")
+    for owner in (solver, espalier.cholesky(laplacian(2)), espalier.lu(laplacian(2))):
+        refuses(TypeError, lambda: copy.copy(owner), "cannot be copied or pickled")
     np.testing.assert_allclose(laplacian(2) @ solver.solve(np.ones(8)), 1)
 
 
@@ -52,6 +53,7 @@ def test_options_are_those_that_were_given():
                              condition=None)
     assert solver.options["ordering"] == "metis"
     assert solver.options["threads"] == "2"
+    assert espalier.Solver(threads=0).options["threads"] == "auto"  # all cores
     assert solver.options["matching"] == "on"
     assert float(solver.options["tolerance"]) == 1e-10
     assert solver.options["condition"] == espalier.default_options()["condition"] == "off"

@@ -270,10 +270,10 @@ TYPED_TEST(Capabilities, FactorsMultiplyToTheMatrix) {
             found.lower.validate();
             auto const l = to_dense(found.lower), d = to_dense(found.diagonal), u = to_dense(found.upper);
             auto const product = [](Dense<T> const& x, Dense<T> const& y) {
-                Dense<T> z(n);
-                for (Index j = 0; j < n; ++j)
-                    for (Index k = 0; k < n; ++k)
-                        for (Index i = 0; i < n; ++i) z(i, j) += x(i, k) * y(k, j);
+                Dense<T> z(x.cols);
+                for (Index j = 0; j < x.cols; ++j)
+                    for (Index k = 0; k < x.cols; ++k)
+                        for (Index i = 0; i < x.cols; ++i) z(i, j) += x(i, k) * y(k, j);
                 return z;
             };
             Dense<T> const ld = d.cols > 0 ? product(l, d) : l;

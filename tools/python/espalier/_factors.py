@@ -69,6 +69,11 @@ class Factor:
         """Number of entries of the factor; of both factors for lu."""
         return int(self.solver.report["analysis"]["nnz_factor"])
 
+    def __reduce__(self) -> Any:
+        raise TypeError(
+            "factors cannot be copied or pickled, because they belong to this process; factorize the matrix again"
+        )
+
     def __repr__(self) -> str:
         kind = self.solver.report["settings"]["factorization"]
         return f"<espalier.Factor {kind} of a {self.dtype} matrix of {self.shape[0]} x {self.shape[1]}>"

@@ -52,7 +52,8 @@ def set_options(options: _core.Options, settings: Mapping[str, Any]) -> None:
             meant = f"; did you mean '{near[0]}'?" if near else ";"
             raise TypeError(f"unknown option '{keyword}'{meant} the options are {', '.join(_keywords())}")
         elif value is not None:
-            options.set(name, _spelled(keyword, value))
+            is_default = keyword == "threads" and not isinstance(value, str) and value == 0  # as in other packages
+            options.set(name, "auto" if is_default else _spelled(keyword, value))
 
 
 def get_options(options: _core.Options) -> dict[str, str]:

@@ -29,15 +29,33 @@ class Bar:
         else:
             filled = int(self.width * fraction)
             line = f"{phase:<24}[{'#' * filled}{'.' * (self.width - filled)}] {100 * fraction:3.0f} %"
+        self.draw(line)
+
+    def draw(self, line: str) -> None:
         self.out.write(f"\r\x1b[K{line}")
         self.out.flush()
 
 
+class NotebookBar(Bar):
+    """A progress bar in the output of a notebook, which follows carriage returns but is no terminal."""
+
+    length = 0
+
+    def draw(self, line: str) -> None:
+        self.out.write(f"\r{line:<{self.length}}")
+        if not line:
+            self.out.write("\r")
+        self.length = len(line)
+        self.out.flush()
+
+
 def progress_function(progress: Progress) -> Callable[[str, Optional[float]], object] | None:
-    """The receiver of progress. True is a bar if standard error is a terminal."""
+    """The receiver of progress. True is a bar if standard error is a terminal or the output of a notebook."""
     if progress is None or progress is False:
         return None
     if progress is True:
+        if type(sys.stderr).__module__.partition(".")[0] == "ipykernel":
+            return NotebookBar(sys.stderr)
         return Bar(sys.stderr) if sys.stderr is not None and sys.stderr.isatty() else None
     if not callable(progress):
         raise TypeError("progress must be a function of a phase and a fraction, or True")

@@ -127,7 +127,7 @@ class Solver:
         matrices), "symmetric" or "hermitian": one triangle without entries is implied by the other; otherwise
         both must agree up to rounding. False: treat every matrix as general.
     progress: a function of the name of a phase and the completed fraction (None if unknown), or True for a bar on
-        standard error if that is a terminal. It is called on the thread that called the solver.
+        standard error if that is a terminal or the output of a notebook. It is called on the thread that called the solver.
     log: a function of one line, a logging.Logger, or True for the logger "espalier". Receives choices and fallbacks.
     options: those of the espalier command, with underscores; see default_options(). schur: the unknowns that are
         not eliminated.
