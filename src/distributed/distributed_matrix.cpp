@@ -123,8 +123,13 @@ void add_entries(MatrixOp op, CscMatrix<T> const& a, T const* x, Y* y, int team,
     run_team(team, [&](int t) {
         Y* const own = y + t * a.rows;
         if (t > 0) std::fill(own + first_row(t), own + a.rows, Y());
-        for_each_entry(op, a, {first_column(t), first_column(t + 1)},
-                       [&](Index i, Index j, T value) { own[i].add(value, x[j]); });
+        for_each_entry(
+            op, a, {first_column(t), first_column(t + 1)},
+            [&](Index i, Index j, T value) { own[i].add(value, x[j]); },
+            [&](Index i) {
+                __builtin_prefetch(own + i, 1);
+                __builtin_prefetch(x + i);
+            });
     });
     if (team > 1)
         run_team(team, [&](int t) {

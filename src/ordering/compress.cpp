@@ -78,7 +78,7 @@ std::vector<Index> first_of_each(Graph const& graph, Marks const& last) {
     return first;
 }
 
-CompressedGraph merge_indistinguishable(Graph const& graph, Marks const& last) {
+CompressedGraph merge_indistinguishable(Graph graph, Marks const& last) {
     auto const first = first_of_each(graph, last);
     Index const n = graph.num_vertices;
     CompressedGraph result;
@@ -86,7 +86,7 @@ CompressedGraph merge_indistinguishable(Graph const& graph, Marks const& last) {
     Index groups = 0;
     for (Index v = 0; v < n; ++v)
         result.vertex_of_row[v] = first[v] == v ? groups++ : result.vertex_of_row[first[v]];
-    if (10 * groups > 9 * n || n == 0) return uncompressed(graph);
+    if (10 * groups > 9 * n || n == 0) return uncompressed(std::move(graph));
 
     // All members of a group have the same neighbours, which include all members of a neighbouring group. So
     // the list of a group consists of the first members in the list of its first member, and stays sorted.
@@ -196,18 +196,19 @@ CompressedGraph uncompressed(Graph graph, std::span<Index const> last) {
     return result;
 }
 
-CompressedGraph compress(Graph const& graph, std::span<Index const> last, VertexPairs const& pairs) {
-    if (last.empty() && pairs.empty()) return numbered_locally(merge_indistinguishable(graph, {}));
+CompressedGraph compress(Graph graph, std::span<Index const> last, VertexPairs const& pairs) {
+    if (last.empty() && pairs.empty()) return numbered_locally(merge_indistinguishable(std::move(graph), {}));
     Marks const marks = mark(graph.num_vertices, last);
     VertexPairs inside;
     for (auto const& pair : pairs)
         if (!marks[pair.first] && !marks[pair.second]) inside.push_back(pair);
-    Graph const stripped = last.empty() ? Graph() : without_edges_between(graph, marks);
-    auto merged = merge_pairs(last.empty() ? graph : stripped, inside);
+    if (!last.empty()) graph = without_edges_between(graph, marks);
+    auto merged = merge_pairs(graph, inside);
+    graph = {};
     Marks merged_marks(merged.graph.num_vertices, 0);
     for (Index const v : last) merged_marks[merged.vertex_of[v]] = 1;
 
-    CompressedGraph result = merge_indistinguishable(merged.graph, merged_marks);
+    CompressedGraph result = merge_indistinguishable(std::move(merged.graph), merged_marks);
     for (Index& vertex : merged.vertex_of) vertex = result.vertex_of_row[vertex];
     result.vertex_of_row = std::move(merged.vertex_of);
     for (Index const v : last) result.last.push_back(result.vertex_of_row[v]);

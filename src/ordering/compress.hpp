@@ -32,7 +32,7 @@ using VertexPairs = std::vector<std::pair<Index, Index>>;
 ///
 /// The groups have the order of their first members. If that scatters neighbours over a large graph and `last`
 /// is empty, they have the order of breadth-first searches.
-CompressedGraph compress(Graph const& graph, std::span<Index const> last = {}, VertexPairs const& pairs = {});
+CompressedGraph compress(Graph graph, std::span<Index const> last = {}, VertexPairs const& pairs = {});
 
 /// The graph with every vertex as a group, for orderings of matrix rows. Throws the errors of compress().
 CompressedGraph uncompressed(Graph graph, std::span<Index const> last = {});

@@ -45,10 +45,10 @@ struct StructureJob {
         Timer const timer;
         bool const by_row =
             ordering.method == OrderingMethod::natural || ordering.method == OrderingMethod::user;
-        compressed = by_row ? uncompressed(std::move(graph), schur) : compress(graph, schur, pairs);
+        compressed = by_row ? uncompressed(std::move(graph), schur) : compress(std::move(graph), schur, pairs);
+        graph = {};
         order = compute_ordering(compressed, ordering);
         symbolic.kept_vertices = std::ssize(compressed.last);
-        graph = {};
         ordering_s = timer.seconds();
     }
 
