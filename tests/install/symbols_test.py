@@ -12,6 +12,7 @@ CPP = re.compile(
     rf"|CscMatrix<{SCALAR}>|MatrixImport<{SCALAR}>)(?:$|::(?!State)[^:(]*(?:\[abi:cxx11\])?\(.*)"
     rf"|espalier::(?:to_string|set_option|get_option|option_names|report_fields|simulation_of|memory_nodes|query_nodes|move_to_node)(?:\[abi:cxx11\])?\(.*"
     rf"|espalier::Solution<{SCALAR}> espalier::solve<{SCALAR}>\(.*"
+    rf"|espalier::BatchSolution<{SCALAR}> espalier::solve_batch<{SCALAR}>\(.*"
     rf"|(?:espalier::CscMatrix|espalier::DenseMatrix|std::vector)<.*>"
     rf" espalier::(?:gather_columns|gather_rows|scatter_rows|read_columns|read_rows)<{SCALAR}>\(.*")
 

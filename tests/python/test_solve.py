@@ -203,3 +203,40 @@ def test_mixed_precision_reaches_the_precision_of_the_matrix():
     x = solver.solve(np.ones(512))
     assert error(A, x, np.ones(512)) < 1e-12
     assert solver.report["factor"]["scalar"] == "s"
+
+
+@pytest.mark.parametrize("form", ["csc", "csr", "coo"])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_batches_have_one_pattern_and_many_values(dtype, form):
+    A = general(20, dtype).asformat(form)
+    values = np.stack([A.data * (1 + k) + k for k in range(5)])
+    for shape in ((5, 20), (5, 20, 3)):
+        b = block(5, int(np.prod(shape[1:])), dtype).reshape(shape)
+        x = espalier.solve_batch(A, values, b, threads=2)
+        assert x.shape == b.shape and x.dtype == dtype
+        for k in range(5):
+            one = A.copy()
+            one.data = values[k]
+            assert error(one, x[k], b[k]) < tolerance(dtype)
+
+
+def test_batches_of_symmetric_matrices_need_the_lower_triangle():
+    A = laplacian(2)
+    values = np.stack([A.data, 2 * A.data])
+    b = np.ones((2, 8))
+    x = espalier.solve_batch(A, values, b, symmetric=True, factorization="llh")
+    np.testing.assert_allclose(A @ x[0], 1)
+    np.testing.assert_allclose(x[1], x[0] / 2)
+
+
+def test_batches_say_which_system_fails():
+    A = laplacian(2)
+    values = np.stack([A.data, 0 * A.data, A.data])
+    with pytest.warns(espalier.AccuracyWarning, match="1 of 3 .* first is 1: singular"):
+        x = espalier.solve_batch(A, values, np.ones((3, 8)))
+    assert np.isnan(x[1]).all() and np.isfinite(x[[0, 2]]).all()
+    for wrong in ((values[:, 1:], np.ones((3, 8))), (values, np.ones((2, 8))), (values, np.ones(8))):
+        refuses(ValueError, lambda: espalier.solve_batch(A, *wrong), "shape")
+    twice = sparse.coo_matrix((np.ones(3), ([0, 0, 1], [0, 0, 1])))
+    refuses(ValueError, lambda: espalier.solve_batch(twice, np.ones((1, 3)), np.ones((1, 2))), "one position")
+    assert espalier.solve_batch(A, values[:0], np.ones((0, 8))).shape == (0, 8)

@@ -9,6 +9,7 @@
 #include <new>
 #include <string>
 
+#include "batch.hpp"
 #include "bound_solver.hpp"
 #include "comm/fortran_handle.hpp"
 #include "options/option_table.hpp"
@@ -82,6 +83,9 @@ template <class T> void bind_scalar(py::module_& module, std::string const& lett
              pointers, indices, values, py::arg("claim"))
         .def_property_readonly("shape", [](Matrix const& a) { return std::pair(a.rows, a.cols); })
         .def_property_readonly("symmetry", [](Matrix const& a) { return to_string(a.symmetry); });
+
+    module.def(("solve_batch" + letter).c_str(), &solve_many<T>, py::arg("pattern"), values, py::arg("b").noconvert(),
+               py::arg("options"));
 
     auto const b = py::arg("b").noconvert();
     auto const x = py::arg("x").noconvert();

@@ -9,6 +9,7 @@ Every solution is checked. A backward error above the tolerance gives an Accurac
 """
 
 from ._core import version as __version__
+from ._batch import solve_batch
 from ._distributed import DistributedSolver
 from ._errors import (
     AccuracyWarning,
@@ -58,6 +59,7 @@ __all__ = [
     "ilu",
     "ldl",
     "lu",
+    "solve_batch",
     "splu",
     "spsolve",
 ]

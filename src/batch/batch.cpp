@@ -1,0 +1,143 @@
+// One solver with one thread for each share of the systems.
+#include "espalier/batch.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+#include "core/run_threads.hpp"
+#include "core/scalar.hpp"
+#include "espalier/espalier.hpp"
+
+namespace espalier {
+
+namespace {
+
+// Whether an error concerns one system of a batch only.
+bool is_of_one_system(Status status) {
+    return status == Status::singular || status == Status::not_positive_definite;
+}
+
+template <class T> class Batch {
+  public:
+    Batch(CscMatrix<T> const& pattern, std::span<T const> values, std::span<T const> b, Index nrhs)
+        : pattern_(pattern), values_(values), b_(b), nrhs_(nrhs), size_(checked_size()) {
+        found_.x.assign(b.size(), T(std::numeric_limits<Real<T>>::quiet_NaN()));
+        found_.status.assign(size_, Status::singular);
+        found_.backward_error.assign(size_, std::numeric_limits<double>::quiet_NaN());
+    }
+
+    BatchSolution<T> run(Options options) {
+        int const threads = static_cast<int>(std::min<Index>(team_size(options.threads), std::max<Index>(1, size_)));
+        std::function<bool()> const cancel = std::exchange(options.cancel, {});
+        options.threads = 1;
+        options.bind_threads = false;
+        options.progress = nullptr;
+        options.log = {};
+        run_threads(threads, [&](int thread) {
+            Options own = options;
+            // The caller is asked on its own thread only.
+            own.cancel = [&, thread] {
+                if (thread == 0 && cancel && cancel()) stops_ = true;
+                return stops_.load();
+            };
+            solve_share(size_ * thread / threads, size_ * (thread + 1) / threads, std::move(own));
+        });
+        return std::move(found_);
+    }
+
+  private:
+
+    [[nodiscard]] Index checked_size() const {
+        Index const stored = pattern_.stored(), rows = pattern_.cols * nrhs_;
+        if (nrhs_ < 1 || rows == 0 || stored == 0)
+            throw Error(Status::usage, "a batch needs a matrix with entries, and right-hand sides");
+        auto const size = std::ssize(b_) / rows;
+        if (std::ssize(b_) != size * rows || std::ssize(values_) != size * stored)
+            throw Error(Status::usage,
+                        fmt::format("{} right-hand sides of {} entries need {} values, {} for each matrix; there are {} "
+                                    "entries and {} values",
+                                    size, rows, size * stored, stored, b_.size(), values_.size()));
+        return size;
+    }
+
+    [[nodiscard]] CscMatrix<T> const& system(CscMatrix<T>& matrix, Index k) const {
+        std::ranges::copy(values_.subspan(k * pattern_.stored(), pattern_.stored()), matrix.values.begin());
+        return matrix;
+    }
+
+    void solve_share(Index first, Index end, Options options) {
+        if (first == end) return;
+        try {
+            Solver<T> solver(std::move(options));
+            CscMatrix<T> matrix = pattern_;
+            if (!analyze_one(solver, matrix)) return;
+            for (Index k = first; k < end; ++k) solve_one(solver, system(matrix, k), k);
+        } catch (Error const& error) {
+            // The error of another thread has stopped this one.
+            if (error.status() == Status::cancelled && failed_) return;
+            failed_ = stops_ = true;
+            throw;
+        } catch (...) {
+            failed_ = stops_ = true;
+            throw;
+        }
+    }
+
+    // The same system on all threads, so that the results do not depend on the division of the batch.
+    bool analyze_one(Solver<T>& solver, CscMatrix<T>& matrix) const {
+        for (Index k = 0; k < size_; ++k) {
+            try {
+                solver.analyze(system(matrix, k));
+                return true;
+            } catch (Error const& error) {
+                if (!is_of_one_system(error.status())) throw;
+            }
+        }
+        return false;
+    }
+
+    void solve_one(Solver<T>& solver, CscMatrix<T> const& matrix, Index k) {
+        Index const rows = matrix.cols * nrhs_;
+        auto const right = b_.subspan(k * rows, rows);
+        try {
+            solver.factorize(matrix);
+            std::vector<T> x = solver.solve(right, nrhs_);
+            RefineReport const report = solver.refine(matrix, right, x, nrhs_);
+            std::ranges::copy(x, found_.x.begin() + k * rows);
+            found_.status[k] = report.status;
+            found_.backward_error[k] = report.backward_error;
+        } catch (Error const& error) {
+            if (!is_of_one_system(error.status())) throw;
+            found_.status[k] = error.status();
+        }
+    }
+
+    CscMatrix<T> const& pattern_;
+    std::span<T const> values_, b_;
+    Index nrhs_, size_;
+    std::atomic<bool> stops_{false};  // cancelled, or failed
+    std::atomic<bool> failed_{false}; // with an exception that concerns the batch
+    BatchSolution<T> found_; // each thread writes the systems of its share
+};
+
+} // namespace
+
+template <class T> BatchSolution<T> solve_batch(CscMatrix<T> const& pattern, std::span<T const> values,
+                                                std::span<T const> b, Index nrhs, Options options) {
+    if (!options.schur.empty())
+        throw Error(Status::usage, "a batch has complete solutions; Options::schur must be empty");
+    return Batch<T>(pattern, values, b, nrhs).run(std::move(options));
+}
+
+#define ESPALIER_INSTANTIATE(T)                                                                              \
+    template BatchSolution<T> solve_batch<T>(CscMatrix<T> const&, std::span<T const>, std::span<T const>, Index, \
+                                             Options);
+ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+
+} // namespace espalier
