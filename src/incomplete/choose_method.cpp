@@ -38,10 +38,10 @@ MethodChoice choose_method(AnalysisReport const& direct, Options const& options,
         return {SolveMethod::direct, fmt::format("{} needs complete factors", wanted)};
     std::uint64_t const limit = options.max_memory > 0 ? options.max_memory : setting.available_bytes;
     auto const mebibytes = [](std::uint64_t bytes) { return static_cast<double>(bytes) / 1048576.0; };
-    if (limit > 0 && direct.memory_bytes > limit)
+    if (limit > 0 && setting.needed_bytes > limit)
         return {SolveMethod::ilu,
                 fmt::format("complete factors need {:.0f} MiB, and {:.0f} MiB are {}",
-                            std::ceil(mebibytes(direct.memory_bytes)), std::floor(mebibytes(limit)),
+                            std::ceil(mebibytes(setting.needed_bytes)), std::floor(mebibytes(limit)),
                             options.max_memory > 0 ? "allowed" : "available")};
     double const complete_s = direct.predicted_factor_s + direct.predicted_solve_s;
     double const iterations_s = predicted_iterations_s(options, setting);

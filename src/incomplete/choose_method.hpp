@@ -23,7 +23,8 @@ struct MethodSetting {
     Offset entries = 0;                 ///< Entries of the matrix, both triangles.
     std::uint64_t scalar_bytes = 8;
     int workers = 1;                    ///< The sum over all processes.
-    std::uint64_t available_bytes = 0;  ///< Memory for the process that needs most; 0 if unknown.
+    std::uint64_t available_bytes = 0;  ///< Memory for the processes of a computer; 0 if unknown.
+    std::uint64_t needed_bytes = 0;     ///< Memory that complete factors need there.
 };
 
 /// `direct` is the analysis for complete factors. Incomplete factors are chosen if complete ones do not fit

@@ -181,6 +181,29 @@ Ordering compute_ordering(CompressedGraph const& compressed, OrderingOptions con
     return {std::move(perm), std::move(inverse)};
 }
 
+std::uint64_t ordering_bytes(Graph const& graph, OrderingOptions const& options) {
+    struct Bytes {
+        double of_vertex, of_edge; // of a directed edge
+        double more;               // the share that many threads add
+    };
+    Bytes const bytes = [&]() -> Bytes {
+        switch (options.method) {
+        case OrderingMethod::dissection:
+        case OrderingMethod::automatic:
+            return {150, 60, 0.8};
+        case OrderingMethod::scotch:
+            return {250, 28, 0.4};
+        case OrderingMethod::metis:
+            return {250, 18, 0};
+        default:
+            return {250, 14, 0};
+        }
+    }();
+    double const alone = bytes.of_vertex * static_cast<double>(graph.num_vertices) +
+                         bytes.of_edge * static_cast<double>(std::ssize(graph.adj));
+    return static_cast<std::uint64_t>(alone * (1 + bytes.more * (1 - 1.0 / std::max(1, options.threads))));
+}
+
 double predicted_scotch_seconds(Graph const& graph) {
     auto const n = static_cast<double>(graph.num_vertices);
     auto const entries = static_cast<double>(std::ssize(graph.adj)) + n;

@@ -155,6 +155,10 @@ template <class T> std::vector<double> weighted_inverse_norms(DistributedRows co
 
 } // namespace
 
+Index columns_in_bound(DistributedRows const& rows, std::size_t scalar_bytes) {
+    return columns_in_group(rows, estimate_width + 4, scalar_bytes);
+}
+
 template <class T> double reciprocal_condition(DistributedMatrix<T> const& a,
                                                ApplyInverse<T> const& apply_inverse, Interrupt* interrupt) {
     if (a.order() == 0) return 1;
@@ -189,7 +193,7 @@ template <class T> std::vector<double> forward_error_bounds(DistributedMatrix<T>
     });
     if (a.order() == 0) return bounds;
     double const rounding = static_cast<double>(a.most_entries_in_a_row(op) + 1) * doubled_roundoff<T>;
-    Index const group = columns_in_group(rows, estimate_width + 4, sizeof(T));
+    Index const group = columns_in_bound(rows, sizeof(T));
 
     for (Index first = 0; first < nrhs; first += group) {
         Index const count = std::min(group, nrhs - first);

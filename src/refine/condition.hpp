@@ -36,4 +36,7 @@ template <class T> std::vector<double> forward_error_bounds(DistributedMatrix<T>
                                                             Index nrhs, ApplyInverse<T> const& apply_inverse,
                                                             MatrixOp op, Interrupt* interrupt = nullptr);
 
+/// The number of columns whose bounds are computed together.
+Index columns_in_bound(DistributedRows const& rows, std::size_t scalar_bytes);
+
 } // namespace espalier

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "core/timer.hpp"
 #include "distributed/backward_error.hpp"
@@ -16,6 +19,19 @@ namespace espalier {
 
 template <class T> double default_tolerance() {
     return epsilon<T> < Real<T>(1e-10) ? 1e-12 : 1e-5;
+}
+
+Index least_vectors(RefineMethod method) {
+    switch (method) {
+    case RefineMethod::cg:
+        return 8;
+    case RefineMethod::bicgstab:
+        return 10;
+    case RefineMethod::gmres:
+        return 17; // ten steps and seven vectors besides the basis
+    default:
+        return 5; // ir, with which `automatic` begins
+    }
 }
 
 namespace {
@@ -30,11 +46,11 @@ template <class T> struct Method {
 template <class T> Method<T> method_of(RefineMethod method, int restart) {
     switch (method) {
     case RefineMethod::ir:
-        return {&iterative_refinement<T>, 5};
+        return {&iterative_refinement<T>, least_vectors(method)};
     case RefineMethod::cg:
-        return {&conjugate_gradients<T>, 8};
+        return {&conjugate_gradients<T>, least_vectors(method)};
     case RefineMethod::bicgstab:
-        return {&bicgstab<T>, 10};
+        return {&bicgstab<T>, least_vectors(method)};
     default:
         return {&gmres<T>, restart + 7};
     }
@@ -115,8 +131,9 @@ template <class T> class Refinement {
                 if (errors_[j] > level && is_finite_[j]) columns.push_back(j);
             trace.emplace(errors_);
         });
-        auto const chosen = method_of<T>(method, problem_.restart);
-        Index const group = columns_in_group(a_.rows(), chosen.vectors, sizeof(T));
+        if (columns.empty()) return;
+        auto const chosen = affordable(method);
+        Index const group = columns_at_once(chosen.vectors);
         for (Index first = 0; first < std::ssize(columns); first += group)
             run_group(chosen, std::span(columns).subspan(first, std::min(group, std::ssize(columns) - first)),
                       *trace);
@@ -215,6 +232,33 @@ template <class T> class Refinement {
                 errors[c] = normwise_backward_error<T>(a_, x(j), b(j), 1, options_.op);
             take(j, errors[c]);
         }
+    }
+
+    // The vectors that max_bytes allows.
+    [[nodiscard]] Index vectors_allowed() const {
+        if (options_.max_bytes == 0) return std::numeric_limits<Index>::max();
+        Index const bytes = std::max<Index>(a_.rows().largest_share(), 1) * static_cast<Index>(sizeof(T));
+        return static_cast<Index>(options_.max_bytes) / bytes;
+    }
+
+    // The method, with a recurrence that max_bytes allows.
+    Method<T> affordable(RefineMethod method) {
+        Method<T> chosen = method_of<T>(method, problem_.restart);
+        Index const allowed = vectors_allowed(), least = least_vectors(method);
+        if (allowed < least)
+            throw Error(Status::out_of_memory,
+                        fmt::format("{} needs at least {} vectors of {} bytes, and the limit of memory leaves "
+                                    "{} bytes",
+                                    to_string(method), least, a_.rows().largest_share() * sizeof(T),
+                                    options_.max_bytes));
+        if (chosen.vectors <= allowed) return chosen;
+        problem_.restart -= static_cast<int>(chosen.vectors - allowed); // only gmres has more than the least
+        return method_of<T>(method, problem_.restart);
+    }
+
+    [[nodiscard]] Index columns_at_once(Index vectors) const {
+        return std::min(columns_in_group(a_.rows(), vectors, sizeof(T)),
+                        std::max<Index>(1, vectors_allowed() / vectors));
     }
 
     [[nodiscard]] int iteration_limit(RefineMethod method) const {

@@ -38,7 +38,12 @@ struct RefineOptions {
     Interrupt* interrupt = nullptr;
     InverseAccuracy inverse = InverseAccuracy::full;
     bool measures_componentwise = true; ///< Whether to compute RefineReport::componentwise_error.
+    /// Most bytes of the vectors of a method on each process; 0: some hundred MiB. Equal on all processes.
+    std::uint64_t max_bytes = 0;
 };
+
+/// The least number of vectors that a method stores for a right-hand side.
+Index least_vectors(RefineMethod method);
 
 /// 1e-12 in double precision, 1e-5 in single.
 template <class T> double default_tolerance();
@@ -54,8 +59,8 @@ template <class T> double default_tolerance();
 /// errors of the best iterates (inside a Krylov method as estimated by its recurrence), and status is ok or
 /// inaccurate. A NaN or infinity in the matrix, b or the resulting x gives an infinite backward error.
 /// Collective. Error{usage} for cg on a matrix that is neither Hermitian nor real symmetric, or a span of the
-/// wrong size; Error{cancelled} if the interrupt of any process is requested; x is then an intermediate
-/// iterate.
+/// wrong size; Error{out_of_memory} if the least number of vectors exceeds max_bytes; Error{cancelled} if the
+/// interrupt of any process is requested; x is then an intermediate iterate.
 template <class T> RefineReport refine(DistributedMatrix<T> const& a, std::span<T const> b, std::span<T> x,
                                        Index nrhs, ApplyInverse<T> const& apply_inverse,
                                        RefineOptions const& options);

@@ -25,6 +25,10 @@ namespace espalier {
 
 namespace {
 
+std::uint64_t bytes_of(Graph const& graph) {
+    return static_cast<std::uint64_t>(graph.num_vertices + std::ssize(graph.adj)) * sizeof(Index);
+}
+
 // Ordering and symbolic factorization. The job owns all its data, because it may outlive the call that was
 // cancelled.
 struct StructureJob {
@@ -34,6 +38,7 @@ struct StructureJob {
     OrderingOptions ordering;
     SymbolicOptions symbolic;
     std::shared_ptr<Interrupt> interrupt;
+    std::uint64_t max_bytes = 0; // of ordering and symbolic factorization; 0 for no limit
 
     CompressedGraph compressed;
     Ordering order;
@@ -47,6 +52,8 @@ struct StructureJob {
             ordering.method == OrderingMethod::natural || ordering.method == OrderingMethod::user;
         compressed = by_row ? uncompressed(std::move(graph), schur) : compress(std::move(graph), schur, pairs);
         graph = {};
+        require_memory(bytes_of(compressed.graph) + ordering_bytes(compressed.graph, ordering), max_bytes,
+                       "the analysis");
         order = compute_ordering(compressed, ordering);
         symbolic.kept_vertices = std::ssize(compressed.last);
         ordering_s = timer.seconds();
@@ -125,45 +132,6 @@ ScalingOptions Analysis<T>::working_options(Factorization kind, Interrupt* inter
     Toggle const scaling =
         options.mixed_precision && options.scaling == Toggle::automatic ? Toggle::on : options.scaling;
     return {kind, options.matching, scaling, options.allow_singular, options.schur, interrupt};
-}
-
-template <class T> std::uint64_t Analysis<T>::memory_bytes(Scalar factor_scalar) const {
-    std::uint64_t most = 0;
-    for (Index p = 0; p < std::ssize(needs); ++p) most = std::max(most, memory_bytes(factor_scalar, p));
-    return most;
-}
-
-template <class T> std::uint64_t Analysis<T>::memory_bytes(Scalar factor_scalar, Index process) const {
-    bool const narrow = factor_scalar != scalar_of<T>;
-    bool const alone = needs.size() == 1;
-    std::size_t const bytes = narrow ? sizeof(Narrow<T>) : sizeof(T);
-    // If auto chose llh, the solver may fall back to ldlh, which needs a larger workspace and a scaled copy.
-    bool const may_fall_back =
-        form.kind == Factorization::llh && options.factorization == Factorization::automatic;
-    FactorForm const largest{may_fall_back ? Factorization::ldlh : form.kind};
-    auto const entries = static_cast<std::uint64_t>(working_entries);
-    // The plan counts panels and fan-in blocks in one of the two precisions.
-    double const ratio = static_cast<double>(bytes) / panel_format().scalar_bytes;
-    std::uint64_t const panels = alone ? panel_bytes(structure, form, bytes)
-                                       : static_cast<std::uint64_t>(plan.memory_of_process[process] * ratio);
-    // Measured: the buffers that the MPI library allocates for the first blocks.
-    std::uint64_t const library = alone ? 0 : std::uint64_t{8} << 20;
-    std::uint64_t const everywhere = panels + library +
-                                     workspace_bytes(structure, largest, bytes, plan.machine.threads) +
-                                     (may_delay(options.pivoting)
-                                          ? saved_panel_bytes(structure, form, bytes, plan.machine.threads)
-                                          : 0) +
-                                     needs[process].solve_entries * bytes + needs[process].structure_bytes;
-    // Each process stores its part of the assembly map, of the values, and of the matrix for refinement.
-    // Process 0 also stores the places of all values.
-    std::uint64_t const part = entries / needs.size();
-    std::uint64_t const assembly =
-        alone ? AssemblyMap::bytes_for(working_entries)
-              : part * (AssemblyMap::bytes_for(1) + bytes + sizeof(T) + sizeof(Index));
-    if (process > 0) return everywhere + assembly;
-    return everywhere + assembly + (alone ? 0 : entries * (sizeof(Offset) + bytes)) +
-           (system.is_identity() && !may_fall_back ? 0 : entries * (sizeof(T) + sizeof(Index))) +
-           (narrow ? entries * (sizeof(Narrow<T>) + sizeof(Index)) : 0);
 }
 
 template <class T> bool Analysis<T>::may_delay(Pivoting pivoting) const {
@@ -390,6 +358,8 @@ template <class T> class Analyzer {
         ProgressScope const progress(options_.progress, "ordering", 0);
         trace::Scope const recorded(context_.phases, trace::Kind::ordering);
         Timer const timer;
+        require_memory(2 * graph_bytes() + static_cast<std::uint64_t>(matrix_.cols) * 60, context_.max_bytes,
+                       "the analysis");
         auto const job = std::make_shared<RowOrderJob<T>>();
         job->working = analysis_.system.apply(matrix_);
         job->block_size = options_.block_size;
@@ -428,6 +398,8 @@ template <class T> class Analyzer {
 
     void order_and_factorize_symbolically() {
         auto const job = std::make_shared<StructureJob>();
+        job->max_bytes = context_.max_bytes;
+        require_memory(graph_bytes(), context_.max_bytes, "the analysis");
         {
             CscMatrix<T> const copy =
                 analysis_.system.is_identity() ? CscMatrix<T>() : analysis_.system.apply(matrix_);
@@ -450,6 +422,13 @@ template <class T> class Analyzer {
         analysis_.compressed_vertices = job->compressed.graph.num_vertices;
         analysis_.ordering_s = job->ordering_s;
         analysis_.symbolic_s = job->symbolic_s;
+    }
+
+    // A scaled copy of the matrix, its graph, and what is stored for each row meanwhile.
+    [[nodiscard]] std::uint64_t graph_bytes() const {
+        auto const entries = static_cast<std::uint64_t>(matrix_.stored());
+        std::uint64_t const copy = analysis_.system.is_identity() ? 0 : entries * (sizeof(T) + sizeof(Index));
+        return copy + 2 * entries * sizeof(Index) + static_cast<std::uint64_t>(matrix_.cols) * 60;
     }
 
     // Whether SCOTCH is expected to save more time of the factorization than it takes. Its orderings need about 6 %
@@ -526,8 +505,12 @@ template <class T> class Analyzer {
                                       2 * settings.split_rows));
         for (Index p = 0; p < machine.processes; ++p) {
             BlockStructure const& own = machine.processes == 1 ? analysis_.structure : plans.structures[p];
+            Index rows = 0;
+            for (CblkId k = 0; k < analysis_.structure.num_cblks(); ++k)
+                if (machine.processes == 1 || plans.process_of_cblk[k] == p)
+                    rows += analysis_.structure.cblk(k).width();
             analysis_.needs.push_back(
-                {structure_bytes(own), solve_workspace_bytes(own, plans.of_process[p], 1)});
+                {structure_bytes(own), solve_workspace_bytes(own, plans.of_process[p], 1), rows});
         }
         analysis_.needs.front().structure_bytes += bytes_of(analysis_.supernodal);
         if (machine.processes == 1)

@@ -18,6 +18,7 @@
 #include "scaling/scaled_system.hpp"
 #include "simulation/choose_schedule.hpp"
 #include "simulation/factor_plan.hpp"
+#include "refine/call_memory.hpp"
 #include "solver/checks.hpp"
 #include "solver/choose.hpp"
 #include "trace/record.hpp"
@@ -28,7 +29,8 @@ template <class T> struct Analysis {
     /// The memory of a process besides panels and values.
     struct Needs {
         std::uint64_t structure_bytes = 0;
-        std::uint64_t solve_entries = 0; ///< Entries of the workspace of a solve.
+        std::uint64_t solve_entries = 0; ///< Entries of the workspace of a solve with one right-hand side.
+        Index rows = 0;                  ///< Rows that it owns.
     };
 
     PatternFingerprint pattern; ///< Fingerprint of the pattern of the matrix.
@@ -61,10 +63,15 @@ template <class T> struct Analysis {
     /// The report of a choice for this number of workers.
     [[nodiscard]] ScheduleReport describe(ScheduleChoice const& made, int workers) const;
 
-    /// The memory in bytes that factorization and solve need in addition to the matrix, with panels in
-    /// `factor_scalar`: for one process, or for the process that needs most.
+    /// The memory in bytes that the factorization, and a solve and refinement with one right-hand side, need
+    /// in addition to the matrix, with panels in `factor_scalar`: for one process, or for the process that
+    /// needs most.
     [[nodiscard]] std::uint64_t memory_bytes(Scalar factor_scalar) const;
     [[nodiscard]] std::uint64_t memory_bytes(Scalar factor_scalar, Index process) const;
+    /// The part of it that remains between calls, and the workspace of a sweep with one vector.
+    [[nodiscard]] std::uint64_t factor_bytes(Scalar factor_scalar, Index process) const;
+    /// The memory of the vectors of a call.
+    [[nodiscard]] std::uint64_t call_bytes(CallMemory const& call, Scalar factor_scalar, Index process) const;
     /// Whether factors are stored in lower precision. Never with a Schur complement.
     [[nodiscard]] bool factors_narrow(bool mixed_precision) const;
     /// The scalar type and the storage format of panels that the plan assumes.
@@ -90,6 +97,7 @@ struct AnalysisContext {
     Background& background;         ///< Runs ordering and symbolic factorization if options.cancel is set.
     trace::Track* phases = nullptr; ///< Records the phases; may be null.
     std::function<void(std::string)> note; ///< Receives notes for the user.
+    std::uint64_t max_bytes = 0; ///< Most bytes of the analysis itself; 0 for no limit.
 };
 
 /// Chooses the factorization, scales and matches, orders, factorizes symbolically, and plans the tasks.

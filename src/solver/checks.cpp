@@ -95,12 +95,12 @@ template <class T> void require_no_zero_row(CscMatrix<T> const& a) {
         a, [](T value) { return value != T(0); }, "has no entry but zeros");
 }
 
-void require_memory(std::uint64_t needed, std::uint64_t limit) {
+void require_memory(std::uint64_t needed, std::uint64_t limit, std::string_view what) {
     if (limit > 0 && needed > limit)
         throw Error(
             Status::out_of_memory,
             fmt::format(
-                "the factorization needs {} bytes ({:.1f} MiB) and the limit is {} bytes ({:.1f} MiB)",
+                "{} needs {} bytes ({:.1f} MiB) and the limit is {} bytes ({:.1f} MiB)", what,
                 needed, static_cast<double>(needed) / 1048576.0, limit,
                 static_cast<double>(limit) / 1048576.0));
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "core/scalar.hpp"
 #include "espalier/matrix.hpp"
@@ -19,8 +20,8 @@ template <class T> void require_square(CscMatrix<T> const& a);
 template <class T> void require_no_empty_row(CscMatrix<T> const& a);
 template <class T> void require_no_zero_row(CscMatrix<T> const& a);
 
-/// Error{out_of_memory} with both numbers if `limit` is not 0 and below `needed`.
-void require_memory(std::uint64_t needed, std::uint64_t limit);
+/// Error{out_of_memory} with both numbers if `limit` is not 0 and below `needed`. `what` needs the memory.
+void require_memory(std::uint64_t needed, std::uint64_t limit, std::string_view what = "the factorization");
 
 /// Error{usage} unless a block of `nrhs` columns of n entries has `size` entries.
 void require_block(std::size_t size, Index n, Index nrhs, char const* what);

@@ -1,5 +1,6 @@
 #include "solver/process_context.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <utility>
 
@@ -11,10 +12,11 @@ namespace espalier {
 namespace {
 
 // Divides the cores of a machine among the processes that may use them.
-Topology own_part(Topology const& topology, Communicator const& processes) {
+Topology own_part(Topology const& topology, Communicator const& processes,
+                  std::vector<std::int64_t>& machines) {
     auto const machine =
         static_cast<std::int64_t>(std::hash<std::string>{}(topology.machine_name()) >> 1); // never negative
-    std::vector<std::int64_t> const machines = all_gather(processes, machine);
+    machines = all_gather(processes, machine);
     int part = 0, parts = 0;
     for (int r = 0; r < processes.size(); ++r) {
         if (machines[r] != machine) continue;
@@ -29,11 +31,31 @@ Topology own_part(Topology const& topology, Communicator const& processes) {
 
 ProcessContext::ProcessContext(std::string const& topology, Communicator comm)
     : messaging_{std::move(comm), {}},
-      topology_(own_part(all_succeed(this->comm(), [&] { return Topology::named(topology); }), this->comm())),
+      topology_(own_part(all_succeed(this->comm(), [&] { return Topology::named(topology); }), this->comm(),
+                         computers_)),
       default_threads_(static_cast<int>(min(this->comm(), std::int64_t{topology_.default_threads()}))),
       recording_(this->comm(), topology_.machine_name(), [this] {
           if (team_) team_->record(nullptr);
       }) {}
+
+std::uint64_t ProcessContext::largest_sum_of_a_computer(std::span<std::uint64_t const> of_process) const {
+    std::uint64_t largest = 0;
+    for (std::size_t first = 0; first < computers_.size(); ++first) {
+        if (std::find(computers_.begin(), computers_.begin() + first, computers_[first]) !=
+            computers_.begin() + first)
+            continue; // counted from its first process on
+        std::uint64_t sum = 0;
+        for (std::size_t p = first; p < std::min(computers_.size(), of_process.size()); ++p)
+            if (computers_[p] == computers_[first]) sum += of_process[p];
+        largest = std::max(largest, sum);
+    }
+    return largest;
+}
+
+int ProcessContext::processes_of_a_computer() const {
+    std::vector<std::uint64_t> const ones(computers_.size(), 1);
+    return static_cast<int>(largest_sum_of_a_computer(ones));
+}
 
 void ProcessContext::set_topology(std::string const& topology) {
     Topology other = Topology::named(topology);

@@ -2,8 +2,11 @@
 // processes, the recorder of the trace, and the interrupt of the current call.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "comm/collective_call.hpp"
 #include "comm/message_run.hpp"
@@ -32,6 +35,10 @@ class ProcessContext {
     [[nodiscard]] Topology const& topology() const { return topology_; }
     /// Changes the machine. Only for a single process.
     void set_topology(std::string const& topology);
+    /// The largest sum, over the processes of a computer, of numbers of all processes. Missing numbers are 0.
+    [[nodiscard]] std::uint64_t largest_sum_of_a_computer(std::span<std::uint64_t const> of_process) const;
+    /// The largest number of processes of a computer.
+    [[nodiscard]] int processes_of_a_computer() const;
     /// The number of workers of each process if the options do not set it.
     [[nodiscard]] int default_threads() const { return default_threads_; }
     [[nodiscard]] int threads() const { return threads_; }
@@ -64,6 +71,7 @@ class ProcessContext {
 
   private:
     Messaging messaging_;
+    std::vector<std::int64_t> computers_; ///< A number for the computer of each process.
     Topology topology_;
     int default_threads_;
     int threads_ = 0;

@@ -86,6 +86,7 @@ template <class T> ApplyInverse<T> Refiner<T>::refined_inverse(DistributedMatrix
         options.interrupt = context_.interrupt();
         options.inverse = inverse_.accuracy();
         options.measures_componentwise = false;
+        options.max_bytes = vector_bytes_;
         espalier::refine<T>(matrix, b, block, columns, inverse_of_matrix(), options);
     };
 }

@@ -55,6 +55,8 @@ template <class T> class Refiner {
         pivots_replaced_ = pivots_replaced;
     }
     [[nodiscard]] Singularity const& singularity() const { return singularity_; }
+    /// Most bytes of vectors for the refinement inside condition estimates; 0 for no limit.
+    void limit_vectors(std::uint64_t bytes) { vector_bytes_ = bytes; }
 
     /// Collective: improves `columns` solutions of op(A) X = B and measures their errors. `b` and `x` have
     /// the owned rows without scaling (SystemVectors). After an exception x is at least as good as before.
@@ -90,6 +92,7 @@ template <class T> class Refiner {
     std::optional<DistributedMatrix<T>> working_;
     mutable std::optional<DistributedMatrix<T>> callers_; ///< If scaled and once needed.
     Index pivots_replaced_ = 0;
+    std::uint64_t vector_bytes_ = 0;
     Singularity singularity_;
 };
 

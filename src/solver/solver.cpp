@@ -17,8 +17,12 @@ namespace espalier {
 
 template <class T> void Solver<T>::State::note(std::string text) {
     if (!context_.is_root()) return;
-    if (options.log) options.log(text);
-    report.notes.push_back(std::move(text));
+    auto const tell = [&] {
+        if (options.log) options.log(text);
+        report.notes.push_back(std::move(text));
+    };
+    if (context_.is_alone()) return tell();
+    if (auto problem = error_of(tell)) log_problem_ = std::move(problem);
 }
 
 template <class T> void Solver<T>::State::require_factors(char const* what) const {
@@ -65,12 +69,16 @@ template <class T> void Solver<T>::State::analyze(CscMatrix<T> const& matrix) {
     Options chosen = options;
     chosen.method = SolveMethod::direct;
     chosen.max_memory = 0;
-    analyze(matrix, chosen);
+    std::optional<Error> const problem = error_of([&] { analyze(matrix, chosen); });
+    if (problem && problem->status() != Status::out_of_memory) throw *problem;
     MethodChoice choice;
     bool const is_direct = context_.on_root([&] {
-        choice = choose_method(report.analysis, options,
-                               {matrix.cols, matrix.nnz(), sizeof(T), report.processes * report.threads,
-                                available_memory_bytes()});
+        if (problem)
+            choice = {SolveMethod::ilu, problem->what()};
+        else
+            choice = choose_method(report.analysis, options,
+                                   {matrix.cols, matrix.nnz(), sizeof(T), report.processes * report.threads,
+                                    available_memory_bytes(), context_.largest_sum_of_a_computer(memory_needs())});
         return choice.method == SolveMethod::direct;
     });
     if (!is_direct) {
@@ -100,7 +108,7 @@ template <class T> void Solver<T>::State::analyze(CscMatrix<T> const& matrix, Op
         analysis_ = espalier::analyze(matrix, with,
                                       {machine_model(context_.topology(), report.processes, report.threads),
                                        context_.shared_interrupt(), context_.background(), context_.phases(),
-                                       [this](std::string text) { note(std::move(text)); }});
+                                       [this](std::string text) { note(std::move(text)); }, options.max_memory});
         analysis_->fill(report.analysis);
         report.factorization = analysis_->form.kind;
         report.ordering = analysis_->ordering;
@@ -109,7 +117,7 @@ template <class T> void Solver<T>::State::analyze(CscMatrix<T> const& matrix, Op
         report.factor_path = is_incomplete ? "none" : is_scalar ? "scalar" : "supernodal";
         if (!is_incomplete && !is_scalar)
             report.schedule = analysis_->describe(analysis_->choice, report.processes * report.threads);
-        require_memory(report.analysis.memory_bytes, with.max_memory);
+        require_memory(context_.largest_sum_of_a_computer(memory_needs()), with.max_memory);
         return System{matrix.cols, std::ssize(with.schur), with.allow_singular,
                       with.factorization == Factorization::automatic, is_incomplete, is_scalar};
     });
@@ -173,7 +181,7 @@ DistributedRows Solver<T>::State::prepare_incomplete(CscMatrix<T> const& matrix,
         report.incomplete.levels = analysis_->incomplete->levels;
         if (!analysis_->system.is_identity())
             report.analysis.memory_bytes += analysis_->working_entries * (sizeof(T) + sizeof(Index));
-        require_memory(report.analysis.memory_bytes, max_memory);
+        require_memory(context_.largest_sum_of_a_computer(memory_needs()), max_memory);
     });
     return rows;
 }

@@ -57,6 +57,7 @@ template <class From, class To> static void copy_options(From const& from, To& t
     to.refine = from.refine;
     to.max_refine_iterations = from.max_refine_iterations;
     to.tolerance = from.tolerance;
+    to.max_memory = from.max_memory;
 }
 
 template <class T> CallSettings Solver<T>::State::settings_of_call() const {
@@ -85,6 +86,7 @@ template <class T> void Solver<T>::State::adopt(CallSettings const& settings) {
 template <class T> void Solver<T>::State::share_report() {
     auto const peaks = all_gather(context_.comm(), static_cast<std::int64_t>(peak_rss_bytes()));
     report = context_.on_root([&] {
+        if (log_problem_) throw *std::exchange(log_problem_, std::nullopt);
         report.peak_memory_of_process.assign(peaks.begin(), peaks.end());
         return report;
     });

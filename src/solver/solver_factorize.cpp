@@ -95,6 +95,7 @@ template <class T> void Solver<T>::State::factorize_scalar(CscMatrix<T> const& m
     report_singularity();
     report.factor.assembly_s = timer.seconds() - report.factor.time_s;
     if (options.condition) {
+        require_memory_of_condition();
         refiner_->set_matrix(matrix);
         report.factor.rcond = refiner_->reciprocal_condition();
     }
@@ -121,7 +122,10 @@ template <class T> void Solver<T>::State::factorize_values(CscMatrix<T> const& m
     // the entries.
     report.factor.total_s = timer.seconds();
     report.factor.assembly_s = report.factor.total_s - report.factor.time_s;
-    if (options.condition && system_->kept == 0) report.factor.rcond = refiner_->reciprocal_condition();
+    if (options.condition && system_->kept == 0) {
+        require_memory_of_condition();
+        report.factor.rcond = refiner_->reciprocal_condition();
+    }
     factorized_ = true;
     report.peak_memory_bytes = peak_rss_bytes();
 }
@@ -135,10 +139,9 @@ template <class T> void Solver<T>::State::check_values(CscMatrix<T> const& matri
         matrix.validate();
         if (!system_->allow_singular) require_no_zero_row(matrix);
         bool const narrow = analysis_->factors_narrow(options.mixed_precision);
-        require_memory(system_->is_incomplete
-                           ? report.analysis.memory_bytes
-                           : analysis_->memory_bytes(narrow ? scalar_of<Low> : scalar_of<T>),
-                       options.max_memory);
+        auto const needs =
+            system_->is_incomplete ? memory_needs() : memory_needs(narrow ? scalar_of<Low> : scalar_of<T>);
+        require_memory(context_.largest_sum_of_a_computer(needs), options.max_memory);
         context_.interrupt()->check();
     });
 }
@@ -216,7 +219,9 @@ template <class T> bool Solver<T>::State::factorize_narrow(CscMatrix<T> const& m
 
 template <class T> void Solver<T>::State::factorize_full(CscMatrix<T> const& matrix) {
     if (report.factor.precision_fell_back)
-        context_.on_root([&] { require_memory(analysis_->memory_bytes(scalar_of<T>), options.max_memory); });
+        context_.on_root([&] {
+            require_memory(context_.largest_sum_of_a_computer(memory_needs(scalar_of<T>)), options.max_memory);
+        });
     try {
         factorize_numbers(matrix, false, options.pivoting);
     } catch (Error const& error) {

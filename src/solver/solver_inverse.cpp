@@ -33,7 +33,7 @@ template <class T> SelectedInverse<T> Solver<T>::State::invert(char const* what)
                     std::string(what) + " needs the factors of the matrix itself, and some pivots were replaced");
     require_memory(report.analysis.memory_bytes +
                        SelectedInverse<T>::bytes(structure(), form_, context_.workers().size()),
-                   options.max_memory);
+                   options.max_memory, "the selected inverse");
     SingleThreadedBlas const blas;
     return factor_.selected_inverse();
 }

@@ -44,13 +44,14 @@ template <class T> void Solver<T>::State::take_rows(std::size_t entries, Index c
 }
 
 template <class T> void Solver<T>::State::solve(std::span<T> x, std::span<T const> b, std::vector<T>* made) {
+    require_no_schur("solve");
+    take_blocks(made ? b.size() : x.size(), "the right-hand side");
+    require_memory_of_solve();
     context_.on_all([&] {
         if (!made || !context_.is_root()) return;
         made->assign(b.begin(), b.end());
         x = *made;
     });
-    require_no_schur("solve");
-    take_blocks(x.size(), "the right-hand side");
     solve_given(context_.is_root() ? x : std::span<T>());
 }
 
@@ -58,6 +59,7 @@ template <class T>
 std::vector<T> Solver<T>::State::solve_rows(std::span<T const> b, Index columns, MatrixOp op) {
     require_no_schur("solve_rows");
     take_rows(b.size(), columns, op);
+    require_memory_of_solve();
     std::vector<T> x = context_.on_all([&] { return std::vector<T>(b.begin(), b.end()); });
     solve_given(x);
     return x;
@@ -84,6 +86,7 @@ template <class T> DenseMatrix<T> Solver<T>::State::solve_sparse(CscMatrix<T> co
     Index const n = system_->order;
     Timer const timer;
     DenseMatrix<T> x;
+    require_memory_of_solve();
     context_.on_root([&] {
         if (b.rows != n || b.symmetry != Symmetry::general)
             throw Error(Status::usage,
@@ -151,6 +154,7 @@ template <class T> void Solver<T>::State::use_matrix(CscMatrix<T> const& matrix,
 // b and x are in the layout of the caller.
 template <class T> RefineReport Solver<T>::State::refine_given(CscMatrix<T> const& matrix,
                                                                std::span<T const> b, std::span<T> x) {
+    require_memory_of_refinement();
     SingleThreadedBlas const blas;
     trace::Scope const recorded(context_.phases(), trace::Kind::refinement);
     trace::Scope const worked(options.record_trace ? context_.workers().track(0) : nullptr,
@@ -180,6 +184,7 @@ RefineReport Solver<T>::State::refine_own(CscMatrix<T> const& matrix, std::span<
     run.progress = progress();
     run.op = call_.op;
     run.interrupt = context_.interrupt();
+    run.max_bytes = require_memory_of_refinement();
     report.refine = refiner_->refine(b, x, call_.columns, run);
     if (system_->is_incomplete) report_applications();
     if (!factor_.is_narrow() || report.refine.converged || options.refine == RefineMethod::none)
@@ -194,6 +199,7 @@ RefineReport Solver<T>::State::refine_own(CscMatrix<T> const& matrix, std::span<
     std::vector<T> solved = context_.on_all([&] { return std::vector<T>(b.begin(), b.end()); });
     refiner_->apply_inverse(solved, call_.columns, call_.op);
     std::copy(solved.begin(), solved.end(), x.begin());
+    run.max_bytes = require_memory_of_refinement();
     report.refine = refiner_->refine(b, x, call_.columns, run);
     return bound_forward_error(b, x);
 }
@@ -224,6 +230,7 @@ template <class T> double Solver<T>::State::reciprocal_condition(CscMatrix<T> co
     require_no_schur("reciprocal_condition");
     require_complete("reciprocal_condition");
     use_matrix(matrix, "reciprocal_condition");
+    require_memory_of_condition();
     SingleThreadedBlas const blas;
     report.factor.rcond = refiner_->reciprocal_condition();
     return report.factor.rcond;
@@ -243,7 +250,7 @@ template <class T> NullSpace<T> Solver<T>::State::null_space(CscMatrix<T> const&
     run.tolerance = tolerance;
     run.first_block = std::min<Index>(n, std::max<Index>(4, report.factor.pivots_replaced + 2));
     run.interrupt = context_.interrupt();
-    run.max_bytes = options.max_memory;
+    run.max_bytes = require_memory_of(CallMemory(), "a null space");
     NullSpaceResult<T> found = refiner_->null_space(run);
     NullSpace<T> space{n - found.basis.cols, std::move(found.basis), std::move(found.singular_values)};
     if (vectors_->is_in_place()) return space;
@@ -263,6 +270,7 @@ template <class T> NullSpace<T> Solver<T>::State::null_space(CscMatrix<T> const&
 template <class T>
 std::vector<T> Solver<T>::State::eliminate_interior(std::span<T const> b, std::vector<T>& own) {
     take_blocks(b.size(), "the right-hand side");
+    require_memory_of_columns({3 * call_.columns, 3 * call_.columns, 0, call_.columns}, "a condensation");
     std::vector<T> whole = context_.on_all(
         [&] { return context_.is_root() ? std::vector<T>(b.begin(), b.end()) : std::vector<T>(); });
     if (call_.columns == 0) return whole;

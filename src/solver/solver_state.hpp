@@ -44,6 +44,7 @@ struct CallSettings : CallArguments {
     RefineMethod refine = RefineMethod::automatic;
     int max_refine_iterations = 0;
     double tolerance = 0;
+    std::uint64_t max_memory = 0;
 };
 
 template <class T> struct Solver<T>::State {
@@ -152,6 +153,17 @@ template <class T> struct Solver<T>::State {
     void check_inverse(CscMatrix<T> const& matrix, CscMatrix<T> const& inverse);
     void solve_for_diagonal(std::span<Index const> rows, std::vector<T>& diagonal);
 
+    [[nodiscard]] std::vector<std::uint64_t> memory_needs() const;
+    [[nodiscard]] std::vector<std::uint64_t> memory_needs(Scalar factor_scalar) const;
+    std::uint64_t require_memory_of(CallMemory const& call, std::string_view what);
+    std::uint64_t require_memory_of_columns(CallMemory const& call, char const* what);
+    void require_memory_of_solve();
+    std::uint64_t require_memory_of_refinement();
+    void require_memory_of_condition();
+    [[nodiscard]] VectorLayout vector_layout() const {
+        return {context_.is_alone(), !vectors_->is_in_place(), vectors_->scaling().is_scaled};
+    }
+
     void require_factors(char const* what) const;
     void require_complete(char const* what) const;
     void require_supernodes(char const* what) const;
@@ -187,6 +199,7 @@ template <class T> struct Solver<T>::State {
     CscMatrix<T> working_copy_;         // on process 0, unless the working system is the matrix itself
     std::uint64_t values_ = 0;          // hash of the values of the matrix of the refiner
     std::size_t notes_of_analysis_ = 0; // their number; the notes of the factorization follow them
+    std::optional<Error> log_problem_;  // thrown at the end of the call, when no process waits for this one
     Index unavoidable_pivots_ = 0;      // pivots replaced in spite of a matching for the current values
 };
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/error.hpp"
 #include "symbolic/column_counts.hpp"
 #include "symbolic/etree.hpp"
 
@@ -43,7 +44,7 @@ class Assembly {
             first_col_[s] = out_.n;
             first_cblk_[s] = cblk;
             out_.n += supernodes_.width[s];
-            cblk += static_cast<CblkId>(pieces_.of(s).size());
+            cblk = checked_cast<CblkId>(Index{cblk} + std::ssize(pieces_.of(s)), "number of column blocks");
         }
         out_.num_supernodes = supernodes_.size();
         out_.first_kept_cblk = cblk;

@@ -4,6 +4,7 @@
 #include <span>
 #include <utility>
 
+#include "core/error.hpp"
 #include "tasks/task_pieces.hpp"
 
 namespace espalier {
@@ -49,7 +50,7 @@ class TaskBuilder {
     }
 
     FactorTasks finish() {
-        connect_tasks(result_.graph, static_cast<TaskId>(result_.tasks.size()), edges_);
+        connect_tasks(result_.graph, checked_cast<TaskId>(result_.tasks.size(), "number of tasks"), edges_);
         result_.graph.home.assign(result_.tasks.size(), 0);
         if (ordered_) result_.graph.resource.clear();
         result_.graph.priority = longest_paths(result_.graph, ExclusiveTasks::chained);
@@ -85,7 +86,7 @@ class TaskBuilder {
     }
 
     TaskId add_task(FactorTask const& task, double cost) {
-        auto const id = static_cast<TaskId>(result_.tasks.size());
+        auto const id = checked_cast<TaskId>(result_.tasks.size(), "number of tasks");
         result_.tasks.push_back(task);
         result_.graph.cost.push_back(cost);
         result_.graph.resource.push_back(no_resource);

@@ -4,6 +4,8 @@
 #include <tuple>
 #include <utility>
 
+#include "core/error.hpp"
+
 namespace espalier {
 
 namespace {
@@ -22,7 +24,7 @@ class SolveTaskBuilder {
         for (BranchId u = num_branches_; u-- > 0;) add_backward(u);
         for (BranchId u = 0; u < num_branches_; ++u) connect_to_parent(u);
         connect_backward();
-        connect_tasks(result_.graph, static_cast<TaskId>(result_.tasks.size()), edges_);
+        connect_tasks(result_.graph, checked_cast<TaskId>(result_.tasks.size(), "number of tasks"), edges_);
         result_.graph.priority = longest_paths(result_.graph);
         result_.graph.home.assign(result_.tasks.size(), 0);
         return std::move(result_);
@@ -43,9 +45,10 @@ class SolveTaskBuilder {
     [[nodiscard]] Branch const& branch(BranchId u) const { return partition_.branches[u]; }
 
     TaskId add_task(SolveTask const& task, double seconds) {
+        auto const id = checked_cast<TaskId>(result_.tasks.size(), "number of tasks");
         result_.tasks.push_back(task);
         result_.graph.cost.push_back(seconds);
-        return static_cast<TaskId>(result_.tasks.size()) - 1;
+        return id;
     }
     TaskId add_message(BranchId u, std::int32_t from, std::int32_t to) {
         double const bytes = static_cast<double>(structure_.cblk(branch(u).root).width()) *

@@ -8,14 +8,14 @@
 // as the libraries behind it meet them, with two exceptions that docs/c.md tells of: hwloc, which crashes (so
 // the handle is made before), and SCOTCH, which ends the process (so METIS and AMD order).
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
-#include <new>
 #include <string_view>
 #include <vector>
+
+#include "common/failing_new.hpp"
 
 extern "C" {
 #include "problems.h"
@@ -23,68 +23,15 @@ extern "C" {
 
 namespace {
 
-std::atomic<long> countdown{-1}; // allocations until failure; negative: never
-std::atomic<bool> keeps_failing{false};
-std::atomic<long> hits{0};
-
-// Whether this allocation is to fail.
-bool fails() noexcept {
-    long left = countdown.load(std::memory_order_relaxed);
-    while (left >= 0) {
-        long const next = left > 0 ? left - 1 : (keeps_failing.load(std::memory_order_relaxed) ? 0 : -1);
-        if (!countdown.compare_exchange_weak(left, next, std::memory_order_relaxed)) continue;
-        if (left > 0) return false;
-        hits.fetch_add(1, std::memory_order_relaxed);
-        return true;
-    }
-    return false;
-}
-
 #ifdef ESPALIER_SANITIZED // has a malloc of its own
 constexpr bool replaces_malloc = false;
-void* plain(std::size_t alignment, std::size_t size) {
-    return alignment <= alignof(std::max_align_t) ? std::malloc(size) : std::aligned_alloc(alignment, size);
-}
 #else
 constexpr bool replaces_malloc = true;
-extern "C" void* __libc_memalign(std::size_t alignment, std::size_t size);
-void* plain(std::size_t alignment, std::size_t size) {
-    return __libc_memalign(alignment, size);
-}
 #endif
 bool malloc_fails_too = false;
-
-void* allocated(std::size_t size, std::size_t alignment, bool may_throw) {
-    alignment = alignment < alignof(std::max_align_t) ? alignof(std::max_align_t) : alignment;
-    void* const memory = fails() ? nullptr : plain(alignment, (size + alignment) / alignment * alignment);
-    if (!memory && may_throw) throw std::bad_alloc();
-    return memory;
-}
+using failing_new::countdown, failing_new::fails, failing_new::hits, failing_new::keeps_failing;
 
 } // namespace
-
-#define REPLACE_NEW(alignment, may_throw, ...)                                                               \
-    void* operator new(std::size_t size __VA_ARGS__) noexcept(!may_throw) {                                  \
-        return allocated(size, alignment, may_throw);                                                        \
-    }                                                                                                        \
-    void* operator new[](std::size_t size __VA_ARGS__) noexcept(!may_throw) {                                \
-        return allocated(size, alignment, may_throw);                                                        \
-    }
-#define REPLACE_DELETE(...)                                                                                  \
-    void operator delete(void* memory __VA_ARGS__) noexcept {                                                \
-        std::free(memory);                                                                                   \
-    }                                                                                                        \
-    void operator delete[](void* memory __VA_ARGS__) noexcept {                                              \
-        std::free(memory);                                                                                   \
-    }
-#define COMMA ,
-REPLACE_NEW(1, true)
-REPLACE_NEW(1, false, COMMA std::nothrow_t const&)
-REPLACE_NEW(static_cast<std::size_t>(a), true, COMMA std::align_val_t a)
-REPLACE_DELETE()
-REPLACE_DELETE(COMMA std::size_t)
-REPLACE_DELETE(COMMA std::align_val_t)
-REPLACE_DELETE(COMMA std::size_t COMMA std::align_val_t)
 
 #ifndef ESPALIER_SANITIZED
 extern "C" {
@@ -102,11 +49,11 @@ void* realloc(void* memory, std::size_t size) noexcept {
     return malloc_fails_too && fails() ? nullptr : __libc_realloc(memory, size);
 }
 void* aligned_alloc(std::size_t alignment, std::size_t size) noexcept {
-    return malloc_fails_too && fails() ? nullptr : __libc_memalign(alignment, size);
+    return malloc_fails_too && fails() ? nullptr : failing_new::__libc_memalign(alignment, size);
 }
 int posix_memalign(void** memory, std::size_t alignment, std::size_t size) noexcept {
     if (malloc_fails_too && fails()) return ENOMEM;
-    *memory = __libc_memalign(alignment, size);
+    *memory = failing_new::__libc_memalign(alignment, size);
     return *memory ? 0 : ENOMEM;
 }
 }

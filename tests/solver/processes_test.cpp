@@ -304,5 +304,21 @@ TEST(ProcessesOf, ASolverMayHaveTheSystemInPieces) {
     }
 }
 
+TEST(ProcessesOf, ASolverWhoseLogFailsEndTheCallTogether) {
+    auto const matrix = generated<double>("lap3d:5");
+    run_processes(3, [&](Communicator const& comm) {
+        Options options = many_tasks(static_order, Splitting::one_d, 1);
+        options.method = SolveMethod::automatic; // chosen between two collective operations, and told
+        options.log = [](std::string_view) { throw Error(Status::io_error, "the log is full"); };
+        Solver<double> solver(options, comm);
+        CscMatrix<double> const mine = on_process_0(comm, matrix);
+        EXPECT_TRUE(throws_error(Status::io_error, "the log is full", [&] { solver.analyze(mine); }));
+        options.log = nullptr;
+        solver.set_options(options);
+        solver.factorize(mine);
+        EXPECT_EQ(solver.solve(on_process_0(comm, std::vector<double>(125, 1.0))).size(), comm.rank() == 0 ? 125 : 0);
+    });
+}
+
 } // namespace
 } // namespace espalier

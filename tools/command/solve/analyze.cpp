@@ -36,15 +36,28 @@ void refuse_predictions_of_schedules(RunOptions const& asked) {
                                                asked.processes ? "--processes" : "--trace"));
 }
 
+// Analyzes within the limit. A factorization that exceeds it is described before it is refused.
+template <class T> void analyze_within(Solver<T>& solver, CscMatrix<T> const& matrix, std::uint64_t limit) {
+    try {
+        solver.analyze(matrix);
+    } catch (Error const& error) {
+        bool const is_analyzed = solver.report().analysis.memory_bytes > limit;
+        if (error.status() != Status::out_of_memory || !is_analyzed) throw;
+        Options unlimited = solver.options();
+        unlimited.max_memory = 0;
+        solver.set_options(unlimited);
+        solver.analyze(matrix);
+    }
+}
+
 template <class T> void analyze_as(Run& run) {
     CscMatrix<T> const matrix = run.take_matrix<T>();
     Options options = run.library_options();
-    // Checked below, so that a factorization that does not fit is described before it is refused.
-    std::uint64_t const limit = std::exchange(options.max_memory, 0);
+    std::uint64_t const limit = options.max_memory;
     // Predictions are of schedules, which only supernodes have.
     if (options.supernodes == Toggle::automatic) options.supernodes = Toggle::on;
     Solver<T> solver(options);
-    solver.analyze(matrix);
+    analyze_within(solver, matrix, limit);
 
     RunRecord& record = run.record;
     record.report = solver.report();

@@ -1,0 +1,164 @@
+// Limits of memory in espalier::Solver. Options::max_memory bounds what the processes of a computer need together
+// in a call, in addition to the matrix. Each call predicts that before it allocates.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "refine/condition.hpp"
+#include "refine/refine.hpp"
+#include "solve/sweep.hpp"
+#include "solver/checks.hpp"
+#include "solver/solver_state.hpp"
+
+namespace espalier {
+
+template <class T> std::uint64_t Analysis<T>::memory_bytes(Scalar factor_scalar) const {
+    std::uint64_t most = 0;
+    for (Index p = 0; p < std::ssize(needs); ++p) most = std::max(most, memory_bytes(factor_scalar, p));
+    return most;
+}
+
+template <class T> std::uint64_t Analysis<T>::memory_bytes(Scalar factor_scalar, Index process) const {
+    VectorLayout const layout{needs.size() == 1, needs.size() > 1 || system.is_permuted(), system.is_scaled()};
+    return factor_bytes(factor_scalar, process) +
+           call_bytes(memory_of_refinement(layout, 1, 1, least_vectors(RefineMethod::ir)), factor_scalar, process);
+}
+
+template <class T>
+std::uint64_t Analysis<T>::call_bytes(CallMemory const& call, Scalar factor_scalar, Index process) const {
+    bool const narrow = factor_scalar != scalar_of<T>;
+    std::size_t const bytes = narrow ? sizeof(Narrow<T>) : sizeof(T);
+    Needs const& own = needs[process];
+    Index const columns = call.own + (process == 0 ? call.whole * structure.n / std::max<Index>(1, own.rows) : 0);
+    Index const swept = std::min(call.swept, Sweep<T>::max_vectors);
+    return static_cast<std::uint64_t>(own.rows) *
+               (static_cast<std::uint64_t>(columns) * sizeof(T) +
+                (narrow ? static_cast<std::uint64_t>(call.low) * bytes : 0)) +
+           (swept > 1 ? own.solve_entries * static_cast<std::uint64_t>(swept - 1) * bytes : 0);
+}
+
+template <class T>
+std::uint64_t Analysis<T>::factor_bytes(Scalar factor_scalar, Index process) const {
+    bool const narrow = factor_scalar != scalar_of<T>;
+    bool const alone = needs.size() == 1;
+    std::size_t const bytes = narrow ? sizeof(Narrow<T>) : sizeof(T);
+    // If auto chose llh, the solver may fall back to ldlh, which needs a larger workspace and a scaled copy.
+    bool const may_fall_back =
+        form.kind == Factorization::llh && options.factorization == Factorization::automatic;
+    FactorForm const largest{may_fall_back ? Factorization::ldlh : form.kind};
+    auto const entries = static_cast<std::uint64_t>(working_entries);
+    // The plan counts panels and fan-in blocks in one of the two precisions.
+    double const ratio = static_cast<double>(bytes) / panel_format().scalar_bytes;
+    std::uint64_t const panels = alone ? panel_bytes(structure, form, bytes)
+                                       : static_cast<std::uint64_t>(plan.memory_of_process[process] * ratio);
+    // Measured: the buffers that the MPI library allocates for the first blocks.
+    std::uint64_t const library = alone ? 0 : std::uint64_t{8} << 20;
+    std::uint64_t const everywhere = panels + library +
+                                     workspace_bytes(structure, largest, bytes, plan.machine.threads) +
+                                     (may_delay(options.pivoting)
+                                          ? saved_panel_bytes(structure, form, bytes, plan.machine.threads)
+                                          : 0) +
+                                     needs[process].solve_entries * bytes + needs[process].structure_bytes;
+    // Each process stores its part of the assembly map, of the values, and of the matrix for refinement.
+    // Process 0 also stores the places of all values.
+    std::uint64_t const part = entries / needs.size();
+    std::uint64_t const assembly =
+        alone ? AssemblyMap::bytes_for(working_entries)
+              : part * (AssemblyMap::bytes_for(1) + bytes + sizeof(T) + sizeof(Index));
+    // Errors of a scaled system are measured with its part of the matrix of the caller.
+    std::uint64_t const unscaled = system.is_scaled() || may_fall_back ? part * (sizeof(T) + sizeof(Index)) : 0;
+    if (process > 0) return everywhere + assembly + unscaled;
+    return everywhere + assembly + unscaled + (alone ? 0 : entries * (sizeof(Offset) + bytes)) +
+           (system.is_identity() && !may_fall_back ? 0 : entries * (sizeof(T) + sizeof(Index))) +
+           (narrow ? entries * (sizeof(Narrow<T>) + sizeof(Index)) : 0);
+}
+
+// Process 0: the memory of each process by the analysis.
+template <class T> std::vector<std::uint64_t> Solver<T>::State::memory_needs() const {
+    auto const& needs = report.analysis.memory_bytes_of_process;
+    std::vector<std::uint64_t> bytes(needs.begin(), needs.end());
+    if (!bytes.empty()) bytes.front() = std::max(bytes.front(), bytes.size() == 1 ? report.analysis.memory_bytes : 0);
+    return bytes;
+}
+
+// Process 0: the memory of each process with factors of this precision.
+template <class T> std::vector<std::uint64_t> Solver<T>::State::memory_needs(Scalar factor_scalar) const {
+    std::vector<std::uint64_t> bytes;
+    for (Index p = 0; p < std::ssize(analysis_->needs); ++p)
+        bytes.push_back(analysis_->memory_bytes(factor_scalar, p));
+    return bytes;
+}
+
+// Collective, with factors: Error{out_of_memory} unless the factors and the vectors of a call fit into the limit.
+// Returns the bytes that it leaves for each process; 0 without a limit.
+template <class T>
+std::uint64_t Solver<T>::State::require_memory_of(CallMemory const& call, std::string_view what) {
+    if (options.max_memory == 0) return 0;
+    auto const share = static_cast<std::uint64_t>(vectors_->rows().largest_share());
+    return context_.on_root([&] {
+        std::vector<std::uint64_t> bytes;
+        if (system_->is_incomplete || system_->is_scalar) {
+            bytes = memory_needs();
+            for (std::size_t p = 0; p < bytes.size(); ++p)
+                bytes[p] += static_cast<std::uint64_t>(call.own) * share * sizeof(T) +
+                            (p == 0 ? static_cast<std::uint64_t>(call.whole * system_->order) * sizeof(T) : 0);
+        } else {
+            Scalar const scalar = factor_.is_narrow() ? scalar_of<Low> : scalar_of<T>;
+            for (Index p = 0; p < std::ssize(analysis_->needs); ++p)
+                bytes.push_back(analysis_->factor_bytes(scalar, p) + analysis_->call_bytes(call, scalar, p));
+            bytes.front() += report.factor.delayed_bytes;
+        }
+        std::uint64_t const needed = context_.largest_sum_of_a_computer(bytes);
+        require_memory(needed, options.max_memory, what);
+        auto const sharing = static_cast<std::uint64_t>(context_.processes_of_a_computer());
+        return std::max<std::uint64_t>(1, (options.max_memory - needed) / sharing); // 0 would be no limit
+    });
+}
+
+template <class T>
+std::uint64_t Solver<T>::State::require_memory_of_columns(CallMemory const& call, char const* what) {
+    if (options.max_memory == 0) return 0;
+    return require_memory_of(call, fmt::format("{} with {} right-hand side{}", what, call_.columns,
+                                               call_.columns == 1 ? "" : "s"));
+}
+
+template <class T> void Solver<T>::State::require_memory_of_solve() {
+    require_memory_of_columns(memory_of_solve(vector_layout(), call_.columns), "a solve");
+}
+
+// Returns the memory for the vectors of the method. The check is for those that it needs at least.
+template <class T> std::uint64_t Solver<T>::State::require_memory_of_refinement() {
+    std::uint64_t const vector = static_cast<std::uint64_t>(vectors_->rows().largest_share()) * sizeof(T);
+    Index const least = least_vectors(options.refine);
+    CallMemory call = memory_of_refinement(vector_layout(), call_.columns, 1, least);
+    std::uint64_t const left = require_memory_of_columns(call, "a refinement");
+    if (options.condition) {
+        Index const at_once = std::min(call_.columns, columns_in_bound(vectors_->rows(), sizeof(T)));
+        call.own -= least;
+        std::uint64_t const bytes = require_memory_of_columns(call + memory_of_condition(at_once), "the error bound");
+        refiner_->limit_vectors(bytes > 0 ? bytes + 30 * vector : 0);
+    }
+    return left > 0 ? left + least * vector : 0;
+}
+
+template <class T> void Solver<T>::State::require_memory_of_condition() {
+    std::uint64_t const vector = static_cast<std::uint64_t>(vectors_->rows().largest_share()) * sizeof(T);
+    std::uint64_t const left = require_memory_of(memory_of_condition(1), "the condition estimate");
+    refiner_->limit_vectors(left > 0 ? left + 30 * vector : 0);
+}
+
+#define ESPALIER_INSTANTIATE(T)                                                                              \
+    template std::uint64_t Analysis<T>::memory_bytes(Scalar) const;                                          \
+    template std::uint64_t Analysis<T>::memory_bytes(Scalar, Index) const;                                   \
+    template std::uint64_t Analysis<T>::factor_bytes(Scalar, Index) const;                                   \
+    template std::uint64_t Analysis<T>::call_bytes(CallMemory const&, Scalar, Index) const;                  \
+    template std::vector<std::uint64_t> Solver<T>::State::memory_needs() const;                              \
+    template std::vector<std::uint64_t> Solver<T>::State::memory_needs(Scalar) const;                        \
+    template std::uint64_t Solver<T>::State::require_memory_of(CallMemory const&, std::string_view);         \
+    template std::uint64_t Solver<T>::State::require_memory_of_columns(CallMemory const&, char const*);      \
+    template void Solver<T>::State::require_memory_of_solve();                                               \
+    template std::uint64_t Solver<T>::State::require_memory_of_refinement();                                 \
+    template void Solver<T>::State::require_memory_of_condition();
+ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+
+} // namespace espalier
