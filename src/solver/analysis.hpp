@@ -20,7 +20,7 @@
 #include "simulation/factor_plan.hpp"
 #include "refine/call_memory.hpp"
 #include "solver/checks.hpp"
-#include "solver/choose.hpp"
+#include "incomplete/choose.hpp"
 #include "trace/record.hpp"
 
 namespace espalier {

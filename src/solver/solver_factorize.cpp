@@ -10,7 +10,7 @@
 #include "matrix/norms.hpp"
 #include "runtime/process_limits.hpp"
 #include "solver/checks.hpp"
-#include "solver/choose.hpp"
+#include "incomplete/choose.hpp"
 #include "options/report_table.hpp"
 #include "solver/solver_state.hpp"
 

@@ -1,4 +1,4 @@
-#include "solver/choose.hpp"
+#include "incomplete/choose.hpp"
 
 #include <fmt/format.h>
 
