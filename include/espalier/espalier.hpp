@@ -139,7 +139,7 @@ template <class T> class ESPALIER_API Solver {
     /// The selected inverse (Takahashi, Fagan, Chin 1973): the entries (j, i) of A^-1 for all stored entries (i, j) of
     /// `matrix`, which has the factorized pattern. That is the pattern of A^T, and of A if it is symmetric; the result
     /// has the symmetry of `matrix`. Its transpose is the derivative of log |det A| by the entries of A. The entries
-    /// are not refined. For a time of two to three factorizations it needs the memory of the factors again. One process
+    /// are not refined. For a time of three to five factorizations it needs the memory of the factors again. One process
     /// only, factors in T with supernodes and without delayed columns: Error{unsupported}, {usage} otherwise;
     /// {unsupported} if pivots were replaced, {singular}.
     [[nodiscard]] CscMatrix<T> selected_inverse(CscMatrix<T> const& matrix);
