@@ -57,20 +57,20 @@ DelayedPivoting<T>::DelayedPivoting(Factor<T>& factor, KernelFamily<T>& kernels,
 
 template <class T>
 PivotStats DelayedPivoting<T>::factorize(CblkId k, WorkerId worker, UpdateWorkspace<T>& workspace,
-                                         Solve const& solve) {
+                                         BlockDivision const* division, Solve const& solve) {
     Index const arriving = num_arriving(k), rows = rows_of_interior(k), width = factor_.cblk(k).width();
     MatrixView<T> from = factor_.lower(k);
     auto attempt = Attempt::diagonal_failed;
     if (arriving == 0) {
         if (rows == 0) {
-            PivotStats const stats = kernels_.factorize_diagonal(k, threshold_);
+            PivotStats const stats = kernels_.factorize_diagonal(k, threshold_, division);
             solve(&KernelFamily<T>::solve_rows);
             return stats;
         }
         Saved& saved = saved_[worker];
         save(k, saved);
         PivotStats stats;
-        attempt = try_static(k, rows, solve, stats);
+        attempt = try_static(k, rows, division, solve, stats);
         if (attempt == Attempt::accepted) return stats;
         from = saved.panel;
     }
@@ -120,9 +120,9 @@ template <class T> void DelayedPivoting<T>::save(CblkId k, Saved& saved) const {
 }
 
 // Whether pivots from the diagonal block serve for the first `rows` rows below, too.
-template <class T> auto DelayedPivoting<T>::try_static(CblkId k, Index rows, Solve const& solve, PivotStats& stats)
-    -> Attempt {
-    stats = kernels_.try_diagonal(k, threshold_);
+template <class T> auto DelayedPivoting<T>::try_static(CblkId k, Index rows, BlockDivision const* division,
+                                                       Solve const& solve, PivotStats& stats) -> Attempt {
+    stats = kernels_.try_diagonal(k, threshold_, division);
     if (stats.replaced > 0 || stats.zero_column >= 0) return Attempt::diagonal_failed;
     solve(&KernelFamily<T>::solve_rows_of_l);
     MatrixView<T> const below = factor_.below(k);

@@ -52,10 +52,10 @@ template <class T> class DelayedPivoting {
     DelayedPivoting(Factor<T>& factor, KernelFamily<T>& kernels, DelayRules const& rules, Real<T> threshold,
                     int workers);
 
-    /// Factorizes the panel of cblk k, whose children are finished. solve() is called after an attempt with the
-    /// diagonal block. Errors as KernelFamily::factorize_panel, and {out_of_memory}.
+    /// Factorizes the panel of cblk k, whose children are finished. The attempt with the diagonal block may be
+    /// divided, and solve() is called after it. Errors as KernelFamily::factorize_panel, and {out_of_memory}.
     PivotStats factorize(CblkId k, WorkerId worker, UpdateWorkspace<T>& workspace,
-                         Solve const& solve);
+                         BlockDivision const* division, Solve const& solve);
 
     /// The bytes of all delayed panels.
     [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
@@ -72,7 +72,8 @@ template <class T> class DelayedPivoting {
     enum class Attempt { accepted, diagonal_failed, rows_failed };
 
     void save(CblkId k, Saved& saved) const;
-    [[nodiscard]] Attempt try_static(CblkId k, Index rows, Solve const& solve, PivotStats& stats);
+    [[nodiscard]] Attempt try_static(CblkId k, Index rows, BlockDivision const* division,
+                                     Solve const& solve, PivotStats& stats);
     [[nodiscard]] std::unique_ptr<DelayedPanel<T>> allocate(CblkId k, Index columns);
     void add_diagonal(CblkId k, MatrixView<T const> diagonal, DelayedPanel<T>& panel) const;
     void add_rows(CblkId k, MatrixView<T const> below, DelayedPanel<T>& panel) const;

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <optional>
+#include <utility>
 
+#include "core/block_division.hpp"
 #include "core/timer.hpp"
 #include "factor/fan_in_buffers.hpp"
 #include "factor/kernel_family.hpp"
@@ -137,6 +140,7 @@ template <class T> class FactorizationRun {
         double unreported = 0; // cost done since the last report of progress
         double unchecked = 0;  // cost done since the last check of the interrupt
         std::int64_t tasks_divided = 0;
+        TaskId last_divided = no_task;
     };
 
     // Seconds of work between two checks of the interrupt, which may call the user's function.
@@ -193,7 +197,8 @@ template <class T> class FactorizationRun {
 
     // Calls body(piece, worker) for all pieces of a task, on this worker and on idle candidates.
     void share(TaskId id, WorkerId worker, int pieces, trace::Kind kind, PieceBody const& body) {
-        ++stats_[worker].tasks_divided;
+        WorkerStats& stats = stats_[worker];
+        if (std::exchange(stats.last_divided, id) != id) ++stats.tasks_divided;
         CblkId const k = cblk_of(plan_.factor.tasks[id], plan_.partition);
         team_.share(worker, plan_.candidates[id], pieces, [&](int piece, WorkerId by) {
             trace::Scope const scope(by == worker ? nullptr : team_.track(by), kind, info(id, k));
@@ -209,10 +214,23 @@ template <class T> class FactorizationRun {
             else
                 ((*kernels_).*step)(k, 0, factor_.cblk(k).rows_below());
         };
-        if (delays_) return delays_->factorize(k, worker, workspaces_[worker], solve);
-        PivotStats const stats = kernels_->factorize_diagonal(k, threshold_);
+        std::optional<BlockDivision> division;
+        if (single && PartSizes(plan_.settings.split_width).divide(factor_.cblk(k).width()) &&
+            should_divide(id))
+            division = divide_diagonal(id, worker);
+        BlockDivision const* const divided = division ? &*division : nullptr;
+        if (delays_) return delays_->factorize(k, worker, workspaces_[worker], divided, solve);
+        PivotStats const stats = kernels_->factorize_diagonal(k, threshold_, divided);
         solve(&KernelFamily<T>::solve_rows);
         return stats;
+    }
+
+    [[nodiscard]] BlockDivision divide_diagonal(TaskId id, WorkerId worker) {
+        return {PartSizes(plan_.settings.split_width),
+                [this, id, worker](int count, std::function<void(int)> const& part) {
+                    if (count == 1) return part(0);
+                    share(id, worker, count, trace::Kind::factor, [&](int piece, WorkerId) { part(piece); });
+                }};
     }
 
     void solve_in_pieces(RowsStep<T> step, CblkId k, TaskId id, WorkerId worker) {

@@ -32,8 +32,9 @@ template <class T> void require_pivots(Factor<T> const& factor, CblkId k, PivotS
                             where, sizeof(Real<T>) < sizeof(double) ? " or use double precision" : ""));
 }
 
-template <class T> PivotStats KernelFamily<T>::factorize_diagonal(CblkId k, Real<T> threshold) {
-    PivotStats const stats = try_diagonal(k, threshold);
+template <class T> PivotStats KernelFamily<T>::factorize_diagonal(CblkId k, Real<T> threshold,
+                                                                  BlockDivision const* division) {
+    PivotStats const stats = try_diagonal(k, threshold, division);
     require_pivots(factor_, k, stats);
     return stats;
 }
@@ -82,8 +83,8 @@ template <class T> class CholeskyFamily final : public KernelFamily<T> {
     using KernelFamily<T>::KernelFamily, KernelFamily<T>::conjugate_, KernelFamily<T>::factor_,
         KernelFamily<T>::op_;
 
-    PivotStats try_diagonal(CblkId k, Real<T>) override {
-        Index const failed = factor_cholesky<T>(conjugate_, factor_.diagonal(k));
+    PivotStats try_diagonal(CblkId k, Real<T>, BlockDivision const* division) override {
+        Index const failed = factor_cholesky<T>(conjugate_, factor_.diagonal(k), division);
         if (failed >= 0)
             throw Error(
                 Status::not_positive_definite,
@@ -114,9 +115,9 @@ template <class T> class LdlFamily final : public KernelFamily<T> {
     using KernelFamily<T>::KernelFamily, KernelFamily<T>::conjugate_, KernelFamily<T>::factor_,
         KernelFamily<T>::op_;
 
-    PivotStats try_diagonal(CblkId k, Real<T> threshold) override {
+    PivotStats try_diagonal(CblkId k, Real<T> threshold, BlockDivision const* division) override {
         return factor_ldl<T>(conjugate_, factor_.diagonal(k), factor_.perm(k), factor_.off_diagonal(k),
-                             threshold);
+                             threshold, division);
     }
 
     // L21 = A21 P^T L11^-H D^-1
@@ -150,8 +151,8 @@ template <class T> class LuFamily final : public KernelFamily<T> {
   public:
     using KernelFamily<T>::KernelFamily, KernelFamily<T>::factor_;
 
-    PivotStats try_diagonal(CblkId k, Real<T> threshold) override {
-        return factor_lu<T>(factor_.diagonal(k), factor_.perm(k), threshold);
+    PivotStats try_diagonal(CblkId k, Real<T> threshold, BlockDivision const* division) override {
+        return factor_lu<T>(factor_.diagonal(k), factor_.perm(k), threshold, division);
     }
 
     // L21 = A21 U11^-1 and U12^T = (P A12)^T L11^-T

@@ -19,10 +19,10 @@ template <class T> class KernelFamily {
     /// |pivot| < threshold are replaced (never by Cholesky). Throws Error{not_positive_definite} or
     /// {singular}, naming the row of the matrix.
     PivotStats factorize_panel(CblkId k, Real<T> threshold);
-    /// Factorize the diagonal block alone; errors as above.
-    PivotStats factorize_diagonal(CblkId k, Real<T> threshold);
+    /// Factorize the diagonal block alone; errors as above. With a division, other workers help if it is wide.
+    PivotStats factorize_diagonal(CblkId k, Real<T> threshold, BlockDivision const* division = nullptr);
     /// Likewise, without an error for a pivot that cannot be divided by: it is in PivotStats::zero_column.
-    virtual PivotStats try_diagonal(CblkId k, Real<T> threshold) = 0;
+    virtual PivotStats try_diagonal(CblkId k, Real<T> threshold, BlockDivision const* division) = 0;
     /// Solve for `count` rows from row `first` below the diagonal block on, after factorize_diagonal: L, and for
     /// lu also U.
     void solve_rows(CblkId k, Index first, Index count) {

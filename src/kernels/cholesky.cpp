@@ -17,22 +17,45 @@ namespace {
 
 constexpr Index leaf_columns = 8;
 
-// The lower triangle of A -= L L^H. A buffer for diagonal blocks keeps the upper triangle of A.
-template <class T> void update_lower(bool conjugate, MatrixView<T> l, MatrixView<T> a) {
-    constexpr Index strip = 32;
+// A part of A -= L L^H. A buffer for squares on the diagonal keeps the upper triangle of A.
+template <class T> void update_part(bool conjugate, MatrixView<T> l, MatrixView<T> a, LowerPart part) {
     Op const op = conjugate ? Op::adjoint : Op::transpose;
-    for (Index j = 0; j < a.cols; j += strip) {
-        Index const width = std::min(strip, a.cols - j);
-        Index const below = a.cols - j - width;
-        auto const rows = l.block(j, 0, width, l.cols);
-        std::array<T, strip * strip> square;
-        MatrixView<T> const product{square.data(), width, width, width};
-        assign_product<T>(op, rows, rows, product);
-        for (Index k = 0; k < width; ++k)
-            for (Index i = k; i < width; ++i) a(j + i, j + k) -= product(i, k);
-        subtract_product<T>(op, l.block(j + width, 0, below, l.cols), rows,
-                            a.block(j + width, j, below, width));
+    auto const right = l.block(part.col, 0, part.cols, l.cols);
+    Index top = part.row;
+    if (part.row == part.col) {
+        std::array<T, PartSizes::most_columns * PartSizes::most_columns> square;
+        MatrixView<T> const product{square.data(), part.cols, part.cols, part.cols};
+        assign_product<T>(op, right, right, product);
+        for (Index k = 0; k < part.cols; ++k)
+            for (Index i = k; i < part.cols; ++i) a(top + i, part.col + k) -= product(i, k);
+        top += part.cols;
     }
+    Index const rows = part.row + part.rows - top;
+    subtract_product<T>(op, l.block(top, 0, rows, l.cols), right, a.block(top, part.col, rows, part.cols));
+}
+
+// The lower triangle of A -= L L^H.
+template <class T>
+void update_lower(bool conjugate, MatrixView<T> l, MatrixView<T> a, BlockDivision const* division) {
+    if (division)
+        return division->for_each_lower_part(
+            a.cols, [&](LowerPart const& part) { update_part(conjugate, l, a, part); });
+    constexpr Index strip = PartSizes::most_columns;
+    for (Index j = 0; j < a.cols; j += strip)
+        update_part(conjugate, l, a, {j, a.cols - j, j, std::min(strip, a.cols - j)});
+}
+
+// A21 L11^-H
+template <class T> void solve_lower(bool conjugate, MatrixView<T> a11, MatrixView<T> a21,
+                                    BlockDivision const* division) {
+    auto const solve_rows = [&](Index first, Index count) {
+        solve_right<T>(conjugate ? Op::adjoint : Op::transpose, Diag::non_unit, a11,
+                       a21.block(first, 0, count, a21.cols));
+    };
+    if (division)
+        division->for_each_range(a21.rows, solve_rows);
+    else
+        solve_rows(0, a21.rows);
 }
 
 // The root of a pivot, or 0 if the pivot is invalid. A Hermitian positive definite matrix has positive real
@@ -62,8 +85,9 @@ template <class T> Index factor_leaf(bool conjugate, MatrixView<T> a) {
 
 } // namespace
 
-template <class T> Index factor_cholesky(bool conjugate, MatrixView<T> a) {
+template <class T> Index factor_cholesky(bool conjugate, MatrixView<T> a, BlockDivision const* division) {
     Index const n = a.cols;
+    if (division && !division->sizes.divide(n)) division = nullptr;
     if (n <= leaf_columns) return factor_leaf(conjugate, a);
 
     Index const n1 = (n / 2 + leaf_columns - 1) / leaf_columns * leaf_columns;
@@ -71,14 +95,15 @@ template <class T> Index factor_cholesky(bool conjugate, MatrixView<T> a) {
     auto const a11 = a.block(0, 0, n1, n1);
     auto const a21 = a.block(n1, 0, n2, n1);
     auto const a22 = a.block(n1, n1, n2, n2);
-    if (Index const failed = factor_cholesky(conjugate, a11); failed >= 0) return failed;
-    solve_right<T>(conjugate ? Op::adjoint : Op::transpose, Diag::non_unit, a11, a21);
-    update_lower(conjugate, a21, a22);
-    Index const failed = factor_cholesky(conjugate, a22);
+    if (Index const failed = factor_cholesky(conjugate, a11, division); failed >= 0) return failed;
+    solve_lower(conjugate, a11, a21, division);
+    update_lower(conjugate, a21, a22, division);
+    Index const failed = factor_cholesky(conjugate, a22, division);
     return failed >= 0 ? n1 + failed : -1;
 }
 
-#define ESPALIER_INSTANTIATE(T) template Index factor_cholesky<T>(bool, MatrixView<T>);
+#define ESPALIER_INSTANTIATE(T) \
+    template Index factor_cholesky<T>(bool, MatrixView<T>, BlockDivision const*);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 
 } // namespace espalier

@@ -13,7 +13,11 @@ template <class T> class RookFactorization : LdlPanel<T> {
         Base::pivot_2x2, Base::panel_width;
 
   public:
-    using Base::Base;
+    RookFactorization(bool conjugate, MatrixView<T> a, std::span<std::int32_t> perm, std::span<T> off_diagonal,
+                      Real<T> threshold, BlockDivision const* division)
+        : Base(conjugate, a, perm, off_diagonal, threshold) {
+        if (division && division->sizes.divide(n_)) this->division_ = division;
+    }
 
     PivotStats run() {
         while (first_ < n_) {
@@ -65,12 +69,14 @@ template <class T> class RookFactorization : LdlPanel<T> {
 } // namespace
 
 template <class T> PivotStats factor_ldl(bool conjugate, MatrixView<T> a, std::span<std::int32_t> perm,
-                                         std::span<T> off_diagonal, Real<T> threshold) {
-    return RookFactorization<T>(conjugate, a, perm, off_diagonal, threshold).run();
+                                         std::span<T> off_diagonal, Real<T> threshold,
+                                         BlockDivision const* division) {
+    return RookFactorization<T>(conjugate, a, perm, off_diagonal, threshold, division).run();
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
-    template PivotStats factor_ldl<T>(bool, MatrixView<T>, std::span<std::int32_t>, std::span<T>, Real<T>);
+    template PivotStats factor_ldl<T>(bool, MatrixView<T>, std::span<std::int32_t>, std::span<T>, Real<T>, \
+                                      BlockDivision const*);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 
 } // namespace espalier

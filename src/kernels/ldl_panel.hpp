@@ -35,7 +35,7 @@ template <class T> class LdlPanel {
     }
 
   protected:
-    static constexpr Index panel_width = 32;
+    static constexpr Index panel_width = ldl_panel_columns;
 
     // Stores rows k to the end of column c after the pivots before k in column `slot` of W:
     // A(:, c) - L W(c, :)^H over the panel. The entries above the diagonal come from row c.
@@ -121,9 +121,16 @@ template <class T> class LdlPanel {
     void finish_panel(Index k) {
         Index const height = rows_ - k, width = n_ - k;
         Index const depth = k - first_;
-        if (depth > 0)
-            subtract_product_lower<T>(conjugate_ ? Op::adjoint : Op::transpose,
-                                      a_.block(k, first_, height, depth), w_.block(k, 0, width, depth),
+        Op const op = conjugate_ ? Op::adjoint : Op::transpose;
+        if (depth > 0 && width > 0 && division_)
+            division_->for_each_lower_part(width, [&](LowerPart const& part) {
+                Index const row = k + part.row, column = k + part.col;
+                subtract_product<T>(op, a_.block(row, first_, part.rows, depth),
+                                    w_.block(column, 0, part.cols, depth),
+                                    a_.block(row, column, part.rows, part.cols));
+            });
+        else if (depth > 0)
+            subtract_product_lower<T>(op, a_.block(k, first_, height, depth), w_.block(k, 0, width, depth),
                                       a_.block(k, k, height, width));
         interchange_left();
         first_ = k;
@@ -148,6 +155,7 @@ template <class T> class LdlPanel {
     std::span<T> off_diagonal_;
     Real<T> threshold_;
     Index first_ = 0; ///< First column of the panel.
+    BlockDivision const* division_ = nullptr; ///< Only if no rows are below the fully summed ones.
     PivotStats stats_;
 
   private:

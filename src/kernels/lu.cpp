@@ -30,6 +30,7 @@ void interchange_rows(MatrixView<T> a, std::span<std::int32_t const> pivots, Ind
 template <class T> struct LuFactorization {
     std::span<std::int32_t> pivots; ///< pivots[k]: the row that was swapped with row k at step k.
     Real<T> threshold;
+    BlockDivision const* division;
     PivotStats stats;
 
     // Factors columns [first, last) of `a`, which has all rows of the block. The columns before are factored.
@@ -40,10 +41,18 @@ template <class T> struct LuFactorization {
         Index const left = middle - first, right = last - middle, below = a.rows - middle;
 
         factor(a, first, middle);
-        interchange_rows<T>(a.block(0, middle, a.rows, right), pivots, first, middle);
-        solve_unit_lower(a.block(first, first, left, left), a.block(first, middle, left, right));
-        subtract_product<T>(Op::none, a.block(middle, first, below, left),
-                            a.block(first, middle, left, right), a.block(middle, middle, below, right));
+        auto const update_columns = [&](Index column, Index count) {
+            auto const columns = a.block(0, middle + column, a.rows, count);
+            auto const upper = columns.block(first, 0, left, count);
+            interchange_rows<T>(columns, pivots, first, middle);
+            solve_unit_lower(a.block(first, first, left, left), upper);
+            subtract_product<T>(Op::none, a.block(middle, first, below, left), upper,
+                                columns.block(middle, 0, below, count));
+        };
+        if (division && division->sizes.divide(width))
+            division->for_each_range(right, update_columns);
+        else
+            update_columns(0, right);
         factor(a, middle, last);
         interchange_rows<T>(a.block(0, first, a.rows, left), pivots, middle, last);
     }
@@ -106,9 +115,10 @@ template <class T> struct LuFactorization {
 
 } // namespace
 
-template <class T> PivotStats factor_lu(MatrixView<T> a, std::span<std::int32_t> perm, Real<T> threshold) {
+template <class T> PivotStats factor_lu(MatrixView<T> a, std::span<std::int32_t> perm, Real<T> threshold,
+                                        BlockDivision const* division) {
     // perm contains the interchanges of the steps until they are converted to a permutation.
-    LuFactorization<T> lu{perm, threshold, {}};
+    LuFactorization<T> lu{perm, threshold, division, {}};
     if (a.cols > 0) lu.factor(a, 0, a.cols);
     std::vector<std::int32_t> rows(perm.size());
     std::iota(rows.begin(), rows.end(), 0);
@@ -117,8 +127,8 @@ template <class T> PivotStats factor_lu(MatrixView<T> a, std::span<std::int32_t>
     return lu.stats;
 }
 
-#define ESPALIER_INSTANTIATE(T)                                                                              \
-    template PivotStats factor_lu<T>(MatrixView<T>, std::span<std::int32_t>, Real<T>);
+#define ESPALIER_INSTANTIATE(T) \
+    template PivotStats factor_lu<T>(MatrixView<T>, std::span<std::int32_t>, Real<T>, BlockDivision const*);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 
 } // namespace espalier

@@ -4,11 +4,17 @@
 // Small pivots are replaced: |pivot| < threshold becomes threshold with the sign or phase of the pivot, or
 // +threshold if the pivot is zero; the number of replacements is returned. threshold = 0 disables this; zero
 // pivots are then reported in `zero_column`.
+//
+// With a BlockDivision, the parts of a wide block are executed by several workers: solves and updates of the
+// halves of Cholesky and LU, and updates to the right of the panels of LDL. Pivots are chosen by the caller.
+// The order of the operations on an entry remains, so results differ at most by the rounding in kernels of
+// other sizes.
 #pragma once
 
 #include <cstdint>
 #include <span>
 
+#include "core/block_division.hpp"
 #include "kernels/blas.hpp"
 
 namespace espalier {
@@ -30,7 +36,8 @@ struct PivotStats {
 /// A = L L^H (conjugate) or L L^T in place. Only the lower triangle is read and written. Returns the first
 /// column with an invalid pivot, or -1. A pivot is invalid if it is not finite, not positive (conjugate or
 /// real), or zero (complex without conjugation). No pivot is replaced.
-template <class T> Index factor_cholesky(bool conjugate, MatrixView<T> a);
+template <class T>
+Index factor_cholesky(bool conjugate, MatrixView<T> a, BlockDivision const* division = nullptr);
 
 /// A(p, p) = L D L^H (conjugate) or L D L^T in place by rook pivoting with 1x1 and 2x2 pivots, which bounds
 /// the entries of L by about 3. Only the lower triangle is read; the strict upper triangle is overwritten. On
@@ -39,11 +46,13 @@ template <class T> Index factor_cholesky(bool conjugate, MatrixView<T> a);
 /// 1, k) is then stored as 0), else 0. perm[new] = old with local numbers. Spans have a.cols entries. The
 /// diagonal of a Hermitian D is real; imaginary parts of the diagonal of A are ignored.
 template <class T> PivotStats factor_ldl(bool conjugate, MatrixView<T> a, std::span<std::int32_t> perm,
-                                         std::span<T> off_diagonal, Real<T> threshold);
+                                         std::span<T> off_diagonal, Real<T> threshold,
+                                         BlockDivision const* division = nullptr);
 
 /// A(p, :) = L U in place with partial pivoting: unit lower triangular L below the diagonal, U on and above
 /// it. perm[new] = old.
-template <class T> PivotStats factor_lu(MatrixView<T> a, std::span<std::int32_t> perm, Real<T> threshold);
+template <class T> PivotStats factor_lu(MatrixView<T> a, std::span<std::int32_t> perm, Real<T> threshold,
+                                        BlockDivision const* division = nullptr);
 
 /// B(:, new) = B(:, perm[new]) in place.
 template <class T> void permute_columns(MatrixView<T> b, std::span<std::int32_t const> perm);

@@ -56,7 +56,7 @@ void GraphRun::begin(TaskGraph const& graph, Policy& policy, TaskBody const& bod
         Worker& worker = workers_[w];
         worker.tasks = worker.uncounted = 0;
         worker.busy_s = 0;
-        worker.idle.store(false, std::memory_order_relaxed); // true if a wait ended with an error
+        worker.idle.store(true, std::memory_order_relaxed); // until its thread begins
         worker.asleep.store(false, std::memory_order_relaxed);
         worker.waiting = false;
         worker.pending_wake = no_task;
@@ -87,6 +87,7 @@ void GraphRun::guard(std::function<void()> const& function) noexcept {
 void GraphRun::work(WorkerId worker) noexcept {
     Worker& self = workers_[worker];
     self.busy_since = Clock::now();
+    self.idle.store(false, std::memory_order_relaxed);
     try {
         for (TaskId task = next_task(worker); task != no_task; task = next_task(worker))
             execute(task, worker);
@@ -116,7 +117,7 @@ TaskId GraphRun::next_task(WorkerId worker) {
         TaskId task = helps ? no_task : policy_->pop(worker);
         TaskId const pending_wake = std::exchange(workers_[worker].pending_wake, no_task);
         if (pending_wake != no_task && task != pending_wake) announce(pending_wake, any_worker);
-        if (helps && shared_.help(worker)) continue;
+        if (helps && help(worker)) continue;
         if (task == no_task) task = wait_for_task(worker);
         if (task == no_task) continue; // there are pieces, or the run has ended
         count_ready(-1, worker);
@@ -133,6 +134,15 @@ void GraphRun::poll_between_tasks(WorkerId worker) {
     if (!options_->poll) return;
     trace::Scope const polling(track(worker), trace::Kind::receive);
     poll(worker);
+}
+
+// Whether the worker found pieces. It has no task meanwhile, so it counts as idle.
+bool GraphRun::help(WorkerId worker) {
+    std::atomic<bool>& idle = workers_[worker].idle;
+    idle.store(true, std::memory_order_relaxed);
+    bool const helped = shared_.help(worker);
+    idle.store(false, std::memory_order_relaxed);
+    return helped;
 }
 
 TaskId GraphRun::wait_for_task(WorkerId worker) {

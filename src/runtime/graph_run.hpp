@@ -19,7 +19,8 @@
 // remain and no external event is expected, none can become ready any more.
 //
 // Shared pieces. A task may be divided while it runs (shared_pieces.hpp). Idle workers help with the pieces
-// when they find no task. The task wakes sleepers for them.
+// when they find no task. The task wakes sleepers for them. A worker that helps counts as idle for the next
+// task: it is free in a moment. Otherwise a task that starts just then would not be divided at all.
 //
 // Polling. An idle worker that polls for messages still counts as waiting: a message is an external event,
 // and release() wakes a worker for it, possibly this one.
@@ -122,7 +123,7 @@ class GraphRun : IdleWorkers {
         Clock::time_point busy_since;
         TaskId pending_wake = no_task; ///< In its own queue; no worker has been woken for it.
         // Written under mutex_: true by the worker, false by the thread that wakes it.
-        alignas(64) std::atomic<bool> idle{false}; ///< Written by the worker itself: searches or sleeps.
+        alignas(64) std::atomic<bool> idle{false}; ///< Written by the worker itself: it has no task.
         alignas(64) std::atomic<bool> asleep{false};
         bool waiting = false; ///< Asleep, and its last search found nothing.
         TaskId woken_for = no_task;
@@ -131,6 +132,7 @@ class GraphRun : IdleWorkers {
 
     [[nodiscard]] bool running() const { return state_.load(std::memory_order_acquire) == State::running; }
     TaskId next_task(WorkerId worker);
+    bool help(WorkerId worker);
     TaskId wait_for_task(WorkerId worker);
     bool take(TaskId task);
     void make_ready(TaskId task, WorkerId by);

@@ -73,7 +73,8 @@ class WorkerTeam {
     /// Whether some worker of a run waits for tasks. From any thread; reads one number.
     [[nodiscard]] bool waits() const { return run_->waits(); }
 
-    /// The number of these workers that search for a task or sleep. From a body during a run.
+    /// The number of these workers that have no task: they search, sleep, help with pieces, or have not
+    /// begun. From a body during a run.
     [[nodiscard]] int count_idle(WorkerRange range) const { return run_->count_idle(range); }
     /// From the body of a task on `worker`: calls body(piece, w) for the pieces 0 .. pieces - 1, on this
     /// worker and on those of `helpers` that are idle or become so. The pieces must not depend on each other.

@@ -35,13 +35,15 @@ struct Inbox {
     bool is_handled = false; // A worker handles a message that is not in the list any more.
 };
 
-// A task that has been divided. Its first part runs, or pieces do.
+// A task that has been divided.
 struct Divided {
     WorkerRange helpers;
-    std::vector<double> pieces; ///< Seconds.
-    std::size_t next = 0;       ///< The first piece that has not started.
+    std::vector<std::vector<double>> stages; ///< Seconds of the pieces.
+    std::size_t stage = 0;                   ///< The stage that runs, ...
+    std::size_t next = 0;                    ///< ... and its first piece that has not started.
     int running = 0;
-    bool is_open = false; ///< The first part has ended.
+
+    [[nodiscard]] bool is_open() const { return stage < stages.size() && next < stages[stage].size(); }
 };
 
 class Engine : IdleWorkers {
@@ -223,51 +225,64 @@ class Engine : IdleWorkers {
         WorkerRange const helpers = divisions_->helpers(task);
         if (helpers.count() == 1) return false;
         int needed = divisions_->least_idle();
-        for (auto at = idle_.lower_bound(helpers.first); at != idle_.end() && *at < helpers.end; ++at)
-            if (--needed == 0) return true;
+        for (std::set<WorkerId> const* const without_task : {&idle_, &helping_})
+            for (auto at = without_task->lower_bound(helpers.first);
+                 at != without_task->end() && *at < helpers.end; ++at)
+                if (--needed == 0) return true;
         return false;
     }
 
-    // Returns the time of the first part. Distance and contention slow all parts down alike.
+    // Returns the time of the first piece. Distance and contention slow all pieces down alike.
     double divide(TaskId task, double seconds) {
         Divided& divided = divided_[task];
         divided.helpers = divisions_->helpers(task);
         double const slowdown = graph_.cost[task] > 0 ? seconds / graph_.cost[task] : 1;
-        double const first = divisions_->divide(task, divided.pieces) * slowdown;
-        std::erase(divided.pieces, 0.0);
-        for (double& piece : divided.pieces) piece *= slowdown;
+        divided.stages = divisions_->divide(task);
+        for (auto& pieces : divided.stages) {
+            std::erase(pieces, 0.0);
+            for (double& piece : pieces) piece *= slowdown;
+        }
+        std::erase_if(divided.stages, [](auto const& pieces) { return pieces.empty(); });
         divided.running = 1;
-        divided.is_open = first == 0 && !divided.pieces.empty();
-        return divided.is_open ? divided.pieces[divided.next++] : first;
+        return divided.is_open() ? divided.stages[0][divided.next++] : 0;
     }
 
     void start_piece(TaskId task, Divided& divided, WorkerId worker) {
-        double const seconds = divided.pieces[divided.next++];
+        double const seconds = divided.stages[divided.stage][divided.next++];
         ++divided.running;
         note_taken(worker);
         running_.push({now_ + seconds, task, worker});
         result_.busy[worker] += seconds;
-        if (worker != result_.worker_of_task[task])
+        if (worker != result_.worker_of_task[task]) {
+            helping_.insert(worker);
             result_.helped.push_back({task, worker, now_, now_ + seconds});
+        }
     }
 
-    // `worker` has ended the first part or a piece. Returns whether the whole task has ended.
+    // `worker` has ended a piece. Returns whether the whole task has ended.
     bool go_on(TaskId task, Divided& divided, WorkerId worker) {
         --divided.running;
-        divided.is_open = true;
-        if (divided.next < divided.pieces.size()) {
+        WorkerId const own = result_.worker_of_task[task];
+        if (divided.is_open()) {
             start_piece(task, divided, worker);
-        } else if (worker != result_.worker_of_task[task]) {
+            return false;
+        }
+        if (worker != own) {
+            helping_.erase(worker);
             set_free(worker);
         }
-        return divided.running == 0;
+        if (divided.running > 0) return false;
+        ++divided.stage;
+        divided.next = 0;
+        if (!divided.is_open()) return true;
+        start_piece(task, divided, own);
+        return false;
     }
 
     // Idle workers start the pieces that they may help with.
     void help() {
         for (auto& [task, divided] : divided_) {
-            if (!divided.is_open) continue;
-            while (divided.next < divided.pieces.size()) {
+            while (divided.is_open()) {
                 WorkerId const helper = first_in(divided.helpers);
                 if (helper == any_worker) break;
                 idle_.erase(helper);
@@ -353,6 +368,7 @@ class Engine : IdleWorkers {
     std::map<WorkerId, Inbox> inboxes_;       // by the first worker of the process
     std::vector<double> taken_before_;        // by worker: Transit::taken_from when its task was started
     std::set<WorkerId> idle_;
+    std::set<WorkerId> helping_; // with pieces of tasks of other workers
     std::map<TaskId, Divided> divided_;
     std::priority_queue<Finish, std::vector<Finish>, std::greater<>> running_;
     std::vector<ReadyTask> ready_; // since the last assignment

@@ -49,17 +49,19 @@ class Transit {
     [[nodiscard]] virtual double free_from(WorkerId /*worker*/, double now) const { return now; }
 };
 
-/// Tasks that are divided into pieces when they start, if enough workers are idle. The worker of the task and
-/// idle ones then execute the pieces, and the task ends with the last of them.
+/// Tasks that are divided into pieces when they start, if enough workers are idle. The pieces of a task belong
+/// to stages. The worker of the task and idle ones execute those of a stage when all pieces of the stage before
+/// have ended, and the task ends with the last stage. The first piece of each stage is for the worker of the
+/// task.
 class Divisions {
   public:
     virtual ~Divisions() = default;
     /// The workers that may help with `task`; a single one if it is never divided.
     [[nodiscard]] virtual WorkerRange helpers(TaskId task) const = 0;
-    /// The number of helpers that must be idle.
+    /// The number of helpers that must be idle, or help with another task: they are free in a moment.
     [[nodiscard]] virtual int least_idle() const = 0;
-    /// Sets the seconds of each piece and returns those of the part that the pieces wait for.
-    virtual double divide(TaskId task, std::vector<double>& pieces) const = 0;
+    /// The seconds of the pieces of each stage; 0 for a piece that does not exist.
+    [[nodiscard]] virtual std::vector<std::vector<double>> divide(TaskId task) const = 0;
 };
 
 /// A piece of a divided task that another worker has executed.

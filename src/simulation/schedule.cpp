@@ -167,19 +167,17 @@ class FactorDivisions : public Divisions {
         return {first + threads.first, first + threads.end};
     }
     [[nodiscard]] int least_idle() const override { return static_cast<int>(settings_.split_idle); }
-    double divide(TaskId task, std::vector<double>& pieces) const override {
-        TaskPieces found = pieces_of(schedule_.tasks.tasks[task], schedule_.tasks, structure_,
-                                     schedule_.partition, schedule_.groups, model_);
-        pieces = std::move(found.seconds);
-        return found.first;
+    [[nodiscard]] std::vector<std::vector<double>> divide(TaskId task) const override {
+        return stages_of(schedule_.tasks.tasks[task], schedule_.tasks, structure_, schedule_.partition,
+                         schedule_.groups, model_, settings_.split_width);
     }
 
     [[nodiscard]] std::vector<double> shortest_costs() const {
-        std::vector<double> costs = schedule_.tasks.graph.cost, pieces;
+        std::vector<double> costs = schedule_.tasks.graph.cost;
         for (TaskId t = 0; t < std::ssize(costs); ++t) {
             if (helpers(t).count() == 1) continue;
-            double const first = divide(t, pieces);
-            costs[t] = first + *std::ranges::max_element(pieces);
+            costs[t] = 0;
+            for (std::vector<double> const& pieces : divide(t)) costs[t] += *std::ranges::max_element(pieces);
         }
         return costs;
     }

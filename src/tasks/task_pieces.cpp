@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tasks/diagonal_stages.hpp"
+
 namespace espalier {
 
 void find_update_parts(BlockStructure const& structure, RowGroups const& groups, CostModel const& model,
@@ -27,14 +29,16 @@ void find_update_parts(BlockStructure const& structure, RowGroups const& groups,
     }
 }
 
-TaskPieces pieces_of(FactorTask const& task, FactorTasks const& tasks, BlockStructure const& structure,
-                     BranchPartition const& partition, RowGroups const& groups, CostModel const& model) {
-    TaskPieces pieces;
+std::vector<std::vector<double>> stages_of(FactorTask const& task, FactorTasks const& tasks,
+                                           BlockStructure const& structure, BranchPartition const& partition,
+                                           RowGroups const& groups, CostModel const& model,
+                                           Index split_width) {
+    std::vector<double> pieces;
     if (task.kind == TaskKind::update) {
         std::vector<UpdatePart> parts;
         find_update_parts(structure, groups, model, task.first_facing, task.end_facing, task.target, parts);
-        for (UpdatePart const& part : parts) pieces.seconds.push_back(part.seconds);
-        return pieces;
+        for (UpdatePart const& part : parts) pieces.push_back(part.seconds);
+        return {pieces};
     }
     CblkId const k = cblk_of(task, partition);
     Index const width = structure.cblk(k).width();
@@ -43,14 +47,15 @@ TaskPieces pieces_of(FactorTask const& task, FactorTasks const& tasks, BlockStru
         for (std::int32_t g = 0; g < groups.count(k); ++g) {
             Index const begin = groups.first_row(structure, k, g), end = begin + groups.rows(structure, k, g);
             Index const rows = tasks.fan_in.count_within(block, begin, end);
-            pieces.seconds.push_back(rows > 0 ? model.add(rows, width) : 0);
+            pieces.push_back(rows > 0 ? model.add(rows, width) : 0);
         }
-        return pieces;
+        return {pieces};
     }
-    pieces.first = model.panel(width, 0);
     for (std::int32_t g = 1; g < groups.count(k); ++g)
-        pieces.seconds.push_back(model.panel(width, groups.rows(structure, k, g)) - pieces.first);
-    return pieces;
+        pieces.push_back(model.panel(width, groups.rows(structure, k, g)) - model.panel(width, 0));
+    auto stages = diagonal_stages(model, width, split_width);
+    stages.push_back(std::move(pieces));
+    return stages;
 }
 
 } // namespace espalier

@@ -4,6 +4,8 @@
 //
 //   factor(k)      first the diagonal block, then a solve for each group of rows below it
 //   update(u, j), fan_in(p, j)   a part for each group of rows of j
+//
+// A wide diagonal block is divided, too, while the task runs: into stages of pieces (diagonal_stages.hpp).
 #pragma once
 
 #include <vector>
@@ -34,13 +36,11 @@ inline bool is_divisible(FactorTask const& task, BranchPartition const& partitio
            seconds >= settings.split_seconds && groups.is_cut(cblk_of(task, partition));
 }
 
-struct TaskPieces {
-    double first = 0;            ///< Seconds of the part that the others wait for.
-    std::vector<double> seconds; ///< The time of each piece; 0 if it has no rows.
-};
-
-/// The pieces of a task of `tasks` that is_divisible().
-TaskPieces pieces_of(FactorTask const& task, FactorTasks const& tasks, BlockStructure const& structure,
-                     BranchPartition const& partition, RowGroups const& groups, CostModel const& model);
+/// The stages of a task of `tasks` that is_divisible(): the seconds of the pieces of each; 0 for a piece
+/// without rows. A diagonal block is divided into parts of at least `split_width` columns.
+std::vector<std::vector<double>> stages_of(FactorTask const& task, FactorTasks const& tasks,
+                                           BlockStructure const& structure, BranchPartition const& partition,
+                                           RowGroups const& groups, CostModel const& model,
+                                           Index split_width);
 
 } // namespace espalier

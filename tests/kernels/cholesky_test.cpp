@@ -32,6 +32,27 @@ TYPED_TEST(Cholesky, MultipliesBackToTheMatrix) {
         }
 }
 
+TYPED_TEST(Cholesky, InPartsIsTheSame) {
+    using T = TypeParam;
+    for (bool conjugate : {false, true})
+        for (Index n : {31, 32, 65, 97}) {
+            auto const a = random_definite<T>(conjugate, n, 3);
+            auto whole = a, divided = a;
+            Backwards division;
+            ASSERT_EQ(factor_cholesky<T>(conjugate, whole.view()), -1);
+            ASSERT_EQ(factor_cholesky<T>(conjugate, divided.view(), &division), -1);
+            EXPECT_LE(largest_difference(divided, whole), 16 * epsilon<T> * largest_entry(whole)) << n;
+            for (Index j = 0; j < n; ++j)
+                for (Index i = 0; i < j; ++i) ASSERT_EQ(divided(i, j), a(i, j));
+            EXPECT_EQ(division.parts > 1, n >= 32);
+            divided = a;
+            divided(n - 2, n - 2) = -1;
+            if (conjugate) {
+                EXPECT_EQ(factor_cholesky<T>(true, divided.view(), &division), n - 2);
+            }
+        }
+}
+
 TYPED_TEST(Cholesky, NamesTheColumnWherePositivityEnds) {
     using T = TypeParam;
     for (Index n : {1, 5, 64, 200})

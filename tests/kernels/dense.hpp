@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "core/block_division.hpp"
 #include "kernels/blas.hpp"
 #include "matrix/dense_reference.hpp"
 
@@ -65,6 +66,16 @@ template <class T> void add_scaled(Index n, T factor, T const* x, T* y) {
         for (Index i = 0; i < n; ++i) y[i] += factor * x[i];
     }
 }
+
+/// Divides blocks of 32 columns or more, and runs the last part first. Counts the parts.
+struct Backwards : BlockDivision {
+    Backwards() : BlockDivision{PartSizes(16), [this](int count, std::function<void(int)> const& part) {
+                                    parts += count;
+                                    while (count > 0) part(--count);
+                                }} {}
+    Backwards(Backwards const&) = delete;
+    int parts = 0;
+};
 
 /// A op(B) by definition.
 template <class T> Dense<T> product(Dense<T> const& a, Dense<T> const& b, Op op_b = Op::none) {

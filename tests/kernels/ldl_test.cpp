@@ -12,9 +12,9 @@ namespace {
 using namespace testing;
 
 template <class T> struct Factored {
-    Factored(bool conjugate_, Dense<T> a, Real<T> threshold)
+    Factored(bool conjugate_, Dense<T> a, Real<T> threshold, BlockDivision const* division = nullptr)
         : conjugate(conjugate_), f(std::move(a)), perm(f.rows), off_diagonal(f.rows),
-          stats(factor_ldl<T>(conjugate, f.view(), perm, off_diagonal, threshold)) {}
+          stats(factor_ldl<T>(conjugate, f.view(), perm, off_diagonal, threshold, division)) {}
 
     Dense<T> l() const {
         Dense<T> result(f.rows, f.rows);
@@ -82,6 +82,19 @@ TYPED_TEST(Ldl, MultipliesBackToThePermutedMatrix) {
                 EXPECT_EQ(ldl.stats.replaced, 0);
                 EXPECT_EQ(ldl.stats.zero_column, -1);
             }
+}
+
+TYPED_TEST(Ldl, InPartsIsTheSame) {
+    using T = TypeParam;
+    for (bool conjugate : {false, true})
+        for (Index n : {31, 32, 33, 65, 97}) {
+            auto const a = random_symmetric<T>(conjugate, n, 1);
+            Backwards division;
+            Factored<T> const divided(conjugate, a, 0, &division), whole(conjugate, a, 0);
+            expect_good(a, divided, "in parts");
+            EXPECT_EQ(divided.stats.negative, whole.stats.negative);
+            EXPECT_EQ(division.parts > 0, n > 32) << "32 columns are one panel";
+        }
 }
 
 // [ 0 B^H; B 0 ] has a zero diagonal, so every pivot must be 2x2.

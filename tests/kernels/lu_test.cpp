@@ -44,6 +44,22 @@ TYPED_TEST(Lu, MultipliesBackToThePermutedMatrixAndBoundsL) {
     }
 }
 
+TYPED_TEST(Lu, InPartsIsTheSame) {
+    using T = TypeParam;
+    for (Index n : {31, 32, 65, 97}) {
+        auto const a = random_dense<T>(n, n, 5);
+        auto whole = a, divided = a;
+        std::vector<std::int32_t> perm(n), perm_divided(n);
+        Backwards division;
+        factor_lu<T>(whole.view(), perm, 0);
+        factor_lu<T>(divided.view(), perm_divided, 0, &division);
+        EXPECT_EQ(perm_divided, perm);
+        EXPECT_LE(largest_difference(multiply_back(divided), rows_of<T>(a, perm)),
+                  16 * static_cast<Real<T>>(n) * epsilon<T>);
+        EXPECT_EQ(division.parts > 0, n >= 32);
+    }
+}
+
 // Wilkinson's matrix: the last column doubles at each step, the theoretical maximum.
 TYPED_TEST(Lu, GrowsAsWilkinsonsExampleDoes) {
     using T = TypeParam;

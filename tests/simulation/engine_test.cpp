@@ -34,9 +34,8 @@ struct InSeconds : Divisions {
         return graph.cost[task] >= 4 ? all : WorkerRange{};
     }
     [[nodiscard]] int least_idle() const override { return needed; }
-    double divide(TaskId task, std::vector<double>& pieces) const override {
-        pieces.assign(static_cast<std::size_t>(graph.cost[task]) - 1, 1.0);
-        return 1;
+    [[nodiscard]] std::vector<std::vector<double>> divide(TaskId task) const override {
+        return {{1.0}, std::vector<double>(static_cast<std::size_t>(graph.cost[task]) - 1, 1.0)};
     }
     TaskGraph const& graph;
     WorkerRange all;
@@ -70,6 +69,32 @@ TEST(Engine, WorkersThatBecomeIdleHelpAsWell) {
     std::set<WorkerId> helpers;
     for (TimedPiece const& piece : run.helped) helpers.insert(piece.worker);
     EXPECT_EQ(helpers.size(), 2U);
+}
+
+TEST(Engine, StagesOfADividedTaskFollowEachOther) {
+    // 0 (1) -> 1 (9) -> 2 (1). Three workers: 2 | 1, 1, 1, 2 | 2, in 2 + 2 + 2 seconds with three pieces of
+    // helpers, of which the one that takes two pieces of a second may be the worker of the task.
+    auto const graph = graph_of({1, 9, 1}, {{1}, {2}, {}});
+    std::vector<TaskRange> const ranges(3, TaskRange{{0, 3}, {0, 3}});
+    CandidateQueues queues(graph, ranges, 3);
+    struct : Divisions {
+        [[nodiscard]] WorkerRange helpers(TaskId task) const override {
+            return task == 1 ? WorkerRange{0, 3} : WorkerRange{};
+        }
+        [[nodiscard]] int least_idle() const override { return 2; }
+        [[nodiscard]] std::vector<std::vector<double>> divide(TaskId) const override {
+            return {{2}, {1, 0, 2, 1, 1}, {0}, {2}};
+        }
+    } const divisions;
+    auto const run = simulate(graph, queues, 3, nullptr, nullptr, &divisions);
+    EXPECT_EQ(run.start, (std::vector<double>{0, 1, 7}));
+    EXPECT_EQ(run.end, (std::vector<double>{1, 7, 8}));
+    EXPECT_EQ(run.worker_of_task[1], run.worker_of_task[0]);
+    EXPECT_DOUBLE_EQ(run.busy[0] + run.busy[1] + run.busy[2], 11);
+    for (TimedPiece const& piece : run.helped) {
+        EXPECT_GE(piece.start, 3);
+        EXPECT_LE(piece.end, 5);
+    }
 }
 
 TEST(Engine, ALoadedMachineDividesNothing) {

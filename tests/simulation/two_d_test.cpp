@@ -2,12 +2,15 @@
 // by two at a time.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 #include <tuple>
 
 #include "simulation/schedule.hpp"
 #include "structures.hpp"
+#include "tasks/diagonal_stages.hpp"
 
 namespace espalier {
 namespace {
@@ -198,6 +201,27 @@ TEST(TwoD, GroupsPartTheBloksOfAPanel) {
             EXPECT_EQ(rows, cblk.stride);
         }
     }
+}
+
+TEST(DynamicSplitting, WideDiagonalBlocksHaveStages) {
+    for (KernelKind const kind : {KernelKind::cholesky, KernelKind::ldl, KernelKind::lu})
+        for (Index const width : {95, 96, 200, 256}) {
+            CostModel model = default_cost_model(Scalar::z, kind);
+            model.contention = 1.25;
+            double sum = 0, shortest = 0;
+            auto const stages = diagonal_stages(model, width, 48);
+            for (auto const& pieces : stages) {
+                EXPECT_GT(*std::ranges::min_element(pieces), 0);
+                shortest += *std::ranges::max_element(pieces);
+                sum = std::accumulate(pieces.begin(), pieces.end(), sum);
+            }
+            EXPECT_NEAR(sum, model.panel(width, 0), 1e-12 * sum);
+            EXPECT_EQ(stages.size() > 1, width >= 96);
+            // Panels of LDL and LU, which choose the pivots, are not divided.
+            if (width == 256) {
+                EXPECT_LT(shortest, (kind == KernelKind::cholesky ? 0.5 : 0.75) * sum) << to_string(kind);
+            }
+        }
 }
 
 TEST(DynamicSplitting, KeepsTheTasksAndOwnersOfOneDimensionAndUsesIdleWorkers) {

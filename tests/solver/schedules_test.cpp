@@ -72,6 +72,29 @@ TEST(DynamicSchedules, TasksAreDividedWhileTheyRun) {
     }
 }
 
+// Blocks above the subtrees have up to 93 columns. TasksAreDividedWhileTheyRun waits until threads are idle at
+// the right time; this test does not.
+TEST(DynamicSchedules, DividedDiagonalBlocksGiveTheSameSolution) {
+    auto const matrix = generated<double>("elast3d:6");
+    std::vector<double> const b(static_cast<std::size_t>(matrix.rows), 1.0);
+    for (Factorization const kind : {Factorization::llh, Factorization::ldlt, Factorization::lu}) {
+        Options options = many_tasks(dynamic_tree, Splitting::dynamic, 4);
+        options.factorization = kind;
+        options.refine = RefineMethod::none;
+        options.max_block_width = 96;
+        options.split_width = 12;
+        auto solver = factorized(matrix, options);
+        options.splitting = Splitting::one_d;
+        std::vector<double> const whole = factorized(matrix, options).solve(b);
+        double const scale = *std::ranges::max_element(whole);
+        for (int run = 0; run < 4; ++run) {
+            solver.factorize(matrix);
+            std::vector<double> const x = solver.solve(b);
+            for (std::size_t i = 0; i < x.size(); ++i) ASSERT_NEAR(x[i], whole[i], 1e-11 * scale);
+        }
+    }
+}
+
 TEST(DynamicSchedules, SplittingWithoutEffectIsNoted) {
     auto const matrix = generated<double>("lap3d:8");
     for (Splitting const splitting : {Splitting::one_d, Splitting::two_d, Splitting::dynamic})
