@@ -236,17 +236,20 @@ typedef struct espalier_matrix {
 
 /**
  * Prediction of factorization and solve on `processes` processes with `threads` threads each, with the schedule and the
- * splitting of the options; it ignores where memory lies. work_s + idle_s = factor_s * processes * threads. Filled
- * by espalier_predict().
+ * splitting of the options; it ignores where memory lies. work_s + communication_s + idle_s = factor_s * processes *
+ * threads. Filled by espalier_predict().
  */
 typedef struct espalier_prediction {
     int processes;             /**< Number of processes. */
     int threads;               /**< Threads of each process. */
+    int comm_threads;          /**< Communication threads of each process. */
     double factor_s;           /**< Predicted seconds of the factorization (makespan). */
     double solve_s;            /**< Predicted seconds of a solve with one right-hand side. */
     double critical_path_s;    /**< Lower bound on the makespan of these tasks, in seconds. */
     double work_s;             /**< Seconds of all tasks together. */
     double idle_s;             /**< Idle seconds of all workers together. */
+    /** Seconds of all workers in messages, or lost to communication threads that use their cores. */
+    double communication_s;
     double efficiency;         /**< work_s / (factor_s * processes * threads) */
     double memory_bytes;       /**< Memory of the process that needs most. */
     double total_memory_bytes; /**< Memory of all processes together. */

@@ -23,11 +23,13 @@ espalier_prediction summary(Prediction const& found) {
     espalier_prediction out{};
     out.processes = found.processes;
     out.threads = found.threads;
+    out.comm_threads = found.comm_threads;
     out.factor_s = found.factor_s;
     out.solve_s = found.solve_s;
     out.critical_path_s = found.critical_path_s;
     out.work_s = found.work_s;
     out.idle_s = std::accumulate(found.idle_s.begin(), found.idle_s.end(), 0.0);
+    out.communication_s = found.communication_s;
     out.efficiency = found.efficiency;
     out.message_bytes = found.message_bytes;
     out.messages = found.messages;

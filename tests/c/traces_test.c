@@ -34,6 +34,7 @@ static void predictions(espalier_solver* solver) {
     OK(solver, espalier_analyze(solver));
     OK(solver, espalier_predict(solver, 1, 2, &here));
     CHECK(here.processes == 1 && here.threads == 2 && here.tasks > 0 && here.messages == 0);
+    CHECK(here.comm_threads == 0 && here.communication_s == 0);
     CHECK(here.memory_bytes > 0 && here.memory_bytes == here.total_memory_bytes);
     CHECK(is_near(here.work_s + here.idle_s, 2 * here.factor_s));
     CHECK(is_near(here.efficiency, here.work_s / (2 * here.factor_s)));
@@ -49,6 +50,14 @@ static void predictions(espalier_solver* solver) {
     CHECK(is_near(there.work_s + there.idle_s, 12 * there.factor_s));
     CHECK(there.memory_bytes < there.total_memory_bytes);
     CHECK(there.total_memory_bytes <= 3 * there.memory_bytes);
+    CHECK(there.comm_threads == 1 && there.communication_s == 0); /* with cores of their own */
+    OK(solver, espalier_set_option(solver, "comm-threads", "0"));
+    OK(solver, espalier_analyze(solver));
+    OK(solver, espalier_predict(solver, 3, 0, &there)); /* workers move the messages */
+    CHECK(there.comm_threads == 0 && there.communication_s > 0);
+    CHECK(is_near(there.work_s + there.communication_s + there.idle_s, 12 * there.factor_s));
+    OK(solver, espalier_set_option(solver, "comm-threads", "1"));
+    OK(solver, espalier_analyze(solver));
 
     espalier_prediction const before = there;
     USAGE("prediction is null", espalier_predict(solver, 1, 1, NULL));

@@ -112,7 +112,7 @@ def test_predictions_of_any_machine_add_up(tmp_path):
     here = solver.predict(threads=2)
     assert here.factor_s == pytest.approx(solver.report["analysis"]["predicted_factor_s"])
     assert here.solve_s == pytest.approx(solver.report["analysis"]["predicted_solve_s"]) and here.solve_s > 0
-    assert here.messages == 0 and here.idle_s.shape == (1, 2)
+    assert here.messages == here.comm_threads == here.communication_s == 0 and here.idle_s.shape == (1, 2)
     path = tmp_path / "predicted.paje"
     there = solver.predict(3, trace=path, name="lap3d:8")
     assert (there.processes, there.threads) == (3, 4) == there.idle_s.shape  # 0 threads: the cores of the topology
@@ -125,6 +125,12 @@ def test_predictions_of_any_machine_add_up(tmp_path):
     assert there.tasks > 0 and all(process.memory_bytes > process.fan_in_bytes for process in there.process)
     text = path.read_text()
     assert text.startswith("%EventDef") and "lap3d:8" in text
+    assert there.comm_threads == 1 and there.communication_s == 0  # communication threads have their own cores
+    solver.set_options(comm_threads=0)
+    solver.analyze(laplacian(8))
+    workers = solver.predict(3)
+    assert workers.comm_threads == 0 < workers.communication_s
+    assert workers.work_s + workers.communication_s + workers.idle_s.sum() == pytest.approx(12 * workers.factor_s)
 
 
 def test_a_run_is_written_as_a_trace(tmp_path):

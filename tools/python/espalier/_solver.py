@@ -70,6 +70,8 @@ class Prediction(NamedTuple):
     processes: int
     #: Threads of each process.
     threads: int
+    #: Communication threads of each process.
+    comm_threads: int
     #: The makespan: predicted time of the factorization.
     factor_s: float
     #: Predicted time of a solve with one right-hand side.
@@ -78,6 +80,8 @@ class Prediction(NamedTuple):
     critical_path_s: float
     #: Time of all tasks together.
     work_s: float
+    #: Time of the workers in messages, or lost to communication threads that use their cores.
+    communication_s: float
     #: work_s / (factor_s * processes * threads)
     efficiency: float
     #: Number of tasks of the workers.
