@@ -52,7 +52,7 @@ class Experiments(unittest.TestCase):
         done = experiments("--quick", "auto")
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
         self.assertEqual(done.stdout.count("\n| lap3d:30 | 4 x 16 | "), 1)
-        self.assertEqual(done.stdout.count(": holds"), 3)
+        self.assertEqual(done.stdout.count(": holds"), 4)
 
     def test_coarse_strings_of_incomplete_factors(self):
         done = experiments("--quick", "taggre")
