@@ -19,6 +19,9 @@ std::size_t padded_bytes(Offset coefficients, std::size_t scalar_bytes) {
     return (scalar_bytes * coefficients + cache_line - 1) / cache_line * cache_line;
 }
 
+// Smaller panels are not worth the time of returning free memory of the heap.
+constexpr std::size_t returns_heap_from = std::size_t{16} << 20;
+
 void populate_in_parts(std::span<std::byte> range, Interrupt* interrupt) {
     for (std::size_t at = 0; at < range.size(); at += cleared_at_once) {
         check(interrupt);
@@ -79,6 +82,8 @@ template <class T> void Factor<T>::keep_or_replace_arenas(std::vector<std::size_
         arenas_[a] = Arena();
         wanted += bytes[a];
     }
+    // The heap of the analysis would be resident besides the panels.
+    if (wanted >= returns_heap_from) return_free_memory();
     // Check the sum: each arena alone may fit although all together do not.
     if (std::uint64_t const available = wanted >= Arena::checked_bytes ? available_memory_bytes() : wanted;
         wanted > available)

@@ -11,6 +11,9 @@
 #include <string_view>
 #include <vector>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <sys/resource.h>
 
 namespace espalier {
@@ -124,6 +127,12 @@ std::uint64_t peak_rss_bytes() {
 std::uint64_t current_rss_bytes() {
     auto const kib = read_key("/proc/self/status", "VmRSS:");
     return kib ? *kib * 1024 : 0;
+}
+
+void return_free_memory() {
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
 }
 
 std::uint64_t available_memory_bytes(std::string const& root) {

@@ -1,5 +1,7 @@
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <vector>
 
 #include "io/reading.hpp"
 #include "runtime/process_limits.hpp"
@@ -57,6 +59,22 @@ TEST_F(FakeRoot, Version1LimitsCount) {
     write("sys/fs/cgroup/cpu,cpuacct/box/cpu.cfs_quota_us", "-1\n");
     EXPECT_TRUE(std::isinf(cpu_quota(root_)));
 }
+
+// Sanitizers have a malloc of their own.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST(ProcessLimits, FreeMemoryOfTheHeapIsReturned) {
+    std::vector<std::unique_ptr<char[]>> blocks;
+    for (int b = 0; b < 32'000; ++b) {
+        blocks.push_back(std::make_unique<char[]>(1000));
+        blocks.back()[0] = 1;
+    }
+    std::unique_ptr<char[]> const last = std::make_unique<char[]>(1000); // keeps the end of the heap
+    blocks.clear();
+    std::uint64_t const before = current_rss_bytes();
+    return_free_memory();
+    EXPECT_LT(current_rss_bytes(), before - (24 << 20));
+}
+#endif
 
 TEST(ProcessLimits, OfThisProcessAreSane) {
     EXPECT_GT(peak_rss_bytes(), std::uint64_t{100'000});
