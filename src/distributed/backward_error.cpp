@@ -90,21 +90,18 @@ double normwise_backward_error(double matrix_norm, double r_norm, double x_norm,
 template <class T> double normwise_backward_error(DistributedMatrix<T> const& a, std::span<T const> x,
                                                   std::span<T const> b, Index columns, MatrixOp op) {
     Index const m = a.rows().count();
-    std::vector<T> r;
     a.rows().reduction().all_succeed([&] {
         require_block_size("x", x.size(), m, columns);
         require_block_size("b", b.size(), m, columns);
-        r.resize(m);
     });
     auto const error_of_column = [&](DistributedMatrix<T> const& matrix, double matrix_norm,
                                      std::span<T const> x_c, std::span<T const> b_c) {
-        matrix.residual(x_c, b_c, r, 1, op);
-        auto const norms = matrix.rows().reduction().max(3, [&](std::span<double> largest) {
-            largest[0] = infinity_norm(std::span<T const>(r));
-            largest[1] = infinity_norm(x_c);
-            largest[2] = infinity_norm(b_c);
+        double const residual = matrix.residual_size(x_c, b_c, op).residual;
+        auto const norms = matrix.rows().reduction().max(2, [&](std::span<double> largest) {
+            largest[0] = infinity_norm(x_c);
+            largest[1] = infinity_norm(b_c);
         });
-        return normwise_backward_error(matrix_norm, norms[0], norms[1], norms[2]);
+        return normwise_backward_error(matrix_norm, residual, norms[0], norms[1]);
     };
     double const matrix_norm = a.infinity_norm(op);
     double worst = 0;

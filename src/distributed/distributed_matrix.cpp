@@ -67,6 +67,7 @@ template <class R> struct AccurateEntry<std::complex<R>> {
 template <class T> struct ProductAndSize {
     T product;
     Real<T> size;
+    void start(T value) { *this = {value, 0}; }
     void add(T a, T x) {
         product += a * x;
         size += std::abs(a) * std::abs(x);
@@ -81,6 +82,10 @@ template <class T> struct ProductAndSize {
 template <class T> struct ProductSizeAndNorm {
     ProductAndSize<T> sums;
     double norm;
+    void start(T value) {
+        sums.start(value);
+        norm = 0;
+    }
     void add(T a, T x) {
         sums.add(a, x);
         norm += modulus(a);
@@ -110,9 +115,36 @@ template <class Body> void run_team(int team, Body const& body) {
     for (int t = 0; t < team; ++t) body(t);
 }
 
-// y[i] += the entries of row i of op(A), by y[i].add(value, x[j]). `team` threads add to their own copies of y,
-// each of which has a.rows entries. The first is zero before, and contains the sums of all afterwards. `lower`
-// tells that no entry is above the diagonal.
+// y[i] += the entries of row i of op(A) that the columns store, by y[i].add(value, x[j]).
+template <class Y, class T>
+void add_columns(MatrixOp op, CscMatrix<T> const& a, IndexRange columns, T const* x, Y* y) {
+    bool const turned = op != MatrixOp::none, mirrored = a.symmetry != Symmetry::general;
+    bool const conjugate = op == MatrixOp::adjoint;
+    bool const conjugate_mirror = conjugate != (a.symmetry == Symmetry::hermitian);
+    // Does a stored entry a(i, j) contribute to row i, and to row j? The diagonal contributes once.
+    bool const scatters = mirrored || !turned, gathers = mirrored || turned;
+    bool const conjugate_i = turned ? conjugate_mirror : conjugate;
+    bool const conjugate_j = turned ? conjugate : conjugate_mirror;
+    constexpr Offset ahead = 16; // the rows of later entries are fetched, because nothing else predicts them
+    Offset const last = a.stored() - 1;
+    for (Index const j : columns) {
+        Y row_j{};
+        for (Offset const p : a.entries_of(j)) {
+            Index const later = a.row_ind[std::min(p + ahead, last)];
+            __builtin_prefetch(y + later, 1);
+            __builtin_prefetch(x + later);
+            Index const i = a.row_ind[p];
+            T const value = a.values[p];
+            bool const once = mirrored && i == j;
+            if (scatters && !(once && turned)) y[i].add(conj_if(conjugate_i, value), x[j]);
+            if (gathers && !(once && !turned)) row_j.add(conj_if(conjugate_j, value), x[i]);
+        }
+        if (gathers) y[j].add(row_j);
+    }
+}
+
+// y[i] += the entries of row i of op(A). `team` threads add to their own copies of y, each of which has a.rows
+// entries. The first contains the sums of all afterwards. `lower` tells that no entry is above the diagonal.
 template <class Y, class T>
 void add_entries(MatrixOp op, CscMatrix<T> const& a, T const* x, Y* y, int team, bool lower) {
     auto const first_column = [&](int t) -> Index {
@@ -123,13 +155,7 @@ void add_entries(MatrixOp op, CscMatrix<T> const& a, T const* x, Y* y, int team,
     run_team(team, [&](int t) {
         Y* const own = y + t * a.rows;
         if (t > 0) std::fill(own + first_row(t), own + a.rows, Y());
-        for_each_entry(
-            op, a, {first_column(t), first_column(t + 1)},
-            [&](Index i, Index j, T value) { own[i].add(value, x[j]); },
-            [&](Index i) {
-                __builtin_prefetch(own + i, 1);
-                __builtin_prefetch(x + i);
-            });
+        add_columns(op, a, {first_column(t), first_column(t + 1)}, x, own);
     });
     if (team > 1)
         run_team(team, [&](int t) {
@@ -409,14 +435,16 @@ template <class T> void DistributedMatrix<T>::abs_product(std::span<T const> x, 
         [&](Index i, Index c, Real<T> value) { w[i + c * m] += scaled(outer(op), i, value); });
 }
 
-// add(i, sums) for the sums of each local row and those of other processes.
+// add(i, sums) for the sums of each local row and those of other processes. With one process and no factors, the
+// products are added to -b, which rounds less than subtracting b at the end.
 template <class T> template <class Sums, class Add>
-void DistributedMatrix<T>::accumulate_sums(MatrixOp op, std::span<T const> x, Add const& add) const {
+void DistributedMatrix<T>::accumulate_sums(MatrixOp op, std::span<T const> x, std::span<T const> b,
+                                           Add const& add) const {
     int const team = team_for(local(), threads_);
-    if (rows().is_alone() && inner(op).empty()) { // without a copy of x
+    if (is_direct()) {
         part_->reserve(rows(), 0, sizeof(Sums), 1, team);
         Sums* const y = part_->y.template as<Sums>();
-        std::fill_n(y, order(), Sums());
+        for (Index i = 0; i < order(); ++i) y[i].start(-b[i]);
         add_entries(op, local(), x.data(), y, team, is_mirrored());
         for (Index i = 0; i < order(); ++i) add(i, y[i]);
         return;
@@ -443,20 +471,20 @@ template <class T> ResidualSize DistributedMatrix<T>::residual_size(std::span<T 
         });
     ResidualSize own;
     double own_norm = 0;
-    auto const take_row = [&](Index i, T product, double row_size) {
-        double const r_i = modulus(b[i] - product);
+    auto const take_row = [&](Index i, T residual, double row_size) {
+        double const r_i = modulus(residual);
         own.residual = larger(own.residual, r_i);
         own.componentwise = larger(own.componentwise, relative_error(r_i, row_size + modulus(b[i])));
     };
     auto const take = [&](Index i, ProductAndSize<T> const& sums) {
         T const product = scaled(outer(op), i, sums.product);
         double const row_size = static_cast<double>(scaled(outer(op), i, sums.size));
-        if (rows().is_alone()) return take_row(i, product, row_size);
+        if (rows().is_alone()) return take_row(i, is_direct() ? product : product - b[i], row_size);
         r[i] += product;
         size[i] += row_size;
     };
     if (finds_norm)
-        accumulate_sums<ProductSizeAndNorm<T>>(op, x, [&](Index i, ProductSizeAndNorm<T> const& sums) {
+        accumulate_sums<ProductSizeAndNorm<T>>(op, x, b, [&](Index i, ProductSizeAndNorm<T> const& sums) {
             take(i, sums.sums);
             if (rows().is_alone())
                 own_norm = larger(own_norm, sums.norm);
@@ -464,8 +492,8 @@ template <class T> ResidualSize DistributedMatrix<T>::residual_size(std::span<T 
                 row_norm[i] += sums.norm;
         });
     else
-        accumulate_sums<ProductAndSize<T>>(op, x, take);
-    for (std::size_t i = 0; i < r.size(); ++i) take_row(i, r[i], size[i]);
+        accumulate_sums<ProductAndSize<T>>(op, x, b, take);
+    for (std::size_t i = 0; i < r.size(); ++i) take_row(i, r[i] - b[i], size[i]);
     for (double const of_row : row_norm) own_norm = larger(own_norm, of_row);
     auto const found = rows().reduction().max(3, [&](std::span<double> largest) {
         largest[0] = own.residual;

@@ -103,7 +103,8 @@ template <class T> class DistributedMatrix {
     void accumulate(MatrixOp op, Index columns, Value const& value, Kernel const& kernel, Add const& add,
                     int copies = 1) const;
     template <class Sums, class Add>
-    void accumulate_sums(MatrixOp op, std::span<T const> x, Add const& add) const;
+    void accumulate_sums(MatrixOp op, std::span<T const> x, std::span<T const> b, Add const& add) const;
+    [[nodiscard]] bool is_direct() const { return rows().is_alone() && r_.empty() && c_.empty(); }
 
     DistributedRows rows_;
     std::shared_ptr<Part> part_;

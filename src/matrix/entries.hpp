@@ -1,7 +1,6 @@
 // Visits of stored entries, and the two-pass construction of compressed columns.
 #pragma once
 
-#include <algorithm>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -56,30 +55,17 @@ template <class T, class Keep> void retain_entries(CscMatrix<T>& a, Keep const& 
     a.values.resize(end);
 }
 
-/// Calls visit(i, j, value) for each entry of op(A) that the given columns of A store, those above the diagonal
-/// of a symmetric or Hermitian matrix included, in the order in which they are stored. Calls expect(i) some
-/// entries before visiting one in row i of A, so that the visitor can prefetch.
-template <class T, class Visit, class Expect>
-void for_each_entry(MatrixOp op, CscMatrix<T> const& a, IndexRange columns, Visit const& visit,
-                    Expect const& expect) {
-    constexpr Offset ahead = 16;
-    Offset const last = a.stored() - 1;
+/// Calls visit(i, j, value) for each entry of op(A), those above the diagonal of a symmetric or Hermitian
+/// matrix included, in the order in which the entries of A are stored.
+template <class T, class Visit> void for_each_entry(MatrixOp op, CscMatrix<T> const& a, Visit const& visit) {
     bool const turned = op != MatrixOp::none, mirrored = a.symmetry != Symmetry::general;
     bool const conjugate = op == MatrixOp::adjoint;
     bool const conjugate_mirror = conjugate != (a.symmetry == Symmetry::hermitian);
-    for (Index const j : columns)
-        for (Offset const p : a.entries_of(j)) {
-            expect(a.row_ind[std::min(p + ahead, last)]);
-            Index const i = a.row_ind[p];
-            T const value = a.values[p];
-            visit(turned ? j : i, turned ? i : j, conj_if(conjugate, value));
-            if (mirrored && i != j) visit(turned ? i : j, turned ? j : i, conj_if(conjugate_mirror, value));
-        }
-}
-
-/// The same for all columns.
-template <class T, class Visit> void for_each_entry(MatrixOp op, CscMatrix<T> const& a, Visit const& visit) {
-    for_each_entry(op, a, IndexRange{0, a.cols}, visit, [](Index) {});
+    for_each_entry(a, [&](Index i, Index j, Offset p) {
+        T const value = a.values[p];
+        visit(turned ? j : i, turned ? i : j, conj_if(conjugate, value));
+        if (mirrored && i != j) visit(turned ? i : j, turned ? j : i, conj_if(conjugate_mirror, value));
+    });
 }
 
 } // namespace espalier

@@ -93,7 +93,7 @@ template <class T> class Refinement {
           options_(options), problem_{a, apply_inverse, options.op} {
         reduction().all_succeed([&] {
             errors_.resize(nrhs);
-            componentwise_.resize(nrhs, not_measured);
+            componentwise_.resize(nrhs);
             b_norms_.resize(nrhs);
             is_finite_.resize(nrhs);
             report_.history.reserve(1);
@@ -111,12 +111,7 @@ template <class T> class Refinement {
             b_norms_[j] = found[2 * j];
             is_finite_[j] = found[2 * j + 1] == 0;
         }
-        for (Index j = 0; j < nrhs; ++j) {
-            reduction().all_succeed([&] { check(options_.interrupt); });
-            auto const errors = backward_errors<T>(a, this->x(j), this->b(j), options_.op);
-            errors_[j] = errors.normwise;
-            componentwise_[j] = errors.componentwise;
-        }
+        for (Index j = 0; j < nrhs; ++j) take(j, measured(j));
         problem_.matrix_norm = a.infinity_norm(options.op); // known after the first errors
         report_.history.push_back(worst_error());
     }
@@ -156,23 +151,23 @@ template <class T> class Refinement {
     }
 
     RefineReport finish() {
-        auto const nrhs = std::ssize(errors_);
         report_.backward_error = worst_error();
-        for (Index j = 0; options_.measures_componentwise && j < nrhs; ++j) {
-            if (componentwise_[j] == not_measured) {
-                reduction().all_succeed([&] { check(options_.interrupt); });
-                componentwise_[j] =
-                    backward_errors<T>(a_, std::span<T const>(x(j)), b(j), options_.op).componentwise;
-            }
-            report_.componentwise_error = std::max(report_.componentwise_error, componentwise_[j]);
-        }
+        if (options_.measures_componentwise && !componentwise_.empty())
+            report_.componentwise_error = std::ranges::max(componentwise_);
         report_.converged = report_.backward_error <= tolerance();
         report_.status = report_.converged ? Status::ok : Status::inaccurate;
         return std::move(report_);
     }
 
   private:
-    static constexpr double not_measured = -1;
+    [[nodiscard]] BackwardErrors measured(Index j) const {
+        reduction().all_succeed([&] { check(options_.interrupt); });
+        return backward_errors<T>(a_, std::span<T const>(x(j)), b(j), options_.op);
+    }
+    void take(Index j, BackwardErrors const& errors) {
+        errors_[j] = errors.normwise;
+        componentwise_[j] = errors.componentwise;
+    }
 
     void run_group(Method<T> const& method, std::span<Index const> group, Trace& trace) {
         constexpr int most_reserved = 100'000;
@@ -193,45 +188,18 @@ template <class T> class Refinement {
             for (Index c = 0; c < std::ssize(group); ++c) restore(c);
             throw;
         }
-        Index c = 0;
-        measure(group, [&](Index j, double error) {
-            if (error <= errors_[j]) {
-                errors_[j] = error;
-                componentwise_[j] = not_measured;
-            } else {
+        for (Index c = 0; c < std::ssize(group); ++c) {
+            Index const j = group[c];
+            auto const errors = measured(j);
+            if (errors.normwise <= errors_[j])
+                take(j, errors);
+            else
                 restore(c);
-            }
-            ++c;
-        });
+        }
         reduction().all_succeed([&] {
             for (Index k = 0; k < std::ssize(group); ++k)
                 trace.add(group[k], columns[k].errors, errors_[group[k]]);
         });
-    }
-
-    // Calls take(j, error) for the columns j, with the normwise backward error of each.
-    template <class Take> void measure(std::span<Index const> columns, Take const& take) {
-        auto const count = std::ssize(columns);
-        PackedColumns<T> xs, residuals;
-        std::vector<double> b_norms, errors;
-        reduction().all_succeed([&] {
-            xs = PackedColumns<T>(m_, count);
-            residuals = PackedColumns<T>(m_, count);
-            b_norms.resize(count);
-            errors.resize(count);
-        });
-        for (Index c = 0; c < count; ++c) {
-            xs.put(c, x(columns[c]));
-            residuals.put(c, b(columns[c]));
-            b_norms[c] = b_norms_[columns[c]];
-        }
-        problem_.measure(xs, residuals, b_norms, errors);
-        for (Index c = 0; c < count; ++c) {
-            Index const j = columns[c];
-            if (!std::isfinite(errors[c])) // perhaps only an overflow
-                errors[c] = normwise_backward_error<T>(a_, x(j), b(j), 1, options_.op);
-            take(j, errors[c]);
-        }
     }
 
     // The vectors that max_bytes allows.

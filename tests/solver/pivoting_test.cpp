@@ -83,7 +83,9 @@ template <class T> void expect_exact(CscMatrix<T> const& a, Options const& optio
     EXPECT_EQ(solver.inertia(), expected.signs) << expected.condition;
     auto const determinant = solver.determinant();
     EXPECT_EQ(real_part(determinant.phase), expected.signs.negative % 2 == 0 ? 1 : -1);
-    EXPECT_NEAR(determinant.log_modulus, expected.log_determinant, 300 * lost);
+    // `automatic` keeps static pivots as long as L is bounded, less tightly than delayed pivots bound it.
+    double const growth = options.pivoting == Pivoting::delayed ? 300 : 1000;
+    EXPECT_NEAR(determinant.log_modulus, expected.log_determinant, growth * lost);
     auto const solution = random_vector<T>(a.cols, 1);
     auto const x = solver.solve(product(to_dense(a), solution));
     EXPECT_LE(difference(x, solution), 1000 * lost) << expected.condition;
