@@ -135,7 +135,11 @@ Result minimize(Problem const& problem, char const* solver) {
 TEST(Ipopt, TakesTheSameStepsAsWithMumps) {
     for (Problem const& problem : problems()) {
         SCOPED_TRACE(problem.name);
-        Result const mumps = minimize(problem, "mumps"), found = minimize(problem, "ma57");
+        Result mumps = minimize(problem, "mumps");
+        // Under load, MUMPS itself now and then fails on singular systems.
+        for (int again = 0; again < 2 && problem.singular && mumps.status != Solve_Succeeded; ++again)
+            mumps = minimize(problem, "mumps");
+        Result const found = minimize(problem, "ma57");
         EXPECT_EQ(found.status, Solve_Succeeded);
         EXPECT_EQ(found.status, mumps.status);
         // Whether a singular system is recognized depends on rounding, and Ipopt's next step on that.
