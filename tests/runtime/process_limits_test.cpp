@@ -60,8 +60,16 @@ TEST_F(FakeRoot, Version1LimitsCount) {
     EXPECT_TRUE(std::isinf(cpu_quota(root_)));
 }
 
-// Sanitizers have a malloc of their own.
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+// Sanitizers have a malloc of their own. GCC defines macros, clang has features.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZER_ALLOCATES
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZER_ALLOCATES
+#endif
+#endif
+
+#ifndef SANITIZER_ALLOCATES
 TEST(ProcessLimits, FreeMemoryOfTheHeapIsReturned) {
     std::vector<std::unique_ptr<char[]>> blocks;
     for (int b = 0; b < 32'000; ++b) {
