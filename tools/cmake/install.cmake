@@ -55,7 +55,7 @@ endif()
 
 # The pages of docs and those above it come into one folder.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}
-        FILES_MATCHING PATTERN *.md PATTERN *.png PATTERN *.svg)
+        FILES_MATCHING PATTERN *.md PATTERN *.png PATTERN *.svg PATTERN *.json)
 foreach(page README.md CHANGELOG.md)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${page})
   file(READ ${PROJECT_SOURCE_DIR}/${page} text)
