@@ -12,9 +12,9 @@ namespace espalier {
 
 /// The solutions of a batch.
 template <class T> struct BatchSolution {
-    std::vector<T> x;                   ///< As b: n x nrhs for each system, one after another. NaN for a failed one.
-    std::vector<Status> status;         ///< Of each system: ok, inaccurate, singular or not_positive_definite.
-    std::vector<double> backward_error; ///< Of each system, as RefineReport::backward_error. NaN for a failed one.
+    std::vector<T> x;                   ///< n x nrhs for each system, one after another, like b. NaN if the system failed.
+    std::vector<Status> status;         ///< One for each system: ok, inaccurate, singular or not_positive_definite.
+    std::vector<double> backward_error; ///< One for each system, like RefineReport::backward_error. NaN if it failed.
 };
 
 /// Factorizes and solves systems A_k X_k = B_k whose matrices have the pattern of `pattern`, across Options::threads threads

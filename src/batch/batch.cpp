@@ -89,7 +89,7 @@ template <class T> class Batch {
         }
     }
 
-    // The same system on all threads, so that the results do not depend on the division of the batch.
+    // Each thread starts from the same system, so the results do not depend on the division of the batch.
     bool analyze_one(Solver<T>& solver, CscMatrix<T>& matrix) const {
         for (Index k = 0; k < size_; ++k) {
             try {

@@ -96,23 +96,21 @@ template <class T> struct ProductSizeAndNorm {
     }
 };
 
-// The number of threads for a pass over the entries: each has a fair number of them, and its own copy of the
-// sums.
-template <class T> int team_for(CscMatrix<T> const& a, int threads) {
-    constexpr Offset entries_for_a_thread = 100'000;
-    constexpr int most_copies = 8;
-    Offset const useful = std::min<Offset>(a.stored() / entries_for_a_thread, most_copies);
-    return static_cast<int>(std::clamp<Offset>(useful, 1, std::max(1, threads)));
+// The number of parts of a pass over the entries, each of which adds to its own copy of the sums. It does not depend
+// on the number of threads, so the sums do not either.
+template <class T> int parts_of_pass(CscMatrix<T> const& a) {
+    constexpr Offset worth_dividing = 200'000;
+    return a.stored() >= worth_dividing ? 2 : 1;
 }
 
-// Runs body(t) for t < team, which must not throw, on as many threads as memory allows.
-template <class Body> void run_team(int team, Body const& body) {
+// Runs body(part) for each part, which must not throw, on several threads if memory allows.
+template <class Body> void run_parts(int parts, int threads, Body const& body) {
     try {
-        if (team > 1) return run_threads(team, body);
+        if (std::min(parts, threads) > 1) return run_threads(parts, body);
     } catch (std::bad_alloc const&) {
         // No thread has started.
     }
-    for (int t = 0; t < team; ++t) body(t);
+    for (int part = 0; part < parts; ++part) body(part);
 }
 
 // y[i] += the entries of row i of op(A) that the columns store, by y[i].add(value, x[j]).
@@ -143,27 +141,22 @@ void add_columns(MatrixOp op, CscMatrix<T> const& a, IndexRange columns, T const
     }
 }
 
-// y[i] += the entries of row i of op(A). `team` threads add to their own copies of y, each of which has a.rows
-// entries. The first contains the sums of all afterwards. `lower` tells that no entry is above the diagonal.
+// y[i] += the entries of row i of op(A). Each of `parts` parts adds to its own copy of y, which has a.rows entries.
+// The first contains the sums of all afterwards. `lower` tells that no entry is above the diagonal.
 template <class Y, class T>
-void add_entries(MatrixOp op, CscMatrix<T> const& a, T const* x, Y* y, int team, bool lower) {
-    auto const first_column = [&](int t) -> Index {
-        auto const at = std::lower_bound(a.col_ptr.begin(), a.col_ptr.end() - 1, a.stored() / team * t);
-        return t == team ? a.cols : at - a.col_ptr.begin();
+void add_entries(MatrixOp op, CscMatrix<T> const& a, T const* x, Y* y, int parts, int threads, bool lower) {
+    auto const first_column = [&](int part) -> Index {
+        auto const at = std::lower_bound(a.col_ptr.begin(), a.col_ptr.end() - 1, a.stored() / parts * part);
+        return part == parts ? a.cols : at - a.col_ptr.begin();
     };
-    auto const first_row = [&](int t) { return lower ? first_column(t) : 0; };
-    run_team(team, [&](int t) {
-        Y* const own = y + t * a.rows;
-        if (t > 0) std::fill(own + first_row(t), own + a.rows, Y());
-        add_columns(op, a, {first_column(t), first_column(t + 1)}, x, own);
+    auto const first_row = [&](int part) { return lower ? first_column(part) : 0; };
+    run_parts(parts, threads, [&](int part) {
+        Y* const own = y + part * a.rows;
+        if (part > 0) std::fill(own + first_row(part), own + a.rows, Y());
+        add_columns(op, a, {first_column(part), first_column(part + 1)}, x, own);
     });
-    if (team > 1)
-        run_team(team, [&](int t) {
-            Index const begin = a.rows * t / team, end = a.rows * (t + 1) / team;
-            for (int other = 1; other < team; ++other)
-                for (Index i = std::max(begin, first_row(other)); i < end; ++i)
-                    y[i].add(y[other * a.rows + i]);
-        });
+    for (int part = 1; part < parts; ++part)
+        for (Index i = first_row(part); i < a.rows; ++i) y[i].add(y[part * a.rows + i]);
 }
 
 // The pattern of the columns of a process. Remote rows are numbered after the local rows, in the order of
@@ -440,19 +433,19 @@ template <class T> void DistributedMatrix<T>::abs_product(std::span<T const> x, 
 template <class T> template <class Sums, class Add>
 void DistributedMatrix<T>::accumulate_sums(MatrixOp op, std::span<T const> x, std::span<T const> b,
                                            Add const& add) const {
-    int const team = team_for(local(), threads_);
+    int const parts = parts_of_pass(local());
     if (is_direct()) {
-        part_->reserve(rows(), 0, sizeof(Sums), 1, team);
+        part_->reserve(rows(), 0, sizeof(Sums), 1, parts);
         Sums* const y = part_->y.template as<Sums>();
         for (Index i = 0; i < order(); ++i) y[i].start(-b[i]);
-        add_entries(op, local(), x.data(), y, team, is_mirrored());
+        add_entries(op, local(), x.data(), y, parts, threads_, is_mirrored());
         for (Index i = 0; i < order(); ++i) add(i, y[i]);
         return;
     }
     accumulate<T, Sums>(
         op, 1, [&](Index i, Index) { return scaled(inner(op), i, x[i]); },
-        [&](T const* from, Sums* to) { add_entries(op, local(), from, to, team, false); },
-        [&](Index i, Index, Sums const& sums) { add(i, sums); }, team);
+        [&](T const* from, Sums* to) { add_entries(op, local(), from, to, parts, threads_, false); },
+        [&](Index i, Index, Sums const& sums) { add(i, sums); }, parts);
 }
 
 template <class T> ResidualSize DistributedMatrix<T>::residual_size(std::span<T const> x, std::span<T const> b,

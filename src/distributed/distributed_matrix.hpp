@@ -37,8 +37,7 @@ template <class T> class DistributedMatrix {
     /// Collective: takes the entries of another matrix with the same pattern, passed as above.
     void set_values(CscMatrix<T> const* whole);
 
-    /// Threads for residual_size() with large matrices, at least 1. The order of its sums, and therefore
-    /// their rounding, depends on this number.
+    /// Threads for residual_size() with large matrices, at least 1. The result does not depend on them.
     void use_threads(int threads) { threads_ = threads; }
 
     /// R^-1 A C^-1 for diagonal matrices R and C of powers of two. Each process passes the part of its rows

@@ -7,8 +7,8 @@
 
 namespace espalier {
 
-/// Where the vectors of a solver are: with one process or several, whether the owners have other rows than the
-/// caller (SystemVectors::is_in_place), and whether the working system is scaled.
+/// The facts about a solver that determine which copies of vectors a call makes: whether there is one process, whether
+/// the owners have other rows than the caller (SystemVectors::is_in_place), and whether the working system is scaled.
 struct VectorLayout {
     bool is_alone = true;
     bool is_moved = false;
@@ -27,7 +27,7 @@ inline CallMemory memory_of_solve(VectorLayout layout, Index columns) {
     return {2 * columns, (layout.is_moved ? columns : 0) + (layout.is_alone ? 0 : columns), columns, columns};
 }
 
-/// The same for a refinement, with its vectors for `at_once` columns.
+/// A refinement of these solutions. The method stores `vectors` vectors for each of `at_once` columns.
 inline CallMemory memory_of_refinement(VectorLayout layout, Index columns, Index at_once, Index vectors) {
     Index const moved = layout.is_moved ? 2 : 0, sent = layout.is_alone ? 0 : 1, scaled = layout.is_scaled ? 2 : 0;
     Index const together = std::min(columns, at_once);
