@@ -12,9 +12,10 @@ project = "Espalier"
 version = release = os.environ["ESPALIER_VERSION"]
 
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
-exclude_patterns = []
 myst_heading_anchors = 4
 pygments_style = "friendly"
+smartquotes = False
+default_role = "code"
 
 # The reference of the Python package is made from its sources, without the compiled module.
 autodoc_mock_imports = ["espalier._core"]
@@ -24,6 +25,8 @@ autodoc_default_options = {"members": True, "show-inheritance": True}
 
 html_theme = "sphinx_rtd_theme"
 html_theme_options = {"navigation_depth": 2}
+html_static_path = ["static"]
+html_css_files = ["site.css"]
 html_title = "Espalier"
 html_show_sphinx = False
 html_show_copyright = False

@@ -53,9 +53,10 @@ if(ESPALIER_COMMAND)
   install(FILES ${reference}/_espalier DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions OPTIONAL)
 endif()
 
-# The pages of docs and those above it come into one folder.
+# The pages of docs and those above it come into one folder. README.md is their start; index.md is that of the site.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}
-        FILES_MATCHING PATTERN *.md PATTERN *.png PATTERN *.svg PATTERN *.json)
+        FILES_MATCHING PATTERN *.md PATTERN *.png PATTERN *.svg PATTERN *.json
+        PATTERN site EXCLUDE PATTERN docs/index.md EXCLUDE)
 foreach(page README.md CHANGELOG.md)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${page})
   file(READ ${PROJECT_SOURCE_DIR}/${page} text)
