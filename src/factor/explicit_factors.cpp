@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "matrix/convert.hpp"
+
 namespace espalier {
 
 namespace {
@@ -84,21 +86,6 @@ template <class T> CscMatrix<T> block_diagonal(Factor<T> const& factor) {
     return writer.take();
 }
 
-template <class T> CscMatrix<T> transposed(CscMatrix<T> const& a) {
-    CscMatrix<T> result = a;
-    std::ranges::fill(result.col_ptr, 0);
-    for (Index const row : a.row_ind) ++result.col_ptr[row + 1];
-    for (Index j = 0; j < a.rows; ++j) result.col_ptr[j + 1] += result.col_ptr[j];
-    std::vector<Offset> next(result.col_ptr.begin(), result.col_ptr.end() - 1);
-    for (Index j = 0; j < a.cols; ++j)
-        for (Offset const p : a.entries_of(j)) {
-            Offset const to = next[a.row_ind[p]]++;
-            result.row_ind[to] = j;
-            result.values[to] = a.values[p];
-        }
-    return result;
-}
-
 template <class T> CscMatrix<T> upper_factor(Factor<T> const& factor) {
     ColumnWriter<T> writer(factor.structure().n); // of U^T
     for (CblkId k = 0; k < factor.structure().num_cblks(); ++k) {
@@ -111,7 +98,7 @@ template <class T> CscMatrix<T> upper_factor(Factor<T> const& factor) {
             writer.end_column();
         }
     }
-    return transposed(writer.take());
+    return transpose(writer.take());
 }
 
 } // namespace

@@ -17,11 +17,11 @@
 #include "espalier/espalier.hpp"
 #include "factor/assembly.hpp"
 #include "factor/deal_plan.hpp"
+#include "factor/factor_results.hpp"
 #include "factor/factorize.hpp"
 #include "factor/pivots.hpp"
 #include "solve/selected_inverse.hpp"
 #include "solve/solve.hpp"
-#include "solver/factor_results.hpp"
 #include "solver/process_context.hpp"
 #include "solver/working_inverse.hpp"
 

@@ -6,6 +6,7 @@
 
 #include "kernels/blas.hpp"
 #include "matrix/convert.hpp"
+#include "matrix/entries.hpp"
 #include "solver/checks.hpp"
 #include "solver/solver_state.hpp"
 
@@ -79,23 +80,8 @@ template <class T> CscMatrix<T> Solver<T>::State::selected_inverse(CscMatrix<T> 
         if (std::optional<T> const found = entry_of_inverse(inverse, i, j)) return *found;
         throw Error(Status::internal, "an entry of the inverse is missing");
     };
-    CscMatrix<T> result = matrix;
-    if (matrix.symmetry != Symmetry::general) {
-        for (Index j = 0; j < matrix.cols; ++j)
-            for (Offset const p : matrix.entries_of(j)) result.values[p] = entry(matrix.row_ind[p], j);
-        check_inverse(matrix, result);
-        return result;
-    }
-    std::ranges::fill(result.col_ptr, 0);
-    for (Index const row : matrix.row_ind) ++result.col_ptr[row + 1];
-    for (Index j = 0; j < matrix.rows; ++j) result.col_ptr[j + 1] += result.col_ptr[j];
-    std::vector<Offset> next(result.col_ptr.begin(), result.col_ptr.end() - 1);
-    for (Index j = 0; j < matrix.cols; ++j)
-        for (Offset const p : matrix.entries_of(j)) {
-            Offset const to = next[matrix.row_ind[p]]++;
-            result.row_ind[to] = j;
-            result.values[to] = entry(j, matrix.row_ind[p]);
-        }
+    CscMatrix<T> result = transpose(matrix);
+    for_each_entry(result, [&](Index i, Index j, Offset p) { result.values[p] = entry(i, j); });
     check_inverse(matrix, result);
     return result;
 }

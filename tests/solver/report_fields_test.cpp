@@ -4,7 +4,7 @@
 #include <map>
 
 #include "espalier/report.hpp"
-#include "solver/factor_results.hpp"
+#include "factor/factor_results.hpp"
 
 namespace espalier {
 namespace {

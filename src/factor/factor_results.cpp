@@ -1,4 +1,4 @@
-#include "solver/factor_results.hpp"
+#include "factor/factor_results.hpp"
 
 #include <algorithm>
 #include <map>
