@@ -158,6 +158,20 @@ template <class T> class ESPALIER_API Solver {
     /// L^-H b for llh and ldlh, L^-T b for llt and ldlt, as solve_lower().
     [[nodiscard]] std::vector<T> solve_lower_adjoint(std::span<T const> b, Index nrhs = 1);
 
+    /// Replaces A by A + W W^H for sign = 1, or by A - W W^H for sign = -1 (W W^T if A is symmetric and not Hermitian), and
+    /// its factors by those of the new matrix. On entry `matrix` is A, the factorized one, and on return the new one, with
+    /// an additional entry for each product of W outside of the pattern. W is n x k and has general storage.
+    /// Returns whether the factors were changed in place, along the paths of the elimination tree from the columns of W
+    /// (Davis, Hager 2009). That needs llh, ldlt, ldlh or real llt with supernodes, one process, no delayed columns and
+    /// no replaced pivots, and the new factors must have the structure of the old ones: those rows of a column of W that
+    /// are eliminated after its first one must be rows of the factor in the same column. Otherwise the new matrix is
+    /// factorized, after an analysis if its pattern is new, and a note in the report has the reason.
+    /// Error{not_positive_definite} for llh, {singular}: the matrix and the factors are as before. factorize() accepts the
+    /// pattern that was analyzed and that of `matrix`. Error{out_of_memory} if W has columns with too many entries.
+    bool update(CscMatrix<T>& matrix, CscMatrix<T> const& w, int sign = 1);
+    /// update() with sign = -1.
+    bool downdate(CscMatrix<T>& matrix, CscMatrix<T> const& w) { return update(matrix, w, -1); }
+
     /// The Schur complement S = A_ss - A_si A_ii^-1 A_is of the unknowns Options::schur = (s_1 .. s_k) in that order:
     /// k x k, with all entries even if symmetric, of the unscaled matrix. With Options::schur, solve() and refine() are
     /// Error{usage}.

@@ -110,6 +110,8 @@ struct FactorReport {
     std::vector<double> node_bytes;
     std::uint64_t moved_bytes = 0;    ///< Bytes of panels moved to the nodes of their owners before the factorization.
     bool pivots_reused = false;       ///< Without supernodes: the pivots are those of the factorization before.
+    Index updates = 0;                ///< Updates of the factors in place since then (Solver::update).
+    double update_s = 0;              ///< Time of the last one.
     bool fell_back = false;           ///< `auto` tried llh and fell back to ldlh or ldlt.
     bool precision_fell_back = false; ///< Mixed precision was not accurate enough; full precision was used.
 };

@@ -199,8 +199,7 @@ NamedMatrix assemble(CoordinateData data, int threads) {
 
 template void check_duplicates(CscMatrix<double> const&, Index, std::string const&);
 template void check_duplicates(CscMatrix<std::complex<double>> const&, Index, std::string const&);
-template CscMatrix<double> compress_columns(Index, Index, Triples<double>, int, Offset&);
-template CscMatrix<std::complex<double>> compress_columns(Index, Index, Triples<std::complex<double>>, int,
-                                                          Offset&);
+#define ESPALIER_INSTANTIATE(T) template CscMatrix<T> compress_columns<T>(Index, Index, Triples<T>, int, Offset&);
+ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 
 } // namespace espalier

@@ -101,6 +101,8 @@ void visit_fields(R& r, Visit&& visit) {
     visit("node_bytes", r.node_bytes);
     visit("moved_bytes", r.moved_bytes);
     visit("pivots_reused", r.pivots_reused);
+    visit("updates", r.updates);
+    visit("update_s", r.update_s);
     visit("fell_back", r.fell_back);
     visit("precision_fell_back", r.precision_fell_back);
 }

@@ -8,6 +8,7 @@
 #include "core/pack.hpp"
 #include "factor/placement.hpp"
 #include "factor/schur.hpp"
+#include "matrix/convert.hpp"
 #include "matrix/norms.hpp"
 #include "refine/singularity.hpp"
 #include "solve/solve_sparse.hpp"
@@ -222,6 +223,19 @@ template <class T> bool NumericFactor<T>::has_delayed() const {
 
 template <class T> SelectedInverse<T> NumericFactor<T>::selected_inverse() {
     return SelectedInverse<T>(*full_, *plan_, context_.workers(), context_.interrupt());
+}
+
+template <class T> bool NumericFactor<T>::can_update() const {
+    return with_factor([](auto const& factor) { return can_update_low_rank(factor); });
+}
+
+template <class T> LowRankResult NumericFactor<T>::update(CscMatrix<T> const& w, int sign, double largest) {
+    auto const change = [&](auto& factor, auto const& columns) {
+        return update_low_rank(factor, columns, sign, largest, context_.workers(), context_.interrupt());
+    };
+    if constexpr (!std::is_same_v<Low, T>)
+        if (narrow_) return change(*narrow_, convert<Low>(w));
+    return change(*full_, w);
 }
 
 template <class T> Inertia NumericFactor<T>::inertia() {

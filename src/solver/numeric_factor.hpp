@@ -19,6 +19,7 @@
 #include "factor/deal_plan.hpp"
 #include "factor/factor_results.hpp"
 #include "factor/factorize.hpp"
+#include "factor/low_rank_update.hpp"
 #include "factor/pivots.hpp"
 #include "solve/selected_inverse.hpp"
 #include "solve/solve.hpp"
@@ -48,6 +49,8 @@ template <class T> class NumericFactor : public WorkingInverse<T> {
     /// Drops the plan, the assembly map and the factors. Not collective.
     void clear();
 
+    /// Forgets the assembly map, if the next matrix has another pattern. Not collective.
+    void drop_assembly() { assembly_.reset(); }
     [[nodiscard]] bool has_assembly() const { return assembly_.has_value(); }
     /// Collective: computes the assembly map of the working system. Process 0 passes this system, its
     /// structure, and the owner of each cblk (empty with one process).
@@ -86,6 +89,11 @@ template <class T> class NumericFactor : public WorkingInverse<T> {
 
     /// The factors, which must be in T; one process.
     [[nodiscard]] Factor<T> const& factor() const { return *full_; }
+
+    /// Whether update() can change these factors in place, and the change, as can_update_low_rank() and update_low_rank();
+    /// one process.
+    [[nodiscard]] bool can_update() const;
+    LowRankResult update(CscMatrix<T> const& w, int sign, double largest);
 
     /// The inverse on the structure of the factors; one process, factors in T.
     [[nodiscard]] SelectedInverse<T> selected_inverse();

@@ -16,7 +16,7 @@
 #include "espalier/options.hpp"
 #include "runtime/topology.hpp"
 #include "runtime/worker_team.hpp"
-#include "solver/run_recorder.hpp"
+#include "comm/run_recorder.hpp"
 
 namespace espalier {
 

@@ -109,6 +109,7 @@ template <class T> void Solver<T>::State::analyze(CscMatrix<T> const& matrix, Op
                                       {machine_model(context_.topology(), report.processes, report.threads),
                                        context_.shared_interrupt(), context_.background(), context_.phases(),
                                        [this](std::string text) { note(std::move(text)); }, options.max_memory});
+        pattern_ = analysis_->pattern;
         analysis_->fill(report.analysis);
         report.factorization = analysis_->form.kind;
         report.ordering = analysis_->ordering;
@@ -296,6 +297,9 @@ template <class T> std::vector<T> Solver<T>::solve_lower(std::span<T const> b, I
 }
 template <class T> std::vector<T> Solver<T>::solve_lower_adjoint(std::span<T const> b, Index nrhs) {
     return state_->call("solve_lower_adjoint", {nrhs}, [&] { return state_->solve_half(b, false); });
+}
+template <class T> bool Solver<T>::update(CscMatrix<T>& matrix, CscMatrix<T> const& w, int sign) {
+    return state_->call("update", {}, [&] { return state_->update(matrix, w, sign); });
 }
 template <class T> DenseMatrix<T> Solver<T>::schur_complement() const {
     return state_->call("schur_complement", {}, [&] { return state_->schur_complement(); });

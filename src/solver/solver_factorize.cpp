@@ -40,13 +40,18 @@ template <class T> void Solver<T>::State::factorize(CscMatrix<T> const& matrix) 
         throw *problem;
 }
 
-// For a matching that was made for other values and leads to poor pivots.
-template <class T> void Solver<T>::State::analyze_again(CscMatrix<T> const& matrix) {
+// The options of the last analysis, with the functions of the current call.
+template <class T> Options Solver<T>::State::options_of_analysis() const {
     Options same = analysis_ ? analysis_->options : Options();
     same.progress = options.progress;
     same.log = options.log;
     same.cancel = options.cancel;
-    analyze(matrix, same);
+    return same;
+}
+
+// For a matching that was made for other values and leads to poor pivots.
+template <class T> void Solver<T>::State::analyze_again(CscMatrix<T> const& matrix) {
+    analyze(matrix, options_of_analysis());
     note(
         "analyzed again: the matching of rows and columns was made for other values, and the pivots were too "
         "small");
@@ -57,11 +62,8 @@ template <class T> void Solver<T>::State::analyze_again(CscMatrix<T> const& matr
 
 // Matchings, better scales and inverse iteration tell a singular matrix from a difficult one.
 template <class T> void Solver<T>::State::factorize_by_supernodes(CscMatrix<T> const& matrix) {
-    Options same = analysis_->options;
+    Options same = options_of_analysis();
     same.supernodes = Toggle::on;
-    same.progress = options.progress;
-    same.log = options.log;
-    same.cancel = options.cancel;
     analyze(matrix, same);
     note("analyzed again with supernodes: pivots of the factorization without them were too small");
     notes_of_analysis_ = report.notes.size();
@@ -133,10 +135,13 @@ template <class T> void Solver<T>::State::factorize_values(CscMatrix<T> const& m
 template <class T> void Solver<T>::State::check_values(CscMatrix<T> const& matrix) {
     context_.on_root([&] {
         require_square(matrix);
-        if (!(PatternFingerprint(matrix) == analysis_->pattern))
+        PatternFingerprint const pattern(matrix);
+        if (!(pattern == pattern_ || pattern == analysis_->pattern))
             throw Error(Status::usage, "the matrix to factorize has another pattern than the one that was "
                                        "analyzed; call analyze again");
         matrix.validate();
+        if (!(pattern == pattern_)) factor_.drop_assembly();
+        pattern_ = pattern;
         if (!system_->allow_singular) require_no_zero_row(matrix);
         bool const narrow = analysis_->factors_narrow(options.mixed_precision);
         auto const needs =
@@ -359,6 +364,8 @@ template <class T> void Solver<T>::State::report_singularity() {
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template void Solver<T>::State::factorize(CscMatrix<T> const&);                                          \
     template void Solver<T>::State::factorize_full(CscMatrix<T> const&);                                     \
+    template void Solver<T>::State::examine_factors(CscMatrix<T> const&);                                    \
+    template Options Solver<T>::State::options_of_analysis() const;                                          \
     template CscMatrix<T> const& Solver<T>::State::working(CscMatrix<T> const&) const;
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 

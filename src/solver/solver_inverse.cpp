@@ -74,7 +74,7 @@ void Solver<T>::State::check_inverse(CscMatrix<T> const& matrix, CscMatrix<T> co
 // The transpose of an entry of A is on the structure of B, whose rows are permuted.
 template <class T> CscMatrix<T> Solver<T>::State::selected_inverse(CscMatrix<T> const& matrix) {
     require_factors("selected_inverse");
-    if (context_.is_alone()) require_pattern(matrix, analysis_->pattern, "selected_inverse");
+    if (context_.is_alone()) require_pattern(matrix, pattern_, "selected_inverse");
     SelectedInverse<T> const inverse = invert("selected_inverse");
     auto const entry = [&](Index i, Index j) {
         if (std::optional<T> const found = entry_of_inverse(inverse, i, j)) return *found;

@@ -140,7 +140,7 @@ template <class T> RefineReport Solver<T>::State::refine_rows(CscMatrix<T> const
 // Sets the matrix of the refiner: `matrix` of process 0, which should be the factorized one.
 template <class T> void Solver<T>::State::use_matrix(CscMatrix<T> const& matrix, char const* what) {
     bool const is_new = context_.on_root([&] {
-        require_pattern(matrix, analysis_->pattern, what);
+        require_pattern(matrix, pattern_, what);
         bool const refers = context_.is_alone() && analysis_->system.is_identity();
         std::uint64_t const values = refers ? 0 : hash_of_values(matrix);
         if (!refers && values == values_) return false;

@@ -80,6 +80,7 @@ template <class T> struct Solver<T>::State {
     Factors<T> factors();
     /// The forward or the backward half of a solve, in the order of factors().
     std::vector<T> solve_half(std::span<T const> b, bool forward);
+    bool update(CscMatrix<T>& matrix, CscMatrix<T> const& w, int sign);
     DenseMatrix<T> schur_complement();
     std::vector<T> condense(std::span<T const> b);
     std::vector<T> expand(std::span<T const> b, std::span<T const> x_schur);
@@ -116,6 +117,8 @@ template <class T> struct Solver<T>::State {
     void analyze(CscMatrix<T> const& matrix, Options const& with);
     void factorize_values(CscMatrix<T> const& matrix);
     void analyze_again(CscMatrix<T> const& matrix);
+    void factorize_by_supernodes(CscMatrix<T> const& matrix);
+    [[nodiscard]] Options options_of_analysis() const;
     void prepare_inverse(CscMatrix<T> const& matrix, std::uint64_t max_memory);
     DistributedRows deal_out_plan();
     DistributedRows prepare_incomplete(CscMatrix<T> const& matrix, std::uint64_t max_memory);
@@ -126,7 +129,6 @@ template <class T> struct Solver<T>::State {
     void make_working(CscMatrix<T> const& matrix);
     [[nodiscard]] CscMatrix<T> const& working(CscMatrix<T> const& matrix) const;
     void factorize_scalar(CscMatrix<T> const& matrix);
-    void factorize_by_supernodes(CscMatrix<T> const& matrix);
     bool factorize_narrow(CscMatrix<T> const& matrix);
     void factorize_full(CscMatrix<T> const& matrix);
     bool set_delays(NumericSettings& settings, double roundoff, Pivoting pivoting);
@@ -146,6 +148,11 @@ template <class T> struct Solver<T>::State {
     void report_applications();
     RefineReport bound_forward_error(std::span<T const> b, std::span<T const> x);
     std::vector<T> eliminate_interior(std::span<T const> b, std::vector<T>& own);
+
+    void check_update(CscMatrix<T> const& matrix, CscMatrix<T> const& w, int sign) const;
+    std::optional<std::string> change_factors(CscMatrix<T> const& changed, CscMatrix<T> const& w, int sign);
+    void take_changed(CscMatrix<T> const& changed);
+    void factorize_changed(CscMatrix<T> const& matrix, CscMatrix<T> const& changed);
 
     void require_own_factors(char const* what) const;
     SelectedInverse<T> invert(char const* what);
@@ -196,6 +203,7 @@ template <class T> struct Solver<T>::State {
 
     bool factorized_ = false;
     FactorForm form_;
+    PatternFingerprint pattern_;        // on process 0: that of the analysis, with entries that updates have added
     CscMatrix<T> working_copy_;         // on process 0, unless the working system is the matrix itself
     std::uint64_t values_ = 0;          // hash of the values of the matrix of the refiner
     std::size_t notes_of_analysis_ = 0; // their number; the notes of the factorization follow them

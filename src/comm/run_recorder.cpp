@@ -1,4 +1,4 @@
-#include "solver/run_recorder.hpp"
+#include "comm/run_recorder.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,0 +1,79 @@
+#include "matrix/low_rank.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "matrix/assemble.hpp"
+#include "matrix/entries.hpp"
+
+namespace espalier {
+
+template <class T> double count_products(CscMatrix<T> const& w, Symmetry symmetry) {
+    double count = 0;
+    for (Index j = 0; j < w.cols; ++j) {
+        auto const entries = static_cast<double>(w.col_ptr[j + 1] - w.col_ptr[j]);
+        count += symmetry == Symmetry::general ? entries * entries : entries * (entries + 1) / 2;
+    }
+    return count;
+}
+
+template <class T> CscMatrix<T> outer_product(CscMatrix<T> const& w, int sign, Symmetry symmetry) {
+    bool const conjugate = symmetry != Symmetry::symmetric;
+    Triples<T> products(1);
+    for (Index k = 0; k < w.cols; ++k)
+        for (Offset const p : w.entries_of(k)) {
+            T const factor = static_cast<Real<T>>(sign) * conj_if(conjugate, w.values[p]);
+            Index const j = w.row_ind[p];
+            for (Offset const q : w.entries_of(k)) {
+                Index const i = w.row_ind[q];
+                if (symmetry != Symmetry::general && i < j) continue;
+                T const value = w.values[q] * factor;
+                products[0].push_back({i, j, i == j && conjugate ? T(real_part(value)) : value});
+            }
+        }
+    Offset duplicates = 0;
+    CscMatrix<T> s = compress_columns(w.rows, w.rows, std::move(products), 1, duplicates);
+    s.symmetry = symmetry;
+    return s;
+}
+
+// Calls visit(i, j, position in A, position in S) for each entry of the union, with -1 for an absent one.
+template <class T, class Visit> static void visit_union(CscMatrix<T> const& a, CscMatrix<T> const& s, Visit const& visit) {
+    for (Index j = 0; j < a.cols; ++j) {
+        Offset p = a.col_ptr[j], q = s.col_ptr[j];
+        while (p < a.col_ptr[j + 1] || q < s.col_ptr[j + 1]) {
+            bool const has_a = p < a.col_ptr[j + 1], has_s = q < s.col_ptr[j + 1];
+            Index const i = std::min(has_a ? a.row_ind[p] : a.rows, has_s ? s.row_ind[q] : a.rows);
+            bool const in_a = has_a && a.row_ind[p] == i, in_s = has_s && s.row_ind[q] == i;
+            visit(i, j, in_a ? p++ : -1, in_s ? q++ : -1);
+        }
+    }
+}
+
+template <class T> bool add_entries(CscMatrix<T>& a, CscMatrix<T> const& s) {
+    std::vector<Offset> places; // in A
+    places.reserve(s.values.size());
+    for_each_entry(s, [&](Index i, Index j, Offset) {
+        auto const first = a.row_ind.begin() + a.col_ptr[j], end = a.row_ind.begin() + a.col_ptr[j + 1];
+        auto const found = std::lower_bound(first, end, i);
+        if (found != end && *found == i) places.push_back(found - a.row_ind.begin());
+    });
+    if (std::ssize(places) == s.stored()) {
+        for (Offset q = 0; q < s.stored(); ++q) a.values[places[q]] += s.values[q];
+        return true;
+    }
+    a = build_columns<T>(a.rows, a.cols, a.symmetry, [&](auto const& put) {
+        visit_union(a, s, [&](Index i, Index j, Offset p, Offset q) {
+            put(i, j, (p < 0 ? T(0) : a.values[p]) + (q < 0 ? T(0) : s.values[q]));
+        });
+    });
+    return false;
+}
+
+#define ESPALIER_INSTANTIATE(T)                                                                              \
+    template double count_products<T>(CscMatrix<T> const&, Symmetry);                                        \
+    template CscMatrix<T> outer_product<T>(CscMatrix<T> const&, int, Symmetry);                              \
+    template bool add_entries<T>(CscMatrix<T>&, CscMatrix<T> const&);
+ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+
+} // namespace espalier

@@ -1,0 +1,128 @@
+// Low-rank updates: the factors of A become those of A + W W^H or A - W W^H. With the working system B = S A S of a
+// symmetric factorization, the columns S W change B. Other factorizations, and changes for which the structure of the
+// factors or their pivots are not suitable, are computed anew.
+#include <fmt/format.h>
+
+#include "core/timer.hpp"
+#include "kernels/blas.hpp"
+#include "matrix/low_rank.hpp"
+#include "matrix/norms.hpp"
+#include "runtime/process_limits.hpp"
+#include "solver/checks.hpp"
+#include "solver/solver_state.hpp"
+
+namespace espalier {
+
+template <class T>
+void Solver<T>::State::check_update(CscMatrix<T> const& matrix, CscMatrix<T> const& w, int sign) const {
+    require_pattern(matrix, pattern_, "update");
+    if (w.rows != system_->order || w.symmetry != Symmetry::general)
+        throw Error(Status::usage, fmt::format("the columns of an update have {} entries as general storage; these are {} "
+                                               "and {}",
+                                               system_->order, w.rows, to_string(w.symmetry)));
+    if (sign != 1 && sign != -1)
+        throw Error(Status::usage, fmt::format("the sign of an update is 1 or -1, and not {}", sign));
+    w.validate();
+    double const products = count_products(w, matrix.symmetry);
+    double const bytes = products * static_cast<double>(sizeof(T) + 2 * sizeof(Index)) * 2;
+    auto const most = static_cast<double>(available_memory_bytes());
+    if (bytes > most)
+        throw Error(Status::out_of_memory,
+                    fmt::format("the product of the columns of the update has {:.2g} entries; columns with fewer entries "
+                                "are needed",
+                                products));
+}
+
+// Changes the factors in place, if possible. Otherwise they are as before, and the result is the reason.
+template <class T> std::optional<std::string>
+Solver<T>::State::change_factors(CscMatrix<T> const& changed, CscMatrix<T> const& w, int sign) {
+    if (!context_.is_alone()) return "there are several processes";
+    if (system_->is_scalar || !factor_.can_update()) return "this needs symmetric factors without delayed columns";
+    if (report.factor.pivots_replaced > 0) return "some pivots were replaced";
+    ScaledSystem<T> const& system = analysis_->system;
+    try {
+        double const largest = form_.has_d() ? max_abs(system.apply(changed)) : 0;
+        switch (factor_.update(system.to_working(w, MatrixOp::none), sign, largest)) {
+        case LowRankResult::outside_structure:
+            return "the changed matrix needs factors with more entries";
+        case LowRankResult::poor_pivots:
+            return "pivots in the same order would be too small";
+        case LowRankResult::changed:
+            break;
+        }
+        return std::nullopt;
+    } catch (Error const& error) {
+        if (error.status() != Status::not_positive_definite) factorized_ = false;
+        if (error.status() != Status::not_positive_definite || !system_->chooses) throw;
+        return error.what();
+    }
+}
+
+// After a change of the factors in place.
+template <class T> void Solver<T>::State::take_changed(CscMatrix<T> const& changed) {
+    PatternFingerprint const pattern(changed);
+    if (!(pattern == pattern_)) factor_.drop_assembly();
+    pattern_ = pattern;
+    if (!analysis_->system.is_identity()) working_copy_ = analysis_->system.apply(changed);
+    values_ = hash_of_values(changed);
+    refiner_->set_matrix(working(changed));
+    report.refine = {};
+    report.factor.rcond = -1;
+    report.notes.resize(std::min(report.notes.size(), notes_of_analysis_));
+    if (form_.has_d() && (form_.conjugate() || !is_complex<T>)) report.factor.negative_pivots = factor_.inertia().negative;
+    if (factor_.is_narrow())
+        refiner_->accept(0);
+    else
+        examine_factors(changed);
+    if (!options.condition) return;
+    require_memory_of_condition();
+    report.factor.rcond = refiner_->reciprocal_condition();
+}
+
+// Factorizes the changed matrix anew, or the old one again if that fails.
+template <class T>
+void Solver<T>::State::factorize_changed(CscMatrix<T> const& matrix, CscMatrix<T> const& changed) {
+    auto const factorize_one = [&](CscMatrix<T> const& one) {
+        bool const is_known = context_.on_root([&] { return PatternFingerprint(one) == pattern_; });
+        if (!is_known) analyze(one, options_of_analysis());
+        factorize(one);
+    };
+    try {
+        factorize_one(changed);
+    } catch (Error const& error) {
+        bool const is_numerical = error.status() == Status::not_positive_definite ||
+                                  error.status() == Status::singular || error.status() == Status::inaccurate;
+        if (is_numerical) factorize_one(matrix);
+        throw;
+    }
+}
+
+template <class T> bool Solver<T>::State::update(CscMatrix<T>& matrix, CscMatrix<T> const& w, int sign) {
+    require_no_schur("update");
+    require_complete("update");
+    Timer const timer;
+    SingleThreadedBlas const blas;
+    CscMatrix<T> changed;
+    context_.on_root([&] {
+        check_update(matrix, w, sign);
+        changed = matrix;
+        add_entries(changed, outer_product(w, sign, matrix.symmetry));
+        context_.interrupt()->check();
+    });
+    std::optional<std::string> const reason = change_factors(changed, w, sign);
+    if (reason) {
+        factorize_changed(matrix, changed);
+        note(fmt::format("factorized anew for an update: {}", *reason));
+    }
+    if (context_.is_root()) matrix = std::move(changed);
+    if (reason) return false;
+    take_changed(matrix);
+    ++report.factor.updates;
+    report.factor.update_s = timer.seconds();
+    return true;
+}
+
+#define ESPALIER_INSTANTIATE(T) template bool Solver<T>::State::update(CscMatrix<T>&, CscMatrix<T> const&, int);
+ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
+
+} // namespace espalier
