@@ -557,6 +557,13 @@ ESPALIER_API espalier_status espalier_null_vectors(espalier_solver* solver, void
 ESPALIER_API espalier_status espalier_selected_inverse(espalier_solver* solver, int64_t entries, void* inverse);
 /** The diagonal of A^-1: an entry for each row, likewise. */
 ESPALIER_API espalier_status espalier_inverse_diagonal(espalier_solver* solver, void* diagonal);
+/** Replaces A by A + W W^H for sign = 1, or by A - W W^H for sign = -1 (W W^T if A is symmetric and not Hermitian), and its
+ *  factors by those of the new matrix. W is a general matrix of order x k; process 0 gives it. All steps then use the new
+ *  matrix, until espalier_set_values(), which gives all values of a matrix with the pattern that was set. `in_place`, which
+ *  may be null, receives 1 if the factors were changed in place, and 0 if the new matrix was factorized, because the
+ *  factorization or the structure of the factors does not suit; a note in the report has the reason.
+ *  ESPALIER_NOT_POSITIVE_DEFINITE for llh, ESPALIER_SINGULAR: the matrix and the factors are as before. */
+ESPALIER_API espalier_status espalier_update(espalier_solver* solver, espalier_matrix const* w, int sign, int* in_place);
 /** The Schur complement S = A_ss - A_si A_ii^-1 A_is on the unknowns of espalier_set_schur(), in that order:
  *  square, with all entries even if symmetric. */
 ESPALIER_API espalier_status espalier_schur_complement(espalier_solver* solver, void* schur, int64_t ld);

@@ -43,6 +43,13 @@ espalier_status espalier_inverse_diagonal(espalier_solver* solver, void* diagona
     return guarded(solver, [&](espalier_solver& self) { self.session->inverse_diagonal(diagonal); });
 }
 
+espalier_status espalier_update(espalier_solver* solver, espalier_matrix const* w, int sign, int* in_place) {
+    return guarded(solver, [&](espalier_solver& self) {
+        bool const changed = self.session->update(w, sign);
+        if (in_place) *in_place = changed ? 1 : 0;
+    });
+}
+
 espalier_status espalier_schur_complement(espalier_solver* solver, void* schur, int64_t ld) {
     return guarded(solver, [&](espalier_solver& self) { self.session->schur_complement(schur, ld); });
 }

@@ -1,6 +1,7 @@
 // The typed part of the C interface: results of the factors, predictions and traces.
 #include "c/c_session.hpp"
 
+#include <algorithm>
 #include <complex>
 #include <optional>
 #include <utility>
@@ -9,6 +10,8 @@
 
 #include "c/c_system.hpp"
 #include "core/scalar.hpp"
+#include "matrix/convert.hpp"
+#include "matrix/entries.hpp"
 
 namespace espalier {
 
@@ -17,7 +20,8 @@ namespace {
 template <class T> class TypedSession final : public SystemSession<T> {
     using System = SystemSession<T>;
     using System::begin, System::give, System::calls_, System::matrix_, System::null_space_, System::order;
-    using System::require_analysis, System::require_factors, System::require_leader, System::solver_;
+    using System::general_columns, System::matrix, System::require_analysis, System::require_factors;
+    using System::require_leader, System::solver_;
 
   public:
     using System::SystemSession;
@@ -39,7 +43,7 @@ template <class T> class TypedSession final : public SystemSession<T> {
             require_pointer(rcond, "rcond");
             require_factors("espalier_rcond");
         });
-        double const found = solver_.reciprocal_condition(matrix_.matrix());
+        double const found = solver_.reciprocal_condition(matrix());
         if (rcond) *rcond = found;
     }
 
@@ -49,7 +53,7 @@ template <class T> class TypedSession final : public SystemSession<T> {
             require_factors("espalier_null_space");
         });
         null_space_.reset();
-        null_space_ = solver_.null_space(matrix_.matrix(), tolerance);
+        null_space_ = solver_.null_space(matrix(), tolerance);
         null_space_->rank = on_root(calls_.comm(), [&] { return null_space_->rank; });
         if (rank) *rank = null_space_->rank;
     }
@@ -73,14 +77,13 @@ template <class T> class TypedSession final : public SystemSession<T> {
                 throw Error(Status::usage, fmt::format("there is room for {} entries, and the matrix was set with {}",
                                                        entries, matrix_.entries()));
         });
-        CscMatrix<T> const& a = matrix_.matrix();
-        CscMatrix<T> const found = solver_.selected_inverse(a);
-        // The value of entry (i, j) of A is entry (j, i) of the inverse.
-        std::vector<T> values(found.values.size());
-        std::vector<Offset> next(found.col_ptr.begin(), found.col_ptr.end() - 1);
-        for (Offset p = 0; p < std::ssize(values); ++p)
-            values[p] = a.symmetry == Symmetry::general ? found.values[next[a.row_ind[p]]++]
-                                                        : conj_if(a.symmetry == Symmetry::hermitian, found.values[p]);
+        // The value of entry (i, j) of A is entry (j, i) of the inverse. The matrix may have more entries than were set.
+        CscMatrix<T> const found = transpose(solver_.selected_inverse(matrix()));
+        std::vector<T> values;
+        for_each_entry(matrix_.matrix(), [&](Index i, Index j, Offset) {
+            auto const first = found.row_ind.begin() + found.col_ptr[j], end = found.row_ind.begin() + found.col_ptr[j + 1];
+            values.push_back(found.values[std::lower_bound(first, end, i) - found.row_ind.begin()]);
+        });
         std::ranges::copy(matrix_.in_order_of_view(values), static_cast<T*>(inverse));
     }
 
@@ -90,6 +93,15 @@ template <class T> class TypedSession final : public SystemSession<T> {
             require_pointer(diagonal, "diagonal");
         });
         std::ranges::copy(solver_.inverse_diagonal(), static_cast<T*>(diagonal));
+    }
+
+    bool update(espalier_matrix const* given, int sign) override {
+        CscMatrix<T> w;
+        begin("espalier_update", [&] {
+            require_factors("espalier_update");
+            w = general_columns(given, "w");
+        });
+        return this->change(w, sign);
     }
 
     void schur_complement(void* schur, Index leading) override {

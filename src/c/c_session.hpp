@@ -64,6 +64,8 @@ class Session {
     virtual void null_vectors(void* basis, Index leading) = 0;
     virtual void selected_inverse(Offset entries, void* inverse) = 0;
     virtual void inverse_diagonal(void* diagonal) = 0;
+    /// Returns whether the factors were changed in place.
+    virtual bool update(espalier_matrix const* w, int sign) = 0;
     virtual void schur_complement(void* schur, Index leading) = 0;
     virtual void condense(InputBlock b, OutputBlock reduced) = 0;
     virtual void expand(InputBlock b, InputBlock x_schur, OutputBlock x) = 0;

@@ -117,18 +117,11 @@ template <class T> class SystemSession : public Session {
         CscMatrix<T> right;
         MatrixOp how = MatrixOp::none;
         begin("espalier_solve_sparse", [&] {
-            require_pointer(b, "b");
             how = known(op, MatrixOp::adjoint, "op");
             require_factors("espalier_solve_sparse");
-            if (b->rows != order())
-                throw Error(Status::usage,
-                            fmt::format("the right-hand sides have {} rows, and the matrix is of order {}",
-                                        b->rows, order()));
-            known(b->symmetry, Symmetry::hermitian, "symmetry");
-            if (b->symmetry != ESPALIER_GENERAL)
-                throw Error(Status::usage, "right-hand sides are given as a general matrix");
+            require_pointer(b, "b");
             check_block(x, order(), b->cols, leading, "x");
-            right = imported<T>(*b).matrix();
+            right = general_columns(b, "b");
         });
         auto const result = solver_.solve(right, how);
         give(result.values, {}, {x, result.cols, leading});
@@ -202,6 +195,40 @@ template <class T> class SystemSession : public Session {
         return mine;
     }
 
+    /// Columns with a row for each unknown.
+    CscMatrix<T> general_columns(espalier_matrix const* given, char const* what) const {
+        require_pointer(given, what);
+        if (given->rows != order())
+            throw Error(Status::usage, fmt::format("{} has {} rows, and the matrix is of order {}", what, given->rows, order()));
+        known(given->symmetry, Symmetry::hermitian, "symmetry");
+        if (given->symmetry != ESPALIER_GENERAL)
+            throw Error(Status::usage, fmt::format("{} is not given as a general matrix", what));
+        return imported<T>(*given).matrix();
+    }
+
+    /// The matrix that was set, with all updates.
+    [[nodiscard]] CscMatrix<T> const& matrix() const { return updated_ ? *updated_ : matrix_.matrix(); }
+
+    /// Collective: whether updates have added entries.
+    [[nodiscard]] bool has_more_entries() {
+        return on_root(calls_.comm(), [&] { return matrix().stored() > matrix_.matrix().stored(); });
+    }
+
+    /// As Solver::update().
+    bool change(CscMatrix<T> const& w, int sign) {
+        CscMatrix<T> next = matrix();
+        bool is_in_place = false;
+        std::optional<Error> const problem = error_of([&] { is_in_place = solver_.update(next, w, sign); });
+        bool const keeps_factors = !problem || problem->status() == Status::not_positive_definite ||
+                                   problem->status() == Status::singular || problem->status() == Status::usage;
+        now_.factorized = keeps_factors;
+        if (problem) throw *problem;
+        if (calls_.is_root()) updated_ = std::move(next);
+        analyzed_update_ = analyzed_update_ || (!is_in_place && has_more_entries());
+        null_space_.reset();
+        return is_in_place;
+    }
+
     // Stores the matrix of process 0.
     void take(MatrixImport<T> next) {
         if (next.matrix().rows != next.matrix().cols)
@@ -210,6 +237,7 @@ template <class T> class SystemSession : public Session {
                 fmt::format("the matrix has {} rows and {} columns; only square systems can be solved",
                             next.matrix().rows, next.matrix().cols));
         matrix_ = std::move(next);
+        updated_.reset();
     }
 
     void begin_anew() {
@@ -218,6 +246,7 @@ template <class T> class SystemSession : public Session {
         now_.order = matrix_.matrix().cols;
         now_.stored = matrix_.matrix().stored();
         now_ = on_root(calls_.comm(), [&] { return now_; });
+        analyzed_update_ = false;
         null_space_.reset();
     }
 
@@ -243,6 +272,8 @@ template <class T> class SystemSession : public Session {
         } else {
             begin(call, [&] { matrix_.set_values(checked()); });
         }
+        updated_.reset();
+        if (std::exchange(analyzed_update_, false)) now_.analyzed = false;
         now_.factorized = false;
         null_space_.reset();
     }
@@ -258,14 +289,15 @@ template <class T> class SystemSession : public Session {
 
     void bring_analysis() {
         now_.analyzed = now_.factorized = false;
-        solver_.analyze(matrix_.matrix());
+        solver_.analyze(matrix());
         now_.analyzed = true;
+        analyzed_update_ = has_more_entries();
     }
 
     void bring_factors() {
         if (!now_.analyzed) bring_analysis();
         now_.factorized = false;
-        solver_.factorize(matrix_.matrix());
+        solver_.factorize(matrix());
         now_.factorized = true;
         now_.factors_uncertain = false;
     }
@@ -273,9 +305,8 @@ template <class T> class SystemSession : public Session {
     // Stores X, and throws the status of a refinement that did not succeed.
     void refine_blocks(Blocks& mine, std::optional<Index> rows, OutputBlock x) {
         now_.factors_uncertain = true; // in mixed precision the refinement may start another factorization
-        auto const& matrix = matrix_.matrix();
-        RefineReport const report = rows ? solver_.refine_rows(matrix, mine.b, mine.x, x.columns, mine.op)
-                                         : solver_.refine(matrix, mine.b, mine.x, x.columns, mine.op);
+        RefineReport const report = rows ? solver_.refine_rows(matrix(), mine.b, mine.x, x.columns, mine.op)
+                                         : solver_.refine(matrix(), mine.b, mine.x, x.columns, mine.op);
         now_.factors_uncertain = false;
         give(mine.x, rows, x);
         if (report.status == Status::singular)
@@ -319,7 +350,9 @@ template <class T> class SystemSession : public Session {
     Communicator comm_;
     CollectiveCalls<HandleState> calls_;
     Solver<T> solver_;
-    MatrixImport<T> matrix_;             // process 0
+    MatrixImport<T> matrix_;             // process 0: as it was set
+    std::optional<CscMatrix<T>> updated_; // process 0: with updates, if there were some
+    bool analyzed_update_ = false;       // since the matrix was set, an update has added entries and was analyzed
     std::optional<Offset> entries_here_; // if the matrix was set in parts
     HandleState now_;
     std::optional<NullSpace<T>> null_space_; // of the current values

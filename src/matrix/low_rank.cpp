@@ -50,30 +50,40 @@ template <class T, class Visit> static void visit_union(CscMatrix<T> const& a, C
     }
 }
 
-template <class T> bool add_entries(CscMatrix<T>& a, CscMatrix<T> const& s) {
-    std::vector<Offset> places; // in A
-    places.reserve(s.values.size());
+template <class T> MatrixChange<T>::MatrixChange(CscMatrix<T>& a, CscMatrix<T> const& s) : a_(a) {
+    places_.reserve(s.values.size());
     for_each_entry(s, [&](Index i, Index j, Offset) {
         auto const first = a.row_ind.begin() + a.col_ptr[j], end = a.row_ind.begin() + a.col_ptr[j + 1];
         auto const found = std::lower_bound(first, end, i);
-        if (found != end && *found == i) places.push_back(found - a.row_ind.begin());
+        if (found != end && *found == i) places_.push_back(found - a.row_ind.begin());
     });
-    if (std::ssize(places) == s.stored()) {
-        for (Offset q = 0; q < s.stored(); ++q) a.values[places[q]] += s.values[q];
-        return true;
+    keeps_pattern_ = std::ssize(places_) == s.stored();
+    if (!keeps_pattern_) {
+        add_to_pattern(s);
+        return;
     }
-    a = build_columns<T>(a.rows, a.cols, a.symmetry, [&](auto const& put) {
-        visit_union(a, s, [&](Index i, Index j, Offset p, Offset q) {
-            put(i, j, (p < 0 ? T(0) : a.values[p]) + (q < 0 ? T(0) : s.values[q]));
+    for (Offset const place : places_) old_values_.push_back(a.values[place]);
+    for (Offset q = 0; q < s.stored(); ++q) a.values[places_[q]] += s.values[q];
+}
+
+template <class T> void MatrixChange<T>::add_to_pattern(CscMatrix<T> const& s) {
+    CscMatrix<T> sum = build_columns<T>(a_.rows, a_.cols, a_.symmetry, [&](auto const& put) {
+        visit_union(a_, s, [&](Index i, Index j, Offset p, Offset q) {
+            put(i, j, (p < 0 ? T(0) : a_.values[p]) + (q < 0 ? T(0) : s.values[q]));
         });
     });
-    return false;
+    old_ = std::exchange(a_, std::move(sum));
+}
+
+template <class T> void MatrixChange<T>::undo() {
+    if (!keeps_pattern_) a_ = std::move(old_);
+    for (std::size_t q = 0; q < old_values_.size(); ++q) a_.values[places_[q]] = old_values_[q];
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template double count_products<T>(CscMatrix<T> const&, Symmetry);                                        \
     template CscMatrix<T> outer_product<T>(CscMatrix<T> const&, int, Symmetry);                              \
-    template bool add_entries<T>(CscMatrix<T>&, CscMatrix<T> const&);
+    template class MatrixChange<T>;
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 
 } // namespace espalier

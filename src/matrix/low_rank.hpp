@@ -1,6 +1,8 @@
 // Sums of a sparse matrix and a term of low rank with few entries.
 #pragma once
 
+#include <vector>
+
 #include "espalier/matrix.hpp"
 
 namespace espalier {
@@ -12,8 +14,25 @@ template <class T> double count_products(CscMatrix<T> const& w, Symmetry symmetr
 /// sign W W^H on the pattern of its products, with this symmetry: W W^T if it is symmetric.
 template <class T> CscMatrix<T> outer_product(CscMatrix<T> const& w, int sign, Symmetry symmetry);
 
-/// A := A + S for matrices of the same size and symmetry, on the union of their patterns. Returns whether that is the
-/// pattern of A. If an exception is thrown, A is as before.
-template <class T> bool add_entries(CscMatrix<T>& a, CscMatrix<T> const& s);
+/// Changes A to A + S, for matrices of the same size and symmetry, and can take that back.
+template <class T> class MatrixChange {
+  public:
+    /// A becomes A + S on the union of their patterns, and must outlive this.
+    MatrixChange(CscMatrix<T>& a, CscMatrix<T> const& s);
+
+    /// Whether A has the same pattern as before.
+    [[nodiscard]] bool keeps_pattern() const { return keeps_pattern_; }
+    /// Gives A the bits that it had before. Called once at most.
+    void undo();
+
+  private:
+    void add_to_pattern(CscMatrix<T> const& s);
+
+    CscMatrix<T>& a_;
+    bool keeps_pattern_ = true;
+    std::vector<Offset> places_; // of the entries of S in A
+    std::vector<T> old_values_;  // at these places
+    CscMatrix<T> old_;           // if the pattern has changed
+};
 
 } // namespace espalier

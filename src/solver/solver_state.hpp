@@ -151,8 +151,8 @@ template <class T> struct Solver<T>::State {
 
     void check_update(CscMatrix<T> const& matrix, CscMatrix<T> const& w, int sign) const;
     std::optional<std::string> change_factors(CscMatrix<T> const& changed, CscMatrix<T> const& w, int sign);
-    void take_changed(CscMatrix<T> const& changed);
-    void factorize_changed(CscMatrix<T> const& matrix, CscMatrix<T> const& changed);
+    void take_changed(CscMatrix<T> const& changed, bool keeps_pattern);
+    void factorize_any(CscMatrix<T> const& matrix);
 
     void require_own_factors(char const* what) const;
     SelectedInverse<T> invert(char const* what);

@@ -59,12 +59,15 @@ Solver<T>::State::change_factors(CscMatrix<T> const& changed, CscMatrix<T> const
 }
 
 // After a change of the factors in place.
-template <class T> void Solver<T>::State::take_changed(CscMatrix<T> const& changed) {
-    PatternFingerprint const pattern(changed);
-    if (!(pattern == pattern_)) factor_.drop_assembly();
-    pattern_ = pattern;
-    if (!analysis_->system.is_identity()) working_copy_ = analysis_->system.apply(changed);
-    values_ = hash_of_values(changed);
+template <class T> void Solver<T>::State::take_changed(CscMatrix<T> const& changed, bool keeps_pattern) {
+    if (!keeps_pattern) {
+        factor_.drop_assembly();
+        pattern_ = PatternFingerprint(changed);
+    }
+    if (!analysis_->system.is_identity()) {
+        working_copy_ = analysis_->system.apply(changed);
+        values_ = hash_of_values(changed);
+    }
     refiner_->set_matrix(working(changed));
     report.refine = {};
     report.factor.rcond = -1;
@@ -79,22 +82,10 @@ template <class T> void Solver<T>::State::take_changed(CscMatrix<T> const& chang
     report.factor.rcond = refiner_->reciprocal_condition();
 }
 
-// Factorizes the changed matrix anew, or the old one again if that fails.
-template <class T>
-void Solver<T>::State::factorize_changed(CscMatrix<T> const& matrix, CscMatrix<T> const& changed) {
-    auto const factorize_one = [&](CscMatrix<T> const& one) {
-        bool const is_known = context_.on_root([&] { return PatternFingerprint(one) == pattern_; });
-        if (!is_known) analyze(one, options_of_analysis());
-        factorize(one);
-    };
-    try {
-        factorize_one(changed);
-    } catch (Error const& error) {
-        bool const is_numerical = error.status() == Status::not_positive_definite ||
-                                  error.status() == Status::singular || error.status() == Status::inaccurate;
-        if (is_numerical) factorize_one(matrix);
-        throw;
-    }
+template <class T> void Solver<T>::State::factorize_any(CscMatrix<T> const& matrix) {
+    bool const is_known = context_.on_root([&] { return PatternFingerprint(matrix) == pattern_; });
+    if (!is_known) analyze(matrix, options_of_analysis());
+    factorize(matrix);
 }
 
 template <class T> bool Solver<T>::State::update(CscMatrix<T>& matrix, CscMatrix<T> const& w, int sign) {
@@ -102,21 +93,30 @@ template <class T> bool Solver<T>::State::update(CscMatrix<T>& matrix, CscMatrix
     require_complete("update");
     Timer const timer;
     SingleThreadedBlas const blas;
-    CscMatrix<T> changed;
-    context_.on_root([&] {
-        check_update(matrix, w, sign);
-        changed = matrix;
-        add_entries(changed, outer_product(w, sign, matrix.symmetry));
-        context_.interrupt()->check();
-    });
-    std::optional<std::string> const reason = change_factors(changed, w, sign);
-    if (reason) {
-        factorize_changed(matrix, changed);
-        note(fmt::format("factorized anew for an update: {}", *reason));
+    std::optional<MatrixChange<T>> change;
+    std::optional<std::string> reason;
+    try {
+        context_.on_root([&] {
+            check_update(matrix, w, sign);
+            change.emplace(matrix, outer_product(w, sign, matrix.symmetry));
+        });
+        reason = change_factors(matrix, w, sign);
+        if (reason) factorize_any(matrix);
+    } catch (Error const& error) {
+        if (change) change->undo();
+        bool const is_numerical = error.status() == Status::not_positive_definite ||
+                                  error.status() == Status::singular || error.status() == Status::inaccurate;
+        if (reason && is_numerical) factorize_any(matrix); // again
+        throw;
+    } catch (...) {
+        if (change) change->undo();
+        throw;
     }
-    if (context_.is_root()) matrix = std::move(changed);
-    if (reason) return false;
-    take_changed(matrix);
+    if (reason) {
+        note(fmt::format("factorized anew for an update: {}", *reason));
+        return false;
+    }
+    take_changed(matrix, change->keeps_pattern());
     ++report.factor.updates;
     report.factor.update_s = timer.seconds();
     return true;

@@ -301,6 +301,41 @@ static void selected_inverse(void) {
     espalier_destroy(&solver);
 }
 
+/* [4 1 0; 1 4 1; 0 1 4] and columns inside and outside of its pattern. */
+static void update(void) {
+    int32_t const start[] = {0, 2, 4, 5}, row[] = {0, 1, 1, 2, 2}, w_start[] = {0, 2};
+    double const value[] = {4, 1, 4, 1, 4}, b[] = {1, 2, 3}, w_value[] = {1, 2};
+    double const expected[2][3] = {{16 / 119.0, 13 / 119.0, 86 / 119.0}, {-2 / 135.0, 19 / 45.0, 44 / 135.0}};
+    espalier_matrix const matrix = {.symmetry = ESPALIER_SYMMETRIC, .triangle = ESPALIER_LOWER, .rows = 3, .cols = 3,
+                                    .entries = 5, .pointers = start, .indices = row, .values = value};
+    espalier_solver* solver = with_matrix(ESPALIER_DOUBLE, &matrix);
+    OK(solver, espalier_set_factorization(solver, ESPALIER_LLH));
+    OK(solver, espalier_set_ordering(solver, ESPALIER_ORDERING_NATURAL));
+    OK(solver, espalier_factorize(solver));
+    double x[3], inverse[5], unchanged[3];
+    OK(solver, espalier_solve(solver, ESPALIER_OP_NONE, 1, b, 3, unchanged, 3));
+    for (int k = 0; k < 2; ++k) {
+        int32_t const w_row[] = {0, k == 0 ? 1 : 2};
+        espalier_matrix w = {.rows = 3, .cols = 1, .entries = 2, .pointers = w_start, .indices = w_row, .values = w_value};
+        int in_place = -1;
+        FAILS(solver, ESPALIER_USAGE, "1 or -1", espalier_update(solver, &w, 0, &in_place));
+        OK(solver, espalier_update(solver, &w, 1, &in_place));
+        CHECK(in_place == 0 || in_place == 1);
+        OK(solver, espalier_solve(solver, ESPALIER_OP_NONE, 1, b, 3, x, 3));
+        OK(solver, espalier_refine(solver, ESPALIER_OP_NONE, 1, b, 3, x, 3));
+        for (int i = 0; i < 3; ++i) CHECK(fabs(x[i] - expected[k][i]) < 1e-14);
+        OK(solver, espalier_selected_inverse(solver, 5, inverse));
+        OK(solver, espalier_set_values(solver, 5, value));
+        OK(solver, espalier_factorize(solver)); /* of the matrix that was set */
+        FAILS(solver, ESPALIER_NOT_POSITIVE_DEFINITE, "not positive", espalier_update(solver, &w, -1, NULL));
+        OK(solver, espalier_solve(solver, ESPALIER_OP_NONE, 1, b, 3, x, 3));
+        for (int i = 0; i < 3; ++i) CHECK(x[i] == unchanged[i]);
+        w.rows = 2;
+        FAILS(solver, ESPALIER_USAGE, "w has 2 rows", espalier_update(solver, &w, 1, NULL));
+    }
+    espalier_destroy(&solver);
+}
+
 /* Unknowns 2 and 0 of a 3 x 3 system kept: S by hand, and the solution through it. */
 static void schur(void) {
     int32_t const start[] = {0, 2, 5, 7}, row[] = {0, 1, 0, 1, 2, 1, 2};
@@ -542,6 +577,7 @@ int main(void) {
     what_factors_tell();
     null_space();
     selected_inverse();
+    update();
     schur();
     options();
     report();

@@ -70,6 +70,7 @@ static void no_solver(espalier_solver* solver, char const* message) {
     USAGE(message, espalier_null_space(solver, 0, &count));
     USAGE(message, espalier_null_vectors(solver, &number, 1));
     USAGE(message, espalier_selected_inverse(solver, 1, &number));
+    USAGE(message, espalier_update(solver, &matrix, 1, NULL));
     USAGE(message, espalier_inverse_diagonal(solver, &number));
     USAGE(message, espalier_schur_complement(solver, &number, 1));
     USAGE(message, espalier_condense(solver, 0, NULL, 1, NULL, 1));

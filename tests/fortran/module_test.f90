@@ -181,6 +181,7 @@ contains
         complex(real64) :: phase
         real(real64) :: log_modulus, rcond, s(2, 2), part(4, 2), r(2, 1), xs(2, 1), b(3, 1), x(3, 1), basis(2, 1), none(2, 0)
         integer :: status
+        logical :: in_place
         call solver%create('d')
         call solver%set_option('factorization', 'ldlt')
         call solver%set_coo(2, [1, 2, 2], [1, 1, 2], [1._real64, 2._real64, 1._real64], espalier_symmetric, &
@@ -198,6 +199,15 @@ contains
         call check(maxval(abs(x(:2, 1) + 1._real64/3)) < 1e-14_real64, 'diagonal of the inverse')
         call solver%inverse_diagonal(x(:1, 1), status)
         call check(status == espalier_usage, 'no room for the diagonal of the inverse')
+        ! [1 2; 2 1] + [1; 2] [1 2], and back
+        call solver%update([1, 3], [1, 2], [1._real64, 2._real64], 1)
+        call solver%solve([6._real64, 9._real64], x(:2, 1))
+        call check(maxval(abs(x(:2, 1) - [1, 1])) < 1e-14_real64, 'update')
+        call solver%update([1, 3], [1, 2], [1._real64, 2._real64], -1, in_place)
+        call solver%solve([3._real64, 3._real64], x(:2, 1))
+        call check(maxval(abs(x(:2, 1) - [1, 1])) < 1e-14_real64, 'downdate')
+        call solver%update([1, 3], [1, 2], [1._real32, 2._real32], 1, in_place, status)
+        call check(status == espalier_usage .and. .not. in_place, 'update of another type')
 
         call solver%set_option('allow-singular', 'on')
         call solver%set_coo(2, [1, 2, 2], [1, 1, 2], [1._real64, -1._real64, 1._real64], espalier_symmetric, &

@@ -135,6 +135,44 @@ def test_selected_inverse_is_the_derivative_of_the_determinant():
     assert factor.slogdet().logabsdet - before == pytest.approx(derivative.multiply(change).sum(), rel=1e-4)
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("factorize, make", MAKERS)
+def test_updates_are_of_low_rank(factorize, make, dtype):
+    A = matrix_of(make, dtype)
+    n = A.shape[0]
+    factor = factorize(A)
+    W = sparse.random(n, 3, density=0.04, random_state=3, format="csc").astype(dtype)
+    W.data *= 1j if A.dtype.kind == "c" else 0.5
+    b = block(n, 1, dtype)
+    changed = A + W @ W.conj().T
+    assert factor.update(W.toarray()) in (True, False)
+    assert error(changed, factor(b), b) < tolerance(dtype)
+    assert factor.slogdet()[1] == pytest.approx(np.linalg.slogdet(changed.toarray())[1], rel=1e-4)
+    factor.update_inplace(W, subtract=True)
+    assert error(A, factor(b), b) < tolerance(dtype)
+    factor.refactorize(A)
+    assert error(A, factor(b), b) < tolerance(dtype)
+
+
+def test_updates_keep_a_factor_that_they_cannot_change():
+    A = laplacian(4)
+    factor = espalier.cholesky(A)
+    before = factor.L()
+    edge = np.zeros(64)
+    edge[[0, 1]] = 1, -1  # an edge of the graph: in the pattern of A
+    assert factor.update(edge)
+    assert abs(factor.L() - before).max() > 0.1
+    assert factor.downdate(sparse.csc_matrix(edge[:, np.newaxis]))
+    assert abs(factor.L() - before).max() < 1e-14
+    assert factor.solver.report["factor"]["updates"] == 2
+    refuses(espalier.NotPositiveDefiniteError, lambda: factor.downdate(9 * edge), "not positive definite")
+    b = block(64, 1, float)
+    assert error(A, factor(b), b) < 1e-14
+    refuses(ValueError, lambda: factor.update(np.ones(63)), "W has shape")
+    refuses(ValueError, lambda: factor.update(1j * edge), "complex")
+    refuses(espalier.InputError, lambda: factor.update(edge, 2), "1 or -1")
+
+
 def test_selected_inverse_needs_supernodes():
     refuses(espalier.InputError, espalier.lu(general(), supernodes="off").selected_inverse, "supernodes")
 

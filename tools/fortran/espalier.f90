@@ -81,6 +81,7 @@ module espalier
         procedure :: null_vectors
         procedure :: selected_inverse
         procedure :: inverse_diagonal
+        procedure :: update
         procedure :: schur_complement
         procedure :: condense
         procedure :: expand
@@ -530,6 +531,29 @@ contains
         call require_all_rows(call_to, found)
         if (is_refused(call_to, status)) return
         call finish(self%handle, c_inverse_diagonal(self%handle, found%address), status)
+    end subroutine
+
+    ! Replaces A by A + sign W W^H (sign 1 or -1; W W^T if A is symmetric) and its factors by those of the new matrix. W has
+    ! the compressed columns col_ptr(j) .. col_ptr(j + 1) - 1. in_place: whether the factors were changed in place.
+    subroutine update(self, col_ptr, row_ind, values, sign, in_place, status)
+        class(espalier_solver), intent(inout) :: self
+        type(*), intent(in) :: col_ptr(..), row_ind(..), values(..)
+        integer, intent(in) :: sign
+        logical, intent(out), optional :: in_place
+        integer, intent(out), optional :: status
+        type(c_call) :: call_to
+        type(matrix_arrays) :: w
+        integer(c_int64_t) :: order, entries
+        integer(c_int) :: is_in_place, ended
+        is_in_place = 0
+        call_to = c_call(self%handle, 'espalier_update')
+        call self%get_size(order, entries, ended)
+        call check_matrix(call_to, layout_csc, array_of(col_ptr), array_of(row_ind), array_of(values), w, order=order)
+        if (present(in_place)) in_place = .false.
+        if (is_refused(call_to, status)) return
+        ended = c_update(self%handle, w, int(sign, c_int), is_in_place)
+        if (present(in_place)) in_place = is_in_place /= 0
+        call finish(self%handle, ended, status)
     end subroutine
 
     ! The Schur complement on the unknowns of set_schur, k x k.

@@ -219,6 +219,14 @@ module espalier_c
             type(c_ptr), value :: solver, diagonal
             integer(c_int) :: status
         end function
+        function c_update(solver, w, sign, in_place) bind(c, name='espalier_update') result(status)
+            import
+            type(c_ptr), value :: solver
+            type(matrix_arrays), intent(in) :: w
+            integer(c_int), value :: sign
+            integer(c_int), intent(inout) :: in_place
+            integer(c_int) :: status
+        end function
         function c_condense(solver, nrhs, b, ldb, r, ldr) bind(c, name='espalier_condense') result(status)
             import
             type(c_ptr), value :: solver, b, r

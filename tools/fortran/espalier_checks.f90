@@ -5,7 +5,7 @@ module espalier_checks
     implicit none
     private
     public :: finish, finish_without_solver, require, require_all_rows, require_whole, require_valid, &
-        require_columns_of, is_refused, pass_matrix, pass_values, order_of, operation_of, c_text, fortran_text
+        require_columns_of, is_refused, check_matrix, pass_matrix, pass_values, order_of, operation_of, c_text, fortran_text
 
     ! The C function that receives the arrays of a call.
     type, public :: c_call
@@ -158,7 +158,34 @@ contains
         end if
     end function
 
-    ! Passes a matrix, or the part of this process, to C. `order` is needed for coordinates and parts.
+    ! Checks the arrays of a matrix and describes them for C. `order` is needed for coordinates and parts.
+    subroutine check_matrix(call_to, layout, pointers, indices, values, matrix, symmetry, triangle, order)
+        type(c_call), intent(inout) :: call_to
+        integer(c_int), intent(in) :: layout
+        type(array), intent(in) :: pointers, indices, values
+        type(matrix_arrays), intent(out) :: matrix
+        integer, intent(in), optional :: symmetry, triangle
+        integer(int64), intent(in), optional :: order
+        integer(c_int) :: width
+        width = index_type_of(pointers%type, indices%type)
+        call require(call_to, layout /= layout_coo .or. pointers%rows == indices%rows, &
+                     'the arrays of rows and columns have different sizes')
+        call require(call_to, width >= 0, 'the indices of the matrix are not integers of one kind, int32 or int64')
+        call require(call_to, pointers%contiguous /= 0 .and. indices%contiguous /= 0, &
+                     'an array of indices is not contiguous; pass a copy of it')
+        call require(call_to, indices%rows == values%rows, 'the arrays of indices and values have different sizes')
+        call require_valid(call_to, values)
+        matrix = matrix_arrays(layout, espalier_general, espalier_full, width, 1, pointers%rows - 1, &
+                               pointers%rows - 1, values%rows, pointers%address, indices%address, values%address)
+        if (present(order)) then
+            if (layout /= layout_csr) matrix%rows = order
+            if (layout /= layout_csc) matrix%cols = order
+        end if
+        if (present(symmetry)) matrix%symmetry = int(symmetry, c_int)
+        if (present(triangle)) matrix%triangle = int(triangle, c_int)
+    end subroutine
+
+    ! Passes a matrix, or the part of this process, to C.
     subroutine pass_matrix(given_call, layout, pointers, indices, values, symmetry, triangle, status, order)
         type(c_call), intent(in) :: given_call
         integer(c_int), intent(in) :: layout
@@ -168,25 +195,9 @@ contains
         integer(int64), intent(in), optional :: order
         type(c_call) :: call_to
         type(matrix_arrays) :: matrix
-        integer(c_int) :: width
         call_to = given_call
-        width = index_type_of(pointers%type, indices%type)
-        call require(call_to, layout /= layout_coo .or. pointers%rows == indices%rows, &
-                     'the arrays of rows and columns have different sizes')
-        call require(call_to, width >= 0, 'the indices of the matrix are not integers of one kind, int32 or int64')
-        call require(call_to, pointers%contiguous /= 0 .and. indices%contiguous /= 0, &
-                     'an array of indices is not contiguous; pass a copy of it')
-        call require(call_to, indices%rows == values%rows, 'the arrays of indices and values have different sizes')
-        call require_valid(call_to, values)
+        call check_matrix(call_to, layout, pointers, indices, values, matrix, symmetry, triangle, order)
         if (is_refused(call_to, status)) return
-        matrix = matrix_arrays(layout, espalier_general, espalier_full, width, 1, pointers%rows - 1, &
-                               pointers%rows - 1, values%rows, pointers%address, indices%address, values%address)
-        if (present(order)) then
-            if (layout /= layout_csr) matrix%rows = order
-            if (layout /= layout_csc) matrix%cols = order
-        end if
-        if (present(symmetry)) matrix%symmetry = int(symmetry, c_int)
-        if (present(triangle)) matrix%triangle = int(triangle, c_int)
         if (call_to%takes_parts) then
             call finish(call_to%solver, c_set_matrix_part(call_to%solver, matrix), status)
         else

@@ -158,6 +158,19 @@ template <class T> class BoundSolver {
         return columns_of(found);
     }
 
+    /// Returns whether the factors were changed in place.
+    bool update(Matrix const& w, int sign, py::tuple const& listeners) {
+        return run(listeners, [&] {
+            auto next = std::make_shared<CscMatrix<T>>(factorized("update"));
+            Offset const stored = next->stored();
+            bool const is_in_place = solver_->update(*next, *w, sign);
+            // Then the analysis is of another pattern than that of the caller's matrices.
+            if (!is_in_place && next->stored() != stored) analyzed_as_.reset();
+            factorized_ = std::move(next);
+            return is_in_place;
+        });
+    }
+
     /// L, D, U and the permutations of rows and columns.
     std::tuple<Columns, Columns, Columns, py::array_t<Index>, py::array_t<Index>> factors() {
         Factors<T> const found = run({}, [&] { return solver_->factors(); });

@@ -89,6 +89,19 @@ def to_matrix(A: Any, dtype: np.dtype[Any], claimed: str) -> _core.Matrix:
     )
 
 
+def to_columns(W: Any, rows: int, dtype: np.dtype[Any]) -> _core.Matrix:
+    """Converts columns of a matrix, sparse or dense, or a vector to a sparse matrix of the library."""
+    columns = W if sparse.issparse(W) else np.asarray(W)
+    shape = columns.shape
+    if len(shape) not in (1, 2) or shape[0] != rows:
+        raise ValueError(f"W has shape {shape}; it must be ({rows},) or ({rows}, k)")
+    if scalar_type(columns.dtype).kind == "c" and dtype.kind != "c":
+        raise ValueError("W is complex, and the matrix is real")
+    if not sparse.issparse(columns):
+        columns = sparse.csc_matrix(columns[:, np.newaxis] if len(shape) == 1 else columns)
+    return to_matrix(columns, dtype, "general")
+
+
 class Block:
     """Right-hand sides as columns of the scalar type of a solver, and the conversion back to the caller's shape. A
     complex right-hand side of a real solver becomes two real ones."""

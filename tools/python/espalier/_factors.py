@@ -104,6 +104,19 @@ class Factor:
         self.solver.factorize(A)
         return self
 
+    def update(self, W: Any, sign: int = 1) -> bool:
+        """Replace A by A + sign W W^H, and the factors by those of the new matrix; see Solver.update()."""
+        self._explicit = None
+        return self.solver.update(W, sign)
+
+    def downdate(self, W: Any) -> bool:
+        """Replace A by A - W W^H; see Solver.update()."""
+        return self.update(W, -1)
+
+    def update_inplace(self, C: Any, subtract: bool = False) -> None:
+        """update() under the name of scikit-sparse: A + C C^H or, with `subtract`, A - C C^H."""
+        self.update(C, -1 if subtract else 1)
+
     def selected_inverse(self) -> Any:
         """The entries of A^-1 on the pattern of A.T, as a CSC matrix; see Solver.selected_inverse()."""
         return self.solver.selected_inverse()

@@ -11,7 +11,8 @@ import numpy.typing as npt
 from scipy import sparse
 
 from . import _core
-from ._arrays import Block, Symmetric, claim, join_parts, operation, require_sparse, scalar_type, to_matrix
+from ._arrays import Block, Symmetric, claim, join_parts, operation, require_sparse, scalar_type
+from ._arrays import to_columns, to_matrix
 from ._errors import AccuracyWarning, InputError, SingularMatrixWarning
 from ._options import get_options, set_options
 from ._processes import SOLVER, RootProcess, close_at_exit
@@ -357,6 +358,18 @@ class Solver:
             for starts, rows, values in columns
         )
         return Factors(L, D, U, p, q)
+
+    def update(self, W: Any, sign: int = 1) -> bool:
+        """Replace A by A + W W^H (sign=1) or A - W W^H (sign=-1), with W W^T for complex symmetric A, and its factors by
+        those of the new matrix. W is an n x k scipy.sparse matrix or array, or a vector. Returns whether the factors
+        were changed in place; otherwise the new matrix was factorized, and report["notes"] has the reason. If the new
+        matrix is singular, or not positive definite for llh, A and the factors remain."""
+        work = self._require_work("update")
+        return work.handle.update(to_columns(W, work.shape[0], work.dtype), sign, self._listeners)
+
+    def downdate(self, W: Any) -> bool:
+        """Replace A by A - W W^H; see update()."""
+        return self.update(W, -1)
 
     def selected_inverse(self) -> Any:
         """The selected inverse (Takahashi): a scipy CSC matrix with the entries (j, i) of A^-1 for all entries (i, j) of
