@@ -77,12 +77,13 @@ template <class T> class TypedSession final : public SystemSession<T> {
                 throw Error(Status::usage, fmt::format("there is room for {} entries, and the matrix was set with {}",
                                                        entries, matrix_.entries()));
         });
-        // The value of entry (i, j) of A is entry (j, i) of the inverse. The matrix may have more entries than were set.
+        // The value of entry (i, j) of A is entry (j, i) of the inverse. Updates may have added entries.
         CscMatrix<T> const found = transpose(solver_.selected_inverse(matrix()));
         std::vector<T> values;
         for_each_entry(matrix_.matrix(), [&](Index i, Index j, Offset) {
-            auto const first = found.row_ind.begin() + found.col_ptr[j], end = found.row_ind.begin() + found.col_ptr[j + 1];
-            values.push_back(found.values[std::lower_bound(first, end, i) - found.row_ind.begin()]);
+            auto const rows = found.row_ind.begin();
+            auto const first = rows + found.col_ptr[j], end = rows + found.col_ptr[j + 1];
+            values.push_back(found.values[std::lower_bound(first, end, i) - rows]);
         });
         std::ranges::copy(matrix_.in_order_of_view(values), static_cast<T*>(inverse));
     }

@@ -199,7 +199,8 @@ template <class T> class SystemSession : public Session {
     CscMatrix<T> general_columns(espalier_matrix const* given, char const* what) const {
         require_pointer(given, what);
         if (given->rows != order())
-            throw Error(Status::usage, fmt::format("{} has {} rows, and the matrix is of order {}", what, given->rows, order()));
+            throw Error(Status::usage,
+                        fmt::format("{} has {} rows, and the matrix is of order {}", what, given->rows, order()));
         known(given->symmetry, Symmetry::hermitian, "symmetry");
         if (given->symmetry != ESPALIER_GENERAL)
             throw Error(Status::usage, fmt::format("{} is not given as a general matrix", what));

@@ -38,7 +38,8 @@ template <class T> CscMatrix<T> outer_product(CscMatrix<T> const& w, int sign, S
 }
 
 // Calls visit(i, j, position in A, position in S) for each entry of the union, with -1 for an absent one.
-template <class T, class Visit> static void visit_union(CscMatrix<T> const& a, CscMatrix<T> const& s, Visit const& visit) {
+template <class T, class Visit>
+static void visit_union(CscMatrix<T> const& a, CscMatrix<T> const& s, Visit const& visit) {
     for (Index j = 0; j < a.cols; ++j) {
         Offset p = a.col_ptr[j], q = s.col_ptr[j];
         while (p < a.col_ptr[j + 1] || q < s.col_ptr[j + 1]) {

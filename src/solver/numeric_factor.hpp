@@ -90,8 +90,8 @@ template <class T> class NumericFactor : public WorkingInverse<T> {
     /// The factors, which must be in T; one process.
     [[nodiscard]] Factor<T> const& factor() const { return *full_; }
 
-    /// Whether update() can change these factors in place, and the change, as can_update_low_rank() and update_low_rank();
-    /// one process.
+    /// Whether update() can change these factors in place, and the change: as can_update_low_rank() and
+    /// update_low_rank(). One process.
     [[nodiscard]] bool can_update() const;
     LowRankResult update(CscMatrix<T> const& w, int sign, double largest);
 

@@ -17,9 +17,9 @@ template <class T>
 void Solver<T>::State::check_update(CscMatrix<T> const& matrix, CscMatrix<T> const& w, int sign) const {
     require_pattern(matrix, pattern_, "update");
     if (w.rows != system_->order || w.symmetry != Symmetry::general)
-        throw Error(Status::usage, fmt::format("the columns of an update have {} entries as general storage; these are {} "
-                                               "and {}",
-                                               system_->order, w.rows, to_string(w.symmetry)));
+        throw Error(Status::usage,
+                    fmt::format("the columns of an update are a general matrix of {} rows; this one is {} and has {}",
+                                system_->order, to_string(w.symmetry), w.rows));
     if (sign != 1 && sign != -1)
         throw Error(Status::usage, fmt::format("the sign of an update is 1 or -1, and not {}", sign));
     w.validate();
@@ -28,9 +28,9 @@ void Solver<T>::State::check_update(CscMatrix<T> const& matrix, CscMatrix<T> con
     auto const most = static_cast<double>(available_memory_bytes());
     if (bytes > most)
         throw Error(Status::out_of_memory,
-                    fmt::format("the product of the columns of the update has {:.2g} entries; columns with fewer entries "
-                                "are needed",
-                                products));
+                    fmt::format("the product of the columns of an update has {:.2g} entries, which need {:.2g} bytes; "
+                                "{:.2g} are available",
+                                products, bytes, most));
 }
 
 // Changes the factors in place, if possible. Otherwise they are as before, and the result is the reason.
@@ -72,7 +72,8 @@ template <class T> void Solver<T>::State::take_changed(CscMatrix<T> const& chang
     report.refine = {};
     report.factor.rcond = -1;
     report.notes.resize(std::min(report.notes.size(), notes_of_analysis_));
-    if (form_.has_d() && (form_.conjugate() || !is_complex<T>)) report.factor.negative_pivots = factor_.inertia().negative;
+    if (form_.has_d() && (form_.conjugate() || !is_complex<T>))
+        report.factor.negative_pivots = factor_.inertia().negative;
     if (factor_.is_narrow())
         refiner_->accept(0);
     else

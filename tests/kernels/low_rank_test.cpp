@@ -59,7 +59,7 @@ TYPED_TEST(LowRank, StepsMatchTheirFormulaForEveryInstructionSet) {
                 double largest = 1;
                 for (auto const* values : {&right.l, &right.w})
                     for (T const value : *values) largest = std::max(largest, static_cast<double>(std::abs(value)));
-                double const bound = 10 * columns * rank * largest * static_cast<double>(epsilon<T>);
+                double const bound = static_cast<double>(10 * columns * rank) * largest * static_cast<double>(epsilon<T>);
                 MatrixView<T> const l{given.l.data(), rows, columns, rows}, w{given.w.data(), rows, rank, rows};
                 auto const same = given;
                 apply_low_rank<T>(set, steps, 0, columns, l, w, false);
