@@ -489,6 +489,16 @@ ESPALIER_API espalier_status espalier_refine(espalier_solver* solver, espalier_o
  *  X may be the same block. */
 ESPALIER_API espalier_status espalier_drive(espalier_solver* solver, espalier_op op, int64_t nrhs,
                                             void const* b, int64_t ldb, void* x, int64_t ldx);
+/** Factorizes and solves `systems` systems with the pattern of espalier_set_matrix(), across the threads of the solver, each
+ *  of which solves its share of the systems by itself. `values` has the values of one matrix after another, each as for
+ *  espalier_set_values(), and `b` and `x` (order x nrhs for each system) one block after another, without gaps. Solutions are
+ *  refined and checked. `status` receives ESPALIER_OK, ESPALIER_INACCURATE, ESPALIER_SINGULAR or
+ *  ESPALIER_NOT_POSITIVE_DEFINITE for each system, whose X is NaN in the last two cases, and `errors`, which may be null, the
+ *  backward error of each. Such a system is no failure of the call. The matrix and the factors of the solver do not change.
+ *  One process only: ESPALIER_UNSUPPORTED otherwise. */
+ESPALIER_API espalier_status espalier_solve_batch(espalier_solver* solver, int64_t systems, void const* values,
+                                                  int64_t nrhs, void const* b, void* x, espalier_status* status,
+                                                  double* errors);
 /** For interfaces of other languages: a process makes this call in place of the function `call` if it found an argument
  *  wrong that the C interface cannot check. The call is then ESPALIER_USAGE with `message` on all processes. */
 ESPALIER_API espalier_status espalier_refuse(espalier_solver* solver, char const* call, char const* message);
@@ -557,6 +567,26 @@ ESPALIER_API espalier_status espalier_null_vectors(espalier_solver* solver, void
 ESPALIER_API espalier_status espalier_selected_inverse(espalier_solver* solver, int64_t entries, void* inverse);
 /** The diagonal of A^-1: an entry for each row, likewise. */
 ESPALIER_API espalier_status espalier_inverse_diagonal(espalier_solver* solver, void* diagonal);
+/** Copies the factors into sparse matrices, which the solver keeps until its factors change: with the permutations p
+ *  and q of espalier_get_permutations(), A(p, p) = L L^H (llh), L L^T (llt), L D L^H (ldlh) or L D L^T (ldlt), and A(p, q) =
+ *  L U (lu). L has a unit diagonal but for llh and llt, and D has blocks of 1 x 1 and 2 x 2. `entries` receives the numbers of
+ *  entries of L, D and U that are not zero; 0 for a factor that there is not. One process only, supernodes, and factors in full
+ *  precision without delayed columns: ESPALIER_UNSUPPORTED or ESPALIER_USAGE otherwise. */
+ESPALIER_API espalier_status espalier_factors(espalier_solver* solver, int64_t entries[3]);
+/** The compressed columns of factor 'L', 'D' or 'U' of espalier_factors(), with indices and starts that count from `base`, 0 or
+ *  1: order + 1 starts, and a row and a value, of the type of the solver, for each entry. Pointers may be null. */
+ESPALIER_API espalier_status espalier_get_factor(espalier_solver* solver, char factor, int base, int64_t* pointers,
+                                                 int64_t* indices, void* values);
+/** The permutations of espalier_factors(): row k of L is row p[k] of A, and column k of L^H, L^T or U is column q[k], which is
+ *  p[k] but for lu. Pointers may be null. */
+ESPALIER_API espalier_status espalier_get_permutations(espalier_solver* solver, int base, int64_t* p, int64_t* q);
+/** X = (L D)^-1 B with the factors of espalier_factors(), where D is the identity for llh and llt; vectors have the order of the
+ *  rows of L. Blocks as for espalier_solve(). Not for lu: ESPALIER_USAGE. */
+ESPALIER_API espalier_status espalier_solve_lower(espalier_solver* solver, int64_t nrhs, void const* b, int64_t ldb,
+                                                  void* x, int64_t ldx);
+/** X = L^-H B for llh and ldlh, L^-T B for llt and ldlt, as espalier_solve_lower(). */
+ESPALIER_API espalier_status espalier_solve_lower_adjoint(espalier_solver* solver, int64_t nrhs, void const* b,
+                                                          int64_t ldb, void* x, int64_t ldx);
 /** Replaces A by A + W W^H for sign = 1, or by A - W W^H for sign = -1 (W W^T if A is symmetric and not Hermitian), and its
  *  factors by those of the new matrix. W is a general matrix of order x k; process 0 gives it. All steps then use the new
  *  matrix, until espalier_set_values(), which gives all values of a matrix with the pattern that was set. `in_place`, which

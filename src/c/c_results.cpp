@@ -43,6 +43,35 @@ espalier_status espalier_inverse_diagonal(espalier_solver* solver, void* diagona
     return guarded(solver, [&](espalier_solver& self) { self.session->inverse_diagonal(diagonal); });
 }
 
+espalier_status espalier_factors(espalier_solver* solver, int64_t entries[3]) {
+    return guarded(solver, [&](espalier_solver& self) { self.session->factors(entries); });
+}
+
+espalier_status espalier_get_factor(espalier_solver* solver, char factor, int base, int64_t* pointers,
+                                    int64_t* indices, void* values) {
+    return guarded(solver, [&](espalier_solver& self) {
+        self.session->get_factor(factor, base, pointers, indices, values);
+    });
+}
+
+espalier_status espalier_get_permutations(espalier_solver* solver, int base, int64_t* p, int64_t* q) {
+    return guarded(solver, [&](espalier_solver& self) { self.session->get_permutations(base, p, q); });
+}
+
+espalier_status espalier_solve_lower(espalier_solver* solver, int64_t nrhs, void const* b, int64_t ldb, void* x,
+                                     int64_t ldx) {
+    return guarded(solver, [&](espalier_solver& self) {
+        self.session->solve_half(true, {b, nrhs, ldb}, {x, nrhs, ldx});
+    });
+}
+
+espalier_status espalier_solve_lower_adjoint(espalier_solver* solver, int64_t nrhs, void const* b, int64_t ldb,
+                                             void* x, int64_t ldx) {
+    return guarded(solver, [&](espalier_solver& self) {
+        self.session->solve_half(false, {b, nrhs, ldb}, {x, nrhs, ldx});
+    });
+}
+
 espalier_status espalier_update(espalier_solver* solver, espalier_matrix const* w, int sign, int* in_place) {
     return guarded(solver, [&](espalier_solver& self) {
         bool const changed = self.session->update(w, sign);

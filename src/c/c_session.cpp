@@ -10,6 +10,7 @@
 
 #include "c/c_system.hpp"
 #include "core/scalar.hpp"
+#include "espalier/batch.hpp"
 #include "matrix/convert.hpp"
 #include "matrix/entries.hpp"
 
@@ -20,8 +21,8 @@ namespace {
 template <class T> class TypedSession final : public SystemSession<T> {
     using System = SystemSession<T>;
     using System::begin, System::give, System::calls_, System::matrix_, System::null_space_, System::order;
-    using System::general_columns, System::matrix, System::require_analysis, System::require_factors;
-    using System::require_leader, System::solver_;
+    using System::factors_, System::general_columns, System::matrix, System::require_analysis;
+    using System::require_factors, System::require_leader, System::require_matrix, System::solver_;
 
   public:
     using System::SystemSession;
@@ -96,6 +97,78 @@ template <class T> class TypedSession final : public SystemSession<T> {
         std::ranges::copy(solver_.inverse_diagonal(), static_cast<T*>(diagonal));
     }
 
+    void solve_batch(BatchArrays const& given) override {
+        begin("espalier_solve_batch", [&] {
+            require_matrix("espalier_solve_batch");
+            if (calls_.comm().size() > 1 || this->comm().size() > 1)
+                throw Error(Status::unsupported, "espalier_solve_batch needs a single process");
+            if (given.systems < 1 || given.columns < 1)
+                throw Error(Status::usage, fmt::format("a batch of {} systems with {} right-hand sides has no solutions",
+                                                       given.systems, given.columns));
+            Index const most = largest_count / given.systems / given.columns;
+            if (order() > most || matrix_.entries() > most)
+                throw Error(Status::usage, fmt::format("{} systems are larger than memory", given.systems));
+            for (auto const& [pointer, what] : {std::pair<void const*, char const*>{given.values, "values"},
+                                                {given.b, "b"}, {given.x, "x"}, {given.status, "status"}})
+                require_pointer(pointer, what);
+        });
+        std::vector<T> values;
+        MatrixImport<T> each = matrix_;
+        for (Index k = 0; k < given.systems; ++k) {
+            auto const* const first = static_cast<T const*>(given.values) + k * each.entries();
+            each.set_values({first, static_cast<std::size_t>(each.entries())});
+            values.insert(values.end(), each.matrix().values.begin(), each.matrix().values.end());
+        }
+        Index const rows = order() * given.columns;
+        auto const b = gathered<T>({given.b, given.systems, std::max<Index>(1, rows)}, rows, "b");
+        auto const found = espalier::solve_batch<T>(matrix_.matrix(), values, b, given.columns, this->options());
+        std::ranges::copy(found.x, static_cast<T*>(given.x));
+        std::ranges::transform(found.status, given.status, [](Status s) { return static_cast<espalier_status>(s); });
+        if (given.errors) std::ranges::copy(found.backward_error, given.errors);
+    }
+
+    void factors(std::int64_t* entries) override {
+        begin("espalier_factors", [&] {
+            require_factors("espalier_factors");
+            require_pointer(entries, "entries");
+        });
+        factors_.reset();
+        factors_ = solver_.factors();
+        entries[0] = factors_->lower.stored();
+        entries[1] = factors_->diagonal.stored();
+        entries[2] = factors_->upper.stored();
+    }
+
+    void get_factor(char factor, int base, std::int64_t* pointers, std::int64_t* indices, void* values) override {
+        begin("espalier_get_factor", [&] { require_copies("espalier_get_factor", base); });
+        if (factor != 'L' && factor != 'D' && factor != 'U')
+            throw Error(Status::usage, fmt::format("factor = {}; it is one of 'L', 'D' and 'U'", static_cast<int>(factor)));
+        CscMatrix<T> const& found = factor == 'L'   ? factors_->lower
+                                    : factor == 'D' ? factors_->diagonal
+                                                    : factors_->upper;
+        if (found.cols == 0) throw Error(Status::usage, fmt::format("this factorization has no factor {}", factor));
+        give_indices(found.col_ptr, base, pointers);
+        give_indices(found.row_ind, base, indices);
+        if (values) std::ranges::copy(found.values, static_cast<T*>(values));
+    }
+
+    void get_permutations(int base, std::int64_t* rows, std::int64_t* columns) override {
+        begin("espalier_get_permutations", [&] { require_copies("espalier_get_permutations", base); });
+        give_indices(factors_->row_permutation, base, rows);
+        give_indices(factors_->column_permutation, base, columns);
+    }
+
+    void solve_half(bool forward, InputBlock b, OutputBlock x) override {
+        char const* const name = forward ? "espalier_solve_lower" : "espalier_solve_lower_adjoint";
+        std::vector<T> right;
+        begin(name, [&] {
+            require_factors(name);
+            right = gathered<T>(b, order(), "b");
+            check_block(x.data, order(), x.columns, x.leading, "x");
+        });
+        give(forward ? solver_.solve_lower(right, b.columns) : solver_.solve_lower_adjoint(right, b.columns), {}, x);
+    }
+
     bool update(espalier_matrix const* given, int sign) override {
         CscMatrix<T> w;
         begin("espalier_update", [&] {
@@ -152,6 +225,17 @@ template <class T> class TypedSession final : public SystemSession<T> {
     void write_trace(char const* path, std::string const& matrix_name) override {
         begin("espalier_write_trace", [&] { (void)path_of(path); });
         solver_.write_trace(calls_.is_root() ? path_of(path) : std::string(), matrix_name);
+    }
+
+  private:
+    void require_copies(char const* what, int base) const {
+        require_factors(what);
+        if (!factors_) throw Error(Status::usage, fmt::format("{} was called before espalier_factors", what));
+        if (base != 0 && base != 1) throw Error(Status::usage, fmt::format("base = {}; it is 0 or 1", base));
+    }
+
+    static void give_indices(std::vector<Index> const& from, int base, std::int64_t* to) {
+        if (to) std::ranges::transform(from, to, [&](Index i) { return i + base; });
     }
 };
 

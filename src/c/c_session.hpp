@@ -24,6 +24,17 @@ struct OutputBlock {
     Index leading;
 };
 
+/// The arguments of espalier_solve_batch().
+struct BatchArrays {
+    Index systems;
+    void const* values;
+    Index columns;
+    void const* b;
+    void* x;
+    espalier_status* status;
+    double* errors;
+};
+
 class Session {
   public:
     virtual ~Session() = default;
@@ -56,6 +67,8 @@ class Session {
     /// Runs all steps. Skips analysis and factorization if they are up to date. Errors as refine().
     virtual void drive(espalier_op op, std::optional<Index> rows, InputBlock b, OutputBlock x) = 0;
 
+    virtual void solve_batch(BatchArrays const& arrays) = 0;
+
     [[nodiscard]] virtual Inertia inertia() = 0;
     [[nodiscard]] virtual Determinant<std::complex<double>> determinant() = 0;
     virtual void reciprocal_condition(double* rcond) = 0;
@@ -64,6 +77,11 @@ class Session {
     virtual void null_vectors(void* basis, Index leading) = 0;
     virtual void selected_inverse(Offset entries, void* inverse) = 0;
     virtual void inverse_diagonal(void* diagonal) = 0;
+    /// Keeps the factors for get_factor() and get_permutations().
+    virtual void factors(std::int64_t* entries) = 0;
+    virtual void get_factor(char factor, int base, std::int64_t* pointers, std::int64_t* indices, void* values) = 0;
+    virtual void get_permutations(int base, std::int64_t* rows, std::int64_t* columns) = 0;
+    virtual void solve_half(bool forward, InputBlock b, OutputBlock x) = 0;
     /// Returns whether the factors were changed in place.
     virtual bool update(espalier_matrix const* w, int sign) = 0;
     virtual void schur_complement(void* schur, Index leading) = 0;

@@ -227,6 +227,7 @@ template <class T> class SystemSession : public Session {
         if (calls_.is_root()) updated_ = std::move(next);
         analyzed_update_ = analyzed_update_ || (!is_in_place && has_more_entries());
         null_space_.reset();
+        factors_.reset();
         return is_in_place;
     }
 
@@ -249,6 +250,7 @@ template <class T> class SystemSession : public Session {
         now_ = on_root(calls_.comm(), [&] { return now_; });
         analyzed_update_ = false;
         null_space_.reset();
+        factors_.reset();
     }
 
     void take_values(char const* call, Offset entries, void const* values, bool in_parts) {
@@ -277,6 +279,7 @@ template <class T> class SystemSession : public Session {
         if (std::exchange(analyzed_update_, false)) now_.analyzed = false;
         now_.factorized = false;
         null_space_.reset();
+        factors_.reset();
     }
 
     void begin(char const* call) {
@@ -298,6 +301,7 @@ template <class T> class SystemSession : public Session {
     void bring_factors() {
         if (!now_.analyzed) bring_analysis();
         now_.factorized = false;
+        factors_.reset();
         solver_.factorize(matrix());
         now_.factorized = true;
         now_.factors_uncertain = false;
@@ -357,6 +361,7 @@ template <class T> class SystemSession : public Session {
     std::optional<Offset> entries_here_; // if the matrix was set in parts
     HandleState now_;
     std::optional<NullSpace<T>> null_space_; // of the current values
+    std::optional<Factors<T>> factors_;      // copies, until the next factors
 };
 
 } // namespace espalier

@@ -301,6 +301,86 @@ static void selected_inverse(void) {
     espalier_destroy(&solver);
 }
 
+/* [4 1 0; 1 4 1; 0 1 4] = P^T L D L^T P, entry by entry, and the halves of a solve. */
+static void factors(void) {
+    int32_t const start[] = {0, 2, 4, 5}, row[] = {0, 1, 1, 2, 2};
+    double const value[] = {4, 1, 4, 1, 4}, whole[3][3] = {{4, 1, 0}, {1, 4, 1}, {0, 1, 4}};
+    espalier_matrix const matrix = {.symmetry = ESPALIER_SYMMETRIC, .triangle = ESPALIER_LOWER, .rows = 3, .cols = 3,
+                                    .entries = 5, .pointers = start, .indices = row, .values = value};
+    for (int turn = 0; turn < 3; ++turn) {
+        espalier_factorization const kinds[] = {ESPALIER_LLH, ESPALIER_LDLT, ESPALIER_LU};
+        espalier_solver* solver = with_matrix(ESPALIER_DOUBLE, &matrix);
+        OK(solver, espalier_set_factorization(solver, kinds[turn]));
+        OK(solver, espalier_set_supernodes(solver, ESPALIER_ON));
+        OK(solver, espalier_factorize(solver));
+        int64_t entries[3], p[3], q[3], pointers[4], indices[9];
+        double values[9], dense[3][3][3] = {{{0}}}; /* L, D, U; columns first */
+        FAILS(solver, ESPALIER_USAGE, "before espalier_factors", espalier_get_factor(solver, 'L', 0, NULL, NULL, NULL));
+        OK(solver, espalier_factors(solver, entries));
+        CHECK(entries[0] >= 5 && (entries[1] > 0) == (turn == 1) && (entries[2] > 0) == (turn == 2));
+        FAILS(solver, ESPALIER_USAGE, "base = 2", espalier_get_permutations(solver, 2, p, q));
+        FAILS(solver, ESPALIER_USAGE, "'L', 'D' and 'U'", espalier_get_factor(solver, 'X', 0, NULL, NULL, NULL));
+        if (turn == 0)
+            FAILS(solver, ESPALIER_USAGE, "no factor U", espalier_get_factor(solver, 'U', 0, NULL, NULL, NULL));
+        OK(solver, espalier_get_permutations(solver, 1, p, q));
+        for (int f = 0; f < 3; ++f) {
+            if (entries[f] == 0) continue;
+            OK(solver, espalier_get_factor(solver, "LDU"[f], 0, pointers, indices, values));
+            CHECK(pointers[0] == 0 && pointers[3] == entries[f]);
+            for (int j = 0; j < 3; ++j)
+                for (int64_t k = pointers[j]; k < pointers[j + 1]; ++k) dense[f][j][indices[k]] = values[k];
+        }
+        double product[3][3] = {{0}}, l_times[3] = {0, 0, 0}; /* of L and U, L D and L^T, or L and L^T */
+        for (int i = 0; i < 3; ++i)
+            for (int j = 0; j < 3; ++j)
+                for (int k = 0; k < 3; ++k) {
+                    double const right = turn == 2 ? dense[2][j][k] : dense[0][k][j];
+                    double left = dense[0][k][i];
+                    if (turn == 1) {
+                        left = 0;
+                        for (int m = 0; m < 3; ++m) left += dense[0][m][i] * dense[1][k][m];
+                    }
+                    product[i][j] += left * right;
+                    if (j == 0) l_times[i] += left * (k + 1);
+                }
+        for (int i = 0; i < 3; ++i)
+            for (int j = 0; j < 3; ++j) CHECK(fabs(product[i][j] - whole[p[i] - 1][q[j] - 1]) < 1e-14);
+        double x[3];
+        if (turn == 2) {
+            FAILS(solver, ESPALIER_USAGE, "symmetric", espalier_solve_lower(solver, 1, l_times, 3, x, 3));
+        } else {
+            OK(solver, espalier_solve_lower(solver, 1, l_times, 3, x, 3));
+            for (int i = 0; i < 3; ++i) CHECK(fabs(x[i] - (i + 1)) < 1e-14);
+            double right[3] = {0, 0, 0};
+            for (int j = 0; j < 3; ++j)
+                for (int i = 0; i < 3; ++i) right[j] += dense[0][j][i] * (i + 1);
+            OK(solver, espalier_solve_lower_adjoint(solver, 1, right, 3, x, 3));
+            for (int i = 0; i < 3; ++i) CHECK(fabs(x[i] - (i + 1)) < 1e-14);
+        }
+        OK(solver, espalier_factorize(solver));
+        FAILS(solver, ESPALIER_USAGE, "before espalier_factors", espalier_get_permutations(solver, 0, p, q));
+        espalier_destroy(&solver);
+    }
+}
+
+/* [d 1; 1 d] for d = 2, 1 and 3, the second of which is singular. */
+static void batch(void) {
+    int32_t const row[] = {1, 0, 1, 0}, column[] = {1, 1, 0, 0};
+    double const values[] = {2, 1, 1, 2, 1, 1, 1, 1, 3, 1, 1, 3}, b[] = {3, 3, 1, 2, 8, 4};
+    espalier_matrix const matrix = {.layout = ESPALIER_COO, .rows = 2, .cols = 2, .entries = 4, .pointers = row,
+                                    .indices = column, .values = values};
+    espalier_solver* solver = with_matrix(ESPALIER_DOUBLE, &matrix);
+    double x[6], errors[3];
+    espalier_status status[3];
+    OK(solver, espalier_solve_batch(solver, 3, values, 1, b, x, status, errors));
+    CHECK(status[0] == ESPALIER_OK && status[1] == ESPALIER_SINGULAR && status[2] == ESPALIER_OK);
+    CHECK(fabs(x[0] - 1) < 1e-15 && fabs(x[1] - 1) < 1e-15 && fabs(x[4] - 2.5) < 1e-15 && fabs(x[5] - 0.5) < 1e-15);
+    CHECK(errors[0] < 1e-15 && errors[2] < 1e-15);
+    FAILS(solver, ESPALIER_USAGE, "0 systems", espalier_solve_batch(solver, 0, values, 1, b, x, status, NULL));
+    FAILS(solver, ESPALIER_USAGE, "status is null", espalier_solve_batch(solver, 3, values, 1, b, x, NULL, NULL));
+    espalier_destroy(&solver);
+}
+
 /* [4 1 0; 1 4 1; 0 1 4] and columns inside and outside of its pattern. */
 static void update(void) {
     int32_t const start[] = {0, 2, 4, 5}, row[] = {0, 1, 1, 2, 2}, w_start[] = {0, 2};
@@ -577,6 +657,8 @@ int main(void) {
     what_factors_tell();
     null_space();
     selected_inverse();
+    factors();
+    batch();
     update();
     schur();
     options();

@@ -15,7 +15,7 @@ static void no_solver(espalier_solver* solver, char const* message) {
     char const* const* texts = NULL;
     double number = 0;
     double const* numbers = NULL;
-    int64_t count = 0;
+    int64_t count = 0, counts[3];
     int truth = 0;
     espalier_field_type type;
     USAGE(message, espalier_get_scalar(solver, &scalar));
@@ -71,6 +71,12 @@ static void no_solver(espalier_solver* solver, char const* message) {
     USAGE(message, espalier_null_vectors(solver, &number, 1));
     USAGE(message, espalier_selected_inverse(solver, 1, &number));
     USAGE(message, espalier_update(solver, &matrix, 1, NULL));
+    USAGE(message, espalier_factors(solver, counts));
+    USAGE(message, espalier_get_factor(solver, 'L', 0, &count, &count, &number));
+    USAGE(message, espalier_get_permutations(solver, 0, &count, &count));
+    USAGE(message, espalier_solve_lower(solver, 0, NULL, 1, NULL, 1));
+    USAGE(message, espalier_solve_lower_adjoint(solver, 0, NULL, 1, NULL, 1));
+    USAGE(message, espalier_solve_batch(solver, 1, &number, 1, &number, &number, NULL, NULL));
     USAGE(message, espalier_inverse_diagonal(solver, &number));
     USAGE(message, espalier_schur_complement(solver, &number, 1));
     USAGE(message, espalier_condense(solver, 0, NULL, 1, NULL, 1));
