@@ -490,15 +490,15 @@ ESPALIER_API espalier_status espalier_refine(espalier_solver* solver, espalier_o
 ESPALIER_API espalier_status espalier_drive(espalier_solver* solver, espalier_op op, int64_t nrhs,
                                             void const* b, int64_t ldb, void* x, int64_t ldx);
 /** Factorizes and solves `systems` systems with the pattern of espalier_set_matrix(), across the threads of the solver, each
- *  of which solves its share of the systems by itself. `values` has the values of one matrix after another, each as for
- *  espalier_set_values(), and `b` and `x` (order x nrhs for each system) one block after another, without gaps. Solutions are
+ *  of which solves its share of the systems by itself. `values` has the `entries` values of one matrix after another, each as
+ *  for espalier_set_values(), and `b` and `x` (order x nrhs for each system) one block after another, without gaps. Solutions are
  *  refined and checked. `status` receives ESPALIER_OK, ESPALIER_INACCURATE, ESPALIER_SINGULAR or
  *  ESPALIER_NOT_POSITIVE_DEFINITE for each system, whose X is NaN in the last two cases, and `errors`, which may be null, the
  *  backward error of each. Such a system is no failure of the call. The matrix and the factors of the solver do not change.
  *  One process only: ESPALIER_UNSUPPORTED otherwise. */
-ESPALIER_API espalier_status espalier_solve_batch(espalier_solver* solver, int64_t systems, void const* values,
-                                                  int64_t nrhs, void const* b, void* x, espalier_status* status,
-                                                  double* errors);
+ESPALIER_API espalier_status espalier_solve_batch(espalier_solver* solver, int64_t systems, int64_t entries,
+                                                  void const* values, int64_t nrhs, void const* b, void* x,
+                                                  espalier_status* status, double* errors);
 /** For interfaces of other languages: a process makes this call in place of the function `call` if it found an argument
  *  wrong that the C interface cannot check. The call is then ESPALIER_USAGE with `message` on all processes. */
 ESPALIER_API espalier_status espalier_refuse(espalier_solver* solver, char const* call, char const* message);

@@ -105,6 +105,9 @@ template <class T> class TypedSession final : public SystemSession<T> {
             if (given.systems < 1 || given.columns < 1)
                 throw Error(Status::usage, fmt::format("a batch of {} systems with {} right-hand sides has no solutions",
                                                        given.systems, given.columns));
+            if (given.entries != matrix_.entries())
+                throw Error(Status::usage, fmt::format("there are {} values for each system, and the matrix was set with {}",
+                                                       given.entries, matrix_.entries()));
             Index const most = largest_count / given.systems / given.columns;
             if (order() > most || matrix_.entries() > most)
                 throw Error(Status::usage, fmt::format("{} systems are larger than memory", given.systems));

@@ -27,6 +27,7 @@ struct OutputBlock {
 /// The arguments of espalier_solve_batch().
 struct BatchArrays {
     Index systems;
+    Offset entries;
     void const* values;
     Index columns;
     void const* b;

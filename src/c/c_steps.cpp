@@ -55,10 +55,11 @@ espalier_status espalier_solve_sparse(espalier_solver* solver, espalier_op op, e
     return guarded(solver, [&](espalier_solver& self) { self.session->solve_sparse(op, b, x, ldx); });
 }
 
-espalier_status espalier_solve_batch(espalier_solver* solver, int64_t systems, void const* values, int64_t nrhs,
-                                     void const* b, void* x, espalier_status* status, double* errors) {
+espalier_status espalier_solve_batch(espalier_solver* solver, int64_t systems, int64_t entries,
+                                     void const* values, int64_t nrhs, void const* b, void* x,
+                                     espalier_status* status, double* errors) {
     return guarded(solver, [&](espalier_solver& self) {
-        self.session->solve_batch({systems, values, nrhs, b, x, status, errors});
+        self.session->solve_batch({systems, entries, values, nrhs, b, x, status, errors});
     });
 }
 

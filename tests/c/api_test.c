@@ -372,12 +372,13 @@ static void batch(void) {
     espalier_solver* solver = with_matrix(ESPALIER_DOUBLE, &matrix);
     double x[6], errors[3];
     espalier_status status[3];
-    OK(solver, espalier_solve_batch(solver, 3, values, 1, b, x, status, errors));
+    OK(solver, espalier_solve_batch(solver, 3, 4, values, 1, b, x, status, errors));
     CHECK(status[0] == ESPALIER_OK && status[1] == ESPALIER_SINGULAR && status[2] == ESPALIER_OK);
     CHECK(fabs(x[0] - 1) < 1e-15 && fabs(x[1] - 1) < 1e-15 && fabs(x[4] - 2.5) < 1e-15 && fabs(x[5] - 0.5) < 1e-15);
     CHECK(errors[0] < 1e-15 && errors[2] < 1e-15);
-    FAILS(solver, ESPALIER_USAGE, "0 systems", espalier_solve_batch(solver, 0, values, 1, b, x, status, NULL));
-    FAILS(solver, ESPALIER_USAGE, "status is null", espalier_solve_batch(solver, 3, values, 1, b, x, NULL, NULL));
+    FAILS(solver, ESPALIER_USAGE, "0 systems", espalier_solve_batch(solver, 0, 4, values, 1, b, x, status, NULL));
+    FAILS(solver, ESPALIER_USAGE, "set with 4", espalier_solve_batch(solver, 3, 3, values, 1, b, x, status, NULL));
+    FAILS(solver, ESPALIER_USAGE, "status is null", espalier_solve_batch(solver, 3, 4, values, 1, b, x, NULL, NULL));
     espalier_destroy(&solver);
 }
 

@@ -76,7 +76,7 @@ static void no_solver(espalier_solver* solver, char const* message) {
     USAGE(message, espalier_get_permutations(solver, 0, &count, &count));
     USAGE(message, espalier_solve_lower(solver, 0, NULL, 1, NULL, 1));
     USAGE(message, espalier_solve_lower_adjoint(solver, 0, NULL, 1, NULL, 1));
-    USAGE(message, espalier_solve_batch(solver, 1, &number, 1, &number, &number, NULL, NULL));
+    USAGE(message, espalier_solve_batch(solver, 1, 0, &number, 1, &number, &number, NULL, NULL));
     USAGE(message, espalier_inverse_diagonal(solver, &number));
     USAGE(message, espalier_schur_complement(solver, &number, 1));
     USAGE(message, espalier_condense(solver, 0, NULL, 1, NULL, 1));

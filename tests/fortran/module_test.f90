@@ -56,6 +56,8 @@ program module_test
     call scalars()
     call steps_and_blocks()
     call results()
+    call factors()
+    call batch()
     call predictions_and_traces()
     call options_and_report()
     call refusals()
@@ -173,6 +175,56 @@ contains
         call check(status == espalier_usage, 'a vector that is too short')
         call solver%solve(b, b) ! in place
         call check(maxval(abs(b(:3, :) - x)) < 1e-14_real64 .and. all(nint(b(4, :)) == 99), 'in place')
+    end subroutine
+
+    ! [4 2; 2 5] = L L^T with L = [2 0; 1 2] in the natural order.
+    subroutine factors()
+        type(espalier_solver) :: solver
+        integer(int64) :: entries(3), starts(3), rows(3), p(2), q(2)
+        real(real64) :: values(3), x(2)
+        integer :: status
+        call solver%create('d')
+        call solver%set_option('factorization', 'llh')
+        call solver%set_option('ordering', 'natural')
+        call solver%set_coo(2, [1, 2, 2], [1, 1, 2], [4._real64, 2._real64, 5._real64], espalier_symmetric, &
+                            espalier_lower)
+        call solver%factorize()
+        call solver%factors(entries)
+        call check(all(entries == [3, 0, 0]), 'entries of the factors')
+        call solver%get_permutations(p, q)
+        call check(all(p == [1, 2]) .and. all(q == p), 'permutations')
+        call solver%get_factor('L', starts, rows, values)
+        call check(all(starts == [1, 3, 4]) .and. all(rows == [1, 2, 2]), 'pattern of the factor')
+        call check(maxval(abs(values - [2, 1, 2])) < 1e-15_real64, 'values of the factor')
+        call solver%solve_lower([2._real64, 5._real64], x)
+        call check(maxval(abs(x - [1, 2])) < 1e-15_real64, 'solve with L')
+        call solver%solve_lower_adjoint([4._real64, 4._real64], x)
+        call check(maxval(abs(x - [1, 2])) < 1e-15_real64, 'solve with L^T')
+        call solver%get_factor('L', starts, rows(:2), values, status)
+        call check(status == espalier_usage, 'no room for a factor')
+        call solver%get_factor('U', starts, rows, values, status)
+        call check(status == espalier_usage, 'no factor U')
+        call solver%get_permutations(p(:1), q, status)
+        call check(status == espalier_usage, 'no room for a permutation')
+    end subroutine
+
+    ! [d 1; 1 d] for d = 2, 1 and 3, the second of which is singular.
+    subroutine batch()
+        type(espalier_solver) :: solver
+        real(real64) :: values(4, 3), x(2, 3), errors(3)
+        integer :: statuses(3), status
+        call solver%create('d')
+        values = reshape([2, 1, 1, 2, 1, 1, 1, 1, 3, 1, 1, 3], [4, 3])
+        call solver%set_csc([1, 3, 5], [1, 2, 1, 2], values(:, 1))
+        call solver%solve_batch(values, reshape([3._real64, 3._real64, 1._real64, 2._real64, 8._real64, 4._real64], [2, 3]), &
+                                x, statuses, errors)
+        call check(all(statuses == [espalier_ok, espalier_singular, espalier_ok]), 'statuses of a batch')
+        call check(maxval(abs(x(:, [1, 3]) - reshape([1._real64, 1._real64, 2.5_real64, 0.5_real64], [2, 2]))) &
+                   < 1e-15_real64 .and. maxval(errors([1, 3])) < 1e-15_real64, 'batch')
+        call solver%solve_batch(values(:, :2), x, x, statuses, errors, status)
+        call check(status == espalier_usage, 'fewer values than systems')
+        call solver%solve_batch(values, x(:1, :), x, statuses, errors, status)
+        call check(status == espalier_usage, 'fewer rows than the systems')
     end subroutine
 
     subroutine results()

@@ -19,8 +19,9 @@ if(ESPALIER_SHARED)
     install(TARGETS espalier_fortran EXPORT espalier ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
             LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
     install(FILES ${modules}/espalier.mod ${modules}/espalier_c.mod ${modules}/espalier_checks.mod
+                  ${modules}/espalier_systems.mod
             DESTINATION ${ESPALIER_FORTRAN_MODULES})
-    set(fortran_sources espalier_c.f90 espalier_checks.f90 espalier.f90 array.c)
+    set(fortran_sources espalier_c.f90 espalier_checks.f90 espalier_systems.f90 espalier.f90 array.c)
     list(TRANSFORM fortran_sources PREPEND ${PROJECT_SOURCE_DIR}/tools/fortran/)
     install(FILES ${fortran_sources}
             DESTINATION ${CMAKE_INSTALL_DATADIR}/espalier)

@@ -1,5 +1,5 @@
 ! The functions of include/espalier/espalier.h and of array.c, with their constants and interoperable types. Only the
-! module espalier uses this module; programs use that one.
+! modules of this folder use this module; programs use the module espalier.
 module espalier_c
     use, intrinsic :: iso_c_binding
     implicit none
@@ -55,6 +55,12 @@ module espalier_c
             import
             type(c_ptr), value :: solver, b, x
             integer(c_int), value :: op
+            integer(c_int64_t), value :: nrhs, ldb, ldx
+            integer(c_int) :: status
+        end function
+        function half_function(solver, nrhs, b, ldb, x, ldx) bind(c) result(status)
+            import
+            type(c_ptr), value :: solver, b, x
             integer(c_int64_t), value :: nrhs, ldb, ldx
             integer(c_int) :: status
         end function
@@ -127,6 +133,8 @@ module espalier_c
     procedure(solve_function), bind(c, name='espalier_solve') :: c_solve
     procedure(solve_function), bind(c, name='espalier_refine') :: c_refine
     procedure(solve_function), bind(c, name='espalier_drive') :: c_drive
+    procedure(half_function), bind(c, name='espalier_solve_lower') :: c_solve_lower
+    procedure(half_function), bind(c, name='espalier_solve_lower_adjoint') :: c_solve_lower_adjoint
     procedure(solve_rows_function), bind(c, name='espalier_solve_rows') :: c_solve_rows
     procedure(solve_rows_function), bind(c, name='espalier_refine_rows') :: c_refine_rows
     procedure(solve_rows_function), bind(c, name='espalier_drive_rows') :: c_drive_rows
@@ -217,6 +225,37 @@ module espalier_c
         function c_inverse_diagonal(solver, diagonal) bind(c, name='espalier_inverse_diagonal') result(status)
             import
             type(c_ptr), value :: solver, diagonal
+            integer(c_int) :: status
+        end function
+        function c_factors(solver, entries) bind(c, name='espalier_factors') result(status)
+            import
+            type(c_ptr), value :: solver
+            integer(c_int64_t), intent(inout) :: entries(3)
+            integer(c_int) :: status
+        end function
+        function c_get_factor(solver, factor, base, pointers, indices, values) bind(c, name='espalier_get_factor') &
+            result(status)
+            import
+            type(c_ptr), value :: solver, values
+            integer(c_signed_char), value :: factor
+            integer(c_int), value :: base
+            integer(c_int64_t), intent(inout) :: pointers(*), indices(*)
+            integer(c_int) :: status
+        end function
+        function c_get_permutations(solver, base, p, q) bind(c, name='espalier_get_permutations') result(status)
+            import
+            type(c_ptr), value :: solver
+            integer(c_int), value :: base
+            integer(c_int64_t), intent(inout) :: p(*), q(*)
+            integer(c_int) :: status
+        end function
+        function c_solve_batch(solver, systems, entries, values, nrhs, b, x, statuses, errors) &
+            bind(c, name='espalier_solve_batch') result(status)
+            import
+            type(c_ptr), value :: solver, values, b, x
+            integer(c_int64_t), value :: systems, entries, nrhs
+            integer(c_int), intent(inout) :: statuses(*)
+            real(c_double), intent(inout) :: errors(*)
             integer(c_int) :: status
         end function
         function c_update(solver, w, sign, in_place) bind(c, name='espalier_update') result(status)
