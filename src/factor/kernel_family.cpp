@@ -15,7 +15,7 @@ namespace {
 template <class T> std::string describe_unknown(Factor<T> const& factor, CblkId k, Index column) {
     DelayedPanel<T> const* const delayed = factor.delayed(k);
     Index const number = delayed ? delayed->column_numbers()[column] : factor.cblk(k).first_col + column;
-    return fmt::format("row and column {} of the matrix", factor.structure().unknown_of(number) + 1);
+    return fmt::format("row and column {} of the matrix (counted from 1)", factor.structure().unknown_of(number) + 1);
 }
 
 } // namespace

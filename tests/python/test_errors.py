@@ -31,11 +31,17 @@ def test_misspelled_names_get_a_suggestion():
     refuses(OSError, lambda: espalier.Solver(ordering="mestis").factorize(laplacian(2)), "did you mean 'metis'")
 
 
-def test_messages_say_from_where_indices_count():
+def test_messages_count_rows_from_0():
     A = laplacian(2).tolil()
+    A[3, 3] = -20
+    at_3 = r"row and column 3 .*\(counted from 0\)"
+    refuses(espalier.NotPositiveDefiniteError, lambda: espalier.cholesky(A.tocsc(), ordering="natural"), at_3)
     A[3, :] = 0
+    refuses(espalier.SingularMatrixError, lambda: espalier.lu(A.tocsc()), r"row 3 .*\(counted from 0\)")
     A[:, 3] = 0
-    refuses(espalier.SingularMatrixError, lambda: espalier.Solver().factorize(A.tocsc()), r"row 4 .*\(counted from 1\)")
+    refuses(espalier.SingularMatrixError, lambda: espalier.Solver().factorize(A.tocsc()), r"row 3 .*\(counted from 0\)")
+    A[3, 3] = np.nan
+    refuses(espalier.InputError, lambda: espalier.Solver().factorize(A.tocsc()), r"row 3, column 3 \(counted from 0\)")
 
 
 def test_solvers_cannot_be_copied_or_pickled():

@@ -164,14 +164,34 @@ def test_new_values_reuse_the_analysis():
     b = np.ones(125)
     for scale in (1.0, 3.0):
         np.testing.assert_allclose(scale * (A @ solver.factorize(scale * A).solve(b)), b, atol=1e-12)
-    refuses(ValueError, lambda: solver.factorize(laplacian(4)), "analyze")
+    refuses(ValueError, lambda: solver.factorize(laplacian(4), reanalyze=False), "analyze")
     skewed = A.copy()
     skewed[0, 1] *= 2
-    refuses(ValueError, lambda: solver.factorize(skewed), "analyze")
-    np.testing.assert_allclose(skewed @ solver.analyze(skewed).factorize(skewed).solve(b), b, atol=1e-12)
+    refuses(ValueError, lambda: solver.factorize(skewed, reanalyze=False), "analyze")
+    np.testing.assert_allclose(skewed @ solver.factorize(skewed).solve(b), b, atol=1e-12)
     # The matrix is analyzed as general. Symmetric values do not change the pattern.
-    np.testing.assert_allclose(A @ solver.factorize(A).solve(b), b, atol=1e-12)
+    np.testing.assert_allclose(A @ solver.factorize(A, reanalyze=False).solve(b), b, atol=1e-12)
     assert solver.symmetry == "general"
+
+
+def test_another_pattern_is_analyzed_again():
+    solver = espalier.Solver()
+    for size in (3, 4, 4, 2):
+        A = laplacian(size)
+        x = solver.factorize(A).solve(np.ones(size**3))
+        np.testing.assert_allclose(A @ x, 1, atol=1e-12)
+        assert solver.shape == A.shape
+    A = laplacian(4).tolil()  # of the same size, with two entries more
+    A[0, 20] = A[20, 0] = -0.1
+    A = A.tocsr()
+    np.testing.assert_allclose(A @ solver.factorize(A).solve(np.ones(64)), 1, atol=1e-12)
+    # After a failed factorization of another pattern, the solver has the analysis of that pattern.
+    refuses(espalier.NotPositiveDefiniteError, lambda: espalier.cholesky(-laplacian(2)))
+    strict = espalier.Solver(factorization="llh").factorize(laplacian(3))
+    refuses(espalier.NotPositiveDefiniteError, lambda: strict.factorize(-laplacian(2)))
+    np.testing.assert_allclose(laplacian(2) @ strict.factorize(laplacian(2)).solve(np.ones(8)), 1, atol=1e-12)
+    assert strict.shape == (8, 8)
+    refuses(ValueError, lambda: espalier.lu(laplacian(2)).refactorize(laplacian(3)), "analyze")
 
 
 def test_a_matrix_of_another_scalar_type_is_analyzed_again():

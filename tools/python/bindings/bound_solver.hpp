@@ -51,6 +51,7 @@ template <class T> py::array_t<T> to_numpy(DenseMatrix<T>&& dense) {
 template <class T> class BoundSolver {
   public:
     using Matrix = std::shared_ptr<CscMatrix<T>>;
+    using Stored = std::shared_ptr<CscMatrix<T> const>;
     using Block = py::array_t<T, py::array::f_style>; // n x k, column-major, without conversion
     /// Status and normwise backward error of a solution.
     using Verdict = std::tuple<std::string, double>;
@@ -79,18 +80,25 @@ template <class T> class BoundSolver {
             factorized_.reset();
             analyzed_as_.reset();
             solver_->analyze(*matrix);
+            pattern_ = matrix;
             analyzed_as_ = matrix->symmetry;
         });
     }
 
+    /// Whether the last analysis holds for the matrix: its pattern is the same, and its values have the symmetry.
+    bool is_analyzed(Matrix const& matrix) {
+        return run({}, [&] { return in_analyzed_form(matrix) != nullptr; });
+    }
+
+    /// Error{usage} if the last analysis does not hold for the matrix.
     void factorize(Matrix const& matrix, py::tuple const& listeners) {
         run(listeners, [&] {
             factorized_.reset();
-            if (!analyzed_as_) {
-                solver_->analyze(*matrix);
-                analyzed_as_ = matrix->symmetry;
-            }
-            auto const stored = stored_as<T>(*analyzed_as_, matrix);
+            Stored const stored = in_analyzed_form(matrix);
+            if (!stored)
+                throw Error(Status::usage, "the matrix to factorize has another pattern or symmetry than the one "
+                                           "that was analyzed; call analyze again");
+            pattern_ = stored; // The matrix before it is not needed any more.
             solver_->factorize(*stored);
             factorized_ = stored;
         });
@@ -254,6 +262,15 @@ template <class T> class BoundSolver {
         return {to_string(report.status), report.backward_error};
     }
 
+    /// The matrix as the last analysis knows it, or null if there is none for its pattern and values.
+    Stored in_analyzed_form(Matrix const& matrix) const {
+        if (!analyzed_as_) return nullptr;
+        Stored stored = stored_as<T>(*analyzed_as_, matrix);
+        bool const fits = stored && stored->rows == pattern_->rows && stored->cols == pattern_->cols &&
+                          stored->col_ptr == pattern_->col_ptr && stored->row_ind == pattern_->row_ind;
+        return fits ? stored : nullptr;
+    }
+
     CscMatrix<T> const& factorized(char const* what) const {
         if (!factorized_) throw Error(Status::usage, std::string(what) + " was called before factorize");
         return *factorized_;
@@ -318,7 +335,8 @@ template <class T> class BoundSolver {
     std::atomic<std::thread::id> running_{};
     PythonCallbacks callbacks_;
     std::optional<Symmetry> analyzed_as_;
-    std::shared_ptr<CscMatrix<T> const> factorized_;
+    Stored pattern_; // a matrix with the pattern of the analysis
+    Stored factorized_;
     std::unique_ptr<Solver<T>> solver_; // Last, so that its threads end before the members that they use.
 };
 

@@ -73,18 +73,14 @@ std::shared_ptr<CscMatrix<T>> take_arrays(std::string const& layout, Index rows,
     return std::make_shared<CscMatrix<T>>(import_claimed(view, claimed));
 }
 
-/// Stores a matrix with the symmetry `wanted` of the analyzed matrix. Error{usage} if its values do not have
-/// this symmetry.
+/// The matrix, stored with the symmetry `wanted`, or null if its values do not have this symmetry.
 template <class T>
 std::shared_ptr<CscMatrix<T> const> stored_as(Symmetry wanted, std::shared_ptr<CscMatrix<T> const> matrix) {
     Symmetry const given = matrix->symmetry;
     if (given == wanted) return matrix;
     if (wanted == Symmetry::general) return std::make_shared<CscMatrix<T>>(expand_symmetric(*matrix));
     CscMatrix<T> const full = expand_symmetric(*matrix);
-    if (!equals_mirror_image(full, wanted == Symmetry::hermitian))
-        throw Error(Status::usage,
-                    std::string("the matrix was ") + to_string(wanted) +
-                        " when it was analyzed, but its new values are not; call analyze again");
+    if (!equals_mirror_image(full, wanted == Symmetry::hermitian)) return nullptr;
     return std::make_shared<CscMatrix<T>>(lower_triangle(full, wanted));
 }
 

@@ -100,6 +100,7 @@ template <class T> void bind_scalar(py::module_& module, std::string const& lett
         .def_static("follow", &follow<T>, py::arg("comm"))
         .def("set_options", &Bound::set_options, py::arg("options"))
         .def("analyze", &Bound::analyze, py::arg("matrix"), listeners)
+        .def("is_analyzed", &Bound::is_analyzed, py::arg("matrix"))
         .def("factorize", &Bound::factorize, py::arg("matrix"), listeners)
         .def("solve", &Bound::solve, b, x, op, py::arg("refine"), py::arg("by_rows"), listeners)
         .def("solve_sparse", &Bound::solve_sparse, py::arg("b"), op, listeners)

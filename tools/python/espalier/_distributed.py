@@ -100,6 +100,8 @@ class DistributedSolver:
             self._handle = self._known = None
             self._handle = SOLVER[dtype](self._options, self._comm.py2f())
             self._dtype = dtype
+        if not self._comm.bcast(self._handle.is_analyzed(matrix), root=0):
+            self._handle.analyze(matrix, _NO_LISTENERS)
         self._handle.factorize(matrix, _NO_LISTENERS)
         self._known = matrix.symmetry
         return self

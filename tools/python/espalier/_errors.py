@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 
@@ -59,5 +61,8 @@ _CLASSES: dict[str, type[EspalierError]] = {
 
 
 def from_status(status: str, message: str) -> EspalierError:
-    """Creates the exception for an error of the library."""
+    """Creates the exception for an error of the library, whose rows and columns count from 0."""
+    if "(counted from 1)" in message:
+        message = re.sub(r"\b((?:row|column) )(\d+)", lambda found: f"{found[1]}{int(found[2]) - 1}", message)
+        message = message.replace("(counted from 1)", "(counted from 0)")
     return _CLASSES.get(status, EspalierError)(message, status)

@@ -101,7 +101,7 @@ class Factor:
         if scalar_type(A.dtype) != self.dtype:
             raise InputError(f"the matrix is of type {A.dtype}, but the factor of type {self.dtype}", "usage")
         self._explicit = None
-        self.solver.factorize(A)
+        self.solver.factorize(A, reanalyze=False)
         return self
 
     def update(self, W: Any, sign: int = 1) -> bool:

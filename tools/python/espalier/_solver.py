@@ -232,23 +232,26 @@ class Solver:
     def analyze(self, A: Any) -> Solver:
         """Compute the ordering, the structure of the factors and the schedule. Returns the solver."""
         matrix, dtype = self._matrix_of(A, None)
-        handle = self._handle_for(dtype)
+        self._analyze(self._handle_for(dtype), matrix, dtype)
+        return self
+
+    def _analyze(self, handle: _core.Solver, matrix: _core.Matrix, dtype: np.dtype[Any]) -> None:
         handle.analyze(matrix, self._listeners)
         self._work = _Work(handle, dtype, matrix.shape, matrix.symmetry)
+
+    def factorize(self, A: Any, *, reanalyze: bool = True) -> Solver:
+        """Compute the factors of A. Analyzes A first if the last analysis was of another pattern, scalar type or symmetry.
+        With reanalyze=False, another pattern or symmetry is an InputError. Returns the solver."""
+        self._factorize(A, None, reanalyze)
         return self
 
-    def factorize(self, A: Any) -> Solver:
-        """Compute the factors of A, which must have the analyzed pattern. Analyzes A first if there is no analysis for
-        its scalar type. Returns the solver."""
-        self._factorize(A, None)
-        return self
-
-    def _factorize(self, A: Any, dtype: np.dtype[Any] | None) -> None:
+    def _factorize(self, A: Any, dtype: np.dtype[Any] | None, reanalyze: bool = True) -> None:
         matrix, dtype = self._matrix_of(A, dtype)
         handle = self._handle_for(dtype)
+        is_new = self._work is None or self._work.handle is not handle
+        if (is_new or reanalyze) and not handle.is_analyzed(matrix):
+            self._analyze(handle, matrix, dtype)
         handle.factorize(matrix, self._listeners)
-        if self._work is None or self._work.handle is not handle:
-            self._work = _Work(handle, dtype, matrix.shape, matrix.symmetry)
 
     def _matrix_of(self, A: Any, dtype: np.dtype[Any] | None) -> tuple[_core.Matrix, np.dtype[Any]]:
         require_sparse(A)
