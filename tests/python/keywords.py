@@ -18,14 +18,20 @@ from typing import Any, Literal, TypedDict
 import numpy.typing as npt
 
 
-class Keywords(TypedDict, total=False):
-    """Types of the keywords. None keeps the default."""
+class IluKeywords(TypedDict, total=False):
+    """Types of the keywords of ilu(), which has the others as arguments. None keeps the default."""
 '''
 
 TAIL = '''
     #: unknowns that are not eliminated, counted from 0: the solver computes their Schur complement
     schur: Sequence[int] | npt.NDArray[Any] | None
+
+
+class Keywords(IluKeywords, total=False):
+    """Types of all keywords. None keeps the default."""
 '''
+
+ARGUMENTS_OF_ILU = ("method", "levels")
 
 TYPES = {"flag": "bool", "count": "int", "size": "int | str", "real": "float", "text": "str | os.PathLike[str]"}
 
@@ -37,13 +43,16 @@ def hint(row):
     return TYPES[row["type"]] + unset
 
 
+def described(row):
+    comment = textwrap.fill(row["description"], 110, initial_indent="    #: ", subsequent_indent="    #: ",
+                            break_on_hyphens=False)
+    return f'\n{comment}\n    {row["name"].replace("-", "_")}: {hint(row)} | None\n'
+
+
 def keywords():
-    text = HEAD
-    for row in _core.option_table():
-        text += "\n" + textwrap.fill(row["description"], 110, initial_indent="    #: ", subsequent_indent="    #: ",
-                                     break_on_hyphens=False)
-        text += f'\n    {row["name"].replace("-", "_")}: {hint(row)} | None\n'
-    return text + TAIL
+    rows = {row["name"]: row for row in _core.option_table()}
+    own = [described(rows.pop(name)) for name in ARGUMENTS_OF_ILU]
+    return HEAD + "".join(map(described, rows.values())) + TAIL + "".join(own)
 
 
 if __name__ == "__main__":

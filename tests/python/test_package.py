@@ -67,10 +67,23 @@ def test_types_are_complete(tmp_path):
         "idle: float = solver.predict(8, 32, trace='predicted.paje').idle_s.sum()\n"
         "memory: float = max(process.memory_bytes for process in solver.predict(8).process)\n"
         "solver.write_trace(b'run.paje', name='identity')\n"
+        "M = espalier.ilu(A, 1, block_size=2)\n"
+    )
+    misuse = tmp_path / "misuse.py"
+    misuse.write_text(
+        "import espalier\n"
+        "espalier.Solver(orderng='metis')\n"
+        "espalier.spsolve(1, 2, thraeds=2)\n"
+        "espalier.factorized(1, factorisation='lu')\n"
+        "espalier.cholesky(1, thread=2)\n"
+        "espalier.ilu(1, level=2)\n"
+        "espalier.Solver(threads='two')\n"
     )
     shutil.copytree(Path(espalier.__file__).parent, tmp_path / "espalier")
     mypy = (sys.executable, "-m", "mypy", "--config-file", "mypy.ini", "--cache-dir", str(tmp_path / "cache"))
     run(*mypy, "espalier", "use.py", directory=tmp_path, PYTHONPATH="")
+    found = subprocess.run([*mypy, "misuse.py"], cwd=tmp_path, stdout=subprocess.PIPE, text=True).stdout
+    assert [int(line) for line in re.findall(r"^misuse.py:(\d+): error", found, re.M)] == [2, 3, 4, 5, 6, 7]
 
 
 def test_the_installed_package_works_alone(tmp_path):

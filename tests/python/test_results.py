@@ -91,6 +91,10 @@ def test_the_report_is_a_dict_like_the_json():
     assert 0 < report["factor"]["rcond"] < 1
     assert 0 < report["refine"]["forward_error"] < 1e-10
     assert all(isinstance(note, str) for note in report["notes"]) and report["notes"]
+    plain = espalier.Solver().factorize(laplacian(2))
+    plain.solve(np.ones(8))
+    assert plain.report["factor"]["rcond"] is None and plain.report["refine"]["forward_error"] is None
+    assert plain.report["settings"]["schedule_expected_s"] is None
 
 
 def test_refine_improves_a_given_solution():

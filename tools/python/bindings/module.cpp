@@ -35,19 +35,32 @@ void translate(std::exception_ptr thrown) {
     }
 }
 
-// Returns {"analysis": {"flops": ...}, ...} from fields named "analysis.flops".
+// A value of a report. Numbers that may be unknown are marked, and None if they are.
+template <class Value, class... Mark> py::object report_value(Value const& value, Mark... mark) {
+    if constexpr (std::is_enum_v<Value>) {
+        return py::str(to_string(value));
+    } else if constexpr (sizeof...(mark) == 0) {
+        return py::cast(value);
+    } else if constexpr (std::is_arithmetic_v<Value>) {
+        return value < 0 ? py::object(py::none()) : py::cast(value);
+    } else {
+        py::list items;
+        for (auto const& item : value) items.append(report_value(item, mark...));
+        return items;
+    }
+}
+
+// Returns {"analysis": {"flops": ...}, ...}.
 py::dict nested(Report const& report) {
     py::dict out;
-    for (ReportField const& field : report_fields(report)) {
+    visit_fields(report, [&out](char const* group, char const* name, auto const& value, auto... mark) {
         py::dict level = out;
-        std::size_t begin = 0;
-        for (std::size_t dot; (dot = field.name.find('.', begin)) != std::string::npos; begin = dot + 1) {
-            py::str const key(field.name.substr(begin, dot - begin));
-            if (!level.contains(key)) level[key] = py::dict();
-            level = level[key].cast<py::dict>();
+        if (*group != '\0') {
+            if (!out.contains(group)) out[group] = py::dict();
+            level = out[group].cast<py::dict>();
         }
-        level[py::str(field.name.substr(begin))] = py::cast(field.value);
-    }
+        level[name] = report_value(value, mark...);
+    });
     return out;
 }
 

@@ -57,7 +57,8 @@ def claim(symmetric: Symmetric, dtype: np.dtype[Any]) -> str:
 
 
 def require_sparse(A: Any) -> None:
-    if not sparse.issparse(A):
+    is_sparse: bool = sparse.issparse(A)  # not in the condition, so that A keeps its type
+    if not is_sparse:
         raise TypeError(
             f"the matrix must be of scipy.sparse, not {type(A).__name__}; convert it with scipy.sparse.csc_matrix"
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +24,7 @@ class Inverse(LinearOperator):
     """The inverse of a factorized matrix, for arguments such as OPinv and M of scipy's functions."""
 
     def __init__(self, factor: Factor) -> None:
-        super().__init__(factor.dtype, factor.shape)
+        super().__init__(factor.dtype, factor.shape)  # type: ignore[call-arg,unused-ignore]
         self._factor = factor
 
     def _matvec(self, x: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -164,12 +164,13 @@ class SymmetricFactor(Factor):
 
     def apply_P(self, b: Any) -> npt.NDArray[Any]:
         """P b: the rows of b in the order of the factors."""
-        return np.asarray(b)[self.P()]
+        permuted: npt.NDArray[Any] = np.asarray(b)[self.P()]
+        return permuted
 
     def apply_Pt(self, b: Any) -> npt.NDArray[Any]:
         """P^T b, which undoes apply_P()."""
         b = np.asarray(b)
-        x = np.empty_like(b)
+        x: npt.NDArray[Any] = np.empty_like(b)
         x[self.P()] = b
         return x
 
@@ -226,7 +227,7 @@ class GeneralFactor(Factor):
         return np.argsort(self._factors().q)
 
 
-def _solver(A: Any, name: str, symmetric: Symmetric, options: dict[str, Any]) -> Solver:
+def _solver(A: Any, name: Literal["llh", "ldlt", "ldlh", "lu"], symmetric: Symmetric, options: dict[str, Any]) -> Solver:
     if "method" in options or "factorization" in options:
         raise TypeError("factor objects determine the options method and factorization; use espalier.Solver")
     return Solver(symmetric=symmetric, factorization=name, **options).factorize(A)
@@ -254,7 +255,7 @@ def ldl(
         raise ValueError(f"symmetric = {symmetric!r}; it is 'hermitian' or 'symmetric'")
     require_sparse(A)
     complex_hermitian = symmetric == "hermitian" and scalar_type(A.dtype).kind == "c"
-    kind = "ldlh" if complex_hermitian else "ldlt"
+    kind: Literal["ldlh", "ldlt"] = "ldlh" if complex_hermitian else "ldlt"
     return SymmetricFactor(_solver(A, kind, symmetric, dict(progress=progress, log=log, **options)))
 
 

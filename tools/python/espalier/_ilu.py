@@ -14,7 +14,7 @@ from ._solver import Solver
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._keywords import Keywords
+    from ._keywords import IluKeywords
 
 
 class IncompleteInverse(LinearOperator):
@@ -26,7 +26,7 @@ class IncompleteInverse(LinearOperator):
 
     def __init__(self, solver: Solver) -> None:
         assert solver.dtype is not None and solver.shape is not None
-        super().__init__(solver.dtype, solver.shape)
+        super().__init__(solver.dtype, solver.shape)  # type: ignore[call-arg,unused-ignore]
         self.solver = solver
 
     def _matvec(self, x: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -46,7 +46,7 @@ def ilu(
     symmetric: Symmetric = None,
     progress: Progress = None,
     log: Log = None,
-    **options: Unpack[Keywords],
+    **options: Unpack[IluKeywords],
 ) -> IncompleteInverse:
     """Compute an incomplete factorization ILU(k) of A, or IC(k) if A may be positive definite, with k = levels.
 

@@ -9,8 +9,8 @@ from typing import Any, Literal, TypedDict
 import numpy.typing as npt
 
 
-class Keywords(TypedDict, total=False):
-    """Types of the keywords. None keeps the default."""
+class IluKeywords(TypedDict, total=False):
+    """Types of the keywords of ilu(), which has the others as arguments. None keeps the default."""
 
     #: factorization of the matrix (auto, llh, llt, ldlt, ldlh, lu) [auto: chosen from its symmetry and
     #: diagonal]
@@ -22,10 +22,6 @@ class Keywords(TypedDict, total=False):
 
     #: scale rows and columns (auto, on, off) [auto: for lu, ldlt and ldlh]
     scaling: Literal["auto", "on", "off"] | None
-
-    #: complete factorization, or incomplete factorization by level of fill (ILU, IC) as preconditioner of a
-    #: Krylov method; auto: what predicted memory and time recommend (direct, ilu, auto) [direct]
-    method: Literal["direct", "ilu", "auto"] | None
 
     #: factorize in single precision and refine to the precision of the run; fall back to full precision if
     #: single precision is not accurate enough
@@ -41,9 +37,6 @@ class Keywords(TypedDict, total=False):
     #: scotch, metis, amd, natural, rcm or FILE) [auto: dissection, or scotch if that saves time; natural for
     #: --method ilu]
     ordering: str | os.PathLike[str] | None
-
-    #: ilu: levels of fill of ILU(k) and IC(k) [0]
-    levels: int | None
 
     #: ilu: size of dense blocks [auto: found from the matrix]
     block_size: int | Literal["auto"] | None
@@ -167,3 +160,14 @@ class Keywords(TypedDict, total=False):
 
     #: unknowns that are not eliminated, counted from 0: the solver computes their Schur complement
     schur: Sequence[int] | npt.NDArray[Any] | None
+
+
+class Keywords(IluKeywords, total=False):
+    """Types of all keywords. None keeps the default."""
+
+    #: complete factorization, or incomplete factorization by level of fill (ILU, IC) as preconditioner of a
+    #: Krylov method; auto: what predicted memory and time recommend (direct, ilu, auto) [direct]
+    method: Literal["direct", "ilu", "auto"] | None
+
+    #: ilu: levels of fill of ILU(k) and IC(k) [0]
+    levels: int | None

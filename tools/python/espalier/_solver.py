@@ -401,7 +401,8 @@ class Solver:
         found = work.handle.predict(processes, threads, path, name)
         found["idle_s"] = np.array(found["idle_s"]).reshape(found["processes"], found["threads"])
         found["process"] = tuple(_named(ProcessPrediction, one) for one in found["process"])
-        return _named(Prediction, found)
+        prediction: Prediction = _named(Prediction, found)
+        return prediction
 
     def write_trace(self, path: Path, name: str = "") -> None:
         """Write the run since the last analyze() or write_trace() as a Pajé trace for ViTE or `espalier trace`. Needs
