@@ -76,13 +76,7 @@ template <class T> class BoundSolver {
     }
 
     void analyze(Matrix const& matrix, py::tuple const& listeners) {
-        run(listeners, [&] {
-            factorized_.reset();
-            analyzed_as_.reset();
-            solver_->analyze(*matrix);
-            pattern_ = matrix;
-            analyzed_as_ = matrix->symmetry;
-        });
+        run(listeners, [&] { analyze_now(matrix); });
     }
 
     /// Whether the last analysis holds for the matrix: its pattern is the same, and its values have the symmetry.
@@ -90,10 +84,11 @@ template <class T> class BoundSolver {
         return run({}, [&] { return in_analyzed_form(matrix) != nullptr; });
     }
 
-    /// Error{usage} if the last analysis does not hold for the matrix.
+    /// Analyzes first if there is no analysis. Error{usage} if that does not hold for the matrix.
     void factorize(Matrix const& matrix, py::tuple const& listeners) {
         run(listeners, [&] {
             factorized_.reset();
+            if (!analyzed_as_) analyze_now(matrix);
             Stored const stored = in_analyzed_form(matrix);
             if (!stored)
                 throw Error(Status::usage, "the matrix to factorize has another pattern or symmetry than the one "
@@ -260,6 +255,14 @@ template <class T> class BoundSolver {
         RefineReport const report = by_rows ? solver_->refine_rows(matrix, b, x, columns, op)
                                             : solver_->refine(matrix, b, x, columns, op);
         return {to_string(report.status), report.backward_error};
+    }
+
+    void analyze_now(Matrix const& matrix) {
+        factorized_.reset();
+        analyzed_as_.reset();
+        solver_->analyze(*matrix);
+        pattern_ = matrix;
+        analyzed_as_ = matrix->symmetry;
     }
 
     /// The matrix as the last analysis knows it, or null if there is none for its pattern and values.
