@@ -78,12 +78,13 @@ def test_types_are_complete(tmp_path):
         "espalier.cholesky(1, thread=2)\n"
         "espalier.ilu(1, level=2)\n"
         "espalier.Solver(threads='two')\n"
+        "espalier.factorized(1)([1], transpose='T')\n"
     )
     shutil.copytree(Path(espalier.__file__).parent, tmp_path / "espalier")
     mypy = (sys.executable, "-m", "mypy", "--config-file", "mypy.ini", "--cache-dir", str(tmp_path / "cache"))
     run(*mypy, "espalier", "use.py", directory=tmp_path, PYTHONPATH="")
     found = subprocess.run([*mypy, "misuse.py"], cwd=tmp_path, stdout=subprocess.PIPE, text=True).stdout
-    assert [int(line) for line in re.findall(r"^misuse.py:(\d+): error", found, re.M)] == [2, 3, 4, 5, 6, 7]
+    assert [int(line) for line in re.findall(r"^misuse.py:(\d+): error", found, re.M)] == [2, 3, 4, 5, 6, 7, 8]
 
 
 def test_the_installed_package_works_alone(tmp_path):

@@ -92,7 +92,7 @@ def to_matrix(A: Any, dtype: np.dtype[Any], claimed: str) -> _core.Matrix:
 
 def to_columns(W: Any, rows: int, dtype: np.dtype[Any]) -> _core.Matrix:
     """Converts columns of a matrix, sparse or dense, or a vector to a sparse matrix of the library."""
-    columns = W if sparse.issparse(W) else np.asarray(W)
+    columns: Any = W if sparse.issparse(W) else np.asarray(W)
     shape = columns.shape
     if len(shape) not in (1, 2) or shape[0] != rows:
         raise ValueError(f"W has shape {shape}; it must be ({rows},) or ({rows}, k)")

@@ -35,8 +35,8 @@ def solve_batch(
     A is a matrix of scipy.sparse in CSC, CSR or COO format without duplicates, which gives the pattern. values has shape
     (systems, A.nnz): the entries of each matrix in the order of A.data. b has shape (systems, n) or (systems, n, k). The
     result has the shape of b. With symmetric=True, "symmetric" or "hermitian" only the lower triangle is used. Every
-    solution is refined and checked. A system that is singular gives NaN and an AccuracyWarning, and does not concern the
-    others.
+    solution is refined and checked. A system that is singular gives NaN and an AccuracyWarning. The others
+    are not affected.
     """
     require_sparse(A)
     if A.format not in ("csc", "csr", "coo") or A.shape[0] != A.shape[1]:

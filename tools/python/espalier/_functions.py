@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +15,12 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ._keywords import Keywords
+
+
+class SolveFunction(Protocol):
+    """The result of factorized(): the method Solver.solve() of one solver."""
+
+    def __call__(self, b: Any, trans: str = "N", *, refine: bool = True) -> npt.NDArray[Any]: ...
 
 
 # spsolve() treats matrices with at most so many entries as general: symmetric factors are stored in dense blocks, which
@@ -61,7 +66,7 @@ def factorized(
     progress: Progress = None,
     log: Log = None,
     **options: Unpack[Keywords],
-) -> Callable[..., npt.NDArray[Any]]:
+) -> SolveFunction:
     """Factorize A and return a function that solves A x = b: the method `solve` of a new Solver, available as its
     `__self__`. The keywords are those of Solver."""
     solver = Solver(symmetric=symmetric, progress=progress, log=log, **options)
