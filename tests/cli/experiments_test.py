@@ -1,5 +1,6 @@
 """`tools/experiments` makes the tables of docs/experiments.md and checks what the page says about them."""
 
+import json
 import subprocess
 import sys
 import tempfile
@@ -37,7 +38,12 @@ class Experiments(unittest.TestCase):
         self.assertEqual(done.stdout.count(": holds"), 3)
 
     def test_numa_factors_of_the_model(self):
-        done = experiments("factors")
+        with tempfile.TemporaryDirectory() as folder:
+            done = experiments("--data", folder, "factors")
+            data = json.loads((Path(folder) / "factors.json").read_text())
+        self.assertEqual(len(data["runs"]), len(data["machines"]))
+        self.assertEqual(data["runs"][0]["command"], "espalier machine --simulate NUMA16.json")
+        self.assertEqual({len(run["report"]["numa_factors"]["kernels"]) for run in data["runs"]}, {2})
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
         self.assertEqual(done.stdout.count(" | dgemm | "), 3, "three machines")
         self.assertEqual(done.stdout.count(": holds"), 3)
