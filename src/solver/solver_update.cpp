@@ -25,6 +25,8 @@ void Solver<T>::State::check_update(CscMatrix<T> const& matrix, CscMatrix<T> con
     w.validate();
     double const products = count_products(w, matrix.symmetry);
     double const bytes = products * static_cast<double>(sizeof(T) + 2 * sizeof(Index)) * 2;
+    constexpr double worth_checking = 1 << 26; // reading the limits of the system takes longer than small updates
+    if (bytes < worth_checking) return;
     auto const most = static_cast<double>(available_memory_bytes());
     if (bytes > most)
         throw Error(Status::out_of_memory,
