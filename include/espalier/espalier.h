@@ -571,7 +571,7 @@ ESPALIER_API espalier_status espalier_inverse_diagonal(espalier_solver* solver, 
  *  and q of espalier_get_permutations(), A(p, p) = L L^H (llh), L L^T (llt), L D L^H (ldlh) or L D L^T (ldlt), and A(p, q) =
  *  L U (lu). L has a unit diagonal but for llh and llt, and D has blocks of 1 x 1 and 2 x 2. `entries` receives the numbers of
  *  entries of L, D and U that are not zero; 0 for a factor that there is not. One process only, supernodes, and factors in full
- *  precision without delayed columns: ESPALIER_UNSUPPORTED or ESPALIER_USAGE otherwise. */
+ *  precision: ESPALIER_UNSUPPORTED or ESPALIER_USAGE otherwise. */
 ESPALIER_API espalier_status espalier_factors(espalier_solver* solver, int64_t entries[3]);
 /** The compressed columns of factor 'L', 'D' or 'U' of espalier_factors(), with indices and starts that count from `base`, 0 or
  *  1: order + 1 starts, and a row and a value, of the type of the solver, for each entry. Pointers may be null. */

@@ -148,8 +148,7 @@ template <class T> class ESPALIER_API Solver {
     [[nodiscard]] std::vector<T> inverse_diagonal();
 
     /// A copy of the factors as sparse matrices, with scales and permutations undone. Replaced pivots are as they were
-    /// replaced. One process only, factors in T with supernodes and without delayed columns: Error{unsupported}, {usage}
-    /// otherwise.
+    /// replaced. One process only, factors in T with supernodes: Error{unsupported}, {usage} otherwise.
     [[nodiscard]] Factors<T> factors() const;
     /// The halves of a solve with the factors of llh, llt, ldlt or ldlh, on vectors in the order of their rows:
     /// (L D)^-1 b, where D is the identity for llh and llt. b and the result are n x nrhs. Errors as factors(); {usage} for

@@ -1,6 +1,7 @@
 #include "factor/explicit_factors.hpp"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "matrix/convert.hpp"
@@ -9,15 +10,10 @@ namespace espalier {
 
 namespace {
 
-// For each column of the structure its place in the order of the pivots.
-template <class T> std::vector<Index> places_of_pivots(Factor<T> const& factor) {
-    FactorForm const form = factor.form();
-    std::vector<Index> place(factor.structure().n);
-    for (CblkId k = 0; k < factor.structure().num_cblks(); ++k) {
-        Index const first = factor.cblk(k).first_col;
-        for (Index i = 0; i < factor.cblk(k).width(); ++i)
-            place[first + (form.has_d() || form.has_upper() ? factor.perm(k)[i] : i)] = first + i;
-    }
+// For each number of the structure the place of its pivot.
+std::vector<Index> places_of(std::vector<Index> const& numbers) {
+    std::vector<Index> place(numbers.size());
+    for (Index t = 0; t < std::ssize(numbers); ++t) place[numbers[t]] = t;
     return place;
 }
 
@@ -38,30 +34,37 @@ template <class T> class ColumnWriter {
 
 struct PlacedRow {
     Index place = 0; // in the factors
-    Index row = 0;   // below the diagonal block of the panel
+    Index row = 0;   // below the pivots of the panel
     bool operator<(PlacedRow const& other) const { return place < other.place; }
 };
 
-// The rows below cblk c by ascending places.
-std::vector<PlacedRow> placed_rows(BlockStructure const& structure, Cblk const& c, std::vector<Index> const& place) {
+// The rows below the pivots of cblk k by ascending places: those left over, whose numbers are `numbers`, and those of
+// its bloks.
+std::vector<PlacedRow> placed_rows(BlockStructure const& structure, CblkId k, std::span<Index const> numbers,
+                                   std::vector<Index> const& place) {
     std::vector<PlacedRow> rows;
-    for (Blok const& blok : structure.bloks_below(c))
-        for (Index i = blok.first_row; i < blok.end_row; ++i)
-            rows.push_back({place.empty() ? i : place[i], std::ssize(rows)});
+    for (Index const number : numbers) rows.push_back({place[number], std::ssize(rows)});
+    for (Blok const& blok : structure.bloks_below(structure.cblk(k)))
+        for (Index i = blok.first_row; i < blok.end_row; ++i) rows.push_back({place[i], std::ssize(rows)});
     std::sort(rows.begin(), rows.end());
     return rows;
 }
 
-template <class T> CscMatrix<T> lower_factor(Factor<T> const& factor, std::vector<Index> const& place) {
+template <class T> CscMatrix<T> lower_factor(Factor<T> const& factor, PivotOrder const& order) {
     bool const is_unit = factor.form().has_d() || factor.form().has_upper();
+    auto const place = places_of(order.rows);
     ColumnWriter<T> writer(factor.structure().n);
     for (CblkId k = 0; k < factor.structure().num_cblks(); ++k) {
-        Cblk const& c = factor.cblk(k);
-        MatrixView<T const> const diagonal = factor.diagonal(k), below = factor.below(k);
-        auto const rows = placed_rows(factor.structure(), c, place);
-        for (Index j = 0; j < c.width(); ++j) {
-            writer.put(c.first_col + j, is_unit ? T(1) : diagonal(j, j));
-            for (Index i = j + 1; i < c.width(); ++i) writer.put(c.first_col + i, diagonal(i, j));
+        DelayedPanel<T> const* const delayed = factor.delayed(k);
+        MatrixView<T const> const diagonal = factor.diagonal(k);
+        Index const first = order.first[k], pivots = diagonal.cols, left = delayed ? delayed->left() : 0;
+        MatrixView<T const> const below =
+            delayed ? delayed->lower().block(pivots, 0, left + factor.cblk(k).rows_below(), pivots) : factor.below(k);
+        auto const numbers = delayed ? std::span(delayed->row_numbers()).subspan(pivots) : std::span<Index const>();
+        auto const rows = placed_rows(factor.structure(), k, numbers, place);
+        for (Index j = 0; j < pivots; ++j) {
+            writer.put(first + j, is_unit ? T(1) : diagonal(j, j));
+            for (Index i = j + 1; i < pivots; ++i) writer.put(first + i, diagonal(i, j));
             for (PlacedRow const& row : rows) writer.put(row.place, below(row.row, j));
             writer.end_column();
         }
@@ -69,13 +72,13 @@ template <class T> CscMatrix<T> lower_factor(Factor<T> const& factor, std::vecto
     return writer.take();
 }
 
-template <class T> CscMatrix<T> block_diagonal(Factor<T> const& factor) {
+template <class T> CscMatrix<T> block_diagonal(Factor<T> const& factor, PivotOrder const& order) {
     ColumnWriter<T> writer(factor.structure().n);
     bool const conjugate = factor.form().conjugate();
     for (CblkId k = 0; k < factor.structure().num_cblks(); ++k) {
-        Index const first = factor.cblk(k).first_col;
+        Index const first = order.first[k];
         auto const couplings = factor.off_diagonal(k);
-        for (Index j = 0; j < factor.cblk(k).width(); ++j) {
+        for (Index j = 0; j < factor.diagonal(k).cols; ++j) {
             T const pivot = factor.diagonal(k)(j, j);
             if (j > 0) writer.put(first + j - 1, conj_if(conjugate, couplings[j - 1]));
             writer.put(first + j, conjugate ? T(real_part(pivot)) : pivot);
@@ -86,15 +89,20 @@ template <class T> CscMatrix<T> block_diagonal(Factor<T> const& factor) {
     return writer.take();
 }
 
-template <class T> CscMatrix<T> upper_factor(Factor<T> const& factor) {
+template <class T> CscMatrix<T> upper_factor(Factor<T> const& factor, PivotOrder const& order) {
+    auto const place = places_of(order.columns);
     ColumnWriter<T> writer(factor.structure().n); // of U^T
     for (CblkId k = 0; k < factor.structure().num_cblks(); ++k) {
-        Cblk const& c = factor.cblk(k);
+        DelayedPanel<T> const* const delayed = factor.delayed(k);
         MatrixView<T const> const diagonal = factor.diagonal(k), across = factor.upper(k);
-        auto const rows = placed_rows(factor.structure(), c, {});
-        for (Index j = 0; j < c.width(); ++j) {
-            for (Index i = j; i < c.width(); ++i) writer.put(c.first_col + i, diagonal(j, i));
-            for (PlacedRow const& row : rows) writer.put(row.place, across(row.row, j));
+        Index const first = order.first[k], pivots = diagonal.cols, left = delayed ? delayed->left() : 0;
+        auto const numbers = delayed ? std::span(delayed->column_numbers()).subspan(pivots) : std::span<Index const>();
+        auto const rows = placed_rows(factor.structure(), k, numbers, place);
+        for (Index j = 0; j < pivots; ++j) {
+            for (Index i = j; i < pivots; ++i) writer.put(first + i, diagonal(j, i));
+            for (PlacedRow const& row : rows)
+                writer.put(row.place,
+                           row.row < left ? delayed->upper_left_over()(j, row.row) : across(row.row - left, j));
             writer.end_column();
         }
     }
@@ -103,32 +111,39 @@ template <class T> CscMatrix<T> upper_factor(Factor<T> const& factor) {
 
 } // namespace
 
-template <class T> std::vector<Index> pivot_order(Factor<T> const& factor) {
-    auto const place = places_of_pivots(factor);
-    std::vector<Index> order(place.size());
-    for (Index column = 0; column < std::ssize(place); ++column)
-        order[place[column]] = factor.structure().inverse[column];
+template <class T> PivotOrder pivot_order(Factor<T> const& factor) {
+    PivotOrder order;
+    FactorForm const form = factor.form();
+    for (CblkId k = 0; k < factor.structure().num_cblks(); ++k) {
+        order.first.push_back(std::ssize(order.rows));
+        DelayedPanel<T> const* const delayed = factor.delayed(k);
+        Index const first = factor.cblk(k).first_col;
+        for (Index i = 0; i < factor.diagonal(k).cols; ++i) {
+            Index const row = delayed                               ? delayed->row_numbers()[i]
+                              : form.has_d() || form.has_upper() ? first + factor.perm(k)[i]
+                                                                    : first + i;
+            Index const in_order = delayed ? row : first + i;
+            order.rows.push_back(row);
+            order.columns.push_back(!form.has_upper() ? row : delayed ? delayed->column_numbers()[i] : first + i);
+            order.results.push_back(in_order);
+        }
+    }
     return order;
 }
 
 template <class T> Factors<T> explicit_factors(Factor<T> const& factor) {
-    for (CblkId k = 0; k < factor.structure().num_cblks(); ++k)
-        if (factor.delayed(k))
-            throw Error(Status::unsupported,
-                        "factors with delayed columns are not available as sparse matrices; use pivoting static");
+    PivotOrder const order = pivot_order(factor);
     Factors<T> factors;
-    factors.lower = lower_factor(factor, places_of_pivots(factor));
-    factors.row_permutation = factors.column_permutation = pivot_order(factor);
-    if (factor.form().has_d()) factors.diagonal = block_diagonal(factor);
-    if (factor.form().has_upper()) {
-        factors.upper = upper_factor(factor);
-        factors.column_permutation = factor.structure().inverse;
-    }
+    factors.lower = lower_factor(factor, order);
+    if (factor.form().has_d()) factors.diagonal = block_diagonal(factor, order);
+    if (factor.form().has_upper()) factors.upper = upper_factor(factor, order);
+    for (Index const row : order.rows) factors.row_permutation.push_back(factor.structure().inverse[row]);
+    for (Index const column : order.columns) factors.column_permutation.push_back(factor.structure().inverse[column]);
     return factors;
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
-    template std::vector<Index> pivot_order<T>(Factor<T> const&);                                            \
+    template PivotOrder pivot_order<T>(Factor<T> const&);                                                    \
     template Factors<T> explicit_factors<T>(Factor<T> const&);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 

@@ -9,12 +9,17 @@
 
 namespace espalier {
 
-/// For each row of the factors the row of the vectors (of the working system) that it belongs to: in the order of the
-/// pivots, which differs from that of the structure within cblks. The columns are in the same order, but for lu in that
-/// of the structure. Without delayed columns.
-template <class T> std::vector<Index> pivot_order(Factor<T> const& factor);
+/// The order of the pivots, which is that of the rows and columns of the factors. It differs from that of the structure
+/// within cblks and by delayed columns. For each pivot:
+struct PivotOrder {
+    std::vector<Index> rows;    ///< the number of its row in the structure,
+    std::vector<Index> columns; ///< that of its column, the same but for lu,
+    std::vector<Index> results; ///< and the number at which the forward half of a solve leaves its result.
+    std::vector<Index> first;   ///< For each cblk the place of its first pivot.
+};
+template <class T> PivotOrder pivot_order(Factor<T> const& factor);
 
-/// The factors of the working system, with one process. Error{unsupported} if columns are delayed.
+/// The factors of the working system, with one process.
 template <class T> Factors<T> explicit_factors(Factor<T> const& factor);
 
 } // namespace espalier

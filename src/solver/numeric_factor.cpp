@@ -213,14 +213,6 @@ std::vector<T> NumericFactor<T>::schur_product(std::span<Index const> unknowns, 
     });
 }
 
-template <class T> bool NumericFactor<T>::has_delayed() const {
-    return with_factor([&](auto const& factor) {
-        for (CblkId k = 0; k < structure_->num_cblks(); ++k)
-            if (factor.delayed(k)) return true;
-        return false;
-    });
-}
-
 template <class T> SelectedInverse<T> NumericFactor<T>::selected_inverse() {
     return SelectedInverse<T>(*full_, *plan_, context_.workers(), context_.interrupt());
 }

@@ -66,9 +66,6 @@ template <class T> class NumericFactor : public WorkingInverse<T> {
     /// Whether the factors are in lower precision.
     [[nodiscard]] bool is_narrow() const { return narrow_ != nullptr; }
 
-    /// Whether some columns are delayed.
-    [[nodiscard]] bool has_delayed() const;
-
     /// Collective: block := op(B)^-1 block for `columns` vectors. In lower precision each column is scaled to
     /// order 1 first, because the range of Low is small.
     void solve(std::span<T> block, Index columns, MatrixOp op) override;

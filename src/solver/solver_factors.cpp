@@ -56,13 +56,15 @@ template <class T> std::vector<T> Solver<T>::State::solve_half(std::span<T const
     require_own_factors(forward ? "solve_lower" : "solve_lower_adjoint");
     if (form_.has_upper())
         throw Error(Status::usage, "solves with one factor need a symmetric factorization (llh, llt, ldlt or ldlh)");
-    if (factor_.has_delayed())
-        throw Error(Status::unsupported, "solves with one factor do not support delayed columns; use pivoting static");
     Index const n = system_->order, columns = call_.columns;
     require_block(b.size(), n, columns, "the right-hand side");
     SingleThreadedBlas const blas;
-    std::vector<Index> const outer = pivot_order(factor_.factor());
-    std::vector<Index> const& inner = structure().inverse;
+    PivotOrder const order = pivot_order(factor_.factor());
+    auto const unknowns_of = [&](std::vector<Index> numbers) {
+        for (Index& number : numbers) number = structure().inverse[number];
+        return numbers;
+    };
+    std::vector<Index> const outer = unknowns_of(order.rows), inner = unknowns_of(order.results);
     auto const scales = scales_of<T>(outer, [&](Index i) { return analysis_->system.row_scale(i); });
     std::vector<T> block(b.size()), x(b.size());
     for (Index j = 0; j < columns; ++j)

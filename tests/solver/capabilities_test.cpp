@@ -215,6 +215,23 @@ TYPED_TEST(Capabilities, SelectedInverseIsOnThePatternOfTheTranspose) {
     }
 }
 
+template <class T> Dense<T> product(Dense<T> const& x, Dense<T> const& y) {
+    Dense<T> z(x.rows, y.cols);
+    for (Index j = 0; j < y.cols; ++j)
+        for (Index k = 0; k < x.cols; ++k)
+            for (Index i = 0; i < x.rows; ++i) z(i, j) += x(i, k) * y(k, j);
+    return z;
+}
+
+// The largest entry of |X| |Y|.
+template <class T> double size_of_product(Dense<T> x, Dense<T> y) {
+    for (auto* const values : {&x.values, &y.values})
+        for (T& value : *values) value = std::abs(value);
+    double largest = 0;
+    for (T const value : product(x, y).values) largest = std::max(largest, static_cast<double>(std::abs(value)));
+    return largest;
+}
+
 // A(p, q) = L U, L L^op or L D L^op, and the halves of a solve, with scaled and permuted systems, too.
 TYPED_TEST(Capabilities, FactorsMultiplyToTheMatrix) {
     using T = TypeParam;
@@ -236,13 +253,6 @@ TYPED_TEST(Capabilities, FactorsMultiplyToTheMatrix) {
             MatrixOp const op = conjugate ? MatrixOp::adjoint : MatrixOp::transpose;
             found.lower.validate();
             auto const l = to_dense(found.lower), d = to_dense(found.diagonal), u = to_dense(found.upper);
-            auto const product = [](Dense<T> const& x, Dense<T> const& y) {
-                Dense<T> z(x.cols);
-                for (Index j = 0; j < x.cols; ++j)
-                    for (Index k = 0; k < x.cols; ++k)
-                        for (Index i = 0; i < x.cols; ++i) z(i, j) += x(i, k) * y(k, j);
-                return z;
-            };
             Dense<T> const ld = d.cols > 0 ? product(l, d) : l;
             Dense<T> const l_op = to_dense(found.lower, op);
             Dense<T> const whole = u.cols > 0 ? product(l, u) : product(ld, l_op);
@@ -268,6 +278,45 @@ TYPED_TEST(Capabilities, FactorsMultiplyToTheMatrix) {
             EXPECT_LE(difference(solver.solve_lower_adjoint(multiplied(l_op), 2), b), tolerance<T> * 10)
                 << to_string(kind);
         }
+}
+
+// Small diagonals, so that many columns are delayed. An entry of a product or a solution is the sum of at most n terms, each
+// of which rounds a few times.
+TYPED_TEST(Capabilities, DelayedColumnsAreInTheFactors) {
+    using T = TypeParam;
+    constexpr Index n = 40;
+    constexpr double roundoff = 4 * n * static_cast<double>(epsilon<T>);
+    for (Factorization const kind : kinds<T>()) {
+        if (kind == Factorization::llh || kind == Factorization::llt) continue;
+        auto a = random_matrix<T>(kind, n, 8);
+        scale_values(a, [](Index i, Index j) { return static_cast<Real<T>>(i == j ? 1e-3 : 1); });
+        Options options = narrow_blocks(kind);
+        options.supernodes = Toggle::on;
+        options.matching = Toggle::off;
+        options.pivoting = Pivoting::delayed;
+        Solver<T> solver = factorized(a, options);
+        ASSERT_GT(solver.report().factor.pivots_delayed, 0) << to_string(kind);
+        Factors<T> const found = solver.factors();
+        found.lower.validate();
+        bool const is_lu = kind == Factorization::lu;
+        auto const l = to_dense(found.lower), right = is_lu ? to_dense(found.upper) : to_dense(found.lower,
+            kind == Factorization::ldlh ? MatrixOp::adjoint : MatrixOp::transpose);
+        auto const left = is_lu ? l : product(l, to_dense(found.diagonal));
+        auto const whole = product(left, right), expected = to_dense(a);
+        double const bound = roundoff * size_of_product(left, right);
+        for (Index j = 0; j < n; ++j)
+            for (Index i = 0; i < n; ++i) {
+                T const entry = expected(found.row_permutation[i], found.column_permutation[j]);
+                EXPECT_LE(std::abs(whole(i, j) - entry), bound) << to_string(kind) << i << " " << j;
+            }
+        if (is_lu) continue;
+        Dense<T> b(n, 2), x(n, 2), y(n, 2);
+        b.values = test::random_vector<T>(2 * n, 3);
+        x.values = solver.solve_lower(b.values, 2);
+        y.values = solver.solve_lower_adjoint(b.values, 2);
+        EXPECT_LE(difference(product(left, x).values, b.values), roundoff * size_of_product(left, x)) << to_string(kind);
+        EXPECT_LE(difference(product(right, y).values, b.values), roundoff * size_of_product(right, y)) << to_string(kind);
+    }
 }
 
 // A permuted identity with a cycle: the rows are matched, and A^-1 has a diagonal outside of the factors.
