@@ -168,6 +168,8 @@ template <class T> class ESPALIER_API Solver {
     /// Error{not_positive_definite} for llh, {singular}: the matrix and the factors are as before. factorize() accepts the
     /// pattern that was analyzed and that of `matrix`. Error{out_of_memory} if W has columns with too many entries.
     bool update(CscMatrix<T>& matrix, CscMatrix<T> const& w, int sign = 1);
+    /// update() with the nonzeros of a dense W (n x k).
+    bool update(CscMatrix<T>& matrix, DenseMatrix<T> const& w, int sign = 1);
     /// update() with sign = -1.
     bool downdate(CscMatrix<T>& matrix, CscMatrix<T> const& w) { return update(matrix, w, -1); }
 

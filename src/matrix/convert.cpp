@@ -58,6 +58,14 @@ template <class To, class From> DenseMatrix<To> convert(DenseMatrix<From> const&
     return result;
 }
 
+template <class T> CscMatrix<T> nonzeros(DenseMatrix<T> const& a) {
+    return build_columns<T>(a.rows, a.cols, Symmetry::general, [&](auto const& put) {
+        for (Index j = 0; j < a.cols; ++j)
+            for (Index i = 0; i < a.rows; ++i)
+                if (T const value = a.column(j)[i]; value != T(0)) put(i, j, value);
+    });
+}
+
 template <class T> CscMatrix<T> expand_symmetric(CscMatrix<T> const& a) {
     if (a.symmetry == Symmetry::general) return a;
     bool const conjugate = a.symmetry == Symmetry::hermitian;
@@ -126,6 +134,7 @@ template <class T> CscMatrix<T> interior_block(CscMatrix<T> const& a, std::span<
     ESPALIER_INSTANTIATE_PAIR(double, T)                                                                     \
     ESPALIER_INSTANTIATE_PAIR(std::complex<float>, T)                                                        \
     ESPALIER_INSTANTIATE_PAIR(std::complex<double>, T)                                                       \
+    template CscMatrix<T> nonzeros(DenseMatrix<T> const&);                                                   \
     template CscMatrix<T> expand_symmetric(CscMatrix<T> const&);                                             \
     template CscMatrix<T> lower_triangle(CscMatrix<T> const&, Symmetry);                                     \
     template CscMatrix<T> transpose(CscMatrix<T> const&);                                                    \

@@ -30,6 +30,9 @@ void require_fits(From value, std::string_view path, std::string_view what, Inde
     if (!fits(real_part(value)) || !fits(imag_part(value))) reject_overflow(path, what, row, col);
 }
 
+/// The nonzeros of a dense matrix.
+template <class T> CscMatrix<T> nonzeros(DenseMatrix<T> const& a);
+
 /// Both triangles of a symmetric or Hermitian matrix, as a general matrix; a copy of a general matrix.
 template <class T> CscMatrix<T> expand_symmetric(CscMatrix<T> const& a);
 

@@ -301,6 +301,9 @@ template <class T> std::vector<T> Solver<T>::solve_lower_adjoint(std::span<T con
 template <class T> bool Solver<T>::update(CscMatrix<T>& matrix, CscMatrix<T> const& w, int sign) {
     return state_->call("update", {}, [&] { return state_->update(matrix, w, sign); });
 }
+template <class T> bool Solver<T>::update(CscMatrix<T>& matrix, DenseMatrix<T> const& w, int sign) {
+    return state_->call("update_dense", {}, [&] { return state_->update_dense(matrix, w, sign); });
+}
 template <class T> DenseMatrix<T> Solver<T>::schur_complement() const {
     return state_->call("schur_complement", {}, [&] { return state_->schur_complement(); });
 }

@@ -125,10 +125,9 @@ template <class T> void Solver<T>::State::take_part(std::string const& name) {
     if (name == "factors") return (void)factors();
     if (name == "solve_lower") return (void)solve_half({}, true);
     if (name == "solve_lower_adjoint") return (void)solve_half({}, false);
-    if (name == "update") {
-        CscMatrix<T> none;
-        return (void)update(none, no_matrix, 1);
-    }
+    CscMatrix<T> to_update;
+    if (name == "update") return (void)update(to_update, no_matrix, 1);
+    if (name == "update_dense") return (void)update_dense(to_update, {}, 1);
     if (name == "schur_complement") return (void)schur_complement();
     if (name == "condense") return (void)condense({});
     if (name == "expand") return (void)expand({}, {});

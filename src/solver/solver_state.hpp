@@ -81,6 +81,7 @@ template <class T> struct Solver<T>::State {
     /// The forward or the backward half of a solve, in the order of factors().
     std::vector<T> solve_half(std::span<T const> b, bool forward);
     bool update(CscMatrix<T>& matrix, CscMatrix<T> const& w, int sign);
+    bool update_dense(CscMatrix<T>& matrix, DenseMatrix<T> const& w, int sign);
     DenseMatrix<T> schur_complement();
     std::vector<T> condense(std::span<T const> b);
     std::vector<T> expand(std::span<T const> b, std::span<T const> x_schur);

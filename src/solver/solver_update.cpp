@@ -5,6 +5,7 @@
 
 #include "core/timer.hpp"
 #include "kernels/blas.hpp"
+#include "matrix/convert.hpp"
 #include "matrix/low_rank.hpp"
 #include "matrix/norms.hpp"
 #include "runtime/process_limits.hpp"
@@ -125,7 +126,18 @@ template <class T> bool Solver<T>::State::update(CscMatrix<T>& matrix, CscMatrix
     return true;
 }
 
-#define ESPALIER_INSTANTIATE(T) template bool Solver<T>::State::update(CscMatrix<T>&, CscMatrix<T> const&, int);
+template <class T> bool Solver<T>::State::update_dense(CscMatrix<T>& matrix, DenseMatrix<T> const& w, int sign) {
+    CscMatrix<T> columns;
+    context_.on_root([&] {
+        require_block(w.values.size(), w.rows, w.cols, "the columns of an update");
+        columns = nonzeros(w);
+    });
+    return update(matrix, columns, sign);
+}
+
+#define ESPALIER_INSTANTIATE(T)                                                                              \
+    template bool Solver<T>::State::update(CscMatrix<T>&, CscMatrix<T> const&, int);                         \
+    template bool Solver<T>::State::update_dense(CscMatrix<T>&, DenseMatrix<T> const&, int);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)
 
 } // namespace espalier

@@ -168,6 +168,10 @@ TEST(Update, GoesOnWithLdlIfTheFactorizationIsChosen) {
     EXPECT_FALSE(solver.downdate(matrix, columns_of<double>(48, {{{5, 3.0}}})));
     EXPECT_EQ(solver.report().factorization, Factorization::ldlt);
     EXPECT_EQ(solver.inertia(), (Inertia{47, 1, 0}));
+    DenseMatrix<double> dense{48, 2, std::vector<double>(96, 0.0)};
+    dense.column(1)[5] = 3.0;
+    EXPECT_TRUE(solver.update(matrix, dense));
+    EXPECT_EQ(solver.inertia(), (Inertia{48, 0, 0}));
 }
 
 TEST(Update, FactorizesAnewWhatDoesNotFit) {
@@ -273,6 +277,8 @@ TEST(Update, SaysWhatIsWrong) {
     EXPECT_EQ(status_of([&] { solver.update(other, w); }), Status::usage);
     EXPECT_EQ(status_of([&] { solver.update(matrix, unknown); }), Status::bad_input);
     EXPECT_TRUE(solver.update(matrix, columns_of<double>(48, {}))); // nothing
+    EXPECT_TRUE(solver.update(matrix, DenseMatrix<double>{48, 2, std::vector<double>(96, 0.0)}));
+    EXPECT_EQ(status_of([&] { solver.update(matrix, DenseMatrix<double>{48, 2, {}}); }), Status::usage);
     Options keeps = narrow_blocks(Factorization::llh);
     keeps.schur = {3};
     EXPECT_EQ(status_of([&] { factorized(matrix, keeps).update(matrix, w); }), Status::usage);
