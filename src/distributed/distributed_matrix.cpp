@@ -96,11 +96,11 @@ template <class T> struct ProductSizeAndNorm {
     }
 };
 
-// The number of parts of a pass over the entries, each of which adds to its own copy of the sums. It does not depend
-// on the number of threads, so the sums do not either.
-template <class T> int parts_of_pass(CscMatrix<T> const& a) {
+// The number of parts of a pass over the entries, each of which adds to its own copy of the sums. More threads than two
+// do not change it, so the sums do not either.
+template <class T> int parts_of_pass(CscMatrix<T> const& a, int threads) {
     constexpr Offset worth_dividing = 200'000;
-    return a.stored() >= worth_dividing ? 2 : 1;
+    return threads > 1 && a.stored() >= worth_dividing ? 2 : 1;
 }
 
 // Runs body(part) for each part, which must not throw, on several threads if memory allows.
@@ -113,32 +113,40 @@ template <class Body> void run_parts(int parts, int threads, Body const& body) {
     for (int part = 0; part < parts; ++part) body(part);
 }
 
-// y[i] += the entries of row i of op(A) that the columns store, by y[i].add(value, x[j]).
-template <class Y, class T>
-void add_columns(MatrixOp op, CscMatrix<T> const& a, IndexRange columns, T const* x, Y* y) {
-    bool const turned = op != MatrixOp::none, mirrored = a.symmetry != Symmetry::general;
-    bool const conjugate = op == MatrixOp::adjoint;
-    bool const conjugate_mirror = conjugate != (a.symmetry == Symmetry::hermitian);
-    // Does a stored entry a(i, j) contribute to row i, and to row j? The diagonal contributes once.
-    bool const scatters = mirrored || !turned, gathers = mirrored || turned;
-    bool const conjugate_i = turned ? conjugate_mirror : conjugate;
-    bool const conjugate_j = turned ? conjugate : conjugate_mirror;
+// y[i] += the entries of row i of op(A) that the columns store, by y[i].add(value, x[j]). A stored entry a(i, j)
+// contributes to row i (`scatters`), to row j (`gathers`) or to both, and the diagonal once.
+template <bool scatters, bool gathers, class Y, class T>
+void add_columns(bool conjugate_i, bool conjugate_j, CscMatrix<T> const& a, IndexRange columns, T const* x, Y* y) {
     constexpr Offset ahead = 16; // the rows of later entries are fetched, because nothing else predicts them
     Offset const last = a.stored() - 1;
+    Index const* const rows = a.row_ind.data();
+    T const* const values = a.values.data();
     for (Index const j : columns) {
         Y row_j{};
+        T const x_j = x[j];
         for (Offset const p : a.entries_of(j)) {
-            Index const later = a.row_ind[std::min(p + ahead, last)];
-            __builtin_prefetch(y + later, 1);
-            __builtin_prefetch(x + later);
-            Index const i = a.row_ind[p];
-            T const value = a.values[p];
-            bool const once = mirrored && i == j;
-            if (scatters && !(once && turned)) y[i].add(conj_if(conjugate_i, value), x[j]);
-            if (gathers && !(once && !turned)) row_j.add(conj_if(conjugate_j, value), x[i]);
+            Index const later = rows[std::min(p + ahead, last)];
+            if constexpr (scatters) __builtin_prefetch(y + later, 1);
+            if constexpr (gathers) __builtin_prefetch(x + later);
+            Index const i = rows[p];
+            T const value = values[p];
+            if constexpr (gathers) row_j.add(conj_if(conjugate_j, value), x[i]);
+            if constexpr (scatters)
+                if (!gathers || i != j) y[i].add(conj_if(conjugate_i, value), x_j);
         }
-        if (gathers) y[j].add(row_j);
+        if constexpr (gathers) y[j].add(row_j);
     }
+}
+
+template <class Y, class T>
+void add_columns(MatrixOp op, CscMatrix<T> const& a, IndexRange columns, T const* x, Y* y) {
+    bool const turned = op != MatrixOp::none, conjugate = op == MatrixOp::adjoint;
+    bool const conjugate_mirror = conjugate != (a.symmetry == Symmetry::hermitian);
+    if (a.symmetry == Symmetry::general)
+        return turned ? add_columns<false, true>(conjugate, conjugate, a, columns, x, y)
+                      : add_columns<true, false>(conjugate, conjugate, a, columns, x, y);
+    add_columns<true, true>(turned ? conjugate_mirror : conjugate, turned ? conjugate : conjugate_mirror, a, columns, x,
+                            y);
 }
 
 // y[i] += the entries of row i of op(A). Each of `parts` parts adds to its own copy of y, which has a.rows entries.
@@ -222,10 +230,19 @@ template <class V> V scaled(std::vector<double> const& factors, Index i, V value
     return factors.empty() ? value : scaled_value(value, factors[i]);
 }
 
-// Memory for numbers of any type.
-struct Buffer {
-    std::vector<std::byte> bytes;
-    template <class E> [[nodiscard]] E* as() { return reinterpret_cast<E*>(bytes.data()); }
+// Memory for numbers of any type, which are written before they are read.
+class Buffer {
+  public:
+    void grow(std::size_t bytes) {
+        if (bytes <= size_) return;
+        bytes_ = std::make_unique_for_overwrite<std::byte[]>(bytes);
+        size_ = bytes;
+    }
+    template <class E> [[nodiscard]] E* as() { return reinterpret_cast<E*>(bytes_.get()); }
+
+  private:
+    std::unique_ptr<std::byte[]> bytes_;
+    std::size_t size_ = 0;
 };
 
 } // namespace
@@ -246,13 +263,10 @@ template <class T> struct DistributedMatrix<T>::Part {
         std::size_t const wanted[3] = {x_bytes, y_bytes * copies, std::max(x_bytes, y_bytes) * columns};
         if (std::equal(wanted, wanted + 3, reserved, std::less_equal<>())) return;
         rows.reduction().all_succeed([&] {
-            auto const grow = [](Buffer& buffer, std::size_t bytes) {
-                if (bytes > buffer.bytes.size()) buffer.bytes.resize(bytes);
-            };
-            grow(x, wanted[0] * entries->rows);
-            grow(y, wanted[1] * entries->rows);
-            grow(imported, wanted[2] * halo.size());
-            grow(exported, wanted[2] * halo.size());
+            x.grow(wanted[0] * entries->rows);
+            y.grow(wanted[1] * entries->rows);
+            imported.grow(wanted[2] * halo.size());
+            exported.grow(wanted[2] * halo.size());
         });
         halo.reserve(wanted[2]);
         for (int k = 0; k < 3; ++k) reserved[k] = std::max(reserved[k], wanted[k]);
@@ -433,7 +447,7 @@ template <class T> void DistributedMatrix<T>::abs_product(std::span<T const> x, 
 template <class T> template <class Sums, class Add>
 void DistributedMatrix<T>::accumulate_sums(MatrixOp op, std::span<T const> x, std::span<T const> b,
                                            Add const& add) const {
-    int const parts = parts_of_pass(local());
+    int const parts = parts_of_pass(local(), threads_);
     if (is_direct()) {
         part_->reserve(rows(), 0, sizeof(Sums), 1, parts);
         Sums* const y = part_->y.template as<Sums>();
@@ -504,8 +518,7 @@ template <class T> void DistributedMatrix<T>::accurate_residual(std::initializer
     require_block("b", b.size(), 1);
     require_block("r", r.size(), 1);
     Index const m = rows().count();
-    if (part_->sums.bytes.empty()) // on all processes
-        rows().reduction().all_succeed([&] { part_->sums.bytes.resize((m + 1) * sizeof(Entry)); });
+    rows().reduction().all_succeed([&] { part_->sums.grow(m * sizeof(Entry)); });
     std::span<Entry> const entries(part_->sums.template as<Entry>(), m);
     // b - R A C x = R (R^-1 b - A C x)
     auto const& factor = outer(op);

@@ -37,7 +37,8 @@ template <class T> class DistributedMatrix {
     /// Collective: takes the entries of another matrix with the same pattern, passed as above.
     void set_values(CscMatrix<T> const* whole);
 
-    /// Threads for residual_size() with large matrices, at least 1. The result does not depend on them.
+    /// Threads for residual_size() with large matrices, at least 1. With more than one, the rounding of the result
+    /// does not depend on their number.
     void use_threads(int threads) { threads_ = threads; }
 
     /// R^-1 A C^-1 for diagonal matrices R and C of powers of two. Each process passes the part of its rows

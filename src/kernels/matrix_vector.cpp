@@ -3,127 +3,13 @@
 #include <algorithm>
 #include <array>
 
-#include "kernels/vector.hpp"
+#include "kernels/column_group.hpp"
 
 namespace espalier {
 
 namespace {
 
-using vector::load;
-using vector::store;
-using vector::VectorOf;
-
-// A group of columns of a matrix and the vectors along its rows and columns, with complex numbers as pairs of
-// reals: `rows` and `lda` count reals.
-template <class R> struct ColumnGroup {
-    Index rows;
-    R const* a;
-    Index lda;
-    Index next; // distance of the group to fetch meanwhile; 0 for none
-};
-
-// Keeps the last `fresh` reals of a vector, and clears those that the vector before contains as well.
-template <class R, int width> ESPALIER_INLINE void keep_fresh(VectorOf<R, width>& numbers, Index fresh) {
-    static constexpr auto ones = [] {
-        std::array<R, 2 * width> result{};
-        for (int i = width; i < 2 * width; ++i) result[i] = 1;
-        return result;
-    }();
-    if (fresh == width) return;
-    VectorOf<R, width> mask;
-    load(mask, ones.data() + fresh);
-    numbers *= mask;
-}
-
-// Calls step(i, fresh) for vectors of `width` reals that cover [0, rows); only the last `fresh` reals of a vector
-// are new. There is at least one vector.
-template <int width, class Step> ESPALIER_INLINE void for_each_vector(Index rows, Step const& step) {
-    Index i = 0;
-    for (; i + width <= rows; i += width) step(i, Index{width});
-    if (i < rows) step(rows - width, rows - i);
-}
-
-template <class R> ESPALIER_INLINE void fetch_next(ColumnGroup<R> const& group, R const* at) {
-    if (group.next != 0) __builtin_prefetch(at + group.next, 0, 3);
-}
-
-// y += the columns times the numbers of x.
-template <class T, int width, int columns>
-ESPALIER_INLINE void add_columns(ColumnGroup<Real<T>> const& group, T const* x, Real<T>* y) {
-    using R = Real<T>;
-    using Vector = VectorOf<R, width>;
-    if constexpr (width > vector::narrowest<T>)
-        if (group.rows < width) return add_columns<T, width / 2, columns>(group, x, y);
-    for_each_vector<width>(group.rows, [&](Index i, Index fresh) ESPALIER_INLINE_LAMBDA {
-        Vector sum[2] = {}, imaginary = {};
-        for (int c = 0; c < columns; ++c) {
-            R const* const from = group.a + c * group.lda + i;
-            Vector entries;
-            load(entries, from);
-            fetch_next(group, from);
-            sum[c % 2] += entries * real_part(x[c]);
-            if constexpr (is_complex<T>) imaginary += entries * imag_part(x[c]);
-        }
-        sum[0] += sum[1];
-        if constexpr (is_complex<T>) {
-            vector::times_i<R, width>(imaginary);
-            sum[0] += imaginary;
-        }
-        keep_fresh<R, width>(sum[0], fresh);
-        Vector old;
-        load(old, y + i);
-        old += sum[0];
-        store(old, y + i);
-    });
-}
-
-// The products of the columns, transposed or conjugated, with y.
-template <class T, int width, int columns>
-ESPALIER_INLINE void multiply_columns(ColumnGroup<Real<T>> const& group, Real<T> const* y, bool conjugate, T* to) {
-    using R = Real<T>;
-    using Vector = VectorOf<R, width>;
-    if constexpr (width > vector::narrowest<T>)
-        if (group.rows < width) return multiply_columns<T, width / 2, columns>(group, y, conjugate, to);
-    Vector sum[columns] = {}, crossed[columns] = {}; // of a y, and of a i y
-    for_each_vector<width>(group.rows, [&](Index i, Index fresh) ESPALIER_INLINE_LAMBDA {
-        Vector numbers, turned;
-        load(numbers, y + i);
-        keep_fresh<R, width>(numbers, fresh);
-        if constexpr (is_complex<T>) {
-            turned = numbers;
-            vector::times_i<R, width>(turned);
-        }
-        for (int c = 0; c < columns; ++c) {
-            R const* const from = group.a + c * group.lda + i;
-            Vector entries;
-            load(entries, from);
-            fetch_next(group, from);
-            sum[c] += entries * numbers;
-            if constexpr (is_complex<T>) crossed[c] += entries * turned;
-        }
-    });
-    for (int c = 0; c < columns; ++c) {
-        if constexpr (is_complex<T>) {
-            // a y = (ar yr - ai yi) + i (ar yi + ai yr); turned numbers are -yi + i yr.
-            R even[2] = {}, odd[2] = {};
-            for (int lane = 0; lane < width; lane += 2) {
-                even[0] += sum[c][lane];
-                odd[0] += sum[c][lane + 1];
-                even[1] += crossed[c][lane];
-                odd[1] += crossed[c][lane + 1];
-            }
-            to[c] = conjugate ? T(even[0] + odd[0], -odd[1] - even[1]) : T(even[0] - odd[0], odd[1] - even[1]);
-        } else if constexpr (width == 1) {
-            to[c] = sum[c];
-        } else {
-            R total = 0;
-            for (int lane = 0; lane < width; ++lane) total += sum[c][lane];
-            to[c] = total;
-        }
-    }
-}
-
-template <class T> constexpr int group_columns = is_complex<T> ? 4 : 8;
+using namespace column_group;
 
 // Rows of a part whose groups of columns fit in the first-level cache twice.
 constexpr Index rows_of_part = 256;
@@ -143,15 +29,6 @@ template <class T, class Body> ESPALIER_INLINE void for_each_group(MatrixView<T 
         for (; j + 2 <= a.cols; j += 2) body(std::integral_constant<int, 2>(), i, end, j);
         if (j < a.cols) body(std::integral_constant<int, 1>(), i, end, j);
     }
-}
-
-// `after` columns from the last group, positive or negative, is what the caller needs next; 0 for nothing.
-template <class T> ESPALIER_INLINE ColumnGroup<Real<T>> group_at(MatrixView<T const> a, Index first_row, Index end_row,
-                                                                Index col, int columns, Index after) {
-    constexpr Index parts = is_complex<T> ? 2 : 1;
-    bool const is_last = col + 2 * columns > a.cols;
-    return {parts * (end_row - first_row), reinterpret_cast<Real<T> const*>(a.column(col) + first_row),
-            parts * a.ld, parts * (is_last ? after : columns) * a.ld};
 }
 
 template <class T> struct AddProduct {

@@ -66,7 +66,7 @@ std::uint64_t solve_workspace_bytes(BlockStructure const& structure, LocalPlan c
     Index largest = 0;
     for (Branch const& branch : plan.partition.branches)
         if (plan.is_own(branch.root)) entries += structure.cblk(branch.root).rows_below();
-    for (Cblk const& cblk : structure.cblks) largest = std::max({largest, cblk.rows_below(), cblk.width()});
+    for (Cblk const& cblk : structure.cblks) largest = std::max(largest, cblk.stride);
     entries += largest * std::ssize(plan.factor_schedule.lists);
     return static_cast<std::uint64_t>(entries) * scalar_bytes;
 }

@@ -1,6 +1,7 @@
 #include "solve/sweep.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -8,6 +9,7 @@
 
 #include "factor/page_homes.hpp"
 #include "kernels/matrix_vector.hpp"
+#include "kernels/panel_vector.hpp"
 #include "simulation/schedule.hpp"
 #include "trace/record.hpp"
 
@@ -57,8 +59,8 @@ Sweep<T>::Sweep(Factor<T> const& factor, FactorPlan const& plan, MatrixOp op, In
     for (Branch const& b : plan.partition.branches)
         outbox_ptr_.push_back(outbox_ptr_.back() +
                               (factor.has_panel(b.root) ? factor.cblk(b.root).rows_below() : 0));
-    Index largest = 0; // rows in the buffer of a worker: those below a cblk, or its own
-    for (Cblk const& c : structure_.cblks) largest = std::max({largest, c.rows_below(), c.width()});
+    Index largest = 0; // rows in the buffer of a worker: those of a panel
+    for (Cblk const& c : structure_.cblks) largest = std::max(largest, c.stride);
     Offset state_entries = 0;
     if (factor.may_have_delayed()) {
         for (CblkId k = 0; k < structure_.num_cblks(); ++k) {
@@ -245,8 +247,13 @@ template <class T> void Sweep<T>::forward(Branch const& b, BranchId number, Work
             keep_states(k, k);
             continue;
         }
-        RowBlock<T> const contribution = block_at(worker.buffer, factor_.cblk(k).rows_below());
-        forward_cblk(k, contribution, worker);
+        Cblk const& c = factor_.cblk(k);
+        bool const in_one_pass = !transposed_ && takes_one_pass(k);
+        RowBlock<T> const contribution = block_at(worker.buffer + (in_one_pass ? c.width() : 0), c.rows_below());
+        if (in_one_pass)
+            forward_in_one_pass(k, worker);
+        else
+            forward_cblk(k, contribution, worker);
         distribute(k, b.root, contribution, sums);
     }
 }
@@ -299,6 +306,23 @@ template <class T> void Sweep<T>::forward_cblk(CblkId k, RowBlock<T> contributio
     if (form_.has_d()) solve_d<T>(form_.conjugate(), factor_.diagonal(k), factor_.off_diagonal(k), x);
 }
 
+template <class T> bool Sweep<T>::takes_one_pass(CblkId k) const {
+    return vectors_ == 1 && !factor_.delayed(k) && factor_.cblk(k).stride <= most_rows_of_one_pass<T>;
+}
+
+// As forward_cblk() for one vector. The buffer holds [-x_k; contribution], so that the contribution is added to.
+template <class T> void Sweep<T>::forward_in_one_pass(CblkId k, Worker& worker) {
+    if (form_.has_d() || form_.has_upper()) permute(k, false, worker);
+    RowBlock<T> const x = rows_of(factor_.cblk(k));
+    MatrixView<T> const panel = factor_.lower(k);
+    T* const below = std::transform(x.only().begin(), x.only().end(), worker.buffer, std::negate<>());
+    std::fill_n(below, panel.rows - panel.cols, T(0));
+    solve_panel_with_vector<T>(unit_lower(), panel, {worker.buffer, worker.buffer + panel.rows});
+    std::transform(worker.buffer, below, x.z.data, std::negate<>());
+    count(worker, panel);
+    if (form_.has_d()) solve_d<T>(form_.conjugate(), factor_.diagonal(k), factor_.off_diagonal(k), x);
+}
+
 // The triangular solve with the diagonal block, forward or backward.
 template <class T> void Sweep<T>::solve_diagonal(CblkId k, bool forward, RowBlock<T> x) const {
     bool const upper = form_.has_upper() && forward == transposed_;
@@ -325,19 +349,38 @@ void Sweep<T>::couple(CblkId k, RowBlock<T> x, RowBlock<T> contribution, Worker&
 template <class T> void Sweep<T>::backward_cblk(CblkId k, Worker& worker) {
     if (factor_.delayed(k)) return backward_delayed(k, worker);
     RowBlock<T> const x = rows_of(factor_.cblk(k));
-    couple_back(k, x, worker);
-    solve_diagonal(k, false, x);
+    if (backward_op_ != Op::none && takes_one_pass(k)) {
+        backward_in_one_pass(k, worker);
+    } else {
+        couple_back(k, x, worker);
+        solve_diagonal(k, false, x);
+    }
     if (form_.has_d() || transposed_) permute(k, true, worker);
+}
+
+// x_k := L^-op (x_k - L21^op x_above) for one vector. The buffer holds [x_k; x_above].
+template <class T> void Sweep<T>::backward_in_one_pass(CblkId k, Worker& worker) {
+    RowBlock<T> const x = rows_of(factor_.cblk(k));
+    MatrixView<T> const panel = factor_.lower(k);
+    T* const above = std::copy(x.only().begin(), x.only().end(), worker.buffer);
+    copy_rows_above(k, above);
+    solve_transposed_panel_with_vector<T>(backward_op_, unit_lower(), panel,
+                                          {worker.buffer, worker.buffer + panel.rows});
+    std::copy(worker.buffer, above, x.z.data);
+    count(worker, panel);
+}
+
+// The entries of x in the rows below the diagonal block of cblk k.
+template <class T> void Sweep<T>::copy_rows_above(CblkId k, T* to) const {
+    for (Blok const& blok : structure_.bloks_below(factor_.cblk(k)))
+        to = std::copy_n(x_ + blok.first_row * vectors_, blok.height() * vectors_, to);
 }
 
 // x -= L21^op x_above (or U12 x_above)
 template <class T> void Sweep<T>::couple_back(CblkId k, RowBlock<T> x, Worker& worker) {
     Cblk const& c = factor_.cblk(k);
     RowBlock<T> const above = block_at(worker.buffer, c.rows_below());
-    T* to = above.z.data;
-    for (Blok const& blok : structure_.bloks_below(c))
-        to = std::copy_n(x_ + blok.first_row * vectors_, blok.height() * vectors_, to);
-
+    copy_rows_above(k, above.z.data);
     bool const upper = form_.has_upper() && !transposed_;
     MatrixView<T> const coupling = upper ? factor_.upper(k) : factor_.below(k);
     Op const op = upper ? Op::transpose : backward_op_; // U12 is stored transposed

@@ -81,6 +81,13 @@ template <class T> class Sweep {
 
     void forward_cblk(CblkId k, RowBlock<T> contribution, Worker& worker);
     void backward_cblk(CblkId k, Worker& worker);
+    [[nodiscard]] bool takes_one_pass(CblkId k) const;
+    void forward_in_one_pass(CblkId k, Worker& worker);
+    void backward_in_one_pass(CblkId k, Worker& worker);
+    void copy_rows_above(CblkId k, T* to) const;
+    [[nodiscard]] Diag unit_lower() const {
+        return form_.has_d() || form_.has_upper() ? Diag::unit : Diag::non_unit;
+    }
     void forward_delayed(CblkId k, RowBlock<T> contribution, Worker& worker);
     void backward_delayed(CblkId k, Worker& worker);
     void couple(CblkId k, RowBlock<T> x, RowBlock<T> contribution, Worker& worker);

@@ -42,10 +42,10 @@ template <class T> BackwardErrors worst_errors(DistributedMatrix<T> const& matri
 template <class T> void Refiner<T>::set_matrix(CscMatrix<T> const& working) {
     CscMatrix<T> const* const whole = context_.is_root() ? &working : nullptr;
     callers_.reset();
-    if (context_.is_alone())
+    if (working_)
+        working_->set_values(whole); // keeps its workspace
+    else if (context_.is_alone())
         working_.emplace(working);
-    else if (working_)
-        working_->set_values(whole);
     else
         working_.emplace(vectors_.rows(), whole);
     working_->use_threads(context_.threads());

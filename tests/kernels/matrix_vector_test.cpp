@@ -3,6 +3,7 @@
 
 #include "kernels/dense.hpp"
 #include "kernels/instruction_set.hpp"
+#include "kernels/panel_vector.hpp"
 
 namespace espalier {
 namespace {
@@ -102,6 +103,46 @@ TYPED_TEST(MatrixVector, SolveUndoesTheProductWithATriangle) {
                     ASSERT_LE(distance(x, expected), 100 * epsilon<T>)
                         << n << " uplo " << int(uplo) << " op " << int(op) << " diag " << int(diag);
                 }
+}
+
+TYPED_TEST(MatrixVector, SolveWithAPanelUndoesTheProductAndUpdatesTheRowsBelow) {
+    using T = TypeParam;
+    for (Diag const diag : {Diag::unit, Diag::non_unit})
+        for (Index const n : {0, 1, 2, 3, 4, 7, 8, 13, 16, 23, 40})
+            for (Index const below : {0, 1, 2, 5, 8, 17, 40}) {
+                auto panel = random_dense<T>(n + below, n, 4);
+                for (Index j = 0; j < n; ++j)
+                    for (Index i = 0; i < n; ++i) {
+                        panel(i, j) /= static_cast<Real<T>>(n + 1);
+                        if (i == j) panel(i, j) += T(1);
+                        if (i < j || (i == j && diag == Diag::unit))
+                            panel(i, j) = std::numeric_limits<Real<T>>::quiet_NaN();
+                    }
+                auto const l = [&](Index i, Index j) { return i == j && diag == Diag::unit ? T(1) : panel(i, j); };
+                auto const expected = random_vector<T>(n + below, 5);
+                for (auto const set : supported_sets()) {
+                    // [x; y] with L x = L x_expected, and y above the expectation by M x_expected.
+                    std::vector<T> w(n + below);
+                    for (Index i = 0; i < n + below; ++i) {
+                        w[i] = i < n ? T(0) : expected[i];
+                        for (Index j = 0; j < std::min(n, i + 1); ++j) w[i] += l(i, j) * expected[j];
+                    }
+                    solve_panel_with_vector<T>(set, diag, panel.view(), w);
+                    ASSERT_LE(distance(w, expected), 100 * epsilon<T>) << n << " + " << below << " set " << int(set);
+                    for (Op const op : {Op::transpose, Op::adjoint}) {
+                        // x + op(M) y with op(L) x_expected
+                        w = expected;
+                        for (Index j = 0; j < n; ++j) {
+                            w[j] = 0;
+                            for (Index i = j; i < n + below; ++i)
+                                w[j] += conj_if(op == Op::adjoint, l(i, j)) * expected[i];
+                        }
+                        solve_transposed_panel_with_vector<T>(set, op, diag, panel.view(), w);
+                        ASSERT_LE(distance(w, expected), 100 * epsilon<T>)
+                            << n << " + " << below << " set " << int(set) << " op " << int(op);
+                    }
+                }
+            }
 }
 
 // The vectors at the end of the rows overlap, so an infinity must not spread.
