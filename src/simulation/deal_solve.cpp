@@ -48,9 +48,8 @@ class SolveDealer {
         SolveTasks& to = plan.solve;
         one.branch = plan.find_branch(one.branch);
         local_[t] = static_cast<TaskId>(to.tasks.size());
-        bool const is_forward =
-            one.kind == SolveTaskKind::forward || one.kind == SolveTaskKind::send_sum;
-        (is_forward ? to.forward_of_branch : to.backward_of_branch)[one.branch] = local_[t];
+        if (one.kind != SolveTaskKind::forward_rows && one.kind != SolveTaskKind::backward_rows)
+            (is_forward(one.kind) ? to.forward_of_branch : to.backward_of_branch)[one.branch] = local_[t];
         to.tasks.push_back(one);
         to.graph.num_predecessors.push_back(all_.graph.num_predecessors[t]);
         to.graph.cost.push_back(all_.graph.cost[t]);

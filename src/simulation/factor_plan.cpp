@@ -245,6 +245,8 @@ ProcessPlans make_process_plans(BlockStructure const& structure, CostModel const
     shared.machine = machine;
     shared.settings = options;
     ProcessPlans plans = Dealer(structure, schedule).run();
+    for (LocalPlan const& plan : plans.of_process)
+        shared.solve_tasks = std::max(shared.solve_tasks, static_cast<std::int64_t>(plan.solve.tasks.size()));
     plans.shared = std::move(shared);
     return plans;
 }

@@ -24,6 +24,7 @@ struct SharedPlan {
     double solve_seconds = 0;  ///< Predicted time of a solve with one right-hand side.
     std::int64_t branches = 0;
     std::int64_t tasks = 0;
+    std::int64_t solve_tasks = 0; ///< The most tasks of a process in a solve.
     std::int64_t messages = 0;
     double message_bytes = 0;
     bool cuts_panels = false;              ///< Some panel is cut into groups of rows (settings.splitting).

@@ -33,7 +33,7 @@ template <class Archive> void describe(Archive& archive, SolveTasks& t) {
             t.contributors.processes, t.num_events);
 }
 template <class Archive> void describe(Archive& archive, SharedPlan& p) {
-    archive(p.machine, p.settings, p.makespan, p.solve_seconds, p.branches, p.tasks, p.messages, p.message_bytes,
+    archive(p.machine, p.settings, p.makespan, p.solve_seconds, p.branches, p.tasks, p.solve_tasks, p.messages, p.message_bytes,
             p.cuts_panels, p.memory_of_process);
 }
 template <class Archive> void describe(Archive& archive, LocalPlan& p) {

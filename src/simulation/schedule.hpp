@@ -27,6 +27,7 @@ struct ScheduleOptions : ScheduleSettings {
     /// times and then run with them. Otherwise `allocation` has no effect: all memory is equally near.
     bool models_memory = false;
     MappingOptions mapping = {};
+    Offset sweep_entries = SweepDivision{}.fewest_entries; ///< SweepDivision::fewest_entries.
 };
 
 /// The communication threads of each process.

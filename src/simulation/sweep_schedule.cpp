@@ -33,9 +33,8 @@ class SweepClock : public TaskClock {
 
     double begin(TaskId task, WorkerId worker, double) override {
         SolveTask const& one = tasks_.tasks[task];
-        bool const reads_panels =
-            one.kind == SolveTaskKind::forward || one.kind == SolveTaskKind::backward;
-        NodeMemory::Access const panels[] = {{reads_panels ? bytes_[one.branch] : 0, node_of(one), false}};
+        double const bytes = is_at_owner(one.kind) ? one.share * bytes_[one.branch] : 0;
+        NodeMemory::Access const panels[] = {{bytes, node_of(one), false}};
         return memory_.begin(worker, tasks_.graph.cost[task], panels);
     }
     void end(TaskId, WorkerId worker) override { memory_.end(worker); }
@@ -66,12 +65,10 @@ Distribution distribution_of(Schedule const& schedule, PanelFormat const& format
 // own process that comes before (send_sum) or after (receive_solution).
 void set_homes(SolveTasks& tasks, Schedule const& schedule) {
     auto& home = tasks.graph.home;
-    auto const is_at_owner = [&](TaskId t) {
-        return tasks.tasks[t].kind == SolveTaskKind::forward || tasks.tasks[t].kind == SolveTaskKind::backward;
-    };
     for (TaskId t = 0; t < tasks.graph.num_tasks(); ++t)
-        home[t] = is_at_owner(t) ? schedule.owner_of_cblk[cblk_of(tasks.tasks[t], schedule.partition)]
-                                 : any_worker;
+        home[t] = is_at_owner(tasks.tasks[t].kind)
+                      ? schedule.owner_of_cblk[cblk_of(tasks.tasks[t], schedule.partition)]
+                      : any_worker;
     for (TaskId t = 0; t < tasks.graph.num_tasks(); ++t)
         for (TaskId const next : tasks.graph.successors_of(t)) {
             if (tasks.tasks[next].kind == SolveTaskKind::send_sum) home[next] = home[t];
@@ -79,12 +76,18 @@ void set_homes(SolveTasks& tasks, Schedule const& schedule) {
         }
 }
 
-std::vector<TaskRange> ranges_of_homes(TaskGraph const& graph, MachineModel const& machine) {
+// Groups of rows may run on any thread of the process, other tasks at home only.
+std::vector<TaskRange> ranges_of_homes(SolveTasks const& tasks, MachineModel const& machine) {
     std::vector<TaskRange> ranges;
-    for (WorkerId const home : graph.home) {
+    for (TaskId t = 0; t < tasks.graph.num_tasks(); ++t) {
+        WorkerId const home = tasks.graph.home[t];
         // A message has no home, and no worker runs it.
         Candidates const own = home == any_worker ? Candidates{0, machine.num_workers()} : Candidates{home, home + 1};
-        ranges.push_back({own, own});
+        SolveTask const& task = tasks.tasks[t];
+        bool const is_group =
+            task.kind == SolveTaskKind::forward_rows || task.kind == SolveTaskKind::backward_rows;
+        WorkerId const first = task.process * machine.threads;
+        ranges.push_back({own, is_group ? Candidates{first, first + machine.threads} : own});
     }
     return ranges;
 }
@@ -97,7 +100,7 @@ TimedRun with_transfers(TimedRun run, MessageNetwork const& network) {
 TimedRun run_statically(SweepSchedule const& sweeps, Schedule const& schedule, TaskClock* clock) {
     TaskGraph const& graph = sweeps.tasks.graph;
     int const workers = schedule.machine.num_workers();
-    auto const ranges = ranges_of_homes(graph, schedule.machine);
+    auto const ranges = ranges_of_homes(sweeps.tasks, schedule.machine);
     CandidateQueues queues(graph, ranges, workers);
     MessageNetwork network(sweeps.tasks, schedule.machine, schedule.comm_threads);
     TimedRun planned = simulate(graph, queues, workers, &network);
@@ -112,8 +115,9 @@ TimedRun run_statically(SweepSchedule const& sweeps, Schedule const& schedule, T
 SweepSchedule simulate_sweeps(BlockStructure const& structure, CostModel const& model,
                               Schedule const& schedule, ScheduleOptions const& options) {
     SweepSchedule sweeps;
-    sweeps.tasks = build_solve_tasks(structure, schedule.partition, model,
-                                     distribution_of(schedule, options.format));
+    int const threads = schedule.machine.threads;
+    sweeps.tasks = build_solve_tasks(structure, schedule.partition, model, distribution_of(schedule, options.format),
+                                     {threads > 1 ? 2 * threads : 0, options.sweep_entries});
     set_homes(sweeps.tasks, schedule);
     sweeps.candidates = candidate_threads(sweeps.tasks, schedule.partition, schedule.mapping);
     std::optional<SweepClock> memory;

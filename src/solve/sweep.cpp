@@ -121,20 +121,23 @@ template <class T> void Sweep<T>::number_tasks() {
 }
 
 template <class T> void Sweep<T>::execute(TaskId task, WorkerId worker) {
-    SolveTaskKind const kind = plan_.solve.tasks[task].kind;
-    BranchId const number = plan_.solve.tasks[task].branch;
+    SolveTask const& what = plan_.solve.tasks[task];
+    BranchId const number = what.branch;
     Branch const& one = branch(number);
-    bool const is_forward = kind == SolveTaskKind::forward || kind == SolveTaskKind::send_sum;
     trace::Track* const track = team_.track(worker);
     std::optional<trace::Scope> scope(
-        std::in_place, track, is_forward ? trace::Kind::forward : trace::Kind::backward,
+        std::in_place, track, is_forward(what.kind) ? trace::Kind::forward : trace::Kind::backward,
         track ? trace::StateInfo{numbers_.task(task), structure_.number_of(one.root), levels_[one.root]}
               : trace::StateInfo{});
-    switch (kind) {
+    switch (what.kind) {
     case SolveTaskKind::forward:
-        return forward(one, number, workers_[worker]);
+        return forward(what, workers_[worker]);
+    case SolveTaskKind::forward_rows:
+        return forward_rows(what, workers_[worker]);
+    case SolveTaskKind::backward_rows:
+        return backward_rows(what, workers_[worker]);
     case SolveTaskKind::backward:
-        backward(one, workers_[worker]);
+        backward(task, workers_[worker]);
         scope.reset(); // the messages leave after the task
         return send_solution(number);
     case SolveTaskKind::send_sum: {
@@ -220,7 +223,9 @@ template <class T> void Sweep<T>::subtract_received(BranchId number) {
     }
 }
 
-template <class T> void Sweep<T>::forward(Branch const& b, BranchId number, Worker& worker) {
+template <class T> void Sweep<T>::forward(SolveTask const& task, Worker& worker) {
+    BranchId const number = task.branch;
+    Branch const& b = branch(number);
     Index const first = factor_.cblk(b.first).first_col;
     Index const end = factor_.cblk(b.root).end_col;
     if (sparse_)
@@ -236,7 +241,7 @@ template <class T> void Sweep<T>::forward(Branch const& b, BranchId number, Work
     if (b.first == b.root) {
         collect(b.root, rows_of(factor_.cblk(b.root)).z.data, true);
         subtract_received(number);
-        forward_cblk(b.root, outbox(number), worker);
+        forward_cblk(b.root, outbox(number), bloks_of(task), worker);
         return;
     }
     RowBlock<T> const sums = outbox(number);
@@ -253,13 +258,75 @@ template <class T> void Sweep<T>::forward(Branch const& b, BranchId number, Work
         if (in_one_pass)
             forward_in_one_pass(k, worker);
         else
-            forward_cblk(k, contribution, worker);
+            forward_cblk(k, contribution, bloks_below(k), worker);
         distribute(k, b.root, contribution, sums);
     }
 }
 
-template <class T> void Sweep<T>::backward(Branch const& b, Worker& worker) {
-    if (part_ != SweepPart::forward && !structure_.is_kept(b.first))
+// The bloks that a task at the owner of a branch with one cblk multiplies.
+template <class T> std::span<Blok const> Sweep<T>::bloks_of(SolveTask const& task) const {
+    return bloks_below(branch(task.branch).root).subspan(task.first_blok, task.end_blok - task.first_blok);
+}
+
+// Consecutive bloks as rows of below(k).
+template <class T> IndexRange Sweep<T>::rows_of(CblkId k, std::span<Blok const> bloks) const {
+    if (bloks.empty()) return {};
+    Index const width = factor_.cblk(k).width();
+    return {bloks.front().panel_row - width, bloks.back().panel_row + bloks.back().height() - width};
+}
+
+// Whether other tasks multiply rows of the branch.
+template <class T> bool Sweep<T>::leaves_rows(SolveTask const& task) const {
+    Branch const& b = branch(task.branch);
+    return b.first == b.root && !structure_.is_kept(b.root) && bloks_of(task).size() < bloks_below(b.root).size();
+}
+
+// A panel with delayed columns is processed by the main tasks alone.
+template <class T> void Sweep<T>::forward_rows(SolveTask const& task, Worker& worker) {
+    CblkId const k = branch(task.branch).root;
+    if (part_ == SweepPart::backward || !is_reached(k) || factor_.delayed(k)) return;
+    couple(k, rows_of(factor_.cblk(k)), outbox(task.branch), bloks_of(task), worker);
+}
+
+// The result takes the place of the rows in the outbox, which nobody reads any more.
+template <class T> void Sweep<T>::backward_rows(SolveTask const& task, Worker& worker) {
+    CblkId const k = branch(task.branch).root;
+    if (part_ == SweepPart::forward || factor_.delayed(k)) return;
+    RowBlock<T> const sum = sum_of_rows(task);
+    std::fill_n(sum.z.data, sum.length() * vectors_, T(0));
+    couple_back(k, sum, bloks_of(task), worker);
+}
+
+template <class T> RowBlock<T> Sweep<T>::sum_of_rows(SolveTask const& task) const {
+    CblkId const k = branch(task.branch).root;
+    return outbox(task.branch).entries(rows_of(k, bloks_of(task)).first, factor_.cblk(k).width());
+}
+
+// The backward part of a cblk whose rows below are multiplied by the tasks before this one.
+template <class T> void Sweep<T>::backward_with_sums(TaskId task, Worker& worker) {
+    SolveTask const& main = plan_.solve.tasks[task];
+    CblkId const k = branch(main.branch).root;
+    RowBlock<T> const x = rows_of(factor_.cblk(k));
+    // The other tasks of the forward half have read x.
+    if (part_ != SweepPart::backward && form_.has_d() && is_reached(k))
+        solve_d<T>(form_.conjugate(), factor_.diagonal(k), factor_.off_diagonal(k), x);
+    if (part_ == SweepPart::forward) return;
+    couple_back(k, x, bloks_of(main), worker);
+    for (TaskId t = task - 1; t >= 0; --t) {
+        SolveTask const& group = plan_.solve.tasks[t];
+        if (group.kind != SolveTaskKind::backward_rows || group.branch != main.branch) break;
+        add(sum_of_rows(group).z.data, x.z.data, x.length() * vectors_);
+    }
+    solve_diagonal(k, false, x);
+    if (form_.has_d() || transposed_) permute(k, true, worker);
+}
+
+template <class T> void Sweep<T>::backward(TaskId task, Worker& worker) {
+    SolveTask const& main = plan_.solve.tasks[task];
+    Branch const& b = branch(main.branch);
+    if (leaves_rows(main) && !factor_.delayed(b.root))
+        backward_with_sums(task, worker);
+    else if (part_ != SweepPart::forward && !structure_.is_kept(b.first))
         for (CblkId k = b.root; k >= b.first; --k) {
             if (k > b.first) fetch_beginning(factor_.panel(k - 1));
             backward_cblk(k, worker);
@@ -295,15 +362,18 @@ template <class T> void Sweep<T>::store(Index first, Index end) {
     }
 }
 
-// x_k := L^-1 P x_k (or U^-T x_k); contribution := L21 x_k (or U12^T x_k); x_k := D^-1 x_k.
-template <class T> void Sweep<T>::forward_cblk(CblkId k, RowBlock<T> contribution, Worker& worker) {
+// x_k := L^-1 P x_k (or U^-T x_k); contribution := L21 x_k (or U12^T x_k) for these bloks; x_k := D^-1 x_k, which
+// waits for the backward part if other tasks multiply the rest.
+template <class T>
+void Sweep<T>::forward_cblk(CblkId k, RowBlock<T> contribution, std::span<Blok const> bloks, Worker& worker) {
     if (factor_.delayed(k)) return forward_delayed(k, contribution, worker);
     RowBlock<T> const x = rows_of(factor_.cblk(k));
     // contribution may lie in the worker's buffer, which permute() uses before
     if (!transposed_ && (form_.has_d() || form_.has_upper())) permute(k, false, worker);
     solve_diagonal(k, true, x);
-    couple(k, x, contribution, worker);
-    if (form_.has_d()) solve_d<T>(form_.conjugate(), factor_.diagonal(k), factor_.off_diagonal(k), x);
+    couple(k, x, contribution, bloks, worker);
+    if (form_.has_d() && bloks.size() == bloks_below(k).size())
+        solve_d<T>(form_.conjugate(), factor_.diagonal(k), factor_.off_diagonal(k), x);
 }
 
 template <class T> bool Sweep<T>::takes_one_pass(CblkId k) const {
@@ -332,13 +402,14 @@ template <class T> void Sweep<T>::solve_diagonal(CblkId k, bool forward, RowBloc
                         factor_.diagonal(k), x);
 }
 
-// contribution := L21 x (or U12^T x)
+// contribution := L21 x (or U12^T x) for these bloks
 template <class T>
-void Sweep<T>::couple(CblkId k, RowBlock<T> x, RowBlock<T> contribution, Worker& worker) {
+void Sweep<T>::couple(CblkId k, RowBlock<T> x, RowBlock<T> contribution, std::span<Blok const> bloks, Worker& worker) {
+    IndexRange const rows = rows_of(k, bloks);
     MatrixView<T> const coupling = transposed_ ? factor_.upper(k) : factor_.below(k);
     Index const step = rows_a_call(x.length(), vectors_);
-    for (Index i = 0; i < coupling.rows; i += step) {
-        Index const height = std::min(step, coupling.rows - i);
+    for (Index i = rows.first; i < rows.last; i += step) {
+        Index const height = std::min(step, rows.last - i);
         auto const part = coupling.block(i, 0, height, coupling.cols);
         multiply<T>(part, x, contribution.entries(i, height));
         count(worker, part);
@@ -352,7 +423,7 @@ template <class T> void Sweep<T>::backward_cblk(CblkId k, Worker& worker) {
     if (backward_op_ != Op::none && takes_one_pass(k)) {
         backward_in_one_pass(k, worker);
     } else {
-        couple_back(k, x, worker);
+        couple_back(k, x, bloks_below(k), worker);
         solve_diagonal(k, false, x);
     }
     if (form_.has_d() || transposed_) permute(k, true, worker);
@@ -363,32 +434,33 @@ template <class T> void Sweep<T>::backward_in_one_pass(CblkId k, Worker& worker)
     RowBlock<T> const x = rows_of(factor_.cblk(k));
     MatrixView<T> const panel = factor_.lower(k);
     T* const above = std::copy(x.only().begin(), x.only().end(), worker.buffer);
-    copy_rows_above(k, above);
+    copy_rows_above(bloks_below(k), above);
     solve_transposed_panel_with_vector<T>(backward_op_, unit_lower(), panel,
                                           {worker.buffer, worker.buffer + panel.rows});
     std::copy(worker.buffer, above, x.z.data);
     count(worker, panel);
 }
 
-// The entries of x in the rows below the diagonal block of cblk k.
-template <class T> void Sweep<T>::copy_rows_above(CblkId k, T* to) const {
-    for (Blok const& blok : structure_.bloks_below(factor_.cblk(k)))
+// The entries of x in the rows of bloks.
+template <class T> void Sweep<T>::copy_rows_above(std::span<Blok const> bloks, T* to) const {
+    for (Blok const& blok : bloks)
         to = std::copy_n(x_ + blok.first_row * vectors_, blok.height() * vectors_, to);
 }
 
-// x -= L21^op x_above (or U12 x_above)
-template <class T> void Sweep<T>::couple_back(CblkId k, RowBlock<T> x, Worker& worker) {
-    Cblk const& c = factor_.cblk(k);
-    RowBlock<T> const above = block_at(worker.buffer, c.rows_below());
-    copy_rows_above(k, above.z.data);
+// x -= L21^op x_above (or U12 x_above) for these bloks
+template <class T>
+void Sweep<T>::couple_back(CblkId k, RowBlock<T> x, std::span<Blok const> bloks, Worker& worker) {
+    IndexRange const rows = rows_of(k, bloks);
+    RowBlock<T> const above = block_at(worker.buffer, rows.size());
+    copy_rows_above(bloks, above.z.data);
     bool const upper = form_.has_upper() && !transposed_;
     MatrixView<T> const coupling = upper ? factor_.upper(k) : factor_.below(k);
     Op const op = upper ? Op::transpose : backward_op_; // U12 is stored transposed
     Index const step = rows_a_call(x.length(), vectors_);
-    for (Index i = 0; i < coupling.rows; i += step) {
-        Index const height = std::min(step, coupling.rows - i);
+    for (Index i = rows.first; i < rows.last; i += step) {
+        Index const height = std::min(step, rows.last - i);
         auto const part = coupling.block(i, 0, height, coupling.cols);
-        subtract_multiply<T>(op, part, above.entries(i, height), x);
+        subtract_multiply<T>(op, part, above.entries(i - rows.first, height), x);
         count(worker, part);
     }
 }
@@ -415,7 +487,7 @@ template <class T> void Sweep<T>::forward_delayed(CblkId k, RowBlock<T> contribu
         for (std::size_t i = 0; i < others.size(); ++i)
             subtract(left.z.column(static_cast<Index>(i)), x_ + others[i] * vectors_, vectors_);
     }
-    couple(k, x, contribution, worker);
+    couple(k, x, contribution, bloks_below(k), worker);
     if (form_.has_d()) solve_d<T>(form_.conjugate(), panel.diagonal(), panel.off_diagonal(), x);
     scatter(x.z.data, pivots);
 }
@@ -426,7 +498,7 @@ template <class T> void Sweep<T>::backward_delayed(CblkId k, Worker& worker) {
     auto const pivots = unknowns(panel).first(panel.pivots());
     auto const others = unknowns(panel).subspan(panel.pivots());
     RowBlock<T> const x = state(k);
-    couple_back(k, x, worker);
+    couple_back(k, x, bloks_below(k), worker);
     RowBlock<T> const left = block_at(worker.buffer, panel.left());
     gather(others, left.z.data);
     if (form_.has_upper() && !transposed_) {

@@ -1,9 +1,10 @@
-// Sweeps a block of vectors up and down the tree. A task is the forward or the backward part of a branch.
+// Sweeps a block of vectors up and down the tree. A task is the forward or the backward part of a branch, or the
+// product with a group of rows of a large panel (tasks/solve_tasks.hpp).
 //
 // Forward, a branch subtracts its contributions to its own later rows directly and sums those to rows above
 // it in an outbox, one entry for each row below its root; a cblk above the cut first collects from the
 // outboxes of the branches that face it. The backward part needs no outboxes, because every row above is
-// final.
+// final; the tasks for groups of rows leave their sums there.
 //
 //               A = L L^op, L D L^op       L U                U^T L^T (op(A) of lu)
 //     forward   L, below(k)                L, below(k)        U^T, upper(k)
@@ -63,8 +64,13 @@ template <class T> class Sweep {
         Offset unchecked = 0; // multiplications since the last check of the interrupt
     };
 
-    void forward(Branch const& branch, BranchId number, Worker& worker);
-    void backward(Branch const& branch, Worker& worker);
+    void forward(SolveTask const& task, Worker& worker);
+    void backward(TaskId task, Worker& worker);
+    void forward_rows(SolveTask const& task, Worker& worker);
+    void backward_rows(SolveTask const& task, Worker& worker);
+    void backward_with_sums(TaskId task, Worker& worker);
+    [[nodiscard]] bool leaves_rows(SolveTask const& task) const;
+    [[nodiscard]] RowBlock<T> sum_of_rows(SolveTask const& task) const;
     void load(Index first, Index end);
     void load_sparse(Index first, Index end);
     void store(Index first, Index end);
@@ -79,19 +85,24 @@ template <class T> class Sweep {
     [[nodiscard]] Block block_for(Cblk const& c, SweepPart empty_in) const;
     void subtract_received(BranchId number);
 
-    void forward_cblk(CblkId k, RowBlock<T> contribution, Worker& worker);
+    void forward_cblk(CblkId k, RowBlock<T> contribution, std::span<Blok const> bloks, Worker& worker);
     void backward_cblk(CblkId k, Worker& worker);
     [[nodiscard]] bool takes_one_pass(CblkId k) const;
     void forward_in_one_pass(CblkId k, Worker& worker);
     void backward_in_one_pass(CblkId k, Worker& worker);
-    void copy_rows_above(CblkId k, T* to) const;
+    void copy_rows_above(std::span<Blok const> bloks, T* to) const;
+    [[nodiscard]] std::span<Blok const> bloks_of(SolveTask const& task) const;
+    [[nodiscard]] std::span<Blok const> bloks_below(CblkId k) const {
+        return structure_.bloks_below(factor_.cblk(k));
+    }
+    [[nodiscard]] IndexRange rows_of(CblkId k, std::span<Blok const> bloks) const;
     [[nodiscard]] Diag unit_lower() const {
         return form_.has_d() || form_.has_upper() ? Diag::unit : Diag::non_unit;
     }
     void forward_delayed(CblkId k, RowBlock<T> contribution, Worker& worker);
     void backward_delayed(CblkId k, Worker& worker);
-    void couple(CblkId k, RowBlock<T> x, RowBlock<T> contribution, Worker& worker);
-    void couple_back(CblkId k, RowBlock<T> x, Worker& worker);
+    void couple(CblkId k, RowBlock<T> x, RowBlock<T> contribution, std::span<Blok const> bloks, Worker& worker);
+    void couple_back(CblkId k, RowBlock<T> x, std::span<Blok const> bloks, Worker& worker);
     void solve_diagonal(CblkId k, bool forward, RowBlock<T> x) const;
     void keep_states(CblkId first, CblkId last);
     void gather(std::span<Index const> numbers, T* to) const;

@@ -1,9 +1,9 @@
 // The numbers of the tasks and messages of one sweep in a trace, the same on all processes, and their
-// dependencies. With B branches in the plan of all and P processes, from the first number on:
+// dependencies. With B branches in the plan of all, P processes and at most T tasks of each, from the first number on:
 //
-//     2 B p + t              task t of process p
-//     2 B P + B g + b        the message with the sum of process g for branch b
-//     3 B P + B g + b        the message with the solution of branch b for process g
+//     T p + t                    task t of process p
+//     T P + B g + b              the message with the sum of process g for branch b
+//     T P + B P + B g + b        the message with the solution of branch b for process g
 #pragma once
 
 #include <cstdint>
@@ -20,11 +20,11 @@ class SweepNumbers {
     /// `first` is the first of count(plan) numbers. The plan must outlive this.
     SweepNumbers(FactorPlan const& plan, std::int64_t first)
         : plan_(&plan), branches_(plan.branches), processes_(plan.machine.processes),
-          first_task_(first + 2 * branches_ * plan.process),
-          first_message_(first + 2 * branches_ * processes_) {}
+          first_task_(first + plan.solve_tasks * plan.process),
+          first_message_(first + plan.solve_tasks * processes_) {}
     [[nodiscard]] static std::int64_t count(FactorPlan const& plan) {
         std::int64_t const processes = plan.machine.processes;
-        return (processes == 1 ? 2 : 4) * processes * plan.branches;
+        return processes * (plan.solve_tasks + (processes == 1 ? 0 : 2 * plan.branches));
     }
 
     /// A task of this process. Branches are those of its plan.
@@ -59,6 +59,8 @@ class SweepNumbers {
                 for (std::int32_t const process : solve.contributors.of(branch))
                     edges.push_back({task(t), solution(process, branch)});
                 break;
+            case SolveTaskKind::forward_rows:
+            case SolveTaskKind::backward_rows:
             case SolveTaskKind::message: // only in the plan of all processes
                 break;
             }

@@ -135,8 +135,7 @@ class PredictedTrace {
             SolveTask const& task = sweep_tasks()[t];
             if (task.kind == SolveTaskKind::message) continue;
             std::int32_t const thread = threads_[run.worker_of_task[t]];
-            bool const is_forward = task.kind == SolveTaskKind::forward || task.kind == SolveTaskKind::send_sum;
-            add_state(is_forward ? Kind::forward : Kind::backward, thread, solve.at(run.start[t]),
+            add_state(is_forward(task.kind) ? Kind::forward : Kind::backward, thread, solve.at(run.start[t]),
                       solve.at(run.end[t]), solve.first_task + t, cblk_of(task, schedule_.partition));
             for (TaskId const message : solve.graph.successors_of(t)) {
                 if (sweep_tasks()[message].kind != SolveTaskKind::message) continue;

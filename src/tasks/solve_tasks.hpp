@@ -4,6 +4,14 @@
 //   forward(u)              the forward part of a branch, before that of its parent.
 //   backward(u)             the backward part, after that of its parent.
 //
+// A cblk above the cut with a large panel leaves most rows below its diagonal block to tasks of their own, so that
+// several threads work on the chains of cblks near the root, which would wait for each other otherwise:
+//
+//   forward_rows(u, g)      multiplies a group of rows with the result of forward(u), before the forward part of the
+//                           first branch that it faces.
+//   backward_rows(u, g)     multiplies the transposed rows with the solution there, as soon as it is known, for
+//                           backward(u).
+//
 // The owner of u runs both. If branches of a process p have rows in a cblk j of another process, which is a
 // branch by itself, there are four more tasks:
 //
@@ -28,7 +36,24 @@
 
 namespace espalier {
 
-enum class SolveTaskKind : std::uint8_t { forward, backward, send_sum, receive_solution, message };
+enum class SolveTaskKind : std::uint8_t {
+    forward,
+    backward,
+    forward_rows,
+    backward_rows,
+    send_sum,
+    receive_solution,
+    message
+};
+
+/// Whether the owner of the branch runs such a task.
+inline bool is_at_owner(SolveTaskKind kind) {
+    return kind < SolveTaskKind::send_sum;
+}
+/// Whether a task, other than a message, belongs to the forward half.
+inline bool is_forward(SolveTaskKind kind) {
+    return kind == SolveTaskKind::forward || kind == SolveTaskKind::forward_rows || kind == SolveTaskKind::send_sum;
+}
 
 struct SolveTask {
     SolveTaskKind kind = SolveTaskKind::forward;
@@ -36,6 +61,11 @@ struct SolveTask {
     std::int32_t process = 0; ///< The process that runs the task; message: the sender.
     std::int32_t peer = 0;    ///< message: the receiver; otherwise `process`.
     double bytes = 0;         ///< message: its size for one right-hand side.
+    /// Tasks at the owner of a branch with one cblk: the bloks below the diagonal block that the task multiplies,
+    /// numbered from the first of these.
+    std::int32_t first_blok = 0;
+    std::int32_t end_blok = 0;
+    double share = 1; ///< Tasks at the owner: of the work of the branch in this half.
 };
 
 /// The root of the task's branch.
@@ -65,8 +95,15 @@ struct SolveTasks {
     std::int64_t num_events = 0;            ///< A part: messages received.
 };
 
+/// How the rows of a branch are divided into groups.
+struct SweepDivision {
+    int most_groups = 0;                 ///< For one branch.
+    Offset fewest_entries = 48 * 1024;   ///< Of the panel in a group, which takes about 15 us.
+};
+
 /// Homes are 0. With one process there are no messages. Linear in the bloks, but for sorting processes.
 SolveTasks build_solve_tasks(BlockStructure const& structure, BranchPartition const& partition,
-                             CostModel const& model, Distribution const& distribution = {});
+                             CostModel const& model, Distribution const& distribution = {},
+                             SweepDivision const& division = {});
 
 } // namespace espalier

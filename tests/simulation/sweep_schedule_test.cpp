@@ -42,6 +42,52 @@ TEST(SweepSchedule, OneWorkerReadsEachPanelTwice) {
     }
 }
 
+// A chain of cblks, each of which faces all after it, as the pieces of a wide supernode do.
+TEST(SweepSchedule, GroupsOfRowsShortenTheChainOfAWideSupernode) {
+    Index const width = 100;
+    CblkId const count = 40;
+    BlockStructure structure;
+    structure.n = width * count;
+    for (CblkId k = 0; k < count; ++k) {
+        Cblk cblk{k * width, (k + 1) * width, structure.num_bloks(), 0, (count - k) * width,
+                  k + 1 < count ? k + 1 : no_cblk, 0};
+        for (CblkId j = k; j < count; ++j) {
+            structure.bloks.push_back({j * width, (j + 1) * width, j, (j - k) * width});
+            structure.owner_of_blok.push_back(k);
+        }
+        cblk.end_blok = structure.num_bloks();
+        structure.cblks.push_back(cblk);
+    }
+    structure.first_kept_cblk = count;
+    structure.facing_ptr = {0};
+    for (CblkId j = 0; j < count; ++j) {
+        for (BlokId b = 0; b < structure.num_bloks(); ++b)
+            if (structure.blok(b).facing_cblk == j && structure.owner_of_blok[b] != j) structure.facing.push_back(b);
+        structure.facing_ptr.push_back(std::ssize(structure.facing));
+    }
+    for (SchedulePolicy const policy : all_policies) {
+        ScheduleOptions options = with(policy);
+        auto const divided = simulate_schedule(structure, CostModel{}, machine_of(1, 8), options);
+        options.sweep_entries = Offset{1} << 40;
+        auto const whole = simulate_schedule(structure, CostModel{}, machine_of(1, 8), options);
+        EXPECT_LT(divided.solve_seconds(), 0.4 * whole.solve_seconds()) << to_string(policy);
+        // The tasks of a cblk multiply each of its bloks once, and have its work together.
+        std::map<CblkId, std::pair<int, double>> bloks_and_share;
+        for (SolveTask const& task : divided.sweeps.tasks.tasks) {
+            auto& [bloks, share] = bloks_and_share[cblk_of(task, divided.partition)];
+            bloks += task.end_blok - task.first_blok;
+            share += task.share;
+        }
+        for (auto const& [k, sums] : bloks_and_share) {
+            Branch const& branch = divided.partition.branches[divided.partition.branch_of_cblk[k]];
+            if (branch.first == branch.root) {
+                EXPECT_EQ(sums.first, 2 * (count - 1 - k));
+            }
+            EXPECT_NEAR(sums.second, 2, 1e-12);
+        }
+    }
+}
+
 TEST(SweepSchedule, TheTimeOfAPanelIsThatOfItsBytesForWidePanels) {
     CostModel model;
     Cblk cblk;
@@ -165,9 +211,9 @@ TEST(SolvePlans, AreThePartsOfTheSchedule) {
             ASSERT_EQ(plan.solve.graph.num_predecessors[local], all.graph.num_predecessors[t]);
             ASSERT_EQ(machine.thread_of(schedule.sweeps.run.worker_of_task[t]),
                       plan.solve_schedule.worker_of_task[local]);
-            bool const is_forward = task.kind == forward || task.kind == send_sum;
+            if (task.kind == forward_rows || task.kind == backward_rows) continue;
             auto const& of_branch =
-                is_forward ? plan.solve.forward_of_branch : plan.solve.backward_of_branch;
+                is_forward(task.kind) ? plan.solve.forward_of_branch : plan.solve.backward_of_branch;
             ASSERT_EQ(of_branch[found.branch], local);
         }
         for (int p = 0; p < 4; ++p) {

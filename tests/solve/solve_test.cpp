@@ -35,6 +35,7 @@ TYPED_TEST(SolveTyped, SolvesWithEveryOpOfEveryFactorization) {
         for (int const workers : {1, 3}) {
             Factorized<T> f(a, kind, workers);
             EXPECT_GT(f.plan.partition.branches.size(), 5U); // the cut has something to do
+            EXPECT_GT(std::ranges::count(f.plan.solve.tasks, SolveTaskKind::backward_rows, &SolveTask::kind), 2);
             if (kind == Factorization::lu || f.factor.form().has_d()) {
                 EXPECT_TRUE(has_local_permutation(f.factor));
             }
@@ -138,7 +139,7 @@ TEST(Solve, EveryPolicyGivesTheSameBits) {
             MachineModel machine;
             machine.threads = 3;
             machine.node_of_thread = {0, 0, 1};
-            ScheduleOptions options;
+            ScheduleOptions options = f.options_of_plan();
             options.schedule = policy;
             options.push_init = init;
             FactorPlan plan = make_factor_plan(f.structure, CostModel{}, machine, options);

@@ -51,7 +51,7 @@ template <class T> struct Factorized : System<T> {
     Factorized(CscMatrix<T> const& a, Factorization factorization, int workers, int cut_for = 5,
                FactorizeOptions const& options = {})
         : System<T>(a, factorization, workers) {
-        FactorPlan& cut = this->plan = make_factor_plan(this->structure, CostModel{}, cut_for);
+        FactorPlan& cut = this->plan = make_factor_plan(this->structure, CostModel{}, threads(cut_for), options_of_plan());
         for (TaskGraph* const graph : {&cut.factor.graph, &cut.solve.graph})
             for (WorkerId& home : graph->home) home %= workers;
         for (WorkerId& owner : cut.owner_of_cblk) owner %= workers;
@@ -61,6 +61,18 @@ template <class T> struct Factorized : System<T> {
     }
 
     FactorizeStats stats;
+
+    static MachineModel threads(int count) {
+        MachineModel machine;
+        machine.threads = count;
+        return machine;
+    }
+    /// Rows are divided into groups even in small panels.
+    static ScheduleOptions options_of_plan() {
+        ScheduleOptions options;
+        options.sweep_entries = 24;
+        return options;
+    }
 
     MatrixView<T> view(std::vector<T>& x) const {
         Index const n = this->structure.n;

@@ -69,8 +69,10 @@ TEST_F(PredictedTraceOfTwoProcesses, HasTheSweepsOfASolveAfterTheFactorization) 
     auto const& tasks = schedule.sweeps.tasks.tasks;
     auto const count = [&](SolveTaskKind kind) { return std::ranges::count(tasks, kind, &SolveTask::kind); };
     auto const recorded = [&](Kind kind) { return solve.kinds[static_cast<std::size_t>(kind)].count; };
-    EXPECT_EQ(recorded(Kind::forward), count(SolveTaskKind::forward) + count(SolveTaskKind::send_sum));
-    EXPECT_EQ(recorded(Kind::backward), count(SolveTaskKind::backward) + count(SolveTaskKind::receive_solution));
+    EXPECT_EQ(recorded(Kind::forward), count(SolveTaskKind::forward) + count(SolveTaskKind::forward_rows) +
+                                           count(SolveTaskKind::send_sum));
+    EXPECT_EQ(recorded(Kind::backward), count(SolveTaskKind::backward) + count(SolveTaskKind::backward_rows) +
+                                            count(SolveTaskKind::receive_solution));
     EXPECT_EQ(solve.messages, count(SolveTaskKind::message));
     ASSERT_GT(solve.messages, 0);
     EXPECT_EQ(recorded(Kind::send), solve.messages) << "by communication threads";
