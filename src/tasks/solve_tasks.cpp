@@ -1,7 +1,6 @@
 #include "tasks/solve_tasks.hpp"
 
 #include <algorithm>
-#include <ranges>
 #include <tuple>
 #include <utility>
 
@@ -172,8 +171,9 @@ class SolveTaskBuilder {
 
     void add_backward(BranchId u) {
         std::vector<TaskId> groups;
-        for (RowsOfTask const& rows : std::views::reverse(groups_of(u)))
-            groups.push_back(add_at_owner(SolveTaskKind::backward_rows, u, rows));
+        auto const rows_of_groups = groups_of(u);
+        for (auto rows = rows_of_groups.rbegin(); rows != rows_of_groups.rend(); ++rows)
+            groups.push_back(add_at_owner(SolveTaskKind::backward_rows, u, *rows));
         TaskId const task = add_at_owner(SolveTaskKind::backward, u, rows_[rows_ptr_[u]]);
         result_.backward_of_branch[u] = task;
         for (TaskId const group : groups) connect(group, task);
@@ -189,8 +189,9 @@ class SolveTaskBuilder {
     }
 
     void connect_backward() {
-        for (auto const& [received, source] : solutions_)
-            for_each_task(backward(source), source, -1, [&](TaskId task) { connect(received, task); });
+        for (Solution const& solution : solutions_)
+            for_each_task(backward(solution.source), solution.source, -1,
+                          [&](TaskId task) { connect(solution.received, task); });
     }
 
     // Rows that face a branch of another process are in a sum for it, and wait for its solution.
