@@ -241,7 +241,10 @@ template <class T> void Sweep<T>::forward(SolveTask const& task, Worker& worker)
     if (b.first == b.root) {
         collect(b.root, rows_of(factor_.cblk(b.root)).z.data, true);
         subtract_received(number);
-        forward_cblk(b.root, outbox(number), bloks_of(task), worker);
+        if (!transposed_ && takes_one_pass(b.root) && !leaves_rows(task))
+            std::ranges::copy(forward_in_one_pass(b.root, worker).only(), outbox(number).z.data);
+        else
+            forward_cblk(b.root, outbox(number), bloks_of(task), worker);
         return;
     }
     RowBlock<T> const sums = outbox(number);
@@ -252,11 +255,9 @@ template <class T> void Sweep<T>::forward(SolveTask const& task, Worker& worker)
             keep_states(k, k);
             continue;
         }
-        Cblk const& c = factor_.cblk(k);
-        bool const in_one_pass = !transposed_ && takes_one_pass(k);
-        RowBlock<T> const contribution = block_at(worker.buffer + (in_one_pass ? c.width() : 0), c.rows_below());
-        if (in_one_pass)
-            forward_in_one_pass(k, worker);
+        RowBlock<T> contribution = block_at(worker.buffer, factor_.cblk(k).rows_below());
+        if (!transposed_ && takes_one_pass(k))
+            contribution = forward_in_one_pass(k, worker);
         else
             forward_cblk(k, contribution, bloks_below(k), worker);
         distribute(k, b.root, contribution, sums);
@@ -380,8 +381,9 @@ template <class T> bool Sweep<T>::takes_one_pass(CblkId k) const {
     return vectors_ == 1 && !factor_.delayed(k) && factor_.cblk(k).stride <= most_rows_of_one_pass<T>;
 }
 
-// As forward_cblk() for one vector. The buffer holds [-x_k; contribution], so that the contribution is added to.
-template <class T> void Sweep<T>::forward_in_one_pass(CblkId k, Worker& worker) {
+// As forward_cblk() for one vector. The buffer holds [-x_k; contribution], so that the contribution, which is returned,
+// is added to.
+template <class T> RowBlock<T> Sweep<T>::forward_in_one_pass(CblkId k, Worker& worker) {
     if (form_.has_d() || form_.has_upper()) permute(k, false, worker);
     RowBlock<T> const x = rows_of(factor_.cblk(k));
     MatrixView<T> const panel = factor_.lower(k);
@@ -391,6 +393,7 @@ template <class T> void Sweep<T>::forward_in_one_pass(CblkId k, Worker& worker) 
     std::transform(worker.buffer, below, x.z.data, std::negate<>());
     count(worker, panel);
     if (form_.has_d()) solve_d<T>(form_.conjugate(), factor_.diagonal(k), factor_.off_diagonal(k), x);
+    return block_at(below, panel.rows - panel.cols);
 }
 
 // The triangular solve with the diagonal block, forward or backward.

@@ -88,7 +88,7 @@ template <class T> class Sweep {
     void forward_cblk(CblkId k, RowBlock<T> contribution, std::span<Blok const> bloks, Worker& worker);
     void backward_cblk(CblkId k, Worker& worker);
     [[nodiscard]] bool takes_one_pass(CblkId k) const;
-    void forward_in_one_pass(CblkId k, Worker& worker);
+    [[nodiscard]] RowBlock<T> forward_in_one_pass(CblkId k, Worker& worker);
     void backward_in_one_pass(CblkId k, Worker& worker);
     void copy_rows_above(std::span<Blok const> bloks, T* to) const;
     [[nodiscard]] std::span<Blok const> bloks_of(SolveTask const& task) const;
