@@ -292,7 +292,7 @@ std::unique_ptr<Session> make_session(Scalar scalar) {
 std::unique_ptr<Session> make_session(Scalar scalar, Communicator processes) {
     HandleProcesses const agreed = agree_on_handle(std::move(processes), static_cast<int>(scalar), false);
     return for_scalar(scalar, [&]<class T>(T) -> std::unique_ptr<Session> {
-        return std::make_unique<TypedSession<T>>(agreed);
+        return make_together<TypedSession<T>>(agreed.all, agreed);
     });
 }
 

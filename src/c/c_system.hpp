@@ -149,14 +149,14 @@ template <class T> class SystemSession : public Session {
   protected:
     /// Collective: begins a call. Process 0 runs `check`, which checks its arguments. Any process may call
     /// refuse() instead.
-    void begin(char const* call, std::function<void()> const& check) {
+    template <class Check> void begin(char const* call, Check const& check) {
         begin_parts(call, [&] {
             if (calls_.is_root()) check();
         });
     }
 
     /// Collective: begins a call in which every process has a part and runs `check`.
-    void begin_parts(char const* call, std::function<void()> const& check) {
+    template <class Check> void begin_parts(char const* call, Check const& check) {
         begin(call);
         all_succeed(calls_.comm(), check);
     }
@@ -284,7 +284,7 @@ template <class T> class SystemSession : public Session {
 
     void begin(char const* call) {
         now_.tolerance = tolerance_here();
-        calls_.begin(call, now_);
+        calls_.begin(call, now_, [this](HandleState const& of_0) { now_ = of_0; });
     }
 
     double tolerance_here() const {

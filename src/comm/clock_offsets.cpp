@@ -2,6 +2,7 @@
 
 #include <fstream>
 #include <limits>
+#include <optional>
 #include <string>
 
 #include "comm/collective.hpp"
@@ -44,7 +45,12 @@ std::vector<ClockOffset> measure_clock_offsets(Communicator const& comm, ClockRe
     if (comm.size() == 1) return {{now(), 0, 0}};
     std::vector<std::int64_t> const clocks = all_gather(comm, static_cast<std::int64_t>(this_clock));
     std::vector<ClockOffset> offsets;
-    PingPong messages(comm);
+    std::optional<PingPong> made;
+    all_succeed(comm, [&] {
+        made.emplace(comm);
+        offsets.reserve(clocks.size());
+    });
+    PingPong& messages = *made;
     if (comm.rank() == 0) {
         offsets.push_back({now(), 0, 0});
         for (int process = 1; process < comm.size(); ++process)
@@ -61,7 +67,8 @@ std::vector<ClockOffset> measure_clock_offsets(Communicator const& comm, ClockRe
 }
 
 std::vector<ClockOffset> measure_clock_offsets(Communicator const& comm) {
-    return measure_clock_offsets(comm, trace::steady_now, system_identity());
+    std::uint64_t const clock = all_succeed(comm, [] { return system_identity(); });
+    return measure_clock_offsets(comm, trace::steady_now, clock);
 }
 
 } // namespace espalier

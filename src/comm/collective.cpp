@@ -24,15 +24,16 @@ template <class T> void reduce(Communicator const& comm, std::span<T> values, Re
     transport_of(comm)->reduce(values, reduction);
 }
 
-// Runs `prepare`, which allocates memory, on every rank, and throws on all ranks if it fails on one.
+// Runs `prepare`, which allocates memory for `what`, on every rank, and throws on all ranks if it fails on one.
 template <class Prepare> void prepare_on_all(Communicator const& comm, char const* what, Prepare&& prepare) {
-    std::optional<Error> problem;
-    try {
-        prepare();
-    } catch (std::exception const&) { // bad_alloc or length_error
-        problem.emplace(Status::out_of_memory, std::string("no memory for ") + what);
-    }
-    agree(comm, problem).raise();
+    auto const named = [&] {
+        try {
+            prepare();
+        } catch (std::exception const&) { // bad_alloc or length_error
+            throw Error(Status::out_of_memory, std::string("no memory for ") + what);
+        }
+    };
+    agree(comm, error_of(named)).raise();
 }
 
 } // namespace
@@ -89,8 +90,10 @@ void broadcast(Communicator const& comm, std::span<std::byte> bytes, int root) {
 
 Communicator first(Communicator const& comm, int count) {
     if (count >= comm.size()) return comm;
-    std::shared_ptr<Transport> part = transport_of(comm)->first(count);
-    return part ? make_communicator(comm.rank(), count, std::move(part)) : Communicator();
+    return all_succeed(comm, [&] { // the transport communicates before it allocates
+        std::shared_ptr<Transport> part = transport_of(comm)->first(count);
+        return part ? make_communicator(comm.rank(), count, std::move(part)) : Communicator();
+    });
 }
 
 #define ESPALIER_REDUCTION(name, T)                                                                          \
@@ -164,20 +167,24 @@ std::vector<std::byte> scatter(Communicator const& comm, std::vector<Bytes> cons
 
 void gather(Communicator const& comm, std::span<std::byte const> mine,
             std::span<std::span<std::byte> const> into, int root) {
-    std::vector<std::span<std::byte const>> from(comm.size());
-    from[root] = mine;
-    std::vector<std::span<std::byte>> received(into.begin(), into.end());
-    received.resize(comm.size());
-    detail::exchange_blocks(comm, from, received);
+    if (comm.size() == 1) return detail::exchange_blocks(comm, {&mine, 1}, into);
+    Transport& transport = *transport_of(comm);
+    std::ranges::fill(transport.blocks_to, std::span<std::byte const>());
+    std::ranges::fill(transport.blocks_from, std::span<std::byte>());
+    transport.blocks_to[root] = mine;
+    std::ranges::copy(into, transport.blocks_from.begin());
+    detail::exchange_blocks(comm, transport.blocks_to, transport.blocks_from);
 }
 
 void scatter(Communicator const& comm, std::span<std::span<std::byte const> const> from,
              std::span<std::byte> mine, int root) {
-    std::vector<std::span<std::byte const>> sent(from.begin(), from.end());
-    sent.resize(comm.size());
-    std::vector<std::span<std::byte>> into(comm.size());
-    into[root] = mine;
-    detail::exchange_blocks(comm, sent, into);
+    if (comm.size() == 1) return detail::exchange_blocks(comm, from, {&mine, 1});
+    Transport& transport = *transport_of(comm);
+    std::ranges::fill(transport.blocks_to, std::span<std::byte const>());
+    std::ranges::fill(transport.blocks_from, std::span<std::byte>());
+    std::ranges::copy(from, transport.blocks_to.begin());
+    transport.blocks_from[root] = mine;
+    detail::exchange_blocks(comm, transport.blocks_to, transport.blocks_from);
 }
 
 void detail::exchange_blocks(Communicator const& comm, std::span<std::span<std::byte const> const> from,

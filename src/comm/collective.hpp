@@ -5,11 +5,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <new>
 #include <numeric>
 #include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "core/error.hpp"
@@ -60,6 +63,20 @@ template <class Step> auto all_succeed(Communicator const& comm, Step&& step) {
         agree(comm, error_of([&] { result.emplace(step()); })).raise();
         return std::move(*result);
     }
+}
+
+/// Collective: an object on every rank, whose constructor is collective too. All ranks allocate its memory
+/// first, so that none waits there for one without memory.
+template <class Made, class... Arguments>
+std::unique_ptr<Made> make_together(Communicator const& comm, Arguments&&... arguments) {
+    static_assert(alignof(Made) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+    struct Release {
+        void operator()(void* memory) const { ::operator delete (memory); }
+    };
+    std::unique_ptr<void, Release> memory(all_succeed(comm, [] { return ::operator new (sizeof(Made)); }));
+    std::unique_ptr<Made> made(::new (memory.get()) Made(std::forward<Arguments>(arguments)...));
+    (void)memory.release();
+    return made;
 }
 
 /// Bytes that this process has sent to others so far: those of messages, of blocks of a collective operation

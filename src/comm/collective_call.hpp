@@ -82,6 +82,18 @@ template <class Step> auto on_root(Communicator const& comm, Step&& step) {
     }
 }
 
+/// The name of a call, at most 39 characters, in place.
+class CallName {
+  public:
+    CallName() = default;
+    CallName(std::string_view name) { name.copy(text_, sizeof text_ - 1); }
+    CallName(char const* name) : CallName(std::string_view(name)) {}
+    [[nodiscard]] std::string_view view() const { return text_; }
+
+  private:
+    char text_[40] = {};
+};
+
 /// The sequence of calls of the processes of a communicator. `Arguments` is small and trivially copyable.
 template <class Arguments> class CollectiveCalls {
     static_assert(std::is_trivially_copyable_v<Arguments>);
@@ -93,50 +105,46 @@ template <class Arguments> class CollectiveCalls {
     [[nodiscard]] Communicator const& comm() const { return comm_; }
     [[nodiscard]] bool is_root() const { return comm_.rank() == 0; }
 
-    /// Collective: begins the call `name` (at most 39 characters), and replaces `arguments` by those of
-    /// process 0. Error{usage} on all processes if they make different calls. With one process this does
-    /// nothing.
-    void begin(std::string_view name, Arguments& arguments) const {
-        if (comm_.size() == 1) return;
-        Announcement announced(name, arguments);
+    /// Collective: begins the call `name` and passes the arguments of process 0 to `adopt` on all processes.
+    /// Throws an error of `adopt` on all of them, and Error{usage} if they make different calls.
+    template <class Adopt> void begin(CallName const& name, Arguments const& arguments, Adopt&& adopt) const {
+        if (comm_.size() == 1) return adopt(arguments);
+        Announcement announced{name, arguments};
         broadcast_value(comm_, announced, 0);
-        std::optional<Error> mismatch;
-        if (name != announced.name)
-            mismatch.emplace(Status::usage,
-                             announced.name[0] == '\0'
-                                 ? std::string(name) + " was called after process 0 had finished"
-                                 : std::string(name) + " was called while process 0 calls " + announced.name);
-        agree(comm_, mismatch).raise();
-        arguments = announced.arguments;
+        auto const take = [&] {
+            if (name.view() == announced.name.view()) return adopt(announced.arguments);
+            std::string const called = std::string(name.view()) + " was called ";
+            throw Error(Status::usage,
+                        announced.name.view().empty()
+                            ? called + "after process 0 had finished"
+                            : called + "while process 0 calls " + std::string(announced.name.view()));
+        };
+        agree(comm_, error_of(take)).raise();
     }
 
-    /// For a process that follows, instead of begin(): waits for the next call of process 0. Returns its
-    /// name, and its arguments in `arguments`. Returns an empty name after end().
-    [[nodiscard]] std::string next(Arguments& arguments) const {
+    /// For a process that follows, instead of begin(): waits for the next call of process 0, passes its
+    /// arguments to `adopt`, and returns its name. Returns an empty name after end(), likewise with arguments.
+    template <class Adopt> [[nodiscard]] CallName next(Adopt&& adopt) const {
         for (;;) {
             Announcement announced;
             broadcast_value(comm_, announced, 0);
-            arguments = announced.arguments;
-            // A call that another process rejects is skipped.
-            if (agree(comm_, std::nullopt).ok()) return announced.name;
+            Outcome const adopted = agree(comm_, error_of([&] { adopt(announced.arguments); }));
+            // A call that a process rejects is skipped. Process 0 reports it.
+            if (adopted.ok() || announced.name.view().empty()) return announced.name;
         }
     }
 
     /// On process 0, at the end: makes next() return an empty name on processes that follow.
     void end(Arguments const& arguments = {}) const {
         if (comm_.size() == 1) return;
-        Announcement announced({}, arguments);
+        Announcement announced{{}, arguments};
         broadcast_value(comm_, announced, 0);
         (void)agree(comm_, std::nullopt);
     }
 
   private:
     struct Announcement {
-        Announcement() = default;
-        Announcement(std::string_view call, Arguments const& given) : arguments(given) {
-            call.copy(name, sizeof name - 1);
-        }
-        char name[40] = {};
+        CallName name;
         Arguments arguments{};
     };
 

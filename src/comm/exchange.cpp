@@ -90,6 +90,8 @@ void Exchange::start_threads() {
     } catch (std::system_error const& e) {
         // Notices leave in finish() at the latest.
         fail_here(Error(Status::internal, fmt::format("cannot start a communication thread: {}", e.what())));
+    } catch (...) { // no memory for the thread
+        fail_here(current_error());
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include "comm/alarm.hpp"
 #include "comm/block.hpp"
+#include "comm/collective.hpp"
 #include "comm/fortran_handle.hpp"
 #include "comm/mpi_transfers.hpp"
 
@@ -45,6 +46,12 @@ void all_reduce(std::span<T> values, MPI_Datatype type, Reduction reduction, MPI
     });
 }
 
+std::size_t size_of(MPI_Comm comm) {
+    int size = 0;
+    check_mpi(MPI_Comm_size(comm, &size), "MPI_Comm_size");
+    return static_cast<std::size_t>(size);
+}
+
 int rank_in(MPI_Comm comm) {
     int rank = 0;
     check_mpi(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
@@ -62,7 +69,7 @@ bool is_running() {
 class MpiTransport final : public Transport {
   public:
     /// Takes ownership of the communicator and makes it return errors.
-    explicit MpiTransport(MPI_Comm own) : comm_(own) {
+    explicit MpiTransport(MPI_Comm own) : comm_(own), requests_(2 * size_of(own)) {
         check_mpi(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
         check_mpi(MPI_Type_contiguous(sizeof(MessageHeader), MPI_BYTE, &line_), "MPI_Type_contiguous");
         check_mpi(MPI_Type_commit(&line_), "MPI_Type_commit");
@@ -81,7 +88,7 @@ class MpiTransport final : public Transport {
         int const rank = rank_in(comm_);
         MPI_Comm part = MPI_COMM_NULL;
         check_mpi(MPI_Comm_split(comm_, rank < count ? 0 : MPI_UNDEFINED, rank, &part), "MPI_Comm_split");
-        return part == MPI_COMM_NULL ? nullptr : std::make_shared<MpiTransport>(part);
+        return part == MPI_COMM_NULL ? nullptr : transport_over(part);
     }
 
     [[nodiscard]] ThreadLevel thread_level() const override {
@@ -118,27 +125,11 @@ class MpiTransport final : public Transport {
 
     void all_to_all(std::span<std::span<std::byte const> const> from,
                     std::span<std::span<std::byte> const> into) override {
-        auto const size = static_cast<int>(from.size());
         int const rank = rank_in(comm_);
-        std::vector<MPI_Request> requests;
-        for (int step = 1; step < size; ++step) { // so that not all ranks address rank 0 first
-            int const other = (rank + size - step) % size;
-            in_pieces(into[other], [&](auto piece) {
-                check_mpi(MPI_Irecv(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, other, gather_tag,
-                                    comm_, &requests.emplace_back(MPI_REQUEST_NULL)),
-                          "MPI_Irecv");
-            });
-        }
-        for (int step = 1; step < size; ++step) {
-            int const other = (rank + step) % size;
-            in_pieces(from[other], [&](auto piece) {
-                check_mpi(MPI_Isend(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, other, gather_tag,
-                                    comm_, &requests.emplace_back(MPI_REQUEST_NULL)),
-                          "MPI_Isend");
-            });
-        }
         std::copy(from[rank].begin(), from[rank].end(), into[rank].begin());
-        wait_for(requests, "an exchange of blocks");
+        // Each round moves at most one piece between two ranks, so that the number of requests is bounded.
+        for (std::size_t begin = 0; exchange_pieces(from, into, begin, rank); begin += longest_piece) {
+        }
     }
 
     std::unique_ptr<Transfers> transfers() override { return std::make_unique<MpiTransfers>(comm_, line_); }
@@ -164,7 +155,46 @@ class MpiTransport final : public Transport {
         receive_lines(arrival, &line, same_line_);
     }
 
+    /// A transport that owns `own`, or an error after which `own` is freed.
+    static std::shared_ptr<MpiTransport> transport_over(MPI_Comm own) {
+        try {
+            return std::make_shared<MpiTransport>(own);
+        } catch (...) {
+            MPI_Comm_free(&own);
+            throw;
+        }
+    }
+
   private:
+    // Moves the pieces of all blocks that start at `begin`. Returns whether there was one.
+    bool exchange_pieces(std::span<std::span<std::byte const> const> from,
+                         std::span<std::span<std::byte> const> into, std::size_t begin, int rank) {
+        auto const size = static_cast<int>(from.size());
+        auto const piece_of = [&](auto block) {
+            return block.subspan(std::min(begin, block.size())).first(
+                std::min(longest_piece, block.size() - std::min(begin, block.size())));
+        };
+        std::size_t count = 0;
+        for (int step = 1; step < size; ++step) { // so that not all ranks address rank 0 first
+            int const other = (rank + size - step) % size;
+            auto const piece = piece_of(into[other]);
+            if (!piece.empty())
+                check_mpi(MPI_Irecv(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, other, gather_tag,
+                                    comm_, &requests_[count++]),
+                          "MPI_Irecv");
+        }
+        for (int step = 1; step < size; ++step) {
+            int const other = (rank + step) % size;
+            auto const piece = piece_of(from[other]);
+            if (!piece.empty())
+                check_mpi(MPI_Isend(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, other, gather_tag,
+                                    comm_, &requests_[count++]),
+                          "MPI_Isend");
+        }
+        wait_for(std::span(requests_).first(count), "an exchange of blocks");
+        return count > 0;
+    }
+
     static void receive_lines(Arrival const& arrival, void* into, MPI_Datatype type) {
         MPI_Message message = message_of(arrival.handle);
         MPI_Request request = MPI_REQUEST_NULL;
@@ -173,6 +203,7 @@ class MpiTransport final : public Transport {
     }
 
     MPI_Comm comm_;
+    std::vector<MPI_Request> requests_; // of an exchange of blocks
     MPI_Datatype line_ = MPI_DATATYPE_NULL; // sizeof(MessageHeader) bytes
     // Likewise with an extent of 0, so that all lines overlap: to receive a message without keeping it. MPI
     // leaves the contents undefined; a short buffer is no alternative: Open MPI 4 writes beyond its end.
@@ -194,10 +225,17 @@ Communicator Communicator::from_mpi(void const* mpi_comm) {
         throw Error(Status::usage, "the MPI communicator is an intercommunicator; pass an intracommunicator");
     MPI_Comm own = MPI_COMM_NULL;
     check_mpi(MPI_Comm_dup(given, &own), "MPI_Comm_dup");
-    auto transport = std::make_shared<MpiTransport>(own);
-    int size = 0;
-    check_mpi(MPI_Comm_size(own, &size), "MPI_Comm_size");
-    return make_communicator(rank_in(own), size, std::move(transport));
+    // No process may go on alone if another one has no memory.
+    Communicator made;
+    std::optional<Error> const mine = error_of([&] {
+        int const rank = rank_in(own), size = static_cast<int>(size_of(own));
+        made = make_communicator(rank, size, MpiTransport::transport_over(own));
+    });
+    int failures = mine ? 1 : 0;
+    check_mpi(MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, given), "MPI_Allreduce");
+    if (mine) throw *mine;
+    if (failures > 0) throw Error(Status::out_of_memory, "a process has no memory for its communicator");
+    return made;
 }
 
 Communicator communicator_of_fortran(int handle) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "comm/ping_pong.hpp"
 
@@ -46,11 +47,12 @@ std::vector<LinkTiming> time_links(Communicator const& comm, int most) {
     if (comm.size() == 1) return {};
     int const others = comm.size() - 1, count = std::min(others, most);
     std::vector<LinkTiming> links;
-    PingPong messages(comm);
+    std::optional<PingPong> made;
     all_succeed(comm, [&] {
-        messages.reserve(long_lines);
+        made.emplace(comm).reserve(long_lines);
         links.reserve(count);
     });
+    PingPong& messages = *made;
     for (int i = 0; i < count; ++i) { // the last one is always among them
         int const process = static_cast<int>(static_cast<std::int64_t>(others) * (i + 1) / count);
         if (comm.rank() == 0) links.push_back(time_link(messages, process));

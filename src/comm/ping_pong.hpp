@@ -19,7 +19,10 @@ namespace espalier {
 class PingPong {
   public:
     explicit PingPong(Communicator const& comm)
-        : transport_(transport_of(comm)), transfers_(transport_->transfers()) {}
+        : transport_(transport_of(comm)), transfers_(transport_->transfers()) {
+        completed_.reserve(few_transfers);
+        reserve(0);
+    }
 
     /// Allocates memory for messages with so many lines of ballast.
     void reserve(std::size_t ballast) {
@@ -27,12 +30,13 @@ class PingPong {
         in_.resize(1 + ballast);
     }
     /// Sends a number and `ballast` lines of sizeof(MessageHeader) bytes. Returns when the send is complete.
+    /// Messages with the reserved ballast allocate nothing.
     void send(int to, std::int64_t value, std::size_t ballast = 0) {
         if (out_.size() < 1 + ballast) out_.resize(1 + ballast);
         out_[0].id = value;
         transfers_->send(to, Channel::control, std::as_bytes(std::span(out_).first(1 + ballast)));
-        std::vector<std::size_t> completed;
-        for (Waiting waiting; completed.empty(); waiting.wait()) transfers_->completed(completed);
+        completed_.clear();
+        for (Waiting waiting; completed_.empty(); waiting.wait()) transfers_->completed(completed_);
     }
     /// Receives the next message and returns its number.
     std::int64_t receive() {
@@ -64,6 +68,7 @@ class PingPong {
 
     Transport* transport_;
     std::unique_ptr<Transfers> transfers_;
+    std::vector<std::size_t> completed_;
     std::vector<MessageHeader> out_, in_; // kept, so that only the first message touches new pages
 };
 

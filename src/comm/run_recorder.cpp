@@ -12,14 +12,14 @@ RunRecorder::RunRecorder(Communicator comm, std::string machine, std::function<v
     : comm_(std::move(comm)), machine_(std::move(machine)), let_go_(std::move(let_go)) {}
 
 void RunRecorder::restart() {
-    trace::Recorder::Options options;
-    options.process = comm_.rank();
-    options.processes = comm_.size();
-    if (comm_.size() > 1 && !machine_.empty()) options.machine = machine_;
     Messaging const all{comm_, {}};
     std::unique_ptr<trace::Recorder> fresh;
     all_succeed(&all, [&] {
         drop();
+        trace::Recorder::Options options;
+        options.process = comm_.rank();
+        options.processes = comm_.size();
+        if (comm_.size() > 1 && !machine_.empty()) options.machine = machine_;
         fresh = std::make_unique<trace::Recorder>(options);
     });
     if (comm_.size() > 1) {

@@ -25,6 +25,9 @@ struct Arrival {
     std::uint64_t handle = 0; ///< Private to the transport.
 };
 
+/// So many transfers under way need no further memory.
+inline constexpr int few_transfers = 4;
+
 /// Sends and receives under way, each in a slot until it is complete. Used by one thread at a time; two
 /// threads may use two objects if the thread level is `multiple`. The library may access the memory of
 /// incomplete transfers after the object is destroyed.
@@ -54,6 +57,9 @@ class Transport {
     std::atomic<std::uint64_t> bytes_sent{0};
     /// A number for each rank, for collective operations that cannot allocate. Used by one at a time.
     std::vector<std::int64_t> of_rank;
+    /// Blocks to and from each rank, likewise.
+    std::vector<std::span<std::byte const>> blocks_to;
+    std::vector<std::span<std::byte>> blocks_from;
 
     // Collective.
     /// A transport of the first `count` ranks; null on the others.
@@ -61,7 +67,7 @@ class Transport {
     virtual void broadcast(std::span<std::byte> bytes, int root) = 0;
     virtual void reduce(std::span<double> values, Reduction reduction) = 0;
     virtual void reduce(std::span<std::int64_t> values, Reduction reduction) = 0;
-    /// from[r] goes to rank r; the bytes from rank r have the size of into[r].
+    /// from[r] goes to rank r; the bytes from rank r have the size of into[r]. Allocates nothing.
     virtual void all_to_all(std::span<std::span<std::byte const> const> from,
                             std::span<std::span<std::byte> const> into) = 0;
 

@@ -15,13 +15,18 @@ void reject_integer(char const* what, std::string const& value) {
         fmt::format("{} = {} does not fit the integer type of the library that needs it", what, value));
 }
 
-Error current_error() {
+namespace {
+
+// Made before memory can be scarce. Copies share its text and allocate nothing.
+Error const lack_of_memory(Status::out_of_memory, "out of memory");
+
+Error converted_error() {
     try {
         throw;
     } catch (Error const& error) {
         return error;
     } catch (std::bad_alloc const&) {
-        return {Status::out_of_memory, "out of memory"};
+        return lack_of_memory;
     } catch (std::length_error const&) {
         return {Status::out_of_memory, "an array would be larger than the address space"};
     } catch (std::system_error const& error) { // a thread could not be started
@@ -32,6 +37,16 @@ Error current_error() {
         return {Status::internal, error.what()};
     } catch (...) {
         return {Status::internal, "an exception of unknown type"};
+    }
+}
+
+} // namespace
+
+Error current_error() noexcept {
+    try {
+        return converted_error();
+    } catch (...) { // no memory for the text
+        return lack_of_memory;
     }
 }
 

@@ -22,8 +22,9 @@ template <class To, class From> To checked_cast(From value, char const* what) {
     return static_cast<To>(value);
 }
 
-/// Converts the exception that is being handled to an Error. Call it inside a catch block.
-Error current_error();
+/// Converts the exception that is being handled to an Error. Call it inside a catch block. Needs no memory if
+/// there is none: then the result is Error{out_of_memory}.
+Error current_error() noexcept;
 
 /// Keeps the first exception that any thread reports and drops the others.
 class FirstError {

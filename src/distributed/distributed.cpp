@@ -51,7 +51,7 @@ template <class T> CscMatrix<T> collect_columns(Communicator const& processes, C
                             part.rows, to_string(part.symmetry), of_0.rows, to_string(of_0.symmetry)));
         for (Index j = 0; j < part.cols; ++j) lengths.push_back(part.col_ptr[j + 1] - part.col_ptr[j]);
     });
-    CscMatrix<T> whole;
+    CscMatrix<T> whole = all_succeed(processes, [] { return CscMatrix<T>(); });
     lengths = gather_joined<Offset>(processes, lengths, 0);
     whole.row_ind = gather_joined<Index>(processes, part.row_ind, 0);
     whole.values = gather_joined<T>(processes, part.values, 0);

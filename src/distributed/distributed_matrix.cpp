@@ -330,18 +330,18 @@ template <class T> void DistributedMatrix<T>::deal_values(CscMatrix<T> const* wh
 
 template <class T> DistributedMatrix<T> DistributedMatrix<T>::unscaled(std::span<double const> r,
                                                                        std::span<double const> c) const {
-    DistributedMatrix result = *this;
-    for (auto& norm : result.norm_) norm.reset();
-    result.is_unscaled_ = true;
     auto const invert = [](std::span<double const> scales, std::vector<double>& factors) {
         factors.resize(scales.size());
         std::transform(scales.begin(), scales.end(), factors.begin(), [](double scale) { return 1 / scale; });
     };
-    rows().reduction().all_succeed([&] {
+    return all_succeed(rows().comm(), [&] {
+        DistributedMatrix result = *this;
+        for (auto& norm : result.norm_) norm.reset();
+        result.is_unscaled_ = true;
         invert(r, result.r_);
         invert(c, result.c_);
+        return result;
     });
-    return result;
 }
 
 template <class T> DistributedMatrix<T> DistributedMatrix<T>::times(Real<T> factor) const {

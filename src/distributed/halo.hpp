@@ -21,6 +21,7 @@ class Halo {
     Halo(Communicator comm, std::vector<std::vector<Index>> wanted) : comm_(std::move(comm)) {
         auto const requested = all_to_all(comm_, wanted);
         all_succeed(comm_, [&] {
+            remote_.begin = shared_.begin = {0};
             for (auto const& rows : wanted) remote_.begin.push_back(remote_.count() + std::ssize(rows));
             for (auto const& rows : requested) {
                 shared_.begin.push_back(shared_.count() + std::ssize(rows));
@@ -67,8 +68,8 @@ class Halo {
   private:
     // Rows to send or receive, sorted by process: those of process r are begin[r] .. begin[r + 1] - 1.
     struct Runs {
-        std::vector<Index> begin{0};
-        [[nodiscard]] Index count() const { return begin.back(); }
+        std::vector<Index> begin; // empty without rows: default objects need no memory
+        [[nodiscard]] Index count() const { return begin.empty() ? 0 : begin.back(); }
         // Calls visit(place in a message of `columns` columns, row, column).
         template <class Visit> void for_each(Index columns, Visit&& visit) const {
             for (std::size_t r = 0; r + 1 < begin.size(); ++r)

@@ -111,6 +111,14 @@ template <class T> class BlockDealer {
 
 } // namespace
 
+std::vector<Index> ranks_of(std::vector<Index> const& labels) {
+    std::vector<Index> order(labels.size()), ranks(labels.size());
+    std::iota(order.begin(), order.end(), Index(0));
+    std::ranges::sort(order, {}, [&](Index k) { return labels[k]; });
+    for (Index r = 0; r < std::ssize(order); ++r) ranks[order[r]] = r;
+    return ranks;
+}
+
 template <class T> std::vector<std::vector<Index>>
 contiguous_parts(CscMatrix<T> const& a, int processes, int unit, std::span<Index const> positions) {
     Index const groups = a.cols / unit;
@@ -137,7 +145,7 @@ contiguous_parts(CscMatrix<T> const& a, int processes, int unit, std::span<Index
 
 template <class T> OverlappingBlock<T>::OverlappingBlock(DistributedRows rows, CscMatrix<T> const* whole, int unit,
                                                          std::span<Index const> labels)
-    : rows_(std::move(rows)) {
+    : rows_(std::move(rows)), block_(all_succeed(rows_.comm(), [] { return CscMatrix<T>(); })) {
     Communicator const& comm = rows_.comm();
     Owners const owners(rows_);
     std::optional<BlockDealer<T>> dealer;

@@ -18,6 +18,9 @@ namespace espalier {
 template <class T> std::vector<std::vector<Index>>
 contiguous_parts(CscMatrix<T> const& a, int processes, int unit, std::span<Index const> positions);
 
+/// The number of smaller labels for each of some distinct labels.
+std::vector<Index> ranks_of(std::vector<Index> const& labels);
+
 template <class T> class OverlappingBlock {
   public:
     /// Collective. Process 0 passes the matrix, and the others null. Rows k * unit .. (k + 1) * unit - 1 have one

@@ -34,7 +34,7 @@ void deal(Communicator const& comm, Pack const& describe_part, Take const& take)
 } // namespace
 
 ProcessPart deal_plans(Communicator const& comm, ProcessPlans plans) {
-    ProcessPart part;
+    ProcessPart part = all_succeed(comm, [] { return ProcessPart(); });
     deal(
         comm,
         [&](int p, Packer& packer) {
@@ -54,7 +54,7 @@ ProcessPart deal_plans(Communicator const& comm, ProcessPlans plans) {
 
 AssemblyPart deal_assembly(Communicator const& comm, AssemblyMap const& whole,
                            std::span<std::int32_t const> process_of_cblk, FactorPlan const& plan) {
-    AssemblyPart part;
+    AssemblyPart part = all_succeed(comm, [] { return AssemblyPart(); });
     deal(
         comm,
         [&](int p, Packer& packer) {

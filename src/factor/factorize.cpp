@@ -387,7 +387,7 @@ template <class T> FactorizeStats factorize(std::span<T const> values, AssemblyM
     stats.tasks_divided = run->tasks_divided();
     stats.moved_bytes = moved_bytes;
     stats.busy_s = ran.busy_s();
-    stats.steals_by_distance = policy->steals_by_distance();
+    all_succeed(options.messaging, [&] { stats.steals_by_distance = policy->steals_by_distance(); });
     stats.time_s = timer.seconds();
     return stats;
 }

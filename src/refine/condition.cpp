@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "core/random.hpp"
 #include "core/scalar.hpp"
@@ -140,17 +141,16 @@ template <class T> std::vector<double> weighted_inverse_norms(DistributedRows co
     // The moduli of A^-T and A^-H are the same.
     MatrixOp const inverse = op == MatrixOp::none ? MatrixOp::adjoint : MatrixOp::none;
     MatrixOp const inverse_adjoint = op == MatrixOp::none ? MatrixOp::none : MatrixOp::adjoint;
-    BlockProduct<T> const multiply = [&](std::span<T> block, Index width, std::span<Index const> which) {
+    auto const multiply = [&](std::span<T> block, Index width, std::span<Index const> which) {
         apply_inverse(block, width * std::ssize(which), inverse);
         weigh(block, width, which);
     };
-    BlockProduct<T> const multiply_adjoint = [&](std::span<T> block, Index width,
-                                                 std::span<Index const> which) {
+    auto const multiply_adjoint = [&](std::span<T> block, Index width, std::span<Index const> which) {
         weigh(block, width, which);
         apply_inverse(block, width * std::ssize(which), inverse_adjoint);
     };
-    return estimate_one_norms<T>(rows, std::ssize(columns), estimate_width, multiply, multiply_adjoint,
-                                 interrupt);
+    return estimate_one_norms<T>(rows, std::ssize(columns), estimate_width, std::cref(multiply), // need no memory
+                                 std::cref(multiply_adjoint), interrupt);
 }
 
 } // namespace

@@ -8,19 +8,6 @@
 
 namespace espalier {
 
-namespace {
-
-// The number of smaller labels for each of some distinct labels.
-std::vector<Index> ranks_of(std::vector<Index> const& labels) {
-    std::vector<Index> order(labels.size()), ranks(labels.size());
-    std::iota(order.begin(), order.end(), Index(0));
-    std::ranges::sort(order, {}, [&](Index k) { return labels[k]; });
-    for (Index r = 0; r < std::ssize(order); ++r) ranks[order[r]] = r;
-    return ranks;
-}
-
-} // namespace
-
 template <class T> DistributedRows
 IncompletePreconditioner<T>::prepare(CscMatrix<T> const& working, IncompleteOptions const& options) {
     clear();
@@ -43,7 +30,6 @@ IncompletePreconditioner<T>::prepare_together(CscMatrix<T> const& working, Incom
     local.bandwidth = context_.on_root([&] { return options.bandwidth; });
     runtime_ = local.runtime.runtime = context_.on_root([&] { return options.runtime.runtime; });
     local.runtime.schedule = context_.on_root([&] { return options.runtime.schedule; });
-    local.runtime.node_distances = context_.topology().distances();
     std::vector<std::vector<Index>> parts;
     context_.on_root([&] {
         parts = contiguous_parts(working, comm.size(), local.block_size, options.positions);
@@ -54,6 +40,7 @@ IncompletePreconditioner<T>::prepare_together(CscMatrix<T> const& working, Incom
     DistributedRows rows(comm, std::move(own));
     block_.emplace(rows, context_.is_root() ? &working : nullptr, local.block_size, options.positions);
     context_.on_all([&] {
+        local.runtime.node_distances = context_.topology().distances();
         local.positions = ranks_of(block_->labels());
         factor_.emplace(block_->matrix(), local, context_.workers());
         context_.interrupt()->check();
@@ -76,7 +63,7 @@ Index IncompletePreconditioner<T>::factorize(CscMatrix<T> const& working, PivotD
     if (block_) block_->set_values(context_.is_root() ? &working : nullptr);
     Index const own =
         context_.on_all([&] { return factor_->factorize(block_ ? block_->matrix() : working, pivots, context_.interrupt()); });
-    node_bytes_ = factor_->node_bytes();
+    node_bytes_ = context_.on_all([&] { return factor_->node_bytes(); });
     replaced_ = sum(context_.comm(), own);
     factor_s_ = timer.seconds();
     solve_s_ = 0;
@@ -126,16 +113,18 @@ template <class T> void IncompletePreconditioner<T>::fill(IncompleteReport& repo
     report.symbolic_s = times[0];
     report.factor_s = times[2];
     report.solve_s = times[3];
-    report.coarsen = sizes.coarse_string;
     report.coarsen_s = times[1];
     report.tasks_fine = sums[1];
     report.tasks_coarse = sums[2];
     report.edges_coarse = sums[3];
-    report.runtime = spellings<TaskRuntime>[static_cast<std::size_t>(runtime_)];
     report.synchronizations = sums[4];
     report.moved_bytes = static_cast<std::uint64_t>(sums[5]);
-    report.node_bytes.assign(node_bytes_.begin(), node_bytes_.end());
-    report.affinity_bytes.assign(sizes.affinity_bytes.begin(), sizes.affinity_bytes.end());
+    context_.on_all([&] {
+        report.coarsen = sizes.coarse_string;
+        report.runtime = spellings<TaskRuntime>[static_cast<std::size_t>(runtime_)];
+        report.node_bytes.assign(node_bytes_.begin(), node_bytes_.end());
+        report.affinity_bytes.assign(sizes.affinity_bytes.begin(), sizes.affinity_bytes.end());
+    });
     report.pivots_shifted = replaced_;
 }
 
@@ -151,7 +140,7 @@ template <class T> void IncompletePreconditioner<T>::fill(AnalysisReport& report
     report.mapping_s = largest[1];
     report.nnz_factor = report.nnz_stored = sum(comm, std::int64_t{sizes.nnz_factor});
     report.factor_bytes = static_cast<std::uint64_t>(report.nnz_factor) * sizeof(T);
-    report.memory_bytes_of_process.assign(bytes.begin(), bytes.end());
+    context_.on_all([&] { report.memory_bytes_of_process.assign(bytes.begin(), bytes.end()); });
     report.memory_bytes = static_cast<std::uint64_t>(std::ranges::max(bytes));
     report.predicted_factor_s = largest[2];
     report.predicted_solve_s = largest[3];

@@ -12,10 +12,13 @@ namespace espalier {
 namespace {
 
 // Divides the cores of a machine among the processes that may use them.
-Topology own_part(Topology const& topology, Communicator const& processes,
-                  std::vector<std::int64_t>& machines) {
-    auto const machine =
-        static_cast<std::int64_t>(std::hash<std::string>{}(topology.machine_name()) >> 1); // never negative
+Topology own_part(std::string const& name, Communicator const& processes, std::vector<std::int64_t>& machines) {
+    std::int64_t machine = 0;
+    Topology topology = all_succeed(processes, [&] {
+        Topology whole = Topology::named(name);
+        machine = static_cast<std::int64_t>(std::hash<std::string>{}(whole.machine_name()) >> 1); // not negative
+        return whole;
+    });
     machines = all_gather(processes, machine);
     int part = 0, parts = 0;
     for (int r = 0; r < processes.size(); ++r) {
@@ -24,15 +27,15 @@ Topology own_part(Topology const& topology, Communicator const& processes,
         ++parts;
     }
     bool const disjoint = topology.num_cores() * parts <= topology.machine_cores();
-    return parts == 1 || disjoint || !topology.is_this_machine() ? topology : topology.share(part, parts);
+    bool const is_whole = parts == 1 || disjoint || !topology.is_this_machine();
+    return all_succeed(processes, [&] { return is_whole ? std::move(topology) : topology.share(part, parts); });
 }
 
 } // namespace
 
 ProcessContext::ProcessContext(std::string const& topology, Communicator comm)
     : messaging_{std::move(comm), {}},
-      topology_(own_part(all_succeed(this->comm(), [&] { return Topology::named(topology); }), this->comm(),
-                         computers_)),
+      topology_(own_part(topology, this->comm(), computers_)),
       default_threads_(static_cast<int>(min(this->comm(), std::int64_t{topology_.default_threads()}))),
       recording_(this->comm(), topology_.machine_name(), [this] {
           if (team_) team_->record(nullptr);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <vector>
 
 #include "core/random.hpp"
@@ -54,8 +55,7 @@ template <class T> void Refiner<T>::set_matrix(CscMatrix<T> const& working) {
 template <class T> DistributedMatrix<T> const& Refiner<T>::callers_matrix() const {
     if (!is_scaled()) return *working_;
     LocalScaling const& scaling = vectors_.scaling();
-    if (!callers_)
-        callers_ = context_.on_all([&] { return working_->unscaled(scaling.row_scale, scaling.column_scale); });
+    if (!callers_) callers_ = working_->unscaled(scaling.row_scale, scaling.column_scale);
     return *callers_;
 }
 
@@ -145,7 +145,7 @@ void Refiner<T>::examine_interior(NumericFactor<T>& factor, std::span<Index cons
         return numbers;
     });
     std::vector<Index> const numbers = vectors_.deal(number_in_interior);
-    CscMatrix<T> block;
+    CscMatrix<T> block = context_.on_all([] { return CscMatrix<T>(); });
     std::vector<Index> interior, own; // owned rows of the interior, and their numbers there
     context_.on_all([&] {
         for (Index l = 0; l < std::ssize(numbers); ++l) {
@@ -156,7 +156,7 @@ void Refiner<T>::examine_interior(NumericFactor<T>& factor, std::span<Index cons
         if (context_.is_root()) block = interior_block(working, schur);
     });
     Index const rows = std::ssize(numbers), interior_rows = std::ssize(interior);
-    ApplyInverse<T> const inverse = [&](std::span<T> x, Index columns, MatrixOp op) {
+    auto const apply = [&](std::span<T> x, Index columns, MatrixOp op) {
         auto whole = context_.on_all([&] { return std::vector<T>(rows * columns, T(0)); });
         auto const for_each = [&](auto const& visit) {
             for (Index j = 0; j < columns; ++j)
@@ -171,6 +171,7 @@ void Refiner<T>::examine_interior(NumericFactor<T>& factor, std::span<Index cons
         factor.expand(whole, columns, op);
         for_each([](T& to, T from) { to = from; });
     };
+    ApplyInverse<T> const inverse = std::cref(apply); // which needs no memory
     if (context_.is_alone()) return examine(DistributedMatrix<T>(block), inverse);
     DistributedRows const rows_of_interior(context_.comm(), std::move(own));
     examine(DistributedMatrix<T>(rows_of_interior, context_.is_root() ? &block : nullptr), inverse);

@@ -153,7 +153,7 @@ void Solver<T>::State::prepare_inverse(CscMatrix<T> const& matrix, std::uint64_t
 template <class T> DistributedRows Solver<T>::State::deal_out_plan() {
     if (!context_.is_alone()) {
         std::vector<std::int32_t> owners;
-        ProcessPlans plans;
+        ProcessPlans plans = context_.on_all([] { return ProcessPlans(); });
         context_.on_root([&] {
             owners = analysis_->plans.process_of_cblk;
             plans = std::exchange(analysis_->plans, {});
@@ -162,8 +162,9 @@ template <class T> DistributedRows Solver<T>::State::deal_out_plan() {
         if (analysis_) analysis_->plans.process_of_cblk = std::move(owners);
     }
     factor_.set_plan(structure(), part_ ? part_->plan : analysis_->plan);
-    return context_.is_alone() ? DistributedRows(system_->order)
-                               : DistributedRows(context_.comm(), structure().unknowns);
+    if (context_.is_alone()) return DistributedRows(system_->order);
+    auto own = context_.on_all([&] { return structure().unknowns; });
+    return {context_.comm(), std::move(own)};
 }
 
 // Finds the pattern of the incomplete factor. Returns the rows that each process owns.
@@ -171,7 +172,7 @@ template <class T>
 DistributedRows Solver<T>::State::prepare_incomplete(CscMatrix<T> const& matrix, std::uint64_t max_memory) {
     ProgressScope const phase(progress(), "symbolic factorization", 0);
     trace::Scope const recorded(context_.phases(), trace::Kind::symbolic);
-    static IncompleteOptions const none;
+    IncompleteOptions const none = context_.on_all([] { return IncompleteOptions(); });
     context_.on_root([&] {
         if (!analysis_->system.is_identity()) working_copy_ = analysis_->system.apply(matrix);
     });
@@ -197,7 +198,7 @@ template <class T> void Solver<T>::State::drop_analysis() {
     part_.reset();
     analysis_.reset();
     system_.reset();
-    working_copy_ = {};
+    working_copy_.reset();
 }
 
 template <class T> Inertia Solver<T>::State::inertia() {
@@ -228,14 +229,14 @@ template <class T> Determinant<T> Solver<T>::State::determinant() {
 
 template <class T> DenseMatrix<T> Solver<T>::State::schur_complement() {
     require_schur("schur_complement");
-    return factor_.schur_complement(analysis_ ? analysis_->options.schur : std::vector<Index>());
+    return factor_.schur_complement(kept_unknowns());
 }
 
 template <class T> Solver<T>::Solver(Options options) : Solver(std::move(options), Communicator()) {}
 template <class T> Solver<T>::Solver(Options options, Communicator processes)
-    : state_(std::make_unique<State>(std::move(options), std::move(processes))) {}
+    : state_(make_together<State>(processes, std::move(options), processes)) {}
 template <class T> void Solver<T>::follow(Options options, Communicator processes) {
-    State(std::move(options), std::move(processes), true).follow();
+    make_together<State>(processes, std::move(options), processes, true)->follow();
 }
 template <class T> Solver<T>::~Solver() = default;
 template <class T> Solver<T>::Solver(Solver&&) noexcept = default;
@@ -262,13 +263,12 @@ template <class T> DenseMatrix<T> Solver<T>::solve(CscMatrix<T> const& b, Matrix
 }
 template <class T> RefineReport Solver<T>::refine(CscMatrix<T> const& matrix, std::span<T const> b,
                                                   std::span<T> x, Index nrhs, MatrixOp op) {
-    state_->call("refine", {nrhs, op}, [&] { state_->refine(matrix, b, x); });
-    return state_->report.refine;
+    return state_->call("refine", {nrhs, op}, [&] { return state_->refine(matrix, b, x); });
 }
 template <class T> RefineReport Solver<T>::refine_rows(CscMatrix<T> const& matrix, std::span<T const> b,
                                                        std::span<T> x, Index nrhs, MatrixOp op) {
-    state_->call("refine_rows", {nrhs, op}, [&] { state_->refine_rows(matrix, b, x, nrhs, op); });
-    return state_->report.refine;
+    return state_->call("refine_rows", {nrhs, op},
+                        [&] { return state_->refine_rows(matrix, b, x, nrhs, op); });
 }
 template <class T> Inertia Solver<T>::inertia() const {
     return state_->call("inertia", {}, [&] { return state_->inertia(); });

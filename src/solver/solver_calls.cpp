@@ -17,9 +17,11 @@ template <class T> Solver<T>::State::State(Options given, Communicator processes
     if (follows && context_.is_root())
         throw Error(Status::usage, "process 0 makes the calls and cannot follow");
     some_follow_ = max(context_.comm(), std::int64_t{follows}) > 0;
-    options.topology = given.topology;
     report.processes = context_.comm().size();
-    context_.on_all([&] { set_options(std::move(given)); });
+    context_.on_all([&] {
+        options.topology = given.topology;
+        set_options(std::move(given));
+    });
 }
 
 template <class T> Solver<T>::State::~State() {
@@ -80,11 +82,15 @@ template <class T> void Solver<T>::State::adopt(CallSettings const& settings) {
     bool const is_new = std::find(report.notes.begin(), report.notes.end(), fewer) == report.notes.end();
     if (!fewer.empty() && is_new) note(fewer);
     report.comm_threads = context_.comm_threads();
+}
+
+template <class T> void Solver<T>::State::record_if_asked() {
     if (options.record_trace && !context_.recording().has_recorder()) context_.recording().restart();
 }
 
 template <class T> void Solver<T>::State::share_report() {
-    auto const peaks = all_gather(context_.comm(), static_cast<std::int64_t>(peak_rss_bytes()));
+    auto const peak = context_.on_all([] { return static_cast<std::int64_t>(peak_rss_bytes()); });
+    auto const peaks = all_gather(context_.comm(), peak);
     report = context_.on_root([&] {
         if (log_problem_) throw *std::exchange(log_problem_, std::nullopt);
         report.peak_memory_of_process.assign(peaks.begin(), peaks.end());
@@ -94,33 +100,32 @@ template <class T> void Solver<T>::State::share_report() {
 
 template <class T> void Solver<T>::State::follow() {
     for (;;) {
-        CallSettings settings;
-        std::string const name = calls_.next(settings);
-        if (name.empty()) return;
+        CallName const name = calls_.next([this](CallSettings const& given) { adopt(given); });
+        if (name.view().empty()) return;
         try {
-            adopt(settings);
-            std::optional<Error> const problem = error_of([&] { take_part(name); });
+            record_if_asked();
+            std::optional<Error> const problem = error_of([&] { take_part(name.view()); });
             share_report();
-        } catch (Error const&) { // process 0 reports it
+        } catch (std::exception const&) { // process 0 reports it
         }
     }
 }
 
 // Makes the call `name` with empty arguments.
-template <class T> void Solver<T>::State::take_part(std::string const& name) {
-    CscMatrix<T> const no_matrix;
-    if (name == "analyze") return analyze(no_matrix);
-    if (name == "factorize") return factorize(no_matrix);
+template <class T> void Solver<T>::State::take_part(std::string_view name) {
+    CscMatrix<T> const& none = no_matrix<T>;
+    if (name == "analyze") return analyze(none);
+    if (name == "factorize") return factorize(none);
     if (name == "solve") return solve({});
     if (name == "solve_rows") return (void)solve_rows({}, call_.columns, call_.op);
-    if (name == "refine") return (void)refine(no_matrix, {}, {});
-    if (name == "refine_rows") return (void)refine_rows(no_matrix, {}, {}, call_.columns, call_.op);
-    if (name == "solve_sparse") return (void)solve_sparse(no_matrix);
+    if (name == "refine") return (void)refine(none, {}, {});
+    if (name == "refine_rows") return (void)refine_rows(none, {}, {}, call_.columns, call_.op);
+    if (name == "solve_sparse") return (void)solve_sparse(none);
     if (name == "inertia") return (void)inertia();
     if (name == "determinant") return (void)determinant();
-    if (name == "reciprocal_condition") return (void)reciprocal_condition(no_matrix);
-    if (name == "null_space") return (void)null_space(no_matrix);
-    if (name == "selected_inverse") return (void)selected_inverse(no_matrix);
+    if (name == "reciprocal_condition") return (void)reciprocal_condition(none);
+    if (name == "null_space") return (void)null_space(none);
+    if (name == "selected_inverse") return (void)selected_inverse(none);
     if (name == "inverse_diagonal") return (void)inverse_diagonal();
     if (name == "factors") return (void)factors();
     if (name == "solve_lower") return (void)solve_half({}, true);
@@ -140,6 +145,7 @@ template <class T> void Solver<T>::State::take_part(std::string const& name) {
     template void Solver<T>::State::set_options(Options);                                                    \
     template CallSettings Solver<T>::State::settings_of_call() const;                                        \
     template void Solver<T>::State::adopt(CallSettings const&);                                              \
+    template void Solver<T>::State::record_if_asked();                                                       \
     template void Solver<T>::State::share_report();                                                          \
     template void Solver<T>::State::follow();
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)

@@ -102,7 +102,7 @@ template <class T> void Solver<T>::State::factorize_scalar(CscMatrix<T> const& m
         report.factor.rcond = refiner_->reciprocal_condition();
     }
     factorized_ = true;
-    report.peak_memory_bytes = peak_rss_bytes();
+    report.peak_memory_bytes = context_.on_all([] { return peak_rss_bytes(); });
 }
 
 template <class T> void Solver<T>::State::factorize_values(CscMatrix<T> const& matrix) {
@@ -129,7 +129,7 @@ template <class T> void Solver<T>::State::factorize_values(CscMatrix<T> const& m
         report.factor.rcond = refiner_->reciprocal_condition();
     }
     factorized_ = true;
-    report.peak_memory_bytes = peak_rss_bytes();
+    report.peak_memory_bytes = context_.on_all([] { return peak_rss_bytes(); });
 }
 
 template <class T> void Solver<T>::State::check_values(CscMatrix<T> const& matrix) {
@@ -164,8 +164,7 @@ template <class T> void Solver<T>::State::choose_system(CscMatrix<T> const& matr
     make_working(matrix);
     if (system_->is_incomplete || factor_.has_assembly()) return;
     trace::Scope const recorded(context_.phases(), trace::Kind::assembly);
-    static BlockStructure const none;
-    factor_.set_assembly(working(matrix), analysis_ ? analysis_->structure : none,
+    factor_.set_assembly(working(matrix), analysis_ ? analysis_->structure : no_structure,
                          analysis_ ? analysis_->plans.process_of_cblk : std::span<std::int32_t const>());
 }
 
@@ -183,19 +182,22 @@ template <class T> void Solver<T>::State::scale_for(Factorization kind, CscMatri
 template <class T> void Solver<T>::State::make_working(CscMatrix<T> const& matrix) {
     form_ = context_.on_root([&] {
         ScaledSystem<T>& system = analysis_->system;
-        working_copy_ = system.is_identity() ? CscMatrix<T>() : system.apply(matrix);
-        if (system_->kept == 0 && system.rescale(working_copy_)) vectors_->invalidate_system();
+        working_copy_.reset();
+        if (!system.is_identity()) {
+            working_copy_ = system.apply(matrix);
+            if (system_->kept == 0 && system.rescale(*working_copy_)) vectors_->invalidate_system();
+        }
         values_ = hash_of_values(matrix);
         report.factorization = analysis_->form.kind;
         return analysis_->form;
     });
-    static ScaledSystem<T> const none;
-    vectors_->set_system(analysis_ ? analysis_->system : none);
+    vectors_->set_system(analysis_ ? analysis_->system : no_scaling<T>);
     refiner_->set_matrix(working(matrix));
 }
 
 template <class T> CscMatrix<T> const& Solver<T>::State::working(CscMatrix<T> const& matrix) const {
-    return analysis_ && analysis_->system.is_identity() ? matrix : working_copy_;
+    if (analysis_ && analysis_->system.is_identity()) return matrix;
+    return working_copy_ ? *working_copy_ : no_matrix<T>;
 }
 
 // Factorizes in lower precision if the options say so. Returns false, with the reason in a note, if the
@@ -242,9 +244,7 @@ template <class T> void Solver<T>::State::factorize_full(CscMatrix<T> const& mat
 }
 
 template <class T> void Solver<T>::State::examine_factors(CscMatrix<T> const& matrix) {
-    static std::vector<Index> const none;
-    refiner_->examine(factor_, report.factor.pivots_replaced, analysis_ ? analysis_->options.schur : none,
-                      working(matrix));
+    refiner_->examine(factor_, report.factor.pivots_replaced, kept_unknowns(), working(matrix));
     report_singularity();
 }
 
@@ -252,8 +252,7 @@ template <class T> void Solver<T>::State::examine_factors(CscMatrix<T> const& ma
 template <class T> void Solver<T>::State::check_schur_complement(CscMatrix<T> const& matrix) {
     double const tolerance = options.tolerance > 0 ? options.tolerance : default_tolerance<T>();
     auto const is_good = [&] {
-        static std::vector<Index> const none;
-        report.factor.schur_error = refiner_->schur_error(factor_, analysis_ ? analysis_->options.schur : none);
+        report.factor.schur_error = refiner_->schur_error(factor_, kept_unknowns());
         return report.factor.schur_error <= tolerance;
     };
     if (is_good()) return;

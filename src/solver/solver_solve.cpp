@@ -9,6 +9,7 @@
 #include "distributed/backward_error.hpp"
 #include "kernels/blas.hpp"
 #include "runtime/process_limits.hpp"
+#include "options/report_table.hpp"
 #include "solver/checks.hpp"
 #include "solver/solver_state.hpp"
 
@@ -170,13 +171,13 @@ template <class T> RefineReport Solver<T>::State::refine_given(CscMatrix<T> cons
     }
     report.factor.numerically_singular = refiner_->singularity().is_numerical;
     if (report.factor.numerically_singular) report.refine.status = Status::singular;
-    report.peak_memory_bytes = peak_rss_bytes();
-    return report.refine;
+    report.peak_memory_bytes = context_.on_all([] { return peak_rss_bytes(); });
+    return context_.is_alone() ? report.refine : context_.on_root([&] { return report; }).refine;
 }
 
 // b and x are in owned rows.
 template <class T>
-RefineReport Solver<T>::State::refine_own(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x) {
+void Solver<T>::State::refine_own(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x) {
     RefineOptions run;
     run.method = options.refine;
     run.max_iterations = options.max_refine_iterations;
@@ -201,7 +202,7 @@ RefineReport Solver<T>::State::refine_own(CscMatrix<T> const& matrix, std::span<
     std::copy(solved.begin(), solved.end(), x.begin());
     run.max_bytes = require_memory_of_refinement();
     report.refine = refiner_->refine(b, x, call_.columns, run);
-    return bound_forward_error(b, x);
+    bound_forward_error(b, x);
 }
 
 // The iterations of an incomplete factorization, with a note if they were not enough.
@@ -218,12 +219,11 @@ template <class T> void Solver<T>::State::report_applications() {
 
 // In owned rows. The bound is infinite for a singular matrix, whose solutions are not unique.
 template <class T>
-RefineReport Solver<T>::State::bound_forward_error(std::span<T const> b, std::span<T const> x) {
+void Solver<T>::State::bound_forward_error(std::span<T const> b, std::span<T const> x) {
     if (options.condition)
         report.refine.forward_error = refiner_->singularity().is_numerical
                                           ? std::numeric_limits<double>::infinity()
                                           : refiner_->forward_error(b, x, call_.columns, call_.op);
-    return report.refine;
 }
 
 template <class T> double Solver<T>::State::reciprocal_condition(CscMatrix<T> const& matrix) {

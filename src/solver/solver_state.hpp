@@ -47,6 +47,11 @@ struct CallSettings : CallArguments {
     std::uint64_t max_memory = 0;
 };
 
+/// For processes without a matrix or an analysis. They exist before memory can be scarce.
+template <class T> inline CscMatrix<T> const no_matrix{};
+template <class T> inline ScaledSystem<T> const no_scaling{};
+inline BlockStructure const no_structure{};
+
 template <class T> struct Solver<T>::State {
     /// Collective. Processes with `follows` only call follow().
     State(Options given, Communicator processes, bool follows = false);
@@ -111,8 +116,9 @@ template <class T> struct Solver<T>::State {
     // Collective calls.
     [[nodiscard]] CallSettings settings_of_call() const;
     void adopt(CallSettings const& settings);
+    void record_if_asked();
     void share_report();
-    void take_part(std::string const& call);
+    void take_part(std::string_view call);
 
     // Analysis and factorization.
     void analyze(CscMatrix<T> const& matrix, Options const& with);
@@ -145,9 +151,9 @@ template <class T> struct Solver<T>::State {
     void use_matrix(CscMatrix<T> const& matrix, char const* what);
     void solve_given(std::span<T> x);
     RefineReport refine_given(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x);
-    RefineReport refine_own(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x);
+    void refine_own(CscMatrix<T> const& matrix, std::span<T const> b, std::span<T> x);
     void report_applications();
-    RefineReport bound_forward_error(std::span<T const> b, std::span<T const> x);
+    void bound_forward_error(std::span<T const> b, std::span<T const> x);
     std::vector<T> eliminate_interior(std::span<T const> b, std::vector<T>& own);
 
     void check_update(CscMatrix<T> const& matrix, CscMatrix<T> const& w, int sign) const;
@@ -184,6 +190,10 @@ template <class T> struct Solver<T>::State {
     }
     [[nodiscard]] ProgressSink* progress() const { return context_.is_root() ? options.progress : nullptr; }
     [[nodiscard]] TraceMetadata trace_metadata(std::string const& matrix_name) const;
+    /// The unknowns of a Schur complement; empty on other processes than process 0.
+    [[nodiscard]] std::span<Index const> kept_unknowns() const {
+        return analysis_ ? std::span<Index const>(analysis_->options.schur) : std::span<Index const>();
+    }
     [[nodiscard]] BlockStructure const& structure() const {
         return part_ ? part_->structure : analysis_->structure;
     }
@@ -204,8 +214,8 @@ template <class T> struct Solver<T>::State {
 
     bool factorized_ = false;
     FactorForm form_;
-    PatternFingerprint pattern_;        // on process 0: that of the analysis, with entries that updates have added
-    CscMatrix<T> working_copy_;         // on process 0, unless the working system is the matrix itself
+    PatternFingerprint pattern_; // on process 0: that of the analysis, with entries that updates have added
+    std::optional<CscMatrix<T>> working_copy_; // on process 0, unless the working system is the matrix itself
     std::uint64_t values_ = 0;          // hash of the values of the matrix of the refiner
     std::size_t notes_of_analysis_ = 0; // their number; the notes of the factorization follow them
     std::optional<Error> log_problem_;  // thrown at the end of the call, when no process waits for this one
@@ -216,8 +226,8 @@ template <class T> template <class Body>
 auto Solver<T>::State::call(std::string_view name, CallArguments const& arguments, Body const& body) {
     CallSettings settings = settings_of_call();
     static_cast<CallArguments&>(settings) = arguments;
-    calls_.begin(name, settings);
-    adopt(settings);
+    calls_.begin(name, settings, [this](CallSettings const& given) { adopt(given); });
+    record_if_asked();
     if (context_.is_alone()) return body();
     // The errors of body() are the same on all processes.
     if constexpr (std::is_void_v<decltype(body())>) {

@@ -146,6 +146,7 @@ class ThreadTransport final : public Transport {
     [[nodiscard]] bool on_main_thread() const override { return std::this_thread::get_id() == main_; }
 
     std::shared_ptr<Transport> first(int count) override {
+        InTransport const scope;
         std::shared_ptr<ThreadProcesses> part;
         if (rank_ == 0) part = std::make_shared<ThreadProcesses>(count);
         processes_->together(rank_, &part, [&](auto const& of_all) {

@@ -9,6 +9,7 @@ inline std::atomic<long> countdown{-1}; // allocations until failure; negative: 
 inline std::atomic<bool> keeps_failing{false};
 inline std::atomic<long> hits{0};     // allocations that failed
 inline bool (*is_exempt)() = nullptr; // if set: whether the caller's allocations never fail
+inline void (*on_failure)() = nullptr; // if set: called by the thread whose allocation fails
 
 // Whether this allocation fails.
 inline bool fails() noexcept {
@@ -19,6 +20,7 @@ inline bool fails() noexcept {
         if (!countdown.compare_exchange_weak(left, next, std::memory_order_relaxed)) continue;
         if (left > 0) return false;
         hits.fetch_add(1, std::memory_order_relaxed);
+        if (on_failure) on_failure();
         return true;
     }
     return false;

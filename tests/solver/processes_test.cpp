@@ -247,16 +247,6 @@ TEST(ProcessesOf, ASolverMayFollow) {
     });
 }
 
-// Columns [first, end) of a matrix.
-CscMatrix<double> columns_of(CscMatrix<double> const& matrix, Index first, Index end) {
-    Offset const from = matrix.col_ptr[first], to = matrix.col_ptr[end];
-    CscMatrix<double> part{matrix.rows, end - first, matrix.symmetry, {}, {}, {}};
-    for (Index j = first; j <= end; ++j) part.col_ptr.push_back(matrix.col_ptr[j] - from);
-    part.row_ind.assign(matrix.row_ind.begin() + from, matrix.row_ind.begin() + to);
-    part.values.assign(matrix.values.begin() + from, matrix.values.begin() + to);
-    return part;
-}
-
 TEST(ProcessesOf, ASolverMayHaveTheSystemInPieces) {
     for (char const* const spec : {"lap3d:6", "convdiff3d:5"}) {
         auto const matrix = generated<double>(spec);

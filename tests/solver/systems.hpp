@@ -23,6 +23,16 @@ template <class Value> Value on_process_0(Communicator const& comm, Value const&
     return comm.rank() == 0 ? value : Value();
 }
 
+/// Columns [first, end) of a matrix.
+inline CscMatrix<double> columns_of(CscMatrix<double> const& matrix, Index first, Index end) {
+    Offset const from = matrix.col_ptr[first], to = matrix.col_ptr[end];
+    CscMatrix<double> part{matrix.rows, end - first, matrix.symmetry, {}, {}, {}};
+    for (Index j = first; j <= end; ++j) part.col_ptr.push_back(matrix.col_ptr[j] - from);
+    part.row_ind.assign(matrix.row_ind.begin() + from, matrix.row_ind.begin() + to);
+    part.values.assign(matrix.values.begin() + from, matrix.values.begin() + to);
+    return part;
+}
+
 /// A solver with the factors of A.
 template <class T>
 Solver<T> factorized(CscMatrix<T> const& a, Options const& options = {}, Communicator const& comm = {}) {

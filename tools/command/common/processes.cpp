@@ -1,6 +1,8 @@
 #include "tools/command/common/processes.hpp"
 
 #include <cstdint>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -24,6 +26,11 @@ struct Arguments {
 
 CollectiveCalls<Arguments> calls;
 
+// Process 0: begins a call, which all other processes follow.
+void begin(CallName const& name, Arguments const& arguments) {
+    calls.begin(name, arguments, [](Arguments const&) {});
+}
+
 NamedMatrix gather_matrix(std::string path, int threads) {
     broadcast(calls.comm(), path, 0);
     NamedMatrix named = read_matrix_parts(calls.comm(), path, threads);
@@ -45,7 +52,7 @@ AnyDense gather_dense(std::string path, int threads) {
         read_dense_parts(calls.comm(), path, threads));
 }
 
-void take_part(std::string const& call, Arguments const& arguments) {
+void take_part(std::string_view call, Arguments const& arguments) {
     if (call == "network") time_links(calls.comm());
     if (call == "matrix") gather_matrix({}, arguments.threads);
     if (call == "dense") gather_dense({}, arguments.threads);
@@ -65,36 +72,36 @@ int num_processes() {
 }
 
 Communicator processes_for_solver(Scalar scalar, std::optional<int> count) {
-    Arguments arguments{.scalar = scalar, .count = count.value_or(num_processes())};
-    calls.begin("solver", arguments);
+    Arguments const arguments{.scalar = scalar, .count = count.value_or(num_processes())};
+    begin("solver", arguments);
     return first(calls.comm(), arguments.count);
 }
 
 std::optional<Network> measure_network() {
     if (num_processes() == 1) return std::nullopt;
-    Arguments arguments;
-    calls.begin("network", arguments);
+    begin("network", {});
     LinkTiming const worst = slowest(time_links(calls.comm()));
     return Network{worst.latency, worst.bandwidth};
 }
 
 NamedMatrix read_matrix_by_parts(std::string const& path, int threads) {
-    Arguments arguments{.threads = threads};
-    calls.begin("matrix", arguments);
-    return gather_matrix(path, threads);
+    std::string own = path; // nothing may fail on process 0 alone after the call has begun
+    begin("matrix", {.threads = threads});
+    return gather_matrix(std::move(own), threads);
 }
 
 AnyDense read_dense_by_parts(std::string const& path, int threads) {
-    Arguments arguments{.threads = threads};
-    calls.begin("dense", arguments);
-    return gather_dense(path, threads);
+    std::string own = path;
+    begin("dense", {.threads = threads});
+    return gather_dense(std::move(own), threads);
 }
 
 int follow_process_0() {
     Arguments arguments;
-    for (std::string call; !(call = calls.next(arguments)).empty();) {
+    auto const adopt = [&](Arguments const& of_0) { arguments = of_0; };
+    for (CallName call; !(call = calls.next(adopt)).view().empty();) {
         try {
-            take_part(call, arguments);
+            take_part(call.view(), arguments);
         } catch (std::exception const&) { // process 0 reports it
         }
     }
