@@ -298,6 +298,7 @@ std::unique_ptr<Session> make_session(Scalar scalar, Communicator processes) {
 
 void follow_session(Scalar scalar, Communicator processes) {
     HandleProcesses const agreed = agree_on_handle(std::move(processes), static_cast<int>(scalar), true);
+    all_succeed(agreed.all, [] {}); // while process 0 makes its session
     for_scalar(scalar, [&]<class T>(T) { Solver<T>::follow({}, agreed.all); });
 }
 

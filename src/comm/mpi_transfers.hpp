@@ -59,7 +59,10 @@ class MpiTransfers final : public Transfers {
   public:
     /// `line` is the type of a line of sizeof(MessageHeader) bytes. Both arguments outlive this object.
     MpiTransfers(MPI_Comm comm, MPI_Datatype line) : comm_(comm), line_(line) {
-        for (int transfer = 0; transfer < few_transfers; ++transfer) make_slot();
+        requests_.reserve(few_transfers);
+        free_.reserve(few_transfers);
+        indices_.reserve(few_transfers);
+        statuses_.reserve(few_transfers);
     }
     std::size_t send(int to, Channel channel, std::span<std::byte const> bytes) override {
         auto const slot = free_slot();
@@ -103,17 +106,15 @@ class MpiTransfers final : public Transfers {
   private:
     // A slot without a request; it stays in free_ until a request is stored there.
     std::size_t free_slot() {
-        if (free_.empty()) make_slot();
+        if (free_.empty()) {
+            auto const slot = requests_.size();
+            indices_.resize(slot + 1);
+            statuses_.resize(slot + 1);
+            free_.reserve(slot + 1); // so that the slot is not lost to a lack of memory
+            requests_.push_back(MPI_REQUEST_NULL);
+            free_.push_back(slot);
+        }
         return free_.back();
-    }
-
-    void make_slot() {
-        auto const slot = requests_.size();
-        indices_.resize(slot + 1);
-        statuses_.resize(slot + 1);
-        free_.reserve(slot + 1); // so that the slot is not lost to a lack of memory
-        requests_.push_back(MPI_REQUEST_NULL);
-        free_.push_back(slot);
     }
 
     MPI_Comm comm_;

@@ -20,6 +20,7 @@ template <class T> Solver<T>::State::State(Options given, Communicator processes
     report.processes = context_.comm().size();
     context_.on_all([&] {
         options.topology = given.topology;
+        unused_.emplace();
         set_options(std::move(given));
     });
 }
@@ -130,9 +131,8 @@ template <class T> void Solver<T>::State::take_part(std::string_view name) {
     if (name == "factors") return (void)factors();
     if (name == "solve_lower") return (void)solve_half({}, true);
     if (name == "solve_lower_adjoint") return (void)solve_half({}, false);
-    CscMatrix<T> to_update;
-    if (name == "update") return (void)update(to_update, no_matrix, 1);
-    if (name == "update_dense") return (void)update_dense(to_update, {}, 1);
+    if (name == "update") return (void)update(*unused_, none, 1);
+    if (name == "update_dense") return (void)update_dense(*unused_, {}, 1);
     if (name == "schur_complement") return (void)schur_complement();
     if (name == "condense") return (void)condense({});
     if (name == "expand") return (void)expand({}, {});

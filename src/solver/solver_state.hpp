@@ -201,6 +201,7 @@ template <class T> struct Solver<T>::State {
     ProcessContext context_;
     CollectiveCalls<CallSettings> calls_;
     bool some_follow_ = false;
+    std::optional<CscMatrix<T>> unused_; // the matrix to change of a process that follows
     CallSettings call_; // the settings of the current call
 
     std::optional<System> system_;        // set by the analysis

@@ -2,7 +2,6 @@
 // error and an exit code, which is the value of the Status.
 #include <algorithm>
 #include <fstream>
-#include <functional>
 #include <iterator>
 #include <new>
 #include <string>
@@ -162,15 +161,20 @@ class Parser {
 };
 
 // The error boundary: no exception passes it.
-int guarded(std::function<int()> const& body) {
+template <class Body> int guarded(Body const& body) noexcept {
     try {
-        return body();
-    } catch (Error const& e) {
-        return fail(e.status(), e.what());
-    } catch (std::bad_alloc const&) {
-        return fail(Status::out_of_memory, "out of memory");
-    } catch (std::exception const& e) {
-        return fail(Status::internal, e.what());
+        try {
+            return body();
+        } catch (Error const& e) {
+            return fail(e.status(), e.what());
+        } catch (std::bad_alloc const&) {
+            return fail(Status::out_of_memory, "out of memory");
+        } catch (std::exception const& e) {
+            return fail(Status::internal, e.what());
+        }
+    } catch (...) { // no memory for the message
+        print_lack_of_memory();
+        return static_cast<int>(Status::out_of_memory);
     }
 }
 

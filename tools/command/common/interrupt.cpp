@@ -78,4 +78,12 @@ void print_error(Status status, std::string const& message) {
     status_at_signal = status;
 }
 
+void print_lack_of_memory() noexcept {
+    std::lock_guard const lock(guard);
+    static constexpr std::string_view text = "espalier: error: out of memory\n";
+    if (!silent && write(STDERR_FILENO, text.data(), text.size()) < 0) return; // nobody can be told
+    silent = true;
+    status_at_signal = Status::out_of_memory;
+}
+
 } // namespace espalier::command
