@@ -96,6 +96,13 @@ template <class T> struct ProductSizeAndNorm {
     }
 };
 
+// The sums of a row and its entry of x, together in a line of the cache.
+template <class Sums, class T> struct RowOfPass {
+    Sums sums;
+    T x;
+    void add(RowOfPass const& other) { sums.add(other.sums); }
+};
+
 // The number of parts of a pass over the entries, each of which adds to its own copy of the sums. More threads than two
 // do not change it, so the sums do not either.
 template <class T> int parts_of_pass(CscMatrix<T> const& a, int threads) {
@@ -113,58 +120,58 @@ template <class Body> void run_parts(int parts, int threads, Body const& body) {
     for (int part = 0; part < parts; ++part) body(part);
 }
 
-// y[i] += the entries of row i of op(A) that the columns store, by y[i].add(value, x[j]). A stored entry a(i, j)
-// contributes to row i (`scatters`), to row j (`gathers`) or to both, and the diagonal once.
-template <bool scatters, bool gathers, class Y, class T>
-void add_columns(bool conjugate_i, bool conjugate_j, CscMatrix<T> const& a, IndexRange columns, T const* x, Y* y) {
-    constexpr Offset ahead = 16; // the rows of later entries are fetched, because nothing else predicts them
+// Adds the entries of row i of op(A) that the columns store to rows[i].sums. A stored entry a(i, j) contributes to row i
+// (`scatters`), to row j (`gathers`) or to both, and the diagonal once.
+template <bool scatters, bool gathers, class Sums, class T>
+void add_columns(bool conjugate_i, bool conjugate_j, CscMatrix<T> const& a, IndexRange columns,
+                 RowOfPass<Sums, T>* rows) {
+    constexpr Offset ahead = 64; // the rows of later entries are fetched, because nothing else predicts them
     Offset const last = a.stored() - 1;
-    Index const* const rows = a.row_ind.data();
+    Index const* const row_ind = a.row_ind.data();
     T const* const values = a.values.data();
     for (Index const j : columns) {
-        Y row_j{};
-        T const x_j = x[j];
+        Sums sums_j{};
+        T const x_j = rows[j].x;
         for (Offset const p : a.entries_of(j)) {
-            Index const later = rows[std::min(p + ahead, last)];
-            if constexpr (scatters) __builtin_prefetch(y + later, 1);
-            if constexpr (gathers) __builtin_prefetch(x + later);
-            Index const i = rows[p];
+            __builtin_prefetch(rows + row_ind[std::min(p + ahead, last)], scatters);
+            Index const i = row_ind[p];
             T const value = values[p];
-            if constexpr (gathers) row_j.add(conj_if(conjugate_j, value), x[i]);
+            if constexpr (gathers) sums_j.add(conj_if(conjugate_j, value), rows[i].x);
             if constexpr (scatters)
-                if (!gathers || i != j) y[i].add(conj_if(conjugate_i, value), x_j);
+                if (!gathers || i != j) rows[i].sums.add(conj_if(conjugate_i, value), x_j);
         }
-        if constexpr (gathers) y[j].add(row_j);
+        if constexpr (gathers) rows[j].sums.add(sums_j);
     }
 }
 
-template <class Y, class T>
-void add_columns(MatrixOp op, CscMatrix<T> const& a, IndexRange columns, T const* x, Y* y) {
+template <class Sums, class T>
+void add_columns(MatrixOp op, CscMatrix<T> const& a, IndexRange columns, RowOfPass<Sums, T>* rows) {
     bool const turned = op != MatrixOp::none, conjugate = op == MatrixOp::adjoint;
     bool const conjugate_mirror = conjugate != (a.symmetry == Symmetry::hermitian);
     if (a.symmetry == Symmetry::general)
-        return turned ? add_columns<false, true>(conjugate, conjugate, a, columns, x, y)
-                      : add_columns<true, false>(conjugate, conjugate, a, columns, x, y);
-    add_columns<true, true>(turned ? conjugate_mirror : conjugate, turned ? conjugate : conjugate_mirror, a, columns, x,
-                            y);
+        return turned ? add_columns<false, true>(conjugate, conjugate, a, columns, rows)
+                      : add_columns<true, false>(conjugate, conjugate, a, columns, rows);
+    add_columns<true, true>(turned ? conjugate_mirror : conjugate, turned ? conjugate : conjugate_mirror, a, columns,
+                            rows);
 }
 
-// y[i] += the entries of row i of op(A). Each of `parts` parts adds to its own copy of y, which has a.rows entries.
-// The first contains the sums of all afterwards. `lower` tells that no entry is above the diagonal.
-template <class Y, class T>
-void add_entries(MatrixOp op, CscMatrix<T> const& a, T const* x, Y* y, int parts, int threads, bool lower) {
+// Adds the entries of row i of op(A) to rows[i].sums. Each of `parts` parts adds to its own copy of the a.rows rows. The
+// first contains the sums of all afterwards. `lower` tells that no entry is above the diagonal.
+template <class Sums, class T>
+void add_entries(MatrixOp op, CscMatrix<T> const& a, RowOfPass<Sums, T>* rows, int parts, int threads, bool lower) {
     auto const first_column = [&](int part) -> Index {
         auto const at = std::lower_bound(a.col_ptr.begin(), a.col_ptr.end() - 1, a.stored() / parts * part);
         return part == parts ? a.cols : at - a.col_ptr.begin();
     };
     auto const first_row = [&](int part) { return lower ? first_column(part) : 0; };
     run_parts(parts, threads, [&](int part) {
-        Y* const own = y + part * a.rows;
-        if (part > 0) std::fill(own + first_row(part), own + a.rows, Y());
-        add_columns(op, a, {first_column(part), first_column(part + 1)}, x, own);
+        auto* const own = rows + part * a.rows;
+        if (part > 0)
+            for (Index i = first_row(part); i < a.rows; ++i) own[i] = {Sums(), rows[i].x};
+        add_columns(op, a, {first_column(part), first_column(part + 1)}, own);
     });
     for (int part = 1; part < parts; ++part)
-        for (Index i = first_row(part); i < a.rows; ++i) y[i].add(y[part * a.rows + i]);
+        for (Index i = first_row(part); i < a.rows; ++i) rows[i].add(rows[part * a.rows + i]);
 }
 
 // The pattern of the columns of a process. Remote rows are numbered after the local rows, in the order of
@@ -448,18 +455,25 @@ template <class T> template <class Sums, class Add>
 void DistributedMatrix<T>::accumulate_sums(MatrixOp op, std::span<T const> x, std::span<T const> b,
                                            Add const& add) const {
     int const parts = parts_of_pass(local(), threads_);
+    using Row = RowOfPass<Sums, T>;
     if (is_direct()) {
-        part_->reserve(rows(), 0, sizeof(Sums), 1, parts);
-        Sums* const y = part_->y.template as<Sums>();
-        for (Index i = 0; i < order(); ++i) y[i].start(-b[i]);
-        add_entries(op, local(), x.data(), y, parts, threads_, is_mirrored());
-        for (Index i = 0; i < order(); ++i) add(i, y[i]);
+        part_->reserve(rows(), 0, sizeof(Row), 1, parts);
+        Row* const to = part_->y.template as<Row>();
+        for (Index i = 0; i < order(); ++i) {
+            to[i].sums.start(-b[i]);
+            to[i].x = x[i];
+        }
+        add_entries(op, local(), to, parts, threads_, is_mirrored());
+        for (Index i = 0; i < order(); ++i) add(i, to[i].sums);
         return;
     }
-    accumulate<T, Sums>(
+    accumulate<T, Row>(
         op, 1, [&](Index i, Index) { return scaled(inner(op), i, x[i]); },
-        [&](T const* from, Sums* to) { add_entries(op, local(), from, to, parts, threads_, false); },
-        [&](Index i, Index, Sums const& sums) { add(i, sums); }, parts);
+        [&](T const* from, Row* to) {
+            for (Index i = 0; i < local().rows; ++i) to[i].x = from[i];
+            add_entries(op, local(), to, parts, threads_, false);
+        },
+        [&](Index i, Index, Row const& row) { add(i, row.sums); }, parts);
 }
 
 template <class T> ResidualSize DistributedMatrix<T>::residual_size(std::span<T const> x, std::span<T const> b,
