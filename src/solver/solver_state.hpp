@@ -47,8 +47,9 @@ struct CallSettings : CallArguments {
     std::uint64_t max_memory = 0;
 };
 
-/// For processes without a matrix or an analysis. They exist before memory can be scarce.
-template <class T> inline CscMatrix<T> const no_matrix{};
+/// For processes without a matrix or an analysis. They exist before memory can be scarce. The first is of a public
+/// type and would be exported by the library if it were not hidden.
+template <class T> [[gnu::visibility("hidden")]] inline CscMatrix<T> const no_matrix{};
 template <class T> inline ScaledSystem<T> const no_scaling{};
 inline BlockStructure const no_structure{};
 
