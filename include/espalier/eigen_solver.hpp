@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 #include <new>
 #include <numeric>
@@ -14,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "espalier/espalier.hpp"
+#include "espalier/checked_solver.hpp"
 
 namespace espalier {
 
@@ -248,15 +247,7 @@ template <class Derived, class SparseMatrix> class EigenSolver : public Eigen::S
         auto const size = static_cast<std::size_t>(block.size());
         guarded([&] {
             std::span<Scalar> const x(block.data(), size);
-            if (options_.refine == RefineMethod::none) return solver_.solve_in_place(x, nrhs, op);
-            std::vector<Scalar> const b(x.begin(), x.end());
-            solver_.solve_in_place(x, nrhs, op);
-            RefineReport const refined = solver_.refine(matrix_, b, x, nrhs, op);
-            if (refined.status == Status::ok) return;
-            char text[80];
-            std::snprintf(text, sizeof text, "solved with a backward error of %.1e, above the tolerance",
-                          refined.backward_error);
-            throw Error(Status::inaccurate, text);
+            solve_checked(solver_, options_.refine, matrix_, x, nrhs, op);
         });
     }
 
