@@ -1,6 +1,7 @@
 // Threads that run jobs, which may add more jobs. The last job added runs first.
 #pragma once
 
+#include <algorithm>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -21,8 +22,8 @@ template <class Job> class JobPool {
         changed_.notify_one();
     }
 
-    /// Runs all jobs on `threads` threads, the caller included, or on fewer if the system has no more. Each
-    /// thread calls make() for its work space and perform(job, work space) for its jobs. Rethrows the first
+    /// Runs all jobs on `threads` threads, the caller included, but at most 128, or on fewer if the system has no
+    /// more. Each thread calls make() for its work space and perform(job, work space) for its jobs. Rethrows the first
     /// exception, after which no more jobs start.
     template <class Make, class Perform> void run(int threads, Make const& make, Perform const& perform) {
         auto const work = [&] {
@@ -44,8 +45,9 @@ template <class Job> class JobPool {
                 changed_.notify_all();
             }
         };
+        threads = std::min(threads, 128);
         std::vector<std::thread> helpers;
-        helpers.reserve(threads);
+        helpers.reserve(std::max(threads, 1));
         try {
             for (int t = 1; t < threads; ++t) helpers.emplace_back(work);
         } catch (...) {

@@ -9,6 +9,7 @@
 #include "core/interrupt.hpp"
 #include "core/mix_bits.hpp"
 #include "ordering/job_pool.hpp"
+#include "ordering/lattice.hpp"
 #include "ordering/methods.hpp"
 #include "ordering/multilevel_cut.hpp"
 #include "ordering/region.hpp"
@@ -19,7 +20,6 @@ namespace {
 
 constexpr Vertex leaf_size = 200;
 constexpr int deepest_level = 60; // limits useless cuts of graphs without good separators
-constexpr int most_threads = 128;
 
 // A part of the graph that is not numbered yet.
 struct Part {
@@ -52,7 +52,7 @@ class MultilevelDissection {
         grain_ = std::max<Vertex>(1000, whole.graph.num_vertices() / 64);
         pool_.add(std::move(whole));
         pool_.run(
-            std::clamp(threads, 1, most_threads), [this] { return Space(graph_.num_vertices); },
+            threads, [this] { return Space(graph_.num_vertices); },
             [this](Part& part, Space& space) { dissect(std::move(part), space); });
         return std::move(perm_);
     }
@@ -113,6 +113,7 @@ class MultilevelDissection {
 } // namespace
 
 std::vector<Index> order_by_dissection(Graph const& graph, int threads, Interrupt* interrupt) {
+    if (auto const lattice = find_lattice(graph)) return order_lattice(graph, *lattice, threads, interrupt);
     return MultilevelDissection(graph, interrupt).run(threads);
 }
 

@@ -187,7 +187,7 @@ class Compare(CommandTest):
     def test_communication_threads_are_simulated(self):
         self.write("m.json", json.dumps({"numa_nodes": 1, "cores_per_numa_node": 3, "network": {
             "latency_s": 1e-4, "bytes_per_s": 1e9, "overhead_s": 4e-5, "copy_bytes_per_s": 1e9}}))
-        asked = ["lap3d:12", "--processes", 3, "--calibration", "off"]
+        asked = ["lap3d:16", "--processes", 3, "--calibration", "off"]
         rows = self.report("compare", *asked, "--simulate", "m.json", "--threads", 2, "--vary", "comm-threads=0,1,2",
                            "--vary", "comm-own-core=on,off")["rows"]
         times = {tuple(row["settings"].values()): row["factor_s"] for row in rows}

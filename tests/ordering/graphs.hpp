@@ -30,6 +30,23 @@ inline Graph side_by_side(std::vector<Graph> const& parts) {
     return graph;
 }
 
+/// The lattice of a x b x c vertices in which neighbours differ by at most 1 in each coordinate.
+inline Graph lattice27(Index a, Index b, Index c) {
+    Graph graph;
+    graph.num_vertices = a * b * c;
+    auto const is_inside = [](Index k, Index size) { return k >= 0 && k < size; };
+    for (Index v = 0; v < graph.num_vertices; ++v) {
+        Index const x = v % a, y = v / a % b, z = v / (a * b);
+        for (Index step = 0; step < 27; ++step) {
+            Index const u = x + step % 3 - 1, t = y + step / 3 % 3 - 1, s = z + step / 9 - 1;
+            if (step != 13 && is_inside(u, a) && is_inside(t, b) && is_inside(s, c))
+                graph.adj.push_back(u + a * (t + b * s));
+        }
+        graph.ptr.push_back(std::ssize(graph.adj));
+    }
+    return graph;
+}
+
 /// Replaces each vertex v of `graph` by a clique of copies[v] vertices, which are adjacent to all copies of
 /// the neighbours of v, and shuffles the new vertices. group[w] is the vertex of `graph` of the new vertex w.
 inline Graph blow_up(Graph const& graph, std::vector<Index> const& copies, std::uint32_t seed,

@@ -1,0 +1,105 @@
+#include "ordering/lattice.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
+#include <utility>
+
+namespace espalier {
+
+namespace {
+
+using Step = std::array<int, 3>;
+
+constexpr Index most_reach = 2;
+constexpr std::size_t most_offsets = 62; // half of the neighbours in a cube of 5 x 5 x 5 points
+
+// The distinct differences w - v > 0 of the edges, ascending; empty if there are more than most_offsets.
+std::vector<Index> offsets_of(Graph const& graph) {
+    std::vector<Index> offsets;
+    for (Index v = 0; v < graph.num_vertices; ++v) {
+        // The offsets of a vertex ascend, as do those found before.
+        auto known = offsets.begin();
+        for (Index const w : graph.neighbours(v)) {
+            if (w < v) continue;
+            known = std::find_if(known, offsets.end(), [&](Index offset) { return offset >= w - v; });
+            if (known != offsets.end() && *known == w - v) continue;
+            if (offsets.size() == most_offsets) return {};
+            known = offsets.insert(known, w - v);
+        }
+    }
+    return offsets;
+}
+
+// The quotient nearest to offset / unit.
+Index nearest_quotient(Index offset, Index unit) {
+    Index const shifted = offset + unit / 2;
+    return shifted >= 0 ? shifted / unit : -1 - (-1 - shifted) / unit;
+}
+
+// The only step of this offset that is short in all directions, if there is one.
+std::optional<Step> step_of(Index offset, Lattice const& lattice) {
+    Index const line = lattice.size[0], plane = line * lattice.size[1];
+    Index const z = lattice.size[2] > 1 ? nearest_quotient(offset, plane) : 0;
+    offset -= z * plane;
+    Index const y = nearest_quotient(offset, line);
+    Index const x = offset - y * line;
+    if (std::max({std::abs(x), std::abs(y), std::abs(z)}) > most_reach) return {};
+    return Step{static_cast<int>(x), static_cast<int>(y), static_cast<int>(z)};
+}
+
+// Whether no step leaves the lattice or continues on the next line or plane.
+bool contains_edges(Lattice const& lattice, Graph const& graph, std::vector<Index> const& offsets) {
+    Step at{};
+    for (Index v = 0; v < graph.num_vertices; ++v) {
+        std::size_t k = 0;
+        for (Index const w : graph.neighbours(v)) {
+            if (w < v) continue; // seen from the other end
+            while (offsets[k] != w - v) ++k;
+            for (int d = 0; d < 3; ++d) {
+                int const end = at[d] + lattice.steps[k][d];
+                if (end < 0 || end >= lattice.size[d]) return false;
+            }
+        }
+        for (int d = 0; d < 3 && ++at[d] == lattice.size[d] && d < 2; ++d) at[d] = 0;
+    }
+    return true;
+}
+
+// The lattice of this size, if the edges fit into it.
+std::optional<Lattice> fitting(std::array<Index, 3> const& size, Graph const& graph,
+                               std::vector<Index> const& offsets) {
+    Lattice lattice;
+    for (int d = 0; d < 3; ++d) {
+        if (size[d] != 1 && size[d] <= 2 * most_reach) return {}; // steps would not be unique
+        lattice.size[d] = static_cast<int>(size[d]);
+    }
+    for (Index const offset : offsets) {
+        auto const step = step_of(offset, lattice);
+        if (!step) return {};
+        lattice.steps.push_back(*step);
+    }
+    if (!contains_edges(lattice, graph, offsets)) return {};
+    return lattice;
+}
+
+} // namespace
+
+std::optional<Lattice> find_lattice(Graph const& graph) {
+    Index const n = graph.num_vertices;
+    if (n > std::numeric_limits<std::int32_t>::max()) return {}; // regions have 32-bit numbers
+    auto const offsets = offsets_of(graph);
+    // A line and a plane are as long as one of the offsets, because stencils contain the next points.
+    auto divisors = offsets;
+    std::erase_if(divisors, [&](Index offset) { return offset == 1 || n % offset != 0; });
+    for (Index const line : divisors) {
+        if (auto found = fitting({line, n / line, 1}, graph, offsets)) return found;
+        for (Index const plane : divisors)
+            if (plane > line && plane % line == 0)
+                if (auto found = fitting({line, plane / line, n / plane}, graph, offsets)) return found;
+    }
+    return {};
+}
+
+} // namespace espalier

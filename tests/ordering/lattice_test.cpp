@@ -1,0 +1,91 @@
+#include "ordering/lattice.hpp"
+
+#include <gtest/gtest.h>
+
+#include "ordering/graphs.hpp"
+#include "ordering/ordering.hpp"
+
+namespace espalier {
+namespace {
+
+using namespace test;
+using Three = std::array<int, 3>;
+
+// The graph with one edge more.
+Graph with_edge(Graph const& graph, Index a, Index b) {
+    Edges edges{{a, b}};
+    for (Index v = 0; v < graph.num_vertices; ++v)
+        for (Index const w : graph.neighbours(v)) edges.emplace_back(v, w);
+    return graph_from(graph.num_vertices, edges);
+}
+
+// The lattice of a x b vertices with edges between neighbours at distances 1 and 2 along lines, and diagonals.
+Graph biharmonic(Index a, Index b) {
+    Edges edges;
+    for (Index y = 0; y < b; ++y)
+        for (Index x = 0; x < a; ++x)
+            for (auto const& [dx, dy] : {std::pair<Index, Index>{1, 0}, {2, 0}, {0, 1}, {0, 2}, {1, 1}, {-1, 1}})
+                if (x + dx >= 0 && x + dx < a && y + dy < b) edges.emplace_back(x + a * y, x + dx + a * (y + dy));
+    return graph_from(a * b, edges);
+}
+
+TEST(Lattice, IsFoundWithItsSizeAndSteps) {
+    struct Case {
+        Graph graph;
+        Three size;
+        std::size_t steps;
+    };
+    for (auto const& [graph, size, steps] :
+         {Case{grid(9, 7), {9, 7, 1}, 2}, Case{grid(6, 5, 8), {6, 5, 8}, 3},
+          Case{lattice27(30, 20, 1), {30, 20, 1}, 4}, Case{lattice27(7, 6, 5), {7, 6, 5}, 13},
+          Case{biharmonic(12, 17), {12, 17, 1}, 6}}) {
+        auto const lattice = find_lattice(graph);
+        ASSERT_TRUE(lattice.has_value());
+        EXPECT_EQ(lattice->size, size);
+        EXPECT_EQ(lattice->steps.size(), steps);
+    }
+}
+
+TEST(Lattice, IsNotFoundInOtherGraphs) {
+    EXPECT_FALSE(find_lattice(random_graph(500, 1500, 3)));
+    EXPECT_FALSE(find_lattice(complete(40)));
+    EXPECT_FALSE(find_lattice(path(50)));
+    EXPECT_FALSE(find_lattice(star(50)));
+    // From the end of a line to the beginning of the next, across the lattice, and around it.
+    EXPECT_FALSE(find_lattice(with_edge(grid(9, 7), 8, 9)));
+    EXPECT_FALSE(find_lattice(with_edge(grid(9, 7), 3, 3 + 9 * 5)));
+    EXPECT_FALSE(find_lattice(with_edge(grid(9, 9), 0, 72)));
+}
+
+TEST(Lattice, OrdersAreValidForAnyNumberOfThreads) {
+    for (Graph const& graph : {lattice27(120, 90, 1), lattice27(20, 18, 16), biharmonic(70, 60), grid(25, 24, 7)}) {
+        auto const lattice = find_lattice(graph);
+        ASSERT_TRUE(lattice.has_value());
+        auto const perm = order_lattice(graph, *lattice, 1, nullptr);
+        EXPECT_EQ(perm, order_lattice(graph, *lattice, 3, nullptr));
+        auto sorted = perm;
+        std::ranges::sort(sorted);
+        for (Index k = 0; k < graph.num_vertices; ++k) ASSERT_EQ(sorted[k], k);
+    }
+}
+
+// The separators of a plane have at most so many points that fill grows like 31/4 n log2 n (George 1973; the
+// constant is that of 9 points).
+TEST(Lattice, PlanesFillLittle) {
+    Graph const graph = lattice27(127, 127, 1);
+    auto const perm = order_lattice(graph, *find_lattice(graph), 1, nullptr);
+    double const n = 127;
+    EXPECT_LE(static_cast<double>(fill_by_elimination(graph, perm)), 31.0 / 4 * n * n * std::log2(n));
+}
+
+TEST(Lattice, WeightsDoNotHideIt) {
+    Graph graph = grid(40, 30);
+    for (Index v = 0; v < graph.num_vertices; ++v) graph.weight.push_back(1 + v % 3);
+    EXPECT_TRUE(find_lattice(graph));
+    OrderingOptions options;
+    options.method = OrderingMethod::dissection;
+    EXPECT_EQ(compute_ordering(graph, options).perm, order_lattice(graph, *find_lattice(graph), 1, nullptr));
+}
+
+} // namespace
+} // namespace espalier
