@@ -14,6 +14,7 @@
 #include "machine/calibrate.hpp"
 #include "matrix/adjacency.hpp"
 #include "matrix/convert.hpp"
+#include "ordering/lattice.hpp"
 #include "ordering/ordering.hpp"
 #include "scaling/matching.hpp"
 #include "solve/solve.hpp"
@@ -432,8 +433,9 @@ template <class T> class Analyzer {
     }
 
     // Whether SCOTCH is expected to save more time of the factorization than it takes. Its orderings need about 6 %
-    // fewer operations. All processes factorize, and one of them orders.
+    // fewer operations, but not on lattices. All processes factorize, and one of them orders.
     bool scotch_pays(StructureJob const& job) {
+        if (find_lattice(job.compressed.graph)) return false;
         double const saved_s = 0.06 * expected_seconds(job.structure) / machine().processes;
         return saved_s > predicted_scotch_seconds(job.compressed.graph);
     }
