@@ -99,7 +99,10 @@ struct Options : ScheduleSettings {
     /// Normwise backward error at which a system counts as solved; 0: 1e-12 in double, 1e-5 in single precision.
     double tolerance = 0;
 
-    std::uint64_t max_memory = 0; ///< Most bytes that the factorization may use; 0 for no limit.
+    /// Most bytes that a call may use, whatever it does: analysis, factors, right-hand sides, bases of Krylov methods and
+    /// work space, of all processes of a computer together. What needs more is refused before it is allocated. 0 for no
+    /// limit.
+    std::uint64_t max_memory = 0;
 
     bool record_trace = false; ///< Record what each thread does, for Solver::write_trace.
 

@@ -127,7 +127,7 @@ template <class T> bool Solver<T>::State::update(CscMatrix<T>& matrix, CscMatrix
 }
 
 template <class T> bool Solver<T>::State::update_dense(CscMatrix<T>& matrix, DenseMatrix<T> const& w, int sign) {
-    CscMatrix<T> columns;
+    CscMatrix<T> columns = context_.on_all([] { return CscMatrix<T>(); });
     context_.on_root([&] {
         require_block(w.values.size(), w.rows, w.cols, "the columns of an update");
         columns = nonzeros(w);

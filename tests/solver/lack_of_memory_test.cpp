@@ -1,8 +1,8 @@
 // Lack of memory among several processes: one allocation of any of them fails, in any call. No process may
 // wait for ever, all processes get the same status from the same call, and afterwards the calls succeed. By
 // default some allocations fail, spread over all calls. With ESPALIER_EVERY_ALLOCATION=1 in the environment each
-// of them fails in turn, or from number k on with ESPALIER_EVERY_ALLOCATION=k, which takes several minutes. If a
-// process waits for ever, the test prints who wanted the memory.
+// of them fails in turn, or from number k on with ESPALIER_EVERY_ALLOCATION=k, which takes several minutes for each
+// case. If a process waits for ever, the test prints who wanted the memory.
 #include <execinfo.h>
 #include <unistd.h>
 
@@ -88,6 +88,7 @@ class Calls {
         Index const first = rows.first(comm.rank()), end = rows.first(comm.rank() + 1);
         part_ = columns_of(system.matrix, first, end);
         own_.assign(system.b.begin() + first, system.b.begin() + end);
+        column_ = on_process_0(comm, CscMatrix<double>{system.matrix.rows, 1, Symmetry::general, {0, 1}, {0}, {0.5}});
     }
 
     FirstFailure make_all() {
@@ -135,7 +136,11 @@ class Calls {
         }
         if (case_.method == SolveMethod::ilu) return;
         make([&] { (void)solver_->reciprocal_condition(mine_); });
-        if (case_.kind != Factorization::lu) make([&] { (void)solver_->inertia(); });
+        make([&] { (void)solver_->determinant(); });
+        if (case_.kind == Factorization::lu) return;
+        make([&] { (void)solver_->inertia(); });
+        make([&] { (void)solver_->update(mine_, column_); });
+        make([&] { (void)solver_->downdate(mine_, column_); });
     }
     template <class Call> void make(Call const& call) {
         if (failure_.call > 0) return;
@@ -153,6 +158,7 @@ class Calls {
     Communicator const& comm_;
     bool follows_;
     CscMatrix<double> mine_, part_;
+    CscMatrix<double> column_; // of an update, on process 0
     std::vector<double> right_, own_;
     Options options_;
     std::optional<Solver<double>> solver_;
@@ -197,38 +203,43 @@ long fail_at(long k, Case const& one, System const& system) {
     return k - failing_allocation.load();
 }
 
-TEST(LackOfMemory, OfOneProcessEndsTheCallOnAll) {
+class LackOfMemory : public testing::TestWithParam<Case> {};
+
+TEST_P(LackOfMemory, OfOneProcessEndsTheCallOnAll) {
+    Case const& one = GetParam();
+    failing_case = one.name;
     auto const previous = std::signal(SIGALRM, &report_hang);
     failing_new::is_exempt = [] { return depth_in_transport > 0; };
     failing_new::on_failure = [] { num_failing_frames = backtrace(failing_frames, std::size(failing_frames)); };
     char const* const every = std::getenv("ESPALIER_EVERY_ALLOCATION");
     constexpr long samples = 16;
-    using enum Factorization;
-    constexpr auto in_order = SchedulePolicy::static_order, dynamic = SchedulePolicy::dynamic_tree;
-    for (Case const& one :
-         {Case{"2 processes, llh", 2, "lap2d:5", llh, in_order, 1, RefineMethod::cg},
-          Case{"3 processes, lu", 3, "convdiff3d:3", lu, dynamic, 2, RefineMethod::gmres},
-          Case{"4 processes, ldlt", 4, "lap3d:3", ldlt, in_order, 0, RefineMethod::bicgstab},
-          Case{"2 processes, Schur complement", 2, "lap3d:3", ldlt, dynamic, 0, RefineMethod::ir, {3, 7, 8}},
-          Case{"3 processes, ILU", 3, "convdiff3d:3", lu, in_order, 1, RefineMethod::gmres, {},
-               SolveMethod::ilu},
-          Case{"2 processes, one follows", 2, "lap2d:5", ldlt, in_order, 1, RefineMethod::ir, {},
-               SolveMethod::direct, true}}) {
-        failing_case = one.name;
-        System const system = system_of(one);
-        constexpr long many = std::numeric_limits<long>::max() / 2;
-        long const all = fail_at(many, one, system);
-        ASSERT_GT(all, 100);
-        long const step = every ? 1 : std::max(all / samples, 1L);
-        long const before = failing_new::hits;
-        long const start = every ? std::max(std::atol(every) - 1, 0L) : step / 2;
-        for (long k = start; k < all && !HasFailure(); k += step) (void)fail_at(k, one, system);
-        EXPECT_GT(failing_new::hits - before, samples / 4);
-    }
+    System const system = system_of(one);
+    constexpr long many = std::numeric_limits<long>::max() / 2;
+    long const all = fail_at(many, one, system);
+    ASSERT_GT(all, 100);
+    long const step = every ? 1 : std::max(all / samples, 1L);
+    long const before = failing_new::hits;
+    long const start = every ? std::max(std::atol(every) - 1, 0L) : step / 2;
+    for (long k = start; k < all && !HasFailure(); k += step) (void)fail_at(k, one, system);
+    EXPECT_GT(failing_new::hits - before, samples / 4);
     failing_new::is_exempt = nullptr;
     failing_new::on_failure = nullptr;
     std::signal(SIGALRM, previous);
 }
+
+constexpr auto in_order = SchedulePolicy::static_order, dynamic = SchedulePolicy::dynamic_tree;
+
+INSTANTIATE_TEST_SUITE_P(
+    Cases, LackOfMemory,
+    testing::Values(Case{"llh_2_processes", 2, "lap2d:5", Factorization::llh, in_order, 1, RefineMethod::cg},
+                    Case{"lu_3_processes", 3, "convdiff3d:3", Factorization::lu, dynamic, 2, RefineMethod::gmres},
+                    Case{"ldlt_4_processes", 4, "lap3d:3", Factorization::ldlt, in_order, 0, RefineMethod::bicgstab},
+                    Case{"schur_2_processes", 2, "lap3d:3", Factorization::ldlt, dynamic, 0, RefineMethod::ir, {3, 7, 8}},
+                    Case{"ilu_3_processes", 3, "convdiff3d:3", Factorization::lu, in_order, 1, RefineMethod::gmres,
+                         {}, SolveMethod::ilu},
+                    Case{"following_2_processes", 2, "lap2d:5", Factorization::ldlt, in_order, 1, RefineMethod::ir,
+                         {}, SolveMethod::direct, true}),
+    [](auto const& info) { return std::string(info.param.name); });
 
 } // namespace
 } // namespace espalier
