@@ -210,6 +210,10 @@ typedef enum espalier_field_type ESPALIER_ENUM {
  * choice: `espalier_matrix a = {0};` is a general matrix in compressed columns, counted from 0, with
  * 32-bit indices.
  *
+ * `struct_size` is sizeof(espalier_matrix), or 0 for the fields up to `values`. Later versions may append fields;
+ * those that `struct_size` does not include count as zero. If the struct is larger than the library knows, what is
+ * beyond must be zero.
+ *
  *  layout | pointers                            | indices               | values
  *  ------ | ----------------------------------- | --------------------- | ---------------
  *  CSC    | cols + 1 starts of columns          | row of each entry     | of each entry
@@ -221,6 +225,7 @@ typedef enum espalier_field_type ESPALIER_ENUM {
  * symmetric or Hermitian matrix must equal its mirror image (to rounding; the lower one is kept).
  */
 typedef struct espalier_matrix {
+    uint64_t struct_size;           /**< sizeof(espalier_matrix), or 0. */
     espalier_layout layout;         /**< Meaning of the arrays. */
     espalier_symmetry symmetry;     /**< Symmetry of the values. */
     espalier_triangle triangle;     /**< Which entries are given. */
@@ -237,9 +242,10 @@ typedef struct espalier_matrix {
 /**
  * Prediction of factorization and solve on `processes` processes with `threads` threads each, with the schedule and the
  * splitting of the options; it ignores where memory lies. work_s + communication_s + idle_s = factor_s * processes *
- * threads. Filled by espalier_predict().
+ * threads. Filled by espalier_predict(), which reads `struct_size` and writes only the fields that it includes.
  */
 typedef struct espalier_prediction {
+    uint64_t struct_size;      /**< Set by the caller: sizeof(espalier_prediction), or 0. */
     int processes;             /**< Number of processes. */
     int threads;               /**< Threads of each process. */
     int comm_threads;          /**< Communication threads of each process. */
@@ -613,7 +619,7 @@ ESPALIER_API espalier_status espalier_expand(espalier_solver* solver, int64_t nr
  *  @{ */
 
 /** Predicts the factorization on `processes` processes with `threads` threads each (0: the cores of the topology).
- *  ESPALIER_USAGE before espalier_analyze(), and for more than 2^20 workers. */
+ *  ESPALIER_USAGE before espalier_analyze(), for more than 2^20 workers, and for a wrong `struct_size`. */
 ESPALIER_API espalier_status espalier_predict(espalier_solver* solver, int processes, int threads,
                                               espalier_prediction* prediction);
 /** Writes the schedule of espalier_predict() as a trace. */

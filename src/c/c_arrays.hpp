@@ -3,6 +3,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
+#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -48,6 +50,31 @@ template <class T> std::vector<T> gathered(InputBlock block, Index rows, char co
 template <class T> void write_back(std::vector<T> const& values, Index rows, OutputBlock block) {
     for (Index j = 0; j < block.columns && rows > 0; ++j)
         std::copy_n(values.data() + j * rows, rows, static_cast<T*>(block.data) + j * block.leading);
+}
+
+/// The bytes of a struct that both the caller's version of the library and this one have. The size 0 stands for
+/// `first`, that of the first version. What the caller has beyond must be zero.
+template <class Struct> std::size_t common_bytes(Struct const& given, std::size_t first, char const* what) {
+    std::uint64_t const size = given.struct_size == 0 ? first : given.struct_size;
+    constexpr std::uint64_t largest = 1 << 16;
+    if (size < first || size > largest)
+        throw Error(Status::usage,
+                    fmt::format("{}.struct_size = {}; set it to sizeof(*{}) or to 0", what, size, what));
+    auto const* const bytes = reinterpret_cast<unsigned char const*>(&given);
+    for (std::size_t k = sizeof(Struct); k < size; ++k)
+        if (bytes[k] != 0)
+            throw Error(Status::unsupported,
+                        fmt::format("{} has a field that this version of the library does not know", what));
+    return std::min<std::size_t>(size, sizeof(Struct));
+}
+
+/// The fields of the caller's matrix; those that it does not have are zero.
+inline espalier_matrix known_fields(espalier_matrix const* given, char const* what) {
+    require_pointer(given, what);
+    constexpr std::size_t first = offsetof(espalier_matrix, values) + sizeof(void*);
+    espalier_matrix fields{};
+    std::memcpy(&fields, given, common_bytes(*given, first, what));
+    return fields;
 }
 
 // Returns spans over the arrays of a matrix. MatrixImport checks their content and the sizes.

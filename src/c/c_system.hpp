@@ -57,23 +57,23 @@ template <class T> class SystemSession : public Session {
 
     void set_matrix(espalier_matrix const* matrix) override {
         begin("espalier_set_matrix", [&] {
-            require_pointer(matrix, "matrix");
-            take(imported<T>(*matrix));
+            take(imported<T>(known_fields(matrix, "matrix")));
         });
         begin_anew();
         entries_here_.reset();
     }
 
     void set_matrix_part(espalier_matrix const* given) override {
+        espalier_matrix fields{};
         MatrixPart<T> part;
         begin_parts("espalier_set_matrix_part", [&] {
-            require_pointer(given, "part");
-            part = checked_part<T>(*given);
+            fields = known_fields(given, "part");
+            part = checked_part<T>(fields);
         });
-        auto whole = imported_parts(calls_.comm(), facts_of(*given), std::move(part));
+        auto whole = imported_parts(calls_.comm(), facts_of(fields), std::move(part));
         on_root(calls_.comm(), [&] { take(std::move(whole)); });
         begin_anew();
-        entries_here_ = given->entries;
+        entries_here_ = fields.entries;
     }
 
     void set_values(Offset entries, void const* values, bool in_parts) override {
@@ -197,14 +197,14 @@ template <class T> class SystemSession : public Session {
 
     /// Columns with a row for each unknown.
     CscMatrix<T> general_columns(espalier_matrix const* given, char const* what) const {
-        require_pointer(given, what);
-        if (given->rows != order())
+        espalier_matrix const fields = known_fields(given, what);
+        if (fields.rows != order())
             throw Error(Status::usage,
-                        fmt::format("{} has {} rows, and the matrix is of order {}", what, given->rows, order()));
-        known(given->symmetry, Symmetry::hermitian, "symmetry");
-        if (given->symmetry != ESPALIER_GENERAL)
+                        fmt::format("{} has {} rows, and the matrix is of order {}", what, fields.rows, order()));
+        known(fields.symmetry, Symmetry::hermitian, "symmetry");
+        if (fields.symmetry != ESPALIER_GENERAL)
             throw Error(Status::usage, fmt::format("{} is not given as a general matrix", what));
-        return imported<T>(*given).matrix();
+        return imported<T>(fields).matrix();
     }
 
     /// The matrix that was set, with all updates.

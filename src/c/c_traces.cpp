@@ -1,5 +1,7 @@
 // Predictions and traces in the C interface.
 #include <algorithm>
+#include <cstddef>
+#include <cstring>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -48,7 +50,11 @@ espalier_status espalier_predict(espalier_solver* solver, int processes, int thr
     return guarded(solver, [&](espalier_solver& self) {
         require_pointer(prediction, "prediction");
         require_threads(threads);
-        *prediction = summary(self.session->predict(processes, threads));
+        constexpr std::size_t first = offsetof(espalier_prediction, tasks) + sizeof(std::int64_t);
+        std::size_t const bytes = common_bytes(*prediction, first, "prediction");
+        espalier_prediction found = summary(self.session->predict(processes, threads));
+        found.struct_size = prediction->struct_size;
+        std::memcpy(prediction, &found, bytes);
     });
 }
 

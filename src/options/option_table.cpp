@@ -305,7 +305,8 @@ constexpr std::array table = {
                                   "backward error at which a system counts as solved",
                                   "1e-12 in double, 1e-5 in single precision"}),
     max_memory({"max-memory", here, machine, "SIZE",
-                "refuse to factorize if that needs more memory, such as 512M, 4G or 1.5GiB", "no limit"}),
+                "refuse what needs more memory, such as 512M, 4G or 1.5GiB: analysis, factors, solves and "
+                "their work space, of all processes of a computer", "no limit"}),
 };
 
 } // namespace option_rows

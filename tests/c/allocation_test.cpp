@@ -142,7 +142,7 @@ class Run {
     }
 
     static espalier_status write_traces(espalier_solver* solver) {
-        espalier_prediction prediction;
+        espalier_prediction prediction{};
         espalier_status status = espalier_predict(solver, 2, 2, &prediction);
         if (status == ESPALIER_OK) status = espalier_write_predicted_trace(solver, trace_path, 2, 2, nullptr);
         if (status == ESPALIER_OK) status = espalier_write_trace(solver, trace_path, "grid");

@@ -246,6 +246,17 @@ static void matrices(espalier_solver* solver, espalier_matrix const* good) {
     BAD("entries", entries = INT64_MAX);
     BAD("which means", entries = good->entries - 1);
     BAD("expected the base 1", base = 1);
+    USAGE("matrix.struct_size = 7", WITH(struct_size = 7));
+    USAGE("struct_size", WITH(struct_size = UINT64_MAX));
+    OK(solver, WITH(struct_size = sizeof bad));
+    struct {
+        espalier_matrix known;
+        int64_t later;
+    } longer = {*good, 0};
+    longer.known.struct_size = sizeof longer;
+    OK(solver, espalier_set_matrix(solver, &longer.known));
+    longer.later = 1;
+    FAILS(solver, ESPALIER_UNSUPPORTED, "does not know", espalier_set_matrix(solver, &longer.known));
     double spoiled[64];
     memcpy(spoiled, good->values, (size_t)good->entries * sizeof *spoiled);
     spoiled[2] = NAN;

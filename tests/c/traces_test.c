@@ -69,6 +69,26 @@ static void predictions(espalier_solver* solver) {
     CHECK(memcmp(&before, &there, sizeof there) == 0);
 }
 
+/* A caller that was compiled with another version of the header. */
+static void versions(espalier_solver* solver) {
+    espalier_prediction here = {0};
+    here.struct_size = sizeof here;
+    OK(solver, espalier_predict(solver, 1, 2, &here));
+    CHECK(here.struct_size == sizeof here && here.tasks > 0);
+    struct {
+        espalier_prediction known;
+        int64_t later;
+    } longer = {.known = {.struct_size = sizeof longer}};
+    OK(solver, espalier_predict(solver, 1, 2, &longer.known));
+    CHECK(longer.known.tasks == here.tasks && longer.later == 0);
+    longer.later = 1;
+    FAILS(solver, ESPALIER_UNSUPPORTED, "does not know", espalier_predict(solver, 1, 2, &longer.known));
+    here.struct_size = 8;
+    USAGE("prediction.struct_size = 8", espalier_predict(solver, 1, 2, &here));
+    here.struct_size = UINT64_MAX; /* of an uninitialized variable */
+    USAGE("struct_size", espalier_predict(solver, 1, 2, &here));
+}
+
 static void traces(espalier_solver* solver, problem const* p) {
     double b[100], x[100];
     for (int i = 0; i < p->n; ++i) b[i] = i;
@@ -120,6 +140,7 @@ void test_traces(void) {
     USAGE("before espalier_set_matrix", espalier_write_predicted_trace(solver, path, 1, 1, NULL));
     OK(solver, espalier_set_matrix(solver, &matrix));
     predictions(solver);
+    versions(solver);
     traces(solver, &p);
     another_topology(solver);
     espalier_destroy(&solver);

@@ -350,7 +350,7 @@ contains
         integer, intent(in) :: processes, threads
         type(espalier_prediction), intent(out) :: prediction
         integer, intent(out), optional :: status
-        prediction = espalier_prediction(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+        prediction = espalier_prediction(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
         call finish(self%handle, c_predict(self%handle, int(processes, c_int), int(threads, c_int), prediction), status)
     end subroutine
 

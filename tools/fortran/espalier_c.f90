@@ -24,6 +24,7 @@ module espalier_c
     ! threads. memory_bytes is the largest memory of a process, total_memory_bytes the sum over all. Messages are
     ! those between processes, and tasks those of the workers. The placement of memory is ignored.
     type, bind(c) :: espalier_prediction
+        integer(c_int64_t) :: struct_size = 0
         integer(c_int) :: processes, threads, comm_threads
         real(c_double) :: factor_s, solve_s, critical_path_s, work_s, idle_s, communication_s, efficiency
         real(c_double) :: memory_bytes, total_memory_bytes, message_bytes
@@ -32,6 +33,7 @@ module espalier_c
 
     ! espalier_matrix of espalier.h.
     type, bind(c) :: matrix_arrays
+        integer(c_int64_t) :: struct_size
         integer(c_int) :: layout, symmetry, triangle, index_type, base
         integer(c_int64_t) :: rows, cols, entries
         type(c_ptr) :: pointers, indices, values

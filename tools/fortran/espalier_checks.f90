@@ -175,7 +175,7 @@ contains
                      'an array of indices is not contiguous; pass a copy of it')
         call require(call_to, indices%rows == values%rows, 'the arrays of indices and values have different sizes')
         call require_valid(call_to, values)
-        matrix = matrix_arrays(layout, espalier_general, espalier_full, width, 1, pointers%rows - 1, &
+        matrix = matrix_arrays(0, layout, espalier_general, espalier_full, width, 1, pointers%rows - 1, &
                                pointers%rows - 1, values%rows, pointers%address, indices%address, values%address)
         if (present(order)) then
             if (layout /= layout_csr) matrix%rows = order

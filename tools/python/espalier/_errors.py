@@ -34,7 +34,7 @@ class NotPositiveDefiniteError(EspalierError, np.linalg.LinAlgError):
 
 
 class OutOfMemoryError(EspalierError, MemoryError):
-    """The factorization needs more memory than max_memory or the machine allows."""
+    """A call needs more memory than max_memory or the machine allows."""
 
 
 class UnsupportedError(EspalierError, NotImplementedError):

@@ -155,7 +155,8 @@ class IluKeywords(TypedDict, total=False):
     #: backward error at which a system counts as solved [auto: 1e-12 in double, 1e-5 in single precision]
     tolerance: float | Literal["auto"] | None
 
-    #: refuse to factorize if that needs more memory, such as 512M, 4G or 1.5GiB [none: no limit]
+    #: refuse what needs more memory, such as 512M, 4G or 1.5GiB: analysis, factors, solves and their work
+    #: space, of all processes of a computer [none: no limit]
     max_memory: int | str | None
 
     #: unknowns that are not eliminated, counted from 0: the solver computes their Schur complement
