@@ -151,8 +151,9 @@ template <class T> BackwardErrors backward_errors(DistributedMatrix<T> const& a,
         largest[1] = infinity_norm(b);
     });
     double const normwise = normwise_backward_error(a.infinity_norm(op), size.residual, norms[0], norms[1]);
-    if (std::isfinite(size.componentwise) && std::isfinite(normwise)) return {normwise, size.componentwise};
-    return {normwise_backward_error<T>(a, x, b, 1, op), componentwise_backward_error<T>(a, x, b, 1, op)};
+    if (std::isfinite(size.componentwise) && std::isfinite(normwise))
+        return {normwise, size.componentwise, size.before_unscaling};
+    return {normwise_backward_error<T>(a, x, b, 1, op), componentwise_backward_error<T>(a, x, b, 1, op), infinity};
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \

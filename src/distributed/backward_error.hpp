@@ -29,6 +29,7 @@ template <class T> double componentwise_backward_error(DistributedMatrix<T> cons
 struct BackwardErrors {
     double normwise = 0;
     double componentwise = 0;
+    double before_unscaling = 0; ///< A bound of the normwise error of the system before unscaled(), infinite if unknown.
 };
 
 /// Collective: both errors as above, in one pass over the matrix unless something overflows.

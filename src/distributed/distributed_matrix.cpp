@@ -2,14 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <new>
+#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "core/run_threads.hpp"
 #include "distributed/deal.hpp"
 #include "distributed/halo.hpp"
+#include "distributed/residual_pass.hpp"
 #include "matrix/entries.hpp"
 #include "matrix/norms.hpp"
 #include "matrix/spmv.hpp"
@@ -62,117 +62,6 @@ template <class R> struct AccurateEntry<std::complex<R>> {
     }
     [[nodiscard]] std::complex<R> result() const { return {re.value + re.lost, im.value + im.lost}; }
 };
-
-// The sum of some products a x, and of their moduli.
-template <class T> struct ProductAndSize {
-    T product;
-    Real<T> size;
-    void start(T value) { *this = {value, 0}; }
-    void add(T a, T x) {
-        product += a * x;
-        size += std::abs(a) * std::abs(x);
-    }
-    void add(ProductAndSize const& other) {
-        product += other.product;
-        size += other.size;
-    }
-};
-
-// The same, and the sum of the moduli of a.
-template <class T> struct ProductSizeAndNorm {
-    ProductAndSize<T> sums;
-    double norm;
-    void start(T value) {
-        sums.start(value);
-        norm = 0;
-    }
-    void add(T a, T x) {
-        sums.add(a, x);
-        norm += modulus(a);
-    }
-    void add(ProductSizeAndNorm const& other) {
-        sums.add(other.sums);
-        norm += other.norm;
-    }
-};
-
-// The sums of a row and its entry of x, together in a line of the cache.
-template <class Sums, class T> struct RowOfPass {
-    Sums sums;
-    T x;
-    void add(RowOfPass const& other) { sums.add(other.sums); }
-};
-
-// The number of parts of a pass over the entries, each of which adds to its own copy of the sums. More threads than two
-// do not change it, so the sums do not either.
-template <class T> int parts_of_pass(CscMatrix<T> const& a, int threads) {
-    constexpr Offset worth_dividing = 200'000;
-    return threads > 1 && a.stored() >= worth_dividing ? 2 : 1;
-}
-
-// Runs body(part) for each part, which must not throw, on several threads if memory allows.
-template <class Body> void run_parts(int parts, int threads, Body const& body) {
-    try {
-        if (std::min(parts, threads) > 1) return run_threads(parts, body);
-    } catch (std::bad_alloc const&) {
-        // No thread has started.
-    }
-    for (int part = 0; part < parts; ++part) body(part);
-}
-
-// Adds the entries of row i of op(A) that the columns store to rows[i].sums. A stored entry a(i, j) contributes to row i
-// (`scatters`), to row j (`gathers`) or to both, and the diagonal once.
-template <bool scatters, bool gathers, class Sums, class T>
-void add_columns(bool conjugate_i, bool conjugate_j, CscMatrix<T> const& a, IndexRange columns,
-                 RowOfPass<Sums, T>* rows) {
-    constexpr Offset ahead = 64; // the rows of later entries are fetched, because nothing else predicts them
-    Offset const last = a.stored() - 1;
-    Index const* const row_ind = a.row_ind.data();
-    T const* const values = a.values.data();
-    for (Index const j : columns) {
-        Sums sums_j{};
-        T const x_j = rows[j].x;
-        for (Offset const p : a.entries_of(j)) {
-            __builtin_prefetch(rows + row_ind[std::min(p + ahead, last)], scatters);
-            Index const i = row_ind[p];
-            T const value = values[p];
-            if constexpr (gathers) sums_j.add(conj_if(conjugate_j, value), rows[i].x);
-            if constexpr (scatters)
-                if (!gathers || i != j) rows[i].sums.add(conj_if(conjugate_i, value), x_j);
-        }
-        if constexpr (gathers) rows[j].sums.add(sums_j);
-    }
-}
-
-template <class Sums, class T>
-void add_columns(MatrixOp op, CscMatrix<T> const& a, IndexRange columns, RowOfPass<Sums, T>* rows) {
-    bool const turned = op != MatrixOp::none, conjugate = op == MatrixOp::adjoint;
-    bool const conjugate_mirror = conjugate != (a.symmetry == Symmetry::hermitian);
-    if (a.symmetry == Symmetry::general)
-        return turned ? add_columns<false, true>(conjugate, conjugate, a, columns, rows)
-                      : add_columns<true, false>(conjugate, conjugate, a, columns, rows);
-    add_columns<true, true>(turned ? conjugate_mirror : conjugate, turned ? conjugate : conjugate_mirror, a, columns,
-                            rows);
-}
-
-// Adds the entries of row i of op(A) to rows[i].sums. Each of `parts` parts adds to its own copy of the a.rows rows. The
-// first contains the sums of all afterwards. `lower` tells that no entry is above the diagonal.
-template <class Sums, class T>
-void add_entries(MatrixOp op, CscMatrix<T> const& a, RowOfPass<Sums, T>* rows, int parts, int threads, bool lower) {
-    auto const first_column = [&](int part) -> Index {
-        auto const at = std::lower_bound(a.col_ptr.begin(), a.col_ptr.end() - 1, a.stored() / parts * part);
-        return part == parts ? a.cols : at - a.col_ptr.begin();
-    };
-    auto const first_row = [&](int part) { return lower ? first_column(part) : 0; };
-    run_parts(parts, threads, [&](int part) {
-        auto* const own = rows + part * a.rows;
-        if (part > 0)
-            for (Index i = first_row(part); i < a.rows; ++i) own[i] = {Sums(), rows[i].x};
-        add_columns(op, a, {first_column(part), first_column(part + 1)}, own);
-    });
-    for (int part = 1; part < parts; ++part)
-        for (Index i = first_row(part); i < a.rows; ++i) rows[i].add(rows[part * a.rows + i]);
-}
 
 // The pattern of the columns of a process. Remote rows are numbered after the local rows, in the order of
 // their owners.
@@ -449,31 +338,85 @@ template <class T> void DistributedMatrix<T>::abs_product(std::span<T const> x, 
         [&](Index i, Index c, Real<T> value) { w[i + c * m] += scaled(outer(op), i, value); });
 }
 
-// add(i, sums) for the sums of each local row and those of other processes. With one process and no factors, the
-// products are added to -b, which rounds less than subtracting b at the end.
+template <class T> template <class Sums>
+auto DistributedMatrix<T>::entry_of_pass(MatrixOp op, std::span<T const> x, Index i) const {
+    T const value = scaled(inner(op), i, x[i]);
+    if constexpr (std::is_same_v<typename Sums::Entry, T>)
+        return value;
+    else
+        return typename Sums::Entry{value, inner(op).empty() ? 1.0 : inner(op)[i]};
+}
+
+// finish(part, i, sums) for the sums of each row, which start with -b. This rounds less than subtracting b at
+// the end.
+template <class T> template <class Sums, class Finish>
+void DistributedMatrix<T>::sum_rows(MatrixOp op, std::span<T const> x, std::span<T const> b,
+                                    Finish const& finish) const {
+    part_->reserve(rows(), 0, sizeof(RowOfPass<Sums>), 1, parts_of_pass(local(), threads_));
+    Pass<Sums, T> const pass(local(), part_->y.template as<RowOfPass<Sums>>(), threads_, is_mirrored());
+    auto const& factor = outer(op);
+    pass.begin([&](Index i) { return -(factor.empty() ? b[i] : scaled_value(b[i], 1 / factor[i])); },
+               [&](Index i) { return entry_of_pass<Sums>(op, x, i); });
+    pass.add_entries(op);
+    pass.close(finish);
+}
+
+// add(i, sums) for the sums of each local row and those of other processes.
 template <class T> template <class Sums, class Add>
-void DistributedMatrix<T>::accumulate_sums(MatrixOp op, std::span<T const> x, std::span<T const> b,
-                                           Add const& add) const {
-    int const parts = parts_of_pass(local(), threads_);
-    using Row = RowOfPass<Sums, T>;
-    if (is_direct()) {
-        part_->reserve(rows(), 0, sizeof(Row), 1, parts);
-        Row* const to = part_->y.template as<Row>();
-        for (Index i = 0; i < order(); ++i) {
-            to[i].sums.start(-b[i]);
-            to[i].x = x[i];
-        }
-        add_entries(op, local(), to, parts, threads_, is_mirrored());
-        for (Index i = 0; i < order(); ++i) add(i, to[i].sums);
-        return;
-    }
-    accumulate<T, Row>(
-        op, 1, [&](Index i, Index) { return scaled(inner(op), i, x[i]); },
-        [&](T const* from, Row* to) {
+void DistributedMatrix<T>::accumulate_sums(MatrixOp op, std::span<T const> x, Add const& add) const {
+    using Entry = typename Sums::Entry;
+    using Row = RowOfPass<Sums>;
+    accumulate<Entry, Row>(
+        op, 1, [&](Index i, Index) { return entry_of_pass<Sums>(op, x, i); },
+        [&](Entry const* from, Row* to) {
+            Pass<Sums, T> const pass(local(), to, threads_, false);
             for (Index i = 0; i < local().rows; ++i) to[i].x = from[i];
-            add_entries(op, local(), to, parts, threads_, false);
+            pass.add_entries(op);
+            pass.close([](int, Index, Sums const&) {});
         },
-        [&](Index i, Index, Row const& row) { add(i, row.sums); }, parts);
+        [&](Index i, Index, Row const& row) { add(i, row.sums); }, parts_of_pass(local(), threads_));
+}
+
+// The largest values of the local rows.
+template <class T> template <class Sums>
+auto DistributedMatrix<T>::largest_of_rows(MatrixOp op, std::span<T const> x, std::span<T const> b) const {
+    constexpr bool finds_norm = !std::is_same_v<Sums, ProductAndSize<T>>;
+    auto const& factor = outer(op);
+    auto const norm_of_row = [&](Index i, Sums const& sums) {
+        if constexpr (finds_norm)
+            return scaled(factor, i, sums.norm);
+        else
+            return 0.0;
+    };
+    auto const take = [&](Largest& largest, Index i, T residual, Real<T> size, double norm) {
+        double const whole_size = static_cast<double>(size) + modulus(b[i]);
+        largest.take(modulus(residual), whole_size, factor.empty() ? 1 : factor[i]);
+        if constexpr (finds_norm) largest.norm = larger(largest.norm, norm);
+    };
+    if (rows().is_alone()) {
+        Largest of_part[2];
+        sum_rows<Sums>(op, x, b, [&](int part, Index i, Sums const& sums) {
+            take(of_part[part], i, scaled(factor, i, sums.product), scaled(factor, i, sums.size),
+                 norm_of_row(i, sums));
+        });
+        of_part[0].take(of_part[1]);
+        return of_part[0];
+    }
+    struct Row {
+        T product{};
+        Real<T> size{};
+        double norm = 0;
+    };
+    std::vector<Row> sum;
+    rows().reduction().all_succeed([&] { sum.resize(rows().count()); });
+    accumulate_sums<Sums>(op, x, [&](Index i, Sums const& sums) {
+        sum[i].product += scaled(factor, i, sums.product);
+        sum[i].size += scaled(factor, i, sums.size);
+        sum[i].norm += norm_of_row(i, sums);
+    });
+    Largest own;
+    for (Index i = 0; i < std::ssize(sum); ++i) take(own, i, sum[i].product - b[i], sum[i].size, sum[i].norm);
+    return own;
 }
 
 template <class T> ResidualSize DistributedMatrix<T>::residual_size(std::span<T const> x, std::span<T const> b,
@@ -481,48 +424,22 @@ template <class T> ResidualSize DistributedMatrix<T>::residual_size(std::span<T 
     require_block("x", x.size(), 1);
     require_block("b", b.size(), 1);
     std::optional<double>& norm = norm_[op == MatrixOp::none ? 0 : 1];
-    bool const finds_norm = !norm && !is_unscaled_;
-    std::vector<T> r;
-    std::vector<double> size, row_norm;
-    if (!rows().is_alone())
-        rows().reduction().all_succeed([&] {
-            r.resize(rows().count(), 0);
-            size.resize(rows().count(), 0);
-            row_norm.resize(finds_norm ? rows().count() : 0, 0);
-        });
-    ResidualSize own;
-    double own_norm = 0;
-    auto const take_row = [&](Index i, T residual, double row_size) {
-        double const r_i = modulus(residual);
-        own.residual = larger(own.residual, r_i);
-        own.componentwise = larger(own.componentwise, relative_error(r_i, row_size + modulus(b[i])));
-    };
-    auto const take = [&](Index i, ProductAndSize<T> const& sums) {
-        T const product = scaled(outer(op), i, sums.product);
-        double const row_size = static_cast<double>(scaled(outer(op), i, sums.size));
-        if (rows().is_alone()) return take_row(i, is_direct() ? product : product - b[i], row_size);
-        r[i] += product;
-        size[i] += row_size;
-    };
-    if (finds_norm)
-        accumulate_sums<ProductSizeAndNorm<T>>(op, x, b, [&](Index i, ProductSizeAndNorm<T> const& sums) {
-            take(i, sums.sums);
-            if (rows().is_alone())
-                own_norm = larger(own_norm, sums.norm);
-            else
-                row_norm[i] += sums.norm;
-        });
+    Largest own;
+    if (norm)
+        own = largest_of_rows<ProductAndSize<T>>(op, x, b);
+    else if (is_unscaled_)
+        own = largest_of_rows<ProductSizeAndScaledNorm<T>>(op, x, b);
     else
-        accumulate_sums<ProductAndSize<T>>(op, x, b, take);
-    for (std::size_t i = 0; i < r.size(); ++i) take_row(i, r[i] - b[i], size[i]);
-    for (double const of_row : row_norm) own_norm = larger(own_norm, of_row);
-    auto const found = rows().reduction().max(3, [&](std::span<double> largest) {
+        own = largest_of_rows<ProductSizeAndNorm<T>>(op, x, b);
+    auto const found = rows().reduction().max(5, [&](std::span<double> largest) {
         largest[0] = own.residual;
         largest[1] = own.componentwise;
-        largest[2] = own_norm;
+        largest[2] = own.residual_before;
+        largest[3] = own.size_before;
+        largest[4] = own.norm;
     });
-    if (finds_norm) norm = found[2];
-    return {found[0], found[1]};
+    if (!norm) norm = found[4];
+    return {found[0], found[1], relative_error(found[2], found[3])};
 }
 
 template <class T> void DistributedMatrix<T>::accurate_residual(std::initializer_list<std::span<T const>> x,

@@ -23,7 +23,10 @@ namespace espalier {
 /// The size of a residual r = b - op(A) x. Infinite or NaN if a number overflows or is not finite.
 struct ResidualSize {
     double residual = 0;      ///< The largest |r|_i.
-    double componentwise = 0; ///< The largest |r|_i / (|op(A)| |x| + |b|)_i, where 0/0 is 0 and nonzero/0 infinite.
+    /// The largest |r|_i / (|op(A)| |x| + |b|)_i, where 0/0 is 0 and nonzero/0 infinite.
+    double componentwise = 0;
+    /// A bound of the normwise backward error of the system without R and C of unscaled().
+    double before_unscaling = 0;
 };
 
 template <class T> class DistributedMatrix {
@@ -63,8 +66,8 @@ template <class T> class DistributedMatrix {
     /// W = |op(A)| |X|, entrywise moduli (Oettli and Prager 1964).
     void abs_product(std::span<T const> x, std::span<Real<T>> w, Index columns = 1,
                      MatrixOp op = MatrixOp::none) const;
-    /// The size of the residual of one column, in one pass over the entries. Unless unscaled() or
-    /// infinity_norm() was called before, the pass computes infinity_norm(op) as well.
+    /// The size of the residual of one column, in one pass over the entries. Unless infinity_norm(op) was
+    /// called before, the pass computes it as well.
     [[nodiscard]] ResidualSize residual_size(std::span<T const> x, std::span<T const> b,
                                              MatrixOp op = MatrixOp::none) const;
     /// r = b - op(A) x for one column and a sum x of vectors, as if computed in twice the working precision
@@ -102,9 +105,12 @@ template <class T> class DistributedMatrix {
     template <class X, class Y, class Value, class Kernel, class Add>
     void accumulate(MatrixOp op, Index columns, Value const& value, Kernel const& kernel, Add const& add,
                     int copies = 1) const;
+    template <class Sums, class Finish>
+    void sum_rows(MatrixOp op, std::span<T const> x, std::span<T const> b, Finish const& finish) const;
     template <class Sums, class Add>
-    void accumulate_sums(MatrixOp op, std::span<T const> x, std::span<T const> b, Add const& add) const;
-    [[nodiscard]] bool is_direct() const { return rows().is_alone() && r_.empty() && c_.empty(); }
+    void accumulate_sums(MatrixOp op, std::span<T const> x, Add const& add) const;
+    template <class Sums> auto entry_of_pass(MatrixOp op, std::span<T const> x, Index i) const;
+    template <class Sums> auto largest_of_rows(MatrixOp op, std::span<T const> x, std::span<T const> b) const;
 
     DistributedRows rows_;
     std::shared_ptr<Part> part_;

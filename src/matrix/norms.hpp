@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <numeric>
 #include <span>
 
 #include "core/scalar.hpp"
@@ -25,9 +27,14 @@ inline double larger(double largest, double value) {
 }
 
 template <class T> double infinity_norm(std::span<T const> x) {
-    double largest = 0;
-    for (T const value : x) largest = larger(largest, modulus(value));
-    return largest;
+    constexpr std::size_t lanes = 8; // several maxima, because a comparison waits for the one before
+    double largest[lanes] = {};
+    std::size_t i = 0;
+    for (; i + lanes <= x.size(); i += lanes)
+        for (std::size_t lane = 0; lane < lanes; ++lane)
+            largest[lane] = larger(largest[lane], modulus(x[i + lane]));
+    for (; i < x.size(); ++i) largest[0] = larger(largest[0], modulus(x[i]));
+    return std::accumulate(largest, largest + lanes, 0.0, larger);
 }
 
 /// error / scale, where 0/0 is 0 and nonzero/0 infinite. Infinite if one of them is not finite.

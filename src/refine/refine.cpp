@@ -21,6 +21,23 @@ template <class T> double default_tolerance() {
     return epsilon<T> < Real<T>(1e-10) ? 1e-12 : 1e-5;
 }
 
+namespace {
+
+template <class T> double rounding_error() {
+    return 4 * static_cast<double>(epsilon<T>);
+}
+
+template <class T> double tolerance_of(RefineOptions const& options) {
+    return options.tolerance > 0 ? options.tolerance : default_tolerance<T>();
+}
+
+} // namespace
+
+template <class T> double target_error(RefineOptions const& options) {
+    double const rounding = rounding_error<T>();
+    return is_incomplete(options.inverse) ? std::max(tolerance_of<T>(options), rounding) : rounding;
+}
+
 Index least_vectors(RefineMethod method) {
     switch (method) {
     case RefineMethod::cg:
@@ -141,14 +158,9 @@ template <class T> class Refinement {
     [[nodiscard]] double worst_error() const {
         return errors_.empty() ? 0.0 : *std::max_element(errors_.begin(), errors_.end());
     }
-    static double rounding() { return 4 * static_cast<double>(epsilon<T>); }
-    [[nodiscard]] double tolerance() const {
-        return options_.tolerance > 0 ? options_.tolerance : default_tolerance<T>();
-    }
-    /// The backward error at which methods stop.
-    [[nodiscard]] double target() const {
-        return is_incomplete(options_.inverse) ? std::max(tolerance(), rounding()) : rounding();
-    }
+    static double rounding() { return rounding_error<T>(); }
+    [[nodiscard]] double tolerance() const { return tolerance_of<T>(options_); }
+    [[nodiscard]] double target() const { return target_error<T>(options_); }
 
     RefineReport finish() {
         report_.backward_error = worst_error();
@@ -296,6 +308,7 @@ template <class T> RefineReport refine(DistributedMatrix<T> const& a, std::span<
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \
     template double default_tolerance<T>();                                                                  \
+    template double target_error<T>(RefineOptions const&);                                                   \
     template RefineReport refine<T>(DistributedMatrix<T> const&, std::span<T const>, std::span<T>, Index,    \
                                     ApplyInverse<T> const&, RefineOptions const&);
 ESPALIER_FOR_EACH_SCALAR(ESPALIER_INSTANTIATE)

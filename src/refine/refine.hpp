@@ -47,9 +47,10 @@ Index least_vectors(RefineMethod method);
 
 /// 1e-12 in double precision, 1e-5 in single.
 template <class T> double default_tolerance();
+/// The normwise backward error at which the methods stop: 4 epsilon, or the tolerance if the inverse is incomplete.
+template <class T> double target_error(RefineOptions const& options);
 
-/// Improves the columns of x in place. Every method stops when the normwise backward error is at the level of
-/// rounding (4 epsilon), or at the tolerance if the inverse is incomplete, and keeps the best iterate of each
+/// Improves the columns of x in place. Every method stops at the target error and keeps the best iterate of each
 /// column. The method ir also stops when a step no longer halves the error. `automatic` runs ir, or cg with an
 /// incomplete positive inverse, then gmres for the columns that are still above the tolerance. With other
 /// incomplete inverses it runs gmres alone.

@@ -34,6 +34,7 @@ template <class T> BackwardErrors worst_errors(DistributedMatrix<T> const& matri
             backward_errors<T>(matrix, x.subspan(j * rows, rows), b.subspan(j * rows, rows), op);
         worst.normwise = std::max(worst.normwise, errors.normwise);
         worst.componentwise = std::max(worst.componentwise, errors.componentwise);
+        worst.before_unscaling = std::max(worst.before_unscaling, errors.before_unscaling);
     }
     return worst;
 }
@@ -205,18 +206,45 @@ template <class T> RefineReport Refiner<T>::refine(std::span<T const> b, std::sp
                                                    RefineOptions const& options) {
     RefineOptions run = options;
     run.inverse = inverse_.accuracy();
-    return is_scaled() ? refine_scaled(b, x, columns, run) : refine_working(b, x, columns, run);
+    if (!is_scaled()) return refine_working(b, x, columns, run);
+    auto const known = report_without_steps(b, x, columns, run);
+    return known ? *known : refine_scaled(b, x, columns, run);
+}
+
+template <class T> bool Refiner<T>::wants_digits(RefineOptions const& options) const {
+    return options.method == RefineMethod::automatic && options.max_iterations == 0 && !singularity_.is_near &&
+           pivots_replaced_ == 0 && singularity_.condition_estimate > ill_conditioned<T>;
+}
+
+// The report of a scaled system, if one pass over the matrix shows that neither it nor the working system needs
+// a step.
+template <class T>
+std::optional<RefineReport> Refiner<T>::report_without_steps(std::span<T const> b, std::span<T const> x,
+                                                             Index columns, RefineOptions const& options) {
+    bool const may_be_singular = singularity_.is_near || pivots_replaced_ > 0; // see refine_working()
+    if (may_be_singular || wants_digits(options) || options.method == RefineMethod::cg) return {};
+    Timer const timer;
+    context_.on_all([&] { check(options.interrupt); });
+    BackwardErrors const errors = worst_errors<T>(callers_matrix(), x, b, columns, options.op);
+    double const tolerance = options.tolerance > 0 ? options.tolerance : default_tolerance<T>();
+    double const target = std::min(target_error<T>(options), tolerance);
+    if (!(errors.before_unscaling <= target && errors.normwise <= tolerance)) return {};
+    RefineReport report;
+    context_.on_all([&] { report.history.push_back(errors.before_unscaling); });
+    report.backward_error = errors.normwise;
+    report.componentwise_error = errors.componentwise;
+    report.converged = true;
+    report.time_s = timer.seconds();
+    return report;
 }
 
 // b and x belong to the working system.
 template <class T> RefineReport Refiner<T>::refine_working(std::span<T const> b, std::span<T> x,
                                                            Index columns, RefineOptions const& options) {
-    bool const wants_digits = options.method == RefineMethod::automatic && options.max_iterations == 0 &&
-                              !singularity_.is_near && pivots_replaced_ == 0 &&
-                              singularity_.condition_estimate > ill_conditioned<T>;
-    int const steps = wants_digits ? refine_extra_precisely<T>(*working_, b, x, columns, inverse_of_working(),
-                                                               options.op, options.interrupt)
-                                   : 0;
+    int steps = 0;
+    if (wants_digits(options))
+        steps = refine_extra_precisely<T>(*working_, b, x, columns, inverse_of_working(), options.op,
+                                          options.interrupt);
     RefineReport report = espalier::refine<T>(*working_, b, x, columns, inverse_of_working(), options);
     add_steps(report, steps);
     // A tiny pivot is harmless unless the solution is so large that the matrix must be singular.

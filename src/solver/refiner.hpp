@@ -81,6 +81,9 @@ template <class T> class Refiner {
     void examine(DistributedMatrix<T> const& block, ApplyInverse<T> const& inverse);
     void examine_interior(NumericFactor<T>& factor, std::span<Index const> schur,
                           CscMatrix<T> const& working);
+    [[nodiscard]] bool wants_digits(RefineOptions const& options) const;
+    std::optional<RefineReport> report_without_steps(std::span<T const> b, std::span<T const> x, Index columns,
+                                                     RefineOptions const& options);
     RefineReport refine_working(std::span<T const> b, std::span<T> x, Index columns,
                                 RefineOptions const& options);
     RefineReport refine_scaled(std::span<T const> b, std::span<T> x, Index columns,
