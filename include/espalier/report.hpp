@@ -163,6 +163,7 @@ struct ProcessPrediction {
     Index cblks = 0;                    ///< Column blocks that the process owns.
     double busy_s = 0;                  ///< Time in tasks, of all its threads together.
     double memory_bytes = 0;            ///< Panels, fan-in blocks at their maximum, and everything else.
+    double plan_bytes = 0;              ///< Its structure, tasks and schedule; process 0 makes and sends them.
     double fan_in_bytes = 0;            ///< Fan-in blocks at their maximum.
     double sent_bytes = 0;              ///< Bytes sent to other processes.
     double received_bytes = 0;          ///< Bytes received from other processes.
@@ -180,6 +181,7 @@ struct Prediction {
     ScheduleReport schedule;                      ///< The schedule that was simulated.
     double factor_s = 0;                          ///< Time of the factorization (makespan).
     double solve_s = 0;                           ///< Time of a solve with one right-hand side.
+    double plans_s = 0; ///< Measured: time in which this process divided the plan for several processes.
     double critical_path_s = 0;                   ///< Lower bound on the makespan of these tasks.
     double work_s = 0;                            ///< Time of all tasks together.
     double memory_s = 0;                          ///< Part of work_s due to remote and shared memory.

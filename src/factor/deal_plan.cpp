@@ -10,17 +10,15 @@ namespace espalier {
 
 namespace {
 
-// Gives each other process what `describe_part` packs for it on process 0, and unpacks it there with `take`.
+// Gives each other process what `pack_part` packs for it on process 0, and unpacks it there with `take`.
 template <class Pack, class Take>
-void deal(Communicator const& comm, Pack const& describe_part, Take const& take) {
+void deal(Communicator const& comm, Pack const& pack_part, Take const& take) {
     std::vector<std::vector<std::byte>> parts;
     all_succeed(comm, [&] {
         if (comm.rank() > 0) return;
         parts.resize(comm.size());
         for (int p = 1; p < comm.size(); ++p) {
-            Packer packer;
-            describe_part(p, packer);
-            parts[p] = packer.take();
+            parts[p] = pack_part(p);
         }
     });
     std::vector<std::byte> const mine = scatter(comm, parts, 0);
@@ -37,10 +35,11 @@ ProcessPart deal_plans(Communicator const& comm, ProcessPlans plans) {
     ProcessPart part = all_succeed(comm, [] { return ProcessPart(); });
     deal(
         comm,
-        [&](int p, Packer& packer) {
-            packer(plans.shared, plans.of_process[p], plans.structures[p]);
+        [&](int p) {
+            std::vector<std::byte> packed = packed_plan(plans, p);
             plans.of_process[p] = {};
             plans.structures[p] = {};
+            return packed;
         },
         [&](Unpacker& unpacker) {
             unpacker(static_cast<SharedPlan&>(part.plan), static_cast<LocalPlan&>(part.plan), part.structure);
@@ -57,10 +56,12 @@ AssemblyPart deal_assembly(Communicator const& comm, AssemblyMap const& whole,
     AssemblyPart part = all_succeed(comm, [] { return AssemblyPart(); });
     deal(
         comm,
-        [&](int p, Packer& packer) {
+        [&](int p) {
             part.sources.resize(comm.size());
             AssemblyMap const map = whole.part_of(process_of_cblk, p, part.sources[p]);
+            Packer packer;
             packer(map, Offset{std::ssize(part.sources[p])});
+            return packer.take();
         },
         [&](Unpacker& unpacker) { unpacker(part.map, part.values); });
     all_succeed(comm, [&] {

@@ -149,6 +149,7 @@ void visit_fields(R& r, Visit&& visit) {
     visit("cblks", r.cblks);
     visit("busy_s", r.busy_s);
     visit("memory_bytes", r.memory_bytes);
+    visit("plan_bytes", r.plan_bytes);
     visit("fan_in_bytes", r.fan_in_bytes);
     visit("sent_bytes", r.sent_bytes);
     visit("received_bytes", r.received_bytes);
@@ -166,6 +167,7 @@ void visit_fields(R& r, Visit&& visit) {
     visit("comm_threads", r.comm_threads);
     visit("factor_s", r.factor_s);
     visit("solve_s", r.solve_s);
+    visit("plans_s", r.plans_s);
     visit("critical_path_s", r.critical_path_s);
     visit("work_s", r.work_s);
     visit("memory_s", r.memory_s);

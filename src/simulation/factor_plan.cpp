@@ -232,7 +232,10 @@ std::unique_ptr<Policy> FactorPlan::make_solve_policy(TaskGraph const& graph) co
 
 ProcessPlans make_process_plans(BlockStructure const& structure, CostModel const& model,
                                 MachineModel const& machine, ScheduleOptions const& options) {
-    Schedule schedule = simulate_schedule(structure, model, machine, options);
+    return deal_schedule(structure, simulate_schedule(structure, model, machine, options), options);
+}
+
+ProcessPlans deal_schedule(BlockStructure const& structure, Schedule schedule, ScheduleOptions const& options) {
     SharedPlan shared;
     shared.makespan = schedule.makespan();
     shared.solve_seconds = schedule.solve_seconds();
@@ -242,7 +245,7 @@ ProcessPlans make_process_plans(BlockStructure const& structure, CostModel const
     shared.message_bytes = schedule.message_bytes();
     shared.tasks = schedule.tasks.graph.num_tasks() - shared.messages;
     for (ProcessUse const& use : schedule.processes) shared.memory_of_process.push_back(use.memory());
-    shared.machine = machine;
+    shared.machine = schedule.machine;
     shared.settings = options;
     ProcessPlans plans = Dealer(structure, schedule).run();
     for (LocalPlan const& plan : plans.of_process)

@@ -86,6 +86,8 @@ struct ProcessPlans {
 /// `model` gives seconds for the scalar and the factorization. Near-linear in the tasks and in the bloks.
 ProcessPlans make_process_plans(BlockStructure const& structure, CostModel const& model,
                                 MachineModel const& machine, ScheduleOptions const& options = {});
+/// The plans of a schedule of `structure`, which was made with `options`.
+ProcessPlans deal_schedule(BlockStructure const& structure, Schedule schedule, ScheduleOptions const& options);
 /// For one process.
 FactorPlan make_factor_plan(BlockStructure const& structure, CostModel const& model,
                             MachineModel const& machine, ScheduleOptions const& options = {});

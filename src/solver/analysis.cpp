@@ -506,11 +506,9 @@ template <class T> class Analyzer {
                                       to_string(settings.splitting), settings.split_width,
                                       2 * settings.split_rows));
         for (Index p = 0; p < machine.processes; ++p) {
-            BlockStructure const& own = machine.processes == 1 ? analysis_.structure : plans.structures[p];
-            Index rows = 0;
-            for (CblkId k = 0; k < analysis_.structure.num_cblks(); ++k)
-                if (machine.processes == 1 || plans.process_of_cblk[k] == p)
-                    rows += analysis_.structure.cblk(k).width();
+            bool const alone = machine.processes == 1;
+            BlockStructure const& own = alone ? analysis_.structure : plans.structures[p];
+            Index const rows = alone ? analysis_.structure.n : std::ssize(own.unknowns);
             analysis_.needs.push_back(
                 {structure_bytes(own), solve_workspace_bytes(own, plans.of_process[p], 1), rows});
         }

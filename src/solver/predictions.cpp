@@ -4,9 +4,11 @@
 #include <utility>
 #include <vector>
 
+#include "core/timer.hpp"
 #include "factor/factorize.hpp"
 #include "io/atomic_file.hpp"
 #include "machine/machine_file.hpp"
+#include "simulation/pack_plan.hpp"
 #include "solver/predicted_trace.hpp"
 #include "trace/paje.hpp"
 
@@ -14,12 +16,12 @@ namespace espalier {
 
 namespace {
 
-ProcessPrediction describe(Schedule const& schedule, Index p, double common_bytes) {
+ProcessPrediction describe(Schedule const& schedule, Index p, std::uint64_t other_bytes) {
     ProcessUse const& use = schedule.processes[p];
     int const threads = schedule.machine.threads;
     auto const first = schedule.run.busy.begin() + p * threads;
     return {.busy_s = std::accumulate(first, first + threads, 0.0),
-            .memory_bytes = use.memory() + common_bytes,
+            .memory_bytes = use.memory() + static_cast<double>(other_bytes),
             .fan_in_bytes = use.fan_in_peak,
             .sent_bytes = use.sent,
             .received_bytes = use.received,
@@ -29,8 +31,21 @@ ProcessPrediction describe(Schedule const& schedule, Index p, double common_byte
             .local_share = use.bytes > 0 ? use.local_bytes / use.bytes : 1};
 }
 
+// Makes the plans that several processes get.
+void add_plans(Prediction& prediction, BlockStructure const& structure, Schedule schedule,
+               ScheduleSettings const& settings) {
+    Timer const timer;
+    ProcessPlans const plans = deal_schedule(structure, std::move(schedule), {settings});
+    for (Index p = 0; p < prediction.processes; ++p) {
+        ProcessPrediction& one = prediction.process[p];
+        one.plan_bytes = static_cast<double>(packed_plan(plans, static_cast<int>(p)).size());
+        one.memory_bytes += one.plan_bytes;
+    }
+    prediction.plans_s = timer.seconds();
+}
+
 template <class T> Prediction describe(Analysis<T> const& analysis, BlockStructure const& structure,
-                                       ScheduleChoice const& choice, Schedule const& schedule) {
+                                       ScheduleChoice const& choice, Schedule schedule) {
     Prediction prediction;
     prediction.schedule = analysis.describe(choice, schedule.machine.num_workers());
     prediction.processes = schedule.machine.processes;
@@ -52,13 +67,15 @@ template <class T> Prediction describe(Analysis<T> const& analysis, BlockStructu
     prediction.tasks = schedule.tasks.graph.num_tasks() - prediction.messages;
     for (int w = 0; w < schedule.machine.num_workers(); ++w)
         prediction.idle_s.push_back(schedule.run.idle(w));
-    auto const common =
-        static_cast<double>(structure_bytes(structure) +
-                            workspace_bytes(structure, analysis.form,
-                                            analysis.panel_format().scalar_bytes, schedule.machine.threads));
-    for (Index p = 0; p < std::ssize(schedule.processes); ++p)
-        prediction.process.push_back(describe(schedule, p, common));
+    std::uint64_t const workspace = workspace_bytes(structure, analysis.form, analysis.panel_format().scalar_bytes,
+                                                    schedule.machine.threads);
+    for (Index p = 0; p < prediction.processes; ++p)
+        prediction.process.push_back(describe(schedule, p, workspace));
     for (std::int32_t const p : schedule.process_of_cblk) ++prediction.process[p].cblks;
+    if (prediction.processes == 1)
+        prediction.process.front().memory_bytes += static_cast<double>(structure_bytes(structure));
+    else
+        add_plans(prediction, structure, std::move(schedule), choice.settings);
     return prediction;
 }
 
@@ -99,11 +116,11 @@ template <class T> Prediction predict(Analysis<T> const& analysis, Topology cons
     machine.network = analysis.network;
     ScheduleChoice const choice = analysis.choose_schedule(analysis.options, analysis.costs, {&machine, 1});
     BlockStructure const structure = analysis.split(choice.settings, machine.num_workers());
-    Schedule const schedule = simulate_schedule(structure, analysis.costs, machine,
-                                                {choice.settings, analysis.panel_format()});
+    Schedule schedule = simulate_schedule(structure, analysis.costs, machine,
+                                          {choice.settings, analysis.panel_format()});
     if (trace_path)
         write_schedule(*trace_path, structure, schedule, analysis.costs, choice.settings, metadata);
-    return describe(analysis, structure, choice, schedule);
+    return describe(analysis, structure, choice, std::move(schedule));
 }
 
 template <class T>
@@ -117,13 +134,13 @@ Prediction simulate(Analysis<T> const& analysis, Simulation const& what, TraceMe
     ScheduleChoice const choice = analysis.choose_schedule(what, costs, shapes);
     MachineModel const& shape = shapes[choice.machine];
     BlockStructure const structure = analysis.split(choice.settings, shape.num_workers());
-    Schedule const schedule = simulate_schedule(structure, costs, shape,
-                                                {choice.settings, analysis.panel_format(), true});
+    Schedule schedule = simulate_schedule(structure, costs, shape,
+                                          {choice.settings, analysis.panel_format(), true});
     if (!what.trace.empty()) {
         metadata["machine"] = machine.name;
         write_schedule(what.trace, structure, schedule, costs, choice.settings, std::move(metadata));
     }
-    return describe(analysis, structure, choice, schedule);
+    return describe(analysis, structure, choice, std::move(schedule));
 }
 
 #define ESPALIER_INSTANTIATE(T)                                                                              \

@@ -32,6 +32,19 @@ class Simulate(CommandTest):
                 if schedule == "static":
                     self.assertEqual(prediction["steals"], 0)
 
+    def test_the_plans_of_several_processes_are_measured(self):
+        alone, few, many = (self.simulate("--machine", "core:2", "--processes", p)["prediction"] for p in (1, 4, 16))
+        self.assertEqual((alone["plans_s"], alone["process"][0]["plan_bytes"]), (0, 0))
+        for prediction in (few, many):
+            self.assertGreater(prediction["plans_s"], 0)
+            for process in prediction["process"]:
+                self.assertGreater(process["plan_bytes"], 0)
+                self.assertGreater(process["memory_bytes"], process["plan_bytes"] + process["fan_in_bytes"])
+        largest = [max(process["plan_bytes"] for process in p["process"]) for p in (few, many)]
+        self.assertLess(largest[1], largest[0])
+        text = self.succeed("simulate", *MATRIX, "--machine", "core:2", "--processes", 4)
+        self.assertRegex(text, r"plans +[\d.]+ KiB to [\d.]+ KiB, .* a process, [\d.]+ KiB in all; divided in ")
+
     def test_automatic_schedules_say_what_they_chose_and_expect(self):
         asked = ["--machine", "numa:2 core:4", "--processes", 2, "--threads", 8, "--schedule"]
         chosen, given = (self.simulate(*asked, schedule) for schedule in ("auto", "static"))

@@ -162,6 +162,11 @@ void add_prediction(Table& table, RunRecord const& record) {
     std::vector<double> memory;
     for (ProcessPrediction const& process : prediction.process) memory.push_back(process.memory_bytes);
     table.line("  memory", "{} a process", spread(memory, readable_bytes));
+    std::vector<double> plans;
+    for (ProcessPrediction const& process : prediction.process) plans.push_back(process.plan_bytes);
+    table.line("  plans", "{} a process, {} in all; divided in {}", spread(plans, readable_bytes),
+               readable_bytes(std::accumulate(plans.begin(), plans.end(), 0.0)),
+               readable_seconds(prediction.plans_s));
     if (record.asked.verbose || prediction.processes <= 16) add_processes(table, prediction);
 }
 
