@@ -157,7 +157,7 @@ void JsonField::allow_only(std::span<std::string_view const> names,
                                      ? fmt::format("the keys are {}", fmt::join(names, ", "))
                                      : "an object within an object is written as {\"a\": {\"b\": 1}}";
         throw Error(Status::bad_input,
-                    fmt::format("{}: unknown key \"{}\"; {}", *source_, path_of(name), hint));
+                    fmt::format("{}: unknown key {}; {}", *source_, Json(path_of(name)).text(), hint));
     }
 }
 

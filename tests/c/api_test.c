@@ -363,6 +363,27 @@ static void factors(void) {
     }
 }
 
+/* [1 2; 2 4] with a right-hand side in its range: x solves the system although the status is an error. */
+static void singular_to_working_precision(void) {
+    int32_t const row[] = {0, 1, 1}, column[] = {0, 0, 1};
+    double const values[] = {1, 2, 4}, b[] = {1, 2};
+    espalier_matrix const matrix = {.symmetry = ESPALIER_SYMMETRIC, .triangle = ESPALIER_LOWER, .layout = ESPALIER_COO,
+                                    .rows = 2, .cols = 2, .entries = 3, .pointers = row, .indices = column,
+                                    .values = values};
+    espalier_solver* solver = with_matrix(ESPALIER_DOUBLE, &matrix);
+    double x[2] = {9, 9}, estimate = 0;
+    int is_singular = 0;
+    OK(solver, espalier_analyze(solver));
+    OK(solver, espalier_factorize(solver));
+    OK(solver, espalier_solve(solver, ESPALIER_OP_NONE, 1, b, 2, x, 2));
+    FAILS(solver, ESPALIER_SINGULAR, "singular", espalier_refine(solver, ESPALIER_OP_NONE, 1, b, 2, x, 2));
+    CHECK(fabs(x[0] + 2 * x[1] - 1) <= 1e-15 * (fabs(x[0]) + 2 * fabs(x[1]) + 1));
+    OK(solver, espalier_report_bool(solver, "factor.numerically_singular", &is_singular));
+    OK(solver, espalier_report_real(solver, "factor.condition_estimate", &estimate));
+    CHECK(is_singular && estimate > 1e15);
+    espalier_destroy(&solver);
+}
+
 /* [d 1; 1 d] for d = 2, 1 and 3, the second of which is singular. */
 static void batch(void) {
     int32_t const row[] = {1, 0, 1, 0}, column[] = {1, 1, 0, 0};
@@ -660,6 +681,7 @@ int main(void) {
     selected_inverse();
     factors();
     batch();
+    singular_to_working_precision();
     update();
     schur();
     options();

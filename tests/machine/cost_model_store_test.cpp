@@ -1,5 +1,7 @@
+#include <cmath>
 #include <cstdlib>
 
+#include "common/mutations.hpp"
 #include "io/reading.hpp"
 #include "machine/calibrate.hpp"
 
@@ -79,6 +81,20 @@ TEST_F(CostModelStoreTest, IgnoresAFileThatIsDamagedOrCutOff) {
     EXPECT_FALSE(store().load());
     ASSERT_TRUE(store().save(some_costs()));
     EXPECT_TRUE(store().load());
+}
+
+TEST_F(CostModelStoreTest, SurvivesAnyChange) {
+    int const ignored = test::refused_mutations(to_json(some_costs(), key_), [this](std::string const& changed) {
+        auto const costs = parse_costs(changed, key_);
+        if (!costs) throw Error(Status::bad_input, "ignored");
+        for (MeasuredModel const& model : costs->models)
+            for (int const threads : {1, 2, 3, 4})
+                if (auto const known = model.for_threads(threads, 4)) {
+                    double const seconds = known->panel(10, 5);
+                    EXPECT_TRUE(std::isfinite(seconds) && seconds >= 0) << seconds;
+                }
+    });
+    EXPECT_GT(ignored, 0);
 }
 
 TEST_F(CostModelStoreTest, KeepsAFileForEachMachineBlasAndVersion) {

@@ -1,7 +1,10 @@
 // Machine files: the keys that are read, and the errors of wrong files.
 #include "machine/machine_file.hpp"
 
+#include "common/mutations.hpp"
 #include "core/status_of.hpp"
+
+#include <cmath>
 
 #include <gtest/gtest.h>
 
@@ -44,6 +47,24 @@ TEST(MachineFile, ReadsEveryKey) {
     CostModel const costs = machine.costs(here, Scalar::d);
     EXPECT_DOUBLE_EQ(costs.panel(100, 50), here.panel(100, 50) / 2 * 1.1 / 1.5);
     EXPECT_EQ(costs.bandwidth, 2e10);
+}
+
+TEST(MachineFile, SurvivesAnyChange) {
+    std::string const files[] = {
+        R"({"name": "big", "nodes": 4, "numa_nodes": 2, "cores_per_numa_node": 3,
+        "distances": [[10, 21], [21, 10]], "memory_factors": [[1, 1.2], [1.3, 1]],
+        "stream_factors": [[1, 2], [3, 1]], "speed": 2, "contention": 1.1, "core_bytes_per_s": 2e10,
+        "numa_node_bytes_per_s": 5e10, "network": {"latency_s": 1e-6, "bytes_per_s": 2e10}, "comment": "any"})",
+        R"({"topology": "package:2 numa:2 core:2", "cost_model": {"network": {"source": "default"}}})"};
+    for (std::string const& text : files) {
+        int const refused = test::refused_mutations(text, [](std::string const& changed) {
+            SimulatedMachine const machine = parse_machine(changed, "m.json");
+            MachineModel const model = machine.model(1, 0);
+            EXPECT_GE(model.num_workers(), 1);
+            EXPECT_TRUE(std::isfinite(machine.costs({}, Scalar::d).panel(10, 5)));
+        });
+        EXPECT_GT(refused, 0);
+    }
 }
 
 TEST(MachineFile, ReadsADescriptionAndItsDistances) {
@@ -138,6 +159,7 @@ TEST(MachineFile, NamesTheFileAndTheKeyAtFault) {
     expect(R"({"topology": "numa:x"})", "\"topology\"");
     expect(R"({"topology": 7})", "\"topology\" is 7, not a text");
     expect(with_cores(R"("sped": 1)"), "unknown key \"sped\"; the keys are name, nodes");
+    expect(with_cores(R"("sp\ned": 1)"), R"(unknown key "sp\ned"; the keys are)");
     expect(with_cores(R"("speed": "fast")"), "\"speed\" is \"fast\", not a number from");
     expect(with_cores(R"("speed": 0)"), "\"speed\" is 0");
     expect(with_cores(R"("network": {"latency": 1})"),

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "common/mutations.hpp"
 #include "core/status_of.hpp"
 #include "ordering/graphs.hpp"
 #include "ordering/ordering.hpp"
@@ -76,6 +77,18 @@ TEST_F(ReadPermutation, NamesErrorsWithTheirLines) {
     expect_mention(failure("99999999999999999999", 3), {"line 1", "too large"});
     expect_mention(failure(std::string("0\n\0\x01\x02", 5), 3), {"line 2", "'\?\?\?'"});
     expect_mention(failure(std::string(100000, '1'), 3), {"line 1", "too large"});
+}
+
+TEST_F(ReadPermutation, SurvivesAnyChange) {
+    for (char const* const text :
+         {"% five rows\n3 1 2, 5 4\n", "%%MatrixMarket matrix array integer general\n5 1\n3\n1\n2\n5\n4\n"}) {
+        int const refused = test::refused_mutations(text, [this](std::string const& changed) {
+            std::vector<Index> perm = read(changed, 5);
+            std::ranges::sort(perm);
+            EXPECT_EQ(perm, (std::vector<Index>{0, 1, 2, 3, 4}));
+        });
+        EXPECT_GT(refused, 0);
+    }
 }
 
 TEST_F(ReadPermutation, AFileThatCannotBeReadIsAnIoError) {

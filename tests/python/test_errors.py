@@ -157,6 +157,13 @@ def test_a_structurally_singular_matrix_is_an_error_and_a_numerically_singular_o
     with pytest.warns(espalier.SingularMatrixWarning, match="singular") as found:
         espalier.spsolve(ring, np.arange(40))
     assert found[0].filename == __file__
+    # A right-hand side in the range has a solution, which is delivered.
+    A = sparse.csc_matrix([[1.0, 2.0], [2.0, 4.0]])
+    solver = espalier.Solver().factorize(A)
+    with pytest.warns(espalier.SingularMatrixWarning):
+        x = solver.solve(np.array([1.0, 2.0]))
+    assert np.abs(A @ x - [1, 2]).max() <= 1e-15 * (6 * np.abs(x).max() + 2)
+    assert solver.report["factor"]["numerically_singular"] and solver.report["factor"]["condition_estimate"] > 1e15
 
 
 def test_an_accuracy_warning_points_to_the_caller():

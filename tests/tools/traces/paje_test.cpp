@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "common/mutations.hpp"
 #include "core/status_of.hpp"
 #include "espalier/types.hpp"
 #include "tools/traces/paje_read.hpp"
@@ -169,6 +170,17 @@ std::string error_of(std::string const& text) {
     EXPECT_EQ(status_of([&] { read_paje(path); }, &what), Status::bad_input) << what;
     EXPECT_EQ(what.find(path), 0u) << what;
     return what.substr(std::min(what.size(), path.size()));
+}
+
+TEST(Paje, SurvivesAnyChange) {
+    reading::TemporaryDirectory const folder;
+    auto const whole = text_of(Trace(sample_parts()));
+    // The definitions at the head are the longer part.
+    for (std::string const& text : {whole, whole.substr(0, whole.size() / 2)})
+        EXPECT_GT(test::refused_mutations(text, [&](std::string const& changed) {
+            Trace const trace = read_paje(folder.write("trace.paje", changed));
+            EXPECT_FALSE(text_of(trace).empty());
+        }), 0);
 }
 
 TEST(Paje, NamesFileAndLineOfWhatItCannotRead) {
