@@ -58,6 +58,7 @@ program module_test
     call results()
     call factors()
     call batch()
+    call singular_to_working_precision()
     call predictions_and_traces()
     call options_and_report()
     call refusals()
@@ -206,6 +207,24 @@ contains
         call check(status == espalier_usage, 'no factor U')
         call solver%get_permutations(p(:1), q, status)
         call check(status == espalier_usage, 'no room for a permutation')
+    end subroutine
+
+    ! [1 2; 2 4] with a right-hand side in its range: x solves the system although the status is an error.
+    subroutine singular_to_working_precision()
+        type(espalier_solver) :: solver
+        real(real64) :: x(2)
+        integer :: status
+        call solver%create('d')
+        call solver%set_csc([1, 3, 5], [1, 2, 1, 2], [1._real64, 2._real64, 2._real64, 4._real64])
+        call solver%analyze()
+        call solver%factorize()
+        x = 9
+        call solver%solve([1._real64, 2._real64], x)
+        call solver%refine([1._real64, 2._real64], x, status=status)
+        call check(status == espalier_singular, 'status of a singular system')
+        call check(abs(x(1) + 2 * x(2) - 1) <= 1e-15_real64 * (abs(x(1)) + 2 * abs(x(2)) + 1), 'its solution')
+        call check(solver%report_real('factor.condition_estimate') > 1e15_real64, 'its condition')
+        call solver%destroy()
     end subroutine
 
     ! [d 1; 1 d] for d = 2, 1 and 3, the second of which is singular.
